@@ -2,22 +2,55 @@ package bridge
 
 import (
 	"context"
+	"strings"
+	"time"
 
-	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/noteindex"
 )
 
-// Notes describes the notes at or below under, sorted by path. The first call
-// reads every note of the workspace; a context with [WithProgress] hears of that.
-func (w *Workspace) Notes(ctx context.Context, under model.Path) ([]*noteindex.NoteInfo, error) {
-	if _, err := w.find("list", under); err != nil {
+// Open returns the current version of the note at p. It reads the source only
+// if the note is not in memory. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir,
+// ErrOffline, fs.ErrPermission.
+func (w *Workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
+	n, err := w.tree.FindNote("open", p)
+	if err != nil {
 		return nil, err
 	}
-	if err := w.followNotes.Current(ctx); err != nil {
-		return nil, err
+	return n.Version(ctx)
+}
+
+// Stat describes what p names. A note that was never read is read, because its
+// size is that of its view.
+func (w *Workspace) Stat(ctx context.Context, p model.Path) (Info, error) {
+	n, info, err := w.tree.Info("stat", p)
+	if err != nil {
+		return Info{}, err
 	}
-	return within(w, w.outlines.Below(under), pathOf), nil
+	info.ReadOnly = info.ReadOnly || w.o.ReadOnly || n.Kind == model.KindFile && w.o.Mode != Direct
+	if n.Kind != model.KindNote {
+		return info, nil
+	}
+	v, err := n.Note.Version(ctx)
+	if err != nil {
+		return Info{}, err
+	}
+	info.Size, info.ModTime = int64(len(v.Text())), v.ModTime()
+	info.ReadOnly = info.ReadOnly || v.ReadOnly()
+	return info, nil
+}
+
+// ModTime is when what p names changed last. Unlike Stat it reads nothing: a note
+// that is not in memory changed when its file did.
+func (w *Workspace) ModTime(p model.Path) (time.Time, error) {
+	n, info, err := w.tree.Info("stat", p)
+	if err != nil || n.Kind != model.KindNote {
+		return info.ModTime, err
+	}
+	if last, loaded := n.Note.Changed(); loaded || last.After(info.ModTime) {
+		return last, nil
+	}
+	return info.ModTime, nil
 }
 
 // NoteInfo describes the note at p, and reads no other. Errors: fs.ErrNotExist,
@@ -30,19 +63,126 @@ func (w *Workspace) NoteInfo(ctx context.Context, p model.Path) (*noteindex.Note
 	return noteindex.NewNoteInfo(p, v), nil
 }
 
-// NotesWith describes the notes that have every one of the properties, sorted by
-// path. Keys and texts match whatever their case, numbers match their texts; a
-// list has a property if one of its items matches, and a wanted list means any of
-// its items. "tags" are those in the text, too, and those nested in a wanted tag.
-// A wanted null is a property that is there and empty.
-func (w *Workspace) NotesWith(ctx context.Context, want frontmatter.Properties) ([]*noteindex.NoteInfo, error) {
-	if err := w.followNotes.Current(ctx); err != nil {
-		return nil, err
-	}
-	return within(w, w.outlines.With(want), pathOf), nil
+// ReadDir lists a folder, or the workspace's Folders for "", sorted by name.
+func (w *Workspace) ReadDir(_ context.Context, p model.Path) ([]DirEntry, error) {
+	return w.tree.List(p)
 }
 
-func pathOf(n *noteindex.NoteInfo) model.Path { return n.Path }
+// Walk calls fn for everything below under, or for under itself if it is not a
+// folder, sorted by path. It reads no note. An error of fn ends it.
+func (w *Workspace) Walk(ctx context.Context, under model.Path, fn func(DirEntry, model.Path) error) error {
+	all, err := w.tree.Below(under)
+	if err != nil {
+		return err
+	}
+	for _, f := range all {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := fn(f.DirEntry, f.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
-// NotesPending is how many notes are yet to be read for Notes, or could not be.
-func (w *Workspace) NotesPending() int { return w.followNotes.Pending() }
+// Resolve finds the path that somebody means who writes it freely: with a
+// leading "/", as a path under the mountpoint, without ".md", in another Unicode
+// composition, or in another case if only one name fits. It returns the path as
+// the tree spells it, through symbolic links: what they lead to has one path;
+// fs.ErrNotExist if nothing fits.
+func (w *Workspace) Resolve(s string) (model.Path, error) { return w.resolve(s, true) }
+
+// ResolveName is Resolve for who means the name and not what it leads to: to move it
+// or to delete it. A symbolic link at the end is not followed.
+func (w *Workspace) ResolveName(s string) (model.Path, error) { return w.resolve(s, false) }
+
+func (w *Workspace) resolve(s string, follow bool) (model.Path, error) {
+	if mp := w.Mountpoint(); mp != "" {
+		if rest, ok := strings.CutPrefix(s, mp); ok && (rest == "" || rest[0] == '/') {
+			s = rest
+		}
+	}
+	p, err := model.CleanPath(s)
+	if err != nil {
+		return "", err
+	}
+	return w.tree.Resolve(p, follow)
+}
+
+// Follow is where the link at p leads; fs.ErrNotExist.
+func (w *Workspace) Follow(p model.Path) (model.Path, error) { return w.tree.Follow(p) }
+
+// PeoplesPath is where people have what is shown at p: somewhere else while it, or a
+// folder that it is in, is proposed to be renamed. fs.ErrNotExist.
+func (w *Workspace) PeoplesPath(p model.Path) (model.Path, error) {
+	n, err := w.tree.Find("stat", p)
+	if err != nil {
+		return "", err
+	}
+	return n.PeoplesPath(), nil
+}
+
+// Tree lists what people have in a Folder, sorted by path.
+func (w *Workspace) Tree(folder string) ([]TreeEntry, error) { return w.tree.Entries(folder) }
+
+// HasNote says whether a note is at p: one that is shown there, or one that is
+// proposed to be deleted, and that whoever writes at p writes anew.
+func (w *Workspace) HasNote(p model.Path) bool {
+	n, err := w.tree.Find("stat", p)
+	if err != nil {
+		n = w.tree.HiddenAt(p)
+	}
+	return n != nil && n.Kind == model.KindNote
+}
+
+// Proposals lists the proposals at or below under, in the order in which they
+// were made. One is below a folder if what it is about is there now, or is to be.
+func (w *Workspace) Proposals(_ context.Context, under model.Path) ([]model.Proposal, error) {
+	return w.tree.Proposals(under)
+}
+
+// Write makes wr.Text the view of the note at p, merged with what changed since
+// the writer read it. It is durable when Write returns. Errors: fs.ErrNotExist,
+// ErrNotNote, ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline,
+// ErrNoSpace, fs.ErrPermission. After an error the note is as it was.
+func (w *Workspace) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
+	n, err := w.tree.FindNote("write", p)
+	if err != nil {
+		return Result{}, err
+	}
+	return n.Write(ctx, p, wr)
+}
+
+// Update is Write for callers that compute the new text from the current one:
+// fn is called with it, under the note's lock, and again if the file changed
+// meanwhile. An error of fn is returned unchanged and nothing is written.
+func (w *Workspace) Update(ctx context.Context, p model.Path, by model.Author, origin any, fn func(cur *model.Version) (string, error)) (Result, error) {
+	n, err := w.tree.FindNote("write", p)
+	if err != nil {
+		return Result{}, err
+	}
+	return n.Update(ctx, p, by, origin, fn)
+}
+
+// OpenShared opens the note at p as a live document, which is made if the note
+// has none yet. Errors: those of Open, and ErrReadOnly for a note that cannot
+// be written. Close it at the end.
+func (w *Workspace) OpenShared(ctx context.Context, p model.Path) (*Shared, error) {
+	n, err := w.tree.FindPeoplesNote("open", p)
+	if err != nil {
+		return nil, err
+	}
+	return n.OpenShared(ctx, p)
+}
+
+// DocIDOf is the id of the note's document: the one it has, or the one that it
+// gets when a document is made for it. That is want, unless an earlier caller
+// wanted another. No document is made.
+func (w *Workspace) DocIDOf(p model.Path, want model.DocID) (model.DocID, error) {
+	n, err := w.tree.FindPeoplesNote("open", p)
+	if err != nil {
+		return "", err
+	}
+	return n.DocID(want)
+}

@@ -1,11 +1,16 @@
 package bridge
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 
+	"github.com/relayfs/relayfs/bridge/indexes"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/names"
 	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/review"
+	"github.com/relayfs/relayfs/bridge/tree"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -24,24 +29,17 @@ func ParseMode(s string) (Mode, error) {
 }
 
 // StructurePolicy says what becomes of renames, moves and deletions.
-type StructurePolicy uint8
+type StructurePolicy = names.Policy
 
 const (
-	// StructurePropose makes them wait for a person.
-	StructurePropose StructurePolicy = iota
-	// StructureDirect does them at once.
-	StructureDirect
-	// StructureDeny refuses them.
-	StructureDeny
+	StructurePropose = names.Propose
+	StructureDirect  = names.Direct
+	StructureDeny    = names.Deny
 )
-
-var structureNames = [...]string{"propose", "direct", "deny"}
-
-func (p StructurePolicy) String() string { return structureNames[p] }
 
 // ParseStructurePolicy reads "propose", "direct" or "deny".
 func ParseStructurePolicy(s string) (StructurePolicy, error) {
-	i, err := parseName(s, "structure policy", structureNames[:])
+	i, err := parseName(s, "structure policy", []string{StructurePropose.String(), StructureDirect.String(), StructureDeny.String()})
 	return StructurePolicy(i), err
 }
 
@@ -53,6 +51,33 @@ func parseName(s, what string, names []string) (int, error) {
 	}
 	return 0, fmt.Errorf("%s %q is none of %q", what, s, names)
 }
+
+// What the layers above say of the workspace's parts.
+type (
+	DirEntry     = tree.DirEntry
+	Info         = tree.Info
+	TreeEntry    = tree.Entry
+	Write        = note.Write
+	Result       = note.Result
+	Shared       = note.Shared
+	Restructure  = names.Restructure
+	Restructured = names.Restructured
+	Fresh        = names.Fresh
+	Outcome      = review.Outcome
+	Resolved     = review.Resolved
+	Links        = indexes.Links
+	Documents    = model.Documents
+	Document     = model.Document
+	Syncer       = model.Syncer
+	SyncStatus   = model.SyncStatus
+)
+
+// ErrNothingToUndo says that the journal has no such batch, or that it has been
+// taken back already.
+var ErrNothingToUndo = review.ErrNothingToUndo
+
+// Waits says whether a Source is to wait; see model.Waits.
+func Waits(ctx context.Context) bool { return model.Waits(ctx) }
 
 // FolderSource is one Folder of a workspace: its name in the tree, where its
 // documents live, and what keeps their updates. A store belongs to one source,

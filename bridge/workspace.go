@@ -2,84 +2,46 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/relayfs/relayfs/bridge/activity"
+	"github.com/relayfs/relayfs/bridge/indexes"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/names"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/noteindex"
+	"github.com/relayfs/relayfs/bridge/proposal"
+	"github.com/relayfs/relayfs/bridge/review"
+	"github.com/relayfs/relayfs/bridge/tree"
 )
 
 // Workspace is everything one process serves, or the part of it that [Workspace.Within]
-// lets one client reach.
+// lets one client reach. What it does about names, files, decisions and indexes is
+// documented with the types that it is made of.
 type Workspace struct {
+	*names.Names
+	*names.Files
+	*names.People
+	*review.Review
+	*indexes.Indexes
+
 	*whole
-	root *node // its children are the Folders within reach; they never change
+	tree *tree.Tree
 }
 
 // whole is what all parts of a workspace share.
 type whole struct {
-	all   *Workspace // the one with every Folder, for what outlives a client's call
-	o     Options
-	log   *slog.Logger
-	act   activity.Activity
-	notes *note.Set
-
-	links         *noteindex.LinkIndex
-	followLinks   *noteindex.Follower
-	pending       *noteindex.SuggestionIndex
-	followPending *noteindex.Follower
-	outlines      *noteindex.NoteIndex
-	followNotes   *noteindex.Follower
-
-	treeMu     sync.RWMutex // protects the following, and the nodes
-	nextID     uint64
-	mountpoint string
-}
-
-// folder is one Folder of the tree.
-type folder struct {
-	node    *node
-	source  model.Source
-	store   model.Store
-	offline atomic.Bool
-
-	// names admits one change of names at a time: the people's, and those that are
-	// proposed or decided on. It is held across disk.
-	names nameLock
-
-	// Protected by Workspace.treeMu.
-	proposals []*proposal // pending, oldest first
-	shift     shift       // not known to others yet
-
-	brake brake
-}
-
-// nameLock publishes what is told under it once it is released: subscribers run
-// under no lock.
-type nameLock struct {
-	ws   *Workspace
-	mu   sync.Mutex // protects the following
-	told []model.Event
-}
-
-func (l *nameLock) Lock() { l.mu.Lock() }
-
-func (l *nameLock) tell(events ...model.Event) { l.told = append(l.told, events...) }
-
-func (l *nameLock) Unlock() {
-	told := l.told
-	l.told = nil
-	l.mu.Unlock()
-	l.ws.act.Publish(told...)
+	o          Options
+	act        activity.Activity
+	notes      *note.Set
+	config     names.Config
+	mountpoint atomic.Pointer[string]
 }
 
 // New makes a workspace. Nothing is read before Start.
@@ -87,98 +49,90 @@ func New(o Options) (*Workspace, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &Workspace{whole: &whole{o: o, log: o.Logger, nextID: 1}}
-	w.all = w
-	w.pending = noteindex.NewSuggestionIndex(w.suggestionsOf)
-	w.links = noteindex.NewLinkIndex(w.withLinksRewritten)
+	w := &whole{o: o}
 	w.notes = note.NewSet(o.forNotes(), &w.act)
-	w.followLinks = noteindex.NewFollower(followedTree{w}, w.log, w.links)
-	w.followPending = noteindex.NewFollower(followedTree{w}, w.log, w.pending)
-	w.outlines = noteindex.NewNoteIndex()
-	w.followNotes = noteindex.NewFollower(followedTree{w}, w.log, w.outlines)
-	w.root = &node{id: 1, kind: model.KindDir, children: make(map[string]*node), mode: 0o755, modTime: time.Now()}
+	t := tree.New(w.notes)
+	folders := make(proposal.Folders)
 	for _, fs := range o.Folders {
-		f := &folder{source: fs.Source, store: fs.Store, names: nameLock{ws: w}}
-		w.nextID++
-		f.node = &node{
-			id: w.nextID, name: fs.Name, kind: model.KindDir, parent: w.root, folder: f,
-			children: make(map[string]*node), mode: 0o755, modTime: time.Now(),
-		}
-		w.root.children[fs.Name] = f.node
+		f := t.AddFolder(fs.Name, fs.Source, fs.Store)
+		folders[f] = proposal.NewFolder(f, o.Logger, &w.act)
 	}
-	return w, nil
+	x := indexes.New(t, &w.act, o.Logger)
+	w.config = names.Config{
+		ReadOnly: o.ReadOnly, Mode: o.Mode, Structure: o.Structure, Notes: w.notes, Activity: &w.act, Log: o.Logger,
+		Folders: folders, Links: x.LinkIndex(), LinksCurrent: x.LinksCurrent,
+	}
+	return w.part(t, x), nil
+}
+
+// part is the workspace for who reaches t.
+func (w *whole) part(t *tree.Tree, x *indexes.Indexes) *Workspace {
+	n, files, people, consequences := names.New(&w.config, t)
+	r := review.New(&w.config, t, consequences, x)
+	n.OnWithdrawn(r.RejectLinks)
+	return &Workspace{n, files, people, r, x, w, t}
+}
+
+// Within is the part of the workspace that a client may reach: the Folders named,
+// of those in w. For who has it there is nothing else, neither by path nor by id,
+// in no list, no journal and no event. Paths lead through the tree, which is why no
+// operation has to ask; what is kept for all Folders together is filtered.
+func (w *Workspace) Within(folders ...string) *Workspace {
+	t := w.tree.Within(folders...)
+	return w.part(t, w.Indexes.Within(t))
 }
 
 // Options are the workspace's effective options.
 func (w *Workspace) Options() Options {
 	o := w.o
-	if w == w.all {
-		return o
+	if !w.tree.IsWhole() {
+		o.Folders = slices.DeleteFunc(slices.Clone(o.Folders), func(f FolderSource) bool { return w.tree.Folder(f.Name) == nil })
 	}
-	o.Folders = slices.DeleteFunc(slices.Clone(o.Folders), func(f FolderSource) bool { return w.root.children[f.Name] == nil })
 	return o
 }
 
 // SetMountpoint tells where the workspace is mounted, so that Resolve takes
 // paths below it.
-func (w *Workspace) SetMountpoint(dir string) {
-	w.treeMu.Lock()
-	defer w.treeMu.Unlock()
-	w.mountpoint = dir
-}
+func (w *Workspace) SetMountpoint(dir string) { w.mountpoint.Store(&dir) }
 
 // Mountpoint is what SetMountpoint was told, "" without a mount.
 func (w *Workspace) Mountpoint() string {
-	w.treeMu.RLock()
-	defer w.treeMu.RUnlock()
-	return w.mountpoint
+	if dir := w.mountpoint.Load(); dir != nil {
+		return *dir
+	}
+	return ""
+}
+
+// Subscribe calls fn after each change until cancel is called. fn runs on the
+// goroutine that made the change, holding no lock of the workspace; it must
+// return at once (put the event in a queue) and must not write to the workspace.
+func (w *Workspace) Subscribe(fn func(model.Event)) (cancel func()) {
+	return w.act.Subscribe(func(ev model.Event) {
+		if w.tree.Reaches(ev.Path) {
+			fn(ev)
+		}
+	})
 }
 
 // Start lists every Folder. When it returns, the whole tree is served.
 func (w *Workspace) Start(ctx context.Context) error {
-	for _, f := range w.folders() {
-		if err := w.scan(ctx, f); err != nil {
-			return model.WrapError("open", f.node.path(), err)
+	for _, f := range w.tree.Folders() {
+		if err := w.config.Folders[f].Start(ctx); err != nil {
+			return model.WrapError("open", f.Path(), err)
 		}
 	}
 	return nil
-}
-
-func (w *Workspace) folders() []*folder {
-	w.treeMu.RLock()
-	defer w.treeMu.RUnlock()
-	var list []*folder
-	for _, n := range w.root.sorted() {
-		list = append(list, n.folder)
-	}
-	return list
-}
-
-func (w *Workspace) scan(ctx context.Context, f *folder) error {
-	var entries []model.SourceEntry
-	if err := f.source.Scan(ctx, func(e model.SourceEntry) { entries = append(entries, e) }); err != nil {
-		return err
-	}
-	w.treeMu.Lock()
-	for _, e := range entries {
-		w.put(f, e)
-	}
-	w.treeMu.Unlock()
-	if err := w.restore(ctx, f); err != nil {
-		return err
-	}
-	return w.recoverNotes(ctx, f)
 }
 
 // Run follows the sources until ctx ends. It returns when every write that had
 // begun is kept; from then on writes fail with ErrClosed.
 func (w *Workspace) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, f := range w.folders() {
+	for _, f := range w.tree.Folders() {
 		g.Go(func() error {
-			err := f.source.Run(ctx, func(ev model.SourceEvent) { w.sourceChanged(ctx, f, ev) })
+			err := f.Source.Run(ctx, func(ev model.SourceEvent) { w.config.Folders[f].Changed(ctx, ev) })
 			if err != nil {
-				return fmt.Errorf("folder %q: %w", f.node.name, err)
+				return fmt.Errorf("folder %q: %w", f.Name, err)
 			}
 			return nil
 		})
@@ -189,165 +143,99 @@ func (w *Workspace) Run(ctx context.Context) error {
 	return err
 }
 
-// note finds the note at p.
-func (w *Workspace) findNote(op string, p model.Path) (*note.Note, error) {
-	n, err := w.find(op, p)
-	if err != nil {
-		return nil, err
-	}
-	return n.mustBeNote(op, p)
+// Status summarises a workspace.
+type Status struct {
+	Folders     []FolderStatus `json:"folders"`
+	Suggestions int            `json:"suggestions"`
+	Proposals   int            `json:"proposals"`
+	Mountpoint  string         `json:"mountpoint,omitempty"`
+	Mode        string         `json:"mode"`
+	View        string         `json:"view"`
+	ReadOnly    bool           `json:"readOnly"`
 }
 
-// mustBeNote is the note of a node, which was found at p.
-func (n *node) mustBeNote(op string, p model.Path) (*note.Note, error) {
-	switch n.kind {
-	case model.KindDir:
-		return nil, &model.Error{Op: op, Path: p, Err: model.ErrIsDir}
-	case model.KindNote:
-		return n.note, nil
-	}
-	return nil, &model.Error{Op: op, Path: p, Err: model.ErrNotNote}
+// FolderStatus is one Folder's part of a Status.
+type FolderStatus struct {
+	Name        string    `json:"name"`
+	Notes       int       `json:"notes"`
+	Files       int       `json:"files"`
+	Suggestions int       `json:"suggestions"`
+	Proposals   int       `json:"proposals"`
+	Offline     bool      `json:"offline"`
+	Changed     time.Time `json:"changed,omitzero"` // newest modification time known
+	// Sync is set for a Folder that is in step with a server.
+	Sync *SyncStatus `json:"sync,omitempty"`
 }
 
-// Open returns the current version of the note at p. It reads the source only
-// if the note is not in memory. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir,
-// ErrOffline, fs.ErrPermission.
-func (w *Workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
-	n, err := w.findNote("open", p)
-	if err != nil {
-		return nil, err
+// Status counts what the workspace holds.
+func (w *Workspace) Status(ctx context.Context) (Status, error) {
+	st := Status{
+		Mode: w.o.Mode.String(), View: w.o.View.String(), ReadOnly: w.o.ReadOnly, Mountpoint: w.Mountpoint(),
 	}
-	return n.Version(ctx)
-}
-
-// Info describes what a path names.
-type Info struct {
-	Path     model.Path
-	Kind     model.Kind
-	ID       uint64 // the same while the process lives, also over renames; over 1
-	Size     int64  // bytes of the view for a note
-	ModTime  time.Time
-	Mode     fs.FileMode // permission bits
-	Target   string      // of a symbolic link: what it leads to, from the folder it is shown in
-	ReadOnly bool        // a write would be refused
-	Offline  bool        // because the Folder's source is away; ReadOnly is set too
-}
-
-// Stat describes what p names. A note that was never read is read, because its
-// size is that of its view.
-func (w *Workspace) Stat(ctx context.Context, p model.Path) (Info, error) {
-	n, err := w.find("stat", p)
-	if err != nil {
-		return Info{}, err
-	}
-	info := w.infoOf(n)
-	if n.kind != model.KindNote {
-		return info, nil
-	}
-	v, err := n.note.Version(ctx)
-	if err != nil {
-		return Info{}, err
-	}
-	info.Size, info.ModTime = int64(len(v.Text())), v.ModTime()
-	info.ReadOnly = info.ReadOnly || v.ReadOnly()
-	return info, nil
-}
-
-// ModTime is when what p names changed last. Unlike Stat it reads nothing: a note
-// that is not in memory changed when its file did.
-func (w *Workspace) ModTime(p model.Path) (time.Time, error) {
-	n, err := w.find("stat", p)
-	if err != nil {
-		return time.Time{}, err
-	}
-	t := w.infoOf(n).ModTime
-	if n.kind != model.KindNote {
-		return t, nil
-	}
-	if last, loaded := n.note.Changed(); loaded || last.After(t) {
-		t = last
-	}
-	return t, nil
-}
-
-func (w *Workspace) infoOf(n *node) Info {
-	w.treeMu.RLock()
-	defer w.treeMu.RUnlock()
-	info := Info{
-		Path: n.path(), Kind: n.kind, ID: n.id, Size: n.size, ModTime: n.modTime, Mode: n.mode,
-		ReadOnly: w.o.ReadOnly || n.kind == model.KindFile && w.o.Mode != Direct,
-	}
-	if n.kind == model.KindLink {
-		info.Target = n.target()
-		info.Size = int64(len(info.Target))
-	}
-	if n.content != nil {
-		info.Size, info.ModTime = int64(len(n.content.rec.New)), n.content.rec.Time
-	}
-	if n.folder != nil && n.folder.readOnly() {
-		info.ReadOnly, info.Offline = true, n.folder.offline.Load()
-	}
-	return info
-}
-
-// readOnly says that nothing in the folder can be written now.
-func (f *folder) readOnly() bool {
-	return f.offline.Load() || f.locked() != nil
-}
-
-// locked says why the folder's source takes no changes, nil if it does.
-func (f *folder) locked() error { return model.LockedBy(f.source) }
-
-// ReadDir lists a folder, or the workspace's Folders for "", sorted by name.
-func (w *Workspace) ReadDir(_ context.Context, p model.Path) ([]DirEntry, error) {
-	w.treeMu.RLock()
-	defer w.treeMu.RUnlock()
-	n := w.lookup(p)
-	switch {
-	case n == nil:
-		return nil, &model.Error{Op: "list", Path: p, Err: fs.ErrNotExist}
-	case n.kind != model.KindDir:
-		return nil, &model.Error{Op: "list", Path: p, Err: model.ErrNotDir}
-	case n.folder != nil && n.folder.offline.Load():
-		return nil, &model.Error{Op: "list", Path: p, Err: model.ErrOffline}
-	}
-	children := n.sorted()
-	list := make([]DirEntry, len(children))
-	for i, c := range children {
-		list[i] = DirEntry{Name: c.name, Kind: c.kind, ID: c.id}
-	}
-	return list, nil
-}
-
-// Walk calls fn for everything below under, or for under itself if it is not a
-// folder, sorted by path. It reads no note. An error of fn ends it.
-func (w *Workspace) Walk(ctx context.Context, under model.Path, fn func(DirEntry, model.Path) error) error {
-	type found struct {
-		entry DirEntry
-		path  model.Path
-	}
-	var all []found
-	w.treeMu.RLock()
-	n := w.lookup(under)
-	add := func(c *node) { all = append(all, found{DirEntry{c.name, c.kind, c.id}, c.path()}) }
-	switch {
-	case n == nil:
-	case n.kind == model.KindDir:
-		n.walk(add)
-	default:
-		add(n)
-	}
-	w.treeMu.RUnlock()
-	if n == nil {
-		return &model.Error{Op: "list", Path: under, Err: fs.ErrNotExist}
-	}
-	for _, f := range all {
-		if err := ctx.Err(); err != nil {
-			return err
+	for _, f := range w.tree.Folders() {
+		fs := FolderStatus{Name: f.Name, Offline: f.Offline()}
+		if s, ok := f.Source.(Syncer); ok {
+			s.Attempted(ctx)
+			sync := s.SyncStatus()
+			fs.Sync = &sync
 		}
-		if err := fn(f.entry, f.path); err != nil {
-			return err
+		n := f.Count()
+		fs.Notes, fs.Files, fs.Proposals, fs.Changed = n.Notes, n.Files, n.Proposals, n.Changed
+		if !fs.Offline {
+			list, err := w.Suggestions(ctx, f.Path())
+			if err != nil {
+				return st, err
+			}
+			fs.Suggestions = len(list)
 		}
+		st.Folders = append(st.Folders, fs)
+		st.Suggestions += fs.Suggestions
+		st.Proposals += fs.Proposals
 	}
-	return nil
+	return st, nil
+}
+
+// Sync returns when everything that was done at p, a note or a folder, outlives a
+// power cut, or with the reason why it may not. A write that has returned outlives the
+// process before that.
+func (w *Workspace) Sync(ctx context.Context, p model.Path) error {
+	f, err := w.folderOf("sync", p)
+	if err != nil || f == nil {
+		return err
+	}
+	s, ok := f.Source.(model.Synced)
+	if !ok {
+		return nil
+	}
+	if err := f.Store.Sync(); err != nil {
+		return model.WrapError("sync", p, err)
+	}
+	err = s.Sync(ctx, w.tree.SourcePath(p))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // what is proposed is in the store
+	}
+	return model.WrapError("sync", p, err)
+}
+
+// Acknowledged waits until the server of the note at p, if its Folder has one, has
+// all of it, and says whether it has. What it lacks is kept here, and sent when it
+// is connected.
+func (w *Workspace) Acknowledged(ctx context.Context, p model.Path) bool {
+	f, err := w.folderOf("sync", p)
+	if err != nil || f == nil {
+		return false
+	}
+	if s, ok := f.Source.(Syncer); ok {
+		return s.Acknowledged(ctx, w.tree.SourcePath(p))
+	}
+	return true
+}
+
+// folderOf is the Folder that p is in; nil for the workspace itself.
+func (w *Workspace) folderOf(op string, p model.Path) (*tree.Folder, error) {
+	name, _ := p.Split()
+	if f := w.tree.Folder(name); f != nil || p == "" {
+		return f, nil
+	}
+	return nil, &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
 }

@@ -66,3 +66,6 @@ func (s *Set) New(node Node, source model.Source, store model.Store) *Note {
 	n.locked = Locked{core: &n.core, note: n, document: document{store: store}}
 	return n
 }
+
+// Locked says why no note of the set can be written; see Options.Locked.
+func (s *Set) Locked() error { return s.o.Locked() }

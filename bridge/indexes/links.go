@@ -1,0 +1,100 @@
+package indexes
+
+import (
+	"context"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/tree"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Links are the notes that link to one, and what it links to. Links that
+// nobody has accepted yet do not count.
+type Links struct {
+	Backlinks  []model.Path // sorted
+	Forward    []model.Path // in the order of the text, each once
+	Unresolved []string
+	Pending    []string // linkpaths that only pending additions of the note hold
+}
+
+// Links says how the note at p is linked. The first call reads every note of
+// the workspace.
+func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
+	n, err := x.tree.FindNote("open", p)
+	if err != nil {
+		return Links{}, err
+	}
+	v, err := n.Version(ctx)
+	if err != nil {
+		return Links{}, err
+	}
+	if err := x.LinksCurrent(ctx); err != nil {
+		return Links{}, err
+	}
+	raw, err := x.withLinksRewritten(ctx, p, v)
+	if err != nil {
+		return Links{}, err
+	}
+	samePath := func(p model.Path) model.Path { return p }
+	res := Links{Pending: pendingTargets(raw)}
+	forward, unresolved := x.links.Index.Forward(string(p))
+	res.Forward, res.Unresolved = tree.Reached(x.tree, toPaths(forward), samePath), unresolved
+	res.Backlinks = tree.Reached(x.tree, toPaths(x.links.Index.Backlinks(string(p))), samePath)
+	slices.Sort(res.Backlinks)
+	return res, nil
+}
+
+// LinksCurrent reads the notes that have changed since their links were found.
+func (x *Indexes) LinksCurrent(ctx context.Context) error { return x.followLinks.Current(ctx) }
+
+// LinkIndex is the index of the links of all notes.
+func (x *Indexes) LinkIndex() *links.Index { return x.links.Index }
+
+// pendingTargets are the linkpaths that a note gets once its suggestions are
+// accepted, in the order of the text, each once.
+func pendingTargets(raw string) []string {
+	found := links.Extract(raw)
+	seen := make(map[string]bool)
+	for _, l := range found {
+		if l.Pending != links.PendingAddition {
+			seen[l.Target] = true
+		}
+	}
+	var targets []string
+	for _, l := range found {
+		if !seen[l.Target] {
+			seen[l.Target] = true
+			targets = append(targets, l.Target)
+		}
+	}
+	return targets
+}
+
+func toPaths(list []string) []model.Path {
+	paths := make([]model.Path, len(list))
+	for i, s := range list {
+		paths[i] = model.Path(s)
+	}
+	return paths
+}
+
+// withLinksRewritten is the raw text of v with the links accepted that pending
+// renames have rewritten: the renames are shown as done, and so are these.
+func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model.Version) (string, error) {
+	if !x.tree.HasProposals() {
+		return v.Marked(), nil
+	}
+	list, err := x.suggestionsOf(ctx, p, v)
+	if err != nil {
+		return "", err
+	}
+	var rewritten []diffwrap.Suggestion
+	for _, s := range list {
+		if s.Proposal != "" {
+			rewritten = append(rewritten, s.Suggestion)
+		}
+	}
+	return diffwrap.Apply(v.Marked(), diffwrap.Accept(v.Marked(), rewritten...)), nil
+}

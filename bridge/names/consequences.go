@@ -1,0 +1,110 @@
+package names
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/proposal"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// A note that an agent made, and all of which a person rejects, is not to be: it goes,
+// and so do the folders that were made for it and have nothing else in them. When the
+// rejection is taken back it is made again, empty at first, with its document.
+
+// Unmake takes away the note at p, the rest of which was just rejected, if an agent
+// made it and nothing of it is left. If that fails, an empty note remains.
+func (n *Consequences) Unmake(ctx context.Context, p model.Path) {
+	f, s, err := n.structureAt("remove", p)
+	if err != nil {
+		return
+	}
+	from, ok := s.(model.Retractor)
+	if !ok {
+		return
+	}
+	l := f.Lock()
+	defer l.Unlock()
+	if err = n.unmakeNote(ctx, l, from, p); err == nil {
+		n.unmakeFolders(ctx, l, s, p.Dir())
+	} else if !errors.Is(err, model.ErrConflict) {
+		n.c.Log.Warn("a new note that was rejected stays, empty", model.LogPath, string(p), model.LogErr, err)
+	}
+}
+
+// unmakeNote returns ErrConflict if the note is to stay.
+func (n *Consequences) unmakeNote(ctx context.Context, names *proposal.Locked, from model.Retractor, p model.Path) error {
+	x, err := n.tree.Find("remove", p)
+	if err != nil {
+		return err
+	}
+	if st := x.State(); x.Kind != model.KindNote || st.Pending != nil || st.Elsewhere {
+		return model.ErrConflict
+	}
+	l := x.Note.Lock()
+	defer l.Unlock()
+	if err := l.RetractEmpty(ctx, from); err != nil {
+		return err
+	}
+	gone(names, x, l, nil)
+	return nil
+}
+
+// unmakeFolders removes the folder at p, and those that it is in, as long as an agent
+// made it in this process and it is empty.
+func (n *Consequences) unmakeFolders(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path) {
+	for ; p.Dir() != ""; p = p.Dir() {
+		x, err := n.tree.Find("remove", p)
+		if err != nil {
+			return
+		}
+		st := x.State()
+		if st.MadeBy.Name == "" || st.Pending != nil || st.Elsewhere || st.Shows > 0 || len(st.Holds) > 0 {
+			return
+		}
+		if n.removeNow(ctx, l, s, x, p, Restructure{}) != nil {
+			return
+		}
+	}
+}
+
+// Remake makes the note again that Unmake took away after the decision e, so that e can
+// be taken back. Its document is still in the store.
+func (n *Consequences) Remake(ctx context.Context, e model.JournalEntry) error {
+	f, err := n.at("undo", e.Path)
+	if err != nil {
+		return err
+	}
+	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.LeftNothing() || f.Lookup(e.Rel) != nil {
+		return nil
+	}
+	p := f.Path().Join(e.Rel)
+	_, s, err := n.structureAt("undo", p)
+	if err != nil {
+		return err
+	}
+	l := f.Lock()
+	defer l.Unlock()
+	stamp, err := s.Create(ctx, e.Rel, model.NewFile{Mode: 0o644, ModTime: time.Now()})
+	if err != nil {
+		return model.WrapError("undo", p, err)
+	}
+	put(l, model.SourceEntry{Rel: e.Rel, Mode: 0o644, Stamp: stamp}, model.Author{Name: e.Decision.By})
+	l.Settle(nil)
+	l.Tell(created(p, Restructure{}))
+	return nil
+}
+
+// Undo takes back the decision of a journal entry on a proposal; see proposal.Folder.Undo.
+func (n *Consequences) Undo(ctx context.Context, e model.JournalEntry, d model.Decision) (model.Proposal, error) {
+	f, s, err := n.structureAt("undo", e.Path)
+	if err != nil {
+		return model.Proposal{}, err
+	}
+	return f.Undo(ctx, s, e, d)
+}
+
+// Folder is the Folder that a proposal is about.
+func (n *Consequences) Folder(p *tree.Proposal) *proposal.Folder { return n.c.Folders[p.Node.Folder] }

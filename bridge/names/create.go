@@ -1,0 +1,205 @@
+package names
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/proposal"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// errWasDeleted says that a proposal to delete what is to be created was
+// withdrawn: it is there again.
+var errWasDeleted = errors.New("was to be deleted")
+
+// Create makes a new note with wr.Text as its view: front matter plain, in
+// suggest mode its body as additions. Missing parent folders are made.
+// fs.ErrExist if the name is taken. After an error there is no note, unless somebody
+// else has written to it meanwhile. At the name of a note that is proposed to be
+// deleted it is that note, written anew.
+func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (note.Result, error) {
+	if err := n.c.Activity.Begin(); err != nil {
+		return note.Result{}, model.WrapError("create", p, err)
+	}
+	defer n.c.Activity.Done()
+	f, s, err := n.structureAt("create", p)
+	if err != nil {
+		return note.Result{}, err
+	}
+	if !p.IsNote() {
+		return note.Result{}, &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
+	}
+	if err := n.tree.CheckNew("create", p); err != nil {
+		return note.Result{}, err
+	}
+	c, err := n.c.Notes.Create(f.Store, wr.Text, wr.By)
+	if err != nil {
+		return note.Result{}, model.WrapError("create", p, err)
+	}
+	if warning := links.NameWarning(p.Base()); warning != "" {
+		c.Warn(warning)
+	}
+	res, err := n.createAt(ctx, f, s, p, c, wr)
+	if errors.Is(err, errWasDeleted) {
+		x, err := n.tree.FindNote("write", p)
+		if err != nil {
+			return note.Result{}, err
+		}
+		return x.Write(ctx, p, wr)
+	}
+	return res, err
+}
+
+func (n *Names) createAt(ctx context.Context, f *proposal.Folder, s model.Structure, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
+	l := f.Lock()
+	defer l.Unlock()
+	if had := n.tree.HiddenAt(p); had != nil && had.Note != nil { // if it does not take the text, it stays proposed to be deleted
+		if err := had.Note.MayWrite(ctx, p, wr.Text, wr.By); err != nil {
+			return note.Result{}, err
+		}
+	}
+	o := Restructure{By: wr.By, Origin: wr.Origin}
+	at, err := n.placeFor(ctx, l, s, p, false, o)
+	if err != nil {
+		return note.Result{}, err
+	}
+	ev := created(p, o)
+	if docs, ok := l.Source.(model.Documents); ok {
+		stamp, err := c.KeepLive(ctx, docs, at.Rel)
+		if err != nil {
+			return note.Result{}, model.WrapError("create", p, err)
+		}
+		x := put(l, model.SourceEntry{Rel: at.Rel, Mode: 0o644, Stamp: stamp}, wr.By)
+		res := x.Note.Create(c, stamp)
+		ev.Version = res.Version
+		l.Tell(ev)
+		return res, l.ShowAt(x, at, wr.By)
+	}
+	modTime := wr.ModTime
+	if modTime.IsZero() {
+		modTime = time.Now()
+	}
+	stamp, err := s.Create(ctx, at.Rel, model.NewFile{
+		Data: []byte(c.Raw()), Mode: 0o644, ModTime: modTime,
+		Meanwhile: func(post model.Stamp) error { return c.Keep(at.Rel, post) },
+	})
+	if err != nil {
+		return note.Result{}, model.WrapError("create", p, errors.Join(err, c.Abandon()))
+	}
+	c.Placed()
+	x := put(l, model.SourceEntry{Rel: at.Rel, Mode: 0o644, Stamp: stamp}, wr.By)
+	if err := l.ShowAt(x, at, wr.By); err != nil {
+		if n.retract(ctx, p, at.Rel, s, stamp) {
+			l.Vanish(x, true)
+			l.Settle(nil)
+		} else {
+			ev.Path = l.Path().Join(at.Rel)
+			l.Tell(ev)
+		}
+		return note.Result{}, model.WrapError("create", p, err)
+	}
+	res := x.Note.Create(c, stamp)
+	ev.Version = res.Version
+	l.Tell(ev)
+	return res, nil
+}
+
+// retract takes the new file at rel, which stamp names, away again, since the store
+// could not keep what belongs to it. It says whether it did: not if somebody has
+// changed the file since.
+func (n *base) retract(ctx context.Context, p model.Path, rel string, s model.Structure, stamp model.Stamp) bool {
+	err := errors.ErrUnsupported
+	if r, ok := s.(model.Retractor); ok {
+		err = r.Retract(ctx, rel, stamp)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		n.c.Log.Error("a note that could not be made stays", model.LogPath, string(p), model.LogErr, err)
+		return false
+	}
+	return true
+}
+
+// Mkdir makes a folder.
+func (n *Names) Mkdir(ctx context.Context, p model.Path, o Restructure) error {
+	if err := n.c.Activity.Begin(); err != nil {
+		return model.WrapError("mkdir", p, err)
+	}
+	defer n.c.Activity.Done()
+	f, s, err := n.structureAt("mkdir", p)
+	if err == nil {
+		err = n.tree.CheckNew("mkdir", p)
+	}
+	if err != nil {
+		return err
+	}
+	l := f.Lock()
+	defer l.Unlock()
+	return n.mkdir(ctx, l, s, p, o)
+}
+
+func (n *base) mkdir(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, o Restructure) error {
+	at, err := n.placeFor(ctx, l, s, p, true, o)
+	if errors.Is(err, errWasDeleted) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.Mkdir(ctx, at.Rel); err != nil {
+		return model.WrapError("mkdir", p, err)
+	}
+	x := put(l, model.SourceEntry{Rel: at.Rel, Dir: true, Mode: 0o755, Stamp: model.Stamp{ModTime: time.Now().UnixNano()}}, o.By)
+	if err := l.ShowAt(x, at, o.By); err != nil {
+		return model.WrapError("mkdir", p, err)
+	}
+	ev := created(p, o)
+	ev.Dir = true
+	l.Tell(ev)
+	return nil
+}
+
+// placeFor finds the place for something new at p. What is proposed to be deleted
+// there is shown again, and errWasDeleted says so.
+func (n *base) placeFor(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, dir bool, o Restructure) (tree.Spot, error) {
+	if err := n.folderFor(ctx, l, s, p.Dir(), o); err != nil {
+		return tree.Spot{}, err
+	}
+	at, deleted, err := n.tree.SpotAt(p, dir)
+	if deleted != nil {
+		if err = l.BringBack(deleted, o.Origin); err == nil {
+			err = errWasDeleted
+		}
+	}
+	return at, err
+}
+
+// folderFor checks the folder at p. If it is missing and the source may not make it,
+// because it has something else at the name, it is made here.
+func (n *base) folderFor(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, o Restructure) error {
+	if x, err := n.tree.Find("create", p); err == nil {
+		if x.Kind != model.KindDir {
+			return &model.Error{Op: "create", Path: p, Err: model.ErrNotDir}
+		}
+		return nil
+	}
+	if err := n.folderFor(ctx, l, s, p.Dir(), o); err != nil || !n.tree.IsTaken(p) {
+		return err
+	}
+	return n.mkdir(ctx, l, s, p, o)
+}
+
+// makeFolders makes the folders up to dir that are missing.
+func (n *base) makeFolders(ctx context.Context, l *proposal.Locked, s model.Structure, dir model.Path, o Restructure) error {
+	if _, err := n.tree.Find("mkdir", dir); err == nil {
+		return nil
+	}
+	if err := n.makeFolders(ctx, l, s, dir.Dir(), o); err != nil {
+		return err
+	}
+	return n.mkdir(ctx, l, s, dir, o)
+}

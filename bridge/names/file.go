@@ -1,0 +1,318 @@
+package names
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/proposal"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// Files that are not notes: served byte for byte, and written whole.
+
+// maxAttempts bounds how often a file is written anew because it changed meanwhile. Each
+// time somebody else's save went through.
+const maxAttempts = 32
+
+// OpenFile opens what is there and is not a note, with the flags of os.OpenFile. In
+// suggest mode files cannot be written: ErrReadOnly. A file whose new content is
+// proposed is read as proposed.
+func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File, error) {
+	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_TRUNC|os.O_APPEND) != 0
+	if writes && !n.writesFiles() {
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrReadOnly}
+	}
+	if p.IsNote() {
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrNotNote}
+	}
+	x, err := n.tree.Find("open", p)
+	if err != nil {
+		return nil, err
+	}
+	switch x.Kind {
+	case model.KindDir:
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
+	case model.KindLink:
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrNotNote}
+	}
+	files, ok := x.Folder.Source.(model.Files)
+	if !ok {
+		return nil, &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
+	}
+	rec, proposed := x.Content()
+	switch {
+	case proposed && writes:
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrReadOnly}
+	case proposed:
+		return &proposedFile{bytes.NewReader(rec.New), p.Base(), rec.Time}, nil
+	}
+	opened, err := files.OpenFile(x.Rel(), flag, 0)
+	return opened, model.WrapError("open", p, err)
+}
+
+// PutFile puts a new file with data and the permission bits perm in the place of the
+// one at p, which is not a note, as a rename over it does: whoever has the old file
+// open keeps that. In suggest mode files cannot be written: ErrReadOnly.
+func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructure) error {
+	if !n.writesFiles() {
+		return &model.Error{Op: "write", Path: p, Err: model.ErrReadOnly}
+	}
+	f, _, err := n.structureAt("write", p)
+	if err != nil {
+		return err
+	}
+	if err := n.c.Activity.Begin(); err != nil {
+		return model.WrapError("write", p, err)
+	}
+	defer n.c.Activity.Done()
+	l := f.Lock()
+	defer l.Unlock()
+	return model.WrapError("write", p, n.putFile(l, p, data, perm, o))
+}
+
+func (n *Files) putFile(l *proposal.Locked, p model.Path, data []byte, perm fs.FileMode, o Restructure) error {
+	x, err := n.tree.Find("write", p)
+	if err != nil {
+		return err
+	}
+	files, ok := l.Source.(model.Files)
+	st := x.State()
+	switch {
+	case x.Kind == model.KindDir:
+		return model.ErrIsDir
+	case x.Kind != model.KindFile:
+		return model.ErrNotNote
+	case !ok:
+		return model.ErrReadOnly
+	case st.Content != nil:
+		return model.ErrInTheWay // it was proposed, and that is to be decided on first
+	}
+	stamp, err := files.PutFile(st.Rel, data, perm)
+	if err != nil {
+		return err
+	}
+	l.SetMode(x, perm.Perm())
+	l.SetStamp(x, stamp)
+	l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin})
+	return nil
+}
+
+// writesFiles says whether what is not a note can be written in place.
+func (n *Files) writesFiles() bool { return !n.c.ReadOnly && n.c.Mode == note.Direct }
+
+// CreateFile makes a new file that is not a note, empty, with the permission bits
+// perm, to be filled through OpenFile. It is in the tree when CreateFile returns.
+// fs.ErrExist if the name is taken, ErrReadOnly in suggest mode.
+func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, o Restructure) error {
+	switch {
+	case p.IsNote():
+		return &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
+	case !n.writesFiles():
+		return &model.Error{Op: "create", Path: p, Err: model.ErrReadOnly}
+	}
+	f, s, err := n.structureAt("create", p)
+	if err != nil {
+		return err
+	}
+	if err := n.c.Activity.Begin(); err != nil {
+		return model.WrapError("create", p, err)
+	}
+	defer n.c.Activity.Done()
+	l := f.Lock()
+	defer l.Unlock()
+	return model.WrapError("create", p, n.createFile(ctx, l, s, p, perm, o))
+}
+
+func (n *Files) createFile(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, perm fs.FileMode, o Restructure) error {
+	files, ok := l.Source.(model.Files)
+	if !ok {
+		return model.ErrReadOnly
+	}
+	if _, err := n.tree.Find("create", p); err == nil {
+		return fs.ErrExist
+	}
+	at, err := n.placeFor(ctx, l, s, p, false, o)
+	switch {
+	case errors.Is(err, errWasDeleted): // it is there again, and is made anew
+		return emptyFile(files, n.tree.SourcePath(p))
+	case err != nil:
+		return err
+	}
+	e, err := makeEmpty(files, at.Rel, perm)
+	if err != nil {
+		return err
+	}
+	err = l.ShowAt(put(l, e, o.By), at, o.By)
+	l.Tell(created(p, o))
+	return err
+}
+
+// makeEmpty makes a file of the source.
+func makeEmpty(files model.Files, rel string, perm fs.FileMode) (model.SourceEntry, error) {
+	file, err := files.OpenFile(rel, os.O_CREATE|os.O_EXCL|os.O_RDWR, perm)
+	if err != nil {
+		return model.SourceEntry{}, err
+	}
+	info, err := file.Stat()
+	if err = errors.Join(err, file.Close()); err != nil {
+		return model.SourceEntry{}, err
+	}
+	return model.SourceEntry{Rel: rel, Mode: info.Mode(), Stamp: model.Stamp{Size: info.Size(), ModTime: info.ModTime().UnixNano()}}, nil
+}
+
+func emptyFile(files model.Files, rel string) error {
+	file, err := files.OpenFile(rel, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// proposedFile is the content of a file as it is proposed. It is read-only.
+type proposedFile struct {
+	*bytes.Reader
+	name string
+	time time.Time
+}
+
+func (f *proposedFile) WriteAt([]byte, int64) (int, error) { return 0, model.ErrReadOnly }
+func (f *proposedFile) Truncate(int64) error               { return model.ErrReadOnly }
+func (f *proposedFile) Sync() error                        { return nil }
+func (f *proposedFile) Close() error                       { return nil }
+func (f *proposedFile) Stat() (fs.FileInfo, error)         { return proposedInfo{f}, nil }
+
+// proposedInfo is the fs.FileInfo of a proposedFile.
+type proposedInfo struct{ f *proposedFile }
+
+func (i proposedInfo) Name() string       { return i.f.name }
+func (i proposedInfo) Size() int64        { return i.f.Reader.Size() }
+func (i proposedInfo) Mode() fs.FileMode  { return 0o644 }
+func (i proposedInfo) ModTime() time.Time { return i.f.time }
+func (i proposedInfo) IsDir() bool        { return false }
+func (i proposedInfo) Sys() any           { return nil }
+
+// MayWriteFile is MayWrite for WriteFile.
+func (n *Files) MayWriteFile(p model.Path) error {
+	if n.c.Mode != note.Direct && n.c.Structure == Deny {
+		return &model.Error{Op: "write", Path: p, Err: model.ErrNeedsReview}
+	}
+	_, _, err := n.structureAt("write", p)
+	return err
+}
+
+// WriteFile makes data the content of the file at p, which is not a note and is
+// created if it is missing, all of it or nothing. In suggest mode it is a
+// proposal. Errors: ErrConflict if o.Base is not what readers are shown there now,
+// ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more than MaxNote,
+// ErrReadOnly, ErrNeedsReview where the structure policy denies it, ErrOffline,
+// ErrNoSpace, fs.ErrPermission.
+func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Restructure) (Restructured, error) {
+	switch {
+	case p.IsNote():
+		return Restructured{}, &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
+	case len(data) > model.MaxNote:
+		return Restructured{}, &model.Error{Op: "write", Path: p, Err: model.ErrTooLarge}
+	}
+	if err := n.MayWriteFile(p); err != nil {
+		return Restructured{}, err
+	}
+	f, s, err := n.structureAt("write", p)
+	if err == nil {
+		err = n.tree.CheckNew("write", p)
+	}
+	if err == nil {
+		err = model.WrapError("write", p, n.c.Activity.Begin())
+	}
+	if err != nil {
+		return Restructured{}, err
+	}
+	defer n.c.Activity.Done()
+	l := f.Lock()
+	defer l.Unlock()
+	id, err := n.writeFile(ctx, l, s, p, data, o)
+	return Restructured{Proposal: id}, model.WrapError("write", p, err)
+}
+
+func (n *Files) writeFile(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, data []byte, o Restructure) (id string, err error) {
+	x, err := n.tree.Find("write", p)
+	switch {
+	case err != nil && o.Base != model.ContentSum{}:
+		return "", err
+	case err != nil:
+		return n.newFile(ctx, l, s, p, data, o)
+	case x.Kind == model.KindDir:
+		return "", &model.Error{Op: "write", Path: p, Err: model.ErrIsDir}
+	case x.Kind == model.KindLink:
+		return "", &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
+	case n.c.Mode != note.Direct:
+		return l.Content(ctx, x, data, o.Base, o.By, o.Origin)
+	}
+	return "", n.replaceFile(ctx, l, x, data, o)
+}
+
+// newFile makes or proposes a file that is not there.
+func (n *Files) newFile(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, data []byte, o Restructure) (id string, err error) {
+	at, err := n.placeFor(ctx, l, s, p, false, o)
+	switch {
+	case errors.Is(err, errWasDeleted):
+		return n.writeFile(ctx, l, s, p, data, o)
+	case err != nil:
+		return "", err
+	case n.c.Mode != note.Direct:
+		return n.proposeFile(ctx, l, s, p, at, data, o)
+	}
+	stamp, err := s.Create(ctx, at.Rel, model.NewFile{Data: data, Mode: 0o644, ModTime: time.Now()})
+	if err != nil {
+		return "", err
+	}
+	err = l.ShowAt(put(l, model.SourceEntry{Rel: at.Rel, Mode: 0o644, Stamp: stamp}, o.By), at, o.By)
+	l.Tell(created(p, o))
+	return "", err
+}
+
+func (n *Files) proposeFile(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, at tree.Spot, data []byte, o Restructure) (id string, err error) {
+	if at.Dir == nil {
+		if err = n.makeFolders(ctx, l, s, p.Dir(), o); err == nil {
+			at.Name = p.Base()
+			at.Dir, err = n.tree.Find("write", p.Dir())
+		}
+	}
+	if err == nil {
+		id, err = l.File(at, data, o.By)
+		l.Tell(created(p, o))
+	}
+	return id, err
+}
+
+// replaceFile makes data the content of x at once.
+func (n *Files) replaceFile(ctx context.Context, l *proposal.Locked, x *tree.Node, data []byte, o Restructure) error {
+	st := x.State()
+	if st.Content != nil {
+		return model.ErrInTheWay // it was proposed, and that is to be decided on first
+	}
+	for range maxAttempts {
+		have, stamp, err := l.Source.Read(ctx, st.Rel)
+		if err == nil && o.Base != (model.ContentSum{}) && o.Base != model.SumOf(string(have)) {
+			return model.ErrConflict
+		}
+		if err == nil && !bytes.Equal(have, data) {
+			stamp, err = l.Source.Replace(ctx, st.Rel, model.Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
+		}
+		if errors.Is(err, model.ErrConflict) {
+			continue // somebody else saved it first
+		}
+		if err != nil {
+			return err
+		}
+		l.SetStamp(x, stamp)
+		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin})
+		return nil
+	}
+	return model.ErrConflict
+}

@@ -1,0 +1,200 @@
+package names
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+
+	"github.com/relayfs/relayfs/bridge/activity"
+	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/proposal"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// Policy says what becomes of renames, moves and deletions.
+type Policy uint8
+
+const (
+	// Propose makes them wait for a person.
+	Propose Policy = iota
+	// Direct does them at once.
+	Direct
+	// Deny refuses them.
+	Deny
+)
+
+func (p Policy) String() string { return [...]string{"propose", "direct", "deny"}[p] }
+
+// Restructure says who asks for a change of names or of a whole file, and how.
+type Restructure struct {
+	By      model.Author
+	Origin  any  // comes back in Event.Origin
+	Replace bool // Rename: over an existing file
+	Confirm bool // many at once are meant: past the brake
+	Person  bool // a person does it, not a program: at once, whatever the policy is
+	// Base names what the writer of a whole file had read of it; zero if it does not
+	// matter what is there.
+	Base model.ContentSum
+}
+
+// Restructured says what came of it.
+type Restructured struct {
+	Proposal string // names the proposal that waits for a person; "" when it was done at once
+	Links    int    // links elsewhere that were rewritten, as suggestions in suggest mode
+	Notes    int    // in so many notes
+}
+
+// Config is what the parts of a workspace have in common.
+type Config struct {
+	ReadOnly  bool
+	Mode      note.Mode
+	Structure Policy
+	Notes     *note.Set
+	Activity  *activity.Activity
+	Log       *slog.Logger
+	Folders   proposal.Folders
+	Links     *links.Index
+	// LinksCurrent brings Links up to date.
+	LinksCurrent func(context.Context) error
+}
+
+// base is what all that changes names stands on: a tree, which may be a part of the
+// workspace, and what its parts have in common.
+type base struct {
+	c    *Config
+	tree *tree.Tree
+}
+
+// Names changes the names of notes and folders, and of files as wholes, for programs.
+type Names struct {
+	base
+	rejectLinks func(ctx context.Context, proposals []string, by model.Author)
+}
+
+// OnWithdrawn has fn take back the link rewrites of proposals that are withdrawn.
+func (n *Names) OnWithdrawn(fn func(ctx context.Context, proposals []string, by model.Author)) {
+	n.rejectLinks = fn
+}
+
+// Files reads and writes files that are not notes, for programs: byte for byte, and whole.
+type Files struct{ base }
+
+// People does what people do through relayfs itself, as clients of a shared Folder.
+type People struct{ base }
+
+// Consequences are what decisions on suggestions and proposals do to names.
+type Consequences struct{ base }
+
+// New changes the names of t.
+func New(c *Config, t *tree.Tree) (*Names, *Files, *People, *Consequences) {
+	b := base{c, t}
+	return &Names{base: b}, &Files{b}, &People{b}, &Consequences{b}
+}
+
+// at is the Folder of p, which is not its root, if it takes changes now. Errors:
+// fs.ErrNotExist, fs.ErrPermission, model.ErrReadOnly, model.ErrOffline.
+func (n *base) at(op string, p model.Path) (*proposal.Folder, error) {
+	fail := func(err error) (*proposal.Folder, error) { return nil, &model.Error{Op: op, Path: p, Err: err} }
+	if n.c.ReadOnly {
+		return fail(model.ErrReadOnly)
+	}
+	name, rel := p.Split()
+	if rel == "" {
+		return fail(fs.ErrPermission) // Folders come from the command line
+	}
+	f := n.tree.Folder(name)
+	switch {
+	case f == nil:
+		return fail(fs.ErrNotExist)
+	case f.Offline():
+		return fail(model.ErrOffline)
+	}
+	if err := f.Locked(); err != nil {
+		return fail(err)
+	}
+	return n.c.Folders[f], nil
+}
+
+// structureAt checks that names at p can be changed, and returns in which Folder and by what.
+func (n *base) structureAt(op string, p model.Path) (*proposal.Folder, model.Structure, error) {
+	f, err := n.at(op, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, ok := f.Source.(model.Structure)
+	if !ok {
+		return nil, nil, &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
+	}
+	return f, s, nil
+}
+
+// MayWrite says why no note can be written at p now, whatever its text, with the
+// error that a Write or Create would have: so nobody is asked about what is refused
+// then. nil promises nothing.
+func (n *Names) MayWrite(p model.Path) error {
+	if err := n.c.Notes.Locked(); err != nil {
+		return &model.Error{Op: "write", Path: p, Err: err}
+	}
+	_, err := n.at("write", p)
+	return err
+}
+
+// MayRestructure is MayWrite for a Rename or Remove at p.
+func (n *Names) MayRestructure(p model.Path, o Restructure) error {
+	err := n.policy("change", p, o)
+	if err == nil {
+		_, _, err = n.structureAt("change", p)
+	}
+	return err
+}
+
+// policy says why names are not to be changed in this workspace, if so.
+func (n *base) policy(op string, p model.Path, o Restructure) error {
+	switch {
+	case n.c.ReadOnly:
+		return &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
+	case n.c.Structure == Deny && !o.Person:
+		return &model.Error{Op: op, Path: p, Err: model.ErrNeedsReview}
+	}
+	return nil
+}
+
+// begin checks the policy and begins an operation.
+func (n *base) begin(op string, p model.Path, o Restructure) error {
+	if err := n.policy(op, p, o); err != nil {
+		return err
+	}
+	return model.WrapError(op, p, n.c.Activity.Begin())
+}
+
+// isOwn says whether x is the author's own so far: a note that this session of the author
+// made and nobody else has touched, or a folder with nothing but such notes.
+func (n *base) isOwn(x *tree.Node, by model.Author) bool {
+	switch {
+	case by.Name == "" || n.c.ReadOnly:
+		return false
+	case x.Kind != model.KindDir:
+		return x.Kind == model.KindNote && x.Note.IsOwn(by)
+	}
+	own, inside := x.MadeBy(by)
+	for _, c := range inside {
+		if !own {
+			break
+		}
+		own = n.isOwn(c, by)
+	}
+	return own
+}
+
+// put adds what the source has got from the author.
+func put(l *proposal.Locked, e model.SourceEntry, by model.Author) *tree.Node {
+	n, _ := l.Put(e, by)
+	return n
+}
+
+// created is the event of something new at p.
+func created(p model.Path, o Restructure) model.Event {
+	return model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}
+}

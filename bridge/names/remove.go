@@ -1,0 +1,101 @@
+package names
+
+import (
+	"context"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/proposal"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// Remove takes a note, a file or an empty folder away, recoverably where the
+// source has a place for that. Unless the structure policy is direct it is a
+// proposal, and ErrTooMany stops a burst of them (see Brake).
+func (n *Names) Remove(ctx context.Context, p model.Path, o Restructure) (Restructured, error) {
+	if err := n.begin("remove", p, o); err != nil {
+		return Restructured{}, err
+	}
+	defer n.c.Activity.Done()
+	f, s, err := n.structureAt("remove", p)
+	if err != nil {
+		return Restructured{}, err
+	}
+	if o.Person {
+		return Restructured{}, model.WrapError("remove", p, n.personRemoves(ctx, f, s, p, o))
+	}
+	id, dropped, err := n.removeIn(ctx, f, s, p, o)
+	if err != nil {
+		return Restructured{}, model.WrapError("remove", p, err)
+	}
+	n.rejectLinks(ctx, dropped, o.By)
+	return Restructured{Proposal: id}, nil
+}
+
+// removeIn removes from f, or proposes to; dropped are the proposals that are needless then.
+func (n *Names) removeIn(ctx context.Context, f *proposal.Folder, s model.Structure, p model.Path, o Restructure) (id string, dropped []string, err error) {
+	l := f.Lock()
+	defer l.Unlock()
+	x, err := n.tree.Find("remove", p)
+	if err != nil {
+		return "", nil, err
+	}
+	st := x.State()
+	if st.Pending != nil {
+		dropped = append(dropped, st.Pending.ID)
+	}
+	switch {
+	case st.Shows > 0:
+		return "", nil, &model.Error{Op: "remove", Path: p, Err: model.ErrNotEmpty}
+	case x.Kind == model.KindDir:
+		if err := n.emptyAt(ctx, s, st); err != nil {
+			return "", nil, err
+		}
+	}
+	// What is only shown elsewhere, or proposed to be deleted, is in it as well.
+	if !st.Virtual && (n.c.Structure == Direct || len(st.Holds) == 0 && n.isOwn(x, o.By)) {
+		return "", dropped, n.removeNow(ctx, l, s, x, p, o)
+	}
+	if !o.Confirm && x.Kind == model.KindNote {
+		if err := f.Brake(o.By, 0); err != nil {
+			return "", nil, err
+		}
+	}
+	id, err = l.Delete(ctx, x, o.By, o.Origin)
+	return id, dropped, err
+}
+
+// emptyAt says whether the folder that looks empty is.
+func (n *base) emptyAt(ctx context.Context, s model.Structure, dir tree.State) error {
+	hidden, err := s.Hidden(ctx, dir.Rel)
+	if err == nil && len(hidden) > 0 {
+		err = &model.NotEmptyError{Holds: hidden}
+		n.c.Log.Warn("folder cannot be removed", model.LogPath, string(dir.Path), model.LogErr, err)
+	}
+	return model.WrapError("remove", dir.Path, err)
+}
+
+// removeNow removes from the source x, which was found at p.
+func (n *base) removeNow(ctx context.Context, l *proposal.Locked, s model.Structure, x *tree.Node, p model.Path, o Restructure) error {
+	unlock := l.LockNotes(x)
+	defer unlock()
+	if err := s.Remove(ctx, x.Rel()); err != nil {
+		return err
+	}
+	err := l.Fulfil(x)
+	l.Vanish(x, false)
+	l.Settle(nil)
+	l.Tell(model.Event{Kind: model.EventRemoved, Path: p, Dir: x.Kind == model.KindDir, ViewChanged: true, Origin: o.Origin})
+	return err
+}
+
+// Brake says, as ErrTooMany, whether the removal of the note at p by the author,
+// after that of more others that are about to go, would be one too many: at most
+// 20 notes, or a tenth of the Folder if that is less, but five in any case, may
+// go within a minute before a person has decided on any of them.
+func (n *Names) Brake(p model.Path, by model.Author, more int) error {
+	f, _, err := n.structureAt("remove", p)
+	if err != nil || n.c.Structure != Propose {
+		return err
+	}
+	return model.WrapError("remove", p, f.Brake(by, more))
+}

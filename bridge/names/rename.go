@@ -1,0 +1,203 @@
+package names
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/proposal"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// Rename moves a note, file or folder within its Folder. It replaces an existing
+// file only when o.Replace is set. Links that led there, or would lead elsewhere,
+// are rewritten. Unless the structure policy is direct it is a proposal. Errors:
+// fs.ErrNotExist, fs.ErrExist, ErrIsDir, ErrNotNote if it would make a note of
+// something else or the reverse, errors.ErrUnsupported to another Folder,
+// ErrNeedsReview where the policy denies it, ErrInTheWay.
+func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restructure) (Restructured, error) {
+	if err := n.begin("rename", oldPath, o); err != nil {
+		return Restructured{}, err
+	}
+	defer n.c.Activity.Done()
+	f, s, err := n.structureAt("rename", oldPath)
+	if err != nil {
+		return Restructured{}, err
+	}
+	if _, _, err := n.structureAt("rename", newPath); err != nil {
+		return Restructured{}, err
+	}
+	if newPath.Base() != oldPath.Base() {
+		if err := n.tree.CheckNew("rename", newPath); err != nil {
+			return Restructured{}, err
+		}
+	}
+	if o.Person {
+		return Restructured{}, model.WrapError("rename", oldPath, n.personRenames(ctx, f, s, oldPath, newPath, o))
+	}
+	if err := n.c.LinksCurrent(ctx); err != nil {
+		n.c.Log.Warn("links are not all known", model.LogErr, err)
+	}
+	m, rewrite, err := n.moveIn(ctx, f, s, oldPath, newPath, o)
+	if err != nil {
+		return Restructured{}, model.WrapError("rename", oldPath, err)
+	}
+	return n.finishMove(ctx, f, m, rewrite), nil
+}
+
+// moving is one rename on its way.
+type moving struct {
+	n    *tree.Node
+	to   tree.Target
+	from model.Path
+	o    Restructure
+	now  bool   // done at once, not proposed
+	id   string // of the proposal it became, "" if none
+	gone string // the proposal that it took back, "" if none
+}
+
+// moveIn renames in f; rewrite is nil if nothing moves.
+func (n *Names) moveIn(ctx context.Context, f *proposal.Folder, s model.Structure, oldPath, newPath model.Path, o Restructure) (m *moving, rewrite *relink, err error) {
+	l := f.Lock()
+	defer l.Unlock()
+	if m, err = n.moveOf(oldPath, newPath, o); err != nil {
+		return nil, nil, err
+	}
+	if err = freeAt(ctx, s, m.to); err != nil || m.n.Path() == newPath {
+		return m, nil, err
+	}
+	rewrite = n.relinkFor(ctx, oldPath, newPath, m.n)
+	return m, rewrite, n.moveTo(ctx, l, s, m)
+}
+
+func (n *Names) moveOf(oldPath, newPath model.Path, o Restructure) (*moving, error) {
+	x, err := n.tree.Find("rename", oldPath)
+	if err != nil {
+		return nil, err
+	}
+	if err := mayMove(x, newPath); err != nil {
+		return nil, err
+	}
+	m := &moving{n: x, from: oldPath, o: o, now: n.c.Structure == Direct || n.isOwn(x, o.By)}
+	if m.to, err = n.tree.TargetAt(x, newPath, o.Replace); err != nil {
+		return nil, err
+	}
+	if m.now && n.c.Structure != Direct {
+		m.now = m.to.There == nil && m.to.InSource() == nil
+	}
+	return m, nil
+}
+
+// mayMove says why x cannot have the path p.
+func mayMove(x *tree.Node, p model.Path) error {
+	if x.KindAs(p.Base()) != x.Kind {
+		return &model.Error{Op: "rename", Path: p, Err: model.ErrNotNote}
+	}
+	return x.MayMoveTo(p)
+}
+
+// freeAt says whether the place that looks free is.
+func freeAt(ctx context.Context, s model.Structure, to tree.Target) error {
+	if to.There != nil || to.InSource() != nil {
+		return nil
+	}
+	hidden, err := s.Hidden(ctx, to.Rel())
+	if err == nil && len(hidden) > 0 {
+		err = model.ErrHidden
+	}
+	return model.WrapError("rename", to.Path(), err)
+}
+
+// moveTo does the rename or proposes it.
+func (n *Names) moveTo(ctx context.Context, l *proposal.Locked, s model.Structure, m *moving) (err error) {
+	if m.now && !m.n.State().Virtual {
+		return n.moveNow(ctx, l, s, m)
+	}
+	if m.to.There != nil {
+		if err := n.makeWay(ctx, l, s, m); err != nil {
+			return err
+		}
+	}
+	if m.id, m.gone, err = l.Move(ctx, m.n, m.to, m.o.By); err == nil {
+		l.Tell(m.event())
+	}
+	return err
+}
+
+// makeWay lets what is at the target go, as if it was removed.
+func (n *Names) makeWay(ctx context.Context, l *proposal.Locked, s model.Structure, m *moving) error {
+	there := m.to.There
+	if st := there.State(); !st.Elsewhere && n.isOwn(there, m.o.By) {
+		return n.removeNow(ctx, l, s, there, st.Path, m.o)
+	}
+	_, err := l.Delete(ctx, there, m.o.By, m.o.Origin)
+	return err
+}
+
+// moveNow renames in the source.
+func (n *Names) moveNow(ctx context.Context, l *proposal.Locked, s model.Structure, m *moving) error {
+	to := m.to
+	unlock := l.LockNotes(m.n)
+	defer unlock()
+	oldRel, newRel, inSource := m.n.Rel(), to.Rel(), to.InSource()
+	if inSource != nil && inSource != to.There && inSource != m.n {
+		return &model.Error{Op: "rename", Path: to.Path(), Err: model.ErrInTheWay}
+	}
+	if to.There != nil {
+		if st := to.There.State(); st.Elsewhere && !st.Virtual {
+			if err := s.Remove(ctx, st.Rel); err != nil {
+				return err
+			}
+		}
+	}
+	if oldRel != newRel {
+		if err := s.Rename(ctx, oldRel, newRel, inSource != nil && inSource == to.There); err != nil {
+			return err
+		}
+	}
+	err := l.Fulfil(m.n)
+	l.Moved(m.n, to, m.o.By)
+	err = errors.Join(err, l.Store.Rename(model.Path(oldRel), model.Path(newRel)))
+	l.CanvasesFollow(ctx, oldRel, newRel)
+	l.Settle(nil)
+	l.Tell(m.event())
+	return err
+}
+
+func (m *moving) event() model.Event {
+	return model.Event{
+		Kind: model.EventRenamed, Path: m.n.Path(), OldPath: m.from, Dir: m.n.Kind == model.KindDir, ViewChanged: true, Origin: m.o.Origin,
+	}
+}
+
+// Exchange lets two notes, or two other files, of one Folder change names: three
+// renames over a name that is free, which are taken back if one of them fails. In
+// suggest mode it is a proposal to rename each. Errors are those of Rename.
+func (n *Names) Exchange(ctx context.Context, a, b model.Path, o Restructure) error {
+	o.Replace = false
+	x, err := n.tree.Find("rename", a)
+	if err != nil {
+		return err
+	}
+	if n.isOwn(x, o.By) { // it would be moved at once, and people would be shown the free name
+		a, b = b, a
+	}
+	aside, err := n.tree.FreeBeside(a)
+	if err != nil {
+		return err
+	}
+	steps := [][2]model.Path{{a, aside}, {b, a}, {aside, b}}
+	for i, step := range steps {
+		if _, err = n.Rename(ctx, step[0], step[1], o); err == nil {
+			continue
+		}
+		for _, done := range slices.Backward(steps[:i]) {
+			if _, undo := n.Rename(ctx, done[1], done[0], o); undo != nil {
+				return errors.Join(err, undo)
+			}
+		}
+		return err
+	}
+	return nil
+}

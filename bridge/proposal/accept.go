@@ -1,0 +1,234 @@
+package proposal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// This file carries out what people accept: in the source first, between two
+// notes in the Store, so that the next process finds out what a crash left.
+
+// accepting is one decision by which proposals are accepted.
+type accepting struct {
+	*Locked
+	d     model.Decision
+	force bool // stale ones, too
+}
+
+// all accepts proposals in whatever order is possible, and tells for each what went
+// wrong, if anything.
+func (a accepting) all(ctx context.Context, left []*tree.Proposal) map[*tree.Proposal]error {
+	failed := make(map[*tree.Proposal]error)
+	asides := 0
+	for len(left) > 0 {
+		var waiting []*tree.Proposal
+		for _, p := range left {
+			err := a.accept(ctx, p)
+			if errors.Is(err, model.ErrInTheWay) {
+				waiting = append(waiting, p)
+			}
+			if failed[p] = err; err == nil {
+				delete(failed, p)
+			}
+		}
+		if len(waiting) == len(left) {
+			if asides++; asides > len(waiting) || !a.stepAside(ctx, waiting) {
+				break
+			}
+		}
+		left = waiting
+	}
+	return failed
+}
+
+// accept carries out one proposal.
+func (a accepting) accept(ctx context.Context, p *tree.Proposal) error {
+	s, ok := a.Source.(model.Structure)
+	if !ok {
+		return model.ErrReadOnly
+	}
+	a.NoticeChange(ctx, p.Node)
+	rec := p.Record()
+	if rec.Stale && !a.force {
+		return model.ErrStale
+	}
+	switch rec.Kind {
+	case model.ProposedRename:
+		return a.move(ctx, s, p)
+	case model.ProposedDelete:
+		return a.remove(ctx, s, p)
+	}
+	return a.file(ctx, s, p, rec)
+}
+
+// carryOut notes in the Store that the decision is being carried out, does so, and
+// notes what came of it: the journal's entry, and the proposal gone.
+func (a accepting) carryOut(p *tree.Proposal, do func() error) error {
+	rec := p.Record()
+	begun := rec
+	begun.Accepting = &a.d
+	if err := a.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{begun}}); err != nil {
+		return err
+	}
+	a.Used(p.Node)
+	if err := do(); err != nil {
+		return errors.Join(err, a.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}))
+	}
+	a.Withdraw(p)
+	err := a.Store.Propose(model.ProposalChange{
+		Put: a.Changed(), Drop: []string{rec.ID}, Journal: []model.Record{rec.Decided(a.d, time.Now().UTC())},
+	})
+	if err != nil {
+		a.log.Error("a decision that was carried out is not in the journal yet", model.LogPath, rec.Rel, model.LogErr, err)
+	}
+	return nil
+}
+
+func (l *Locked) inTheWay(rel string) error {
+	return fmt.Errorf("%q %w: decide on what is proposed for it first, or together", l.Name+"/"+rel, model.ErrInTheWay)
+}
+
+func (a accepting) move(ctx context.Context, s model.Structure, p *tree.Proposal) error {
+	st := p.Node.State()
+	to := tree.Target{Dir: st.Dir, Name: st.Name}
+	if to.InSource() != nil || model.Rebased(st.ShownRel, st.Rel, "") != st.ShownRel {
+		return a.inTheWay(st.ShownRel)
+	}
+	return a.carryOut(p, func() error { return a.moveSource(ctx, s, p.Node, st.Rel, st.ShownRel, to) })
+}
+
+// moveSource renames in the source what is shown elsewhere already, or stays so.
+func (l *Locked) moveSource(ctx context.Context, s model.Structure, n *tree.Node, oldRel, newRel string, to tree.Target) error {
+	unlock := l.LockNotes(n)
+	defer unlock()
+	if err := s.Rename(ctx, oldRel, newRel, false); err != nil {
+		return err
+	}
+	l.Rehome(n, to, oldRel, newRel)
+	l.RenameDocs(oldRel, newRel)
+	l.CanvasesFollow(ctx, oldRel, newRel)
+	return nil
+}
+
+// RenameDocs lets the Store follow a rename. What it misses it finds out when a
+// document is written next.
+func (f *core) RenameDocs(oldRel, newRel string) {
+	if err := f.Store.Rename(model.Path(oldRel), model.Path(newRel)); err != nil {
+		f.log.Error("renamed documents keep their old paths in the store", model.LogPath, newRel, model.LogErr, err)
+	}
+}
+
+// stepAside moves one of several that wait for each other to a free name, so that
+// the others can go on.
+func (a accepting) stepAside(ctx context.Context, waiting []*tree.Proposal) bool {
+	for _, p := range waiting {
+		if p.Record().Kind != model.ProposedRename {
+			continue
+		}
+		st := p.Node.State()
+		occupant := st.Dir.InSource(st.Name)
+		i := slices.IndexFunc(waiting, func(q *tree.Proposal) bool { return q.Node == occupant && q.Record().Kind == model.ProposedRename })
+		if i < 0 {
+			continue
+		}
+		if err := a.moveAside(ctx, waiting[i]); err != nil {
+			a.log.Warn("names could not be exchanged", model.LogPath, string(occupant.Path()), model.LogErr, err)
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+func (l *Locked) moveAside(ctx context.Context, p *tree.Proposal) error {
+	to := p.Node.Aside()
+	rec := p.Record()
+	rec.Via = to.Rel()
+	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
+		return err
+	}
+	err := l.moveSource(ctx, l.Source.(model.Structure), p.Node, rec.Rel, rec.Via, to)
+	p.Outdated() // with Via, which Settle takes away again
+	l.Settle(nil)
+	return err
+}
+
+func (a accepting) remove(ctx context.Context, s model.Structure, p *tree.Proposal) error {
+	n, st := p.Node, p.Node.State()
+	if len(st.Holds) > 0 {
+		return a.inTheWay(path.Join(st.Rel, path.Base(st.Holds[0].Rel())))
+	}
+	var old []byte
+	var doc model.DocID
+	if (n.Kind == model.KindNote || n.Kind == model.KindFile) && st.Size <= model.MaxNote {
+		data, _, err := a.Source.Read(ctx, st.Rel)
+		if err != nil {
+			return err
+		}
+		old = append([]byte{}, data...)
+		if n.Kind == model.KindNote {
+			doc, _ = a.Store.DocID(model.Path(st.Rel)) // without it, its authors are not known when it comes back
+		}
+	}
+	p.Update(func(rec *model.ProposalRecord) {
+		rec.Link = st.Link
+		if old != nil {
+			rec.Old, rec.Doc = old, doc
+		}
+	})
+	return a.carryOut(p, func() error {
+		unlock := a.LockNotes(n)
+		defer unlock()
+		if err := s.Remove(ctx, st.Rel); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		a.Forget(n)
+		return nil
+	})
+}
+
+func (a accepting) file(ctx context.Context, s model.Structure, p *tree.Proposal, rec model.ProposalRecord) error {
+	if p.Node.State().Virtual {
+		return a.carryOut(p, func() error { return a.makeFile(ctx, s, p.Node, rec.To(), rec.New) })
+	}
+	have, stamp, err := a.Source.Read(ctx, rec.Rel)
+	if err != nil {
+		return err
+	}
+	if rec.Stale {
+		p.Update(func(rec *model.ProposalRecord) { rec.Old = append([]byte{}, have...) }) // the way back is to what a person made of it
+	} else if !bytes.Equal(have, rec.Old) {
+		return model.ErrStale
+	}
+	return a.carryOut(p, func() error {
+		stamp, err := a.Source.Replace(ctx, rec.Rel, model.Replacement{Expect: stamp, Data: rec.New, ModTime: time.Now()})
+		if errors.Is(err, model.ErrConflict) {
+			err = model.ErrStale
+		}
+		if err == nil {
+			a.SetStamp(p.Node, stamp)
+		}
+		return err
+	})
+}
+
+// makeFile makes the source have a file that was only proposed.
+func (l *Locked) makeFile(ctx context.Context, s model.Structure, n *tree.Node, rel string, data []byte) error {
+	stamp, err := s.Create(ctx, rel, model.NewFile{Data: data, Mode: 0o644, ModTime: time.Now()})
+	if errors.Is(err, fs.ErrExist) {
+		return model.ErrStale
+	}
+	if err == nil {
+		l.Placed(n, stamp)
+	}
+	return err
+}

@@ -1,0 +1,77 @@
+package proposal
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+const (
+	// mostBrake and brakeShare are how many notes may go at once: so many, or such
+	// a part of the Folder. leastBrake lets a small vault be tidied up.
+	mostBrake  = 20
+	brakeShare = 10
+	leastBrake = 5
+	// atOnce is what counts as at once: rm -rf takes milliseconds for each note, an
+	// agent that asks for each one a few seconds.
+	atOnce = time.Minute
+)
+
+// brakeLimit is how many of a Folder's notes may go at once.
+func brakeLimit(notes int) int { return max(leastBrake, min(mostBrake, notes/brakeShare)) }
+
+// brake remembers what was proposed to be deleted a moment ago.
+type brake struct {
+	mu   sync.Mutex // protects the following
+	list []braked
+}
+
+// braked is a deletion, by whom and when.
+type braked struct {
+	p    *tree.Proposal
+	by   model.Author
+	time time.Time
+}
+
+func (b *brake) note(p *tree.Proposal, rec *model.ProposalRecord) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.list = append(b.list, braked{p, model.Author{Name: rec.Author, Session: rec.Session}, rec.Time})
+}
+
+// recent counts the author's deletions of this sitting that are young and still
+// wait.
+func (b *brake) recent(by model.Author) int {
+	b.mu.Lock()
+	b.list = slices.DeleteFunc(b.list, func(d braked) bool { return time.Since(d.time) > atOnce })
+	list := slices.Clone(b.list)
+	b.mu.Unlock()
+	n := 0
+	for _, d := range list {
+		if d.by.Is(by) && d.p.Waits() {
+			n++
+		}
+	}
+	return n
+}
+
+// Brake says, as model.ErrTooMany, whether the removal of a note by the author, after that
+// of more others that are about to go, would be one too many: at most 20 notes, or a tenth
+// of the Folder if that is less, but five in any case, may go within a minute before a
+// person has decided on any of them.
+func (f *Folder) Brake(by model.Author, more int) error {
+	n := f.brake.recent(by) + more
+	if n < leastBrake {
+		return nil
+	}
+	notes := f.Count().Notes + n
+	if n < brakeLimit(notes) {
+		return nil
+	}
+	return fmt.Errorf("%w: %d of %d notes of %q within a minute; have a person decide on them (relayfs suggestions list), "+
+		"or wait a minute and go on, or confirm where that can be said", model.ErrTooMany, n, notes, f.Name)
+}

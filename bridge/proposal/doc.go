@@ -1,0 +1,12 @@
+// Package proposal makes, carries out and takes back proposals: renames, deletions and
+// whole files that wait for a person.
+//
+// The tree shows proposals as done (bridge/tree); the Store keeps them. What people do
+// meanwhile wins: a proposal whose place is taken, or whose subject is gone, is dropped, and
+// the journal tells of it. An acceptance is noted in the Store before the source is changed
+// and journalled after, so that the next process finds out what a crash left.
+//
+// A Folder's lock admits one change of its names at a time: the people's, and those that are
+// proposed or decided on. It is held across disk. Lock returns the Locked, which has all that
+// happens under it and publishes its events when it is released.
+package proposal

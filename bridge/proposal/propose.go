@@ -1,0 +1,201 @@
+package proposal
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// ShowAt shows n, which the source has just got, at its spot; if that is not
+// where the source has it, the difference is a proposal to rename it.
+func (l *Locked) ShowAt(n *tree.Node, at tree.Spot, by model.Author) error {
+	if at.Dir == nil || path.Base(at.Rel) == at.Name {
+		return nil
+	}
+	rec := model.ProposalRecord{
+		ID: newID(), Kind: model.ProposedRename, Rel: at.Rel, Dir: n.Kind == model.KindDir, ToDir: at.Dir.Rel(), Name: at.Name,
+		Author: by.Name, Session: by.Session, Time: time.Now().UTC(),
+	}
+	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
+		return err
+	}
+	l.Add(n, at.Dir, rec)
+	return nil
+}
+
+// BringBack withdraws the proposal to delete n and shows it again.
+func (l *Locked) BringBack(n *tree.Node, origin any) error {
+	if err := l.Store.Propose(model.ProposalChange{Drop: []string{n.State().Pending.ID}}); err != nil {
+		return err
+	}
+	ev := l.Return(n)
+	ev.Origin = origin
+	l.Tell(ev)
+	return nil
+}
+
+// Fulfil forgets the proposal to rename n, which has just been done, or something
+// else in its place.
+func (l *Locked) Fulfil(n *tree.Node) error {
+	p := n.State().Pending
+	if p == nil {
+		return nil
+	}
+	l.Withdraw(p)
+	return l.Store.Propose(model.ProposalChange{Drop: []string{p.ID}})
+}
+
+// stateOf names the state of what a proposal is about.
+func stateOf(ctx context.Context, n *tree.Node) (model.Stamp, model.ContentSum, error) {
+	switch n.Kind {
+	case model.KindDir:
+		return model.Stamp{}, model.ContentSum{}, nil
+	case model.KindFile, model.KindLink:
+		st := n.State()
+		return model.Stamp{Size: st.Size, ModTime: st.ModTime.UnixNano()}, model.ContentSum{}, nil
+	}
+	return n.Note.State(ctx)
+}
+
+// Move shows n at its new place and keeps the proposal, one for all its renames, by whose ID
+// it is known: back at its home there is none, and dropped is the one that there was.
+func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by model.Author) (id, dropped string, err error) {
+	stamp, sum, err := stateOf(ctx, n)
+	if err != nil {
+		return "", "", err
+	}
+	st := n.State()
+	p := st.Pending
+	if st.Virtual {
+		p = st.Content
+	}
+	rec := model.ProposalRecord{ID: newID(), Kind: model.ProposedRename, Dir: n.Kind == model.KindDir, Time: time.Now().UTC(), Stamp: stamp, Sum: sum}
+	if p != nil {
+		rec = p.Record()
+	}
+	rec.Rel, rec.ToDir, rec.Name = st.Rel, to.Dir.Rel(), to.Name
+	rec.Author, rec.Session = by.Name, by.Session
+	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
+	if n.HasHome(to) {
+		change = model.ProposalChange{Drop: []string{rec.ID}}
+		dropped = rec.ID
+	} else if !st.Virtual {
+		id = rec.ID
+	}
+	if err := l.Store.Propose(change); err != nil {
+		return "", "", err
+	}
+	if dropped != "" {
+		l.Withdraw(p)
+	}
+	if p == nil {
+		l.Add(n, to.Dir, rec)
+	} else {
+		l.Rename(p, to.Dir, rec)
+	}
+	return id, dropped, nil
+}
+
+// Delete hides n and keeps the proposal, by whose ID it is known; "" if nobody has n but a
+// proposal. Whatever else was proposed for n is withdrawn; what nobody has but the proposal
+// stays in the journal.
+func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, origin any) (id string, err error) {
+	stamp, sum, err := stateOf(ctx, n)
+	if err != nil {
+		return "", err
+	}
+	st := n.State()
+	rec := model.ProposalRecord{
+		ID: newID(), Kind: model.ProposedDelete, Rel: st.Rel, Dir: n.Kind == model.KindDir, Author: by.Name, Session: by.Session,
+		Time: time.Now().UTC(), Stamp: stamp, Sum: sum,
+	}
+	var change model.ProposalChange
+	if !st.Virtual {
+		change.Put = []model.ProposalRecord{rec}
+	}
+	if st.Pending != nil {
+		change.Drop = append(change.Drop, st.Pending.ID)
+	}
+	if st.Content != nil {
+		had := st.Content.Record()
+		change.Drop = append(change.Drop, had.ID)
+		change.Journal = append(change.Journal, had.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: by.Name, Lapsed: true}, rec.Time))
+	}
+	if err := l.Store.Propose(change); err != nil {
+		return "", err
+	}
+	l.Withdraw(st.Pending, st.Content)
+	l.Tell(model.Event{Kind: model.EventRemoved, Path: st.Path, Dir: n.Kind == model.KindDir, ViewChanged: true, Origin: origin})
+	if st.Virtual {
+		l.Forget(n)
+		return "", nil
+	}
+	p, _ := l.Add(n, nil, rec)
+	if n.Kind == model.KindNote {
+		l.brake.note(p, &rec)
+	}
+	return rec.ID, nil
+}
+
+// File shows a file that the source does not have.
+func (l *Locked) File(at tree.Spot, data []byte, by model.Author) (id string, err error) {
+	rec := model.ProposalRecord{
+		ID: newID(), Kind: model.ProposedFile, ToDir: at.Dir.Rel(), Name: at.Name,
+		Author: by.Name, Session: by.Session, Time: time.Now().UTC(), New: data,
+	}
+	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
+		return "", err
+	}
+	l.Add(nil, at.Dir, rec)
+	return rec.ID, nil
+}
+
+// Content proposes data as the content of the file n, instead of what was proposed
+// before; what is there already needs no proposal, and has no ID. base names what the
+// writer had read, zero for whatever it is; model.ErrConflict if it was something else.
+func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base model.ContentSum, by model.Author, origin any) (id string, err error) {
+	st := n.State()
+	rec := model.ProposalRecord{
+		ID: newID(), Kind: model.ProposedFile, Rel: st.Rel, Author: by.Name, Session: by.Session, Time: time.Now().UTC(), New: data,
+	}
+	needless := false
+	if st.Virtual {
+		rec.ToDir, rec.Name = st.Dir.Rel(), st.Name
+	} else {
+		have, stamp, err := l.Source.Read(ctx, rec.Rel)
+		if err != nil {
+			return "", err
+		}
+		rec.Old, rec.Stamp = append([]byte{}, have...), model.Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
+		needless = bytes.Equal(have, data)
+	}
+	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
+	shown := rec.Old
+	if st.Content != nil {
+		// The writer was shown what was proposed, not what people did since.
+		old := st.Content.Record()
+		shown = old.New
+		rec.Old, rec.Stamp, rec.Stale = old.Old, old.Stamp, old.Stale
+		change = model.ProposalChange{Put: []model.ProposalRecord{rec}, Drop: []string{old.ID}}
+	}
+	if base != (model.ContentSum{}) && base != model.SumOf(string(shown)) {
+		return "", model.ErrConflict
+	}
+	if needless {
+		change.Put = nil
+	}
+	if err := l.Store.Propose(change); err != nil {
+		return "", err
+	}
+	l.Withdraw(st.Content)
+	l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: origin})
+	if needless {
+		return "", nil
+	}
+	l.Add(n, nil, rec)
+	return rec.ID, nil
+}

@@ -1,0 +1,147 @@
+package proposal
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Start puts what the source has into the tree, brings back what earlier processes have
+// proposed, and finishes what a crash has interrupted.
+func (f *Folder) Start(ctx context.Context) error {
+	var entries []model.SourceEntry
+	if err := f.Source.Scan(ctx, func(e model.SourceEntry) { entries = append(entries, e) }); err != nil {
+		return err
+	}
+	f.PutAll(entries)
+	if err := f.restore(ctx); err != nil {
+		return err
+	}
+	return f.recoverNotes(ctx)
+}
+
+// recoverNotes brings the files up to what a crash has kept from them.
+func (f *Folder) recoverNotes(ctx context.Context) error {
+	if _, live := f.Source.(model.Documents); live {
+		return nil
+	}
+	unsettled, err := f.Store.Unsettled()
+	if err != nil {
+		return err
+	}
+	for _, p := range unsettled {
+		n := f.Lookup(string(p))
+		if n == nil || n.Note == nil {
+			continue
+		}
+		if _, err := n.Note.Version(ctx); err != nil { // who reads it is told again
+			f.log.Warn("note not recovered", model.LogPath, string(n.Path()), model.LogErr, err)
+		}
+	}
+	return nil
+}
+
+// restore lays the pending proposals of earlier processes over the tree, which shows the
+// source so far. Nobody is served yet, and so nobody is told.
+func (f *Folder) restore(ctx context.Context) error {
+	recs, err := f.Store.Proposals()
+	if err == nil {
+		recs, err = f.recoverAll(ctx, recs)
+	}
+	if err != nil || len(recs) == 0 {
+		return err
+	}
+	l := f.Lock()
+	defer l.Unlock()
+	l.Overlay(recs)
+	for _, p := range l.Pending() {
+		l.NoticeChange(ctx, p.Node)
+	}
+	l.Settle(nil)
+	l.told = nil
+	return nil
+}
+
+// recoverAll finds out what became of decisions that a crash interrupted.
+func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]model.ProposalRecord, error) {
+	var change model.ProposalChange
+	var left []model.ProposalRecord
+	for i := range recs {
+		rec := &recs[i]
+		if rec.Via != "" && f.Lookup(rec.Rel) == nil && f.Lookup(rec.Via) != nil {
+			if err := f.Store.Rename(model.Path(rec.Rel), model.Path(rec.Via)); err != nil {
+				return nil, err
+			}
+			rec.Rel = rec.Via
+		}
+		d := rec.Accepting
+		if d == nil && rec.Via == "" {
+			left = append(left, *rec)
+			continue
+		}
+		rec.Accepting, rec.Via = nil, ""
+		pending, decided := f.recoverOne(ctx, rec, d)
+		if decided {
+			change.Journal = append(change.Journal, rec.Decided(*d, time.Now().UTC()))
+		}
+		if decided && rec.Kind == model.ProposedRename {
+			from, to := rec.Rel, rec.To()
+			if pending {
+				from, to = to, from
+			}
+			if err := f.Store.Rename(model.Path(from), model.Path(to)); err != nil {
+				return nil, err
+			}
+			own := *rec
+			rebaseAll(recs, from, to)
+			rebaseAll(left, from, to)
+			*rec = own
+			change.Put = append(change.Put, left...)
+		}
+		if pending {
+			left = append(left, *rec)
+			change.Put = append(change.Put, *rec)
+			continue
+		}
+		change.Drop = append(change.Drop, rec.ID)
+	}
+	if len(change.Put)+len(change.Drop) == 0 {
+		return left, nil
+	}
+	return left, f.Store.Propose(change)
+}
+
+// recoverOne says whether the proposal is pending, and whether the decision that
+// was interrupted has been carried out: an acceptance that was leaves nothing
+// pending, one that was taken back does, and the reverse.
+func (f *Folder) recoverOne(ctx context.Context, rec *model.ProposalRecord, d *model.Decision) (pending, decided bool) {
+	if d == nil {
+		return true, false
+	}
+	there := f.Lookup(rec.Rel) != nil
+	done := !there
+	switch rec.Kind {
+	case model.ProposedRename:
+		done = !there && f.Lookup(rec.To()) != nil
+	case model.ProposedFile:
+		rel := rec.Rel
+		if rel == "" {
+			rel = rec.To()
+		}
+		data, _, err := f.Source.Read(ctx, rel)
+		done = err == nil && bytes.Equal(data, rec.New)
+	}
+	if d.Verdict == model.Undone {
+		return !done, !done
+	}
+	return !done, done
+}
+
+// rebaseAll follows the move of a file or folder in the source.
+func rebaseAll(recs []model.ProposalRecord, oldRel, newRel string) {
+	for i := range recs {
+		recs[i].Rebase(oldRel, newRel)
+	}
+}

@@ -1,0 +1,306 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/planner"
+	"github.com/relayfs/relayfs/bridge/proposal"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// Outcome says what a Decide or an Undo did.
+type Outcome struct {
+	Batch     string // names it for Undo and in the journal
+	Decided   []model.Suggestion
+	Proposals []model.Proposal     // that were decided on, as they were before
+	Missing   []string             // ids that nothing pending has (any more)
+	Failed    map[model.Path]error // notes and proposals that could not be changed; they are as they were
+	Notes     int                  // notes that changed
+	Away      []model.Away         // what an Undo could not bring back
+	// Older is the next older batch that an Undo can take back, if it could take back
+	// nothing of its own.
+	Older string
+}
+
+// decideAtOnce is how many notes are decided at the same time. Each one waits for
+// the disk most of the time, above all for the store, which commits one
+// transaction after another with everything that waits for it: the more wait, the
+// fewer transactions. Each holds three files open, of which a process may have 1024.
+const decideAtOnce = 128
+
+// newOutcome is that of a new batch.
+func newOutcome() Outcome {
+	return Outcome{Batch: proposal.NewBatch(), Failed: make(map[model.Path]error)}
+}
+
+// Decide accepts or rejects the suggestions and proposals with the given ids, one
+// transaction for each note and proposal. A note that changed meanwhile is decided
+// as it is now; a proposal that is stale is not accepted (ErrStale), and neither is
+// one that another one stands in the way of (ErrInTheWay). The link rewrites that
+// belong to a rename follow it.
+func (r *Review) Decide(ctx context.Context, ids []string, verdict model.Verdict, by model.Author) (Outcome, error) {
+	return r.decide(ctx, ids, verdict, by, false)
+}
+
+// DecideStale is Decide for somebody who has been told which proposals are stale:
+// it accepts them, too.
+func (r *Review) DecideStale(ctx context.Context, ids []string, verdict model.Verdict, by model.Author) (Outcome, error) {
+	return r.decide(ctx, ids, verdict, by, true)
+}
+
+func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict, by model.Author, stale bool) (Outcome, error) {
+	if verdict != model.Accepted && verdict != model.Rejected {
+		return Outcome{}, fmt.Errorf("verdict %q is neither accepted nor rejected", verdict)
+	}
+	if err := r.begin("decide"); err != nil {
+		return Outcome{}, err
+	}
+	defer r.act.Done()
+	out := newOutcome()
+	d := model.Decision{Batch: out.Batch, Verdict: verdict, By: by.Name, Reason: by.Reason}
+	chosen, ids := r.chooseProposals(ids)
+	if err := r.decideSuggestions(ctx, ids, d, by, &out); err != nil {
+		return Outcome{}, err
+	}
+	if len(chosen) > 0 {
+		r.decideProposals(ctx, chosen, d, by, stale, &out)
+	}
+	out.sort()
+	return out, ctx.Err()
+}
+
+func (r *Review) decideSuggestions(ctx context.Context, ids []string, d model.Decision, by model.Author, out *Outcome) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	pending, err := r.indexes.Suggestions(ctx, "")
+	if err != nil {
+		return err
+	}
+	known := make(map[string]model.Path, len(pending))
+	for _, s := range pending {
+		known[s.ID] = s.Path
+	}
+	byNote := make(map[model.Path][]string)
+	for _, id := range ids {
+		if p, ok := known[id]; ok {
+			byNote[p] = append(byNote[p], id)
+		} else {
+			out.Missing = append(out.Missing, id)
+		}
+	}
+	r.decideNotes(ctx, byNote, d, by, out)
+	return nil
+}
+
+// decideNotes decides on the suggestions with the given ids, note by note.
+func (r *Review) decideNotes(ctx context.Context, byNote map[model.Path][]string, d model.Decision, by model.Author, out *Outcome) {
+	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) { return r.decideNote(ctx, p, byNote[p], d, by) })
+}
+
+// collect runs each for every note and gathers what came of it.
+func (o *Outcome) collect(ctx context.Context, notes map[model.Path][]string, each func(model.Path) ([]model.Suggestion, error)) {
+	var mu sync.Mutex // protects o
+	var g errgroup.Group
+	g.SetLimit(decideAtOnce)
+	for _, p := range slices.Sorted(maps.Keys(notes)) { // notes of one folder together: they share its sync
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return nil
+			}
+			decided, err := each(p)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				o.Failed[p] = err
+				return nil
+			}
+			o.Decided = append(o.Decided, decided...)
+			o.Notes++
+			return nil
+		})
+	}
+	g.Wait()
+	o.sort()
+}
+
+// sort puts what was decided in the order of paths and places.
+func (o *Outcome) sort() {
+	slices.SortFunc(o.Decided, func(a, b model.Suggestion) int {
+		if c := strings.Compare(string(a.Path), string(b.Path)); c != 0 {
+			return c
+		}
+		return a.Start - b.Start
+	})
+}
+
+// decideNote decides on the suggestions of one note that have the given ids.
+func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, d model.Decision, by model.Author) ([]model.Suggestion, error) {
+	n, err := r.tree.FindNote("write", p)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []model.Suggestion
+	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
+		if chosen, err = choose(l, p, cur, ids); err != nil {
+			return planner.Plan{}, err
+		}
+		return l.Decide(cur, chosen, d, nil)
+	}})
+	if res.Changed && d.Verdict == model.Rejected && res.Version.Raw() == "" {
+		r.names.Unmake(ctx, p)
+	}
+	return chosen, err
+}
+
+// choose are the suggestions of the note at p that have the given ids.
+func choose(l *note.Locked, p model.Path, cur *model.Version, ids []string) ([]model.Suggestion, error) {
+	all, err := l.Suggestions(p, cur)
+	wanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	return slices.DeleteFunc(all, func(s model.Suggestion) bool { return !wanted[s.ID] }), err
+}
+
+// Amend decides on the suggestion with the given id by putting text, a person's
+// own, in the place of what it proposed. The text stands in the note as accepted
+// text, attributed to by; the journal calls the verdict Changed and Undo brings
+// the suggestion back. With the proposed text itself Amend is an acceptance.
+// Errors: ErrReadOnly; ErrRefused, in the Outcome's Failed, for text that would
+// be read as CriticMarkup. A suggestion that is not pending any more is Missing.
+func (r *Review) Amend(ctx context.Context, id, text string, by model.Author) (Outcome, error) {
+	if r.readOnly {
+		return Outcome{}, &model.Error{Op: "decide", Path: "", Err: model.ErrReadOnly}
+	}
+	pending, err := r.indexes.Suggestions(ctx, "")
+	if err != nil {
+		return Outcome{}, err
+	}
+	out := newOutcome()
+	i := slices.IndexFunc(pending, func(s model.Suggestion) bool { return s.ID == id })
+	if i < 0 {
+		out.Missing = []string{id}
+		return out, nil
+	}
+	var gone bool
+	out.collect(ctx, map[model.Path][]string{pending[i].Path: {id}}, func(p model.Path) (chosen []model.Suggestion, err error) {
+		chosen, err = r.amendNote(ctx, p, id, text, model.Decision{Batch: out.Batch, Verdict: model.Changed, By: by.Name, Reason: by.Reason}, by)
+		gone = err == nil && len(chosen) == 0
+		return chosen, err
+	})
+	if gone {
+		out.Missing, out.Notes = []string{id}, 0
+	}
+	return out, ctx.Err()
+}
+
+func (r *Review) amendNote(ctx context.Context, p model.Path, id, text string, d model.Decision, by model.Author) ([]model.Suggestion, error) {
+	n, err := r.tree.FindNote("write", p)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []model.Suggestion
+	_, err = n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
+		if chosen, err = choose(l, p, cur, []string{id}); err != nil || len(chosen) == 0 {
+			return planner.Plan{}, err
+		}
+		instead, err := planner.Amend(cur, chosen[0], text)
+		if err != nil {
+			return planner.Plan{}, err
+		}
+		return l.Decide(cur, chosen, d, instead)
+	}})
+	return chosen, err
+}
+
+// chooseProposals finds the pending proposals among ids and returns the other ids.
+func (r *Review) chooseProposals(ids []string) (chosen map[*proposal.Folder][]*tree.Proposal, rest []string) {
+	byID := make(map[string]*tree.Proposal)
+	for _, f := range r.tree.Folders() {
+		for _, p := range f.Pending() {
+			byID[p.ID] = p
+		}
+	}
+	chosen = make(map[*proposal.Folder][]*tree.Proposal)
+	for _, id := range ids {
+		p := byID[id]
+		if p == nil {
+			rest = append(rest, id)
+			continue
+		}
+		if f := r.names.Folder(p); !slices.Contains(chosen[f], p) {
+			chosen[f] = append(chosen[f], p)
+		}
+	}
+	return chosen, rest
+}
+
+// decideProposals decides on proposals, Folder by Folder, and on the link rewrites
+// that belong to them.
+func (r *Review) decideProposals(ctx context.Context, chosen map[*proposal.Folder][]*tree.Proposal, d model.Decision, by model.Author, stale bool, out *Outcome) {
+	decided := make(map[string]bool)
+	for f, list := range chosen {
+		if f.ReadOnly() {
+			for _, p := range list {
+				out.Failed[p.Public().Path] = cmp.Or(f.Locked(), model.ErrOffline)
+			}
+			continue
+		}
+		done := f.Decide(ctx, list, d, stale)
+		for _, p := range done.Proposals {
+			decided[p.ID] = true
+		}
+		out.Missing = append(out.Missing, done.Missing...)
+		out.Proposals = append(out.Proposals, done.Proposals...)
+		out.Notes += len(done.Proposals)
+		maps.Copy(out.Failed, done.Failed)
+		for _, p := range done.Accepted {
+			r.names.AcceptFrontMatter(ctx, p, d)
+		}
+	}
+	r.decideLinks(ctx, decided, d, by, out)
+}
+
+// decideLinks decides on the link rewrites that belong to the proposals and wait
+// still.
+func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d model.Decision, by model.Author, out *Outcome) {
+	if len(decided) == 0 {
+		return
+	}
+	pending, err := r.indexes.Suggestions(ctx, "")
+	if err != nil {
+		r.log.Warn("links of a decided rename are left as they are", model.LogErr, err)
+		return
+	}
+	byNote := make(map[model.Path][]string)
+	for _, s := range pending {
+		if decided[s.Proposal] {
+			byNote[s.Path] = append(byNote[s.Path], s.ID)
+		}
+	}
+	r.decideNotes(ctx, byNote, d, by, out)
+}
+
+// RejectLinks takes back the link rewrites of proposals that were withdrawn.
+func (r *Review) RejectLinks(ctx context.Context, proposals []string, by model.Author) {
+	decided := make(map[string]bool, len(proposals))
+	for _, id := range proposals {
+		decided[id] = true
+	}
+	out := newOutcome()
+	r.decideLinks(ctx, decided, model.Decision{Batch: out.Batch, Verdict: model.Rejected, By: by.Name, Lapsed: true}, by, &out)
+	for p, err := range out.Failed {
+		r.log.Warn("links of a rename that was taken back are left as they are", model.LogPath, string(p), model.LogErr, err)
+	}
+}

@@ -1,0 +1,148 @@
+package review
+
+import (
+	"slices"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Resolved is a suggestion that waits no more, and what a person made of it.
+type Resolved struct {
+	diffwrap.Suggestion
+	Verdict model.Verdict // Accepted, Rejected or Changed
+	Now     string        // what stands in its place, if Changed; as accepted
+	Reason  string        // the person's, if they gave one
+}
+
+const (
+	// journalReach is how many of the newest decisions are looked through.
+	journalReach = 256
+	// clockSlack is by how much a version's modification time, which never stands
+	// still, may be ahead of the clock by which decisions are dated.
+	clockSlack = time.Second
+)
+
+// Outcomes says what became of marks, suggestions that the note at p had in the
+// version since, of which cur has some no more. What was decided through
+// relayfs is known from the journal; what was decided by hand, in an editor, is
+// told by the text: if the new text stands there plain, it was accepted, if the
+// old, rejected.
+func (r *Review) Outcomes(p model.Path, since, cur *model.Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
+	gone := vanished(marks, diffwrap.Suggestions(cur.Marked()))
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	journal, err := r.Journal(journalReach)
+	if err != nil {
+		return nil, err
+	}
+	edits := diffwrap.Diff(since.Marked(), cur.Marked())
+	res := make([]Resolved, len(gone))
+	for i, s := range gone {
+		if d, item := decisionOn(journal, p, since, s); d != nil {
+			s.Comments = item.Comments
+			res[i] = Resolved{Suggestion: s, Verdict: d.Verdict, Reason: d.Reason}
+			continue
+		}
+		res[i] = resolvedByHand(since.Marked(), cur.Marked(), edits, s)
+	}
+	return res, nil
+}
+
+// markKey is what makes two marks the same suggestion.
+type markKey struct {
+	kind     diffwrap.Kind
+	old, new string
+}
+
+func keyOf(s diffwrap.Suggestion) markKey { return markKey{s.Kind, s.Old, s.New} }
+
+// vanished are those of marks that are not among left; of equal ones, the last.
+func vanished(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
+	have := make(map[markKey]int, len(left))
+	for _, s := range left {
+		have[keyOf(s)]++
+	}
+	var gone []diffwrap.Suggestion
+	for _, s := range marks {
+		if have[keyOf(s)]--; have[keyOf(s)] < 0 {
+			gone = append(gone, s)
+		}
+	}
+	return gone
+}
+
+// decisionOn finds the newest decision on s that was made after since.
+func decisionOn(journal []model.JournalEntry, p model.Path, since *model.Version, s diffwrap.Suggestion) (*model.Decision, *model.Decided) {
+	for _, e := range journal {
+		if e.Path != p || e.Decision == nil || e.Decision.Verdict == model.Undone || e.Time.Before(since.ModTime().Add(-clockSlack)) {
+			continue
+		}
+		i := slices.IndexFunc(e.Decision.Items, func(d model.Decided) bool {
+			return d.Kind == s.Kind.String() && d.Old == s.Old && d.New == s.New
+		})
+		if i >= 0 {
+			return e.Decision, &e.Decision.Items[i]
+		}
+	}
+	return nil, nil
+}
+
+// resolvedByHand compares what stands in the place of s with its two sides.
+// edits turn before into after.
+func resolvedByHand(before, after string, edits []diffwrap.Edit, s diffwrap.Suggestion) Resolved {
+	from, to := s.Start, s.End
+	for _, e := range edits { // whole edits only: what lies around s within one is compared too
+		if e.Off < to && from < e.Off+e.Len {
+			from, to = min(from, e.Off), max(to, e.Off+e.Len)
+		}
+	}
+	shiftFrom, shiftTo := 0, 0
+	for _, e := range edits {
+		if e.Off < to {
+			shiftTo += len(e.New) - e.Len
+		}
+		if e.Off < from {
+			shiftFrom += len(e.New) - e.Len
+		}
+	}
+	now, comments := cutComments(after[from+shiftFrom : to+shiftTo])
+	head, tail := before[from:s.Start], before[s.End:to]
+	res := Resolved{Suggestion: s}
+	res.Comments = append(comments, commentsAt(after, to+shiftTo)...)
+	switch now {
+	case head + s.New + tail:
+		res.Verdict = model.Accepted
+	case head + s.Old + tail:
+		res.Verdict = model.Rejected
+	default:
+		res.Verdict, res.Now = model.Changed, diffwrap.Accepted(now)
+	}
+	return res
+}
+
+// cutComments takes the comments off the end of raw.
+func cutComments(raw string) (rest string, comments []string) {
+	list := diffwrap.Annotations(raw)
+	for _, a := range slices.Backward(list) {
+		if a.Kind != diffwrap.Comment || a.End != len(raw) {
+			break
+		}
+		raw, comments = raw[:a.Start], append([]string{a.New}, comments...)
+	}
+	return raw, comments
+}
+
+// commentsAt are the comments that stand in raw at off, one after the other.
+func commentsAt(raw string, off int) []string {
+	var texts []string
+	for _, a := range diffwrap.Annotations(raw) {
+		if a.Kind == diffwrap.Comment && a.Start == off {
+			texts = append(texts, a.New)
+			off = a.End
+		}
+	}
+	return texts
+}

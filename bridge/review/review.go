@@ -1,0 +1,66 @@
+package review
+
+import (
+	"cmp"
+	"log/slog"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/activity"
+	"github.com/relayfs/relayfs/bridge/indexes"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/names"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// Review is the review of a tree, which may be a part of the workspace.
+type Review struct {
+	readOnly bool
+	log      *slog.Logger
+	act      *activity.Activity
+	tree     *tree.Tree
+	names    *names.Consequences
+	indexes  *indexes.Indexes
+}
+
+// New reviews what is in t.
+func New(c *names.Config, t *tree.Tree, n *names.Consequences, x *indexes.Indexes) *Review {
+	return &Review{c.ReadOnly, c.Log, c.Activity, t, n, x}
+}
+
+// begin announces a decision or its undo; act.Done ends it.
+func (r *Review) begin(op string) error {
+	if r.readOnly {
+		return &model.Error{Op: op, Err: model.ErrReadOnly}
+	}
+	return model.WrapError(op, "", r.act.Begin())
+}
+
+// Journal lists the newest decisions and front matter changes, newest first, at most limit.
+func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
+	var all []model.JournalEntry
+	for _, f := range r.tree.Folders() {
+		list, err := f.Store.Journal(limit)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range list {
+			e.Path, e.Folder, e.Rel = shownAt(f, e), f.Name, string(e.Path)
+			all = append(all, e)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b model.JournalEntry) int { return b.Time.Compare(a.Time) })
+	return all[:min(limit, len(all))], nil
+}
+
+// shownAt is where the note of a journal entry is shown now, or what a decided
+// proposal was about; "" if the document is at no path any more.
+func shownAt(f *tree.Folder, e model.JournalEntry) model.Path {
+	if e.Decision != nil && e.Decision.Proposal != nil {
+		p := e.Decision.Proposal
+		return f.Path().Join(cmp.Or(p.Rel, p.To()))
+	}
+	if e.Path == "" {
+		return ""
+	}
+	return f.ShownAt(string(e.Path))
+}

@@ -1,0 +1,244 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/planner"
+)
+
+// undoReach is how far back Undo looks for the batch it is given.
+const undoReach = 20_000
+
+// ErrNothingToUndo says that the journal has no such batch, or that it has been
+// taken back already.
+var ErrNothingToUndo = errors.New("nothing to undo")
+
+// Undo takes back a batch of decisions, or one front matter change, by its name
+// in the journal; "" means the newest that has not been taken back, other than
+// what no person decided (Decision.Lapsed). What was written in the notes since
+// stays.
+func (r *Review) Undo(ctx context.Context, batch string, by model.Author) (Outcome, error) {
+	if err := r.begin("undo"); err != nil {
+		return Outcome{}, err
+	}
+	defer r.act.Done()
+	if err := r.indexes.SuggestionsCurrent(ctx); err != nil { // what a crash interrupted comes into the journal
+		return Outcome{}, err
+	}
+	journal, err := r.Journal(undoReach)
+	if err != nil {
+		return Outcome{}, err
+	}
+	entries := undoable(journal, batch)
+	if len(entries) == 0 {
+		return Outcome{}, nothingToUndo(batch)
+	}
+	out := newOutcome()
+	byNote := make(map[model.Path][]string)
+	entriesOf := make(map[model.Path][]model.JournalEntry) // newest first
+	var proposals []model.JournalEntry
+	for _, e := range entries {
+		if e.Decision != nil && e.Decision.Proposal != nil {
+			proposals = append(proposals, e)
+			continue
+		}
+		if e.Path == "" {
+			at, err := whyGone(journal, e)
+			out.Failed[at] = err
+			continue
+		}
+		byNote[e.Path], entriesOf[e.Path] = nil, append(entriesOf[e.Path], e)
+	}
+	var away awayList
+	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
+		for _, e := range entriesOf[p] {
+			n, err := r.decidedIn(ctx, e)
+			if n == nil && err == nil {
+				_, err = whyGone(journal, e)
+			}
+			if err != nil {
+				return again, err
+			}
+			pending, stays, err := undoNote(ctx, n, p, e, out.Batch, by)
+			away.add(stays)
+			if again = append(again, pending...); err != nil {
+				return again, err
+			}
+		}
+		return again, nil
+	})
+	out.Away = away.sorted()
+	r.undoProposals(ctx, proposals, by, &out)
+	if out.Notes == 0 && len(out.Failed) > 0 {
+		out.Older = olderBatch(journal, entries[0].BatchOf())
+	}
+	return out, ctx.Err()
+}
+
+// undoProposals takes back decisions on proposals, the newest first, again as long as one
+// that was taken back may have made room for another.
+func (r *Review) undoProposals(ctx context.Context, left []model.JournalEntry, by model.Author, out *Outcome) {
+	ctx = context.WithoutCancel(ctx)
+	for again := true; again && len(left) > 0; {
+		again = false
+		var waiting []model.JournalEntry
+		for _, e := range left {
+			pub, err := r.names.Undo(ctx, e, model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: e.Decision.Batch})
+			if err != nil {
+				out.Failed[e.Path] = err
+				waiting = append(waiting, e)
+				continue
+			}
+			delete(out.Failed, e.Path)
+			out.Proposals = append(out.Proposals, pub)
+			out.Notes++
+			again = true
+		}
+		left = waiting
+	}
+}
+
+func nothingToUndo(batch string) error {
+	if batch == "" {
+		return ErrNothingToUndo
+	}
+	return fmt.Errorf("%w: batch %s", ErrNothingToUndo, batch)
+}
+
+// undoable are the entries of a batch that has not been taken back, or of the
+// newest such batch that a person decided.
+func undoable(journal []model.JournalEntry, batch string) []model.JournalEntry {
+	var entries []model.JournalEntry
+	for e := range notUndone(journal) {
+		name := e.BatchOf()
+		if batch == "" && !e.Lapsed() {
+			batch = name
+		}
+		if name == batch {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// olderBatch is the newest batch before the one named that a person decided and
+// nobody has taken back, "" if there is none.
+func olderBatch(journal []model.JournalEntry, batch string) string {
+	passed := false
+	for e := range notUndone(journal) {
+		name := e.BatchOf()
+		if passed && name != batch && !e.Lapsed() {
+			return name
+		}
+		passed = passed || name == batch
+	}
+	return ""
+}
+
+// notUndone yields the entries that have not been taken back and take nothing back.
+// Of a batch in several Folders, a client that reaches some of them takes back
+// those only.
+func notUndone(journal []model.JournalEntry) iter.Seq[model.JournalEntry] {
+	type part struct{ folder, batch string }
+	return func(yield func(model.JournalEntry) bool) {
+		undone := make(map[part]bool)
+		for _, e := range journal {
+			if e.Decision != nil && e.Decision.Verdict == model.Undone {
+				undone[part{e.Folder, e.Decision.Undoes}] = true
+			} else if !undone[part{e.Folder, e.BatchOf()}] && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// decidedIn finds the note of an entry where people have it: it may be proposed to be
+// deleted. One that went because all of it was rejected is made again. nil if it is gone.
+func (r *Review) decidedIn(ctx context.Context, e model.JournalEntry) (*note.Note, error) {
+	if err := r.names.Remake(ctx, e); err != nil {
+		return nil, err
+	}
+	if n := r.tree.Folder(e.Folder).Lookup(e.Rel); n != nil {
+		return n.Note, nil
+	}
+	return nil, nil
+}
+
+// whyGone says why nothing can be taken back in a note that is not there, and what can
+// be done.
+func whyGone(journal []model.JournalEntry, e model.JournalEntry) (model.Path, error) {
+	at := cmp.Or(e.Path, model.Path(e.ID))
+	err := planner.ErrNoteGone
+	for other := range notUndone(journal) {
+		d := other.Decision
+		if d == nil || d.Proposal == nil || d.Verdict != model.Accepted || d.Proposal.Doc != e.ID || other.Folder != e.Folder {
+			continue
+		}
+		at = other.Path
+		err = fmt.Errorf("cannot be taken back: the note was deleted since; 'relayfs suggestions undo %s' brings it back first", d.Batch)
+	}
+	return at, model.WrapError("undo", at, planner.Refuse(err))
+}
+
+// undoNote takes back one entry in its note, which is shown or was at p, and returns the
+// suggestions that are pending again, and what of it could not come back.
+func undoNote(ctx context.Context, n *note.Note, p model.Path, e model.JournalEntry, batch string, by model.Author) ([]model.Suggestion, []model.Away, error) {
+	var had []model.Suggestion
+	var away []model.Away
+	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (plan planner.Plan, err error) {
+		if had, err = l.Suggestions(p, cur); err != nil {
+			return planner.Plan{}, err
+		}
+		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq}
+		if e.Decision != nil {
+			d.Items = e.Decision.Items
+		}
+		plan, err = l.TakeBack(ctx, cur, e, d)
+		away = slices.Clone(d.Away)
+		return plan, err
+	}})
+	if err != nil || !res.Changed {
+		return nil, nil, err
+	}
+	for i := range away {
+		away[i].Path = p
+	}
+	if e.Decision == nil {
+		return nil, away, nil
+	}
+	pending, err := n.Suggestions(ctx, p)
+	before := make(map[string]*model.Suggestion, len(had))
+	for i := range had {
+		before[had[i].ID] = &had[i]
+	}
+	return slices.DeleteFunc(pending, func(s model.Suggestion) bool {
+		h := before[s.ID]
+		return h != nil && h.Old == s.Old && h.New == s.New
+	}), away, err
+}
+
+// awayList gathers what stays away of several notes.
+type awayList struct {
+	mu   sync.Mutex // protects the following
+	list []model.Away
+}
+
+func (l *awayList) add(more []model.Away) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, more...)
+}
+
+func (l *awayList) sorted() []model.Away {
+	slices.SortStableFunc(l.list, func(a, b model.Away) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	return l.list
+}

@@ -1,0 +1,130 @@
+package tree
+
+import (
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Symbolic links. What a link leads to has one path, one node and one document: a
+// link is shown as a link, and who is given a path follows it. So nothing of a note
+// can be there twice, and two links may lead to each other.
+
+// maxLinks is how many links are followed for one path, as Linux has it.
+const maxLinks = 40
+
+// walkTo finds a path through the links on its way, and through one at its end if
+// that is asked for; nil if nothing is there.
+func (t *Tree) walkTo(p model.Path, child func(*Node, string) *Node, follow bool) *Node {
+	left := maxLinks
+	return t.walkOn(p, child, follow, &left)
+}
+
+func (t *Tree) walkOn(p model.Path, child func(*Node, string) *Node, follow bool, left *int) *Node {
+	n := t.root
+	for rest, more := string(p), p != ""; more; {
+		var elem string
+		elem, rest, more = strings.Cut(rest, "/")
+		n = child(n, elem)
+		for n != nil && n.Kind == model.KindLink && (more || follow) {
+			if *left--; *left < 0 {
+				return nil
+			}
+			n = t.walkOn(n.leadsTo(), (*Node).child, true, left)
+		}
+		if n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+// Follow is where the link at p leads; fs.ErrNotExist.
+func (t *Tree) Follow(p model.Path) (model.Path, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.walkTo(p, (*Node).child, true)
+	if n == nil {
+		return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
+	}
+	return n.path(), nil
+}
+
+// leadsTo is where the link n leads from where it is shown. It is in the Folder of n,
+// whatever the link says.
+func (n *Node) leadsTo() model.Path {
+	top := n.Folder.Path()
+	dir := strings.TrimPrefix(string(n.parent.path()), string(top))
+	return model.Path(path.Join(string(top), path.Join("/", dir, n.link)))
+}
+
+// target is leadsTo as it is said in the folder that n is shown in: what leads upwards
+// comes first, and never leads out of the Folder, whoever follows it.
+func (n *Node) target() string {
+	if n.parent == nil {
+		return n.link // nobody is shown it any more
+	}
+	rel, err := filepath.Rel(filepath.FromSlash("/"+string(n.parent.path())), filepath.FromSlash("/"+string(n.leadsTo())))
+	if err != nil {
+		return n.link // two paths from the root: it cannot be
+	}
+	return filepath.ToSlash(rel)
+}
+
+// MayMoveTo refuses a place from which the link n would lead out of its Folder.
+func (n *Node) MayMoveTo(p model.Path) error {
+	n.Folder.mu.RLock()
+	defer n.Folder.mu.RUnlock()
+	_, rel := p.Dir().Split()
+	if at := path.Join(rel, n.link); n.Kind == model.KindLink && (at == ".." || strings.HasPrefix(at, "../")) {
+		return &model.Error{Op: "rename", Path: p, Err: model.ErrBadName}
+	}
+	return nil
+}
+
+// LeadsToFolder says whether there is a link at p that leads to a folder.
+func (t *Tree) LeadsToFolder(p model.Path) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.walkTo(p, (*Node).child, true)
+	return n != nil && n.Kind == model.KindDir
+}
+
+// Resolve finds the path that somebody means by p: without ".md", in another Unicode
+// composition, or in another case if only one name fits. It is the path as the tree spells
+// it, through symbolic links, but through one at the end only if that is to be followed;
+// fs.ErrNotExist if nothing fits.
+func (t *Tree) Resolve(p model.Path, follow bool) (model.Path, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, child := range []func(*Node, string) *Node{(*Node).child, (*Node).childFold} {
+		for _, candidate := range []model.Path{p, p + model.NoteExt} {
+			if n := t.walkTo(candidate, child, follow); n != nil {
+				return n.path(), nil
+			}
+		}
+	}
+	return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
+}
+
+// childFold finds a name whatever the case of its letters, nil unless exactly one fits.
+func (n *Node) childFold(name string) *Node {
+	if c := n.child(name); c != nil {
+		return c
+	}
+	key := model.FoldName(name)
+	var only *Node
+	for have, c := range n.children {
+		if !strings.EqualFold(model.FoldName(have), key) {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = c
+	}
+	return only
+}

@@ -1,0 +1,191 @@
+package tree
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// home is where the source has a node that is shown elsewhere or not at all.
+type home struct {
+	parent *Node // nil: a proposed file that is not in the source
+	name   string
+}
+
+// inSource is what the source has in folder d under name, nil if nothing.
+func (d *Node) inSource(name string) *Node {
+	if c := d.away[name]; c != nil {
+		return c
+	}
+	if c := d.children[name]; c != nil && c.home == nil {
+		return c
+	}
+	return nil
+}
+
+// sourceChildren is what the source has in folder d.
+func (d *Node) sourceChildren() []*Node {
+	var list []*Node
+	for _, c := range d.sorted() {
+		if c.home == nil {
+			list = append(list, c)
+		}
+	}
+	for _, c := range d.away {
+		list = append(list, c)
+	}
+	return list
+}
+
+// guests are the nodes that are shown in folder d and have their home elsewhere.
+func (d *Node) guests() []*Node {
+	var list []*Node
+	for _, c := range d.sorted() {
+		if c.home != nil {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// walkSource calls fn for n and all that the source has below it.
+func (n *Node) walkSource(fn func(*Node)) {
+	fn(n)
+	for _, c := range n.sourceChildren() {
+		c.walkSource(fn)
+	}
+}
+
+// rel is where the source has n, "" if it does not and for the Folder itself.
+func (n *Node) rel() string {
+	var rel string
+	for n.Folder != nil && n != n.Folder.top {
+		at := n.at()
+		if at.parent == nil {
+			return ""
+		}
+		rel = path.Join(at.name, rel)
+		n = at.parent
+	}
+	return rel
+}
+
+// at is n's home, wherever it is shown.
+func (n *Node) at() home {
+	if n.home != nil {
+		return *n.home
+	}
+	return home{n.parent, n.name}
+}
+
+// hidden says that n is proposed to be deleted.
+func (n *Node) hidden() bool { return n.parent == nil && n.home != nil }
+
+// virtual says that the source does not have n.
+func (n *Node) virtual() bool { return n.home != nil && n.home.parent == nil }
+
+// shown says whether n has a path.
+func (n *Node) shown() bool {
+	for n.parent != nil {
+		n = n.parent
+	}
+	return n.Folder == nil
+}
+
+// hide takes n out of what is shown; its home stays where it is.
+func (n *Node) hide() {
+	if n.home == nil {
+		n.home = &home{n.parent, n.name}
+		n.parent.sendAway(n.name, n)
+	}
+	if n.parent != nil {
+		delete(n.parent.children, n.name)
+	}
+	n.parent = nil
+}
+
+func (d *Node) sendAway(name string, n *Node) {
+	if d.away == nil {
+		d.away = make(map[string]*Node)
+	}
+	d.away[name] = n
+}
+
+// show gives n the place name in folder d, which is free.
+func (n *Node) show(d *Node, name string) {
+	n.hide()
+	n.parent, n.name = d, name
+	d.children[name] = n
+	if n.home.parent == d && n.home.name == name {
+		delete(d.away, name)
+		n.home = nil
+	}
+}
+
+// rehome notes that the source has n in folder d under name now. What is shown
+// stays as it is.
+func (n *Node) rehome(d *Node, name string) {
+	if n.home == nil {
+		n.home = &home{n.parent, n.name}
+	} else if n.home.parent != nil {
+		delete(n.home.parent.away, n.home.name)
+	}
+	if n.parent == d && n.name == name {
+		n.home = nil
+		return
+	}
+	n.home = &home{d, name}
+	d.sendAway(name, n)
+}
+
+// forget takes n out of the tree for good.
+func (n *Node) forget() {
+	if n.parent != nil {
+		delete(n.parent.children, n.name)
+	}
+	if n.home != nil && n.home.parent != nil {
+		delete(n.home.parent.away, n.home.name)
+	}
+}
+
+// isIn says whether n is d or shown below it.
+func (n *Node) isIn(d *Node) bool {
+	for ; n != nil; n = n.parent {
+		if n == d {
+			return true
+		}
+	}
+	return false
+}
+
+// lookup finds what the source has at rel, nil if nothing.
+func (f *Folder) lookup(rel string) *Node {
+	n := f.top
+	if rel == "" {
+		return n
+	}
+	for elem := range strings.SplitSeq(rel, "/") {
+		if n = n.inSource(elem); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+// Lookup finds what the source has at rel, nil if nothing.
+func (f *Folder) Lookup(rel string) *Node {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.lookup(rel)
+}
+
+// freeName is name, or a variation of it, that neither the source nor the tree
+// has in folder d.
+func (d *Node) freeName(name string) string {
+	ext := path.Ext(name)
+	stem := strings.TrimSuffix(name, ext)
+	for i := 1; d.inSource(name) != nil || d.children[name] != nil; i++ {
+		name = fmt.Sprintf("%s %d%s", stem, i, ext)
+	}
+	return name
+}

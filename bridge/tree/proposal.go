@@ -1,0 +1,234 @@
+package tree
+
+import (
+	"io/fs"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Proposal is a pending proposal and the node that it is about. Its record is
+// made anew from the node whenever the tree changes.
+type Proposal struct {
+	ID   string // never changes
+	Node *Node  // never changes
+
+	rec  model.ProposalRecord // paths as of the last record
+	kept model.ProposalRecord // what the Store has
+}
+
+// record is the proposal as it is to be kept now.
+func (p *Proposal) record() model.ProposalRecord {
+	rec := p.rec
+	rec.Rel = p.Node.rel()
+	if rec.Kind == model.ProposedRename || p.Node.virtual() {
+		rec.ToDir, rec.Name = p.Node.parent.rel(), p.Node.name
+	}
+	return rec
+}
+
+// public is the record as callers see it.
+func (p *Proposal) public() model.Proposal {
+	rec := p.record()
+	pub := model.Proposal{
+		ID: rec.ID, Kind: rec.Kind, Dir: rec.Dir, Author: rec.Author, Session: rec.Session, Time: rec.Time,
+		Stale: rec.Stale, Old: rec.Old, New: rec.New,
+	}
+	pub.Path = p.Node.path()
+	if rec.Kind == model.ProposedRename {
+		pub.NewPath = pub.Path
+	}
+	if rec.Rel != "" {
+		pub.Path = p.Node.Folder.Path().Join(rec.Rel)
+	}
+	return pub
+}
+
+// Record is the proposal as it is to be kept now.
+func (p *Proposal) Record() model.ProposalRecord {
+	p.Node.Folder.mu.RLock()
+	defer p.Node.Folder.mu.RUnlock()
+	return p.record()
+}
+
+// Public is the proposal as callers see it.
+func (p *Proposal) Public() model.Proposal {
+	p.Node.Folder.mu.RLock()
+	defer p.Node.Folder.mu.RUnlock()
+	return p.public()
+}
+
+// Waits says whether the proposal, to rename or delete something, is pending.
+func (p *Proposal) Waits() bool {
+	p.Node.Folder.mu.RLock()
+	defer p.Node.Folder.mu.RUnlock()
+	return p.Node.pending == p
+}
+
+// Update has fn change the record. The next TakeShift returns it if it is to be kept again.
+func (p *Proposal) Update(fn func(*model.ProposalRecord)) {
+	p.Node.Folder.mu.Lock()
+	defer p.Node.Folder.mu.Unlock()
+	fn(&p.rec)
+}
+
+// Kept notes that the store has the record as it is now, and returns that.
+func (p *Proposal) Kept() model.ProposalRecord {
+	p.Node.Folder.mu.Lock()
+	defer p.Node.Folder.mu.Unlock()
+	p.rec = p.record()
+	p.kept = p.rec
+	return p.rec
+}
+
+// Outdated notes that the store has another record than the one of now.
+func (p *Proposal) Outdated() {
+	p.Node.Folder.mu.Lock()
+	defer p.Node.Folder.mu.Unlock()
+	p.rec = p.record()
+	p.kept = model.ProposalRecord{}
+}
+
+// Proposals lists the proposals at or below under, in the order in which they
+// were made. One is below a folder if what it is about is there now, or is to be.
+// fs.ErrNotExist if there is nothing at under, and no proposal.
+func (t *Tree) Proposals(under model.Path) ([]model.Proposal, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	var list []model.Proposal
+	for _, f := range t.Folders() {
+		for _, p := range f.proposals {
+			if pub := p.public(); under.Contains(pub.Path) || pub.NewPath != "" && under.Contains(pub.NewPath) {
+				list = append(list, pub)
+			}
+		}
+	}
+	if len(list) == 0 && t.lookup(under) == nil {
+		return nil, &model.Error{Op: "list", Path: under, Err: fs.ErrNotExist}
+	}
+	slices.SortStableFunc(list, func(a, b model.Proposal) int { return a.Time.Compare(b.Time) })
+	return list, nil
+}
+
+// Pending are the pending proposals of the Folder, oldest first.
+func (f *Folder) Pending() []*Proposal {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return slices.Clone(f.proposals)
+}
+
+// HasProposals says whether any proposal is pending.
+func (t *Tree) HasProposals() bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return slices.ContainsFunc(t.Folders(), func(f *Folder) bool { return len(f.proposals) > 0 })
+}
+
+// Waiting are the proposals about n that are not stale.
+func (n *Node) Waiting() []*Proposal {
+	n.Folder.mu.RLock()
+	defer n.Folder.mu.RUnlock()
+	var list []*Proposal
+	for _, p := range []*Proposal{n.pending, n.content} {
+		if p != nil && !p.rec.Stale {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Add shows a proposal, which the store has, as done, and tells what is shown then: about
+// n, or if n is nil about a new file in dir. A rename shows n in dir. What is not shown
+// stays so.
+func (f *Folder) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n == nil {
+		p := f.showFile(dir, rec)
+		return p, []model.Event{p.Node.event(model.EventCreated)}
+	}
+	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
+	f.proposals = append(f.proposals, p)
+	if rec.Kind == model.ProposedFile {
+		n.content = p
+		return p, []model.Event{n.event(model.EventChanged)}
+	}
+	n.pending = p
+	switch {
+	case !n.shown():
+		return p, nil
+	case rec.Kind == model.ProposedDelete:
+		ev := n.event(model.EventRemoved)
+		n.hide()
+		return p, []model.Event{ev}
+	}
+	return p, []model.Event{n.move(dir, rec.Name)}
+}
+
+// HasHome says whether n is shown elsewhere than at that place, where the source has it.
+func (n *Node) HasHome(to Target) bool {
+	n.Folder.mu.RLock()
+	defer n.Folder.mu.RUnlock()
+	return n.home != nil && *n.home == home{to.Dir, to.Name}
+}
+
+// Rename shows n, which has been proposed to be renamed, or to be there at all, in dir as
+// its proposal p says that the store has now.
+func (f *Folder) Rename(p *Proposal, dir *Node, rec model.ProposalRecord) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p.rec, p.kept = rec, rec
+	p.Node.show(dir, rec.Name)
+}
+
+// move shows n in dir under name, and tells of it.
+func (n *Node) move(dir *Node, name string) model.Event {
+	ev := model.Event{Kind: model.EventRenamed, OldPath: n.path(), Dir: n.Kind == model.KindDir, ViewChanged: true}
+	n.show(dir, name)
+	ev.Path = n.path()
+	return ev
+}
+
+// showFile makes the node of a file that the source does not have.
+func (f *Folder) showFile(dir *Node, rec model.ProposalRecord) *Proposal {
+	n := f.newNode(dir, rec.Name, model.KindFile)
+	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
+	n.home, n.content = new(home), p
+	n.mode, n.modTime = 0o644, rec.Time
+	dir.children[rec.Name] = n
+	f.proposals = append(f.proposals, p)
+	return p
+}
+
+// withdraw forgets a proposal without showing anything.
+func (f *Folder) withdraw(p *Proposal) {
+	f.proposals = slices.DeleteFunc(f.proposals, func(x *Proposal) bool { return x == p })
+	if p.Node.pending == p {
+		p.Node.pending = nil
+	}
+	if p.Node.content == p {
+		p.Node.content = nil
+	}
+}
+
+// Withdraw forgets proposals, nil among them, without showing anything.
+func (f *Folder) Withdraw(list ...*Proposal) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range list {
+		if p != nil {
+			f.withdraw(p)
+		}
+	}
+}
+
+// Content is the content that is proposed for the file n, and since when; ok is false if
+// there is none.
+func (n *Node) Content() (rec model.ProposalRecord, ok bool) {
+	n.Folder.mu.RLock()
+	defer n.Folder.mu.RUnlock()
+	if n.content == nil {
+		return model.ProposalRecord{}, false
+	}
+	return n.content.rec, true
+}

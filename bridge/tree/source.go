@@ -1,0 +1,229 @@
+package tree
+
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// This file takes over what the source has, and has got.
+
+// put adds what a source reports, with missing parents, or brings the node that
+// is there up to date. What is only proposed to be shown there gives way. A path whose
+// kind changed becomes a new node.
+func (f *Folder) put(e model.SourceEntry) (n *Node, created bool) {
+	dir := f.top
+	rel := e.Rel
+	for {
+		elem, rest, more := strings.Cut(rel, "/")
+		if !more {
+			return f.putChild(dir, elem, e)
+		}
+		dir, _ = f.putChild(dir, elem, model.SourceEntry{Rel: elem, Dir: true, Mode: 0o755})
+		rel = rest
+	}
+}
+
+func (f *Folder) putChild(dir *Node, name string, e model.SourceEntry) (*Node, bool) {
+	kind := e.Kind()
+	n := dir.inSource(name)
+	if n != nil && n.Kind == kind {
+		n.update(e)
+		return n, false
+	}
+	if n != nil {
+		f.vanishTree(n, true)
+	}
+	if n = f.makeRoom(dir, name, kind); n != nil {
+		n.update(e)
+		return n, false
+	}
+	n = f.newNode(dir, name, kind)
+	n.update(e)
+	dir.children[name] = n
+	return n, true
+}
+
+// PutAll adds what a scan has found, before the tree is served.
+func (f *Folder) PutAll(entries []model.SourceEntry) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range entries {
+		f.put(e)
+	}
+}
+
+// Put adds what the source has got from an author; a person has no name. It says whether
+// that is new.
+func (f *Folder) Put(e model.SourceEntry, by model.Author) (n *Node, created bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, created = f.put(e)
+	n.usedBy(by)
+	if e.Dir {
+		n.madeBy = by
+	}
+	return n, created
+}
+
+// PutHidden adds what the source has got again, without showing it: it is to be proposed
+// to be deleted.
+func (f *Folder) PutHidden(e model.SourceEntry) *Node {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	dir, name := f.lookup(string(model.Path(e.Rel).Dir())), model.Path(e.Rel).Base()
+	n := f.newNode(dir, name, e.Kind())
+	n.update(e)
+	n.parent, n.home = nil, &home{dir, name}
+	dir.sendAway(name, n)
+	return n
+}
+
+// Placed notes that the source has the file n, which was only proposed, where it is shown.
+func (f *Folder) Placed(n *Node, stamp model.Stamp) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n.home = nil
+	n.update(model.SourceEntry{Mode: 0o644, Stamp: stamp})
+}
+
+// Unplaced notes that the source has the file n no more: it is only proposed.
+func (f *Folder) Unplaced(n *Node) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n.home = new(home)
+}
+
+// Rehome notes that the source, which had n at oldRel, has it in that place now. What is
+// shown stays as it is; links that proposals are to change follow.
+func (f *Folder) Rehome(n *Node, to Target, oldRel, newRel string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n.rehome(to.Dir, to.Name)
+	for _, p := range f.proposals {
+		for i := range p.rec.Links {
+			p.rec.Links[i].Rel = model.Rebased(p.rec.Links[i].Rel, oldRel, newRel)
+		}
+	}
+}
+
+// Moved notes that the author has moved n to that place in the source, and shows it there.
+func (f *Folder) Moved(n *Node, to Target, by model.Author) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if to.There != nil {
+		f.vanishTree(to.There, false)
+	}
+	n.parent.usedBy(by)
+	n.rehome(to.Dir, to.Name)
+	n.show(to.Dir, to.Name)
+	n.parent.usedBy(by)
+}
+
+// PlaceOf is rel as a place to move something to.
+func (f *Folder) PlaceOf(rel string) Target {
+	return Target{Dir: f.Lookup(string(model.Path(rel).Dir())), Name: model.Path(rel).Base()}
+}
+
+// PersonRemoved notes that a person has removed n.
+func (f *Folder) PersonRemoved(n *Node) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n != f.top {
+		n.usedBy(model.Author{})
+		f.vanishTree(n, true)
+	}
+}
+
+// PersonMoved notes that a person moved n to newRel in the source, over what is
+// there. If n is shown where the source had it, it is shown where the source has
+// it now. Else it stays where it was proposed to be, and the proposal is stale,
+// or done if that is where it is now.
+func (f *Folder) PersonMoved(n *Node, newRel string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	parent := f.top
+	if dir := string(model.Path(newRel).Dir()); dir != "" {
+		parent, _ = f.put(model.SourceEntry{Rel: dir, Dir: true, Mode: 0o755})
+	}
+	parent.usedBy(model.Author{})
+	n.usedBy(model.Author{})
+	f.reveal(parent)
+	name := model.Path(newRel).Base()
+	if old := parent.inSource(name); old != nil && old != n {
+		f.vanishTree(old, true)
+	}
+	if n.home != nil {
+		n.rehome(parent, name)
+		if n.home == nil {
+			f.shift.done = append(f.shift.done, n.pending.rec.ID)
+			f.withdraw(n.pending)
+		} else {
+			n.pending.rec.Stale = true
+		}
+		return
+	}
+	if parent.isIn(n) {
+		f.sendHome(parent.outermost(n))
+	}
+	if guest := parent.children[name]; guest != nil && guest.virtual() {
+		f.vanishTree(guest, true)
+	}
+	f.makeRoom(parent, name, n.Kind)
+	ev := model.Event{Kind: model.EventRenamed, Dir: n.Kind == model.KindDir, ViewChanged: true}
+	ev.OldPath = n.path() // not before, since its folder may have gone home
+	n.rehome(parent, name)
+	n.show(parent, name)
+	ev.Path = n.path()
+	f.shift.events = append(f.shift.events, ev)
+}
+
+// MadeBy says whether the author made the folder n in this process, and what the source has
+// in it.
+func (n *Node) MadeBy(by model.Author) (own bool, inside []*Node) {
+	n.Folder.mu.RLock()
+	defer n.Folder.mu.RUnlock()
+	return n.madeBy.Is(by), n.sourceChildren()
+}
+
+// OnlyNamed says whether n is shown and nothing is proposed for it, unless its name was
+// taken when it was made: then it is kept beside that, and the name itself is proposed by
+// one of its authors.
+func (n *Node) OnlyNamed(theirs func(model.Author) bool) bool {
+	n.Folder.mu.RLock()
+	defer n.Folder.mu.RUnlock()
+	if whole := (&Tree{n.Folder.forest, n.Folder.whole}); whole.lookup(n.path()) != n {
+		return false
+	}
+	p := n.pending
+	if p == nil {
+		return n.home == nil
+	}
+	return p.rec.Kind == model.ProposedRename && theirs(model.Author{Name: p.rec.Author, Session: p.rec.Session})
+}
+
+// Files are the files that the source has, and those that are only proposed, whose names
+// and sizes match.
+func (f *Folder) Files(match func(name string, size int64) bool) (files []*Node) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	f.top.walkSource(func(n *Node) {
+		if n.Kind == model.KindFile && match(n.at().name, n.size) {
+			files = append(files, n)
+		}
+	})
+	for _, p := range f.proposals {
+		if p.Node.virtual() && match(p.Node.name, 0) {
+			files = append(files, p.Node)
+		}
+	}
+	return files
+}
+
+// ShownAt is where what the source has, or had, at rel is shown.
+func (f *Folder) ShownAt(rel string) model.Path {
+	if n := f.Lookup(rel); n != nil {
+		return n.Path()
+	}
+	return f.Path().Join(rel)
+}

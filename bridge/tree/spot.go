@@ -1,0 +1,139 @@
+package tree
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Spot is a place for something new: where it is shown, and where the source is
+// to have it. The two differ where the source still has something at the name
+// that is shown elsewhere.
+type Spot struct {
+	Dir  *Node // nil if the folder is yet to be made, by the source
+	Name string
+	Rel  string
+}
+
+// SpotAt finds the place for something new at p, whose folder, if it is there, is a
+// folder. If what people have there is of the same kind and proposed to be deleted, there
+// is no place: it is returned to be shown again. fs.ErrExist if the name is proposed for
+// something else.
+func (t *Tree) SpotAt(p model.Path, dir bool) (at Spot, deleted *Node, err error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	parent := t.lookup(p.Dir())
+	if parent == nil {
+		return Spot{Rel: t.sourcePath(p)}, nil, nil
+	}
+	name := p.Base()
+	at = Spot{parent, name, path.Join(parent.rel(), name)}
+	shown, had := parent.child(name), parent.inSource(name)
+	switch {
+	case shown != nil && shown.home != nil:
+		return Spot{}, nil, &model.Error{Op: "create", Path: p, Err: fs.ErrExist}
+	case shown != nil, had == nil:
+		return at, nil, nil
+	case had.hidden() && had.Kind == model.KindOf(name, dir):
+		return Spot{}, had, nil
+	}
+	at.Rel = path.Join(parent.rel(), parent.freeName(name))
+	return at, nil, nil
+}
+
+// IsTaken says whether the source has something at the name of p, whose folder is shown.
+func (t *Tree) IsTaken(p model.Path) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	dir := t.lookup(p.Dir())
+	return dir != nil && dir.inSource(p.Base()) != nil
+}
+
+// sourcePath is where the source is to have p, some of whose folders may be missing.
+func (t *Tree) sourcePath(p model.Path) string {
+	if n := t.lookup(p); n != nil {
+		return n.rel()
+	}
+	return path.Join(t.sourcePath(p.Dir()), p.Base())
+}
+
+// SourcePath is where the source has, or is to have, what is at p.
+func (t *Tree) SourcePath(p model.Path) string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.sourcePath(p)
+}
+
+// Target is where something that exists is to be shown.
+type Target struct {
+	Dir   *Node
+	Name  string
+	There *Node // what is shown there now, nil if nothing
+}
+
+// TargetAt finds the place newPath for n, which is there already or replaces what
+// is there if that is asked for. Errors: fs.ErrNotExist, model.ErrNotDir, fs.ErrExist,
+// model.ErrIsDir, model.ErrBadName for a place in n, errors.ErrUnsupported for another
+// Folder.
+func (t *Tree) TargetAt(n *Node, newPath model.Path, replace bool) (Target, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	dir := t.lookup(newPath.Dir())
+	fail := func(err error) (Target, error) { return Target{}, &model.Error{Op: "rename", Path: newPath, Err: err} }
+	switch {
+	case dir == nil:
+		return fail(fs.ErrNotExist)
+	case dir.Kind != model.KindDir:
+		return fail(model.ErrNotDir)
+	case dir.Folder != n.Folder:
+		return Target{}, &model.Error{Op: "rename", Path: n.path(), Err: errors.ErrUnsupported}
+	case dir.isIn(n):
+		return fail(model.ErrBadName)
+	}
+	to := Target{dir, newPath.Base(), dir.children[newPath.Base()]}
+	if c := dir.child(newPath.Base()); c == n {
+		to.There = nil // its own name, spelt in another way
+	} else if c != nil {
+		to.There = c
+	}
+	switch {
+	case to.There == nil:
+		return to, nil
+	case !replace, n.Kind == model.KindDir:
+		return fail(fs.ErrExist)
+	case to.There.Kind == model.KindDir:
+		return fail(model.ErrIsDir)
+	}
+	return to, nil
+}
+
+// InSource is what the source has there, nil if nothing.
+func (to Target) InSource() *Node { return to.Dir.InSource(to.Name) }
+
+// Rel is where the source is to have it.
+func (to Target) Rel() string { return path.Join(to.Dir.Rel(), to.Name) }
+
+// Path is where it is to be shown.
+func (to Target) Path() model.Path { return to.Dir.Path().Join(to.Name) }
+
+// FreeBeside is a path beside what is at p that nothing has, here or in the source;
+// fs.ErrNotExist.
+func (t *Tree) FreeBeside(p model.Path) (model.Path, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.lookup(p)
+	if n == nil || n.parent == nil {
+		return "", &model.Error{Op: "rename", Path: p, Err: fs.ErrNotExist}
+	}
+	return p.Dir().Join(n.parent.freeName(p.Base())), nil
+}
+
+// Aside is where the source has n, but under a name that is free.
+func (n *Node) Aside() Target {
+	n.Folder.mu.RLock()
+	defer n.Folder.mu.RUnlock()
+	at := n.at()
+	return Target{Dir: at.parent, Name: at.parent.freeName(at.name)}
+}

@@ -1,0 +1,334 @@
+package tree
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
+)
+
+// Tree is the tree of names, or the part of it that one client reaches.
+type Tree struct {
+	*forest
+	root *Node // its children are the Folders within reach; they do not change once the tree is served
+}
+
+// forest is what all parts of a tree share.
+type forest struct {
+	notes *note.Set
+	whole *Node // the root of the tree with every Folder
+
+	mu     sync.RWMutex // protects the following, and all of Nodes, Folders and Proposals that can change
+	nextID uint64
+}
+
+// Folder is one Folder of the tree.
+type Folder struct {
+	Name   string
+	Source model.Source
+	Store  model.Store
+
+	*forest
+	top       *Node
+	offline   atomic.Bool
+	proposals []*Proposal // pending, oldest first
+	shift     shift       // not known to others yet
+}
+
+// New makes a tree without Folders, whose notes are in that set.
+func New(notes *note.Set) *Tree {
+	f := &forest{notes: notes, nextID: 1}
+	f.whole = newRoot()
+	return &Tree{f, f.whole}
+}
+
+func newRoot() *Node {
+	return &Node{ID: 1, Kind: model.KindDir, children: make(map[string]*Node), mode: 0o755, modTime: time.Now()}
+}
+
+// AddFolder adds an empty Folder. All are added before the tree is served.
+func (t *Tree) AddFolder(name string, source model.Source, store model.Store) *Folder {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := &Folder{Name: name, Source: source, Store: store, forest: t.forest}
+	t.nextID++
+	f.top = &Node{
+		ID: t.nextID, name: name, Kind: model.KindDir, parent: t.root, Folder: f,
+		children: make(map[string]*Node), mode: 0o755, modTime: time.Now(),
+	}
+	t.root.children[name] = f.top
+	return f
+}
+
+// Within is the part of the tree with the Folders named, of those in t. For who has it
+// there is nothing else.
+func (t *Tree) Within(folders ...string) *Tree {
+	part := &Tree{t.forest, newRoot()}
+	for _, name := range folders {
+		if n := t.root.children[name]; n != nil {
+			part.root.children[name] = n
+		}
+	}
+	return part
+}
+
+// IsWhole says whether every Folder is within reach.
+func (t *Tree) IsWhole() bool { return t.root == t.whole }
+
+// Reaches says whether p lies in a Folder of t. The folder of all Folders does.
+func (t *Tree) Reaches(p model.Path) bool {
+	name, _ := p.Split()
+	return p == "" || t.IsWhole() || t.Folder(name) != nil
+}
+
+// Reached keeps of list what lies in the Folders of t.
+func Reached[T any](t *Tree, list []T, at func(T) model.Path) []T {
+	if t.IsWhole() {
+		return list
+	}
+	return slices.DeleteFunc(list, func(x T) bool { return !t.Reaches(at(x)) })
+}
+
+// Folders are the Folders of t, sorted by name.
+func (t *Tree) Folders() []*Folder {
+	var list []*Folder
+	for _, n := range t.root.sorted() {
+		list = append(list, n.Folder)
+	}
+	return list
+}
+
+// Folder is the Folder of that name, nil if there is none.
+func (t *Tree) Folder(name string) *Folder {
+	if n := t.root.children[name]; n != nil {
+		return n.Folder
+	}
+	return nil
+}
+
+// Path is the Folder's path in the workspace.
+func (f *Folder) Path() model.Path { return model.Path(f.Name) }
+
+// Offline says whether the Folder's source is away.
+func (f *Folder) Offline() bool { return f.offline.Load() }
+
+// SetOffline notes whether the source is away.
+func (f *Folder) SetOffline(away bool) { f.offline.Store(away) }
+
+// Locked says why the Folder's source takes no changes, nil if it does.
+func (f *Folder) Locked() error { return model.LockedBy(f.Source) }
+
+// ReadOnly says that nothing in the Folder can be written now.
+func (f *Folder) ReadOnly() bool { return f.Offline() || f.Locked() != nil }
+
+// lookup finds a path, nil if nothing is there.
+func (t *Tree) lookup(p model.Path) *Node {
+	n := t.root
+	if p == "" {
+		return n
+	}
+	for elem := range strings.SplitSeq(string(p), "/") {
+		if n = n.child(elem); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+// Find finds what is shown at p; fs.ErrNotExist.
+func (t *Tree) Find(op string, p model.Path) (*Node, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if n := t.lookup(p); n != nil {
+		return n, nil
+	}
+	return nil, &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
+}
+
+// FindNote finds the note that is shown at p; fs.ErrNotExist, model.ErrIsDir,
+// model.ErrNotNote.
+func (t *Tree) FindNote(op string, p model.Path) (*note.Note, error) {
+	n, err := t.Find(op, p)
+	if err != nil {
+		return nil, err
+	}
+	return n.asNote(op, p)
+}
+
+// asNote is the note of a node, which was found at p.
+func (n *Node) asNote(op string, p model.Path) (*note.Note, error) {
+	switch n.Kind {
+	case model.KindDir:
+		return nil, &model.Error{Op: op, Path: p, Err: model.ErrIsDir}
+	case model.KindNote:
+		return n.Note, nil
+	}
+	return nil, &model.Error{Op: op, Path: p, Err: model.ErrNotNote}
+}
+
+// HiddenAt is what people have at p and is proposed to be deleted, if nothing else is
+// shown there; nil if there is no such thing.
+func (t *Tree) HiddenAt(p model.Path) *Node {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	dir := t.lookup(p.Dir())
+	if dir == nil || dir.Kind != model.KindDir || dir.child(p.Base()) != nil {
+		return nil
+	}
+	if n := dir.inSource(p.Base()); n != nil && n.hidden() {
+		return n
+	}
+	return nil
+}
+
+// CheckNew refuses control characters in the names of p and of the folders above it
+// that are not there.
+func (t *Tree) CheckNew(op string, p model.Path) error {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for q := p; q != "" && t.lookup(q) == nil; q = q.Dir() {
+		if model.Path(q.Base()).HasControl() {
+			return &model.Error{Op: op, Path: p, Err: model.ErrControlName}
+		}
+	}
+	return nil
+}
+
+// DirEntry is one name in a folder.
+type DirEntry struct {
+	Name string
+	Kind model.Kind
+	ID   uint64
+}
+
+// List lists a folder, or the Folders for "", sorted by name. Errors: fs.ErrNotExist,
+// model.ErrNotDir, model.ErrOffline.
+func (t *Tree) List(p model.Path) ([]DirEntry, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.lookup(p)
+	switch {
+	case n == nil:
+		return nil, &model.Error{Op: "list", Path: p, Err: fs.ErrNotExist}
+	case n.Kind != model.KindDir:
+		return nil, &model.Error{Op: "list", Path: p, Err: model.ErrNotDir}
+	case n.Folder != nil && n.Folder.Offline():
+		return nil, &model.Error{Op: "list", Path: p, Err: model.ErrOffline}
+	}
+	children := n.sorted()
+	list := make([]DirEntry, len(children))
+	for i, c := range children {
+		list[i] = DirEntry{Name: c.name, Kind: c.Kind, ID: c.ID}
+	}
+	return list, nil
+}
+
+// Found is what Below found.
+type Found struct {
+	DirEntry
+	Path model.Path
+}
+
+// Below is everything below p, or p itself if that is not a folder, sorted by path;
+// fs.ErrNotExist.
+func (t *Tree) Below(p model.Path) ([]Found, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.lookup(p)
+	if n == nil {
+		return nil, &model.Error{Op: "list", Path: p, Err: fs.ErrNotExist}
+	}
+	var all []Found
+	add := func(c *Node) { all = append(all, Found{DirEntry{c.name, c.Kind, c.ID}, c.path()}) }
+	if n.Kind == model.KindDir {
+		n.walk(add)
+	} else {
+		add(n)
+	}
+	return all, nil
+}
+
+// Entry is one thing that people have in a Folder, as opposed to what
+// proposals would make of it.
+type Entry struct {
+	ID   uint64 // the same while the process lives, also over renames
+	Path model.Path
+	Kind model.Kind
+	// ModTime is that of a file which is not a note.
+	ModTime time.Time
+}
+
+// Entries lists what people have in a Folder, sorted by path; fs.ErrNotExist,
+// model.ErrOffline.
+func (t *Tree) Entries(folder string) ([]Entry, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	f := t.Folder(folder)
+	switch {
+	case f == nil:
+		return nil, &model.Error{Op: "list", Path: model.Path(folder), Err: fs.ErrNotExist}
+	case f.Offline():
+		return nil, &model.Error{Op: "list", Path: model.Path(folder), Err: model.ErrOffline}
+	}
+	var list []Entry
+	f.top.walkSource(func(c *Node) {
+		if c != f.top && c.Kind != model.KindLink { // what it leads to has its own entry
+			list = append(list, Entry{c.ID, c.peoplesPath(), c.Kind, c.modTime})
+		}
+	})
+	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	return list, nil
+}
+
+// FindPeoples finds what people have at p; fs.ErrNotExist.
+func (t *Tree) FindPeoples(op string, p model.Path) (*Node, error) {
+	folder, rel := p.Split()
+	if f := t.Folder(folder); f != nil {
+		if n := f.Lookup(rel); n != nil {
+			return n, nil
+		}
+	}
+	return nil, &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
+}
+
+// FindPeoplesNote finds the note that people have at p; fs.ErrNotExist, model.ErrIsDir,
+// model.ErrNotNote.
+func (t *Tree) FindPeoplesNote(op string, p model.Path) (*note.Note, error) {
+	n, err := t.FindPeoples(op, p)
+	if err != nil {
+		return nil, err
+	}
+	return n.asNote(op, p)
+}
+
+// Counts says how much is shown in a Folder, and how much waits.
+type Counts struct {
+	Notes, Files, Proposals int
+	Changed                 time.Time // the newest modification time known
+}
+
+// Count counts what is shown in the Folder.
+func (f *Folder) Count() Counts {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	c := Counts{Proposals: len(f.proposals)}
+	f.top.walk(func(n *Node) {
+		switch n.Kind {
+		case model.KindNote:
+			c.Notes++
+		case model.KindFile:
+			c.Files++
+		default:
+			return
+		}
+		if n.modTime.After(c.Changed) {
+			c.Changed = n.modTime
+		}
+	})
+	return c
+}
