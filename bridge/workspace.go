@@ -60,7 +60,7 @@ func New(o Options) (*Workspace, error) {
 	x := indexes.New(t, &w.act, o.Logger)
 	w.config = names.Config{
 		ReadOnly: o.ReadOnly, Mode: o.Mode, Structure: o.Structure, Notes: w.notes, Activity: &w.act, Log: o.Logger,
-		Folders: folders, Links: x.LinkIndex(), LinksCurrent: x.LinksCurrent,
+		Folders: folders, Indexes: x,
 	}
 	return w.part(t, x), nil
 }
@@ -68,9 +68,7 @@ func New(o Options) (*Workspace, error) {
 // part is the workspace for who reaches t.
 func (w *whole) part(t *tree.Tree, x *indexes.Indexes) *Workspace {
 	n, files, people, consequences := names.New(&w.config, t)
-	r := review.New(&w.config, t, consequences, x)
-	n.OnWithdrawn(r.RejectLinks)
-	return &Workspace{n, files, people, r, x, w, t}
+	return &Workspace{n, files, people, review.New(&w.config, t, consequences, x), x, w, t}
 }
 
 // Within is the part of the workspace that a client may reach: the Folders named,

@@ -74,14 +74,11 @@ func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Su
 	if _, err := x.tree.Find("list", under); err != nil {
 		return nil, err
 	}
-	if err := x.SuggestionsCurrent(ctx); err != nil {
+	if err := x.followPending.Current(ctx); err != nil {
 		return nil, err
 	}
 	return tree.Reached(x.tree, x.pending.Below(under), func(s model.Suggestion) model.Path { return s.Path }), nil
 }
-
-// SuggestionsCurrent reads the notes that have changed since their suggestions were listed.
-func (x *Indexes) SuggestionsCurrent(ctx context.Context) error { return x.followPending.Current(ctx) }
 
 // suggestionsOf lists the suggestions of the note at p in the state v.
 func (x *Indexes) suggestionsOf(ctx context.Context, p model.Path, v *model.Version) ([]model.Suggestion, error) {

@@ -30,7 +30,8 @@ func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 	if err != nil {
 		return Links{}, err
 	}
-	if err := x.LinksCurrent(ctx); err != nil {
+	index, err := x.LinkIndex(ctx)
+	if err != nil {
 		return Links{}, err
 	}
 	raw, err := x.withLinksRewritten(ctx, p, v)
@@ -39,18 +40,17 @@ func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 	}
 	samePath := func(p model.Path) model.Path { return p }
 	res := Links{Pending: pendingTargets(raw)}
-	forward, unresolved := x.links.Index.Forward(string(p))
+	forward, unresolved := index.Forward(string(p))
 	res.Forward, res.Unresolved = tree.Reached(x.tree, toPaths(forward), samePath), unresolved
-	res.Backlinks = tree.Reached(x.tree, toPaths(x.links.Index.Backlinks(string(p))), samePath)
+	res.Backlinks = tree.Reached(x.tree, toPaths(index.Backlinks(string(p))), samePath)
 	slices.Sort(res.Backlinks)
 	return res, nil
 }
 
-// LinksCurrent reads the notes that have changed since their links were found.
-func (x *Indexes) LinksCurrent(ctx context.Context) error { return x.followLinks.Current(ctx) }
-
-// LinkIndex is the index of the links of all notes.
-func (x *Indexes) LinkIndex() *links.Index { return x.links.Index }
+// LinkIndex is the index of the links of all notes. After an error it may lack some.
+func (x *Indexes) LinkIndex(ctx context.Context) (*links.Index, error) {
+	return x.links.Index, x.followLinks.Current(ctx)
+}
 
 // pendingTargets are the linkpaths that a note gets once its suggestions are
 // accepted, in the order of the text, each once.

@@ -108,3 +108,8 @@ func (n *Consequences) Undo(ctx context.Context, e model.JournalEntry, d model.D
 
 // Folder is the Folder that a proposal is about.
 func (n *Consequences) Folder(p *tree.Proposal) *proposal.Folder { return n.c.Folders[p.Node.Folder] }
+
+// OnWithdrawn has fn take back the link rewrites of proposals that are withdrawn.
+func (n *Consequences) OnWithdrawn(fn func(ctx context.Context, proposals []string, by model.Author)) {
+	n.rejectLinks = fn
+}

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/relayfs/relayfs/bridge/activity"
-	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/indexes"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/proposal"
@@ -55,9 +55,7 @@ type Config struct {
 	Activity  *activity.Activity
 	Log       *slog.Logger
 	Folders   proposal.Folders
-	Links     *links.Index
-	// LinksCurrent brings Links up to date.
-	LinksCurrent func(context.Context) error
+	Indexes   *indexes.Indexes // of the whole workspace
 }
 
 // base is what all that changes names stands on: a tree, which may be a part of the
@@ -70,12 +68,7 @@ type base struct {
 // Names changes the names of notes and folders, and of files as wholes, for programs.
 type Names struct {
 	base
-	rejectLinks func(ctx context.Context, proposals []string, by model.Author)
-}
-
-// OnWithdrawn has fn take back the link rewrites of proposals that are withdrawn.
-func (n *Names) OnWithdrawn(fn func(ctx context.Context, proposals []string, by model.Author)) {
-	n.rejectLinks = fn
+	consequences *Consequences
 }
 
 // Files reads and writes files that are not notes, for programs: byte for byte, and whole.
@@ -84,13 +77,17 @@ type Files struct{ base }
 // People does what people do through relayfs itself, as clients of a shared Folder.
 type People struct{ base }
 
-// Consequences are what decisions on suggestions and proposals do to names.
-type Consequences struct{ base }
+// Consequences are what decisions on suggestions and proposals do to names, and the reverse.
+type Consequences struct {
+	base
+	rejectLinks func(ctx context.Context, proposals []string, by model.Author)
+}
 
 // New changes the names of t.
 func New(c *Config, t *tree.Tree) (*Names, *Files, *People, *Consequences) {
 	b := base{c, t}
-	return &Names{base: b}, &Files{b}, &People{b}, &Consequences{b}
+	consequences := &Consequences{base: b}
+	return &Names{b, consequences}, &Files{b}, &People{b}, consequences
 }
 
 // at is the Folder of p, which is not its root, if it takes changes now. Errors:

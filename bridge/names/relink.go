@@ -22,7 +22,8 @@ import (
 
 // relink is the rewriting of links that one rename makes necessary.
 type relink struct {
-	names    *Names
+	tree     *tree.Tree
+	index    *links.Index
 	old, new model.Path
 	// before has, for each note whose links may be concerned, by the path that it
 	// had, where its linkpaths led.
@@ -30,13 +31,13 @@ type relink struct {
 }
 
 // relinkFor remembers where links lead before x is moved.
-func (n *Names) relinkFor(ctx context.Context, old, new model.Path, x *tree.Node) *relink {
-	r := &relink{names: n, old: old, new: new, before: make(map[model.Path]map[string]string)}
+func (n *Names) relinkFor(ctx context.Context, index *links.Index, old, new model.Path, x *tree.Node) *relink {
+	r := &relink{tree: n.tree, index: index, old: old, new: new, before: make(map[model.Path]map[string]string)}
 	moved := x.Paths()
 	moved[0] = old
 	for _, p := range moved {
 		for _, at := range [...]model.Path{p, r.moved(p)} {
-			for _, from := range n.c.Links.Mentioning(string(at)) {
+			for _, from := range index.Mentioning(string(at)) {
 				r.look(ctx, model.Path(from))
 			}
 		}
@@ -62,7 +63,7 @@ func (r *relink) look(ctx context.Context, p model.Path) {
 	}
 	led := make(map[string]string)
 	r.before[p] = led
-	x, err := r.names.tree.FindNote("open", p)
+	x, err := r.tree.FindNote("open", p)
 	if err != nil {
 		return // its links stay as they are
 	}
@@ -74,7 +75,7 @@ func (r *relink) look(ctx context.Context, p model.Path) {
 		if l.Target == "" {
 			continue
 		}
-		if to, ok := r.names.c.Links.Resolve(string(p), l); ok {
+		if to, ok := r.index.Resolve(string(p), l); ok {
 			led[l.Target] = to
 		}
 	}
@@ -85,7 +86,7 @@ func (n *Names) finishMove(ctx context.Context, f *proposal.Folder, m *moving, r
 	res := Restructured{Proposal: m.id}
 	ctx = context.WithoutCancel(ctx)
 	if m.gone != "" {
-		n.rejectLinks(ctx, []string{m.gone}, m.o.By)
+		n.consequences.rejectLinks(ctx, []string{m.gone}, m.o.By)
 		return res
 	}
 	if r == nil {
@@ -106,7 +107,7 @@ func (n *Names) finishMove(ctx context.Context, f *proposal.Folder, m *moving, r
 			later[r.moved(p)] = changes
 		}
 	}
-	n.keepLater(f, m, later)
+	keepLater(f, m, r, later)
 	return res
 }
 
@@ -116,7 +117,7 @@ func (r *relink) rewrite(ctx context.Context, p model.Path, led map[string]strin
 	if len(led) == 0 {
 		return 0, nil, nil
 	}
-	x, err := r.names.tree.FindNote("write", p)
+	x, err := r.tree.FindNote("write", p)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -144,11 +145,11 @@ func (r *relink) edits(p model.Path, text string, led map[string]string, propose
 			continue
 		}
 		want := string(r.moved(model.Path(was)))
-		if got, ok := r.names.c.Links.Resolve(string(p), l); ok && got == want {
+		if got, ok := r.index.Resolve(string(p), l); ok && got == want {
 			continue
 		}
 		written := text[l.TargetOff : l.TargetOff+l.TargetLen]
-		target, ok := r.names.c.Links.Retarget(string(p), l, written, want)
+		target, ok := r.index.Retarget(string(p), l, written, want)
 		if !ok || target == written {
 			continue
 		}
@@ -164,7 +165,7 @@ func (r *relink) edits(p model.Path, text string, led map[string]string, propose
 
 // keepLater keeps what a proposed rename is to change in front matter, and what
 // it was to change there before it was given another name again.
-func (n *Names) keepLater(f *proposal.Folder, m *moving, later map[model.Path][]model.LinkChange) {
+func keepLater(f *proposal.Folder, m *moving, r *relink, later map[model.Path][]model.LinkChange) {
 	l := f.Lock()
 	defer l.Unlock()
 	st := m.n.State()
@@ -178,12 +179,12 @@ func (n *Names) keepLater(f *proposal.Folder, m *moving, later map[model.Path][]
 			continue
 		}
 		link := links.Link{Kind: links.Wikilink, Target: c.Old}
-		if target, ok := n.c.Links.Retarget(string(at.Path()), link, c.Old, string(st.Path)); ok && m.n.Kind != model.KindDir {
+		if target, ok := r.index.Retarget(string(at.Path()), link, c.Old, string(st.Path)); ok && m.n.Kind != model.KindDir {
 			kept[i].New = target
 		}
 	}
 	for at, changes := range later {
-		x, err := n.tree.Find("rename", at)
+		x, err := r.tree.Find("rename", at)
 		if err != nil {
 			continue
 		}

@@ -27,7 +27,7 @@ func (n *Names) Remove(ctx context.Context, p model.Path, o Restructure) (Restru
 	if err != nil {
 		return Restructured{}, model.WrapError("remove", p, err)
 	}
-	n.rejectLinks(ctx, dropped, o.By)
+	n.consequences.rejectLinks(ctx, dropped, o.By)
 	return Restructured{Proposal: id}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/relayfs/relayfs/bridge/links"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/tree"
@@ -36,10 +37,11 @@ func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restr
 	if o.Person {
 		return Restructured{}, model.WrapError("rename", oldPath, n.personRenames(ctx, f, s, oldPath, newPath, o))
 	}
-	if err := n.c.LinksCurrent(ctx); err != nil {
+	index, err := n.c.Indexes.LinkIndex(ctx)
+	if err != nil {
 		n.c.Log.Warn("links are not all known", model.LogErr, err)
 	}
-	m, rewrite, err := n.moveIn(ctx, f, s, oldPath, newPath, o)
+	m, rewrite, err := n.moveIn(ctx, f, s, index, oldPath, newPath, o)
 	if err != nil {
 		return Restructured{}, model.WrapError("rename", oldPath, err)
 	}
@@ -58,7 +60,7 @@ type moving struct {
 }
 
 // moveIn renames in f; rewrite is nil if nothing moves.
-func (n *Names) moveIn(ctx context.Context, f *proposal.Folder, s model.Structure, oldPath, newPath model.Path, o Restructure) (m *moving, rewrite *relink, err error) {
+func (n *Names) moveIn(ctx context.Context, f *proposal.Folder, s model.Structure, index *links.Index, oldPath, newPath model.Path, o Restructure) (m *moving, rewrite *relink, err error) {
 	l := f.Lock()
 	defer l.Unlock()
 	if m, err = n.moveOf(oldPath, newPath, o); err != nil {
@@ -67,7 +69,7 @@ func (n *Names) moveIn(ctx context.Context, f *proposal.Folder, s model.Structur
 	if err = freeAt(ctx, s, m.to); err != nil || m.n.Path() == newPath {
 		return m, nil, err
 	}
-	rewrite = n.relinkFor(ctx, oldPath, newPath, m.n)
+	rewrite = n.relinkFor(ctx, index, oldPath, newPath, m.n)
 	return m, rewrite, n.moveTo(ctx, l, s, m)
 }
 

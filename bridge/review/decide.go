@@ -292,8 +292,8 @@ func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d mod
 	r.decideNotes(ctx, byNote, d, by, out)
 }
 
-// RejectLinks takes back the link rewrites of proposals that were withdrawn.
-func (r *Review) RejectLinks(ctx context.Context, proposals []string, by model.Author) {
+// rejectLinks takes back the link rewrites of proposals that were withdrawn.
+func (r *Review) rejectLinks(ctx context.Context, proposals []string, by model.Author) {
 	decided := make(map[string]bool, len(proposals))
 	for _, id := range proposals {
 		decided[id] = true

@@ -24,7 +24,9 @@ type Review struct {
 
 // New reviews what is in t.
 func New(c *names.Config, t *tree.Tree, n *names.Consequences, x *indexes.Indexes) *Review {
-	return &Review{c.ReadOnly, c.Log, c.Activity, t, n, x}
+	r := &Review{c.ReadOnly, c.Log, c.Activity, t, n, x}
+	n.OnWithdrawn(r.rejectLinks)
+	return r
 }
 
 // begin announces a decision or its undo; act.Done ends it.

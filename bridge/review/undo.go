@@ -31,7 +31,7 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author) (Outco
 		return Outcome{}, err
 	}
 	defer r.act.Done()
-	if err := r.indexes.SuggestionsCurrent(ctx); err != nil { // what a crash interrupted comes into the journal
+	if _, err := r.indexes.Suggestions(ctx, ""); err != nil { // what a crash interrupted comes into the journal
 		return Outcome{}, err
 	}
 	journal, err := r.Journal(undoReach)
