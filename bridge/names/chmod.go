@@ -38,7 +38,7 @@ func (n *Names) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, their
 	if x.Note != nil {
 		err = x.Note.Chmod(ctx, source, mode.Perm())
 	} else {
-		_, err = source.Chmod(ctx, x.Rel(), mode.Perm())
+		_, err = source.Chmod(ctx, x.Place().Rel, mode.Perm())
 	}
 	if err != nil {
 		return model.WrapError("chmod", p, err)

@@ -45,14 +45,15 @@ func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File,
 	if !ok {
 		return nil, &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 	}
-	rec, proposed := x.Content()
+	st := x.State()
 	switch {
-	case proposed && writes:
+	case st.Content != nil && writes:
 		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrReadOnly}
-	case proposed:
+	case st.Content != nil:
+		rec := st.Content.Record()
 		return &proposedFile{bytes.NewReader(rec.New), p.Base(), rec.Time}, nil
 	}
-	opened, err := files.OpenFile(x.Rel(), flag, 0)
+	opened, err := files.OpenFile(st.Rel, flag, 0)
 	return opened, model.WrapError("open", p, err)
 }
 

@@ -60,10 +60,20 @@ func (n *Names) FreshNote(ctx context.Context, p model.Path, theirs func(model.A
 // untouched is the current version of a note that nobody but its authors has
 // touched; ErrConflict.
 func untouched(ctx context.Context, x *tree.Node, l *note.Locked, theirs func(model.Author) bool) (*model.Version, error) {
-	if !x.OnlyNamed(theirs) {
+	if !x.Attached() || !x.Shown() || !onlyNamed(x.State(), theirs) {
 		return nil, model.ErrConflict
 	}
 	return l.Untouched(ctx, theirs)
+}
+
+// onlyNamed says whether nothing is proposed for a note, unless its name was taken when it
+// was made: then it is kept beside that, and the name itself is proposed.
+func onlyNamed(st tree.State, theirs func(model.Author) bool) bool {
+	if st.Pending == nil {
+		return !st.Elsewhere
+	}
+	rec := st.Pending.Record()
+	return rec.Kind == model.ProposedRename && theirs(model.Author{Name: rec.Author, Session: rec.Session})
 }
 
 // Retract takes the note away for good, with its document: not even the source's
@@ -79,7 +89,7 @@ func (x *Fresh) Retract(ctx context.Context, origin any) error {
 	defer names.Unlock()
 	l := x.node.Note.Lock()
 	defer l.Unlock()
-	at := x.node.Path()
+	at := x.node.Place().Path
 	v, err := untouched(ctx, x.node, l, x.theirs)
 	if err == nil && v.Raw() != x.version.Raw() {
 		err = model.ErrConflict
@@ -99,7 +109,7 @@ func (x *Fresh) Retract(ctx context.Context, origin any) error {
 
 // gone takes out of the tree a note whose file is gone, and tells of it.
 func gone(names *proposal.Locked, x *tree.Node, l *note.Locked, origin any) {
-	at := x.Path()
+	at := x.Place().Path
 	l.Gone()
 	names.Vanish(x, false)
 	names.Settle(nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"log/slog"
+	"slices"
 
 	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/indexes"
@@ -175,14 +176,8 @@ func (n *base) isOwn(x *tree.Node, by model.Author) bool {
 	case x.Kind != model.KindDir:
 		return x.Kind == model.KindNote && x.Note.IsOwn(by)
 	}
-	own, inside := x.MadeBy(by)
-	for _, c := range inside {
-		if !own {
-			break
-		}
-		own = n.isOwn(c, by)
-	}
-	return own
+	st := x.State()
+	return st.MadeBy.Is(by) && !slices.ContainsFunc(st.Holds, func(c *tree.Node) bool { return !n.isOwn(c, by) })
 }
 
 // put adds what the source has got from the author.

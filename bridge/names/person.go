@@ -49,7 +49,7 @@ func (n *Names) personRemoves(ctx context.Context, f *proposal.Folder, s model.S
 	}
 	unlock := l.LockNotes(x)
 	defer unlock()
-	if err := s.Remove(ctx, x.Rel()); err != nil {
+	if err := s.Remove(ctx, x.Place().Rel); err != nil {
 		return err
 	}
 	l.PersonRemoved(x)

@@ -179,7 +179,7 @@ func keepLater(f *proposal.Folder, m *moving, r *relink, later map[model.Path][]
 			continue
 		}
 		link := links.Link{Kind: links.Wikilink, Target: c.Old}
-		if target, ok := r.index.Retarget(string(at.Path()), link, c.Old, string(st.Path)); ok && m.n.Kind != model.KindDir {
+		if target, ok := r.index.Retarget(string(at.Place().Path), link, c.Old, string(st.Path)); ok && m.n.Kind != model.KindDir {
 			kept[i].New = target
 		}
 	}
@@ -188,7 +188,7 @@ func keepLater(f *proposal.Folder, m *moving, r *relink, later map[model.Path][]
 		if err != nil {
 			continue
 		}
-		rel := x.Rel()
+		rel := x.Place().Rel
 		for _, c := range changes {
 			c.Rel = rel
 			kept = append(kept, c)
@@ -208,7 +208,7 @@ func (n *Consequences) AcceptFrontMatter(ctx context.Context, p *tree.Proposal, 
 		}
 	}
 	for x, changes := range byNote {
-		at := x.Path()
+		at := x.Place().Path
 		_, err := x.Note.Change(ctx, note.Change{Path: at, By: model.Author{Name: d.By}, Plan: func(_ *note.Locked, cur *model.Version) (planner.Plan, error) {
 			return frontMatterPlan(cur.Raw(), changes, d), nil
 		}})

@@ -78,7 +78,7 @@ func (n *base) emptyAt(ctx context.Context, s model.Structure, dir tree.State) e
 func (n *base) removeNow(ctx context.Context, l *proposal.Locked, s model.Structure, x *tree.Node, p model.Path, o Restructure) error {
 	unlock := l.LockNotes(x)
 	defer unlock()
-	if err := s.Remove(ctx, x.Rel()); err != nil {
+	if err := s.Remove(ctx, x.Place().Rel); err != nil {
 		return err
 	}
 	err := l.Fulfil(x)

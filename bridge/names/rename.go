@@ -66,7 +66,7 @@ func (n *Names) moveIn(ctx context.Context, f *proposal.Folder, s model.Structur
 	if m, err = n.moveOf(oldPath, newPath, o); err != nil {
 		return nil, nil, err
 	}
-	if err = freeAt(ctx, s, m.to); err != nil || m.n.Path() == newPath {
+	if err = freeAt(ctx, s, m.to); err != nil || m.n.Place().Path == newPath {
 		return m, nil, err
 	}
 	rewrite = n.relinkFor(ctx, index, oldPath, newPath, m.n)
@@ -142,7 +142,7 @@ func (n *Names) moveNow(ctx context.Context, l *proposal.Locked, s model.Structu
 	to := m.to
 	unlock := l.LockNotes(m.n)
 	defer unlock()
-	oldRel, newRel, inSource := m.n.Rel(), to.Rel(), to.InSource()
+	oldRel, newRel, inSource := m.n.Place().Rel, to.Rel(), to.InSource()
 	if inSource != nil && inSource != to.There && inSource != m.n {
 		return &model.Error{Op: "rename", Path: to.Path(), Err: model.ErrInTheWay}
 	}
@@ -169,7 +169,7 @@ func (n *Names) moveNow(ctx context.Context, l *proposal.Locked, s model.Structu
 
 func (m *moving) event() model.Event {
 	return model.Event{
-		Kind: model.EventRenamed, Path: m.n.Path(), OldPath: m.from, Dir: m.n.Kind == model.KindDir, ViewChanged: true, Origin: m.o.Origin,
+		Kind: model.EventRenamed, Path: m.n.Place().Path, OldPath: m.from, Dir: m.n.Kind == model.KindDir, ViewChanged: true, Origin: m.o.Origin,
 	}
 }
 

@@ -49,7 +49,7 @@ func (n *Locked) Retract(ctx context.Context, from model.Retractor) error {
 }
 
 // Forget takes the history of the note out of the store.
-func (n *Locked) Forget() error { return n.store.Forget(n.id) }
+func (d *document) Forget() error { return d.store.Forget(d.id) }
 
 // Gone forgets the text of a note whose file is gone: who waits for it finds that out.
 func (n *Locked) Gone() {
@@ -77,8 +77,8 @@ func (n *Locked) RetractEmpty(ctx context.Context, from model.Retractor) error {
 
 // onlyByAgents says whether an agent made the note, and people have done nothing in it
 // but decide: who changes it as a live document is a person.
-func (n *Locked) onlyByAgents() bool {
-	h, err := n.store.Load(n.id)
+func (d *document) onlyByAgents() bool {
+	h, err := d.store.Load(d.id)
 	return err == nil && len(h.Records) > 0 && h.Records[0].Created && h.All(func(r *model.Record) bool {
 		return r.Decision != nil || r.Author != "" && !r.Ahead
 	})

@@ -3,8 +3,6 @@ package note
 import (
 	"container/list"
 	"sync"
-
-	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // cache bounds the memory of loaded notes. What is beyond the budget is dropped,
@@ -90,12 +88,11 @@ func (n *Note) evict() bool {
 // recordSize is about what a record takes in memory without its update.
 const recordSize = 256
 
-// size is about how many bytes of memory the note takes with v as its current
-// version.
-func (n *Locked) size(v *model.Version) int {
-	size := len(v.Raw()) + n.ledger.Size()*recordSize
-	if n.doc != nil {
-		size += n.doc.Size()
+// size is about how many bytes of memory the document takes.
+func (d *document) size() int {
+	size := d.ledger.Size() * recordSize
+	if d.doc != nil {
+		size += d.doc.Size()
 	}
 	return size
 }

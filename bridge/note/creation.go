@@ -98,10 +98,10 @@ func (n *Note) Create(c *Creation, stamp model.Stamp) Result {
 	l.document, l.bornOf = c.doc, c.by
 	res := Result{Changed: true, Warnings: c.plan.Warnings}
 	if l.live != nil {
-		res.Version = l.publishVersion(l.versionOf(c.state, c.state.modTime))
+		res.Version = l.publish(l.versionOf(c.state, c.state.modTime))
 		return res
 	}
 	l.stamp, l.synced, l.born = stamp, true, time.Now()
-	res.Version = l.publish(c.raw, time.Unix(0, stamp.ModTime))
+	res.Version = l.publish(l.newVersion(c.raw, time.Unix(0, stamp.ModTime)))
 	return res
 }

@@ -35,12 +35,12 @@ func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggesti
 
 // Decide plans a decision on suggestions of cur, the current version; instead, unless nil,
 // is what stands in the place of what the only one proposes.
-func (n *Locked) Decide(cur *model.Version, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) (planner.Plan, error) {
-	x, known, u, err := n.layout(cur)
+func (d *document) Decide(cur *model.Version, chosen []model.Suggestion, made model.Decision, instead []diffwrap.Edit) (planner.Plan, error) {
+	x, known, u, err := d.layout(cur)
 	if err != nil || len(chosen) == 0 {
 		return planner.Plan{}, err
 	}
-	return planner.Decide(cur, x, known, u, chosen, d, instead), nil
+	return planner.Decide(cur, x, known, u, chosen, made, instead), nil
 }
 
 // TakeBack plans the undo of a journal entry and tells of it in d.

@@ -33,51 +33,12 @@ func stateOf(doc *ycrdt.Doc, modTime time.Time) liveState {
 	return s
 }
 
-// loadLive reads a live note.
-func (n *Locked) loadLive(ctx context.Context, at Place, docs model.Documents) (*model.Version, error) {
-	if n.live == nil {
-		d, err := docs.Document(ctx, at.Rel)
-		if err != nil {
-			return nil, model.WrapError("open", at.Path, err)
-		}
-		n.live, n.id = d, d.ID()
-	}
-	s, err := n.readLive(ctx)
-	if err != nil {
-		return nil, model.WrapError("open", at.Path, err)
-	}
-	return n.publishVersion(n.versionOf(s, s.modTime)), nil
-}
-
 func (d *document) readLive(ctx context.Context) (s liveState, err error) {
 	err = d.live.View(ctx, func(doc *ycrdt.Doc, modTime time.Time) error {
 		s = stateOf(doc, modTime)
 		return nil
 	})
 	return s, err
-}
-
-// versionOf makes the version of a state.
-func (n *Locked) versionOf(s liveState, modTime time.Time) *model.Version {
-	v := model.NewVersion(s.raw, n.set.o.View, 0, modTime)
-	v.SetRuns(s.runs)
-	defer n.separate(v)
-	if s.foreign {
-		v.LockWrites()
-	}
-	return v
-}
-
-// refreshLive brings the note up to its document, which peers changed.
-func (n *Locked) refreshLive(ctx context.Context, at Place, cur *model.Version) (*model.Event, error) {
-	s, err := n.readLive(ctx)
-	if err != nil {
-		return nil, model.WrapError("read", at.Path, err)
-	}
-	if s.raw == cur.Raw() && slices.Equal(s.runs, cur.Runs()) {
-		return nil, nil
-	}
-	return n.succeedBy(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), s.modTime))), nil
 }
 
 // changeLive makes a plan's edits in the live document, whose text is cur's, and returns

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -98,7 +99,7 @@ func (n *Locked) load(ctx context.Context) (*model.Version, error) {
 	if err := n.separateStored(at, v); err != nil {
 		return nil, err
 	}
-	n.publishVersion(v)
+	n.publish(v)
 	if n.synced {
 		return v, nil
 	}
@@ -110,29 +111,69 @@ func (n *Locked) load(ctx context.Context) (*model.Version, error) {
 	cur := n.cur.Load()
 	if v := model.NewVersion(cur.Raw(), n.set.o.View, 0, cur.ModTime()); n.doc != nil && cur.Separated() == nil {
 		if n.separate(v); v.Separated() != nil { // what was typed while nobody followed the note
-			cur = n.publishVersion(v)
+			cur = n.publish(v)
 		}
 	}
 	return cur, nil
+}
+
+// loadLive reads a live note.
+func (n *Locked) loadLive(ctx context.Context, at Place, docs model.Documents) (*model.Version, error) {
+	if n.live == nil {
+		d, err := docs.Document(ctx, at.Rel)
+		if err != nil {
+			return nil, model.WrapError("open", at.Path, err)
+		}
+		n.live, n.id = d, d.ID()
+	}
+	s, err := n.readLive(ctx)
+	if err != nil {
+		return nil, model.WrapError("open", at.Path, err)
+	}
+	return n.publish(n.versionOf(s, s.modTime)), nil
+}
+
+// versionOf makes the version of a state.
+func (n *Locked) versionOf(s liveState, modTime time.Time) *model.Version {
+	v := model.NewVersion(s.raw, n.set.o.View, 0, modTime)
+	v.SetRuns(s.runs)
+	defer n.separate(v)
+	if s.foreign {
+		v.LockWrites()
+	}
+	return v
+}
+
+// refreshLive brings the note up to its document, which peers changed.
+func (n *Locked) refreshLive(ctx context.Context, at Place, cur *model.Version) (*model.Event, error) {
+	s, err := n.readLive(ctx)
+	if err != nil {
+		return nil, model.WrapError("read", at.Path, err)
+	}
+	if s.raw == cur.Raw() && slices.Equal(s.runs, cur.Runs()) {
+		return nil, nil
+	}
+	return n.succeed(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), s.modTime))), nil
 }
 
 // asString is data, which nobody else has, as a string without a copy: most of the
 // memory that a first search through all notes takes.
 func asString(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
 
-// publish makes raw the note's current version.
-func (n *Locked) publish(raw string, modTime time.Time) *model.Version {
+// newVersion makes the version with that raw text, which the document is at.
+func (n *Locked) newVersion(raw string, modTime time.Time) *model.Version {
 	v := model.NewVersion(raw, n.set.o.View, 0, modTime)
 	n.separate(v)
-	return n.publishVersion(v)
+	return v
 }
 
-func (n *Locked) publishVersion(v *model.Version) *model.Version {
+// publish makes v the note's current version.
+func (n *Locked) publish(v *model.Version) *model.Version {
 	n.seq++
 	v.Number(n.seq)
 	n.cur.Store(v)
 	n.changed.Store(v.ModTime().UnixNano())
-	n.set.cache.add(n.note, n.size(v))
+	n.set.cache.add(n.note, len(v.Raw())+n.document.size())
 	return v
 }
 
@@ -212,23 +253,26 @@ func modTimeOf(cur *model.Version, stamp model.Stamp) time.Time {
 	return model.NextModTime(cur.ModTime(), time.Now())
 }
 
-// succeed publishes raw as the version after cur and describes the change. A
+// succeed publishes v as the version after cur and describes the change. A
 // change that readers do not see leaves the modification time alone.
-func (n *Locked) succeed(cur *model.Version, raw string, modTime time.Time) *model.Event {
-	v := model.NewVersion(raw, n.set.o.View, 0, modTime)
-	n.separate(v)
-	return n.succeedBy(cur, v)
-}
-
-func (n *Locked) succeedBy(cur, v *model.Version) *model.Event {
+func (n *Locked) succeed(cur, v *model.Version) *model.Event {
 	viewChanged := v.Text() != cur.Text()
 	if !viewChanged {
 		v.Date(cur.ModTime())
 	}
-	n.publishVersion(v)
-	return &model.Event{
-		Kind: model.EventChanged, Path: n.node.Place().Path, Version: v, ViewChanged: viewChanged,
+	n.publish(v)
+	return &model.Event{Kind: model.EventChanged, Path: n.node.Place().Path, Version: v, ViewChanged: viewChanged}
+}
+
+// maxAttempts bounds how often a write is computed anew because the file
+// changed under it. Each time somebody else's save went through.
+const maxAttempts = 32
+
+func appendEvent(events []model.Event, ev *model.Event) []model.Event {
+	if ev == nil {
+		return events
 	}
+	return append(events, *ev)
 }
 
 // State names what the note's file holds.

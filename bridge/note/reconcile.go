@@ -57,7 +57,7 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 	if next.ReadOnly() || (n.doc == nil && n.id == "") {
 		n.nameRuns(cur)
 		n.closeDoc()
-		return n.succeed(cur, raw, modTime), nil
+		return n.succeed(cur, n.newVersion(raw, modTime)), nil
 	}
 	records, err := n.open(at, cur.Raw())
 	if err != nil {
@@ -69,7 +69,7 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 		// The file is the truth and has been read; the store catches up later.
 		n.set.o.Logger.Warn("person's change is not in the store yet", model.LogPath, string(at.Path), model.LogErr, err)
 	}
-	return n.succeed(cur, raw, modTime), nil
+	return n.succeed(cur, n.newVersion(raw, modTime)), nil
 }
 
 // separate takes what people typed inside of agents' marks out of them, in a version

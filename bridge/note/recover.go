@@ -65,12 +65,12 @@ func (n *Locked) recover(ctx context.Context, at Place, h model.History) error {
 		n.store.Materialized(n.id, n.kept, model.SumOf(file.Raw()))
 		return nil
 	}
-	held := n.lastHeld(states)
+	held := lastHeld(states, n.source)
 	interrupted := madeBy(states, stamp) || held.Raw() == file.Raw()
 	if !interrupted && held == head {
 		return n.keep(at, model.SumOf(file.Raw()), []model.Record{changeDoc(n.doc, head.Raw(), textmerge.SavedEdits(head.Raw(), file.Raw()), sourceOrigin{})})
 	}
-	n.publish(head.Raw(), model.NextModTime(file.ModTime(), time.Now()))
+	n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
 	n.set.o.Logger.Info("changes that a crash has kept from the file are put into it", model.LogPath, string(at.Path))
 	if interrupted {
 		n.fallBehind(file)
@@ -115,14 +115,14 @@ func rawState(text *ycrdt.Text) *model.Version { return model.RawVersion(text.St
 
 // lastHeld is the newest text that the file has held. The last save may have been
 // interrupted before the file got its text.
-func (n *Locked) lastHeld(states []state) *model.Version {
+func lastHeld(states []state, source model.Source) *model.Version {
 	saves := 0
 	for i := len(states) - 1; i > 0; i-- {
 		s := states[i]
 		if s.save != nil {
 			saves++
 		}
-		if s.inFile && (s.save == nil || saves > 1 || !n.unplaced(s.save.Post)) {
+		if s.inFile && (s.save == nil || saves > 1 || !unplaced(source, s.save.Post)) {
 			return s.version
 		}
 	}
@@ -130,8 +130,8 @@ func (n *Locked) lastHeld(states []state) *model.Version {
 }
 
 // unplaced says whether a crash has kept the file of that stamp from its name.
-func (n *Locked) unplaced(post model.Stamp) bool {
-	u, ok := n.source.(model.Unplacer)
+func unplaced(source model.Source, post model.Stamp) bool {
+	u, ok := source.(model.Unplacer)
 	return ok && u.Unplaced(post)
 }
 

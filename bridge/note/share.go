@@ -187,7 +187,7 @@ func (s *Shared) apply(ctx context.Context, n *Locked, batch []*sharedChange) (*
 	if raw == cur.Raw() {
 		return nil, nil
 	}
-	return n.succeed(cur, raw, model.NextModTime(cur.ModTime(), time.Now())), nil
+	return n.succeed(cur, n.newVersion(raw, model.NextModTime(cur.ModTime(), time.Now()))), nil
 }
 
 // mayChange says why the holder cannot change the note now, if so.
@@ -294,7 +294,7 @@ func (n *Note) Adopt(id model.DocID, doc *ycrdt.Doc, seq uint64, stamp model.Sta
 	defer l.Unlock()
 	l.stamp, l.synced, l.id, l.kept = stamp, true, id, seq
 	l.use(doc)
-	v := l.publish(l.text.String(), time.Unix(0, stamp.ModTime))
+	v := l.publish(l.newVersion(l.text.String(), time.Unix(0, stamp.ModTime)))
 	n.share.Store(nil)
 	return l.newShared(), v
 }

@@ -47,10 +47,6 @@ func (r Result) Suggestions() int {
 
 func countSuggestions(raw string) int { return len(diffwrap.Suggestions(raw)) }
 
-// maxAttempts bounds how often a write is computed anew because the file
-// changed under it. Each time somebody else's save went through.
-const maxAttempts = 32
-
 // Write makes wr.Text the view of the note, which was found at p, merged with what
 // changed since the writer read it. It is durable when Write returns. Errors:
 // fs.ErrNotExist, and of package model ErrReadOnly, ErrInvalidUTF8, ErrTooLarge,
@@ -171,13 +167,6 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 	return Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: cur.Marked()}, ev, nil
 }
 
-func appendEvent(events []model.Event, ev *model.Event) []model.Event {
-	if ev == nil {
-		return events
-	}
-	return append(events, *ev)
-}
-
 // commit makes a plan's edits: in the file, in the document, in the store. It
 // changes nothing and returns ErrConflict if the file is not what cur was read
 // from.
@@ -192,7 +181,7 @@ func (n *Locked) commit(ctx context.Context, cur *model.Version, plan planner.Pl
 		if err != nil {
 			return nil, model.WrapError("write", at.Path, err)
 		}
-		return n.succeedBy(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), orTime(c.ModTime, s.modTime)))), nil
+		return n.succeed(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), orTime(c.ModTime, s.modTime)))), nil
 	}
 	modTime := model.NextModTime(cur.ModTime(), orTime(c.ModTime, time.Now()))
 	d := draft{note: n, at: at, cur: cur, raw: raw, sync: c.Sync, change: func(doc *ycrdt.Doc) model.Record {
@@ -201,7 +190,7 @@ func (n *Locked) commit(ctx context.Context, cur *model.Version, plan planner.Pl
 	if err := d.save(ctx, n.stamp, modTime); err != nil {
 		return nil, err
 	}
-	return n.succeed(cur, raw, modTime), nil
+	return n.succeed(cur, n.newVersion(raw, modTime)), nil
 }
 
 // orTime is t, unless that is zero.

@@ -226,5 +226,5 @@ func (n *Locked) takeOver(ctx context.Context, base *model.Version, saved string
 	if err := d.save(ctx, stamp, modTime); err != nil {
 		return nil, err
 	}
-	return n.succeed(cur, merged, modTime), nil
+	return n.succeed(cur, n.newVersion(merged, modTime)), nil
 }

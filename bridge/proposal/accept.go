@@ -141,7 +141,7 @@ func (a accepting) stepAside(ctx context.Context, waiting []*tree.Proposal) bool
 			continue
 		}
 		if err := a.moveAside(ctx, waiting[i]); err != nil {
-			a.log.Warn("names could not be exchanged", model.LogPath, string(occupant.Path()), model.LogErr, err)
+			a.log.Warn("names could not be exchanged", model.LogPath, string(occupant.Place().Path), model.LogErr, err)
 			return false
 		}
 		return true
@@ -150,7 +150,7 @@ func (a accepting) stepAside(ctx context.Context, waiting []*tree.Proposal) bool
 }
 
 func (l *Locked) moveAside(ctx context.Context, p *tree.Proposal) error {
-	to := p.Node.Aside()
+	to := tree.Aside(p.Node)
 	rec := p.Record()
 	rec.Via = to.Rel()
 	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
@@ -165,7 +165,7 @@ func (l *Locked) moveAside(ctx context.Context, p *tree.Proposal) error {
 func (a accepting) remove(ctx context.Context, s model.Structure, p *tree.Proposal) error {
 	n, st := p.Node, p.Node.State()
 	if len(st.Holds) > 0 {
-		return a.inTheWay(path.Join(st.Rel, path.Base(st.Holds[0].Rel())))
+		return a.inTheWay(path.Join(st.Rel, path.Base(st.Holds[0].Place().Rel)))
 	}
 	var old []byte
 	var doc model.DocID

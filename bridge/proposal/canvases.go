@@ -27,7 +27,7 @@ func (l *Locked) CanvasesFollow(ctx context.Context, oldRel, newRel string) {
 	})
 	for _, n := range canvases {
 		if err := l.canvasFollows(context.WithoutCancel(ctx), n, oldRel, newRel); err != nil {
-			l.log.Warn("a canvas names a renamed file as before", model.LogPath, n.Rel(), model.LogErr, err)
+			l.log.Warn("a canvas names a renamed file as before", model.LogPath, n.Place().Rel, model.LogErr, err)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func (l *Locked) canvasFollows(ctx context.Context, n *tree.Node, oldRel, newRel
 		}
 	}
 	if n.Shown() && (after != before || len(change.Put) > 0) {
-		l.Tell(n.Event(model.EventChanged))
+		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true})
 	}
 	if len(change.Put) == 0 {
 		return nil

@@ -61,7 +61,7 @@ func (f *Folder) Decide(ctx context.Context, list []*tree.Proposal, d model.Deci
 func (l *Locked) reject(chosen []*tree.Proposal, d model.Decision) map[*tree.Proposal]error {
 	failed := make(map[*tree.Proposal]error)
 	for _, p := range l.Stranded(chosen) {
-		failed[p] = l.inTheWay(p.Node.Rel())
+		failed[p] = l.inTheWay(p.Node.Place().Rel)
 	}
 	var change model.ProposalChange
 	var going []*tree.Proposal

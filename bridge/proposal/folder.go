@@ -85,7 +85,7 @@ func (l *Locked) LockNotes(n *tree.Node) (unlock func()) {
 // of it with that origin.
 func (l *Locked) Settle(origin any) {
 	s := l.TakeShift()
-	change := model.ProposalChange{Put: s.Changed, Drop: s.Done}
+	change := model.ProposalChange{Put: l.Changed(), Drop: s.Done}
 	now := time.Now().UTC()
 	for _, rec := range s.Dropped {
 		l.log.Warn("proposal dropped: what it is about is gone, or its place is taken",

@@ -17,7 +17,7 @@ func (l *Locked) ShowAt(n *tree.Node, at tree.Spot, by model.Author) error {
 		return nil
 	}
 	rec := model.ProposalRecord{
-		ID: newID(), Kind: model.ProposedRename, Rel: at.Rel, Dir: n.Kind == model.KindDir, ToDir: at.Dir.Rel(), Name: at.Name,
+		ID: newID(), Kind: model.ProposedRename, Rel: at.Rel, Dir: n.Kind == model.KindDir, ToDir: at.Dir.Place().Rel, Name: at.Name,
 		Author: by.Name, Session: by.Session, Time: time.Now().UTC(),
 	}
 	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
@@ -77,10 +77,10 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 	if p != nil {
 		rec = p.Record()
 	}
-	rec.Rel, rec.ToDir, rec.Name = st.Rel, to.Dir.Rel(), to.Name
+	rec.Rel, rec.ToDir, rec.Name = st.Rel, to.Dir.Place().Rel, to.Name
 	rec.Author, rec.Session = by.Name, by.Session
 	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
-	if n.HasHome(to) {
+	if st.Elsewhere && st.Home.Dir == to.Dir && st.Home.Name == to.Name {
 		change = model.ProposalChange{Drop: []string{rec.ID}}
 		dropped = rec.ID
 	} else if !st.Virtual {
@@ -95,7 +95,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 	if p == nil {
 		l.Add(n, to.Dir, rec)
 	} else {
-		l.Rename(p, to.Dir, rec)
+		p.Show(to.Dir, rec)
 	}
 	return id, dropped, nil
 }
@@ -144,7 +144,7 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 // File shows a file that the source does not have.
 func (l *Locked) File(at tree.Spot, data []byte, by model.Author) (id string, err error) {
 	rec := model.ProposalRecord{
-		ID: newID(), Kind: model.ProposedFile, ToDir: at.Dir.Rel(), Name: at.Name,
+		ID: newID(), Kind: model.ProposedFile, ToDir: at.Dir.Place().Rel, Name: at.Name,
 		Author: by.Name, Session: by.Session, Time: time.Now().UTC(), New: data,
 	}
 	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
@@ -164,7 +164,7 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 	}
 	needless := false
 	if st.Virtual {
-		rec.ToDir, rec.Name = st.Dir.Rel(), st.Name
+		rec.ToDir, rec.Name = st.Dir.Place().Rel, st.Name
 	} else {
 		have, stamp, err := l.Source.Read(ctx, rec.Rel)
 		if err != nil {

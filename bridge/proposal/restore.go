@@ -37,7 +37,7 @@ func (f *Folder) recoverNotes(ctx context.Context) error {
 			continue
 		}
 		if _, err := n.Note.Version(ctx); err != nil { // who reads it is told again
-			f.log.Warn("note not recovered", model.LogPath, string(n.Path()), model.LogErr, err)
+			f.log.Warn("note not recovered", model.LogPath, string(n.Place().Path), model.LogErr, err)
 		}
 	}
 	return nil

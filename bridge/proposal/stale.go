@@ -2,6 +2,7 @@ package proposal
 
 import (
 	"context"
+	"slices"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/tree"
@@ -15,7 +16,8 @@ import (
 // person's, and says whether it did. It comes before the note takes the person's
 // text over.
 func (l *Locked) NoticeChange(ctx context.Context, n *tree.Node) bool {
-	waiting := n.Waiting()
+	st := n.State()
+	waiting := slices.DeleteFunc([]*tree.Proposal{st.Pending, st.Content}, func(p *tree.Proposal) bool { return p == nil || p.Record().Stale })
 	if len(waiting) == 0 || !changedByPerson(ctx, n, waiting[0].Record()) {
 		return false
 	}

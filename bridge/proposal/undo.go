@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"path"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -69,7 +70,7 @@ func (u *undoing) revert(ctx context.Context) error {
 func (u *undoing) revertSource(ctx context.Context) error {
 	switch u.rec.Kind {
 	case model.ProposedRename:
-		return u.moveSource(ctx, u.s, u.n, u.rec.To(), u.rec.Rel, u.PlaceOf(u.rec.Rel))
+		return u.moveSource(ctx, u.s, u.n, u.rec.To(), u.rec.Rel, tree.Target{Dir: u.Lookup(string(model.Path(u.rec.Rel).Dir())), Name: path.Base(u.rec.Rel)})
 	case model.ProposedDelete:
 		return u.makeAgain(ctx)
 	}
@@ -124,7 +125,7 @@ func (u *undoing) bringDocBack() {
 }
 
 func (u *undoing) revertFile(ctx context.Context) error {
-	rel := u.n.Rel()
+	rel := u.n.Place().Rel
 	have, stamp, err := u.Source.Read(ctx, rel)
 	if err != nil {
 		return err

@@ -64,5 +64,8 @@ func shownAt(f *tree.Folder, e model.JournalEntry) model.Path {
 	if e.Path == "" {
 		return ""
 	}
-	return f.ShownAt(string(e.Path))
+	if n := f.Lookup(string(e.Path)); n != nil {
+		return n.Place().Path
+	}
+	return f.Path().Join(string(e.Path))
 }

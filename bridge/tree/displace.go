@@ -9,19 +9,12 @@ import (
 // is about is gone, is dropped: what it was about is shown where people have it,
 // and the journal tells of it. TakeShift tells what has to be made known of it.
 
-// shift is what became of proposals while the tree was changed.
-type shift struct {
-	events  []model.Event
-	dropped []model.ProposalRecord
-	done    []string // IDs of proposals that people did themselves
-}
-
 // lose is withdraw for a proposal that has become pointless. Its record tells
 // where everything was, so it comes before the tree is changed.
 func (f *Folder) lose(p *Proposal) {
 	rec := p.record()
 	f.withdraw(p)
-	f.shift.dropped = append(f.shift.dropped, rec)
+	f.shift.Dropped = append(f.shift.Dropped, rec)
 }
 
 // makeRoom lets what is shown in dir under name without being there in the source
@@ -38,7 +31,7 @@ func (f *Folder) makeRoom(dir *Node, name string, kind model.Kind) *Node {
 		guest.home = nil
 		return guest
 	case guest.virtual():
-		f.vanish(guest)
+		f.vanishTree(guest, true)
 	default:
 		f.sendHome(guest)
 	}
@@ -63,7 +56,7 @@ func (f *Folder) reveal(dir *Node) {
 func (f *Folder) sendHome(n *Node) {
 	at := *n.home
 	if n.shown() {
-		f.shift.events = append(f.shift.events, n.event(model.EventRemoved))
+		f.shift.Events = append(f.shift.Events, n.event(model.EventRemoved))
 	}
 	f.lose(n.pending)
 	if n.parent != nil {
@@ -76,7 +69,7 @@ func (f *Folder) sendHome(n *Node) {
 	f.makeRoom(at.parent, at.name, n.Kind)
 	n.show(at.parent, at.name)
 	if n.shown() { // else it arrives with the folder it is in
-		f.shift.events = append(f.shift.events, n.arrival()...)
+		f.shift.Events = append(f.shift.Events, n.arrival()...)
 	}
 }
 
@@ -99,20 +92,19 @@ func (d *Node) outermost(n *Node) *Node {
 	return found
 }
 
-// vanish takes n, which the source has no more, out of the tree, with all that
+// vanishTree takes n, which the source has no more, out of the tree, with all that
 // the source had below it, wherever that was shown. What was shown in it and has
-// its home elsewhere goes there.
-func (f *Folder) vanish(n *Node) { f.vanishTree(n, true) }
-
-// vanishTree is vanish; it tells of n unless n goes with the folder it is shown in.
+// its home elsewhere goes there. It tells of n unless n goes with the folder it is shown in.
 func (f *Folder) vanishTree(n *Node, tell bool) {
 	for _, c := range n.sourceChildren() {
 		f.vanishTree(c, c.home != nil)
 	}
-	for _, c := range n.guests() {
-		if c.virtual() {
+	for _, c := range n.sorted() {
+		switch {
+		case c.home == nil:
+		case c.virtual():
 			f.vanishTree(c, false)
-		} else {
+		default:
 			f.sendHome(c)
 		}
 	}
@@ -122,7 +114,7 @@ func (f *Folder) vanishTree(n *Node, tell bool) {
 		}
 	}
 	if tell && n.shown() {
-		f.shift.events = append(f.shift.events, n.event(model.EventRemoved))
+		f.shift.Events = append(f.shift.Events, n.event(model.EventRemoved))
 	}
 	f.forget(n)
 }
@@ -156,7 +148,6 @@ type Shift struct {
 	Events  []model.Event
 	Dropped []model.ProposalRecord // as they were when they became pointless
 	Done    []string               // IDs of proposals that people did themselves
-	Changed []model.ProposalRecord // to be kept as they are now
 }
 
 // TakeShift returns what became of the Folder's proposals, for the caller to keep and to
@@ -165,19 +156,15 @@ func (f *Folder) TakeShift() Shift {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := f.shift
-	f.shift = shift{}
-	return Shift{Events: s.events, Dropped: s.dropped, Done: s.done, Changed: f.changed()}
+	f.shift = Shift{}
+	return s
 }
 
 // Changed are the records of proposals that have changed since the store got them, which
 // is to get these.
-func (f *Folder) Changed() []model.ProposalRecord {
+func (f *Folder) Changed() (list []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.changed()
-}
-
-func (f *Folder) changed() (list []model.ProposalRecord) {
 	for _, p := range f.proposals {
 		if rec := p.record(); !rec.SameAs(&p.kept) {
 			p.rec, p.kept = rec, rec

@@ -47,8 +47,13 @@ func (f *Folder) GoHome(list []*Proposal) []model.Event {
 	events := homingOf(list).goHome()
 	for _, p := range list {
 		f.withdraw(p)
-		if p.rec.Kind == model.ProposedFile {
-			events = append(events, p.Node.revert())
+		switch n := p.Node; {
+		case p.rec.Kind != model.ProposedFile:
+		case n.virtual():
+			events = append(events, n.event(model.EventRemoved))
+			n.forget()
+		default: // the source's content is shown again
+			events = append(events, n.event(model.EventChanged))
 		}
 	}
 	return events
@@ -117,16 +122,6 @@ func (h homing) brings(n *Node) bool {
 	return false
 }
 
-// revert shows the source's content of a file again, or nothing if it has none.
-func (n *Node) revert() model.Event {
-	if !n.virtual() {
-		return n.event(model.EventChanged)
-	}
-	ev := n.event(model.EventRemoved)
-	n.forget()
-	return ev
-}
-
 // Return shows n, which is proposed to be deleted, again, and tells of it.
 func (f *Folder) Return(n *Node) model.Event {
 	f.mu.Lock()
@@ -163,13 +158,13 @@ func (f *Folder) FindDecided(rec *model.ProposalRecord, accepted bool) (Decided,
 			return d, ErrElsewhere
 		}
 	}
-	if !f.canTakeBack(d, rec, accepted) {
+	if !d.canBeTakenBack(f, rec, accepted) {
 		return d, ErrElsewhere
 	}
 	return d, nil
 }
 
-func (f *Folder) canTakeBack(d Decided, rec *model.ProposalRecord, accepted bool) bool {
+func (d Decided) canBeTakenBack(f *Folder, rec *model.ProposalRecord, accepted bool) bool {
 	n := d.Node
 	switch {
 	case accepted && rec.Kind == model.ProposedDelete:

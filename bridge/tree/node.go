@@ -73,7 +73,8 @@ func isASCII(s string) bool {
 }
 
 // newNode makes a node that is to be shown in dir.
-func (f *Folder) newNode(dir *Node, name string, kind model.Kind) *Node {
+func newNode(dir *Node, name string, kind model.Kind) *Node {
+	f := dir.Folder
 	f.nextID++
 	n := &Node{ID: f.nextID, name: name, Kind: kind, parent: dir, Folder: f}
 	switch kind {
@@ -145,8 +146,11 @@ func (n *Node) event(kind model.EventKind) model.Event {
 	return model.Event{Kind: kind, Path: n.path(), Dir: n.Kind == model.KindDir, Link: n.Kind == model.KindLink, ViewChanged: true}
 }
 
-// Place is where the note is now.
+// Place is where n is now; see State for one that is not shown.
 func (n *Node) Place() note.Place {
+	if n.Folder == nil {
+		return note.Place{}
+	}
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
 	return note.Place{Path: n.path(), Rel: n.rel(), Offline: n.Folder.Offline()}
@@ -189,6 +193,7 @@ type State struct {
 	Dir       *Node      // the folder that it is shown in, nil if it is not shown
 	Name      string     // as it is shown
 	ShownRel  string     // where the source would have it if what is proposed for its name was done
+	Home      Target     // where the source has it, if that is elsewhere
 	Elsewhere bool       // the source has it elsewhere than it is shown, or not at all
 	Virtual   bool       // the source does not have it
 	Hidden    bool       // it is proposed to be deleted
@@ -212,6 +217,9 @@ func (n *Node) State() State {
 		Pending: n.pending, Content: n.content, Mode: n.mode, Size: n.size, ModTime: n.modTime, Link: n.link, MadeBy: n.madeBy,
 		Shows: len(n.children),
 	}
+	if n.home != nil {
+		s.Home = Target{Dir: n.home.parent, Name: n.home.name}
+	}
 	if n.parent != nil {
 		s.ShownRel = path.Join(n.parent.rel(), n.name)
 	}
@@ -219,30 +227,6 @@ func (n *Node) State() State {
 		s.Holds = n.sourceChildren()
 	}
 	return s
-}
-
-// Path is where n is shown; for one that is proposed to be deleted, where people have it.
-func (n *Node) Path() model.Path {
-	if n.Folder == nil {
-		return ""
-	}
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	return n.path()
-}
-
-// Rel is where the source has n, "" if it does not.
-func (n *Node) Rel() string {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	return n.rel()
-}
-
-// Event is an event about n where it is shown.
-func (n *Node) Event(kind model.EventKind) model.Event {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	return n.event(kind)
 }
 
 // KindAs is what n is under another name. Only files are notes by their names.

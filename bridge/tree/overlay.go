@@ -37,17 +37,6 @@ func (d *Node) sourceChildren() []*Node {
 	return list
 }
 
-// guests are the nodes that are shown in folder d and have their home elsewhere.
-func (d *Node) guests() []*Node {
-	var list []*Node
-	for _, c := range d.sorted() {
-		if c.home != nil {
-			list = append(list, c)
-		}
-	}
-	return list
-}
-
 // walkSource calls fn for n and all that the source has below it.
 func (n *Node) walkSource(fn func(*Node)) {
 	fn(n)

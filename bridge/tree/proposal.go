@@ -124,19 +124,6 @@ func (t *Tree) HasProposals() bool {
 	return slices.ContainsFunc(t.Folders(), func(f *Folder) bool { return len(f.proposals) > 0 })
 }
 
-// Waiting are the proposals about n that are not stale.
-func (n *Node) Waiting() []*Proposal {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	var list []*Proposal
-	for _, p := range []*Proposal{n.pending, n.content} {
-		if p != nil && !p.rec.Stale {
-			list = append(list, p)
-		}
-	}
-	return list
-}
-
 // Add shows a proposal, which the store has, as done, and tells what is shown then: about
 // n, or if n is nil about a new file in dir. A rename shows n in dir. What is not shown
 // stays so.
@@ -144,7 +131,7 @@ func (f *Folder) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n == nil {
-		p := f.showFile(dir, rec)
+		p := showFile(dir, rec)
 		return p, []model.Event{p.Node.event(model.EventCreated)}
 	}
 	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
@@ -165,18 +152,11 @@ func (f *Folder) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model
 	return p, []model.Event{n.move(dir, rec.Name)}
 }
 
-// HasHome says whether n is shown elsewhere than at that place, where the source has it.
-func (n *Node) HasHome(to Target) bool {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	return n.home != nil && *n.home == home{to.Dir, to.Name}
-}
-
-// Rename shows n, which has been proposed to be renamed, or to be there at all, in dir as
-// its proposal p says that the store has now.
-func (f *Folder) Rename(p *Proposal, dir *Node, rec model.ProposalRecord) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// Show shows what the proposal, which has been made before, is about at its new place: in
+// dir as rec says, which is the record that the store has now.
+func (p *Proposal) Show(dir *Node, rec model.ProposalRecord) {
+	p.Node.Folder.mu.Lock()
+	defer p.Node.Folder.mu.Unlock()
 	p.rec, p.kept = rec, rec
 	p.Node.show(dir, rec.Name)
 }
@@ -190,13 +170,13 @@ func (n *Node) move(dir *Node, name string) model.Event {
 }
 
 // showFile makes the node of a file that the source does not have.
-func (f *Folder) showFile(dir *Node, rec model.ProposalRecord) *Proposal {
-	n := f.newNode(dir, rec.Name, model.KindFile)
+func showFile(dir *Node, rec model.ProposalRecord) *Proposal {
+	n := newNode(dir, rec.Name, model.KindFile)
 	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
 	n.home, n.content = new(home), p
 	n.mode, n.modTime = 0o644, rec.Time
 	dir.children[rec.Name] = n
-	f.proposals = append(f.proposals, p)
+	dir.Folder.proposals = append(dir.Folder.proposals, p)
 	return p
 }
 
@@ -220,15 +200,4 @@ func (f *Folder) Withdraw(list ...*Proposal) {
 			f.withdraw(p)
 		}
 	}
-}
-
-// Content is the content that is proposed for the file n, and since when; ok is false if
-// there is none.
-func (n *Node) Content() (rec model.ProposalRecord, ok bool) {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	if n.content == nil {
-		return model.ProposalRecord{}, false
-	}
-	return n.content.rec, true
 }

@@ -24,14 +24,14 @@ func (f *Folder) restoreOne(rec model.ProposalRecord) {
 	n := f.lookup(rec.Rel)
 	if rec.Rel == "" {
 		if dir := f.lookup(rec.ToDir); dir != nil && dir.Kind == model.KindDir && dir.children[rec.Name] == nil {
-			f.showFile(dir, rec)
+			showFile(dir, rec)
 			return
 		}
 		n = f.lookup(rec.To())
 		rec.Stale = true // somebody else made it
 	}
 	if n == nil || n == f.top || (n.Kind == model.KindDir) != rec.Dir || (n.Kind != model.KindFile) && rec.Kind == model.ProposedFile {
-		f.shift.dropped = append(f.shift.dropped, rec)
+		f.shift.Dropped = append(f.shift.Dropped, rec)
 		return
 	}
 	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: kept}
@@ -59,11 +59,11 @@ func (f *Folder) placeRestored() {
 		}
 		p.Node.show(dir, p.rec.Name)
 		if p.Node.home == nil { // a person did it
-			f.shift.done = append(f.shift.done, p.rec.ID)
+			f.shift.Done = append(f.shift.Done, p.rec.ID)
 			p.Node.pending = nil
 		}
 	}
-	f.proposals = slices.DeleteFunc(f.proposals, func(p *Proposal) bool { return slices.Contains(f.shift.done, p.ID) })
+	f.proposals = slices.DeleteFunc(f.proposals, func(p *Proposal) bool { return slices.Contains(f.shift.Done, p.ID) })
 	for _, n := range homeless {
 		if n.home != nil { // another one has not sent it home yet
 			f.sendHome(n)

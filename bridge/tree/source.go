@@ -38,7 +38,7 @@ func (f *Folder) putChild(dir *Node, name string, e model.SourceEntry) (*Node, b
 		n.update(e)
 		return n, false
 	}
-	n = f.newNode(dir, name, kind)
+	n = newNode(dir, name, kind)
 	n.update(e)
 	dir.children[name] = n
 	return n, true
@@ -72,7 +72,7 @@ func (f *Folder) PutHidden(e model.SourceEntry) *Node {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	dir, name := f.lookup(string(model.Path(e.Rel).Dir())), model.Path(e.Rel).Base()
-	n := f.newNode(dir, name, e.Kind())
+	n := newNode(dir, name, e.Kind())
 	n.update(e)
 	n.parent, n.home = nil, &home{dir, name}
 	dir.sendAway(name, n)
@@ -120,11 +120,6 @@ func (f *Folder) Moved(n *Node, to Target, by model.Author) {
 	n.parent.usedBy(by)
 }
 
-// PlaceOf is rel as a place to move something to.
-func (f *Folder) PlaceOf(rel string) Target {
-	return Target{Dir: f.Lookup(string(model.Path(rel).Dir())), Name: model.Path(rel).Base()}
-}
-
 // PersonRemoved notes that a person has removed n.
 func (f *Folder) PersonRemoved(n *Node) {
 	f.mu.Lock()
@@ -156,7 +151,7 @@ func (f *Folder) PersonMoved(n *Node, newRel string) {
 	if n.home != nil {
 		n.rehome(parent, name)
 		if n.home == nil {
-			f.shift.done = append(f.shift.done, n.pending.rec.ID)
+			f.shift.Done = append(f.shift.Done, n.pending.rec.ID)
 			f.withdraw(n.pending)
 		} else {
 			n.pending.rec.Stale = true
@@ -175,31 +170,7 @@ func (f *Folder) PersonMoved(n *Node, newRel string) {
 	n.rehome(parent, name)
 	n.show(parent, name)
 	ev.Path = n.path()
-	f.shift.events = append(f.shift.events, ev)
-}
-
-// MadeBy says whether the author made the folder n in this process, and what the source has
-// in it.
-func (n *Node) MadeBy(by model.Author) (own bool, inside []*Node) {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	return n.madeBy.Is(by), n.sourceChildren()
-}
-
-// OnlyNamed says whether n is shown and nothing is proposed for it, unless its name was
-// taken when it was made: then it is kept beside that, and the name itself is proposed by
-// one of its authors.
-func (n *Node) OnlyNamed(theirs func(model.Author) bool) bool {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	if whole := (&Tree{n.Folder.forest, n.Folder.whole}); whole.lookup(n.path()) != n {
-		return false
-	}
-	p := n.pending
-	if p == nil {
-		return n.home == nil
-	}
-	return p.rec.Kind == model.ProposedRename && theirs(model.Author{Name: p.rec.Author, Session: p.rec.Session})
+	f.shift.Events = append(f.shift.Events, ev)
 }
 
 // Files are the files that the source has, and those that are only proposed, whose names
@@ -218,12 +189,4 @@ func (f *Folder) Files(match func(name string, size int64) bool) (files []*Node)
 		}
 	}
 	return files
-}
-
-// ShownAt is where what the source has, or had, at rel is shown.
-func (f *Folder) ShownAt(rel string) model.Path {
-	if n := f.Lookup(rel); n != nil {
-		return n.Path()
-	}
-	return f.Path().Join(rel)
 }

@@ -113,10 +113,10 @@ func (t *Tree) TargetAt(n *Node, newPath model.Path, replace bool) (Target, erro
 func (to Target) InSource() *Node { return to.Dir.InSource(to.Name) }
 
 // Rel is where the source is to have it.
-func (to Target) Rel() string { return path.Join(to.Dir.Rel(), to.Name) }
+func (to Target) Rel() string { return path.Join(to.Dir.Place().Rel, to.Name) }
 
 // Path is where it is to be shown.
-func (to Target) Path() model.Path { return to.Dir.Path().Join(to.Name) }
+func (to Target) Path() model.Path { return to.Dir.Place().Path.Join(to.Name) }
 
 // FreeBeside is a path beside what is at p that nothing has, here or in the source;
 // fs.ErrNotExist.
@@ -131,7 +131,7 @@ func (t *Tree) FreeBeside(p model.Path) (model.Path, error) {
 }
 
 // Aside is where the source has n, but under a name that is free.
-func (n *Node) Aside() Target {
+func Aside(n *Node) Target {
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
 	at := n.at()

@@ -27,17 +27,21 @@ type forest struct {
 	nextID uint64
 }
 
+// Backing is what a Folder is served from.
+type Backing struct {
+	Name    string
+	Source  model.Source
+	Store   model.Store
+	offline atomic.Bool
+}
+
 // Folder is one Folder of the tree.
 type Folder struct {
-	Name   string
-	Source model.Source
-	Store  model.Store
-
+	Backing
 	*forest
 	top       *Node
-	offline   atomic.Bool
 	proposals []*Proposal // pending, oldest first
-	shift     shift       // not known to others yet
+	shift     Shift       // not known to others yet
 }
 
 // New makes a tree without Folders, whose notes are in that set.
@@ -55,7 +59,7 @@ func newRoot() *Node {
 func (t *Tree) AddFolder(name string, source model.Source, store model.Store) *Folder {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := &Folder{Name: name, Source: source, Store: store, forest: t.forest}
+	f := &Folder{Backing: Backing{Name: name, Source: source, Store: store}, forest: t.forest}
 	t.nextID++
 	f.top = &Node{
 		ID: t.nextID, name: name, Kind: model.KindDir, parent: t.root, Folder: f,
@@ -112,19 +116,19 @@ func (t *Tree) Folder(name string) *Folder {
 }
 
 // Path is the Folder's path in the workspace.
-func (f *Folder) Path() model.Path { return model.Path(f.Name) }
+func (f *Backing) Path() model.Path { return model.Path(f.Name) }
 
 // Offline says whether the Folder's source is away.
-func (f *Folder) Offline() bool { return f.offline.Load() }
+func (f *Backing) Offline() bool { return f.offline.Load() }
 
 // SetOffline notes whether the source is away.
-func (f *Folder) SetOffline(away bool) { f.offline.Store(away) }
+func (f *Backing) SetOffline(away bool) { f.offline.Store(away) }
 
 // Locked says why the Folder's source takes no changes, nil if it does.
-func (f *Folder) Locked() error { return model.LockedBy(f.Source) }
+func (f *Backing) Locked() error { return model.LockedBy(f.Source) }
 
 // ReadOnly says that nothing in the Folder can be written now.
-func (f *Folder) ReadOnly() bool { return f.Offline() || f.Locked() != nil }
+func (f *Backing) ReadOnly() bool { return f.Offline() || f.Locked() != nil }
 
 // lookup finds a path, nil if nothing is there.
 func (t *Tree) lookup(p model.Path) *Node {
@@ -157,11 +161,11 @@ func (t *Tree) FindNote(op string, p model.Path) (*note.Note, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.asNote(op, p)
+	return asNote(n, op, p)
 }
 
 // asNote is the note of a node, which was found at p.
-func (n *Node) asNote(op string, p model.Path) (*note.Note, error) {
+func asNote(n *Node, op string, p model.Path) (*note.Note, error) {
 	switch n.Kind {
 	case model.KindDir:
 		return nil, &model.Error{Op: op, Path: p, Err: model.ErrIsDir}
@@ -303,7 +307,7 @@ func (t *Tree) FindPeoplesNote(op string, p model.Path) (*note.Note, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.asNote(op, p)
+	return asNote(n, op, p)
 }
 
 // Counts says how much is shown in a Folder, and how much waits.

@@ -60,9 +60,25 @@ var importRules = map[string]importRule{
 	"bridge/attribution":         {[]string{"bridge/model", "bridge/textmerge", "bridge/ycrdt", "diffwrap"}, "who wrote what is a function of records and identities"},
 	"bridge/planner":             {[]string{"bridge/attribution", "bridge/model", "bridge/textmerge", "bridge/ycrdt", "diffwrap"}, "what is to become of a note is a function of texts and records"},
 	"bridge/noteindex":           {[]string{"bridge/attribution", "bridge/model", "bridge/links", "bridge/frontmatter", "bridge/outline", "diffwrap"}, "what is computed from the text of every note"},
+	"bridge/activity":            {[]string{"bridge/model"}, "which operations are under way, and who hears of what they did; it knows none of them"},
+	"bridge/note":                {[]string{"bridge/activity", "bridge/attribution", "bridge/model", "bridge/planner", "bridge/textmerge", "bridge/ycrdt", "diffwrap"}, "one note; it knows its place, and no tree"},
+	"bridge/tree":                {[]string{"bridge/model", "bridge/note"}, "names in memory; it changes no source and no store"},
+	"bridge/proposal":            {[]string{"bridge/activity", "bridge/links", "bridge/model", "bridge/note", "bridge/tree"}, "changes of names that wait for a person; whether they have to wait is not asked here"},
+	"bridge/indexes":             {[]string{"bridge/activity", "bridge/attribution", "bridge/frontmatter", "bridge/links", "bridge/model", "bridge/noteindex", "bridge/tree", "diffwrap"}, "indexes follow the tree and change nothing"},
+	"bridge/names": {
+		[]string{"bridge/activity", "bridge/indexes", "bridge/links", "bridge/model", "bridge/note", "bridge/planner", "bridge/proposal", "bridge/tree", "bridge/ycrdt", "diffwrap"},
+		"what programs and people do to names; it decides on nothing",
+	},
+	"bridge/review": {
+		[]string{"bridge/activity", "bridge/indexes", "bridge/model", "bridge/names", "bridge/note", "bridge/planner", "bridge/proposal", "bridge/tree", "diffwrap", "golang.org/x/sync/..."},
+		"what a person decides, and what becomes of it",
+	},
 	"bridge": {
-		[]string{"bridge/attribution", "bridge/model", "bridge/noteindex", "bridge/planner", "bridge/textmerge", "bridge/ycrdt", "bridge/links", "bridge/frontmatter", "bridge/outline", "diffwrap", "golang.org/x/text/...", "golang.org/x/sync/..."},
-		"the workspace declares the interfaces that sources and stores fill, and imports none of them",
+		[]string{
+			"bridge/activity", "bridge/indexes", "bridge/model", "bridge/names", "bridge/note", "bridge/noteindex", "bridge/proposal", "bridge/review", "bridge/tree",
+			"diffwrap", "golang.org/x/sync/...",
+		},
+		"the workspace puts its parts together; like them it imports no source and no store but their interfaces",
 	},
 	"bridge/owner":                  {[]string{"golang.org/x/sys/..."}, "locks and a socket; it knows nothing of what its owner serves"},
 	"bridge/outline":                {[]string{"bridge/frontmatter", "bridge/links", "github.com/yuin/goldmark/..."}, "the only place that knows goldmark; what a note holds is a function of its text"},
