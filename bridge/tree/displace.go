@@ -18,7 +18,7 @@ func (f *Folder) lose(p *Proposal) {
 }
 
 // makeRoom lets what is shown in dir under name without being there in the source
-// give way to what the source has there nof. A proposed file becomes that file:
+// give way to what the source has there now. A proposed file becomes that file:
 // it is returned.
 func (f *Folder) makeRoom(dir *Node, name string, kind model.Kind) *Node {
 	f.reveal(dir)
@@ -73,7 +73,7 @@ func (f *Folder) sendHome(n *Node) {
 	}
 }
 
-// arrival tells of n and all that is shown below it as nef. Where several places
+// arrival tells of n and all that is shown below it as new. Where several places
 // are exchanged, renames one after the other would tell of states in between.
 func (n *Node) arrival() []model.Event {
 	events := []model.Event{n.event(model.EventCreated)}
