@@ -128,7 +128,7 @@ func (w *Workspace) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, f := range w.tree.Folders() {
 		g.Go(func() error {
-			err := f.Source.Run(ctx, func(ev model.SourceEvent) { w.config.Folders[f].Changed(ctx, ev) })
+			err := f.Source.Run(ctx, func(ev model.SourceEvent) { w.config.Folders[f].SourceChanged(ctx, ev) })
 			if err != nil {
 				return fmt.Errorf("folder %q: %w", f.Name, err)
 			}

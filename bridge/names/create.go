@@ -126,20 +126,10 @@ func (n *base) retract(ctx context.Context, p model.Path, rel string, s model.St
 
 // Mkdir makes a folder.
 func (n *Names) Mkdir(ctx context.Context, p model.Path, o Restructure) error {
-	if err := n.c.Activity.Begin(); err != nil {
-		return model.WrapError("mkdir", p, err)
-	}
-	defer n.c.Activity.Done()
-	f, s, err := n.structureAt("mkdir", p)
-	if err == nil {
-		err = n.tree.CheckNew("mkdir", p)
-	}
-	if err != nil {
+	if err := n.tree.CheckNew("mkdir", p); err != nil {
 		return err
 	}
-	l := f.Lock()
-	defer l.Unlock()
-	return n.mkdir(ctx, l, s, p, o)
+	return n.change("mkdir", p, func(l *proposal.Locked, s model.Structure) error { return n.mkdir(ctx, l, s, p, o) })
 }
 
 func (n *base) mkdir(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, o Restructure) error {

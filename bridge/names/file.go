@@ -64,17 +64,7 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructu
 	if !n.writesFiles() {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrReadOnly}
 	}
-	f, _, err := n.structureAt("write", p)
-	if err != nil {
-		return err
-	}
-	if err := n.c.Activity.Begin(); err != nil {
-		return model.WrapError("write", p, err)
-	}
-	defer n.c.Activity.Done()
-	l := f.Lock()
-	defer l.Unlock()
-	return model.WrapError("write", p, n.putFile(l, p, data, perm, o))
+	return n.change("write", p, func(l *proposal.Locked, _ model.Structure) error { return n.putFile(l, p, data, perm, o) })
 }
 
 func (n *Files) putFile(l *proposal.Locked, p model.Path, data []byte, perm fs.FileMode, o Restructure) error {
@@ -117,17 +107,7 @@ func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, 
 	case !n.writesFiles():
 		return &model.Error{Op: "create", Path: p, Err: model.ErrReadOnly}
 	}
-	f, s, err := n.structureAt("create", p)
-	if err != nil {
-		return err
-	}
-	if err := n.c.Activity.Begin(); err != nil {
-		return model.WrapError("create", p, err)
-	}
-	defer n.c.Activity.Done()
-	l := f.Lock()
-	defer l.Unlock()
-	return model.WrapError("create", p, n.createFile(ctx, l, s, p, perm, o))
+	return n.change("create", p, func(l *proposal.Locked, s model.Structure) error { return n.createFile(ctx, l, s, p, perm, o) })
 }
 
 func (n *Files) createFile(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, perm fs.FileMode, o Restructure) error {
@@ -213,7 +193,7 @@ func (n *Files) MayWriteFile(p model.Path) error {
 // ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more than MaxNote,
 // ErrReadOnly, ErrNeedsReview where the structure policy denies it, ErrOffline,
 // ErrNoSpace, fs.ErrPermission.
-func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Restructure) (Restructured, error) {
+func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Restructure) (res Restructured, err error) {
 	switch {
 	case p.IsNote():
 		return Restructured{}, &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
@@ -223,21 +203,14 @@ func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Rest
 	if err := n.MayWriteFile(p); err != nil {
 		return Restructured{}, err
 	}
-	f, s, err := n.structureAt("write", p)
-	if err == nil {
-		err = n.tree.CheckNew("write", p)
-	}
-	if err == nil {
-		err = model.WrapError("write", p, n.c.Activity.Begin())
-	}
-	if err != nil {
+	if err := n.tree.CheckNew("write", p); err != nil {
 		return Restructured{}, err
 	}
-	defer n.c.Activity.Done()
-	l := f.Lock()
-	defer l.Unlock()
-	id, err := n.writeFile(ctx, l, s, p, data, o)
-	return Restructured{Proposal: id}, model.WrapError("write", p, err)
+	err = n.change("write", p, func(l *proposal.Locked, s model.Structure) (err error) {
+		res.Proposal, err = n.writeFile(ctx, l, s, p, data, o)
+		return err
+	})
+	return res, err
 }
 
 func (n *Files) writeFile(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, data []byte, o Restructure) (id string, err error) {

@@ -167,6 +167,21 @@ func (n *base) begin(op string, p model.Path, o Restructure) error {
 	return model.WrapError(op, p, n.c.Activity.Begin())
 }
 
+// change runs fn as one change of the names of p's Folder.
+func (n *base) change(op string, p model.Path, fn func(*proposal.Locked, model.Structure) error) error {
+	f, s, err := n.structureAt(op, p)
+	if err == nil {
+		err = n.c.Activity.Begin()
+	}
+	if err != nil {
+		return model.WrapError(op, p, err)
+	}
+	defer n.c.Activity.Done()
+	l := f.Lock()
+	defer l.Unlock()
+	return model.WrapError(op, p, fn(l, s))
+}
+
 // isOwn says whether x is the author's own so far: a note that this session of the author
 // made and nobody else has touched, or a folder with nothing but such notes.
 func (n *base) isOwn(x *tree.Node, by model.Author) bool {

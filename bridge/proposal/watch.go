@@ -10,8 +10,8 @@ import (
 
 // This file brings the tree and its notes up to what a source reports.
 
-// Changed takes over one change that others made in the source.
-func (f *Folder) Changed(ctx context.Context, ev model.SourceEvent) {
+// SourceChanged takes over one change that others made in the source.
+func (f *Folder) SourceChanged(ctx context.Context, ev model.SourceEvent) {
 	switch ev.Kind {
 	case model.EventOffline, model.EventOnline:
 		f.SetOffline(ev.Kind == model.EventOffline)
