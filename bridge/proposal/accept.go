@@ -56,7 +56,7 @@ func (a accepting) accept(ctx context.Context, p *tree.Proposal) error {
 	if !ok {
 		return model.ErrReadOnly
 	}
-	a.NoticeChange(ctx, p.Node)
+	a.noticeChange(ctx, p.Node)
 	rec := p.Record()
 	if rec.Stale && !a.force {
 		return model.ErrStale

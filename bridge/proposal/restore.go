@@ -57,7 +57,7 @@ func (f *Folder) restore(ctx context.Context) error {
 	defer l.Unlock()
 	l.Overlay(recs)
 	for _, p := range l.Pending() {
-		l.NoticeChange(ctx, p.Node)
+		l.noticeChange(ctx, p.Node)
 	}
 	l.Settle(nil)
 	l.told = nil

@@ -12,10 +12,10 @@ import (
 // What relayfs itself writes there, suggestions and decisions on them, does not
 // count.
 
-// NoticeChange marks the proposals about n stale if the source's news of it are a
+// noticeChange marks the proposals about n stale if the source's news of it are a
 // person's, and says whether it did. It comes before the note takes the person's
 // text over.
-func (l *Locked) NoticeChange(ctx context.Context, n *tree.Node) bool {
+func (l *Locked) noticeChange(ctx context.Context, n *tree.Node) bool {
 	st := n.State()
 	waiting := slices.DeleteFunc([]*tree.Proposal{st.Pending, st.Content}, func(p *tree.Proposal) bool { return p == nil || p.Record().Stale })
 	if len(waiting) == 0 || !changedByPerson(ctx, n, waiting[0].Record()) {

@@ -35,7 +35,7 @@ func (f *Folder) wrote(ctx context.Context, e model.SourceEntry) {
 	}
 	n, created := l.Put(e, model.Author{})
 	st := n.State()
-	stale := !created && l.NoticeChange(ctx, n)
+	stale := !created && l.noticeChange(ctx, n)
 	l.Settle(nil)
 	if stale {
 		l.Tell(model.Event{Kind: model.EventPending, Path: st.Path, Dir: e.Dir})
