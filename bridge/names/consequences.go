@@ -14,9 +14,9 @@ import (
 // and so do the folders that were made for it and have nothing else in them. When the
 // rejection is taken back it is made again, empty at first, with its document.
 
-// Unmake takes away the note at p, the rest of which was just rejected, if an agent
+// RemoveRejected takes away the note at p, the rest of which was just rejected, if an agent
 // made it and nothing of it is left. If that fails, an empty note remains.
-func (n *Consequences) Unmake(ctx context.Context, p model.Path) {
+func (n *Consequences) RemoveRejected(ctx context.Context, p model.Path) {
 	f, s, err := n.structureAt("remove", p)
 	if err != nil {
 		return
@@ -27,15 +27,15 @@ func (n *Consequences) Unmake(ctx context.Context, p model.Path) {
 	}
 	l := f.Lock()
 	defer l.Unlock()
-	if err = n.unmakeNote(ctx, l, from, p); err == nil {
-		n.unmakeFolders(ctx, l, s, p.Dir())
+	if err = n.removeRejectedNote(ctx, l, from, p); err == nil {
+		n.removeFolders(ctx, l, s, p.Dir())
 	} else if !errors.Is(err, model.ErrConflict) {
 		n.c.Log.Warn("a new note that was rejected stays, empty", model.LogPath, string(p), model.LogErr, err)
 	}
 }
 
-// unmakeNote returns ErrConflict if the note is to stay.
-func (n *Consequences) unmakeNote(ctx context.Context, names *proposal.Locked, from model.Retractor, p model.Path) error {
+// removeRejectedNote returns ErrConflict if the note is to stay.
+func (n *Consequences) removeRejectedNote(ctx context.Context, names *proposal.Locked, from model.Retractor, p model.Path) error {
 	x, err := n.tree.Find("remove", p)
 	if err != nil {
 		return err
@@ -52,16 +52,16 @@ func (n *Consequences) unmakeNote(ctx context.Context, names *proposal.Locked, f
 	return nil
 }
 
-// unmakeFolders removes the folder at p, and those that it is in, as long as an agent
+// removeFolders removes the folder at p, and those that it is in, as long as an agent
 // made it in this process and it is empty.
-func (n *Consequences) unmakeFolders(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path) {
+func (n *Consequences) removeFolders(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path) {
 	for ; p.Dir() != ""; p = p.Dir() {
 		x, err := n.tree.Find("remove", p)
 		if err != nil {
 			return
 		}
 		st := x.State()
-		if st.MadeBy.Name == "" || st.Pending != nil || st.Elsewhere || st.Shows > 0 || len(st.Holds) > 0 {
+		if st.CreatedBy.Name == "" || st.Pending != nil || st.Elsewhere || st.Shows > 0 || len(st.Holds) > 0 {
 			return
 		}
 		if n.removeNow(ctx, l, s, x, p, Restructure{}) != nil {
@@ -70,9 +70,9 @@ func (n *Consequences) unmakeFolders(ctx context.Context, l *proposal.Locked, s 
 	}
 }
 
-// Remake makes the note again that Unmake took away after the decision e, so that e can
+// CreateAgain makes the note again that RemoveRejected took away after the decision e, so that e can
 // be taken back. Its document is still in the store.
-func (n *Consequences) Remake(ctx context.Context, e model.JournalEntry) error {
+func (n *Consequences) CreateAgain(ctx context.Context, e model.JournalEntry) error {
 	f, err := n.at("undo", e.Path)
 	if err != nil {
 		return err

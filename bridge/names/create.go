@@ -155,11 +155,11 @@ func (n *base) mkdir(ctx context.Context, l *proposal.Locked, s model.Structure,
 
 // placeFor finds the place for something new at p. What is proposed to be deleted
 // there is shown again, and errWasDeleted says so.
-func (n *base) placeFor(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, dir bool, o Restructure) (tree.Spot, error) {
+func (n *base) placeFor(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, dir bool, o Restructure) (tree.Destination, error) {
 	if err := n.folderFor(ctx, l, s, p.Dir(), o); err != nil {
-		return tree.Spot{}, err
+		return tree.Destination{}, err
 	}
-	at, deleted, err := n.tree.SpotAt(p, dir)
+	at, deleted, err := n.tree.DestinationAt(p, dir)
 	if deleted != nil {
 		if err = l.BringBack(deleted, o.Origin); err == nil {
 			err = errWasDeleted

@@ -250,7 +250,7 @@ func (n *Files) newFile(ctx context.Context, l *proposal.Locked, s model.Structu
 	return "", err
 }
 
-func (n *Files) proposeFile(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, at tree.Spot, data []byte, o Restructure) (id string, err error) {
+func (n *Files) proposeFile(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, at tree.Destination, data []byte, o Restructure) (id string, err error) {
 	if at.Dir == nil {
 		if err = n.makeFolders(ctx, l, s, p.Dir(), o); err == nil {
 			at.Name = p.Base()

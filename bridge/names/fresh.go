@@ -50,7 +50,7 @@ func (n *Names) FreshNote(ctx context.Context, p model.Path, theirs func(model.A
 	}
 	l := x.Note.Lock()
 	defer l.Unlock()
-	if !l.MadeBy(theirs, freshFor) {
+	if !l.CreatedBy(theirs, freshFor) {
 		return nil, false
 	}
 	v, err := untouched(ctx, x, l, theirs)

@@ -192,7 +192,7 @@ func (n *base) isOwn(x *tree.Node, by model.Author) bool {
 		return x.Kind == model.KindNote && x.Note.IsOwn(by)
 	}
 	st := x.State()
-	return st.MadeBy.Is(by) && !slices.ContainsFunc(st.Holds, func(c *tree.Node) bool { return !n.isOwn(c, by) })
+	return st.CreatedBy.Is(by) && !slices.ContainsFunc(st.Holds, func(c *tree.Node) bool { return !n.isOwn(c, by) })
 }
 
 // put adds what the source has got from the author.

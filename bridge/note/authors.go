@@ -22,9 +22,9 @@ func (n *Note) IsOwn(by model.Author) bool {
 	return err == nil
 }
 
-// MadeBy says whether one of the authors made the note in this process, not longer ago
+// CreatedBy says whether one of the authors made the note in this process, not longer ago
 // than that.
-func (n *Locked) MadeBy(theirs func(model.Author) bool, within time.Duration) bool {
+func (n *Locked) CreatedBy(theirs func(model.Author) bool, within time.Duration) bool {
 	return time.Since(n.born) <= within && theirs(n.bornOf)
 }
 

@@ -39,7 +39,7 @@ func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time)
 	n := d.note
 	n.stamp = stamp
 	n.keepFlushed()
-	n.caughtUp()
+	n.markClean()
 	d.finish()
 	return nil
 }

@@ -228,9 +228,9 @@ func (n *Locked) refreshFile(ctx context.Context, at Place, cur *model.Version) 
 	switch base := n.savedFrom(string(data), cur); {
 	case string(data) == cur.Raw():
 		n.stamp = stamp
-		n.caughtUp()
+		n.markClean()
 		return nil, nil
-	case n.behind != nil && string(data) == n.behind.Raw():
+	case n.onDisk != nil && string(data) == n.onDisk.Raw():
 		n.stamp = stamp
 		return nil, nil
 	case base != cur:

@@ -25,8 +25,8 @@ func (n *Locked) prepare(at Place, raw string) error {
 func (n *Locked) closeDoc() {
 	n.doc, n.text, n.ledger = nil, nil, nil
 	n.endShare()
-	if n.behind != nil {
-		n.caughtUp()
+	if n.onDisk != nil {
+		n.markClean()
 		n.cur.Store(nil) // to be found from file and store
 		n.synced = false
 	}

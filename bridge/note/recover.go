@@ -66,21 +66,21 @@ func (n *Locked) recover(ctx context.Context, at Place, h model.History) error {
 		return nil
 	}
 	held := lastHeld(states, n.source)
-	interrupted := madeBy(states, stamp) || held.Raw() == file.Raw()
+	interrupted := isInterrupted(states, stamp) || held.Raw() == file.Raw()
 	if !interrupted && held == head {
 		return n.keep(at, model.SumOf(file.Raw()), []model.Record{changeDoc(n.doc, head.Raw(), textmerge.SavedEdits(head.Raw(), file.Raw()), sourceOrigin{})})
 	}
 	n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
 	n.set.o.Logger.Info("changes that a crash has kept from the file are put into it", model.LogPath, string(at.Path))
 	if interrupted {
-		n.fallBehind(file)
+		n.markDirty(file)
 		if err := n.putInFile(ctx, at, n.cur.Load(), n.cur.Load().ModTime()); err != nil {
 			n.set.o.Logger.Warn("they will be put there later", model.LogPath, string(at.Path), model.LogErr, err)
 			n.flushAfter(flushRetry)
 		}
 		return nil
 	}
-	n.fallBehind(held)
+	n.markDirty(held)
 	n.flushAfter(0)
 	n.stamp = model.Stamp{} // no write before what a person saved is taken over
 	if _, err := n.takeOver(ctx, held, file.Raw(), stamp); err != nil {
@@ -135,9 +135,9 @@ func unplaced(source model.Source, post model.Stamp) bool {
 	return ok && u.Unplaced(post)
 }
 
-// madeBy says whether the stamp is that of the file before or after a save of relayfs that
+// isInterrupted says whether the stamp is that of the file before or after a save of relayfs that
 // may have been interrupted.
-func madeBy(states []state, stamp model.Stamp) bool {
+func isInterrupted(states []state, stamp model.Stamp) bool {
 	for _, s := range states[1:] {
 		if s.save != nil && (stamp.SameFile(s.save.Pre) || stamp.SameFile(s.save.Post)) {
 			return true

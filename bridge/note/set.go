@@ -52,7 +52,7 @@ type Set struct {
 	o     Options
 	act   *activity.Activity
 	cache cache
-	late  late
+	dirty dirtyNotes
 }
 
 // NewSet makes a set without notes. Their changes are operations and events of act.

@@ -165,7 +165,7 @@ func (s *Shared) apply(ctx context.Context, n *Locked, batch []*sharedChange) (*
 		return nil, nil
 	}
 	raw := n.text.String()
-	ahead := n.behind != nil || raw != cur.Raw()
+	ahead := n.onDisk != nil || raw != cur.Raw()
 	for i := range records {
 		records[i].Ahead = ahead
 	}
@@ -180,8 +180,8 @@ func (s *Shared) apply(ctx context.Context, n *Locked, batch []*sharedChange) (*
 	}
 	n.extendLedger(seq, records)
 	n.kept = seq
-	if n.behind == nil {
-		n.fallBehind(cur)
+	if n.onDisk == nil {
+		n.markDirty(cur)
 	}
 	n.flushAfter(flushDelay)
 	if raw == cur.Raw() {

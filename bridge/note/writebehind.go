@@ -15,8 +15,8 @@ import (
 )
 
 // A shared note's change is in the store at once and in the file a moment
-// later: in between, the file is behind. This file brings it up to date, merges
-// with what a person saved meanwhile, and finds the state again after a crash.
+// later. Until then the note is dirty. This file brings the file up to date and merges
+// with what a person saved meanwhile.
 
 const (
 	// flushDelay is how long changes of a shared note are collected before the
@@ -26,13 +26,13 @@ const (
 	flushRetry = 5 * time.Second
 )
 
-// late are the notes whose files are behind.
-type late struct {
+// dirtyNotes are the notes whose files lack a change.
+type dirtyNotes struct {
 	mu    sync.Mutex // protects the following
 	notes map[*Note]struct{}
 }
 
-func (l *late) add(n *Note) {
+func (l *dirtyNotes) add(n *Note) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.notes == nil {
@@ -41,22 +41,22 @@ func (l *late) add(n *Note) {
 	l.notes[n] = struct{}{}
 }
 
-func (l *late) remove(n *Note) {
+func (l *dirtyNotes) remove(n *Note) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.notes, n)
 }
 
-// all are the notes that are behind now.
-func (l *late) all() []*Note {
+// all are the notes that are dirty now.
+func (l *dirtyNotes) all() []*Note {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Collect(maps.Keys(l.notes))
 }
 
-// writeBehind is what a note knows of its file while that is behind.
+// writeBehind is what a note knows of its file while the note is dirty.
 type writeBehind struct {
-	behind   *model.Version // what the file holds while cur is ahead of it, else nil
+	onDisk   *model.Version // what the file holds while cur is ahead of it, else nil
 	flushing *time.Timer    // set while the file is to be written
 	flushed  []flushed      // what the file held before it was last written
 }
@@ -71,10 +71,10 @@ type flushed struct {
 	at      time.Time
 }
 
-// keepFlushed remembers the version that was replaced in a file that was behind.
+// keepFlushed remembers the version that was replaced in the file of a dirty note.
 func (b *writeBehind) keepFlushed() {
-	if b.behind != nil {
-		b.flushed = append(b.recentlyFlushed(), flushed{b.behind, time.Now()})
+	if b.onDisk != nil {
+		b.flushed = append(b.recentlyFlushed(), flushed{b.onDisk, time.Now()})
 	}
 }
 
@@ -88,8 +88,8 @@ func (b *writeBehind) recentlyFlushed() []flushed {
 // nearest. It is cur if the file holds that.
 func (b *writeBehind) savedFrom(saved string, cur *model.Version) *model.Version {
 	held := cur
-	if b.behind != nil {
-		held = b.behind
+	if b.onDisk != nil {
+		held = b.onDisk
 	}
 	b.flushed = b.recentlyFlushed()
 	if len(b.flushed) == 0 {
@@ -104,26 +104,26 @@ func (b *writeBehind) savedFrom(saved string, cur *model.Version) *model.Version
 
 // isShared says whether people edit the note live, or did and the file lacks some of
 // that.
-func (n *Locked) isShared() bool { return n.share.Load() != nil || n.behind != nil }
+func (n *Locked) isShared() bool { return n.share.Load() != nil || n.onDisk != nil }
 
-// fallBehind notes that the file still holds v.
-func (n *Locked) fallBehind(v *model.Version) {
-	n.behind = v
-	n.set.late.add(n.note)
+// markDirty notes that the file still holds v.
+func (n *Locked) markDirty(v *model.Version) {
+	n.onDisk = v
+	n.set.dirty.add(n.note)
 }
 
-// caughtUp notes that the file holds the current version.
-func (n *Locked) caughtUp() {
-	if n.behind != nil {
-		n.behind = nil
-		n.set.late.remove(n.note)
+// markClean notes that the file holds the current version.
+func (n *Locked) markClean() {
+	if n.onDisk != nil {
+		n.onDisk = nil
+		n.set.dirty.remove(n.note)
 	}
 }
 
 // flushAfter has the file written in a while, unless that is planned already.
 func (n *Locked) flushAfter(d time.Duration) {
 	switch {
-	case n.behind == nil:
+	case n.onDisk == nil:
 	case n.flushing == nil:
 		n.flushing = time.AfterFunc(d, n.note.flush)
 	case d == 0:
@@ -131,7 +131,7 @@ func (n *Locked) flushAfter(d time.Duration) {
 	}
 }
 
-// flush writes the file, if it is behind.
+// flush writes the file, if the note is dirty.
 func (n *Note) flush() {
 	if n.set.act.Begin() != nil {
 		return // FlushAll does it
@@ -147,9 +147,9 @@ func (n *Note) flush() {
 	n.set.act.Publish(events...)
 }
 
-// FlushAll writes every file that is behind, at the end.
+// FlushAll writes the file of every dirty note, at the end.
 func (s *Set) FlushAll() {
-	for _, n := range s.late.all() {
+	for _, n := range s.dirty.all() {
 		l := n.Lock()
 		events, _ := l.Materialise(context.Background())
 		l.Unlock()
@@ -158,11 +158,11 @@ func (s *Set) FlushAll() {
 }
 
 // Materialise makes the file hold the current version, merged with what
-// somebody saved since. After an error the file is still behind, and the store
-// has what it lacks. The events are to be published after the lock's release.
+// somebody saved since. After an error the note is still dirty, and the store
+// has what the file lacks. The events are to be published after the lock's release.
 func (n *Locked) Materialise(ctx context.Context) (events []model.Event, err error) {
 	for range maxAttempts {
-		if n.behind == nil {
+		if n.onDisk == nil {
 			return events, nil
 		}
 		cur := n.cur.Load()
@@ -180,7 +180,7 @@ func (n *Locked) Materialise(ctx context.Context) (events []model.Event, err err
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) && !n.node.Attached() {
-		n.caughtUp() // the note was removed; the store keeps what it was
+		n.markClean() // the note was removed; the store keeps what it was
 		return events, nil
 	}
 	n.set.o.Logger.Warn("shared note is not in its file yet", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
@@ -201,7 +201,7 @@ func (n *Locked) putInFile(ctx context.Context, at Place, cur *model.Version, mo
 	}
 	n.stamp = stamp
 	n.keepFlushed()
-	n.caughtUp()
+	n.markClean()
 	n.store.Materialized(n.id, n.kept, sum)
 	return nil
 }

@@ -60,9 +60,8 @@ func (b *brake) recent(by model.Author) int {
 }
 
 // Brake says, as model.ErrTooMany, whether the removal of a note by the author, after that
-// of more others that are about to go, would be one too many: at most 20 notes, or a tenth
-// of the Folder if that is less, but five in any case, may go within a minute before a
-// person has decided on any of them.
+// of more others that are about to go, would be one too many: more than brakeLimit go atOnce,
+// and no person has decided on any of them.
 func (f *Folder) Brake(by model.Author, more int) error {
 	n := f.brake.recent(by) + more
 	if n < leastBrake {

@@ -10,9 +10,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/tree"
 )
 
-// ShowAt shows n, which the source has just got, at its spot; if that is not
+// ShowAt shows n, which the source has just got, at its destination; if that is not
 // where the source has it, the difference is a proposal to rename it.
-func (l *Locked) ShowAt(n *tree.Node, at tree.Spot, by model.Author) error {
+func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, by model.Author) error {
 	if at.Dir == nil || path.Base(at.Rel) == at.Name {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 }
 
 // File shows a file that the source does not have.
-func (l *Locked) File(at tree.Spot, data []byte, by model.Author) (id string, err error) {
+func (l *Locked) File(at tree.Destination, data []byte, by model.Author) (id string, err error) {
 	rec := model.ProposalRecord{
 		ID: newID(), Kind: model.ProposedFile, ToDir: at.Dir.Place().Rel, Name: at.Name,
 		Author: by.Name, Session: by.Session, Time: time.Now().UTC(), New: data,

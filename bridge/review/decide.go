@@ -16,6 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/tree"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Outcome says what a Decide or an Undo did.
@@ -105,7 +106,7 @@ func (r *Review) decideSuggestions(ctx context.Context, ids []string, d model.De
 
 // decideNotes decides on the suggestions with the given ids, note by note.
 func (r *Review) decideNotes(ctx context.Context, byNote map[model.Path][]string, d model.Decision, by model.Author, out *Outcome) {
-	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) { return r.decideNote(ctx, p, byNote[p], d, by) })
+	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) { return r.decideNote(ctx, p, byNote[p], "", d, by) })
 }
 
 // collect runs each for every note and gathers what came of it.
@@ -144,33 +145,33 @@ func (o *Outcome) sort() {
 	})
 }
 
-// decideNote decides on the suggestions of one note that have the given ids.
-func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, d model.Decision, by model.Author) ([]model.Suggestion, error) {
+// decideNote decides on the suggestions of one note that have the given ids; if they are
+// Changed, by putting text in the place of the only one.
+func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, text string, d model.Decision, by model.Author) ([]model.Suggestion, error) {
 	n, err := r.tree.FindNote("write", p)
 	if err != nil {
 		return nil, err
 	}
 	var chosen []model.Suggestion
 	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
-		if chosen, err = choose(l, p, cur, ids); err != nil {
+		all, err := l.Suggestions(p, cur)
+		if err != nil {
 			return planner.Plan{}, err
 		}
-		return l.Decide(cur, chosen, d, nil)
+		chosen = slices.DeleteFunc(all, func(s model.Suggestion) bool { return !slices.Contains(ids, s.ID) })
+		var instead []diffwrap.Edit
+		if d.Verdict == model.Changed && len(chosen) > 0 {
+			instead, err = planner.Amend(cur, chosen[0], text)
+		}
+		if err != nil {
+			return planner.Plan{}, err
+		}
+		return l.Decide(cur, chosen, d, instead)
 	}})
 	if res.Changed && d.Verdict == model.Rejected && res.Version.Raw() == "" {
-		r.names.Unmake(ctx, p)
+		r.names.RemoveRejected(ctx, p)
 	}
 	return chosen, err
-}
-
-// choose are the suggestions of the note at p that have the given ids.
-func choose(l *note.Locked, p model.Path, cur *model.Version, ids []string) ([]model.Suggestion, error) {
-	all, err := l.Suggestions(p, cur)
-	wanted := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		wanted[id] = true
-	}
-	return slices.DeleteFunc(all, func(s model.Suggestion) bool { return !wanted[s.ID] }), err
 }
 
 // Amend decides on the suggestion with the given id by putting text, a person's
@@ -195,7 +196,7 @@ func (r *Review) Amend(ctx context.Context, id, text string, by model.Author) (O
 	}
 	var gone bool
 	out.collect(ctx, map[model.Path][]string{pending[i].Path: {id}}, func(p model.Path) (chosen []model.Suggestion, err error) {
-		chosen, err = r.amendNote(ctx, p, id, text, model.Decision{Batch: out.Batch, Verdict: model.Changed, By: by.Name, Reason: by.Reason}, by)
+		chosen, err = r.decideNote(ctx, p, []string{id}, text, model.Decision{Batch: out.Batch, Verdict: model.Changed, By: by.Name, Reason: by.Reason}, by)
 		gone = err == nil && len(chosen) == 0
 		return chosen, err
 	})
@@ -203,25 +204,6 @@ func (r *Review) Amend(ctx context.Context, id, text string, by model.Author) (O
 		out.Missing, out.Notes = []string{id}, 0
 	}
 	return out, ctx.Err()
-}
-
-func (r *Review) amendNote(ctx context.Context, p model.Path, id, text string, d model.Decision, by model.Author) ([]model.Suggestion, error) {
-	n, err := r.tree.FindNote("write", p)
-	if err != nil {
-		return nil, err
-	}
-	var chosen []model.Suggestion
-	_, err = n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
-		if chosen, err = choose(l, p, cur, []string{id}); err != nil || len(chosen) == 0 {
-			return planner.Plan{}, err
-		}
-		instead, err := planner.Amend(cur, chosen[0], text)
-		if err != nil {
-			return planner.Plan{}, err
-		}
-		return l.Decide(cur, chosen, d, instead)
-	}})
-	return chosen, err
 }
 
 // chooseProposals finds the pending proposals among ids and returns the other ids.

@@ -164,7 +164,7 @@ func notUndone(journal []model.JournalEntry) iter.Seq[model.JournalEntry] {
 // decidedIn finds the note of an entry where people have it: it may be proposed to be
 // deleted. One that went because all of it was rejected is made again. nil if it is gone.
 func (r *Review) decidedIn(ctx context.Context, e model.JournalEntry) (*note.Note, error) {
-	if err := r.names.Remake(ctx, e); err != nil {
+	if err := r.names.CreateAgain(ctx, e); err != nil {
 		return nil, err
 	}
 	if n := r.tree.Folder(e.Folder).Lookup(e.Rel); n != nil {

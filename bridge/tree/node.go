@@ -18,18 +18,18 @@ type Node struct {
 	Folder *Folder    // nil for the root
 	Note   *note.Note // KindNote
 
-	name     string           // as it is shown
-	parent   *Node            // as it is shown; nil if it is not
-	home     *home            // where the source has it, nil if that is where it is shown
-	children map[string]*Node // KindDir: what is shown in it
-	away     map[string]*Node // KindDir: what the source has in it and is not shown there
-	madeBy   model.Author     // KindDir: who made it in this process, nobody once others have used it
-	pending  *Proposal        // to rename or delete it
-	content  *Proposal        // to make something else its content; KindFile
-	mode     fs.FileMode
-	modTime  time.Time
-	size     int64  // KindFile
-	link     string // KindLink: what it says where its source has it
+	name      string           // as it is shown
+	parent    *Node            // as it is shown; nil if it is not
+	home      *home            // where the source has it, nil if that is where it is shown
+	children  map[string]*Node // KindDir: what is shown in it
+	away      map[string]*Node // KindDir: what the source has in it and is not shown there
+	createdBy model.Author     // KindDir: who made it in this process, nobody once others have used it
+	pending   *Proposal        // to rename or delete it
+	content   *Proposal        // to make something else its content; KindFile
+	mode      fs.FileMode
+	modTime   time.Time
+	size      int64  // KindFile
+	link      string // KindLink: what it says where its source has it
 }
 
 // path is the node's place in the workspace; for one that is proposed to be
@@ -135,8 +135,8 @@ func (n *Node) peoplesPath() model.Path {
 // now on, unless that is the same one.
 func (d *Node) usedBy(by model.Author) {
 	for ; d != nil; d = d.at().parent {
-		if !d.madeBy.Is(by) {
-			d.madeBy = model.Author{}
+		if !d.createdBy.Is(by) {
+			d.createdBy = model.Author{}
 		}
 	}
 }
@@ -203,7 +203,7 @@ type State struct {
 	Size      int64
 	ModTime   time.Time
 	Link      string       // of a symbolic link: what it says where its source has it
-	MadeBy    model.Author // of a folder: who made it in this process, nobody once others have used it
+	CreatedBy model.Author // of a folder: who made it in this process, nobody once others have used it
 	Shows     int          // how many names are shown in it
 	Holds     []*Node      // what the source has in it
 }
@@ -214,7 +214,7 @@ func (n *Node) State() State {
 	defer n.Folder.mu.RUnlock()
 	s := State{
 		Path: n.path(), Rel: n.rel(), Dir: n.parent, Name: n.name, Elsewhere: n.home != nil, Virtual: n.virtual(), Hidden: n.hidden(),
-		Pending: n.pending, Content: n.content, Mode: n.mode, Size: n.size, ModTime: n.modTime, Link: n.link, MadeBy: n.madeBy,
+		Pending: n.pending, Content: n.content, Mode: n.mode, Size: n.size, ModTime: n.modTime, Link: n.link, CreatedBy: n.createdBy,
 		Shows: len(n.children),
 	}
 	if n.home != nil {

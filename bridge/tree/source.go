@@ -61,7 +61,7 @@ func (f *Folder) Put(e model.SourceEntry, by model.Author) (n *Node, created boo
 	n, created = f.put(e)
 	n.usedBy(by)
 	if e.Dir {
-		n.madeBy = by
+		n.createdBy = by
 	}
 	return n, created
 }

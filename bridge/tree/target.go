@@ -8,36 +8,36 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Spot is a place for something new: where it is shown, and where the source is
+// Destination is a place for something new: where it is shown, and where the source is
 // to have it. The two differ where the source still has something at the name
 // that is shown elsewhere.
-type Spot struct {
+type Destination struct {
 	Dir  *Node // nil if the folder is yet to be made, by the source
 	Name string
 	Rel  string
 }
 
-// SpotAt finds the place for something new at p, whose folder, if it is there, is a
+// DestinationAt finds the place for something new at p, whose folder, if it is there, is a
 // folder. If what people have there is of the same kind and proposed to be deleted, there
 // is no place: it is returned to be shown again. fs.ErrExist if the name is proposed for
 // something else.
-func (t *Tree) SpotAt(p model.Path, dir bool) (at Spot, deleted *Node, err error) {
+func (t *Tree) DestinationAt(p model.Path, dir bool) (at Destination, deleted *Node, err error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	parent := t.lookup(p.Dir())
 	if parent == nil {
-		return Spot{Rel: t.sourcePath(p)}, nil, nil
+		return Destination{Rel: t.sourcePath(p)}, nil, nil
 	}
 	name := p.Base()
-	at = Spot{parent, name, path.Join(parent.rel(), name)}
+	at = Destination{parent, name, path.Join(parent.rel(), name)}
 	shown, had := parent.child(name), parent.inSource(name)
 	switch {
 	case shown != nil && shown.home != nil:
-		return Spot{}, nil, &model.Error{Op: "create", Path: p, Err: fs.ErrExist}
+		return Destination{}, nil, &model.Error{Op: "create", Path: p, Err: fs.ErrExist}
 	case shown != nil, had == nil:
 		return at, nil, nil
 	case had.hidden() && had.Kind == model.KindOf(name, dir):
-		return Spot{}, had, nil
+		return Destination{}, had, nil
 	}
 	at.Rel = path.Join(parent.rel(), parent.freeName(name))
 	return at, nil, nil
