@@ -152,13 +152,17 @@ func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, tex
 	if err != nil {
 		return nil, err
 	}
+	wanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
+	}
 	var chosen []model.Suggestion
 	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
 		all, err := l.Suggestions(p, cur)
 		if err != nil {
 			return planner.Plan{}, err
 		}
-		chosen = slices.DeleteFunc(all, func(s model.Suggestion) bool { return !slices.Contains(ids, s.ID) })
+		chosen = slices.DeleteFunc(all, func(s model.Suggestion) bool { return !wanted[s.ID] })
 		var instead []diffwrap.Edit
 		if d.Verdict == model.Changed && len(chosen) > 0 {
 			instead, err = planner.Amend(cur, chosen[0], text)
