@@ -120,7 +120,7 @@ func (w *Workspace) PeoplesPath(p model.Path) (model.Path, error) {
 	if err != nil {
 		return "", err
 	}
-	return n.PeoplesPath(), nil
+	return n.Place().Peoples, nil
 }
 
 // Tree lists what people have in a Folder, sorted by path.

@@ -60,7 +60,7 @@ func (n *Names) FreshNote(ctx context.Context, p model.Path, theirs func(model.A
 // untouched is the current version of a note that nobody but its authors has
 // touched; ErrConflict.
 func untouched(ctx context.Context, x *tree.Node, l *note.Locked, theirs func(model.Author) bool) (*model.Version, error) {
-	if !x.Attached() || !x.Shown() || !onlyNamed(x.State(), theirs) {
+	if at := x.Place(); !at.Attached || !at.Shown || !onlyNamed(x.State(), theirs) {
 		return nil, model.ErrConflict
 	}
 	return l.Untouched(ctx, theirs)

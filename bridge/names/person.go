@@ -161,7 +161,7 @@ func (n *People) addFile(ctx context.Context, f *proposal.Folder, s model.Struct
 }
 
 func (n *People) overwriteFile(ctx context.Context, f *proposal.Folder, x *tree.Node, data []byte, had model.ContentSum, modTime time.Time) error {
-	p := x.PeoplesPath()
+	p := x.Place().Peoples
 	_, rel := p.Split()
 	have, stamp, err := f.Source.Read(ctx, rel)
 	if err == nil && model.ContentSum(sha256.Sum256(have)) != had {

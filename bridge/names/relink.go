@@ -203,7 +203,7 @@ func keepLater(f *proposal.Folder, m *moving, r *relink, later map[model.Path][]
 func (n *Consequences) AcceptFrontMatter(ctx context.Context, p *tree.Proposal, d model.Decision) {
 	byNote := make(map[*tree.Node][]model.LinkChange)
 	for _, c := range p.Record().Links {
-		if x := p.Node.Folder.Lookup(c.Rel); x != nil && x.Note != nil && x.Shown() {
+		if x := p.Node.Folder.Lookup(c.Rel); x != nil && x.Note != nil && x.Place().Shown {
 			byNote[x] = append(byNote[x], c)
 		}
 	}

@@ -93,7 +93,7 @@ func newShare() *share {
 func (s *Shared) ID() model.DocID { return s.id }
 
 // Path is where people have the note now.
-func (s *Shared) Path() model.Path { return s.n.node.PeoplesPath() }
+func (s *Shared) Path() model.Path { return s.n.node.Place().Peoples }
 
 // Doc is the document, to be read and listened to. It is changed by Change
 // alone.

@@ -123,7 +123,7 @@ func (n *Note) Change(ctx context.Context, c Change) (Result, error) {
 	defer n.set.act.Done()
 	var events []model.Event
 	defer func() {
-		if n.node.Shown() {
+		if n.node.Place().Shown {
 			n.set.act.Publish(events...)
 		}
 	}()

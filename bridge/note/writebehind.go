@@ -179,7 +179,7 @@ func (n *Locked) Materialise(ctx context.Context) (events []model.Event, err err
 			break
 		}
 	}
-	if errors.Is(err, fs.ErrNotExist) && !n.node.Attached() {
+	if errors.Is(err, fs.ErrNotExist) && !n.node.Place().Attached {
 		n.markClean() // the note was removed; the store keeps what it was
 		return events, nil
 	}

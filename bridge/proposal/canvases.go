@@ -55,7 +55,7 @@ func (l *Locked) canvasFollows(ctx context.Context, n *tree.Node, oldRel, newRel
 			change.Put = append(change.Put, p.Kept())
 		}
 	}
-	if n.Shown() && (after != before || len(change.Put) > 0) {
+	if n.Place().Shown && (after != before || len(change.Put) > 0) {
 		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true})
 	}
 	if len(change.Put) == 0 {

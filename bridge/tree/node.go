@@ -153,37 +153,14 @@ func (n *Node) Place() note.Place {
 	}
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
-	return note.Place{Path: n.path(), Rel: n.rel(), Offline: n.Folder.Offline()}
-}
-
-// PeoplesPath is where people have it, whatever is proposed for it.
-func (n *Node) PeoplesPath() model.Path {
-	if n.Folder == nil {
-		return ""
-	}
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	return n.peoplesPath()
-}
-
-// Shown says whether it has a path, and is not proposed to be deleted.
-func (n *Node) Shown() bool {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	return n.shown()
-}
-
-// Attached says whether it is in the tree.
-func (n *Node) Attached() bool {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	d := n
+	p := note.Place{Path: n.path(), Peoples: n.peoplesPath(), Rel: n.rel(), Offline: n.Folder.Offline()}
+	d, linked := n, true
 	for ; d.parent != nil; d = d.parent {
-		if d.parent.children[d.name] != d {
-			return false
-		}
+		linked = linked && d.parent.children[d.name] == d
 	}
-	return d == n.Folder.whole || d.hidden()
+	p.Shown = d.Folder == nil
+	p.Attached = linked && (p.Shown || d.hidden())
+	return p
 }
 
 // State is what a node is at one moment.
