@@ -61,7 +61,7 @@ func (n *Consequences) removeFolders(ctx context.Context, l *proposal.Locked, s 
 			return
 		}
 		st := x.State()
-		if st.CreatedBy.Name == "" || st.Pending != nil || st.Elsewhere || st.Shows > 0 || len(st.Holds) > 0 {
+		if st.CreatedBy.Name == "" || st.Pending != nil || st.Elsewhere || st.Shows > 0 || len(x.Holds()) > 0 {
 			return
 		}
 		if n.removeNow(ctx, l, s, x, p, Restructure{}) != nil {

@@ -191,8 +191,7 @@ func (n *base) isOwn(x *tree.Node, by model.Author) bool {
 	case x.Kind != model.KindDir:
 		return x.Kind == model.KindNote && x.Note.IsOwn(by)
 	}
-	st := x.State()
-	return st.CreatedBy.Is(by) && !slices.ContainsFunc(st.Holds, func(c *tree.Node) bool { return !n.isOwn(c, by) })
+	return x.State().CreatedBy.Is(by) && !slices.ContainsFunc(x.Holds(), func(c *tree.Node) bool { return !n.isOwn(c, by) })
 }
 
 // put adds what the source has got from the author.

@@ -52,7 +52,7 @@ func (n *Names) removeIn(ctx context.Context, f *proposal.Folder, s model.Struct
 		}
 	}
 	// What is only shown elsewhere, or proposed to be deleted, is in it as well.
-	if !st.Virtual && (n.c.Structure == Direct || len(st.Holds) == 0 && n.isOwn(x, o.By)) {
+	if !st.Virtual && (n.c.Structure == Direct || len(x.Holds()) == 0 && n.isOwn(x, o.By)) {
 		return "", dropped, n.removeNow(ctx, l, s, x, p, o)
 	}
 	if !o.Confirm && x.Kind == model.KindNote {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"time"
 
@@ -164,8 +163,8 @@ func (l *Locked) moveAside(ctx context.Context, p *tree.Proposal) error {
 
 func (a accepting) remove(ctx context.Context, s model.Structure, p *tree.Proposal) error {
 	n, st := p.Node, p.Node.State()
-	if len(st.Holds) > 0 {
-		return a.inTheWay(path.Join(st.Rel, path.Base(st.Holds[0].Place().Rel)))
+	if holds := n.Holds(); len(holds) > 0 {
+		return a.inTheWay(holds[0].Place().Rel)
 	}
 	var old []byte
 	var doc model.DocID

@@ -182,7 +182,6 @@ type State struct {
 	Link      string       // of a symbolic link: what it says where its source has it
 	CreatedBy model.Author // of a folder: who made it in this process, nobody once others have used it
 	Shows     int          // how many names are shown in it
-	Holds     []*Node      // what the source has in it
 }
 
 // State is what n is now.
@@ -200,10 +199,14 @@ func (n *Node) State() State {
 	if n.parent != nil {
 		s.ShownRel = path.Join(n.parent.rel(), n.name)
 	}
-	if n.Kind == model.KindDir {
-		s.Holds = n.sourceChildren()
-	}
 	return s
+}
+
+// Holds is what the source has in the folder n.
+func (n *Node) Holds() []*Node {
+	n.Folder.mu.RLock()
+	defer n.Folder.mu.RUnlock()
+	return n.sourceChildren()
 }
 
 // KindAs is what n is under another name. Only files are notes by their names.
