@@ -13,11 +13,7 @@ import (
 // if the note is not in memory. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir,
 // ErrOffline, fs.ErrPermission.
 func (w *Workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
-	n, err := w.tree.FindNote("open", p)
-	if err != nil {
-		return nil, err
-	}
-	return n.Version(ctx)
+	return w.tree.Open(ctx, p)
 }
 
 // Stat describes what p names. A note that was never read is read, because its

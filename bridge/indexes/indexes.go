@@ -61,11 +61,7 @@ func (f followed) EachName(ctx context.Context, fn func(model.Path, model.Kind))
 }
 
 func (f followed) Read(ctx context.Context, p model.Path) (*model.Version, error) {
-	n, err := f.FindNote("open", p)
-	if err != nil {
-		return nil, err
-	}
-	return n.Version(model.NoWait(ctx))
+	return f.Open(model.NoWait(ctx), p)
 }
 
 // Suggestions lists what waits for a person at or below under, sorted by path

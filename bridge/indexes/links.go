@@ -22,11 +22,7 @@ type Links struct {
 // Links says how the note at p is linked. The first call reads every note of
 // the workspace.
 func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
-	n, err := x.tree.FindNote("open", p)
-	if err != nil {
-		return Links{}, err
-	}
-	v, err := n.Version(ctx)
+	v, err := x.tree.Open(ctx, p)
 	if err != nil {
 		return Links{}, err
 	}

@@ -63,13 +63,9 @@ func (r *relink) look(ctx context.Context, p model.Path) {
 	}
 	led := make(map[string]string)
 	r.before[p] = led
-	x, err := r.tree.FindNote("open", p)
+	v, err := r.tree.Open(ctx, p)
 	if err != nil {
 		return // its links stay as they are
-	}
-	v, err := x.Version(ctx)
-	if err != nil {
-		return
 	}
 	for _, l := range links.Extract(v.Text()) {
 		if l.Target == "" {

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"context"
 	"io/fs"
 	"slices"
 	"strings"
@@ -162,6 +163,16 @@ func (t *Tree) FindNote(op string, p model.Path) (*note.Note, error) {
 		return nil, err
 	}
 	return asNote(n, op, p)
+}
+
+// Open is the current version of the note that is shown at p. Errors: those of FindNote
+// and of note.Note.Version.
+func (t *Tree) Open(ctx context.Context, p model.Path) (*model.Version, error) {
+	n, err := t.FindNote("open", p)
+	if err != nil {
+		return nil, err
+	}
+	return n.Version(ctx)
 }
 
 // asNote is the note of a node, which was found at p.
