@@ -17,7 +17,7 @@
 //	               ▼
 //	diffwrap.Put (the view's change as marks in the raw text)
 //	               ▼
-//	Source.Replace ──► ycrdt.Doc ──► Store.Append ──► publish ──► Event
+//	ycrdt.Doc ──► Store.Append ──► Source.Replace ──► publish ──► Event
 //	               ▲
 //	reconcile (a person's save, diffed into the Doc as plain text)
 //	               │
@@ -29,9 +29,9 @@
 // decides on what waits, and of indexes, which follow both; their exported methods are
 // its own. Below them, proposal has what is proposed for names, tree shows it as done,
 // and note keeps each note, its document and its file in step. Their documentation tells
-// how, and which locks they take: in the order of the imports, from the top. All methods
-// of a Workspace may be called from several goroutines. Readers of a loaded note take no
-// lock. Events are published after all locks are released.
+// how, and which locks they take; docs/architecture.md has the order. All methods of a
+// Workspace may be called from several goroutines. Readers of a loaded note never wait for
+// a disk. Events are published after all locks are released.
 //
 // # Decisions
 //

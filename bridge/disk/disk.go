@@ -1,5 +1,5 @@
-// Package disk is every system call that relayfs makes on the disk of a vault and on that
-// of its state, behind three narrow interfaces, so that a test can stop between any two of
+// Package disk is the system calls that relayfs makes on the files of a vault and on those
+// of its log, behind three narrow interfaces, so that a test can stop between any two of
 // them and lose what was not synced.
 //
 //	root, err := disk.OS{}.OpenRoot("/home/ann/Notes")

@@ -13,7 +13,7 @@ import (
 // a source is served as it is, not as a note.
 const MaxNote = 16 << 20
 
-// Version is one published state of a note. It is immutable; holding one costs
+// Version is one published state of a note. Its text never changes; holding one costs
 // its memory and nothing else.
 type Version struct {
 	raw      string

@@ -12,6 +12,6 @@
 //
 // A Note knows its Place, which a rename changes, through the Node that it is the note of.
 // Its lock admits one writer at a time and is held across disk. Lock returns the Locked,
-// which has all that happens under the lock; readers of a loaded note take none. What the
+// which has all that happens under the lock; readers of a loaded note do not take it. What the
 // notes of a workspace share is a Set.
 package note

@@ -167,7 +167,7 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 	return Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: cur.Marked()}, ev, nil
 }
 
-// commit makes a plan's edits: in the file, in the document, in the store. It
+// commit makes a plan's edits: in the document, in the log, in the file. It
 // changes nothing and returns ErrConflict if the file is not what cur was read
 // from.
 func (n *Locked) commit(ctx context.Context, cur *model.Version, plan planner.Plan, c Change) (*model.Event, error) {

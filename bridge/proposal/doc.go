@@ -8,5 +8,7 @@
 //
 // A Folder's lock admits one change of its names at a time: the people's, and those that are
 // proposed or decided on. It is held across disk. Lock returns the Locked, which has all that
-// happens under it and publishes its events when it is released.
+// happens under it and publishes its events when it is released. So the package also brings
+// a Folder up to its source: at the start, after a crash, and whenever the source reports
+// something.
 package proposal

@@ -1,7 +1,7 @@
 // Package schedule decides which documents of a folder are connected when. It keeps the
 // folder's document connected, and gives the notes turns.
 //
-//	y, err := schedule.New(options, folder)
+//	y, err := schedule.New(ctx, options, folder)
 //	y.Run()
 //	err = y.Fetched(ctx, d)
 //
