@@ -105,16 +105,18 @@ func (s *Source) Replace(_ context.Context, rel string, r model.Replacement) (mo
 // Create creates a new file and missing folders.
 func (s *Source) Create(_ context.Context, rel string, file model.NewFile) (model.Stamp, error) {
 	e := &entry{mode: file.Mode.Perm(), data: bytes.Clone(file.Data)}
+	var stamp model.Stamp
 	err := s.do("create", rel, func(t *tree) error {
 		if t.entries[rel] != nil {
 			return fs.ErrExist
 		}
 		t.stamp(e, file.ModTime)
+		stamp = e.stamp
 		_, err := t.addFolders(dirOf(rel))
 		return err
 	})
 	if err == nil {
-		err = file.Prepare(e.stamp)
+		err = file.Prepare(stamp)
 	}
 	if err == nil {
 		err = s.do("create", rel, func(t *tree) error { return t.add(rel, e) })
@@ -122,7 +124,7 @@ func (s *Source) Create(_ context.Context, rel string, file model.NewFile) (mode
 	if err != nil {
 		return model.Stamp{}, err
 	}
-	return e.stamp, nil
+	return stamp, nil
 }
 
 // Chmod sets the permission bits.
