@@ -113,9 +113,9 @@ type survivor struct {
 	m *machine
 }
 
-// Unplaced says whether the file of that stamp did not get its name.
-func (s survivor) Unplaced(post model.Stamp) bool {
-	return slices.ContainsFunc(s.m.unplaced, post.SameFile)
+// Placed says whether the file of that stamp got its name.
+func (s survivor) Placed(post model.Stamp) (placed, known bool) {
+	return !slices.ContainsFunc(s.m.unplaced, post.SameFile), true
 }
 
 // machineStore is what such a process sees of its store.

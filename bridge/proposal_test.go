@@ -376,3 +376,21 @@ func TestBrake(t *testing.T) {
 		}
 	}
 }
+
+// A note that was to be renamed stays where it is if somebody has taken the new name while
+// nobody looked.
+func TestNewNameIsTakenAtTheStart(t *testing.T) {
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	src.Person(t).Save("Plan.md", "one\n")
+	if _, err := process(t, src, store).Rename(t.Context(), plan, "Notes/Other.md", bridge.Restructure{By: ann}); err != nil {
+		t.Fatal(err)
+	}
+	src.Person(t).Save("Other.md", "other\n")
+	ws := process(t, src, store)
+	if got, other := open(t, ws, plan).Raw(), open(t, ws, "Notes/Other.md").Raw(); got != "one\n" || other != "other\n" {
+		t.Errorf("the notes are %q and %q", got, other)
+	}
+	if list, err := ws.Proposals(t.Context(), ""); err != nil || len(list) > 0 {
+		t.Errorf("proposals %+v, %v, want none", list, err)
+	}
+}

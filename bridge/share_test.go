@@ -151,7 +151,8 @@ func TestSharedCrash(t *testing.T) {
 			change(t, s, typed(6, "ped"))
 
 			if tc.half {
-				if err := store.Place(s.ID(), 3, model.Save{Post: model.Stamp{Inode: 9}}); err != nil {
+				sum := model.SumOf("one ty\ntwo\n")
+				if err := store.Place(s.ID(), 3, model.Save{Post: model.Stamp{Inode: 9}, Sum: sum[:]}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -97,8 +97,10 @@ func (s *Source) Replace(_ context.Context, rel string, r model.Replacement) (mo
 		return nil
 	})
 	if err != nil {
+		r.Abort()
 		return model.Stamp{}, err
 	}
+	r.Settle()
 	return post.stamp, nil
 }
 

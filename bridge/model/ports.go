@@ -48,6 +48,12 @@ type Replacement struct {
 	// have (but for the time of change, which a rename sets), before Data has the name.
 	// After an error of it, which Replace returns as it is, nothing has changed.
 	Meanwhile func(post Stamp) error
+	// Aborted, unless nil, is called before Replace returns an error, if Meanwhile has not failed. The next
+	// process is told that Data did not get the name (Placer) until then.
+	Aborted func()
+	// Settled, unless nil, is called once, from any goroutine, when Replace has succeeded and a power
+	// cut cannot bring back what the note held before. It is not called if that fails.
+	Settled func()
 }
 
 // Prepare calls Meanwhile, if it is set.
@@ -58,11 +64,26 @@ func (r *Replacement) Prepare(post Stamp) error {
 	return r.Meanwhile(post)
 }
 
-// Unplacer is a Source that can tell what a crash has kept from its name.
-type Unplacer interface {
-	// Unplaced says whether the file of that stamp, which Meanwhile was told, was found
-	// without having got the name that it was for.
-	Unplaced(post Stamp) bool
+// Abort calls Aborted, if it is set.
+func (r *Replacement) Abort() {
+	if r.Aborted != nil {
+		r.Aborted()
+	}
+}
+
+// Settle calls Settled, if it is set.
+func (r *Replacement) Settle() {
+	if r.Settled != nil {
+		r.Settled()
+	}
+}
+
+// Placer is a Source that can tell which of the last process's files got their names.
+type Placer interface {
+	// Placed says whether the file of that stamp, which Meanwhile was told, got the name that it was
+	// for. It is known if either file of the Replace was found where the other one belongs: until that has
+	// settled or was aborted, both are there, but for what a power cut takes.
+	Placed(post Stamp) (placed, known bool)
 }
 
 // Synced is a Source that can tell when what it did is certain to outlive a power
@@ -185,6 +206,15 @@ func (s Stamp) SameFile(other Stamp) bool {
 	return s == other
 }
 
+// Next is the modification time of a file that takes the place of the one with this stamp, t
+// if that is later: by their times the states of a note are told apart.
+func (s Stamp) Next(t time.Time) time.Time {
+	if least := time.Unix(0, s.ModTime+1); t.Before(least) {
+		return least
+	}
+	return t
+}
+
 // SourceEntry is one thing a Source holds.
 type SourceEntry struct {
 	Rel   string
@@ -218,8 +248,8 @@ type Store interface {
 	// for one document come one at a time.
 	Append(id DocID, p Path, recs ...Record) (seq uint64, err error)
 	// Materialized notes that the source's file holds the text as of seq, whose
-	// fingerprint is sum. It is kept soon, not durably: the file itself is the
-	// proof. Records up to seq may from now on be compacted.
+	// fingerprint is sum, and that no power cut takes that from it. It is kept soon, not durably: the
+	// file itself is the proof. Records up to seq may from now on be compacted.
 	Materialized(id DocID, seq uint64, sum ContentSum)
 	// Rename moves every document at or below oldPath.
 	Rename(oldPath, newPath Path) error
@@ -234,7 +264,8 @@ type Store interface {
 	Unsettled() ([]Path, error)
 	// Sync returns when everything that was appended outlives a power cut.
 	Sync() error
-	// Place notes that the source's file is about to hold the text as of seq.
+	// Place notes that the source's file is about to hold the text as of seq; the zero Save, that it is
+	// not.
 	Place(id DocID, seq uint64, save Save) error
 	// Journal returns the newest journalled records, newest first, at most limit.
 	Journal(limit int) ([]JournalEntry, error)

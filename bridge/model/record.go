@@ -129,6 +129,13 @@ type JournalEntry struct {
 
 // InStep says whether the last record is known to have led to the text of sum.
 func (h History) InStep(sum ContentSum) bool {
+	last := h.Records[len(h.Records)-1]
+	return last.Save != nil && bytes.Equal(last.Save.Sum, sum[:]) || h.Settled(sum)
+}
+
+// Settled says whether the source's file is known to hold the text that the last record
+// led to, whose sum that is, whatever happens.
+func (h History) Settled(sum ContentSum) bool {
 	return h.Sum == sum && h.Materialized == h.Records[len(h.Records)-1].Seq
 }
 

@@ -318,3 +318,12 @@ func (d *document) layout(cur *model.Version) (*attribution.Layout, *attribution
 	u := attribution.UnitsOf(runs).Through(cur.Raw(), cur.Separated())
 	return l.LayOut(cur.Marked(), u), l, u, nil
 }
+
+// place has the store know durably which file the text as of seq is about to be in. Of what a
+// person saves over it nothing else tells how much is theirs.
+func (d *document) place(seq uint64, save model.Save) error {
+	if err := d.store.Place(d.id, seq, save); err != nil {
+		return err
+	}
+	return d.store.Sync()
+}

@@ -21,6 +21,7 @@ type draft struct {
 
 	begun   bool // the document is open, and may have changed
 	onCopy  bool // a copy of it has changed
+	id      model.DocID
 	seq     uint64
 	sum     model.ContentSum
 	records []model.Record // what was kept; the last is that of the write
@@ -29,8 +30,10 @@ type draft struct {
 // save makes the file, which is as expect says, hold the text.
 func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time) error {
 	stamp, err := d.note.source.Replace(ctx, d.at.Rel, model.Replacement{
-		Expect: expect, Data: []byte(d.raw), ModTime: modTime, Sync: d.sync,
+		Expect: expect, Data: []byte(d.raw), ModTime: expect.Next(modTime), Sync: d.sync,
 		Meanwhile: func(post model.Stamp) error { return d.keep(expect, post) },
+		Aborted:   d.takeBack,
+		Settled:   func() { d.note.store.Materialized(d.id, d.seq, d.sum) },
 	})
 	if err != nil {
 		d.abort()
@@ -66,26 +69,35 @@ func (d *draft) keep(pre, post model.Stamp) error {
 	d.sum = model.SumOf(d.raw)
 	rec.Save = &model.Save{Pre: pre, Post: post, Sum: d.sum[:]}
 	d.records = append(slices.Clip(records), rec)
-	d.seq, err = n.store.Append(n.id, model.Path(d.at.Rel), d.records...)
+	d.id = n.id
+	d.seq, err = n.store.Append(d.id, model.Path(d.at.Rel), d.records...)
 	if err != nil {
 		d.records = nil
+		return err
+	}
+	if !d.onCopy {
+		return nil
+	}
+	// A power cut must not leave a file that is ahead of a document which others have: its
+	// text would be taken for a person's, and come a second time.
+	if err = n.store.Sync(); err != nil {
+		d.takeBack()
 	}
 	return err
 }
 
-// abort forgets the document of a write that is not in the file, and takes back its
-// record. The next one has another client: what was taken back may have been seen.
+// takeBack takes back the record of a write that is not in the file.
+func (d *draft) takeBack() {
+	if err := d.note.store.Abort(d.id, d.seq); err != nil {
+		d.note.set.o.Logger.Error("a write that failed may show after a restart", model.LogPath, string(d.at.Path), model.LogErr, err)
+	}
+}
+
+// abort forgets the document of a write that is not in the file. The next one has another
+// client: what was taken back may have been seen.
 func (d *draft) abort() {
 	n := d.note
-	if !d.begun {
-		return
-	}
-	if len(d.records) > 0 {
-		if err := n.store.Abort(n.id, d.seq); err != nil {
-			n.set.o.Logger.Error("a write that failed may show after a restart", model.LogPath, string(d.at.Path), model.LogErr, err)
-		}
-	}
-	if d.onCopy {
+	if !d.begun || d.onCopy {
 		return
 	}
 	n.closeDoc()
@@ -99,14 +111,11 @@ func (d *draft) finish() {
 	n := d.note
 	if d.onCopy {
 		n.nameRuns(d.cur)
-		err := n.store.Sync() // before others get it, who keep it whatever a power cut takes here
-		if err == nil {
-			err = n.doc.ApplyUpdate(d.records[len(d.records)-1].Update, nil)
-		}
-		if err != nil {
+		if err := n.doc.ApplyUpdate(d.records[len(d.records)-1].Update, nil); err != nil {
 			n.set.o.Logger.Error("a change is not in the live document", model.LogPath, string(d.at.Path), model.LogErr, err)
 			n.closeDoc()
 		}
 	}
-	n.advance(d.seq, d.sum, d.records)
+	n.extendLedger(d.seq, d.records)
+	n.kept = d.seq
 }

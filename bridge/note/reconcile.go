@@ -64,12 +64,33 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 		return nil, err
 	}
 	n.nameRuns(cur)
-	records = append(slices.Clip(records), changeDoc(n.doc, cur.Raw(), textmerge.SavedEdits(cur.Raw(), raw), sourceOrigin{}))
-	if err := n.keep(at, model.SumOf(raw), records); err != nil {
+	if err := n.keepSaved(at, cur.Raw(), raw, records); err != nil {
 		// The file is the truth and has been read; the store catches up later.
 		n.set.o.Logger.Warn("person's change is not in the store yet", model.LogPath, string(at.Path), model.LogErr, err)
 	}
 	return n.succeed(cur, n.newVersion(raw, modTime)), nil
+}
+
+// keepSaved makes the change in the document by which a person's program got from had to raw, and
+// has the store keep it. A document that others have open gets it when it is durable.
+func (n *Locked) keepSaved(at Place, had, raw string, records []model.Record) (err error) {
+	doc, shared := n.doc, n.share.Load() != nil
+	if shared {
+		if doc, err = replay([]model.Record{{Update: doc.EncodeStateAsUpdate(nil)}}); err != nil {
+			return err
+		}
+	}
+	rec := changeDoc(doc, had, textmerge.SavedEdits(had, raw), sourceOrigin{})
+	if err := n.keep(at, model.SumOf(raw), append(slices.Clip(records), rec)); err != nil || !shared {
+		return err
+	}
+	if err = n.store.Sync(); err == nil {
+		err = n.doc.ApplyUpdate(rec.Update, sourceOrigin{})
+	}
+	if err != nil {
+		n.closeDoc()
+	}
+	return err
 }
 
 // separate takes what people typed inside of agents' marks out of them, in a version

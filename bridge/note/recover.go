@@ -28,7 +28,7 @@ func (n *Locked) catchUp(ctx context.Context, at Place) error {
 		return model.WrapError("open", at.Path, err)
 	}
 	cur := n.cur.Load()
-	if cur.ReadOnly() || len(h.Records) == 0 || h.InStep(model.SumOf(cur.Raw())) {
+	if cur.ReadOnly() || len(h.Records) == 0 || h.Settled(model.SumOf(cur.Raw())) {
 		return nil
 	}
 	return n.recover(ctx, at, h)
@@ -62,10 +62,10 @@ func (n *Locked) recover(ctx context.Context, at Place, h model.History) error {
 	n.use(doc)
 	n.kept = h.Records[len(h.Records)-1].Seq
 	if head.Raw() == file.Raw() {
-		n.store.Materialized(n.id, n.kept, model.SumOf(file.Raw()))
+		n.settle(ctx, at, file)
 		return nil
 	}
-	held := lastHeld(states, n.source)
+	held := lastHeld(states, n.source, file.Raw())
 	interrupted := isInterrupted(states, stamp) || held.Raw() == file.Raw()
 	if !interrupted && held == head {
 		return n.keep(at, model.SumOf(file.Raw()), []model.Record{changeDoc(n.doc, head.Raw(), textmerge.SavedEdits(head.Raw(), file.Raw()), sourceOrigin{})})
@@ -89,6 +89,18 @@ func (n *Locked) recover(ctx context.Context, at Place, h model.History) error {
 	return nil
 }
 
+// settle makes the file durable, which holds what the store has, and notes that. The process
+// that wrote it may have been killed before it did.
+func (n *Locked) settle(ctx context.Context, at Place, file *model.Version) {
+	if s, ok := n.source.(model.Synced); ok {
+		if err := s.Sync(ctx, at.Rel); err != nil {
+			n.set.o.Logger.Warn("note is not synced: a power cut may bring back what it held", model.LogPath, string(at.Path), model.LogErr, err)
+			return
+		}
+	}
+	n.store.Materialized(n.id, n.kept, model.SumOf(file.Raw()))
+}
+
 // statesOf replays a history: the states of the document since the file was last known to
 // hold one, which is the first of them. A record that is not ahead of the file was taken
 // from it.
@@ -104,7 +116,11 @@ func statesOf(h model.History) ([]state, *ycrdt.Doc, error) {
 			return nil, nil, err
 		}
 		if rec.Seq > h.Materialized || i == len(h.Records)-1 {
-			states = append(states, state{rawState(text), rec.Save, rec.Save != nil || !rec.Ahead})
+			save := rec.Save
+			if save != nil && len(save.Sum) == 0 { // it was taken back
+				save = nil
+			}
+			states = append(states, state{rawState(text), save, save != nil || !rec.Ahead})
 		}
 	}
 	dropObjects(doc, text)
@@ -113,26 +129,37 @@ func statesOf(h model.History) ([]state, *ycrdt.Doc, error) {
 
 func rawState(text *ycrdt.Text) *model.Version { return model.RawVersion(text.String(), text.Runs()) }
 
-// lastHeld is the newest text that the file has held. The last save may have been
-// interrupted before the file got its text.
-func lastHeld(states []state, source model.Source) *model.Version {
+// lastHeld is the newest text that the file has held before somebody saved what it holds now.
+// The last save may have been interrupted before the file got its text.
+func lastHeld(states []state, source model.Source, now string) *model.Version {
 	saves := 0
 	for i := len(states) - 1; i > 0; i-- {
 		s := states[i]
 		if s.save != nil {
 			saves++
 		}
-		if s.inFile && (s.save == nil || saves > 1 || !unplaced(source, s.save.Post)) {
+		if !s.inFile {
+			continue
+		}
+		if s.save == nil || saves > 1 {
 			return s.version
+		}
+		switch placed, known := wasPlaced(source, s.save.Post); {
+		case placed:
+			return s.version
+		case !known: // a power cut has taken what would tell
+			return textmerge.Nearest([]*model.Version{lastHeld(states[:i], source, now), s.version}, (*model.Version).Raw, now)
 		}
 	}
 	return states[0].version
 }
 
-// unplaced says whether a crash has kept the file of that stamp from its name.
-func unplaced(source model.Source, post model.Stamp) bool {
-	u, ok := source.(model.Unplacer)
-	return ok && u.Unplaced(post)
+// wasPlaced says whether the file of that stamp got its name, as far as the source can tell.
+func wasPlaced(source model.Source, post model.Stamp) (placed, known bool) {
+	if p, ok := source.(model.Placer); ok {
+		return p.Placed(post)
+	}
+	return true, true
 }
 
 // isInterrupted says whether the stamp is that of the file before or after a save of relayfs that

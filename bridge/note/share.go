@@ -70,6 +70,11 @@ func (n *Note) OpenShared(ctx context.Context, p model.Path) (*Shared, error) {
 	if err := l.prepare(n.node.Place(), cur.Raw()); err != nil {
 		return nil, err
 	}
+	// A client keeps what it gets, and brings it back: after a power cut it would come beside
+	// the same text under other identities.
+	if err := l.store.Sync(); err != nil {
+		return nil, model.WrapError("open", p, err)
+	}
 	return l.newShared(), nil
 }
 

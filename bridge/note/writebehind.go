@@ -189,12 +189,18 @@ func (n *Locked) Materialise(ctx context.Context) (events []model.Event, err err
 
 // putInFile makes the file hold cur, which the store has.
 func (n *Locked) putInFile(ctx context.Context, at Place, cur *model.Version, modTime time.Time) error {
-	sum := model.SumOf(cur.Raw())
+	id, seq, sum := n.id, n.kept, model.SumOf(cur.Raw())
 	stamp, err := n.source.Replace(ctx, at.Rel, model.Replacement{
-		Expect: n.stamp, Data: []byte(cur.Raw()), ModTime: modTime,
+		Expect: n.stamp, Data: []byte(cur.Raw()), ModTime: n.stamp.Next(modTime),
 		Meanwhile: func(post model.Stamp) error {
-			return n.store.Place(n.id, n.kept, model.Save{Pre: n.stamp, Post: post, Sum: sum[:]})
+			return n.place(seq, model.Save{Pre: n.stamp, Post: post, Sum: sum[:]})
 		},
+		Aborted: func() {
+			if err := n.place(seq, model.Save{}); err != nil {
+				n.set.o.Logger.Error("a person's save may take back changes after a restart", model.LogPath, string(at.Path), model.LogErr, err)
+			}
+		},
+		Settled: func() { n.store.Materialized(id, seq, sum) },
 	})
 	if err != nil {
 		return model.WrapError("write", at.Path, err)
@@ -202,7 +208,6 @@ func (n *Locked) putInFile(ctx context.Context, at Place, cur *model.Version, mo
 	n.stamp = stamp
 	n.keepFlushed()
 	n.markClean()
-	n.store.Materialized(n.id, n.kept, sum)
 	return nil
 }
 

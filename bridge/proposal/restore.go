@@ -84,6 +84,7 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 		rec.Accepting, rec.Via = nil, ""
 		pending, decided := f.recoverOne(ctx, rec, d)
 		if decided {
+			f.syncNames(ctx, rec)
 			change.Journal = append(change.Journal, rec.Decided(*d, time.Now().UTC()))
 		}
 		if decided && rec.Kind == model.ProposedRename {
@@ -111,6 +112,20 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 		return left, nil
 	}
 	return left, f.Store.Propose(change)
+}
+
+// syncNames makes durable what was done for a proposal, before the store says that it was: the
+// process that did it may have been killed before.
+func (f *Folder) syncNames(ctx context.Context, rec *model.ProposalRecord) {
+	s, ok := f.Source.(model.Synced)
+	if !ok {
+		return
+	}
+	for _, dir := range []model.Path{model.Path(rec.Rel).Dir(), model.Path(rec.To()).Dir()} {
+		if err := s.Sync(ctx, string(dir)); err != nil {
+			f.log.Warn("folder is not synced: a power cut may take back a decision", model.LogPath, string(dir), model.LogErr, err)
+		}
+	}
 }
 
 // recoverOne says whether the proposal is pending, and whether the decision that

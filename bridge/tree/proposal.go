@@ -21,7 +21,7 @@ type Proposal struct {
 func (p *Proposal) record() model.ProposalRecord {
 	rec := p.rec
 	rec.Rel = p.Node.rel()
-	if rec.Kind == model.ProposedRename || p.Node.virtual() {
+	if p.Node.parent != nil && (rec.Kind == model.ProposedRename || p.Node.virtual()) {
 		rec.ToDir, rec.Name = p.Node.parent.rel(), p.Node.name
 	}
 	return rec

@@ -33,6 +33,7 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 	defer v.tree.begin(rel)()
 	stamp, err := s.Commit()
 	if err != nil {
+		r.Abort()
 		return model.Stamp{}, wrap("write", rel, err)
 	}
 	v.tree.wrote(model.SourceEntry{Rel: rel, Mode: s.Mode(), Stamp: stamp})
@@ -109,6 +110,6 @@ func syncFile(p *folder.Place) error {
 }
 
 var (
-	_ model.Synced   = (*Vault)(nil)
-	_ model.Unplacer = (*Vault)(nil)
+	_ model.Synced = (*Vault)(nil)
+	_ model.Placer = (*Vault)(nil)
 )

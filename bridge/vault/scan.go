@@ -104,5 +104,5 @@ func list(dir disk.Dir, rel string, sweep *swap.Sweep) ([]model.SourceEntry, err
 	return entries, nil
 }
 
-// Unplaced says whether a crash has kept the file of that stamp from its name.
-func (v *Vault) Unplaced(post model.Stamp) bool { return v.swaps.Unplaced(post) }
+// Placed says whether the new file of that stamp got its name, if Scan has found that out.
+func (v *Vault) Placed(post model.Stamp) (placed, known bool) { return v.swaps.Placed(post) }

@@ -196,6 +196,7 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 		return err
 	}
 	defer from.Close()
+	v.swaps.Settle(oldRel)
 	isDir := folder.IsKind(&from.Info, fs.ModeDir)
 	if isDir && (folder.HiddenDir(from.Name) || folder.HiddenDir(path.Base(newRel))) {
 		return model.ErrBadName
@@ -258,6 +259,7 @@ func (v *Vault) remove(rel string) error {
 		}
 		err = v.removeFolder(&p)
 	} else {
+		v.swaps.Settle(rel)
 		err = v.toTrash(&p)
 	}
 	if err != nil {

@@ -152,7 +152,12 @@ func (f *Folder) OpenTrash() (disk.Dir, error) {
 		return nil, err
 	}
 	defer root.Close()
-	if err := root.Mkdir(Trash); err != nil && !errors.Is(err, fs.ErrExist) {
+	switch err := root.Mkdir(Trash); {
+	case err == nil:
+		if err := root.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // some disks cannot
+			return nil, err
+		}
+	case !errors.Is(err, fs.ErrExist):
 		return nil, err
 	}
 	return root.OpenDir(Trash)

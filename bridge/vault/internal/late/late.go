@@ -282,7 +282,7 @@ func (w *Watcher) mergeOnce(rel string, ancestor, theirs []byte) (bool, error) {
 	if bytes.Equal(text, ours) {
 		return true, nil
 	}
-	err = w.notes.Replace(rel, model.Replacement{Expect: stamp, Data: text, ModTime: time.Now()})
+	err = w.notes.Replace(rel, model.Replacement{Expect: stamp, Data: text, ModTime: stamp.Next(time.Now())})
 	if errors.Is(err, model.ErrConflict) {
 		return false, nil
 	}

@@ -1,9 +1,12 @@
 package swap
 
 import (
+	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
+	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 )
@@ -24,7 +27,10 @@ type swapDir struct {
 
 // open makes the folder, if it is missing.
 func (d *swapDir) open(on disk.Disk, path string) error {
-	dir, err := on.MakeRoot(path)
+	dir, err := on.OpenRoot(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		dir, err = makeDurably(on, path)
+	}
 	if err != nil {
 		return err
 	}
@@ -39,6 +45,24 @@ func (d *swapDir) open(on disk.Disk, path string) error {
 		d.gid = info.GID
 	}
 	return nil
+}
+
+// makeDurably makes a folder, the name of which outlives a power cut.
+func makeDurably(on disk.Disk, path string) (disk.Dir, error) {
+	dir, err := on.MakeRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	parent, err := on.OpenRoot(filepath.Dir(path))
+	if err == nil {
+		err = parent.Sync()
+		parent.Close()
+	}
+	if err != nil && !errors.Is(err, syscall.EINVAL) { // some disks cannot
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
 }
 
 // owns says whether a file that is made there has the same owner and group.

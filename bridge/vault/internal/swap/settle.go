@@ -39,6 +39,7 @@ type settler struct {
 
 	mu      sync.Mutex // protects the following
 	waiting []*settlement
+	round   []*settlement // that is under way
 	running bool
 	last    time.Time // when the last round began
 }
@@ -48,9 +49,13 @@ type settlement struct {
 	rel      string
 	dir      disk.Dir // the folder of the new file
 	name     string
-	file     disk.File // nil until its round, or if somebody has put another one in its place
+	file     disk.File // nil until its round, and if there is none any more
 	preImage *Temp
+	settled  func() // is called when it is durable
 	end      func()
+	done     chan struct{} // closed when it is settled, or has failed
+	// unwatched is closed when nobody looks any more whether somebody writes to the pre-image.
+	unwatched chan struct{}
 }
 
 func newSettler(syncs *dirsync.Syncs, log *slog.Logger, start func(work func())) *settler {
@@ -61,6 +66,7 @@ func newSettler(syncs *dirsync.Syncs, log *slog.Logger, start func(work func()))
 func (t *settler) add(s *settlement) {
 	t.room <- struct{}{}
 	t.all.Add(1)
+	s.done = make(chan struct{})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.waiting = append(t.waiting, s)
@@ -83,22 +89,46 @@ func (t *settler) run() {
 		time.Sleep(pause)
 		t.mu.Lock()
 		round := t.waiting
-		t.waiting, t.last = nil, time.Now()
+		t.waiting, t.round, t.last = nil, round, time.Now()
 		t.mu.Unlock()
 		t.settle(round)
 	}
 }
 
+// settleAt returns when no swap at rel or below it is waiting or under way.
+func (t *settler) settleAt(rel string) {
+	var now, others []*settlement
+	t.mu.Lock()
+	for _, s := range t.waiting {
+		if s.rel == rel || folder.Below(rel, s.rel) {
+			now = append(now, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	round := t.round
+	t.waiting = others
+	t.mu.Unlock()
+	t.settle(now)
+	for _, s := range round {
+		if s.rel == rel || folder.Below(rel, s.rel) {
+			<-s.done
+		}
+	}
+}
+
 // settle syncs the files of a round and then each of their folders once.
 func (t *settler) settle(round []*settlement) {
-	fileErrs := make([]error, len(round))
+	fileErrs, gone := make([]error, len(round)), make([]bool, len(round))
 	for i, s := range round {
 		file, err := s.dir.Open(s.name, os.O_RDONLY, 0)
 		switch {
 		case err == nil:
 			s.file = file
 			s.file.StartSync() // together, and not one after the other
-		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ELOOP):
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP):
+			gone[i] = true
+		default:
 			fileErrs[i] = err
 		}
 	}
@@ -116,20 +146,36 @@ func (t *settler) settle(round []*settlement) {
 		if err != nil {
 			t.syncs.Failed(s.dir, err)
 			t.log.Warn("note is not synced: a power cut may bring back what it held", model.LogPath, s.rel, model.LogErr, err)
+		} else if !gone[i] {
+			s.settled()
 		}
-		if fileErrs[i] != nil {
+		close(s.done)
+		switch {
+		case fileErrs[i] != nil:
 			s.preImage.leave()
-		} else { // names come to the disk in their order: if the removal is lost, the pre-image is not needed
+			t.forget(s)
+		case gone[i], s.preImage.isChanged(): // what somebody has saved there is yet to be merged into the note
+			t.start(func() {
+				<-s.unwatched
+				s.preImage.Discard()
+				t.forget(s)
+			})
+		default: // names come to the disk in their order: if the removal is lost, the pre-image is not needed
 			s.preImage.Discard()
+			t.forget(s)
 		}
-		if s.file != nil {
-			s.file.Close()
-		}
-		s.dir.Close()
-		s.end()
-		<-t.room
-		t.all.Done()
 	}
+}
+
+// forget releases what a swap that has settled holds.
+func (t *settler) forget(s *settlement) {
+	if s.file != nil {
+		s.file.Close()
+	}
+	s.dir.Close()
+	s.end()
+	<-t.room
+	t.all.Done()
 }
 
 // syncOnce syncs a folder that this round has not synced yet.

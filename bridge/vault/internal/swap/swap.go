@@ -125,11 +125,24 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 	if sw.at.Info.Links > 1 {
 		sw.s.o.Log.Warn("the note's other names (hard links) keep what it held before", model.LogPath, sw.at.Rel)
 	}
-	sw.s.o.Late(sw.at.Rel, sw.old, sw.r.Expect, sw.oldData)
+	old := watched{sw.old, make(chan struct{})}
+	sw.s.o.Late(sw.at.Rel, old, sw.r.Expect, sw.oldData)
 	dir, preImage := sw.at.Dir, sw.temp
 	sw.old, sw.at.Dir, sw.temp, sw.settled = nil, nil, nil, true
-	sw.s.settler.add(&settlement{rel: sw.at.Rel, dir: dir, name: sw.at.Name, preImage: preImage, end: sw.s.dir.end})
+	sw.s.settler.add(&settlement{rel: sw.at.Rel, dir: dir, name: sw.at.Name, preImage: preImage, settled: sw.r.Settle, unwatched: old.closed, end: sw.s.dir.end})
 	return stamp, nil
+}
+
+// watched is a displaced file.
+type watched struct {
+	disk.File
+	closed chan struct{}
+}
+
+// Close closes the file.
+func (w watched) Close() error {
+	defer close(w.closed)
+	return w.File.Close()
 }
 
 // replace is the steps 2 to 5.
@@ -227,6 +240,7 @@ func (sw *Swap) undo() error {
 	if err != nil {
 		return sw.keepTemp(err)
 	}
+	sw.s.o.Syncs.Try(sw.at.Dir) // or a power cut could take this and not what it takes back
 	// Our file was under the name for a moment: whoever opened it then, or replaced it, has
 	// a save there.
 	theirs, err := dir.Open(sw.temp.Name, os.O_RDONLY, 0)

@@ -45,7 +45,7 @@ type Swapper struct {
 	// noExchange is set once the disk has turned out not to know exchange.
 	noExchange atomic.Bool
 	ordered    sync.Map // by device: what OrdersNames says of it
-	unplaced   sync.Map // the stamps of files that never got their names, without ChgTime
+	placed     sync.Map // what sweeps have found of new files, by their times of modification: whether they got their names
 }
 
 // New is a Swapper. Without the swap folder it does without.
@@ -71,6 +71,10 @@ func (s *Swapper) Close() error {
 	s.settler.all.Wait()
 	return s.dir.close()
 }
+
+// Settle returns when every swap at rel, or below it, that was committed has settled: before
+// it is renamed, since the next process looks for it under its name.
+func (s *Swapper) Settle(rel string) { s.settler.settleAt(rel) }
 
 // ordersNames is dir.OrdersNames, which one system call answers for all of a device.
 func (s *Swapper) ordersNames(device uint64, dir disk.Dir) bool {

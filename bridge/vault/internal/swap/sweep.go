@@ -1,6 +1,10 @@
 package swap
 
 import (
+	"errors"
+	"os"
+	"slices"
+
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
@@ -12,7 +16,8 @@ import (
 // leave a note whose bytes are missing. Then the pre-image is there, since it is removed
 // last. The names of temp files tell for which note a file is and what it was to hold, so
 // that the two are found and the pre-image is put back. (What the new file held is in the
-// log, if that was synced.)
+// log, if that was synced.) After a kill the bytes may not be on the disk either: a note is
+// synced before its pre-images are removed.
 type Sweep struct {
 	s    *Swapper
 	left []leftover
@@ -59,6 +64,7 @@ func (w *Sweep) toTrash(dir disk.Dir, name string) error {
 	defer trash.Close()
 	kept, err := MoveAside(dir, name, trash, "relayfs recovered.md")
 	if err == nil {
+		w.s.o.Syncs.Try(trash)
 		w.s.o.Log.Info("left-over temp file moved to the trash", model.LogPath, folder.Trash+"/"+kept)
 	}
 	return err
@@ -71,17 +77,25 @@ func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
 	if len(w.left) == 0 {
 		return false
 	}
-	byHash := make(map[uint64]string)
+	notes := make(map[uint64]string) // by the hashes of the paths that they had when they were saved
+	times := make(map[int64]uint64)
+	left := make(map[uint64][]leftover)
+	for _, l := range w.left {
+		times[l.tag.modTime] = l.tag.path
+		left[l.tag.path] = append(left[l.tag.path], l)
+	}
 	for _, e := range entries {
-		if !e.Dir {
-			byHash[hashOf(e.Rel)] = e.Rel
+		if path, moved := hashOf(e.Rel), notes[hashOf(e.Rel)] != ""; !e.Dir && !moved {
+			notes[path] = e.Rel
+		}
+		if path, found := times[e.Stamp.ModTime]; !e.Dir && found { // it may have been renamed
+			notes[path] = e.Rel
 		}
 	}
-	for _, l := range w.left {
-		rel, found := byHash[l.tag.path]
-		put, err := w.one(l, rel, found)
+	for path, left := range left {
+		put, err := w.note(notes[path], left)
 		if err != nil {
-			w.s.o.Log.Warn("left-over temp file stays", model.LogPath, l.name, model.LogErr, err)
+			w.s.o.Log.Warn("left-over temp files stay", model.LogPath, notes[path], model.LogErr, err)
 		}
 		changed = changed || put
 	}
@@ -106,26 +120,76 @@ func (w *Sweep) swapDir() {
 	}
 }
 
-// one deals with the temp file of the note at rel, if that was found.
-func (w *Sweep) one(l leftover, rel string, found bool) (put bool, err error) {
-	dir := w.s.dir.dir
-	if !l.swap {
-		if dir, err = w.s.o.Vault.OpenDir(l.rel); err != nil {
-			return false, err
-		}
-		defer dir.Close()
-	}
-	if found {
-		at, err := w.s.o.Vault.Locate(rel)
-		if err != nil {
-			return false, err
-		}
-		defer at.Close()
-		if torn := at.Info.ModTime == l.tag.modTime && !l.tag.describes(at.Dir, at.Name, &at.Info); torn {
-			return true, w.putBack(dir, l.name, &at)
+// note deals with the temp files of the note at rel, or, if that is "", of one that is not there any
+// more. It says whether it has put one back.
+func (w *Sweep) note(rel string, left []leftover) (put bool, err error) {
+	if n := len(left); rel != "" {
+		left, err = w.mend(rel, left)
+		if put = len(left) < n; err != nil {
+			return put, err
 		}
 	}
-	return false, w.dispose(dir, l)
+	for _, l := range left {
+		err = errors.Join(err, w.in(l, func(dir disk.Dir) error { return w.dispose(dir, l) }))
+	}
+	return put, err
+}
+
+// in calls fn with the folder that a temp file is in.
+func (w *Sweep) in(l leftover, fn func(disk.Dir) error) error {
+	if l.swap {
+		return fn(w.s.dir.dir)
+	}
+	dir, err := w.s.o.Vault.OpenDir(l.rel)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return fn(dir)
+}
+
+// mend makes a note whole and durable, and returns the temp files that it has not put back.
+// Of saves that came one after the other each may be torn, and so the pre-image, too.
+func (w *Sweep) mend(rel string, left []leftover) ([]leftover, error) {
+	at, err := w.s.o.Vault.Locate(rel)
+	if err != nil {
+		return left, err
+	}
+	defer at.Close()
+	for {
+		torn := slices.IndexFunc(left, func(l leftover) bool { return w.isTorn(&at, l) })
+		if torn < 0 {
+			break
+		}
+		if err := w.in(left[torn], func(dir disk.Dir) error { return w.putBack(dir, left[torn].name, &at) }); err != nil {
+			return left, err
+		}
+		left = slices.Delete(left, torn, torn+1)
+		if at.Info, err = at.Dir.Stat(at.Name); err != nil {
+			return left, err
+		}
+	}
+	file, err := at.Dir.Open(at.Name, os.O_RDONLY, 0)
+	if err != nil {
+		return left, err
+	}
+	defer file.Close()
+	return left, errors.Join(file.Sync(), w.s.o.Syncs.Sync(at.Dir))
+}
+
+// isTorn says whether a note lacks bytes of the new file that it was exchanged for the temp
+// file with.
+func (w *Sweep) isTorn(at *folder.Place, l leftover) bool {
+	if at.Info.ModTime != l.tag.modTime || l.tag.describes(at.Dir, at.Name, &at.Info) {
+		return false
+	}
+	exchanged := false
+	_ = w.in(l, func(dir disk.Dir) error {
+		info, err := dir.Stat(l.name)
+		exchanged = err == nil && (info.Inode == l.tag.pre.inode || !l.tag.made(dir, l.name, &info))
+		return err
+	})
+	return exchanged
 }
 
 // putBack gives the name of a torn note to its pre-image.
@@ -133,6 +197,7 @@ func (w *Sweep) putBack(dir disk.Dir, name string, at *folder.Place) error {
 	if err := dir.Exchange(name, at.Dir, at.Name); err != nil {
 		return err
 	}
+	w.s.placed.Store(at.Info.ModTime, false)
 	w.s.o.Log.Warn("a power cut has torn a save; the note is what it was before", model.LogPath, at.Rel)
 	if err := w.s.o.Syncs.Sync(at.Dir); err != nil {
 		return err
@@ -140,7 +205,7 @@ func (w *Sweep) putBack(dir disk.Dir, name string, at *folder.Place) error {
 	return dir.Remove(name)
 }
 
-// dispose deals with a temp file whose note is whole.
+// dispose deals with a temp file whose note is whole, and durable.
 func (w *Sweep) dispose(dir disk.Dir, l leftover) error {
 	info, err := dir.Stat(l.name)
 	if err != nil {
@@ -148,19 +213,19 @@ func (w *Sweep) dispose(dir disk.Dir, l leftover) error {
 	}
 	switch {
 	case l.tag.isPreImage(&info):
+		w.s.placed.Store(l.tag.modTime, true)
 		return dir.Remove(l.name)
-	case l.tag.describes(dir, l.name, &info): // it never got its name: the log has it, or nobody was told that it is saved
-		post := folder.StampOf(&info)
-		post.ChgTime = 0
-		w.s.unplaced.Store(post, true)
+	case info.Inode == l.tag.pre.inode: // somebody has written to it
+		w.s.placed.Store(l.tag.modTime, true)
+	case l.tag.made(dir, l.name, &info): // the log has it, or nobody was told that it is saved
+		w.s.placed.Store(l.tag.modTime, false)
 		return dir.Remove(l.name)
 	}
 	return w.toTrash(dir, l.name)
 }
 
-// Unplaced says whether a sweep has found the file of that stamp, which never got its name.
-func (s *Swapper) Unplaced(post model.Stamp) bool {
-	post.ChgTime = 0
-	_, found := s.unplaced.Load(post)
-	return found
+// Placed says whether the file of that stamp got its name, if a sweep has found that out.
+func (s *Swapper) Placed(post model.Stamp) (placed, known bool) {
+	v, known := s.placed.Load(post.ModTime)
+	return known && v.(bool), known
 }

@@ -45,8 +45,8 @@ func TestTornSaves(t *testing.T) {
 					if left := w.temp(); left != "" {
 						t.Errorf("%s is left", left)
 					}
-					if got, want := w.s.Unplaced(post), stage == "filled" && name == "whole"; got != want {
-						t.Errorf("unplaced: %v, want %v", got, want)
+					if got, known := w.s.Placed(post); got != (want == new) || !known {
+						t.Errorf("placed: %v, known: %v", got, known)
 					}
 				})
 			}

@@ -74,6 +74,16 @@ func (t tag) describes(dir disk.Dir, name string, info *disk.Info) bool {
 	return err == nil && sumOf(data) == t.sum
 }
 
+// made says whether a temp file is the new one, as it was made or as a crash has left it. It gets
+// its modification time last; until then it is empty or has all its bytes, but for a power cut.
+func (t tag) made(dir disk.Dir, name string, info *disk.Info) bool {
+	if info.ModTime == t.modTime || info.Size == 0 {
+		return true
+	}
+	data, _, _, err := dir.ReadFile(name)
+	return err == nil && sumOf(data) == t.sum
+}
+
 // isPreImage says whether a file is the one that was to be displaced, as it was then.
 func (t tag) isPreImage(info *disk.Info) bool {
 	return t.pre != preImage{} && t.pre == preImageOf(info)

@@ -130,6 +130,13 @@ func (t *Temp) Retract(name string) {
 	}
 }
 
+// isChanged says whether somebody has written to the pre-image, which is under the temp name.
+func (t *Temp) isChanged() bool {
+	name, tagged := parseTag(t.Name)
+	info, err := t.dir.Stat(t.Name)
+	return tagged && err == nil && info.Inode == name.pre.inode && !name.isPreImage(&info)
+}
+
 // leave closes the temp file. The next process deals with it.
 func (t *Temp) leave() { t.file.Close() }
 
