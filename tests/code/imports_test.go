@@ -85,6 +85,7 @@ var importRules = map[string]importRule{
 	"bridge/frontmatter":            {[]string{"diffwrap", "gopkg.in/yaml.v3", "github.com/goccy/go-yaml", "github.com/goccy/go-yaml/..."}, "front matter is a function of a note's text"},
 	"bridge/links":                  {[]string{"bridge/frontmatter", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
 	"bridge/disk":                   {[]string{"golang.org/x/sys/unix"}, "system calls on names in an open folder; it knows nothing of notes"},
+	"bridge/crashtest":              {nil, "only its documentation is compiled; the tests stop the workspace between system calls"},
 	"bridge/disk/disktest":          {[]string{"bridge/disk"}, "a machine in memory for tests of crashes"},
 	"bridge/vault/internal/folder":  {[]string{"bridge/disk", "bridge/model"}, "what is where in the vault's directory; it knows no save"},
 	"bridge/vault/internal/dirsync": {[]string{"bridge/disk", "bridge/model", "bridge/vault/internal/folder"}, "syncs of folders; it does not know what has changed in one"},

@@ -92,7 +92,7 @@ func (v *volume) syncNames(dir *inode) {
 
 // copy copies the machine, with what was not synced, and without descriptors. mu is held.
 func (d *Disk) copy() *Disk {
-	c := &Disk{clock: d.clock, last: d.last, inodes: d.inodes}
+	c := &Disk{clock: d.clock, last: d.last, inodes: d.inodes, calls: slices.Clip(d.calls)}
 	for _, v := range d.volumes {
 		to := &volume{Volume: v.Volume, device: v.device}
 		done := make(map[*inode]*inode)
@@ -122,6 +122,9 @@ func (d *Disk) Killed() *Disk {
 // always the same. On each of them everything is durable.
 func (d *Disk) PowerCuts(limit int) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
+		if limit <= 0 {
+			return
+		}
 		d.mu.Lock()
 		from := d.copy()
 		d.mu.Unlock()
@@ -376,7 +379,7 @@ const maxPrefixes = 6
 // cut is a machine that holds what is durable here; of some files it is given what is left.
 // mu is held.
 func (d *Disk) cut(left map[*inode]remainder) *Disk {
-	c := &Disk{clock: d.clock, last: d.last, inodes: d.inodes}
+	c := &Disk{clock: d.clock, last: d.last, inodes: d.inodes, calls: slices.Clip(d.calls)}
 	for _, v := range d.volumes {
 		to := &volume{Volume: v.Volume, device: v.device}
 		to.root = v.root.survivor(to, left, make(map[*inode]*inode))

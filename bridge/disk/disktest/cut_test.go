@@ -59,7 +59,7 @@ func states(d *disktest.Disk) []string {
 
 func listing(d *disktest.Disk) string {
 	var list []string
-	for path, text := range d.Person().Files() {
+	for path, text := range d.Person().Files("/") {
 		list = append(list, fmt.Sprintf("%s=%s", strings.TrimPrefix(path, "/v/"), strings.ReplaceAll(text, "\x00", "0")))
 	}
 	slices.Sort(list)

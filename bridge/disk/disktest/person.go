@@ -87,13 +87,13 @@ func (p Person) Read(at string) (string, error) {
 	return string(data), err
 }
 
-// Files are the paths of all files, and what they hold.
-func (p Person) Files() map[string]string {
+// Files are the paths of the files below a folder, on its volume, and what they hold.
+func (p Person) Files(at string) map[string]string {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
 	files := make(map[string]string)
-	for _, v := range p.d.volumes {
-		v.root.files(strings.TrimSuffix(v.Path, "/"), files)
+	if n, err := p.d.find(at); err == nil {
+		n.files(strings.TrimSuffix(at, "/"), files)
 	}
 	return files
 }

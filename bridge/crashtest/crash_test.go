@@ -1,0 +1,557 @@
+package crashtest
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/disk/disktest"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// machine is the disks that a scenario runs on.
+type machine struct {
+	name     string
+	volumes  []disktest.Volume
+	twoNames bool // a rename that replaces nothing is two calls
+}
+
+var machines = []machine{
+	{name: "one disk", volumes: []disktest.Volume{{Path: "/", OrdersNames: true}}},
+	// New files are made beside the notes.
+	{name: "two disks", volumes: []disktest.Volume{{Path: "/", OrdersNames: true}, {Path: vaultDir, OrdersNames: true}}},
+	{name: "no order", volumes: []disktest.Volume{{Path: "/"}}},
+	{name: "no exchange", volumes: []disktest.Volume{{Path: "/", OrdersNames: true, NoExchange: true}}, twoNames: true},
+	{name: "a plain disk", volumes: []disktest.Volume{{Path: "/", NoExchange: true, NoLinks: true, NoLeases: true}}},
+}
+
+// all says that every state is to be visited.
+var all = os.Getenv("RELAYFS_CRASHES") == "all"
+
+// TestEveryCrash stops each scenario before each call, by a kill and by power cuts.
+func TestEveryCrash(t *testing.T) {
+	for i, m := range machines {
+		for _, sc := range scenarios {
+			if sc.moves && m.twoNames {
+				continue
+			}
+			t.Run(m.name+"/"+sc.name, func(t *testing.T) {
+				t.Parallel()
+				v := &visitor{sc: sc, m: m, dir: scratch(t), cuts: 80, seen: make(map[string]bool)}
+				if i > 0 {
+					v.cuts = 16
+				}
+				synctest.Test(t, func(t *testing.T) {
+					v.t = t
+					v.expect()
+					v.visitAll(v.run(nil))
+				})
+				v.report(t)
+			})
+		}
+	}
+}
+
+// hers is the line that a person types at the beginning of the note.
+const hers = "hers\n"
+
+// TestEveryPersonsSave has a person save the note before each call of a scenario, in place and by a new file, and stops that
+// before each later call.
+func TestEveryPersonsSave(t *testing.T) {
+	saves := []struct {
+		name string
+		save func(p disktest.Person, path, text string) error
+	}{{"in place", disktest.Person.Save}, {"by rename", disktest.Person.SaveByRename}}
+	for _, m := range machines {
+		for _, sc := range scenarios {
+			if !sc.person || m.volumes[0].NoExchange { // there a save in the wrong microsecond is lost
+				continue
+			}
+			for i, by := range saves {
+				t.Run(m.name+"/"+sc.name+"/"+by.name, func(t *testing.T) {
+					t.Parallel()
+					v := &visitor{sc: sc, m: m, dir: scratch(t), cuts: 2, seen: make(map[string]bool), person: true}
+					synctest.Test(t, func(t *testing.T) {
+						v.t = t
+						v.expect()
+						for n, over := 1+i, false; !over; n++ {
+							if n%2 == 1 && m.name != machines[0].name && !all {
+								continue
+							}
+							over = v.meddle(n, by.save)
+						}
+					})
+					v.report(t)
+				})
+			}
+		}
+	}
+}
+
+// meddle has the person save before call n, and says whether there is no such call.
+func (v *visitor) meddle(n int, save func(p disktest.Person, path, text string) error) (over bool) {
+	saved := false
+	moments := v.run(func(w *world, call int) {
+		if call != n {
+			return
+		}
+		saved = true
+		text, err := w.disk.Person().Read(vaultDir + "/Plan.md")
+		check(v.t, err)
+		check(v.t, save(w.disk.Person(), vaultDir+"/Plan.md", hers+text))
+	})
+	if len(moments) > n {
+		v.visitAll(moments[n:])
+	}
+	return !saved
+}
+
+// visitor visits the states of one scenario on one machine.
+type visitor struct {
+	t      *testing.T
+	sc     scenario
+	m      machine
+	dir    string
+	cuts   int  // how many states of one moment are visited, unless all are
+	person bool // somebody has saved
+
+	expected []sight // before the first step, and after each
+	seen     map[string]bool
+	visits   int
+	kills    int
+	powers   int
+	skipped  int // states that were the same as earlier ones
+	failed   int
+}
+
+func (v *visitor) report(t *testing.T) {
+	t.Logf("%d states after kills, %d after power cuts (%d the same as others)", v.kills, v.powers, v.skipped)
+}
+
+// sight is what a process shows of a vault.
+type sight struct {
+	notes     map[model.Path]string // their raw texts
+	files     map[model.Path]string // where people have them, and what is there
+	pending   []pending
+	decided   []string // newest first
+	proposals []string
+}
+
+// pending is one suggestion that waits.
+type pending struct{ path, kind, old, new, author string }
+
+func (s sight) String() string {
+	return fmt.Sprintf("notes %q\n\tpending %+v\n\tdecided %q\n\tproposals %q", s.notes, s.pending, s.decided, s.proposals)
+}
+
+func (p *process) look() (s sight, err error) {
+	ctx := p.t.Context()
+	s.notes, s.files = make(map[model.Path]string), make(map[model.Path]string)
+	err = p.ws.Walk(ctx, "", func(e bridge.DirEntry, path model.Path) error {
+		if e.Kind != model.KindNote {
+			return nil
+		}
+		version, err := p.ws.Open(ctx, path)
+		if err != nil {
+			return err
+		}
+		at, err := p.ws.PeoplesPath(path)
+		if err != nil {
+			return err
+		}
+		_, rel := at.Split()
+		s.notes[path], s.files[path] = version.Raw(), p.w.notes()[rel]
+		return nil
+	})
+	if err != nil {
+		return s, err
+	}
+	list, err := p.ws.Suggestions(ctx, "")
+	if err != nil {
+		return s, err
+	}
+	for _, x := range list {
+		s.pending = append(s.pending, pending{string(x.Path), x.Kind.String(), x.Old, x.New, x.Author})
+	}
+	journal, err := p.ws.Journal(100)
+	if err != nil {
+		return s, err
+	}
+	for _, e := range journal {
+		if d := e.Decision; d != nil {
+			s.decided = append(s.decided, fmt.Sprintf("%s %d", d.Verdict, len(d.Items)))
+		}
+	}
+	proposals, err := p.ws.Proposals(ctx, "")
+	for _, x := range proposals {
+		s.proposals = append(s.proposals, fmt.Sprintf("%s %s %s by %s", x.Kind, x.Path, x.NewPath, x.Author))
+	}
+	return s, err
+}
+
+// like says whether s is what was expected. Authors may be missing unless they are certain.
+func (s sight) like(want sight, authors bool) bool {
+	if !maps.Equal(s.notes, want.notes) || !slices.Equal(s.decided, want.decided) || !slices.Equal(s.proposals, want.proposals) {
+		return false
+	}
+	if authors {
+		return slices.Equal(s.pending, want.pending)
+	}
+	// What nobody has written is not told from what a person did, in the middle of another's.
+	return !slices.ContainsFunc(s.pending, func(p pending) bool {
+		return p.author != "" && !slices.ContainsFunc(want.pending, func(w pending) bool { return w.author == p.author })
+	})
+}
+
+// without is s without what a person typed at the beginning of notes.
+func (s sight) without(typed string) sight {
+	bare := s
+	bare.notes = make(map[model.Path]string)
+	for path, text := range s.notes {
+		bare.notes[path] = strings.TrimPrefix(text, typed)
+	}
+	return bare
+}
+
+func (v *visitor) start(w *world) *process {
+	v.t.Helper()
+	p, err := start(v.t, w, v.dir)
+	if err != nil {
+		p.end()
+		v.t.Fatalf("%s: %v", v.sc.name, err)
+	}
+	return p
+}
+
+// prepare makes a world in which the scenario can begin.
+func (v *visitor) prepare() *world {
+	w := newWorld(v.t, v.m.volumes, v.sc.files)
+	if len(v.sc.setUp) > 0 {
+		p := v.start(w)
+		for _, s := range v.sc.setUp {
+			check(v.t, s.do(p))
+		}
+		settle()
+		p.end()
+	}
+	return w
+}
+
+// expect finds out what is there after each step.
+func (v *visitor) expect() {
+	p := v.start(v.prepare())
+	for i := range len(v.sc.steps) + 1 {
+		if i > 0 {
+			check(v.t, v.sc.steps[i-1].do(p))
+		}
+		s, err := p.look()
+		check(v.t, err)
+		v.expected = append(v.expected, s)
+	}
+	p.end()
+}
+
+// moment is the world before one call.
+type moment struct {
+	w       *world
+	n       int // number of the call
+	call    disktest.Call
+	done    int    // steps that have returned
+	certain int    // the last of them that outlives a power cut
+	synced  int    // the last of which the log has been synced
+	over    bool   // everything has settled
+	client  []byte // what a Yjs client has, nil without one
+}
+
+// run runs the scenario and keeps the world before each call. meddle, unless nil, is called
+// before each call, too.
+func (v *visitor) run(meddle func(*world, int)) (moments []moment) {
+	w := v.prepare()
+	p := v.start(w)
+	settle()
+	var mu sync.Mutex // protects the following
+	var now moment
+	synced := logSync{dir: storePath + ".log"}
+	w.disk.Before(func(c disktest.Call) error {
+		mu.Lock()
+		defer mu.Unlock()
+		now.n++
+		if meddle != nil {
+			meddle(w, now.n)
+		}
+		m := now // with what is certain before the call
+		m.w, m.call, m.client = w.now(), c, p.clientHas()
+		moments = append(moments, m)
+		now.synced = max(now.synced, synced.after(c, now.done))
+		return nil
+	})
+	for i, s := range v.sc.steps {
+		if err := s.do(p); err != nil {
+			v.t.Fatalf("%s, step %d: %v", v.sc.name, i+1, err)
+		}
+		mu.Lock()
+		now.done = i + 1
+		if s.certain {
+			now.certain = i + 1
+		}
+		mu.Unlock()
+	}
+	settle()
+	w.disk.Before(nil)
+	now.n, now.w, now.over, now.client = now.n+1, w.now(), true, p.clientHas()
+	moments = append(moments, now)
+	p.end()
+	return moments
+}
+
+// clientHas is the state of the Yjs client, nil without one.
+func (p *process) clientHas() []byte {
+	if p.client == nil {
+		return nil
+	}
+	return p.client.EncodeStateAsUpdate(nil)
+}
+
+// logSync follows the syncs of the log.
+type logSync struct {
+	dir    string
+	named  bool // the segment's name is durable
+	before int  // steps that were done when the bytes were synced
+}
+
+// after is how many steps the log has for certain after a call, before which so many had returned.
+func (l *logSync) after(c disktest.Call, done int) int {
+	switch {
+	case c.Path == l.dir && c.Op == "sync":
+		l.named = true
+	case filepath.Dir(c.Path) != l.dir:
+	case c.Op == "datasync":
+		l.before = done
+	case c.Op != "write":
+		l.named = false
+	}
+	if l.named {
+		return l.before
+	}
+	return 0
+}
+
+// visitAll visits the states that kills and power cuts leave.
+func (v *visitor) visitAll(moments []moment) {
+	for _, m := range moments {
+		hi := min(m.done+1, len(v.sc.steps))
+		v.visit(m, "a kill", m.w.now(), legal{lo: m.done, hi: hi, kill: true, synced: m.synced, client: m.client})
+		lo := m.certain
+		if m.over {
+			lo = m.done
+		}
+		limit := v.cuts
+		if all {
+			limit = 1 << 20
+		}
+		for cut := range m.w.disk.PowerCuts(limit) {
+			w := &world{disk: cut, checkpoint: m.w.checkpoint, commits: m.w.commits}
+			v.visit(m, "a power cut", w, legal{lo: lo, hi: hi, synced: m.synced, client: m.client})
+		}
+	}
+}
+
+// legal is what a process may find.
+type legal struct {
+	lo, hi int  // what there was after one of these steps
+	kill   bool // with every author; else with those of the first steps
+	synced int
+	client []byte // what a Yjs client has, who comes again
+}
+
+// visit starts relayfs on a state and looks whether it finds what is legal.
+func (v *visitor) visit(m moment, why string, w *world, want legal) {
+	key := fmt.Sprint(w.disk.Sum(), w.commits, want.lo, want.hi, want.kill, want.synced, len(want.client))
+	switch {
+	case v.failed >= maxFailures:
+		return
+	case v.seen[key]:
+		v.skipped++
+		return
+	case want.kill:
+		v.kills++
+	default:
+		v.powers++
+	}
+	v.seen[key] = true
+	before := w.now()
+	if problem := v.recovers(w, want); problem != "" {
+		v.failed++
+		v.t.Errorf("%s on %s: %s before call %d (%v), after %d steps:\n%s\ncalls:\n%s\ndisk:\n%s",
+			v.sc.name, v.m.name, why, m.n, m.call, m.done, problem, m.w.calls(), before.listing())
+	}
+}
+
+// nested is of how many states one is visited with kills of the process that recovers from it,
+// unless all are.
+const nested = 40
+
+// afterwards is how many states of a power cut are visited that comes when a process has recovered, after
+// every kill and some power cuts.
+const afterwards = 4
+
+// maxFailures bounds what is told of one scenario.
+const maxFailures = 3
+
+// recovers says what is wrong with a process that starts on a world, and with the next one, "" if nothing is.
+func (v *visitor) recovers(w *world, want legal) string {
+	var during []*world
+	if v.visits++; all || v.visits%nested == 0 {
+		w.disk.Before(func(disktest.Call) error {
+			during = append(during, w.now())
+			return nil
+		})
+	}
+	first, again, problem := v.restart(w, want.kill)
+	w.disk.Before(nil)
+	if problem == "" {
+		problem = v.unexpected(first, want)
+	}
+	if problem != "" {
+		return problem
+	}
+	for i, w := range during {
+		if problem := v.next(w, want); problem != "" {
+			return fmt.Sprintf("a kill of the next process, before its call %d: %s", i+1, problem)
+		}
+	}
+	cuts := afterwards
+	if !want.kill && !all && v.visits%4 > 0 {
+		cuts = 0
+	}
+	want.kill = false
+	for cut := range again.disk.PowerCuts(cuts) {
+		if problem := v.next(&world{disk: cut, checkpoint: again.checkpoint, commits: again.commits}, want); problem != "" {
+			return "a power cut when the next process has settled: " + problem
+		}
+	}
+	if want.client != nil {
+		if problem := v.clientReturns(again.now(), want); problem != "" {
+			return problem
+		}
+	}
+	before := len(again.disk.Calls())
+	second, _, problem := v.restart(again, false)
+	switch {
+	case problem != "":
+		return "the second start: " + problem
+	case !second.like(first, true):
+		return fmt.Sprintf("the second start makes\n\t%v\nof\n\t%v", second, first)
+	}
+	for _, c := range again.disk.Calls()[before:] {
+		if strings.HasPrefix(c.Path, vaultDir) || strings.HasPrefix(c.Path, swapDir+"/") {
+			return fmt.Sprintf("the second start changes the vault: %v", c)
+		}
+	}
+	return ""
+}
+
+// next says what is wrong with a process that starts on a world, "" if nothing is.
+func (v *visitor) next(w *world, want legal) string {
+	s, _, problem := v.restart(w, want.kill)
+	if problem == "" {
+		problem = v.unexpected(s, want)
+	}
+	return problem
+}
+
+// unexpected says why what a process shows is not legal, "" if it is.
+func (v *visitor) unexpected(s sight, want legal) string {
+	if v.person {
+		s = s.without(hers)
+	}
+	found := want.lo < want.hi && v.sc.between != nil && s.like(v.sc.between(v.expected), true)
+	for i := want.lo; i <= want.hi; i++ {
+		found = found || s.like(v.expected[i], want.kill || i <= want.synced)
+	}
+	if found {
+		return ""
+	}
+	return fmt.Sprintf("there are\n\t%v\nwant one of\n\t%v", s, v.expected[want.lo:want.hi+1])
+}
+
+// clientReturns says what is wrong when the Yjs client brings what it has, "" if nothing is: then
+// both have the same, and nothing twice.
+func (v *visitor) clientReturns(w *world, want legal) (problem string) {
+	p := v.start(w)
+	defer p.end()
+	check(v.t, p.openShared())
+	check(v.t, p.yjs.Change(v.t.Context(), person, func(doc *ycrdt.Doc) error { return doc.ApplyUpdate(want.client, nil) }))
+	check(v.t, p.client.ApplyUpdate(want.client, nil))
+	raw, client := p.yjs.Doc().Text("contents").String(), p.client.Text("contents").String()
+	if raw != client {
+		return fmt.Sprintf("a client has %q, relayfs %q", client, raw)
+	}
+	if v.person {
+		raw = strings.Replace(raw, hers, "", 1)
+	}
+	for _, s := range v.expected {
+		if s.notes[plan] == raw {
+			return ""
+		}
+	}
+	return fmt.Sprintf("with a client that comes again there is %q", raw)
+}
+
+// restart starts a process, waits until it has settled, and says what it shows, and how it leaves the world if it is killed then.
+func (v *visitor) restart(w *world, kill bool) (s sight, after *world, problem string) {
+	p, err := start(v.t, w, v.dir)
+	defer p.end()
+	if err != nil {
+		return s, nil, fmt.Sprintf("no start: %v", err)
+	}
+	if s, err = p.look(); err != nil {
+		return s, nil, fmt.Sprintf("no look: %v", err)
+	}
+	settle()
+	if s, err = p.look(); err != nil {
+		return s, nil, fmt.Sprintf("no look: %v", err)
+	}
+	after = w.now()
+	for path, raw := range s.notes {
+		if s.files[path] != raw {
+			return s, nil, fmt.Sprintf("%s is %q, its file %q", path, raw, s.files[path])
+		}
+	}
+	if left := w.left(kill); len(left) > 0 {
+		return s, nil, fmt.Sprintf("left are %s", strings.Join(left, ", "))
+	}
+	if v.person && !w.has(hers) {
+		return s, nil, "what the person has saved is lost"
+	}
+	return s, after, ""
+}
+
+// calls is the log of the calls, the last ones of a long one.
+func (w *world) calls() string {
+	var lines []string
+	for _, c := range w.disk.Calls() {
+		lines = append(lines, "\t"+c.String())
+	}
+	return strings.Join(lines[max(0, len(lines)-60):], "\n")
+}
+
+func (w *world) listing() string {
+	var lines []string
+	for path, text := range w.disk.Person().Files("/") {
+		if filepath.Ext(path) == ".seg" {
+			text = fmt.Sprintf("%d bytes", len(text))
+		}
+		lines = append(lines, fmt.Sprintf("\t%s %q", path, text))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,19 @@
+// Package crashtest stops relayfs between any two of its system calls. It runs the workspace on the vault and the store of
+// a real process, on disks in memory (bridge/disk/disktest), and starts it again on every state
+// that a kill or a power cut leaves.
+//
+//	go test ./bridge/crashtest                      # some of the states where there are too many
+//	RELAYFS_CRASHES=all go test ./bridge/crashtest  # every one; takes an hour
+//
+// A scenario is a list of steps. It is run twice without a crash: once to find out what
+// notes, suggestions, authors, decisions and proposals there are after each step, and once to keep the disks as they are before each call. In every state a new
+// process must find what there was before or after the step that was interrupted:
+//
+//   - after a kill what a step has returned for is there, with its author;
+//   - after a power cut a note has the text before or after a step, whole; what was decided, proposed or
+//     acknowledged to a Yjs client is there; an author may be missing if the log was not synced;
+//   - what a person has saved is there;
+//   - the file has the text, no temp file is left, and a second start changes nothing.
+//
+// It is a package of its own because the race detector, with which bridge, its vault and its store are tested, would take too long.
+package crashtest

@@ -1,0 +1,274 @@
+package crashtest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+const plan model.Path = "Notes/Plan.md"
+
+var (
+	ann    = model.Author{Name: "ann", Session: "s1"}
+	bob    = model.Author{Name: "bob", Session: "s2"}
+	person = model.Author{Name: "person"}
+)
+
+// step is one thing that relayfs does.
+type step struct {
+	do func(*process) error
+	// certain says that what the step did outlives a power cut when it has returned.
+	certain bool
+}
+
+// scenario is what happens to a vault.
+type scenario struct {
+	name  string
+	files map[string]string
+	setUp []step // in an earlier process, which ends well
+	steps []step
+	// between, unless nil, is what is legal besides what there is before and after the steps: where one has several
+	// transactions.
+	between func(expected []sight) sight
+	person  bool // somebody saves the note meanwhile, in TestEveryPersonsSave
+	// moves says that a note is renamed. Where a disk cannot do that without replacing, a crash can leave it
+	// with both names.
+	moves bool
+}
+
+// write has a program change the note as it sees it.
+func write(by model.Author, change func(text string) string) step {
+	return step{do: func(p *process) error {
+		v, err := p.ws.Open(p.t.Context(), plan)
+		if err != nil {
+			return err
+		}
+		_, err = p.ws.Write(p.t.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: change(v.Text()), By: by})
+		return err
+	}}
+}
+
+// replace has ann's program replace text.
+func replace(old, new string) step {
+	return write(ann, func(text string) string { return strings.Replace(text, old, new, 1) })
+}
+
+// add has bob's program write at the end.
+func add(more string) step { return write(bob, func(text string) string { return text + more }) }
+
+func create(path model.Path, text string) step {
+	return step{do: func(p *process) error {
+		_, err := p.ws.Create(p.t.Context(), path, bridge.Write{Text: text, By: ann})
+		return err
+	}}
+}
+
+// decide decides on the pending suggestion with that number.
+func decide(verdict model.Verdict, n int) step {
+	return step{certain: true, do: func(p *process) error {
+		list, err := p.ws.Suggestions(p.t.Context(), "")
+		if err != nil {
+			return err
+		}
+		return p.decide(verdict, list[n].ID)
+	}}
+}
+
+func (p *process) decide(verdict model.Verdict, id string) error {
+	out, err := p.ws.Decide(p.t.Context(), []string{id}, verdict, person)
+	for _, failed := range out.Failed {
+		err = errors.Join(err, failed)
+	}
+	if len(out.Missing) > 0 {
+		err = errors.Join(err, errors.New("nothing was decided"))
+	}
+	return err
+}
+
+func undo() step {
+	return step{certain: true, do: func(p *process) error {
+		out, err := p.ws.Undo(p.t.Context(), "", person)
+		for _, failed := range out.Failed {
+			err = errors.Join(err, failed)
+		}
+		return err
+	}}
+}
+
+func rename(from, to model.Path) step {
+	return step{certain: true, do: func(p *process) error {
+		_, err := p.ws.Rename(p.t.Context(), from, to, bridge.Restructure{By: ann})
+		return err
+	}}
+}
+
+func remove(path model.Path) step {
+	return step{certain: true, do: func(p *process) error {
+		_, err := p.ws.Remove(p.t.Context(), path, bridge.Restructure{By: ann})
+		return err
+	}}
+}
+
+func personRenames(from, to model.Path) step {
+	return step{do: func(p *process) error {
+		_, err := p.ws.Rename(p.t.Context(), from, to, bridge.Restructure{By: person, Person: true})
+		return err
+	}}
+}
+
+func personRemoves(path model.Path) step {
+	return step{do: func(p *process) error {
+		_, err := p.ws.Remove(p.t.Context(), path, bridge.Restructure{By: person, Person: true})
+		return err
+	}}
+}
+
+// decideProposal decides on the proposal that waits.
+func decideProposal(verdict model.Verdict) step {
+	return step{certain: true, do: func(p *process) error {
+		list, err := p.ws.Proposals(p.t.Context(), "")
+		if err != nil {
+			return err
+		}
+		return p.decide(verdict, list[0].ID)
+	}}
+}
+
+// openShared opens the note for a Yjs client, which gets what others change, and has what it changes itself
+// before relayfs has.
+func (p *process) openShared() (err error) {
+	if p.yjs, err = p.ws.OpenShared(p.t.Context(), plan); err != nil {
+		return err
+	}
+	p.client = ycrdt.NewDoc(ycrdt.Options{})
+	if err := p.client.ApplyUpdate(p.yjs.Doc().EncodeStateAsUpdate(nil), nil); err != nil {
+		return err
+	}
+	p.yjs.Doc().OnUpdate(func(update []byte, _ any) { check(p.t, p.client.ApplyUpdate(update, nil)) })
+	return nil
+}
+
+// types has a Yjs client insert text in the note, which it has open from then on.
+func types(pos int, text string) step {
+	return step{certain: true, do: func(p *process) (err error) {
+		if p.yjs == nil {
+			if err := p.openShared(); err != nil {
+				return err
+			}
+		}
+		return p.yjs.Change(p.t.Context(), person, func(doc *ycrdt.Doc) error {
+			doc.Transact("client", func(txn *ycrdt.Txn) { doc.Text("contents").Insert(txn, pos, text) })
+			return nil
+		})
+	}}
+}
+
+// pause lets what relayfs does by itself take place.
+func pause(d time.Duration) step {
+	return step{do: func(*process) error { time.Sleep(d); return nil }}
+}
+
+var note = map[string]string{"Plan.md": "one two\nthree four\n"}
+
+var scenarios = []scenario{
+	{person: true, name: "a write", files: note, steps: []step{write(ann, func(text string) string { return strings.Replace(text, "two", "TWO", 1) + "five 😀\n" })}},
+	{person: true, name: "two writes", files: note, steps: []step{replace("two", "TWO"), add("\nfive\n")}},
+	{
+		name: "two writes with a pause", files: note,
+		steps: []step{replace("two", "TWO"), pause(3 * time.Second), add("\nfive\n")},
+	},
+	{
+		name: "a later write", files: note,
+		setUp: []step{replace("two", "TWO")}, steps: []step{replace("four", "FOUR")},
+	},
+	{name: "a write into an empty note", files: map[string]string{"Plan.md": ""}, steps: []step{add("one\n")}},
+	{name: "a write of front matter", files: note, steps: []step{write(ann, func(text string) string { return "---\nstatus: open\n---\n" + strings.Replace(text, "four", "FOUR", 1) })}},
+	{name: "a note", steps: []step{create(plan, "new\n\nmore\n")}},
+	{name: "a note in a new folder", steps: []step{create("Notes/sub/Plan.md", "new\n"), pause(time.Second)}},
+	{name: "a note that is written again", steps: []step{create(plan, "new\n"), replace("new", "newer")}},
+	{
+		person: true, name: "an acceptance", files: note,
+		setUp: []step{write(ann, func(text string) string {
+			return strings.Replace(strings.Replace(text, "two", "TWO", 1), "four", "four five", 1)
+		})}, steps: []step{decide(model.Accepted, 0)},
+	},
+	{
+		name: "an acceptance and a rejection", files: note,
+		setUp: []step{write(ann, func(text string) string {
+			return strings.Replace(strings.Replace(text, "two", "TWO", 1), "four", "four five", 1)
+		})}, steps: []step{decide(model.Accepted, 1), decide(model.Rejected, 0)},
+	},
+	{
+		name: "a decision on what a person marked", files: map[string]string{"Plan.md": "one {--two--}{++TWO++}\nthree\n"},
+		steps: []step{decide(model.Rejected, 0)},
+	},
+	{name: "a write and its acceptance", files: note, steps: []step{replace("two", "TWO"), decide(model.Accepted, 0)}},
+	{
+		person: true, name: "an undo", files: note,
+		setUp: []step{replace("two", "TWO"), decide(model.Accepted, 0)}, steps: []step{undo()},
+	},
+	{
+		name: "a decision and its undo", files: note,
+		setUp: []step{replace("two", "TWO")}, steps: []step{decide(model.Rejected, 0), undo()},
+	},
+	{name: "a proposal to rename", files: note, steps: []step{rename(plan, "Notes/Other.md")}},
+	{name: "a proposal to remove", files: note, steps: []step{remove(plan)}},
+	{
+		moves: true, name: "a rename is accepted", files: note,
+		setUp: []step{replace("two", "TWO"), rename(plan, "Notes/Other.md")}, steps: []step{decideProposal(model.Accepted)},
+	},
+	{
+		moves: true, name: "a rename is accepted at once", files: note,
+		steps: []step{replace("two", "TWO"), rename(plan, "Notes/Other.md"), decideProposal(model.Accepted)},
+	},
+	{
+		moves: true, name: "a rename with links is accepted", files: map[string]string{"Plan.md": "one\n", "Index.md": "See [[Plan]].\n"},
+		setUp: []step{rename(plan, "Notes/Other.md")}, steps: []step{decideProposal(model.Accepted)},
+		between: func(expected []sight) sight { // the link waits for a person still
+			s := expected[0]
+			s.decided, s.proposals = []string{"accepted 1"}, nil
+			return s
+		},
+	},
+	{
+		name: "a rename is rejected", files: note,
+		setUp: []step{rename(plan, "Notes/Other.md")}, steps: []step{decideProposal(model.Rejected)},
+	},
+	{
+		name: "a removal is accepted", files: map[string]string{"Plan.md": "one two\n", "Other.md": "other\n"},
+		setUp: []step{replace("two", "TWO"), remove(plan)}, steps: []step{decideProposal(model.Accepted)},
+	},
+	{
+		name: "a removal is accepted and undone", files: map[string]string{"Plan.md": "one two\n", "Other.md": "other\n"},
+		setUp: []step{remove(plan)}, steps: []step{decideProposal(model.Accepted), undo()},
+	},
+	{
+		moves: true, name: "a person renames", files: note,
+		setUp: []step{replace("two", "TWO")}, steps: []step{personRenames(plan, "Notes/Other.md")},
+		between: func(expected []sight) sight { // the store hears of it after the disk
+			s := expected[1]
+			s.pending = slices.Clone(s.pending)
+			s.pending[0].author = ""
+			return s
+		},
+	},
+	{
+		name: "a person removes", files: map[string]string{"Plan.md": "one two\n", "Other.md": "other\n"},
+		setUp: []step{replace("two", "TWO")}, steps: []step{personRemoves(plan)},
+	},
+	{person: true, name: "a live edit", files: note, steps: []step{types(0, "typed "), pause(time.Second)}},
+	{name: "live edits", files: note, steps: []step{types(0, "t"), types(1, "y"), pause(time.Second), types(2, "p"), types(8, "ed")}},
+	{
+		person: true, name: "a live edit of a written note", files: note,
+		setUp: []step{replace("two", "TWO")}, steps: []step{types(0, "typed "), pause(time.Second), add("five\n")},
+	},
+	{
+		name: "a live edit and a write", files: note,
+		steps: []step{types(0, "typed "), replace("two", "TWO"), types(0, "more ")},
+	},
+}

@@ -1,0 +1,203 @@
+package crashtest
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/disk/disktest"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/bridge/vault"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+const (
+	vaultDir  = "/vault"
+	stateDir  = "/state"
+	storePath = stateDir + "/store.db"
+	swapDir   = stateDir + "/swap"
+)
+
+// world is what outlives a process: disks, and the store's checkpoint. That is a file of the real machine,
+// as bbolt maps it; each of its transactions is one step, after which it is certain.
+type world struct {
+	disk *disktest.Disk
+
+	mu         sync.Mutex // protects the following
+	checkpoint []byte
+	commits    int
+}
+
+// newWorld has files in the vault.
+func newWorld(t *testing.T, volumes []disktest.Volume, files map[string]string) *world {
+	t.Helper()
+	w := &world{disk: disktest.New(time.Now, volumes...)}
+	for _, dir := range []string{vaultDir, stateDir} {
+		root, err := w.disk.MakeRoot(dir)
+		check(t, err)
+		check(t, root.Sync())
+		root.Close()
+	}
+	for rel, text := range files {
+		check(t, w.disk.Person().Save(filepath.Join(vaultDir, rel), text))
+	}
+	top, err := w.disk.OpenRoot("/")
+	check(t, err)
+	check(t, top.Sync())
+	top.Close()
+	return w
+}
+
+// now is the world as a kill leaves it at this moment.
+func (w *world) now() *world {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return &world{disk: w.disk.Killed(), checkpoint: w.checkpoint, commits: w.commits}
+}
+
+// notes are the files of the vault that people see, by their paths.
+func (w *world) notes() map[string]string {
+	notes := make(map[string]string)
+	for path, text := range w.disk.Person().Files(vaultDir) {
+		if rel := strings.TrimPrefix(path, vaultDir+"/"); !strings.Contains("/"+rel, "/.") {
+			notes[rel] = text
+		}
+	}
+	return notes
+}
+
+// has says whether a file of the vault has a text.
+func (w *world) has(text string) bool {
+	for _, data := range w.disk.Person().Files(vaultDir) {
+		if strings.Contains(data, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// left are temp files, and after a kill what was moved to the trash because nobody knew what it
+// was for, unless a person has typed in it. A power cut may tear a new file so that it is not told from a
+// person's.
+func (w *world) left(kill bool) (left []string) {
+	files := w.disk.Person().Files(vaultDir)
+	maps.Copy(files, w.disk.Person().Files(swapDir))
+	for path, text := range files {
+		name := filepath.Base(path)
+		if strings.HasPrefix(name, ".relayfs-") || kill && strings.HasPrefix(name, "relayfs recovered") && !strings.Contains(text, hers) {
+			left = append(left, fmt.Sprintf("%s (%q)", path, text))
+		}
+	}
+	slices.Sort(left)
+	return left
+}
+
+// process is a relayfs that serves a world.
+type process struct {
+	t      *testing.T
+	w      *world
+	store  *store.Store
+	vault  *vault.Vault
+	ws     *bridge.Workspace
+	file   string         // of the checkpoint
+	yjs    *bridge.Shared // what a Yjs client has open, nil without one
+	client *ycrdt.Doc     // what it has
+}
+
+// source is the vault, which nobody follows: inotify knows nothing of a disk in memory.
+type source struct{ *vault.Vault }
+
+func (source) Run(ctx context.Context, _ func(model.SourceEvent)) error {
+	<-ctx.Done()
+	return nil
+}
+
+// scratch is a folder on the fastest disk that there is.
+func scratch(t *testing.T) string {
+	t.Helper()
+	parent := "/dev/shm"
+	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
+		parent = ""
+	}
+	dir, err := os.MkdirTemp(parent, "relayfs-crashes-")
+	check(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// start starts a process.
+func start(t *testing.T, w *world, dir string) (*process, error) {
+	p := &process{t: t, w: w, file: filepath.Join(dir, "store.db")}
+	os.Remove(p.file)
+	if w.checkpoint != nil {
+		if err := os.WriteFile(p.file, w.checkpoint, 0o600); err != nil {
+			return p, err
+		}
+	}
+	var err error
+	p.store, err = store.Open(storePath, store.Options{
+		Disk:      w.disk,
+		Committed: p.committed,
+		OpenFile:  func(_ string, flag int, perm fs.FileMode) (*os.File, error) { return os.OpenFile(p.file, flag, perm) },
+	})
+	if err != nil {
+		return p, err
+	}
+	if p.vault, err = vault.New(vaultDir, vault.Options{Disk: w.disk, Swap: swapDir}); err != nil {
+		return p, err
+	}
+	p.ws, err = bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "Notes", Source: source{p.vault}, Store: p.store}}})
+	if err != nil {
+		return p, err
+	}
+	return p, p.ws.Start(t.Context())
+}
+
+// committed keeps the checkpoint, which has just changed.
+func (p *process) committed() {
+	data, err := os.ReadFile(p.file)
+	check(p.t, err)
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	p.w.checkpoint = data
+	p.w.commits++
+}
+
+// settle waits until everything that a process does by itself is done.
+func settle() { time.Sleep(4 * time.Second) }
+
+// end ends a process well.
+func (p *process) end() {
+	p.t.Helper()
+	if p.yjs != nil {
+		p.yjs.Close()
+	}
+	if p.ws != nil {
+		ctx, cancel := context.WithCancel(p.t.Context())
+		cancel()
+		check(p.t, p.ws.Run(ctx))
+	}
+	if p.vault != nil {
+		check(p.t, p.vault.Close())
+	}
+	if p.store != nil {
+		check(p.t, p.store.Close())
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
