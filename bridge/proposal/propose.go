@@ -128,9 +128,9 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 	if err := l.Store.Propose(change); err != nil {
 		return "", err
 	}
-	l.Withdraw(st.Pending, st.Content)
 	l.Tell(model.Event{Kind: model.EventRemoved, Path: st.Path, Dir: n.Kind == model.KindDir, ViewChanged: true, Origin: origin})
 	if st.Virtual {
+		l.Withdraw(st.Pending, st.Content)
 		l.Forget(n)
 		return "", nil
 	}
@@ -191,9 +191,9 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 	if err := l.Store.Propose(change); err != nil {
 		return "", err
 	}
-	l.Withdraw(st.Content)
 	l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: origin})
 	if needless {
+		l.Withdraw(st.Content)
 		return "", nil
 	}
 	l.Add(n, nil, rec)

@@ -126,13 +126,19 @@ func (t *Tree) HasProposals() bool {
 
 // Add shows a proposal, which the store has, as done, and tells what is shown then: about
 // n, or if n is nil about a new file in dir. A rename shows n in dir. What is not shown
-// stays so.
+// stays so. A deletion takes the place of all that was proposed for n, and a content that
+// of another one, in one step: nobody sees n as it would be without either.
 func (f *Folder) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n == nil {
 		p := showFile(dir, rec)
 		return p, []model.Event{p.Node.event(model.EventCreated)}
+	}
+	for _, old := range []*Proposal{n.pending, n.content} {
+		if old != nil && (rec.Kind == model.ProposedDelete || rec.Kind == model.ProposedFile && old == n.content) {
+			f.withdraw(old)
+		}
 	}
 	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
 	f.proposals = append(f.proposals, p)
