@@ -113,3 +113,78 @@ func (w *world) truncateTo(name string, lose func([]byte) []byte) {
 		w.ok(os.Chtimes(name, info.ModTime(), info.ModTime()))
 	}
 }
+
+// Two saves, one after the other, that a power cut has torn: the newest file that is whole has
+// the name then.
+func TestTwoTornSaves(t *testing.T) {
+	for world, newWorld := range worlds {
+		t.Run(world, func(t *testing.T) {
+			w := newWorld(t, "old\n")
+			w.killed("exchanged", "new\n")
+			first := w.temp()
+			w.killed("exchanged", "newer\n")
+			nothing := func([]byte) []byte { return nil }
+			for _, dir := range []string{w.dir, w.o.Folder} {
+				names, err := filepath.Glob(filepath.Join(dir, folder.TempPrefix+"*"))
+				w.ok(err)
+				for _, name := range names {
+					if dir != "" && name != first { // the first new file, which the second one has displaced
+						w.truncateTo(name, nothing)
+					}
+				}
+			}
+			w.truncateTo(filepath.Join(w.dir, "N.md"), nothing)
+			w.start(w.dir)
+			w.sweep()
+			w.swept("N.md", "old\n")
+		})
+	}
+}
+
+// A torn note that was renamed gets its pre-image back, too.
+func TestTornAndRenamed(t *testing.T) {
+	for world, newWorld := range worlds {
+		t.Run(world, func(t *testing.T) {
+			w := newWorld(t, "old\n")
+			w.killed("exchanged", "new\n")
+			w.ok(os.Rename(filepath.Join(w.dir, "N.md"), filepath.Join(w.dir, "Other.md")))
+			w.truncateTo(filepath.Join(w.dir, "Other.md"), func([]byte) []byte { return nil })
+			w.start(w.dir)
+			w.sweep()
+			w.swept("Other.md", "old\n")
+		})
+	}
+}
+
+// A kill while a temp file is filled leaves nothing to anybody.
+func TestHalfMadeTemp(t *testing.T) {
+	for world, newWorld := range worlds {
+		for _, text := range []string{"", "new\n"} {
+			t.Run(world+"/"+text, func(t *testing.T) {
+				w := newWorld(t, "old\n")
+				s := w.stage("new\n")
+				w.ok(os.WriteFile(w.temp(), []byte(text), 0o644)) // at another time
+				w.start(w.dir)
+				w.sweep()
+				w.swept("N.md", "old\n")
+				if placed, known := w.s.Placed(s.Stamp()); placed || !known {
+					t.Errorf("placed: %v, known: %v", placed, known)
+				}
+			})
+		}
+	}
+}
+
+// swept fails the test unless the vault holds that note alone.
+func (w *world) swept(name, text string) {
+	w.t.Helper()
+	if got, err := os.ReadFile(filepath.Join(w.dir, name)); err != nil || string(got) != text {
+		w.t.Errorf("%s has %q, %v, want %q", name, got, err, text)
+	}
+	if left := w.temp(); left != "" {
+		w.t.Errorf("%s is left", left)
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, folder.Trash)); err == nil {
+		w.t.Error("there is something in the trash")
+	}
+}
