@@ -41,8 +41,9 @@ type parking struct {
 }
 
 // replaces says whether a program unlinks a file in order to put another in its place. With
-// --structure deny nothing else distinguishes that from a removal, which is refused at once.
-// See TestDenialLetsSavesThrough.
+// --structure deny nothing else distinguishes that from a removal, which is refused at once
+// (TestDenialLetsSavesThrough). What others unlink is removed before they are answered: a
+// kill must not bring it back (tests/crash, TestKillLosesNoWrite).
 func replaces(program string) bool {
 	return slices.Contains([]string{"mv", "cp", "install", "git", "tar"}, program)
 }

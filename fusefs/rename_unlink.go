@@ -290,7 +290,7 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err er
 	}
 	_ = t.errno.OfSave("unlink", p, f.commitHeld(ctx, false)) // it goes all the same
 	who, structure, renamed := t.procs.Of(ctx), t.ws.Options().Structure, t.isRenamed(p)
-	mayBeSave := renamed && !removes(who.Name) || structure == bridge.StructureDeny && replaces(who.Name)
+	mayBeSave := replaces(who.Name) && (renamed || structure == bridge.StructureDeny)
 	if structure != bridge.StructureDirect && !mayBeSave {
 		err := unread
 		if err == nil {
