@@ -77,19 +77,14 @@ func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
 	if len(w.left) == 0 {
 		return false
 	}
-	notes := make(map[uint64]string) // by the hashes of the paths that they had when they were saved
-	times := make(map[int64]uint64)
+	notes := make(map[uint64]string) // by the hashes of their paths
 	left := make(map[uint64][]leftover)
 	for _, l := range w.left {
-		times[l.tag.modTime] = l.tag.path
 		left[l.tag.path] = append(left[l.tag.path], l)
 	}
 	for _, e := range entries {
-		if path, moved := hashOf(e.Rel), notes[hashOf(e.Rel)] != ""; !e.Dir && !moved {
-			notes[path] = e.Rel
-		}
-		if path, found := times[e.Stamp.ModTime]; !e.Dir && found { // it may have been renamed
-			notes[path] = e.Rel
+		if !e.Dir {
+			notes[hashOf(e.Rel)] = e.Rel
 		}
 	}
 	for path, left := range left {

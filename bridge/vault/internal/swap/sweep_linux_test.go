@@ -141,21 +141,6 @@ func TestTwoTornSaves(t *testing.T) {
 	}
 }
 
-// A torn note that was renamed gets its pre-image back, too.
-func TestTornAndRenamed(t *testing.T) {
-	for world, newWorld := range worlds {
-		t.Run(world, func(t *testing.T) {
-			w := newWorld(t, "old\n")
-			w.killed("exchanged", "new\n")
-			w.ok(os.Rename(filepath.Join(w.dir, "N.md"), filepath.Join(w.dir, "Other.md")))
-			w.truncateTo(filepath.Join(w.dir, "Other.md"), func([]byte) []byte { return nil })
-			w.start(w.dir)
-			w.sweep()
-			w.swept("Other.md", "old\n")
-		})
-	}
-}
-
 // A kill while a temp file is filled leaves nothing to anybody.
 func TestHalfMadeTemp(t *testing.T) {
 	for world, newWorld := range worlds {
