@@ -45,7 +45,8 @@ type Swapper struct {
 	// noExchange is set once the disk has turned out not to know exchange.
 	noExchange atomic.Bool
 	ordered    sync.Map // by device: what OrdersNames says of it
-	placed     sync.Map // what sweeps have found of new files, by their times of modification: whether they got their names
+	placed     sync.Map // times of new files of which a sweep has found the pre-image
+	unplaced   sync.Map // newFiles that a sweep has found without their names
 }
 
 // New is a Swapper. Without the swap folder it does without.

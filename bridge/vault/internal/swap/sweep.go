@@ -192,7 +192,7 @@ func (w *Sweep) putBack(dir disk.Dir, name string, at *folder.Place) error {
 	if err := dir.Exchange(name, at.Dir, at.Name); err != nil {
 		return err
 	}
-	w.s.placed.Store(at.Info.ModTime, false)
+	w.s.unplaced.Store(newFile{at.Info.Inode, at.Info.ModTime}, true)
 	w.s.o.Log.Warn("a power cut has torn a save; the note is what it was before", model.LogPath, at.Rel)
 	if err := w.s.o.Syncs.Sync(at.Dir); err != nil {
 		return err
@@ -213,14 +213,23 @@ func (w *Sweep) dispose(dir disk.Dir, l leftover) error {
 	case info.Inode == l.tag.pre.inode: // somebody has written to it
 		w.s.placed.Store(l.tag.modTime, true)
 	case l.tag.made(dir, l.name, &info): // the log has it, or nobody was told that it is saved
-		w.s.placed.Store(l.tag.modTime, false)
+		w.s.unplaced.Store(newFile{info.Inode, l.tag.modTime}, true)
 		return dir.Remove(l.name)
 	}
 	return w.toTrash(dir, l.name)
 }
 
+// newFile names the new file of a swap; notes that are saved together have one time.
+type newFile struct {
+	inode   uint64
+	modTime int64
+}
+
 // Placed says whether the file of that stamp got its name, if a sweep has found that out.
 func (s *Swapper) Placed(post model.Stamp) (placed, known bool) {
-	v, known := s.placed.Load(post.ModTime)
-	return known && v.(bool), known
+	if _, found := s.unplaced.Load(newFile{post.Inode, post.ModTime}); found {
+		return false, true
+	}
+	_, placed = s.placed.Load(post.ModTime)
+	return placed, placed
 }
