@@ -89,7 +89,7 @@ type Dir interface {
 	// Sync makes the names durable; EINVAL where a disk cannot.
 	Sync() error
 	// OrdersNames says whether the disk makes changes of names durable in the order in
-	// which they were made, as the journals of ext4, btrfs and ZFS do. What is in memory
+	// which they were made, as the journals of ext4, XFS, btrfs and ZFS do. What is in memory
 	// alone has no order to keep.
 	OrdersNames() bool
 }

@@ -3,6 +3,9 @@ package disk
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -60,7 +63,28 @@ func (d *dir) OrdersNames() bool {
 		return false
 	}
 	const zfs = 0x2fc12fc1
-	return slices.Contains([]int64{unix.EXT4_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, zfs}, int64(st.Type))
+	switch int64(st.Type) {
+	case unix.EXT4_SUPER_MAGIC:
+		return d.hasJournal()
+	case unix.BTRFS_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.TMPFS_MAGIC, zfs:
+		return true
+	}
+	return false
+}
+
+// hasJournal says whether the ext4 that the folder is on has a journal. It nearly always
+// has: true if the kernel does not tell.
+func (d *dir) hasJournal() bool {
+	var st unix.Stat_t
+	if unix.Fstat(d.fd(), &st) != nil {
+		return true
+	}
+	device, err := os.Readlink(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev)))
+	if err != nil {
+		return true
+	}
+	task, err := os.ReadFile(filepath.Join("/sys/fs/ext4", filepath.Base(device), "journal_task"))
+	return err != nil || string(bytes.TrimSpace(task)) != "<none>"
 }
 
 func (f *file) Sync() error { return f.with(unix.Fsync) }

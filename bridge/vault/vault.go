@@ -33,9 +33,12 @@ type Options struct {
 	// Swap is a folder of this vault's own, made if it is missing, in which new files are
 	// made before they are exchanged with notes, if it is on the vault's disk. "" is none:
 	// then they are made beside the notes, under hidden names.
-	Swap   string
-	Disk   disk.Disk    // of the vault and of Swap; nil is disk.OS{}
-	Logger *slog.Logger // nil discards
+	Swap string
+	// SyncBefore has each save wait until the new file is on the disk before it gets the name
+	// of the note, as on a disk that does not keep changes of names in order.
+	SyncBefore bool
+	Disk       disk.Disk    // of the vault and of Swap; nil is disk.OS{}
+	Logger     *slog.Logger // nil discards
 
 	// ID is in the names of this process's temp files; "" is a random one.
 	ID string
@@ -82,7 +85,7 @@ func New(dir string, o Options) (*Vault, error) {
 	v.syncs = &dirsync.Syncs{Log: v.log}
 	v.late = late.New(notes{v}, v.log, o.Background)
 	v.swaps = swap.New(swap.Options{
-		Vault: v.folder, Folder: o.Swap, ReadOnly: o.ReadOnly, ID: o.ID,
+		Vault: v.folder, Folder: o.Swap, ReadOnly: o.ReadOnly, SyncBefore: o.SyncBefore, ID: o.ID,
 		Syncs: v.syncs, Late: v.late.Add, Start: o.Background, Log: v.log,
 	})
 	return v, nil

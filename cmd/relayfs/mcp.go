@@ -90,7 +90,7 @@ func (o *serveOptions) control(s *ownership.Session) (*ownership.Control, error)
 }
 
 // ownersFlags are decided by the process that serves the workspace, for all its clients.
-var ownersFlags = []string{"mode", "view", "dialect", "frontmatter", "structure", "toolsets", "approve", "embeddings", "embeddings-model"}
+var ownersFlags = []string{"mode", "view", "dialect", "frontmatter", "structure", "sync", "toolsets", "approve", "embeddings", "embeddings-model"}
 
 func newMCPCommand(e *env) *cobra.Command {
 	var o serveOptions

@@ -22,7 +22,7 @@ import (
 type workspaceFlags struct {
 	mode, view, author, dialect string
 	frontMatter, structure      string
-	state                       string
+	sync, state                 string
 	folders                     []string // of a server
 	readOnly, presence          bool
 	log                         logFlags
@@ -36,12 +36,13 @@ func (f *workspaceFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.dialect, "dialect", "plain", "how suggestions are written: plain, commentator or relay-comments")
 	fl.StringVar(&f.frontMatter, "frontmatter", "direct", "changes of front matter: direct or refuse")
 	fl.StringVar(&f.structure, "structure", "propose", "renames and deletions: propose (shown here, done when a person accepts), direct or deny")
+	fl.StringVar(&f.sync, "sync", "auto", "when a note's new content is synced: before the note has it, or auto (right after, if the disk keeps names in order)")
 	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	fl.BoolVar(&f.presence, "presence", false, "show people on a server who edits which note, as \"AUTHOR (agent)\"")
 	f.registerClient(cmd)
 	registerValues(cmd, map[string][]string{
 		"mode": {"suggest", "direct"}, "view": {"accepted", "original", "raw"}, "frontmatter": {"direct", "refuse"},
-		"dialect": {"plain", "commentator", "relay-comments"}, "structure": {"propose", "direct", "deny"},
+		"dialect": {"plain", "commentator", "relay-comments"}, "structure": {"propose", "direct", "deny"}, "sync": {"auto", "before"},
 	})
 }
 
@@ -78,6 +79,13 @@ func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err err
 	if o.Base, err = source.StateDir(f.state); err != nil {
 		return o, err
 	}
+	switch f.sync {
+	case "auto":
+	case "before":
+		o.SyncBefore = true
+	default:
+		return o, clierr.Usage(fmt.Errorf("sync %q is none of %q", f.sync, []string{"auto", "before"}))
+	}
 	o.Version = version()
 	if f.presence {
 		o.Presence = f.author
@@ -113,7 +121,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 		return err
 	}
 	flags := &workspaceFlags{
-		mode: "suggest", view: "accepted", dialect: "plain", frontMatter: "direct", structure: "propose", state: f.state,
+		mode: "suggest", view: "accepted", dialect: "plain", frontMatter: "direct", structure: "propose", sync: "auto", state: f.state,
 	}
 	o, err := flags.session(log)
 	if err != nil {

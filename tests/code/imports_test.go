@@ -274,7 +274,7 @@ var importRules = map[string]importRule{
 	"tests/save":             {nil, "how programs and people save"},
 	"tests/servers":          {nil, "servers and Yjs clients"},
 	"tests/internal/harness": {[]string{"bridge/ycrdt/limittest", "diffwrap", "github.com/creack/pty", "golang.org/x/sys/unix"}, "what end-to-end tests stand on drives the built binary"},
-	"tests/bench/mount":      {nil, "it measures a mount through the kernel, as programs use it"},
+	"tests/bench/mount":      {[]string{"bridge/disk"}, "it measures a mount through the kernel, as programs use it, and says what the disk promises"},
 	"tests/bench/listen":     {[]string{"bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "golang.org/x/sync/errgroup"}, "it measures servers with the same clients"},
 	"tests/testsum":          {nil, "a filter on the output of go test"},
 }

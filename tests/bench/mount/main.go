@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/relayfs/relayfs/bridge/disk"
 )
 
 // options are the command line.
@@ -69,6 +71,12 @@ func run(o options) (err error) {
 		os.Exit(1)
 	}()
 	defer b.end()
+	if dir, err := (disk.OS{}).OpenRoot(b.work); err == nil {
+		if !dir.OrdersNames() {
+			fmt.Println("The disk does not keep changes of names in order, so every save waits for it.")
+		}
+		dir.Close()
+	}
 	fmt.Printf("%-40s %10s %10s %8s %8s\n", "", "plain", "mount", "ratio", "at most")
 	if err := b.makeNotes(); err != nil {
 		return err

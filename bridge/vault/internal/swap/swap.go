@@ -112,7 +112,7 @@ func (sw *Swap) Close() {
 func (sw *Swap) Commit() (model.Stamp, error) {
 	// Without a pre-image, or where names do not come to the disk in their order, a power cut
 	// could leave the name without the bytes.
-	if sw.r.Sync || sw.s.noExchange.Load() || !sw.s.ordersNames(sw.at.Info.Device, sw.at.Dir) {
+	if sw.r.Sync || sw.s.o.SyncBefore || sw.s.noExchange.Load() || !sw.s.ordersNames(sw.at.Info.Device, sw.at.Dir) {
 		if err := sw.temp.sync(); err != nil {
 			return model.Stamp{}, err
 		}

@@ -23,6 +23,8 @@ type Options struct {
 	// made if it is on the disk of the note. "" is none.
 	Folder   string
 	ReadOnly bool // nothing is ever changed
+	// SyncBefore syncs each new file before it gets the name of the note.
+	SyncBefore bool
 	// ID is in the names of this process's temp files; "" is a random one.
 	ID    string
 	Syncs *dirsync.Syncs

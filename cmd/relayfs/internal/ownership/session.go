@@ -35,6 +35,8 @@ type Options struct {
 	Base      string         // the state folder of all vaults
 	Presence  string         // the name that people on a server see, "" for none
 	Version   string         // of this program
+	// SyncBefore has each save wait for the disk before the note has its new content.
+	SyncBefore bool
 }
 
 // Session is a workspace that this process owns.
@@ -91,7 +93,7 @@ func (s *Session) openFolder(src source.Source, state string, o *Options) (bridg
 	}
 	s.closers = append(s.closers, st.Close)
 	_ = os.Remove(filepath.Join(state, "spare")) // an earlier version kept files there
-	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: filepath.Join(state, "swap")})
+	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: filepath.Join(state, "swap"), SyncBefore: o.SyncBefore})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
