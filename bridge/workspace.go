@@ -160,6 +160,7 @@ type FolderStatus struct {
 	Suggestions int       `json:"suggestions"`
 	Proposals   int       `json:"proposals"`
 	Offline     bool      `json:"offline"`
+	ReadOnly    string    `json:"readOnly,omitempty"` // why its source takes no changes now
 	Changed     time.Time `json:"changed,omitzero"` // newest modification time known
 	// Sync is set for a Folder that is in step with a server.
 	Sync *SyncStatus `json:"sync,omitempty"`
@@ -176,6 +177,9 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 			s.Attempted(ctx)
 			sync := s.SyncStatus()
 			fs.Sync = &sync
+		}
+		if locked, ok := errors.AsType[*model.ReadOnlyError](model.LockedBy(f.Source)); ok {
+			fs.ReadOnly = locked.Reason
 		}
 		n := f.Count()
 		fs.Notes, fs.Files, fs.Proposals, fs.Changed = n.Notes, n.Files, n.Proposals, n.Changed

@@ -41,7 +41,7 @@ var (
 
 // NotFetchedError is an ErrNotFetched with what its Source knows of the reason.
 type NotFetchedError struct {
-	Reason string // a sentence about the server, with what to do
+	Reason string // a sentence, with what to do
 }
 
 func (e *NotFetchedError) Error() string { return fmt.Sprintf("%v: %s", ErrNotFetched, e.Reason) }

@@ -103,7 +103,7 @@ func (v *Vault) Close() error {
 // with every look at a file, and disks are not remounted that often.
 const readOnlyFor = time.Second
 
-// Locked is model.ErrReadOnly if nothing can be written now: by option, or
+// Locked is a model.ErrReadOnly if nothing can be written now: by option, or
 // because the disk is mounted read-only.
 func (v *Vault) Locked() error {
 	if v.o.ReadOnly {
@@ -115,7 +115,7 @@ func (v *Vault) Locked() error {
 		v.diskLooked.Store(now)
 	}
 	if v.diskReadOnly.Load() {
-		return model.ErrReadOnly
+		return &model.ReadOnlyError{Reason: "its disk is mounted read-only; mount that for writing"}
 	}
 	return nil
 }

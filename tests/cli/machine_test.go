@@ -118,6 +118,7 @@ cat "$MNT/Vault/note.md" > read.txt
 { echo changed > "$MNT/Vault/note.md"; } 2>>errors.txt || true
 { echo new > "$MNT/Vault/new.md"; } 2>>errors.txt || true
 cat "$MNT/Vault/note.md" > after.txt
+"$RELAYFS" status > status.txt
 "$RELAYFS" unmount "$MNT"
 wait $!
 `
@@ -137,5 +138,8 @@ wait $!
 	harness.CheckText(t, "note after the write", harness.ReadFile(t, s.Path("after.txt")), harness.TideTable)
 	if n := strings.Count(harness.ReadFile(t, s.Path("errors.txt")), "Read-only file system"); n != 2 {
 		t.Errorf("%d writes said read-only, want 2: %s", n, harness.ReadFile(t, s.Path("errors.txt")))
+	}
+	if status := harness.ReadFile(t, s.Path("status.txt")); !strings.Contains(status, "READ-ONLY: its disk is mounted read-only") {
+		t.Errorf("status does not say that the disk is read-only: %s", status)
 	}
 }

@@ -64,6 +64,9 @@ func Print(w io.Writer, r Report) error {
 		if f.Offline {
 			facts = append(facts, "OFFLINE: its directory is missing or empty")
 		}
+		if f.ReadOnly != "" && f.Sync == nil {
+			facts = append(facts, "READ-ONLY: "+f.ReadOnly)
+		}
 		if r.Owner != nil && r.Owner.Yjs != nil {
 			facts = append(facts, "folder document "+r.Owner.Yjs.Folders[f.Name])
 		}
