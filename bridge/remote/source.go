@@ -1,8 +1,8 @@
 package remote
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -159,17 +159,14 @@ func (s *Source) firstContact(ctx context.Context) error {
 	if err != nil || !empty {
 		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, firstContact)
-	defer cancel()
-	if err := s.schedule.AwaitFolder(wait); err != nil {
-		if cause := s.schedule.LastError(); cause != nil {
-			err = cause
-		} else if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			err = fmt.Errorf("%w: no answer within %v", transport.ErrUnreachable, firstContact)
-		}
-		return fmt.Errorf("%s: %w; nothing of the folder is stored here yet", s.o.Address, err)
+	tried := s.schedule.Attempted(ctx, firstContact)
+	switch err = cmp.Or(s.schedule.LastError(), ctx.Err()); {
+	case err == nil && tried:
+		return s.listing.List(false)
+	case err == nil:
+		err = fmt.Errorf("%w: no answer within %v", transport.ErrUnreachable, firstContact)
 	}
-	return s.listing.List(false)
+	return fmt.Errorf("%s: %w; nothing of the folder is stored here yet", s.o.Address, err)
 }
 
 // Run reports changes of peers until ctx ends.

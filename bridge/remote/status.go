@@ -6,6 +6,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/schedule"
 )
 
 // ReadOnly reports whether the server takes no changes.
@@ -15,7 +16,7 @@ func (s *Source) ReadOnly() bool { return s.set.Access().ReadOnly() }
 func (s *Source) Locked() error { return s.set.Access().Locked() }
 
 // Attempted waits for the first attempt to connect.
-func (s *Source) Attempted(ctx context.Context) { s.schedule.Attempted(ctx) }
+func (s *Source) Attempted(ctx context.Context) { s.schedule.Attempted(ctx, schedule.AttemptPatience) }
 
 // Acknowledged waits until the server has all of the note at rel, and reports whether it has.
 func (s *Source) Acknowledged(ctx context.Context, rel string) bool {

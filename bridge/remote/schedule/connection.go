@@ -100,8 +100,8 @@ func (y *Scheduler) connected() {
 	y.mu.Lock()
 	y.kept[replica.FolderID] = true
 	y.online, y.cause, y.problem, y.synced = true, nil, nil, time.Now()
-	closeOnce(y.onlineSet)
-	closeOnce(y.tried)
+	y.tried = true
+	y.tell()
 	notes := y.notes
 	y.mu.Unlock()
 	y.o.Log.Info("connected", model.LogFolder, y.o.Folder)
@@ -137,31 +137,13 @@ func (y *Scheduler) disconnected(err error) (was bool) {
 	y.mu.Lock()
 	was = y.online
 	y.online, y.cause, y.follows = false, err, nil
-	if !errors.Is(err, transport.ErrExpired) { // the next attempt has another token
-		closeOnce(y.tried)
-	}
-	waiters := y.waiters
-	y.waiters = make(map[model.DocID][]chan struct{})
+	y.tried = y.tried || !errors.Is(err, transport.ErrExpired) // the next attempt has another token
+	y.tell()
 	y.mu.Unlock()
-	y.unsent.Tell()
-	for _, list := range waiters {
-		for _, c := range list {
-			close(c) // they find that there is no connection
-		}
-	}
 	if was || errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoFolder) || errors.Is(err, transport.ErrProtocol) {
 		y.o.Log.Warn("not connected", model.LogFolder, y.o.Folder, model.LogErr, y.o.Address.Explain(err))
 	}
 	return was
-}
-
-// closeOnce closes a channel which only holders of the scheduler's lock close.
-func closeOnce(c chan struct{}) {
-	select {
-	case <-c:
-	default:
-		close(c)
-	}
 }
 
 // unfetched returns the notes that were never fetched.

@@ -75,18 +75,17 @@ type Scheduler struct {
 	ctx    context.Context
 	peers  sync.WaitGroup // of notes; only workers add
 
-	mu        sync.Mutex // protects the following
-	online    bool
-	onlineSet chan struct{} // closed when the folder's document is in step first
-	cause     error         // why there is no connection
-	problem   error         // the last error about one document since
-	synced    time.Time
-	kept      map[model.DocID]bool // documents that have been fetched or created here
-	notes     []model.DocID
-	live      map[*replica.Document]context.CancelFunc
-	waiters   map[model.DocID][]chan struct{} // readers of documents that were never fetched
-	tried     chan struct{}                   // closed after the first attempt to connect
-	follows   *reports                        // reports of the present connection, nil if there are none
+	mu      sync.Mutex    // protects the following
+	changed chan struct{} // closed and replaced when something changes that await waits for
+	online  bool
+	tried   bool  // the first attempt to connect is over
+	cause   error // why there is no connection
+	problem error // the last error about one document since
+	synced  time.Time
+	kept    map[model.DocID]bool // documents that have been fetched or created here
+	notes   []model.DocID
+	live    map[*replica.Document]context.CancelFunc
+	follows *reports // reports of the present connection, nil if there are none
 }
 
 // New reads the store. Nothing is connected before Run; ctx ends everything.
@@ -101,8 +100,7 @@ func New(ctx context.Context, o Options, folder Folder) (*Scheduler, error) {
 	}
 	y := &Scheduler{
 		o: o, folder: folder, jobs: jobs.NewQueue[*replica.Document](), unsent: owed, ctx: ctx,
-		onlineSet: make(chan struct{}), tried: make(chan struct{}), kept: make(map[model.DocID]bool),
-		live: make(map[*replica.Document]context.CancelFunc), waiters: make(map[model.DocID][]chan struct{}),
+		changed: make(chan struct{}), kept: make(map[model.DocID]bool), live: make(map[*replica.Document]context.CancelFunc),
 	}
 	for id, seq := range owed.Pending() {
 		o.Set.Document(id).SetLast(seq)
@@ -191,6 +189,7 @@ func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
 	if y.online && y.unsent.Len() == 0 {
 		y.synced = time.Now()
 	}
+	y.tell()
 	y.mu.Unlock()
 	if all && d != y.o.Set.Folder() {
 		y.folder.Uploaded(d)
@@ -200,13 +199,9 @@ func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
 // Keep records that a document is in the store.
 func (y *Scheduler) Keep(id model.DocID) {
 	y.mu.Lock()
+	defer y.mu.Unlock()
 	y.kept[id] = true
-	waiters := y.waiters[id]
-	delete(y.waiters, id)
-	y.mu.Unlock()
-	for _, c := range waiters {
-		close(c)
-	}
+	y.tell()
 }
 
 // Progress is how many of the folder's notes are here.

@@ -23,28 +23,12 @@ func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 	if !bridge.Waits(ctx) {
 		return model.ErrNotFetched
 	}
-	y.Attempted(ctx)
-	y.mu.Lock()
-	kept, online := y.kept[d.ID()], y.online
-	if kept {
-		y.mu.Unlock()
+	y.Attempted(ctx, AttemptPatience)
+	if y.isKept(d.ID()) {
 		return nil
 	}
-	arrived := make(chan struct{})
-	if online {
-		y.waiters[d.ID()] = append(y.waiters[d.ID()], arrived)
-	}
-	y.mu.Unlock()
 	y.want(d, jobs.Reader)
-	if online {
-		wait, cancel := context.WithTimeout(ctx, ReaderPatience)
-		defer cancel()
-		select {
-		case <-arrived:
-		case <-wait.Done():
-		case <-y.ctx.Done():
-		}
-	}
+	y.await(ctx, ReaderPatience, func() bool { return y.kept[d.ID()] || !y.online })
 	return y.notFetched(d)
 }
 
@@ -68,17 +52,40 @@ func (y *Scheduler) notFetched(d *replica.Document) error {
 	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has nothing of it, or is slow; try again", y.o.Address)}
 }
 
-// AwaitFolder waits until the folder's document is in step, or until the first attempt has
-// failed.
-func (y *Scheduler) AwaitFolder(ctx context.Context) error {
-	select {
-	case <-y.onlineSet:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-y.tried:
+// await waits for cond, which is called with the scheduler's lock, and reports whether it
+// came before patience and ctx ended.
+func (y *Scheduler) await(ctx context.Context, patience time.Duration, cond func() bool) (ok bool) {
+	wait, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		y.mu.Lock()
+		ok, changed := cond(), y.changed
+		y.mu.Unlock()
+		if ok {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-wait.Done():
+			return false
+		case <-y.ctx.Done():
+			return false
+		}
 	}
-	return y.LastError()
+}
+
+// tell makes await check again. The caller holds the scheduler's lock.
+func (y *Scheduler) tell() {
+	close(y.changed)
+	y.changed = make(chan struct{})
+}
+
+// AttemptPatience bounds the wait of a reader for the first attempt to connect.
+const AttemptPatience = 5 * time.Second
+
+// Attempted waits for the first attempt to connect, and reports whether it is over.
+func (y *Scheduler) Attempted(ctx context.Context, patience time.Duration) bool {
+	return y.await(ctx, patience, func() bool { return y.tried })
 }
 
 // LastError returns why there is no connection, nil if there is one.
@@ -93,54 +100,15 @@ const closePatience = 5 * time.Second
 
 // Drain waits until the server, if it is connected, has acknowledged everything.
 func (y *Scheduler) Drain() {
-	deadline := time.After(closePatience)
-	select {
-	case <-y.tried:
-	case <-deadline:
-		return
-	}
-	for {
-		changed := y.unsent.Changed()
-		if !y.Online() || y.unsent.Len() == 0 || y.o.Set.Access().ReadOnly() {
-			return
-		}
-		select {
-		case <-changed:
-		case <-deadline:
-			return
-		}
-	}
+	y.await(y.ctx, closePatience, func() bool { return y.tried && (y.futile() || y.unsent.Len() == 0) })
 }
+
+// futile reports whether no acknowledgement will come. The caller holds the scheduler's
+// lock.
+func (y *Scheduler) futile() bool { return !y.online || y.o.Set.Access().ReadOnly() }
 
 // AwaitAcknowledged waits until the server has all of a document, and reports whether it has.
 func (y *Scheduler) AwaitAcknowledged(ctx context.Context, id model.DocID) bool {
-	wait, cancel := context.WithTimeout(ctx, closePatience)
-	defer cancel()
-	for {
-		changed := y.unsent.Changed()
-		if lacks := y.unsent.Has(id); !lacks || !y.Online() || y.o.Set.Access().ReadOnly() {
-			return !lacks
-		}
-		select {
-		case <-changed:
-		case <-wait.Done():
-			return false
-		case <-y.ctx.Done():
-			return false
-		}
-	}
-}
-
-// attemptPatience bounds Attempted.
-const attemptPatience = 5 * time.Second
-
-// Attempted waits for the first attempt to connect.
-func (y *Scheduler) Attempted(ctx context.Context) {
-	wait, cancel := context.WithTimeout(ctx, attemptPatience)
-	defer cancel()
-	select {
-	case <-y.tried:
-	case <-wait.Done():
-	case <-y.ctx.Done():
-	}
+	y.await(ctx, closePatience, func() bool { return y.futile() || !y.unsent.Has(id) })
+	return !y.unsent.Has(id)
 }

@@ -136,15 +136,15 @@ func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awai
 			y.want(d, jobs.Changed)
 		}
 	})
-	err := y.await(ctx, d, p, ended, awaitAck)
+	err := y.inStep(ctx, d, p, ended, awaitAck)
 	if err != nil || !stay {
 		cancel()
 	}
 	return err
 }
 
-// await waits until the document is in step and, if awaitAck is set, acknowledged.
-func (y *Scheduler) await(ctx context.Context, d *replica.Document, p *replica.Peer, ended chan error, awaitAck bool) error {
+// inStep waits until the document is in step and, if awaitAck is set, acknowledged.
+func (y *Scheduler) inStep(ctx context.Context, d *replica.Document, p *replica.Peer, ended chan error, awaitAck bool) error {
 	wait, cancel := context.WithTimeout(ctx, turnTimeout)
 	defer cancel()
 	for _, step := range []<-chan struct{}{p.In(), p.Out()} {

@@ -31,7 +31,6 @@ type Log struct {
 	pending map[model.DocID]uint64
 	sent    map[model.DocID]uint64 // acknowledged, but not in the store yet
 	wake    chan struct{}          // signals that sent has something
-	changed chan struct{}          // closed and replaced when pending shrinks
 }
 
 // Open reads the log from the store.
@@ -40,10 +39,7 @@ func Open(store Store) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Log{
-		store: store, pending: pending, sent: make(map[model.DocID]uint64),
-		wake: make(chan struct{}, 1), changed: make(chan struct{}),
-	}, nil
+	return &Log{store: store, pending: pending, sent: make(map[model.DocID]uint64), wake: make(chan struct{}, 1)}, nil
 }
 
 // Pending returns the number of the last record that the server lacks of each document.
@@ -83,7 +79,6 @@ func (l *Log) Acknowledge(id model.DocID, seq uint64) (all bool) {
 	all = !was || last <= seq
 	if all {
 		delete(l.pending, id)
-		l.tell()
 	}
 	if was {
 		l.sent[id] = max(l.sent[id], seq)
@@ -93,25 +88,6 @@ func (l *Log) Acknowledge(id model.DocID, seq uint64) (all bool) {
 		}
 	}
 	return all
-}
-
-// Changed returns a channel that the next acknowledgement, or Tell, closes.
-func (l *Log) Changed() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.changed
-}
-
-// Tell wakes those who wait for Changed, because waiting is futile.
-func (l *Log) Tell() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.tell()
-}
-
-func (l *Log) tell() {
-	close(l.changed)
-	l.changed = make(chan struct{})
 }
 
 // Run stores acknowledgements until ctx ends; failed is called with errors. What a crash
