@@ -22,7 +22,7 @@ type Peer struct {
 	in, out chan struct{} // see In and Out
 
 	// Only the goroutine of Run uses these.
-	link    transport.Link
+	link    *transport.Link
 	server  []byte // the server's last state vector
 	greeted bool   // server is set
 	waiting []claim

@@ -69,11 +69,7 @@ func (t *ysweet) fileURL(ctx context.Context, method, name, hash, verb, field st
 	}
 	u := t.address.URL.JoinPath("f", name, verb)
 	u.RawQuery = url.Values{"hash": {hash}}.Encode()
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
-	if err != nil {
-		return "", err
-	}
-	data, err := t.do(req, bearer)
+	data, err := t.do(ctx, method, u.String(), bearer, nil)
 	if err != nil {
 		return "", err
 	}

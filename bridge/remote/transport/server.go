@@ -2,19 +2,19 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/token"
-	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
 // Server is a connection to the documents of a server, by their names there.
 type Server interface {
 	// Open connects to a document. The link lives until it is closed, ctx ends or the
 	// connection fails.
-	Open(ctx context.Context, name string) (Link, error)
+	Open(ctx context.Context, name string) (*Link, error)
 	// Fetch returns the state of a document as one update; errors.ErrUnsupported if only
 	// a link can.
 	Fetch(ctx context.Context, name string) ([]byte, error)
@@ -47,37 +47,22 @@ func New(a Address, folder string, key *token.Key, fetching int) Server {
 	}}
 	switch a.Kind {
 	case YWebsocket:
-		return &rooms{address: a, client: client}
+		return &rooms{plain{a, client, maxRooms}}
 	case Hocuspocus:
-		return &hocuspocus{address: a, client: client, opening: make(chan struct{}, maxOpening), named: make(map[string]*namedLink)}
+		return &hocuspocus{plain: plain{a, client, maxNamed}, opening: make(chan struct{}, maxOpening), named: make(map[string]*Link)}
 	}
-	return &ysweet{address: a, key: key, folder: folder, client: client, tokens: make(map[string]clientToken)}
+	return &ysweet{plain: plain{a, client, maxYSweet}, key: key, folder: folder, tokens: make(map[string]clientToken)}
 }
 
-// Link carries the frames of one document.
-type Link interface {
-	// Send queues a frame in the form of y-websocket.
-	Send(frame []byte)
-	// Frames returns the frames of the server, until Done.
-	Frames() <-chan ysync.Frame
-	// Done is closed when the link has ended, and Err is the reason.
-	Done() <-chan struct{}
-	Err() error
-	// ReadOnly is set if the server takes no changes.
-	ReadOnly() bool
-	// Acks is how the server acknowledges.
-	Acks() AckStyle
-	Close()
+// plain is a Server, but for Open, of which a link is all that there is.
+type plain struct {
+	address Address
+	client  *http.Client
+	links   int
 }
 
-// AckStyle is how a server acknowledges updates.
-type AckStyle uint8
-
-const (
-	// AckStep2: the answer to a step 1 acknowledges everything before it.
-	AckStep2 AckStyle = iota
-	// AckEcho: so does an echo.
-	AckEcho
-	// AckStatus: a status acknowledges each update.
-	AckStatus
-)
+func (t *plain) Fetch(context.Context, string) ([]byte, error) { return nil, errors.ErrUnsupported }
+func (t *plain) Expired(string)                                {} // there is no other token
+func (t *plain) Links() int                                    { return t.links }
+func (t *plain) Reports() bool                                 { return false }
+func (t *plain) Close()                                        { t.client.CloseIdleConnections() }

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -24,12 +25,10 @@ const (
 	reasonPatience = time.Second
 )
 
-// socket is one websocket with a goroutine that reads and one that writes from a bounded
-// queue. The connection ends when the queue overflows: comparing state vectors on the next
+// socket is one websocket with a goroutine that writes from a bounded queue. The connection ends when the queue overflows: comparing state vectors on the next
 // one finds what was dropped.
 type socket struct {
 	conn *websocket.Conn
-	in   chan []byte             // closed when the connection has ended
 	end  context.CancelCauseFunc // the first reason counts
 	ctx  context.Context
 
@@ -39,7 +38,7 @@ type socket struct {
 	wake   chan struct{} // holds one token while the queue is not empty
 }
 
-// dial opens a websocket.
+// dial opens a websocket; its caller runs read.
 func dial(ctx context.Context, client *http.Client, url string, header http.Header) (*socket, error) {
 	dctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -54,15 +53,14 @@ func dial(ctx context.Context, client *http.Client, url string, header http.Head
 		return nil, connectionError(err)
 	}
 	conn.SetReadLimit(maxFrame)
-	s := &socket{conn: conn, in: make(chan []byte, 16), wake: make(chan struct{}, 1)}
+	s := &socket{conn: conn, wake: make(chan struct{}, 1)}
 	s.ctx, s.end = context.WithCancelCause(ctx)
-	go s.read()
 	go s.write()
 	return s, nil
 }
 
-func (s *socket) read() {
-	defer close(s.in)
+// read calls take with each frame until the connection ends. An error of take ends it.
+func (s *socket) read(take func(frame []byte) error) {
 	for {
 		kind, frame, err := s.conn.Read(s.ctx)
 		if err != nil {
@@ -72,9 +70,8 @@ func (s *socket) read() {
 		if kind != websocket.MessageBinary {
 			continue // no protocol has text frames, but some servers greet in text
 		}
-		select {
-		case s.in <- frame:
-		case <-s.ctx.Done():
+		if err := take(frame); err != nil {
+			s.end(fmt.Errorf("%w: %v", ErrProtocol, err))
 			return
 		}
 	}

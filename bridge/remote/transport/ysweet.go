@@ -17,10 +17,9 @@ import (
 // ysweet is a Server of y-sweet or relay-server: HTTP for tokens and for whole documents,
 // and a socket for each connected document.
 type ysweet struct {
-	address Address
-	key     *token.Key // nil: the server is asked for tokens
-	folder  string     // the channel in minted tokens
-	client  *http.Client
+	plain
+	key    *token.Key // nil: the server is asked for tokens
+	folder string     // the channel in minted tokens
 
 	mu       sync.Mutex // protects the following
 	tokens   map[string]clientToken
@@ -42,7 +41,7 @@ const (
 	tokenUse  = tokenLife * 8 / 10
 )
 
-func (t *ysweet) Open(ctx context.Context, name string) (Link, error) {
+func (t *ysweet) Open(ctx context.Context, name string) (*Link, error) {
 	tok, err := t.token(ctx, name)
 	if err != nil {
 		return nil, err
@@ -54,7 +53,7 @@ func (t *ysweet) Open(ctx context.Context, name string) (Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSocketLink(s, AckEcho, tok.Token != "" && tok.Authorization == token.ReadOnly), nil
+	return newLink(s, AckEcho, tok.Token != "" && tok.Authorization == token.ReadOnly), nil
 }
 
 // token returns a token for the document that is valid for some time yet.
@@ -130,12 +129,7 @@ func (t *ysweet) post(ctx context.Context, body, answer any, path ...string) err
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.address.URL.JoinPath(path...).String(), bytes.NewReader(data))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	got, err := t.do(req, t.address.Token)
+	got, err := t.do(ctx, http.MethodPost, t.address.URL.JoinPath(path...).String(), t.address.Token, data)
 	if err != nil || answer == nil {
 		return err
 	}
@@ -147,14 +141,22 @@ func (t *ysweet) post(ctx context.Context, body, answer any, path ...string) err
 
 const httpTimeout = 30 * time.Second
 
-// do sends a request with a token and returns the body of the answer.
-func (t *ysweet) do(req *http.Request, bearer string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(req.Context(), httpTimeout)
+// do sends a request with a token, and with a JSON body unless that is nil, and returns
+// the body of the answer.
+func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, httpTimeout)
 	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
 	if bearer != "" {
 		req.Header.Set("Authorization", "Bearer "+bearer)
 	}
-	resp, err := t.client.Do(req.WithContext(ctx))
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := t.client.Do(req)
 	if err != nil {
 		return nil, connectionError(err)
 	}
@@ -200,13 +202,8 @@ func (t *ysweet) Fetch(ctx context.Context, name string) ([]byte, error) {
 }
 
 func (t *ysweet) asUpdate(ctx context.Context, base, bearer string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/as-update", nil)
-	if err != nil {
-		return nil, err
-	}
-	return t.do(req, bearer)
+	return t.do(ctx, http.MethodGet, base+"/as-update", bearer, nil)
 }
 
-func (t *ysweet) Links() int    { return maxYSweet }
+// Reports implements Server.
 func (t *ysweet) Reports() bool { return true }
-func (t *ysweet) Close()        { t.client.CloseIdleConnections() }
