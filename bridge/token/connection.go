@@ -8,14 +8,12 @@ import (
 
 // Connection is the address of a server, with its server token.
 type Connection struct {
-	Secure bool   // https and wss
-	Host   string // with the port, if one is given
-	Prefix string // of every path: "" or "/p", without a trailing slash
-	Token  string // server token, "" for an open server
+	BaseURL string // of the HTTP API, without a trailing slash
+	Token   string // server token, "" for an open server
 }
 
-// secureSchemes has whether a scheme means TLS.
-var secureSchemes = map[string]bool{"ys": false, "yss": true, "http": false, "https": true}
+// apiSchemes has the scheme of the HTTP API by that of a connection string.
+var apiSchemes = map[string]string{"ys": "http", "yss": "https", "http": "http", "https": "https"}
 
 // ParseConnection parses a connection string: ys://[token@]host[:port][/prefix], or
 // yss:// for TLS; http:// and https:// mean the same. The token is percent-decoded. The
@@ -25,7 +23,7 @@ func ParseConnection(text string) (Connection, error) {
 	if err != nil {
 		return Connection{}, fmt.Errorf("connection string: %w", ErrMalformed)
 	}
-	secure, known := secureSchemes[u.Scheme]
+	scheme, known := apiSchemes[u.Scheme]
 	switch {
 	case !known:
 		return Connection{}, fmt.Errorf("connection string begins with neither ys:// nor yss://: %w", ErrMalformed)
@@ -34,37 +32,20 @@ func ParseConnection(text string) (Connection, error) {
 	case u.RawQuery != "" || u.Fragment != "":
 		return Connection{}, fmt.Errorf("connection string has more than a path: %w", ErrMalformed)
 	}
-	c := Connection{Secure: secure, Host: u.Host, Prefix: strings.TrimRight(u.Path, "/")}
-	if u.User == nil {
-		return c, nil
-	}
 	if _, has := u.User.Password(); has {
 		return Connection{}, fmt.Errorf("connection string has a password (a colon in the token is written %%3A): %w", ErrMalformed)
 	}
-	c.Token = u.User.Username()
-	return c, nil
+	base := url.URL{Scheme: scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}
+	return Connection{base.String(), u.User.Username()}, nil
 }
 
 // String returns the connection string, token included.
 func (c Connection) String() string {
-	scheme := "ys"
-	if c.Secure {
-		scheme = "yss"
-	}
-	u := url.URL{Scheme: scheme, Host: c.Host, Path: c.Prefix}
+	scheme, rest, _ := strings.Cut(c.BaseURL, "://")
 	if c.Token != "" {
-		u.User = url.User(c.Token)
+		rest = url.User(c.Token).String() + "@" + rest
 	}
-	return u.String()
-}
-
-// BaseURL returns the address of the server's HTTP API, without a trailing slash.
-func (c Connection) BaseURL() string {
-	scheme := "http"
-	if c.Secure {
-		scheme = "https"
-	}
-	return (&url.URL{Scheme: scheme, Host: c.Host, Path: c.Prefix}).String()
+	return strings.Replace(scheme, "http", "ys", 1) + "://" + rest
 }
 
 // ClientToken is a server's answer to a request for access to one document.
@@ -74,6 +55,12 @@ type ClientToken struct {
 	DocID         string     `json:"docId"`
 	Token         string     `json:"token,omitempty"` // "" for an open server
 	Authorization Permission `json:"authorization"`
+}
+
+// NewClientToken returns the answer for a document with the given HTTP API.
+func NewClientToken(base, id, text string, p Permission) ClientToken {
+	socket := "ws" + strings.TrimPrefix(base, "http") + "/ws" // wss for https
+	return ClientToken{URL: socket, BaseURL: base, DocID: id, Token: text, Authorization: p}
 }
 
 // WebsocketURL returns the address that a client connects to, token included.

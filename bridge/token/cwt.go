@@ -62,7 +62,10 @@ type cwtClaims struct {
 	Channel   string `cbor:"-80202,keyasint,omitempty"`
 }
 
-// signedBytes is the input of the signature. Context separates the two kinds of message.
+// contexts separate the two kinds of message, by their tags, in the input of the signature.
+var contexts = map[uint64]string{tagMac0: "MAC0", tagSign1: "Signature1"}
+
+// signedBytes is the input of the signature.
 type signedBytes struct {
 	_         struct{} `cbor:",toarray"`
 	Context   string
@@ -71,20 +74,27 @@ type signedBytes struct {
 	Payload   []byte
 }
 
-func toSign(mac bool, protected, payload []byte) ([]byte, error) {
-	context := "Signature1"
-	if mac {
-		context = "MAC0"
-	}
-	return cbor.Marshal(signedBytes{Context: context, Protected: protected, External: []byte{}, Payload: payload})
+func toSign(tag uint64, protected, payload []byte) ([]byte, error) {
+	return cbor.Marshal(signedBytes{Context: contexts[tag], Protected: protected, External: []byte{}, Payload: payload})
 }
 
 func isCWT(data []byte) bool { return len(data) > 2 && data[0] == 0xd8 && data[1] == tagCWT }
 
-// verifies reports whether k signed over with the COSE algorithm alg; mac is set for a
-// COSE_Mac0.
-func (k *Key) verifies(mac bool, alg int64, over, sig []byte) bool {
-	if mac != (k.alg == HMAC) {
+// cose returns the tag of the messages that the key signs, and its algorithm.
+func (k *Key) cose() (tag uint64, alg int64) {
+	switch k.alg {
+	case HMAC:
+		return tagMac0, algHMAC64
+	case Ed25519:
+		return tagSign1, algEdDSA
+	}
+	return tagSign1, algES256
+}
+
+// verifies reports whether k signed over with the COSE algorithm alg in a message with that
+// tag.
+func (k *Key) verifies(tag uint64, alg int64, over, sig []byte) bool {
+	if own, _ := k.cose(); tag != own {
 		return false
 	}
 	switch {
@@ -148,7 +158,7 @@ func parseCWT(data []byte) (parsed, error) {
 	var head coseHeader
 	var body cwtClaims
 	if strict.Unmarshal(data, &outer) != nil || outer.Number != tagCWT ||
-		strict.Unmarshal(outer.Content, &inner) != nil || inner.Number != tagMac0 && inner.Number != tagSign1 ||
+		strict.Unmarshal(outer.Content, &inner) != nil || contexts[inner.Number] == "" ||
 		strict.Unmarshal(inner.Content, &msg) != nil ||
 		strict.Unmarshal(msg.Protected, &head) != nil ||
 		strict.Unmarshal(msg.Payload, &body) != nil {
@@ -159,9 +169,8 @@ func parseCWT(data []byte) (parsed, error) {
 		return parsed{}, err
 	}
 	claims.KeyID = string(head.KeyID)
-	mac := inner.Number == tagMac0
-	over, err := toSign(mac, msg.Protected, msg.Payload)
-	signedBy := func(k *Key) bool { return k.verifies(mac, head.Algorithm, over, msg.Signature) }
+	over, err := toSign(inner.Number, msg.Protected, msg.Payload)
+	signedBy := func(k *Key) bool { return k.verifies(inner.Number, head.Algorithm, over, msg.Signature) }
 	return parsed{claims, true, signedBy}, err
 }
 
@@ -178,13 +187,7 @@ func (b *cwtClaims) claims() (Claims, error) {
 }
 
 func (k *Key) mintCWT(c Claims) (string, error) {
-	mac, number, alg := false, uint64(tagSign1), int64(algES256)
-	switch k.alg {
-	case Ed25519:
-		alg = algEdDSA
-	case HMAC:
-		mac, number, alg = true, tagMac0, algHMAC64
-	}
+	tag, alg := k.cose()
 	head, err := cbor.Marshal(coseHeader{Algorithm: alg, KeyID: []byte(k.id)})
 	if err != nil {
 		return "", err
@@ -193,7 +196,7 @@ func (k *Key) mintCWT(c Claims) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	over, err := toSign(mac, head, payload)
+	over, err := toSign(tag, head, payload)
 	if err != nil {
 		return "", err
 	}
@@ -202,7 +205,7 @@ func (k *Key) mintCWT(c Claims) (string, error) {
 		return "", err
 	}
 	msg := coseMessage{Protected: head, Unprotected: cbor.RawMessage{0xa0}, Payload: payload, Signature: sig}
-	data, err := cbor.Marshal(cbor.Tag{Number: tagCWT, Content: cbor.Tag{Number: number, Content: msg}})
+	data, err := cbor.Marshal(cbor.Tag{Number: tagCWT, Content: cbor.Tag{Number: tag, Content: msg}})
 	return base64.RawURLEncoding.EncodeToString(data), err
 }
 

@@ -31,27 +31,17 @@ const (
 
 // Key signs and verifies tokens.
 type Key struct {
-	id     string
+	id     string // which tokens of this key carry, "" for none
 	alg    Algorithm
 	secret []byte // Legacy, HMAC
 	ec     *ecdsa.PrivateKey
 	ed     ed25519.PrivateKey
 }
 
-// ID returns the name that tokens of this key carry, "" for none.
-func (k *Key) ID() string { return k.id }
-
-// Algorithm returns how the key signs.
-func (k *Key) Algorithm() Algorithm { return k.alg }
-
 // GenerateKey returns a new random key of the algorithm Legacy or HMAC.
 func GenerateKey(id string, alg Algorithm) (*Key, error) {
-	size := hmacSize
-	switch alg {
-	case Legacy:
-		size = legacySize
-	case HMAC:
-	default:
+	size, random := map[Algorithm]int{Legacy: legacySize, HMAC: hmacSize}[alg]
+	if !random {
 		return nil, fmt.Errorf("generate keys of this kind with openssl: %w", ErrMalformed)
 	}
 	secret := make([]byte, size)

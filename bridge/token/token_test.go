@@ -111,7 +111,7 @@ func TestRFC8392(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	over, err := toSign(true, msg.Protected, msg.Payload)
+	over, err := toSign(tagMac0, msg.Protected, msg.Payload)
 	if err != nil || !bytes.Equal(k.mac(over)[:hmac64], msg.Signature) {
 		t.Errorf("tag is %x, %v, want %x", k.mac(over)[:hmac64], err, msg.Signature)
 	}
@@ -247,10 +247,10 @@ func TestOnDoc(t *testing.T) {
 
 func TestParseConnection(t *testing.T) {
 	for text, want := range map[string]Connection{
-		"ys://localhost:8080":                 {Host: "localhost:8080"},
-		"yss://key.a%2Fb%3D@example.org/p/q/": {Secure: true, Host: "example.org", Prefix: "/p/q", Token: "key.a/b="},
-		"https://t@example.org":               {Secure: true, Host: "example.org", Token: "t"},
-		"ys://[::1]:80":                       {Host: "[::1]:80"},
+		"ys://localhost:8080":                 {BaseURL: "http://localhost:8080"},
+		"yss://key.a%2Fb%3D@example.org/p/q/": {BaseURL: "https://example.org/p/q", Token: "key.a/b="},
+		"https://t@example.org":               {BaseURL: "https://example.org", Token: "t"},
+		"ys://[::1]:80":                       {BaseURL: "http://[::1]:80"},
 	} {
 		got, err := ParseConnection(text)
 		if err != nil || got != want {

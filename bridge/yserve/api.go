@@ -163,7 +163,7 @@ func (s *Server) auth(w http.ResponseWriter, r *http.Request, id string) error {
 	if err != nil {
 		return err
 	}
-	answer(w, s.clientToken(r, id, text, req.Authorization))
+	answer(w, token.NewClientToken(s.base(r)+"/d/"+id, id, text, req.Authorization))
 	return nil
 }
 
@@ -187,14 +187,6 @@ func (s *Server) mint(id string, p token.Permission, user string, life time.Dura
 		Audience: s.o.URL, Channel: channel, Issued: now, Expires: now.Add(life),
 	}
 	return key.Mint(c)
-}
-
-// clientToken returns the address for a client of a document, with its token.
-func (s *Server) clientToken(r *http.Request, id, text string, p token.Permission) token.ClientToken {
-	base := s.base(r) + "/d/" + id
-	return token.ClientToken{
-		URL: "ws" + strings.TrimPrefix(base, "http") + "/ws", BaseURL: base, DocID: id, Token: text, Authorization: p,
-	}
 }
 
 // base returns the server's address for clients, without a trailing slash.
@@ -262,10 +254,6 @@ func refuseUpdate(err error) error {
 		return access.Refuse(http.StatusBadRequest, "body is not a Yjs update of format 1: "+err.Error())
 	case errors.Is(err, model.ErrTooLarge), errors.Is(err, ycrdt.ErrTooLarge):
 		return access.Refuse(http.StatusRequestEntityTooLarge, "note would be too large")
-	case errors.Is(err, model.ErrReadOnly):
-		return access.Refuse(http.StatusForbidden, "note is read-only")
-	case errors.Is(err, model.ErrOffline):
-		return access.Refuse(http.StatusServiceUnavailable, "folder is offline")
 	}
 	return err
 }

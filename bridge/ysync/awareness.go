@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -61,8 +60,7 @@ type clientState struct {
 // and left. A provider sends [Awareness.Encode] of all of them to its peers.
 type AwarenessEvent struct {
 	Added, Removed []ycrdt.ClientID
-	Updated        []ycrdt.ClientID // all that sent their state again
-	Changed        []ycrdt.ClientID // those of Updated with a new state
+	Updated        []ycrdt.ClientID // those that sent their state again, or another one
 	Origin         any              // the argument of Apply or Remove, nil for a local change
 }
 
@@ -103,9 +101,6 @@ func (a *Awareness) change(origin any, fn func(*states, *AwarenessEvent)) {
 		}
 	}
 }
-
-// Client returns the local client.
-func (a *Awareness) Client() ycrdt.ClientID { return a.states.local }
 
 // SetLocal sets the state of the local client, which must encode as JSON; nil means that
 // it leaves.
@@ -168,18 +163,9 @@ func (s *states) set(e *AwarenessEvent, id ycrdt.ClientID, state json.RawMessage
 		e.Added = append(e.Added, id)
 	default:
 		e.Updated = append(e.Updated, id)
-		if !sameJSON(c.state, state) {
-			e.Changed = append(e.Changed, id)
-		}
 	}
 	s.bytes += len(state) - len(c.state)
 	c.state, c.clock, c.updated = state, clock, time.Now()
-}
-
-// sameJSON compares values, not texts.
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	return string(a) == string(b) || json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // Remove marks clients as gone. A provider does so for all others when its connection

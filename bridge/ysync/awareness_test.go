@@ -58,7 +58,7 @@ func TestAwarenessExchange(t *testing.T) {
 	if got := states(b); got != "" {
 		t.Errorf("states are %s", got)
 	}
-	want := []string{"{[1] [] [] [] a}", "{[] [] [1] [] a}", "{[] [] [1] [1] a}", "{[] [1] [] [] a}"}
+	want := []string{"{[1] [] [] a}", "{[] [] [1] a}", "{[] [] [1] a}", "{[] [1] [] a}"}
 	if got := fmt.Sprint(events); got != "["+strings.Join(want, " ")+"]" {
 		t.Errorf("events are %v, want %v", got, want)
 	}
@@ -135,9 +135,9 @@ func TestAwarenessTimers(t *testing.T) {
 			t.Errorf("Run = %v", err)
 		}
 		want := []event{
-			{15 * time.Second, "{[] [] [1] [] <nil>}"},
-			{30 * time.Second, "{[] [] [1] [] <nil>}"},
-			{30 * time.Second, "{[] [2] [] [] timeout}"},
+			{15 * time.Second, "{[] [] [1] <nil>}"},
+			{30 * time.Second, "{[] [] [1] <nil>}"},
+			{30 * time.Second, "{[] [2] [] timeout}"},
 		}
 		if !slices.Equal(events, want) {
 			t.Errorf("events are %v, want %v", events, want)

@@ -21,10 +21,6 @@ const (
 	Hocuspocus
 )
 
-var kindNames = [...]string{"y-sweet", "y-websocket", "Hocuspocus"}
-
-func (k Kind) String() string { return kindNames[k] }
-
 // Address is the address and protocol of a server.
 type Address struct {
 	Kind  Kind
@@ -60,20 +56,17 @@ func ParseAddress(text string) (Address, error) {
 		if err != nil {
 			return Address{}, fmt.Errorf("the text behind %s:// %w (ys://[token@]host[:port][/prefix])", scheme, ErrAddress)
 		}
-		u, err := url.Parse(c.BaseURL())
+		u, err := url.Parse(c.BaseURL)
 		return Address{s.kind, u, c.Token}, err
 	}
 	u, err := url.Parse(s.url + "://" + rest)
 	if err != nil || u.Host == "" {
 		return Address{}, fmt.Errorf("the text behind %s:// %w (%[1]s://host[:port][/path])", scheme, ErrAddress)
 	}
-	a := Address{Kind: s.kind, URL: u}
-	if u.User != nil {
-		a.Token = u.User.Username()
-		if _, hasPassword := u.User.Password(); hasPassword {
-			return Address{}, fmt.Errorf("the text behind %s:// %w: a token has no %q in it", scheme, ErrAddress, ":")
-		}
+	if _, has := u.User.Password(); has {
+		return Address{}, fmt.Errorf("the text behind %s:// %w: a token has no %q in it", scheme, ErrAddress, ":")
 	}
+	a := Address{s.kind, u, u.User.Username()}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	u.Path = strings.TrimSuffix(u.Path, "/")
 	return a, nil

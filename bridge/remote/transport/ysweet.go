@@ -108,10 +108,7 @@ func (t *ysweet) mint(scope token.Scope) (string, error) {
 
 // clientToken returns the server's answer for a token that was not requested.
 func (t *ysweet) clientToken(name, text string, p token.Permission) token.ClientToken {
-	base := t.address.URL.JoinPath("d", name)
-	socket := *base.JoinPath("ws")
-	socket.Scheme = map[string]string{"http": "ws", "https": "wss"}[base.Scheme]
-	return token.ClientToken{URL: socket.String(), BaseURL: base.String(), DocID: name, Token: text, Authorization: p}
+	return token.NewClientToken(t.address.URL.JoinPath("d", name).String(), name, text, p)
 }
 
 // Create creates a document at the server, unless it exists.

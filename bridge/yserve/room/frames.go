@@ -67,11 +67,12 @@ func (c *Client) sync(f ysync.Frame) error {
 // answer sends what the client lacks. In Hocuspocus's framing it also requests what the
 // server lacks.
 func (c *Client) answer(f ysync.Frame) error {
-	if _, err := ycrdt.DecodeStateVector(f.Payload); err != nil {
+	doc := c.room.doc.Doc()
+	step2, err := f.Apply(doc, nil)
+	if err != nil {
 		return socket.ErrMalformed
 	}
-	doc := c.room.doc.Doc()
-	c.reply(ysync.AppendStep2(nil, doc.EncodeStateAsUpdate(f.Payload)))
+	c.reply(step2)
 	if c.Name != nil {
 		c.reply(ysync.AppendStep1(nil, doc.EncodeStateVector()))
 	}
