@@ -10,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/listing"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -67,7 +68,8 @@ func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (
 		if d.Stamp(len(have)) != r.Expect {
 			return model.ErrConflict
 		}
-		replaceText(doc, text, have, string(r.Data))
+		edits := textmerge.SavedEdits(have, string(r.Data))
+		doc.Transact(nil, func(tx *ycrdt.Txn) { textmerge.ApplyEdits(tx, text, have, edits) })
 		return nil
 	})
 	if err != nil {
@@ -133,32 +135,4 @@ func (s *Source) mayCreate(rel string) error {
 		return fs.ErrExist
 	}
 	return nil
-}
-
-// replaceText replaces have, the content of text, by now, as one edit.
-func replaceText(doc *ycrdt.Doc, text *ycrdt.Text, have, now string) {
-	before, after := []rune(have), []rune(now)
-	start := 0
-	for start < len(before) && start < len(after) && before[start] == after[start] {
-		start++
-	}
-	end := 0
-	for end < len(before)-start && end < len(after)-start && before[len(before)-1-end] == after[len(after)-1-end] {
-		end++
-	}
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
-		pos := utf16Len(before[:start])
-		text.Delete(tx, pos, utf16Len(before[start:len(before)-end]))
-		text.Insert(tx, pos, string(after[start:len(after)-end]))
-	})
-}
-
-func utf16Len(runes []rune) int {
-	n := len(runes)
-	for _, r := range runes {
-		if r > 0xFFFF {
-			n++
-		}
-	}
-	return n
 }

@@ -53,6 +53,7 @@ var importRules = map[string]importRule{
 	"bridge/ycrdt/internal/lib0": {nil, "an encoding knows nothing of what it encodes"},
 	"bridge/ysync":               {[]string{"bridge/ycrdt", "bridge/ycrdt/internal/..."}, "protocol frames carry updates and nothing else"},
 	"bridge/ycrdt/crdttest":      {[]string{"bridge/ycrdt"}, "random histories for the tests of the engine and of what stands on it"},
+	"bridge/wake":                {nil, "a signal says nothing but that there is something to do"},
 	"bridge/ycrdt/limittest":     {nil, "limits of tests know nothing of what is limited"},
 	"diffwrap":                   {[]string{"diffwrap/internal/...", "github.com/sergi/go-diff/...", "github.com/rivo/uniseg", "gopkg.in/yaml.v3"}, "the lens maps text to text; it knows no file and no document"},
 	"bridge/textmerge":           {[]string{"bridge/ycrdt", "diffwrap"}, "a merge is a function of texts, edits and identities"},
@@ -94,7 +95,7 @@ var importRules = map[string]importRule{
 	"bridge/store/wal":              {[]string{"bridge/disk"}, "a log of frames that outlive a crash; it knows nothing of what is in them"},
 	"bridge/store":                  {[]string{"bridge/disk", "bridge/model", "bridge/store/internal/...", "bridge/store/wal"}, "the log, and what it says; it knows no file format"},
 	"bridge/token":                  {[]string{"github.com/fxamacker/cbor/v2"}, "signed sentences about ids; it knows no document and no network"},
-	"bridge/yserve/host":            {[]string{"bridge", "bridge/model", "bridge/blobs", "bridge/folderdoc", "bridge/token", "bridge/ycrdt"}, "the workspace as documents with ids; it knows no network"},
+	"bridge/yserve/host":            {[]string{"bridge", "bridge/model", "bridge/blobs", "bridge/folderdoc", "bridge/token", "bridge/wake", "bridge/ycrdt"}, "the workspace as documents with ids; it knows no network"},
 	"bridge/store/storetest":        {[]string{"bridge/model", "bridge/ycrdt"}, "the suite that every store passes"},
 	"bridge/store/internal/frame":   {[]string{"bridge/model", "bridge/store/wal"}, "what a store is told, as bytes; it opens nothing"},
 	"bridge/store/internal/checkpoint": {
@@ -103,7 +104,7 @@ var importRules = map[string]importRule{
 	},
 	"bridge/remote": {
 		[]string{
-			"bridge", "bridge/model", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/token", "bridge/remote/attachments", "bridge/remote/drafts",
+			"bridge", "bridge/model", "bridge/textmerge", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/token", "bridge/remote/attachments", "bridge/remote/drafts",
 			"bridge/remote/listing", "bridge/remote/replica", "bridge/remote/schedule", "bridge/remote/transport",
 		},
 		"a client of servers; it knows no store but its interface",
@@ -113,7 +114,7 @@ var importRules = map[string]importRule{
 		"new notes until the server has them; it knows no connection",
 	},
 	"bridge/remote/listing": {
-		[]string{"bridge/model", "bridge/ycrdt", "bridge/folderdoc", "bridge/token", "bridge/remote/attachments", "bridge/remote/replica", "bridge/remote/transport"},
+		[]string{"bridge/model", "bridge/ycrdt", "bridge/folderdoc", "bridge/token", "bridge/wake", "bridge/remote/attachments", "bridge/remote/replica", "bridge/remote/transport"},
 		"what a folder holds; it does not know which document is connected",
 	},
 	"bridge/remote/schedule": {
@@ -123,11 +124,11 @@ var importRules = map[string]importRule{
 		},
 		"which documents are connected when; it knows no names of notes",
 	},
-	"bridge/remote/replica":        {[]string{"bridge/model", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/remote/transport"}, "documents, each by itself; it does not know what the folder lists"},
-	"bridge/remote/attachments":    {[]string{"bridge/model", "bridge/folderdoc", "bridge/blobs", "bridge/remote/transport"}, "bytes of attachments; it knows no document"},
-	"bridge/remote/unsent":         {[]string{"bridge/model"}, "what was not acknowledged; it sends nothing"},
+	"bridge/remote/replica":        {[]string{"bridge/model", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/wake", "bridge/remote/transport"}, "documents, each by itself; it does not know what the folder lists"},
+	"bridge/remote/attachments":    {[]string{"bridge/model", "bridge/folderdoc", "bridge/blobs", "bridge/wake", "bridge/remote/transport"}, "bytes of attachments; it knows no document"},
+	"bridge/remote/unsent":         {[]string{"bridge/model", "bridge/wake"}, "what was not acknowledged; it sends nothing"},
 	"bridge/remote/jobs":           {nil, "a queue by priority; it does not know what the work is"},
-	"bridge/remote/transport":      {[]string{"bridge/ysync", "bridge/token", "github.com/coder/websocket"}, "documents by their names at a server; it does not know what is in one, and keeps nothing"},
+	"bridge/remote/transport":      {[]string{"bridge/ysync", "bridge/token", "bridge/wake", "github.com/coder/websocket"}, "documents by their names at a server; it does not know what is in one, and keeps nothing"},
 	"bridge/semantic":              {[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "gonum.org/v1/gonum/...", "github.com/blevesearch/snowballstem/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
 	"bridge/blobs":                 {nil, "files by their hashes; it knows no entry and no network"},
 	"bridge/folderdoc":             {[]string{"bridge/ycrdt"}, "the data model of a folder is a function of one document"},
@@ -204,7 +205,7 @@ var importRules = map[string]importRule{
 		"the clients of a document; it knows no request",
 	},
 	"bridge/yserve/access": {[]string{"bridge/token", "bridge/yserve/host"}, "who is let in; it knows a document but by its id"},
-	"bridge/yserve/socket": {[]string{"bridge/inflight", "github.com/coder/websocket"}, "one websocket of a client; it does not know what a frame says"},
+	"bridge/yserve/socket": {[]string{"bridge/inflight", "bridge/wake", "github.com/coder/websocket"}, "one websocket of a client; it does not know what a frame says"},
 	"mcpserver": {
 		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/semantic", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."},
 		"with its transports the only place that knows mcp-go; it knows no FUSE",

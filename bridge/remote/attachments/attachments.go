@@ -23,6 +23,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Attachments are those of one folder.
@@ -31,7 +32,7 @@ type Attachments struct {
 	cache  *blobs.Cache
 	folder string // the name of the folder's document at the server
 	log    *slog.Logger
-	wanted chan struct{} // signals that something may be missing
+	wanted wake.Signal // something may be missing
 
 	mu      sync.Mutex          // protects the following
 	missing []folderdoc.Entry   // in the folder's document, but not in cache
@@ -40,7 +41,7 @@ type Attachments struct {
 
 // Open opens the attachments in dir; none are served if dir is "" or the server stores none.
 func Open(dir string, server transport.Server, folder string, log *slog.Logger) (*Attachments, error) {
-	a := &Attachments{folder: folder, log: log, wanted: make(chan struct{}, 1), failed: make(map[string]struct{})}
+	a := &Attachments{folder: folder, log: log, wanted: wake.New(), failed: make(map[string]struct{})}
 	files, ok := server.(transport.Files)
 	if !ok || dir == "" {
 		return a, nil
@@ -72,22 +73,14 @@ func (a *Attachments) Fetch(missing []folderdoc.Entry) {
 	a.missing = missing
 	a.mu.Unlock()
 	if len(missing) > 0 {
-		select {
-		case a.wanted <- struct{}{}:
-		default:
-		}
+		a.wanted.Set()
 	}
 }
 
 // Run downloads missing attachments until ctx ends, while online returns true. It calls
 // arrived after each one.
 func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func()) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-a.wanted:
-		}
+	for range a.wanted.Until(ctx) {
 		// After a reconnection the listing calls Fetch again.
 		for online() {
 			e, ok := a.next()
@@ -142,13 +135,10 @@ func (a *Attachments) Open(e folderdoc.Entry) (model.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return file{f, e}, nil
+	return file{f}, nil
 }
 
-type file struct {
-	*os.File
-	e folderdoc.Entry
-}
+type file struct{ *os.File }
 
 func (f file) WriteAt([]byte, int64) (int, error) { return 0, model.ErrReadOnly }
 func (f file) Truncate(int64) error               { return model.ErrReadOnly }

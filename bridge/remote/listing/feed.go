@@ -7,11 +7,12 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
+	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // feed is the changes of peers that are not reported yet.
 type feed struct {
-	wake chan struct{} // signals that events or dirty has something
+	wake wake.Signal // events or dirty has something
 
 	mu     sync.Mutex // protects the following
 	events []model.SourceEvent
@@ -19,21 +20,21 @@ type feed struct {
 }
 
 func newFeed() feed {
-	return feed{wake: make(chan struct{}, 1), dirty: make(map[model.DocID]bool)}
+	return feed{wake: wake.New(), dirty: make(map[model.DocID]bool)}
 }
 
 func (f *feed) add(ev model.SourceEvent) {
 	f.mu.Lock()
 	f.events = append(f.events, ev)
 	f.mu.Unlock()
-	signal(f.wake)
+	f.wake.Set()
 }
 
 func (f *feed) addDirty(id model.DocID) {
 	f.mu.Lock()
 	f.dirty[id] = true
 	f.mu.Unlock()
-	signal(f.wake)
+	f.wake.Set()
 }
 
 func (f *feed) take() ([]model.SourceEvent, map[model.DocID]bool) {
@@ -51,13 +52,6 @@ func (f *feed) forget() {
 	f.events = nil
 }
 
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
 // Scan reports the entries. Report reports later changes.
 func (l *Listing) Scan(found func(model.SourceEntry)) {
 	l.mu.Lock()
@@ -71,12 +65,7 @@ func (l *Listing) Scan(found func(model.SourceEntry)) {
 
 // Report reports changes of peers until ctx ends.
 func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-l.feed.wake:
-		}
+	for range l.feed.wake.Until(ctx) {
 		events, dirty := l.feed.take()
 		for _, ev := range events {
 			changed(ev)

@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/attachments"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/wake"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -27,7 +28,7 @@ type Listing struct {
 	o      Options
 	ctx    context.Context
 	feed   feed
-	relist chan struct{} // signals that the folder's document has changed
+	relist wake.Signal // the folder's document has changed
 
 	// moving is held while a draft becomes an entry, and while entries are moved or
 	// removed, which then see it in one of the documents. It comes before all other locks.
@@ -44,7 +45,7 @@ type Listing struct {
 // New returns a Listing, which is empty until List. It reads documents until ctx ends.
 func New(ctx context.Context, o Options) *Listing {
 	return &Listing{
-		o: o, ctx: ctx, feed: newFeed(), relist: make(chan struct{}, 1),
+		o: o, ctx: ctx, feed: newFeed(), relist: wake.New(),
 		paths: make(map[model.DocID]string), withheld: make(map[model.DocID]bool),
 	}
 }
@@ -113,18 +114,13 @@ func (l *Listing) served(e folderdoc.Entry) bool {
 
 // Run updates the listing until the context of New ends.
 func (l *Listing) Run() {
-	for {
-		select {
-		case <-l.ctx.Done():
-			return
-		case <-l.relist:
-			l.o.Set.Logged("list the folder", l.List(true))
-		}
+	for range l.relist.Until(l.ctx) {
+		l.o.Set.Logged("list the folder", l.List(true))
 	}
 }
 
 // Refresh makes Run update the listing.
-func (l *Listing) Refresh() { signal(l.relist) }
+func (l *Listing) Refresh() { l.relist.Set() }
 
 // List updates the listing from the folder's document, and reports the differences if
 // report is set.

@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/wake"
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
 // Peer keeps one document in step with the server over one link, in one goroutine.
 type Peer struct {
 	d      *Document
-	wake   chan struct{} // holds a token when the outbox has something
-	lagged atomic.Bool   // the outbox was dropped
+	wake   wake.Signal // the outbox has something
+	lagged atomic.Bool // the outbox was dropped
 
 	in, out chan struct{} // see In and Out
 
@@ -46,7 +47,7 @@ const DefaultResync = 20 * time.Second
 
 // NewPeer returns a peer of a document. A document has one at a time.
 func NewPeer(d *Document) *Peer {
-	return &Peer{d: d, wake: make(chan struct{}, 1), in: make(chan struct{}), out: make(chan struct{})}
+	return &Peer{d: d, wake: wake.New(), in: make(chan struct{}), out: make(chan struct{})}
 }
 
 // In is closed when the document has what the server had.
@@ -71,10 +72,7 @@ func (p *Peer) queue(outbox []outgoing, out outgoing) []outgoing {
 		outbox = outbox[:0]
 		p.lagged.Store(true)
 	}
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
+	p.wake.Set()
 	return append(outbox, out)
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 const (
@@ -35,7 +37,7 @@ type socket struct {
 	mu     sync.Mutex // protects the following
 	queue  [][]byte
 	queued int
-	wake   chan struct{} // holds one token while the queue is not empty
+	wake   wake.Signal // the queue is not empty
 }
 
 // dial opens a websocket; its caller runs read.
@@ -53,7 +55,7 @@ func dial(ctx context.Context, client *http.Client, url string, header http.Head
 		return nil, connectionError(err)
 	}
 	conn.SetReadLimit(maxFrame)
-	s := &socket{conn: conn, wake: make(chan struct{}, 1)}
+	s := &socket{conn: conn, wake: wake.New()}
 	s.ctx, s.end = context.WithCancelCause(ctx)
 	go s.write()
 	return s, nil
@@ -78,13 +80,8 @@ func (s *socket) read(take func(frame []byte) error) {
 }
 
 func (s *socket) write() {
-	for {
-		select {
-		case <-s.ctx.Done():
-			s.conn.CloseNow()
-			return
-		case <-s.wake:
-		}
+	defer s.conn.CloseNow()
+	for range s.wake.Until(s.ctx) {
 		for frame := s.next(); frame != nil; frame = s.next() {
 			ctx, cancel := context.WithTimeout(s.ctx, writeTimeout)
 			err := s.conn.Write(ctx, websocket.MessageBinary, frame)
@@ -130,10 +127,7 @@ func (s *socket) Send(frame []byte) {
 		s.end(errOverflow)
 		return
 	}
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	s.wake.Set()
 }
 
 func (s *socket) Err() error { return context.Cause(s.ctx) }

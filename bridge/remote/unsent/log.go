@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Store remembers unacknowledged records beyond the process.
@@ -30,7 +31,7 @@ type Log struct {
 	mu      sync.Mutex // protects the following
 	pending map[model.DocID]uint64
 	sent    map[model.DocID]uint64 // acknowledged, but not in the store yet
-	wake    chan struct{}          // signals that sent has something
+	wake    wake.Signal            // sent has something
 }
 
 // Open reads the log from the store.
@@ -39,7 +40,7 @@ func Open(store Store) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Log{store: store, pending: pending, sent: make(map[model.DocID]uint64), wake: make(chan struct{}, 1)}, nil
+	return &Log{store: store, pending: pending, sent: make(map[model.DocID]uint64), wake: wake.New()}, nil
 }
 
 // Pending returns the number of the last record that the server lacks of each document.
@@ -82,10 +83,7 @@ func (l *Log) Acknowledge(id model.DocID, seq uint64) (all bool) {
 	}
 	if was {
 		l.sent[id] = max(l.sent[id], seq)
-		select {
-		case l.wake <- struct{}{}:
-		default:
-		}
+		l.wake.Set()
 	}
 	return all
 }
@@ -93,12 +91,7 @@ func (l *Log) Acknowledge(id model.DocID, seq uint64) (all bool) {
 // Run stores acknowledgements until ctx ends; failed is called with errors. What a crash
 // loses is sent again, which changes nothing.
 func (l *Log) Run(ctx context.Context, failed func(error)) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-l.wake:
-		}
+	for range l.wake.Until(ctx) {
 		l.mu.Lock()
 		sent := l.sent
 		l.sent = make(map[model.DocID]uint64)

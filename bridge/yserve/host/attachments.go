@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Attachment is the content of an attachment. Close it at the end.
@@ -139,15 +140,10 @@ type fileSum struct {
 	hash    string
 }
 
-// hashFiles hashes files that are new or have changed, and enters them, whenever wake is
-// signalled, until ctx ends.
-func (h *Host) hashFiles(ctx context.Context, wake <-chan struct{}) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-wake:
-		}
+// hashFiles hashes files that are new or have changed, and enters them, whenever unhashed
+// is set, until ctx ends.
+func (h *Host) hashFiles(ctx context.Context, unhashed wake.Signal) {
+	for range unhashed.Until(ctx) {
 		for _, f := range h.folders {
 			if f.hashAll(ctx) {
 				h.pending.signal(true, "")

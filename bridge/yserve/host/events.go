@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Event is a change of a document.
@@ -65,7 +66,7 @@ func (d *Document) follow() {
 
 // pending is the workspace's reports that Run has not handled yet.
 type pending struct {
-	wake chan struct{}
+	wake wake.Signal
 
 	mu      sync.Mutex // protects the following
 	changed map[model.Path]bool
@@ -76,28 +77,21 @@ type pending struct {
 func (h *Host) Run(ctx context.Context) error {
 	defer h.ws.Subscribe(h.pending.add)()
 	h.pending.signal(true, "") // changes since New
-	unhashed := make(chan struct{}, 1)
+	unhashed := wake.New()
 	var hashing sync.WaitGroup
 	hashing.Go(func() { h.hashFiles(ctx, unhashed) })
 	defer hashing.Wait()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-h.pending.wake:
-		}
+	for range h.pending.wake.Until(ctx) {
 		names, changed := h.pending.take()
 		if names {
 			h.followAll()
-			select {
-			case unhashed <- struct{}{}:
-			default:
-			}
+			unhashed.Set()
 		}
 		for p := range changed {
 			h.tell(p)
 		}
 	}
+	return nil
 }
 
 func (h *Host) followAll() {
@@ -144,10 +138,7 @@ func (p *pending) signal(names bool, changed model.Path) {
 		p.changed[changed] = true
 	}
 	p.mu.Unlock()
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
+	p.wake.Set()
 }
 
 func (p *pending) take() (names bool, changed map[model.Path]bool) {

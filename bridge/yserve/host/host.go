@@ -10,6 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Options configure a Host.
@@ -47,7 +48,7 @@ func New(ctx context.Context, o Options) (*Host, error) {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	h.pending.wake = make(chan struct{}, 1)
+	h.pending.wake = wake.New()
 	for _, fs := range o.Workspace.Options().Folders {
 		if _, live := fs.Source.(bridge.Documents); live {
 			continue

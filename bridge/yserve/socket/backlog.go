@@ -1,13 +1,17 @@
 package socket
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge/wake"
+)
 
 // backlog is the queue of frames for one client, bounded by their number and their bytes.
 // The frame that exceeds the bound in bytes still fits: a note is sent whole.
 type backlog struct {
 	maxFrames, maxBytes int
-	filled              chan struct{} // signals that there may be frames
-	drained             chan struct{} // signals that there may be room
+	filled              wake.Signal // there may be frames
+	drained             wake.Signal // there may be room
 
 	mu     sync.Mutex // protects the following
 	frames [][]byte
@@ -16,7 +20,7 @@ type backlog struct {
 }
 
 func newBacklog(maxFrames, maxBytes int) *backlog {
-	return &backlog{maxFrames: maxFrames, maxBytes: maxBytes, filled: make(chan struct{}, 1), drained: make(chan struct{}, 1)}
+	return &backlog{maxFrames: maxFrames, maxBytes: maxBytes, filled: wake.New(), drained: wake.New()}
 }
 
 // put adds a frame; ok is false if there is no room for it.
@@ -37,7 +41,7 @@ func (b *backlog) putWithin(frame []byte, maxFrames, maxBytes int) bool {
 	b.frames = append(b.frames, frame)
 	b.count++
 	b.bytes += len(frame)
-	signal(b.filled)
+	b.filled.Set()
 	return true
 }
 
@@ -56,18 +60,11 @@ func (b *backlog) written(frame []byte) {
 	defer b.mu.Unlock()
 	b.count--
 	b.bytes -= len(frame)
-	signal(b.drained)
+	b.drained.Set()
 }
 
 func (b *backlog) busy() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.count > 0
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }

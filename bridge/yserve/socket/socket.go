@@ -195,12 +195,7 @@ func (k *Socket) Reply(frame []byte) {
 }
 
 func (k *Socket) write() error {
-	for {
-		select {
-		case <-k.ctx.Done():
-			return nil
-		case <-k.out.filled:
-		}
+	for range k.out.filled.Until(k.ctx) {
 		for _, frame := range k.out.take() {
 			if err := k.send(frame); err != nil {
 				return err
@@ -208,6 +203,7 @@ func (k *Socket) write() error {
 			k.out.written(frame)
 		}
 	}
+	return nil
 }
 
 // send writes one frame. Neither it nor a read uses the connection's context: the library
