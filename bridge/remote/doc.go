@@ -14,7 +14,6 @@
 //	listing       the contents of the folder, and changes of peers
 //	schedule      which document is connected when
 //	jobs          the queue of documents that wait for a turn
-//	unsent        what the server has not acknowledged
 //	attachments   bytes by their hashes
 //	replica       the documents: in memory, in the store, in step over a link
 //	transport     the documents of a server by their names: tokens, sockets, frames

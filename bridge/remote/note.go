@@ -110,7 +110,7 @@ func (s *Source) NewDocument(ctx context.Context, rel string, rec *model.Record,
 		return err
 	})
 	if err == nil {
-		err = s.drafts.Enter(ctx, d, rel)
+		err = s.drafts.Enter(d, rel)
 	}
 	if err != nil {
 		return nil, listing.Failed("create", rel, err)

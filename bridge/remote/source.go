@@ -93,18 +93,14 @@ func (s *Source) build() (err error) {
 		return err
 	}
 	s.set = replica.NewSet(replica.Options{
-		Address: o.Address, Server: s.server, Folder: o.Folder, Store: o.Store,
+		Address: o.Address, Server: s.server, Name: o.Folder, Store: o.Store,
 		Client: ycrdt.ClientID(rand.Uint32()) | 1, Author: o.Author, Resync: o.Resync, Log: o.Logger,
 	}, p)
-	s.schedule, err = schedule.New(s.ctx, schedule.Options{
-		Address: o.Address, Server: s.server, Folder: o.Folder, Set: s.set, Store: o.Store,
-		Resync: o.Resync, Progress: o.Progress, Log: o.Logger,
-	}, p)
-	if err != nil {
+	if s.schedule, err = schedule.New(s.ctx, schedule.Options{Set: s.set, Store: o.Store, Progress: o.Progress}, p); err != nil {
 		return err
 	}
 	s.listing = listing.New(s.ctx, listing.Options{Set: s.set, Attachments: s.attachments, Notes: s.schedule.SetNotes})
-	s.drafts = drafts.New(s.ctx, drafts.Options{Set: s.set, Listing: s.listing, Scheduler: s.schedule, Store: o.Store, Log: o.Logger})
+	s.drafts = drafts.New(s.ctx, drafts.Options{Set: s.set, Listing: s.listing, Scheduler: s.schedule})
 	*p = parts{s.listing, s.schedule, s.drafts, s.attachments}
 	return s.listing.List(false)
 }
@@ -155,7 +151,7 @@ func (s *Source) Scan(ctx context.Context, found func(model.SourceEntry)) error 
 }
 
 func (s *Source) firstContact(ctx context.Context) error {
-	empty, err := s.set.Folder().IsEmpty()
+	empty, err := s.set.Folder.IsEmpty()
 	if err != nil || !empty {
 		return err
 	}

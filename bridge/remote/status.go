@@ -10,10 +10,15 @@ import (
 )
 
 // ReadOnly reports whether the server takes no changes.
-func (s *Source) ReadOnly() bool { return s.set.Access().ReadOnly() }
+func (s *Source) ReadOnly() bool { return s.set.Access.Locked() != nil }
 
 // Locked returns why the server takes no changes and what to do; nil if it does.
-func (s *Source) Locked() error { return s.set.Access().Locked() }
+func (s *Source) Locked() error {
+	if locked := s.set.Access.Locked(); locked != nil {
+		return locked
+	}
+	return nil
+}
 
 // Attempted waits for the first attempt to connect.
 func (s *Source) Attempted(ctx context.Context) { s.schedule.Attempted(ctx, schedule.AttemptPatience) }
@@ -26,20 +31,20 @@ func (s *Source) Acknowledged(ctx context.Context, rel string) bool {
 
 // SyncStatus returns the progress of the synchronisation with the server.
 func (s *Source) SyncStatus() bridge.SyncStatus {
-	state, access := s.schedule.State(), s.set.Access()
+	state, locked := s.schedule.State(), s.set.Access.Locked()
 	st := bridge.SyncStatus{
 		Server: s.o.Address.String(), Connected: state.Connected, Unsent: state.Unsent,
-		Unfetched: state.Notes - state.Fetched, ReadOnly: access.ReadOnly(), Hidden: s.listing.HiddenPaths(), Synced: state.Synced,
+		Unfetched: state.Notes - state.Fetched, ReadOnly: locked != nil, Hidden: s.listing.HiddenPaths(), Synced: state.Synced,
 	}
 	switch {
 	case !state.Connected && state.Cause != nil:
 		st.LastError = s.o.Address.Explain(state.Cause)
-	case access.ReadOnly():
-		st.LastError = access.Reason()
+	case locked != nil:
+		st.LastError = locked.Reason
 	case state.Problem != nil:
 		st.LastError = s.o.Address.Explain(state.Problem)
 	case state.Connected && state.Notes == 0:
-		if empty, err := s.set.Folder().IsEmpty(); err == nil && empty {
+		if empty, err := s.set.Folder.IsEmpty(); err == nil && empty {
 			st.LastError = fmt.Sprintf("%s has nothing under the folder id %q; if that is not a new folder, check --folder NAME=ID", s.o.Address, s.o.Folder)
 		}
 	}

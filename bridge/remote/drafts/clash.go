@@ -88,8 +88,8 @@ func (f *Drafts) keepLoser(shared *folderdoc.Folder, rel, id string) error {
 		free = fmt.Sprintf("%s %d%s", strings.TrimSuffix(rel, ext), n, ext)
 	}
 	f.o.Listing.Withhold(model.DocID(id))
-	return f.o.Set.Drafts().Change(f.ctx, &model.Record{}, func(doc *ycrdt.Doc) error {
-		_, err := folderdoc.Open(doc).Create(folderdoc.Entry{Path: free, ID: id, Type: folderdoc.TypeMarkdown}, nil)
+	return f.o.Set.Drafts.ChangeFolder(func(drafts *folderdoc.Folder) error {
+		_, err := drafts.Create(folderdoc.Entry{Path: free, ID: id, Type: folderdoc.TypeMarkdown}, nil)
 		return err
 	})
 }
@@ -104,9 +104,9 @@ func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
 		return
 	}
 	if err != nil {
-		f.o.Log.Warn("two notes were given one name, and their texts could not be compared", model.LogPath, rel, model.LogErr, err)
+		f.o.Set.Log.Warn("two notes were given one name, and their texts could not be compared", model.LogPath, rel, model.LogErr, err)
 	}
-	f.o.Log.Warn(fmt.Sprintf("%q was the name of two notes, as after a server's loss of data; the other one is %q now", winner.Path, rel), model.LogPath, rel)
+	f.o.Set.Log.Warn(fmt.Sprintf("%q was the name of two notes, as after a server's loss of data; the other one is %q now", winner.Path, rel), model.LogPath, rel)
 	f.o.Set.Logged("list the folder", f.o.Listing.Release(d.ID(), rel))
 	if !f.o.Scheduler.Lacks(d.ID()) {
 		f.Uploaded(d)

@@ -18,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"path"
 	"slices"
 	"strings"
@@ -38,8 +37,6 @@ type Options struct {
 	Set       *replica.Set
 	Listing   *listing.Listing
 	Scheduler *schedule.Scheduler
-	Store     model.Store
-	Log       *slog.Logger
 }
 
 // Drafts are those of one folder.
@@ -56,15 +53,15 @@ func New(ctx context.Context, o Options) *Drafts { return &Drafts{o: o, ctx: ctx
 func (f *Drafts) Wait() { f.running.Wait() }
 
 // Enter makes a new document a draft.
-func (f *Drafts) Enter(ctx context.Context, d *replica.Document, rel string) error {
+func (f *Drafts) Enter(d *replica.Document, rel string) error {
 	return f.o.Listing.Restructure(func(shared *folderdoc.Folder) error {
 		if dir := listing.Parent(rel); dir != "" {
 			if _, err := shared.Create(folderdoc.Entry{Path: dir, Type: folderdoc.TypeFolder}, nil); err != nil {
 				return err
 			}
 		}
-		return f.o.Set.Drafts().Change(ctx, &model.Record{}, func(doc *ycrdt.Doc) error {
-			e, err := folderdoc.Open(doc).Create(folderdoc.Entry{Path: rel, ID: string(d.ID()), Type: folderdoc.TypeMarkdown}, nil)
+		return f.o.Set.Drafts.ChangeFolder(func(drafts *folderdoc.Folder) error {
+			e, err := drafts.Create(folderdoc.Entry{Path: rel, ID: string(d.ID()), Type: folderdoc.TypeMarkdown}, nil)
 			if err == nil && e.ID != string(d.ID()) {
 				err = fs.ErrExist
 			}
@@ -75,8 +72,8 @@ func (f *Drafts) Enter(ctx context.Context, d *replica.Document, rel string) err
 
 // list returns the drafts, without folders.
 func (f *Drafts) list() (drafts []folderdoc.Entry) {
-	err := f.o.Set.Drafts().View(f.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
-		drafts = slices.DeleteFunc(folderdoc.Open(doc).List(), func(e folderdoc.Entry) bool { return e.Type == folderdoc.TypeFolder })
+	err := f.o.Set.Drafts.ViewFolder(func(all *folderdoc.Folder) error {
+		drafts = slices.DeleteFunc(all.List(), func(e folderdoc.Entry) bool { return e.Type == folderdoc.TypeFolder })
 		return nil
 	})
 	f.o.Set.Logged("read the drafts", err)
@@ -150,8 +147,7 @@ func (f *Drafts) dropDraft(rel string) error {
 }
 
 func (f *Drafts) removeDraft(rel string) error {
-	return f.o.Set.Drafts().Change(f.ctx, &model.Record{}, func(doc *ycrdt.Doc) error {
-		entries := folderdoc.Open(doc)
+	return f.o.Set.Drafts.ChangeFolder(func(entries *folderdoc.Folder) error {
 		if err := entries.Delete(rel, nil); err != nil {
 			return err
 		}
@@ -182,8 +178,7 @@ func (f *Drafts) moveDraft(rel string) error {
 	}
 	var id string
 	err := f.o.Listing.Restructure(func(*folderdoc.Folder) error {
-		return f.o.Set.Drafts().Change(f.ctx, &model.Record{}, func(doc *ycrdt.Doc) error {
-			entries := folderdoc.Open(doc)
+		return f.o.Set.Drafts.ChangeFolder(func(entries *folderdoc.Folder) error {
 			e, _ := entries.Get(rel)
 			id = e.ID
 			return entries.Rename(rel, to, false, nil)
@@ -219,7 +214,7 @@ func (f *Drafts) mergeInto(draft, note *replica.Document, rel string) error {
 		return err
 	}
 	f.o.Listing.Changed(note)
-	f.o.Log.Info("two notes of one name became one", model.LogPath, rel)
+	f.o.Set.Log.Info("two notes of one name became one", model.LogPath, rel)
 	return f.dropDraft(rel)
 }
 
@@ -237,7 +232,7 @@ func separated(have, text string) string {
 // authorOf returns a record of the last author of a document.
 func (f *Drafts) authorOf(d *replica.Document) model.Record {
 	rec := model.Record{Time: time.Now().UTC()}
-	h, err := f.o.Store.Load(d.ID())
+	h, err := f.o.Set.Store.Load(d.ID())
 	if err != nil {
 		return rec
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // Failed returns err as the *fs.PathError of a Source; nil if err is nil.
@@ -31,14 +30,14 @@ func Failed(op, rel string, err error) error {
 // Restructure runs fn, which may change the folder's document. The listing does not report
 // these changes as those of peers.
 func (l *Listing) Restructure(fn func(*folderdoc.Folder) error) error {
-	err := l.o.Set.Folder().Change(l.ctx, &model.Record{}, func(doc *ycrdt.Doc) error {
-		if err := l.listed(doc, true); err != nil {
+	err := l.o.Set.Folder.ChangeFolder(func(shared *folderdoc.Folder) error {
+		if err := l.listed(shared, true); err != nil {
 			return err
 		}
-		if err := fn(folderdoc.Open(doc)); err != nil {
+		if err := fn(shared); err != nil {
 			return err
 		}
-		return l.listed(doc, false)
+		return l.listed(shared, false)
 	})
 	if err != nil {
 		l.Refresh()
@@ -65,7 +64,7 @@ func (l *Listing) inBoth(shared *folderdoc.Folder, fn func(*folderdoc.Folder) er
 	if first != nil && !errors.Is(first, fs.ErrNotExist) {
 		return first
 	}
-	err := l.o.Set.Drafts().Change(l.ctx, &model.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
+	err := l.o.Set.Drafts.ChangeFolder(fn)
 	if errors.Is(err, fs.ErrNotExist) {
 		return first
 	}

@@ -97,7 +97,7 @@ func (l *Listing) Changed(d *replica.Document) {
 	switch {
 	case d.IsNote():
 		l.feed.addDirty(d.ID())
-	case d == l.o.Set.Folder():
+	case d == l.o.Set.Folder:
 		l.Refresh()
 	}
 }

@@ -4,13 +4,11 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // Find returns the entry at rel, or fs.ErrNotExist.
@@ -74,9 +72,9 @@ func (l *Listing) release(id model.DocID, rel string) {
 
 // Release ends Withhold: the draft is listed at rel.
 func (l *Listing) Release(id model.DocID, rel string) error {
-	return l.o.Set.Folder().View(l.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
+	return l.o.Set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
 		l.release(id, rel)
-		return l.listed(doc, true)
+		return l.listed(shared, true)
 	})
 }
 
@@ -98,8 +96,8 @@ func (l *Listing) IsWithheld(id model.DocID) bool {
 // Inside returns the names right below rel in either document.
 func (l *Listing) Inside(shared *folderdoc.Folder, rel string) ([]string, error) {
 	names := shared.Inside(rel)
-	err := l.o.Set.Drafts().View(l.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
-		names = append(names, folderdoc.Open(doc).Inside(rel)...)
+	err := l.o.Set.Drafts.ViewFolder(func(drafts *folderdoc.Folder) error {
+		names = append(names, drafts.Inside(rel)...)
 		return nil
 	})
 	slices.Sort(names)
@@ -110,8 +108,7 @@ func (l *Listing) Inside(shared *folderdoc.Folder, rel string) ([]string, error)
 // and not listed: canvases, attachments whose bytes are not here, and entries of newer
 // versions of the format.
 func (l *Listing) Hidden(rel string) (hidden []string, err error) {
-	err = l.o.Set.Folder().View(l.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
-		shared := folderdoc.Open(doc)
+	err = l.o.Set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
 		l.mu.Lock()
 		_, shown := l.byPath[rel]
 		l.mu.Unlock()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -13,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/bridge/wake"
-	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // Options configure a Listing.
@@ -52,15 +50,14 @@ func New(ctx context.Context, o Options) *Listing {
 
 // read returns the entries of the two documents, and the paths that are hidden because of
 // their names.
-func (l *Listing) read(folder *ycrdt.Doc) (all []folderdoc.Entry, hidden []string, err error) {
-	shared := folderdoc.Open(folder).List()
+func (l *Listing) read(shared *folderdoc.Folder) (all []folderdoc.Entry, hidden []string, err error) {
 	var drafts []folderdoc.Entry
-	err = l.o.Set.Drafts().View(l.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
-		drafts = folderdoc.Open(doc).List()
+	err = l.o.Set.Drafts.ViewFolder(func(folder *folderdoc.Folder) error {
+		drafts = folder.List()
 		return nil
 	})
 	drafts = slices.DeleteFunc(drafts, func(e folderdoc.Entry) bool { return l.IsWithheld(model.DocID(e.ID)) })
-	all = slices.DeleteFunc(union(shared, drafts), func(e folderdoc.Entry) bool {
+	all = slices.DeleteFunc(union(shared.List(), drafts), func(e folderdoc.Entry) bool {
 		if model.Path(e.Path).HasControl() {
 			hidden = append(hidden, e.Path)
 		}
@@ -125,14 +122,12 @@ func (l *Listing) Refresh() { l.relist.Set() }
 // List updates the listing from the folder's document, and reports the differences if
 // report is set.
 func (l *Listing) List(report bool) error {
-	return l.o.Set.Folder().View(l.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
-		return l.listed(doc, report)
-	})
+	return l.o.Set.Folder.ViewFolder(func(shared *folderdoc.Folder) error { return l.listed(shared, report) })
 }
 
 // listed is List with the folder's document.
-func (l *Listing) listed(doc *ycrdt.Doc, report bool) error {
-	now, hidden, err := l.read(doc)
+func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
+	now, hidden, err := l.read(shared)
 	if err != nil {
 		return err
 	}

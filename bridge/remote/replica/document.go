@@ -85,7 +85,7 @@ func (d *Document) SetLast(seq uint64) {
 // View or Change calls may use it.
 func (d *Document) Stamp(size int) model.Stamp {
 	return model.Stamp{
-		Device: uint64(d.set.o.Client), Size: int64(size), ModTime: d.state.modTime.UnixNano(), ChgTime: d.state.version,
+		Device: uint64(d.set.Client), Size: int64(size), ModTime: d.state.modTime.UnixNano(), ChgTime: d.state.version,
 	}
 }
 
@@ -95,7 +95,7 @@ func (d *Document) loaded(fn func(s *state) error) error {
 	defer d.mu.Unlock()
 	d.state.used = time.Now()
 	if d.state.doc == nil {
-		if err := d.state.load(d.set.o.Store, d.id, d.set.o.Client); err != nil {
+		if err := d.state.load(d.set.Store, d.id, d.set.Client); err != nil {
 			return err
 		}
 		d.set.resident.add(d)
@@ -154,15 +154,26 @@ func (d *Document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error)
 	return d.loaded(func(s *state) error { return fn(s.doc, s.modTime) })
 }
 
+// ViewFolder calls fn with the contents of a folder document, which do not change meanwhile.
+func (d *Document) ViewFolder(fn func(*folderdoc.Folder) error) error {
+	return d.loaded(func(s *state) error { return fn(folderdoc.Open(s.doc)) })
+}
+
+// ChangeFolder calls fn with the contents of a folder document, and stores and sends its
+// changes.
+func (d *Document) ChangeFolder(fn func(*folderdoc.Folder) error) error {
+	return d.Change(context.Background(), &model.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
+}
+
 // Change calls fn, and stores and sends its changes.
 func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error {
 	if d.name != "" {
-		if err := d.set.access.Locked(); err != nil {
+		if err := d.set.Access.Locked(); err != nil {
 			return err
 		}
 	}
 	return d.loaded(func(s *state) error {
-		client := d.set.o.Client
+		client := d.set.Client
 		rec.Client = uint64(client)
 		rec.Clock = s.doc.StateVector()[client]
 		if err := fn(s.doc); err != nil {
@@ -239,7 +250,7 @@ const flushDelay = 200 * time.Millisecond
 func (d *Document) Receive(update []byte, wait bool) error {
 	return d.loaded(func(s *state) error {
 		applied := func() {}
-		if d == d.set.folder {
+		if d == d.set.Folder {
 			applied = d.set.owner.FolderReceives(s.doc, update)
 		}
 		if err := s.doc.ApplyUpdate(update, serverOrigin{}); err != nil {
@@ -315,27 +326,30 @@ func (d *Document) detach() {
 	d.peer, d.outbox = nil, nil
 }
 
-// stateVector returns the document's state vector, for a step 1.
-func (d *Document) stateVector() (sv []byte, err error) {
+// read returns what fn finds in a document.
+func read[T any](d *Document, fn func(s *state) T) (found T, err error) {
 	err = d.loaded(func(s *state) error {
-		sv = s.doc.EncodeStateVector()
+		found = fn(s)
 		return nil
 	})
-	return sv, err
+	return found, err
+}
+
+// stateVector returns the document's state vector, for a step 1.
+func (d *Document) stateVector() ([]byte, error) {
+	return read(d, func(s *state) []byte { return s.doc.EncodeStateVector() })
 }
 
 // difference returns what a server with the given state vector lacks, with the number of
 // the last record in it, and empties the outbox, which is part of it.
-func (d *Document) difference(stateVector []byte) (out outgoing, err error) {
+func (d *Document) difference(stateVector []byte) (outgoing, error) {
 	if _, err := ycrdt.DecodeStateVector(stateVector); err != nil {
 		return outgoing{}, err
 	}
-	err = d.loaded(func(s *state) error {
+	return read(d, func(s *state) outgoing {
 		d.outbox = nil
-		out = outgoing{s.last, s.doc.EncodeStateAsUpdate(stateVector)}
-		return nil
+		return outgoing{s.last, s.doc.EncodeStateAsUpdate(stateVector)}
 	})
-	return out, err
 }
 
 // outgoing empties the outbox and returns what was in it.
@@ -348,28 +362,16 @@ func (d *Document) outgoing() []outgoing {
 }
 
 // IsEmpty reports whether nobody has written to the document yet.
-func (d *Document) IsEmpty() (empty bool, err error) {
-	err = d.loaded(func(s *state) error {
-		empty = len(s.doc.StateVector()) == 0
-		return nil
-	})
-	return empty, err
+func (d *Document) IsEmpty() (bool, error) {
+	return read(d, func(s *state) bool { return len(s.doc.StateVector()) == 0 })
 }
 
 // Text returns the document's text.
-func (d *Document) Text() (text string, err error) {
-	err = d.loaded(func(s *state) error {
-		text = s.doc.Text(folderdoc.ContentsName).String()
-		return nil
-	})
-	return text, err
+func (d *Document) Text() (string, error) {
+	return read(d, func(s *state) string { return s.doc.Text(folderdoc.ContentsName).String() })
 }
 
 // Contains reports whether the document has everything in a snapshot.
-func (d *Document) Contains(snapshot *ycrdt.Snapshot) (contains bool, err error) {
-	err = d.loaded(func(s *state) error {
-		contains = s.doc.Snapshot().Contains(snapshot)
-		return nil
-	})
-	return contains, err
+func (d *Document) Contains(snapshot *ycrdt.Snapshot) (bool, error) {
+	return read(d, func(s *state) bool { return s.doc.Snapshot().Contains(snapshot) })
 }

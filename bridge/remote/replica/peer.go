@@ -82,29 +82,29 @@ func (p *Peer) Run(ctx context.Context) error {
 		return err
 	}
 	defer p.d.detach()
-	l, err := p.d.set.o.Server.Open(ctx, p.d.name)
+	l, err := p.d.set.Server.Open(ctx, p.d.name)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
 	p.link = l
 	if l.ReadOnly() {
-		p.d.set.access.refuse("the token is for reading only")
+		p.d.set.Access.refuse("the token is for reading only")
 	} else {
-		p.d.set.access.allow()
+		p.d.set.Access.allow()
 	}
 	if err := p.step1(); err != nil {
 		return err
 	}
 	err = p.work(ctx)
 	if errors.Is(err, transport.ErrExpired) {
-		p.d.set.o.Server.Expired(p.d.name)
+		p.d.set.Server.Expired(p.d.name)
 	}
 	return err
 }
 
 func (p *Peer) work(ctx context.Context) error {
-	tick := time.NewTicker(p.d.set.o.Resync)
+	tick := time.NewTicker(p.d.set.Resync)
 	defer tick.Stop()
 	for {
 		var err error
@@ -133,7 +133,7 @@ func (p *Peer) work(ctx context.Context) error {
 // unanswered reports whether an answer of the server is overdue. Either side may have lost
 // a frame: a new link finds out.
 func (p *Peer) unanswered() bool {
-	return len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > p.d.set.o.Resync
+	return len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > p.d.set.Resync
 }
 
 // step1 sends the document's state vector. With AckStep2 the answer acknowledges what was
@@ -162,14 +162,14 @@ func (p *Peer) handle(f ysync.Frame) error {
 		return p.handleSync(f)
 	case ysync.SyncStatus:
 		if !f.Saved {
-			p.d.set.access.refuse("it did not take a change")
+			p.d.set.Access.refuse("it did not take a change")
 		}
 		return p.acknowledged(f.Saved)
 	case ysync.Echo:
 		return p.echoed(f.Payload)
 	case ysync.Auth:
 		if f.Auth == ysync.PermissionDenied {
-			p.d.set.access.refuse(f.Text)
+			p.d.set.Access.refuse(f.Text)
 		}
 	case ysync.QueryAwareness:
 		p.d.set.presence.announce(p)
@@ -217,7 +217,7 @@ func (p *Peer) answer() error {
 		return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
 	}
 	p.greeted = true
-	if p.d.set.access.ReadOnly() {
+	if p.d.set.Access.Locked() != nil {
 		closeOnce(p.out) // nothing will be sent
 		return nil
 	}
@@ -232,7 +232,7 @@ func (p *Peer) answer() error {
 
 // flush sends the outbox.
 func (p *Peer) flush() error {
-	if !p.greeted || p.d.set.access.ReadOnly() {
+	if !p.greeted || p.d.set.Access.Locked() != nil {
 		return nil
 	}
 	if p.lagged.Swap(false) {

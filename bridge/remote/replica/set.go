@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Address transport.Address
 	Server  transport.Server
-	Folder  string         // the name of the folder's document at the server
+	Name    string         // of the folder's document at the server
 	Store   model.Store    // of all documents
 	Client  ycrdt.ClientID // of all changes of this process
 	Author  string         // shown in the notes that are edited; "" shows nobody
@@ -50,13 +50,18 @@ const (
 
 // Set is the documents of one folder.
 type Set struct {
-	o        Options
+	Options
+	// Folder is the folder's document.
+	Folder *Document
+	// Drafts is a document of the same form that never leaves this machine: notes whose
+	// content the server has not acknowledged.
+	Drafts *Document
+	// Access is whether the server takes changes.
+	Access *Access
+
 	owner    Owner
-	access   *Access
 	presence *presence
 	resident resident
-
-	folder, drafts *Document
 
 	mu        sync.Mutex // protects the following
 	documents map[model.DocID]*Document
@@ -64,22 +69,12 @@ type Set struct {
 
 // NewSet returns a Set. Nothing is read or connected yet.
 func NewSet(o Options, owner Owner) *Set {
-	s := &Set{o: o, owner: owner, access: &Access{address: o.Address, folder: o.Folder, log: o.Log}, presence: newPresence(o.Author, o.Client)}
-	s.folder = &Document{set: s, id: FolderID, name: o.Folder}
-	s.drafts = &Document{set: s, id: DraftsID}
-	s.documents = map[model.DocID]*Document{FolderID: s.folder, DraftsID: s.drafts}
+	s := &Set{Options: o, owner: owner, Access: &Access{o: o}, presence: newPresence(o.Author, o.Client)}
+	s.Folder = &Document{set: s, id: FolderID, name: o.Name}
+	s.Drafts = &Document{set: s, id: DraftsID}
+	s.documents = map[model.DocID]*Document{FolderID: s.Folder, DraftsID: s.Drafts}
 	return s
 }
-
-// Folder returns the folder's document.
-func (s *Set) Folder() *Document { return s.folder }
-
-// Drafts returns a document of the same form that never leaves this machine: notes whose
-// content the server has not acknowledged.
-func (s *Set) Drafts() *Document { return s.drafts }
-
-// Access returns whether the server takes changes.
-func (s *Set) Access() *Access { return s.access }
 
 // Document returns the document with the given id.
 func (s *Set) Document(id model.DocID) *Document {
@@ -87,7 +82,7 @@ func (s *Set) Document(id model.DocID) *Document {
 	defer s.mu.Unlock()
 	d := s.documents[id]
 	if d == nil {
-		d = &Document{set: s, id: id, name: transport.DocumentName(s.o.Folder, string(id)), note: true}
+		d = &Document{set: s, id: id, name: transport.DocumentName(s.Name, string(id)), note: true}
 		s.documents[id] = d
 	}
 	return d
@@ -107,19 +102,19 @@ func (s *Set) Flush() error {
 
 // append stores records of a document.
 func (s *Set) append(d *Document, records ...model.Record) (uint64, error) {
-	seq, err := s.o.Store.Append(d.id, s.path(d), records...)
+	seq, err := s.Store.Append(d.id, s.path(d), records...)
 	if err == nil {
 		// No file can lag behind, so everything may be compacted.
-		s.o.Store.Materialized(d.id, seq, model.ContentSum{})
+		s.Store.Materialized(d.id, seq, model.ContentSum{})
 	}
 	return seq, err
 }
 
 func (s *Set) path(d *Document) model.Path {
 	switch d {
-	case s.folder:
+	case s.Folder:
 		return folderPath
-	case s.drafts:
+	case s.Drafts:
 		return draftsPath
 	}
 	if p := s.owner.Path(d.id); p != "" {
@@ -131,7 +126,7 @@ func (s *Set) path(d *Document) model.Path {
 // Logged logs the failure of what, unless err is nil.
 func (s *Set) Logged(what string, err error) {
 	if err != nil {
-		s.o.Log.Error("cannot "+what, model.LogFolder, s.o.Folder, model.LogErr, err)
+		s.Log.Error("cannot "+what, model.LogFolder, s.Name, model.LogErr, err)
 	}
 }
 

@@ -40,11 +40,7 @@ func (y *Scheduler) Run() {
 	for range Workers {
 		wg.Go(func() { y.work(ctx) })
 	}
-	wg.Go(func() {
-		y.unsent.Run(ctx, func(err error) {
-			y.o.Log.Error("cannot note what was sent", model.LogFolder, y.o.Folder, model.LogErr, err)
-		})
-	})
+	wg.Go(y.storeSent)
 	wg.Go(func() { y.poll(ctx) })
 	var b backoff
 	for ctx.Err() == nil {
@@ -71,7 +67,7 @@ func (y *Scheduler) Run() {
 func (y *Scheduler) followFolder(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := replica.NewPeer(y.o.Set.Folder())
+	p := replica.NewPeer(y.o.Set.Folder)
 	r := &reports{y: y, p: p}
 	p.OnOther(r.take)
 	var wg sync.WaitGroup
@@ -90,7 +86,7 @@ func (y *Scheduler) followFolder(ctx context.Context) error {
 	case err == nil:
 		return fmt.Errorf("%w: the connection has ended", transport.ErrUnreachable)
 	case errors.Is(err, transport.ErrNoDocument):
-		return fmt.Errorf("%w as %q", transport.ErrNoFolder, y.o.Folder)
+		return fmt.Errorf("%w as %q", transport.ErrNoFolder, y.o.Set.Name)
 	}
 	return err
 }
@@ -104,10 +100,10 @@ func (y *Scheduler) connected() {
 	y.tell()
 	notes := y.notes
 	y.mu.Unlock()
-	y.o.Log.Info("connected", model.LogFolder, y.o.Folder)
+	y.o.Set.Log.Info("connected", model.LogFolder, y.o.Set.Name)
 	if y.mayFollow(len(notes)) {
 		y.enqueue(y.unfetched(notes))
-		time.AfterFunc(y.o.Resync, y.compareAll) // in case that the server reports nothing
+		time.AfterFunc(y.o.Set.Resync, y.compareAll) // in case that the server reports nothing
 	} else {
 		y.enqueue(notes)
 	}
@@ -118,7 +114,7 @@ func (y *Scheduler) connected() {
 // mayFollow reports whether to rely on the server's reports for a folder with that many
 // notes, more than can be connected.
 func (y *Scheduler) mayFollow(notes int) bool {
-	return y.o.Server.Reports() && notes > y.o.Server.Links()-Workers
+	return y.o.Set.Server.Reports() && notes > y.o.Set.Server.Links()-Workers
 }
 
 // follow records that the server reports changes.
@@ -141,7 +137,7 @@ func (y *Scheduler) disconnected(err error) (was bool) {
 	y.tell()
 	y.mu.Unlock()
 	if was || errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoFolder) || errors.Is(err, transport.ErrProtocol) {
-		y.o.Log.Warn("not connected", model.LogFolder, y.o.Folder, model.LogErr, y.o.Address.Explain(err))
+		y.o.Set.Log.Warn("not connected", model.LogFolder, y.o.Set.Name, model.LogErr, y.o.Set.Address.Explain(err))
 	}
 	return was
 }

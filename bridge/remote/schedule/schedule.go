@@ -16,20 +16,20 @@
 //
 // Everything is safe for concurrent use. The scheduler's lock comes after those of documents
 // and of the listing, and before that of the queue. The lock of the reports is a leaf. No
-// lock is held across the network.
+// lock is held across the network or the store.
 package schedule
 
 import (
 	"context"
-	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/jobs"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
-	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/bridge/remote/unsent"
+	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Workers is the number of documents that are fetched or compared at a time.
@@ -37,21 +37,20 @@ const Workers = 16
 
 // Store remembers which documents were fetched, and which were not acknowledged.
 type Store interface {
-	unsent.Store
 	// Kept returns the documents with a history.
 	Kept() ([]model.DocID, error)
+	// Unsent returns the documents with unacknowledged records, each with the number of
+	// the last one.
+	Unsent() (map[model.DocID]uint64, error)
+	// Sent records that the server has everything of a document up to seq.
+	Sent(id model.DocID, seq uint64) error
 }
 
 // Options configure a Scheduler.
 type Options struct {
-	Address  transport.Address
-	Server   transport.Server
-	Folder   string // the name of the folder's document at the server
 	Set      *replica.Set
 	Store    Store
-	Resync   time.Duration  // how long the server may take to report changes
 	Progress func(Progress) // called after the turn of a note; may be nil
-	Log      *slog.Logger
 }
 
 // Folder is called about the folder, without locks held.
@@ -71,7 +70,7 @@ type Scheduler struct {
 	o      Options
 	folder Folder
 	jobs   *jobs.Queue[*replica.Document]
-	unsent *unsent.Log
+	acked  wake.Signal // sent has something
 	ctx    context.Context
 	peers  sync.WaitGroup // of notes; only workers add
 
@@ -82,7 +81,9 @@ type Scheduler struct {
 	cause   error // why there is no connection
 	problem error // the last error about one document since
 	synced  time.Time
-	kept    map[model.DocID]bool // documents that have been fetched or created here
+	kept    map[model.DocID]bool   // documents that have been fetched or created here
+	unsent  map[model.DocID]uint64 // of each document, the last record that the server lacks
+	sent    map[model.DocID]uint64 // acknowledged, but not in the store yet
 	notes   []model.DocID
 	live    map[*replica.Document]context.CancelFunc
 	follows *reports // reports of the present connection, nil if there are none
@@ -94,15 +95,16 @@ func New(ctx context.Context, o Options, folder Folder) (*Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	owed, err := unsent.Open(o.Store)
+	unsent, err := o.Store.Unsent()
 	if err != nil {
 		return nil, err
 	}
 	y := &Scheduler{
-		o: o, folder: folder, jobs: jobs.NewQueue[*replica.Document](), unsent: owed, ctx: ctx,
-		changed: make(chan struct{}), kept: make(map[model.DocID]bool), live: make(map[*replica.Document]context.CancelFunc),
+		o: o, folder: folder, jobs: jobs.NewQueue[*replica.Document](), acked: wake.New(), ctx: ctx,
+		changed: make(chan struct{}), kept: make(map[model.DocID]bool), unsent: unsent, sent: make(map[model.DocID]uint64),
+		live: make(map[*replica.Document]context.CancelFunc),
 	}
-	for id, seq := range owed.Pending() {
+	for id, seq := range unsent {
 		o.Set.Document(id).SetLast(seq)
 	}
 	for _, id := range kept {
@@ -140,7 +142,10 @@ func (y *Scheduler) enqueue(notes []model.DocID) {
 	for _, id := range notes {
 		y.want(y.o.Set.Document(id), y.priority(id))
 	}
-	for id := range y.unsent.Pending() {
+	y.mu.Lock()
+	unsent := slices.Collect(maps.Keys(y.unsent))
+	y.mu.Unlock()
+	for _, id := range unsent {
 		if id != replica.FolderID {
 			y.want(y.o.Set.Document(id), jobs.Unsent)
 		}
@@ -149,7 +154,7 @@ func (y *Scheduler) enqueue(notes []model.DocID) {
 
 func (y *Scheduler) priority(id model.DocID) jobs.Priority {
 	switch {
-	case y.unsent.Has(id):
+	case y.Lacks(id):
 		return jobs.Unsent
 	case !y.isKept(id):
 		return jobs.New
@@ -173,26 +178,54 @@ func (y *Scheduler) want(d *replica.Document, p jobs.Priority) {
 // Unsent records that the server lacks the record seq of a document, and queues that unless
 // it is connected. The document's lock may be held.
 func (y *Scheduler) Unsent(d *replica.Document, seq uint64, connected bool) {
-	y.unsent.Add(d.ID(), seq)
+	y.mu.Lock()
+	y.unsent[d.ID()] = max(y.unsent[d.ID()], seq)
+	y.mu.Unlock()
 	if !connected {
 		y.want(d, jobs.Unsent)
 	}
 }
 
 // Lacks reports whether the server lacks something of a document.
-func (y *Scheduler) Lacks(id model.DocID) bool { return y.unsent.Has(id) }
+func (y *Scheduler) Lacks(id model.DocID) bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.unsent[id] > 0
+}
 
 // Acknowledged records that the server has everything of the document up to seq.
 func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
-	all := y.unsent.Acknowledge(d.ID(), seq)
 	y.mu.Lock()
-	if y.online && y.unsent.Len() == 0 {
+	last, lacked := y.unsent[d.ID()]
+	all := last <= seq
+	if all {
+		delete(y.unsent, d.ID())
+	}
+	if lacked {
+		y.sent[d.ID()] = max(y.sent[d.ID()], seq)
+		y.acked.Set()
+	}
+	if y.online && len(y.unsent) == 0 {
 		y.synced = time.Now()
 	}
 	y.tell()
 	y.mu.Unlock()
-	if all && d != y.o.Set.Folder() {
+	if all && d != y.o.Set.Folder {
 		y.folder.Uploaded(d)
+	}
+}
+
+// storeSent stores acknowledgements until the context of New ends. What a crash loses is
+// sent again, which changes nothing.
+func (y *Scheduler) storeSent() {
+	for range y.acked.Until(y.ctx) {
+		y.mu.Lock()
+		sent := y.sent
+		y.sent = make(map[model.DocID]uint64)
+		y.mu.Unlock()
+		for id, seq := range sent {
+			y.o.Set.Logged("note what was sent", y.o.Store.Sent(id, seq))
+		}
 	}
 }
 
@@ -219,10 +252,9 @@ type State struct {
 
 // State returns the progress of the synchronisation with the server.
 func (y *Scheduler) State() State {
-	unsent := y.unsent.Len()
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	s := State{Progress: Progress{Notes: len(y.notes)}, Connected: y.online, Unsent: unsent, Synced: y.synced, Cause: y.cause, Problem: y.problem}
+	s := State{Progress: Progress{Notes: len(y.notes)}, Connected: y.online, Unsent: len(y.unsent), Synced: y.synced, Cause: y.cause, Problem: y.problem}
 	for _, id := range y.notes {
 		if y.kept[id] {
 			s.Fetched++

@@ -47,9 +47,9 @@ func (y *Scheduler) notFetched(d *replica.Document) error {
 	case kept:
 		return nil
 	case cause != nil:
-		return &model.NotFetchedError{Reason: y.o.Address.Explain(cause)}
+		return &model.NotFetchedError{Reason: y.o.Set.Address.Explain(cause)}
 	}
-	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has nothing of it, or is slow; try again", y.o.Address)}
+	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has nothing of it, or is slow; try again", y.o.Set.Address)}
 }
 
 // await waits for cond, which is called with the scheduler's lock, and reports whether it
@@ -100,15 +100,15 @@ const closePatience = 5 * time.Second
 
 // Drain waits until the server, if it is connected, has acknowledged everything.
 func (y *Scheduler) Drain() {
-	y.await(y.ctx, closePatience, func() bool { return y.tried && (y.futile() || y.unsent.Len() == 0) })
+	y.await(y.ctx, closePatience, func() bool { return y.tried && (y.futile() || len(y.unsent) == 0) })
 }
 
 // futile reports whether no acknowledgement will come. The caller holds the scheduler's
 // lock.
-func (y *Scheduler) futile() bool { return !y.online || y.o.Set.Access().ReadOnly() }
+func (y *Scheduler) futile() bool { return !y.online || y.o.Set.Access.Locked() != nil }
 
 // AwaitAcknowledged waits until the server has all of a document, and reports whether it has.
 func (y *Scheduler) AwaitAcknowledged(ctx context.Context, id model.DocID) bool {
-	y.await(ctx, closePatience, func() bool { return y.futile() || !y.unsent.Has(id) })
-	return !y.unsent.Has(id)
+	y.await(ctx, closePatience, func() bool { return y.futile() || y.unsent[id] == 0 })
+	return !y.Lacks(id)
 }

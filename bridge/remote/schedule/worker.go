@@ -36,7 +36,7 @@ func (y *Scheduler) work(ctx context.Context) {
 			}
 			continue
 		}
-		y.o.Log.Debug("document not compared", model.LogDoc, string(d.ID()), model.LogErr, err)
+		y.o.Set.Log.Debug("document not compared", model.LogDoc, string(d.ID()), model.LogErr, err)
 		y.mu.Lock()
 		if y.online && !errors.Is(err, transport.ErrExpired) {
 			y.problem = fmt.Errorf("document %q: %w", d.Name(), err)
@@ -48,7 +48,7 @@ func (y *Scheduler) work(ctx context.Context) {
 
 // turn synchronises one document, and leaves it connected if there is room.
 func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio jobs.Priority) error {
-	unsent := y.unsent.Has(d.ID())
+	unsent := y.Lacks(d.ID())
 	y.mu.Lock()
 	_, live := y.live[d]
 	y.mu.Unlock()
@@ -57,7 +57,7 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio jobs.Pri
 	}
 	stay := y.room(d, prio)
 	if !stay && !unsent {
-		if update, err := y.o.Server.Fetch(ctx, d.Name()); !errors.Is(err, errors.ErrUnsupported) {
+		if update, err := y.o.Set.Server.Fetch(ctx, d.Name()); !errors.Is(err, errors.ErrUnsupported) {
 			if err != nil {
 				return err
 			}
@@ -65,7 +65,7 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio jobs.Pri
 		}
 	}
 	err := y.connect(ctx, d, stay, unsent)
-	if t, ok := y.o.Server.(transport.Creator); ok && unsent && errors.Is(err, transport.ErrNoDocument) {
+	if t, ok := y.o.Set.Server.(transport.Creator); ok && unsent && errors.Is(err, transport.ErrNoDocument) {
 		// The note was created here.
 		if err = t.Create(ctx, d.Name()); err == nil {
 			err = y.connect(ctx, d, stay, unsent)
@@ -89,7 +89,7 @@ func (y *Scheduler) took(d *replica.Document, err error) error {
 // room reports whether a document is to stay connected: all do if there are few notes, else
 // those used last, for which others are disconnected.
 func (y *Scheduler) room(d *replica.Document, prio jobs.Priority) bool {
-	limit := y.o.Server.Links() - Workers
+	limit := y.o.Set.Server.Links() - Workers
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if len(y.notes) <= limit {
