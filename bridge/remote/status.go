@@ -9,9 +9,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/schedule"
 )
 
-// ReadOnly reports whether the server takes no changes.
-func (s *Source) ReadOnly() bool { return s.set.Access.Locked() != nil }
-
 // Locked returns why the server takes no changes and what to do; nil if it does.
 func (s *Source) Locked() error {
 	if locked := s.set.Access.Locked(); locked != nil {

@@ -182,7 +182,7 @@ func (s *Server) history(q fileRequest) error {
 	}
 	list := make([]file, len(blobs))
 	for i, b := range blobs {
-		list[i] = file{b.Hash, b.Size, b.Created.UnixMilli()}
+		list[i] = file{b.Name(), b.Size(), b.ModTime().UnixMilli()}
 	}
 	answer(q.w, map[string]any{"files": list})
 	return nil

@@ -81,13 +81,10 @@ func Decode(frame []byte) (Frame, error) {
 	wire := r.uint("type")
 	f := Frame{Type: Type(wire)}
 	switch f.Type {
-	case Sync:
-		f.readSync(&r)
-	case AwarenessState:
-		f.Payload = r.bytes("awareness update")
+	case Sync, AwarenessState, QueryAwareness:
+		f.readCommon(&r)
 	case Auth:
 		f.readPermission(&r)
-	case QueryAwareness:
 	default:
 		f.readRelay(&r, wire)
 	}
@@ -110,12 +107,18 @@ func (f *Frame) readPermission(r *reader) {
 	}
 }
 
-func (f *Frame) readSync(r *reader) {
-	f.Step = Step(r.uint("sync step"))
-	if f.Step > Update {
-		r.fail(fmt.Sprintf("sync step %d", f.Step))
+// readCommon reads the rest of a frame that is the same in both framings.
+func (f *Frame) readCommon(r *reader) {
+	switch f.Type {
+	case Sync, SyncReply:
+		f.Step = Step(r.uint("sync step"))
+		if f.Step > Update {
+			r.fail(fmt.Sprintf("sync step %d", f.Step))
+		}
+		f.Payload = r.bytes("sync payload")
+	case AwarenessState:
+		f.Payload = r.bytes("awareness update")
 	}
-	f.Payload = r.bytes("sync payload")
 }
 
 // Apply executes a Sync or SyncReply frame: it applies an update to doc, or answers a

@@ -24,13 +24,10 @@ func DecodeHocuspocus(frame []byte) (Frame, error) {
 	f.Document = r.text("document name")
 	f.Type = Type(r.uint("type"))
 	switch f.Type {
-	case Sync, SyncReply:
-		f.readSync(&r)
-	case AwarenessState:
-		f.Payload = r.bytes("awareness update")
+	case Sync, SyncReply, AwarenessState, QueryAwareness:
+		f.readCommon(&r)
 	case Auth:
 		f.readAuth(&r)
-	case QueryAwareness:
 	case Stateless, BroadcastStateless, Close:
 		f.Text = r.text("text")
 	case SyncStatus:

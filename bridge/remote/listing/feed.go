@@ -19,10 +19,6 @@ type feed struct {
 	dirty  map[model.DocID]bool // documents that have changed
 }
 
-func newFeed() feed {
-	return feed{wake: wake.New(), dirty: make(map[model.DocID]bool)}
-}
-
 func (f *feed) add(ev model.SourceEvent) {
 	f.mu.Lock()
 	f.events = append(f.events, ev)

@@ -43,7 +43,7 @@ type Listing struct {
 // New returns a Listing, which is empty until List. It reads documents until ctx ends.
 func New(ctx context.Context, o Options) *Listing {
 	return &Listing{
-		o: o, ctx: ctx, feed: newFeed(), relist: wake.New(),
+		o: o, ctx: ctx, feed: feed{wake: wake.New(), dirty: make(map[model.DocID]bool)}, relist: wake.New(),
 		paths: make(map[model.DocID]string), withheld: make(map[model.DocID]bool),
 	}
 }

@@ -24,8 +24,7 @@ type Peer struct {
 
 	// Only the goroutine of Run uses these.
 	link    *transport.Link
-	server  []byte // the server's last state vector
-	greeted bool   // server is set
+	server  []byte // the server's last state vector, nil before the first
 	waiting []claim
 	due     bool   // something was sent since the last request for an acknowledgement
 	sent    uint64 // number of the last record that was sent
@@ -118,7 +117,7 @@ func (p *Peer) work(ctx context.Context) error {
 		case <-p.wake:
 			err = p.flush()
 		case <-tick.C:
-			if !p.greeted || p.unanswered() {
+			if p.server == nil || p.unanswered() {
 				return transport.ErrSilent
 			}
 			err = p.step1()
@@ -144,7 +143,7 @@ func (p *Peer) step1() error {
 		return err
 	}
 	if p.link.Acks() == transport.AckStep2 {
-		p.expect(claim{seq: p.sent, valid: p.greeted})
+		p.expect(claim{seq: p.sent, valid: p.server != nil})
 		p.due = false
 	}
 	p.link.Send(ysync.AppendStep1(nil, sv))
@@ -216,7 +215,6 @@ func (p *Peer) answer() error {
 	if err != nil {
 		return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
 	}
-	p.greeted = true
 	if p.d.set.Access.Locked() != nil {
 		closeOnce(p.out) // nothing will be sent
 		return nil
@@ -232,7 +230,7 @@ func (p *Peer) answer() error {
 
 // flush sends the outbox.
 func (p *Peer) flush() error {
-	if !p.greeted || p.d.set.Access.Locked() != nil {
+	if p.server == nil || p.d.set.Access.Locked() != nil {
 		return nil
 	}
 	if p.lagged.Swap(false) {

@@ -117,13 +117,6 @@ func (y *Scheduler) mayFollow(notes int) bool {
 	return y.o.Set.Server.Reports() && notes > y.o.Set.Server.Links()-Workers
 }
 
-// follow records that the server reports changes.
-func (y *Scheduler) follow(x *reports) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	y.follows = x
-}
-
 // disconnected records the loss of the connection, and returns whether there was one.
 func (y *Scheduler) disconnected(err error) (was bool) {
 	if y.ctx.Err() != nil {

@@ -110,7 +110,9 @@ func (x *reports) takeSubdocs(payload []byte) error {
 	if err := cbor.Unmarshal(payload, &answer); err != nil {
 		return err
 	}
-	x.y.follow(x)
+	x.y.mu.Lock()
+	x.y.follows = x
+	x.y.mu.Unlock()
 	x.mu.Lock()
 	page := x.page
 	x.mu.Unlock()

@@ -20,13 +20,10 @@ import (
 // Attachment is the content of an attachment. Close it at the end.
 type Attachment struct {
 	io.ReadSeeker
+	io.Closer
 	Modified time.Time
 	Mimetype string
-	close    func() error
 }
-
-// Close closes the content.
-func (a *Attachment) Close() error { return a.close() }
 
 // Attachment opens the content with a hash of the attachment id, from the workspace or the
 // uploads; "" means the hash in the folder document. Errors: fs.ErrNotExist.
@@ -58,7 +55,7 @@ func (h *Host) Attachment(id, hash string) (*Attachment, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &Attachment{file, info.ModTime(), "application/octet-stream", file.Close}, nil
+	return &Attachment{file, file, info.ModTime(), "application/octet-stream"}, nil
 }
 
 // open opens the file of an entry; fs.ErrNotExist if it has changed since it was hashed.
@@ -74,7 +71,7 @@ func (f *folder) open(e folderdoc.Entry) (*Attachment, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &Attachment{io.NewSectionReader(file, 0, info.Size()), info.ModTime(), e.Mimetype, file.Close}, nil
+	return &Attachment{io.NewSectionReader(file, 0, info.Size()), file, info.ModTime(), e.Mimetype}, nil
 }
 
 // put writes the file of an attachment that a client has entered, from an earlier upload.
@@ -183,12 +180,13 @@ func (f *folder) hash(ctx context.Context, rel string) (fileSum, error) {
 		return fileSum{}, err
 	}
 	defer file.Close()
+	defer context.AfterFunc(ctx, func() { file.Close() })() // ends the copy
 	before, err := file.Stat()
 	if err != nil {
 		return fileSum{}, err
 	}
 	sum := sha256.New()
-	if _, err := io.Copy(sum, untilDone{ctx, io.NewSectionReader(file, 0, before.Size())}); err != nil {
+	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, before.Size())); err != nil {
 		return fileSum{}, err
 	}
 	after, err := file.Stat()
@@ -196,17 +194,4 @@ func (f *folder) hash(ctx context.Context, rel string) (fileSum, error) {
 		err = fs.ErrInvalid // the change will be reported
 	}
 	return fileSum{before.ModTime().UnixMilli(), hex.EncodeToString(sum.Sum(nil))}, err
-}
-
-// untilDone is a reader that fails when a context ends.
-type untilDone struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (u untilDone) Read(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.r.Read(p)
 }

@@ -200,7 +200,7 @@ func TestUpload(t *testing.T) {
 	if err := h.Upload("x", hashOf("a"), strings.NewReader("a")); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := h.Blobs("x"); err != nil || len(list) != 1 || list[0].Hash != hashOf("a") || list[0].Size != 1 {
+	if list, err := h.Blobs("x"); err != nil || len(list) != 1 || list[0].Name() != hashOf("a") || list[0].Size() != 1 {
 		t.Errorf("uploads are %v, %v", list, err)
 	}
 	if err := errors.Join(h.Discard("x", hashOf("a")), h.Discard("x", "")); err != nil {

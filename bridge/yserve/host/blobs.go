@@ -9,20 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge/blobs"
 )
 
 // ErrHash is the error for an upload with another hash than announced.
 var ErrHash = blobs.ErrHash
-
-// Blob is an uploaded content of an attachment.
-type Blob struct {
-	Hash    string // SHA-256, lower-case hex
-	Size    int64
-	Created time.Time
-}
 
 // Upload stores the bytes of r as a content of the attachment id, durably, under their
 // hash. A client uploads first, and then enters the hash in the folder document. Errors:
@@ -45,8 +37,8 @@ func (h *Host) Upload(id, hash string, r io.Reader) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Blobs returns the uploads for id, oldest first.
-func (h *Host) Blobs(id string) ([]Blob, error) {
+// Blobs returns the uploads for id, named by their hashes, oldest first.
+func (h *Host) Blobs(id string) ([]fs.FileInfo, error) {
 	dir, err := h.blobDir(id, "")
 	if err != nil {
 		return nil, err
@@ -55,13 +47,13 @@ func (h *Host) Blobs(id string) ([]Blob, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var list []Blob
+	var list []fs.FileInfo
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && blobs.ValidHash(e.Name()) {
-			list = append(list, Blob{e.Name(), info.Size(), info.ModTime()})
+			list = append(list, info)
 		}
 	}
-	slices.SortFunc(list, func(a, b Blob) int { return a.Created.Compare(b.Created) })
+	slices.SortFunc(list, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
 	return list, err
 }
 

@@ -100,7 +100,7 @@ func (d *Document) Apply(ctx context.Context, update []byte, o Origin) error {
 	apply := func(doc *ycrdt.Doc) error { return applyAs(doc, update, o) }
 	by := model.Author{Name: o.User}
 	if d.folder != nil {
-		return d.folder.change(ctx, by, apply)
+		return d.folder.locked(func(n *names) error { return d.folder.change(ctx, n, by, apply) })
 	}
 	d.mu.Lock()
 	if d.loose != nil {
@@ -173,10 +173,6 @@ type loose struct {
 	kept  bool // it is in the store
 }
 
-// loosePath returns the path of a loose document in the store. No Folder's name begins with
-// a dot.
-func loosePath(id string) model.Path { return model.Path(".relay/docs/" + id) }
-
 // history returns the records of a document that is no note, and their store; without
 // records, the store of the first Folder.
 func (h *Host) history(id string) (model.Store, []model.Record, error) {
@@ -231,7 +227,8 @@ func (l *loose) ensure() error {
 }
 
 func (l *loose) keep(rec model.Record) error {
-	seq, err := l.store.Append(model.DocID(l.id), loosePath(l.id), rec)
+	path := model.Path(".relay/docs/" + l.id) // no Folder's name begins with a dot
+	seq, err := l.store.Append(model.DocID(l.id), path, rec)
 	if err != nil {
 		return err
 	}

@@ -144,7 +144,9 @@ func (f *folder) follow(n *names) error {
 	if err != nil {
 		return err
 	}
-	before := entered(f.model.List())
+	before := slices.DeleteFunc(f.model.List(), func(e folderdoc.Entry) bool {
+		return e.ID == "" // a folder without an entry, which gets one of its own
+	})
 	want, err := f.wanted(n, tree, before)
 	if err != nil {
 		return err
@@ -160,11 +162,6 @@ func (f *folder) follow(n *names) error {
 	f.writeAll(steps)
 	f.index.Store(newIndex(f.model.List()))
 	return f.keep(n, model.Record{Update: f.doc.EncodeStateAsUpdate(state)})
-}
-
-// entered drops the folders that have no entry; they get entries of their own.
-func entered(list []folderdoc.Entry) []folderdoc.Entry {
-	return slices.DeleteFunc(list, func(e folderdoc.Entry) bool { return e.ID == "" })
 }
 
 // writeAll writes steps to the document. Consecutive new names, as in a vault that is

@@ -16,11 +16,7 @@ var errTaken = errors.New("name belongs to another document")
 
 // change runs fn, which changes the folder document, and executes the change in the source.
 // What the source refuses is reverted in the document.
-func (f *folder) change(ctx context.Context, by model.Author, fn func(*ycrdt.Doc) error) error {
-	return f.locked(func(n *names) error { return f.execute(ctx, n, by, fn) })
-}
-
-func (f *folder) execute(ctx context.Context, n *names, by model.Author, fn func(*ycrdt.Doc) error) error {
+func (f *folder) change(ctx context.Context, n *names, by model.Author, fn func(*ycrdt.Doc) error) error {
 	if err := f.follow(n); err != nil {
 		return err
 	}
