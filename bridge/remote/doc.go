@@ -13,7 +13,6 @@
 //	drafts        new notes, until the server has them; notes that lost their names
 //	listing       the contents of the folder, and changes of peers
 //	schedule      which document is connected when
-//	jobs          the queue of documents that wait for a turn
 //	attachments   bytes by their hashes
 //	replica       the documents: in memory, in the store, in step over a link
 //	transport     the documents of a server by their names: tokens, sockets, frames
@@ -30,7 +29,7 @@
 //
 // Everything is safe for concurrent use. Locks, in the order in which they may be taken:
 // that of listing.Listing.Move, the folder document's, the drafts' document's, another
-// document's, the listing's, the scheduler's, the queue's, and leaves. No lock is held
+// document's, the listing's, the scheduler's, and leaves. No lock is held
 // across the network; a document's is held across the store's disk.
 //
 // # Errors

@@ -119,14 +119,13 @@ var importRules = map[string]importRule{
 	},
 	"bridge/remote/schedule": {
 		[]string{
-			"bridge", "bridge/model", "bridge/ycrdt", "bridge/ysync", "bridge/remote/jobs", "bridge/remote/replica", "bridge/remote/transport", "bridge/wake",
+			"bridge", "bridge/model", "bridge/ycrdt", "bridge/ysync", "bridge/remote/replica", "bridge/remote/transport", "bridge/wake",
 			"github.com/fxamacker/cbor/v2",
 		},
 		"which documents are connected when; it knows no names of notes",
 	},
 	"bridge/remote/replica":        {[]string{"bridge/model", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/wake", "bridge/remote/transport"}, "documents, each by itself; it does not know what the folder lists"},
 	"bridge/remote/attachments":    {[]string{"bridge/model", "bridge/folderdoc", "bridge/blobs", "bridge/wake", "bridge/remote/transport"}, "bytes of attachments; it knows no document"},
-	"bridge/remote/jobs":           {nil, "a queue by priority; it does not know what the work is"},
 	"bridge/remote/transport":      {[]string{"bridge/ysync", "bridge/token", "bridge/wake", "github.com/coder/websocket"}, "documents by their names at a server; it does not know what is in one, and keeps nothing"},
 	"bridge/semantic":              {[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "gonum.org/v1/gonum/...", "github.com/blevesearch/snowballstem/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
 	"bridge/blobs":                 {nil, "files by their hashes; it knows no entry and no network"},

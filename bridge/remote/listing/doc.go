@@ -12,8 +12,8 @@
 // # Concurrency
 //
 // Everything is safe for concurrent use. Locks, in the order in which they may be taken:
-// that of Move, the folder document's, the drafts', the listing's, and those of the feed and
-// of missing attachments, which are leaves. Options.Notes is called with the listing's lock.
+// that of Move, the folder document's, the drafts', the listing's, and that of missing
+// attachments, which is a leaf. Options.Notes is called with the listing's lock.
 // A function with a *folderdoc.Folder as argument is called with that
 // document's lock.
 package listing

@@ -3,56 +3,16 @@ package listing
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
-	"github.com/relayfs/relayfs/bridge/wake"
 )
-
-// feed is the changes of peers that are not reported yet.
-type feed struct {
-	wake wake.Signal // events or dirty has something
-
-	mu     sync.Mutex // protects the following
-	events []model.SourceEvent
-	dirty  map[model.DocID]bool // documents that have changed
-}
-
-func (f *feed) add(ev model.SourceEvent) {
-	f.mu.Lock()
-	f.events = append(f.events, ev)
-	f.mu.Unlock()
-	f.wake.Set()
-}
-
-func (f *feed) addDirty(id model.DocID) {
-	f.mu.Lock()
-	f.dirty[id] = true
-	f.mu.Unlock()
-	f.wake.Set()
-}
-
-func (f *feed) take() ([]model.SourceEvent, map[model.DocID]bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	events, dirty := f.events, f.dirty
-	f.events, f.dirty = nil, make(map[model.DocID]bool)
-	return events, dirty
-}
-
-// forget drops the events of the listing.
-func (f *feed) forget() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.events = nil
-}
 
 // Scan reports the entries. Report reports later changes.
 func (l *Listing) Scan(found func(model.SourceEntry)) {
 	l.mu.Lock()
 	entries := slices.Clone(l.entries)
-	l.feed.forget()
+	l.events = nil
 	l.mu.Unlock()
 	for _, e := range entries {
 		found(l.entryOf(e))
@@ -61,8 +21,11 @@ func (l *Listing) Scan(found func(model.SourceEntry)) {
 
 // Report reports changes of peers until ctx ends.
 func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
-	for range l.feed.wake.Until(ctx) {
-		events, dirty := l.feed.take()
+	for range l.news.Until(ctx) {
+		l.mu.Lock()
+		events, dirty := l.events, l.dirty
+		l.events, l.dirty = nil, make(map[model.DocID]bool)
+		l.mu.Unlock()
 		for _, ev := range events {
 			changed(ev)
 		}
@@ -92,7 +55,10 @@ func (l *Listing) changeOf(id model.DocID) (model.SourceEvent, bool) {
 func (l *Listing) Changed(d *replica.Document) {
 	switch {
 	case d.IsNote():
-		l.feed.addDirty(d.ID())
+		l.mu.Lock()
+		l.dirty[d.ID()] = true
+		l.mu.Unlock()
+		l.news.Set()
 	case d == l.o.Set.Folder:
 		l.Refresh()
 	}

@@ -25,8 +25,8 @@ type Options struct {
 type Listing struct {
 	o      Options
 	ctx    context.Context
-	feed   feed
 	relist wake.Signal // the folder's document has changed
+	news   wake.Signal // events or dirty has something
 
 	// moving is held while a draft becomes an entry, and while entries are moved or
 	// removed, which then see it in one of the documents. It comes before all other locks.
@@ -37,13 +37,15 @@ type Listing struct {
 	withheld map[model.DocID]bool // drafts that are not listed yet
 	entries  []folderdoc.Entry    // as reported to the workspace
 	byPath   map[string]folderdoc.Entry
-	hidden   []string // paths that are not listed because of their names
+	hidden   []string             // paths that are not listed because of their names
+	events   []model.SourceEvent  // changes of peers that are not reported yet
+	dirty    map[model.DocID]bool // documents that they have changed, likewise
 }
 
 // New returns a Listing, which is empty until List. It reads documents until ctx ends.
 func New(ctx context.Context, o Options) *Listing {
 	return &Listing{
-		o: o, ctx: ctx, feed: feed{wake: wake.New(), dirty: make(map[model.DocID]bool)}, relist: wake.New(),
+		o: o, ctx: ctx, relist: wake.New(), news: wake.New(), dirty: make(map[model.DocID]bool),
 		paths: make(map[model.DocID]string), withheld: make(map[model.DocID]bool),
 	}
 }
@@ -138,8 +140,9 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 	l.o.Attachments.Fetch(missing)
 	if report {
 		for _, c := range folderdoc.Diff(l.entries, now) {
-			l.feed.add(l.eventOf(c))
+			l.events = append(l.events, l.eventOf(c))
 		}
+		l.news.Set()
 	}
 	l.entries, l.hidden = now, hidden
 	l.byPath = make(map[string]folderdoc.Entry, len(now))

@@ -57,7 +57,6 @@ func (y *Scheduler) Run() {
 		case <-time.After(wait):
 		}
 	}
-	y.jobs.Close()
 	wg.Wait()
 	y.stopLive()
 	y.peers.Wait()
@@ -107,7 +106,10 @@ func (y *Scheduler) connected() {
 	} else {
 		y.enqueue(notes)
 	}
-	y.jobs.Resume()
+	y.mu.Lock()
+	y.turns = true
+	y.tell()
+	y.mu.Unlock()
 	y.folder.Connected()
 }
 
@@ -122,10 +124,9 @@ func (y *Scheduler) disconnected(err error) (was bool) {
 	if y.ctx.Err() != nil {
 		return false
 	}
-	y.jobs.Pause()
 	y.mu.Lock()
 	was = y.online
-	y.online, y.cause, y.follows = false, err, nil
+	y.online, y.turns, y.cause, y.follows = false, false, err, nil
 	y.tried = y.tried || !errors.Is(err, transport.ErrExpired) // the next attempt has another token
 	y.tell()
 	y.mu.Unlock()

@@ -7,7 +7,6 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/remote/jobs"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -99,7 +98,7 @@ func (x *reports) takeEvent(payload []byte) error {
 		return err
 	}
 	if d := x.y.folder.Named(e.Doc); d != nil && e.Type == ysync.DocumentUpdated {
-		x.y.want(d, jobs.Changed)
+		x.y.want(d, forChanged)
 	}
 	return nil
 }
@@ -123,7 +122,7 @@ func (x *reports) takeSubdocs(payload []byte) error {
 		}
 		sub, ok := answer.Data[name]
 		if !ok {
-			x.y.want(d, jobs.Known) // the server does not list it in the folder
+			x.y.want(d, forKnown) // the server does not list it in the folder
 			continue
 		}
 		snapshot, err := ycrdt.DecodeSnapshot(sub.Snapshot)
@@ -135,7 +134,7 @@ func (x *reports) takeSubdocs(payload []byte) error {
 			return err
 		}
 		if !has {
-			x.y.want(d, jobs.Changed)
+			x.y.want(d, forChanged)
 		}
 	}
 	return nil

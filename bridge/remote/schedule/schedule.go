@@ -15,8 +15,8 @@
 // # Concurrency
 //
 // Everything is safe for concurrent use. The scheduler's lock comes after those of documents
-// and of the listing, and before that of the queue. The lock of the reports is a leaf. No
-// lock is held across the network or the store.
+// and of the listing. The lock of the reports is a leaf. No lock is held across the network
+// or the store.
 package schedule
 
 import (
@@ -27,7 +27,6 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/remote/jobs"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/wake"
 )
@@ -69,13 +68,14 @@ type Folder interface {
 type Scheduler struct {
 	o      Options
 	folder Folder
-	jobs   *jobs.Queue[*replica.Document]
 	acked  wake.Signal // sent has something
 	ctx    context.Context
 	peers  sync.WaitGroup // of notes; only workers add
 
 	mu      sync.Mutex    // protects the following
-	changed chan struct{} // closed and replaced when something changes that await waits for
+	changed chan struct{} // closed and replaced when something changes that wait waits for
+	queue   queue         // documents that wait for a turn
+	turns   bool          // they get turns
 	online  bool
 	tried   bool  // the first attempt to connect is over
 	cause   error // why there is no connection
@@ -100,8 +100,8 @@ func New(ctx context.Context, o Options, folder Folder) (*Scheduler, error) {
 		return nil, err
 	}
 	y := &Scheduler{
-		o: o, folder: folder, jobs: jobs.NewQueue[*replica.Document](), acked: wake.New(), ctx: ctx,
-		changed: make(chan struct{}), kept: make(map[model.DocID]bool), unsent: unsent, sent: make(map[model.DocID]uint64),
+		o: o, folder: folder, acked: wake.New(), ctx: ctx,
+		changed: make(chan struct{}), queue: newQueue(), kept: make(map[model.DocID]bool), unsent: unsent, sent: make(map[model.DocID]uint64),
 		live: make(map[*replica.Document]context.CancelFunc),
 	}
 	for id, seq := range unsent {
@@ -140,38 +140,38 @@ func (y *Scheduler) SetNotes(notes []model.DocID) {
 // enqueue queues notes, and all documents with unsent changes.
 func (y *Scheduler) enqueue(notes []model.DocID) {
 	for _, id := range notes {
-		y.want(y.o.Set.Document(id), y.priority(id))
+		y.want(y.o.Set.Document(id), y.priorityOf(id))
 	}
 	y.mu.Lock()
 	unsent := slices.Collect(maps.Keys(y.unsent))
 	y.mu.Unlock()
 	for _, id := range unsent {
 		if id != replica.FolderID {
-			y.want(y.o.Set.Document(id), jobs.Unsent)
+			y.want(y.o.Set.Document(id), forUnsent)
 		}
 	}
 }
 
-func (y *Scheduler) priority(id model.DocID) jobs.Priority {
+func (y *Scheduler) priorityOf(id model.DocID) priority {
 	switch {
 	case y.Lacks(id):
-		return jobs.Unsent
+		return forUnsent
 	case !y.isKept(id):
-		return jobs.New
+		return forNew
 	}
-	return jobs.Known
+	return forKnown
 }
 
 // want queues a note, unless it is connected.
-func (y *Scheduler) want(d *replica.Document, p jobs.Priority) {
+func (y *Scheduler) want(d *replica.Document, p priority) {
 	if !d.IsNote() {
 		return
 	}
 	y.mu.Lock()
-	_, live := y.live[d]
-	y.mu.Unlock()
-	if !live {
-		y.jobs.Add(d, p)
+	defer y.mu.Unlock()
+	if _, live := y.live[d]; !live {
+		y.queue.add(d, p)
+		y.tell()
 	}
 }
 
@@ -182,7 +182,7 @@ func (y *Scheduler) Unsent(d *replica.Document, seq uint64, connected bool) {
 	y.unsent[d.ID()] = max(y.unsent[d.ID()], seq)
 	y.mu.Unlock()
 	if !connected {
-		y.want(d, jobs.Unsent)
+		y.want(d, forUnsent)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/remote/jobs"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 )
 
@@ -27,7 +26,7 @@ func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 	if y.isKept(d.ID()) {
 		return nil
 	}
-	y.want(d, jobs.Reader)
+	y.want(d, forReader)
 	y.await(ctx, ReaderPatience, func() bool { return y.kept[d.ID()] || !y.online })
 	return y.notFetched(d)
 }
@@ -52,11 +51,16 @@ func (y *Scheduler) notFetched(d *replica.Document) error {
 	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has nothing of it, or is slow; try again", y.o.Set.Address)}
 }
 
-// await waits for cond, which is called with the scheduler's lock, and reports whether it
-// came before patience and ctx ended.
+// await is wait with a bound.
 func (y *Scheduler) await(ctx context.Context, patience time.Duration, cond func() bool) (ok bool) {
-	wait, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	return y.wait(ctx, cond)
+}
+
+// wait waits for cond, which is called with the scheduler's lock, and reports whether it
+// came before ctx ended.
+func (y *Scheduler) wait(ctx context.Context, cond func() bool) (ok bool) {
 	for {
 		y.mu.Lock()
 		ok, changed := cond(), y.changed
@@ -66,7 +70,7 @@ func (y *Scheduler) await(ctx context.Context, patience time.Duration, cond func
 		}
 		select {
 		case <-changed:
-		case <-wait.Done():
+		case <-ctx.Done():
 			return false
 		case <-y.ctx.Done():
 			return false
@@ -74,7 +78,7 @@ func (y *Scheduler) await(ctx context.Context, patience time.Duration, cond func
 	}
 }
 
-// tell makes await check again. The caller holds the scheduler's lock.
+// tell makes wait check again. The caller holds the scheduler's lock.
 func (y *Scheduler) tell() {
 	close(y.changed)
 	y.changed = make(chan struct{})

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/remote/jobs"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
@@ -18,15 +17,29 @@ const turnTimeout = 60 * time.Second
 // RetryDelay is the delay before another turn of a document whose turn failed.
 const RetryDelay = 2 * time.Second
 
-// work gives documents turns until the queue is closed.
+// next waits for a document whose turn it is; ok is false when the scheduler ends.
+func (y *Scheduler) next() (d *replica.Document, p priority, ok bool) {
+	y.wait(y.ctx, func() bool {
+		if y.turns {
+			d, p, ok = y.queue.next()
+		}
+		return ok
+	})
+	return d, p, ok
+}
+
+// work gives documents turns until the scheduler ends.
 func (y *Scheduler) work(ctx context.Context) {
 	for {
-		d, prio, ok := y.jobs.Next()
+		d, prio, ok := y.next()
 		if !ok {
 			return
 		}
 		err := y.turn(ctx, d, prio)
-		y.jobs.Done(d)
+		y.mu.Lock()
+		y.queue.done(d)
+		y.tell()
+		y.mu.Unlock()
 		if ctx.Err() != nil {
 			return
 		}
@@ -42,12 +55,12 @@ func (y *Scheduler) work(ctx context.Context) {
 			y.problem = fmt.Errorf("document %q: %w", d.Name(), err)
 		}
 		y.mu.Unlock()
-		time.AfterFunc(RetryDelay, func() { y.want(d, max(prio, jobs.Unsent)) })
+		time.AfterFunc(RetryDelay, func() { y.want(d, max(prio, forUnsent)) })
 	}
 }
 
 // turn synchronises one document, and leaves it connected if there is room.
-func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio jobs.Priority) error {
+func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority) error {
 	unsent := y.Lacks(d.ID())
 	y.mu.Lock()
 	_, live := y.live[d]
@@ -88,14 +101,14 @@ func (y *Scheduler) took(d *replica.Document, err error) error {
 
 // room reports whether a document is to stay connected: all do if there are few notes, else
 // those used last, for which others are disconnected.
-func (y *Scheduler) room(d *replica.Document, prio jobs.Priority) bool {
+func (y *Scheduler) room(d *replica.Document, prio priority) bool {
 	limit := y.o.Set.Server.Links() - Workers
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if len(y.notes) <= limit {
 		return true
 	}
-	if prio > jobs.Unsent {
+	if prio > forUnsent {
 		return false
 	}
 	if len(y.live) < limit {
@@ -133,7 +146,7 @@ func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awai
 		y.mu.Unlock()
 		ended <- err
 		if again && !errors.Is(err, context.Canceled) {
-			y.want(d, jobs.Changed)
+			y.want(d, forChanged)
 		}
 	})
 	err := y.inStep(ctx, d, p, ended, awaitAck)

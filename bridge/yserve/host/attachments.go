@@ -143,7 +143,7 @@ func (h *Host) hashFiles(ctx context.Context, unhashed wake.Signal) {
 	for range unhashed.Until(ctx) {
 		for _, f := range h.folders {
 			if f.hashAll(ctx) {
-				h.pending.signal(true, "")
+				h.notice(true, "")
 			}
 		}
 	}

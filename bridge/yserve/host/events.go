@@ -64,25 +64,25 @@ func (d *Document) follow() {
 	}
 }
 
-// pending is the workspace's reports that Run has not handled yet.
-type pending struct {
-	wake wake.Signal
-
-	mu      sync.Mutex // protects the following
-	changed map[model.Path]bool
-	names   bool
-}
-
 // Run updates the folder documents until ctx ends.
 func (h *Host) Run(ctx context.Context) error {
-	defer h.ws.Subscribe(h.pending.add)()
-	h.pending.signal(true, "") // changes since New
+	defer h.ws.Subscribe(func(ev model.Event) {
+		if ev.Kind == model.EventChanged && ev.Path.IsNote() {
+			h.notice(false, ev.Path)
+		} else {
+			h.notice(true, "")
+		}
+	})()
+	h.notice(true, "") // changes since New
 	unhashed := wake.New()
 	var hashing sync.WaitGroup
 	hashing.Go(func() { h.hashFiles(ctx, unhashed) })
 	defer hashing.Wait()
-	for range h.pending.wake.Until(ctx) {
-		names, changed := h.pending.take()
+	for range h.wake.Until(ctx) {
+		h.mu.Lock()
+		names, changed := h.names, h.changed
+		h.names, h.changed = false, make(map[model.Path]bool)
+		h.mu.Unlock()
 		if names {
 			h.followAll()
 			unhashed.Set()
@@ -92,6 +92,17 @@ func (h *Host) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// notice makes Run handle a change of names, or that of a note unless it is "".
+func (h *Host) notice(names bool, changed model.Path) {
+	h.mu.Lock()
+	h.names = h.names || names
+	if changed != "" {
+		h.changed[changed] = true
+	}
+	h.mu.Unlock()
+	h.wake.Set()
 }
 
 func (h *Host) followAll() {
@@ -118,33 +129,4 @@ func (h *Host) tell(p model.Path) {
 			h.publish(Event{Document: id, Channel: f.id})
 		}
 	}
-}
-
-func (p *pending) add(ev model.Event) {
-	if ev.Kind == model.EventChanged && ev.Path.IsNote() {
-		p.signal(false, ev.Path)
-		return
-	}
-	p.signal(true, "")
-}
-
-func (p *pending) signal(names bool, changed model.Path) {
-	p.mu.Lock()
-	p.names = p.names || names
-	if changed != "" {
-		if p.changed == nil {
-			p.changed = make(map[model.Path]bool)
-		}
-		p.changed[changed] = true
-	}
-	p.mu.Unlock()
-	p.wake.Set()
-}
-
-func (p *pending) take() (names bool, changed map[model.Path]bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	names, changed = p.names, p.changed
-	p.names, p.changed = false, nil
-	return names, changed
 }

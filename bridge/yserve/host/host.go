@@ -29,13 +29,14 @@ type Host struct {
 	ws      *bridge.Workspace
 	log     *slog.Logger
 	folders []*folder
-	blobs   string // Options.Blobs
+	blobs   string      // Options.Blobs
+	wake    wake.Signal // Run has names or changed to handle
 
-	mu   sync.Mutex // protects the following
-	docs map[string]*Document
-	subs map[*subscription]struct{}
-
-	pending pending
+	mu      sync.Mutex // protects the following
+	docs    map[string]*Document
+	subs    map[*subscription]struct{}
+	names   bool                // names have changed
+	changed map[model.Path]bool // notes that have changed
 }
 
 // Folder is a Folder of the workspace with the id of its folder document.
@@ -44,11 +45,13 @@ type Folder struct{ Name, ID string }
 // New creates or updates the folder documents of a started workspace. It omits Folders whose
 // source shares its documents itself.
 func New(ctx context.Context, o Options) (*Host, error) {
-	h := &Host{ws: o.Workspace, log: o.Logger, blobs: o.Blobs, docs: make(map[string]*Document), subs: make(map[*subscription]struct{})}
+	h := &Host{
+		ws: o.Workspace, log: o.Logger, blobs: o.Blobs, wake: wake.New(),
+		docs: make(map[string]*Document), subs: make(map[*subscription]struct{}), changed: make(map[model.Path]bool),
+	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	h.pending.wake = wake.New()
 	for _, fs := range o.Workspace.Options().Folders {
 		if _, live := fs.Source.(bridge.Documents); live {
 			continue
