@@ -80,9 +80,6 @@ func (c *Cache) Has(hash string) bool {
 
 // Size returns the number of bytes, 0 if they are not here.
 func (c *Cache) Size(hash string) int64 {
-	if c == nil {
-		return 0
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sizes[hash]

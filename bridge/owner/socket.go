@@ -217,10 +217,11 @@ func (c *Client) Stream(ctx context.Context, path string, query url.Values) (s *
 }
 
 func (c *Client) upgrade(ctx context.Context, path string, query url.Values) (_ *Stream, err error) {
-	conn, err := c.dial(ctx)
+	dialled, err := c.dial(ctx)
 	if err != nil {
 		return nil, c.unanswered(err)
 	}
+	conn := dialled.(*net.UnixConn)
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	defer func() {
@@ -250,7 +251,7 @@ func (c *Client) upgrade(ctx context.Context, path string, query url.Values) (_ 
 
 // Stream is a connection whose first bytes may already be in a buffer.
 type Stream struct {
-	net.Conn
+	*net.UnixConn
 	r *bufio.Reader
 	c *Client // nil at the owner's end
 }
@@ -259,22 +260,6 @@ type Stream struct {
 func (s *Stream) Alive(ctx context.Context) error { return s.c.Alive(ctx) }
 
 func (s *Stream) Read(p []byte) (int, error) { return s.r.Read(p) }
-
-// CloseWrite ends the stream to the other side.
-func (s *Stream) CloseWrite() error {
-	if u, ok := s.Conn.(*net.UnixConn); ok {
-		return u.CloseWrite()
-	}
-	return nil
-}
-
-// CloseRead discards what the other side sends.
-func (s *Stream) CloseRead() error {
-	if u, ok := s.Conn.(*net.UnixConn); ok {
-		return u.CloseRead()
-	}
-	return nil
-}
 
 // AcceptStream is the owner's side of Stream: it takes the connection from the HTTP
 // server.
@@ -292,5 +277,5 @@ func AcceptStream(w http.ResponseWriter, r *http.Request) (io.ReadWriteCloser, e
 		conn.Close()
 		return nil, err
 	}
-	return &Stream{conn, rw.Reader, nil}, nil
+	return &Stream{conn.(*net.UnixConn), rw.Reader, nil}, nil
 }

@@ -68,12 +68,8 @@ type Source struct {
 // Open returns a Source with the contents of the store, and begins to connect. It does not
 // wait for the server.
 func Open(o Options) (*Source, error) {
-	if o.Resync <= 0 {
-		o.Resync = replica.DefaultResync
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Resync = cmp.Or(o.Resync, replica.DefaultResync)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	s := &Source{o: o, server: transport.New(o.Address, o.Folder, o.Key, schedule.Workers)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.build(); err != nil {

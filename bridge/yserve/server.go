@@ -85,12 +85,8 @@ type Server struct {
 // New returns a server. Close it at the end.
 func New(o Options) *Server {
 	o.Limits.fill()
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Inflight == nil {
-		o.Inflight = inflight.New(inflight.Default)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Inflight = cmp.Or(o.Inflight, inflight.New(inflight.Default))
 	if o.Known == nil {
 		o.Known = func(*http.Request) {}
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -46,11 +47,8 @@ type Folder struct{ Name, ID string }
 // source shares its documents itself.
 func New(ctx context.Context, o Options) (*Host, error) {
 	h := &Host{
-		ws: o.Workspace, log: o.Logger, blobs: o.Blobs, wake: wake.New(),
+		ws: o.Workspace, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), blobs: o.Blobs, wake: wake.New(),
 		docs: make(map[string]*Document), subs: make(map[*subscription]struct{}), changed: make(map[model.Path]bool),
-	}
-	if h.log == nil {
-		h.log = slog.New(slog.DiscardHandler)
 	}
 	for _, fs := range o.Workspace.Options().Folders {
 		if _, live := fs.Source.(bridge.Documents); live {
