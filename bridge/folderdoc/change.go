@@ -13,16 +13,16 @@ import (
 // fills in an empty ID or Type. If the path has an entry of the same kind, Create completes
 // and returns that, and the caller adopts its ID. fs.ErrExist if something of another kind
 // is at the path or above it.
-func (f *Folder) Create(e Entry, origin any) (Entry, error) {
-	made, errs := f.CreateAll([]Entry{e}, origin)
+func (f *Folder) Create(e Entry) (Entry, error) {
+	made, errs := f.CreateAll([]Entry{e})
 	return made[0], errs[0]
 }
 
 // CreateAll is Create for many entries in one transaction. An error about one entry does
 // not affect the others.
-func (f *Folder) CreateAll(list []Entry, origin any) (made []Entry, errs []error) {
+func (f *Folder) CreateAll(list []Entry) (made []Entry, errs []error) {
 	made, errs = slices.Clone(list), make([]error, len(list))
-	f.doc.Transact(origin, func(tx *ycrdt.Txn) {
+	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
 		v := f.view(tx)
 		for i := range made {
 			err := CheckPath(made[i].Path)
@@ -76,8 +76,8 @@ func (f *Folder) create(tx *ycrdt.Txn, v view, e Entry) (Entry, error) {
 }
 
 // SetFile sets the content of the attachment at p; fs.ErrNotExist if there is none.
-func (f *Folder) SetFile(p, hash, mimetype string, syncTime int64, origin any) error {
-	return f.change("write", p, origin, func(tx *ycrdt.Txn) error {
+func (f *Folder) SetFile(p, hash, mimetype string, syncTime int64) error {
+	return f.change("write", p, func(tx *ycrdt.Txn) error {
 		e, ok := f.at(tx, p)
 		if !ok || e.Type == TypeFolder || e.Type == TypeMarkdown || e.Type == TypeCanvas {
 			return fs.ErrNotExist
@@ -123,14 +123,14 @@ func (f *Folder) enterParents(tx *ycrdt.Txn, v view, p string) error {
 // not change. fs.ErrNotExist if there is no such entry; fs.ErrExist if newPath is a
 // folder, or anything else unless replace is set; ErrPath for a folder that would move
 // into itself.
-func (f *Folder) Rename(oldPath, newPath string, replace bool, origin any) error {
+func (f *Folder) Rename(oldPath, newPath string, replace bool) error {
 	if CheckPath(newPath) != nil || below(oldPath, newPath) {
 		return &fs.PathError{Op: "rename", Path: newPath, Err: ErrPath}
 	}
 	if oldPath == newPath {
 		return nil
 	}
-	return f.change("rename", oldPath, origin, func(tx *ycrdt.Txn) error {
+	return f.change("rename", oldPath, func(tx *ycrdt.Txn) error {
 		moving := f.entered(tx, oldPath)
 		if len(moving) == 0 {
 			return fs.ErrNotExist
@@ -207,8 +207,8 @@ func (f *Folder) remove(tx *ycrdt.Txn, keys []string) {
 
 // Delete removes the entry at p; its content document stays. fs.ErrNotExist if there is
 // none; ErrNotEmpty if p has children (Inside).
-func (f *Folder) Delete(p string, origin any) error {
-	return f.change("remove", p, origin, func(tx *ycrdt.Txn) error {
+func (f *Folder) Delete(p string) error {
+	return f.change("remove", p, func(tx *ycrdt.Txn) error {
 		keys := f.entered(tx, p)
 		switch {
 		case len(keys) == 0:

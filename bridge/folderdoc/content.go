@@ -7,12 +7,12 @@ const ContentsName = "contents"
 
 // EnsureNonEmpty inserts and deletes a character in a content document without structs:
 // readers assume that such a document was not uploaded yet, and show no file.
-func EnsureNonEmpty(doc *ycrdt.Doc, origin any) {
+func EnsureNonEmpty(doc *ycrdt.Doc) {
 	if len(doc.StateVector()) > 0 {
 		return
 	}
 	text := doc.Text(ContentsName)
-	doc.Transact(origin, func(tx *ycrdt.Txn) {
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
 		text.Insert(tx, 0, " ")
 		text.Delete(tx, 0, 1)
 	})
@@ -20,9 +20,9 @@ func EnsureNonEmpty(doc *ycrdt.Doc, origin any) {
 
 // Register records in the document's users map that client belongs to user, in the layout
 // of Yjs's PermanentUserData. It reports whether that was new.
-func Register(doc *ycrdt.Doc, user string, client ycrdt.ClientID, origin any) (added bool) {
+func Register(doc *ycrdt.Doc, user string, client ycrdt.ClientID) (added bool) {
 	users := doc.Map("users")
-	doc.Transact(origin, func(tx *ycrdt.Txn) {
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
 		v, _ := users.GetIn(tx, user)
 		m, ok := v.(*ycrdt.Map)
 		if !ok {

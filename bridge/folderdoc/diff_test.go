@@ -80,11 +80,11 @@ func mutate(t *rapid.T, f *folderdoc.Folder) {
 		if !strings.Contains(p, ".") {
 			typ = folderdoc.TypeFolder
 		}
-		f.Create(folderdoc.Entry{Path: p, Type: typ}, nil)
+		f.Create(folderdoc.Entry{Path: p, Type: typ})
 	case 2, 3:
-		f.Rename(p, q, rapid.Bool().Draw(t, "replace"), nil)
+		f.Rename(p, q, rapid.Bool().Draw(t, "replace"))
 	case 4:
-		f.Delete(p, nil)
+		f.Delete(p)
 	}
 }
 

@@ -2,8 +2,8 @@
 // server lists the contents of shared folders.
 //
 //	folder := folderdoc.Open(doc)
-//	e, err := folder.Create(folderdoc.Entry{Path: "Projects/Plan.md", ID: id}, origin)
-//	err = folder.Rename("Projects", "Archive/Projects", false, origin)
+//	e, err := folder.Create(folderdoc.Entry{Path: "Projects/Plan.md", ID: id})
+//	err = folder.Rename("Projects", "Archive/Projects", false)
 //	for _, e := range folder.List() {
 //		fmt.Println(e.Path, e.Type, e.ID)
 //	}

@@ -120,7 +120,6 @@ func number(v any) float64 {
 	return 0
 }
 
-// meta returns the value of filemeta_v0 for e.
 func (e Entry) meta() map[string]any {
 	m := map[string]any{"id": e.ID, "type": e.Type, "version": 0}
 	if e.Hash != "" {

@@ -37,8 +37,8 @@ func (f *Folder) Name() string {
 }
 
 // SetName sets the folder's name.
-func (f *Folder) SetName(name string, origin any) {
-	f.doc.Transact(origin, func(tx *ycrdt.Txn) {
+func (f *Folder) SetName(name string) {
+	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
 		_ = f.config.Set(tx, nameKey, name) // a string always has a Yjs form
 	})
 }
@@ -126,11 +126,10 @@ func addParents(entries map[string]Entry) {
 	}
 }
 
-// change runs fn in one transaction.
-func (f *Folder) change(op, p string, origin any, fn func(tx *ycrdt.Txn) error) error {
+func (f *Folder) change(op, p string, fn func(tx *ycrdt.Txn) error) error {
 	err := CheckPath(p)
 	if err == nil {
-		f.doc.Transact(origin, func(tx *ycrdt.Txn) { err = fn(tx) })
+		f.doc.Transact(nil, func(tx *ycrdt.Txn) { err = fn(tx) })
 	}
 	if err != nil {
 		return &fs.PathError{Op: op, Path: p, Err: err}

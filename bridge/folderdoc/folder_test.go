@@ -70,7 +70,7 @@ func TestCreate(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	f := folderdoc.Open(doc)
 	n := transactions(doc)
-	e, err := f.Create(folderdoc.Entry{Path: "a/b/Note.md", ID: "id"}, "me")
+	e, err := f.Create(folderdoc.Entry{Path: "a/b/Note.md", ID: "id"})
 	if err != nil || e.ID != "id" || e.Type != folderdoc.TypeMarkdown {
 		t.Fatalf("Create = %+v, %v", e, err)
 	}
@@ -88,7 +88,7 @@ func TestCreate(t *testing.T) {
 			t.Errorf("folder %s is in docs", dir)
 		}
 	}
-	again, err := f.Create(folderdoc.Entry{Path: "a/b/Note.md", ID: "second"}, "me")
+	again, err := f.Create(folderdoc.Entry{Path: "a/b/Note.md", ID: "second"})
 	if err != nil || again.ID != "id" || *n != 1 {
 		t.Errorf("second Create = %+v, %v after %d transactions; it is to adopt", again, err, *n)
 	}
@@ -97,7 +97,7 @@ func TestCreate(t *testing.T) {
 func TestCreateCompletesLegacyEntry(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	set(t, doc, "docs", "/Old.md", "old")
-	e, err := folderdoc.Open(doc).Create(folderdoc.Entry{Path: "Old.md", ID: "new"}, nil)
+	e, err := folderdoc.Open(doc).Create(folderdoc.Entry{Path: "Old.md", ID: "new"})
 	if err != nil || e.ID != "old" {
 		t.Fatalf("Create = %+v, %v", e, err)
 	}
@@ -111,14 +111,14 @@ func TestErrors(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	f := folderdoc.Open(doc)
 	for _, p := range []string{"Note.md", "dir/x.md", "other/y.md"} {
-		if _, err := f.Create(folderdoc.Entry{Path: p}, nil); err != nil {
+		if _, err := f.Create(folderdoc.Entry{Path: p}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	set(t, doc, "filemeta_v0", "/Newer.md", map[string]any{"id": "5", "type": "markdown", "version": 1})
 	create := func(p, typ string) func() error {
 		return func() error {
-			_, err := f.Create(folderdoc.Entry{Path: p, Type: typ}, nil)
+			_, err := f.Create(folderdoc.Entry{Path: p, Type: typ})
 			return err
 		}
 	}
@@ -136,15 +136,15 @@ func TestErrors(t *testing.T) {
 		"another kind":         {create("Note.md", folderdoc.TypeFolder), fs.ErrExist},
 		"a folder's name":      {create("dir", folderdoc.TypeFile), fs.ErrExist},
 		"of a newer format":    {create("Newer.md", ""), fs.ErrExist},
-		"rename nothing":       {func() error { return f.Rename("no.md", "x.md", false, nil) }, fs.ErrNotExist},
-		"rename to //":         {func() error { return f.Rename("Note.md", "/", false, nil) }, folderdoc.ErrPath},
-		"rename over a note":   {func() error { return f.Rename("Note.md", "dir/x.md", false, nil) }, fs.ErrExist},
-		"rename over a folder": {func() error { return f.Rename("Note.md", "dir", true, nil) }, fs.ErrExist},
-		"rename over newer":    {func() error { return f.Rename("Note.md", "Newer.md", true, nil) }, fs.ErrExist},
-		"rename into itself":   {func() error { return f.Rename("dir", "dir/in", false, nil) }, folderdoc.ErrPath},
-		"rename below a file":  {func() error { return f.Rename("dir", "Note.md/dir", false, nil) }, fs.ErrExist},
-		"delete nothing":       {func() error { return f.Delete("no.md", nil) }, fs.ErrNotExist},
-		"file of a note":       {func() error { return f.SetFile("Note.md", "ab", "x/y", 1, nil) }, fs.ErrNotExist},
+		"rename nothing":       {func() error { return f.Rename("no.md", "x.md", false) }, fs.ErrNotExist},
+		"rename to //":         {func() error { return f.Rename("Note.md", "/", false) }, folderdoc.ErrPath},
+		"rename over a note":   {func() error { return f.Rename("Note.md", "dir/x.md", false) }, fs.ErrExist},
+		"rename over a folder": {func() error { return f.Rename("Note.md", "dir", true) }, fs.ErrExist},
+		"rename over newer":    {func() error { return f.Rename("Note.md", "Newer.md", true) }, fs.ErrExist},
+		"rename into itself":   {func() error { return f.Rename("dir", "dir/in", false) }, folderdoc.ErrPath},
+		"rename below a file":  {func() error { return f.Rename("dir", "Note.md/dir", false) }, fs.ErrExist},
+		"delete nothing":       {func() error { return f.Delete("no.md") }, fs.ErrNotExist},
+		"file of a note":       {func() error { return f.SetFile("Note.md", "ab", "x/y", 1) }, fs.ErrNotExist},
 	} {
 		if err := c.do(); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
@@ -159,14 +159,14 @@ func TestRename(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	f := folderdoc.Open(doc)
 	for p, id := range map[string]string{"dir/Note.md": "1", "dir/sub/Deep.md": "2", "dirt.md": "3", "Target.md": "4"} {
-		if _, err := f.Create(folderdoc.Entry{Path: p, ID: id}, nil); err != nil {
+		if _, err := f.Create(folderdoc.Entry{Path: p, ID: id}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	set(t, doc, "docs", "dir/Legacy.md", "5")
 	set(t, doc, "filemeta_v0", "/dir/extra.png", map[string]any{"id": "6", "type": "image", "version": 0, "hash": "ab", "more": "kept"})
 	n := transactions(doc)
-	if err := f.Rename("dir", "moved/here", false, nil); err != nil {
+	if err := f.Rename("dir", "moved/here", false); err != nil {
 		t.Fatal(err)
 	}
 	if *n != 1 {
@@ -188,7 +188,7 @@ func TestRename(t *testing.T) {
 	if m, _ := v.(map[string]any); m["more"] != "kept" {
 		t.Errorf("the entry lost what it had: %v", v)
 	}
-	if err := f.Rename("dirt.md", "Target.md", true, nil); err != nil {
+	if err := f.Rename("dirt.md", "Target.md", true); err != nil {
 		t.Fatal(err)
 	}
 	if e, _ := f.Get("Target.md"); e.ID != "3" {
@@ -200,7 +200,7 @@ func TestDelete(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	f := folderdoc.Open(doc)
 	for _, p := range []string{"dir/Note.md", "dir/sub/Deep.md", "dirt.md"} {
-		if _, err := f.Create(folderdoc.Entry{Path: p, ID: p}, nil); err != nil {
+		if _, err := f.Create(folderdoc.Entry{Path: p, ID: p}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -208,10 +208,10 @@ func TestDelete(t *testing.T) {
 	set(t, doc, "filemeta_v0", "/dir/Gone.md", meta("6", "markdown"))
 	n := transactions(doc)
 	for _, p := range []string{"dir/Note.md", "dir/sub/Deep.md"} {
-		if err := f.Delete("dir", nil); !errors.Is(err, folderdoc.ErrNotEmpty) {
+		if err := f.Delete("dir"); !errors.Is(err, folderdoc.ErrNotEmpty) {
 			t.Errorf("Delete of a folder with something in it: %v", err)
 		}
-		if err := f.Delete(p, nil); err != nil {
+		if err := f.Delete(p); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -221,7 +221,7 @@ func TestDelete(t *testing.T) {
 	if inside := f.Inside(""); !slices.Equal(inside, []string{"dir", "dirt.md"}) {
 		t.Errorf("the root holds %q", inside)
 	}
-	if err := f.Delete("dir/sub", nil); !errors.Is(err, folderdoc.ErrNotEmpty) {
+	if err := f.Delete("dir/sub"); !errors.Is(err, folderdoc.ErrNotEmpty) {
 		t.Errorf("Delete of a folder with a newer entry: %v", err)
 	}
 	if _, there := doc.Map("filemeta_v0").Get("/dir/sub/Newer.md"); !there || *n != 2 {
@@ -229,7 +229,7 @@ func TestDelete(t *testing.T) {
 	}
 	doc.Transact(nil, func(tx *ycrdt.Txn) { doc.Map("filemeta_v0").Delete(tx, "/dir/sub/Newer.md") })
 	for _, p := range []string{"dir/sub", "dir"} { // and what counts as deleted
-		if err := f.Delete(p, nil); err != nil {
+		if err := f.Delete(p); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -244,12 +244,12 @@ func TestSetFileAndName(t *testing.T) {
 	if f.Name() != "" {
 		t.Errorf("name is %q", f.Name())
 	}
-	f.SetName("Team", nil)
-	if _, err := f.Create(folderdoc.Entry{Path: "a.png", ID: "1", Hash: "00", Mimetype: "image/png", SyncTime: 5}, nil); err != nil {
+	f.SetName("Team")
+	if _, err := f.Create(folderdoc.Entry{Path: "a.png", ID: "1", Hash: "00", Mimetype: "image/png", SyncTime: 5}); err != nil {
 		t.Fatal(err)
 	}
 	before := f.List()
-	if err := f.SetFile("a.png", "ff", "image/png", 1.7e12, nil); err != nil {
+	if err := f.SetFile("a.png", "ff", "image/png", 1.7e12); err != nil {
 		t.Fatal(err)
 	}
 	e, _ := f.Get("a.png")
@@ -263,12 +263,12 @@ func TestSetFileAndName(t *testing.T) {
 
 func TestContent(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
-	folderdoc.EnsureNonEmpty(doc, nil)
+	folderdoc.EnsureNonEmpty(doc)
 	if len(doc.StateVector()) != 1 || doc.Text("contents").String() != "" {
 		t.Errorf("state vector %v, text %q", doc.StateVector(), doc.Text("contents"))
 	}
 	n := transactions(doc)
-	folderdoc.EnsureNonEmpty(doc, nil)
+	folderdoc.EnsureNonEmpty(doc)
 	if *n != 0 {
 		t.Error("a document with structs got another")
 	}
@@ -277,7 +277,7 @@ func TestContent(t *testing.T) {
 		client ycrdt.ClientID
 		want   bool
 	}{{"ai:x", 1 << 40, true}, {"ai:x", 1 << 40, false}, {"ai:x", 7, true}, {"human:y", 8, true}} {
-		if got := folderdoc.Register(doc, c.user, c.client, nil); got != c.want {
+		if got := folderdoc.Register(doc, c.user, c.client); got != c.want {
 			t.Errorf("%d: Register = %v", i, got)
 		}
 	}

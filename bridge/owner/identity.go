@@ -20,7 +20,6 @@ import (
 
 const identityName = "vault.json"
 
-// identity identifies the directory of a vault.
 type identity struct {
 	Vault  string   `json:"vault"` // its last path
 	Device uint64   `json:"device"`
@@ -161,7 +160,6 @@ func StateOf(own, dir string) string {
 	return own
 }
 
-// held reports whether a process holds the lock of the state folder.
 func held(state string) bool {
 	f, err := os.OpenFile(filepath.Join(state, lockName), os.O_RDWR, 0)
 	if err != nil {

@@ -151,7 +151,6 @@ func (o *Owner) lock(c Claim) error {
 	return remember(c)
 }
 
-// errHeld is the error for a lock that another process holds.
 var errHeld = errors.New("locked by another process")
 
 // heir is how long to wait for a lock whose owner is dead. A process that was killed

@@ -181,7 +181,6 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	})
 }
 
-// unanswered explains why a request got no answer.
 func (c *Client) unanswered(err error) error {
 	gone := errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) { // an ending process closes its connections

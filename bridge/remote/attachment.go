@@ -61,19 +61,12 @@ func (s *Source) replaceAttachment(ctx context.Context, rel string, expect model
 		return model.Stamp{}, err
 	}
 	before := e.Hash
-	if e, err = s.upload(ctx, e, data); err != nil {
-		return model.Stamp{}, listing.Failed("write", rel, err)
-	}
-	err = s.listing.Restructure(func(shared *folderdoc.Folder) error {
+	return s.putAttachment(ctx, "write", e, data, func(shared *folderdoc.Folder, e folderdoc.Entry) error {
 		if now, ok := shared.Get(rel); !ok || now.Hash != before {
 			return model.ErrConflict
 		}
-		return shared.SetFile(rel, e.Hash, e.Mimetype, e.SyncTime, nil)
+		return shared.SetFile(rel, e.Hash, e.Mimetype, e.SyncTime)
 	})
-	if err != nil {
-		return model.Stamp{}, listing.Failed("write", rel, err)
-	}
-	return s.attachments.Stamp(e), nil
 }
 
 func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) (model.Stamp, error) {
@@ -85,30 +78,31 @@ func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) 
 	case !s.attachments.Served(), typ == folderdoc.TypeCanvas:
 		return model.Stamp{}, listing.Failed("create", rel, model.ErrNotNote)
 	}
-	e, err := s.upload(ctx, folderdoc.Entry{Path: rel, ID: folderdoc.NewID(), Type: typ}, data)
-	if err != nil {
-		return model.Stamp{}, listing.Failed("create", rel, err)
-	}
-	err = s.listing.Restructure(func(shared *folderdoc.Folder) error {
+	e := folderdoc.Entry{Path: rel, ID: folderdoc.NewID(), Type: typ}
+	return s.putAttachment(ctx, "create", e, data, func(shared *folderdoc.Folder, e folderdoc.Entry) error {
 		if _, taken := shared.Get(rel); taken {
 			return fs.ErrExist
 		}
-		_, err := shared.Create(e, nil)
+		_, err := shared.Create(e)
 		return err
 	})
-	if err != nil {
-		return model.Stamp{}, listing.Failed("create", rel, err)
-	}
-	return s.attachments.Stamp(e), nil
 }
 
-// upload stores data at the server, if it is connected and takes changes.
-func (s *Source) upload(ctx context.Context, e folderdoc.Entry, data []byte) (folderdoc.Entry, error) {
-	if err := s.Locked(); err != nil {
-		return e, err
+// putAttachment stores data at the server, if that is connected and takes changes, and then
+// enters it in the folder.
+func (s *Source) putAttachment(ctx context.Context, op string, e folderdoc.Entry, data []byte, enter func(*folderdoc.Folder, folderdoc.Entry) error) (model.Stamp, error) {
+	err := s.Locked()
+	if err == nil && !s.schedule.Online() {
+		err = model.ErrOffline
 	}
-	if !s.schedule.Online() {
-		return e, model.ErrOffline
+	if err == nil {
+		e, err = s.attachments.Upload(ctx, e, data)
 	}
-	return s.attachments.Upload(ctx, e, data)
+	if err == nil {
+		err = s.listing.Restructure(func(shared *folderdoc.Folder) error { return enter(shared, e) })
+	}
+	if err != nil {
+		return model.Stamp{}, listing.Failed(op, e.Path, err)
+	}
+	return s.attachments.Stamp(e), nil
 }

@@ -10,13 +10,6 @@
 // A Source serves one shared folder: a folder document (package folderdoc) and a document
 // for each note. It combines the packages below, and has no state itself.
 //
-//	drafts        new notes, until the server has them; notes that lost their names
-//	listing       the contents of the folder, and changes of peers
-//	schedule      which document is connected when
-//	attachments   bytes by their hashes
-//	replica       the documents: in memory, in the store, in step over a link
-//	transport     the documents of a server by their names: tokens, sockets, frames
-//
 // # Durability
 //
 // The Store has everything that was received and written here. Changes of peers are applied

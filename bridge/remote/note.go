@@ -106,7 +106,7 @@ func (s *Source) NewDocument(ctx context.Context, rel string, rec *model.Record,
 	s.schedule.Keep(d.ID())
 	err := d.Change(ctx, rec, func(doc *ycrdt.Doc) error {
 		err := fn(doc)
-		folderdoc.EnsureNonEmpty(doc, nil)
+		folderdoc.EnsureNonEmpty(doc)
 		return err
 	})
 	if err == nil {

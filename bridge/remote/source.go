@@ -92,11 +92,11 @@ func (s *Source) build() (err error) {
 		Address: o.Address, Server: s.server, Name: o.Folder, Store: o.Store,
 		Client: ycrdt.ClientID(rand.Uint32()) | 1, Author: o.Author, Resync: o.Resync, Log: o.Logger,
 	}, p)
-	if s.schedule, err = schedule.New(s.ctx, schedule.Options{Set: s.set, Store: o.Store, Progress: o.Progress}, p); err != nil {
+	if s.schedule, err = schedule.New(s.ctx, s.set, o.Store, o.Progress, p); err != nil {
 		return err
 	}
-	s.listing = listing.New(s.ctx, listing.Options{Set: s.set, Attachments: s.attachments, Notes: s.schedule.SetNotes})
-	s.drafts = drafts.New(s.ctx, drafts.Options{Set: s.set, Listing: s.listing, Scheduler: s.schedule})
+	s.listing = listing.New(s.ctx, s.set, s.attachments, s.schedule.SetNotes)
+	s.drafts = drafts.New(s.ctx, s.set, s.listing, s.schedule)
 	*p = parts{s.listing, s.schedule, s.drafts, s.attachments}
 	return s.listing.List(false)
 }

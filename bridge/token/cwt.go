@@ -34,9 +34,6 @@ const (
 // hmac64 is the length in bytes of an algHMAC64 tag.
 const hmac64 = 8
 
-// issuer is the name of relay-server in tokens.
-const issuer = "relay-server"
-
 type coseMessage struct {
 	_           struct{} `cbor:",toarray"`
 	Protected   []byte
@@ -211,7 +208,7 @@ func (k *Key) mintCWT(c Claims) (string, error) {
 
 func wireClaims(c Claims) cwtClaims {
 	b := cwtClaims{
-		Issuer: cmp.Or(c.Issuer, issuer), Subject: c.User, Audience: c.Audience, Scope: c.Scope.String(), Channel: c.Channel,
+		Issuer: cmp.Or(c.Issuer, "relay-server"), Subject: c.User, Audience: c.Audience, Scope: c.Scope.String(), Channel: c.Channel,
 		NotBefore: toUnix(c.NotYet), Issued: toUnix(c.Issued),
 	}
 	if !c.Expires.IsZero() {

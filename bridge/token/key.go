@@ -102,13 +102,8 @@ func newKey(id string, k *Key) (*Key, error) {
 
 // ValidID reports whether s can name a document or a key: letters, digits, - and _.
 func ValidID(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c-'0' > 9 && c|0x20-'a' > 25 && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return s != ""
+	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	return s != "" && strings.Trim(s, allowed) == ""
 }
 
 // Secret returns the text of a Legacy or HMAC key, which ParsePrivateKey accepts, and ""

@@ -176,7 +176,7 @@ func TestMintAndVerify(t *testing.T) {
 			Scope: Scope{Kind: Doc, ID: "note", Permission: Full}, User: "me", KeyID: "k", Expires: testTime,
 		}
 		if name != "legacy" {
-			want.Audience, want.Channel, want.Issuer, want.Issued = here, "folder", issuer, testTime.Add(-time.Hour)
+			want.Audience, want.Channel, want.Issuer, want.Issued = here, "folder", "relay-server", testTime.Add(-time.Hour)
 		}
 		text := mustMint(t, k, want)
 		got, err := Ring{other, k}.Verify(text, here, testTime)

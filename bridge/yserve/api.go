@@ -28,7 +28,8 @@ const (
 func (s *Server) handle(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
-			s.fail(w, r, err)
+			no := s.refusalOf(r, err)
+			http.Error(w, no.Text, no.Status)
 		}
 	}
 }

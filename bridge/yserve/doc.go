@@ -50,13 +50,6 @@
 // With keys, every client needs a token. Without keys, every program on this machine is let
 // in, but no web page from elsewhere: the Host and Origin of a request must be loopback.
 //
-// # Packages
-//
-//	room     the clients of a document, and their frames
-//	access   who is let in, and what a token permits
-//	socket   one websocket: reading, writing, pings
-//	host     the documents
-//
 // # Concurrency
 //
 // Each connection has a goroutine that reads and one that writes, with a bounded backlog

@@ -28,7 +28,7 @@ type multiplex struct {
 	r       *http.Request
 	socket  *socket.Socket
 	clients map[string]*room.Client // by the name in the frames
-	known   bool                    // it has opened a document and counts as a client
+	kind    kind                    // a stranger, until it has opened a document
 	full    bool                    // it may write to one of them
 }
 
@@ -37,8 +37,8 @@ func (s *Server) multiplex(w http.ResponseWriter, r *http.Request) error {
 	if !s.conns.enter(stranger, s.o.Limits.Strangers) {
 		return access.ErrBusy
 	}
-	m := &multiplex{s: s, r: r, clients: make(map[string]*room.Client)}
-	defer m.leave()
+	m := &multiplex{s: s, r: r, kind: stranger, clients: make(map[string]*room.Client)}
+	defer func() { s.conns.leave(m.kind) }()
 	k := s.accept(w, r)
 	if k == nil {
 		return nil
@@ -48,7 +48,7 @@ func (s *Server) multiplex(w http.ResponseWriter, r *http.Request) error {
 	tooLate := time.AfterFunc(min(strangersTime, 2*s.o.Limits.Ping), func() { k.End(socket.ErrStranger) })
 	k.Serve(func(frame []byte) error {
 		err := m.handle(frame)
-		if m.known {
+		if m.kind == client {
 			tooLate.Stop()
 		}
 		return err
@@ -62,24 +62,16 @@ func (s *Server) multiplex(w http.ResponseWriter, r *http.Request) error {
 
 // settle makes a stranger a client.
 func (m *multiplex) settle() (ok bool) {
-	if m.known {
+	if m.kind == client {
 		return true
 	}
 	if !m.s.conns.enter(client, m.s.o.Limits.Connections) {
 		return false
 	}
 	m.s.conns.leave(stranger)
-	m.known = true
+	m.kind = client
 	m.s.access.Known(m.r)
 	return true
-}
-
-func (m *multiplex) leave() {
-	if m.known {
-		m.s.conns.leave(client)
-	} else {
-		m.s.conns.leave(stranger)
-	}
 }
 
 func (m *multiplex) handle(frame []byte) error {

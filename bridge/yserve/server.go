@@ -149,11 +149,6 @@ func (s *Server) SetKeys(ring token.Ring, mint *token.Key) {
 	}
 }
 
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	no := s.refusalOf(r, err)
-	http.Error(w, no.Text, no.Status)
-}
-
 // refusalOf returns the refusal for err. It logs an error that the client cannot correct.
 func (s *Server) refusalOf(r *http.Request, err error) *access.Refusal {
 	var no *access.Refusal

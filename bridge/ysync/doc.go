@@ -19,28 +19,6 @@
 // Awareness is what peers publish about themselves, such as a name and a cursor: one JSON
 // value per client that is not stored and vanishes with the client. See [Awareness].
 //
-// # Use
-//
-//	send(ysync.AppendStep1(nil, doc.EncodeStateVector()))
-//	for frame := range received {
-//		f, err := ysync.Decode(frame)
-//		if errors.Is(err, ysync.ErrUnknownType) {
-//			continue
-//		}
-//		if err != nil {
-//			return err
-//		}
-//		if f.Type == ysync.Sync {
-//			reply, err := f.Apply(doc, origin)
-//			if err != nil {
-//				return err
-//			}
-//			if reply != nil {
-//				send(reply)
-//			}
-//		}
-//	}
-//
 // # Hostile input
 //
 // Every decoder checks its whole input before it returns, allocates no more

@@ -21,7 +21,6 @@ import (
 // would be in no folder. It becomes a draft under a free name, unless its text is in the
 // other one as well.
 
-// clash is a name of two documents.
 type clash struct {
 	rel          string
 	ours, theirs string // ids
@@ -67,9 +66,9 @@ func (f *Drafts) keepLosers(folder *ycrdt.Doc, clashes []clash) {
 				continue
 			}
 			err := f.keepLoser(shared, c.rel, id)
-			f.o.Set.Logged("keep a note whose name was taken", err)
+			f.set.Logged("keep a note whose name was taken", err)
 			if err == nil {
-				f.running.Go(func() { f.settleLoser(f.o.Set.Document(model.DocID(id)), now) })
+				f.running.Go(func() { f.settleLoser(f.set.Document(model.DocID(id)), now) })
 			}
 		}
 	}
@@ -78,7 +77,7 @@ func (f *Drafts) keepLosers(folder *ycrdt.Doc, clashes []clash) {
 // keepLoser makes the document id, which was at rel, a draft. The draft is withheld until
 // the two texts have been compared.
 func (f *Drafts) keepLoser(shared *folderdoc.Folder, rel, id string) error {
-	taken, err := f.o.Listing.Inside(shared, listing.Parent(rel))
+	taken, err := f.listing.Inside(shared, listing.Parent(rel))
 	if err != nil {
 		return err
 	}
@@ -87,9 +86,9 @@ func (f *Drafts) keepLoser(shared *folderdoc.Folder, rel, id string) error {
 		ext := path.Ext(rel)
 		free = fmt.Sprintf("%s %d%s", strings.TrimSuffix(rel, ext), n, ext)
 	}
-	f.o.Listing.Withhold(model.DocID(id))
-	return f.o.Set.Drafts.ChangeFolder(func(drafts *folderdoc.Folder) error {
-		_, err := drafts.Create(folderdoc.Entry{Path: free, ID: id, Type: folderdoc.TypeMarkdown}, nil)
+	f.listing.Withhold(model.DocID(id))
+	return f.set.Drafts.ChangeFolder(func(drafts *folderdoc.Folder) error {
+		_, err := drafts.Create(folderdoc.Entry{Path: free, ID: id, Type: folderdoc.TypeMarkdown})
 		return err
 	})
 }
@@ -98,17 +97,17 @@ func (f *Drafts) keepLoser(shared *folderdoc.Folder, rel, id string) error {
 // It drops the document if all of its text is in the other note.
 func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
 	rel := f.pathOf(d.ID())
-	same, err := f.saysNothingNew(d, f.o.Set.Document(model.DocID(winner.ID)))
+	same, err := f.saysNothingNew(d, f.set.Document(model.DocID(winner.ID)))
 	if err == nil && same {
-		f.o.Set.Logged("drop a note whose text another has", f.o.Listing.Forget(d.ID(), func() error { return f.removeDraft(rel) }))
+		f.set.Logged("drop a note whose text another has", f.listing.Forget(d.ID(), func() error { return f.removeDraft(rel) }))
 		return
 	}
 	if err != nil {
-		f.o.Set.Log.Warn("two notes were given one name, and their texts could not be compared", model.LogPath, rel, model.LogErr, err)
+		f.set.Log.Warn("two notes were given one name, and their texts could not be compared", model.LogPath, rel, model.LogErr, err)
 	}
-	f.o.Set.Log.Warn(fmt.Sprintf("%q was the name of two notes, as after a server's loss of data; the other one is %q now", winner.Path, rel), model.LogPath, rel)
-	f.o.Set.Logged("list the folder", f.o.Listing.Release(d.ID(), rel))
-	if !f.o.Scheduler.Lacks(d.ID()) {
+	f.set.Log.Warn(fmt.Sprintf("%q was the name of two notes, as after a server's loss of data; the other one is %q now", winner.Path, rel), model.LogPath, rel)
+	f.set.Logged("list the folder", f.listing.Release(d.ID(), rel))
+	if !f.schedule.Lacks(d.ID()) {
 		f.Uploaded(d)
 	}
 }
@@ -119,8 +118,8 @@ func (f *Drafts) saysNothingNew(d, other *replica.Document) (bool, error) {
 	var err error
 	for end := time.Now().Add(losersPatience); time.Now().Before(end) && f.ctx.Err() == nil; {
 		ctx, cancel := context.WithTimeout(f.ctx, schedule.ReaderPatience)
-		if err = f.o.Scheduler.Fetched(ctx, d); err == nil {
-			err = f.o.Scheduler.Fetched(ctx, other)
+		if err = f.schedule.Fetched(ctx, d); err == nil {
+			err = f.schedule.Fetched(ctx, other)
 		}
 		cancel()
 		if err == nil {

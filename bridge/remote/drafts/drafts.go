@@ -32,36 +32,33 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Options configure Drafts.
-type Options struct {
-	Set       *replica.Set
-	Listing   *listing.Listing
-	Scheduler *schedule.Scheduler
-}
-
 // Drafts are those of one folder.
 type Drafts struct {
-	o       Options
-	ctx     context.Context
-	running sync.WaitGroup
+	set      *replica.Set
+	listing  *listing.Listing
+	schedule *schedule.Scheduler
+	ctx      context.Context
+	running  sync.WaitGroup
 }
 
 // New returns Drafts, which do nothing by themselves after ctx has ended.
-func New(ctx context.Context, o Options) *Drafts { return &Drafts{o: o, ctx: ctx} }
+func New(ctx context.Context, set *replica.Set, l *listing.Listing, y *schedule.Scheduler) *Drafts {
+	return &Drafts{set: set, listing: l, schedule: y, ctx: ctx}
+}
 
 // Wait waits for running work. Call it after the end of New's context.
 func (f *Drafts) Wait() { f.running.Wait() }
 
 // Enter makes a new document a draft.
 func (f *Drafts) Enter(d *replica.Document, rel string) error {
-	return f.o.Listing.Restructure(func(shared *folderdoc.Folder) error {
+	return f.listing.Restructure(func(shared *folderdoc.Folder) error {
 		if dir := listing.Parent(rel); dir != "" {
-			if _, err := shared.Create(folderdoc.Entry{Path: dir, Type: folderdoc.TypeFolder}, nil); err != nil {
+			if _, err := shared.Create(folderdoc.Entry{Path: dir, Type: folderdoc.TypeFolder}); err != nil {
 				return err
 			}
 		}
-		return f.o.Set.Drafts.ChangeFolder(func(drafts *folderdoc.Folder) error {
-			e, err := drafts.Create(folderdoc.Entry{Path: rel, ID: string(d.ID()), Type: folderdoc.TypeMarkdown}, nil)
+		return f.set.Drafts.ChangeFolder(func(drafts *folderdoc.Folder) error {
+			e, err := drafts.Create(folderdoc.Entry{Path: rel, ID: string(d.ID()), Type: folderdoc.TypeMarkdown})
 			if err == nil && e.ID != string(d.ID()) {
 				err = fs.ErrExist
 			}
@@ -72,11 +69,11 @@ func (f *Drafts) Enter(d *replica.Document, rel string) error {
 
 // list returns the drafts, without folders.
 func (f *Drafts) list() (drafts []folderdoc.Entry) {
-	err := f.o.Set.Drafts.ViewFolder(func(all *folderdoc.Folder) error {
+	err := f.set.Drafts.ViewFolder(func(all *folderdoc.Folder) error {
 		drafts = slices.DeleteFunc(all.List(), func(e folderdoc.Entry) bool { return e.Type == folderdoc.TypeFolder })
 		return nil
 	})
-	f.o.Set.Logged("read the drafts", err)
+	f.set.Logged("read the drafts", err)
 	return drafts
 }
 
@@ -92,16 +89,16 @@ func (f *Drafts) pathOf(id model.DocID) string {
 
 // Uploaded records that the server has all of a document, and enters a draft.
 func (f *Drafts) Uploaded(d *replica.Document) {
-	if f.pathOf(d.ID()) != "" && !f.o.Listing.IsWithheld(d.ID()) {
-		f.running.Go(func() { f.o.Set.Logged("enter a new note", f.promote(d)) })
+	if f.pathOf(d.ID()) != "" && !f.listing.IsWithheld(d.ID()) {
+		f.running.Go(func() { f.set.Logged("enter a new note", f.promote(d)) })
 	}
 }
 
 // PromoteUploaded enters the drafts that were acknowledged before a restart.
 func (f *Drafts) PromoteUploaded() {
 	for _, e := range f.list() {
-		if id := model.DocID(e.ID); !f.o.Scheduler.Lacks(id) {
-			f.Uploaded(f.o.Set.Document(id))
+		if id := model.DocID(e.ID); !f.schedule.Lacks(id) {
+			f.Uploaded(f.set.Document(id))
 		}
 	}
 }
@@ -114,22 +111,22 @@ func (f *Drafts) promote(d *replica.Document) error {
 	case err != nil || entered.ID == string(d.ID()):
 		return err
 	}
-	return f.mergeInto(d, f.o.Set.Document(model.DocID(entered.ID)), entered.Path)
+	return f.mergeInto(d, f.set.Document(model.DocID(entered.ID)), entered.Path)
 }
 
 // enterDraft enters a draft, then forgets it: a crash in between leaves the note in both
 // documents, not in none. It returns the entry at the draft's path, which may be another
 // note's.
 func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err error) {
-	err = f.o.Listing.Move(func() error {
+	err = f.listing.Move(func() error {
 		rel := f.pathOf(d.ID())
 		entered = folderdoc.Entry{Path: rel, ID: string(d.ID()), Type: folderdoc.TypeMarkdown}
 		if rel == "" {
 			return nil // removed meanwhile
 		}
-		err := f.o.Listing.Restructure(func(shared *folderdoc.Folder) (err error) {
+		err := f.listing.Restructure(func(shared *folderdoc.Folder) (err error) {
 			if !shared.Holds(entered.ID) { // else it was entered before a crash
-				entered, err = shared.Create(entered, nil)
+				entered, err = shared.Create(entered)
 			}
 			return err
 		})
@@ -143,12 +140,12 @@ func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err e
 }
 
 func (f *Drafts) dropDraft(rel string) error {
-	return f.o.Listing.Restructure(func(*folderdoc.Folder) error { return f.removeDraft(rel) })
+	return f.listing.Restructure(func(*folderdoc.Folder) error { return f.removeDraft(rel) })
 }
 
 func (f *Drafts) removeDraft(rel string) error {
-	return f.o.Set.Drafts.ChangeFolder(func(entries *folderdoc.Folder) error {
-		if err := entries.Delete(rel, nil); err != nil {
+	return f.set.Drafts.ChangeFolder(func(entries *folderdoc.Folder) error {
+		if err := entries.Delete(rel); err != nil {
 			return err
 		}
 		// The shared document has the folders above it.
@@ -156,7 +153,7 @@ func (f *Drafts) removeDraft(rel string) error {
 		for i, e := range slices.Backward(list) {
 			last := i == len(list)-1 || !strings.HasPrefix(list[i+1].Path, e.Path+"/")
 			if e.Type == folderdoc.TypeFolder && last {
-				if err := entries.Delete(e.Path, nil); err != nil {
+				if err := entries.Delete(e.Path); err != nil {
 					return err
 				}
 				list = slices.Delete(list, i, i+1)
@@ -172,30 +169,30 @@ func (f *Drafts) moveDraft(rel string) error {
 	var to string
 	for n := 2; ; n++ {
 		to = fmt.Sprintf("%s %d.md", path.Base(strings.TrimSuffix(rel, path.Ext(rel))), n)
-		if _, err := f.o.Listing.Find("create", to); err != nil {
+		if _, err := f.listing.Find("create", to); err != nil {
 			break
 		}
 	}
 	var id string
-	err := f.o.Listing.Restructure(func(*folderdoc.Folder) error {
-		return f.o.Set.Drafts.ChangeFolder(func(entries *folderdoc.Folder) error {
+	err := f.listing.Restructure(func(*folderdoc.Folder) error {
+		return f.set.Drafts.ChangeFolder(func(entries *folderdoc.Folder) error {
 			e, _ := entries.Get(rel)
 			id = e.ID
-			return entries.Rename(rel, to, false, nil)
+			return entries.Rename(rel, to, false)
 		})
 	})
 	if err != nil {
 		return err
 	}
-	f.o.Listing.Refresh()
-	return f.promote(f.o.Set.Document(model.DocID(id)))
+	f.listing.Refresh()
+	return f.promote(f.set.Document(model.DocID(id)))
 }
 
 // mergeInto appends the text of a draft to the note that has its path.
 func (f *Drafts) mergeInto(draft, note *replica.Document, rel string) error {
 	ctx, cancel := context.WithTimeout(f.ctx, schedule.ReaderPatience)
 	defer cancel()
-	if err := f.o.Scheduler.Fetched(ctx, note); err != nil {
+	if err := f.schedule.Fetched(ctx, note); err != nil {
 		return err
 	}
 	text, err := draft.Text()
@@ -213,8 +210,8 @@ func (f *Drafts) mergeInto(draft, note *replica.Document, rel string) error {
 	if err != nil {
 		return err
 	}
-	f.o.Listing.Changed(note)
-	f.o.Set.Log.Info("two notes of one name became one", model.LogPath, rel)
+	f.listing.Changed(note)
+	f.set.Log.Info("two notes of one name became one", model.LogPath, rel)
 	return f.dropDraft(rel)
 }
 
@@ -232,7 +229,7 @@ func separated(have, text string) string {
 // authorOf returns a record of the last author of a document.
 func (f *Drafts) authorOf(d *replica.Document) model.Record {
 	rec := model.Record{Time: time.Now().UTC()}
-	h, err := f.o.Set.Store.Load(d.ID())
+	h, err := f.set.Store.Load(d.ID())
 	if err != nil {
 		return rec
 	}

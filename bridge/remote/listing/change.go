@@ -30,7 +30,7 @@ func Failed(op, rel string, err error) error {
 // Restructure runs fn, which may change the folder's document. The listing does not report
 // these changes as those of peers.
 func (l *Listing) Restructure(fn func(*folderdoc.Folder) error) error {
-	err := l.o.Set.Folder.ChangeFolder(func(shared *folderdoc.Folder) error {
+	err := l.set.Folder.ChangeFolder(func(shared *folderdoc.Folder) error {
 		if err := l.listed(shared, true); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (l *Listing) inBoth(shared *folderdoc.Folder, fn func(*folderdoc.Folder) er
 	if first != nil && !errors.Is(first, fs.ErrNotExist) {
 		return first
 	}
-	err := l.o.Set.Drafts.ChangeFolder(fn)
+	err := l.set.Drafts.ChangeFolder(fn)
 	if errors.Is(err, fs.ErrNotExist) {
 		return first
 	}
@@ -84,7 +84,7 @@ func (l *Listing) Mkdir(rel string) error {
 		return Failed("mkdir", rel, fs.ErrExist)
 	}
 	return Failed("mkdir", rel, l.Restructure(func(shared *folderdoc.Folder) error {
-		_, err := shared.Create(folderdoc.Entry{Path: rel, Type: folderdoc.TypeFolder}, nil)
+		_, err := shared.Create(folderdoc.Entry{Path: rel, Type: folderdoc.TypeFolder})
 		return err
 	}))
 }
@@ -111,9 +111,9 @@ func (l *Listing) Rename(oldRel, newRel string, replace bool) error {
 		return Failed("rename", newRel, fs.ErrExist)
 	}
 	return l.both("rename", oldRel, func(f *folderdoc.Folder) error {
-		err := f.Rename(oldRel, newRel, replace, nil)
+		err := f.Rename(oldRel, newRel, replace)
 		if errors.Is(err, fs.ErrNotExist) && over.ID != "" { // a draft and a shared note
-			_ = f.Delete(newRel, nil)
+			_ = f.Delete(newRel)
 		}
 		return err
 	})
@@ -133,7 +133,7 @@ func (l *Listing) Remove(rel string) error {
 			if len(inside) > 0 {
 				return &model.NotEmptyError{Holds: inside}
 			}
-			return l.inBoth(shared, func(f *folderdoc.Folder) error { return f.Delete(rel, nil) })
+			return l.inBoth(shared, func(f *folderdoc.Folder) error { return f.Delete(rel) })
 		})
 	}))
 }

@@ -1,7 +1,7 @@
 // Package listing is the contents of a folder: the server's folder document together with
 // the drafts, notes that the server does not have yet.
 //
-//	l := listing.New(ctx, options)
+//	l := listing.New(ctx, set, attachments, notes)
 //	err := l.List(false)
 //	e, err := l.Find("open", "Projects/Plan.md")
 //	err = l.Rename("Projects", "Archive/Projects", false)
@@ -13,7 +13,6 @@
 //
 // Everything is safe for concurrent use. Locks, in the order in which they may be taken:
 // that of Move, the folder document's, the drafts', the listing's, and that of missing
-// attachments, which is a leaf. Options.Notes is called with the listing's lock.
-// A function with a *folderdoc.Folder as argument is called with that
-// document's lock.
+// attachments, which is a leaf. A function with a *folderdoc.Folder as argument is called
+// with that document's lock.
 package listing

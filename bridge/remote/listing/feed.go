@@ -39,7 +39,7 @@ func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
 
 // changeOf returns the event for a change of a note's text.
 func (l *Listing) changeOf(id model.DocID) (model.SourceEvent, bool) {
-	modTime := l.o.Set.Document(id).ModTime()
+	modTime := l.set.Document(id).ModTime()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	rel, ok := l.paths[id]
@@ -59,7 +59,7 @@ func (l *Listing) Changed(d *replica.Document) {
 		l.dirty[d.ID()] = true
 		l.mu.Unlock()
 		l.news.Set()
-	case d == l.o.Set.Folder:
+	case d == l.set.Folder:
 		l.Refresh()
 	}
 }

@@ -43,7 +43,7 @@ func (l *Listing) Named(name string) *replica.Document {
 		e := l.byPath[l.paths[model.DocID(id)]]
 		l.mu.Unlock()
 		if id != "" && e.ID == id {
-			if d := l.o.Set.Document(model.DocID(id)); d.Name() == name {
+			if d := l.set.Document(model.DocID(id)); d.Name() == name {
 				return d
 			}
 		}
@@ -72,7 +72,7 @@ func (l *Listing) release(id model.DocID, rel string) {
 
 // Release ends Withhold: the draft is listed at rel.
 func (l *Listing) Release(id model.DocID, rel string) error {
-	return l.o.Set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
+	return l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
 		l.release(id, rel)
 		return l.listed(shared, true)
 	})
@@ -96,7 +96,7 @@ func (l *Listing) IsWithheld(id model.DocID) bool {
 // Inside returns the names right below rel in either document.
 func (l *Listing) Inside(shared *folderdoc.Folder, rel string) ([]string, error) {
 	names := shared.Inside(rel)
-	err := l.o.Set.Drafts.ViewFolder(func(drafts *folderdoc.Folder) error {
+	err := l.set.Drafts.ViewFolder(func(drafts *folderdoc.Folder) error {
 		names = append(names, drafts.Inside(rel)...)
 		return nil
 	})
@@ -108,7 +108,7 @@ func (l *Listing) Inside(shared *folderdoc.Folder, rel string) ([]string, error)
 // and not listed: canvases, attachments whose bytes are not here, and entries of newer
 // versions of the format.
 func (l *Listing) Hidden(rel string) (hidden []string, err error) {
-	err = l.o.Set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
+	err = l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
 		l.mu.Lock()
 		_, shown := l.byPath[rel]
 		l.mu.Unlock()

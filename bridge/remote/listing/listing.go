@@ -14,19 +14,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/wake"
 )
 
-// Options configure a Listing.
-type Options struct {
-	Set         *replica.Set
-	Attachments *attachments.Attachments
-	Notes       func([]model.DocID) // is called with the notes of the folder, see doc.go
-}
-
 // Listing is the contents of a folder.
 type Listing struct {
-	o      Options
-	ctx    context.Context
-	relist wake.Signal // the folder's document has changed
-	news   wake.Signal // events or dirty has something
+	set         *replica.Set
+	attachments *attachments.Attachments
+	notes       func([]model.DocID) // see New
+	ctx         context.Context
+	relist      wake.Signal // the folder's document has changed
+	news        wake.Signal // events or dirty has something
 
 	// moving is held while a draft becomes an entry, and while entries are moved or
 	// removed, which then see it in one of the documents. It comes before all other locks.
@@ -42,10 +37,11 @@ type Listing struct {
 	dirty    map[model.DocID]bool // documents that they have changed, likewise
 }
 
-// New returns a Listing, which is empty until List. It reads documents until ctx ends.
-func New(ctx context.Context, o Options) *Listing {
+// New returns a Listing, which is empty until List, and updates itself until ctx ends. It
+// calls notes with the notes of the folder, with the listing's lock.
+func New(ctx context.Context, set *replica.Set, a *attachments.Attachments, notes func([]model.DocID)) *Listing {
 	return &Listing{
-		o: o, ctx: ctx, relist: wake.New(), news: wake.New(), dirty: make(map[model.DocID]bool),
+		set: set, attachments: a, notes: notes, ctx: ctx, relist: wake.New(), news: wake.New(), dirty: make(map[model.DocID]bool),
 		paths: make(map[model.DocID]string), withheld: make(map[model.DocID]bool),
 	}
 }
@@ -54,7 +50,7 @@ func New(ctx context.Context, o Options) *Listing {
 // their names.
 func (l *Listing) read(shared *folderdoc.Folder) (all []folderdoc.Entry, hidden []string, err error) {
 	var drafts []folderdoc.Entry
-	err = l.o.Set.Drafts.ViewFolder(func(folder *folderdoc.Folder) error {
+	err = l.set.Drafts.ViewFolder(func(folder *folderdoc.Folder) error {
 		drafts = folder.List()
 		return nil
 	})
@@ -104,7 +100,7 @@ func (l *Listing) served(e folderdoc.Entry) bool {
 		return true
 	}
 	if attachments.Is(e) {
-		return l.o.Attachments.Served() && token.ValidID(e.ID)
+		return l.attachments.Served() && token.ValidID(e.ID)
 	}
 	id := model.DocID(e.ID)
 	return e.Type == folderdoc.TypeMarkdown && model.Path(e.Path).IsNote() &&
@@ -114,7 +110,7 @@ func (l *Listing) served(e folderdoc.Entry) bool {
 // Run updates the listing until the context of New ends.
 func (l *Listing) Run() {
 	for range l.relist.Until(l.ctx) {
-		l.o.Set.Logged("list the folder", l.List(true))
+		l.set.Logged("list the folder", l.List(true))
 	}
 }
 
@@ -124,7 +120,7 @@ func (l *Listing) Refresh() { l.relist.Set() }
 // List updates the listing from the folder's document, and reports the differences if
 // report is set.
 func (l *Listing) List(report bool) error {
-	return l.o.Set.Folder.ViewFolder(func(shared *folderdoc.Folder) error { return l.listed(shared, report) })
+	return l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error { return l.listed(shared, report) })
 }
 
 // listed is List with the folder's document.
@@ -136,8 +132,8 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var missing []folderdoc.Entry
-	now, missing = here(now, l.byPath, l.o.Attachments)
-	l.o.Attachments.Fetch(missing)
+	now, missing = here(now, l.byPath, l.attachments)
+	l.attachments.Fetch(missing)
 	if report {
 		for _, c := range folderdoc.Diff(l.entries, now) {
 			l.events = append(l.events, l.eventOf(c))
@@ -154,7 +150,7 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 			notes = append(notes, model.DocID(e.ID))
 		}
 	}
-	l.o.Notes(notes)
+	l.notes(notes)
 	return nil
 }
 
@@ -189,7 +185,7 @@ func (l *Listing) entryOf(e folderdoc.Entry) model.SourceEntry {
 	case e.Type == folderdoc.TypeFolder:
 		return model.SourceEntry{Rel: e.Path, Dir: true, Mode: 0o755}
 	case attachments.Is(e):
-		return model.SourceEntry{Rel: e.Path, Mode: 0o644, Stamp: l.o.Attachments.Stamp(e)}
+		return model.SourceEntry{Rel: e.Path, Mode: 0o644, Stamp: l.attachments.Stamp(e)}
 	}
 	return model.SourceEntry{Rel: e.Path, Mode: 0o644}
 }

@@ -11,11 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// serverOrigin and storeOrigin are the transaction origins of updates from the server and
-// from the store.
-type serverOrigin struct{}
-type storeOrigin struct{}
-
 // Document is one Yjs document: the folder's, a note's, or the drafts. It is in memory
 // while it is used or connected; the store has the rest.
 type Document struct {
@@ -110,13 +105,13 @@ func (s *state) load(store model.Store, id model.DocID, client ycrdt.ClientID) e
 	}
 	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: client})
 	for _, rec := range h.Records {
-		if err := doc.ApplyUpdate(rec.Update, storeOrigin{}); err != nil {
+		if err := doc.ApplyUpdate(rec.Update, nil); err != nil {
 			return err
 		}
 		s.changedAt(rec.Time)
 	}
 	for _, update := range s.arrived {
-		if err := doc.ApplyUpdate(update, storeOrigin{}); err != nil {
+		if err := doc.ApplyUpdate(update, nil); err != nil {
 			return err
 		}
 	}
@@ -186,7 +181,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 		d.set.presence.moved(d.id, rec.Clock+rec.Len)
 		if !s.registered && rec.Author != "" && d.name != "" {
 			s.registered = true
-			folderdoc.Register(s.doc, "ai:"+rec.Author, client, nil)
+			folderdoc.Register(s.doc, "ai:"+rec.Author, client)
 		}
 		update, err := s.take()
 		if err == nil {
@@ -253,7 +248,7 @@ func (d *Document) Receive(update []byte, wait bool) error {
 		if d == d.set.Folder {
 			applied = d.set.owner.FolderReceives(s.doc, update)
 		}
-		if err := s.doc.ApplyUpdate(update, serverOrigin{}); err != nil {
+		if err := s.doc.ApplyUpdate(update, nil); err != nil {
 			return err
 		}
 		applied()
@@ -335,7 +330,6 @@ func read[T any](d *Document, fn func(s *state) T) (found T, err error) {
 	return found, err
 }
 
-// stateVector returns the document's state vector, for a step 1.
 func (d *Document) stateVector() ([]byte, error) {
 	return read(d, func(s *state) []byte { return s.doc.EncodeStateVector() })
 }
@@ -352,7 +346,7 @@ func (d *Document) difference(stateVector []byte) (outgoing, error) {
 	})
 }
 
-// outgoing empties the outbox and returns what was in it.
+// outgoing empties the outbox.
 func (d *Document) outgoing() []outgoing {
 	d.mu.Lock()
 	defer d.mu.Unlock()

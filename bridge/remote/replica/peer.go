@@ -228,7 +228,6 @@ func (p *Peer) answer() error {
 	return p.request()
 }
 
-// flush sends the outbox.
 func (p *Peer) flush() error {
 	if p.server == nil || p.d.set.Access.Locked() != nil {
 		return nil
@@ -273,7 +272,6 @@ func (p *Peer) request() error {
 	return nil
 }
 
-// echoed handles an echo.
 func (p *Peer) echoed(payload []byte) error {
 	n, size := binary.Uvarint(payload)
 	if size <= 0 || len(p.waiting) == 0 || p.waiting[0].echo != n {

@@ -66,7 +66,7 @@ func (y *Scheduler) Run() {
 func (y *Scheduler) followFolder(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := replica.NewPeer(y.o.Set.Folder)
+	p := replica.NewPeer(y.set.Folder)
 	r := &reports{y: y, p: p}
 	p.OnOther(r.take)
 	var wg sync.WaitGroup
@@ -85,7 +85,7 @@ func (y *Scheduler) followFolder(ctx context.Context) error {
 	case err == nil:
 		return fmt.Errorf("%w: the connection has ended", transport.ErrUnreachable)
 	case errors.Is(err, transport.ErrNoDocument):
-		return fmt.Errorf("%w as %q", transport.ErrNoFolder, y.o.Set.Name)
+		return fmt.Errorf("%w as %q", transport.ErrNoFolder, y.set.Name)
 	}
 	return err
 }
@@ -99,10 +99,10 @@ func (y *Scheduler) connected() {
 	y.tell()
 	notes := y.notes
 	y.mu.Unlock()
-	y.o.Set.Log.Info("connected", model.LogFolder, y.o.Set.Name)
+	y.set.Log.Info("connected", model.LogFolder, y.set.Name)
 	if y.mayFollow(len(notes)) {
 		y.enqueue(y.unfetched(notes))
-		time.AfterFunc(y.o.Set.Resync, y.compareAll) // in case that the server reports nothing
+		time.AfterFunc(y.set.Resync, y.compareAll) // in case that the server reports nothing
 	} else {
 		y.enqueue(notes)
 	}
@@ -116,7 +116,7 @@ func (y *Scheduler) connected() {
 // mayFollow reports whether to rely on the server's reports for a folder with that many
 // notes, more than can be connected.
 func (y *Scheduler) mayFollow(notes int) bool {
-	return y.o.Set.Server.Reports() && notes > y.o.Set.Server.Links()-Workers
+	return y.set.Server.Reports() && notes > y.set.Server.Links()-Workers
 }
 
 // disconnected records the loss of the connection, and returns whether there was one.
@@ -131,12 +131,11 @@ func (y *Scheduler) disconnected(err error) (was bool) {
 	y.tell()
 	y.mu.Unlock()
 	if was || errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoFolder) || errors.Is(err, transport.ErrProtocol) {
-		y.o.Set.Log.Warn("not connected", model.LogFolder, y.o.Set.Name, model.LogErr, y.o.Set.Address.Explain(err))
+		y.set.Log.Warn("not connected", model.LogFolder, y.set.Name, model.LogErr, y.set.Address.Explain(err))
 	}
 	return was
 }
 
-// unfetched returns the notes that were never fetched.
 func (y *Scheduler) unfetched(notes []model.DocID) (list []model.DocID) {
 	y.mu.Lock()
 	defer y.mu.Unlock()

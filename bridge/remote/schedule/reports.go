@@ -27,7 +27,7 @@ type reports struct {
 
 // start requests events, and the snapshots of all notes. Servers without them do not answer.
 func (x *reports) start() {
-	if !x.y.o.Set.Server.Reports() {
+	if !x.y.set.Server.Reports() {
 		return
 	}
 	x.p.Send(ysync.AppendSubscribe(nil, ysync.DocumentUpdated))
@@ -44,7 +44,7 @@ func (x *reports) compare() {
 	if !busy {
 		x.asked = x.asked[:0]
 		for _, id := range notes {
-			x.asked = append(x.asked, transport.DocumentName(x.y.o.Set.Name, string(id)))
+			x.asked = append(x.asked, transport.DocumentName(x.y.set.Name, string(id)))
 		}
 	}
 	x.mu.Unlock()
@@ -88,7 +88,7 @@ func (x *reports) take(f ysync.Frame) {
 		x.query()
 	}
 	if err != nil {
-		x.y.o.Set.Log.Warn("invalid report of the server", model.LogFolder, x.y.o.Set.Name, model.LogErr, err)
+		x.y.set.Log.Warn("invalid report of the server", model.LogFolder, x.y.set.Name, model.LogErr, err)
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package schedule decides which documents of a folder are connected when. It keeps the
 // folder's document connected, and gives the notes turns.
 //
-//	y, err := schedule.New(ctx, options, folder)
+//	y, err := schedule.New(ctx, set, store, progress, folder)
 //	y.Run()
 //	err = y.Fetched(ctx, d)
 //
@@ -45,13 +45,6 @@ type Store interface {
 	Sent(id model.DocID, seq uint64) error
 }
 
-// Options configure a Scheduler.
-type Options struct {
-	Set      *replica.Set
-	Store    Store
-	Progress func(Progress) // called after the turn of a note; may be nil
-}
-
 // Folder is called about the folder, without locks held.
 type Folder interface {
 	// Connected: the folder's document is in step, and the notes will be.
@@ -66,11 +59,13 @@ type Folder interface {
 
 // Scheduler decides which documents are connected when.
 type Scheduler struct {
-	o      Options
-	folder Folder
-	acked  wake.Signal // sent has something
-	ctx    context.Context
-	peers  sync.WaitGroup // of notes; only workers add
+	set      *replica.Set
+	store    Store
+	progress func(Progress) // see New
+	folder   Folder
+	acked    wake.Signal // sent has something
+	ctx      context.Context
+	peers    sync.WaitGroup // of notes; only workers add
 
 	mu      sync.Mutex    // protects the following
 	changed chan struct{} // closed and replaced when something changes that wait waits for
@@ -89,23 +84,24 @@ type Scheduler struct {
 	follows *reports // reports of the present connection, nil if there are none
 }
 
-// New reads the store. Nothing is connected before Run; ctx ends everything.
-func New(ctx context.Context, o Options, folder Folder) (*Scheduler, error) {
-	kept, err := o.Store.Kept()
+// New reads the store. Nothing is connected before Run; ctx ends everything. progress is
+// called after the turn of a note, unless it is nil.
+func New(ctx context.Context, set *replica.Set, store Store, progress func(Progress), folder Folder) (*Scheduler, error) {
+	kept, err := store.Kept()
 	if err != nil {
 		return nil, err
 	}
-	unsent, err := o.Store.Unsent()
+	unsent, err := store.Unsent()
 	if err != nil {
 		return nil, err
 	}
 	y := &Scheduler{
-		o: o, folder: folder, acked: wake.New(), ctx: ctx,
+		set: set, store: store, progress: progress, folder: folder, acked: wake.New(), ctx: ctx,
 		changed: make(chan struct{}), queue: newQueue(), kept: make(map[model.DocID]bool), unsent: unsent, sent: make(map[model.DocID]uint64),
 		live: make(map[*replica.Document]context.CancelFunc),
 	}
 	for id, seq := range unsent {
-		o.Set.Document(id).SetLast(seq)
+		set.Document(id).SetLast(seq)
 	}
 	for _, id := range kept {
 		y.kept[id] = true
@@ -140,14 +136,14 @@ func (y *Scheduler) SetNotes(notes []model.DocID) {
 // enqueue queues notes, and all documents with unsent changes.
 func (y *Scheduler) enqueue(notes []model.DocID) {
 	for _, id := range notes {
-		y.want(y.o.Set.Document(id), y.priorityOf(id))
+		y.want(y.set.Document(id), y.priorityOf(id))
 	}
 	y.mu.Lock()
 	unsent := slices.Collect(maps.Keys(y.unsent))
 	y.mu.Unlock()
 	for _, id := range unsent {
 		if id != replica.FolderID {
-			y.want(y.o.Set.Document(id), forUnsent)
+			y.want(y.set.Document(id), forUnsent)
 		}
 	}
 }
@@ -210,7 +206,7 @@ func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
 	}
 	y.tell()
 	y.mu.Unlock()
-	if all && d != y.o.Set.Folder {
+	if all && d != y.set.Folder {
 		y.folder.Uploaded(d)
 	}
 }
@@ -224,7 +220,7 @@ func (y *Scheduler) storeSent() {
 		y.sent = make(map[model.DocID]uint64)
 		y.mu.Unlock()
 		for id, seq := range sent {
-			y.o.Set.Logged("note what was sent", y.o.Store.Sent(id, seq))
+			y.set.Logged("note what was sent", y.store.Sent(id, seq))
 		}
 	}
 }

@@ -46,9 +46,9 @@ func (y *Scheduler) notFetched(d *replica.Document) error {
 	case kept:
 		return nil
 	case cause != nil:
-		return &model.NotFetchedError{Reason: y.o.Set.Address.Explain(cause)}
+		return &model.NotFetchedError{Reason: y.set.Address.Explain(cause)}
 	}
-	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has nothing of it, or is slow; try again", y.o.Set.Address)}
+	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has nothing of it, or is slow; try again", y.set.Address)}
 }
 
 // await is wait with a bound.
@@ -109,7 +109,7 @@ func (y *Scheduler) Drain() {
 
 // futile reports whether no acknowledgement will come. The caller holds the scheduler's
 // lock.
-func (y *Scheduler) futile() bool { return !y.online || y.o.Set.Access.Locked() != nil }
+func (y *Scheduler) futile() bool { return !y.online || y.set.Access.Locked() != nil }
 
 // AwaitAcknowledged waits until the server has all of a document, and reports whether it has.
 func (y *Scheduler) AwaitAcknowledged(ctx context.Context, id model.DocID) bool {

@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-// turnTimeout bounds the turn of one document.
 const turnTimeout = 60 * time.Second
 
 // RetryDelay is the delay before another turn of a document whose turn failed.
@@ -44,12 +43,12 @@ func (y *Scheduler) work(ctx context.Context) {
 			return
 		}
 		if err == nil {
-			if y.o.Progress != nil {
-				y.o.Progress(y.State().Progress)
+			if y.progress != nil {
+				y.progress(y.State().Progress)
 			}
 			continue
 		}
-		y.o.Set.Log.Debug("document not compared", model.LogDoc, string(d.ID()), model.LogErr, err)
+		y.set.Log.Debug("document not compared", model.LogDoc, string(d.ID()), model.LogErr, err)
 		y.mu.Lock()
 		if y.online && !errors.Is(err, transport.ErrExpired) {
 			y.problem = fmt.Errorf("document %q: %w", d.Name(), err)
@@ -70,7 +69,7 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority
 	}
 	stay := y.room(d, prio)
 	if !stay && !unsent {
-		if update, err := y.o.Set.Server.Fetch(ctx, d.Name()); !errors.Is(err, errors.ErrUnsupported) {
+		if update, err := y.set.Server.Fetch(ctx, d.Name()); !errors.Is(err, errors.ErrUnsupported) {
 			if err != nil {
 				return err
 			}
@@ -78,7 +77,7 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority
 		}
 	}
 	err := y.connect(ctx, d, stay, unsent)
-	if t, ok := y.o.Set.Server.(transport.Creator); ok && unsent && errors.Is(err, transport.ErrNoDocument) {
+	if t, ok := y.set.Server.(transport.Creator); ok && unsent && errors.Is(err, transport.ErrNoDocument) {
 		// The note was created here.
 		if err = t.Create(ctx, d.Name()); err == nil {
 			err = y.connect(ctx, d, stay, unsent)
@@ -102,7 +101,7 @@ func (y *Scheduler) took(d *replica.Document, err error) error {
 // room reports whether a document is to stay connected: all do if there are few notes, else
 // those used last, for which others are disconnected.
 func (y *Scheduler) room(d *replica.Document, prio priority) bool {
-	limit := y.o.Set.Server.Links() - Workers
+	limit := y.set.Server.Links() - Workers
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if len(y.notes) <= limit {
@@ -177,7 +176,6 @@ func (y *Scheduler) inStep(ctx context.Context, d *replica.Document, p *replica.
 	return nil
 }
 
-// stopLive ends all links.
 func (y *Scheduler) stopLive() {
 	y.mu.Lock()
 	defer y.mu.Unlock()

@@ -58,7 +58,6 @@ func (a Address) Explain(err error) string {
 	return text
 }
 
-// connectionError returns the error of this package for one of the network.
 func connectionError(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -88,7 +87,6 @@ func closeReason(err error) string {
 	return err.Error()
 }
 
-// statusError returns the error of this package for an HTTP status.
 func statusError(resp *http.Response) error {
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:

@@ -102,7 +102,7 @@ func (t *ysweet) newToken(ctx context.Context, name string) (token.ClientToken, 
 func (t *ysweet) mint(scope token.Scope) (string, error) {
 	return t.key.Mint(token.Claims{
 		Scope: scope, Expires: time.Now().Add(tokenLife),
-		Audience: t.address.URL.String(), Channel: t.folder, Issuer: "relay-server", Issued: time.Now(),
+		Audience: t.address.URL.String(), Channel: t.folder, Issued: time.Now(),
 	})
 }
 

@@ -31,7 +31,6 @@ func (e *Refusal) Error() string { return e.Text }
 // Refuse returns a Refusal.
 func Refuse(status int, text string) *Refusal { return &Refusal{status, text} }
 
-// Refusals of this package and of the server.
 var (
 	ErrNoToken  = &Refusal{http.StatusUnauthorized, "no token: send Authorization: Bearer TOKEN"}
 	ErrBadToken = &Refusal{http.StatusUnauthorized, "token is not valid here"}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -29,8 +30,9 @@ type Document struct {
 	closed   chan struct{}
 	channel  atomic.Value // string
 
-	mu     sync.Mutex // protects the following
-	loose  *loose
+	mu     sync.Mutex  // protects the following
+	loose  model.Store // has the document if that is in no folder, else nil
+	kept   bool        // loose has something of it
 	shared *bridge.Shared
 }
 
@@ -39,9 +41,6 @@ type Origin struct {
 	User   string // "" if nobody's
 	Sender any
 }
-
-// hostOrigin is the origin of this package's own changes.
-type hostOrigin struct{}
 
 // ID returns the document's id.
 func (d *Document) ID() string { return d.id }
@@ -105,7 +104,11 @@ func (d *Document) Apply(ctx context.Context, update []byte, o Origin) error {
 	d.mu.Lock()
 	if d.loose != nil {
 		defer d.mu.Unlock()
-		return d.loose.change(by, apply)
+		rec, err := record(d.Doc(), by, apply)
+		if rec == nil {
+			return err
+		}
+		return cmp.Or(d.keep(*rec), err)
 	}
 	shared := d.shared
 	d.mu.Unlock()
@@ -124,7 +127,7 @@ func applyAs(doc *ycrdt.Doc, update []byte, o Origin) error {
 	}
 	for client := range doc.StateVector() {
 		if _, known := before[client]; !known {
-			folderdoc.Register(doc, o.User, client, hostOrigin{})
+			folderdoc.Register(doc, o.User, client)
 		}
 	}
 	return nil
@@ -156,21 +159,13 @@ func (d *Document) ensureNonEmpty(ctx context.Context) error {
 		return nil
 	}
 	err := d.shared.Change(ctx, model.Author{}, func(doc *ycrdt.Doc) error {
-		folderdoc.EnsureNonEmpty(doc, hostOrigin{})
+		folderdoc.EnsureNonEmpty(doc)
 		return nil
 	})
 	if errors.Is(err, model.ErrReadOnly) || errors.Is(err, model.ErrOffline) {
 		return nil // it can still be read
 	}
 	return err
-}
-
-// loose is a document that is in no folder.
-type loose struct {
-	id    string
-	doc   *ycrdt.Doc
-	store model.Store
-	kept  bool // it is in the store
 }
 
 // history returns the records of a document that is no note, and their store; without
@@ -198,42 +193,25 @@ func (d *Document) openLoose(create bool) error {
 	}
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, rec := range records {
-		if err := doc.ApplyUpdate(rec.Update, hostOrigin{}); err != nil {
+		if err := doc.ApplyUpdate(rec.Update, nil); err != nil {
 			return err
 		}
 	}
 	d.doc.Store(doc)
-	d.loose = &loose{id: d.id, doc: doc, store: store, kept: len(records) > 0}
+	d.loose, d.kept = store, len(records) > 0
 	d.follow()
 	return nil
 }
 
-func (l *loose) change(by model.Author, fn func(*ycrdt.Doc) error) error {
-	rec, err := record(l.doc, by, fn)
-	if rec == nil {
-		return err
-	}
-	if kept := l.keep(*rec); kept != nil {
-		return kept
-	}
-	return err
-}
-
-func (l *loose) ensure() error {
-	if l.kept {
-		return nil
-	}
-	return l.keep(model.Record{Update: []byte{0, 0}, Time: time.Now().UTC()})
-}
-
-func (l *loose) keep(rec model.Record) error {
-	path := model.Path(".relay/docs/" + l.id) // no Folder's name begins with a dot
-	seq, err := l.store.Append(model.DocID(l.id), path, rec)
+// keep stores a record of a loose document.
+func (d *Document) keep(rec model.Record) error {
+	path := model.Path(".relay/docs/" + d.id) // no Folder's name begins with a dot
+	seq, err := d.loose.Append(model.DocID(d.id), path, rec)
 	if err != nil {
 		return err
 	}
-	l.kept = true
-	l.store.Materialized(model.DocID(l.id), seq, model.ContentSum{}) // there is no file
+	d.kept = true
+	d.loose.Materialized(model.DocID(d.id), seq, model.ContentSum{}) // there is no file
 	return nil
 }
 

@@ -98,7 +98,7 @@ func (f *folder) load(id model.DocID) ([]folderdoc.Change, error) {
 			before, ahead = f.model.List(), true
 			f.index.Store(newIndex(before)) // for the undone changes
 		}
-		if err := f.doc.ApplyUpdate(rec.Update, hostOrigin{}); err != nil {
+		if err := f.doc.ApplyUpdate(rec.Update, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -154,7 +154,7 @@ func (f *folder) follow(n *names) error {
 	steps := folderdoc.Diff(before, want)
 	state := f.doc.EncodeStateVector()
 	if f.model.Name() != f.name {
-		f.model.SetName(f.name, hostOrigin{})
+		f.model.SetName(f.name)
 	} else if len(steps) == 0 {
 		f.index.Store(newIndex(want))
 		return nil
@@ -177,7 +177,7 @@ func (f *folder) writeAll(steps []folderdoc.Change) {
 			steps = steps[1:]
 			continue
 		}
-		_, errs := f.model.CreateAll(created, hostOrigin{})
+		_, errs := f.model.CreateAll(created)
 		for i, err := range errs {
 			f.told(created[i].Path, err)
 		}
@@ -196,11 +196,11 @@ func (f *folder) told(rel string, err error) {
 func (f *folder) write(c folderdoc.Change) (err error) {
 	switch c.Kind {
 	case folderdoc.Removed:
-		err = f.model.Delete(c.Path, hostOrigin{})
+		err = f.model.Delete(c.Path)
 	case folderdoc.Renamed:
-		err = f.model.Rename(c.OldPath, c.Path, false, hostOrigin{})
+		err = f.model.Rename(c.OldPath, c.Path, false)
 	case folderdoc.Changed:
-		err = f.model.SetFile(c.Path, c.Entry.Hash, c.Entry.Mimetype, c.Entry.SyncTime, hostOrigin{})
+		err = f.model.SetFile(c.Path, c.Entry.Hash, c.Entry.Mimetype, c.Entry.SyncTime)
 	}
 	return err
 }
@@ -279,7 +279,6 @@ func (f *folder) keepOthers(want, have []folderdoc.Entry) []folderdoc.Entry {
 	return want
 }
 
-// kindOf returns the kind of an entry in the tree.
 func kindOf(e folderdoc.Entry) model.Kind {
 	switch e.Type {
 	case folderdoc.TypeFolder:

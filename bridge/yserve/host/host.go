@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -121,10 +122,12 @@ func (h *Host) Create(ctx context.Context, id string) error {
 		return err
 	}
 	defer d.Close()
-	if d.loose == nil {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.loose == nil || d.kept {
 		return nil
 	}
-	return d.loose.ensure()
+	return d.keep(model.Record{Update: []byte{0, 0}, Time: time.Now().UTC()})
 }
 
 // find returns the Folder of a document and the path of the note, "" for the folder document

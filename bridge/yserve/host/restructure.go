@@ -121,7 +121,7 @@ func (f *folder) adopt(ctx context.Context, p model.Path, id string, by model.Au
 	if d.loose == nil {
 		return errTaken
 	}
-	folderdoc.EnsureNonEmpty(d.Doc(), hostOrigin{})
+	folderdoc.EnsureNonEmpty(d.Doc())
 	s, err := f.h.ws.Adopt(ctx, p, model.DocID(id), d.Doc(), by)
 	if err != nil {
 		return err
@@ -132,8 +132,5 @@ func (f *folder) adopt(ctx context.Context, p model.Path, id string, by model.Au
 	return nil
 }
 
-// maxID is the length in bytes of the longest id of a document.
-const maxID = 200
-
-// ValidID reports whether id is valid for a document.
-func ValidID(id string) bool { return token.ValidID(id) && len(id) <= maxID }
+// ValidID reports whether id is valid for a document: it has at most 200 bytes.
+func ValidID(id string) bool { return token.ValidID(id) && len(id) <= 200 }

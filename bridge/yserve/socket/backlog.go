@@ -54,7 +54,6 @@ func (b *backlog) take() [][]byte {
 	return frames
 }
 
-// written removes a frame from the count.
 func (b *backlog) written(frame []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
