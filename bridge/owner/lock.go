@@ -79,10 +79,11 @@ func (c Claim) name() string {
 
 // Owner holds claims until Release.
 type Owner struct {
+	Told []string // sentences for a person about moved states
+
 	claims []Claim
 	locks  []*os.File
-	vaults []Claim  // the locked ones of claims
-	told   []string // see Told
+	vaults []Claim // the locked ones of claims
 
 	mu   sync.Mutex // protects the following
 	info Info       // the last announcement
@@ -106,11 +107,8 @@ func Acquire(claims []Claim) (*Owner, error) {
 	return o, nil
 }
 
-// Told returns sentences for a person about moved states.
-func (o *Owner) Told() []string { return o.told }
-
 func (o *Owner) tell(format string, args ...any) {
-	o.told = append(o.told, fmt.Sprintf(format, args...))
+	o.Told = append(o.Told, fmt.Sprintf(format, args...))
 }
 
 // lock takes a claim. One process at a time does, so that each sees the claims of the

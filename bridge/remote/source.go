@@ -152,7 +152,7 @@ func (s *Source) firstContact(ctx context.Context) error {
 		return err
 	}
 	tried := s.schedule.Attempted(ctx, firstContact)
-	switch err = cmp.Or(s.schedule.LastError(), ctx.Err()); {
+	switch err = cmp.Or(s.schedule.State().Cause, ctx.Err()); {
 	case err == nil && tried:
 		return s.listing.List(false)
 	case err == nil:

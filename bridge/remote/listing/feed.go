@@ -54,7 +54,7 @@ func (l *Listing) changeOf(id model.DocID) (model.SourceEvent, bool) {
 // Changed records that the server has changed a document. Its lock may be held.
 func (l *Listing) Changed(d *replica.Document) {
 	switch {
-	case d.IsNote():
+	case d.Note:
 		l.mu.Lock()
 		l.dirty[d.ID()] = true
 		l.mu.Unlock()

@@ -43,7 +43,7 @@ func (l *Listing) Named(name string) *replica.Document {
 		e := l.byPath[l.paths[model.DocID(id)]]
 		l.mu.Unlock()
 		if id != "" && e.ID == id {
-			if d := l.set.Document(model.DocID(id)); d.Name() == name {
+			if d := l.set.Document(model.DocID(id)); d.Name == name {
 				return d
 			}
 		}

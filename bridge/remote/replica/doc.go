@@ -4,11 +4,9 @@
 //	set := replica.NewSet(options, owner)
 //	d := set.Document(id)
 //	err := d.Change(ctx, &record, func(doc *ycrdt.Doc) error { ... })
-//	err = replica.NewPeer(d).Run(ctx)
+//	err = replica.NewPeer(d, func(ysync.Frame) {}).Run(ctx)
 //
-// Changes of the server are applied at once and stored a moment later. Local changes are
-// stored, durably, before Change returns, and sent after that. Each connection begins by
-// comparing state vectors, which finds whatever either side lacks.
+// The documentation of package remote says what is stored when.
 //
 //	Change ──► Doc ──► Store ──► outbox ──► Peer ──► Link ──► server
 //	            ▲                             │

@@ -16,8 +16,8 @@ import (
 type Document struct {
 	set  *Set
 	id   model.DocID
-	name string // at the server; "" for one that never leaves this machine
-	note bool   // neither the folder's nor the drafts
+	Name string // at the server; "" for one that never leaves this machine
+	Note bool   // neither the folder's nor the drafts
 
 	mu    sync.Mutex // protects the following
 	state state
@@ -46,12 +46,6 @@ type outgoing struct {
 
 // ID returns the name of the document in the store.
 func (d *Document) ID() model.DocID { return d.id }
-
-// Name returns the name of the document at the server.
-func (d *Document) Name() string { return d.name }
-
-// IsNote reports whether the document is neither the folder's nor the drafts.
-func (d *Document) IsNote() bool { return d.note }
 
 // ModTime returns the time of the last change.
 func (d *Document) ModTime() time.Time {
@@ -162,7 +156,7 @@ func (d *Document) ChangeFolder(fn func(*folderdoc.Folder) error) error {
 
 // Change calls fn, and stores and sends its changes.
 func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error {
-	if d.name != "" {
+	if d.Name != "" {
 		if err := d.set.Access.Locked(); err != nil {
 			return err
 		}
@@ -179,7 +173,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			return nil
 		}
 		d.set.presence.moved(d.id, rec.Clock+rec.Len)
-		if !s.registered && rec.Author != "" && d.name != "" {
+		if !s.registered && rec.Author != "" && d.Name != "" {
 			s.registered = true
 			folderdoc.Register(s.doc, "ai:"+rec.Author, client)
 		}
@@ -202,7 +196,7 @@ func (d *Document) keep(s *state, rec model.Record) error {
 	if err != nil {
 		return err
 	}
-	rec.Unsent = d.name != ""
+	rec.Unsent = d.Name != ""
 	rec.Ahead = !rec.Unsent // the store has the only copy of the drafts
 	if rec.Time.IsZero() {
 		rec.Time = time.Now().UTC()
@@ -306,14 +300,12 @@ func (d *Document) evict() bool {
 func (d *Document) attach(p *Peer) error {
 	return d.loaded(func(*state) error {
 		if d.peer != nil {
-			return errConnected
+			return errors.New("document is connected already")
 		}
 		d.peer, d.outbox = p, nil
 		return nil
 	})
 }
-
-var errConnected = errors.New("document is connected already")
 
 func (d *Document) detach() {
 	d.mu.Lock()

@@ -17,10 +17,12 @@ import (
 // Peer keeps one document in step with the server over one link, in one goroutine.
 type Peer struct {
 	d      *Document
+	other  func(ysync.Frame)
 	wake   wake.Signal // the outbox has something
 	lagged atomic.Bool // the outbox was dropped
 
-	in, out chan struct{} // see In and Out
+	In  chan struct{} // closed when the document has what the server had
+	Out chan struct{} // closed when the server has acknowledged what the document had then
 
 	// Only the goroutine of Run uses these.
 	link    *transport.Link
@@ -29,7 +31,6 @@ type Peer struct {
 	due     bool   // something was sent since the last request for an acknowledgement
 	sent    uint64 // number of the last record that was sent
 	echoes  uint64
-	other   func(ysync.Frame) // handles other frames; may be nil
 }
 
 // claim is what a future answer of the server acknowledges.
@@ -44,19 +45,11 @@ type claim struct {
 // deliver. The answer also shows that the server is alive.
 const DefaultResync = 20 * time.Second
 
-// NewPeer returns a peer of a document. A document has one at a time.
-func NewPeer(d *Document) *Peer {
-	return &Peer{d: d, wake: wake.New(), in: make(chan struct{}), out: make(chan struct{})}
+// NewPeer returns a peer of a document. A document has one at a time. other handles frames
+// about other documents.
+func NewPeer(d *Document, other func(ysync.Frame)) *Peer {
+	return &Peer{d: d, other: other, wake: wake.New(), In: make(chan struct{}), Out: make(chan struct{})}
 }
-
-// In is closed when the document has what the server had.
-func (p *Peer) In() <-chan struct{} { return p.in }
-
-// Out is closed when the server has acknowledged what the document had when In was closed.
-func (p *Peer) Out() <-chan struct{} { return p.out }
-
-// OnOther sets the handler of frames about other documents. Call it before Run.
-func (p *Peer) OnOther(fn func(ysync.Frame)) { p.other = fn }
 
 // Send sends a frame. Call it after In.
 func (p *Peer) Send(frame []byte) { p.link.Send(frame) }
@@ -81,7 +74,7 @@ func (p *Peer) Run(ctx context.Context) error {
 		return err
 	}
 	defer p.d.detach()
-	l, err := p.d.set.Server.Open(ctx, p.d.name)
+	l, err := p.d.set.Server.Open(ctx, p.d.Name)
 	if err != nil {
 		return err
 	}
@@ -97,7 +90,7 @@ func (p *Peer) Run(ctx context.Context) error {
 	}
 	err = p.work(ctx)
 	if errors.Is(err, transport.ErrExpired) {
-		p.d.set.Server.Expired(p.d.name)
+		p.d.set.Server.Expired(p.d.Name)
 	}
 	return err
 }
@@ -142,7 +135,7 @@ func (p *Peer) step1() error {
 	if err != nil {
 		return err
 	}
-	if p.link.Acks() == transport.AckStep2 {
+	if p.link.Acks == transport.AckStep2 {
 		p.expect(claim{seq: p.sent, valid: p.server != nil})
 		p.due = false
 	}
@@ -173,9 +166,7 @@ func (p *Peer) handle(f ysync.Frame) error {
 	case ysync.QueryAwareness:
 		p.d.set.presence.announce(p)
 	default:
-		if p.other != nil {
-			p.other(f)
-		}
+		p.other(f)
 	}
 	return nil
 }
@@ -189,8 +180,8 @@ func (p *Peer) handleSync(f ysync.Frame) error {
 		if err := p.receive(f.Payload, true); err != nil {
 			return err
 		}
-		closeOnce(p.in)
-		if p.link.Acks() == transport.AckStep2 {
+		closeOnce(p.In)
+		if p.link.Acks == transport.AckStep2 {
 			return p.acknowledged(true)
 		}
 		return nil
@@ -201,7 +192,7 @@ func (p *Peer) handleSync(f ysync.Frame) error {
 // receive applies an update. An invalid one ends the link.
 func (p *Peer) receive(update []byte, wait bool) error {
 	if err := p.d.Receive(update, wait); err != nil {
-		return fmt.Errorf("%w: document %q: %v", transport.ErrProtocol, p.d.name, err)
+		return fmt.Errorf("%w: document %q: %v", transport.ErrProtocol, p.d.Name, err)
 	}
 	return nil
 }
@@ -216,12 +207,12 @@ func (p *Peer) answer() error {
 		return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
 	}
 	if p.d.set.Access.Locked() != nil {
-		closeOnce(p.out) // nothing will be sent
+		closeOnce(p.Out) // nothing will be sent
 		return nil
 	}
 	if bytes.Equal(out.update, emptyUpdate) {
 		p.d.set.owner.Acknowledged(p.d, out.seq) // a crash may have kept that from the store
-		closeOnce(p.out)
+		closeOnce(p.Out)
 		return nil
 	}
 	p.write(ysync.AppendStep2(nil, out.update), out.seq)
@@ -250,7 +241,7 @@ func (p *Peer) flush() error {
 func (p *Peer) write(frame []byte, seq uint64) {
 	p.sent, p.due = max(p.sent, seq), true
 	p.link.Send(frame)
-	if p.link.Acks() == transport.AckStatus {
+	if p.link.Acks == transport.AckStatus {
 		p.expect(claim{seq: p.sent, valid: true})
 		p.due = false
 	}
@@ -262,7 +253,7 @@ func (p *Peer) request() error {
 	if !p.due || len(p.waiting) > 0 {
 		return nil
 	}
-	if p.link.Acks() == transport.AckStep2 {
+	if p.link.Acks == transport.AckStep2 {
 		return p.step1()
 	}
 	p.echoes++
@@ -289,7 +280,7 @@ func (p *Peer) acknowledged(saved bool) error {
 	p.waiting = p.waiting[1:]
 	if c.valid && saved {
 		p.d.set.owner.Acknowledged(p.d, c.seq)
-		closeOnce(p.out)
+		closeOnce(p.Out)
 	}
 	return p.request()
 }

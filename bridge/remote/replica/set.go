@@ -70,7 +70,7 @@ type Set struct {
 // NewSet returns a Set. Nothing is read or connected yet.
 func NewSet(o Options, owner Owner) *Set {
 	s := &Set{Options: o, owner: owner, Access: &Access{o: o}, presence: newPresence(o.Author, o.Client)}
-	s.Folder = &Document{set: s, id: FolderID, name: o.Name}
+	s.Folder = &Document{set: s, id: FolderID, Name: o.Name}
 	s.Drafts = &Document{set: s, id: DraftsID}
 	s.documents = map[model.DocID]*Document{FolderID: s.Folder, DraftsID: s.Drafts}
 	return s
@@ -82,7 +82,7 @@ func (s *Set) Document(id model.DocID) *Document {
 	defer s.mu.Unlock()
 	d := s.documents[id]
 	if d == nil {
-		d = &Document{set: s, id: id, name: transport.DocumentName(s.Name, string(id)), note: true}
+		d = &Document{set: s, id: id, Name: transport.DocumentName(s.Name, string(id)), Note: true}
 		s.documents[id] = d
 	}
 	return d
@@ -141,7 +141,7 @@ type resident struct {
 
 // add adds a document that has been loaded, and evicts others.
 func (r *resident) add(d *Document) {
-	if !d.note {
+	if !d.Note {
 		return
 	}
 	r.mu.Lock()

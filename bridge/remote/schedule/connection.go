@@ -58,7 +58,11 @@ func (y *Scheduler) Run() {
 		}
 	}
 	wg.Wait()
-	y.stopLive()
+	y.mu.Lock()
+	for _, cancel := range y.live {
+		cancel()
+	}
+	y.mu.Unlock()
 	y.peers.Wait()
 }
 
@@ -66,14 +70,14 @@ func (y *Scheduler) Run() {
 func (y *Scheduler) followFolder(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := replica.NewPeer(y.set.Folder)
-	r := &reports{y: y, p: p}
-	p.OnOther(r.take)
+	r := &reports{y: y}
+	p := replica.NewPeer(y.set.Folder, r.take)
+	r.p = p
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	wg.Go(func() {
 		select {
-		case <-p.In():
+		case <-p.In:
 			y.connected()
 			r.start()
 		case <-ctx.Done():

@@ -160,7 +160,7 @@ func (y *Scheduler) priorityOf(id model.DocID) priority {
 
 // want queues a note, unless it is connected.
 func (y *Scheduler) want(d *replica.Document, p priority) {
-	if !d.IsNote() {
+	if !d.Note {
 		return
 	}
 	y.mu.Lock()

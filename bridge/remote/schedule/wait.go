@@ -92,13 +92,6 @@ func (y *Scheduler) Attempted(ctx context.Context, patience time.Duration) bool 
 	return y.await(ctx, patience, func() bool { return y.tried })
 }
 
-// LastError returns why there is no connection, nil if there is one.
-func (y *Scheduler) LastError() error {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	return y.cause
-}
-
 // closePatience is how long to wait for acknowledgements.
 const closePatience = 5 * time.Second
 

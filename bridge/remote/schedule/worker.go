@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
 const turnTimeout = 60 * time.Second
@@ -51,7 +52,7 @@ func (y *Scheduler) work(ctx context.Context) {
 		y.set.Log.Debug("document not compared", model.LogDoc, string(d.ID()), model.LogErr, err)
 		y.mu.Lock()
 		if y.online && !errors.Is(err, transport.ErrExpired) {
-			y.problem = fmt.Errorf("document %q: %w", d.Name(), err)
+			y.problem = fmt.Errorf("document %q: %w", d.Name, err)
 		}
 		y.mu.Unlock()
 		time.AfterFunc(RetryDelay, func() { y.want(d, max(prio, forUnsent)) })
@@ -69,7 +70,7 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority
 	}
 	stay := y.room(d, prio)
 	if !stay && !unsent {
-		if update, err := y.set.Server.Fetch(ctx, d.Name()); !errors.Is(err, errors.ErrUnsupported) {
+		if update, err := y.set.Server.Fetch(ctx, d.Name); !errors.Is(err, errors.ErrUnsupported) {
 			if err != nil {
 				return err
 			}
@@ -79,7 +80,7 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority
 	err := y.connect(ctx, d, stay, unsent)
 	if t, ok := y.set.Server.(transport.Creator); ok && unsent && errors.Is(err, transport.ErrNoDocument) {
 		// The note was created here.
-		if err = t.Create(ctx, d.Name()); err == nil {
+		if err = t.Create(ctx, d.Name); err == nil {
 			err = y.connect(ctx, d, stay, unsent)
 		}
 	}
@@ -127,7 +128,7 @@ func (y *Scheduler) room(d *replica.Document, prio priority) bool {
 // connect synchronises a document over a link, which stays if stay is set.
 func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awaitAck bool) error {
 	lctx, cancel := context.WithCancel(ctx)
-	p := replica.NewPeer(d)
+	p := replica.NewPeer(d, func(ysync.Frame) {})
 	ended := make(chan error, 1)
 	y.mu.Lock()
 	if stay {
@@ -159,7 +160,7 @@ func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awai
 func (y *Scheduler) inStep(ctx context.Context, d *replica.Document, p *replica.Peer, ended chan error, awaitAck bool) error {
 	wait, cancel := context.WithTimeout(ctx, turnTimeout)
 	defer cancel()
-	for _, step := range []<-chan struct{}{p.In(), p.Out()} {
+	for _, step := range []<-chan struct{}{p.In, p.Out} {
 		select {
 		case <-step:
 		case err := <-ended:
@@ -167,19 +168,11 @@ func (y *Scheduler) inStep(ctx context.Context, d *replica.Document, p *replica.
 		case <-wait.Done():
 			return transport.ErrSilent
 		}
-		if step == p.In() {
+		if step == p.In {
 			if err := y.took(d, nil); err != nil || !awaitAck {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func (y *Scheduler) stopLive() {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	for _, cancel := range y.live {
-		cancel()
-	}
 }

@@ -75,7 +75,7 @@ func (t *hocuspocus) attach(ctx context.Context, name string) (*Link, error) {
 		}()
 	}
 	l := &Link{
-		sock: t.sock, acks: AckStatus, name: ysync.AppendDocument(nil, name), in: make(chan ysync.Frame, 16), authed: make(chan struct{}),
+		Acks: AckStatus, sock: t.sock, name: ysync.AppendDocument(nil, name), in: make(chan ysync.Frame, 16), authed: make(chan struct{}),
 	}
 	l.ctx, l.stop = context.WithCancelCause(ctx)
 	l.detach = func() {

@@ -22,8 +22,8 @@ const (
 
 // Link carries the frames of one document.
 type Link struct {
+	Acks     AckStyle // of the server
 	sock     *socket
-	acks     AckStyle
 	name     []byte // in front of each frame on a shared socket; else nil
 	in       chan ysync.Frame
 	viewOnly atomic.Bool
@@ -36,7 +36,7 @@ type Link struct {
 
 // newLink returns the link of a document that has the socket for itself.
 func newLink(s *socket, acks AckStyle, viewOnly bool) *Link {
-	l := &Link{sock: s, acks: acks, in: make(chan ysync.Frame, 16), ctx: s.ctx, stop: s.end, detach: func() {}}
+	l := &Link{Acks: acks, sock: s, in: make(chan ysync.Frame, 16), ctx: s.ctx, stop: s.end, detach: func() {}}
 	l.viewOnly.Store(viewOnly)
 	go s.read(func(frame []byte) error {
 		f, err := ysync.Decode(frame)
@@ -74,9 +74,6 @@ func (l *Link) Err() error { return context.Cause(l.ctx) }
 
 // ReadOnly reports whether the server takes no changes.
 func (l *Link) ReadOnly() bool { return l.viewOnly.Load() }
-
-// Acks returns how the server acknowledges.
-func (l *Link) Acks() AckStyle { return l.acks }
 
 // Close ends the link. It does not wait for the other side.
 func (l *Link) Close() {

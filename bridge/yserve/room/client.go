@@ -126,10 +126,6 @@ func (c *Client) announced(ev ysync.AwarenessEvent) {
 	}
 }
 
-func (c *Client) expired() bool {
-	return !c.Claims.Expires.IsZero() && time.Now().After(c.Claims.Expires)
-}
-
 // endOf returns the reason if an error of Apply ends the connection, else nil.
 func endOf(err error) error {
 	switch {

@@ -29,7 +29,7 @@ func (c *Client) Take(data []byte) error {
 
 // Handle handles a frame. An error ends the connection.
 func (c *Client) Handle(f ysync.Frame) error {
-	if c.expired() {
+	if end := c.Claims.Expires; !end.IsZero() && time.Now().After(end) {
 		return socket.ErrTokenOver
 	}
 	switch f.Type {

@@ -65,7 +65,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	if s.owner, err = owner.Acquire(claims); err != nil {
 		return nil, err
 	}
-	for _, sentence := range s.owner.Told() {
+	for _, sentence := range s.owner.Told {
 		s.Log.Warn(sentence)
 	}
 	var folders []bridge.FolderSource
