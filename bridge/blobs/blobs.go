@@ -37,8 +37,7 @@ type Cache struct {
 	sizes map[string]int64
 }
 
-// Open opens the directory, which it creates if it is missing, and removes what a crash
-// left unfinished.
+// Open opens or creates the directory, and removes what a crash left unfinished.
 func Open(dir string) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

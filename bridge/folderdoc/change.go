@@ -18,8 +18,7 @@ func (f *Folder) Create(e Entry) (Entry, error) {
 	return made[0], errs[0]
 }
 
-// CreateAll is Create for many entries in one transaction. An error about one entry does
-// not affect the others.
+// CreateAll is Create for many entries in one transaction. Each has an error of its own.
 func (f *Folder) CreateAll(list []Entry) (made []Entry, errs []error) {
 	made, errs = slices.Clone(list), make([]error, len(list))
 	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
@@ -167,8 +166,7 @@ func (f *Folder) makeRoom(tx *ycrdt.Txn, p string, replace bool) error {
 	return nil
 }
 
-// foreign reports whether p has an entry of a newer version of the format, which must not
-// be overwritten.
+// foreign reports whether p has an entry of a newer format, which must not be overwritten.
 func (f *Folder) foreign(tx *ycrdt.Txn, p string) bool {
 	v, there := f.meta.GetIn(tx, key(p))
 	_, ok := readMeta(p, v)
@@ -189,13 +187,12 @@ func (f *Folder) copyEntry(tx *ycrdt.Txn, k, p string) error {
 
 // entered returns the keys of both maps at p and below it, sorted.
 func (f *Folder) entered(tx *ycrdt.Txn, p string) []string {
-	found := make(map[string]bool)
-	for _, k := range f.keys(tx) {
-		if q := pathOf(k); q != "" && (q == p || below(p, q)) {
-			found[k] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(found))
+	keys := slices.DeleteFunc(f.keys(tx), func(k string) bool {
+		q := pathOf(k)
+		return q != p && !below(p, q)
+	})
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 func (f *Folder) remove(tx *ycrdt.Txn, keys []string) {
@@ -238,8 +235,7 @@ func (f *Folder) Inside(p string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// deleted reports whether key k is Markdown without an id in docs, which counts as
-// deleted.
+// deleted reports whether k counts as deleted: Markdown without an id in docs.
 func (f *Folder) deleted(tx *ycrdt.Txn, k string) bool {
 	value, inMeta := f.meta.GetIn(tx, k)
 	e, ok := readMeta(pathOf(k), value)

@@ -184,8 +184,7 @@ func (d *differ) free(p string) bool {
 	return d.at[p] == nil && (dir == "" || d.at[dir] != nil && d.at[dir].entry.Type == TypeFolder)
 }
 
-// move renames s and everything below it. Children that are to stay at their old path get
-// a step back.
+// move renames s and everything below it. Children that are to stay get a step back.
 func (d *differ) move(s *step) {
 	from, to := s.from, s.to
 	moved := map[string]*step{from: s}

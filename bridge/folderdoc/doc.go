@@ -31,7 +31,6 @@
 //
 // # Concurrency and errors
 //
-// All functions are safe for concurrent use; each change is one
-// transaction. Errors are *fs.PathError with ErrPath, ErrNotEmpty or a sentinel of
-// io/fs.
+// All functions are safe for concurrent use; each change is one transaction. Errors are
+// *fs.PathError with ErrPath, ErrNotEmpty or a sentinel of io/fs.
 package folderdoc

@@ -81,8 +81,7 @@ func CheckPath(p string) error {
 	return nil
 }
 
-// key returns the map key of a valid path, and pathOf the path of a key, "" if it is
-// invalid.
+// key returns the map key of a valid path; pathOf is its inverse, "" for an invalid one.
 func key(p string) string { return "/" + p }
 
 func pathOf(key string) string {
@@ -97,8 +96,7 @@ func parent(p string) string { return p[:max(strings.LastIndexByte(p, '/'), 0)] 
 
 func below(dir, p string) bool { return strings.HasPrefix(p, dir+"/") }
 
-// readMeta parses a value of filemeta_v0; ok is false for one of another version of the
-// format.
+// readMeta parses a value of filemeta_v0; ok is false for another version of the format.
 func readMeta(p string, value any) (e Entry, ok bool) {
 	m, _ := value.(map[string]any)
 	e = Entry{Path: p}

@@ -88,8 +88,7 @@ func (c *Client) ask(ctx context.Context) error {
 	return resp.Body.Close()
 }
 
-// attended runs do, which waits for the owner's answer, and cancels its context if the
-// owner does not run.
+// attended runs do, which waits for an answer, and cancels it if the owner does not run.
 func (c *Client) attended(ctx context.Context, do func(context.Context) error) error {
 	watched, cancel := context.WithCancelCause(ctx)
 	var watcher sync.WaitGroup

@@ -249,8 +249,7 @@ func Within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// nested returns a NestedError if a served vault lies inside this one, or this one in
-// it.
+// nested returns a NestedError if this vault and a served one lie inside each other.
 func nested(c Claim) error {
 	for state, id := range states(filepath.Dir(c.State)) {
 		inside := id.Vault != c.Vault && (Within(id.Vault, c.Vault) || Within(c.Vault, id.Vault))

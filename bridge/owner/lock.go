@@ -94,8 +94,7 @@ const (
 	infoName = "owner.json"
 )
 
-// Acquire takes every claim, or none and returns an *OwnedError. It creates missing
-// state folders.
+// Acquire takes every claim, or none: an *OwnedError. It creates missing state folders.
 func Acquire(claims []Claim) (*Owner, error) {
 	o := &Owner{claims: claims}
 	for _, c := range claims {
@@ -111,8 +110,7 @@ func (o *Owner) tell(format string, args ...any) {
 	o.Told = append(o.Told, fmt.Sprintf(format, args...))
 }
 
-// lock takes a claim. One process at a time does, so that each sees the claims of the
-// others.
+// lock takes a claim. One process at a time does, so that each sees the others' claims.
 func (o *Owner) lock(c Claim) error {
 	defer admit(filepath.Dir(c.State))()
 	if c.Vault != "" {
@@ -167,8 +165,7 @@ func flock(f *os.File, c Claim) error {
 	return nil
 }
 
-// ownerIsDead reports whether the announced owner of the claim ended without releasing
-// it.
+// ownerIsDead reports whether the announced owner ended without releasing the claim.
 func ownerIsDead(c Claim) bool {
 	info, err := Read(c.State)
 	return err == nil && info.HandedOver.IsZero() && ended(info.PID)

@@ -24,8 +24,7 @@ import (
 // StreamProtocol is the Upgrade header that turns a connection into a byte stream.
 const StreamProtocol = "relayfs-stream"
 
-// Listen opens this process's socket, which only the same user can reach, and returns
-// its path.
+// Listen opens this process's socket, for the same user only, and returns its path.
 func Listen() (net.Listener, string, error) {
 	dir, err := socketDir()
 	if err != nil {
@@ -260,8 +259,7 @@ func (s *Stream) Alive(ctx context.Context) error { return s.c.Alive(ctx) }
 
 func (s *Stream) Read(p []byte) (int, error) { return s.r.Read(p) }
 
-// AcceptStream is the owner's side of Stream: it takes the connection from the HTTP
-// server.
+// AcceptStream is the owner's side of Stream: it takes the HTTP server's connection.
 func AcceptStream(w http.ResponseWriter, r *http.Request) (io.ReadWriteCloser, error) {
 	if r.Header.Get("Upgrade") != StreamProtocol {
 		http.Error(w, "this path wants Upgrade: "+StreamProtocol, http.StatusUpgradeRequired)

@@ -50,8 +50,7 @@ func (s *Source) readAttachment(rel string) ([]byte, model.Stamp, error) {
 	return data, s.attachments.Stamp(e), listing.Failed("read", rel, err)
 }
 
-// replaceAttachment sets the content of the attachment at rel to data, if expect names its
-// present content.
+// replaceAttachment sets the content of an attachment, if expect names the present one.
 func (s *Source) replaceAttachment(ctx context.Context, rel string, expect model.Stamp, data []byte) (model.Stamp, error) {
 	e, err := s.attachment("write", rel)
 	if err == nil && s.attachments.Stamp(e) != expect {
@@ -88,8 +87,7 @@ func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) 
 	})
 }
 
-// putAttachment stores data at the server, if that is connected and takes changes, and then
-// enters it in the folder.
+// putAttachment stores data at the server, if that takes any, and then enters it.
 func (s *Source) putAttachment(ctx context.Context, op string, e folderdoc.Entry, data []byte, enter func(*folderdoc.Folder, folderdoc.Entry) error) (model.Stamp, error) {
 	err := s.Locked()
 	if err == nil && !s.schedule.Online() {

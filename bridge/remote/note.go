@@ -51,8 +51,7 @@ func (s *Source) Read(ctx context.Context, rel string) ([]byte, model.Stamp, err
 	return data, stamp, err
 }
 
-// Replace sets the content of the note or attachment at rel to r.Data, if r.Expect names
-// its present content.
+// Replace sets the content of a note or attachment, if r.Expect names the present one.
 func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if !model.Path(rel).IsNote() {
 		return s.replaceAttachment(ctx, rel, r.Expect, r.Data)

@@ -18,8 +18,7 @@ type Finding struct {
 	ReadOnly bool // the server takes no changes
 }
 
-// Probe connects to the server of o once and reads the folder's document. It stores
-// nothing.
+// Probe connects to the server once and reads the folder's document. It stores nothing.
 func Probe(ctx context.Context, o Options) (Finding, error) {
 	ctx, cancel := context.WithTimeout(ctx, firstContact)
 	defer cancel()

@@ -65,8 +65,7 @@ type Source struct {
 	wg     sync.WaitGroup
 }
 
-// Open returns a Source with the contents of the store, and begins to connect. It does not
-// wait for the server.
+// Open returns a Source with the contents of the store, and begins to connect.
 func Open(o Options) (*Source, error) {
 	o.Resync = cmp.Or(o.Resync, replica.DefaultResync)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
@@ -136,8 +135,7 @@ func (p *parts) TryAgain() {
 // firstContact is how long Scan waits for the first connection.
 const firstContact = 20 * time.Second
 
-// Scan reports the contents of the folder. It waits for the server only if the store has
-// none.
+// Scan reports the contents of the folder, and awaits the server only if the store has none.
 func (s *Source) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	if err := s.firstContact(ctx); err != nil {
 		return err

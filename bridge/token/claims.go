@@ -45,8 +45,7 @@ func (p *Permission) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ScopeKind is the kind of resource that a token covers. The values are those of the
-// legacy format.
+// ScopeKind is the kind of resource that a token covers, as the legacy format numbers them.
 type ScopeKind uint8
 
 const (
@@ -117,8 +116,7 @@ type Claims struct {
 	NotYet   time.Time // CWT: not valid before; zero means no such limit
 }
 
-// OnDoc returns what the token allows on the document id; ok is false if it does not
-// cover it.
+// OnDoc returns what the token allows on a document; ok is false if it does not cover that.
 func (c Claims) OnDoc(id string) (p Permission, ok bool) {
 	switch c.Scope.Kind {
 	case Server:

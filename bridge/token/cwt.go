@@ -88,8 +88,7 @@ func (k *Key) cose() (tag uint64, alg int64) {
 	return tagSign1, algES256
 }
 
-// verifies reports whether k signed over with the COSE algorithm alg in a message with that
-// tag.
+// verifies reports whether k signed over, with the COSE algorithm alg under that tag.
 func (k *Key) verifies(tag uint64, alg int64, over, sig []byte) bool {
 	if own, _ := k.cose(); tag != own {
 		return false

@@ -106,8 +106,7 @@ func ValidID(s string) bool {
 	return s != "" && strings.Trim(s, allowed) == ""
 }
 
-// Secret returns the text of a Legacy or HMAC key, which ParsePrivateKey accepts, and ""
-// for other keys.
+// Secret returns the text of a Legacy or HMAC key, for ParsePrivateKey; else "".
 func (k *Key) Secret() string { return base64.RawURLEncoding.EncodeToString(k.secret) }
 
 // Mint returns a signed token; its KeyID is the key's own. A Legacy token cannot carry
@@ -147,8 +146,7 @@ func (r Ring) Verify(text, audience string, now time.Time) (Claims, error) {
 	return claims, nil
 }
 
-// signed reports whether one of the keys signed t. If a token names its key, only that
-// one counts.
+// signed reports whether one of the keys signed t, or the one that t names, if it names one.
 func (r Ring) signed(t parsed) bool {
 	for _, k := range r {
 		if (t.claims.KeyID == "" || k.id == t.claims.KeyID) && t.signedBy(k) {

@@ -21,8 +21,7 @@ const (
 	strangersTime = 10 * time.Second
 )
 
-// multiplex is a websocket with Hocuspocus's framing: the frames of several documents, each
-// with its own token.
+// multiplex is a websocket of Hocuspocus: several documents, each with its own token.
 type multiplex struct {
 	s       *Server
 	r       *http.Request

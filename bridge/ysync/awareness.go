@@ -34,8 +34,7 @@ const (
 var ErrAwarenessLimit = errors.New("too much awareness")
 
 // An Awareness holds the state of every client of a document: one JSON value, for as long
-// as the client is there. Clocks order the states of one client. It is safe for concurrent
-// use.
+// as the client is there, ordered by a clock. It is safe for concurrent use.
 type Awareness struct {
 	mu        sync.Mutex // protects the following
 	states    states
@@ -74,8 +73,7 @@ func NewAwareness(client ycrdt.ClientID) *Awareness {
 	return &Awareness{states: states{local: client, clients: make(map[ycrdt.ClientID]*clientState)}}
 }
 
-// OnUpdate calls fn after every change, until cancel is called. No lock is held during the
-// call.
+// OnUpdate calls fn after every change, without a lock, until cancel is called.
 func (a *Awareness) OnUpdate(fn func(AwarenessEvent)) (cancel func()) {
 	l := &fn
 	a.mu.Lock()
@@ -102,8 +100,7 @@ func (a *Awareness) change(origin any, fn func(*states, *AwarenessEvent)) {
 	}
 }
 
-// SetLocal sets the state of the local client, which must encode as JSON; nil means that
-// it leaves.
+// SetLocal sets the state of the local client as JSON; nil means that it leaves.
 func (a *Awareness) SetLocal(state any) error {
 	data, err := json.Marshal(state)
 	if err != nil {
@@ -168,8 +165,7 @@ func (s *states) set(e *AwarenessEvent, id ycrdt.ClientID, state json.RawMessage
 	c.state, c.clock, c.updated = state, clock, time.Now()
 }
 
-// Remove marks clients as gone. A provider does so for all others when its connection
-// ends.
+// Remove marks clients as gone, as all others are for a provider without a connection.
 func (a *Awareness) Remove(origin any, clients ...ycrdt.ClientID) {
 	a.change(origin, func(s *states, e *AwarenessEvent) {
 		for _, id := range clients {

@@ -81,8 +81,7 @@ func (s *states) merge(e *AwarenessEvent, w wireState) {
 	s.set(e, w.client, w.state, w.clock)
 }
 
-// hasRoom reports whether all of updates fit. If need be it forgets clients that have
-// left.
+// hasRoom reports whether all updates fit. If need be it forgets clients that have left.
 func (s *states) hasRoom(updates []wireState) bool {
 	bytes, unknown := s.bytes, 0
 	for _, w := range updates {

@@ -58,14 +58,12 @@ type Frame struct {
 	// Names holds the documents or types of events that a frame lists.
 	Names []string
 	Auth  AuthKind // of an auth frame
-	// Text is the reason or scope of an auth frame, its token, the reason of a Close, or a
-	// stateless message.
+	// Text is the reason, scope or token of an auth frame, or the text of another one.
 	Text  string
 	Saved bool // the content of a SyncStatus
 }
 
-// An AuthKind is the kind of an auth frame. Its values are not those on the wire, where
-// the two framings differ.
+// An AuthKind is the kind of an auth frame. On the wire the two framings differ.
 type AuthKind int
 
 const (

@@ -58,8 +58,7 @@ func (f *Frame) readAuth(r *reader) {
 	f.Text = r.text("auth text")
 }
 
-// AppendDocument appends the name of a document. A frame of y-websocket appended to that
-// is one of Hocuspocus.
+// AppendDocument appends the name that makes the next frame of y-websocket one of Hocuspocus.
 func AppendDocument(dst []byte, name string) []byte { return appendBytes(dst, name) }
 
 // AppendToken appends the body of the frame by which a client authenticates; version is

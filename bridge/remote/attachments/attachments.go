@@ -77,8 +77,7 @@ func (a *Attachments) Fetch(missing []folderdoc.Entry) {
 	}
 }
 
-// Run downloads missing attachments until ctx ends, while online returns true. It calls
-// arrived after each one.
+// Run downloads missing attachments until ctx ends, while online, and reports each arrival.
 func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func()) {
 	for range a.wanted.Until(ctx) {
 		// After a reconnection the listing calls Fetch again.
@@ -128,8 +127,7 @@ func (a *Attachments) Retry() {
 	clear(a.failed)
 }
 
-// Open opens an attachment for reading. Its bytes do not change: later content is another
-// file.
+// Open opens an attachment for reading. Its bytes stay: later content is another file.
 func (a *Attachments) Open(e folderdoc.Entry) (model.File, error) {
 	f, err := a.cache.Open(e.Hash)
 	if err != nil {

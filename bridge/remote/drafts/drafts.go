@@ -163,8 +163,7 @@ func (f *Drafts) removeDraft(rel string) error {
 	})
 }
 
-// moveDraft renames a draft, because something that is not a note has taken its path, and
-// enters it there.
+// moveDraft renames a draft whose path something that is not a note has taken, and enters it.
 func (f *Drafts) moveDraft(rel string) error {
 	var to string
 	for n := 2; ; n++ {

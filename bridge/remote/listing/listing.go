@@ -46,8 +46,7 @@ func New(ctx context.Context, set *replica.Set, a *attachments.Attachments, note
 	}
 }
 
-// read returns the entries of the two documents, and the paths that are hidden because of
-// their names.
+// read returns the entries of both documents, and the paths that their names hide.
 func (l *Listing) read(shared *folderdoc.Folder) (all []folderdoc.Entry, hidden []string, err error) {
 	var drafts []folderdoc.Entry
 	err = l.set.Drafts.ViewFolder(func(folder *folderdoc.Folder) error {
@@ -117,8 +116,7 @@ func (l *Listing) Run() {
 // Refresh makes Run update the listing.
 func (l *Listing) Refresh() { l.relist.Set() }
 
-// List updates the listing from the folder's document, and reports the differences if
-// report is set.
+// List updates the listing from the folder's document. With report, it reports differences.
 func (l *Listing) List(report bool) error {
 	return l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error { return l.listed(shared, report) })
 }
@@ -154,8 +152,7 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 	return nil
 }
 
-// here replaces attachments whose bytes are not here by their entries in before, and drops
-// those without one.
+// here replaces attachments without bytes by their entries in before, or drops them.
 func here(entries []folderdoc.Entry, before map[string]folderdoc.Entry, have *attachments.Attachments) (kept, missing []folderdoc.Entry) {
 	kept = entries[:0]
 	for _, e := range entries {

@@ -12,8 +12,7 @@
 //	            ▲                             │
 //	            └────────── Receive ◄─────────┘
 //
-// The package does not know the listing of the folder, nor which document is connected
-// when: its Owner does.
+// Its Owner knows the listing of the folder, and which document is connected when.
 //
 // # Acknowledgement
 //

@@ -134,8 +134,7 @@ func merge(updates [][]byte) ([]byte, error) {
 	return ycrdt.MergeUpdates(updates...)
 }
 
-// drop removes the document from memory. What is neither in the store nor in arrived is
-// lost.
+// drop forgets the document, but for what is in the store or in arrived.
 func (s *state) drop() { s.doc, s.made, s.registered = nil, nil, false }
 
 // View calls fn with the document, which does not change meanwhile.
@@ -143,13 +142,12 @@ func (d *Document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error)
 	return d.loaded(func(s *state) error { return fn(s.doc, s.modTime) })
 }
 
-// ViewFolder calls fn with the contents of a folder document, which do not change meanwhile.
+// ViewFolder is View with the contents of a folder document.
 func (d *Document) ViewFolder(fn func(*folderdoc.Folder) error) error {
 	return d.loaded(func(s *state) error { return fn(folderdoc.Open(s.doc)) })
 }
 
-// ChangeFolder calls fn with the contents of a folder document, and stores and sends its
-// changes.
+// ChangeFolder is Change with the contents of a folder document.
 func (d *Document) ChangeFolder(fn func(*folderdoc.Folder) error) error {
 	return d.Change(context.Background(), &model.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
 }
@@ -230,8 +228,7 @@ func (s *state) arrivals() ([]model.Record, error) {
 	return []model.Record{{Update: update, Time: time.Now().UTC()}}, nil
 }
 
-// flushDelay is how long arrivals may wait to be stored together. Losing them costs
-// fetching them again.
+// flushDelay is how long arrivals may wait to be stored. What is lost is fetched again.
 const flushDelay = 200 * time.Millisecond
 
 // Receive applies an update from the server. If wait is set, it is in the store when

@@ -45,8 +45,7 @@ type claim struct {
 // deliver. The answer also shows that the server is alive.
 const DefaultResync = 20 * time.Second
 
-// NewPeer returns a peer of a document. A document has one at a time. other handles frames
-// about other documents.
+// NewPeer returns the one peer of a document. other handles frames about other documents.
 func NewPeer(d *Document, other func(ysync.Frame)) *Peer {
 	return &Peer{d: d, other: other, wake: wake.New(), In: make(chan struct{}), Out: make(chan struct{})}
 }
@@ -128,8 +127,7 @@ func (p *Peer) unanswered() bool {
 	return len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > p.d.set.Resync
 }
 
-// step1 sends the document's state vector. With AckStep2 the answer acknowledges what was
-// sent before.
+// step1 sends the document's state vector; see AckStep2.
 func (p *Peer) step1() error {
 	sv, err := p.d.stateVector()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -140,15 +141,10 @@ func (y *Scheduler) disconnected(err error) (was bool) {
 	return was
 }
 
-func (y *Scheduler) unfetched(notes []model.DocID) (list []model.DocID) {
+func (y *Scheduler) unfetched(notes []model.DocID) []model.DocID {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	for _, id := range notes {
-		if !y.kept[id] {
-			list = append(list, id)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(notes), func(id model.DocID) bool { return y.kept[id] })
 }
 
 // compareAll queues every note, or asks the server which of them have changed.
@@ -166,8 +162,7 @@ func (y *Scheduler) compareAll() {
 	}
 }
 
-// pollBase is the interval at which unconnected notes are compared; pollNote is added for
-// each note.
+// Unconnected notes are compared at the interval pollBase, and pollNote more for each note.
 const (
 	pollBase = time.Minute
 	pollNote = 20 * time.Millisecond

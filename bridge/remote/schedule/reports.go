@@ -40,28 +40,23 @@ func (x *reports) compare() {
 	notes := x.y.notes
 	x.y.mu.Unlock()
 	x.mu.Lock()
-	busy := len(x.page) > 0
-	if !busy {
-		x.asked = x.asked[:0]
-		for _, id := range notes {
-			x.asked = append(x.asked, transport.DocumentName(x.y.set.Name, string(id)))
-		}
+	defer x.mu.Unlock()
+	if len(x.page) > 0 {
+		return
 	}
-	x.mu.Unlock()
-	if !busy {
-		x.query()
+	x.asked = x.asked[:0]
+	for _, id := range notes {
+		x.asked = append(x.asked, transport.DocumentName(x.y.set.Name, string(id)))
 	}
+	x.query()
 }
 
-// query requests the next page of snapshots.
+// query requests the next page of snapshots. The caller holds the lock.
 func (x *reports) query() {
-	x.mu.Lock()
-	page := x.asked[:min(len(x.asked), ysync.MaxQuerySubdocs)]
-	x.asked = x.asked[len(page):]
-	x.page = page
-	x.mu.Unlock()
-	if len(page) > 0 {
-		x.p.Send(ysync.AppendQuerySubdocs(nil, page...))
+	n := min(len(x.asked), ysync.MaxQuerySubdocs)
+	x.page, x.asked = x.asked[:n], x.asked[n:]
+	if n > 0 {
+		x.p.Send(ysync.AppendQuerySubdocs(nil, x.page...))
 	}
 }
 
@@ -76,8 +71,7 @@ type subdocs struct {
 	} `cbor:"data"`
 }
 
-// take handles one frame. Errors are logged: the documents themselves are compared without
-// it.
+// take handles one frame. Errors are only logged: documents are compared without it, too.
 func (x *reports) take(f ysync.Frame) {
 	var err error
 	switch f.Type {
@@ -85,7 +79,9 @@ func (x *reports) take(f ysync.Frame) {
 		err = x.takeEvent(f.Payload)
 	case ysync.Subdocs:
 		err = x.takeSubdocs(f.Payload)
+		x.mu.Lock()
 		x.query()
+		x.mu.Unlock()
 	}
 	if err != nil {
 		x.y.set.Log.Warn("invalid report of the server", model.LogFolder, x.y.set.Name, model.LogErr, err)

@@ -15,7 +15,7 @@
 // # Concurrency
 //
 // Everything is safe for concurrent use. The scheduler's lock comes after those of documents
-// and of the listing. The lock of the reports is a leaf. No lock is held across the network
+// and of the listing. That of the reports comes last. No lock is held across the network
 // or the store.
 package schedule
 
@@ -38,8 +38,7 @@ const Workers = 16
 type Store interface {
 	// Kept returns the documents with a history.
 	Kept() ([]model.DocID, error)
-	// Unsent returns the documents with unacknowledged records, each with the number of
-	// the last one.
+	// Unsent returns the last unacknowledged record of each document that has some.
 	Unsent() (map[model.DocID]uint64, error)
 	// Sent records that the server has everything of a document up to seq.
 	Sent(id model.DocID, seq uint64) error
@@ -122,12 +121,7 @@ func (y *Scheduler) SetNotes(notes []model.DocID) {
 	if !online {
 		return
 	}
-	var added []model.DocID
-	for _, id := range notes {
-		if !known[id] {
-			added = append(added, id)
-		}
-	}
+	added := slices.DeleteFunc(slices.Clone(notes), func(id model.DocID) bool { return known[id] })
 	if len(added) > 0 {
 		go y.enqueue(added)
 	}

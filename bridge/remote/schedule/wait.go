@@ -58,8 +58,7 @@ func (y *Scheduler) await(ctx context.Context, patience time.Duration, cond func
 	return y.wait(ctx, cond)
 }
 
-// wait waits for cond, which is called with the scheduler's lock, and reports whether it
-// came before ctx ended.
+// wait waits for cond, which is called with the lock, and reports whether it came to be.
 func (y *Scheduler) wait(ctx context.Context, cond func() bool) (ok bool) {
 	for {
 		y.mu.Lock()
@@ -100,8 +99,7 @@ func (y *Scheduler) Drain() {
 	y.await(y.ctx, closePatience, func() bool { return y.tried && (y.futile() || len(y.unsent) == 0) })
 }
 
-// futile reports whether no acknowledgement will come. The caller holds the scheduler's
-// lock.
+// futile reports whether no acknowledgement will come. The caller holds the lock.
 func (y *Scheduler) futile() bool { return !y.online || y.set.Access.Locked() != nil }
 
 // AwaitAcknowledged waits until the server has all of a document, and reports whether it has.

@@ -60,8 +60,7 @@ func (t *ysweet) transfer(req *http.Request, take func(io.Reader) error) error {
 	return take(resp.Body)
 }
 
-// fileURL asks for the URL of the bytes. It may be on another server and holds the
-// credentials for that.
+// fileURL asks for the URL of the bytes, maybe on another server and with credentials.
 func (t *ysweet) fileURL(ctx context.Context, method, name, hash, verb, field string) (string, error) {
 	bearer, err := t.fileToken(name, hash)
 	if err != nil {

@@ -12,11 +12,9 @@ import (
 
 // Server is a connection to the documents of a server, by their names there.
 type Server interface {
-	// Open connects to a document. The link lives until it is closed, ctx ends or the
-	// connection fails.
+	// Open connects to a document. The link lives until Close, or the end of ctx.
 	Open(ctx context.Context, name string) (*Link, error)
-	// Fetch returns the state of a document as one update; errors.ErrUnsupported if only
-	// a link can.
+	// Fetch returns the whole document; errors.ErrUnsupported if only a link can.
 	Fetch(ctx context.Context, name string) ([]byte, error)
 	// Expired discards the token of a document, which the server rejected.
 	Expired(name string)

@@ -27,9 +27,8 @@ const (
 	reasonPatience = time.Second
 )
 
-// socket is one websocket with a goroutine that writes from a bounded queue. The connection
-// ends when the queue overflows: comparing state vectors on the next one finds what was
-// dropped.
+// socket is one websocket with a goroutine that writes from a bounded queue. It ends when
+// the queue overflows: comparing state vectors on the next one finds what was dropped.
 type socket struct {
 	conn *websocket.Conn
 	end  context.CancelCauseFunc // the first reason counts

@@ -138,8 +138,7 @@ func (t *ysweet) post(ctx context.Context, body, answer any, path ...string) err
 
 const httpTimeout = 30 * time.Second
 
-// do sends a request with a token, and with a JSON body unless that is nil, and returns
-// the body of the answer.
+// do sends a request with a token and a JSON body, if any, and returns the answer's body.
 func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, httpTimeout)
 	defer cancel()
@@ -172,8 +171,7 @@ func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte)
 	return data, nil
 }
 
-// Fetch implements Server. Some servers accept the server token, which saves a request for
-// another one.
+// Fetch implements Server. Some servers accept the server token, which saves a request.
 func (t *ysweet) Fetch(ctx context.Context, name string) ([]byte, error) {
 	t.mu.Lock()
 	try := t.key == nil && !t.indirect

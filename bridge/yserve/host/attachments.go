@@ -137,8 +137,7 @@ type fileSum struct {
 	hash    string
 }
 
-// hashFiles hashes files that are new or have changed, and enters them, whenever unhashed
-// is set, until ctx ends.
+// hashFiles hashes new and changed files whenever unhashed is set, until ctx ends.
 func (h *Host) hashFiles(ctx context.Context, unhashed wake.Signal) {
 	for range unhashed.Until(ctx) {
 		for _, f := range h.folders {

@@ -57,8 +57,7 @@ func (h *Host) Blobs(id string) ([]fs.FileInfo, error) {
 	return list, err
 }
 
-// Discard deletes the upload for id with that hash, or all if hash is "". Files of the
-// workspace stay.
+// Discard deletes the upload for id with that hash, or all if hash is "", and no other file.
 func (h *Host) Discard(id, hash string) error {
 	dir, err := h.blobDir(id, hash)
 	if err != nil {

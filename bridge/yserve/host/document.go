@@ -115,8 +115,7 @@ func (d *Document) Apply(ctx context.Context, update []byte, o Origin) error {
 	return shared.Change(ctx, by, apply)
 }
 
-// applyAs applies an update and registers new clients in it for the user, as relay-server
-// does.
+// applyAs applies an update and registers its new clients for the user, as relay-server does.
 func applyAs(doc *ycrdt.Doc, update []byte, o Origin) error {
 	if err := checkSize(doc, update); err != nil {
 		return err

@@ -16,31 +16,25 @@ type Event struct {
 	Update   []byte // nil if the document is not open here
 }
 
-type subscription struct {
-	channel string
-	fn      func(Event)
-}
-
 // Subscribe calls fn with each change of the folder document channel and of the documents
 // that it lists, until cancel is called. fn must return at once.
 func (h *Host) Subscribe(channel string, fn func(Event)) (cancel func()) {
-	s := &subscription{channel, fn}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.subs[s] = struct{}{}
+	h.subs[&fn] = channel
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		delete(h.subs, s)
+		delete(h.subs, &fn)
 	}
 }
 
 func (h *Host) publish(ev Event) {
 	h.mu.Lock()
 	var fns []func(Event)
-	for s := range h.subs {
-		if s.channel == ev.Channel {
-			fns = append(fns, s.fn)
+	for fn, channel := range h.subs {
+		if channel == ev.Channel {
+			fns = append(fns, *fn)
 		}
 	}
 	h.mu.Unlock()

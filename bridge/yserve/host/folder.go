@@ -79,8 +79,7 @@ func (f *folder) start(ctx context.Context, id string) error {
 	})
 }
 
-// load reads the document and returns the changes that were stored but perhaps not
-// executed.
+// load reads the document and returns changes that were stored but perhaps not executed.
 func (f *folder) load(id model.DocID) ([]folderdoc.Change, error) {
 	f.doc = ycrdt.NewDoc(ycrdt.Options{})
 	f.model = folderdoc.Open(f.doc)

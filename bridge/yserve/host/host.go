@@ -36,9 +36,9 @@ type Host struct {
 
 	mu      sync.Mutex // protects the following
 	docs    map[string]*Document
-	subs    map[*subscription]struct{}
-	names   bool                // names have changed
-	changed map[model.Path]bool // notes that have changed
+	subs    map[*func(Event)]string // channels of subscribers
+	names   bool                    // names have changed
+	changed map[model.Path]bool     // notes that have changed
 }
 
 // Folder is a Folder of the workspace with the id of its folder document.
@@ -49,7 +49,7 @@ type Folder struct{ Name, ID string }
 func New(ctx context.Context, o Options) (*Host, error) {
 	h := &Host{
 		ws: o.Workspace, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), blobs: o.Blobs, wake: wake.New(),
-		docs: make(map[string]*Document), subs: make(map[*subscription]struct{}), changed: make(map[model.Path]bool),
+		docs: make(map[string]*Document), subs: make(map[*func(Event)]string), changed: make(map[model.Path]bool),
 	}
 	for _, fs := range o.Workspace.Options().Folders {
 		if _, live := fs.Source.(bridge.Documents); live {
@@ -74,8 +74,7 @@ func (h *Host) Folders() []Folder {
 	return list
 }
 
-// Named returns the id of the document at a path: of a note, or of a Folder. ok is false if
-// there is none.
+// Named returns the id of the document at the path of a note or a Folder, if there is one.
 func (h *Host) Named(path string) (id string, ok bool) {
 	p, err := model.CleanPath(path)
 	if err != nil {

@@ -64,8 +64,7 @@ func (c *Client) sync(f ysync.Frame) error {
 	return err
 }
 
-// answer sends what the client lacks. In Hocuspocus's framing it also requests what the
-// server lacks.
+// answer sends what the client lacks, and in Hocuspocus's framing requests what we lack.
 func (c *Client) answer(f ysync.Frame) error {
 	doc := c.room.doc.Doc()
 	step2, err := f.Apply(doc, nil)
@@ -113,8 +112,7 @@ func holds(doc *ycrdt.Doc, update []byte) bool {
 	return trial.ApplyUpdate(update, nil) == nil && before.Contains(trial.Snapshot())
 }
 
-// isEmpty reports whether an update has no content, like the answer of a client without
-// changes to a step 1.
+// isEmpty reports whether an update has no content, as from a client without changes.
 func isEmpty(update []byte) bool { return len(update) == 2 && update[0] == 0 && update[1] == 0 }
 
 // deny tells the client once that its changes are rejected.

@@ -237,8 +237,7 @@ func (k *Socket) beatLater() {
 	}
 }
 
-// ping is one beat. While a frame is being written no ping can be sent, and send has its own
-// timeout.
+// ping is one beat. No ping can be sent while a frame is written, which has its own timeout.
 func (k *Socket) ping() {
 	defer k.pings.Done()
 	defer k.beatLater()
