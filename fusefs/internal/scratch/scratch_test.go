@@ -22,7 +22,7 @@ func TestIsScratch(t *testing.T) {
 		"Note.md", "note.MD", "tmpmeeting.md", "tmpmeetings.md", "sedlecky.md", "4913.md", "2024.md", "#idea#.md", "Note~.md",
 		"Note.tmp.md", "chart.png", "data.csv", "Note.md.gz", "Note.md.html", "Note.txt", "README", "bak", "tmp", "lock",
 		"a", "#", "##", "Übersicht", "Note.mdx", "sedan", "Daily notes",
-		"Note.md export.pdf", "Note.md_export.pdf", "Note.mdc", "Note.md.tar.gz",
+		"İİİİ.mdx", "\xff\xff.md ", "Note.md export.pdf", "Note.md_export.pdf", "Note.mdc", "Note.md.tar.gz",
 	}
 	for _, name := range shared {
 		if IsName(name) {
