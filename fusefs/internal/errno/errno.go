@@ -67,29 +67,25 @@ type Reporter struct{ Log *slog.Logger }
 
 // Of is the errno of an operation's error, 0 for nil.
 func (r Reporter) Of(op string, p model.Path, err error) syscall.Errno {
+	return r.report(op, p, err, false)
+}
+
+// OfSave is Of for what is reported at close, where few programs look: the log always
+// has the sentence.
+func (r Reporter) OfSave(op string, p model.Path, err error) syscall.Errno {
+	return r.report(op, p, err, true)
+}
+
+func (r Reporter) report(op string, p model.Path, err error, always bool) syscall.Errno {
 	errno, known, logged := toErrno(err)
-	if !logged {
+	if err == nil || !logged && !always {
 		return errno
 	}
 	level := slog.LevelWarn
 	if !known {
 		level = slog.LevelError
 	}
-	r.log(level, op, p, errno, err)
-	return errno
-}
-
-// OfSave is Of for what is reported at close, where few programs look: the log always
-// has the sentence.
-func (r Reporter) OfSave(op string, p model.Path, err error) syscall.Errno {
-	errno := r.Of(op, p, err)
-	if _, _, logged := toErrno(err); err != nil && !logged {
-		r.log(slog.LevelWarn, op, p, errno, err)
-	}
-	return errno
-}
-
-func (r Reporter) log(level slog.Level, op string, p model.Path, errno syscall.Errno, err error) {
 	r.Log.Log(context.Background(), level, "operation refused",
 		"op", op, model.LogPath, string(p), "errno", errno.Error(), model.LogErr, err)
+	return errno
 }
