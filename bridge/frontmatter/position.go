@@ -84,7 +84,7 @@ func (e *editor) end(n *yaml.Node, limit, column int, flow bool) (int, bool) {
 	case n.Kind != yaml.ScalarNode:
 		return e.closing(at)
 	case n.Style&yaml.DoubleQuotedStyle != 0, n.Style&yaml.SingleQuotedStyle != 0:
-		return e.quoted(at)
+		return Quoted(e.src, at)
 	}
 	return e.plainEnd(at, limit, flow), true
 }
@@ -103,19 +103,16 @@ func (e *editor) skipBlank(at int) int {
 	return len(e.src) - len(strings.TrimLeft(e.src[at:], " \t\r\n"))
 }
 
-// quoted returns the offset after the quoted scalar at at.
-func (e *editor) quoted(at int) (int, bool) {
-	if at >= len(e.src) {
-		return 0, false
-	}
-	quote := e.src[at]
-	for i := at + 1; i < len(e.src); i++ {
-		switch {
-		case quote == '"' && e.src[i] == '\\':
+// Quoted returns the offset after the quoted scalar at at of a YAML text; false if the
+// scalar has no end.
+func Quoted(yaml string, at int) (end int, ok bool) {
+	for i := at + 1; i < len(yaml); i++ {
+		switch quote := yaml[at]; {
+		case quote == '"' && yaml[i] == '\\':
 			i++
-		case quote == '\'' && e.src[i] == quote && strings.HasPrefix(e.src[i+1:], "'"):
+		case quote == '\'' && yaml[i] == quote && strings.HasPrefix(yaml[i+1:], "'"):
 			i++
-		case e.src[i] == quote:
+		case yaml[i] == quote:
 			return i + 1, true
 		}
 	}
@@ -134,7 +131,7 @@ func (e *editor) closing(at int) (int, bool) {
 				return i + 1, true
 			}
 		case (c == '"' || c == '\'') && i > 0 && strings.IndexByte(" \t\n,[{:", e.src[i-1]) >= 0:
-			end, ok := e.quoted(i)
+			end, ok := Quoted(e.src, i)
 			if !ok {
 				return 0, false
 			}

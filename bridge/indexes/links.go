@@ -35,7 +35,8 @@ func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 		return Links{}, err
 	}
 	samePath := func(p model.Path) model.Path { return p }
-	res := Links{Pending: pendingTargets(raw)}
+	_, pending := links.Targets(links.Extract(raw))
+	res := Links{Pending: pending}
 	forward, unresolved := index.Forward(string(p))
 	res.Forward, res.Unresolved = tree.Reached(x.tree, toPaths(forward), samePath), unresolved
 	res.Backlinks = tree.Reached(x.tree, toPaths(index.Backlinks(string(p))), samePath)
@@ -46,26 +47,6 @@ func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 // LinkIndex is the index of the links of all notes. After an error it may lack some.
 func (x *Indexes) LinkIndex(ctx context.Context) (*links.Index, error) {
 	return x.links.Index, x.followLinks.Current(ctx)
-}
-
-// pendingTargets are the linkpaths that a note gets once its suggestions are
-// accepted, in the order of the text, each once.
-func pendingTargets(raw string) []string {
-	found := links.Extract(raw)
-	seen := make(map[string]bool)
-	for _, l := range found {
-		if l.Pending != links.PendingAddition {
-			seen[l.Target] = true
-		}
-	}
-	var targets []string
-	for _, l := range found {
-		if !seen[l.Target] {
-			seen[l.Target] = true
-			targets = append(targets, l.Target)
-		}
-	}
-	return targets
 }
 
 func toPaths(list []string) []model.Path {

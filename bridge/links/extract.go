@@ -152,7 +152,7 @@ func parseLine(s string) line {
 			l.quoted, s = true, s[1:]
 			continue
 		}
-		n := listMark(s)
+		n := ListMark(s)
 		if n == 0 {
 			break
 		}
@@ -178,8 +178,8 @@ func columns(s string) int {
 	return n
 }
 
-// listMark returns the length of the list mark ("- ", "12. ") at the start of s, or 0.
-func listMark(s string) int {
+// ListMark returns the length of the list mark ("- ", "12. ") at the start of s, or 0.
+func ListMark[T string | []byte](s T) int {
 	digits := 0
 	for digits < len(s) && digits < 9 && '0' <= s[digits] && s[digits] <= '9' {
 		digits++
@@ -188,11 +188,10 @@ func listMark(s string) int {
 	if digits > 0 {
 		marks = ".)"
 	}
-	if digits < len(s) && strings.IndexByte(marks, s[digits]) >= 0 &&
-		(digits+1 == len(s) || s[digits+1] == ' ' || s[digits+1] == '\t') {
-		return digits + 1
+	if digits == len(s) || strings.IndexByte(marks, s[digits]) < 0 || digits+1 < len(s) && strings.IndexByte(" \t\r\n\v\f", s[digits+1]) < 0 {
+		return 0
 	}
-	return 0
+	return digits + 1
 }
 
 // startsBlock reports whether no inline construct continues from the line before into

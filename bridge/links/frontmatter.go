@@ -48,17 +48,10 @@ func (s *scanner) yaml(from, to int) {
 // quoted scans the YAML string that opens at i and returns the offset of its
 // closing quote, or to.
 func (s *scanner) quoted(i, to int) int {
-	quote := s.text[i]
-	for j := i + 1; j < to; j++ {
-		switch {
-		case quote == '"' && s.text[j] == '\\':
-			j++
-		case quote == '\'' && s.text[j] == quote && j+1 < to && s.text[j+1] == quote:
-			j++
-		case s.text[j] == quote:
-			s.inline(i+1, j)
-			return j
-		}
+	end, ok := frontmatter.Quoted(s.text[:to], i)
+	if !ok {
+		return to
 	}
-	return to
+	s.inline(i+1, end-1)
+	return end - 1
 }

@@ -1,7 +1,6 @@
 package links
 
 import (
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -32,9 +31,9 @@ type name struct{ folder, base string }
 
 type file struct {
 	path    string
-	key     string // folded path, without ".md"
-	targets []string
-	pending []string // linkpaths of pending additions alone
+	key     string   // folded path, without ".md"
+	targets []string // linkpaths, those of pending additions alone last
+	settled int      // how many targets are not of pending additions alone
 }
 
 // NewIndex returns an empty Index.
@@ -53,7 +52,8 @@ func (x *Index) Set(path string, links []Link) {
 	defer x.mu.Unlock()
 	f := x.add(path)
 	x.unmention(f)
-	f.targets, f.pending = targetsOf(links)
+	targets, pending := Targets(links)
+	f.targets, f.settled = append(targets, pending...), len(targets)
 	x.mention(f)
 }
 
@@ -85,7 +85,7 @@ func (x *Index) Rename(oldPath, newPath string) {
 			x.remove(there)
 		}
 		n := x.add(moved)
-		n.targets, n.pending = f.targets, f.pending
+		n.targets, n.settled = f.targets, f.settled
 		x.mention(n)
 	}
 }
@@ -158,7 +158,8 @@ func compareFiles(a, b *file) int {
 }
 
 func (x *Index) mention(f *file) {
-	for base := range f.bases() {
+	for _, t := range f.targets {
+		base := f.mentioned(t)
 		if x.mentions[base] == nil {
 			x.mentions[base] = make(map[*file]struct{})
 		}
@@ -167,23 +168,11 @@ func (x *Index) mention(f *file) {
 }
 
 func (x *Index) unmention(f *file) {
-	for base := range f.bases() {
+	for _, t := range f.targets {
+		base := f.mentioned(t)
 		delete(x.mentions[base], f)
 		if len(x.mentions[base]) == 0 {
 			delete(x.mentions, base)
-		}
-	}
-}
-
-// bases yields the folded base names of f's links.
-func (f *file) bases() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, list := range [...][]string{f.targets, f.pending} {
-			for _, t := range list {
-				if !yield(f.mentioned(t)) {
-					return
-				}
-			}
 		}
 	}
 }
@@ -201,6 +190,7 @@ func (x *Index) Mentioning(path string) []string {
 	return found
 }
 
+// mentioned is the folded base name of a linkpath of f.
 func (f *file) mentioned(target string) string {
 	if target == "" {
 		return baseName(f.key)
@@ -208,9 +198,9 @@ func (f *file) mentioned(target string) string {
 	return baseName(foldPath(target))
 }
 
-// targetsOf returns the distinct linkpaths of ls in order of appearance, and separately
+// Targets returns the distinct linkpaths of ls in order of appearance, and separately
 // those that only a pending suggestion would add. They do not retain the note's text.
-func targetsOf(ls []Link) (targets, pending []string) {
+func Targets(ls []Link) (targets, pending []string) {
 	seen := make(map[string]bool, len(ls))
 	for _, l := range ls {
 		if l.Pending != PendingAddition && !seen[l.Target] {

@@ -2,12 +2,31 @@ package links
 
 import "strings"
 
-// Opaque skips constructs whose contents have no other syntax: code spans and HTML
-// comments. It remembers failed searches, so that a scan takes linear time.
+// Opaque skips constructs whose contents have no other syntax: code spans, HTML
+// comments and wikilinks. It remembers failed searches, so that a scan takes linear time.
 type Opaque struct {
 	Text      string
 	noTicks   map[int]bool // lengths of backtick runs with no equal one ahead
 	noComment bool         // no "-->" ahead
+	noEnd     int          // no "]]" before this offset
+	lineTo    int          // the end of the last line that was searched for a link
+}
+
+// Wikilink returns the offset of the "]]" that ends the wikilink at i, -1 without one. A
+// line break before it makes the brackets plain text.
+func (o *Opaque) Wikilink(i int) (end int) {
+	if i < o.noEnd || !strings.HasPrefix(o.Text[i:], "[[") {
+		return -1
+	}
+	if i >= o.lineTo {
+		line, _, _ := strings.Cut(o.Text[i:], "\n")
+		o.lineTo = i + len(line)
+	}
+	if n := strings.Index(o.Text[i:o.lineTo], "]]"); n >= 0 {
+		return i + n
+	}
+	o.noEnd = o.lineTo
+	return -1
 }
 
 // Skip returns the offset after the code span or comment that begins at the backtick or
@@ -78,9 +97,6 @@ type inline struct {
 
 	brackets []bracket // '[' without their ']' yet
 	dead     int       // brackets[:dead] contain a link: only images may still close
-
-	noEnd  int // no "]]" before this offset
-	lineTo int // the end of the last line that was searched for a link
 }
 
 type bracket struct {
@@ -91,10 +107,9 @@ type bracket struct {
 // open handles the '[' at i: a wikilink is consumed, any other bracket waits for its
 // ']'.
 func (in *inline) open(i int) int {
-	if strings.HasPrefix(in.text[i:in.to], "[[") {
-		if next := in.wikilink(i); next > 0 {
-			return next
-		}
+	if end := in.Wikilink(i); end >= 0 {
+		in.wikilink(i, end)
+		return end + 2
 	}
 	in.brackets = append(in.brackets, bracket{off: i, image: in.bang(i)})
 	return i + 1
@@ -105,22 +120,9 @@ func (in *inline) bang(i int) bool {
 	return i > 0 && in.text[i-1] == '!' && (i < 2 || in.text[i-2] != '\\')
 }
 
-// wikilink adds the link at i and returns the offset after it, or 0. A line break
-// before "]]" makes the brackets plain text, and so does another "[[" with the outer
-// ones.
-func (in *inline) wikilink(i int) int {
-	if i < in.noEnd {
-		return 0
-	}
-	if i >= in.lineTo {
-		in.lineTo = min(in.lineEnd(i), in.to)
-	}
-	n := strings.Index(in.text[i:in.lineTo], "]]")
-	if n < 0 {
-		in.noEnd = in.lineTo
-		return 0
-	}
-	end := i + n
+// wikilink adds the link between the brackets at i and at end. Another "[[" makes the outer
+// ones plain text.
+func (in *inline) wikilink(i, end int) {
 	i += strings.LastIndex(in.text[i:end], "[[")
 	if l, ok := parseWikilink(in.text, i, end); ok {
 		if in.bang(i) {
@@ -128,7 +130,6 @@ func (in *inline) wikilink(i int) int {
 		}
 		in.links = append(in.links, l)
 	}
-	return end + 2
 }
 
 func parseWikilink(text string, off, end int) (Link, bool) {

@@ -10,10 +10,6 @@ const (
 	MarkdownEmbed             // ![text](image.png)
 )
 
-var kindNames = [...]string{"wikilink", "embed", "markdown", "markdown embed"}
-
-func (k Kind) String() string { return kindNames[k] }
-
 // Pending is the part that a link has in a CriticMarkup suggestion.
 type Pending uint8
 

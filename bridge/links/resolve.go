@@ -28,8 +28,8 @@ func (x *Index) Forward(path string) (resolved, unresolved []string) {
 	if f == nil {
 		return nil, nil
 	}
-	seen := make(map[*file]bool, len(f.targets))
-	for _, t := range f.targets {
+	seen := make(map[*file]bool, f.settled)
+	for _, t := range f.targets[:f.settled] {
 		switch to := x.resolve(path, t); {
 		case to == nil:
 			unresolved = append(unresolved, t)
@@ -62,7 +62,7 @@ func (x *Index) Backlinks(path string) []string {
 
 func (x *Index) linksTo(f, to *file) bool {
 	base := baseName(to.key)
-	return slices.ContainsFunc(f.targets, func(t string) bool {
+	return slices.ContainsFunc(f.targets[:f.settled], func(t string) bool {
 		return f.mentioned(t) == base && x.resolve(f.path, t) == to
 	})
 }

@@ -3,7 +3,8 @@ package outline
 import (
 	"bytes"
 	"fmt"
-	"strings"
+
+	"github.com/relayfs/relayfs/bridge/links"
 )
 
 // Limits of nesting; what is deeper is parsed as plain text. A Markdown parser visits
@@ -95,18 +96,7 @@ func markLength(s []byte) int {
 	if s[0] == '>' {
 		return 1
 	}
-	n := 0
-	for n < len(s) && n < 9 && '0' <= s[n] && s[n] <= '9' {
-		n++
-	}
-	ends := "-*+"
-	if n > 0 {
-		ends = ".)"
-	}
-	if n == len(s) || strings.IndexByte(ends, s[n]) < 0 || n+1 < len(s) && !isBlank(s[n+1]) {
-		return 0
-	}
-	return n + 1
+	return links.ListMark(s)
 }
 
 func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }

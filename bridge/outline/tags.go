@@ -105,7 +105,7 @@ func (s *scanner) tags(lines *text.Segments) {
 	if bytes.IndexByte(s.src[from:to], '#') < 0 {
 		return
 	}
-	p := prose{Opaque: links.Opaque{Text: string(lines.Value(s.src))}}
+	p := links.Opaque{Text: string(lines.Value(s.src))}
 	for i := 0; i < len(p.Text); {
 		n := strings.IndexAny(p.Text[i:], "#`[\\<")
 		if n < 0 {
@@ -118,7 +118,10 @@ func (s *scanner) tags(lines *text.Segments) {
 		case '\\':
 			i += 2
 		case '[':
-			i = p.wikilink(i)
+			if end := p.Wikilink(i); end >= 0 {
+				i = end + 1
+			}
+			i++
 		default:
 			i = p.Skip(i)
 		}
@@ -132,29 +135,4 @@ func (s *scanner) tag(prose string, i int) int {
 		s.add(prose[i+1 : i+1+n])
 	}
 	return i + 1 + n
-}
-
-// prose is the text of one block. Failed searches are remembered, so that a scan takes
-// linear time.
-type prose struct {
-	links.Opaque
-	noLink int // no "]]" before this offset
-	lineTo int // the end of the last line that was searched for a link
-}
-
-// wikilink returns the offset after the wikilink at i, or after the bracket if there is
-// none.
-func (p *prose) wikilink(i int) int {
-	if i < p.noLink || !strings.HasPrefix(p.Text[i:], "[[") {
-		return i + 1
-	}
-	if i >= p.lineTo {
-		line, _, _ := strings.Cut(p.Text[i:], "\n")
-		p.lineTo = i + len(line)
-	}
-	if n := strings.Index(p.Text[i:p.lineTo], "]]"); n >= 0 {
-		return i + n + 2
-	}
-	p.noLink = p.lineTo
-	return i + 1
 }

@@ -84,7 +84,7 @@ var importRules = map[string]importRule{
 	"bridge/owner":                  {[]string{"golang.org/x/sys/..."}, "locks and a socket; it knows nothing of what its owner serves"},
 	"bridge/outline":                {[]string{"bridge/frontmatter", "bridge/links", "github.com/yuin/goldmark/..."}, "the only place that knows goldmark; what a note holds is a function of its text"},
 	"bridge/frontmatter":            {[]string{"diffwrap", "gopkg.in/yaml.v3", "github.com/goccy/go-yaml", "github.com/goccy/go-yaml/..."}, "front matter is a function of a note's text"},
-	"bridge/links":                  {[]string{"bridge/frontmatter", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
+	"bridge/links":                  {[]string{"bridge/frontmatter", "diffwrap", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
 	"bridge/disk":                   {[]string{"golang.org/x/sys/unix"}, "system calls on names in an open folder; it knows nothing of notes"},
 	"bridge/disk/disktest":          {[]string{"bridge/disk"}, "a machine in memory for tests of crashes"},
 	"bridge/vault/internal/folder":  {[]string{"bridge/disk", "bridge/model"}, "what is where in the vault's directory; it knows no save"},
