@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -43,16 +44,16 @@ type Follower struct {
 	log  *slog.Logger
 	d    derived
 
-	reading chan struct{} // has room for one reader of notes at a time
+	reading   chan struct{} // has room for one reader of notes at a time
+	following bool          // belongs to the reader
 
-	mu        sync.Mutex // protects the following
-	following bool
-	stale     map[model.Path]bool
+	mu    sync.Mutex // protects the following
+	stale map[model.Path]bool
 }
 
 // NewFollower keeps d current with the notes of from.
 func NewFollower(from followed, log *slog.Logger, d derived) *Follower {
-	return &Follower{from: from, log: log, d: d, reading: make(chan struct{}, 1)}
+	return &Follower{from: from, log: log, d: d, reading: make(chan struct{}, 1), stale: make(map[model.Path]bool)}
 }
 
 // Current brings the derived thing up to date.
@@ -63,8 +64,12 @@ func (f *Follower) Current(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := f.start(ctx); err != nil {
-		return err
+	if !f.following {
+		f.following = true
+		f.from.Follow(f.follow)
+		if err := f.from.EachName(ctx, f.announce); err != nil {
+			return err
+		}
 	}
 	f.mu.Lock()
 	stale := f.stale
@@ -84,7 +89,9 @@ func (f *Follower) Current(ctx context.Context) error {
 		}
 		delete(stale, p)
 	}
-	f.mark(stale) // what was not read is tried again
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.Copy(f.stale, stale) // what was not read is tried again
 	return ctx.Err()
 }
 
@@ -94,19 +101,6 @@ func (f *Follower) Pending() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.stale)
-}
-
-// start subscribes to events and marks every note, the first time.
-func (f *Follower) start(ctx context.Context) error {
-	f.mu.Lock()
-	started := f.following
-	f.following = true
-	f.mu.Unlock()
-	if started {
-		return nil
-	}
-	f.from.Follow(f.follow)
-	return f.from.EachName(ctx, f.announce)
 }
 
 func (f *Follower) read(ctx context.Context, p model.Path) error {
@@ -126,19 +120,14 @@ func (f *Follower) announce(p model.Path, kind model.Kind) {
 		f.d.add(p)
 	}
 	if kind == model.KindNote {
-		f.mark(map[model.Path]bool{p: true})
+		f.mark(p)
 	}
 }
 
-func (f *Follower) mark(paths map[model.Path]bool) {
+func (f *Follower) mark(p model.Path) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.stale == nil {
-		f.stale = make(map[model.Path]bool)
-	}
-	for p := range paths {
-		f.stale[p] = true
-	}
+	f.stale[p] = true
 }
 
 // follow takes one event.

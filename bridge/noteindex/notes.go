@@ -1,10 +1,11 @@
 package noteindex
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -94,8 +95,10 @@ func (x *NoteIndex) unlist(info *NoteInfo) {
 }
 
 func find(list []*NoteInfo, p model.Path) (i int, found bool) {
-	return slices.BinarySearchFunc(list, p, func(n *NoteInfo, p model.Path) int { return strings.Compare(string(n.Path), string(p)) })
+	return slices.BinarySearchFunc(list, p, func(n *NoteInfo, p model.Path) int { return cmp.Compare(n.Path, p) })
 }
+
+func byPath(a, b *NoteInfo) int { return cmp.Compare(a.Path, b.Path) }
 
 func (x *NoteIndex) remove(p model.Path) {
 	x.mu.Lock()
@@ -137,11 +140,7 @@ func (x *NoteIndex) Below(under model.Path) []*NoteInfo {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.list == nil {
-		x.list = make([]*NoteInfo, 0, len(x.notes))
-		for _, info := range x.notes {
-			x.list = append(x.list, info)
-		}
-		slices.SortFunc(x.list, func(a, b *NoteInfo) int { return strings.Compare(string(a.Path), string(b.Path)) })
+		x.list = slices.SortedFunc(maps.Values(x.notes), byPath)
 	}
 	if under == "" {
 		return slices.Clone(x.list)

@@ -45,7 +45,7 @@ func (x *NoteIndex) candidates(want frontmatter.Properties) []*NoteInfo {
 		return fewest[0]
 	}
 	all := slices.Concat(fewest...)
-	slices.SortFunc(all, func(a, b *NoteInfo) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	slices.SortFunc(all, byPath)
 	return slices.Compact(all)
 }
 

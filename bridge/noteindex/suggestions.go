@@ -44,11 +44,7 @@ func (x *SuggestionIndex) set(ctx context.Context, p model.Path, v *model.Versio
 func (x *SuggestionIndex) remove(p model.Path) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for q := range x.notes {
-		if p.Contains(q) {
-			delete(x.notes, q)
-		}
-	}
+	maps.DeleteFunc(x.notes, func(q model.Path, _ []model.Suggestion) bool { return p.Contains(q) })
 }
 
 func (x *SuggestionIndex) rename(oldPath, newPath model.Path) {

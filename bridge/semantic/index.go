@@ -72,6 +72,8 @@ type Hit struct {
 	*noteindex.NoteInfo
 	Score   float64 // 0 to 1
 	Snippet string  // of the best passage, on one line
+
+	passage int // the best one
 }
 
 // SearchIn ranks the notes of ws, the workspace or a part of it, that have all properties
@@ -97,12 +99,12 @@ func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string
 	ranked := x.rank(notes, vectors[0])
 	if after != nil {
 		i := sort.Search(len(ranked), func(i int) bool {
-			c := ranked[i]
-			return float64(c.score) < after.Score || float64(c.score) == after.Score && c.info.Path > after.Path
+			h := ranked[i]
+			return h.Score < after.Score || h.Score == after.Score && h.Path > after.Path
 		})
 		ranked = ranked[i:]
 	}
-	return x.hits(ctx, ranked, limit)
+	return x.withSnippets(ctx, ranked, limit)
 }
 
 // current returns the embedder, nil if there is no model yet.
@@ -112,58 +114,52 @@ func (x *Index) current() Embedder {
 	return x.embedder
 }
 
-type candidate struct {
-	info    *noteindex.NoteInfo
-	passage int
-	score   float32
-}
-
-func (x *Index) rank(notes []*noteindex.NoteInfo, query []float32) []candidate {
+// rank returns the notes with any similarity to query, without snippets.
+func (x *Index) rank(notes []*noteindex.NoteInfo, query []float32) []Hit {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	var list []candidate
+	var list []Hit
 	for _, info := range notes {
 		n := x.notes[info.Path]
 		if n == nil {
 			continue
 		}
-		best := candidate{info: info}
+		best := Hit{NoteInfo: info}
 		for i, s := range n.passages {
 			v := x.vectors[s]
 			if len(v) != len(query) {
 				continue // it is from another model
 			}
-			if score := dot(v, query); score > best.score {
-				best.passage, best.score = i, score
+			if score := float64(dot(v, query)); score > best.Score {
+				best.passage, best.Score = i, score
 			}
 		}
-		if best.score > 0 {
-			best.score = min(best.score, 1)
+		if best.Score > 0 {
+			best.Score = min(best.Score, 1)
 			list = append(list, best)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(list, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
 	return list
 }
 
-// hits returns the first limit candidates with their snippets. It skips notes that have
+// withSnippets returns the first limit hits with their snippets. It skips notes that have
 // been removed meanwhile.
-func (x *Index) hits(ctx context.Context, list []candidate, limit int) ([]Hit, error) {
+func (x *Index) withSnippets(ctx context.Context, list []Hit, limit int) ([]Hit, error) {
 	hits := make([]Hit, 0, min(limit, len(list)))
-	for _, c := range list {
+	for _, h := range list {
 		if len(hits) == limit {
 			break
 		}
-		v, err := x.ws.Open(ctx, c.info.Path)
+		v, err := x.ws.Open(ctx, h.Path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		h := Hit{NoteInfo: c.info, Score: float64(c.score)}
-		if parts := passages(v.Text()); c.passage < len(parts) {
-			h.Snippet = snippet(parts[c.passage])
+		if parts := passages(v.Text()); h.passage < len(parts) {
+			h.Snippet = snippet(parts[h.passage])
 		}
 		hits = append(hits, h)
 	}

@@ -34,17 +34,13 @@ func passages(note string) []string {
 // paragraphEnd returns the end of the paragraph at at, with the blank lines after it.
 func paragraphEnd(text string, at int) int {
 	blank := false
-	for at < len(text) {
-		end := len(text)
-		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-			end = at + i + 1
+	for line := range strings.Lines(text[at:]) {
+		empty := strings.TrimSpace(line) == ""
+		if blank && !empty {
+			break
 		}
-		if strings.TrimSpace(text[at:end]) == "" {
-			blank = true
-		} else if blank {
-			return at
-		}
-		at = end
+		blank = empty
+		at += len(line)
 	}
 	return at
 }

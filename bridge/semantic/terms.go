@@ -58,18 +58,16 @@ func inWord(r rune) bool {
 
 // pairs calls fn for the run of paired characters that begins at i.
 func pairs(text string, i int, fn func(string)) (end int) {
-	start, before := i, -1 // before is the start of the last character but one
-	last := i
+	start, last := i, i // last is the start of the character before i
 	for i < len(text) {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		if !paired(r) {
 			break
 		}
-		before, last = last, i
 		if i > start {
-			fn(text[before : i+n])
+			fn(text[last : i+n])
 		}
-		i += n
+		last, i = i, i+n
 	}
 	if last == start {
 		fn(text[start:i])

@@ -27,7 +27,6 @@ func (x *Index) Update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.forget(notes)
 	if err := x.embedChanged(ctx, notes); err != nil {
 		return err
 	}
@@ -50,24 +49,6 @@ func (x *Index) Update(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// forget drops notes that do not exist any more.
-func (x *Index) forget(notes []*noteindex.NoteInfo) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if len(x.notes) == 0 {
-		return
-	}
-	there := make(map[model.Path]bool, len(notes))
-	for _, n := range notes {
-		there[n.Path] = true
-	}
-	for p := range x.notes {
-		if !there[p] {
-			delete(x.notes, p)
-		}
-	}
 }
 
 // stale reports whether the model of the notes must be rebuilt now, and whether it should
@@ -172,16 +153,23 @@ func (x *Index) embedChanged(ctx context.Context, notes []*noteindex.NoteInfo) e
 	return batch.run(ctx, x, embedder)
 }
 
-// changedOf returns the notes whose current state is not indexed.
+// changedOf returns the notes whose current state is not indexed, and forgets those that do
+// not exist any more.
 func (x *Index) changedOf(notes []*noteindex.NoteInfo) []*noteindex.NoteInfo {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	var changed []*noteindex.NoteInfo
+	there := make(map[model.Path]*indexed, len(notes))
 	for _, n := range notes {
-		if have := x.notes[n.Path]; have == nil || have.info != n {
+		have := x.notes[n.Path]
+		if have != nil {
+			there[n.Path] = have
+		}
+		if have == nil || have.info != n {
 			changed = append(changed, n)
 		}
 	}
+	x.notes = there
 	return changed
 }
 
