@@ -1,6 +1,7 @@
 package diffwrap
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
@@ -34,10 +35,10 @@ func (p *putter) readsBack(doc *critic.Document) bool {
 // takesIn reports whether the new text has a suggestion or a comment around text that is plain in the result: that is
 // how it would be read once everything is accepted. Literal delimiters that are written one by one lead to it.
 func (p *putter) takesIn(doc *critic.Document) bool {
-	if !strings.Contains(p.New, "{++") && !strings.Contains(p.New, "{--") && !strings.Contains(p.New, "{~~") && !strings.Contains(p.New, "{>>") {
+	if critic.FirstOpener(p.New) < 0 {
 		return false
 	}
-	marks := critic.Parse(p.New).Cells
+	marks := slices.DeleteFunc(critic.Parse(p.New).Cells, func(c critic.Cell) bool { return !c.IsSuggestion() && c.Kind != critic.Comment })
 	at := 0 // in the new text
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
@@ -46,13 +47,8 @@ func (p *putter) takesIn(doc *critic.Document) bool {
 		for len(marks) > 0 && marks[0].End <= at {
 			marks = marks[1:]
 		}
-		for _, m := range marks {
-			if m.Start >= end {
-				break
-			}
-			if plain && (m.IsSuggestion() || m.Kind == critic.Comment) {
-				return true
-			}
+		if plain && len(marks) > 0 && marks[0].Start < end {
+			return true
 		}
 		at = end
 	}

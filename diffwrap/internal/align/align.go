@@ -111,18 +111,15 @@ func pick(tokens, indices []int) []int {
 func internAll[T interface{ Of(text string) string }](a *aligner, text string, list []T) []int {
 	out := make([]int, len(list))
 	for i, x := range list {
-		out[i] = a.intern(x.Of(text))
+		s := x.Of(text)
+		id, ok := a.ids[s]
+		if !ok {
+			id = len(a.ids)
+			a.ids[s] = id
+		}
+		out[i] = id
 	}
 	return out
-}
-
-func (a *aligner) intern(s string) int {
-	id, ok := a.ids[s]
-	if !ok {
-		id = len(a.ids)
-		a.ids[s] = id
-	}
-	return id
 }
 
 // walk goes from matched line to matched line and compares what lies between. Blank lines are matched after the others and

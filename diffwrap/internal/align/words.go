@@ -34,9 +34,8 @@ type tokens struct {
 
 func (a *aligner) interned(s Side, piece span.Span) tokens {
 	t := tokens{Span: piece, list: slices.AppendSeq(make([]markdown.Token, 0, piece.Len()/4+1), markdown.Tokens(s.Text, piece, s.Comments))}
-	t.ids = make([]int, len(t.list))
-	for k, tok := range t.list {
-		t.ids[k] = a.intern(tok.Of(s.Text))
+	t.ids = internAll(a, s.Text, t.list)
+	for _, tok := range t.list {
 		if tok.IsWord() {
 			t.words++
 			t.bytes += tok.Len()

@@ -121,15 +121,10 @@ func (p *parser) readTail(text string, c *Cell) {
 
 // OrElse fills what a does not say from b.
 func (a Attribution) OrElse(b Attribution) Attribution {
-	if a.Author == "" {
-		a.Author = b.Author
-	}
 	if a.Time.IsZero() {
 		a.Time = b.Time
 	}
-	if a.ID == "" {
-		a.ID = b.ID
-	}
+	a.Author, a.ID = cmp.Or(a.Author, b.Author), cmp.Or(a.ID, b.ID)
 	return a
 }
 
@@ -137,15 +132,11 @@ func (a Attribution) OrElse(b Attribution) Attribution {
 func (p *parser) tail(text string) (metadata, int) {
 	switch {
 	case strings.HasPrefix(text, "{#"):
-		end := strings.IndexByte(text[:min(len(text), 100)], '}')
-		if end < 0 {
-			return metadata{}, 0
+		if end := strings.IndexByte(text[:min(len(text), 100)], '}'); end >= 0 {
+			if m, ok := p.lookUp(text[2:end]); ok {
+				return m, end + 1
+			}
 		}
-		m, ok := p.lookUp(text[2:end])
-		if !ok {
-			return metadata{}, 0
-		}
-		return m, end + 1
 	case strings.HasPrefix(text, "{id="):
 		return readAttributes(text, "{", "}")
 	case strings.HasPrefix(text, "{{"):

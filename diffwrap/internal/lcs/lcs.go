@@ -219,11 +219,15 @@ func slideSide(tokens, own, other []int) {
 			i++
 			continue
 		}
-		end := i
+		facing, end := 0, i // facing is the token of the other side that follows what comes before the run
+		if i > 0 {
+			facing = own[i-1] + 1
+		}
 		for end < len(tokens) && own[end] < 0 {
 			end++
 		}
-		for end < len(tokens) && tokens[i] == tokens[end] && own[end] >= 0 && pure(own, other, i, end) {
+		for end < len(tokens) && tokens[i] == tokens[end] && own[end] == facing { // the run faces nothing unmatched
+			facing++
 			own[i], own[end] = own[end], -1
 			other[own[i]] = i
 			i++
@@ -234,15 +238,6 @@ func slideSide(tokens, own, other []int) {
 		}
 		i = end
 	}
-}
-
-// pure reports whether the run [i, end) faces nothing unmatched on the other side.
-func pure(own, other []int, i, end int) bool {
-	before := -1
-	if i > 0 {
-		before = own[i-1]
-	}
-	return own[end] == before+1
 }
 
 // Prefix returns the length in bytes of the common start of a and b.
