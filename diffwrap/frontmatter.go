@@ -2,6 +2,7 @@ package diffwrap
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -161,20 +162,10 @@ func CheckFrontMatter(block string) error {
 	return nil
 }
 
-// String returns "direct" or "refuse".
-func (p FrontMatterPolicy) String() string {
-	if p == FrontMatterRefuse {
-		return "refuse"
-	}
-	return "direct"
-}
-
-// ParseFrontMatterPolicy is the inverse of FrontMatterPolicy.String.
+// ParseFrontMatterPolicy returns the policy of a name: "direct" or "refuse".
 func ParseFrontMatterPolicy(s string) (FrontMatterPolicy, error) {
-	for _, p := range []FrontMatterPolicy{FrontMatterDirect, FrontMatterRefuse} {
-		if s == p.String() {
-			return p, nil
-		}
+	if p := slices.Index([]string{"direct", "refuse"}, s); p >= 0 {
+		return FrontMatterPolicy(p), nil
 	}
 	return FrontMatterDirect, fmt.Errorf("front matter policy %q: must be direct or refuse", s)
 }

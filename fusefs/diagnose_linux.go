@@ -1,7 +1,6 @@
 package fusefs
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -74,9 +73,8 @@ func diagnoseAllowOther(conf string) Finding {
 		return Finding{Name: name, Severity: OK, Detail: "root may use --allow-other"}
 	}
 	text, err := os.ReadFile(conf)
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for lines.Scan() {
-		if strings.TrimSpace(lines.Text()) == "user_allow_other" {
+	for line := range strings.Lines(string(text)) {
+		if strings.TrimSpace(line) == "user_allow_other" {
 			return Finding{Name: name, Severity: OK, Detail: "user_allow_other is set in " + conf}
 		}
 	}

@@ -1,9 +1,7 @@
 package fusefs
 
 import (
-	"bufio"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -106,20 +104,15 @@ func checkHelper() error {
 }
 
 func mountTable() ([]mountEntry, error) {
-	f, err := os.Open("/proc/self/mountinfo")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readMounts(f)
+	table, err := os.ReadFile("/proc/self/mountinfo")
+	return readMounts(string(table)), err
 }
 
 // readMounts reads a table in the format of /proc/self/mountinfo, see proc(5).
-func readMounts(table io.Reader) (mounts []mountEntry, err error) {
-	lines := bufio.NewScanner(table)
-	for lines.Scan() {
+func readMounts(table string) (mounts []mountEntry) {
+	for line := range strings.Lines(table) {
 		// 36 35 98:0 /root /mount/point rw,noatime master:1 - ext4 /dev/sda rw
-		before, after, ok := strings.Cut(lines.Text(), " - ")
+		before, after, ok := strings.Cut(line, " - ")
 		fields := strings.Fields(before)
 		if !ok || len(fields) < 5 {
 			continue
@@ -129,7 +122,7 @@ func readMounts(table io.Reader) (mounts []mountEntry, err error) {
 		_, m.minor, _ = strings.Cut(fields[2], ":")
 		mounts = append(mounts, m)
 	}
-	return mounts, lines.Err()
+	return mounts
 }
 
 // unescape undoes the escapes of the kernel in the table of mounts.

@@ -1,6 +1,7 @@
 package frontmatter
 
 import (
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -15,8 +16,8 @@ func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 	for i, c := range n.Content {
 		have[i] = valueOf(c)
 	}
-	keep, news, some := align(have, want)
-	if !some {
+	keep, news := align(have, want)
+	if !slices.Contains(keep, true) {
 		return false
 	}
 	if n.Style&yaml.FlowStyle != 0 {
@@ -40,11 +41,11 @@ func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 const maxAlign = 4_000_000
 
 // align computes a longest common subsequence: which items of have stay, and the new
-// items by the index in have before which they go. some is set if any item stays.
-func align(have, want []any) (keep []bool, news map[int][]any, some bool) {
+// items by the index in have before which they go. If that is too much work, none stays.
+func align(have, want []any) (keep []bool, news map[int][]any) {
 	keep, news = make([]bool, len(have)), make(map[int][]any)
 	if len(have)*len(want) > maxAlign {
-		return keep, news, false
+		return keep, news
 	}
 	length := make([][]int, len(have)+1)
 	for i := range length {
@@ -63,7 +64,7 @@ func align(have, want []any) (keep []bool, news map[int][]any, some bool) {
 	for j < len(want) {
 		switch {
 		case i < len(have) && Equal(have[i], want[j]):
-			keep[i], some = true, true
+			keep[i] = true
 			i, j = i+1, j+1
 		case i < len(have) && length[i+1][j] >= length[i][j+1]:
 			i++
@@ -72,7 +73,7 @@ func align(have, want []any) (keep []bool, news map[int][]any, some bool) {
 			j++
 		}
 	}
-	return keep, news, some
+	return keep, news
 }
 
 func (e *editor) blockList(n *yaml.Node, limit int, keep []bool, news map[int][]any) bool {
@@ -185,7 +186,7 @@ func (e *editor) append(item span, texts []string) {
 func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 	count := len(n.Content) / 2
 	items, keep := make([]span, count), make([]bool, count)
-	values, there, some := want.byKey(), make(map[string]bool, count), false
+	values, there := want.byKey(), make(map[string]bool, count)
 	for i := range count {
 		key, value := n.Content[2*i], n.Content[2*i+1]
 		at, ok := e.flowEntry(key, value, limit)
@@ -196,18 +197,15 @@ func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 		name := keyOf(key)
 		there[name] = true
 		var v any
-		if v, keep[i] = values[name]; keep[i] {
-			some = true
-			if !Equal(valueOf(value), v) {
-				text := e.flowText(v)
-				if at.from > 0 && e.src[at.from-1] == ':' {
-					text = " " + text // the value was empty
-				}
-				e.put(at.from, at.to, text)
+		if v, keep[i] = values[name]; keep[i] && !Equal(valueOf(value), v) {
+			text := e.flowText(v)
+			if at.from > 0 && e.src[at.from-1] == ':' {
+				text = " " + text // the value was empty
 			}
+			e.put(at.from, at.to, text)
 		}
 	}
-	if !some {
+	if !slices.Contains(keep, true) {
 		return false
 	}
 	news := make(map[int][]string)

@@ -202,13 +202,10 @@ func plain(s string) any {
 		return false
 	case ".nan", ".NaN", ".NAN":
 		return math.NaN()
-	}
-	switch strings.TrimLeft(s, "+-") {
-	case ".inf", ".Inf", ".INF":
-		if len(s) > len(".inf")+1 {
-			return s
-		}
-		return math.Inf(map[bool]int{true: -1, false: 1}[s[0] == '-'])
+	case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF":
+		return math.Inf(1)
+	case "-.inf", "-.Inf", "-.INF":
+		return math.Inf(-1)
 	}
 	switch {
 	case decimal.MatchString(s):

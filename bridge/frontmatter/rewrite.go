@@ -20,21 +20,26 @@ func Rewrite(text string, want Properties) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b := split(text)
 	if Equal(have, want) {
 		return text, nil
 	}
+	src, body, has := Split(text)
+	from, to := body, body // of src, in text
+	if has {
+		from = lineEnd(text, 0)
+		to = from + len(src)
+	}
 	for _, wide := range []bool{false, true} {
-		yaml, err := rewriteYAML(text[b.from:b.to], lineBreak(text), want, wide)
+		yaml, err := rewriteYAML(src, lineBreak(text), want, wide)
 		if err != nil {
 			return "", err
 		}
-		if !b.has {
+		if !has {
 			fence := "---" + lineBreak(text)
 			yaml = fence + yaml + fence
 		}
-		result := text[:b.from] + yaml + text[b.to:]
-		if holds(result, want, text[b.body:]) {
+		result := text[:from] + yaml + text[to:]
+		if holds(result, want, text[body:]) {
 			return result, nil
 		}
 	}
@@ -44,8 +49,8 @@ func Rewrite(text string, want Properties) (string, error) {
 // holds reports whether text parses as the properties p and body.
 func holds(text string, p Properties, body string) bool {
 	got, err := Parse(text)
-	b := split(text)
-	return err == nil && b.has && text[b.body:] == body && Equal(got, p)
+	_, at, has := Split(text)
+	return err == nil && has && text[at:] == body && Equal(got, p)
 }
 
 // rewriteYAML is Rewrite for the text between the fences. wide removes the blank lines

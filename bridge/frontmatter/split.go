@@ -6,28 +6,16 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// block is the position of a note's front matter: text[from:to] is its YAML, and the
-// body begins at body. Without front matter, all three are where it would begin.
-type block struct {
-	from, to, body int
-	has            bool
-}
-
 // Split returns the YAML between the fences of a note's front matter and the offset in
 // bytes of the body. Without front matter, has is false and the body begins behind the
 // byte order mark, if there is one.
 func Split(text string) (yaml string, body int, has bool) {
-	b := split(text)
-	return text[b.from:b.to], b.body, b.has
-}
-
-func split(text string) block {
-	body, has := diffwrap.FrontMatter(text)
+	body, has = diffwrap.FrontMatter(text)
 	if !has {
-		return block{from: body, to: body, body: body}
+		return "", body, false
 	}
 	closing := 1 + strings.LastIndexByte(strings.TrimSuffix(text[:body], "\n"), '\n')
-	return block{from: lineEnd(text, 0), to: closing, body: body, has: true}
+	return text[lineEnd(text, 0):closing], body, true
 }
 
 // lineEnd returns the offset after the break of the line at i.

@@ -139,11 +139,11 @@ func parseWikilink(text string, off, end int) (Link, bool) {
 	if len(target) < len(inner) {
 		target = strings.TrimSuffix(target, `\`)
 	}
-	linkpath, subpath := splitSubpath(target)
+	linkpath, _, _ := strings.Cut(target, "#")
 	l := Link{
 		Kind:      Wikilink,
 		Target:    cleanSpace(linkpath),
-		Subpath:   strings.TrimSpace(subpath),
+		Subpath:   strings.TrimSpace(target[len(linkpath):]),
 		Display:   display,
 		Off:       off,
 		Len:       end + 2 - off,
@@ -151,14 +151,6 @@ func parseWikilink(text string, off, end int) (Link, bool) {
 	}
 	l.TargetLen = len(strings.TrimSpace(linkpath))
 	return l, l.Target != "" || len(l.Subpath) > 1
-}
-
-// splitSubpath cuts a link's text before its first '#'.
-func splitSubpath(s string) (linkpath, subpath string) {
-	if i := strings.IndexByte(s, '#'); i >= 0 {
-		return s[:i], s[i:]
-	}
-	return s, ""
 }
 
 // cleanSpace trims s and replaces no-break spaces by plain ones, as Obsidian does.

@@ -128,11 +128,11 @@ func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
 	if urlStart.MatchString(raw) {
 		return Link{}, false
 	}
-	linkpath, subpath := splitSubpath(raw)
+	linkpath, _, _ := strings.Cut(raw, "#")
 	l := Link{
 		Kind:      Markdown,
 		Target:    cleanSpace(decode(linkpath)),
-		Subpath:   decode(subpath),
+		Subpath:   decode(raw[len(linkpath):]),
 		Display:   text[open.off+1 : bracket],
 		Off:       open.off,
 		Len:       d.end - open.off,

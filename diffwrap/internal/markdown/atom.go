@@ -5,6 +5,8 @@ import "strings"
 // maxAtom bounds the length in bytes of an atom that needs a closing delimiter, and thereby the search for it.
 const maxAtom = 512
 
+const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
 // atomLength returns the length of the atom at offset i of text, 0 when there is none. Atoms are constructs of one
 // line that a mark inside would break: wikilinks and embeds, links and images, inline code, tags, math, %%comments%%, block
 // ids, HTML, templates. URLs are found by word. from is the start of the line or piece.
@@ -128,11 +130,7 @@ func mathSpan(s string) int {
 }
 
 func entity(s string) int {
-	n := 1
-	for n < len(s) && (isLetter(s[n]) || isDigit(s[n]) || s[n] == '#') {
-		n++
-	}
-	if n > 1 && n < len(s) && s[n] == ';' {
+	if n := Skip(s, 1, alphanumeric+"#"); n > 1 && strings.HasPrefix(s[n:], ";") {
 		return n + 1
 	}
 	return 0
@@ -166,11 +164,7 @@ func tag(s string) int {
 }
 
 func blockID(s string) int {
-	n := 1
-	for n < len(s) && (isLetter(s[n]) || isDigit(s[n]) || s[n] == '-') {
-		n++
-	}
-	if n > 1 && (n == len(s) || s[n] == '\n' || s[n] == '\r') {
+	if n := Skip(s, 1, alphanumeric+"-"); n > 1 && (n == len(s) || s[n] == '\n' || s[n] == '\r') {
 		return n
 	}
 	return 0
