@@ -15,17 +15,26 @@ func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	}
 	var out bytes.Buffer
 	done := 0
-	c := canvasReader{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
-	c.found = func(start, end int, path string) {
-		rest, below := strings.CutPrefix(path, old)
-		if !below || rest != "" && rest[0] != '/' {
+	members(data, 0, func(name string, nodes []byte, at int) {
+		if name != "nodes" {
 			return
 		}
-		out.Write(data[done:start])
-		out.Write(quoted(new + rest))
-		done = end
-	}
-	c.value(0, "")
+		members(nodes, at, func(_ string, node []byte, at int) {
+			members(node, at, func(name string, value []byte, at int) {
+				var p string
+				if name != "file" && name != "background" || json.Unmarshal(value, &p) != nil {
+					return
+				}
+				rest, below := strings.CutPrefix(p, old)
+				if value[0] != '"' || !below || rest != "" && rest[0] != '/' {
+					return
+				}
+				out.Write(data[done:at])
+				out.Write(quoted(new + rest))
+				done = at + len(value)
+			})
+		})
+	})
 	if done == 0 {
 		return data, false
 	}
@@ -33,52 +42,21 @@ func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	return out.Bytes(), true
 }
 
-type canvasReader struct {
-	data  []byte
-	dec   *json.Decoder
-	found func(start, end int, path string)
-}
-
-// nodeDepth is the depth of nodes: they are in a list that is a member of the outermost
-// object.
-const nodeDepth = 3
-
-// value reads one value at depth. in is the member of the outermost object that holds
-// it.
-func (c *canvasReader) value(depth int, in string) {
-	switch token, _ := c.dec.Token(); token {
-	case json.Delim('['):
-		for c.dec.More() {
-			c.value(depth+1, in)
+// members calls fn with each member of an object or a list, and where it is. at is where
+// data, which is valid, is itself.
+func members(data []byte, at int, fn func(name string, value []byte, at int)) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	open, _ := dec.Token()
+	for dec.More() {
+		var key json.Token
+		if open == json.Delim('{') {
+			key, _ = dec.Token()
 		}
-		_, _ = c.dec.Token()
-	case json.Delim('{'):
-		for c.dec.More() {
-			c.member(depth+1, in)
-		}
-		_, _ = c.dec.Token()
+		name, _ := key.(string)
+		var value json.RawMessage
+		_ = dec.Decode(&value)
+		fn(name, value, at+int(dec.InputOffset())-len(value))
 	}
-}
-
-func (c *canvasReader) member(depth int, in string) {
-	key, _ := c.dec.Token()
-	name, _ := key.(string)
-	if depth == 1 {
-		in = name
-	}
-	if depth != nodeDepth || in != "nodes" || name != "file" && name != "background" {
-		c.value(depth, in)
-		return
-	}
-	start := int(c.dec.InputOffset())
-	start += bytes.IndexFunc(c.data[start:], func(r rune) bool { return !strings.ContainsRune(" \t\r\n:", r) })
-	if c.data[start] != '"' {
-		c.value(depth, in)
-		return
-	}
-	token, _ := c.dec.Token()
-	path, _ := token.(string)
-	c.found(start, int(c.dec.InputOffset()), path)
 }
 
 func quoted(s string) []byte {
