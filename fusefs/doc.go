@@ -52,21 +52,9 @@
 //
 // # What becomes of a file
 //
-// A File is to the names of the mount what internal/life says, one of:
-//
-//	            workspace   other    other text  save       is no note  name  name goes
-//	            has it      text     on demand   refused    any more    goes  to another
-//	scratch     -           -        -           -          -           unl.  superseded
-//	unborn      live        -        -           -          scratch     unl.  superseded
-//	live        -           retired  yielded     refused    scratch     unl.  superseded
-//	retired     -           -        yielded     refused    scratch     unl.  superseded
-//	yielded     -           -        -           refused    scratch     unl.  superseded
-//	refused     -           -        -           -          scratch     superseded
-//	unlinked    -           -        -           -          -           -     superseded
-//	superseded  -           -        -           -          -           -     -
-//
-// A save by rename makes any of them live. A program that comes by the name of a refused or
-// a superseded one is told to look it up again. By internal/content, its text is
+// A File is to the names of the mount one of the states of internal/life, whose table says
+// what follows which. A program that comes by the name of a refused or a superseded one is told
+// to look it up again. By internal/content, its text is
 //
 //	unread   until the workspace is asked:      shown
 //	asleep   when it is asked for again:        shown; the file retires if it is another
