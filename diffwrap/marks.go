@@ -103,21 +103,20 @@ func separate(c *critic.Cell, edits []Edit, raw string, typed []Span) []Edit {
 		at = t.End
 	}
 	kept = slices.DeleteFunc(append(kept, span.New(at, c.Body.End)), Span.Empty)
-	if len(kept) == 0 {
-		edits = script.Append(edits, Edit{Off: c.Start, Len: len(open)})
-		return script.Append(edits, Edit{Off: c.Body.End, Len: len(close)})
+	put := func(off, n int, text string) { edits = script.Append(edits, Edit{Off: off, Len: n, New: text}) }
+	if len(kept) == 0 || kept[0].Start > c.Body.Start {
+		put(c.Start, len(open), "")
 	}
-	if kept[0].Start > c.Body.Start {
-		edits = script.Append(edits, Edit{Off: c.Start, Len: len(open)})
-		edits = script.Append(edits, Edit{Off: kept[0].Start, New: open})
+	for _, k := range kept {
+		if k.Start > c.Body.Start {
+			put(k.Start, 0, open)
+		}
+		if k.End < c.Body.End {
+			put(k.End, 0, close)
+		}
 	}
-	for i := range kept[1:] {
-		edits = script.Append(edits, Edit{Off: kept[i].End, New: close})
-		edits = script.Append(edits, Edit{Off: kept[i+1].Start, New: open})
-	}
-	if end := kept[len(kept)-1].End; end < c.Body.End {
-		edits = script.Append(edits, Edit{Off: end, New: close})
-		edits = script.Append(edits, Edit{Off: c.Body.End, Len: len(close)})
+	if len(kept) == 0 || kept[len(kept)-1].End < c.Body.End {
+		put(c.Body.End, len(close), "")
 	}
 	return edits
 }

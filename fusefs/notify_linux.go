@@ -103,8 +103,7 @@ func (n *notifier) run(fd int, notices <-chan notice, ready chan<- error) {
 			return
 		case m := <-notices:
 			_, err := unix.Write(fd, m.msg)
-			var errno syscall.Errno
-			errors.As(err, &errno)
+			errno, _ := errors.AsType[syscall.Errno](err)
 			m.result <- errno
 		}
 	}

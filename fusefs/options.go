@@ -63,8 +63,7 @@ func finding(name, detail string, otherwise Severity, err error) Finding {
 		return Finding{Name: name, Severity: OK, Detail: detail}
 	}
 	f := Finding{Name: name, Severity: otherwise, Detail: err.Error()}
-	var setup *SetupError
-	if errors.As(err, &setup) {
+	if setup, ok := errors.AsType[*SetupError](err); ok {
 		f.Mend = setup.Hint
 	}
 	return f

@@ -85,8 +85,7 @@ func checkPrivilege(status string) error {
 }
 
 func mountHint() string {
-	var p *SetupError
-	if errors.As(checkPrivilege(ownStatus), &p) {
+	if p, ok := errors.AsType[*SetupError](checkPrivilege(ownStatus)); ok {
 		return p.Hint
 	}
 	return "run `relayfs doctor`; --allow-other needs user_allow_other in /etc/fuse.conf"

@@ -96,13 +96,13 @@ func (e *Endpoint) retrying(ctx context.Context, texts []string) ([][]float32, e
 	wait := cmp.Or(e.Wait, defaultWait)
 	for attempt := 1; ; attempt++ {
 		vectors, err := e.request(ctx, texts)
-		var again *retryError
+		again, may := errors.AsType[*retryError](err)
 		switch {
 		case err == nil:
 			return vectors, nil
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case !errors.As(err, &again) || attempt == maxAttempts:
+		case !may || attempt == maxAttempts:
 			return nil, fmt.Errorf("%w: %s: %w", ErrEndpoint, e.address(), err)
 		}
 		if e.Logger != nil {

@@ -158,23 +158,19 @@ func splitEndMatter(raw string, start int) []matterSection {
 			s := &sections[len(sections)-1]
 			s.entries = append(s.entries, matterLines{id: strings.Trim(name, `"'`), Span: span.New(i, i)})
 		}
-		if len(sections) > 0 {
-			sections[len(sections)-1].grow(next, name, value)
-		}
 		i = next
+		if len(sections) == 0 {
+			continue
+		}
+		s := &sections[len(sections)-1]
+		s.End = next
+		if len(s.entries) > 0 {
+			e := &s.entries[len(s.entries)-1]
+			e.End = next
+			if name == "re" {
+				e.re = strings.Trim(strings.TrimSpace(value), `"'`)
+			}
+		}
 	}
 	return sections
-}
-
-// grow takes the line that ends at end into the section and its last entry.
-func (s *matterSection) grow(end int, name, value string) {
-	s.End = end
-	if len(s.entries) == 0 {
-		return
-	}
-	e := &s.entries[len(s.entries)-1]
-	e.End = end
-	if name == "re" {
-		e.re = strings.Trim(strings.TrimSpace(value), `"'`)
-	}
 }

@@ -60,19 +60,10 @@ func nearest(s, part string, want int) int {
 	if part == "" {
 		return 0
 	}
-	best := -1
-	for from := 0; ; {
-		at := strings.Index(s[from:], part)
-		if at < 0 {
-			return best
-		}
-		at += from
-		if at > want {
-			if best < 0 || at-want < want-best {
-				return at
-			}
-			return best
-		}
-		best, from = at, at+1
+	best := strings.LastIndex(s[:min(len(s), want+len(part))], part)
+	from := min(len(s), want+1)
+	if after := strings.Index(s[from:], part); after >= 0 && (best < 0 || from+after-want < want-best) {
+		return from + after
 	}
+	return best
 }
