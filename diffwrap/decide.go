@@ -51,8 +51,8 @@ func Decide(raw string, accept bool, fate func(Attached) Fate, suggestions ...Su
 	doc, chosen := critic.Parse(raw), among(suggestions)
 	ids := make(map[string]bool)
 	left := make([]Span, len(doc.Cells)) // of each cell
-	var reopened []Edit
-	mark := -1 // the chosen mark that comments here are attached to
+	reopened := make(map[int]Edit)       // by cell
+	mark := -1                           // the chosen mark that comments here are attached to
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
 		left[i] = c.Span
@@ -73,7 +73,7 @@ func Decide(raw string, accept bool, fate func(Attached) Fate, suggestions ...Su
 				left[i] = span.New(c.End, c.End)
 				ids[c.ID] = true
 			} else if becomes == Reopened {
-				reopened = script.Append(reopened, Edit{Off: at.Resolved.Start, Len: at.Resolved.Len()})
+				reopened[i] = Edit{Off: at.Resolved.Start, Len: at.Resolved.Len()}
 			}
 		default:
 			mark = -1
@@ -84,13 +84,9 @@ func Decide(raw string, accept bool, fate func(Attached) Fate, suggestions ...Su
 	}
 	var edits []Edit
 	for i := range doc.Cells {
-		for len(reopened) > 0 && reopened[0].Off < doc.Cells[i].Start {
-			edits = script.Append(edits, reopened[0])
-			reopened = reopened[1:]
-		}
+		edits = script.Append(edits, reopened[i])
 		edits = doc.Cells[i].Reduce(edits, left[i])
 	}
-	edits = append(edits, reopened...)
 	delete(ids, "")
 	for _, e := range doc.Forget(ids) {
 		edits = script.Append(edits, e)
