@@ -87,11 +87,9 @@ func (n *Consequences) CreateAgain(ctx context.Context, e model.JournalEntry) er
 	}
 	l := f.Lock()
 	defer l.Unlock()
-	stamp, err := s.Create(ctx, e.Rel, model.NewFile{Mode: 0o644, ModTime: time.Now()})
-	if err != nil {
+	if _, _, err := makeFile(ctx, l, s, e.Rel, model.NewFile{ModTime: time.Now()}, model.Author{Name: e.Decision.By}); err != nil {
 		return model.WrapError("undo", p, err)
 	}
-	put(l, model.SourceEntry{Rel: e.Rel, Mode: 0o644, Stamp: stamp}, model.Author{Name: e.Decision.By})
 	l.Settle(nil)
 	l.Tell(created(p, Restructure{}))
 	return nil

@@ -22,29 +22,24 @@ var errWasDeleted = errors.New("was to be deleted")
 // fs.ErrExist if the name is taken. After an error there is no note, unless somebody
 // else has written to it meanwhile. At the name of a note that is proposed to be
 // deleted it is that note, written anew.
-func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (note.Result, error) {
-	if err := n.c.Activity.Begin(); err != nil {
-		return note.Result{}, model.WrapError("create", p, err)
-	}
-	defer n.c.Activity.Done()
-	f, s, err := n.structureAt("create", p)
-	if err != nil {
-		return note.Result{}, err
-	}
-	if !p.IsNote() {
-		return note.Result{}, &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
-	}
-	if err := n.tree.CheckNew("create", p); err != nil {
-		return note.Result{}, err
-	}
-	c, err := n.c.Notes.Create(f.Store, wr.Text, wr.By)
-	if err != nil {
-		return note.Result{}, model.WrapError("create", p, err)
-	}
-	if warning := links.NameWarning(p.Base()); warning != "" {
-		c.Warn(warning)
-	}
-	res, err := n.createAt(ctx, f, s, p, c, wr)
+func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res note.Result, err error) {
+	err = n.change("create", p, func(l *proposal.Locked, s model.Structure) error {
+		if !p.IsNote() {
+			return model.ErrNotNote
+		}
+		if err := n.tree.CheckNew("create", p); err != nil {
+			return err
+		}
+		c, err := n.c.Notes.Create(l.Store, wr.Text, wr.By)
+		if err != nil {
+			return err
+		}
+		if warning := links.NameWarning(p.Base()); warning != "" {
+			c.Warn(warning)
+		}
+		res, err = n.createAt(ctx, l, s, p, c, wr)
+		return err
+	})
 	if errors.Is(err, errWasDeleted) {
 		x, err := n.tree.FindNote("write", p)
 		if err != nil {
@@ -55,9 +50,7 @@ func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (note.R
 	return res, err
 }
 
-func (n *Names) createAt(ctx context.Context, f *proposal.Folder, s model.Structure, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
-	l := f.Lock()
-	defer l.Unlock()
+func (n *Names) createAt(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
 	if had := n.tree.HiddenAt(p); had != nil && had.Note != nil { // if it does not take the text, it stays proposed to be deleted
 		if err := had.Note.MayWrite(ctx, p, wr.Text, wr.By); err != nil {
 			return note.Result{}, err
@@ -72,7 +65,7 @@ func (n *Names) createAt(ctx context.Context, f *proposal.Folder, s model.Struct
 	if docs, ok := l.Source.(model.Documents); ok {
 		stamp, err := c.KeepLive(ctx, docs, at.Rel)
 		if err != nil {
-			return note.Result{}, model.WrapError("create", p, err)
+			return note.Result{}, err
 		}
 		x := put(l, model.SourceEntry{Rel: at.Rel, Mode: 0o644, Stamp: stamp}, wr.By)
 		res := x.Note.Create(c, stamp)
@@ -80,19 +73,15 @@ func (n *Names) createAt(ctx context.Context, f *proposal.Folder, s model.Struct
 		l.Tell(ev)
 		return res, l.ShowAt(x, at, wr.By)
 	}
-	modTime := wr.ModTime
-	if modTime.IsZero() {
-		modTime = time.Now()
+	file := model.NewFile{Data: []byte(c.Raw()), ModTime: wr.ModTime, Meanwhile: func(post model.Stamp) error { return c.Keep(at.Rel, post) }}
+	if file.ModTime.IsZero() {
+		file.ModTime = time.Now()
 	}
-	stamp, err := s.Create(ctx, at.Rel, model.NewFile{
-		Data: []byte(c.Raw()), Mode: 0o644, ModTime: modTime,
-		Meanwhile: func(post model.Stamp) error { return c.Keep(at.Rel, post) },
-	})
+	x, stamp, err := makeFile(ctx, l, s, at.Rel, file, wr.By)
 	if err != nil {
-		return note.Result{}, model.WrapError("create", p, errors.Join(err, c.Abandon()))
+		return note.Result{}, errors.Join(err, c.Abandon())
 	}
 	c.Placed()
-	x := put(l, model.SourceEntry{Rel: at.Rel, Mode: 0o644, Stamp: stamp}, wr.By)
 	if err := l.ShowAt(x, at, wr.By); err != nil {
 		if n.retract(ctx, p, at.Rel, s, stamp) {
 			l.Vanish(x, true)
@@ -101,7 +90,7 @@ func (n *Names) createAt(ctx context.Context, f *proposal.Folder, s model.Struct
 			ev.Path = l.Path().Join(at.Rel)
 			l.Tell(ev)
 		}
-		return note.Result{}, model.WrapError("create", p, err)
+		return note.Result{}, err
 	}
 	res := x.Note.Create(c, stamp)
 	ev.Version = res.Version

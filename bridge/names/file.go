@@ -16,10 +16,6 @@ import (
 
 // Files that are not notes: served byte for byte, and written whole.
 
-// maxAttempts bounds how often a file is written anew because it changed meanwhile. Each
-// time somebody else's save went through.
-const maxAttempts = 32
-
 // OpenFile opens what is there and is not a note, with the flags of os.OpenFile. In
 // suggest mode files cannot be written: ErrReadOnly. A file whose new content is
 // proposed is read as proposed.
@@ -241,11 +237,11 @@ func (n *Files) newFile(ctx context.Context, l *proposal.Locked, s model.Structu
 	case n.c.Mode != note.Direct:
 		return n.proposeFile(ctx, l, s, p, at, data, o)
 	}
-	stamp, err := s.Create(ctx, at.Rel, model.NewFile{Data: data, Mode: 0o644, ModTime: time.Now()})
+	x, _, err := makeFile(ctx, l, s, at.Rel, model.NewFile{Data: data, ModTime: time.Now()}, o.By)
 	if err != nil {
 		return "", err
 	}
-	err = l.ShowAt(put(l, model.SourceEntry{Rel: at.Rel, Mode: 0o644, Stamp: stamp}, o.By), at, o.By)
+	err = l.ShowAt(x, at, o.By)
 	l.Tell(created(p, o))
 	return "", err
 }
@@ -259,6 +255,8 @@ func (n *Files) proposeFile(ctx context.Context, l *proposal.Locked, s model.Str
 	}
 	if err == nil {
 		id, err = l.File(at, data, o.By)
+	}
+	if err == nil {
 		l.Tell(created(p, o))
 	}
 	return id, err
@@ -270,23 +268,17 @@ func (n *Files) replaceFile(ctx context.Context, l *proposal.Locked, x *tree.Nod
 	if st.Content != nil {
 		return model.ErrInTheWay // it was proposed, and that is to be decided on first
 	}
-	for range maxAttempts {
-		have, stamp, err := l.Source.Read(ctx, st.Rel)
-		if err == nil && o.Base != (model.ContentSum{}) && o.Base != model.SumOf(string(have)) {
-			return model.ErrConflict
-		}
-		if err == nil && !bytes.Equal(have, data) {
-			stamp, err = l.Source.Replace(ctx, st.Rel, model.Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
-		}
-		if errors.Is(err, model.ErrConflict) {
-			continue // somebody else saved it first
-		}
-		if err != nil {
-			return err
-		}
-		l.SetStamp(x, stamp)
+	_, _, err := l.Rewrite(ctx, x, time.Now(), func(have []byte) ([]byte, error) { return data, isStill(o.Base, have) })
+	if err == nil {
 		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin})
-		return nil
 	}
-	return model.ErrConflict
+	return err
+}
+
+// isStill is model.ErrConflict if have is not what a writer had read, unless that is zero.
+func isStill(read model.ContentSum, have []byte) error {
+	if read != (model.ContentSum{}) && read != model.SumOf(string(have)) {
+		return model.ErrConflict
+	}
+	return nil
 }

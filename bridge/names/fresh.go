@@ -80,31 +80,26 @@ func onlyNamed(st tree.State, theirs func(model.Author) bool) bool {
 // trash has it. It changes nothing and returns ErrConflict if the note is not what it
 // was when it was found fresh, or is gone.
 func (x *Fresh) Retract(ctx context.Context, origin any) error {
-	n := x.names
-	if err := n.c.Activity.Begin(); err != nil {
-		return err
-	}
-	defer n.c.Activity.Done()
-	names := n.c.Folders[x.node.Folder].Lock()
-	defer names.Unlock()
-	l := x.node.Note.Lock()
-	defer l.Unlock()
 	at := x.node.Place().Path
-	v, err := untouched(ctx, x.node, l, x.theirs)
-	if err == nil && v.Raw() != x.version.Raw() {
-		err = model.ErrConflict
-	}
-	if err == nil {
-		err = l.Retract(ctx, x.from)
-	}
-	if err != nil {
-		return model.WrapError("retract", at, err)
-	}
-	if err := errors.Join(names.Fulfil(x.node), l.Forget()); err != nil {
-		n.c.Log.Warn("history of a note that is gone stays", model.LogPath, string(at), model.LogErr, err)
-	}
-	gone(names, x.node, l, origin)
-	return nil
+	return x.names.change("retract", at, func(names *proposal.Locked, _ model.Structure) error {
+		l := x.node.Note.Lock()
+		defer l.Unlock()
+		v, err := untouched(ctx, x.node, l, x.theirs)
+		if err == nil && v.Raw() != x.version.Raw() {
+			err = model.ErrConflict
+		}
+		if err == nil {
+			err = l.Retract(ctx, x.from)
+		}
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(names.Fulfil(x.node), l.Forget()); err != nil {
+			x.names.c.Log.Warn("history of a note that is gone stays", model.LogPath, string(at), model.LogErr, err)
+		}
+		gone(names, x.node, l, origin)
+		return nil
+	})
 }
 
 // gone takes out of the tree a note whose file is gone, and tells of it.

@@ -194,6 +194,16 @@ func (n *base) isOwn(x *tree.Node, by model.Author) bool {
 	return x.State().CreatedBy.Is(by) && !slices.ContainsFunc(x.Holds(), func(c *tree.Node) bool { return !n.isOwn(c, by) })
 }
 
+// makeFile makes a new file in the source for the author.
+func makeFile(ctx context.Context, l *proposal.Locked, s model.Structure, rel string, file model.NewFile, by model.Author) (*tree.Node, model.Stamp, error) {
+	file.Mode = 0o644
+	stamp, err := s.Create(ctx, rel, file)
+	if err != nil {
+		return nil, stamp, err
+	}
+	return put(l, model.SourceEntry{Rel: rel, Mode: file.Mode, Stamp: stamp}, by), stamp, nil
+}
+
 // put adds what the source has got from the author.
 func put(l *proposal.Locked, e model.SourceEntry, by model.Author) *tree.Node {
 	n, _ := l.Put(e, by)

@@ -2,7 +2,6 @@ package names
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/proposal"
-	"github.com/relayfs/relayfs/bridge/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -62,49 +60,37 @@ func (n *Names) personRemoves(ctx context.Context, f *proposal.Folder, s model.S
 // then through the Shared alone. The document is in the store before the file is
 // made: after a crash between the two, Adopt is called again. Errors: those of
 // Create.
-func (n *People) Adopt(ctx context.Context, p model.Path, id model.DocID, doc *ycrdt.Doc, by model.Author) (*note.Shared, error) {
-	if err := n.c.Activity.Begin(); err != nil {
-		return nil, model.WrapError("create", p, err)
-	}
-	defer n.c.Activity.Done()
-	f, s, err := n.structureAt("create", p)
-	if err != nil {
-		return nil, err
-	}
+func (n *People) Adopt(ctx context.Context, p model.Path, id model.DocID, doc *ycrdt.Doc, by model.Author) (sh *note.Shared, err error) {
 	raw := note.TextOf(doc)
-	_, err = n.tree.FindPeoples("create", p)
-	switch {
-	case !p.IsNote():
-		return nil, &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
-	case len(raw) > model.MaxNote:
-		return nil, &model.Error{Op: "create", Path: p, Err: model.ErrTooLarge}
-	case err == nil:
-		return nil, &model.Error{Op: "create", Path: p, Err: fs.ErrExist}
-	}
 	_, rel := p.Split()
-	now := time.Now()
-	rec := model.Record{Update: doc.EncodeStateAsUpdate(nil), Author: by.Name, Session: by.Session, Time: now.UTC(), Ahead: true}
-	seq, err := f.Store.Append(id, model.Path(rel), rec)
-	if err != nil {
-		return nil, model.WrapError("create", p, err)
-	}
-	stamp, err := s.Create(ctx, rel, model.NewFile{Data: []byte(raw), Mode: 0o644, ModTime: now})
-	if err != nil {
-		return nil, model.WrapError("create", p, err)
-	}
-	f.Store.Materialized(id, seq, model.SumOf(raw))
-	sh, v := placed(f, model.SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}).Note.Adopt(id, doc, seq, stamp)
-	n.c.Activity.Publish(model.Event{Kind: model.EventCreated, Path: p, Version: v, ViewChanged: true})
-	return sh, nil
-}
-
-// placed puts what a person has made in the tree. What was proposed to be there gives way.
-func placed(f *proposal.Folder, e model.SourceEntry) *tree.Node {
-	l := f.Lock()
-	defer l.Unlock()
-	x := put(l, e, model.Author{})
-	l.Settle(nil)
-	return x
+	err = n.change("create", p, func(l *proposal.Locked, s model.Structure) error {
+		_, err := n.tree.FindPeoples("create", p)
+		switch {
+		case !p.IsNote():
+			return model.ErrNotNote
+		case len(raw) > model.MaxNote:
+			return model.ErrTooLarge
+		case err == nil:
+			return fs.ErrExist
+		}
+		now := time.Now()
+		rec := model.Record{Update: doc.EncodeStateAsUpdate(nil), Author: by.Name, Session: by.Session, Time: now.UTC(), Ahead: true}
+		seq, err := l.Store.Append(id, model.Path(rel), rec)
+		if err != nil {
+			return err
+		}
+		x, stamp, err := makeFile(ctx, l, s, rel, model.NewFile{Data: []byte(raw), ModTime: now}, model.Author{})
+		if err != nil {
+			return err
+		}
+		l.Store.Materialized(id, seq, model.SumOf(raw))
+		l.Settle(nil) // what was proposed to be there has given way
+		ev := created(p, Restructure{})
+		sh, ev.Version = x.Note.Adopt(id, doc, seq, stamp)
+		l.Tell(ev)
+		return nil
+	})
+	return sh, err
 }
 
 // OpenPeoplesFile opens what is not a note to be read, as people have it.
@@ -127,53 +113,27 @@ func (n *People) OpenPeoplesFile(p model.Path) (model.File, error) {
 // that is not there yet. Errors: ErrConflict if it holds something else,
 // fs.ErrExist, fs.ErrNotExist, ErrNotNote for a note's name, those of Create.
 func (n *People) PutPeoplesFile(ctx context.Context, p model.Path, data []byte, had model.ContentSum, modTime time.Time) error {
-	if err := n.c.Activity.Begin(); err != nil {
-		return model.WrapError("write", p, err)
-	}
-	defer n.c.Activity.Done()
-	f, s, err := n.structureAt("write", p)
-	if err != nil {
-		return err
-	}
-	x, err := n.tree.FindPeoples("write", p)
-	switch {
-	case p.IsNote():
-		return &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
-	case err != nil && had == model.ContentSum{}:
-		return model.WrapError("write", p, n.addFile(ctx, f, s, p, data, modTime))
-	case err != nil:
-		return err
-	case had == model.ContentSum{}:
-		return &model.Error{Op: "write", Path: p, Err: fs.ErrExist}
-	}
-	return model.WrapError("write", p, n.overwriteFile(ctx, f, x, data, had, modTime))
-}
-
-func (n *People) addFile(ctx context.Context, f *proposal.Folder, s model.Structure, p model.Path, data []byte, modTime time.Time) error {
 	_, rel := p.Split()
-	stamp, err := s.Create(ctx, rel, model.NewFile{Data: data, Mode: 0o644, ModTime: modTime})
-	if err != nil {
+	return n.change("write", p, func(l *proposal.Locked, s model.Structure) error {
+		x, err := n.tree.FindPeoples("write", p)
+		ev := created(p, Restructure{})
+		switch {
+		case p.IsNote():
+			return model.ErrNotNote
+		case err != nil && had != model.ContentSum{}:
+			return err
+		case err != nil:
+			_, _, err = makeFile(ctx, l, s, rel, model.NewFile{Data: data, ModTime: modTime}, model.Author{})
+			l.Settle(nil) // what was proposed to be there has given way
+		case had == model.ContentSum{}:
+			return fs.ErrExist
+		default:
+			ev.Kind = model.EventChanged
+			_, _, err = l.Rewrite(ctx, x, modTime, func(have []byte) ([]byte, error) { return data, isStill(had, have) })
+		}
+		if err == nil {
+			l.Tell(ev)
+		}
 		return err
-	}
-	placed(f, model.SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp})
-	n.c.Activity.Publish(created(p, Restructure{}))
-	return nil
-}
-
-func (n *People) overwriteFile(ctx context.Context, f *proposal.Folder, x *tree.Node, data []byte, had model.ContentSum, modTime time.Time) error {
-	p := x.Place().Peoples
-	_, rel := p.Split()
-	have, stamp, err := f.Source.Read(ctx, rel)
-	if err == nil && model.ContentSum(sha256.Sum256(have)) != had {
-		err = model.ErrConflict
-	}
-	if err == nil {
-		stamp, err = f.Source.Replace(ctx, rel, model.Replacement{Expect: stamp, Data: data, ModTime: modTime})
-	}
-	if err != nil {
-		return err
-	}
-	f.SetStamp(x, stamp)
-	n.c.Activity.Publish(model.Event{Kind: model.EventChanged, Path: p, ViewChanged: true})
-	return nil
+	})
 }

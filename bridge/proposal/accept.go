@@ -120,9 +120,9 @@ func (l *Locked) moveSource(ctx context.Context, s model.Structure, n *tree.Node
 
 // RenameDocs lets the Store follow a rename. What it misses it finds out when a
 // document is written next.
-func (f *core) RenameDocs(oldRel, newRel string) {
-	if err := f.Store.Rename(model.Path(oldRel), model.Path(newRel)); err != nil {
-		f.log.Error("renamed documents keep their old paths in the store", model.LogPath, newRel, model.LogErr, err)
+func (l *Locked) RenameDocs(oldRel, newRel string) {
+	if err := l.Store.Rename(model.Path(oldRel), model.Path(newRel)); err != nil {
+		l.log.Error("renamed documents keep their old paths in the store", model.LogPath, newRel, model.LogErr, err)
 	}
 }
 

@@ -2,7 +2,6 @@ package proposal
 
 import (
 	"context"
-	"errors"
 	"path"
 	"strings"
 	"time"
@@ -37,12 +36,15 @@ func (l *Locked) canvasFollows(ctx context.Context, n *tree.Node, oldRel, newRel
 	st := n.State()
 	if !st.Virtual {
 		var err error
-		if before, after, err = l.rewriteCanvas(ctx, st.Rel, oldRel, newRel); err != nil {
+		before, after, err = l.Rewrite(ctx, n, time.Now(), func(have []byte) ([]byte, error) {
+			if moved, named := links.RetargetCanvas(have, oldRel, newRel); named {
+				return moved, nil
+			}
+			return have, nil
+		})
+		if err != nil {
 			return err
 		}
-	}
-	if after != before {
-		l.SetStamp(n, after)
 	}
 	var change model.ProposalChange
 	for _, p := range []*tree.Proposal{st.Pending, st.Content} {
@@ -62,26 +64,6 @@ func (l *Locked) canvasFollows(ctx context.Context, n *tree.Node, oldRel, newRel
 		return nil
 	}
 	return l.Store.Propose(change)
-}
-
-// rewriteCanvas rewrites the canvas at rel, and returns how it was stamped before
-// and is after.
-func (f *core) rewriteCanvas(ctx context.Context, rel, oldRel, newRel string) (before, after model.Stamp, err error) {
-	for range maxAttempts {
-		data, stamp, err := f.Source.Read(ctx, rel)
-		if err != nil {
-			return model.Stamp{}, model.Stamp{}, err
-		}
-		moved, named := links.RetargetCanvas(data, oldRel, newRel)
-		if !named {
-			return stamp, stamp, nil
-		}
-		after, err := f.Source.Replace(ctx, rel, model.Replacement{Expect: stamp, Data: moved, ModTime: time.Now()})
-		if !errors.Is(err, model.ErrConflict) {
-			return stamp, after, err
-		}
-	}
-	return model.Stamp{}, model.Stamp{}, model.ErrConflict
 }
 
 // follow lets a proposal about a canvas go with the canvas, whose stamp has

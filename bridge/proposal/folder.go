@@ -1,7 +1,9 @@
 package proposal
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -18,40 +20,30 @@ const maxAttempts = 32
 
 // Folder is a Folder whose names change, one change at a time.
 type Folder struct {
-	core
-	mu     sync.Mutex // one change of names at a time, also across disk
-	locked Locked     // for who holds mu
-}
-
-// core is what of a Folder can be used without its lock.
-type core struct {
 	*tree.Folder
 	log   *slog.Logger
 	act   *activity.Activity
 	brake brake
+
+	mu   sync.Mutex    // one change of names at a time, also across disk; protects the following
+	told []model.Event // to be published
 }
+
+// Locked is a Folder whose names nobody else changes, until Unlock.
+type Locked Folder
 
 // Folders are those of a workspace.
 type Folders map[*tree.Folder]*Folder
 
 // NewFolder is the Folder of f, whose changes act publishes.
 func NewFolder(f *tree.Folder, log *slog.Logger, act *activity.Activity) *Folder {
-	p := &Folder{core: core{Folder: f, log: log, act: act}}
-	p.locked = Locked{core: &p.core, mu: &p.mu}
-	return p
-}
-
-// Locked is a Folder whose names nobody else changes, until Unlock.
-type Locked struct {
-	*core
-	mu   *sync.Mutex
-	told []model.Event
+	return &Folder{Folder: f, log: log, act: act}
 }
 
 // Lock waits for the change of names that is under way.
 func (f *Folder) Lock() *Locked {
 	f.mu.Lock()
-	return &f.locked
+	return (*Locked)(f)
 }
 
 // Tell has events published once the lock is released: subscribers run under no lock.
@@ -109,5 +101,28 @@ func NewBatch() string {
 	return time.Now().UTC().Format("20060102T150405.000") + "-" + string(note.NewDocID()[:8])
 }
 
-// newID names a proposal as suggestions are named.
-func newID() string { return string(note.NewDocID()[:10]) }
+// Rewrite makes the file that the source has of n hold what fn makes of its content, again
+// if somebody else's save came first, and says how it was stamped before and is after. An
+// error of fn is returned unchanged, and nothing is written.
+func (l *Locked) Rewrite(ctx context.Context, n *tree.Node, modTime time.Time, fn func(have []byte) ([]byte, error)) (before, after model.Stamp, err error) {
+	rel := n.Place().Rel
+	for range maxAttempts {
+		var have, data []byte
+		if have, before, err = l.Source.Read(ctx, rel); err != nil {
+			return before, after, err
+		}
+		if data, err = fn(have); err != nil {
+			return before, after, err
+		}
+		if after = before; !bytes.Equal(have, data) {
+			after, err = l.Source.Replace(ctx, rel, model.Replacement{Expect: before, Data: data, ModTime: modTime})
+		}
+		if err == nil {
+			l.SetStamp(n, after)
+		}
+		if !errors.Is(err, model.ErrConflict) {
+			break
+		}
+	}
+	return before, after, err
+}

@@ -7,8 +7,25 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
+
+// newRecord is a proposal of the author's about what is at rel in the source.
+func newRecord(kind model.ProposalKind, rel string, by model.Author) model.ProposalRecord {
+	return model.ProposalRecord{
+		ID: string(note.NewDocID()[:10]), Kind: kind, Rel: rel, Author: by.Name, Session: by.Session, Time: time.Now().UTC(),
+	}
+}
+
+// add keeps a new proposal and shows it in dir: about n, or if n is nil about a new file.
+func (l *Locked) add(n, dir *tree.Node, rec model.ProposalRecord) error {
+	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
+		return err
+	}
+	l.Add(n, dir, rec)
+	return nil
+}
 
 // ShowAt shows n, which the source has just got, at its destination; if that is not
 // where the source has it, the difference is a proposal to rename it.
@@ -16,15 +33,9 @@ func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, by model.Author) erro
 	if at.Dir == nil || path.Base(at.Rel) == at.Name {
 		return nil
 	}
-	rec := model.ProposalRecord{
-		ID: newID(), Kind: model.ProposedRename, Rel: at.Rel, Dir: n.Kind == model.KindDir, ToDir: at.Dir.Place().Rel, Name: at.Name,
-		Author: by.Name, Session: by.Session, Time: time.Now().UTC(),
-	}
-	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
-		return err
-	}
-	l.Add(n, at.Dir, rec)
-	return nil
+	rec := newRecord(model.ProposedRename, at.Rel, by)
+	rec.Dir, rec.ToDir, rec.Name = n.Kind == model.KindDir, at.Dir.Place().Rel, at.Name
+	return l.add(n, at.Dir, rec)
 }
 
 // BringBack withdraws the proposal to delete n and shows it again.
@@ -73,12 +84,13 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 	if st.Virtual {
 		p = st.Content
 	}
-	rec := model.ProposalRecord{ID: newID(), Kind: model.ProposedRename, Dir: n.Kind == model.KindDir, Time: time.Now().UTC(), Stamp: stamp, Sum: sum}
+	rec := newRecord(model.ProposedRename, st.Rel, by)
+	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
 	if p != nil {
 		rec = p.Record()
+		rec.Author, rec.Session = by.Name, by.Session
 	}
-	rec.Rel, rec.ToDir, rec.Name = st.Rel, to.Dir.Place().Rel, to.Name
-	rec.Author, rec.Session = by.Name, by.Session
+	rec.ToDir, rec.Name = to.Dir.Place().Rel, to.Name
 	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
 	if st.Elsewhere && st.Home.Dir == to.Dir && st.Home.Name == to.Name {
 		change = model.ProposalChange{Drop: []string{rec.ID}}
@@ -109,10 +121,8 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 		return "", err
 	}
 	st := n.State()
-	rec := model.ProposalRecord{
-		ID: newID(), Kind: model.ProposedDelete, Rel: st.Rel, Dir: n.Kind == model.KindDir, Author: by.Name, Session: by.Session,
-		Time: time.Now().UTC(), Stamp: stamp, Sum: sum,
-	}
+	rec := newRecord(model.ProposedDelete, st.Rel, by)
+	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
 	var change model.ProposalChange
 	if !st.Virtual {
 		change.Put = []model.ProposalRecord{rec}
@@ -143,14 +153,11 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 
 // File shows a file that the source does not have.
 func (l *Locked) File(at tree.Destination, data []byte, by model.Author) (id string, err error) {
-	rec := model.ProposalRecord{
-		ID: newID(), Kind: model.ProposedFile, ToDir: at.Dir.Place().Rel, Name: at.Name,
-		Author: by.Name, Session: by.Session, Time: time.Now().UTC(), New: data,
-	}
-	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
+	rec := newRecord(model.ProposedFile, "", by)
+	rec.ToDir, rec.Name, rec.New = at.Dir.Place().Rel, at.Name, data
+	if err := l.add(nil, at.Dir, rec); err != nil {
 		return "", err
 	}
-	l.Add(nil, at.Dir, rec)
 	return rec.ID, nil
 }
 
@@ -159,9 +166,8 @@ func (l *Locked) File(at tree.Destination, data []byte, by model.Author) (id str
 // writer had read, zero for whatever it is; model.ErrConflict if it was something else.
 func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base model.ContentSum, by model.Author, origin any) (id string, err error) {
 	st := n.State()
-	rec := model.ProposalRecord{
-		ID: newID(), Kind: model.ProposedFile, Rel: st.Rel, Author: by.Name, Session: by.Session, Time: time.Now().UTC(), New: data,
-	}
+	rec := newRecord(model.ProposedFile, st.Rel, by)
+	rec.New = data
 	needless := false
 	if st.Virtual {
 		rec.ToDir, rec.Name = st.Dir.Place().Rel, st.Name
