@@ -22,10 +22,10 @@ type Ledger struct {
 	UpTo  uint64 // the last record's number
 	first *model.Record
 	wrote Ranges[*stroke]
-	adds  Ranges[*MadeMark] // what the suggestion adds
-	dels  Ranges[*MadeMark] // what it deletes
-	ByID  map[string]*MadeMark
-	alias Ranges[model.IDRun] // the first identity of what an undo brought back, as the difference to its later one
+	adds  Ranges[*model.MadeMark] // what the suggestion adds
+	dels  Ranges[*model.MadeMark] // what it deletes
+	ByID  map[string]*model.MadeMark
+	alias Ranges[origin] // of what an undo brought back
 }
 
 // stroke is one change, as far as it tells whose its text is.
@@ -40,18 +40,10 @@ type stroke struct {
 // MakesMarks says whether the marks that it wrote are agents'.
 func (s *stroke) MakesMarks() bool { return s.agent || s.printed }
 
-// MadeMark is a suggestion that a record tells of.
-type MadeMark struct {
-	id, author, session, proposal string
-	time                          time.Time
-	Older                         []model.IDRun // comments that were there before it
-	comment                       bool          // an agent's comment, and no mark
-}
-
 func NewLedger(records []model.Record) *Ledger {
 	l := &Ledger{
-		wrote: make(Ranges[*stroke]), adds: make(Ranges[*MadeMark]), dels: make(Ranges[*MadeMark]),
-		ByID: make(map[string]*MadeMark), alias: make(Ranges[model.IDRun]),
+		wrote: make(Ranges[*stroke]), adds: make(Ranges[*model.MadeMark]), dels: make(Ranges[*model.MadeMark]),
+		ByID: make(map[string]*model.MadeMark), alias: make(Ranges[origin]),
 	}
 	for i := range records {
 		l.Add(&records[i])
@@ -70,20 +62,20 @@ func (l *Ledger) Add(rec *model.Record) {
 		l.addStroke(rec)
 	}
 	if rec.Decision != nil {
-		l.addRevived(rec.Decision)
+		l.addRevived(rec)
 	}
 	for i, m := range rec.Marks {
-		made := &MadeMark{m.ID, m.Author, m.Session, m.Proposal, m.Time, m.Older, m.Comment}
 		if m.ID == "" {
-			made = &MadeMark{markID(rec, i), rec.Author, rec.Session, rec.Proposal, rec.Time, m.Older, m.Comment}
+			m.ID, m.Author, m.Session, m.Proposal, m.Time = markID(rec, i), rec.Author, rec.Session, rec.Proposal, rec.Time
 		}
-		l.ByID[made.id] = made
+		l.ByID[m.ID] = &m
 		for _, r := range m.Add {
-			l.adds.Set(r, made)
+			l.adds.Set(r, &m)
 		}
 		for _, r := range m.Del {
-			l.dels.Set(r, made)
+			l.dels.Set(r, &m)
 		}
+		m.Add, m.Del = nil, nil // the ranges tell
 	}
 }
 
@@ -145,17 +137,17 @@ func (l *Ledger) strokeIn(u Units, from, to int, agents bool) (best *stroke) {
 
 // owner is what the ledger knows of one mark of a text.
 type owner struct {
-	Mark   *MadeMark // nil if no record tells of it
-	stroke *stroke   // the newest change that wrote in it, if there is no mark
-	whole  string    // the author of all of it that can be proposed; "" for several, or nobody known
-	agents bool      // an agent made it
+	Mark   *model.MadeMark // nil if no record tells of it
+	stroke *stroke         // the newest change that wrote in it, if there is no mark
+	whole  string          // the author of all of it that can be proposed; "" for several, or nobody known
+	agents bool            // an agent made it
 }
 
 // Author is whose the mark is.
 func (o *owner) Author() string {
 	switch {
 	case o.Mark != nil:
-		return o.Mark.author
+		return o.Mark.Author
 	case o.stroke != nil:
 		return o.stroke.author
 	}
@@ -212,7 +204,7 @@ func (x *Layout) place(cursor *textmerge.Cursor, next, end int) int {
 const MarkEdge = len("{++")
 
 // role is what the ledger knows of text in one of its two roles.
-func (l *Ledger) role(c diffwrap.Content) Ranges[*MadeMark] {
+func (l *Ledger) role(c diffwrap.Content) Ranges[*model.MadeMark] {
 	if c.Deleted {
 		return l.dels
 	}
@@ -224,12 +216,12 @@ func (l *Ledger) ownerOf(x *Layout, u Units, k, first, last int) (o owner) {
 	authors := make(map[string]bool)
 	for i := first; i < last; i++ {
 		u.Each(x.Places[i].From, x.Places[i].To, func(_ int, r model.IDRun) {
-			l.role(x.Text[i]).Each(r, func(part model.IDRun, m *MadeMark, ok bool) {
+			l.role(x.Text[i]).Each(r, func(part model.IDRun, m *model.MadeMark, ok bool) {
 				if ok {
 					if o.Mark == nil {
 						o.Mark = m
 					}
-					authors[m.author] = true
+					authors[m.Author] = true
 				} else if x.Text[i].Added {
 					l.wrote.Each(part, func(_ model.IDRun, s *stroke, ok bool) {
 						if ok && s.agent {
@@ -262,7 +254,7 @@ func (l *Ledger) ownerOf(x *Layout, u Units, k, first, last int) (o owner) {
 	edge(x.edges[k].To-MarkEdge, x.edges[k].To)
 	o.agents = theirs == 2*MarkEdge
 	if o.Mark != nil {
-		o.agents = o.Mark.author != ""
+		o.agents = o.Mark.Author != ""
 	} else {
 		o.stroke = l.strokeIn(u, x.edges[k].From, x.edges[k].To, o.agents)
 	}
@@ -292,7 +284,7 @@ func (l *Ledger) typed(x *Layout, u Units) (typed []diffwrap.Span, empty map[int
 			continue
 		}
 		u.Each(x.Places[i].From, x.Places[i].To, func(pos int, r model.IDRun) {
-			l.role(c).Each(r, func(part model.IDRun, _ *MadeMark, ok bool) {
+			l.role(c).Each(r, func(part model.IDRun, _ *model.MadeMark, ok bool) {
 				if ok {
 					return
 				}

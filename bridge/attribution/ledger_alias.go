@@ -8,12 +8,15 @@ import (
 // What an undo brings back has new identities in the document. It is the text that it was
 // all the same: who read it before it went has read it.
 
+// origin tells of later identities which the first ones are, and since which record.
+type origin struct{ client, shift, since uint64 }
+
 // addRevived notes which identities a decision has given to text that had others.
-func (l *Ledger) addRevived(d *model.Decision) {
-	for _, r := range d.Revived {
+func (l *Ledger) addRevived(rec *model.Record) {
+	for _, r := range rec.Decision.Revived {
 		done := uint64(0)
-		for _, first := range l.firsts(r.Old) {
-			l.alias.Set(r.New.Part(done, first.Len), model.IDRun{Client: first.Client, Clock: first.Clock - (r.New.Clock + done)})
+		for _, first := range l.Firsts(r.Old) {
+			l.alias.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), rec.Seq})
 			done += first.Len
 		}
 	}
@@ -22,14 +25,21 @@ func (l *Ledger) addRevived(d *model.Decision) {
 // HasRevived says whether an undo has brought text back.
 func (l *Ledger) HasRevived() bool { return len(l.alias) > 0 }
 
-// firsts are the first identities that the characters had.
-func (l *Ledger) firsts(r model.IDRun) (list []model.IDRun) {
-	l.alias.Each(r, func(part model.IDRun, first model.IDRun, ok bool) {
+// EachFirst calls f for the parts of r, with the first identities that the characters had
+// and the number of the record that gave them those of r, 0 for none.
+func (l *Ledger) EachFirst(r model.IDRun, f func(part, first model.IDRun, since uint64)) {
+	l.alias.Each(r, func(part model.IDRun, from origin, ok bool) {
+		first := part
 		if ok {
-			part.Client, part.Clock = first.Client, part.Clock+first.Clock // Clock is the difference
+			first.Client, first.Clock = from.client, part.Clock+from.shift
 		}
-		list = append(list, part)
+		f(part, first, from.since)
 	})
+}
+
+// Firsts are the first identities that the characters had.
+func (l *Ledger) Firsts(r model.IDRun) (list []model.IDRun) {
+	l.EachFirst(r, func(_, first model.IDRun, _ uint64) { list = append(list, first) })
 	return list
 }
 
@@ -40,8 +50,8 @@ func (l *Ledger) FirstRuns(runs []ycrdt.Run) []ycrdt.Run {
 	}
 	out := make([]ycrdt.Run, 0, len(runs))
 	for _, run := range runs {
-		for _, r := range l.firsts(model.IDRun{Client: uint64(run.ID.Client), Clock: run.ID.Clock, Len: uint64(run.Len)}) {
-			out = append(out, ycrdt.Run{ID: ycrdt.ID{Client: ycrdt.ClientID(r.Client), Clock: r.Clock}, Len: int(r.Len)})
+		for _, r := range l.Firsts(model.RunOf(run)) {
+			out = append(out, r.Run())
 		}
 	}
 	return out

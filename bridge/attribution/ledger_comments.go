@@ -25,9 +25,9 @@ func (l *Ledger) comments(p model.Path, x *Layout, u Units) (list []model.Sugges
 	for _, c := range diffwrap.Comments(x.Raw) {
 		from := cursor.PosAt(c.Start)
 		if m := l.commentAt(u, from, cursor.PosAt(c.End)); m != nil {
-			s := model.Suggestion{Suggestion: c, Path: p, ID: m.id}
+			s := model.Suggestion{Suggestion: c, Path: p, ID: m.ID}
 			s.Author = ""
-			tell(&s, m.author, m.session, m.proposal, m.time)
+			tell(&s, m.Author, m.Session, m.Proposal, m.Time)
 			list = append(list, s)
 		}
 	}
@@ -36,11 +36,11 @@ func (l *Ledger) comments(p model.Path, x *Layout, u Units) (list []model.Sugges
 
 // commentAt is the agent's comment that all characters from one position to another are
 // of, nil if there is none.
-func (l *Ledger) commentAt(u Units, from, to int) (m *MadeMark) {
+func (l *Ledger) commentAt(u Units, from, to int) (m *model.MadeMark) {
 	whole := true
 	u.Each(from, to, func(_ int, r model.IDRun) {
-		l.adds.Each(r, func(_ model.IDRun, is *MadeMark, ok bool) {
-			whole = whole && ok && is.comment && (m == nil || m == is)
+		l.adds.Each(r, func(_ model.IDRun, is *model.MadeMark, ok bool) {
+			whole = whole && ok && is.Comment && (m == nil || m == is)
 			m = is
 		})
 	})
@@ -54,7 +54,7 @@ func (l *Ledger) commentAt(u Units, from, to int) (m *MadeMark) {
 // it without a mark.
 func (l *Ledger) wroteComment(u Units, from, to int, author string) bool {
 	if m := l.commentAt(u, from, to); m != nil {
-		return m.author == author
+		return m.Author == author
 	}
 	all := true
 	u.Each(from, to, func(_ int, r model.IDRun) {

@@ -19,7 +19,7 @@ func (l *Ledger) List(p model.Path, x *Layout, u Units) []model.Suggestion {
 		}
 		o := &x.Owners[k]
 		if o.Mark != nil {
-			return diffwrap.Writer{Suggestion: o.Mark.id, Author: o.Mark.author}
+			return diffwrap.Writer{Suggestion: o.Mark.ID, Author: o.Mark.Author}
 		}
 		return diffwrap.Writer{Author: o.Author()}
 	})
@@ -29,8 +29,8 @@ func (l *Ledger) List(p model.Path, x *Layout, u Units) []model.Suggestion {
 		list[i] = model.Suggestion{Suggestion: s, Path: p}
 		switch o := &x.Owners[k]; {
 		case o.Mark != nil:
-			list[i].ID = o.Mark.id
-			tell(&list[i], o.Mark.author, o.Mark.session, o.Mark.proposal, o.Mark.time)
+			list[i].ID = o.Mark.ID
+			tell(&list[i], o.Mark.Author, o.Mark.Session, o.Mark.Proposal, o.Mark.Time)
 		default:
 			list[i].Anchor = l.anchor(u, x.edges[k].From)
 			list[i].ID = suggestionID(&list[i])

@@ -6,19 +6,11 @@ import (
 )
 
 // Size is how much it knows.
-func (l *Ledger) Size() (n int) {
+func (l *Ledger) Size() int {
 	if l == nil {
 		return 0
 	}
-	for _, list := range l.wrote {
-		n += len(list)
-	}
-	for _, x := range []Ranges[*MadeMark]{l.adds, l.dels} {
-		for _, list := range x {
-			n += len(list)
-		}
-	}
-	return n
+	return l.wrote.size() + l.adds.size() + l.dels.size()
 }
 
 // Prune forgets what is known of text that is gone for good: a note that is written for
@@ -27,24 +19,20 @@ func (l *Ledger) Prune(runs []ycrdt.Run) {
 	left := NewLedger(nil)
 	left.UpTo, left.first, left.alias = l.UpTo, l.first, l.alias
 	for _, run := range runs {
-		r := model.IDRun{Client: uint64(run.ID.Client), Clock: run.ID.Clock, Len: uint64(run.Len)}
+		r := model.RunOf(run)
 		l.wrote.Each(r, func(part model.IDRun, s *stroke, ok bool) {
 			if ok {
 				left.wrote.Set(part, s)
 			}
 		})
-		l.adds.Each(r, func(part model.IDRun, m *MadeMark, ok bool) {
-			if ok {
-				left.adds.Set(part, m)
-				left.ByID[m.id] = m
-			}
-		})
-		l.dels.Each(r, func(part model.IDRun, m *MadeMark, ok bool) {
-			if ok {
-				left.dels.Set(part, m)
-				left.ByID[m.id] = m
-			}
-		})
+		for _, x := range [][2]Ranges[*model.MadeMark]{{l.adds, left.adds}, {l.dels, left.dels}} {
+			x[0].Each(r, func(part model.IDRun, m *model.MadeMark, ok bool) {
+				if ok {
+					x[1].Set(part, m)
+					left.ByID[m.ID] = m
+				}
+			})
+		}
 	}
 	*l = *left
 }

@@ -15,12 +15,24 @@ type idRange[T any] struct {
 	value    T
 }
 
+func (x Ranges[T]) size() (n int) {
+	for _, list := range x {
+		n += len(list)
+	}
+	return n
+}
+
+// find is the index of the range with a unit of a client, or of the next one.
+func (x Ranges[T]) find(client, clock uint64) int {
+	i, _ := slices.BinarySearchFunc(x[client], clock, func(r idRange[T], clock uint64) int { return cmp.Compare(r.to, clock+1) })
+	return i
+}
+
 // cut makes from and to borders of ranges and returns the index of the first one at or
 // behind from, and that of the first one at or behind to.
 func (x Ranges[T]) cut(client, from, to uint64) (i, j int) {
 	at := func(clock uint64) int {
-		list := x[client]
-		k, _ := slices.BinarySearchFunc(list, clock, func(r idRange[T], clock uint64) int { return cmp.Compare(r.to, clock+1) })
+		list, k := x[client], x.find(client, clock)
 		if k < len(list) && list[k].from < clock {
 			r := list[k]
 			list = slices.Insert(list, k+1, idRange[T]{clock, r.to, r.value})
@@ -86,8 +98,7 @@ func (x Ranges[T]) Update(r model.IDRun, f func(T) T) {
 // At returns what is said of the first unit of r, whether anything is, and for how many
 // units of r that holds.
 func (x Ranges[T]) At(r model.IDRun) (v T, n uint64, ok bool) {
-	list := x[r.Client]
-	i, _ := slices.BinarySearchFunc(list, r.Clock, func(e idRange[T], clock uint64) int { return cmp.Compare(e.to, clock+1) })
+	list, i := x[r.Client], x.find(r.Client, r.Clock)
 	switch {
 	case i == len(list):
 		return v, r.Len, false

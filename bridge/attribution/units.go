@@ -42,8 +42,7 @@ func (u Units) Each(from, to int, f func(pos int, r model.IDRun)) {
 	for i := u.run(from); i < len(u.Runs) && u.starts[i] < to; i++ {
 		start, end := max(u.starts[i], from), min(u.starts[i]+u.Runs[i].Len, to)
 		if start < end {
-			id := u.Runs[i].ID
-			f(start, model.IDRun{Client: uint64(id.Client), Clock: id.Clock + uint64(start-u.starts[i]), Len: uint64(end - start)})
+			f(start, model.RunOf(u.Runs[i]).Part(uint64(start-u.starts[i]), uint64(end-start)))
 		}
 	}
 }
@@ -75,7 +74,7 @@ func (u Units) Through(raw string, edits []diffwrap.Edit) Units {
 	at := 0
 	keep := func(to int) {
 		u.Each(at, to, func(_ int, r model.IDRun) {
-			runs = append(runs, ycrdt.Run{ID: ycrdt.ID{Client: ycrdt.ClientID(r.Client), Clock: r.Clock}, Len: int(r.Len)})
+			runs = append(runs, r.Run())
 		})
 	}
 	for _, e := range edits {

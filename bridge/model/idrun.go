@@ -24,9 +24,18 @@ func (r *IDRun) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-func (r IDRun) Last() ycrdt.ID {
-	return ycrdt.ID{Client: ycrdt.ClientID(r.Client), Clock: r.Clock + r.Len - 1}
+// RunOf is a run of a document as it is kept.
+func RunOf(r ycrdt.Run) IDRun {
+	return IDRun{Client: uint64(r.ID.Client), Clock: r.ID.Clock, Len: uint64(r.Len)}
 }
+
+// Run is r as the document has it.
+func (r IDRun) Run() ycrdt.Run {
+	return ycrdt.Run{ID: ycrdt.ID{Client: ycrdt.ClientID(r.Client), Clock: r.Clock}, Len: int(r.Len)}
+}
+
+// Last names the last unit.
+func (r IDRun) Last() ycrdt.ID { return r.Part(r.Len-1, 1).Run().ID }
 
 // Part is the n units of the run from the one at off on.
 func (r IDRun) Part(off, n uint64) IDRun { return IDRun{r.Client, r.Clock + off, n} }

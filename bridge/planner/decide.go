@@ -127,7 +127,7 @@ func (p *decider) fate(c diffwrap.Attached) diffwrap.Fate {
 }
 
 // isOlder says whether a comment was there before the suggestion.
-func (p *decider) isOlder(m *attribution.MadeMark, c diffwrap.Span) (older bool) {
+func (p *decider) isOlder(m *model.MadeMark, c diffwrap.Span) (older bool) {
 	if m == nil || len(m.Older) == 0 {
 		return false
 	}

@@ -76,7 +76,6 @@ type takeback struct {
 	known *attribution.Ledger
 	x     *attribution.Layout // of cur.marked
 
-	alias  attribution.Ranges[origin]    // of later identities
 	target attribution.Ranges[int]       // index of runs
 	states attribution.Ranges[charState] // of targets, and of what stood beside them; before the undo
 	live   attribution.Ranges[bool]
@@ -84,18 +83,9 @@ type takeback struct {
 	items  []item
 }
 
-// origin tells of later identities which the first ones are, and since which record.
-type origin struct{ client, shift, since uint64 }
-
-func (o origin) of(r model.IDRun) model.IDRun {
-	return model.IDRun{Client: o.client, Clock: r.Clock + o.shift, Len: r.Len}
-}
-
 // newTakeback reads from the records what there is to know.
 func newTakeback(e model.JournalEntry, records []model.Record, cur *model.Version, d *model.Decision) *takeback {
-	t := &takeback{
-		entry: e, d: d, cur: cur, known: attribution.NewLedger(records), alias: make(attribution.Ranges[origin]),
-	}
+	t := &takeback{entry: e, d: d, cur: cur, known: attribution.NewLedger(records)}
 	if e.Decision != nil {
 		t.runs, t.marks = e.Decision.Runs, e.Decision.Marks
 	}
@@ -108,26 +98,14 @@ func newTakeback(e model.JournalEntry, records []model.Record, cur *model.Versio
 			t.runs = append(t.runs, model.DecidedRun{At: r, Role: model.TypedInstead})
 		}
 	}
-	for i := range records {
-		if d := records[i].Decision; d != nil {
-			for _, r := range d.Revived {
-				first := t.firsts(r.Old)
-				done := uint64(0)
-				for _, old := range first {
-					t.alias.Set(r.New.Part(done, old.Len), origin{old.Client, old.Clock - (r.New.Clock + done), records[i].Seq})
-					done += old.Len
-				}
-			}
-		}
-	}
 	var targets []attribution.Told[int]
 	var states []attribution.Told[charState]
 	for i, run := range t.runs {
-		for _, r := range t.firsts(run.At) {
+		for _, r := range t.known.Firsts(run.At) {
 			targets = append(targets, attribution.Told[int]{Of: r, Value: i})
 		}
 		for _, of := range []model.IDRun{run.At, run.Left, run.Right} {
-			for _, r := range t.firsts(of) {
+			for _, r := range t.known.Firsts(of) {
 				states = append(states, attribution.Told[charState]{Of: r})
 			}
 		}
@@ -153,24 +131,10 @@ func newTakeback(e model.JournalEntry, records []model.Record, cur *model.Versio
 
 func (t *takeback) each(d *model.Decision, f func(charState, model.Role) charState) {
 	for _, run := range d.Runs {
-		for _, r := range t.firsts(run.At) {
+		for _, r := range t.known.Firsts(run.At) {
 			t.states.Update(r, func(s charState) charState { return f(s, run.Role) })
 		}
 	}
-}
-
-// firsts are the first identities of characters.
-func (t *takeback) firsts(r model.IDRun) (list []model.IDRun) {
-	if r.Len == 0 {
-		return nil
-	}
-	t.alias.Each(r, func(part model.IDRun, from origin, ok bool) {
-		if ok {
-			part = from.of(part)
-		}
-		list = append(list, part)
-	})
-	return list
 }
 
 // Undo plans the undo of a journal entry in a document with these records and pieces,

@@ -42,7 +42,7 @@ func (t *takeback) mattersAreThere() bool {
 	}
 	there := true
 	for _, r := range t.entry.FrontMatter.Typed {
-		for _, first := range t.firsts(r) {
+		for _, first := range t.known.Firsts(r) {
 			t.live.Each(first, func(_ model.IDRun, _ bool, ok bool) { there = there && ok })
 		}
 	}
@@ -203,7 +203,7 @@ func (t *takeback) whole(x item) item {
 	}
 	cursor := textmerge.NewCursor(run.Text)
 	done := uint64(0)
-	for _, first := range t.firsts(run.At) {
+	for _, first := range t.known.Firsts(run.At) {
 		if first.Client == x.first.Client && first.Clock <= x.first.Clock && x.first.Clock < first.Clock+first.Len {
 			from := int(done + x.first.Clock - first.Clock)
 			off, start := cursor.WholeAt(from)
@@ -223,7 +223,7 @@ func (t *takeback) removed(r model.IDRun) bool {
 	if r.Len == 0 {
 		return false // the start or the end of the note
 	}
-	first := t.firsts(r)[0]
+	first := t.known.Firsts(r)[0]
 	if _, _, live := t.live.At(first); live {
 		return false
 	}

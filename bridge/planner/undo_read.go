@@ -128,7 +128,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	var live []attribution.Told[bool]
 	start := 0 // of the items of segments[0]
 	for _, p := range pieces {
-		r := model.IDRun{Client: uint64(p.ID.Client), Clock: p.ID.Clock, Len: uint64(p.Len)}
+		r := model.RunOf(ycrdt.Run{ID: p.ID, Len: p.Len})
 		if p.Deleted {
 			within := len(segments) > 0 && segments[0].kind == furnitureItem && segments[0].from < pos && pos < segments[0].to
 			n := len(t.items)
@@ -173,11 +173,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 // part adds one stretch, cut where what is known of it changes. Of what is gone only
 // what the undo is about is of interest.
 func (t *takeback) part(r model.IDRun, like item, live *[]attribution.Told[bool]) {
-	t.alias.Each(r, func(now model.IDRun, from origin, ok bool) {
-		is := now
-		if ok {
-			is = from.of(now)
-		}
+	t.known.EachFirst(r, func(now, is model.IDRun, since uint64) {
 		t.target.Each(is, func(aimed model.IDRun, run int, ok bool) {
 			if !ok {
 				run = -1
@@ -190,7 +186,7 @@ func (t *takeback) part(r model.IDRun, like item, live *[]attribution.Told[bool]
 					return
 				}
 				x := like
-				x.id, x.first, x.since, x.run, x.state = now.Part(one.Clock-is.Clock, one.Len), one, from.since, run, s
+				x.id, x.first, x.since, x.run, x.state = now.Part(one.Clock-is.Clock, one.Len), one, since, run, s
 				t.items = append(t.items, x)
 			})
 		})
