@@ -49,7 +49,7 @@ func (n *Locked) Retract(ctx context.Context, from model.Retractor) error {
 }
 
 // Forget takes the history of the note out of the store.
-func (d *document) Forget() error { return d.store.Forget(d.id) }
+func (n *Locked) Forget() error { return n.store.Forget(n.id) }
 
 // Gone forgets the text of a note whose file is gone: who waits for it finds that out.
 func (n *Locked) Gone() {

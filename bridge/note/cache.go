@@ -73,7 +73,7 @@ func (n *Note) evict() bool {
 		return false
 	}
 	defer n.mu.Unlock()
-	l := &n.locked
+	l := (*Locked)(n)
 	if l.isShared() {
 		return false
 	}

@@ -35,8 +35,8 @@ func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggesti
 
 // Decide plans a decision on suggestions of cur, the current version; instead, unless nil,
 // is what stands in the place of what the only one proposes.
-func (d *document) Decide(cur *model.Version, chosen []model.Suggestion, made model.Decision, instead []diffwrap.Edit) (planner.Plan, error) {
-	x, known, u, err := d.layout(cur)
+func (n *Locked) Decide(cur *model.Version, chosen []model.Suggestion, made model.Decision, instead []diffwrap.Edit) (planner.Plan, error) {
+	x, known, u, err := n.layout(cur)
 	if err != nil || len(chosen) == 0 {
 		return planner.Plan{}, err
 	}

@@ -161,8 +161,7 @@ func (d *document) carryOut(doc *ycrdt.Doc, raw string, plan *planner.Plan, by m
 // advance notes that the store has kept records, of which the last is seq, and the file has
 // their text, whose sum that is.
 func (d *document) advance(seq uint64, sum model.ContentSum, records []model.Record) {
-	d.extendLedger(seq, records)
-	d.kept = seq
+	d.hasKept(seq, records)
 	d.store.Materialized(d.id, seq, sum)
 }
 
@@ -272,9 +271,11 @@ func (d *document) ledgerNow() (*attribution.Ledger, error) {
 	return l, nil
 }
 
-// extendLedger adds records that are kept now, the last of them as seq.
-func (d *document) extendLedger(seq uint64, records []model.Record) {
-	if d.ledger == nil || d.ledger.UpTo != d.kept {
+// hasKept notes that the store has kept records, the last of them as seq.
+func (d *document) hasKept(seq uint64, records []model.Record) {
+	current := d.ledger != nil && d.ledger.UpTo == d.kept
+	d.kept = seq
+	if !current {
 		d.ledger = nil
 		return
 	}

@@ -29,20 +29,16 @@ type draft struct {
 
 // save makes the file, which is as expect says, hold the text.
 func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time) error {
-	stamp, err := d.note.source.Replace(ctx, d.at.Rel, model.Replacement{
-		Expect: expect, Data: []byte(d.raw), ModTime: expect.Next(modTime), Sync: d.sync,
+	err := d.note.replace(ctx, d.at, d.raw, modTime, model.Replacement{
+		Expect: expect, Sync: d.sync,
 		Meanwhile: func(post model.Stamp) error { return d.keep(expect, post) },
 		Aborted:   d.takeBack,
 		Settled:   func() { d.note.store.Materialized(d.id, d.seq, d.sum) },
 	})
 	if err != nil {
 		d.abort()
-		return model.WrapError("write", d.at.Path, err)
+		return err
 	}
-	n := d.note
-	n.stamp = stamp
-	n.keepFlushed()
-	n.markClean()
 	d.finish()
 	return nil
 }
@@ -116,6 +112,5 @@ func (d *draft) finish() {
 			n.closeDoc()
 		}
 	}
-	n.extendLedger(d.seq, d.records)
-	n.kept = d.seq
+	n.hasKept(d.seq, d.records)
 }

@@ -13,16 +13,25 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
+// Place is where a note is at one moment; a rename moves it.
+type Place struct {
+	Path     model.Path // in the workspace
+	Peoples  model.Path // where people have it, whatever is proposed for it
+	Rel      string     // in the source
+	Offline  bool       // the source is away
+	Shown    bool       // it has a path, and is not proposed to be deleted
+	Attached bool       // it is in the tree
+}
+
+// Node is the name of a note in the tree.
+type Node interface {
+	// Place is where the note is now.
+	Place() Place
+}
+
 // Note is the state of one note: the text that readers get, and, once it has been
 // written, its document.
 type Note struct {
-	core
-	mu     sync.Mutex // one writer at a time, also across disk
-	locked Locked     // for who holds mu
-}
-
-// core is what of a note can be used without its lock.
-type core struct {
 	set    *Set
 	node   Node
 	source model.Source
@@ -35,12 +44,8 @@ type core struct {
 	changed atomic.Int64
 
 	share atomic.Pointer[share] // nil while nobody has it open as a live document; see share.go
-}
 
-// Locked is a Note whose lock is held, until Unlock.
-type Locked struct {
-	*core
-	note *Note
+	mu sync.Mutex // one writer at a time, also across disk; protects the following
 	document
 	writeBehind
 
@@ -51,14 +56,17 @@ type Locked struct {
 	born   time.Time    // when
 }
 
+// Locked is a Note whose lock is held, until Unlock.
+type Locked Note
+
 // Lock waits for the writer that is at work.
 func (n *Note) Lock() *Locked {
 	n.mu.Lock()
-	return &n.locked
+	return (*Locked)(n)
 }
 
 // Unlock lets the next writer go on.
-func (n *Locked) Unlock() { n.note.mu.Unlock() }
+func (n *Locked) Unlock() { n.mu.Unlock() }
 
 // Version returns the published version, reading the note if need be. Errors:
 // model.ErrOffline, fs.ErrNotExist, fs.ErrPermission.
@@ -173,7 +181,7 @@ func (n *Locked) publish(v *model.Version) *model.Version {
 	v.Number(n.seq)
 	n.cur.Store(v)
 	n.changed.Store(v.ModTime().UnixNano())
-	n.set.cache.add(n.note, len(v.Raw())+n.document.size())
+	n.set.cache.add((*Note)(n), len(v.Raw())+n.document.size())
 	return v
 }
 

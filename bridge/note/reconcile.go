@@ -24,7 +24,7 @@ func (n *Locked) prepare(at Place, raw string) error {
 // closeDoc forgets the in-memory document, whose state the store may not hold.
 func (n *Locked) closeDoc() {
 	n.doc, n.text, n.ledger = nil, nil, nil
-	n.endShare()
+	(*Note)(n).endShare()
 	if n.onDisk != nil {
 		n.markClean()
 		n.cur.Store(nil) // to be found from file and store

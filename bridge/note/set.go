@@ -2,6 +2,7 @@ package note
 
 import (
 	"log/slog"
+	"sync"
 
 	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -52,7 +53,7 @@ type Set struct {
 	o     Options
 	act   *activity.Activity
 	cache cache
-	dirty dirtyNotes
+	dirty sync.Map // the notes whose files lack a change
 }
 
 // NewSet makes a set without notes. Their changes are operations and events of act.
@@ -62,9 +63,7 @@ func NewSet(o Options, act *activity.Activity) *Set {
 
 // New makes the note of a node, whose file is in source and whose document is in store.
 func (s *Set) New(node Node, source model.Source, store model.Store) *Note {
-	n := &Note{core: core{set: s, node: node, source: source}}
-	n.locked = Locked{core: &n.core, note: n, document: document{store: store}}
-	return n
+	return &Note{set: s, node: node, source: source, document: document{store: store}}
 }
 
 // Locked says why no note of the set can be written; see Options.Locked.

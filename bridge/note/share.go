@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -82,16 +83,12 @@ func (n *Note) OpenShared(ctx context.Context, p model.Path) (*Shared, error) {
 func (n *Locked) newShared() *Shared {
 	sh := n.share.Load()
 	if sh == nil {
-		sh = newShare()
+		over := make(chan struct{})
+		sh = &share{over: over, end: sync.OnceFunc(func() { close(over) })}
 		n.share.Store(sh)
 	}
 	sh.holders++
-	return &Shared{n: n.note, share: sh, doc: n.doc, id: n.id}
-}
-
-func newShare() *share {
-	over := make(chan struct{})
-	return &share{over: over, end: sync.OnceFunc(func() { close(over) })}
+	return &Shared{n: (*Note)(n), share: sh, doc: n.doc, id: n.id}
 }
 
 // ID is the document's.
@@ -183,8 +180,7 @@ func (s *Shared) apply(ctx context.Context, n *Locked, batch []*sharedChange) (*
 		n.advance(seq, model.SumOf(raw), records)
 		return nil, nil
 	}
-	n.extendLedger(seq, records)
-	n.kept = seq
+	n.hasKept(seq, records)
 	if n.onDisk == nil {
 		n.markDirty(cur)
 	}
@@ -228,7 +224,10 @@ func (c *sharedChange) run(doc *ycrdt.Doc) []model.Record {
 	rec := model.Record{Update: update, Author: c.by.Name, Session: c.by.Session, Time: time.Now().UTC()}
 	var records []model.Record
 	after := doc.StateVector()
-	for _, client := range slices.Sorted(sharedClients(before, after)) {
+	for _, client := range slices.Sorted(maps.Keys(after)) {
+		if after[client] <= before[client] {
+			continue
+		}
 		rec.Client, rec.Clock = uint64(client), before[client]
 		rec.Len = after[client] - before[client]
 		records = append(records, rec)
@@ -238,17 +237,6 @@ func (c *sharedChange) run(doc *ycrdt.Doc) []model.Record {
 		return []model.Record{rec} // deletions only
 	}
 	return records
-}
-
-// sharedClients yields the clients that have more units after than before.
-func sharedClients(before, after ycrdt.StateVector) func(func(ycrdt.ClientID) bool) {
-	return func(yield func(ycrdt.ClientID) bool) {
-		for client, clock := range after {
-			if clock > before[client] && !yield(client) {
-				return
-			}
-		}
-	}
 }
 
 // Close lets go of the note. When the last holder does, the file is written.
@@ -266,7 +254,7 @@ func (s *Shared) Close() {
 
 // endShare tells the holders, if there are any, that the document is not the
 // note's any more.
-func (n *core) endShare() {
+func (n *Note) endShare() {
 	if sh := n.share.Swap(nil); sh != nil {
 		sh.end()
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -25,34 +23,6 @@ const (
 	// flushRetry is how long a write of the file waits that failed.
 	flushRetry = 5 * time.Second
 )
-
-// dirtyNotes are the notes whose files lack a change.
-type dirtyNotes struct {
-	mu    sync.Mutex // protects the following
-	notes map[*Note]struct{}
-}
-
-func (l *dirtyNotes) add(n *Note) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.notes == nil {
-		l.notes = make(map[*Note]struct{})
-	}
-	l.notes[n] = struct{}{}
-}
-
-func (l *dirtyNotes) remove(n *Note) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.notes, n)
-}
-
-// all are the notes that are dirty now.
-func (l *dirtyNotes) all() []*Note {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Collect(maps.Keys(l.notes))
-}
 
 // writeBehind is what a note knows of its file while the note is dirty.
 type writeBehind struct {
@@ -109,14 +79,14 @@ func (n *Locked) isShared() bool { return n.share.Load() != nil || n.onDisk != n
 // markDirty notes that the file still holds v.
 func (n *Locked) markDirty(v *model.Version) {
 	n.onDisk = v
-	n.set.dirty.add(n.note)
+	n.set.dirty.Store((*Note)(n), nil)
 }
 
 // markClean notes that the file holds the current version.
 func (n *Locked) markClean() {
 	if n.onDisk != nil {
 		n.onDisk = nil
-		n.set.dirty.remove(n.note)
+		n.set.dirty.Delete((*Note)(n))
 	}
 }
 
@@ -125,7 +95,7 @@ func (n *Locked) flushAfter(d time.Duration) {
 	switch {
 	case n.onDisk == nil:
 	case n.flushing == nil:
-		n.flushing = time.AfterFunc(d, n.note.flush)
+		n.flushing = time.AfterFunc(d, (*Note)(n).flush)
 	case d == 0:
 		n.flushing.Reset(0)
 	}
@@ -137,9 +107,13 @@ func (n *Note) flush() {
 		return // FlushAll does it
 	}
 	defer n.set.act.Done()
+	n.flushNow()
+}
+
+func (n *Note) flushNow() {
 	l := n.Lock()
 	l.flushing = nil
-	events, err := l.Materialise(context.Background())
+	events, err := l.Materialise()
 	if err != nil {
 		l.flushAfter(flushRetry)
 	}
@@ -149,18 +123,16 @@ func (n *Note) flush() {
 
 // FlushAll writes the file of every dirty note, at the end.
 func (s *Set) FlushAll() {
-	for _, n := range s.dirty.all() {
-		l := n.Lock()
-		events, _ := l.Materialise(context.Background())
-		l.Unlock()
-		s.act.Publish(events...)
+	for n := range s.dirty.Range {
+		n.(*Note).flushNow()
 	}
 }
 
 // Materialise makes the file hold the current version, merged with what
 // somebody saved since. After an error the note is still dirty, and the store
 // has what the file lacks. The events are to be published after the lock's release.
-func (n *Locked) Materialise(ctx context.Context) (events []model.Event, err error) {
+func (n *Locked) Materialise() (events []model.Event, err error) {
+	ctx := context.Background()
 	for range maxAttempts {
 		if n.onDisk == nil {
 			return events, nil
@@ -190,8 +162,8 @@ func (n *Locked) Materialise(ctx context.Context) (events []model.Event, err err
 // putInFile makes the file hold cur, which the store has.
 func (n *Locked) putInFile(ctx context.Context, at Place, cur *model.Version, modTime time.Time) error {
 	id, seq, sum := n.id, n.kept, model.SumOf(cur.Raw())
-	stamp, err := n.source.Replace(ctx, at.Rel, model.Replacement{
-		Expect: n.stamp, Data: []byte(cur.Raw()), ModTime: n.stamp.Next(modTime),
+	return n.replace(ctx, at, cur.Raw(), modTime, model.Replacement{
+		Expect: n.stamp,
 		Meanwhile: func(post model.Stamp) error {
 			return n.place(seq, model.Save{Pre: n.stamp, Post: post, Sum: sum[:]})
 		},
@@ -202,6 +174,12 @@ func (n *Locked) putInFile(ctx context.Context, at Place, cur *model.Version, mo
 		},
 		Settled: func() { n.store.Materialized(id, seq, sum) },
 	})
+}
+
+// replace makes the file hold raw, which is the note's current version then.
+func (n *Locked) replace(ctx context.Context, at Place, raw string, modTime time.Time, r model.Replacement) error {
+	r.Data, r.ModTime = []byte(raw), r.Expect.Next(modTime)
+	stamp, err := n.source.Replace(ctx, at.Rel, r)
 	if err != nil {
 		return model.WrapError("write", at.Path, err)
 	}

@@ -62,7 +62,7 @@ func (l *Locked) LockNotes(n *tree.Node) (unlock func()) {
 	var held []*note.Locked
 	for _, x := range n.Notes() {
 		locked := x.Lock()
-		late, _ := locked.Materialise(context.Background()) // or the old name would get the text
+		late, _ := locked.Materialise() // or the old name would get the text
 		l.Tell(late...)
 		held = append(held, locked)
 	}
