@@ -75,7 +75,7 @@ func (w *Workspace) Walk(ctx context.Context, under model.Path, fn func(DirEntry
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := fn(f.DirEntry, f.Path); err != nil {
+		if err := fn(DirEntry{Name: f.Path.Base(), Kind: f.Kind, ID: f.ID}, f.Path); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/review"
 	"github.com/relayfs/relayfs/bridge/tree"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Mode says what a write becomes.
@@ -94,31 +93,9 @@ const defaultCacheBytes = 256 << 20
 // Options configure a Workspace. At least one Folder is needed; zero values of
 // the rest are the defaults.
 type Options struct {
-	Folders     []FolderSource
-	Mode        Mode
-	View        diffwrap.View
-	ReadOnly    bool
-	FrontMatter diffwrap.FrontMatterPolicy
-	Dialect     diffwrap.Dialect
-	Structure   StructurePolicy
-	// CacheBytes bounds the memory of notes that are loaded and that nobody is
-	// changing, with what is known of who wrote them; 0 is 256 MiB.
-	CacheBytes int
-	Logger     *slog.Logger // nil discards
-}
-
-// Locked says why no note can be written in this workspace, with an ErrReadOnly; nil
-// if they can. A raw view would be stored as it is written: past every review.
-func (o *Options) Locked() error {
-	n := o.forNotes()
-	return n.Locked()
-}
-
-func (o *Options) forNotes() note.Options {
-	return note.Options{
-		Mode: o.Mode, View: o.View, ReadOnly: o.ReadOnly, FrontMatter: o.FrontMatter, Dialect: o.Dialect,
-		CacheBytes: o.CacheBytes, Logger: o.Logger,
-	}
+	note.Options
+	Folders   []FolderSource
+	Structure StructurePolicy
 }
 
 func (o *Options) check() error {

@@ -50,7 +50,7 @@ func New(o Options) (*Workspace, error) {
 		return nil, err
 	}
 	w := &whole{o: o}
-	w.notes = note.NewSet(o.forNotes(), &w.act)
+	w.notes = note.NewSet(o.Options, &w.act)
 	t := tree.New(w.notes)
 	folders := make(proposal.Folders)
 	for _, fs := range o.Folders {
@@ -59,8 +59,7 @@ func New(o Options) (*Workspace, error) {
 	}
 	x := indexes.New(t, &w.act, o.Logger)
 	w.config = names.Config{
-		ReadOnly: o.ReadOnly, Mode: o.Mode, Structure: o.Structure, Notes: w.notes, Activity: &w.act, Log: o.Logger,
-		Folders: folders, Indexes: x,
+		Options: o.Options, Structure: o.Structure, Notes: w.notes, Activity: &w.act, Folders: folders, Indexes: x,
 	}
 	return w.part(t, x), nil
 }

@@ -3,6 +3,8 @@
 package activity
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -16,8 +18,7 @@ type Activity struct {
 	inflight sync.WaitGroup
 
 	mu   sync.Mutex // protects the following
-	subs map[int]func(model.Event)
-	next int
+	subs map[*func(model.Event)]struct{}
 }
 
 // Begin announces an operation that changes something; Done ends it. The error is
@@ -49,15 +50,13 @@ func (a *Activity) Subscribe(fn func(model.Event)) (cancel func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.subs == nil {
-		a.subs = make(map[int]func(model.Event))
+		a.subs = make(map[*func(model.Event)]struct{})
 	}
-	id := a.next
-	a.next++
-	a.subs[id] = fn
+	a.subs[&fn] = struct{}{}
 	return func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		delete(a.subs, id)
+		delete(a.subs, &fn)
 	}
 }
 
@@ -66,13 +65,10 @@ func (a *Activity) Subscribe(fn func(model.Event)) (cancel func()) {
 func (a *Activity) Publish(events ...model.Event) {
 	for _, ev := range events {
 		a.mu.Lock()
-		subs := make([]func(model.Event), 0, len(a.subs))
-		for _, fn := range a.subs {
-			subs = append(subs, fn)
-		}
+		subs := slices.Collect(maps.Keys(a.subs))
 		a.mu.Unlock()
 		for _, fn := range subs {
-			fn(ev)
+			(*fn)(ev)
 		}
 	}
 }

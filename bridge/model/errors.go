@@ -95,12 +95,10 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // WrapError puts op and path around err once; an *Error passes unchanged.
 func WrapError(op string, p Path, err error) error {
-	var known *Error
-	if err == nil || errors.As(err, &known) {
+	if _, known := errors.AsType[*Error](err); err == nil || known {
 		return err
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	return &Error{Op: op, Path: p, Err: err}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/proposal"
-	"github.com/relayfs/relayfs/bridge/tree"
 )
 
 // A note that an agent made, and all of which a person rejects, is not to be: it goes,
@@ -30,7 +29,7 @@ func (n *Consequences) RemoveRejected(ctx context.Context, p model.Path) {
 	if err = n.removeRejectedNote(ctx, l, from, p); err == nil {
 		n.removeFolders(ctx, l, s, p.Dir())
 	} else if !errors.Is(err, model.ErrConflict) {
-		n.c.Log.Warn("a new note that was rejected stays, empty", model.LogPath, string(p), model.LogErr, err)
+		n.c.Logger.Warn("a new note that was rejected stays, empty", model.LogPath, string(p), model.LogErr, err)
 	}
 }
 
@@ -102,12 +101,4 @@ func (n *Consequences) Undo(ctx context.Context, e model.JournalEntry, d model.D
 		return model.Proposal{}, err
 	}
 	return f.Undo(ctx, s, e, d)
-}
-
-// Folder is the Folder that a proposal is about.
-func (n *Consequences) Folder(p *tree.Proposal) *proposal.Folder { return n.c.Folders[p.Node.Folder] }
-
-// OnWithdrawn has fn take back the link rewrites of proposals that are withdrawn.
-func (n *Consequences) OnWithdrawn(fn func(ctx context.Context, proposals []string, by model.Author)) {
-	n.rejectLinks = fn
 }

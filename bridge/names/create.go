@@ -107,7 +107,7 @@ func (n *base) retract(ctx context.Context, p model.Path, rel string, s model.St
 		err = r.Retract(ctx, rel, stamp)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		n.c.Log.Error("a note that could not be made stays", model.LogPath, string(p), model.LogErr, err)
+		n.c.Logger.Error("a note that could not be made stays", model.LogPath, string(p), model.LogErr, err)
 		return false
 	}
 	return true

@@ -95,7 +95,7 @@ func (x *Fresh) Retract(ctx context.Context, origin any) error {
 			return err
 		}
 		if err := errors.Join(names.Fulfil(x.node), l.Forget()); err != nil {
-			x.names.c.Log.Warn("history of a note that is gone stays", model.LogPath, string(at), model.LogErr, err)
+			x.names.c.Logger.Warn("history of a note that is gone stays", model.LogPath, string(at), model.LogErr, err)
 		}
 		gone(names, x.node, l, origin)
 		return nil

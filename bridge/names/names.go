@@ -3,7 +3,6 @@ package names
 import (
 	"context"
 	"io/fs"
-	"log/slog"
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/activity"
@@ -49,12 +48,10 @@ type Restructured struct {
 
 // Config is what the parts of a workspace have in common.
 type Config struct {
-	ReadOnly  bool
-	Mode      note.Mode
+	note.Options
 	Structure Policy
 	Notes     *note.Set
 	Activity  *activity.Activity
-	Log       *slog.Logger
 	Folders   proposal.Folders
 	Indexes   *indexes.Indexes // of the whole workspace
 }
@@ -81,7 +78,8 @@ type People struct{ base }
 // Consequences are what decisions on suggestions and proposals do to names, and the reverse.
 type Consequences struct {
 	base
-	rejectLinks func(ctx context.Context, proposals []string, by model.Author)
+	// OnWithdrawn takes back the link rewrites of a proposal that is withdrawn.
+	OnWithdrawn func(ctx context.Context, proposal string, by model.Author)
 }
 
 // New changes the names of t.
@@ -132,7 +130,7 @@ func (n *base) structureAt(op string, p model.Path) (*proposal.Folder, model.Str
 // error that a Write or Create would have: so nobody is asked about what is refused
 // then. nil promises nothing.
 func (n *Names) MayWrite(p model.Path) error {
-	if err := n.c.Notes.Locked(); err != nil {
+	if err := n.c.Locked(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
 	}
 	_, err := n.at("write", p)

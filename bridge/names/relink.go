@@ -82,7 +82,7 @@ func (n *Names) finishMove(ctx context.Context, f *proposal.Folder, m *moving, r
 	res := Restructured{Proposal: m.id}
 	ctx = context.WithoutCancel(ctx)
 	if m.gone != "" {
-		n.consequences.rejectLinks(ctx, []string{m.gone}, m.o.By)
+		n.consequences.OnWithdrawn(ctx, m.gone, m.o.By)
 		return res
 	}
 	if r == nil {
@@ -92,7 +92,7 @@ func (n *Names) finishMove(ctx context.Context, f *proposal.Folder, m *moving, r
 	for p := range r.before {
 		rewritten, changes, err := r.rewrite(ctx, r.moved(p), r.before[p], m)
 		if err != nil {
-			n.c.Log.Warn("links to a renamed note are left as they are", model.LogPath, string(p), model.LogErr, err)
+			n.c.Logger.Warn("links to a renamed note are left as they are", model.LogPath, string(p), model.LogErr, err)
 			continue
 		}
 		if rewritten += len(changes); rewritten > 0 {
@@ -209,7 +209,7 @@ func (n *Consequences) AcceptFrontMatter(ctx context.Context, p *tree.Proposal, 
 			return frontMatterPlan(cur.Raw(), changes, d), nil
 		}})
 		if err != nil {
-			n.c.Log.Warn("links in front matter are left as they are", model.LogPath, string(at), model.LogErr, err)
+			n.c.Logger.Warn("links in front matter are left as they are", model.LogPath, string(at), model.LogErr, err)
 		}
 	}
 }

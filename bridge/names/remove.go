@@ -27,28 +27,30 @@ func (n *Names) Remove(ctx context.Context, p model.Path, o Restructure) (Restru
 	if err != nil {
 		return Restructured{}, model.WrapError("remove", p, err)
 	}
-	n.consequences.rejectLinks(ctx, dropped, o.By)
+	if dropped != "" {
+		n.consequences.OnWithdrawn(ctx, dropped, o.By)
+	}
 	return Restructured{Proposal: id}, nil
 }
 
-// removeIn removes from f, or proposes to; dropped are the proposals that are needless then.
-func (n *Names) removeIn(ctx context.Context, f *proposal.Folder, s model.Structure, p model.Path, o Restructure) (id string, dropped []string, err error) {
+// removeIn removes from f, or proposes to; dropped is the proposal that is needless then, if any.
+func (n *Names) removeIn(ctx context.Context, f *proposal.Folder, s model.Structure, p model.Path, o Restructure) (id, dropped string, err error) {
 	l := f.Lock()
 	defer l.Unlock()
 	x, err := n.tree.Find("remove", p)
 	if err != nil {
-		return "", nil, err
+		return "", "", err
 	}
 	st := x.State()
 	if st.Pending != nil {
-		dropped = append(dropped, st.Pending.ID)
+		dropped = st.Pending.ID
 	}
 	switch {
 	case st.Shows > 0:
-		return "", nil, &model.Error{Op: "remove", Path: p, Err: model.ErrNotEmpty}
+		return "", "", &model.Error{Op: "remove", Path: p, Err: model.ErrNotEmpty}
 	case x.Kind == model.KindDir:
 		if err := n.emptyAt(ctx, s, st); err != nil {
-			return "", nil, err
+			return "", "", err
 		}
 	}
 	// What is only shown elsewhere, or proposed to be deleted, is in it as well.
@@ -57,7 +59,7 @@ func (n *Names) removeIn(ctx context.Context, f *proposal.Folder, s model.Struct
 	}
 	if !o.Confirm && x.Kind == model.KindNote {
 		if err := f.Brake(o.By, 0); err != nil {
-			return "", nil, err
+			return "", "", err
 		}
 	}
 	id, err = l.Delete(ctx, x, o.By, o.Origin)
@@ -69,7 +71,7 @@ func (n *base) emptyAt(ctx context.Context, s model.Structure, dir tree.State) e
 	hidden, err := s.Hidden(ctx, dir.Rel)
 	if err == nil && len(hidden) > 0 {
 		err = &model.NotEmptyError{Holds: hidden}
-		n.c.Log.Warn("folder cannot be removed", model.LogPath, string(dir.Path), model.LogErr, err)
+		n.c.Logger.Warn("folder cannot be removed", model.LogPath, string(dir.Path), model.LogErr, err)
 	}
 	return model.WrapError("remove", dir.Path, err)
 }

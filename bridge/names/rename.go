@@ -39,7 +39,7 @@ func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restr
 	}
 	index, err := n.c.Indexes.LinkIndex(ctx)
 	if err != nil {
-		n.c.Log.Warn("links are not all known", model.LogErr, err)
+		n.c.Logger.Warn("links are not all known", model.LogErr, err)
 	}
 	m, rewrite, err := n.moveIn(ctx, f, s, index, oldPath, newPath, o)
 	if err != nil {

@@ -29,9 +29,9 @@ type Options struct {
 	FrontMatter diffwrap.FrontMatterPolicy
 	Dialect     diffwrap.Dialect
 	// CacheBytes bounds the memory of notes that are loaded and that nobody is
-	// changing, with what is known of who wrote them.
+	// changing, with what is known of who wrote them; 0 is 256 MiB.
 	CacheBytes int
-	Logger     *slog.Logger
+	Logger     *slog.Logger // nil discards
 }
 
 // Locked says why no note can be written, with an ErrReadOnly; nil if they can. A raw
@@ -65,6 +65,3 @@ func NewSet(o Options, act *activity.Activity) *Set {
 func (s *Set) New(node Node, source model.Source, store model.Store) *Note {
 	return &Note{set: s, node: node, source: source, document: document{store: store}}
 }
-
-// Locked says why no note of the set can be written; see Options.Locked.
-func (s *Set) Locked() error { return s.o.Locked() }

@@ -42,10 +42,8 @@ func (r Result) Suggestions() int {
 	if !r.Changed {
 		return 0
 	}
-	return max(0, countSuggestions(r.Version.Marked())-countSuggestions(r.before))
+	return max(0, len(diffwrap.Suggestions(r.Version.Marked()))-len(diffwrap.Suggestions(r.before)))
 }
-
-func countSuggestions(raw string) int { return len(diffwrap.Suggestions(raw)) }
 
 // Write makes wr.Text the view of the note, which was found at p, merged with what
 // changed since the writer read it. It is durable when Write returns. Errors:
@@ -79,8 +77,7 @@ func (n *Note) Update(ctx context.Context, p model.Path, by model.Author, origin
 		return l.Plan(cur, text, by)
 	}
 	res, err := n.Change(ctx, c)
-	var own *callerError
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*callerError](err); ok {
 		err = own.err
 	}
 	return res, err

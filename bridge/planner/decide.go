@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -281,7 +282,8 @@ func (p *decider) partial(x part, instead []diffwrap.Edit) (list []part, rest []
 // amending are the edits that instead makes of the text after the acceptance, in which
 // what was proposed stands in one piece; p.typed gets what it writes.
 func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
-	start, moved := p.Layout.Marks[p.first()].Start, 0
+	first := slices.Min(slices.Collect(maps.Keys(p.marks)))
+	start, moved := p.Layout.Marks[first].Start, 0
 	for _, e := range accepting {
 		if e.Off < start {
 			moved += len(e.New) - e.Len
@@ -300,15 +302,6 @@ func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 		edits = append(edits, e)
 	}
 	return edits
-}
-
-// first is the first chosen mark.
-func (p *decider) first() int {
-	first := len(p.Layout.Marks)
-	for k := range p.marks {
-		first = min(first, k)
-	}
-	return first
 }
 
 // runs names what is decided on.

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -243,12 +244,7 @@ func (p *printer) mark(item int) *model.MadeMark {
 }
 
 func (p *printer) marksMade() (list []model.MadeMark) {
-	items := make([]int, 0, len(p.made))
-	for item := range p.made {
-		items = append(items, item)
-	}
-	slices.Sort(items)
-	for _, item := range items {
+	for _, item := range slices.Sorted(maps.Keys(p.made)) {
 		list = append(list, *p.made[item])
 	}
 	return list

@@ -35,7 +35,9 @@ func (e *embedded) start(port string) (actual string) {
 	noError(e.t, err)
 	v, err := vault.New(e.vault, vault.Options{})
 	noError(e.t, err)
-	ws, err := bridge.New(bridge.Options{Mode: bridge.Direct, Folders: []bridge.FolderSource{{Name: "Team", Source: v, Store: st}}})
+	options := bridge.Options{Folders: []bridge.FolderSource{{Name: "Team", Source: v, Store: st}}}
+	options.Mode = bridge.Direct
+	ws, err := bridge.New(options)
 	noError(e.t, err)
 	noError(e.t, ws.Start(context.Background()))
 	h, err := host.New(context.Background(), host.Options{Workspace: ws, Folders: map[string]string{"Team": embeddedFolder}, Blobs: filepath.Join(e.state, "blobs")})

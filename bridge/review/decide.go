@@ -66,7 +66,7 @@ func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict
 	if err := r.begin("decide"); err != nil {
 		return Outcome{}, err
 	}
-	defer r.act.Done()
+	defer r.c.Activity.Done()
 	out := newOutcome()
 	d := model.Decision{Batch: out.Batch, Verdict: verdict, By: by.Name, Reason: by.Reason}
 	chosen, ids := r.chooseProposals(ids)
@@ -185,7 +185,7 @@ func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, tex
 // Errors: ErrReadOnly; ErrRefused, in the Outcome's Failed, for text that would
 // be read as CriticMarkup. A suggestion that is not pending any more is Missing.
 func (r *Review) Amend(ctx context.Context, id, text string, by model.Author) (Outcome, error) {
-	if r.readOnly {
+	if r.c.ReadOnly {
 		return Outcome{}, &model.Error{Op: "decide", Path: "", Err: model.ErrReadOnly}
 	}
 	pending, err := r.indexes.Suggestions(ctx, "")
@@ -225,7 +225,7 @@ func (r *Review) chooseProposals(ids []string) (chosen map[*proposal.Folder][]*t
 			rest = append(rest, id)
 			continue
 		}
-		if f := r.names.Folder(p); !slices.Contains(chosen[f], p) {
+		if f := r.c.Folders[p.Node.Folder]; !slices.Contains(chosen[f], p) {
 			chosen[f] = append(chosen[f], p)
 		}
 	}
@@ -266,7 +266,7 @@ func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d mod
 	}
 	pending, err := r.indexes.Suggestions(ctx, "")
 	if err != nil {
-		r.log.Warn("links of a decided rename are left as they are", model.LogErr, err)
+		r.c.Logger.Warn("links of a decided rename are left as they are", model.LogErr, err)
 		return
 	}
 	byNote := make(map[model.Path][]string)
@@ -278,15 +278,11 @@ func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d mod
 	r.decideNotes(ctx, byNote, d, by, out)
 }
 
-// rejectLinks takes back the link rewrites of proposals that were withdrawn.
-func (r *Review) rejectLinks(ctx context.Context, proposals []string, by model.Author) {
-	decided := make(map[string]bool, len(proposals))
-	for _, id := range proposals {
-		decided[id] = true
-	}
+// rejectLinks takes back the link rewrites of a proposal that was withdrawn.
+func (r *Review) rejectLinks(ctx context.Context, proposal string, by model.Author) {
 	out := newOutcome()
-	r.decideLinks(ctx, decided, model.Decision{Batch: out.Batch, Verdict: model.Rejected, By: by.Name, Lapsed: true}, by, &out)
+	r.decideLinks(ctx, map[string]bool{proposal: true}, model.Decision{Batch: out.Batch, Verdict: model.Rejected, By: by.Name, Lapsed: true}, by, &out)
 	for p, err := range out.Failed {
-		r.log.Warn("links of a rename that was taken back are left as they are", model.LogPath, string(p), model.LogErr, err)
+		r.c.Logger.Warn("links of a rename that was taken back are left as they are", model.LogPath, string(p), model.LogErr, err)
 	}
 }

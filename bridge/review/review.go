@@ -2,10 +2,8 @@ package review
 
 import (
 	"cmp"
-	"log/slog"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/indexes"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/names"
@@ -14,27 +12,25 @@ import (
 
 // Review is the review of a tree, which may be a part of the workspace.
 type Review struct {
-	readOnly bool
-	log      *slog.Logger
-	act      *activity.Activity
-	tree     *tree.Tree
-	names    *names.Consequences
-	indexes  *indexes.Indexes
+	c       *names.Config
+	tree    *tree.Tree
+	names   *names.Consequences
+	indexes *indexes.Indexes
 }
 
 // New reviews what is in t.
 func New(c *names.Config, t *tree.Tree, n *names.Consequences, x *indexes.Indexes) *Review {
-	r := &Review{c.ReadOnly, c.Log, c.Activity, t, n, x}
-	n.OnWithdrawn(r.rejectLinks)
+	r := &Review{c, t, n, x}
+	n.OnWithdrawn = r.rejectLinks
 	return r
 }
 
-// begin announces a decision or its undo; act.Done ends it.
+// begin announces a decision or its undo; Activity.Done ends it.
 func (r *Review) begin(op string) error {
-	if r.readOnly {
+	if r.c.ReadOnly {
 		return &model.Error{Op: op, Err: model.ErrReadOnly}
 	}
-	return model.WrapError(op, "", r.act.Begin())
+	return model.WrapError(op, "", r.c.Activity.Begin())
 }
 
 // Journal lists the newest decisions and front matter changes, newest first, at most limit.

@@ -30,7 +30,7 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author) (Outco
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
 	}
-	defer r.act.Done()
+	defer r.c.Activity.Done()
 	if _, err := r.indexes.Suggestions(ctx, ""); err != nil { // what a crash interrupted comes into the journal
 		return Outcome{}, err
 	}
@@ -58,7 +58,7 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author) (Outco
 		}
 		byNote[e.Path], entriesOf[e.Path] = nil, append(entriesOf[e.Path], e)
 	}
-	var away awayList
+	var mu sync.Mutex // protects out.Away
 	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
 		for _, e := range entriesOf[p] {
 			n, err := r.decidedIn(ctx, e)
@@ -69,14 +69,16 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author) (Outco
 				return again, err
 			}
 			pending, stays, err := undoNote(ctx, n, p, e, out.Batch, by)
-			away.add(stays)
+			mu.Lock()
+			out.Away = append(out.Away, stays...)
+			mu.Unlock()
 			if again = append(again, pending...); err != nil {
 				return again, err
 			}
 		}
 		return again, nil
 	})
-	out.Away = away.sorted()
+	slices.SortStableFunc(out.Away, func(a, b model.Away) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	r.undoProposals(ctx, proposals, by, &out)
 	if out.Notes == 0 && len(out.Failed) > 0 {
 		out.Older = olderBatch(journal, entries[0].BatchOf())
@@ -224,21 +226,4 @@ func undoNote(ctx context.Context, n *note.Note, p model.Path, e model.JournalEn
 		h := before[s.ID]
 		return h != nil && h.Old == s.Old && h.New == s.New
 	}), away, err
-}
-
-// awayList gathers what stays away of several notes.
-type awayList struct {
-	mu   sync.Mutex // protects the following
-	list []model.Away
-}
-
-func (l *awayList) add(more []model.Away) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.list = append(l.list, more...)
-}
-
-func (l *awayList) sorted() []model.Away {
-	slices.SortStableFunc(l.list, func(a, b model.Away) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	return l.list
 }

@@ -2,10 +2,12 @@ package tree
 
 import (
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
@@ -51,8 +53,8 @@ func (n *Node) child(name string) *Node {
 	if c := n.children[name]; c != nil {
 		return c
 	}
-	if isASCII(name) {
-		return nil
+	if !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return nil // there is no other composition
 	}
 	key := model.FoldName(name)
 	for have, c := range n.children {
@@ -61,15 +63,6 @@ func (n *Node) child(name string) *Node {
 		}
 	}
 	return nil
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 // newNode makes a node that is to be shown in dir.
@@ -114,12 +107,7 @@ func (n *Node) sorted() []*Node {
 		}
 		return c.name
 	}
-	list := make([]*Node, 0, len(n.children))
-	for _, c := range n.children {
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b *Node) int { return strings.Compare(key(a), key(b)) })
-	return list
+	return slices.SortedFunc(maps.Values(n.children), func(a, b *Node) int { return strings.Compare(key(a), key(b)) })
 }
 
 // peoplesPath is where people have n.

@@ -2,7 +2,9 @@ package tree
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -25,16 +27,8 @@ func (d *Node) inSource(name string) *Node {
 
 // sourceChildren is what the source has in folder d.
 func (d *Node) sourceChildren() []*Node {
-	var list []*Node
-	for _, c := range d.sorted() {
-		if c.home == nil {
-			list = append(list, c)
-		}
-	}
-	for _, c := range d.away {
-		list = append(list, c)
-	}
-	return list
+	list := slices.DeleteFunc(d.sorted(), func(c *Node) bool { return c.home != nil })
+	return slices.AppendSeq(list, maps.Values(d.away))
 }
 
 // walkSource calls fn for n and all that the source has below it.

@@ -140,14 +140,10 @@ func (f *Folder) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model
 			f.withdraw(old)
 		}
 	}
-	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
-	f.proposals = append(f.proposals, p)
-	if rec.Kind == model.ProposedFile {
-		n.content = p
-		return p, []model.Event{n.event(model.EventChanged)}
-	}
-	n.pending = p
+	p := f.attach(n, rec)
 	switch {
+	case rec.Kind == model.ProposedFile:
+		return p, []model.Event{n.event(model.EventChanged)}
 	case !n.shown():
 		return p, nil
 	case rec.Kind == model.ProposedDelete:
@@ -178,11 +174,21 @@ func (n *Node) move(dir *Node, name string) model.Event {
 // showFile makes the node of a file that the source does not have.
 func showFile(dir *Node, rec model.ProposalRecord) *Proposal {
 	n := newNode(dir, rec.Name, model.KindFile)
-	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
-	n.home, n.content = new(home), p
+	n.home = new(home)
 	n.mode, n.modTime = 0o644, rec.Time
 	dir.children[rec.Name] = n
-	dir.Folder.proposals = append(dir.Folder.proposals, p)
+	return n.Folder.attach(n, rec)
+}
+
+// attach adds a proposal about n.
+func (f *Folder) attach(n *Node, rec model.ProposalRecord) *Proposal {
+	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
+	f.proposals = append(f.proposals, p)
+	if rec.Kind == model.ProposedFile {
+		n.content = p
+	} else {
+		n.pending = p
+	}
 	return p
 }
 

@@ -34,14 +34,10 @@ func (f *Folder) restoreOne(rec model.ProposalRecord) {
 		f.shift.Dropped = append(f.shift.Dropped, rec)
 		return
 	}
-	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: kept}
-	f.proposals = append(f.proposals, p)
-	if rec.Kind == model.ProposedFile {
-		n.content = p
-		return
+	f.attach(n, rec).kept = kept
+	if rec.Kind != model.ProposedFile {
+		n.hide()
 	}
-	n.pending = p
-	n.hide()
 }
 
 // placeRestored shows what is proposed to be renamed at its new place, all the

@@ -165,12 +165,8 @@ func (f *Folder) PersonMoved(n *Node, newRel string) {
 		f.vanishTree(guest, true)
 	}
 	f.makeRoom(parent, name, n.Kind)
-	ev := model.Event{Kind: model.EventRenamed, Dir: n.Kind == model.KindDir, ViewChanged: true}
-	ev.OldPath = n.path() // not before, since its folder may have gone home
 	n.rehome(parent, name)
-	n.show(parent, name)
-	ev.Path = n.path()
-	f.shift.Events = append(f.shift.Events, ev)
+	f.shift.Events = append(f.shift.Events, n.move(parent, name)) // not before, since its folder may have gone home
 }
 
 // Files are the files that the source has, and those that are only proposed, whose names

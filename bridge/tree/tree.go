@@ -243,23 +243,17 @@ func (t *Tree) List(p model.Path) ([]DirEntry, error) {
 	return list, nil
 }
 
-// Found is what Below found.
-type Found struct {
-	DirEntry
-	Path model.Path
-}
-
 // Below is everything below p, or p itself if that is not a folder, sorted by path;
 // fs.ErrNotExist.
-func (t *Tree) Below(p model.Path) ([]Found, error) {
+func (t *Tree) Below(p model.Path) ([]Entry, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	n := t.lookup(p)
 	if n == nil {
 		return nil, &model.Error{Op: "list", Path: p, Err: fs.ErrNotExist}
 	}
-	var all []Found
-	add := func(c *Node) { all = append(all, Found{DirEntry{c.name, c.Kind, c.ID}, c.path()}) }
+	var all []Entry
+	add := func(c *Node) { all = append(all, Entry{c.ID, c.path(), c.Kind, c.modTime}) }
 	if n.Kind == model.KindDir {
 		n.walk(add)
 	} else {
@@ -268,8 +262,7 @@ func (t *Tree) Below(p model.Path) ([]Found, error) {
 	return all, nil
 }
 
-// Entry is one thing that people have in a Folder, as opposed to what
-// proposals would make of it.
+// Entry is one thing in the tree.
 type Entry struct {
 	ID   uint64 // the same while the process lives, also over renames
 	Path model.Path
@@ -278,7 +271,8 @@ type Entry struct {
 	ModTime time.Time
 }
 
-// Entries lists what people have in a Folder, sorted by path; fs.ErrNotExist,
+// Entries lists what people have in a Folder, as opposed to what proposals would make
+// of it, sorted by path; fs.ErrNotExist,
 // model.ErrOffline.
 func (t *Tree) Entries(folder string) ([]Entry, error) {
 	t.mu.RLock()

@@ -94,7 +94,8 @@ func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err err
 }
 
 func (f *workspaceFlags) options(log *slog.Logger) (bridge.Options, error) {
-	o := bridge.Options{ReadOnly: f.readOnly, Logger: log}
+	var o bridge.Options
+	o.ReadOnly, o.Logger = f.readOnly, log
 	var errs [5]error
 	o.Mode, errs[0] = bridge.ParseMode(f.mode)
 	o.View, errs[1] = diffwrap.ParseView(f.view)
