@@ -13,7 +13,7 @@ import (
 
 // Foreign says which marks and comments of a marked text are not entirely by the author
 // (diffwrap.Options.Foreign).
-func (l *Ledger) Foreign(x *Layout, u Units, author string) func(start, end int) bool {
+func (x *Layout) Foreign(author string) func(start, end int) bool {
 	var places map[int]int
 	return func(start, end int) bool {
 		if k, ok := x.MarkAt(start); ok {
@@ -23,7 +23,7 @@ func (l *Ledger) Foreign(x *Layout, u Units, author string) func(start, end int)
 			places = openersIn(x.Raw)
 		}
 		from := places[start] // of a comment
-		return !l.wroteComment(u, from, from+textmerge.UTF16Len(x.Raw[start:end]), author)
+		return !x.wroteComment(from, from+textmerge.UTF16Len(x.Raw[start:end]), author)
 	}
 }
 

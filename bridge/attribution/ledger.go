@@ -124,9 +124,9 @@ func (l *Ledger) StrokeAt(r model.IDRun) *stroke {
 
 // strokeIn is the newest change, of an agent or not, that wrote something of the text from
 // one position to another, nil if none is known.
-func (l *Ledger) strokeIn(u Units, from, to int, agents bool) (best *stroke) {
-	u.Each(from, to, func(_ int, r model.IDRun) {
-		l.wrote.Each(r, func(_ model.IDRun, s *stroke, ok bool) {
+func (x *Layout) strokeIn(from, to int, agents bool) (best *stroke) {
+	x.Each(from, to, func(_ int, r model.IDRun) {
+		x.wrote.Each(r, func(_ model.IDRun, s *stroke, ok bool) {
 			if ok && s.MakesMarks() == agents && (best == nil || s.time.After(best.time)) {
 				best = s
 			}
@@ -156,6 +156,8 @@ func (o *owner) Author() string {
 
 // Layout is a raw text by its marks and what the ledger knows of them.
 type Layout struct {
+	*Ledger
+	Units
 	Raw       string
 	Marks     []diffwrap.Mark
 	Text      []diffwrap.Content
@@ -169,7 +171,7 @@ type PlacedText struct{ From, To int }
 
 // LayOut reads raw, whose identities are u.
 func (l *Ledger) LayOut(raw string, u Units) *Layout {
-	x := &Layout{Raw: raw}
+	x := &Layout{Ledger: l, Units: u, Raw: raw}
 	x.Marks, x.Text, x.Furniture = diffwrap.Layout(raw)
 	x.Places = make([]PlacedText, len(x.Text))
 	x.edges = make([]PlacedText, len(x.Marks))
@@ -183,7 +185,7 @@ func (l *Ledger) LayOut(raw string, u Units) *Layout {
 		next = x.place(&cursor, next, m.End)
 		x.edges[k].To = cursor.PosAt(m.End)
 		if !l.silent() {
-			x.Owners[k] = l.ownerOf(x, u, k, first, next)
+			x.Owners[k] = x.ownerOf(k, first, next)
 		}
 	}
 	x.place(&cursor, next, len(raw))
@@ -212,18 +214,18 @@ func (l *Ledger) role(c diffwrap.Content) Ranges[*model.MadeMark] {
 }
 
 // ownerOf finds whose mark k is, whose contents are those from first to last.
-func (l *Ledger) ownerOf(x *Layout, u Units, k, first, last int) (o owner) {
+func (x *Layout) ownerOf(k, first, last int) (o owner) {
 	authors := make(map[string]bool)
 	for i := first; i < last; i++ {
-		u.Each(x.Places[i].From, x.Places[i].To, func(_ int, r model.IDRun) {
-			l.role(x.Text[i]).Each(r, func(part model.IDRun, m *model.MadeMark, ok bool) {
+		x.Each(x.Places[i].From, x.Places[i].To, func(_ int, r model.IDRun) {
+			x.role(x.Text[i]).Each(r, func(part model.IDRun, m *model.MadeMark, ok bool) {
 				if ok {
 					if o.Mark == nil {
 						o.Mark = m
 					}
 					authors[m.Author] = true
 				} else if x.Text[i].Added {
-					l.wrote.Each(part, func(_ model.IDRun, s *stroke, ok bool) {
+					x.wrote.Each(part, func(_ model.IDRun, s *stroke, ok bool) {
 						if ok && s.agent {
 							authors[s.author] = true
 						} else {
@@ -236,8 +238,8 @@ func (l *Ledger) ownerOf(x *Layout, u Units, k, first, last int) (o owner) {
 	}
 	theirs := 0 // of delimiters: a saved file may keep one, or a brace, of another mark
 	edge := func(from, to int) {
-		u.Each(from, to, func(_ int, r model.IDRun) {
-			l.wrote.Each(r, func(part model.IDRun, s *stroke, ok bool) {
+		x.Each(from, to, func(_ int, r model.IDRun) {
+			x.wrote.Each(r, func(part model.IDRun, s *stroke, ok bool) {
 				if !ok {
 					s = &stroke{}
 				}
@@ -256,7 +258,7 @@ func (l *Ledger) ownerOf(x *Layout, u Units, k, first, last int) (o owner) {
 	if o.Mark != nil {
 		o.agents = o.Mark.Author != ""
 	} else {
-		o.stroke = l.strokeIn(u, x.edges[k].From, x.edges[k].To, o.agents)
+		o.stroke = x.strokeIn(x.edges[k].From, x.edges[k].To, o.agents)
 	}
 	if len(authors) == 1 {
 		for a := range authors {
@@ -268,7 +270,7 @@ func (l *Ledger) ownerOf(x *Layout, u Units, k, first, last int) (o owner) {
 
 // typed finds what people typed inside of agents' marks, and says of marks without
 // text whether agents made them.
-func (l *Ledger) typed(x *Layout, u Units) (typed []diffwrap.Span, empty map[int]bool) {
+func (x *Layout) typed() (typed []diffwrap.Span, empty map[int]bool) {
 	cursor := textmerge.NewCursor(x.Raw)
 	empty = make(map[int]bool)
 	for k := range x.Marks {
@@ -280,15 +282,15 @@ func (l *Ledger) typed(x *Layout, u Units) (typed []diffwrap.Span, empty map[int
 		if c.Mark < 0 || !x.Owners[c.Mark].agents {
 			continue
 		}
-		if c.Deleted && !l.tellsWraps(x, u, c.Mark) {
+		if c.Deleted && !x.tellsWraps(c.Mark) {
 			continue
 		}
-		u.Each(x.Places[i].From, x.Places[i].To, func(pos int, r model.IDRun) {
-			l.role(c).Each(r, func(part model.IDRun, _ *model.MadeMark, ok bool) {
+		x.Each(x.Places[i].From, x.Places[i].To, func(pos int, r model.IDRun) {
+			x.role(c).Each(r, func(part model.IDRun, _ *model.MadeMark, ok bool) {
 				if ok {
 					return
 				}
-				l.wrote.Each(part, func(part model.IDRun, s *stroke, ok bool) {
+				x.wrote.Each(part, func(part model.IDRun, s *stroke, ok bool) {
 					if ok && s.agent {
 						return
 					}
@@ -309,13 +311,13 @@ func (l *Ledger) typed(x *Layout, u Units) (typed []diffwrap.Span, empty map[int
 
 // tellsWraps says whether it is known what the deletion k was put around: not of one
 // that an older relayfs made.
-func (l *Ledger) tellsWraps(x *Layout, u Units, k int) bool {
+func (x *Layout) tellsWraps(k int) bool {
 	if x.Owners[k].Mark != nil {
 		return true
 	}
 	tells := false
-	u.Each(x.edges[k].From, x.edges[k].From+MarkEdge, func(_ int, r model.IDRun) {
-		s := l.StrokeAt(r)
+	x.Each(x.edges[k].From, x.edges[k].From+MarkEdge, func(_ int, r model.IDRun) {
+		s := x.StrokeAt(r)
 		tells = tells || s != nil && s.marks
 	})
 	return tells
@@ -331,8 +333,7 @@ func (l *Ledger) Separated(raw string, runs []ycrdt.Run) []diffwrap.Edit {
 	if l.silent() || !MarksIn(raw) {
 		return nil
 	}
-	u := UnitsOf(runs)
-	typed, empty := l.typed(l.LayOut(raw, u), u)
+	typed, empty := l.LayOut(raw, UnitsOf(runs)).typed()
 	if len(typed) == 0 && len(empty) == 0 {
 		return nil
 	}

@@ -20,11 +20,11 @@ func madeComments(after string, kept keptMap, v Units) (made []model.MadeMark) {
 }
 
 // comments lists those of agents that belong to no suggestion and wait for a person.
-func (l *Ledger) comments(p model.Path, x *Layout, u Units) (list []model.Suggestion) {
+func (x *Layout) comments(p model.Path) (list []model.Suggestion) {
 	cursor := textmerge.NewCursor(x.Raw)
 	for _, c := range diffwrap.Comments(x.Raw) {
 		from := cursor.PosAt(c.Start)
-		if m := l.commentAt(u, from, cursor.PosAt(c.End)); m != nil {
+		if m := x.commentAt(from, cursor.PosAt(c.End)); m != nil {
 			s := model.Suggestion{Suggestion: c, Path: p, ID: m.ID}
 			s.Author = ""
 			tell(&s, m.Author, m.Session, m.Proposal, m.Time)
@@ -36,10 +36,10 @@ func (l *Ledger) comments(p model.Path, x *Layout, u Units) (list []model.Sugges
 
 // commentAt is the agent's comment that all characters from one position to another are
 // of, nil if there is none.
-func (l *Ledger) commentAt(u Units, from, to int) (m *model.MadeMark) {
+func (x *Layout) commentAt(from, to int) (m *model.MadeMark) {
 	whole := true
-	u.Each(from, to, func(_ int, r model.IDRun) {
-		l.adds.Each(r, func(_ model.IDRun, is *model.MadeMark, ok bool) {
+	x.Each(from, to, func(_ int, r model.IDRun) {
+		x.adds.Each(r, func(_ model.IDRun, is *model.MadeMark, ok bool) {
 			whole = whole && ok && is.Comment && (m == nil || m == is)
 			m = is
 		})
@@ -52,13 +52,13 @@ func (l *Ledger) commentAt(u Units, from, to int) (m *model.MadeMark) {
 
 // wroteComment says whether all characters of a comment are the author's, who may change
 // it without a mark.
-func (l *Ledger) wroteComment(u Units, from, to int, author string) bool {
-	if m := l.commentAt(u, from, to); m != nil {
+func (x *Layout) wroteComment(from, to int, author string) bool {
+	if m := x.commentAt(from, to); m != nil {
 		return m.Author == author
 	}
 	all := true
-	u.Each(from, to, func(_ int, r model.IDRun) {
-		l.wrote.Each(r, func(_ model.IDRun, s *stroke, ok bool) { all = all && ok && s.agent && s.author == author })
+	x.Each(from, to, func(_ int, r model.IDRun) {
+		x.wrote.Each(r, func(_ model.IDRun, s *stroke, ok bool) { all = all && ok && s.agent && s.author == author })
 	})
-	return all && len(u.Runs) > 0
+	return all && len(x.Runs) > 0
 }

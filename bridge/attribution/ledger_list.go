@@ -11,7 +11,7 @@ import (
 )
 
 // List are the suggestions of a note at p.
-func (l *Ledger) List(p model.Path, x *Layout, u Units) []model.Suggestion {
+func (x *Layout) List(p model.Path) []model.Suggestion {
 	marks := diffwrap.SuggestionsBy(x.Raw, func(start, _ int) diffwrap.Writer {
 		k, ok := x.MarkAt(start)
 		if !ok {
@@ -32,14 +32,14 @@ func (l *Ledger) List(p model.Path, x *Layout, u Units) []model.Suggestion {
 			list[i].ID = o.Mark.ID
 			tell(&list[i], o.Mark.Author, o.Mark.Session, o.Mark.Proposal, o.Mark.Time)
 		default:
-			list[i].Anchor = l.anchor(u, x.edges[k].From)
+			list[i].Anchor = x.anchor(x.edges[k].From)
 			list[i].ID = suggestionID(&list[i])
 			if o.stroke != nil {
 				tell(&list[i], o.stroke.author, o.stroke.session, o.stroke.proposal, o.stroke.time)
 			}
 		}
 	}
-	list = append(list, l.comments(p, x, u)...)
+	list = append(list, x.comments(p)...)
 	slices.SortStableFunc(list, func(a, b model.Suggestion) int { return a.Start - b.Start })
 	return list
 }
@@ -61,14 +61,14 @@ func suggestionID(s *model.Suggestion) string {
 // anchor names the character at the UTF-16 position pos. A note that was never
 // written through relayfs has no document yet. The first record of its document
 // will insert the whole text, in order; so the place in it is a name that stays.
-func (l *Ledger) anchor(u Units, pos int) string {
-	i := u.run(pos)
-	if i == len(u.Runs) {
+func (x *Layout) anchor(pos int) string {
+	i := x.run(pos)
+	if i == len(x.Runs) {
 		return strconv.Itoa(pos)
 	}
-	id := u.Runs[i].ID
-	clock := id.Clock + uint64(pos-u.starts[i])
-	if l.first != nil && l.first.IsFirstText(id.Client, clock) {
+	id := x.Runs[i].ID
+	clock := id.Clock + uint64(pos-x.starts[i])
+	if x.first != nil && x.first.IsFirstText(id.Client, clock) {
 		return strconv.FormatUint(clock, 10)
 	}
 	return fmt.Sprintf("%d:%d", id.Client, clock)

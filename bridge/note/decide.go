@@ -22,11 +22,11 @@ func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestio
 
 // Suggestions lists the suggestions of cur, the current version.
 func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggestion, error) {
-	x, known, u, err := n.layout(cur)
+	x, err := n.layout(cur)
 	if err != nil {
 		return nil, model.WrapError("open", p, err)
 	}
-	list := known.List(p, x, u)
+	list := x.List(p)
 	if n.set.o.Mode == Direct { // comments that are written there wait for nobody
 		list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Kind == diffwrap.Comment })
 	}
@@ -36,11 +36,11 @@ func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggesti
 // Decide plans a decision on suggestions of cur, the current version; instead, unless nil,
 // is what stands in the place of what the only one proposes.
 func (n *Locked) Decide(cur *model.Version, chosen []model.Suggestion, made model.Decision, instead []diffwrap.Edit) (planner.Plan, error) {
-	x, known, u, err := n.layout(cur)
+	x, err := n.layout(cur)
 	if err != nil || len(chosen) == 0 {
 		return planner.Plan{}, err
 	}
-	return planner.Decide(cur, x, known, u, chosen, made, instead), nil
+	return planner.Decide(cur, x, chosen, made, instead), nil
 }
 
 // TakeBack plans the undo of a journal entry and tells of it in d.

@@ -311,13 +311,12 @@ func (d *document) identities(cur *model.Version) (*attribution.Ledger, []ycrdt.
 }
 
 // layout reads the suggestions of cur, the current version.
-func (d *document) layout(cur *model.Version) (*attribution.Layout, *attribution.Ledger, attribution.Units, error) {
+func (d *document) layout(cur *model.Version) (*attribution.Layout, error) {
 	l, runs, err := d.identities(cur)
 	if err != nil {
-		return nil, nil, attribution.Units{}, err
+		return nil, err
 	}
-	u := attribution.UnitsOf(runs).Through(cur.Raw(), cur.Separated())
-	return l.LayOut(cur.Marked(), u), l, u, nil
+	return l.LayOut(cur.Marked(), attribution.UnitsOf(runs).Through(cur.Raw(), cur.Separated())), nil
 }
 
 // place has the store know durably which file the text as of seq is about to be in. Of what a

@@ -225,11 +225,11 @@ func (s *Set) plan(d *document, cur *model.Version, text string, by model.Author
 	}
 	lens := diffwrap.Options{FrontMatter: s.o.FrontMatter, Dialect: s.o.Dialect, Author: by.Name, Now: time.Now().UTC()}
 	if d != nil && by.Name != "" && attribution.MarksIn(cur.Marked()) {
-		x, known, u, err := d.layout(cur)
+		x, err := d.layout(cur)
 		if err != nil {
 			return planner.Plan{}, err
 		}
-		lens.Foreign = known.Foreign(x, u, by.Name)
+		lens.Foreign = x.Foreign(by.Name)
 	}
 	return planner.Suggest(cur, text, lens)
 }

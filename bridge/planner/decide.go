@@ -30,8 +30,8 @@ func (x part) stays() bool { return !x.role.Gone() && !x.comment && x.To > x.Fro
 
 // Decide plans a decision on suggestions of the current version. With instead, which makes
 // something else of what the only one proposes, that stands in the place of it.
-func Decide(cur *model.Version, x *attribution.Layout, known *attribution.Ledger, u attribution.Units, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) Plan {
-	p := decider{Layout: x, Ledger: known, Units: u, d: &d, accept: d.Verdict != model.Rejected, marks: make(map[int]int)}
+func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) Plan {
+	p := decider{Layout: x, d: &d, accept: d.Verdict != model.Rejected, marks: make(map[int]int)}
 	var marks []diffwrap.Suggestion
 	for i, s := range chosen {
 		d.Items = append(d.Items, model.Decided{
@@ -65,8 +65,6 @@ func Decide(cur *model.Version, x *attribution.Layout, known *attribution.Ledger
 // decider is one decision that is being planned. Places are of the layout's text.
 type decider struct {
 	*attribution.Layout
-	*attribution.Ledger
-	attribution.Units
 	d      *model.Decision
 	accept bool
 	marks  map[int]int      // from the layout's to Decision.Marks
