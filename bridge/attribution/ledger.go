@@ -344,3 +344,94 @@ func (l *Ledger) Separated(raw string, runs []ycrdt.Run) []diffwrap.Edit {
 func (x *Layout) MarkAt(start int) (k int, ok bool) {
 	return slices.BinarySearchFunc(x.Marks, start, func(m diffwrap.Mark, at int) int { return m.Start - at })
 }
+
+// What an undo brings back has new identities in the document. It is the text that it was
+// all the same: who read it before it went has read it.
+
+// origin tells of later identities which the first ones are, and since which record.
+type origin struct{ client, shift, since uint64 }
+
+// addRevived notes which identities a decision has given to text that had others.
+func (l *Ledger) addRevived(rec *model.Record) {
+	for _, r := range rec.Decision.Revived {
+		done := uint64(0)
+		for _, first := range l.Firsts(r.Old) {
+			l.alias.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), rec.Seq})
+			done += first.Len
+		}
+	}
+}
+
+// HasRevived says whether an undo has brought text back.
+func (l *Ledger) HasRevived() bool { return len(l.alias) > 0 }
+
+// EachFirst calls f for the parts of r, with the first identities that the characters had
+// and the number of the record that gave them those of r, 0 for none.
+func (l *Ledger) EachFirst(r model.IDRun, f func(part, first model.IDRun, since uint64)) {
+	l.alias.Each(r, func(part model.IDRun, from origin, ok bool) {
+		first := part
+		if ok {
+			first.Client, first.Clock = from.client, part.Clock+from.shift
+		}
+		f(part, first, from.since)
+	})
+}
+
+// Firsts are the first identities that the characters had.
+func (l *Ledger) Firsts(r model.IDRun) (list []model.IDRun) {
+	l.EachFirst(r, func(_, first model.IDRun, _ uint64) { list = append(list, first) })
+	return list
+}
+
+// FirstRuns are the first identities of a text.
+func (l *Ledger) FirstRuns(runs []ycrdt.Run) []ycrdt.Run {
+	if len(l.alias) == 0 {
+		return runs
+	}
+	out := make([]ycrdt.Run, 0, len(runs))
+	for _, run := range runs {
+		for _, r := range l.Firsts(model.RunOf(run)) {
+			out = append(out, r.Run())
+		}
+	}
+	return out
+}
+
+// Size is how much it knows.
+func (l *Ledger) Size() int {
+	if l == nil {
+		return 0
+	}
+	return l.wrote.size() + l.adds.size() + l.dels.size()
+}
+
+// Prune forgets what is known of text that is gone for good: a note that is written for
+// weeks takes no more memory than it has text.
+func (l *Ledger) Prune(runs []ycrdt.Run) {
+	left := NewLedger(nil)
+	left.UpTo, left.first, left.alias = l.UpTo, l.first, l.alias
+	for _, run := range runs {
+		r := model.RunOf(run)
+		l.wrote.Each(r, func(part model.IDRun, s *stroke, ok bool) {
+			if ok {
+				left.wrote.Set(part, s)
+			}
+		})
+		for _, x := range [][2]Ranges[*model.MadeMark]{{l.adds, left.adds}, {l.dels, left.dels}} {
+			x[0].Each(r, func(part model.IDRun, m *model.MadeMark, ok bool) {
+				if ok {
+					x[1].Set(part, m)
+					left.ByID[m.ID] = m
+				}
+			})
+		}
+	}
+	*l = *left
+}
+
+// GrownFrom says whether it is time to look at what of it is of no use any more.
+func (l *Ledger) GrownFrom(had int) bool { return l.Size()/minLedger > had/minLedger }
+
+// minLedger is how much a ledger may know before it is worth a look at what of it is of
+// no use any more.
+const minLedger = 1024

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -85,4 +87,96 @@ func Renamed(list []model.Suggestion, p model.Path) []model.Suggestion {
 		out[i] = s
 	}
 	return out
+}
+
+// madeComments are the comments that an agent's write put in the note, or changed.
+func madeComments(after string, kept keptMap, v Units) (made []model.MadeMark) {
+	cursor := textmerge.NewCursor(after)
+	for _, c := range diffwrap.Comments(after) {
+		if _, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.End}); ok {
+			continue
+		}
+		from := cursor.PosAt(c.Start)
+		made = append(made, model.MadeMark{Comment: true, Add: v.Resolve(model.PlaceRun(from, cursor.PosAt(c.End)))})
+	}
+	return made
+}
+
+// comments lists those of agents that belong to no suggestion and wait for a person.
+func (x *Layout) comments(p model.Path) (list []model.Suggestion) {
+	cursor := textmerge.NewCursor(x.Raw)
+	for _, c := range diffwrap.Comments(x.Raw) {
+		from := cursor.PosAt(c.Start)
+		if m := x.commentAt(from, cursor.PosAt(c.End)); m != nil {
+			s := model.Suggestion{Suggestion: c, Path: p, ID: m.ID}
+			s.Author = ""
+			tell(&s, m.Author, m.Session, m.Proposal, m.Time)
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// commentAt is the agent's comment that all characters from one position to another are
+// of, nil if there is none.
+func (x *Layout) commentAt(from, to int) (m *model.MadeMark) {
+	whole := true
+	x.Each(from, to, func(_ int, r model.IDRun) {
+		x.adds.Each(r, func(_ model.IDRun, is *model.MadeMark, ok bool) {
+			whole = whole && ok && is.Comment && (m == nil || m == is)
+			m = is
+		})
+	})
+	if !whole {
+		return nil
+	}
+	return m
+}
+
+// wroteComment says whether all characters of a comment are the author's, who may change
+// it without a mark.
+func (x *Layout) wroteComment(from, to int, author string) bool {
+	if m := x.commentAt(from, to); m != nil {
+		return m.Author == author
+	}
+	all := true
+	x.Each(from, to, func(_ int, r model.IDRun) {
+		x.wrote.Each(r, func(_ model.IDRun, s *stroke, ok bool) { all = all && ok && s.agent && s.author == author })
+	})
+	return all && len(x.Runs) > 0
+}
+
+// A writer may amend its own pending suggestions, and nobody else's: what a
+// person typed, be it as a mark by hand or inside of somebody's addition, is
+// never changed without a mark. Marks carry no author in the text, so who typed
+// what is read from the document.
+
+// Foreign says which marks and comments of a marked text are not entirely by the author
+// (diffwrap.Options.Foreign).
+func (x *Layout) Foreign(author string) func(start, end int) bool {
+	var places map[int]int
+	return func(start, end int) bool {
+		if k, ok := x.MarkAt(start); ok {
+			return x.Owners[k].whole != author
+		}
+		if places == nil {
+			places = openersIn(x.Raw)
+		}
+		from := places[start] // of a comment
+		return !x.wroteComment(from, from+textmerge.UTF16Len(x.Raw[start:end]), author)
+	}
+}
+
+// openersIn are the UTF-16 positions at which comments may begin, by offset.
+func openersIn(text string) map[int]int {
+	places := make(map[int]int)
+	cursor := textmerge.NewCursor(text)
+	for at := 0; ; at++ {
+		i := strings.Index(text[at:], "{>>")
+		if i < 0 {
+			return places
+		}
+		at += i
+		places[at] = cursor.PosAt(at)
+	}
 }

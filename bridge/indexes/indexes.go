@@ -6,12 +6,16 @@ package indexes
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/attribution"
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/links"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/tree"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Indexes are those of a tree, or as much of them as a part of it reaches.
@@ -86,4 +90,96 @@ func (x *Indexes) suggestionsOf(ctx context.Context, p model.Path, v *model.Vers
 		return nil, err
 	}
 	return n.Suggestions(ctx, p)
+}
+
+// Notes describes the notes at or below under, sorted by path. The first call
+// reads every note of the workspace; a context with [model.WithProgress] hears of that.
+func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*noteindex.NoteInfo, error) {
+	if _, err := x.tree.Find("list", under); err != nil {
+		return nil, err
+	}
+	if err := x.followNotes.Current(ctx); err != nil {
+		return nil, err
+	}
+	return tree.Reached(x.tree, x.notes.Below(under), pathOf), nil
+}
+
+// NotesWith describes the notes that have every one of the properties, sorted by
+// path. Keys and texts match whatever their case, numbers match their texts; a
+// list has a property if one of its items matches, and a wanted list means any of
+// its items. "tags" are those in the text, too, and those nested in a wanted tag.
+// A wanted null is a property that is there and empty.
+func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([]*noteindex.NoteInfo, error) {
+	if err := x.followNotes.Current(ctx); err != nil {
+		return nil, err
+	}
+	return tree.Reached(x.tree, x.notes.With(want), pathOf), nil
+}
+
+func pathOf(n *noteindex.NoteInfo) model.Path { return n.Path }
+
+// Links are the notes that link to one, and what it links to. Links that
+// nobody has accepted yet do not count.
+type Links struct {
+	Backlinks  []model.Path // sorted
+	Forward    []model.Path // in the order of the text, each once
+	Unresolved []string
+	Pending    []string // linkpaths that only pending additions of the note hold
+}
+
+// Links says how the note at p is linked. The first call reads every note of
+// the workspace.
+func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
+	v, err := x.tree.Open(ctx, p)
+	if err != nil {
+		return Links{}, err
+	}
+	index, err := x.LinkIndex(ctx)
+	if err != nil {
+		return Links{}, err
+	}
+	raw, err := x.withLinksRewritten(ctx, p, v)
+	if err != nil {
+		return Links{}, err
+	}
+	samePath := func(p model.Path) model.Path { return p }
+	_, pending := links.Targets(links.Extract(raw))
+	res := Links{Pending: pending}
+	forward, unresolved := index.Forward(string(p))
+	res.Forward, res.Unresolved = tree.Reached(x.tree, toPaths(forward), samePath), unresolved
+	res.Backlinks = tree.Reached(x.tree, toPaths(index.Backlinks(string(p))), samePath)
+	slices.Sort(res.Backlinks)
+	return res, nil
+}
+
+// LinkIndex is the index of the links of all notes. After an error it may lack some.
+func (x *Indexes) LinkIndex(ctx context.Context) (*links.Index, error) {
+	return x.links.Index, x.followLinks.Current(ctx)
+}
+
+func toPaths(list []string) []model.Path {
+	paths := make([]model.Path, len(list))
+	for i, s := range list {
+		paths[i] = model.Path(s)
+	}
+	return paths
+}
+
+// withLinksRewritten is the raw text of v with the links accepted that pending
+// renames have rewritten: the renames are shown as done, and so are these.
+func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model.Version) (string, error) {
+	if !x.tree.HasProposals() {
+		return v.Marked(), nil
+	}
+	list, err := x.suggestionsOf(ctx, p, v)
+	if err != nil {
+		return "", err
+	}
+	var rewritten []diffwrap.Suggestion
+	for _, s := range list {
+		if s.Proposal != "" {
+			rewritten = append(rewritten, s.Suggestion)
+		}
+	}
+	return diffwrap.Apply(v.Marked(), diffwrap.Accept(v.Marked(), rewritten...)), nil
 }

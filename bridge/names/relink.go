@@ -50,10 +50,7 @@ func (n *Names) relinkFor(ctx context.Context, index *links.Index, old, new mode
 
 // moved is where p is after the rename.
 func (r *relink) moved(p model.Path) model.Path {
-	if !r.old.Contains(p) {
-		return p
-	}
-	return r.new + p[len(r.old):]
+	return model.Path(model.Rebased(string(p), string(r.old), string(r.new)))
 }
 
 // look remembers where the links of the note at p lead.

@@ -223,7 +223,7 @@ func (d *document) pieces(ctx context.Context, cur *model.Version) (pieces []ycr
 	}
 	err = d.live.View(ctx, func(doc *ycrdt.Doc, _ time.Time) error {
 		text := doc.Text(contentsName)
-		if text.String() != cur.Raw() || !slices.Equal(text.Runs(), cur.Runs()) {
+		if !isAt(text, cur) {
 			return model.ErrConflict
 		}
 		pieces = text.Pieces()

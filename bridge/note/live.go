@@ -41,6 +41,11 @@ func (d *document) readLive(ctx context.Context) (s liveState, err error) {
 	return s, err
 }
 
+// isAt says whether cur is the state of a live document.
+func isAt(text *ycrdt.Text, cur *model.Version) bool {
+	return text.String() == cur.Raw() && slices.Equal(text.Runs(), cur.Runs())
+}
+
 // changeLive makes a plan's edits in the live document, whose text is cur's, and returns
 // its state then. ErrConflict, and no change, if the text is not cur's any more.
 func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *planner.Plan, by model.Author) (s liveState, err error) {
@@ -51,7 +56,7 @@ func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *pla
 	}
 	err = d.live.Change(ctx, &rec, func(doc *ycrdt.Doc) error {
 		text := doc.Text(contentsName)
-		if text.String() != cur.Raw() || !slices.Equal(text.Runs(), cur.Runs()) {
+		if !isAt(text, cur) {
 			return model.ErrConflict
 		}
 		plan.CarryOut(doc, text, cur.Raw(), by, known, &rec)

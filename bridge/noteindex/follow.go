@@ -95,14 +95,6 @@ func (f *Follower) Current(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Pending is how many notes are yet to be read, as far as is known without
-// reading any.
-func (f *Follower) Pending() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.stale)
-}
-
 func (f *Follower) read(ctx context.Context, p model.Path) error {
 	v, err := f.from.Read(ctx, p)
 	switch {

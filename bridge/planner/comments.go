@@ -53,15 +53,10 @@ func (p *decider) comments(chosen []model.Suggestion, edits []diffwrap.Edit) (pa
 
 // retyped notes what edits type anew: it is what it was, as after an undo.
 func (p *decider) retyped(edits []diffwrap.Edit) {
-	cursor := textmerge.NewCursor(p.Layout.Raw)
-	moved := 0
-	for _, e := range edits {
-		from := cursor.PosAt(e.Off)
-		to, size := cursor.PosAt(e.Off+e.Len), textmerge.UTF16Len(e.New)
-		if size > 0 {
-			p.d.Revived = append(p.d.Revived, p.retypes(model.PlaceRun(from, to), from+moved)...)
+	for e := range textmerge.Places(p.Layout.Raw, edits) {
+		if e.Size > 0 {
+			p.d.Revived = append(p.d.Revived, p.retypes(model.PlaceRun(e.Pos, e.Pos+e.Gone), e.After)...)
 		}
-		moved += size - (to - from)
 	}
 }
 

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -287,17 +289,12 @@ func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 			moved += len(e.New) - e.Len
 		}
 	}
-	after := diffwrap.Apply(p.Layout.Raw, accepting)
-	cursor := textmerge.NewCursor(after)
-	var edits []diffwrap.Edit
-	grown := 0
-	for _, e := range instead {
-		e.Off += start + moved
-		from := cursor.PosAt(e.Off)
-		to, size := cursor.PosAt(e.Off+e.Len), textmerge.UTF16Len(e.New)
-		p.typed = append(p.typed, model.PlaceRun(from+grown, from+grown+size))
-		grown += size - (to - from)
-		edits = append(edits, e)
+	edits := slices.Clone(instead)
+	for i := range edits {
+		edits[i].Off += start + moved
+	}
+	for e := range textmerge.Places(diffwrap.Apply(p.Layout.Raw, accepting), edits) {
+		p.typed = append(p.typed, model.PlaceRun(e.After, e.After+e.Size))
 	}
 	return edits
 }
@@ -343,4 +340,23 @@ func (p *decider) runs(parts []part) (runs []model.DecidedRun) {
 		}
 	}
 	return runs
+}
+
+// errMarkup refuses a text that would not be plain where it is put.
+var errMarkup = errors.New("the text would be read as CriticMarkup there")
+
+// Amend are the edits that make text of what the suggestion proposes: where the
+// suggestion stood, since acceptance changes nothing before that. What both have in common
+// is accepted, the rest rejected.
+func Amend(cur *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit, error) {
+	accepted := diffwrap.Apply(cur.Marked(), diffwrap.Accept(cur.Marked(), s.Suggestion))
+	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
+		return nil, Refuse(errors.New("what it proposes does not stand in one piece"))
+	}
+	amended := accepted[:s.Start] + text + accepted[s.Start+len(s.New):]
+	before, view := diffwrap.Accepted(accepted[:s.Start]), diffwrap.Accepted(amended)
+	if len(diffwrap.Suggestions(amended)) != len(diffwrap.Suggestions(accepted)) || !strings.HasPrefix(view, before+text) {
+		return nil, Refuse(fmt.Errorf("%w: %q", errMarkup, text))
+	}
+	return diffwrap.Diff(s.New, text), nil
 }

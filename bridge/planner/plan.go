@@ -66,16 +66,11 @@ func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.A
 // characters that follow, so that what comes back at its own place does not end up
 // inside of it. placed, unless nil, tells where each piece of new text stands instead.
 func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []model.Placement) {
-	cursor := textmerge.NewCursor(raw)
-	moved := 0 // by the edits before, in units
-	for _, e := range edits {
-		pos := cursor.PosAt(e.Off)
-		n := cursor.PosAt(e.Off+e.Len) - pos
-		pos += moved
-		if n > 0 {
-			text.Delete(txn, pos, n)
+	for e := range textmerge.Places(raw, edits) {
+		pos := e.After
+		if e.Gone > 0 {
+			text.Delete(txn, pos, e.Gone)
 		}
-		moved -= n
 		for new := e.New; new != ""; {
 			piece := model.Placement{Len: len(new)}
 			if len(placed) > 0 {
@@ -85,8 +80,7 @@ func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.
 			if piece.Behind.Len == 0 || !text.InsertAt(txn, piece.Behind.Last(), ycrdt.Behind, s) {
 				text.InsertAfter(txn, pos, s)
 			}
-			size := textmerge.UTF16Len(s)
-			pos, moved, new = pos+size, moved+size, new[len(s):]
+			pos, new = pos+textmerge.UTF16Len(s), new[len(s):]
 		}
 	}
 }

@@ -25,22 +25,21 @@ func markedAnew(v *model.Version) []diffwrap.Edit {
 // FrontMatterChange names by place what turns one front matter block into another.
 func FrontMatterChange(before, after string) *model.FrontMatterChange {
 	fm := &model.FrontMatterChange{Before: before, After: after}
-	was, is := textmerge.NewCursor(before), textmerge.NewCursor(after)
 	mark := 0 // a byte order mark belongs to the note and stays
 	if strings.HasPrefix(before, diffwrap.ByteOrderMark) && strings.HasPrefix(after, diffwrap.ByteOrderMark) {
 		mark = len(diffwrap.ByteOrderMark)
 	}
-	moved := 0
-	for _, e := range diffwrap.Diff(before[mark:], after[mark:]) {
-		e.Off += mark
+	edits := diffwrap.Diff(before[mark:], after[mark:])
+	for i := range edits {
+		edits[i].Off += mark
+	}
+	for e := range textmerge.Places(before, edits) {
 		if e.Len > 0 {
-			at := model.PlaceRun(was.PosAt(e.Off), was.PosAt(e.Off+e.Len))
-			fm.Removed = append(fm.Removed, model.GoneRun{At: at, Text: before[e.Off : e.Off+e.Len]})
+			fm.Removed = append(fm.Removed, model.GoneRun{At: model.PlaceRun(e.Pos, e.Pos+e.Gone), Text: before[e.Off : e.Off+e.Len]})
 		}
 		if e.New != "" {
-			fm.Typed = append(fm.Typed, model.PlaceRun(is.PosAt(e.Off+moved), is.PosAt(e.Off+moved+len(e.New))))
+			fm.Typed = append(fm.Typed, model.PlaceRun(e.After, e.After+e.Size))
 		}
-		moved += len(e.New) - e.Len
 	}
 	return fm
 }

@@ -1,6 +1,7 @@
 package textmerge
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -139,26 +140,46 @@ func scriptOf(shared []Span, base, cur string) (edits []diffwrap.Edit) {
 	return edits
 }
 
+// Placed is one edit of a script, and where it is in UTF-16 units.
+type Placed struct {
+	diffwrap.Edit
+	Pos   int // in the text before the script
+	After int // in the text after it
+	Gone  int // how much it takes away
+	Size  int // of New
+}
+
+// Places finds where the edits of a script against raw are.
+func Places(raw string, edits []diffwrap.Edit) iter.Seq[Placed] {
+	return func(yield func(Placed) bool) {
+		cursor := NewCursor(raw)
+		moved := 0 // by the edits before
+		for _, e := range edits {
+			pos := cursor.PosAt(e.Off)
+			p := Placed{e, pos, pos + moved, cursor.PosAt(e.Off+e.Len) - pos, UTF16Len(e.New)}
+			if !yield(p) {
+				return
+			}
+			moved += p.Size - p.Gone
+		}
+	}
+}
+
 // ApplyEdits makes a script of byte edits against raw in text. Edits are made
 // from the first to the last: each cuts an item of the document, and cutting at
 // the back of a long one would read all that is before, every time. What replaces nothing
 // stands right behind the text before it, in front of what is deleted there: should that
 // come back, it comes behind.
 func ApplyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit) {
-	cursor := NewCursor(raw)
-	moved := 0 // by the edits before, in units
-	for _, e := range edits {
-		pos := cursor.PosAt(e.Off)
-		n := cursor.PosAt(e.Off+e.Len) - pos
-		if n > 0 {
-			text.Delete(txn, pos+moved, n)
+	for e := range Places(raw, edits) {
+		if e.Gone > 0 {
+			text.Delete(txn, e.After, e.Gone)
 		}
-		if e.New != "" && n > 0 {
-			text.Insert(txn, pos+moved, e.New)
+		if e.New != "" && e.Gone > 0 {
+			text.Insert(txn, e.After, e.New)
 		} else if e.New != "" {
-			text.InsertAfter(txn, pos+moved, e.New)
+			text.InsertAfter(txn, e.After, e.New)
 		}
-		moved += UTF16Len(e.New) - n
 	}
 }
 
