@@ -1,14 +1,7 @@
 // Package bridge turns sources of documents (a vault folder, the shared
 // folders of a server) into one tree of notes that programs read and write as
-// plain text, while what they write becomes suggestions in the documents.
-//
-// # Nouns
-//
-// A Workspace is everything one process serves. Its children are Folders, each
-// backed by one Source. A note is a Markdown document; its stored text is the
-// raw text, CriticMarkup marks included; what a reader is shown of it is the
-// view. A Version is one published, immutable state of a note. A Write brings
-// the new text of a view together with the versions its writer had been shown.
+// plain text, while what they write becomes suggestions in the documents. The glossary
+// of docs/architecture.md has its nouns, and the chapter on durability what survives a crash.
 //
 //	           programs: mount, MCP
 //	               │ Write{Bases, Text}            ▲ Version
@@ -40,12 +33,4 @@
 // is what its records tell. Suggestions, the views and decisions follow it, so that what
 // a person types inside of an agent's mark is the person's; Undo makes the characters of
 // a decision pending again, in whatever order decisions are taken back.
-//
-// # What survives a crash
-//
-// A record is in the Store's log before the source's file gets its text, and says what
-// the file's stamp is before and after. If the file does not get it, the record is taken
-// back. So the document is what the Store says, the file is a replica of it, and what a
-// crash keeps from the file is put there at the start or when the note is next read. A
-// stamp that is neither of a save is a person's.
 package bridge

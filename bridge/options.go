@@ -87,7 +87,6 @@ type FolderSource struct {
 	Store  model.Store
 }
 
-// defaultCacheBytes is Options.CacheBytes where that is not set.
 const defaultCacheBytes = 256 << 20
 
 // Options configure a Workspace. At least one Folder is needed; zero values of

@@ -35,7 +35,6 @@ type Workspace struct {
 	tree *tree.Tree
 }
 
-// whole is what all parts of a workspace share.
 type whole struct {
 	o          Options
 	act        activity.Activity

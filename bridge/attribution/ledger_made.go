@@ -54,7 +54,6 @@ func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, 
 	return append(marks, madeComments(after, kept, v)...)
 }
 
-// isEmpty says whether mark k has no text.
 func (x *Layout) isEmpty(k int) bool { return x.Marks[k].Deleted.Empty() && x.Marks[k].Added.Empty() }
 
 // keptMap finds where text went that stays.

@@ -50,15 +50,8 @@ type Decision struct {
 	Proposal *ProposalRecord `json:"proposal,omitempty"`
 }
 
-// emptied says whether the decision left nothing of its note.
+// LeftNothing says whether the decision left nothing of its note.
 func (d *Decision) LeftNothing() bool { return d.Emptied || d.Before != "" && d.After == "" }
-
-// WithoutRuns is the decision where nothing can be said of single characters.
-func (d *Decision) WithoutRuns() *Decision {
-	bare := *d
-	bare.Runs, bare.Marks, bare.Revived = nil, nil, nil
-	return &bare
-}
 
 // Role is what a decision did to a run of characters.
 type Role int

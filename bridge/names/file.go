@@ -60,34 +60,32 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructu
 	if !n.writesFiles() {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrReadOnly}
 	}
-	return n.change("write", p, func(l *proposal.Locked, _ model.Structure) error { return n.putFile(l, p, data, perm, o) })
-}
-
-func (n *Files) putFile(l *proposal.Locked, p model.Path, data []byte, perm fs.FileMode, o Restructure) error {
-	x, err := n.tree.Find("write", p)
-	if err != nil {
-		return err
-	}
-	files, ok := l.Source.(model.Files)
-	st := x.State()
-	switch {
-	case x.Kind == model.KindDir:
-		return model.ErrIsDir
-	case x.Kind != model.KindFile:
-		return model.ErrNotNote
-	case !ok:
-		return model.ErrReadOnly
-	case st.Content != nil:
-		return model.ErrInTheWay // it was proposed, and that is to be decided on first
-	}
-	stamp, err := files.PutFile(st.Rel, data, perm)
-	if err != nil {
-		return err
-	}
-	l.SetMode(x, perm.Perm())
-	l.SetStamp(x, stamp)
-	l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin})
-	return nil
+	return n.change("write", p, func(l *proposal.Locked, _ model.Structure) error {
+		x, err := n.tree.Find("write", p)
+		if err != nil {
+			return err
+		}
+		files, ok := l.Source.(model.Files)
+		st := x.State()
+		switch {
+		case x.Kind == model.KindDir:
+			return model.ErrIsDir
+		case x.Kind != model.KindFile:
+			return model.ErrNotNote
+		case !ok:
+			return model.ErrReadOnly
+		case st.Content != nil:
+			return model.ErrInTheWay // it was proposed, and that is to be decided on first
+		}
+		stamp, err := files.PutFile(st.Rel, data, perm)
+		if err != nil {
+			return err
+		}
+		l.SetMode(x, perm.Perm())
+		l.SetStamp(x, stamp)
+		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin})
+		return nil
+	})
 }
 
 // writesFiles says whether what is not a note can be written in place.
@@ -103,34 +101,31 @@ func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, 
 	case !n.writesFiles():
 		return &model.Error{Op: "create", Path: p, Err: model.ErrReadOnly}
 	}
-	return n.change("create", p, func(l *proposal.Locked, s model.Structure) error { return n.createFile(ctx, l, s, p, perm, o) })
+	return n.change("create", p, func(l *proposal.Locked, s model.Structure) error {
+		files, ok := l.Source.(model.Files)
+		if !ok {
+			return model.ErrReadOnly
+		}
+		if _, err := n.tree.Find("create", p); err == nil {
+			return fs.ErrExist
+		}
+		at, err := n.placeFor(ctx, l, s, p, false, o)
+		switch {
+		case errors.Is(err, errWasDeleted): // it is there again, and is made anew
+			return emptyFile(files, n.tree.SourcePath(p))
+		case err != nil:
+			return err
+		}
+		e, err := makeEmpty(files, at.Rel, perm)
+		if err != nil {
+			return err
+		}
+		err = l.ShowAt(put(l, e, o.By), at, o.By)
+		l.Tell(created(p, o))
+		return err
+	})
 }
 
-func (n *Files) createFile(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, perm fs.FileMode, o Restructure) error {
-	files, ok := l.Source.(model.Files)
-	if !ok {
-		return model.ErrReadOnly
-	}
-	if _, err := n.tree.Find("create", p); err == nil {
-		return fs.ErrExist
-	}
-	at, err := n.placeFor(ctx, l, s, p, false, o)
-	switch {
-	case errors.Is(err, errWasDeleted): // it is there again, and is made anew
-		return emptyFile(files, n.tree.SourcePath(p))
-	case err != nil:
-		return err
-	}
-	e, err := makeEmpty(files, at.Rel, perm)
-	if err != nil {
-		return err
-	}
-	err = l.ShowAt(put(l, e, o.By), at, o.By)
-	l.Tell(created(p, o))
-	return err
-}
-
-// makeEmpty makes a file of the source.
 func makeEmpty(files model.Files, rel string, perm fs.FileMode) (model.SourceEntry, error) {
 	file, err := files.OpenFile(rel, os.O_CREATE|os.O_EXCL|os.O_RDWR, perm)
 	if err != nil {
@@ -223,10 +218,17 @@ func (n *Files) writeFile(ctx context.Context, l *proposal.Locked, s model.Struc
 	case n.c.Mode != note.Direct:
 		return l.Content(ctx, x, data, o.Base, o.By, o.Origin)
 	}
-	return "", n.replaceFile(ctx, l, x, data, o)
+	st := x.State()
+	if st.Content != nil {
+		return "", model.ErrInTheWay // it was proposed, and that is to be decided on first
+	}
+	_, _, err = l.Rewrite(ctx, x, time.Now(), func(have []byte) ([]byte, error) { return data, isStill(o.Base, have) })
+	if err == nil {
+		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin})
+	}
+	return "", err
 }
 
-// newFile makes or proposes a file that is not there.
 func (n *Files) newFile(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, data []byte, o Restructure) (id string, err error) {
 	at, err := n.placeFor(ctx, l, s, p, false, o)
 	switch {
@@ -260,19 +262,6 @@ func (n *Files) proposeFile(ctx context.Context, l *proposal.Locked, s model.Str
 		l.Tell(created(p, o))
 	}
 	return id, err
-}
-
-// replaceFile makes data the content of x at once.
-func (n *Files) replaceFile(ctx context.Context, l *proposal.Locked, x *tree.Node, data []byte, o Restructure) error {
-	st := x.State()
-	if st.Content != nil {
-		return model.ErrInTheWay // it was proposed, and that is to be decided on first
-	}
-	_, _, err := l.Rewrite(ctx, x, time.Now(), func(have []byte) ([]byte, error) { return data, isStill(o.Base, have) })
-	if err == nil {
-		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin})
-	}
-	return err
 }
 
 // isStill is model.ErrConflict if have is not what a writer had read, unless that is zero.

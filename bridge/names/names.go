@@ -146,7 +146,6 @@ func (n *Names) MayRestructure(p model.Path, o Restructure) error {
 	return err
 }
 
-// policy says why names are not to be changed in this workspace, if so.
 func (n *base) policy(op string, p model.Path, o Restructure) error {
 	switch {
 	case n.c.ReadOnly:
@@ -157,7 +156,6 @@ func (n *base) policy(op string, p model.Path, o Restructure) error {
 	return nil
 }
 
-// begin checks the policy and begins an operation.
 func (n *base) begin(op string, p model.Path, o Restructure) error {
 	if err := n.policy(op, p, o); err != nil {
 		return err
@@ -192,7 +190,6 @@ func (n *base) isOwn(x *tree.Node, by model.Author) bool {
 	return x.State().CreatedBy.Is(by) && !slices.ContainsFunc(x.Holds(), func(c *tree.Node) bool { return !n.isOwn(c, by) })
 }
 
-// makeFile makes a new file in the source for the author.
 func makeFile(ctx context.Context, l *proposal.Locked, s model.Structure, rel string, file model.NewFile, by model.Author) (*tree.Node, model.Stamp, error) {
 	file.Mode = 0o644
 	stamp, err := s.Create(ctx, rel, file)
@@ -202,13 +199,11 @@ func makeFile(ctx context.Context, l *proposal.Locked, s model.Structure, rel st
 	return put(l, model.SourceEntry{Rel: rel, Mode: file.Mode, Stamp: stamp}, by), stamp, nil
 }
 
-// put adds what the source has got from the author.
 func put(l *proposal.Locked, e model.SourceEntry, by model.Author) *tree.Node {
 	n, _ := l.Put(e, by)
 	return n
 }
 
-// created is the event of something new at p.
 func created(p model.Path, o Restructure) model.Event {
 	return model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}
 }

@@ -48,7 +48,6 @@ func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restr
 	return n.finishMove(ctx, f, m, rewrite), nil
 }
 
-// moving is one rename on its way.
 type moving struct {
 	n    *tree.Node
 	to   tree.Target
@@ -111,7 +110,6 @@ func freeAt(ctx context.Context, s model.Structure, to tree.Target) error {
 	return model.WrapError("rename", to.Path(), err)
 }
 
-// moveTo does the rename or proposes it.
 func (n *Names) moveTo(ctx context.Context, l *proposal.Locked, s model.Structure, m *moving) (err error) {
 	if m.now && !m.n.State().Virtual {
 		return n.moveNow(ctx, l, s, m)
@@ -137,7 +135,6 @@ func (n *Names) makeWay(ctx context.Context, l *proposal.Locked, s model.Structu
 	return err
 }
 
-// moveNow renames in the source.
 func (n *Names) moveNow(ctx context.Context, l *proposal.Locked, s model.Structure, m *moving) error {
 	to := m.to
 	unlock := l.LockNotes(m.n)

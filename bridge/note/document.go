@@ -67,7 +67,6 @@ func changeDoc(doc *ycrdt.Doc, raw string, edits []diffwrap.Edit, origin any) mo
 	})
 }
 
-// record returns the record of what fn does to doc.
 func record(doc *ycrdt.Doc, fn func(*model.Record)) model.Record {
 	clock := func() uint64 { return doc.StateVector()[doc.ClientID()] }
 	rec := model.Record{Time: time.Now().UTC(), Client: uint64(doc.ClientID()), Clock: clock()}
@@ -78,7 +77,6 @@ func record(doc *ycrdt.Doc, fn func(*model.Record)) model.Record {
 	return rec
 }
 
-// replay builds the document that records describe.
 func replay(records []model.Record) (*ycrdt.Doc, error) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, rec := range records {

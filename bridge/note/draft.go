@@ -102,7 +102,6 @@ func (d *draft) abort() {
 	}
 }
 
-// finish is for when the file has the text.
 func (d *draft) finish() {
 	n := d.note
 	if d.onCopy {

@@ -125,7 +125,6 @@ func (n *Locked) load(ctx context.Context) (*model.Version, error) {
 	return cur, nil
 }
 
-// loadLive reads a live note.
 func (n *Locked) loadLive(ctx context.Context, at Place, docs model.Documents) (*model.Version, error) {
 	if n.live == nil {
 		d, err := docs.Document(ctx, at.Rel)
@@ -141,7 +140,6 @@ func (n *Locked) loadLive(ctx context.Context, at Place, docs model.Documents) (
 	return n.publish(n.versionOf(s, s.modTime)), nil
 }
 
-// versionOf makes the version of a state.
 func (n *Locked) versionOf(s liveState, modTime time.Time) *model.Version {
 	v := model.NewVersion(s.raw, n.set.o.View, 0, modTime)
 	v.SetRuns(s.runs)
@@ -175,7 +173,6 @@ func (n *Locked) newVersion(raw string, modTime time.Time) *model.Version {
 	return v
 }
 
-// publish makes v the note's current version.
 func (n *Locked) publish(v *model.Version) *model.Version {
 	n.seq++
 	v.Number(n.seq)

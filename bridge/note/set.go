@@ -83,7 +83,6 @@ type cached struct {
 	size int
 }
 
-// touch marks a note as just used.
 func (c *cache) touch(n *Note) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +111,6 @@ func (c *cache) add(n *Note, size int) {
 	}
 }
 
-// remove forgets a note that is gone.
 func (c *cache) remove(n *Note) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -79,7 +79,6 @@ func (n *Note) OpenShared(ctx context.Context, p model.Path) (*Shared, error) {
 	return l.newShared(), nil
 }
 
-// newShared is one more holder of the note's document.
 func (n *Locked) newShared() *Shared {
 	sh := n.share.Load()
 	if sh == nil {
@@ -130,7 +129,6 @@ func (s *Shared) Change(ctx context.Context, by model.Author, fn func(*ycrdt.Doc
 	return c.err
 }
 
-// changeAll makes all changes that wait, as one.
 func (s *Shared) changeAll(ctx context.Context, n *Locked) *model.Event {
 	s.share.mu.Lock()
 	batch := s.share.queue
@@ -269,14 +267,13 @@ func (n *Note) DocID(want model.DocID) (model.DocID, error) {
 	if l.id != "" {
 		return l.id, nil
 	}
-	if l.assigned != "" {
-		return l.assigned, nil
+	if l.assigned == "" {
+		id, err := l.lookupID(n.node.Place())
+		if err != nil {
+			return "", err
+		}
+		l.assigned = cmp.Or(id, want)
 	}
-	id, err := l.lookupID(n.node.Place())
-	if err != nil {
-		return "", err
-	}
-	l.assigned = cmp.Or(id, want)
 	return l.assigned, nil
 }
 

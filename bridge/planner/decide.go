@@ -127,7 +127,6 @@ func (p *decider) fate(c diffwrap.Attached) diffwrap.Fate {
 	return diffwrap.Stays
 }
 
-// isOlder says whether a comment was there before the suggestion.
 func (p *decider) isOlder(m *model.MadeMark, c diffwrap.Span) (older bool) {
 	if m == nil || len(m.Older) == 0 {
 		return false

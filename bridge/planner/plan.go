@@ -21,24 +21,13 @@ type Plan struct {
 	Warnings    []string
 }
 
-// OnlyInserts says whether the plan takes nothing away, so that the text before it can
-// be told from the one after it.
-func (p *Plan) OnlyInserts() bool {
-	return !slices.ContainsFunc(p.Edits, func(e diffwrap.Edit) bool { return e.Len > 0 })
-}
-
-// Describe tells in a record what a plan does, and who does it.
-func (p *Plan) Describe(rec *model.Record, by model.Author) {
-	rec.Author, rec.Session, rec.FrontMatter, rec.Decision = by.Name, by.Session, p.FrontMatter, p.Decision
-	rec.Proposal, rec.Marks = p.Proposal, p.Marks
-}
-
 // CarryOut makes the plan's edits of raw in a document and completes the record of
 // that: what the plan names by place is named by identity.
 func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.Author, known *attribution.Ledger, rec *model.Record) {
 	before := attribution.UnitsOf(text.Runs())
 	doc.Transact(by, func(txn *ycrdt.Txn) { applyPlaced(txn, text, raw, p.Edits, p.Placed) })
-	p.Describe(rec, by)
+	rec.Author, rec.Session, rec.FrontMatter, rec.Decision = by.Name, by.Session, p.FrontMatter, p.Decision
+	rec.Proposal, rec.Marks = p.Proposal, p.Marks
 	result := text.String()
 	if p.Decision == nil && p.FrontMatter == nil && (by.Name == "" || !attribution.MarksIn(result)) {
 		return

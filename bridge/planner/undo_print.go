@@ -32,7 +32,6 @@ type printer struct {
 	raw     strings.Builder
 }
 
-// findIntact finds the marks that nothing changes in.
 func (p *printer) findIntact() {
 	n := len(p.x.Marks)
 	p.intact = make([]bool, n)
@@ -281,7 +280,6 @@ func (p *printer) edit(e diffwrap.Edit) {
 	p.edits = append(p.edits, e)
 }
 
-// check reads back what was written.
 func (p *printer) check() error {
 	raw := p.raw.String()
 	o, a := diffwrap.Texts(raw)

@@ -49,7 +49,6 @@ func (a accepting) all(ctx context.Context, left []*tree.Proposal) map[*tree.Pro
 	return failed
 }
 
-// accept carries out one proposal.
 func (a accepting) accept(ctx context.Context, p *tree.Proposal) error {
 	s, ok := a.Source.(model.Structure)
 	if !ok {
@@ -156,7 +155,9 @@ func (l *Locked) moveAside(ctx context.Context, p *tree.Proposal) error {
 		return err
 	}
 	err := l.moveSource(ctx, l.Source.(model.Structure), p.Node, rec.Rel, rec.Via, to)
-	p.Outdated() // with Via, which Settle takes away again
+	if err != nil {
+		err = errors.Join(err, l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{p.Kept()}}))
+	}
 	l.Settle(nil)
 	return err
 }

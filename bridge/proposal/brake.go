@@ -30,7 +30,6 @@ type brake struct {
 	list []braked
 }
 
-// braked is a deletion, by whom and when.
 type braked struct {
 	p    *tree.Proposal
 	by   model.Author
@@ -43,27 +42,20 @@ func (b *brake) note(p *tree.Proposal, rec *model.ProposalRecord) {
 	b.list = append(b.list, braked{p, model.Author{Name: rec.Author, Session: rec.Session}, rec.Time})
 }
 
-// recent counts the author's deletions of this sitting that are young and still
-// wait.
-func (b *brake) recent(by model.Author) int {
-	b.mu.Lock()
-	b.list = slices.DeleteFunc(b.list, func(d braked) bool { return time.Since(d.time) > atOnce })
-	list := slices.Clone(b.list)
-	b.mu.Unlock()
-	n := 0
-	for _, d := range list {
-		if d.by.Is(by) && d.p.Waits() {
-			n++
-		}
-	}
-	return n
-}
-
 // Brake says, as model.ErrTooMany, whether the removal of a note by the author, after that
 // of more others that are about to go, would be one too many: more than brakeLimit go atOnce,
 // and no person has decided on any of them.
 func (f *Folder) Brake(by model.Author, more int) error {
-	n := f.brake.recent(by) + more
+	pending := f.Pending()
+	f.brake.mu.Lock()
+	f.brake.list = slices.DeleteFunc(f.brake.list, func(d braked) bool { return time.Since(d.time) > atOnce })
+	n := more
+	for _, d := range f.brake.list {
+		if d.by.Is(by) && slices.Contains(pending, d.p) {
+			n++
+		}
+	}
+	f.brake.mu.Unlock()
 	if n < leastBrake {
 		return nil
 	}

@@ -154,7 +154,6 @@ func (f *Folder) recoverOne(ctx context.Context, rec *model.ProposalRecord, d *m
 	return !done, done
 }
 
-// rebaseAll follows the move of a file or folder in the source.
 func rebaseAll(recs []model.ProposalRecord, oldRel, newRel string) {
 	for i := range recs {
 		recs[i].Rebase(oldRel, newRel)

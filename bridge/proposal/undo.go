@@ -43,7 +43,6 @@ func (f *Folder) Undo(ctx context.Context, s model.Structure, e model.JournalEnt
 	return p.Public(), nil
 }
 
-// undoing is one decision that is being taken back.
 type undoing struct {
 	*Locked
 	s   model.Structure
@@ -77,7 +76,6 @@ func (u *undoing) revertSource(ctx context.Context) error {
 	return u.revertFile(ctx)
 }
 
-// makeAgain makes again what was deleted.
 func (u *undoing) makeAgain(ctx context.Context) error {
 	e := model.SourceEntry{Rel: u.rec.Rel, Dir: u.rec.Dir, Mode: 0o644, Stamp: model.Stamp{ModTime: time.Now().UnixNano()}}
 	var err error

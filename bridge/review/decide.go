@@ -39,7 +39,6 @@ type Outcome struct {
 // fewer transactions. Each holds three files open, of which a process may have 1024.
 const decideAtOnce = 128
 
-// newOutcome is that of a new batch.
 func newOutcome() Outcome {
 	return Outcome{Batch: proposal.NewBatch(), Failed: make(map[model.Path]error)}
 }
@@ -104,7 +103,6 @@ func (r *Review) decideSuggestions(ctx context.Context, ids []string, d model.De
 	return nil
 }
 
-// decideNotes decides on the suggestions with the given ids, note by note.
 func (r *Review) decideNotes(ctx context.Context, byNote map[model.Path][]string, d model.Decision, by model.Author, out *Outcome) {
 	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) { return r.decideNote(ctx, p, byNote[p], "", d, by) })
 }
@@ -135,7 +133,6 @@ func (o *Outcome) collect(ctx context.Context, notes map[model.Path][]string, ea
 	o.sort()
 }
 
-// sort puts what was decided in the order of paths and places.
 func (o *Outcome) sort() {
 	slices.SortFunc(o.Decided, func(a, b model.Suggestion) int {
 		if c := strings.Compare(string(a.Path), string(b.Path)); c != 0 {

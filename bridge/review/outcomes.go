@@ -51,7 +51,6 @@ func (r *Review) Outcomes(p model.Path, since, cur *model.Version, marks []diffw
 	return res, nil
 }
 
-// markKey is what makes two marks the same suggestion.
 type markKey struct {
 	kind     diffwrap.Kind
 	old, new string

@@ -84,7 +84,6 @@ func isWordRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// write adds s to the result.
 func (r *rebaser) write(s string) {
 	if s != "" {
 		r.out.WriteString(s)
@@ -92,7 +91,6 @@ func (r *rebaser) write(s string) {
 	}
 }
 
-// copyTo copies cur up to off.
 func (r *rebaser) copyTo(off int) {
 	if off > r.done {
 		r.write(r.cur[r.done:off])

@@ -83,7 +83,6 @@ func (h homing) canGo(n *Node) bool {
 	}
 }
 
-// goHome shows nodes where the source has them.
 func (h homing) goHome() []model.Event {
 	var events []model.Event
 	if len(h) == 1 {

@@ -110,7 +110,6 @@ func (n *Node) sorted() []*Node {
 	return slices.SortedFunc(maps.Values(n.children), func(a, b *Node) int { return strings.Compare(key(a), key(b)) })
 }
 
-// peoplesPath is where people have n.
 func (n *Node) peoplesPath() model.Path {
 	if n.Folder == nil || n == n.Folder.top {
 		return n.path()
@@ -129,7 +128,6 @@ func (d *Node) usedBy(by model.Author) {
 	}
 }
 
-// event is an event about n where it is shown.
 func (n *Node) event(kind model.EventKind) model.Event {
 	return model.Event{Kind: kind, Path: n.path(), Dir: n.Kind == model.KindDir, Link: n.Kind == model.KindLink, ViewChanged: true}
 }

@@ -25,13 +25,11 @@ func (d *Node) inSource(name string) *Node {
 	return nil
 }
 
-// sourceChildren is what the source has in folder d.
 func (d *Node) sourceChildren() []*Node {
 	list := slices.DeleteFunc(d.sorted(), func(c *Node) bool { return c.home != nil })
 	return slices.AppendSeq(list, maps.Values(d.away))
 }
 
-// walkSource calls fn for n and all that the source has below it.
 func (n *Node) walkSource(fn func(*Node)) {
 	fn(n)
 	for _, c := range n.sourceChildren() {

@@ -58,13 +58,6 @@ func (p *Proposal) Public() model.Proposal {
 	return p.public()
 }
 
-// Waits says whether the proposal, to rename or delete something, is pending.
-func (p *Proposal) Waits() bool {
-	p.Node.Folder.mu.RLock()
-	defer p.Node.Folder.mu.RUnlock()
-	return p.Node.pending == p
-}
-
 // Update has fn change the record. The next TakeShift returns it if it is to be kept again.
 func (p *Proposal) Update(fn func(*model.ProposalRecord)) {
 	p.Node.Folder.mu.Lock()
@@ -79,14 +72,6 @@ func (p *Proposal) Kept() model.ProposalRecord {
 	p.rec = p.record()
 	p.kept = p.rec
 	return p.rec
-}
-
-// Outdated notes that the store has another record than the one of now.
-func (p *Proposal) Outdated() {
-	p.Node.Folder.mu.Lock()
-	defer p.Node.Folder.mu.Unlock()
-	p.rec = p.record()
-	p.kept = model.ProposalRecord{}
 }
 
 // Proposals lists the proposals at or below under, in the order in which they
@@ -163,7 +148,6 @@ func (p *Proposal) Show(dir *Node, rec model.ProposalRecord) {
 	p.Node.show(dir, rec.Name)
 }
 
-// move shows n in dir under name, and tells of it.
 func (n *Node) move(dir *Node, name string) model.Event {
 	ev := model.Event{Kind: model.EventRenamed, OldPath: n.path(), Dir: n.Kind == model.KindDir, ViewChanged: true}
 	n.show(dir, name)
@@ -180,7 +164,6 @@ func showFile(dir *Node, rec model.ProposalRecord) *Proposal {
 	return n.Folder.attach(n, rec)
 }
 
-// attach adds a proposal about n.
 func (f *Folder) attach(n *Node, rec model.ProposalRecord) *Proposal {
 	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
 	f.proposals = append(f.proposals, p)

@@ -175,7 +175,6 @@ func (t *Tree) Open(ctx context.Context, p model.Path) (*model.Version, error) {
 	return n.Version(ctx)
 }
 
-// asNote is the note of a node, which was found at p.
 func asNote(n *Node, op string, p model.Path) (*note.Note, error) {
 	switch n.Kind {
 	case model.KindDir:
