@@ -20,7 +20,7 @@ func (n *Names) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, their
 	if info.Mode == mode.Perm() {
 		return nil
 	}
-	f, _, err := n.structureAt("chmod", p)
+	f, err := n.structureAt("chmod", p)
 	if err != nil {
 		return err
 	}

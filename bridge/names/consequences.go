@@ -16,18 +16,18 @@ import (
 // RemoveRejected takes away the note at p, the rest of which was just rejected, if an agent
 // made it and nothing of it is left. If that fails, an empty note remains.
 func (n *Consequences) RemoveRejected(ctx context.Context, p model.Path) {
-	f, s, err := n.structureAt("remove", p)
+	f, err := n.structureAt("remove", p)
 	if err != nil {
 		return
 	}
-	from, ok := s.(model.Retractor)
+	from, ok := f.Structure.(model.Retractor)
 	if !ok {
 		return
 	}
 	l := f.Lock()
 	defer l.Unlock()
 	if err = n.removeRejectedNote(ctx, l, from, p); err == nil {
-		n.removeFolders(ctx, l, s, p.Dir())
+		n.removeFolders(ctx, l, p.Dir())
 	} else if !errors.Is(err, model.ErrConflict) {
 		n.c.Logger.Warn("a new note that was rejected stays, empty", model.LogPath, string(p), model.LogErr, err)
 	}
@@ -53,7 +53,7 @@ func (n *Consequences) removeRejectedNote(ctx context.Context, names *proposal.L
 
 // removeFolders removes the folder at p, and those that it is in, as long as an agent
 // made it in this process and it is empty.
-func (n *Consequences) removeFolders(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path) {
+func (n *Consequences) removeFolders(ctx context.Context, l *proposal.Locked, p model.Path) {
 	for ; p.Dir() != ""; p = p.Dir() {
 		x, err := n.tree.Find("remove", p)
 		if err != nil {
@@ -63,7 +63,7 @@ func (n *Consequences) removeFolders(ctx context.Context, l *proposal.Locked, s 
 		if st.CreatedBy.Name == "" || st.Pending != nil || st.Elsewhere || st.Shows > 0 || len(x.Holds()) > 0 {
 			return
 		}
-		if n.removeNow(ctx, l, s, x, p, Restructure{}) != nil {
+		if n.removeNow(ctx, l, x, p, Restructure{}) != nil {
 			return
 		}
 	}
@@ -80,13 +80,12 @@ func (n *Consequences) CreateAgain(ctx context.Context, e model.JournalEntry) er
 		return nil
 	}
 	p := f.Path().Join(e.Rel)
-	_, s, err := n.structureAt("undo", p)
-	if err != nil {
+	if _, err := n.structureAt("undo", p); err != nil {
 		return err
 	}
 	l := f.Lock()
 	defer l.Unlock()
-	if _, _, err := makeFile(ctx, l, s, e.Rel, model.NewFile{ModTime: time.Now()}, model.Author{Name: e.Decision.By}); err != nil {
+	if _, _, err := makeFile(ctx, l, e.Rel, model.NewFile{ModTime: time.Now()}, model.Author{Name: e.Decision.By}); err != nil {
 		return model.WrapError("undo", p, err)
 	}
 	l.Settle(nil)
@@ -96,9 +95,9 @@ func (n *Consequences) CreateAgain(ctx context.Context, e model.JournalEntry) er
 
 // Undo takes back the decision of a journal entry on a proposal; see proposal.Folder.Undo.
 func (n *Consequences) Undo(ctx context.Context, e model.JournalEntry, d model.Decision) (model.Proposal, error) {
-	f, s, err := n.structureAt("undo", e.Path)
+	f, err := n.structureAt("undo", e.Path)
 	if err != nil {
 		return model.Proposal{}, err
 	}
-	return f.Undo(ctx, s, e, d)
+	return f.Undo(ctx, e, d)
 }

@@ -23,7 +23,7 @@ var errWasDeleted = errors.New("was to be deleted")
 // else has written to it meanwhile. At the name of a note that is proposed to be
 // deleted it is that note, written anew.
 func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res note.Result, err error) {
-	err = n.change("create", p, func(l *proposal.Locked, s model.Structure) error {
+	err = n.change("create", p, func(l *proposal.Locked) error {
 		if !p.IsNote() {
 			return model.ErrNotNote
 		}
@@ -37,7 +37,7 @@ func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res no
 		if warning := links.NameWarning(p.Base()); warning != "" {
 			c.Warn(warning)
 		}
-		res, err = n.createAt(ctx, l, s, p, c, wr)
+		res, err = n.createAt(ctx, l, p, c, wr)
 		return err
 	})
 	if errors.Is(err, errWasDeleted) {
@@ -50,14 +50,14 @@ func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res no
 	return res, err
 }
 
-func (n *Names) createAt(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
+func (n *Names) createAt(ctx context.Context, l *proposal.Locked, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
 	if had := n.tree.HiddenAt(p); had != nil && had.Note != nil { // if it does not take the text, it stays proposed to be deleted
 		if err := had.Note.MayWrite(ctx, p, wr.Text, wr.By); err != nil {
 			return note.Result{}, err
 		}
 	}
 	o := Restructure{By: wr.By, Origin: wr.Origin}
-	at, err := n.placeFor(ctx, l, s, p, false, o)
+	at, err := n.placeFor(ctx, l, p, false, o)
 	if err != nil {
 		return note.Result{}, err
 	}
@@ -77,13 +77,13 @@ func (n *Names) createAt(ctx context.Context, l *proposal.Locked, s model.Struct
 	if file.ModTime.IsZero() {
 		file.ModTime = time.Now()
 	}
-	x, stamp, err := makeFile(ctx, l, s, at.Rel, file, wr.By)
+	x, stamp, err := makeFile(ctx, l, at.Rel, file, wr.By)
 	if err != nil {
 		return note.Result{}, errors.Join(err, c.Abandon())
 	}
 	c.Placed()
 	if err := l.ShowAt(x, at, wr.By); err != nil {
-		if n.retract(ctx, p, at.Rel, s, stamp) {
+		if n.retract(ctx, l, p, at.Rel, stamp) {
 			l.Vanish(x, true)
 			l.Settle(nil)
 		} else {
@@ -101,9 +101,9 @@ func (n *Names) createAt(ctx context.Context, l *proposal.Locked, s model.Struct
 // retract takes the new file at rel, which stamp names, away again, since the store
 // could not keep what belongs to it. It says whether it did: not if somebody has
 // changed the file since.
-func (n *base) retract(ctx context.Context, p model.Path, rel string, s model.Structure, stamp model.Stamp) bool {
+func (n *base) retract(ctx context.Context, l *proposal.Locked, p model.Path, rel string, stamp model.Stamp) bool {
 	err := errors.ErrUnsupported
-	if r, ok := s.(model.Retractor); ok {
+	if r, ok := l.Structure.(model.Retractor); ok {
 		err = r.Retract(ctx, rel, stamp)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -118,18 +118,18 @@ func (n *Names) Mkdir(ctx context.Context, p model.Path, o Restructure) error {
 	if err := n.tree.CheckNew("mkdir", p); err != nil {
 		return err
 	}
-	return n.change("mkdir", p, func(l *proposal.Locked, s model.Structure) error { return n.mkdir(ctx, l, s, p, o) })
+	return n.change("mkdir", p, func(l *proposal.Locked) error { return n.mkdir(ctx, l, p, o) })
 }
 
-func (n *base) mkdir(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, o Restructure) error {
-	at, err := n.placeFor(ctx, l, s, p, true, o)
+func (n *base) mkdir(ctx context.Context, l *proposal.Locked, p model.Path, o Restructure) error {
+	at, err := n.placeFor(ctx, l, p, true, o)
 	if errors.Is(err, errWasDeleted) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.Mkdir(ctx, at.Rel); err != nil {
+	if err := l.Structure.Mkdir(ctx, at.Rel); err != nil {
 		return model.WrapError("mkdir", p, err)
 	}
 	x := put(l, model.SourceEntry{Rel: at.Rel, Dir: true, Mode: 0o755, Stamp: model.Stamp{ModTime: time.Now().UnixNano()}}, o.By)
@@ -144,8 +144,8 @@ func (n *base) mkdir(ctx context.Context, l *proposal.Locked, s model.Structure,
 
 // placeFor finds the place for something new at p. What is proposed to be deleted
 // there is shown again, and errWasDeleted says so.
-func (n *base) placeFor(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, dir bool, o Restructure) (tree.Destination, error) {
-	if err := n.folderFor(ctx, l, s, p.Dir(), o); err != nil {
+func (n *base) placeFor(ctx context.Context, l *proposal.Locked, p model.Path, dir bool, o Restructure) (tree.Destination, error) {
+	if err := n.folderFor(ctx, l, p.Dir(), o); err != nil {
 		return tree.Destination{}, err
 	}
 	at, deleted, err := n.tree.DestinationAt(p, dir)
@@ -159,26 +159,26 @@ func (n *base) placeFor(ctx context.Context, l *proposal.Locked, s model.Structu
 
 // folderFor checks the folder at p. If it is missing and the source may not make it,
 // because it has something else at the name, it is made here.
-func (n *base) folderFor(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, o Restructure) error {
+func (n *base) folderFor(ctx context.Context, l *proposal.Locked, p model.Path, o Restructure) error {
 	if x, err := n.tree.Find("create", p); err == nil {
 		if x.Kind != model.KindDir {
 			return &model.Error{Op: "create", Path: p, Err: model.ErrNotDir}
 		}
 		return nil
 	}
-	if err := n.folderFor(ctx, l, s, p.Dir(), o); err != nil || !n.tree.IsTaken(p) {
+	if err := n.folderFor(ctx, l, p.Dir(), o); err != nil || !n.tree.IsTaken(p) {
 		return err
 	}
-	return n.mkdir(ctx, l, s, p, o)
+	return n.mkdir(ctx, l, p, o)
 }
 
 // makeFolders makes the folders up to dir that are missing.
-func (n *base) makeFolders(ctx context.Context, l *proposal.Locked, s model.Structure, dir model.Path, o Restructure) error {
+func (n *base) makeFolders(ctx context.Context, l *proposal.Locked, dir model.Path, o Restructure) error {
 	if _, err := n.tree.Find("mkdir", dir); err == nil {
 		return nil
 	}
-	if err := n.makeFolders(ctx, l, s, dir.Dir(), o); err != nil {
+	if err := n.makeFolders(ctx, l, dir.Dir(), o); err != nil {
 		return err
 	}
-	return n.mkdir(ctx, l, s, dir, o)
+	return n.mkdir(ctx, l, dir, o)
 }

@@ -60,7 +60,7 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructu
 	if !n.writesFiles() {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrReadOnly}
 	}
-	return n.change("write", p, func(l *proposal.Locked, _ model.Structure) error {
+	return n.change("write", p, func(l *proposal.Locked) error {
 		x, err := n.tree.Find("write", p)
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, 
 	case !n.writesFiles():
 		return &model.Error{Op: "create", Path: p, Err: model.ErrReadOnly}
 	}
-	return n.change("create", p, func(l *proposal.Locked, s model.Structure) error {
+	return n.change("create", p, func(l *proposal.Locked) error {
 		files, ok := l.Source.(model.Files)
 		if !ok {
 			return model.ErrReadOnly
@@ -109,7 +109,7 @@ func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, 
 		if _, err := n.tree.Find("create", p); err == nil {
 			return fs.ErrExist
 		}
-		at, err := n.placeFor(ctx, l, s, p, false, o)
+		at, err := n.placeFor(ctx, l, p, false, o)
 		switch {
 		case errors.Is(err, errWasDeleted): // it is there again, and is made anew
 			return emptyFile(files, n.tree.SourcePath(p))
@@ -174,7 +174,7 @@ func (n *Files) MayWriteFile(p model.Path) error {
 	if n.c.Mode != note.Direct && n.c.Structure == Deny {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrNeedsReview}
 	}
-	_, _, err := n.structureAt("write", p)
+	_, err := n.structureAt("write", p)
 	return err
 }
 
@@ -197,20 +197,20 @@ func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Rest
 	if err := n.tree.CheckNew("write", p); err != nil {
 		return Restructured{}, err
 	}
-	err = n.change("write", p, func(l *proposal.Locked, s model.Structure) (err error) {
-		res.Proposal, err = n.writeFile(ctx, l, s, p, data, o)
+	err = n.change("write", p, func(l *proposal.Locked) (err error) {
+		res.Proposal, err = n.writeFile(ctx, l, p, data, o)
 		return err
 	})
 	return res, err
 }
 
-func (n *Files) writeFile(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, data []byte, o Restructure) (id string, err error) {
+func (n *Files) writeFile(ctx context.Context, l *proposal.Locked, p model.Path, data []byte, o Restructure) (id string, err error) {
 	x, err := n.tree.Find("write", p)
 	switch {
 	case err != nil && o.Base != model.ContentSum{}:
 		return "", err
 	case err != nil:
-		return n.newFile(ctx, l, s, p, data, o)
+		return n.newFile(ctx, l, p, data, o)
 	case x.Kind == model.KindDir:
 		return "", &model.Error{Op: "write", Path: p, Err: model.ErrIsDir}
 	case x.Kind == model.KindLink:
@@ -229,17 +229,17 @@ func (n *Files) writeFile(ctx context.Context, l *proposal.Locked, s model.Struc
 	return "", err
 }
 
-func (n *Files) newFile(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, data []byte, o Restructure) (id string, err error) {
-	at, err := n.placeFor(ctx, l, s, p, false, o)
+func (n *Files) newFile(ctx context.Context, l *proposal.Locked, p model.Path, data []byte, o Restructure) (id string, err error) {
+	at, err := n.placeFor(ctx, l, p, false, o)
 	switch {
 	case errors.Is(err, errWasDeleted):
-		return n.writeFile(ctx, l, s, p, data, o)
+		return n.writeFile(ctx, l, p, data, o)
 	case err != nil:
 		return "", err
 	case n.c.Mode != note.Direct:
-		return n.proposeFile(ctx, l, s, p, at, data, o)
+		return n.proposeFile(ctx, l, p, at, data, o)
 	}
-	x, _, err := makeFile(ctx, l, s, at.Rel, model.NewFile{Data: data, ModTime: time.Now()}, o.By)
+	x, _, err := makeFile(ctx, l, at.Rel, model.NewFile{Data: data, ModTime: time.Now()}, o.By)
 	if err != nil {
 		return "", err
 	}
@@ -248,9 +248,9 @@ func (n *Files) newFile(ctx context.Context, l *proposal.Locked, s model.Structu
 	return "", err
 }
 
-func (n *Files) proposeFile(ctx context.Context, l *proposal.Locked, s model.Structure, p model.Path, at tree.Destination, data []byte, o Restructure) (id string, err error) {
+func (n *Files) proposeFile(ctx context.Context, l *proposal.Locked, p model.Path, at tree.Destination, data []byte, o Restructure) (id string, err error) {
 	if at.Dir == nil {
-		if err = n.makeFolders(ctx, l, s, p.Dir(), o); err == nil {
+		if err = n.makeFolders(ctx, l, p.Dir(), o); err == nil {
 			at.Name = p.Base()
 			at.Dir, err = n.tree.Find("write", p.Dir())
 		}

@@ -39,12 +39,12 @@ func (x *Fresh) Text() string { return x.version.Text() }
 // FreshNote returns the note at p if it is fresh. theirs says of an author whether
 // it is one of the programs.
 func (n *Names) FreshNote(ctx context.Context, p model.Path, theirs func(model.Author) bool) (*Fresh, bool) {
-	_, s, err := n.structureAt("open", p)
+	f, err := n.structureAt("open", p)
 	if err != nil {
 		return nil, false
 	}
 	x, err := n.tree.Find("open", p)
-	from, ok := s.(model.Retractor)
+	from, ok := f.Structure.(model.Retractor)
 	if !ok || err != nil || x.Kind != model.KindNote {
 		return nil, false
 	}
@@ -81,7 +81,7 @@ func onlyNamed(st tree.State, theirs func(model.Author) bool) bool {
 // was when it was found fresh, or is gone.
 func (x *Fresh) Retract(ctx context.Context, origin any) error {
 	at := x.node.Place().Path
-	return x.names.change("retract", at, func(names *proposal.Locked, _ model.Structure) error {
+	return x.names.change("retract", at, func(names *proposal.Locked) error {
 		l := x.node.Note.Lock()
 		defer l.Unlock()
 		v, err := untouched(ctx, x.node, l, x.theirs)

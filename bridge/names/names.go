@@ -113,17 +113,13 @@ func (n *base) at(op string, p model.Path) (*proposal.Folder, error) {
 	return n.c.Folders[f], nil
 }
 
-// structureAt checks that names at p can be changed, and returns in which Folder and by what.
-func (n *base) structureAt(op string, p model.Path) (*proposal.Folder, model.Structure, error) {
+// structureAt checks that names at p can be changed, and returns in which Folder.
+func (n *base) structureAt(op string, p model.Path) (*proposal.Folder, error) {
 	f, err := n.at(op, p)
-	if err != nil {
-		return nil, nil, err
+	if err == nil && f.Structure == nil {
+		return nil, &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
 	}
-	s, ok := f.Source.(model.Structure)
-	if !ok {
-		return nil, nil, &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
-	}
-	return f, s, nil
+	return f, err
 }
 
 // MayWrite says why no note can be written at p now, whatever its text, with the
@@ -141,7 +137,7 @@ func (n *Names) MayWrite(p model.Path) error {
 func (n *Names) MayRestructure(p model.Path, o Restructure) error {
 	err := n.policy("change", p, o)
 	if err == nil {
-		_, _, err = n.structureAt("change", p)
+		_, err = n.structureAt("change", p)
 	}
 	return err
 }
@@ -164,8 +160,8 @@ func (n *base) begin(op string, p model.Path, o Restructure) error {
 }
 
 // change runs fn as one change of the names of p's Folder.
-func (n *base) change(op string, p model.Path, fn func(*proposal.Locked, model.Structure) error) error {
-	f, s, err := n.structureAt(op, p)
+func (n *base) change(op string, p model.Path, fn func(*proposal.Locked) error) error {
+	f, err := n.structureAt(op, p)
 	if err == nil {
 		err = n.c.Activity.Begin()
 	}
@@ -175,7 +171,7 @@ func (n *base) change(op string, p model.Path, fn func(*proposal.Locked, model.S
 	defer n.c.Activity.Done()
 	l := f.Lock()
 	defer l.Unlock()
-	return model.WrapError(op, p, fn(l, s))
+	return model.WrapError(op, p, fn(l))
 }
 
 // isOwn says whether x is the author's own so far: a note that this session of the author
@@ -190,9 +186,9 @@ func (n *base) isOwn(x *tree.Node, by model.Author) bool {
 	return x.State().CreatedBy.Is(by) && !slices.ContainsFunc(x.Holds(), func(c *tree.Node) bool { return !n.isOwn(c, by) })
 }
 
-func makeFile(ctx context.Context, l *proposal.Locked, s model.Structure, rel string, file model.NewFile, by model.Author) (*tree.Node, model.Stamp, error) {
+func makeFile(ctx context.Context, l *proposal.Locked, rel string, file model.NewFile, by model.Author) (*tree.Node, model.Stamp, error) {
 	file.Mode = 0o644
-	stamp, err := s.Create(ctx, rel, file)
+	stamp, err := l.Structure.Create(ctx, rel, file)
 	if err != nil {
 		return nil, stamp, err
 	}

@@ -15,7 +15,7 @@ import (
 
 // What people do through relayfs itself, as clients of a shared Folder.
 
-func (n *Names) personRenames(ctx context.Context, f *proposal.Folder, s model.Structure, oldPath, newPath model.Path, o Restructure) error {
+func (n *Names) personRenames(ctx context.Context, f *proposal.Folder, oldPath, newPath model.Path, o Restructure) error {
 	l := f.Lock()
 	defer l.Unlock()
 	x, err := n.tree.FindPeoples("rename", oldPath)
@@ -29,7 +29,7 @@ func (n *Names) personRenames(ctx context.Context, f *proposal.Folder, s model.S
 	_, newRel := newPath.Split()
 	unlock := l.LockNotes(x)
 	defer unlock()
-	if err := s.Rename(ctx, oldRel, newRel, o.Replace); err != nil {
+	if err := l.Structure.Rename(ctx, oldRel, newRel, o.Replace); err != nil {
 		return err
 	}
 	l.PersonMoved(x, newRel)
@@ -38,7 +38,7 @@ func (n *Names) personRenames(ctx context.Context, f *proposal.Folder, s model.S
 	return nil
 }
 
-func (n *Names) personRemoves(ctx context.Context, f *proposal.Folder, s model.Structure, p model.Path, o Restructure) error {
+func (n *Names) personRemoves(ctx context.Context, f *proposal.Folder, p model.Path, o Restructure) error {
 	l := f.Lock()
 	defer l.Unlock()
 	x, err := n.tree.FindPeoples("remove", p)
@@ -47,7 +47,7 @@ func (n *Names) personRemoves(ctx context.Context, f *proposal.Folder, s model.S
 	}
 	unlock := l.LockNotes(x)
 	defer unlock()
-	if err := s.Remove(ctx, x.Place().Rel); err != nil {
+	if err := l.Structure.Remove(ctx, x.Place().Rel); err != nil {
 		return err
 	}
 	l.PersonRemoved(x)
@@ -63,7 +63,7 @@ func (n *Names) personRemoves(ctx context.Context, f *proposal.Folder, s model.S
 func (n *People) Adopt(ctx context.Context, p model.Path, id model.DocID, doc *ycrdt.Doc, by model.Author) (sh *note.Shared, err error) {
 	raw := note.TextOf(doc)
 	_, rel := p.Split()
-	err = n.change("create", p, func(l *proposal.Locked, s model.Structure) error {
+	err = n.change("create", p, func(l *proposal.Locked) error {
 		_, err := n.tree.FindPeoples("create", p)
 		switch {
 		case !p.IsNote():
@@ -79,7 +79,7 @@ func (n *People) Adopt(ctx context.Context, p model.Path, id model.DocID, doc *y
 		if err != nil {
 			return err
 		}
-		x, stamp, err := makeFile(ctx, l, s, rel, model.NewFile{Data: []byte(raw), ModTime: now}, model.Author{})
+		x, stamp, err := makeFile(ctx, l, rel, model.NewFile{Data: []byte(raw), ModTime: now}, model.Author{})
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (n *People) OpenPeoplesFile(p model.Path) (model.File, error) {
 // fs.ErrExist, fs.ErrNotExist, ErrNotNote for a note's name, those of Create.
 func (n *People) PutPeoplesFile(ctx context.Context, p model.Path, data []byte, had model.ContentSum, modTime time.Time) error {
 	_, rel := p.Split()
-	return n.change("write", p, func(l *proposal.Locked, s model.Structure) error {
+	return n.change("write", p, func(l *proposal.Locked) error {
 		x, err := n.tree.FindPeoples("write", p)
 		ev := created(p, Restructure{})
 		switch {
@@ -123,7 +123,7 @@ func (n *People) PutPeoplesFile(ctx context.Context, p model.Path, data []byte, 
 		case err != nil && had != model.ContentSum{}:
 			return err
 		case err != nil:
-			_, _, err = makeFile(ctx, l, s, rel, model.NewFile{Data: data, ModTime: modTime}, model.Author{})
+			_, _, err = makeFile(ctx, l, rel, model.NewFile{Data: data, ModTime: modTime}, model.Author{})
 			l.Settle(nil) // what was proposed to be there has given way
 		case had == model.ContentSum{}:
 			return fs.ErrExist

@@ -16,14 +16,14 @@ func (n *Names) Remove(ctx context.Context, p model.Path, o Restructure) (Restru
 		return Restructured{}, err
 	}
 	defer n.c.Activity.Done()
-	f, s, err := n.structureAt("remove", p)
+	f, err := n.structureAt("remove", p)
 	if err != nil {
 		return Restructured{}, err
 	}
 	if o.Person {
-		return Restructured{}, model.WrapError("remove", p, n.personRemoves(ctx, f, s, p, o))
+		return Restructured{}, model.WrapError("remove", p, n.personRemoves(ctx, f, p, o))
 	}
-	id, dropped, err := n.removeIn(ctx, f, s, p, o)
+	id, dropped, err := n.removeIn(ctx, f, p, o)
 	if err != nil {
 		return Restructured{}, model.WrapError("remove", p, err)
 	}
@@ -34,7 +34,7 @@ func (n *Names) Remove(ctx context.Context, p model.Path, o Restructure) (Restru
 }
 
 // removeIn removes from f, or proposes to; dropped is the proposal that is needless then, if any.
-func (n *Names) removeIn(ctx context.Context, f *proposal.Folder, s model.Structure, p model.Path, o Restructure) (id, dropped string, err error) {
+func (n *Names) removeIn(ctx context.Context, f *proposal.Folder, p model.Path, o Restructure) (id, dropped string, err error) {
 	l := f.Lock()
 	defer l.Unlock()
 	x, err := n.tree.Find("remove", p)
@@ -49,13 +49,13 @@ func (n *Names) removeIn(ctx context.Context, f *proposal.Folder, s model.Struct
 	case st.Shows > 0:
 		return "", "", &model.Error{Op: "remove", Path: p, Err: model.ErrNotEmpty}
 	case x.Kind == model.KindDir:
-		if err := n.emptyAt(ctx, s, st); err != nil {
+		if err := n.emptyAt(ctx, l, st); err != nil {
 			return "", "", err
 		}
 	}
 	// What is only shown elsewhere, or proposed to be deleted, is in it as well.
 	if !st.Virtual && (n.c.Structure == Direct || len(x.Holds()) == 0 && n.isOwn(x, o.By)) {
-		return "", dropped, n.removeNow(ctx, l, s, x, p, o)
+		return "", dropped, n.removeNow(ctx, l, x, p, o)
 	}
 	if !o.Confirm && x.Kind == model.KindNote {
 		if err := f.Brake(o.By, 0); err != nil {
@@ -67,8 +67,8 @@ func (n *Names) removeIn(ctx context.Context, f *proposal.Folder, s model.Struct
 }
 
 // emptyAt says whether the folder that looks empty is.
-func (n *base) emptyAt(ctx context.Context, s model.Structure, dir tree.State) error {
-	hidden, err := s.Hidden(ctx, dir.Rel)
+func (n *base) emptyAt(ctx context.Context, l *proposal.Locked, dir tree.State) error {
+	hidden, err := l.Structure.Hidden(ctx, dir.Rel)
 	if err == nil && len(hidden) > 0 {
 		err = &model.NotEmptyError{Holds: hidden}
 		n.c.Logger.Warn("folder cannot be removed", model.LogPath, string(dir.Path), model.LogErr, err)
@@ -77,10 +77,10 @@ func (n *base) emptyAt(ctx context.Context, s model.Structure, dir tree.State) e
 }
 
 // removeNow removes from the source x, which was found at p.
-func (n *base) removeNow(ctx context.Context, l *proposal.Locked, s model.Structure, x *tree.Node, p model.Path, o Restructure) error {
+func (n *base) removeNow(ctx context.Context, l *proposal.Locked, x *tree.Node, p model.Path, o Restructure) error {
 	unlock := l.LockNotes(x)
 	defer unlock()
-	if err := s.Remove(ctx, x.Place().Rel); err != nil {
+	if err := l.Structure.Remove(ctx, x.Place().Rel); err != nil {
 		return err
 	}
 	err := l.Fulfil(x)
@@ -95,7 +95,7 @@ func (n *base) removeNow(ctx context.Context, l *proposal.Locked, s model.Struct
 // 20 notes, or a tenth of the Folder if that is less, but five in any case, may
 // go within a minute before a person has decided on any of them.
 func (n *Names) Brake(p model.Path, by model.Author, more int) error {
-	f, _, err := n.structureAt("remove", p)
+	f, err := n.structureAt("remove", p)
 	if err != nil || n.c.Structure != Propose {
 		return err
 	}

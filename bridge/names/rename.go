@@ -22,11 +22,11 @@ func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restr
 		return Restructured{}, err
 	}
 	defer n.c.Activity.Done()
-	f, s, err := n.structureAt("rename", oldPath)
+	f, err := n.structureAt("rename", oldPath)
 	if err != nil {
 		return Restructured{}, err
 	}
-	if _, _, err := n.structureAt("rename", newPath); err != nil {
+	if _, err := n.structureAt("rename", newPath); err != nil {
 		return Restructured{}, err
 	}
 	if newPath.Base() != oldPath.Base() {
@@ -35,13 +35,13 @@ func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restr
 		}
 	}
 	if o.Person {
-		return Restructured{}, model.WrapError("rename", oldPath, n.personRenames(ctx, f, s, oldPath, newPath, o))
+		return Restructured{}, model.WrapError("rename", oldPath, n.personRenames(ctx, f, oldPath, newPath, o))
 	}
 	index, err := n.c.Indexes.LinkIndex(ctx)
 	if err != nil {
 		n.c.Logger.Warn("links are not all known", model.LogErr, err)
 	}
-	m, rewrite, err := n.moveIn(ctx, f, s, index, oldPath, newPath, o)
+	m, rewrite, err := n.moveIn(ctx, f, index, oldPath, newPath, o)
 	if err != nil {
 		return Restructured{}, model.WrapError("rename", oldPath, err)
 	}
@@ -59,17 +59,17 @@ type moving struct {
 }
 
 // moveIn renames in f; rewrite is nil if nothing moves.
-func (n *Names) moveIn(ctx context.Context, f *proposal.Folder, s model.Structure, index *links.Index, oldPath, newPath model.Path, o Restructure) (m *moving, rewrite *relink, err error) {
+func (n *Names) moveIn(ctx context.Context, f *proposal.Folder, index *links.Index, oldPath, newPath model.Path, o Restructure) (m *moving, rewrite *relink, err error) {
 	l := f.Lock()
 	defer l.Unlock()
 	if m, err = n.moveOf(oldPath, newPath, o); err != nil {
 		return nil, nil, err
 	}
-	if err = freeAt(ctx, s, m.to); err != nil || m.n.Place().Path == newPath {
+	if err = freeAt(ctx, l, m.to); err != nil || m.n.Place().Path == newPath {
 		return m, nil, err
 	}
 	rewrite = n.relinkFor(ctx, index, oldPath, newPath, m.n)
-	return m, rewrite, n.moveTo(ctx, l, s, m)
+	return m, rewrite, n.moveTo(ctx, l, m)
 }
 
 func (n *Names) moveOf(oldPath, newPath model.Path, o Restructure) (*moving, error) {
@@ -99,23 +99,23 @@ func mayMove(x *tree.Node, p model.Path) error {
 }
 
 // freeAt says whether the place that looks free is.
-func freeAt(ctx context.Context, s model.Structure, to tree.Target) error {
+func freeAt(ctx context.Context, l *proposal.Locked, to tree.Target) error {
 	if to.There != nil || to.InSource() != nil {
 		return nil
 	}
-	hidden, err := s.Hidden(ctx, to.Rel())
+	hidden, err := l.Structure.Hidden(ctx, to.Rel())
 	if err == nil && len(hidden) > 0 {
 		err = model.ErrHidden
 	}
 	return model.WrapError("rename", to.Path(), err)
 }
 
-func (n *Names) moveTo(ctx context.Context, l *proposal.Locked, s model.Structure, m *moving) (err error) {
+func (n *Names) moveTo(ctx context.Context, l *proposal.Locked, m *moving) (err error) {
 	if m.now && !m.n.State().Virtual {
-		return n.moveNow(ctx, l, s, m)
+		return n.moveNow(ctx, l, m)
 	}
 	if m.to.There != nil {
-		if err := n.makeWay(ctx, l, s, m); err != nil {
+		if err := n.makeWay(ctx, l, m); err != nil {
 			return err
 		}
 	}
@@ -126,16 +126,16 @@ func (n *Names) moveTo(ctx context.Context, l *proposal.Locked, s model.Structur
 }
 
 // makeWay lets what is at the target go, as if it was removed.
-func (n *Names) makeWay(ctx context.Context, l *proposal.Locked, s model.Structure, m *moving) error {
+func (n *Names) makeWay(ctx context.Context, l *proposal.Locked, m *moving) error {
 	there := m.to.There
 	if st := there.State(); !st.Elsewhere && n.isOwn(there, m.o.By) {
-		return n.removeNow(ctx, l, s, there, st.Path, m.o)
+		return n.removeNow(ctx, l, there, st.Path, m.o)
 	}
 	_, err := l.Delete(ctx, there, m.o.By, m.o.Origin)
 	return err
 }
 
-func (n *Names) moveNow(ctx context.Context, l *proposal.Locked, s model.Structure, m *moving) error {
+func (n *Names) moveNow(ctx context.Context, l *proposal.Locked, m *moving) error {
 	to := m.to
 	unlock := l.LockNotes(m.n)
 	defer unlock()
@@ -145,13 +145,13 @@ func (n *Names) moveNow(ctx context.Context, l *proposal.Locked, s model.Structu
 	}
 	if to.There != nil {
 		if st := to.There.State(); st.Elsewhere && !st.Virtual {
-			if err := s.Remove(ctx, st.Rel); err != nil {
+			if err := l.Structure.Remove(ctx, st.Rel); err != nil {
 				return err
 			}
 		}
 	}
 	if oldRel != newRel {
-		if err := s.Rename(ctx, oldRel, newRel, inSource != nil && inSource == to.There); err != nil {
+		if err := l.Structure.Rename(ctx, oldRel, newRel, inSource != nil && inSource == to.There); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/relayfs/relayfs/bridge/attribution"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -17,30 +18,21 @@ func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestio
 	if err != nil {
 		return nil, err
 	}
-	return l.Suggestions(p, cur)
+	list, _, err := l.Suggestions(p, cur)
+	return list, err
 }
 
-// Suggestions lists the suggestions of cur, the current version.
-func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggestion, error) {
+// Suggestions lists the suggestions of cur, the current version, as they are laid out.
+func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggestion, *attribution.Layout, error) {
 	x, err := n.layout(cur)
 	if err != nil {
-		return nil, model.WrapError("open", p, err)
+		return nil, nil, model.WrapError("open", p, err)
 	}
 	list := x.List(p)
 	if n.set.o.Mode == Direct { // comments that are written there wait for nobody
 		list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Kind == diffwrap.Comment })
 	}
-	return list, nil
-}
-
-// Decide plans a decision on suggestions of cur, the current version; instead, unless nil,
-// is what stands in the place of what the only one proposes.
-func (n *Locked) Decide(cur *model.Version, chosen []model.Suggestion, made model.Decision, instead []diffwrap.Edit) (planner.Plan, error) {
-	x, err := n.layout(cur)
-	if err != nil || len(chosen) == 0 {
-		return planner.Plan{}, err
-	}
-	return planner.Decide(cur, x, chosen, made, instead), nil
+	return list, x, nil
 }
 
 // TakeBack plans the undo of a journal entry and tells of it in d.

@@ -111,7 +111,7 @@ func (n *Locked) load(ctx context.Context) (*model.Version, error) {
 	if n.synced {
 		return v, nil
 	}
-	if err := n.catchUp(ctx, at); err != nil {
+	if err := n.recover(ctx, at); err != nil {
 		n.cur.Store(nil)
 		return nil, err
 	}
@@ -148,18 +148,6 @@ func (n *Locked) versionOf(s liveState, modTime time.Time) *model.Version {
 		v.LockWrites()
 	}
 	return v
-}
-
-// refreshLive brings the note up to its document, which peers changed.
-func (n *Locked) refreshLive(ctx context.Context, at Place, cur *model.Version) (*model.Event, error) {
-	s, err := n.readLive(ctx)
-	if err != nil {
-		return nil, model.WrapError("read", at.Path, err)
-	}
-	if s.raw == cur.Raw() && slices.Equal(s.runs, cur.Runs()) {
-		return nil, nil
-	}
-	return n.succeed(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), s.modTime))), nil
 }
 
 // asString is data, which nobody else has, as a string without a copy: most of the
@@ -212,7 +200,11 @@ func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 		return &model.Event{Kind: model.EventChanged, Path: at.Path, ViewChanged: true}, nil
 	}
 	if n.live != nil {
-		return n.refreshLive(ctx, at, cur)
+		s, err := n.readLive(ctx)
+		if err != nil || s.raw == cur.Raw() && slices.Equal(s.runs, cur.Runs()) {
+			return nil, model.WrapError("read", at.Path, err)
+		}
+		return n.succeed(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), s.modTime))), nil
 	}
 	for range maxAttempts {
 		ev, err := n.refreshFile(ctx, at, cur)

@@ -50,8 +50,7 @@ func (a accepting) all(ctx context.Context, left []*tree.Proposal) map[*tree.Pro
 }
 
 func (a accepting) accept(ctx context.Context, p *tree.Proposal) error {
-	s, ok := a.Source.(model.Structure)
-	if !ok {
+	if a.Structure == nil {
 		return model.ErrReadOnly
 	}
 	a.noticeChange(ctx, p.Node)
@@ -61,11 +60,11 @@ func (a accepting) accept(ctx context.Context, p *tree.Proposal) error {
 	}
 	switch rec.Kind {
 	case model.ProposedRename:
-		return a.move(ctx, s, p)
+		return a.move(ctx, p)
 	case model.ProposedDelete:
-		return a.remove(ctx, s, p)
+		return a.remove(ctx, p)
 	}
-	return a.file(ctx, s, p, rec)
+	return a.file(ctx, p, rec)
 }
 
 // carryOut notes in the Store that the decision is being carried out, does so, and
@@ -95,20 +94,20 @@ func (l *Locked) inTheWay(rel string) error {
 	return fmt.Errorf("%q %w: decide on what is proposed for it first, or together", l.Name+"/"+rel, model.ErrInTheWay)
 }
 
-func (a accepting) move(ctx context.Context, s model.Structure, p *tree.Proposal) error {
+func (a accepting) move(ctx context.Context, p *tree.Proposal) error {
 	st := p.Node.State()
 	to := tree.Target{Dir: st.Dir, Name: st.Name}
 	if to.InSource() != nil || model.Rebased(st.ShownRel, st.Rel, "") != st.ShownRel {
 		return a.inTheWay(st.ShownRel)
 	}
-	return a.carryOut(p, func() error { return a.moveSource(ctx, s, p.Node, st.Rel, st.ShownRel, to) })
+	return a.carryOut(p, func() error { return a.moveSource(ctx, p.Node, st.Rel, st.ShownRel, to) })
 }
 
 // moveSource renames in the source what is shown elsewhere already, or stays so.
-func (l *Locked) moveSource(ctx context.Context, s model.Structure, n *tree.Node, oldRel, newRel string, to tree.Target) error {
+func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel string, to tree.Target) error {
 	unlock := l.LockNotes(n)
 	defer unlock()
-	if err := s.Rename(ctx, oldRel, newRel, false); err != nil {
+	if err := l.Structure.Rename(ctx, oldRel, newRel, false); err != nil {
 		return err
 	}
 	l.Rehome(n, to, oldRel, newRel)
@@ -154,7 +153,7 @@ func (l *Locked) moveAside(ctx context.Context, p *tree.Proposal) error {
 	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
 		return err
 	}
-	err := l.moveSource(ctx, l.Source.(model.Structure), p.Node, rec.Rel, rec.Via, to)
+	err := l.moveSource(ctx, p.Node, rec.Rel, rec.Via, to)
 	if err != nil {
 		err = errors.Join(err, l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{p.Kept()}}))
 	}
@@ -162,7 +161,7 @@ func (l *Locked) moveAside(ctx context.Context, p *tree.Proposal) error {
 	return err
 }
 
-func (a accepting) remove(ctx context.Context, s model.Structure, p *tree.Proposal) error {
+func (a accepting) remove(ctx context.Context, p *tree.Proposal) error {
 	n, st := p.Node, p.Node.State()
 	if holds := n.Holds(); len(holds) > 0 {
 		return a.inTheWay(holds[0].Place().Rel)
@@ -188,7 +187,7 @@ func (a accepting) remove(ctx context.Context, s model.Structure, p *tree.Propos
 	return a.carryOut(p, func() error {
 		unlock := a.LockNotes(n)
 		defer unlock()
-		if err := s.Remove(ctx, st.Rel); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := a.Structure.Remove(ctx, st.Rel); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		a.Forget(n)
@@ -196,9 +195,9 @@ func (a accepting) remove(ctx context.Context, s model.Structure, p *tree.Propos
 	})
 }
 
-func (a accepting) file(ctx context.Context, s model.Structure, p *tree.Proposal, rec model.ProposalRecord) error {
+func (a accepting) file(ctx context.Context, p *tree.Proposal, rec model.ProposalRecord) error {
 	if p.Node.State().Virtual {
-		return a.carryOut(p, func() error { return a.makeFile(ctx, s, p.Node, rec.To(), rec.New) })
+		return a.carryOut(p, func() error { return a.makeFile(ctx, p.Node, rec.To(), rec.New) })
 	}
 	have, stamp, err := a.Source.Read(ctx, rec.Rel)
 	if err != nil {
@@ -222,8 +221,8 @@ func (a accepting) file(ctx context.Context, s model.Structure, p *tree.Proposal
 }
 
 // makeFile makes the source have a file that was only proposed.
-func (l *Locked) makeFile(ctx context.Context, s model.Structure, n *tree.Node, rel string, data []byte) error {
-	stamp, err := s.Create(ctx, rel, model.NewFile{Data: data, Mode: 0o644, ModTime: time.Now()})
+func (l *Locked) makeFile(ctx context.Context, n *tree.Node, rel string, data []byte) error {
+	stamp, err := l.Structure.Create(ctx, rel, model.NewFile{Data: data, Mode: 0o644, ModTime: time.Now()})
 	if errors.Is(err, fs.ErrExist) {
 		return model.ErrStale
 	}

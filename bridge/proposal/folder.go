@@ -21,9 +21,10 @@ const maxAttempts = 32
 // Folder is a Folder whose names change, one change at a time.
 type Folder struct {
 	*tree.Folder
-	log   *slog.Logger
-	act   *activity.Activity
-	brake brake
+	Structure model.Structure // its Source as one; nil if its names cannot be changed
+	log       *slog.Logger
+	act       *activity.Activity
+	brake     brake
 
 	mu   sync.Mutex    // one change of names at a time, also across disk; protects the following
 	told []model.Event // to be published
@@ -37,7 +38,8 @@ type Folders map[*tree.Folder]*Folder
 
 // NewFolder is the Folder of f, whose changes act publishes.
 func NewFolder(f *tree.Folder, log *slog.Logger, act *activity.Activity) *Folder {
-	return &Folder{Folder: f, log: log, act: act}
+	s, _ := f.Source.(model.Structure)
+	return &Folder{Folder: f, Structure: s, log: log, act: act}
 }
 
 // Lock waits for the change of names that is under way.

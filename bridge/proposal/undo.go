@@ -16,14 +16,14 @@ import (
 
 // Undo takes back the decision of a journal entry on a proposal, and says what waits again;
 // tree.ErrElsewhere. d is the decision to do so.
-func (f *Folder) Undo(ctx context.Context, s model.Structure, e model.JournalEntry, d model.Decision) (model.Proposal, error) {
+func (f *Folder) Undo(ctx context.Context, e model.JournalEntry, d model.Decision) (model.Proposal, error) {
 	l := f.Lock()
 	defer l.Unlock()
 	rec := *e.Decision.Proposal
 	rec.Accepting, rec.Via = nil, ""
 	accepted := e.Decision.Verdict == model.Accepted
 	found, err := l.FindDecided(&rec, accepted)
-	u := undoing{Locked: l, s: s, rec: rec, d: d, n: found.Node}
+	u := undoing{Locked: l, rec: rec, d: d, n: found.Node}
 	if err == nil && accepted {
 		err = u.revert(ctx)
 	}
@@ -45,7 +45,6 @@ func (f *Folder) Undo(ctx context.Context, s model.Structure, e model.JournalEnt
 
 type undoing struct {
 	*Locked
-	s   model.Structure
 	rec model.ProposalRecord
 	d   model.Decision
 	n   *tree.Node // what it is about, nil if it is not there
@@ -69,7 +68,7 @@ func (u *undoing) revert(ctx context.Context) error {
 func (u *undoing) revertSource(ctx context.Context) error {
 	switch u.rec.Kind {
 	case model.ProposedRename:
-		return u.moveSource(ctx, u.s, u.n, u.rec.To(), u.rec.Rel, tree.Target{Dir: u.Lookup(string(model.Path(u.rec.Rel).Dir())), Name: path.Base(u.rec.Rel)})
+		return u.moveSource(ctx, u.n, u.rec.To(), u.rec.Rel, tree.Target{Dir: u.Lookup(string(model.Path(u.rec.Rel).Dir())), Name: path.Base(u.rec.Rel)})
 	case model.ProposedDelete:
 		return u.makeAgain(ctx)
 	}
@@ -82,9 +81,9 @@ func (u *undoing) makeAgain(ctx context.Context) error {
 	switch {
 	case u.rec.Dir:
 		e.Mode = 0o755
-		err = u.s.Mkdir(ctx, u.rec.Rel)
+		err = u.Structure.Mkdir(ctx, u.rec.Rel)
 	case u.rec.Link != "":
-		linker, ok := u.s.(model.Linker)
+		linker, ok := u.Structure.(model.Linker)
 		if !ok {
 			return errors.ErrUnsupported
 		}
@@ -92,7 +91,7 @@ func (u *undoing) makeAgain(ctx context.Context) error {
 	case u.rec.Old == nil:
 		err = errors.New("is too large to be brought back from here; it is in the trash")
 	default:
-		e.Stamp, err = u.s.Create(ctx, u.rec.Rel, model.NewFile{Data: u.rec.Old, Mode: 0o644, ModTime: time.Now()})
+		e.Stamp, err = u.Structure.Create(ctx, u.rec.Rel, model.NewFile{Data: u.rec.Old, Mode: 0o644, ModTime: time.Now()})
 	}
 	if err != nil {
 		return err
@@ -132,7 +131,7 @@ func (u *undoing) revertFile(ctx context.Context) error {
 		return tree.ErrElsewhere
 	}
 	if u.rec.Rel == "" {
-		if err := u.s.Remove(ctx, rel); err != nil {
+		if err := u.Structure.Remove(ctx, rel); err != nil {
 			return err
 		}
 		u.Unplaced(u.n)

@@ -155,19 +155,21 @@ func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, tex
 	}
 	var chosen []model.Suggestion
 	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
-		all, err := l.Suggestions(p, cur)
+		all, x, err := l.Suggestions(p, cur)
 		if err != nil {
 			return planner.Plan{}, err
 		}
 		chosen = slices.DeleteFunc(all, func(s model.Suggestion) bool { return !wanted[s.ID] })
+		if len(chosen) == 0 {
+			return planner.Plan{}, nil
+		}
 		var instead []diffwrap.Edit
-		if d.Verdict == model.Changed && len(chosen) > 0 {
-			instead, err = planner.Amend(cur, chosen[0], text)
+		if d.Verdict == model.Changed {
+			if instead, err = planner.Amend(cur, chosen[0], text); err != nil {
+				return planner.Plan{}, err
+			}
 		}
-		if err != nil {
-			return planner.Plan{}, err
-		}
-		return l.Decide(cur, chosen, d, instead)
+		return planner.Decide(cur, x, chosen, d, instead), nil
 	}})
 	if res.Changed && d.Verdict == model.Rejected && res.Version.Raw() == "" {
 		r.names.RemoveRejected(ctx, p)

@@ -197,7 +197,7 @@ func undoNote(ctx context.Context, n *note.Note, p model.Path, e model.JournalEn
 	var had []model.Suggestion
 	var away []model.Away
 	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (plan planner.Plan, err error) {
-		if had, err = l.Suggestions(p, cur); err != nil {
+		if had, _, err = l.Suggestions(p, cur); err != nil {
 			return planner.Plan{}, err
 		}
 		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq}

@@ -125,7 +125,7 @@ func (f *Folder) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model
 			f.withdraw(old)
 		}
 	}
-	p := f.attach(n, rec)
+	p := n.attach(rec)
 	switch {
 	case rec.Kind == model.ProposedFile:
 		return p, []model.Event{n.event(model.EventChanged)}
@@ -161,12 +161,12 @@ func showFile(dir *Node, rec model.ProposalRecord) *Proposal {
 	n.home = new(home)
 	n.mode, n.modTime = 0o644, rec.Time
 	dir.children[rec.Name] = n
-	return n.Folder.attach(n, rec)
+	return n.attach(rec)
 }
 
-func (f *Folder) attach(n *Node, rec model.ProposalRecord) *Proposal {
+func (n *Node) attach(rec model.ProposalRecord) *Proposal {
 	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
-	f.proposals = append(f.proposals, p)
+	n.Folder.proposals = append(n.Folder.proposals, p)
 	if rec.Kind == model.ProposedFile {
 		n.content = p
 	} else {

@@ -216,7 +216,7 @@ func (f *Folder) restoreOne(rec model.ProposalRecord) {
 		f.shift.Dropped = append(f.shift.Dropped, rec)
 		return
 	}
-	f.attach(n, rec).kept = kept
+	n.attach(rec).kept = kept
 	if rec.Kind != model.ProposedFile {
 		n.hide()
 	}
