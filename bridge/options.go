@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/relayfs/relayfs/bridge/indexes"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -43,12 +44,11 @@ func ParseStructurePolicy(s string) (StructurePolicy, error) {
 }
 
 func parseName(s, what string, names []string) (int, error) {
-	for i, name := range names {
-		if s == name {
-			return i, nil
-		}
+	i := slices.Index(names, s)
+	if i < 0 {
+		return 0, fmt.Errorf("%s %q is none of %q", what, s, names)
 	}
-	return 0, fmt.Errorf("%s %q is none of %q", what, s, names)
+	return i, nil
 }
 
 // What the layers above say of the workspace's parts.

@@ -159,7 +159,7 @@ type FolderStatus struct {
 	Proposals   int       `json:"proposals"`
 	Offline     bool      `json:"offline"`
 	ReadOnly    string    `json:"readOnly,omitempty"` // why its source takes no changes now
-	Changed     time.Time `json:"changed,omitzero"` // newest modification time known
+	Changed     time.Time `json:"changed,omitzero"`   // newest modification time known
 	// Sync is set for a Folder that is in step with a server.
 	Sync *SyncStatus `json:"sync,omitempty"`
 }

@@ -142,12 +142,11 @@ func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 	if err != nil {
 		return Links{}, err
 	}
-	samePath := func(p model.Path) model.Path { return p }
 	_, pending := links.Targets(links.Extract(raw))
 	res := Links{Pending: pending}
 	forward, unresolved := index.Forward(string(p))
-	res.Forward, res.Unresolved = tree.Reached(x.tree, toPaths(forward), samePath), unresolved
-	res.Backlinks = tree.Reached(x.tree, toPaths(index.Backlinks(string(p))), samePath)
+	res.Forward, res.Unresolved = x.reached(forward), unresolved
+	res.Backlinks = x.reached(index.Backlinks(string(p)))
 	slices.Sort(res.Backlinks)
 	return res, nil
 }
@@ -157,10 +156,13 @@ func (x *Indexes) LinkIndex(ctx context.Context) (*links.Index, error) {
 	return x.links.Index, x.followLinks.Current(ctx)
 }
 
-func toPaths(list []string) []model.Path {
-	paths := make([]model.Path, len(list))
-	for i, s := range list {
-		paths[i] = model.Path(s)
+// reached are the paths within reach.
+func (x *Indexes) reached(list []string) []model.Path {
+	paths := make([]model.Path, 0, len(list))
+	for _, s := range list {
+		if p := model.Path(s); x.tree.Reaches(p) {
+			paths = append(paths, p)
+		}
 	}
 	return paths
 }

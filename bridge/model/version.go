@@ -74,11 +74,14 @@ func (v *Version) Number(seq uint64)      { v.seq = seq }
 func (v *Version) Date(modTime time.Time) { v.modTime = modTime }
 func (v *Version) LockWrites()            { v.readOnly = true }
 
+// Writable says whether a note with that raw text can be written: it is UTF-8, and not too large.
+func Writable(raw string) bool { return len(raw) <= MaxNote && utf8.ValidString(raw) }
+
 // NewVersion makes the state of a note whose raw text is raw. What is not UTF-8
 // or too large is shown byte for byte and cannot be written.
-func NewVersion(raw string, view diffwrap.View, seq uint64, modTime time.Time) *Version {
-	v := &Version{raw: raw, text: raw, marked: raw, seq: seq, modTime: modTime}
-	if len(raw) > MaxNote || !utf8.ValidString(raw) {
+func NewVersion(raw string, view diffwrap.View, modTime time.Time) *Version {
+	v := &Version{raw: raw, text: raw, marked: raw, modTime: modTime}
+	if !Writable(raw) {
 		v.readOnly = true
 		return v
 	}

@@ -24,7 +24,7 @@ type Creation struct {
 // Create plans a note whose view is to be text, for the store that it is to be in. Errors:
 // model.ErrTooLarge, ErrReadOnly, ErrInvalidUTF8, ErrRefused.
 func (s *Set) Create(store model.Store, text string, by model.Author) (*Creation, error) {
-	plan, err := s.plan(nil, model.NewVersion("", s.o.View, 0, time.Time{}), text, by)
+	plan, err := s.plan(nil, model.NewVersion("", s.o.View, time.Time{}), text, by)
 	if err != nil {
 		return nil, err
 	}

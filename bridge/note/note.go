@@ -103,7 +103,7 @@ func (n *Locked) load(ctx context.Context) (*model.Version, error) {
 		return nil, model.WrapError("open", at.Path, err)
 	}
 	n.stamp = stamp
-	v := model.NewVersion(asString(data), n.set.o.View, 0, time.Unix(0, stamp.ModTime))
+	v := model.NewVersion(asString(data), n.set.o.View, time.Unix(0, stamp.ModTime))
 	if err := n.separateStored(at, v); err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (n *Locked) load(ctx context.Context) (*model.Version, error) {
 	}
 	n.synced = true
 	cur := n.cur.Load()
-	if v := model.NewVersion(cur.Raw(), n.set.o.View, 0, cur.ModTime()); n.doc != nil && cur.Separated() == nil {
+	if v := model.NewVersion(cur.Raw(), n.set.o.View, cur.ModTime()); n.doc != nil && cur.Separated() == nil {
 		if n.separate(v); v.Separated() != nil { // what was typed while nobody followed the note
 			cur = n.publish(v)
 		}
@@ -141,7 +141,7 @@ func (n *Locked) loadLive(ctx context.Context, at Place, docs model.Documents) (
 }
 
 func (n *Locked) versionOf(s liveState, modTime time.Time) *model.Version {
-	v := model.NewVersion(s.raw, n.set.o.View, 0, modTime)
+	v := model.NewVersion(s.raw, n.set.o.View, modTime)
 	v.SetRuns(s.runs)
 	defer n.separate(v)
 	if s.foreign {
@@ -156,7 +156,7 @@ func asString(data []byte) string { return unsafe.String(unsafe.SliceData(data),
 
 // newVersion makes the version with that raw text, which the document is at.
 func (n *Locked) newVersion(raw string, modTime time.Time) *model.Version {
-	v := model.NewVersion(raw, n.set.o.View, 0, modTime)
+	v := model.NewVersion(raw, n.set.o.View, modTime)
 	n.separate(v)
 	return v
 }

@@ -211,8 +211,7 @@ func (n *Locked) keep(at Place, sum model.ContentSum, records []model.Record) er
 func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) {
 	cur := n.cur.Load()
 	at := n.node.Place()
-	next := model.NewVersion(raw, n.set.o.View, 0, modTime)
-	if next.ReadOnly() || (n.doc == nil && n.id == "") {
+	if !model.Writable(raw) || (n.doc == nil && n.id == "") {
 		n.nameRuns(cur)
 		n.closeDoc()
 		return n.succeed(cur, n.newVersion(raw, modTime)), nil

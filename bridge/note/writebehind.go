@@ -195,7 +195,7 @@ func (n *Locked) replace(ctx context.Context, at Place, raw string, modTime time
 func (n *Locked) takeOver(ctx context.Context, base *model.Version, saved string, stamp model.Stamp) (*model.Event, error) {
 	at, cur := n.node.Place(), n.cur.Load()
 	merged := textmerge.Merge(textmerge.RawSide(base.Raw(), base.Runs()), textmerge.RawSide(cur.Raw(), n.runs(cur)), saved)
-	if model.NewVersion(merged, n.set.o.View, 0, cur.ModTime()).ReadOnly() {
+	if !model.Writable(merged) {
 		return nil, &model.Error{Op: "read", Path: at.Path, Err: model.ErrInvalidUTF8}
 	}
 	modTime := modTimeOf(cur, stamp)

@@ -96,8 +96,11 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 				return nil, err
 			}
 			own := *rec
-			rebaseAll(recs, from, to)
-			rebaseAll(left, from, to)
+			for _, list := range [][]model.ProposalRecord{recs, left} {
+				for k := range list {
+					list[k].Rebase(from, to)
+				}
+			}
 			*rec = own
 			change.Put = append(change.Put, left...)
 		}
@@ -152,10 +155,4 @@ func (f *Folder) recoverOne(ctx context.Context, rec *model.ProposalRecord, d *m
 		return !done, !done
 	}
 	return !done, done
-}
-
-func rebaseAll(recs []model.ProposalRecord, oldRel, newRel string) {
-	for i := range recs {
-		recs[i].Rebase(oldRel, newRel)
-	}
 }

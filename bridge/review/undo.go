@@ -39,8 +39,12 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author) (Outco
 		return Outcome{}, err
 	}
 	entries := undoable(journal, batch)
-	if len(entries) == 0 {
-		return Outcome{}, nothingToUndo(batch)
+	switch {
+	case len(entries) > 0:
+	case batch == "":
+		return Outcome{}, ErrNothingToUndo
+	default:
+		return Outcome{}, fmt.Errorf("%w: batch %s", ErrNothingToUndo, batch)
 	}
 	out := newOutcome()
 	byNote := make(map[model.Path][]string)
@@ -61,14 +65,15 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author) (Outco
 	var mu sync.Mutex // protects out.Away
 	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
 		for _, e := range entriesOf[p] {
-			n, err := r.decidedIn(ctx, e)
-			if n == nil && err == nil {
-				_, err = whyGone(journal, e)
-			}
-			if err != nil {
+			if err := r.names.CreateAgain(ctx, e); err != nil {
 				return again, err
 			}
-			pending, stays, err := undoNote(ctx, n, p, e, out.Batch, by)
+			n := r.tree.Folder(e.Folder).Lookup(e.Rel) // where people have it: it may be proposed to be deleted
+			if n == nil || n.Note == nil {
+				_, err := whyGone(journal, e)
+				return again, err
+			}
+			pending, stays, err := undoNote(ctx, n.Note, p, e, out.Batch, by)
 			mu.Lock()
 			out.Away = append(out.Away, stays...)
 			mu.Unlock()
@@ -107,13 +112,6 @@ func (r *Review) undoProposals(ctx context.Context, left []model.JournalEntry, b
 		}
 		left = waiting
 	}
-}
-
-func nothingToUndo(batch string) error {
-	if batch == "" {
-		return ErrNothingToUndo
-	}
-	return fmt.Errorf("%w: batch %s", ErrNothingToUndo, batch)
 }
 
 // undoable are the entries of a batch that has not been taken back, or of the
@@ -161,18 +159,6 @@ func notUndone(journal []model.JournalEntry) iter.Seq[model.JournalEntry] {
 			}
 		}
 	}
-}
-
-// decidedIn finds the note of an entry where people have it: it may be proposed to be
-// deleted. One that went because all of it was rejected is made again. nil if it is gone.
-func (r *Review) decidedIn(ctx context.Context, e model.JournalEntry) (*note.Note, error) {
-	if err := r.names.CreateAgain(ctx, e); err != nil {
-		return nil, err
-	}
-	if n := r.tree.Folder(e.Folder).Lookup(e.Rel); n != nil {
-		return n.Note, nil
-	}
-	return nil, nil
 }
 
 // whyGone says why nothing can be taken back in a note that is not there, and what can

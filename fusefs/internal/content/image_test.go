@@ -11,7 +11,7 @@ import (
 
 // written is the text that becomes of a write by who was shown text where the note has theirs.
 func written(text, theirs, mine string) string {
-	return Write([]Image{{Text: text, Version: model.NewVersion(theirs, diffwrap.AcceptedView, 1, time.Now())}}, mine).Text
+	return Write([]Image{{Text: text, Version: model.NewVersion(theirs, diffwrap.AcceptedView, time.Now())}}, mine).Text
 }
 
 func TestCarry(t *testing.T) {
@@ -45,7 +45,7 @@ func TestCarryIntoDroppedText(t *testing.T) {
 func TestNearest(t *testing.T) {
 	shown := []Image{{Text: "alpha beta gamma\n"}, {Text: "alpha beta gamma\na person's words\n"}}
 	for i := range shown {
-		shown[i].Version = model.NewVersion(shown[i].Text+"more\n", diffwrap.AcceptedView, 1, time.Now())
+		shown[i].Version = model.NewVersion(shown[i].Text+"more\n", diffwrap.AcceptedView, time.Now())
 	}
 	if got := Write(shown, "alpha BETA gamma\n").Bases[0]; got != shown[0].Version {
 		t.Errorf("a change of the older one is taken for one of %q", got.Text())
