@@ -33,7 +33,7 @@ type tools struct {
 }
 
 func newTools(t testing.TB, srv *mcpserver.Server) *tools {
-	return &tools{t, srv, srv.NewSession("test")}
+	return &tools{t, srv, srv.NewSession(mcpserver.Client{Name: "test"})}
 }
 
 // call runs a tool with the arguments given as name, value, name, value.
@@ -47,7 +47,7 @@ func (c *tools) call(name string, args ...any) mcpserver.Result {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	res, known := c.srv.Call(c.t.Context(), c.sess, name, raw)
+	res, known := c.sess.Call(c.t.Context(), name, raw)
 	if !known {
 		c.t.Fatalf("no tool %s", name)
 	}
@@ -98,11 +98,11 @@ type reply struct {
 // connect serves a stream and shakes hands.
 func connect(t testing.TB, srv *mcpserver.Server, name string) *rpc {
 	t.Helper()
-	return connectWith(t, srv, name, nil)
+	return connectWith(t, srv, name, mcpserver.Client{Name: "test"}, nil)
 }
 
 // connectWith is connect for a client whose user gives that answer to questions.
-func connectWith(t testing.TB, srv *mcpserver.Server, name string, answer map[string]any) *rpc {
+func connectWith(t testing.TB, srv *mcpserver.Server, name string, who mcpserver.Client, answer map[string]any) *rpc {
 	t.Helper()
 	fromClient, in := io.Pipe()
 	out, toClient := io.Pipe()
@@ -113,7 +113,7 @@ func connectWith(t testing.TB, srv *mcpserver.Server, name string, answer map[st
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		err := srv.ServeStream(ctx, fromClient, toClient, "test")
+		err := srv.ServeStream(ctx, fromClient, toClient, who)
 		toClient.Close()
 		c.ended <- err
 	}()

@@ -3,7 +3,7 @@
 //
 //	srv := mcpserver.New(ws, mcpserver.Options{Author: "Claude"})
 //	defer srv.Close()
-//	err = srv.ServeStream(ctx, os.Stdin, os.Stdout, "stdio")
+//	err = srv.ServeStream(ctx, os.Stdin, os.Stdout, mcpserver.Client{Name: "stdio"})
 //
 // A [Server] offers tools, resources and prompts over one bridge.Workspace. A [Session] is one client: its
 // identity, and which versions of which notes it was shown. A tool is a function from a client and typed

@@ -21,7 +21,7 @@ func TestInstructionsNameTheToolsThatAreThere(t *testing.T) {
 				t.Fatal(err)
 			}
 			tools := picked.tools
-			text := instructions(bridge.Options{}, tools)
+			text := instructions(bridge.Options{}, toolset{tools: tools})
 			for _, name := range word.FindAllString(text, -1) {
 				known := slices.ContainsFunc(tools, func(t tool.Tool) bool {
 					return t.Name == name || slices.ContainsFunc(t.Params, func(p schema.Param) bool { return p.Name == name })

@@ -77,10 +77,7 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 
 // listResources returns the page of notes after the cursor, which holds the last path before it.
 func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Resource, mcp.Cursor) {
-	after, err := base64.StdEncoding.DecodeString(string(cursor))
-	if err != nil {
-		after = nil // unreachable: mcp-go refuses such a cursor
-	}
+	after, _ := base64.StdEncoding.DecodeString(string(cursor)) // mcp-go refuses what is not base64
 	paths := s.notePaths(ctx)
 	i, found := slices.BinarySearch(paths, model.Path(after))
 	if found {

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -54,13 +55,8 @@ type Options struct {
 
 // Server serves one workspace to any number of clients at a time.
 type Server struct {
-	*shared
-	o     Options
-	offer offer
-}
-
-// shared is what a Server shares with its variants for other clients.
-type shared struct {
+	o        Options
+	offer    toolset
 	ws       *bridge.Workspace
 	log      *slog.Logger
 	mcp      *server.MCPServer
@@ -73,14 +69,22 @@ type shared struct {
 	closers []func()
 }
 
-func (s *shared) onClose(fn func()) {
+// Client says for whom a Session is.
+type Client struct {
+	Name     string // until it gives another, for example "stdio"
+	Author   string // of its changes; "" takes that of the Server
+	ReadOnly bool   // it may change nothing
+	Unasked  bool   // it is a person's own command, which needs no approval
+}
+
+func (s *Server) onClose(fn func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closers = append(s.closers, fn)
 }
 
 // Close ends HTTP sessions, and stops following the workspace's events. Streams end by themselves.
-func (s *shared) Close() {
+func (s *Server) Close() {
 	s.mu.Lock()
 	closers := s.closers
 	s.closers = nil
@@ -92,7 +96,7 @@ func (s *shared) Close() {
 
 // New returns a Server of ws. It starts nothing.
 func New(ws *bridge.Workspace, o Options) *Server {
-	s := &Server{shared: &shared{ws: ws, log: o.Logger}, o: o}
+	s := &Server{ws: ws, log: o.Logger, o: o}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -100,7 +104,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 		s.o.Inflight = inflight.New(inflight.Default)
 	}
 	s.offer, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
-	s.sessions = streamablehttp.NewSessions(func(id string) *Session { return s.newSession(id, "http") })
+	s.sessions = streamablehttp.NewSessions(func(id string) *Session { return s.newSession(id, Client{Name: "http"}) })
 	s.index = search.NewIndex(ws)
 	if s.semantic = o.Semantic; s.semantic == nil {
 		s.semantic = semantic.New(ws, semantic.Options{Logger: o.Logger})
@@ -115,7 +119,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	hooks.AddOnError(stream.NoteUnknownTool)
 	s.mcp = server.NewMCPServer("relayfs", o.Version,
 		server.WithTitle("relayfs: shared notes"),
-		server.WithInstructions(instructions(ws.Options(), s.offer.tools)),
+		server.WithInstructions(instructions(ws.Options(), s.offer)),
 		server.WithToolCapabilities(false),
 		server.WithResourceCapabilities(true, false),
 		server.WithPromptCapabilities(false),
@@ -135,43 +139,10 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	return s
 }
 
-// As returns a variant of s with another author. A variant shares everything with s and needs no Close.
-func (s *Server) As(author string) *Server {
-	v := *s
-	v.o.Author = author
-	return &v
-}
-
-// Unasked returns a variant of s for a person's own commands, which need no approval.
-func (s *Server) Unasked() *Server {
-	v := *s
-	v.o.Approve = approval.None
-	return &v
-}
-
-// Reading returns a variant of s for clients that may change nothing.
-func (s *Server) Reading() *Server {
-	v := *s
-	v.o.ReadOnly = true
-	v.offer = s.offer.reading()
-	return &v
-}
-
-// offered filters tools/list and tools/call by the variant that a request came to.
+// offered filters tools/list and tools/call by what the client of a request may do.
 func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
-	if !s.session(ctx).server.o.ReadOnly {
-		return all
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return !*t.Annotations.ReadOnlyHint })
-}
-
-// Call runs a tool by name, without a protocol. known is false if there is no such tool.
-func (s *Server) Call(ctx context.Context, sess *Session, name string, args json.RawMessage) (res answer.Result, known bool) {
-	i := slices.IndexFunc(s.offer.tools, func(t tool.Tool) bool { return t.Name == name })
-	if i < 0 {
-		return answer.Result{}, false
-	}
-	return s.offer.tools[i].Call(ctx, sess.client, args).Bounded(), true
+	offer := s.session(ctx).offer
+	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return !offer.has(t.Name) })
 }
 
 // MaxMessage bounds a message on a stream, in bytes: the largest note with every character escaped.
@@ -183,17 +154,17 @@ func Lines(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func()
 }
 
 // ServeStream serves one client that sends JSON-RPC messages on r, one per line, and receives its
-// answers on w. client ("stdio") names a client that gives no name. ServeStream returns nil when r
-// ends and every request is answered. It returns ctx's error when ctx ends first; the caller must
-// then close r, because a read may still wait on it. Each call is a session.
-func (s *Server) ServeStream(ctx context.Context, r io.Reader, w io.Writer, client string) error {
-	sess := s.NewSession(client)
+// answers on w. ServeStream returns nil when r ends and every request is answered. It returns ctx's
+// error when ctx ends first; the caller must then close r, because a read may still wait on it. Each
+// call is a session.
+func (s *Server) ServeStream(ctx context.Context, r io.Reader, w io.Writer, c Client) error {
+	sess := s.NewSession(c)
 	return stream.Serve(context.WithValue(ctx, streamKey{}, sess), r, w, stream.Options{
-		Protocol: s.mcp, ID: sess.id(), Client: client, Subscriptions: s.watches, NoSuchTool: s.noSuchTool, Logger: s.log,
+		Protocol: s.mcp, ID: sess.id(), Client: c.Name, Subscriptions: s.watches, NoSuchTool: sess.noSuchTool, Logger: s.log,
 	})
 }
 
-func (s *Server) noSuchTool(name string) string {
+func (s *Session) noSuchTool(name string) string {
 	var names []string
 	for _, t := range s.offer.tools {
 		names = append(names, t.Name)
@@ -230,8 +201,8 @@ type Result = answer.Result
 
 // Session is one client of a Server.
 type Session struct {
-	server *Server
 	client *tool.Client
+	offer  toolset
 }
 
 func (s *Session) id() string { return s.client.Session.ID() }
@@ -245,16 +216,31 @@ func (s *Session) ReadAll(ctx context.Context, name string) error {
 	return err
 }
 
-// NewSession returns a client that calls tools without a protocol.
-func (s *Server) NewSession(client string) *Session { return s.newSession(rand.Text(), client) }
+// Call runs a tool by name, without a protocol. known is false if there is no such tool.
+func (s *Session) Call(ctx context.Context, name string, args json.RawMessage) (res answer.Result, known bool) {
+	i := slices.IndexFunc(s.offer.tools, func(t tool.Tool) bool { return t.Name == name })
+	if i < 0 {
+		return answer.Result{}, false
+	}
+	return s.offer.tools[i].Call(ctx, s.client, args).Bounded(), true
+}
 
-func (s *Server) newSession(id, client string) *Session {
-	own := session.New(session.Options{ID: id, Client: client, Author: s.o.Author, Outcomes: s.ws, Logger: s.log})
-	gate := approval.NewGate(s.o.Approve, s.ws.Options().Mode == bridge.Direct)
-	return &Session{server: s, client: &tool.Client{
+// NewSession returns a client that calls tools without a protocol.
+func (s *Server) NewSession(c Client) *Session { return s.newSession(rand.Text(), c) }
+
+func (s *Server) newSession(id string, c Client) *Session {
+	offer, approve := s.offer, s.o.Approve
+	if c.ReadOnly {
+		offer = offer.reading()
+	}
+	if c.Unasked {
+		approve = approval.None
+	}
+	own := session.New(session.Options{ID: id, Client: c.Name, Author: cmp.Or(c.Author, s.o.Author), Workspace: s.ws, Logger: s.log})
+	return &Session{offer: offer, client: &tool.Client{
 		Workspace: s.ws, Session: own, Names: names.Resolver{Workspace: s.ws},
-		Changes: change.Changes{Workspace: s.ws, Session: own, Gate: gate},
-		Index:   s.index, Semantic: s.semantic, Words: s.offer.words, NoteReader: s.offer.noteReader,
+		Changes: change.Changes{Workspace: s.ws, Session: own, Gate: approval.NewGate(approve, s.ws.Options().Mode == bridge.Direct)},
+		Index:   s.index, Semantic: s.semantic, Words: offer.words, NoteReader: offer.reader,
 	}}
 }
 
@@ -270,5 +256,5 @@ func (s *Server) session(ctx context.Context) *Session {
 			return sess
 		}
 	}
-	return s.NewSession("")
+	return s.NewSession(Client{})
 }

@@ -26,7 +26,7 @@ func TestStreamAnswersBeforeItEnds(t *testing.T) {
 		}
 		in.Write(append(line, '\n'))
 	}
-	if err := srv.ServeStream(t.Context(), &in, &out, "test"); err != nil {
+	if err := srv.ServeStream(t.Context(), &in, &out, mcpserver.Client{Name: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), `"V/a.md"`); n != 50 {
@@ -46,7 +46,7 @@ func TestStreamErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := srv.ServeStream(t.Context(), strings.NewReader(tt.in), &out, "test"); err != nil {
+			if err := srv.ServeStream(t.Context(), strings.NewReader(tt.in), &out, mcpserver.Client{Name: "test"}); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.Contains(out.String(), tt.want) || tt.want == "" && out.Len() > 0 {
@@ -62,7 +62,7 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 	defer w.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- srv.ServeStream(ctx, r, io.Discard, "test") }()
+	go func() { done <- srv.ServeStream(ctx, r, io.Discard, mcpserver.Client{Name: "test"}) }()
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
@@ -75,7 +75,7 @@ func TestStreamRefusesEndlessMessages(t *testing.T) {
 	}
 	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
 	endless := io.LimitReader(zeros{}, 200<<20)
-	err := srv.ServeStream(t.Context(), endless, io.Discard, "test")
+	err := srv.ServeStream(t.Context(), endless, io.Discard, mcpserver.Client{Name: "test"})
 	if err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("got %v", err)
 	}
@@ -96,7 +96,7 @@ func TestCancelledSearch(t *testing.T) {
 	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	res, _ := srv.Call(ctx, srv.NewSession("test"), "grep", json.RawMessage(`{"pattern":"foo"}`))
+	res, _ := srv.NewSession(mcpserver.Client{Name: "test"}).Call(ctx, "grep", json.RawMessage(`{"pattern":"foo"}`))
 	if !res.IsError || res.Text[0] != "The call was cancelled." {
 		t.Errorf("got %+v", res)
 	}
@@ -136,7 +136,7 @@ func TestAuthors(t *testing.T) {
 	f, srv := serve(t, map[string]string{"V/a.md": "one\n\ntwo\n\nthree\n"})
 	unnamed := mcpserver.New(f.Workspace, mcpserver.Options{})
 	t.Cleanup(unnamed.Close)
-	for i, c := range []*rpc{connect(t, srv, "x"), connect(t, srv.As("Bob"), "y"), connect(t, unnamed, "gpt")} {
+	for i, c := range []*rpc{connect(t, srv, "x"), connectWith(t, srv, "y", mcpserver.Client{Name: "test", Author: "Bob"}, nil), connect(t, unnamed, "gpt")} {
 		c.callTool("read", map[string]any{"file_path": "V/a.md"})
 		word := strings.Fields("one two three")[i]
 		if text, isError := c.callTool("edit", map[string]any{"file_path": "V/a.md", "old_string": word, "new_string": strings.ToUpper(word)}); isError {

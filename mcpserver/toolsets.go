@@ -48,24 +48,17 @@ func CheckToolsets(names []string) error {
 	return err
 }
 
-type offer struct {
-	tools      []tool.Tool
-	words      refusal.Words
-	noteReader change.Reader
-}
-
-// pick returns the offer of the named sets, or of claude if there are none, without writing tools if
-// readOnly.
-func pick(sets []string, readOnly bool) (offer, error) {
+// pick returns the named sets as one, or claude if there are none, without writing tools if readOnly.
+func pick(sets []string, readOnly bool) (toolset, error) {
 	if len(sets) == 0 {
 		sets = []string{ToolsetClaude}
 	}
 	for _, set := range sets {
 		if known := Toolsets(); !slices.Contains(known, set) {
-			return offer{}, fmt.Errorf("toolset %q is none of %s", set, strings.Join(known, ", "))
+			return toolset{}, fmt.Errorf("toolset %q is none of %s", set, strings.Join(known, ", "))
 		}
 	}
-	var o offer
+	var o toolset
 	for _, set := range toolsets() {
 		if !slices.Contains(sets, set.name) {
 			continue
@@ -73,8 +66,8 @@ func pick(sets []string, readOnly bool) (offer, error) {
 		if o.tools == nil {
 			o.words = set.words
 		}
-		if o.noteReader.Call == nil || set.name == ToolsetNotes {
-			o.noteReader = set.reader
+		if o.reader.Call == nil || set.name == ToolsetNotes {
+			o.reader = set.reader
 		}
 		o.tools = append(o.tools, set.tools...)
 	}
@@ -85,9 +78,13 @@ func pick(sets []string, readOnly bool) (offer, error) {
 }
 
 // reading returns o without the tools that change something.
-func (o offer) reading() offer {
+func (o toolset) reading() toolset {
 	o.tools = slices.DeleteFunc(slices.Clone(o.tools), func(t tool.Tool) bool { return !t.Hints.ReadOnly })
 	return o
+}
+
+func (o toolset) has(name string) bool {
+	return slices.ContainsFunc(o.tools, func(t tool.Tool) bool { return t.Name == name })
 }
 
 // guides are instructions for a tool and those that belong to it. A guide is given if its tool is offered.
@@ -99,24 +96,21 @@ var guides = []struct{ tool, say string }{
 	{"patch_content", "search_content, get_content and patch_content work on notes, canvases and bases; say with entity_type which it is. patch_content wants a short, unique old_string."},
 }
 
-func instructions(o bridge.Options, tools []tool.Tool) string {
+func instructions(o bridge.Options, offer toolset) string {
 	var names []string
 	for _, f := range o.Folders {
 		names = append(names, f.Name)
-	}
-	has := func(name string) bool {
-		return slices.ContainsFunc(tools, func(t tool.Tool) bool { return t.Name == name })
 	}
 	parts := []string{
 		"These tools work on shared Markdown notes that people edit at the same time. Paths look like Folder/sub/Name.md; the top-level folders are: " +
 			strings.Join(names, ", ") + ".",
 	}
 	for _, g := range guides {
-		if has(g.tool) {
+		if offer.has(g.tool) {
 			parts = append(parts, g.say)
 		}
 	}
-	if !slices.ContainsFunc(tools, func(t tool.Tool) bool { return !t.Hints.ReadOnly }) {
+	if !slices.ContainsFunc(offer.tools, func(t tool.Tool) bool { return !t.Hints.ReadOnly }) {
 		return strings.Join(append(parts, "This server is read-only."), "\n")
 	}
 	parts = append(parts, "Notes may change while you work. A change is matched against the note as it is then: it lands in the right place or fails, and then you read the note again.")
@@ -131,7 +125,7 @@ func instructions(o bridge.Options, tools []tool.Tool) string {
 		parts = append(parts,
 			"Everything you change becomes a suggestion that a person accepts or rejects. You see your changes as if they were accepted, so do not make them twice.",
 			"Write plain Markdown. Do not write CriticMarkup such as {++added++} or {--deleted--} by hand: marks are made for you.")
-		if has("comment") {
+		if offer.has("comment") {
 			parts = append(parts, "list_suggestions shows what waits. To explain something to the reviewer, use comment.")
 		}
 	}

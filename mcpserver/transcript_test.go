@@ -277,7 +277,7 @@ func (r *transcriptRun) run(command string) string {
 		return ""
 	case "session":
 		r.clients++
-		r.client = connectWith(r.t, r.srv, "agent-"+string(rune('0'+r.clients)), answers[rest])
+		r.client = connectWith(r.t, r.srv, "agent-"+string(rune('0'+r.clients)), mcpserver.Client{Name: "test"}, answers[rest])
 		return ""
 	}
 	args := repeated.ReplaceAllStringFunc(rest, func(s string) string {

@@ -67,7 +67,7 @@ func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	o := &slog.HandlerOptions{Level: level}
 	switch f.format {
 	case "text":
-		return slog.New(slog.NewTextHandler(output.PrintableWriter(w), o)), nil
+		return slog.New(slog.NewTextHandler(output.PrintableWriter{W: w}, o)), nil
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, o)), nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/mcpproxy"
@@ -117,7 +118,7 @@ interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 			if o.http.Addr == "" {
 				return o.serveStdio(cmd, e, sources, so)
 			}
-			err = o.serve(cmd.Context(), sources, so, ownership.MCPCommand, "", func(ctx context.Context, _ *ownership.Session, c *ownership.Control) error {
+			err = o.serve(cmd.Context(), sources, so, ownership.MCPCommand, "", func(ctx context.Context, c *ownership.Control) error {
 				c.HTTP.Announce(e.stderr)
 				<-ctx.Done()
 				return nil
@@ -143,17 +144,13 @@ func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.S
 	if cmd.Flags().Changed("author") {
 		client.Author = o.author
 	}
-	s, err := ownership.Open(cmd.Context(), sources, so)
-	owned := ownership.Answering(err)
-	switch {
-	case owned != nil && len(client.Given) > 0:
+	client.Accept = func(info owner.Info) error {
+		if len(client.Given) == 0 {
+			return nil
+		}
 		return clierr.WithHint(
-			fmt.Errorf("%s cannot be chosen here: the vault is served by %v, which decides for all its clients", strings.Join(client.Given, ", "), *owned),
+			fmt.Errorf("%s cannot be chosen here: the vault is served by %v, which decides for all its clients", strings.Join(client.Given, ", "), info),
 			"leave it out, or give it to that process")
-	case owned != nil:
-		return client.ServeOwner(cmd.Context(), e.stdin, e.stdout, *owned)
-	case err != nil:
-		return err
 	}
-	return client.ServeOwn(cmd.Context(), e.stdin, e.stdout, s)
+	return client.Serve(cmd.Context(), e.stdin, e.stdout)
 }

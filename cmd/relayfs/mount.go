@@ -70,20 +70,20 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	if err := fusefs.Check(mountpoint, o.nonEmpty); err != nil {
 		return err
 	}
-	return o.serve(ctx, sources, so, "mount", mountpoint, func(ctx context.Context, s *ownership.Session, c *ownership.Control) error {
+	return o.serve(ctx, sources, so, "mount", mountpoint, func(ctx context.Context, c *ownership.Control) error {
 		fuseOptions := fusefs.Options{
-			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: s.Log, Guard: selfWith(guardCommand),
+			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log, Guard: selfWith(guardCommand),
 		}
 		if o.watchPokes {
 			fuseOptions.Poker = selfWith(pokeCommand)
 		}
-		server, err := fusefs.Mount(ctx, s.Workspace, mountpoint, fuseOptions)
+		server, err := fusefs.Mount(ctx, c.Workspace, mountpoint, fuseOptions)
 		if err != nil {
 			return err
 		}
 		makeRoom()
 		c.Announce(e.stderr)
-		daemon.Ready(e.stderr, daemon.Mounted+mountpoint, s.LogFile())
+		daemon.Ready(e.stderr, daemon.Mounted+mountpoint, c.LogFile())
 		gone := make(chan struct{})
 		go func() {
 			server.Wait()

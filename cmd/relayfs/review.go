@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/page"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -20,30 +19,22 @@ import (
 // withReview calls show with the queue of the running owner, or owns the vaults meanwhile, so that changes of
 // others are seen. state is the state folder of the first vault.
 func (f *queueFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, q queue.Queue, state string) error) error {
-	c, err := f.search().Follow(ctx, args)
+	c, state, err := f.search().Follow(ctx, args)
 	if err != nil {
 		return err
 	}
-	if c == nil {
-		return f.withSession(ctx, e, args, func(s *ownership.Session) error {
-			c := ownership.NewControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log})
-			defer c.MCP.Close()
-			return s.Serve(ctx, c, "review", func(ctx context.Context) error {
-				q, cancel := queue.NewLocal(s.Workspace)
-				defer cancel()
-				return show(ctx, q, s.State)
-			})
+	if c != nil {
+		return show(ctx, queue.Remote{Client: c}, state)
+	}
+	return f.withSession(ctx, e, args, func(s *ownership.Session) error {
+		c := ownership.NewControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log})
+		defer c.MCP.Close()
+		return c.Serve(ctx, "review", func(ctx context.Context) error {
+			q, cancel := queue.NewLocal(s.Workspace)
+			defer cancel()
+			return show(ctx, q, s.State)
 		})
-	}
-	base, err := source.StateDir(f.state)
-	if err != nil {
-		return err
-	}
-	served, err := f.search().Sources(c, args)
-	if err != nil {
-		return err
-	}
-	return show(ctx, queue.Remote{Client: c}, served[0].State(base))
+	})
 }
 
 func newPageCommand(e *env) *cobra.Command {

@@ -48,9 +48,9 @@ which a backend makes tokens for its users.`,
 			if err != nil {
 				return err
 			}
-			return o.serve(cmd.Context(), sources, so, "serve", "", func(ctx context.Context, s *ownership.Session, c *ownership.Control) error {
+			return o.serve(cmd.Context(), sources, so, "serve", "", func(ctx context.Context, c *ownership.Control) error {
 				c.Announce(e.stderr)
-				daemon.Ready(e.stderr, daemon.Serving+strings.Join(source.Names(sources), ", "), s.LogFile())
+				daemon.Ready(e.stderr, daemon.Serving+strings.Join(source.Names(sources), ", "), c.LogFile())
 				<-ctx.Done()
 				return nil
 			})
@@ -103,7 +103,7 @@ func (o *serveOptions) prepare(e *env, args []string) (sources []source.Source, 
 
 // serve owns the vaults and serves them to other processes while work runs. mountpoint may be "".
 func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so ownership.Options, command, mountpoint string,
-	work func(context.Context, *ownership.Session, *ownership.Control) error) error {
+	work func(context.Context, *ownership.Control) error) error {
 	s, err := ownership.Take(ctx, sources, so)
 	if err != nil {
 		return err
@@ -118,5 +118,5 @@ func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so ow
 	if c.Yjs, err = o.yjs.Listen(ctx, s.Workspace, o.state, s.Log); err != nil {
 		return err
 	}
-	return s.Serve(ctx, c, command, func(ctx context.Context) error { return work(ctx, s, c) })
+	return c.Serve(ctx, command, func(ctx context.Context) error { return work(ctx, c) })
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/doctor"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/status"
@@ -27,28 +25,24 @@ func newStatusCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report, err := f.report(cmd.Context(), e, c, args)
+			var r status.Report
+			if c != nil {
+				r, err = status.Ask(cmd.Context(), c)
+			} else {
+				err = f.withSession(cmd.Context(), e, args, func(s *ownership.Session) (err error) {
+					r.Status, err = s.Workspace.Status(cmd.Context())
+					return err
+				})
+			}
 			if err != nil {
 				return err
 			}
-			return show(e, asJSON, report, status.Print)
+			return show(e, asJSON, r, status.Print)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	f.registerClient(cmd)
 	return cmd
-}
-
-// report describes the workspace of the owner that c asks, or, if c is nil, of the sources.
-func (f *workspaceFlags) report(ctx context.Context, e *env, c *owner.Client, args []string) (r status.Report, err error) {
-	if c != nil {
-		return status.Ask(ctx, c)
-	}
-	err = f.withSession(ctx, e, args, func(s *ownership.Session) (err error) {
-		r.Status, err = s.Workspace.Status(ctx)
-		return err
-	})
-	return r, err
 }
 
 func newDoctorCommand(e *env) *cobra.Command {

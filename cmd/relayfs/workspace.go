@@ -73,11 +73,15 @@ func (f *workspaceFlags) search() ownership.Search {
 
 // session checks the flags and returns them as the options of a session.
 func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err error) {
-	if o.Workspace, err = f.options(log); err != nil {
-		return o, err
-	}
-	if o.Base, err = source.StateDir(f.state); err != nil {
-		return o, err
+	o.Workspace.ReadOnly, o.Workspace.Logger = f.readOnly, log
+	var errs [5]error
+	o.Workspace.Mode, errs[0] = bridge.ParseMode(f.mode)
+	o.Workspace.View, errs[1] = diffwrap.ParseView(f.view)
+	o.Workspace.Dialect, errs[2] = diffwrap.ParseDialect(f.dialect)
+	o.Workspace.FrontMatter, errs[3] = diffwrap.ParseFrontMatterPolicy(f.frontMatter)
+	o.Workspace.Structure, errs[4] = bridge.ParseStructurePolicy(f.structure)
+	if err := errors.Join(errs[:]...); err != nil {
+		return o, clierr.Usage(err)
 	}
 	switch f.sync {
 	case "auto":
@@ -90,25 +94,12 @@ func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err err
 	if f.presence {
 		o.Presence = f.author
 	}
-	return o, nil
+	o.Base, err = source.StateDir(f.state)
+	return o, err
 }
 
-func (f *workspaceFlags) options(log *slog.Logger) (bridge.Options, error) {
-	var o bridge.Options
-	o.ReadOnly, o.Logger = f.readOnly, log
-	var errs [5]error
-	o.Mode, errs[0] = bridge.ParseMode(f.mode)
-	o.View, errs[1] = diffwrap.ParseView(f.view)
-	o.Dialect, errs[2] = diffwrap.ParseDialect(f.dialect)
-	o.FrontMatter, errs[3] = diffwrap.ParseFrontMatterPolicy(f.frontMatter)
-	o.Structure, errs[4] = bridge.ParseStructurePolicy(f.structure)
-	if err := errors.Join(errs[:]...); err != nil {
-		return o, clierr.Usage(err)
-	}
-	return o, nil
-}
-
-// withSession calls do with the workspace of the sources, which no process owns.
+// withSession calls do with the workspace of the sources, which no process owns. Its options are the defaults of the
+// flags, which are zero.
 func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*ownership.Session) error) error {
 	if args = e.config.SourcesOr(args); len(args) == 0 {
 		return clierr.WithHint(fmt.Errorf("no relayfs is running"), "name the vault: relayfs ... ~/Notes")
@@ -121,13 +112,12 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	flags := &workspaceFlags{
-		mode: "suggest", view: "accepted", dialect: "plain", frontMatter: "direct", structure: "propose", sync: "auto", state: f.state,
-	}
-	o, err := flags.session(log)
+	base, err := source.StateDir(f.state)
 	if err != nil {
 		return err
 	}
+	o := ownership.Options{Base: base, Version: version()}
+	o.Workspace.Logger = log
 	s, err := ownership.Open(ctx, sources, o)
 	if err != nil {
 		return err

@@ -165,7 +165,7 @@ var importRules = map[string]importRule{
 		"every change of a client goes through it; it knows no tool",
 	},
 	"mcpserver/internal/refusal": {
-		[]string{"bridge/model", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/grep", "mcpserver/internal/names", "mcpserver/internal/search"},
+		[]string{"bridge/model", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/names", "mcpserver/internal/search"},
 		"what a model is told for an error",
 	},
 	"mcpserver/internal/tool": {

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"encoding/json"
 	"fmt"
 	"sort"
 	"strings"
@@ -21,57 +22,36 @@ const (
 
 // Cost returns the length of the Result as an answer, in bytes of JSON.
 func (r Result) Cost() int {
-	n := Envelope + len(r.Structured) + 5*htmlCount(string(r.Structured))
+	n := Envelope
+	if r.Structured != nil {
+		n += jsonLen(r.Structured)
+	}
 	for _, b := range r.Text {
 		n += TextCost(b) + 32
 	}
 	return n
 }
 
-// TextCost returns the length of s as a string in JSON, without the quotes.
-func TextCost(s string) int {
-	n := 0
-	for i := 0; i < len(s); {
-		c, size := charCost(s[i:])
-		n, i = n+c, i+size
-	}
-	return n
+// jsonLen returns the length of v as JSON, as it is sent.
+func jsonLen(v any) int {
+	raw, _ := json.Marshal(v) // nil if it cannot be JSON, which JSON reports
+	return len(raw)
 }
 
-// charCost returns the length of the first character of s in JSON, and its length in s.
-func charCost(s string) (cost, size int) {
-	switch c := s[0]; {
-	case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t':
-		return 2, 1
-	case c < ' ' || c == '<' || c == '>' || c == '&':
-		return 6, 1
-	case c < utf8.RuneSelf:
-		return 1, 1
-	}
-	r, size := utf8.DecodeRuneInString(s)
-	if r == utf8.RuneError || r == '\u2028' || r == '\u2029' {
-		return 6, size
-	}
-	return size, size
-}
+// TextCost returns the length of s as a string in JSON, without the quotes.
+func TextCost(s string) int { return jsonLen(s) - 2 }
 
 // BothCost returns the cost of v in a structured result, which holds v as JSON and again as escaped text.
-func BothCost(v any) int {
-	raw := PlainJSON(v)
-	return TextCost(raw) + len(raw) + 5*htmlCount(raw)
-}
-
-// htmlCount counts the characters that encoding/json escapes for the sake of HTML.
-func htmlCount(s string) int {
-	return strings.Count(s, "<") + strings.Count(s, ">") + strings.Count(s, "&")
-}
+func BothCost(v any) int { return jsonLen(v) + TextCost(PlainJSON(v)) }
 
 // FirstThatFit returns the longest beginning of s that costs at most limit.
 func FirstThatFit(s string, limit int) (short string, cut bool) {
-	n := 0
-	for i := 0; i < len(s); {
-		c, size := charCost(s[i:])
-		if n += c; n > limit {
+	if len(s) <= limit && TextCost(s) <= limit {
+		return s, false
+	}
+	for i, n := 0, 0; i < len(s); {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		if n += TextCost(s[i : i+size]); n > limit {
 			return s[:i], true
 		}
 		i += size

@@ -18,7 +18,7 @@ type Result struct {
 	// Structured is the JSON object of a tool with an output schema. Text holds the same.
 	Structured json.RawMessage
 	IsError    bool // the model is to read Text and try something else
-	// Next is the cursor at which a list or a search continues, "" at its end.
+	// Next is the cursor at which a list or a search without structured content continues, "" at its end.
 	Next string
 	// Ask is a question to the person at the client, who calls again with the answer.
 	Ask string
@@ -31,8 +31,7 @@ func Text(blocks ...string) Result {
 	return Result{Text: slices.DeleteFunc(blocks, func(b string) bool { return b == "" })}
 }
 
-// JSON returns the Result with r as structured content. A method Failed of r makes the
-// Result an error; a method Next gives its cursor.
+// JSON returns the Result with r as structured content. A method Failed of r makes the Result an error.
 func JSON(r any) Result {
 	text := PlainJSON(r)
 	if text == "" {
@@ -41,9 +40,6 @@ func JSON(r any) Result {
 	res := Result{Text: []string{text}, Structured: json.RawMessage(text)}
 	if f, ok := r.(interface{ Failed() bool }); ok {
 		res.IsError = f.Failed()
-	}
-	if l, ok := r.(interface{ Next() string }); ok {
-		res.Next = l.Next()
 	}
 	return res
 }

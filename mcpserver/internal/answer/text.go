@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,27 +42,14 @@ func Unprintable(r rune) bool {
 func Meant(s string) string {
 	var b strings.Builder
 	for s != "" {
-		r, n := unescape(s)
+		r, n := utf8.DecodeRuneInString(s)
+		if c, _, rest, err := strconv.UnquoteChar(s, 0); err == nil && strings.TrimSuffix(s, rest) == Shown(string(c)) {
+			r, n = c, len(s)-len(rest)
+		}
 		b.WriteRune(r)
 		s = s[n:]
 	}
 	return b.String()
-}
-
-// unescape returns the first character of s, and the length of its escaped form.
-func unescape(s string) (rune, int) {
-	for r, esc := range shortEscapes {
-		if strings.HasPrefix(s, esc) {
-			return r, len(esc)
-		}
-	}
-	var r rune
-	if len(s) >= 6 && strings.HasPrefix(s, `\u`) {
-		if _, err := fmt.Sscanf(s[2:6], "%04x", &r); err == nil && Unprintable(r) {
-			return r, 6
-		}
-	}
-	return utf8.DecodeRuneInString(s)
 }
 
 // LeftOut stands for what a preview leaves out.

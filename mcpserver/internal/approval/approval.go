@@ -51,15 +51,14 @@ func Parse(words []string) (Approvals, error) {
 		if !slices.Contains([]Approval{Auto, Ask, Deny}, Approval(value)) {
 			return nil, fmt.Errorf("approval %q is none of ask, auto, deny", value)
 		}
-		kinds := []Operation{Create, Update, Delete}
-		if one && !slices.Contains(kinds, Operation(kind)) {
+		known := false
+		for _, k := range []Operation{Create, Update, Delete} {
+			if !one || k == Operation(kind) {
+				a[k], known = Approval(value), true
+			}
+		}
+		if !known {
 			return nil, fmt.Errorf("approval %q is for none of create, update, delete", word)
-		}
-		if one {
-			kinds = []Operation{Operation(kind)}
-		}
-		for _, k := range kinds {
-			a[k] = Approval(value)
 		}
 	}
 	return a, nil

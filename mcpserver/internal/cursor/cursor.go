@@ -58,18 +58,16 @@ func (l Listing) After(cursor string, key any) (given bool, err error) {
 		"Give it exactly as next_cursor says, with the other arguments as they were, or leave it out to begin anew.", l.tool)
 }
 
-// MoreAt returns the line of a text result that names the next cursor.
-func MoreAt(shown, cursor string) string {
-	return fmt.Sprintf("[%s next_cursor: %q. Call again with it as cursor and the same other arguments to see more.]", shown, cursor)
+// Continue adds to a text result that it continues after key, and shown, which says how much it shows.
+func (l Listing) Continue(res *answer.Result, key any, shown string) {
+	res.Next = l.Cursor(key)
+	res.Text = append(res.Text, fmt.Sprintf("[%s next_cursor: %q. Call again with it as cursor and the same other arguments to see more.]", shown, res.Next))
 }
 
 // Page is the part of a structured result that names the next cursor.
 type Page struct {
 	NextCursor string `json:"next_cursor,omitempty" doc:"There is more: call again with it as cursor and the same other arguments"`
 }
-
-// Next returns the cursor at which the list continues, "" at its end.
-func (p Page) Next() string { return p.NextCursor }
 
 // Fit returns build(m, page) for as many of n items, of total ones that are left, as fit into an
 // answer. key is the cursor key of an item, at which the page says that the list continues.

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -44,23 +45,20 @@ func hasLine(doc, line string) bool {
 // codeIn returns the fenced code blocks and code spans in doc, after CommonMark without containers.
 func codeIn(doc string) []passage.Place {
 	var code []passage.Place
-	fence, begin := "", 0
-	for off := 0; off < len(doc); {
-		end := off + len(doc[off:])
-		if i := strings.IndexByte(doc[off:], '\n'); i >= 0 {
-			end = off + i + 1
-		}
-		mark := fenceOf(doc[off:end])
+	fence, begin, off := "", 0, 0
+	for line := range strings.Lines(doc) {
+		end := off + len(line)
+		mark := fenceOf(line)
 		switch {
 		case fence != "":
-			if strings.HasPrefix(mark, fence) && strings.TrimSpace(strings.TrimLeft(doc[off:end], " \t>"+fence[:1])) == "" {
+			if strings.HasPrefix(mark, fence) && strings.TrimSpace(strings.TrimLeft(line, " \t>"+fence[:1])) == "" {
 				code = append(code, passage.Place{Start: begin, End: end})
 				fence = ""
 			}
 		case mark != "":
 			fence, begin = mark, off
 		default:
-			code = append(code, codeSpans(doc, off, end)...)
+			code = append(code, codeSpans(line, off)...)
 		}
 		off = end
 	}
@@ -82,28 +80,18 @@ func fenceOf(line string) string {
 	return ""
 }
 
-func codeSpans(doc string, off, end int) []passage.Place {
+var backticks = regexp.MustCompile("`+")
+
+// codeSpans returns the code spans of a line, which begins at off: from a run of backticks to the next of its length.
+func codeSpans(line string, off int) []passage.Place {
 	var spans []passage.Place
-	for off < end {
-		i := strings.IndexByte(doc[off:end], '`')
-		if i < 0 {
-			break
-		}
-		open := off + i
-		n := end - open - len(strings.TrimLeft(doc[open:end], "`"))
-		off = open + n
-		for j := off; j < end; {
-			k := strings.IndexByte(doc[j:end], '`')
-			if k < 0 {
-				break
-			}
-			m := end - j - k - len(strings.TrimLeft(doc[j+k:end], "`"))
-			j += k + m
-			if m == n {
-				spans = append(spans, passage.Place{Start: open, End: j})
-				off = j
-				break
-			}
+	for runs := backticks.FindAllStringIndex(line, -1); len(runs) > 0; {
+		open := runs[0]
+		runs = runs[1:]
+		i := slices.IndexFunc(runs, func(r []int) bool { return r[1]-r[0] == open[1]-open[0] })
+		if i >= 0 {
+			spans = append(spans, passage.Place{Start: off + open[0], End: off + runs[i][1]})
+			runs = runs[i+1:]
 		}
 	}
 	return spans

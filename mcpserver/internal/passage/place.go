@@ -171,27 +171,20 @@ func (s Set) Through(edits []diffwrap.Edit, own bool) Set {
 		}
 		out = append(out, p)
 	}
-	i, shift, from := 0, 0, 0
+	shift, from := 0, 0
 	// keep adds the part of s between from and to.
 	keep := func(to int) {
-		for ; i < len(s) && s[i].Start < to; i++ {
-			add(Place{max(s[i].Start, from) + shift, min(s[i].End, to) + shift})
-			if s[i].End > to {
-				return
-			}
+		for _, p := range s {
+			add(Place{max(p.Start, from) + shift, min(p.End, to) + shift})
 		}
 	}
 	for _, e := range edits {
 		keep(e.Off)
-		at := e.Off + shift
 		if own {
-			add(Place{at, at + len(e.New)})
+			add(Place{e.Off + shift, e.Off + shift + len(e.New)})
 		}
 		from = e.Off + e.Len
 		shift += len(e.New) - e.Len
-		for i < len(s) && s[i].End <= from {
-			i++
-		}
 	}
 	keep(math.MaxInt)
 	return out

@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
-	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
@@ -64,7 +63,6 @@ func Of(err error, words Words) answer.Result {
 	var (
 		argument  *answer.ArgumentError
 		missing   *names.MissingError
-		pattern   *grep.SyntaxError
 		at        *model.Error
 		unfetched *model.NotFetchedError
 		readOnly  *model.ReadOnlyError
@@ -78,10 +76,6 @@ func Of(err error, words Words) answer.Result {
 		return answer.Refuse(words.Missing, missing.Name)
 	case errors.As(err, &argument), errors.As(err, &missing):
 		return answer.Refuse("%v", err)
-	case errors.As(err, &pattern):
-		return answer.Refuse("The argument \"pattern\" is not a valid RE2 regular expression.\n%v", pattern)
-	case errors.Is(err, grep.ErrLineBreak):
-		return answer.Refuse("The argument \"pattern\" contains a line break. Set multiline to true to match over several lines.")
 	case errors.Is(err, search.ErrSlow):
 		return answer.Refuse("The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -25,8 +25,8 @@ import (
 type Index struct {
 	ws *bridge.Workspace
 
-	follow sync.Once
-	cancel func()
+	// follow follows the workspace from its first call on, and returns what ends that.
+	follow func() (cancel func())
 
 	makers sync.Pool // of *trigram.Maker
 
@@ -43,14 +43,13 @@ type Note struct {
 
 // NewIndex returns an empty Index of ws.
 func NewIndex(ws *bridge.Workspace) *Index {
-	return &Index{ws: ws, notes: make(map[model.Path]*Note), makers: sync.Pool{New: func() any { return new(trigram.Maker) }}}
+	x := &Index{ws: ws, notes: make(map[model.Path]*Note), makers: sync.Pool{New: func() any { return new(trigram.Maker) }}}
+	x.follow = sync.OnceValue(func() func() { return ws.Subscribe(x.event) })
+	return x
 }
 
 // Close stops following the workspace.
-func (x *Index) Close() {
-	x.follow.Do(func() { x.cancel = func() {} })
-	x.cancel()
-}
+func (x *Index) Close() { x.follow()() }
 
 func (x *Index) event(ev model.Event) {
 	x.mu.Lock()
@@ -80,7 +79,7 @@ func drop(notes map[model.Path]*Note, p model.Path) {
 
 // Below returns the notes at and below under, sorted by path.
 func (x *Index) Below(ctx context.Context, under model.Path) ([]*Note, error) {
-	x.follow.Do(func() { x.cancel = x.ws.Subscribe(x.event) })
+	x.follow()
 	all, err := x.all(ctx)
 	if err != nil || under == "" {
 		return all, err

@@ -133,33 +133,23 @@ func part(line string, from int) string {
 // Context returns up to around lines on either side of l, as form shows them, as far as they fit.
 func (l FoundLine) Context(around int, form func(n int, line string) string) (before, after []string) {
 	left := answer.MaxMatch - answer.BothCost(l.Text)
-	take := func(n int) (string, bool) {
+	// add adds the line n, or how many lines from there on are left out.
+	add := func(list []string, n, rest int) (_ []string, fits bool) {
 		line := form(n, part(l.lines[n-1], 0))
-		left -= answer.BothCost(line) + 4
-		return line, left >= 0
+		if left -= answer.BothCost(line) + 4; left < 0 {
+			return append(list, "["+answer.Count(rest, "line")+" left out]"), false
+		}
+		return append(list, line), true
 	}
-	first, last := max(1, l.Number-around), min(len(l.lines), l.Number+around)
+	above, below := min(around, l.Number-1), min(around, len(l.lines)-l.Number)
 	before, after = []string{}, []string{}
-	for d := 1; d <= around; d++ {
-		up, down := l.Number-d, l.Number+d
-		if up < first && down > last {
-			break
+	up, down := true, true
+	for d := 1; up && d <= above || down && d <= below; d++ {
+		if up && d <= above {
+			before, up = add(before, l.Number-d, above-d+1)
 		}
-		if up >= first {
-			line, fits := take(up)
-			if !fits {
-				line = "[" + answer.Count(up-first+1, "line") + " left out]"
-				first = up + 1
-			}
-			before = append(before, line)
-		}
-		if down <= last {
-			line, fits := take(down)
-			if !fits {
-				line = "[" + answer.Count(last-down+1, "line") + " left out]"
-				last = down - 1
-			}
-			after = append(after, line)
+		if down && d <= below {
+			after, down = add(after, l.Number+d, below-d+1)
 		}
 	}
 	slices.Reverse(before)
@@ -176,14 +166,17 @@ func WhileTheyFit[T any](found []FoundLine, limit int, item func(FoundLine) T) [
 	return items
 }
 
-// NamedPattern adds to an error of grep.Compile which argument is the pattern.
-func NamedPattern(argument string, err error) error {
+// ByLine is the hint of a tool whose patterns never cross lines.
+const ByLine = "The search is line by line."
+
+// NamedPattern adds to an error of grep.Compile which argument is the pattern, and to grep.ErrLineBreak a hint.
+func NamedPattern(argument, hint string, err error) error {
 	var syntax *grep.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
 		return answer.WrongArgument("The argument %q is not a valid RE2 regular expression.\n%v", argument, syntax)
 	case errors.Is(err, grep.ErrLineBreak):
-		return answer.WrongArgument("The argument %q contains a line break. The search is line by line.", argument)
+		return answer.WrongArgument("The argument %q contains a line break. %s", argument, hint)
 	}
 	return err
 }

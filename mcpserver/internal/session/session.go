@@ -18,18 +18,13 @@ import (
 // memory. It forgets the one that it was shown first.
 const maxShown = 4096
 
-// Outcomes finds what became of suggestions in the note at p between two versions.
-type Outcomes interface {
-	Outcomes(p model.Path, from, to *model.Version, mine []diffwrap.Suggestion) ([]bridge.Resolved, error)
-}
-
 // Options of a Session.
 type Options struct {
-	ID       string
-	Client   string // the client's name, until it gives another
-	Author   string // of its changes; "" takes the client's name
-	Outcomes Outcomes
-	Logger   *slog.Logger
+	ID        string
+	Client    string            // the client's name, until it gives another
+	Author    string            // of its changes; "" takes the client's name
+	Workspace *bridge.Workspace // knows what became of suggestions
+	Logger    *slog.Logger
 }
 
 // Document is a document that a client is shown.
@@ -198,7 +193,7 @@ func (s *Session) Resolved(p model.Path, n Knowledge, cur *model.Version) []brid
 	if len(n.Mine) == 0 || n.Version == cur || n.Version == nil {
 		return n.News
 	}
-	more, err := s.o.Outcomes.Outcomes(p, n.Version, cur, n.Mine)
+	more, err := s.o.Workspace.Outcomes(p, n.Version, cur, n.Mine)
 	if err != nil {
 		s.o.Logger.Warn("outcomes of suggestions not known", model.LogPath, string(p), model.LogErr, err)
 	}

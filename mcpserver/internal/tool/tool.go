@@ -47,7 +47,6 @@ var (
 	Reads    = Hints{ReadOnly: true, Idempotent: true}
 	Suggests = Hints{}                  // keeps what exists: changes are suggestions
 	Removes  = Hints{Destructive: true} // removes what exists, once that is approved
-	Creates  = Hints{}                  // leaves what exists
 	Deletes  = Hints{Destructive: true, Idempotent: true}
 )
 

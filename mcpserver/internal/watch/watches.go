@@ -20,8 +20,8 @@ type Watches struct {
 	// tell sends a notification to a session. It returns false if the session has ended.
 	tell func(session, uri string) bool
 
-	follow sync.Once
-	cancel func()
+	// follow follows the workspace from its first call on, and returns what ends that.
+	follow func() (cancel func())
 
 	mu        sync.Mutex                       // protects the following
 	bySession map[string]map[model.Path]string // to the URI that the session gave
@@ -29,7 +29,9 @@ type Watches struct {
 
 // New returns Watches that call tell for each change of a note that a session subscribes to.
 func New(ws *bridge.Workspace, tell func(session, uri string) bool) *Watches {
-	return &Watches{ws: ws, tell: tell, bySession: make(map[string]map[model.Path]string)}
+	x := &Watches{ws: ws, tell: tell, bySession: make(map[string]map[model.Path]string)}
+	x.follow = sync.OnceValue(func() func() { return ws.Subscribe(x.event) })
+	return x
 }
 
 // Add subscribes session to the note at uri, which need not exist yet.
@@ -38,7 +40,7 @@ func (x *Watches) Add(session, uri string) {
 	if !ok {
 		return
 	}
-	x.follow.Do(func() { x.cancel = x.ws.Subscribe(x.event) })
+	x.follow()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	uris := x.bySession[session]
@@ -89,10 +91,7 @@ func (x *Watches) End(session string) {
 }
 
 // Close stops following the workspace.
-func (x *Watches) Close() {
-	x.follow.Do(func() { x.cancel = func() {} })
-	x.cancel()
-}
+func (x *Watches) Close() { x.follow()() }
 
 func (x *Watches) event(ev model.Event) {
 	if ev.Kind == model.EventChanged && !ev.ViewChanged {

@@ -124,11 +124,7 @@ func newListed(p model.Path, kind model.Kind) Listed {
 }
 
 func (a Local) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
-	srv := a.MCP.Unasked()
-	if r.Author != "" {
-		srv = srv.As(r.Author)
-	}
-	s := srv.NewSession("relayfs")
+	s := a.MCP.NewSession(mcpserver.Client{Name: "relayfs", Author: r.Author, Unasked: true})
 	if r.Read != "" {
 		if err := s.ReadAll(ctx, r.Read); err != nil {
 			return nil, err
@@ -140,7 +136,7 @@ func (a Local) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		res, known := srv.Call(ctx, s, c.Tool, args)
+		res, known := s.Call(ctx, c.Tool, args)
 		switch {
 		case !known:
 			return nil, fmt.Errorf("the tool %q is not offered here", c.Tool)

@@ -5,10 +5,9 @@ package clierr
 import "fmt"
 
 // UsageError is a wrong command line.
-type UsageError struct{ err error }
+type UsageError struct{ error }
 
-func (e *UsageError) Error() string { return e.err.Error() }
-func (e *UsageError) Unwrap() error { return e.err }
+func (e *UsageError) Unwrap() error { return e.error }
 
 // Usage returns err as a UsageError.
 func Usage(err error) error { return &UsageError{err} }
@@ -18,13 +17,12 @@ func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, 
 
 // HintError is an error with what to do next.
 type HintError struct {
-	err error
+	error
 	// Hint is what to type or to change.
 	Hint string
 }
 
-func (e *HintError) Error() string { return e.err.Error() }
-func (e *HintError) Unwrap() error { return e.err }
+func (e *HintError) Unwrap() error { return e.error }
 
 // WithHint returns err as a HintError.
 func WithHint(err error, hint string) error { return &HintError{err, hint} }

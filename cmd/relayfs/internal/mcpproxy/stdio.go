@@ -21,6 +21,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
+	"github.com/relayfs/relayfs/mcpserver"
 )
 
 // takeover is how long an owner may be gone before 'relayfs mcp' serves the vault. A restart takes less.
@@ -38,25 +39,17 @@ type Stdio struct {
 	Author   string                                               // of the client's changes, "" if the owner decides
 	ReadOnly bool                                                 // for this client
 	Given    []string                                             // flags that an owner decides, if one runs
+	Accept   func(owner.Info) error                               // refuses the process that serves the vaults at first
 	Log      *slog.Logger
 	running  sync.WaitGroup
 }
 
-// ServeOwner serves the client through a running owner first.
-func (s *Stdio) ServeOwner(ctx context.Context, in io.Reader, out io.Writer, info owner.Info) error {
-	return s.serve(ctx, in, out, func(ctx context.Context) (io.ReadWriteCloser, error) { return s.join(ctx, info) })
-}
-
-// ServeOwn serves the client through a session of this process first.
-func (s *Stdio) ServeOwn(ctx context.Context, in io.Reader, out io.Writer, sess *ownership.Session) error {
-	return s.serve(ctx, in, out, func(ctx context.Context) (io.ReadWriteCloser, error) { return s.start(ctx, sess) })
-}
-
-func (s *Stdio) serve(ctx context.Context, in io.Reader, out io.Writer, connect func(context.Context) (io.ReadWriteCloser, error)) error {
+// Serve serves the client through the process that serves the vaults, or through a session of this one.
+func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.running.Wait()
 	defer cancel()
-	up, err := connect(ctx)
+	up, err := s.takeOver(ctx, s.Accept)
 	if err != nil {
 		return err
 	}
@@ -75,7 +68,7 @@ func (s *Stdio) reach(ctx context.Context, gone time.Duration) (io.ReadWriteClos
 			return s.join(ctx, *last)
 		}
 		if since >= takeover {
-			return s.takeOver(ctx)
+			return s.takeOver(ctx, func(owner.Info) error { return nil })
 		}
 		if err != nil || last.HandedOver.IsZero() {
 			return nil, errNoOwner
@@ -93,9 +86,12 @@ func (s *Stdio) join(ctx context.Context, info owner.Info) (io.ReadWriteCloser, 
 }
 
 // takeOver serves the vaults in this process, or connects to the process that does by now.
-func (s *Stdio) takeOver(ctx context.Context) (io.ReadWriteCloser, error) {
+func (s *Stdio) takeOver(ctx context.Context, accept func(owner.Info) error) (io.ReadWriteCloser, error) {
 	sess, err := ownership.Open(ctx, s.Sources, s.Options)
 	if info := ownership.Answering(err); info != nil {
+		if err := accept(*info); err != nil {
+			return nil, err
+		}
 		return s.join(ctx, *info)
 	}
 	if err != nil {
@@ -118,10 +114,10 @@ func (s *Stdio) start(ctx context.Context, sess *ownership.Session) (io.ReadWrit
 	s.running.Go(func() {
 		defer sess.Close()
 		defer c.MCP.Close()
-		err := sess.Serve(ctx, c, ownership.MCPCommand, func(ctx context.Context) error {
+		err := c.Serve(ctx, ownership.MCPCommand, func(ctx context.Context) error {
 			close(begun)
 			defer out.Close()
-			return c.MCP.ServeStream(ctx, in, out, "stdio")
+			return c.MCP.ServeStream(ctx, in, out, mcpserver.Client{Name: "stdio"})
 		})
 		in.Close()
 		if err != nil && ctx.Err() == nil {
@@ -155,17 +151,13 @@ func (s *Stdio) mayHandOver(req ownership.HandoverRequest) error {
 type pipes struct {
 	*io.PipeReader
 
-	mu    sync.Mutex // protects the following
-	w     *io.PipeWriter
-	ended bool // no more is written
+	mu sync.Mutex // protects the following
+	w  *io.PipeWriter
 }
 
 func (p *pipes) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended {
-		return 0, io.ErrClosedPipe
-	}
 	return p.w.Write(b)
 }
 
@@ -173,7 +165,6 @@ func (p *pipes) Write(b []byte) (int, error) {
 func (p *pipes) CloseWrite() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ended = true
 	return p.w.Close()
 }
 

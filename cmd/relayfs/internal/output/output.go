@@ -64,13 +64,11 @@ func visible(r rune) rune {
 	return r
 }
 
-// PrintableWriter makes printable what is written to w: a log, which quotes everything but DEL itself.
-func PrintableWriter(w io.Writer) io.Writer { return printableWriter{w} }
+// PrintableWriter makes printable what is written: a log, which quotes everything but DEL itself.
+type PrintableWriter struct{ W io.Writer }
 
-type printableWriter struct{ w io.Writer }
-
-func (p printableWriter) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(p.w, Printable(string(b))); err != nil {
+func (p PrintableWriter) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(p.W, Printable(string(b))); err != nil {
 		return 0, err
 	}
 	return len(b), nil

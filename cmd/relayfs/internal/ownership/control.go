@@ -8,16 +8,20 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/access"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -31,26 +35,27 @@ const (
 
 // Control serves a session's workspace to other processes, on the owner's socket and on ports.
 type Control struct {
-	Semantic         *semantic.Index // nil if no tool searches it
-	Workspace        *bridge.Workspace
-	sources          []source.Source
-	options          mcpserver.Options
-	MCP              *mcpserver.Server
-	HTTP             *ports.HTTPServer // nil if there is none
-	Yjs              *ports.YjsServer  // nil if there is none
-	handOver         *handover         // nil if this owner does not hand over
-	announceHandover func() error      // tells clients to wait for the next owner
-	streams          sync.WaitGroup    // of attached clients
+	*Session
+	Semantic *semantic.Index // nil if no tool searches it
+	options  mcpserver.Options
+	MCP      *mcpserver.Server
+	HTTP     *ports.HTTPServer // nil if there is none
+	Yjs      *ports.YjsServer  // nil if there is none
+	streams  sync.WaitGroup    // of attached clients
+
+	// See LetHandOver; nil if this owner does not hand over.
+	mayHandOver   func(HandoverRequest) error
+	beginHandover func() error
 }
 
 // NewControl returns a Control. Close its MCP at the end.
 func NewControl(s *Session, o mcpserver.Options) *Control {
-	return &Control{Workspace: s.Workspace, sources: s.sources, options: o, MCP: mcpserver.New(s.Workspace, o), announceHandover: s.owner.HandOver}
+	return &Control{Session: s, options: o, MCP: mcpserver.New(s.Workspace, o)}
 }
 
 // LetHandOver lets the owner hand over unless may returns an error. begin ends its own client and its work.
 func (c *Control) LetHandOver(may func(HandoverRequest) error, begin func() error) {
-	c.handOver = &handover{may, begin}
+	c.mayHandOver, c.beginHandover = may, begin
 }
 
 // Announce prints which ports are open.
@@ -65,7 +70,7 @@ func (c *Control) Announce(w io.Writer) {
 
 // serve answers on the socket until ctx ends, and then finishes the requests under way.
 func (c *Control) serve(ctx context.Context, l net.Listener) error {
-	clients := &reaches{ctx: ctx, c: c, of: make(map[string]*reach)}
+	clients := &reaches{ctx: ctx, c: c, of: make(map[string]http.Handler)}
 	defer clients.close()
 	srv := &http.Server{Handler: clients, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 	if _, err := listen.Serve(ctx, l, srv); err != nil {
@@ -76,12 +81,7 @@ func (c *Control) serve(ctx context.Context, l net.Listener) error {
 }
 
 func (c *Control) stream(ctx context.Context, srv *mcpserver.Server, w http.ResponseWriter, r *http.Request) {
-	if author := r.FormValue("author"); author != "" {
-		srv = srv.As(author)
-	}
-	if r.FormValue("read-only") != "" {
-		srv = srv.Reading()
-	}
+	client := mcpserver.Client{Name: "attached", Author: r.FormValue("author"), ReadOnly: r.FormValue("read-only") != ""}
 	c.streams.Add(1) // before AcceptStream takes the connection from the server, which then forgets it
 	defer c.streams.Done()
 	s, err := owner.AcceptStream(w, r)
@@ -91,7 +91,7 @@ func (c *Control) stream(ctx context.Context, srv *mcpserver.Server, w http.Resp
 	defer s.Close()
 	stop := context.AfterFunc(ctx, func() { endStream(s) })
 	defer stop()
-	if err := srv.ServeStream(context.WithoutCancel(ctx), s, s, "attached"); err != nil && ctx.Err() == nil {
+	if err := srv.ServeStream(context.WithoutCancel(ctx), s, s, client); err != nil && ctx.Err() == nil {
 		c.Workspace.Options().Logger.Debug("attached client ended", model.LogErr, err)
 	}
 }
@@ -111,12 +111,6 @@ func endStream(s io.Closer) {
 // handoverPatience is how long a process that hands over may take to finish the calls under way.
 const handoverPatience = 30 * time.Second
 
-// handover is how an owner hands over; see LetHandOver.
-type handover struct {
-	may   func(HandoverRequest) error
-	begin func() error
-}
-
 // HandoverRequest is sent by a process that asks for the vaults.
 type HandoverRequest struct {
 	Sources []string `json:"sources"` // NAME=DIR of each vault that it will serve
@@ -128,20 +122,20 @@ func (c *Control) answerHandover(w http.ResponseWriter, r *http.Request) {
 	err := json.NewDecoder(r.Body).Decode(&req)
 	switch {
 	case err != nil:
-	case c.handOver == nil:
+	case c.mayHandOver == nil:
 		err = errors.New("it serves others too")
 	default:
-		err = c.handOver.may(req)
+		err = c.mayHandOver(req)
 	}
 	if err == nil {
-		err = c.announceHandover()
+		err = c.owner.HandOver()
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return
 	}
 	// From here on the next owner answers the client. The socket closes after the answer to this request.
-	_ = c.handOver.begin() // a pipe's, which cannot fail
+	_ = c.beginHandover() // a pipe's, which cannot fail
 	fmt.Fprintln(w, "{}")
 }
 
@@ -182,3 +176,80 @@ func askForVaults(ctx context.Context, info owner.Info, sources []source.Source)
 
 // MCPCommand is the command of an owner that serves only MCP.
 const MCPCommand = "mcp"
+
+// A client of the owner's socket says which sources it was given (owner.SourceParam). It is answered from a
+// workspace of these Folders only, so no operation can reach another one.
+
+// reaches answers clients, each from the Folders that it may reach.
+type reaches struct {
+	ctx context.Context // of the owner
+	c   *Control
+
+	mu      sync.Mutex // protects the following
+	of      map[string]http.Handler
+	closers []func()
+}
+
+func (x *reaches) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	folders, err := x.c.folders(r.URL.Query()[owner.SourceParam])
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	x.within(folders).ServeHTTP(w, r)
+}
+
+func (x *reaches) within(folders []string) http.Handler {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	key := strings.Join(folders, "/")
+	if x.of[key] == nil {
+		x.of[key] = x.open(folders)
+	}
+	return x.of[key]
+}
+
+func (x *reaches) open(folders []string) http.Handler {
+	ws, srv := x.c.Workspace, x.c.MCP
+	if len(folders) < len(x.c.sources) {
+		ws = ws.Within(folders...)
+		srv = mcpserver.New(ws, x.c.options)
+		x.closers = append(x.closers, srv.Close)
+	}
+	q, cancel := queue.NewLocal(ws)
+	x.closers = append(x.closers, cancel)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+owner.AlivePath, jsonapi.Handler(func(*http.Request) (any, error) { return struct{}{}, nil }))
+	mux.HandleFunc("GET "+statusPath, jsonapi.Handler(func(r *http.Request) (any, error) { return ws.Status(r.Context()) }))
+	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { x.c.stream(x.ctx, srv, w, r) })
+	mux.HandleFunc("POST "+handoverPath, x.c.answerHandover)
+	queue.Handle(mux, q)
+	access.Handle(mux, access.Local{Workspace: ws, MCP: srv})
+	return mux
+}
+
+func (x *reaches) close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, fn := range x.closers {
+		fn()
+	}
+}
+
+// folders returns the names of the Folders at places, or of all if there are none.
+func (c *Control) folders(places []string) (names []string, err error) {
+	for _, p := range places {
+		i := slices.IndexFunc(c.sources, func(s source.Source) bool { return s.Place() == p })
+		if i < 0 {
+			return nil, fmt.Errorf("%s is not served here; what is: %s", p, strings.Join(source.Names(c.sources), ", "))
+		}
+		names = append(names, c.sources[i].Name)
+	}
+	if len(places) == 0 {
+		for _, s := range c.sources {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}

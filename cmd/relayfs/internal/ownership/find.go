@@ -67,19 +67,23 @@ func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) 
 	return c, c.Alive(ctx)
 }
 
-// Follow is Find for a client that continues with the next owner when the present one has ended.
-func (s Search) Follow(ctx context.Context, args []string) (*owner.Client, error) {
-	c, err := s.look(args)
-	if c == nil || err != nil {
-		return nil, err
+// Follow is Find for a client that continues with the next owner when the present one has ended. state is the
+// state folder of the first source.
+func (s Search) Follow(ctx context.Context, args []string) (c *owner.Client, state string, err error) {
+	if c, err = s.look(args); c == nil || err != nil {
+		return nil, "", err
 	}
 	base, err := source.StateDir(s.State)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	sources, err := s.Sources(c, args)
+	given, folders := args, s.Folders
+	if len(args) == 0 {
+		given, folders = c.Info().Sources, nil
+	}
+	sources, err := source.Parse(given, folders)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	c.Next = func() (*owner.Info, error) {
 		if len(args) > 0 {
@@ -92,15 +96,7 @@ func (s Search) Follow(ctx context.Context, args []string) (*owner.Client, error
 		}
 		return nil, nil
 	}
-	return c, c.Alive(ctx)
-}
-
-// Sources returns the sources in args, or all sources of an owner if args is empty.
-func (s Search) Sources(c *owner.Client, args []string) ([]source.Source, error) {
-	if len(args) == 0 {
-		return source.Parse(c.Info().Sources, nil)
-	}
-	return source.Parse(args, s.Folders)
+	return c, sources[0].State(base), c.Alive(ctx)
 }
 
 // look is Find without a check that the owner answers.

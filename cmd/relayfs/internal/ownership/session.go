@@ -175,7 +175,7 @@ func progressText(name string, p remote.Progress, fetched int, in time.Duration)
 
 // Serve follows the vaults and answers on the owner's socket while work runs. At its end, or when ctx
 // ends, requests under way get their answers before the workspace ends.
-func (s *Session) Serve(ctx context.Context, c *Control, command string, work func(context.Context) error) error {
+func (c *Control) Serve(ctx context.Context, command string, work func(context.Context) error) error {
 	l, socket, err := owner.Listen()
 	if err != nil {
 		return err
@@ -184,20 +184,20 @@ func (s *Session) Serve(ctx context.Context, c *Control, command string, work fu
 	defer cancel()
 	// A vault that cannot be followed, or a port that fails, ends work.
 	workspace := newCrew(ctx, cancel)
-	workspace.start(s.Workspace.Run)
+	workspace.start(c.Workspace.Run)
 	front := newCrew(ctx, cancel)
 	front.start(func(ctx context.Context) error { return c.serve(ctx, l) })
 	if c.Semantic != nil {
 		front.start(c.Semantic.Run)
 	}
 	if c.HTTP != nil {
-		front.start(func(ctx context.Context) error { return c.HTTP.Serve(ctx, c.MCP, s.Log) })
+		front.start(func(ctx context.Context) error { return c.HTTP.Serve(ctx, c.MCP, c.Log) })
 	}
 	if c.Yjs != nil {
 		workspace.start(c.Yjs.Host.Run)
 		front.start(c.Yjs.Serve)
 	}
-	err = s.owner.Announce(s.info(command, socket, c))
+	err = c.owner.Announce(c.info(command, socket))
 	if err == nil {
 		err = work(wctx)
 	}
@@ -234,10 +234,10 @@ func (c *crew) stop() error {
 	return c.group.Wait()
 }
 
-func (s *Session) info(command, socket string, c *Control) owner.Info {
+func (c *Control) info(command, socket string) owner.Info {
 	info := owner.Info{
-		PID: os.Getpid(), Command: command, Mountpoint: s.Workspace.Mountpoint(), Socket: socket,
-		Started: time.Now().UTC().Truncate(time.Second), Version: s.version,
+		PID: os.Getpid(), Command: command, Mountpoint: c.Workspace.Mountpoint(), Socket: socket,
+		Started: time.Now().UTC().Truncate(time.Second), Version: c.version,
 	}
 	if h := c.HTTP; h != nil {
 		info.HTTP = &owner.HTTP{URL: h.URL(), TokenFile: h.TokenFile}
@@ -245,7 +245,7 @@ func (s *Session) info(command, socket string, c *Control) owner.Info {
 	if c.Yjs != nil {
 		info.Yjs = &c.Yjs.Info
 	}
-	for _, src := range s.sources {
+	for _, src := range c.sources {
 		info.Sources = append(info.Sources, src.String())
 	}
 	return info

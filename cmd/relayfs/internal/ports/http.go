@@ -6,7 +6,6 @@ package ports
 
 import (
 	"cmp"
-	"container/list"
 	"context"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -100,11 +100,8 @@ func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, log *slog
 	return nil
 }
 
-// maxGuests bounds the connections without a token, see guestShare.
+// maxGuests bounds the connections without a token.
 const maxGuests = 256
-
-// guestShare returns how many of max connections may be guests.
-func guestShare(max int) int { return min(maxGuests, 1+max/8) }
 
 // guestListener bounds the open connections. Guests, which have not shown a token yet, have a small share of
 // them. When that is full, the oldest guest is closed for the next one, so silent clients keep nobody out.
@@ -115,21 +112,12 @@ type guestListener struct {
 	closed chan struct{}
 	once   sync.Once
 
-	mu     sync.Mutex // protects the following
-	guests guests
-}
-
-type guests struct{ list.List }
-
-func (g *guests) oldest() *guestConn {
-	if g.Len() == 0 {
-		return nil
-	}
-	return g.Front().Value.(*guestConn)
+	mu     sync.Mutex   // protects the following
+	guests []*guestConn // the oldest first
 }
 
 func newGuestListener(l net.Listener, max int) *guestListener {
-	return &guestListener{Listener: l, places: make(chan struct{}, max), share: guestShare(max), closed: make(chan struct{})}
+	return &guestListener{Listener: l, places: make(chan struct{}, max), share: min(maxGuests, 1+max/8), closed: make(chan struct{})}
 }
 
 // Accept waits for the next connection, and for room for it.
@@ -138,42 +126,33 @@ func (l *guestListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !l.place() {
+	if len(l.places) == cap(l.places) {
+		l.closeOldest(0)
+	}
+	select {
+	case l.places <- struct{}{}:
+	case <-l.closed:
 		conn.Close()
 		return nil, net.ErrClosed
 	}
 	c := &guestConn{Conn: conn, l: l}
 	l.mu.Lock()
-	c.guest = l.guests.PushBack(c)
-	var oldest *guestConn
-	if l.guests.Len() > l.share {
-		oldest = l.guests.oldest()
-	}
+	l.guests = append(l.guests, c)
 	l.mu.Unlock()
-	if oldest != nil {
-		oldest.Close()
-	}
+	l.closeOldest(l.share)
 	return c, nil
 }
 
-// place takes a place, or that of the oldest guest if all are taken.
-func (l *guestListener) place() bool {
-	select {
-	case l.places <- struct{}{}:
-		return true
-	default:
-	}
+// closeOldest closes the oldest guest if there are more than max.
+func (l *guestListener) closeOldest(max int) {
 	l.mu.Lock()
-	oldest := l.guests.oldest()
+	var oldest *guestConn
+	if len(l.guests) > max {
+		oldest = l.guests[0]
+	}
 	l.mu.Unlock()
 	if oldest != nil {
 		oldest.Close()
-	}
-	select {
-	case l.places <- struct{}{}:
-		return true
-	case <-l.closed:
-		return false
 	}
 }
 
@@ -187,18 +166,13 @@ type guestConn struct {
 	net.Conn
 	l     *guestListener
 	ended sync.Once
-
-	guest *list.Element // nil after welcome; protected by l.mu
 }
 
 // welcome ends the guest status of a connection that has shown a token.
 func (c *guestConn) welcome() {
 	c.l.mu.Lock()
 	defer c.l.mu.Unlock()
-	if c.guest != nil {
-		c.l.guests.Remove(c.guest)
-		c.guest = nil
-	}
+	c.l.guests = slices.DeleteFunc(c.l.guests, func(g *guestConn) bool { return g == c })
 }
 
 func (c *guestConn) Close() error {
@@ -211,10 +185,6 @@ func (c *guestConn) Close() error {
 
 type connKey struct{} // of the connection in the context of a request
 
-func withConn(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, c)
-}
-
 // welcome ends the guest status of the connection of a request that has shown a token.
 func welcome(r *http.Request) {
 	if c, ok := r.Context().Value(connKey{}).(*guestConn); ok {
@@ -224,7 +194,7 @@ func welcome(r *http.Request) {
 
 // serveGuests serves on l until ctx ends, and bounds the connections. finished is that of listen.Serve.
 func serveGuests(ctx context.Context, l net.Listener, srv *http.Server) (finished bool, err error) {
-	srv.ConnContext = withConn
+	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
 	return listen.Serve(ctx, newGuestListener(l, maxConnections()), srv)
 }
 

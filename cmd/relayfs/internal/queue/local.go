@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -21,14 +20,26 @@ var errNotAsShown = jsonapi.Conflict("nothing was decided, because not all of it
 
 // Local is the queue of a workspace in this process.
 type Local struct {
-	ws      *bridge.Workspace
-	changes *changeCounter
+	ws *bridge.Workspace
+
+	mu   sync.Mutex    // protects the following
+	n    uint64        // the state of the workspace, see Changed
+	next chan struct{} // closed by the next change
 }
 
 // NewLocal returns the queue of ws. Call cancel at the end.
 func NewLocal(ws *bridge.Workspace) (q *Local, cancel func()) {
-	c := newChangeCounter()
-	return &Local{ws, c}, ws.Subscribe(func(model.Event) { c.add() })
+	// No counter of an earlier process has reached this number, so a client of that one is told that it missed changes.
+	q = &Local{ws: ws, n: uint64(time.Now().UnixMicro()), next: make(chan struct{})}
+	return q, ws.Subscribe(q.event)
+}
+
+func (q *Local) event(model.Event) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.n++
+	close(q.next)
+	q.next = make(chan struct{})
 }
 
 func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
@@ -130,46 +141,21 @@ func (q *Local) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 	return out, nil
 }
 
-func (q *Local) Changed(ctx context.Context, seen uint64) (uint64, error) {
-	return q.changes.wait(ctx, seen)
-}
-
 // changesWait bounds how long Changed waits, in case the connection of the client has broken unnoticed.
 const changesWait = 25 * time.Second
 
-type changeCounter struct {
-	mu   sync.Mutex // protects the following
-	n    uint64
-	next chan struct{} // closed by the next change
-}
-
-// newChangeCounter starts at a number that no counter of an earlier process has reached, so that a client of
-// that one is told that it missed changes.
-func newChangeCounter() *changeCounter {
-	return &changeCounter{n: uint64(time.Now().UnixMicro()), next: make(chan struct{})}
-}
-
-func (c *changeCounter) add() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.n++
-	close(c.next)
-	c.next = make(chan struct{})
-}
-
-// wait returns the count when it differs from seen, or after changesWait.
-func (c *changeCounter) wait(ctx context.Context, seen uint64) (uint64, error) {
-	c.mu.Lock()
-	n, next := c.n, c.next
-	c.mu.Unlock()
+func (q *Local) Changed(ctx context.Context, seen uint64) (uint64, error) {
+	q.mu.Lock()
+	n, next := q.n, q.next
+	q.mu.Unlock()
 	if n != seen {
 		return n, nil
 	}
 	select {
 	case <-next:
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return c.n, nil
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return q.n, nil
 	case <-time.After(changesWait):
 		return n, nil
 	case <-ctx.Done():
@@ -184,10 +170,10 @@ const (
 	maxContext   = 2000
 )
 
-// noteContext is a note's accepted view, by places in its raw text.
+// noteContext is a note's accepted view, and where its bytes are in the raw text.
 type noteContext struct {
 	path     model.Path
-	raw      string
+	view     string
 	segments []diffwrap.Segment
 }
 
@@ -197,47 +183,30 @@ func openContext(ctx context.Context, ws *bridge.Workspace, p model.Path) noteCo
 	if err != nil {
 		return noteContext{path: p}
 	}
-	return noteContext{p, v.Marked(), diffwrap.Segments(v.Marked(), diffwrap.AcceptedView)}
+	return noteContext{p, diffwrap.Accepted(v.Marked()), diffwrap.Segments(v.Marked(), diffwrap.AcceptedView)}
 }
 
 // around returns the accepted view before start and after end, places in the raw text: to the ends of their
 // lines and contextLines more, as far as maxContext allows.
 func (c noteContext) around(start, end int) (before, after string) {
-	room := func(s string) bool { return strings.Count(s, "\n") <= contextLines && len(s) <= maxContext }
-	first := sort.Search(len(c.segments), func(i int) bool { return c.segments[i].RawOff >= start })
-	for i := first - 1; i >= 0 && room(before); i-- {
-		s := c.segments[i]
-		before = c.raw[s.RawOff:min(s.RawOff+s.Len, start)] + before
+	if before = lastLines(c.view[:c.viewOff(start)]); len(before) > maxContext {
+		before = "… " + strings.ToValidUTF8(before[len(before)-maxContext:], "")
 	}
-	first = sort.Search(len(c.segments), func(i int) bool { return c.segments[i].RawOff+c.segments[i].Len > end })
-	for i := first; i < len(c.segments) && room(after); i++ {
-		s := c.segments[i]
-		after += c.raw[max(s.RawOff, end) : s.RawOff+s.Len]
+	lines := strings.SplitN(c.view[c.viewOff(end):], "\n", contextLines+2)
+	after = strings.Join(lines[:min(len(lines), contextLines+1)], "\n")
+	if len(after) > maxContext {
+		after = strings.ToValidUTF8(after[:maxContext], "") + " …"
 	}
-	return lastBytes(lastLines(before), maxContext), firstBytes(firstLines(after), maxContext)
+	return before, after
 }
 
-// lastBytes returns the end of s in whole characters, at most n bytes.
-func lastBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
+// viewOff returns how much of the view comes before a place in the raw text.
+func (c noteContext) viewOff(off int) int {
+	i := sort.Search(len(c.segments), func(i int) bool { return c.segments[i].RawOff+c.segments[i].Len > off })
+	if i == len(c.segments) {
+		return len(c.view)
 	}
-	at := len(s) - n
-	for !utf8.RuneStart(s[at]) {
-		at++
-	}
-	return "… " + s[at:]
-}
-
-// firstBytes returns the beginning of s in whole characters, at most n bytes.
-func firstBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + " …"
+	return c.segments[i].ViewOff + max(0, off-c.segments[i].RawOff)
 }
 
 // cutComments removes the n comments at the beginning of after, which are those of the suggestion.
@@ -262,17 +231,4 @@ func lastLines(s string) string {
 		}
 	}
 	return s[at+1:]
-}
-
-// firstLines keeps the rest of the first line of s and contextLines after it.
-func firstLines(s string) string {
-	at := 0
-	for range contextLines + 1 {
-		i := strings.IndexByte(s[at:], '\n')
-		if i < 0 {
-			return s
-		}
-		at += i + 1
-	}
-	return s[:at-1]
 }

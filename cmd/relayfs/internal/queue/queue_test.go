@@ -64,18 +64,19 @@ func TestQueueListsContext(t *testing.T) {
 	}
 }
 
-func TestChangeCounter(t *testing.T) {
-	c := newChangeCounter()
-	now, err := c.wait(t.Context(), 0)
+func TestChanged(t *testing.T) {
+	q, stop := NewLocal(bridgetest.New(t, map[string]string{"N/a.md": ""}).Workspace)
+	defer stop()
+	now, err := q.Changed(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	woken := make(chan uint64)
 	go func() {
-		n, _ := c.wait(t.Context(), now)
+		n, _ := q.Changed(t.Context(), now)
 		woken <- n
 	}()
-	c.add()
+	q.event(model.Event{})
 	select {
 	case n := <-woken:
 		if n == now {
@@ -86,7 +87,7 @@ func TestChangeCounter(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.wait(ended, now+1); err == nil {
+	if _, err := q.Changed(ended, now+1); err == nil {
 		t.Error("waits on after its context ended")
 	}
 }

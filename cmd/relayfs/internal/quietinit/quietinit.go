@@ -10,13 +10,9 @@ package quietinit
 
 import "os"
 
-var term, isSet = hide()
+var term, isSet = os.LookupEnv("TERM")
 
-func hide() (term string, isSet bool) {
-	term, isSet = os.LookupEnv("TERM")
-	os.Setenv("TERM", "dumb")
-	return term, isSet
-}
+func init() { os.Setenv("TERM", "dumb") }
 
 // Restore restores TERM. Main calls it before anything else.
 func Restore() {

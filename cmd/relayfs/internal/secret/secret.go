@@ -54,12 +54,10 @@ const MinToken = 16
 
 // EnsureToken returns the token of a file. It creates the file if that is missing.
 func EnsureToken(file string) (string, error) {
-	token, err := ReadToken(file)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return token, err
-	}
-	if _, err := Make(file, rand.Text()); err != nil {
-		return "", err
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if _, err := Make(file, rand.Text()); err != nil {
+			return "", err
+		}
 	}
 	return ReadToken(file)
 }

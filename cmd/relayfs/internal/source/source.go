@@ -54,7 +54,14 @@ var serverScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
 func Parse(args, folders []string) ([]Source, error) {
 	var sources []Source
 	for _, arg := range args {
-		list, err := parseSource(arg, folders)
+		var list []Source
+		var err error
+		if serverScheme.MatchString(arg) {
+			list, err = parseServer(arg, folders)
+		} else {
+			list = make([]Source, 1)
+			list[0], err = ParseVault(arg)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -82,14 +89,6 @@ func (s Source) Place() string {
 		return fmt.Sprintf("folder %q of %s", s.Server.Folder, s.Server.Address)
 	}
 	return fmt.Sprintf("vault %q", s.Dir)
-}
-
-func parseSource(arg string, folders []string) ([]Source, error) {
-	if serverScheme.MatchString(arg) {
-		return parseServer(arg, folders)
-	}
-	s, err := ParseVault(arg)
-	return []Source{s}, err
 }
 
 // parseServer parses the address of a server. Its folders are those given, or the one after a '#'.

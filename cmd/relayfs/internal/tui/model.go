@@ -105,12 +105,13 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 	m.loaded = true
 	m.deck.all = msg.list
 	m.deck = m.deck.deal()
-	if !m.stale {
-		return m.idle()
-	}
+	stale := m.stale
 	m.stale = false
 	next, cmd := m.idle()
-	return next, tea.Batch(m.cmds.list(m.lists), cmd)
+	if stale {
+		cmd = tea.Batch(m.cmds.list(m.lists), cmd)
+	}
+	return next, cmd
 }
 
 // idle ends a decision and applies the keys typed meanwhile.
@@ -278,7 +279,12 @@ func (m reviewModel) scroll(id string, by int) scroll {
 
 // decideNote decides on everything shown of a note. It asks first if that is much.
 func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cmd) {
-	r := queue.DecideRequest{IDs: queue.IDsOf(m.deck.ofNote(path)), Verdict: v}
+	r := queue.DecideRequest{Verdict: v}
+	for i := range m.deck.cards {
+		if m.deck.cards[i].Path == path {
+			r.IDs = append(r.IDs, m.deck.cards[i].ID)
+		}
+	}
 	if len(r.IDs) > queue.ManyAtOnce {
 		m.mode, m.asked = confirming, r
 		return m, nil
@@ -424,14 +430,4 @@ func (d deck) deal() deck {
 func (d *deck) holds(s *queue.Suggestion) bool {
 	text := strings.ToLower(d.filter)
 	return strings.Contains(strings.ToLower(s.Path), text) || strings.Contains(strings.ToLower(s.Author), text)
-}
-
-func (d *deck) ofNote(path string) []queue.Suggestion {
-	var list []queue.Suggestion
-	for i := range d.cards {
-		if d.cards[i].Path == path {
-			list = append(list, d.cards[i])
-		}
-	}
-	return list
 }

@@ -76,8 +76,8 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) answer.Result {
 	res := answer.Text(out)
 	if n < len(rest) {
 		last := rest[n-1]
-		res.Next = l.Cursor(globbed{last.since, last.until, last.modTime.UnixNano(), string(last.path)})
-		res.Text = append(res.Text, cursor.MoreAt(fmt.Sprintf("Showing %d of %d matching files; %d more are not listed.", n, len(found), len(rest)-n), res.Next))
+		l.Continue(&res, globbed{last.since, last.until, last.modTime.UnixNano(), string(last.path)},
+			fmt.Sprintf("Showing %d of %d matching files; %d more are not listed.", n, len(found), len(rest)-n))
 	}
 	return res
 }

@@ -86,7 +86,7 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	job := &grepJob{client: c, mode: cmp.Or(a.OutputMode, modeFiles), offset: a.Offset, limit: defaultEntries}
 	var err error
 	if job.pattern, err = grep.Compile(a.Pattern, grep.Options{IgnoreCase: a.IgnoreCase, Multiline: a.Multiline}); err != nil {
-		return nil, err
+		return nil, search.NamedPattern("pattern", "Set multiline to true to match over several lines.", err)
 	}
 	if job.under, err = c.Names.Place(ctx, a.Path); err != nil {
 		return nil, err
@@ -247,12 +247,10 @@ func (job *grepJob) page(entries []entry) answer.Result {
 		return res
 	}
 	last := rest[n-1]
-	res.Next = job.listing.Cursor(cursor.ReachedAt(last.path, last.doc, last.to))
-	end := job.offset + n
-	what := fmt.Sprintf("Showing entries %d-%d; there are more.", job.offset+1, end)
+	what := fmt.Sprintf("Showing entries %d-%d; there are more.", job.offset+1, job.offset+n)
 	if job.after != nil {
 		what = fmt.Sprintf("Showing %d more entries; there are still more.", n)
 	}
-	res.Text = append(res.Text, cursor.MoreAt(what, res.Next))
+	job.listing.Continue(&res, cursor.ReachedAt(last.path, last.doc, last.to), what)
 	return res
 }

@@ -112,8 +112,7 @@ func linkPage(sections []linkSection, l cursor.Listing) answer.Result {
 	}
 	res := answer.Text(strings.Join(out, "\n\n"))
 	if listed < total {
-		res.Next = l.Cursor(last)
-		res.Text = append(res.Text, cursor.MoreAt(answer.Count(total-listed, "more link")+" not listed.", res.Next))
+		l.Continue(&res, last, answer.Count(total-listed, "more link")+" not listed.")
 	}
 	return res
 }

@@ -103,8 +103,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	}
 	if n < len(rest) {
 		last := rest[n-1]
-		res.Next = l.Cursor(listedTo{ID: last.id, Path: string(last.path), Time: last.time})
-		res.Text = append(res.Text, cursor.MoreAt(fmt.Sprintf("Showing %d of %d suggestions.", n, len(all)), res.Next))
+		l.Continue(&res, listedTo{ID: last.id, Path: string(last.path), Time: last.time}, fmt.Sprintf("Showing %d of %d suggestions.", n, len(all)))
 	}
 	return res
 }
@@ -139,8 +138,7 @@ func showSuggestion(all []waiting, id string, off int, l cursor.Listing) answer.
 	res := answer.Text(part)
 	if cut {
 		off += len(part)
-		res.Next = l.Cursor(listedTo{ID: id, Off: off})
-		res.Text = append(res.Text, cursor.MoreAt(fmt.Sprintf("Showing %d of %d bytes.", off, len(whole)), res.Next))
+		l.Continue(&res, listedTo{ID: id, Off: off}, fmt.Sprintf("Showing %d of %d bytes.", off, len(whole)))
 	}
 	return res
 }

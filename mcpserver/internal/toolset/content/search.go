@@ -52,7 +52,7 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 	}
 	pattern, err := grep.Compile(a.Pattern, grep.Options{})
 	if err != nil {
-		return searchContentResult{}, search.NamedPattern("pattern", err)
+		return searchContentResult{}, search.NamedPattern("pattern", search.ByLine, err)
 	}
 	around := *cmp.Or(a.ContextLines, new(contextLines))
 	of := a

@@ -62,7 +62,7 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 	}
 	pattern, err := grep.Compile(expr, grep.Options{IgnoreCase: a.IgnoreCase == nil || *a.IgnoreCase})
 	if err != nil {
-		return textSearchResult{}, search.NamedPattern("query", err)
+		return textSearchResult{}, search.NamedPattern("query", search.ByLine, err)
 	}
 	of := a
 	of.Cursor, of.Limit = "", 0

@@ -15,7 +15,7 @@ import (
 // Tools returns the tools in the order in which they are listed.
 func Tools() []tool.Tool {
 	return []tool.Tool{
-		tool.Structured("create_note", "Create a note", tool.Creates, createNote, `Creates a note with the given Markdown, and with front matter if that is given.
+		tool.Structured("create_note", "Create a note", tool.Suggests, createNote, `Creates a note with the given Markdown, and with front matter if that is given.
 - Refuses a path that exists.
 - The text waits for a person's review, as additions; you see it as if it were accepted.`),
 		tool.Structured("read_note", "Read a note", tool.Reads, readNote, `Reads a note, or some lines of it, with all pending suggestions accepted.

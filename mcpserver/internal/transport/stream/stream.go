@@ -1,6 +1,5 @@
 // Package stream serves the protocol to one client on a stream: stdin and stdout, or the owner's
-// socket. It knows no tool and no note. The locks of a stream protect its writer and the requests
-// that wait for the client's answer.
+// socket. It knows no tool and no note. The lock of a stream protects its writer.
 package stream
 
 import (
@@ -87,7 +86,8 @@ type stream struct {
 	slots  chan struct{}  // one for each request that runs
 	calls  sync.WaitGroup // requests that end by themselves
 	others sync.WaitGroup // goroutines that end with the stream
-	asking asking
+	asks   atomic.Int64   // requests to the client so far
+	asked  sync.Map       // those that wait for the client's answer: a chan clientAnswer by id
 
 	writing sync.Mutex // protects the following
 	w       io.Writer
@@ -168,7 +168,7 @@ func (st *stream) dispatch(ctx context.Context, line []byte) error {
 		return st.answer(ctx, line)
 	}
 	if head.Method == "" && (head.Result != nil || head.Error != nil) {
-		st.asking.take(head.ID, line)
+		st.take(head.ID, line)
 		return nil
 	}
 	select {
@@ -237,13 +237,7 @@ func (st *stream) send(message any) error {
 	return err
 }
 
-// asking holds the server's requests that wait for the client's answer.
-type asking struct {
-	mu      sync.Mutex // protects the following
-	next    int
-	waiting map[string]chan clientAnswer
-}
-
+// clientAnswer is the answer to a request of the server.
 type clientAnswer struct {
 	Result json.RawMessage          `json:"result"`
 	Error  *mcp.JSONRPCErrorDetails `json:"error"`
@@ -251,8 +245,9 @@ type clientAnswer struct {
 
 // RequestElicitation asks the user of a client of a protocol before 2026-07-28, for mcp-go.
 func (st *stream) RequestElicitation(ctx context.Context, req mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
-	id, answer := st.asking.begin()
-	defer st.asking.end(id)
+	id, answer := "relayfs-"+strconv.FormatInt(st.asks.Add(1), 10), make(chan clientAnswer, 1)
+	st.asked.Store(id, answer)
+	defer st.asked.Delete(id)
 	err := st.send(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "method": mcp.MethodElicitationCreate, "params": req.Params})
 	if err != nil {
 		return nil, err
@@ -272,36 +267,14 @@ func (st *stream) RequestElicitation(ctx context.Context, req mcp.ElicitationReq
 	}
 }
 
-func (a *asking) begin() (id string, answer <-chan clientAnswer) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.waiting == nil {
-		a.waiting = make(map[string]chan clientAnswer)
-	}
-	a.next++
-	id = "relayfs-" + strconv.Itoa(a.next)
-	ch := make(chan clientAnswer, 1)
-	a.waiting[id] = ch
-	return id, ch
-}
-
-// end forgets a request, and returns where its answer is awaited, nil if nobody waits any more.
-func (a *asking) end(id string) chan<- clientAnswer {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	ch := a.waiting[id]
-	delete(a.waiting, id)
-	return ch
-}
-
 // take passes the answer in line to the request with that id, if it still waits.
-func (a *asking) take(rawID json.RawMessage, line []byte) {
+func (st *stream) take(rawID json.RawMessage, line []byte) {
 	var id string
 	var answer clientAnswer
 	if json.Unmarshal(rawID, &id) != nil || json.Unmarshal(line, &answer) != nil {
 		return
 	}
-	if ch := a.end(id); ch != nil {
-		ch <- answer
+	if ch, waits := st.asked.LoadAndDelete(id); waits {
+		ch.(chan clientAnswer) <- answer
 	}
 }

@@ -5,11 +5,14 @@ package streamablehttp
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -40,6 +43,9 @@ func Handler[S any](sessions *Sessions[S], o Options) (h http.Handler, shutdown 
 	sessions.ended = func(id string) { goodbye(transport, id) }
 	return sameOrigin(promptBody(o, transport)), func() { _ = transport.Shutdown(context.Background()) }
 }
+
+// sessionIdle is how long a session stays that is not used.
+const sessionIdle = time.Hour
 
 // goodbye ends a session at the transport as its client should have done.
 func goodbye(transport http.Handler, id string) {
@@ -98,4 +104,68 @@ func sameOrigin(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// maxSessions bounds the sessions, because few clients end theirs. Of more the one that was idle longest ends.
+const maxSessions = 1024
+
+// Sessions holds the sessions of HTTP clients by id. It is the transport's session id manager: a
+// request with an unknown id is answered 404, upon which a client starts a new session.
+type Sessions[S any] struct {
+	create func(id string) *S
+	// ended makes the transport forget a session. It is set before the first session.
+	ended func(id string)
+
+	mu   sync.Mutex // protects the following
+	all  map[string]*S
+	used []string // the ids, the one that was idle longest first
+}
+
+// NewSessions returns Sessions that create makes.
+func NewSessions[S any](create func(id string) *S) *Sessions[S] {
+	return &Sessions[S]{create: create, ended: func(string) {}, all: map[string]*S{}}
+}
+
+// Generate starts a session and returns its id.
+func (x *Sessions[S]) Generate() string {
+	id := rand.Text() // cannot be guessed
+	x.mu.Lock()
+	idlest := ""
+	if len(x.used) == maxSessions {
+		idlest = x.used[0]
+		x.remove(idlest)
+	}
+	x.all[id], x.used = x.create(id), append(x.used, id)
+	x.mu.Unlock()
+	if idlest != "" {
+		x.ended(idlest)
+	}
+	return id
+}
+
+func (x *Sessions[S]) remove(id string) {
+	delete(x.all, id)
+	x.used = slices.DeleteFunc(x.used, func(other string) bool { return other == id })
+}
+
+// Validate reports an unknown session as ended.
+func (x *Sessions[S]) Validate(id string) (ended bool, err error) { return x.Get(id) == nil, nil }
+
+// Terminate ends a session.
+func (x *Sessions[S]) Terminate(id string) (notAllowed bool, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.remove(id)
+	return false, nil
+}
+
+// Get returns the session with that id and counts as its use. It is nil if there is none.
+func (x *Sessions[S]) Get(id string) *S {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s := x.all[id]
+	if s != nil {
+		x.used = append(slices.DeleteFunc(x.used, func(other string) bool { return other == id }), id)
+	}
+	return s
 }
