@@ -269,6 +269,7 @@ var importRules = map[string]importRule{
 	"tests/owner":            {nil, "who serves a vault"},
 	"tests/page":             {nil, "the review page in a browser"},
 	"tests/read":             {nil, "what programs read on a mount"},
+	"tests/render":           {nil, "what marks do to a page"},
 	"tests/review":           {nil, "what waits for a person, and what becomes of it"},
 	"tests/save":             {nil, "how programs and people save"},
 	"tests/servers":          {nil, "servers and Yjs clients"},

@@ -50,7 +50,7 @@ fi
 command -v go >/dev/null || { say "Go 1.26 or newer is needed: https://go.dev/dl/"; exit 1; }
 
 if [[ $what == test ]]; then
-	for dir in tests/peer tests/critic tests/mcp-client tests/docs-sets tests/frontmatter tests/yjs-clients tests/review-page tests/servers; do
+	for dir in tests/peer tests/critic tests/mcp-client tests/docs-sets tests/frontmatter tests/render tests/yjs-clients tests/review-page tests/servers; do
 		[[ -f $dir/package-lock.json ]] || continue
 		# npm writes node_modules/.package-lock.json last: newer than the lock file means installed.
 		[[ $dir/node_modules/.package-lock.json -nt $dir/package-lock.json ]] && continue
