@@ -1,0 +1,303 @@
+package render
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+var (
+	editCount = flag.Int("edits", 0, "how many edits TestMarks makes; 0 for a short run with ceilings")
+	onlyKinds = flag.String("kind", "", "of the edits of TestMarks, those of these kinds only, separated by commas")
+	seedFlag  = flag.Uint64("seed", 1, "what the edits of TestMarks depend on")
+	show      = flag.Int("show", 0, "how many broken edits of each kind TestMarks shows, as small as they can be made")
+	others    = flag.Bool("others", false, "TestMarks compares marks with those of git diff --word-diff and go-diff")
+)
+
+// shortRun is how many edits have to stay below the ceilings.
+const shortRun = 31 * 40
+
+// tally is what edits of one kind come to.
+type tally struct {
+	edits, refused, brokenEdits int
+	unchanged, broken           int // blocks
+	lost                        map[string]int
+	lens, git, goDiff           marked
+	grouped
+	put     time.Duration
+	slowest time.Duration
+}
+
+func (t *tally) add(o tally) {
+	t.edits += o.edits
+	t.refused += o.refused
+	t.brokenEdits += o.brokenEdits
+	t.unchanged += o.unchanged
+	t.broken += o.broken
+	for kind, n := range o.lost {
+		t.lost[kind] += n
+	}
+	for _, m := range []struct{ to, from *marked }{{&t.lens, &o.lens}, {&t.git, &o.git}, {&t.goDiff, &o.goDiff}} {
+		m.to.marks += m.from.marks
+		m.to.chars += m.from.chars
+	}
+	t.lines += o.lines
+	t.groups += o.groups
+	t.crowded += o.crowded
+	t.put += o.put
+	t.slowest = max(t.slowest, o.slowest)
+}
+
+// ceiling is how much of a kind may break in a short run. It may only be lowered.
+type ceiling struct{ broken, lost int }
+
+var ceilings = map[string]ceiling{}
+
+func TestMarks(t *testing.T) {
+	run := runner{t: t, renderer: newRenderer(t), tallies: make(map[string]*tally), shown: make(map[string]int)}
+	e := edits{collection: collect(t), seed: *seedFlag}
+	n := *editCount
+	if n == 0 {
+		n = shortRun
+	}
+	var chosen []string
+	if *onlyKinds != "" {
+		chosen = strings.Split(*onlyKinds, ",")
+		for _, name := range chosen {
+			if !slices.ContainsFunc(kinds, func(k kind) bool { return k.name == name }) {
+				t.Fatalf("no kind %q", name)
+			}
+		}
+	}
+	start := time.Now()
+	var batch []edit
+	for i := range n {
+		if chosen != nil && !slices.Contains(chosen, kinds[i%len(kinds)].name) {
+			continue
+		}
+		if batch = append(batch, e.make(i)); len(batch) == 310 {
+			run.measure(batch)
+			batch = batch[:0]
+		}
+	}
+	run.measure(batch)
+	t.Logf("seed %d, %d edits of %d notes of the sample vault and %d of packages, in %v\n%s",
+		e.seed, n, len(e.sample), len(e.packages), time.Since(start).Round(time.Second/10), run.report())
+	if *editCount == 0 && *seedFlag == 1 {
+		run.check(chosen)
+	}
+}
+
+// runner measures edits.
+type runner struct {
+	*renderer
+	t       *testing.T
+	tallies map[string]*tally
+	shown   map[string]int
+}
+
+// measure makes suggestions of edits and looks at the pages.
+func (r *runner) measure(all []edit) {
+	r.t.Helper()
+	if len(all) == 0 {
+		return
+	}
+	type put struct {
+		edit
+		pending string
+		matter  bool
+	}
+	var puts []put
+	var texts []string
+	for _, e := range all {
+		t := r.tallies[e.kind]
+		if t == nil {
+			t = &tally{lost: make(map[string]int)}
+			r.tallies[e.kind] = t
+		}
+		t.edits++
+		start := time.Now()
+		res, err := diffwrap.Options{}.Put(e.before, e.after)
+		took := time.Since(start)
+		t.put += took
+		t.slowest = max(t.slowest, took)
+		if errors.As(err, new(*diffwrap.RefusedError)) {
+			t.refused++
+			continue
+		} else if err != nil {
+			r.t.Fatal(err)
+		}
+		pending := diffwrap.Apply(e.before, res.Edits)
+		puts = append(puts, put{e, pending, res.FrontMatter != nil})
+		texts = append(texts, e.before, diffwrap.Accepted(pending), pending)
+	}
+	pages, err := r.pages(texts, func(i int) bool { return i%3 == 0 && len(texts[i]) < 4<<10 })
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	// What is written at once, as front matter is, has no marks; git would mark it.
+	var compared []edit
+	for i, p := range puts {
+		t := r.tallies[p.kind]
+		v := compare(pages[3*i], pages[3*i+1], pages[3*i+2], p.pending)
+		t.unchanged += v.unchanged
+		t.broken += len(v.broken)
+		for kind, n := range v.lost {
+			t.lost[kind] += n
+		}
+		if len(v.broken) > 0 {
+			t.brokenEdits++
+		}
+		g := groupsOf(p.pending)
+		t.lines += g.lines
+		t.groups += g.groups
+		t.crowded += g.crowded
+		if !p.matter {
+			m := byLens(p.pending)
+			t.lens.marks += m.marks
+			t.lens.chars += m.chars
+			compared = append(compared, p.edit)
+		}
+		if (len(v.broken) > 0 || len(v.lost) > 0) && r.shown[p.kind] < *show {
+			r.shown[p.kind]++
+			r.t.Log(r.example(p.edit))
+		}
+	}
+	if !*others {
+		return
+	}
+	for i, m := range byGit(r.t, compared) {
+		t := r.tallies[compared[i].kind]
+		t.git.marks += m.marks
+		t.git.chars += m.chars
+		m = byGoDiff(compared[i].before, compared[i].after)
+		t.goDiff.marks += m.marks
+		t.goDiff.chars += m.chars
+	}
+}
+
+// example shows a broken edit with as few lines around it as it takes.
+func (r *runner) example(e edit) string {
+	before, after := strings.SplitAfter(e.before, "\n"), strings.SplitAfter(e.after, "\n")
+	head := 0
+	for head < len(before) && head < len(after) && before[head] == after[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(before)-head && tail < len(after)-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
+		tail++
+	}
+	var found string
+	for _, context := range []int{0, 1, 2, 3, 4, 6, 9, 14, 20, 40, 1 << 20} {
+		x, y := min(context, head), min(context, tail)
+		cut := func(lines []string) string { return strings.Join(lines[head-x:len(lines)-tail+y], "") }
+		if found = r.judge(cut(before), cut(after)); found != "" {
+			break
+		}
+	}
+	return fmt.Sprintf("%s, edit %d, %s\n%s", e.kind, e.number, e.note, found)
+}
+
+// judge returns what is broken by an edit and its pending text; "" if nothing is.
+func (r *runner) judge(before, after string) string {
+	edits, err := diffwrap.Put(before, after)
+	if err != nil {
+		return ""
+	}
+	pending := diffwrap.Apply(before, edits)
+	pages, err := r.pages([]string{before, diffwrap.Accepted(pending), pending}, func(int) bool { return false })
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	v := compare(pages[0], pages[1], pages[2], pending)
+	if len(v.broken) == 0 && len(v.lost) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, x := range v.broken {
+		fmt.Fprintf(&b, "broken %s: %q\n", x.kind, shorten(pages[0].source(x)))
+	}
+	for _, kind := range slices.Sorted(maps.Keys(v.lost)) {
+		fmt.Fprintf(&b, "lost: %d %s\n", v.lost[kind], kind)
+	}
+	return b.String() + "-- pending --\n" + pending + "\n--"
+}
+
+func shorten(s string) string {
+	if r := []rune(s); len(r) > 80 {
+		return string(r[:80]) + "…"
+	}
+	return s
+}
+
+// report is a table by kind.
+func (r *runner) report() string {
+	var b strings.Builder
+	total := tally{lost: make(map[string]int)}
+	rows := func(head string, row func(name string, t *tally) string) {
+		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintf(w, "%s\t\n", head)
+		for _, k := range kinds {
+			if t := r.tallies[k.name]; t != nil {
+				fmt.Fprintf(w, "%s\t\n", row(k.name, t))
+			}
+		}
+		fmt.Fprintf(w, "%s\t\n\n", row("all", &total))
+		w.Flush()
+	}
+	for _, t := range r.tallies {
+		total.add(*t)
+	}
+	b.WriteString("Pages: edits that break a block, unchanged blocks that break, constructs that are lost\n")
+	rows("kind\tedits\trefused\tbroken\tblocks\tbroken\tshare\ttables\tcode\tmath\tcallouts\thtml\tcomments", func(name string, t *tally) string {
+		s := fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%d\t%.2f %%", name, t.edits, t.refused, t.brokenEdits, t.unchanged, t.broken, 100*ratio(t.broken, t.unchanged))
+		for _, kind := range constructs {
+			s += fmt.Sprintf("\t%d", t.lost[kind])
+		}
+		return s
+	})
+	b.WriteString("Marks: per edit, characters in them per edit, groups per line that changed in part, such lines with 8 groups or more, milliseconds per put\n")
+	rows("kind\tmarks\tgit\tgo-diff\tchars\tgit\tgo-diff\tgroups\tcrowded\tms\tslowest", func(name string, t *tally) string {
+		per := func(n int) string {
+			if n == 0 {
+				return "-"
+			}
+			return fmt.Sprintf("%.2f", ratio(n, t.edits-t.refused))
+		}
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.2f\t%.1f %%\t%.2f\t%.0f", name, per(t.lens.marks), per(t.git.marks), per(t.goDiff.marks),
+			per(t.lens.chars), per(t.git.chars), per(t.goDiff.chars), ratio(t.groups, t.lines), 100*ratio(t.crowded, t.lines),
+			t.put.Seconds()*1000/float64(t.edits), t.slowest.Seconds()*1000)
+	})
+	return b.String()
+}
+
+func ratio(a, b int) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+// check compares a short run with the ceilings.
+func (r *runner) check(chosen []string) {
+	for _, k := range kinds {
+		if chosen != nil && !slices.Contains(chosen, k.name) {
+			continue
+		}
+		t, most := r.tallies[k.name], ceilings[k.name]
+		if t.broken > most.broken {
+			r.t.Errorf("%s: %d unchanged blocks break, the ceiling is %d; see them with -kind='%s' -show=3", k.name, t.broken, most.broken, k.name)
+		}
+		if t.lost["table"] > most.lost {
+			r.t.Errorf("%s: %d tables are lost, the ceiling is %d; see them with -kind='%s' -show=3", k.name, t.lost["table"], most.lost, k.name)
+		}
+	}
+}
