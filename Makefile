@@ -2,7 +2,7 @@
 GO ?= go
 PREFIX ?= /usr/local
 
-.PHONY: build demo test test-loaded lint fuzz interop bench soak install clean help
+.PHONY: build demo test test-loaded lint fuzz interop marks bench soak install clean help
 
 build: ## build ./relayfs
 	$(GO) build -trimpath -o relayfs ./cmd/relayfs
@@ -26,6 +26,9 @@ fuzz: ## every fuzz target for FUZZTIME (30s)
 
 interop: ## the tests against other implementations: yjs in Node, CriticMarkup parsers, MCP clients
 	tests/scripts/interop.sh
+
+marks: ## what the marks of 20,000 edits do to pages, beside those of git and go-diff (EDITS, SEED, KIND, SHOW)
+	tests/scripts/marks.sh
 
 bench: ## benchmarks
 	tests/scripts/bench.sh

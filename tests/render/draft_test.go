@@ -332,13 +332,21 @@ func (d *draft) sentence(s script, words int) string {
 	return strings.Join(out, s.space) + s.stop
 }
 
-// edited makes a sentence twice, with a few words of the second replaced, removed or added.
+// edited makes a sentence twice, with a few words of the second replaced, removed or added, or most of them replaced.
 func (d *draft) edited(s script, words int) (before, after string) {
 	var a []string
 	for range words {
 		a = append(a, one(d, s.words))
 	}
 	b := slices.Clone(a)
+	if d.chance(30) { // a sentence about the same
+		for i := range b {
+			if d.chance(60) {
+				b[i] = one(d, s.words)
+			}
+		}
+		return strings.Join(a, s.space) + s.stop, strings.Join(b, s.space) + s.stop
+	}
 	for range 1 + d.IntN(max(1, words/4)) {
 		at := d.IntN(len(b))
 		switch d.IntN(4) {

@@ -332,7 +332,7 @@ var kinds = []kind{
 			return d.words(s, english.words, 1)
 		})
 	}},
-	{name: "math", pieces: []string{"math"}, plant: math, around: 50, inside: func(d *draft, p piece) {
+	{name: "math", pieces: []string{"math", "comment"}, plant: math, around: 50, inside: func(d *draft, p piece) {
 		if p.to-p.from == 1 || d.chance(25) {
 			d.lines[p.from] = strings.Replace(d.lines[p.from], "$$", "$$ y = ", 1)
 			return
@@ -344,14 +344,13 @@ var kinds = []kind{
 		d.lines[p.from+1] += one(d, []string{" + 1", ` \cdot \frac{a}{b}`, " x_2"})
 	}},
 	{name: "front matter", pieces: []string{"front matter"}, before: withFrontMatter, around: 35, inside: func(d *draft, p piece) {
-		switch d.IntN(3) {
-		case 0:
-			d.insert(p.to-1, "status: "+one(d, []string{"done", "open"}))
-		case 1:
-			d.insert(p.to-1, "tags:", "  - new")
-			fallthrough
-		default:
+		what := d.IntN(3)
+		if what != 0 {
 			d.insert(p.to, "", d.sentence(english, 6))
+		}
+		if what != 1 {
+			key := fmt.Sprintf("key%d", d.IntN(1<<20))
+			d.insert(p.to-1, one(d, [][]string{{key + ": done"}, {key + ":", "  - new"}})...)
 		}
 	}},
 	{name: "nested lists", pieces: []string{"list"}, has: func(s string) bool { return itemLine.MatchString(s) && strings.HasPrefix(s, "  ") }, plant: nested, around: 20, inside: func(d *draft, p piece) {
