@@ -70,7 +70,9 @@ func compare(original, accepted, pending page, raw string) verdict {
 	looks := func(a, b block) bool { return a.look == b.look }
 	if seen := common(stay, pending.blocks, looks); len(seen) < len(stay) && !allStay(original.blocks, accepted.blocks, pending.blocks, stay) {
 		v.broken = without(stay, seen)
-		v.broken = slices.DeleteFunc(v.broken, func(b block) bool { return moved(raw, original.source(b)) })
+		if inAnyOrder(original.blocks, accepted.blocks, same) > len(stay) {
+			v.broken = slices.DeleteFunc(v.broken, func(b block) bool { return moved(raw, original.source(b)) })
+		}
 	}
 	for _, kind := range constructs {
 		if n := min(count(original, kind), count(accepted, kind)) - count(pending, kind); n > 0 {
@@ -165,6 +167,18 @@ func without(all, some []block) (out []block) {
 	return out
 }
 
+// inAnyOrder counts the blocks that two pages have in common, wherever they stand.
+func inAnyOrder(a, b []block, same func(a, b block) bool) (n int) {
+	b = slices.Clone(b)
+	for _, x := range a {
+		if i := slices.IndexFunc(b, func(y block) bool { return same(x, y) }); i >= 0 {
+			b = slices.Delete(b, i, i+1)
+			n++
+		}
+	}
+	return n
+}
+
 // moved reports whether raw has the lines of a block in one deletion and in one addition.
 func moved(raw, source string) bool {
 	raw, source = strings.ReplaceAll(raw, "\r\n", "\n"), "\n"+source+"\n"
@@ -225,6 +239,9 @@ func TestCompare(t *testing.T) {
 		{"a paragraph moves before a heading", "{++Old.\n\n++}# T\n{--\nOld.\n--}\n", "", ""},
 		{"a deletion ends before an item", "- a\n{--\nMid.\n\n--}1. b\n", "list", ""},
 		{"two lists are merged", "- a\n{--\nMid.\n--}\n- b\n", "", ""},
+		{"two paragraphs that stay are written anew", "{--A.\n\nB.--}{++A.\n\nB.++}\n\n# T\n", "", ""},
+		{"two headings that stay are written anew", "# T\n\n{--# A\n\n# B--}{++# A\n\n# B++}\n", "heading", ""},
+		{"two headings change places, and the other one moves", "{--## A long one\n\n--}# B{++\n\n## A long one++}\n", "heading", ""},
 		{"an opener swallows the next block", "Old.\n\n{++```\nx\n++}\nMore.\n\n```\ncode\n```\n", "", ""},
 		{"front matter that is marked", "---\na: 1{++\nb: 2++}\n---\n\nOld.\n", "", ""},
 		{"a mark before front matter", "{++New.\n++}---\na: 1\n---\n\nOld.\n", "", ""},

@@ -19,9 +19,9 @@
 // and so is a paragraph that became a heading. What the pending page shows in addition does not matter.
 //
 // Two blocks of one source can have different looks, since a definition elsewhere changed; they are changed blocks. A block
-// that moved beside others is no unchanged one where the subsequence has the others. A block that the lens moves and
-// the subsequence keeps is not broken either: where all of its lines stand in one deletion and in one addition, it is shown
-// twice.
+// that moved beside others is no unchanged one where the subsequence has the others. If blocks changed their order, the lens
+// may move others than the subsequence does: a block whose lines stand whole in one deletion and in one addition is not
+// broken then.
 //
 // A construct is lost where tables, code, formulas, callouts, HTML or comments are fewer on the pending page than on both
 // others. That counts changed blocks, too: a table whose delimiter row was marked is text while the change is pending.
@@ -32,5 +32,5 @@
 // tests install. An edit depends on the seed, its number and the notes. Where a note lacks what a kind changes, it is put
 // in before. "make marks" runs many of them and reports; these flags say what is run:
 //
-//	go test ./tests/render -run '^TestMarks$' -count=1 -v -edits=5000 -kind=table,fence -seed=7 -show=3
+//	go test ./tests/render -run '^TestMarks$' -count=1 -v -edits=5000 -kind=cell,callout -seed=7 -show=3
 package render

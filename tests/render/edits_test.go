@@ -425,7 +425,7 @@ func init() {
 // the edit of a Latin sentence would have.
 func (k *kind) inScript(of []script) {
 	var after string
-	k.pieces = []string{"paragraph"}
+	k.pieces, k.around = []string{"paragraph"}, 15
 	k.plant = func(d *draft) []string {
 		var before string
 		before, after = d.edited(one(d, of), 8+d.IntN(12))

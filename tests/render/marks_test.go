@@ -30,10 +30,15 @@ type tally struct {
 	edits, refused, brokenEdits int
 	unchanged, broken           int // blocks
 	lost                        map[string]int
+	brokenKinds                 map[string]int // of blocks
 	lens, git, goDiff           marked
 	grouped
 	put     time.Duration
 	slowest time.Duration
+}
+
+func newTally() *tally {
+	return &tally{lost: make(map[string]int), brokenKinds: make(map[string]int)}
 }
 
 func (t *tally) add(o tally) {
@@ -44,6 +49,9 @@ func (t *tally) add(o tally) {
 	t.broken += o.broken
 	for kind, n := range o.lost {
 		t.lost[kind] += n
+	}
+	for kind, n := range o.brokenKinds {
+		t.brokenKinds[kind] += n
 	}
 	for _, m := range []struct{ to, from *marked }{{&t.lens, &o.lens}, {&t.git, &o.git}, {&t.goDiff, &o.goDiff}} {
 		m.to.marks += m.from.marks
@@ -83,6 +91,10 @@ var ceilings = map[string]ceiling{
 	"nested lists":       {1, 0},
 	"footnotes":          {9, 0},
 	"block ids":          {16, 0},
+	"CJK":                {1, 0},
+	"Thai":               {5, 0},
+	"RTL":                {10, 0},
+	"emoji":              {2, 0},
 	"CRLF":               {6, 1},
 	"no final newline":   {9, 0},
 	"BOM":                {22, 0},
@@ -147,7 +159,7 @@ func (r *runner) measure(all []edit) {
 	for _, e := range all {
 		t := r.tallies[e.kind]
 		if t == nil {
-			t = &tally{lost: make(map[string]int)}
+			t = newTally()
 			r.tallies[e.kind] = t
 		}
 		t.edits++
@@ -183,6 +195,9 @@ func (r *runner) measure(all []edit) {
 		t.broken += len(v.broken)
 		for kind, n := range v.lost {
 			t.lost[kind] += n
+		}
+		for _, b := range v.broken {
+			t.brokenKinds[b.kind]++
 		}
 		if len(v.broken) > 0 {
 			t.brokenEdits++
@@ -269,7 +284,7 @@ func shorten(s string) string {
 // report is a table by kind.
 func (r *runner) report() string {
 	var b strings.Builder
-	total := tally{lost: make(map[string]int)}
+	total := newTally()
 	rows := func(head string, row func(name string, t *tally) string) {
 		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(w, "%s\t\n", head)
@@ -278,7 +293,7 @@ func (r *runner) report() string {
 				fmt.Fprintf(w, "%s\t\n", row(k.name, t))
 			}
 		}
-		fmt.Fprintf(w, "%s\t\n\n", row("all", &total))
+		fmt.Fprintf(w, "%s\t\n\n", row("all", total))
 		w.Flush()
 	}
 	for _, t := range r.tallies {
@@ -292,7 +307,11 @@ func (r *runner) report() string {
 		}
 		return s
 	})
-	b.WriteString("Marks: per edit, characters in them per edit, groups per line that changed in part, such lines with 8 groups or more, milliseconds per put\n")
+	b.WriteString("Broken blocks by what they were:")
+	for _, kind := range slices.Sorted(maps.Keys(total.brokenKinds)) {
+		fmt.Fprintf(&b, " %s %d", kind, total.brokenKinds[kind])
+	}
+	b.WriteString("\n\nMarks: per edit, characters in them per edit, groups per line that changed in part, such lines with 8 groups or more, milliseconds per put\n")
 	rows("kind\tmarks\tgit\tgo-diff\tchars\tgit\tgo-diff\tgroups\tcrowded\tms\tslowest", func(name string, t *tally) string {
 		per := func(n int) string {
 			if n == 0 {
