@@ -17,6 +17,7 @@ import (
 var (
 	editCount = flag.Int("edits", 0, "how many edits TestMarks makes; 0 for a short run with ceilings")
 	onlyKinds = flag.String("kind", "", "of the edits of TestMarks, those of these kinds only, separated by commas")
+	onlyEdit  = flag.Int("edit", -1, "of the edits of TestMarks, the one with this number only")
 	seedFlag  = flag.Uint64("seed", 1, "what the edits of TestMarks depend on")
 	show      = flag.Int("show", 0, "how many broken edits of each kind TestMarks shows, as small as they can be made")
 	others    = flag.Bool("others", false, "TestMarks compares marks with those of git diff --word-diff and go-diff")
@@ -116,12 +117,15 @@ func TestMarks(t *testing.T) {
 			}
 		}
 	}
+	n = max(n, *onlyEdit+1)
 	start := time.Now()
+	measured := 0
 	var batch []edit
 	for i := range n {
-		if chosen != nil && !slices.Contains(chosen, kinds[i%len(kinds)].name) {
+		if chosen != nil && !slices.Contains(chosen, kinds[i%len(kinds)].name) || *onlyEdit >= 0 && i != *onlyEdit {
 			continue
 		}
+		measured++
 		if batch = append(batch, e.make(i)); len(batch) == 310 {
 			run.measure(batch)
 			batch = batch[:0]
@@ -129,8 +133,8 @@ func TestMarks(t *testing.T) {
 	}
 	run.measure(batch)
 	t.Logf("seed %d, %d edits of %d notes of the sample vault and %d of packages, in %v\n%s",
-		e.seed, n, len(e.sample), len(e.packages), time.Since(start).Round(time.Second/10), run.report())
-	if *editCount == 0 && *seedFlag == 1 {
+		e.seed, measured, len(e.sample), len(e.packages), time.Since(start).Round(time.Second/10), run.report())
+	if *editCount == 0 && *seedFlag == 1 && *onlyEdit < 0 {
 		run.check(chosen)
 	}
 }
