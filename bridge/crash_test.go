@@ -113,9 +113,9 @@ type survivor struct {
 	m *machine
 }
 
-// Placed says whether the file of that stamp got its name.
-func (s survivor) Placed(post model.Stamp) (placed, known bool) {
-	return !slices.ContainsFunc(s.m.unplaced, post.SameFile), true
+// Placed says whether the new file of a save got its name.
+func (s survivor) Placed(save model.Save) (placed, known bool) {
+	return !slices.ContainsFunc(s.m.unplaced, save.Post.SameFile), true
 }
 
 // machineStore is what such a process sees of its store.

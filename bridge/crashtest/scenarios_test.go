@@ -11,7 +11,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-const plan model.Path = "Notes/Plan.md"
+const (
+	plan  model.Path = "Notes/Plan.md"
+	moved model.Path = "Notes/Moved.md" // where a person renames it to
+	other model.Path = "Notes/Other.md"
+)
 
 var (
 	ann    = model.Author{Name: "ann", Session: "s1"}
@@ -42,13 +46,15 @@ type scenario struct {
 }
 
 // write has a program change the note as it sees it.
-func write(by model.Author, change func(text string) string) step {
+func write(by model.Author, change func(text string) string) step { return writeTo(plan, by, change) }
+
+func writeTo(path model.Path, by model.Author, change func(text string) string) step {
 	return step{do: func(p *process) error {
-		v, err := p.ws.Open(p.t.Context(), plan)
+		v, err := p.ws.Open(p.t.Context(), path)
 		if err != nil {
 			return err
 		}
-		_, err = p.ws.Write(p.t.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: change(v.Text()), By: by})
+		_, err = p.ws.Write(p.t.Context(), path, bridge.Write{Bases: []*model.Version{v}, Text: change(v.Text()), By: by})
 		return err
 	}}
 }
@@ -175,7 +181,14 @@ func pause(d time.Duration) step {
 
 var note = map[string]string{"Plan.md": "one two\nthree four\n"}
 
+// twoNotes are saved one right after the other, and have one modification time then.
+var twoNotes = scenario{
+	name: "two notes at one time", files: map[string]string{"Plan.md": "one two\nthree four\n", "Other.md": "other two\n"},
+	steps: []step{replace("two", "TWO"), writeTo(other, ann, func(text string) string { return text + "five\n" })},
+}
+
 var scenarios = []scenario{
+	twoNotes,
 	{person: true, name: "a write", files: note, steps: []step{write(ann, func(text string) string { return strings.Replace(text, "two", "TWO", 1) + "five 😀\n" })}},
 	{person: true, name: "two writes", files: note, steps: []step{replace("two", "TWO"), add("\nfive\n")}},
 	{

@@ -76,6 +76,23 @@ func (w *world) notes() map[string]string {
 	return notes
 }
 
+// modTimes are the modification times of the files in the vault's folder, by their names.
+func (w *world) modTimes() map[string]int64 {
+	dir, err := w.disk.Person().Open(vaultDir)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	times := make(map[string]int64)
+	names, _ := dir.Names(-1)
+	for _, name := range names {
+		if info, err := dir.Stat(name); err == nil {
+			times[name] = info.ModTime
+		}
+	}
+	return times
+}
+
 // has says whether a file of the vault has a text.
 func (w *world) has(text string) bool {
 	for _, data := range w.disk.Person().Files(vaultDir) {

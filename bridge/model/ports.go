@@ -80,10 +80,10 @@ func (r *Replacement) Settle() {
 
 // Placer is a Source that can tell which of the last process's files got their names.
 type Placer interface {
-	// Placed says whether the file of that stamp, which Meanwhile was told, got the name that it was
+	// Placed says whether the new file of a save, of which Meanwhile was told, got the name that it was
 	// for. It is known if either file of the Replace was found where the other one belongs: until that has
 	// settled or was aborted, both are there, but for what a power cut takes.
-	Placed(post Stamp) (placed, known bool)
+	Placed(save Save) (placed, known bool)
 }
 
 // Synced is a Source that can tell when what it did is certain to outlive a power

@@ -138,7 +138,7 @@ func lastHeld(states []state, source model.Source, now string) *model.Version {
 		if s.save == nil || saves > 1 {
 			return s.version
 		}
-		switch placed, known := wasPlaced(source, s.save.Post); {
+		switch placed, known := wasPlaced(source, *s.save); {
 		case placed:
 			return s.version
 		case !known: // a power cut has taken what would tell
@@ -148,10 +148,10 @@ func lastHeld(states []state, source model.Source, now string) *model.Version {
 	return states[0].version
 }
 
-// wasPlaced says whether the file of that stamp got its name, as far as the source can tell.
-func wasPlaced(source model.Source, post model.Stamp) (placed, known bool) {
+// wasPlaced says whether the new file of a save got its name, as far as the source can tell.
+func wasPlaced(source model.Source, save model.Save) (placed, known bool) {
 	if p, ok := source.(model.Placer); ok {
-		return p.Placed(post)
+		return p.Placed(save)
 	}
 	return true, true
 }

@@ -104,5 +104,5 @@ func list(dir disk.Dir, rel string, sweep *swap.Sweep) ([]model.SourceEntry, err
 	return entries, nil
 }
 
-// Placed says whether the new file of that stamp got its name, if Scan has found that out.
-func (v *Vault) Placed(post model.Stamp) (placed, known bool) { return v.swaps.Placed(post) }
+// Placed says whether the new file of a save got its name, if Scan has found that out.
+func (v *Vault) Placed(save model.Save) (placed, known bool) { return v.swaps.Placed(save) }

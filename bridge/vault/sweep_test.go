@@ -1,6 +1,7 @@
 package vault_test
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,15 +22,23 @@ func TestSweep(t *testing.T) {
 	v, p := open(t, vault.Options{ID: "feed"})
 	p.Save("N.md", "text\n")
 	p.Save("sub/.relayfs-0123.tmp", "left by a killed process\n")
-	for _, name := range []string{"untouched", "written to"} {
-		p.Save("sub/"+name, "old\n")
+	for _, name := range []string{"untouched", "written to", "of a note that is gone"} {
+		old := "old\n"
+		if name == "untouched" {
+			old = "of no use\n"
+		}
+		p.Save("sub/"+name, old)
 		sub, err := disk.OS{}.OpenRoot(p.path("sub"))
 		p.check(err)
 		info, err := sub.Stat(name)
 		p.check(errors.Join(err, sub.Close()))
-		displaced := fmt.Sprintf("sub/.relayfs-0123-1-%016x-1-%08x-%x-%x-%x.tmp", 1, 2, info.Inode, info.ModTime, info.Size)
+		path := sha256.Sum256([]byte("sub/" + name))
+		displaced := fmt.Sprintf("sub/.relayfs-0123-1-%x-1-%08x-%x-%x-%x.tmp", path[:8], 2, info.Inode, info.ModTime, info.Size)
 		p.Rename("sub/"+name, displaced)
-		if name == "written to" {
+		switch name {
+		case "untouched":
+			p.Save("sub/"+name, "new\n")
+		case "written to":
 			p.Save(displaced, "old, and late\n")
 		}
 	}
@@ -39,7 +48,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("temp file %s is reported", e.Rel)
 		}
 	}))
-	if left, err := os.ReadDir(p.path("sub")); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(p.path("sub")); err != nil || len(left) != 1 {
 		t.Errorf("left over: %v, %v", left, err)
 	}
 	recovered := make(map[string]bool)
@@ -48,7 +57,7 @@ func TestSweep(t *testing.T) {
 	for _, e := range entries {
 		recovered[p.Content(".trash/"+e.Name())] = true
 	}
-	if want := map[string]bool{"left by a killed process\n": true, "old, and late\n": true}; !maps.Equal(recovered, want) {
+	if want := map[string]bool{"left by a killed process\n": true, "old, and late\n": true, "old\n": true}; !maps.Equal(recovered, want) {
 		t.Errorf("the trash holds %v, want %v", recovered, want)
 	}
 	if _, err := os.Stat(p.path(".relayfs-feed-1.tmp")); err != nil {

@@ -1,12 +1,8 @@
 package swap
 
 import (
-	"errors"
-	"io/fs"
 	"log/slog"
-	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/disk"
@@ -15,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
 
-// maxUnsettled bounds the swaps that have not settled, each of which has a folder open, and
-// then its file.
+// maxUnsettled bounds the swaps that have not settled, each of which has its folder and its
+// file open.
 // shareUnsettled is the share of the files that the process may have open.
 const (
 	maxUnsettled   = 256
@@ -47,9 +43,8 @@ type settler struct {
 // settlement is a swap that is not durable yet.
 type settlement struct {
 	rel      string
-	dir      disk.Dir // the folder of the new file
-	name     string
-	file     disk.File // nil until its round, and if there is none any more
+	dir      disk.Dir  // that the new file was put in
+	file     disk.File // the new file, wherever somebody has moved it
 	preImage *Temp
 	settled  func() // is called when it is durable
 	end      func()
@@ -119,23 +114,12 @@ func (t *settler) settleAt(rel string) {
 
 // settle syncs the files of a round and then each of their folders once.
 func (t *settler) settle(round []*settlement) {
-	fileErrs, gone := make([]error, len(round)), make([]bool, len(round))
-	for i, s := range round {
-		file, err := s.dir.Open(s.name, os.O_RDONLY, 0)
-		switch {
-		case err == nil:
-			s.file = file
-			s.file.StartSync() // together, and not one after the other
-		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP):
-			gone[i] = true
-		default:
-			fileErrs[i] = err
-		}
+	for _, s := range round {
+		s.file.StartSync() // together, and not one after the other
 	}
+	fileErrs := make([]error, len(round))
 	for i, s := range round {
-		if s.file != nil {
-			fileErrs[i] = s.file.Sync()
-		}
+		fileErrs[i] = s.file.Sync()
 	}
 	synced := make(map[folder.ID]error)
 	for i, s := range round {
@@ -146,7 +130,7 @@ func (t *settler) settle(round []*settlement) {
 		if err != nil {
 			t.syncs.Failed(s.dir, err)
 			t.log.Warn("note is not synced: a power cut may bring back what it held", model.LogPath, s.rel, model.LogErr, err)
-		} else if !gone[i] {
+		} else {
 			s.settled()
 		}
 		close(s.done)
@@ -154,7 +138,7 @@ func (t *settler) settle(round []*settlement) {
 		case fileErrs[i] != nil:
 			s.preImage.leave()
 			t.forget(s)
-		case gone[i], s.preImage.isChanged(): // what somebody has saved there is yet to be merged into the note
+		case s.preImage.isChanged(): // what somebody has saved there is yet to be merged into the note
 			t.start(func() {
 				<-s.unwatched
 				s.preImage.Discard()
@@ -169,9 +153,7 @@ func (t *settler) settle(round []*settlement) {
 
 // forget releases what a swap that has settled holds.
 func (t *settler) forget(s *settlement) {
-	if s.file != nil {
-		s.file.Close()
-	}
+	s.file.Close()
 	s.dir.Close()
 	s.end()
 	<-t.room

@@ -117,7 +117,13 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 			return model.Stamp{}, err
 		}
 	}
+	// To settle it; by its name it may not be found any more.
+	file, err := sw.temp.dir.Open(sw.temp.Name, os.O_RDONLY, 0)
+	if err != nil {
+		return model.Stamp{}, err
+	}
 	if err := sw.replace(); err != nil {
+		file.Close()
 		return model.Stamp{}, err
 	}
 	stamp := sw.temp.Placed()
@@ -129,7 +135,7 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 	sw.s.o.Late(sw.at.Rel, old, sw.r.Expect, sw.oldData)
 	dir, preImage := sw.at.Dir, sw.temp
 	sw.old, sw.at.Dir, sw.temp, sw.settled = nil, nil, nil, true
-	sw.s.settler.add(&settlement{rel: sw.at.Rel, dir: dir, name: sw.at.Name, preImage: preImage, settled: sw.r.Settle, unwatched: old.closed, end: sw.s.dir.end})
+	sw.s.settler.add(&settlement{rel: sw.at.Rel, dir: dir, file: file, preImage: preImage, settled: sw.r.Settle, unwatched: old.closed, end: sw.s.dir.end})
 	return stamp, nil
 }
 

@@ -47,7 +47,7 @@ type Swapper struct {
 	// noExchange is set once the disk has turned out not to know exchange.
 	noExchange atomic.Bool
 	ordered    sync.Map // by device: what OrdersNames says of it
-	placed     sync.Map // times of new files of which a sweep has found the pre-image
+	placed     sync.Map // newFiles of which a sweep has found the pre-image, by the inode of that
 	unplaced   sync.Map // newFiles that a sweep has found without their names
 }
 
@@ -76,7 +76,7 @@ func (s *Swapper) Close() error {
 }
 
 // Settle returns when every swap at rel, or below it, that was committed has settled: before
-// it is renamed, since the next process looks for it under its name.
+// it is renamed, since the next process looks for it there.
 func (s *Swapper) Settle(rel string) { s.settler.settleAt(rel) }
 
 // ordersNames is dir.OrdersNames, which one system call answers for all of a device.

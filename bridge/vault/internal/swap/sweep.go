@@ -77,24 +77,65 @@ func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
 	if len(w.left) == 0 {
 		return false
 	}
-	notes := make(map[uint64]string) // by the hashes of their paths
+	notes := make(map[uint64]string)  // by the hashes of their paths
+	saved := make(map[uint64]bool)    // those that have the time of a new file
+	moved := make(map[int64][]string) // other files, by their times
 	left := make(map[uint64][]leftover)
 	for _, l := range w.left {
 		left[l.tag.path] = append(left[l.tag.path], l)
 	}
 	for _, e := range entries {
-		if !e.Dir {
-			notes[hashOf(e.Rel)] = e.Rel
+		if e.Dir {
+			continue
+		}
+		path, time := hashOf(e.Rel), e.Stamp.ModTime
+		notes[path] = e.Rel
+		if saved[path] = slices.ContainsFunc(left[path], func(l leftover) bool { return l.tag.modTime == time }); !saved[path] {
+			moved[time] = append(moved[time], e.Rel)
 		}
 	}
-	for path, left := range left {
-		put, err := w.note(notes[path], left)
-		if err != nil {
-			w.s.o.Log.Warn("left-over temp files stay", model.LogPath, notes[path], model.LogErr, err)
+	for _, last := range []bool{false, true} { // those of a note that has its new file: they tell others of that
+		for path, left := range left {
+			if saved[path] != last {
+				continue
+			}
+			rel, lost := notes[path], false
+			if !saved[path] {
+				rel, lost = w.find(rel, left, moved)
+			}
+			put, err := w.note(rel, left, lost)
+			if err != nil {
+				w.s.o.Log.Warn("left-over temp files stay", model.LogPath, rel, model.LogErr, err)
+			}
+			changed = changed || put
 		}
-		changed = changed || put
 	}
 	return changed
+}
+
+// find is where a note is now whose new file is not at rel, or rel: moved are files by their times. The note
+// is lost if none of them is the new file and nobody has just saved at rel, where nothing is if that is "":
+// a power cut may have torn it. A file that has the time alone may be another's, since notes that are saved together have one.
+func (w *Sweep) find(rel string, left []leftover, moved map[int64][]string) (now string, lost bool) {
+	lost = rel == ""
+	for _, l := range left {
+		for _, other := range moved[l.tag.modTime] {
+			if lost = true; w.isNew(other, l.tag) {
+				return other, false
+			}
+		}
+	}
+	return rel, lost
+}
+
+// isNew says whether the file at rel is the new one of a tag.
+func (w *Sweep) isNew(rel string, t tag) bool {
+	at, err := w.s.o.Vault.Locate(rel)
+	if err != nil {
+		return false
+	}
+	defer at.Close()
+	return t.describes(at.Dir, at.Name, &at.Info)
 }
 
 // swapDir finds what is in the swap folder.
@@ -116,8 +157,8 @@ func (w *Sweep) swapDir() {
 }
 
 // note deals with the temp files of the note at rel, or, if that is "", of one that is not there any
-// more. It says whether it has put one back.
-func (w *Sweep) note(rel string, left []leftover) (put bool, err error) {
+// more; lost is what find says. It says whether it has put one back.
+func (w *Sweep) note(rel string, left []leftover, lost bool) (put bool, err error) {
 	if n := len(left); rel != "" {
 		left, err = w.mend(rel, left)
 		if put = len(left) < n; err != nil {
@@ -125,7 +166,7 @@ func (w *Sweep) note(rel string, left []leftover) (put bool, err error) {
 		}
 	}
 	for _, l := range left {
-		err = errors.Join(err, w.in(l, func(dir disk.Dir) error { return w.dispose(dir, l) }))
+		err = errors.Join(err, w.in(l, func(dir disk.Dir) error { return w.dispose(dir, l, lost) }))
 	}
 	return put, err
 }
@@ -200,18 +241,21 @@ func (w *Sweep) putBack(dir disk.Dir, name string, at *folder.Place) error {
 	return dir.Remove(name)
 }
 
-// dispose deals with a temp file whose note is whole, and durable.
-func (w *Sweep) dispose(dir disk.Dir, l leftover) error {
+// dispose deals with a temp file whose note is whole, and durable, or lost.
+func (w *Sweep) dispose(dir disk.Dir, l leftover, lost bool) error {
 	info, err := dir.Stat(l.name)
 	if err != nil {
 		return err
 	}
 	switch {
-	case l.tag.isPreImage(&info):
-		w.s.placed.Store(l.tag.modTime, true)
-		return dir.Remove(l.name)
-	case info.Inode == l.tag.pre.inode: // somebody has written to it
-		w.s.placed.Store(l.tag.modTime, true)
+	case info.Inode == l.tag.pre.inode:
+		w.s.placed.Store(newFile{l.tag.pre.inode, l.tag.modTime}, true)
+		if l.tag.isPreImage(&info) && !lost { // and nobody has written to it
+			return dir.Remove(l.name)
+		}
+		if lost {
+			w.s.o.Log.Warn("a note that was saved right before a crash is not where it was; what it held before that is kept in the trash")
+		}
 	case l.tag.made(dir, l.name, &info): // the log has it, or nobody was told that it is saved
 		w.s.unplaced.Store(newFile{info.Inode, l.tag.modTime}, true)
 		return dir.Remove(l.name)
@@ -219,17 +263,18 @@ func (w *Sweep) dispose(dir disk.Dir, l leftover) error {
 	return w.toTrash(dir, l.name)
 }
 
-// newFile names the new file of a swap; notes that are saved together have one time.
+// newFile names the new file of a swap, by its own inode or by that of the pre-image; notes that are saved
+// together have one time.
 type newFile struct {
 	inode   uint64
 	modTime int64
 }
 
-// Placed says whether the file of that stamp got its name, if a sweep has found that out.
-func (s *Swapper) Placed(post model.Stamp) (placed, known bool) {
-	if _, found := s.unplaced.Load(newFile{post.Inode, post.ModTime}); found {
+// Placed says whether the new file of a save got its name, if a sweep has found that out.
+func (s *Swapper) Placed(save model.Save) (placed, known bool) {
+	if _, found := s.unplaced.Load(newFile{save.Post.Inode, save.Post.ModTime}); found {
 		return false, true
 	}
-	_, placed = s.placed.Load(post.ModTime)
+	_, placed = s.placed.Load(newFile{save.Pre.Inode, save.Post.ModTime})
 	return placed, placed
 }

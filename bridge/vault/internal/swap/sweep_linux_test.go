@@ -2,11 +2,19 @@ package swap
 
 import (
 	"bytes"
+	"fmt"
+	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/dirsync"
 	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
 
@@ -26,7 +34,7 @@ func TestTornSaves(t *testing.T) {
 			for _, stage := range []string{"filled", "exchanged", "verified"} {
 				t.Run(world+"/"+stage+"/"+name, func(t *testing.T) {
 					w := newWorld(t, old)
-					post := w.killed(stage, new)
+					save := w.killed(stage, new)
 					file := filepath.Join(w.dir, "N.md") // the one with the new bytes
 					if stage == "filled" {
 						file = w.temp()
@@ -45,7 +53,7 @@ func TestTornSaves(t *testing.T) {
 					if left := w.temp(); left != "" {
 						t.Errorf("%s is left", left)
 					}
-					if got, known := w.s.Placed(post); got != (want == new) || !known {
+					if got, known := w.s.Placed(save); got != (want == new) || !known {
 						t.Errorf("placed: %v, known: %v", got, known)
 					}
 				})
@@ -55,7 +63,7 @@ func TestTornSaves(t *testing.T) {
 }
 
 // killed is a save that ends after a stage of it.
-func (w *world) killed(stage, text string) model.Stamp {
+func (w *world) killed(stage, text string) model.Save {
 	w.t.Helper()
 	s := w.stage(text)
 	name := s.temp.Name
@@ -65,8 +73,10 @@ func (w *world) killed(stage, text string) model.Stamp {
 	if stage == "exchanged" { // it was killed before it knew what it had displaced
 		w.ok(s.temp.dir.Rename(s.temp.Name, s.temp.dir, name))
 	}
-	return s.Stamp()
+	return s.save()
 }
+
+func (sw *Swap) save() model.Save { return model.Save{Pre: sw.r.Expect, Post: sw.Stamp()} }
 
 // sweep is what a scan of the vault does. The vault has no folders but hidden ones.
 func (w *world) sweep() {
@@ -141,6 +151,96 @@ func TestTwoTornSaves(t *testing.T) {
 	}
 }
 
+// A note that somebody has renamed right after a save: if it is whole, nothing is left of its pre-image, and else
+// what it held is in the trash. Another note has the time of that save.
+func TestRenamedAfterSave(t *testing.T) {
+	for world, newWorld := range worlds {
+		for _, torn := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/torn: %v", world, torn), func(t *testing.T) {
+				w := newWorld(t, "old\n")
+				save := w.killed("exchanged", "new\n")
+				w.ok(os.Rename(filepath.Join(w.dir, "N.md"), filepath.Join(w.dir, "Other.md")))
+				w.save("Same.md", "same\n")
+				at := time.Unix(0, save.Post.ModTime)
+				w.ok(os.Chtimes(filepath.Join(w.dir, "Same.md"), at, at))
+				if torn {
+					w.truncateTo(filepath.Join(w.dir, "Other.md"), func([]byte) []byte { return nil })
+				}
+				w.start(w.dir)
+				w.sweep()
+				if placed, known := w.s.Placed(save); !placed || !known {
+					t.Errorf("placed: %v, known: %v", placed, known)
+				}
+				w.holds("Same.md", "same\n")
+				if !torn {
+					w.swept("Other.md", "new\n")
+				} else {
+					w.holds("Other.md", "")
+					w.holds(".trash/relayfs recovered.md", "old\n")
+				}
+			})
+		}
+	}
+}
+
+// What a person moves to the place of a note that a power cut has torn elsewhere does not cost the note.
+func TestReplacedAfterSave(t *testing.T) {
+	w := newWorld(t, "old\n")
+	w.killed("exchanged", "new\n")
+	w.ok(os.Rename(filepath.Join(w.dir, "N.md"), filepath.Join(w.dir, "Other.md")))
+	w.truncateTo(filepath.Join(w.dir, "Other.md"), func([]byte) []byte { return nil })
+	w.save("N.md", "theirs\n")
+	w.start(w.dir)
+	w.sweep()
+	w.holds("N.md", "theirs\n")
+	w.holds(".trash/relayfs recovered.md", "old\n")
+}
+
+// Of two notes that are saved at one time the file of one has not been made: nothing is known of that one.
+func TestPlacedAtOneTime(t *testing.T) {
+	w := newWorld(t, "old\n")
+	save := w.killed("exchanged", "new\n")
+	w.start(w.dir)
+	w.sweep()
+	w.swept("N.md", "new\n")
+	if placed, known := w.s.Placed(save); !placed || !known {
+		t.Errorf("placed: %v, known: %v", placed, known)
+	}
+	save.Pre.Inode, save.Post.Inode = save.Pre.Inode+100, save.Post.Inode+100
+	if _, known := w.s.Placed(save); known {
+		t.Error("it is known where the file of another note is")
+	}
+}
+
+// A note that somebody renames before its save has settled is on the disk before its pre-image is gone.
+func TestRenamedBeforeSettled(t *testing.T) {
+	w := &world{t: t}
+	d := disktest.New(nil, disktest.Volume{Path: "/", OrdersNames: true})
+	dir, err := d.MakeRoot("/vault")
+	w.ok(err)
+	w.ok(d.Person().Save("/vault/N.md", "old\n"))
+	w.folder, err = folder.Open(d, "/vault")
+	w.ok(err)
+	var settle func()
+	w.s = New(Options{
+		Vault: w.folder, Log: slog.New(slog.DiscardHandler), Syncs: new(dirsync.Syncs),
+		Start: func(work func()) { settle = work },
+		Late:  func(_ string, file disk.File, _ model.Stamp, _ []byte) { file.Close() },
+	})
+	s := w.stage("new\n")
+	_, err = s.Commit()
+	w.ok(err)
+	s.Close()
+	w.ok(dir.Rename("N.md", dir, "Other.md"))
+	settle()
+	w.ok(w.s.Close())
+	for cut := range d.PowerCuts(100) {
+		if files := slices.Collect(maps.Values(cut.Person().Files("/vault"))); !slices.Equal(files, []string{"new\n"}) && !slices.Contains(files, "old\n") {
+			t.Errorf("a power cut leaves %q", files)
+		}
+	}
+}
+
 // A kill while a temp file is filled leaves nothing to anybody.
 func TestHalfMadeTemp(t *testing.T) {
 	for world, newWorld := range worlds {
@@ -152,7 +252,7 @@ func TestHalfMadeTemp(t *testing.T) {
 				w.start(w.dir)
 				w.sweep()
 				w.swept("N.md", "old\n")
-				if placed, known := w.s.Placed(s.Stamp()); placed || !known {
+				if placed, known := w.s.Placed(s.save()); placed || !known {
 					t.Errorf("placed: %v, known: %v", placed, known)
 				}
 			})
@@ -160,12 +260,18 @@ func TestHalfMadeTemp(t *testing.T) {
 	}
 }
 
-// swept fails the test unless the vault holds that note alone.
-func (w *world) swept(name, text string) {
+// holds fails the test unless the vault has the file.
+func (w *world) holds(name, text string) {
 	w.t.Helper()
 	if got, err := os.ReadFile(filepath.Join(w.dir, name)); err != nil || string(got) != text {
 		w.t.Errorf("%s has %q, %v, want %q", name, got, err, text)
 	}
+}
+
+// swept fails the test unless the vault has the note, and nothing is left of a save.
+func (w *world) swept(name, text string) {
+	w.t.Helper()
+	w.holds(name, text)
 	if left := w.temp(); left != "" {
 		w.t.Errorf("%s is left", left)
 	}
