@@ -14,10 +14,10 @@
 // what the source's files hold. A frame outlives the process when the call returns; the
 // log is synced within a second, and before the call returns for what the source has no
 // copy of. store.db is a checkpoint of the log, a bbolt file (internal/checkpoint). It is
-// brought up to date when the log is ten seconds old or 4 MiB long, when somebody asks for
-// the journal, the proposals, or what is unsent, and at the end. What the store answers is
-// the checkpoint with the frames after it, which are in memory (state.go). So the log
-// alone decides, and when a checkpoint is written changes no answer.
+// brought up to date when the log is ten seconds old or 4 MiB long, and at the end. What the
+// store answers is the checkpoint with the frames after it, which are in memory (state.go),
+// or for what is asked for seldom are applied to a transaction that is not kept (journal.go).
+// So the log alone decides, and when a checkpoint is written changes no answer.
 //
 // # Concurrency and errors
 //

@@ -6,37 +6,37 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 )
 
-// fromCheckpoint reads from a checkpoint that has everything: what is asked for seldom is
-// not kept in memory.
-func fromCheckpoint[T any](s *Store, op string, read func(checkpoint.View) (T, error)) (out T, err error) {
-	if err = s.Checkpoint(); err == nil {
-		err = s.checkpoint.View(func(v checkpoint.View) (err error) {
-			out, err = read(v)
-			return err
-		})
-	}
+// fromAll reads what is asked for seldom, for which the state has no maps: from the checkpoint with the frames after it.
+func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) (out T, err error) {
+	s.mu.Lock()
+	entries := s.state.entries
+	s.mu.Unlock()
+	err = s.checkpoint.ViewWith(entries, func(v checkpoint.View) (err error) {
+		out, err = read(v)
+		return err
+	})
 	return out, s.fail(op, err)
 }
 
 // Journal returns the newest journalled records, newest first, at most limit.
 func (s *Store) Journal(limit int) ([]model.JournalEntry, error) {
-	return fromCheckpoint(s, "read journal", func(v checkpoint.View) ([]model.JournalEntry, error) { return v.Journal(limit) })
+	return fromAll(s, "read journal", func(v checkpoint.View) ([]model.JournalEntry, error) { return v.Journal(limit) })
 }
 
 // Proposals returns the pending proposals in the order in which they were made.
 func (s *Store) Proposals() ([]model.ProposalRecord, error) {
-	return fromCheckpoint(s, "read proposals", checkpoint.View.Proposals)
+	return fromAll(s, "read proposals", checkpoint.View.Proposals)
 }
 
 // Unsent returns the documents with records that a server has not acknowledged,
 // and the sequence number of the last such record of each.
 func (s *Store) Unsent() (map[model.DocID]uint64, error) {
-	return fromCheckpoint(s, "list unsent documents", checkpoint.View.Unsent)
+	return fromAll(s, "list unsent documents", checkpoint.View.Unsent)
 }
 
 // Kept lists the documents that have a history.
 func (s *Store) Kept() ([]model.DocID, error) {
-	return fromCheckpoint(s, "list documents", checkpoint.View.Documents)
+	return fromAll(s, "list documents", checkpoint.View.Documents)
 }
 
 // Propose changes the pending proposals and the journal, all of it or nothing, durably.

@@ -510,3 +510,42 @@ func TestAbortAfterACheckpoint(t *testing.T) {
 		}
 	}
 }
+
+// To ask for the journal, the proposals, what is unsent and what is kept writes nothing, and tells what the log
+// alone has.
+func TestAskingWritesNothing(t *testing.T) {
+	commits := 0
+	s, err := store.Open(newPath(t), store.Options{Manual: true, Committed: func() { commits++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	id := model.DocID("d")
+	_, err = s.Append(id, "N.md", model.Record{Update: []byte{0, 0}, Time: time.Now(), Unsent: true, Decision: &model.Decision{}})
+	err = errors.Join(err, s.Propose(model.ProposalChange{Put: []model.ProposalRecord{{ID: "p", Time: time.Now()}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := commits
+	for range 2 { // what was asked for is not kept
+		journal, err := s.Journal(9)
+		if err != nil || len(journal) != 1 || journal[0].Path != "N.md" {
+			t.Errorf("journal %+v, %v", journal, err)
+		}
+		proposals, err := s.Proposals()
+		if err != nil || len(proposals) != 1 {
+			t.Errorf("proposals %+v, %v", proposals, err)
+		}
+		unsent, err := s.Unsent()
+		if err != nil || len(unsent) != 1 || unsent[id] != 1 {
+			t.Errorf("unsent %v, %v", unsent, err)
+		}
+		kept, err := s.Kept()
+		if err != nil || len(kept) != 1 {
+			t.Errorf("kept %v, %v", kept, err)
+		}
+	}
+	if commits != before {
+		t.Errorf("%d checkpoints were written", commits-before)
+	}
+}

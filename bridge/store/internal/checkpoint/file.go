@@ -129,6 +129,25 @@ func (f *File) View(fn func(View) error) error {
 // Apply makes the changes of frames, in the order of their LSNs, durably and all or none.
 // Those that the file has already are left out.
 func (f *File) Apply(entries []*frame.Entry) error {
+	return f.update(func(tx *bolt.Tx) error { return f.applyAll(tx, entries) })
+}
+
+// ViewWith calls fn with the file as Apply would make it, and makes nothing.
+func (f *File) ViewWith(entries []*frame.Entry, fn func(View) error) error {
+	return guard(func() error {
+		tx, err := f.db.Begin(true)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		if err := f.applyAll(tx, entries); err != nil {
+			return err
+		}
+		return fn(View{tx})
+	})
+}
+
+func (f *File) applyAll(tx *bolt.Tx, entries []*frame.Entry) error {
 	// A mark may merge all updates of its document, so one that a later mark covers is
 	// left out.
 	var useful []*frame.Entry // newest first
@@ -142,22 +161,20 @@ func (f *File) Apply(entries []*frame.Entry) error {
 		}
 		useful = append(useful, e)
 	}
-	return f.update(func(tx *bolt.Tx) error {
-		last := View{tx}.Applied()
-		for _, e := range slices.Backward(useful) {
-			if e.LSN <= last {
-				continue
-			}
-			if err := f.apply(tx, e); err != nil {
-				return err
-			}
+	last := View{tx}.Applied()
+	for _, e := range slices.Backward(useful) {
+		if e.LSN <= last {
+			continue
 		}
-		if len(entries) > 0 {
-			last = max(last, entries[len(entries)-1].LSN)
-		}
-		if err := putApplied(tx, last); err != nil {
+		if err := f.apply(tx, e); err != nil {
 			return err
 		}
-		return putVersion(tx)
-	})
+	}
+	if len(entries) > 0 {
+		last = max(last, entries[len(entries)-1].LSN)
+	}
+	if err := putApplied(tx, last); err != nil {
+		return err
+	}
+	return putVersion(tx)
 }
