@@ -36,6 +36,21 @@ type Info struct {
 	UID, GID         int   // -1 where files have none
 }
 
+// FileInfo is i in the standard library's terms, for a file of that name.
+func (i Info) FileInfo(name string) fs.FileInfo { return fileInfo{name, i} }
+
+type fileInfo struct {
+	name string
+	info Info
+}
+
+func (i fileInfo) Name() string       { return i.name }
+func (i fileInfo) Size() int64        { return i.info.Size }
+func (i fileInfo) Mode() fs.FileMode  { return i.info.Mode }
+func (i fileInfo) ModTime() time.Time { return time.Unix(0, i.info.ModTime) }
+func (i fileInfo) IsDir() bool        { return i.info.Mode.IsDir() }
+func (i fileInfo) Sys() any           { return nil }
+
 // Disk opens folders by their paths.
 type Disk interface {
 	// OpenRoot opens a folder.
@@ -100,8 +115,6 @@ type File interface {
 	io.WriterAt
 	io.Closer
 	Info() (Info, error)
-	// Stat is Info in the standard library's terms.
-	Stat() (fs.FileInfo, error)
 	Truncate(size int64) error
 	Chmod(mode fs.FileMode) error
 	Chown(uid, gid int) error

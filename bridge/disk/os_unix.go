@@ -37,7 +37,7 @@ func (d *dir) Open(name string, flag int, perm fs.FileMode) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{fd: fd, name: name}, nil
+	return &file{fd: fd}, nil
 }
 
 // dir and file are descriptors without an os.File, which takes two system calls more to
@@ -80,8 +80,6 @@ func (d *dir) Names(n int) (names []string, err error) {
 // file is an open file. A call that is under way never meets another file that has got the
 // same descriptor since.
 type file struct {
-	name string
-
 	mu sync.RWMutex // held for writing by Close
 	fd int          // -1 once it is closed
 }
@@ -114,37 +112,37 @@ func (f *file) Close() error {
 // maxIO is the most that one system call reads or writes: macOS takes less than 2 GiB.
 const maxIO = 1 << 30
 
-func (f *file) ReadAt(p []byte, off int64) (done int, err error) {
+// whole calls op, which reads or writes at an offset, until all of p is done, or the file ends.
+func whole(fd int, p []byte, off int64, op func(fd int, p []byte, off int64) (int, error)) (done int, err error) {
 	for done < len(p) {
-		n := 0
-		err := f.with(func(fd int) (err error) {
-			n, err = unix.Pread(fd, p[done:min(len(p), done+maxIO)], off+int64(done))
-			return err
-		})
-		if err != nil {
+		n, err := op(fd, p[done:min(len(p), done+maxIO)], off+int64(done))
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
 			return done, err
-		}
-		if n == 0 {
+		case n == 0:
 			return done, io.EOF
+		default:
+			done += n
 		}
-		done += n
 	}
 	return done, nil
 }
 
-func (f *file) WriteAt(p []byte, off int64) (done int, err error) {
-	for done < len(p) {
-		n := 0
-		err := f.with(func(fd int) (err error) {
-			n, err = unix.Pwrite(fd, p[done:min(len(p), done+maxIO)], off+int64(done))
-			return err
-		})
-		if err != nil {
-			return done, err
-		}
-		done += n
-	}
-	return done, nil
+func (f *file) ReadAt(p []byte, off int64) (n int, err error) {
+	err = f.with(func(fd int) (err error) {
+		n, err = whole(fd, p, off, unix.Pread)
+		return err
+	})
+	return n, err
+}
+
+func (f *file) WriteAt(p []byte, off int64) (n int, err error) {
+	err = f.with(func(fd int) (err error) {
+		n, err = whole(fd, p, off, unix.Pwrite)
+		return err
+	})
+	return n, err
 }
 
 func (f *file) Info() (info Info, err error) {
@@ -154,27 +152,6 @@ func (f *file) Info() (info Info, err error) {
 	})
 	return info, err
 }
-
-func (f *file) Stat() (fs.FileInfo, error) {
-	info, err := f.Info()
-	if err != nil {
-		return nil, err
-	}
-	return fileInfo{f.name, info}, nil
-}
-
-// fileInfo is an Info in the standard library's terms.
-type fileInfo struct {
-	name string
-	info Info
-}
-
-func (i fileInfo) Name() string       { return i.name }
-func (i fileInfo) Size() int64        { return i.info.Size }
-func (i fileInfo) Mode() fs.FileMode  { return i.info.Mode }
-func (i fileInfo) ModTime() time.Time { return time.Unix(0, i.info.ModTime) }
-func (i fileInfo) IsDir() bool        { return i.info.Mode.IsDir() }
-func (i fileInfo) Sys() any           { return nil }
 
 func (f *file) Truncate(size int64) error {
 	return f.with(func(fd int) error { return unix.Ftruncate(fd, size) })
@@ -225,29 +202,13 @@ func readFile(fd int) (data []byte, before, after Info, err error) {
 	if before.Mode.Type() != 0 {
 		return nil, before, before, nil
 	}
-	if data, err = readFull(fd, before.Size); err != nil {
+	data = make([]byte, before.Size)
+	n, err := whole(fd, data, 0, unix.Pread)
+	if err != nil && err != io.EOF {
 		return nil, before, after, err
 	}
 	err = unix.Fstat(fd, &st)
-	return data, before, infoOf(&st), err
-}
-
-// readFull reads size bytes, fewer if the file ends before.
-func readFull(fd int, size int64) ([]byte, error) {
-	data := make([]byte, size)
-	for n := 0; n < len(data); {
-		more, err := unix.Read(fd, data[n:])
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return nil, err
-		case more == 0:
-			return data[:n], nil
-		default:
-			n += more
-		}
-	}
-	return data, nil
+	return data[:n], before, infoOf(&st), err
 }
 
 func (d *dir) Stat(name string) (Info, error) {

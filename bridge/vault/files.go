@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -103,28 +102,26 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) { return f.f.ReadAt(p, o
 // WriteAt writes at an offset; model.ErrNoSpace if the disk is full.
 func (f *file) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.f.WriteAt(p, off)
-	return n, f.translate("write", err)
+	return n, wrap("write", f.rel, err)
 }
 
 // Truncate sets the size.
-func (f *file) Truncate(size int64) error { return f.translate("truncate", f.f.Truncate(size)) }
+func (f *file) Truncate(size int64) error { return wrap("truncate", f.rel, f.f.Truncate(size)) }
 
 // Sync makes what was written durable.
-func (f *file) Sync() error { return f.translate("sync", f.f.Sync()) }
+func (f *file) Sync() error { return wrap("sync", f.rel, f.f.Sync()) }
 
 // Stat describes the file.
-func (f *file) Stat() (fs.FileInfo, error) { return f.f.Stat() }
+func (f *file) Stat() (fs.FileInfo, error) {
+	info, err := f.f.Info()
+	if err != nil {
+		return nil, err
+	}
+	return info.FileInfo(path.Base(f.rel)), nil
+}
 
 // Close closes the file.
-func (f *file) Close() error { return f.translate("close", f.f.Close()) }
-
-func (f *file) translate(op string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return wrap(op, f.rel, err)
-}
+func (f *file) Close() error { return wrap("close", f.rel, f.f.Close()) }
 
 // Chmod sets the permission bits of a file or a folder, and returns its stamp then.
 func (v *Vault) Chmod(_ context.Context, rel string, mode fs.FileMode) (stamp model.Stamp, err error) {

@@ -3,6 +3,7 @@ package vault
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"syscall"
 	"time"
 
@@ -100,11 +101,7 @@ func (n *notifier) forget(rel string) {
 			_ = n.inotify.Remove(folder.Join(n.v.folder.Path, dir)) // the kernel may have dropped it already
 		}
 	}
-	for dir := range n.polled {
-		if dir == rel || folder.Below(rel, dir) {
-			delete(n.polled, dir)
-		}
-	}
+	maps.DeleteFunc(n.polled, func(dir string, _ bool) bool { return dir == rel || folder.Below(rel, dir) })
 }
 
 // due says whether it is time to poll.

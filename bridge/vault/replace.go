@@ -3,7 +3,6 @@ package vault
 import (
 	"context"
 	"io/fs"
-	"os"
 	"path"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -82,7 +81,7 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 		dirs = []string{folder.Parent(rel)}
 		if folder.IsKind(&p.Info, fs.ModeDir) {
 			dirs = append(dirs, rel)
-		} else if err := syncFile(&p); err != nil {
+		} else if err := p.SyncFile(); err != nil {
 			return wrap("sync", rel, err)
 		}
 	}
@@ -98,15 +97,6 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 		}
 	}
 	return wrap("sync", rel, failed)
-}
-
-func syncFile(p *folder.Place) error {
-	f, err := p.Dir.Open(p.Name, os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
 }
 
 var (

@@ -21,11 +21,8 @@ func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 		return wrap("scan", v.folder.Path, err)
 	}
 	defer root.Close()
-	s := scan{v: v, ctx: ctx, sweep: v.swaps.Sweep()}
-	if err := s.dir(root, ""); err != nil {
-		return wrap("scan", v.folder.Path, err)
-	}
-	if s.sweep.Finish(s.entries) {
+	var s scan
+	for changed := true; changed; changed = s.sweep.Finish(s.entries) {
 		s = scan{v: v, ctx: ctx, sweep: v.swaps.Sweep()}
 		if err := s.dir(root, ""); err != nil {
 			return wrap("scan", v.folder.Path, err)

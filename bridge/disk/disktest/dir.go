@@ -144,7 +144,7 @@ func (f *dir) Open(name string, flag int, perm fs.FileMode) (disk.File, error) {
 			f.d.edit(n, edit{})
 		}
 	}
-	return f.d.open(n, f.user, name, flag), nil
+	return f.d.open(n, f.user, flag), nil
 }
 
 // mayOpen says why an existing file cannot be opened, if so. mu is held.

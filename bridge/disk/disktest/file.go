@@ -15,7 +15,6 @@ type file struct {
 	d      *Disk
 	n      *inode
 	user   user
-	name   string // that it was opened by
 	reads  bool
 	writes bool
 	closed bool
@@ -23,12 +22,12 @@ type file struct {
 }
 
 // open makes a descriptor. mu is held.
-func (d *Disk) open(n *inode, u user, name string, flag int) *file {
+func (d *Disk) open(n *inode, u user, flag int) *file {
 	writes := flag&(os.O_WRONLY|os.O_RDWR) != 0
 	if writes {
 		n.writers++
 	}
-	return &file{d: d, n: n, user: u, name: name, reads: flag&os.O_WRONLY == 0, writes: writes}
+	return &file{d: d, n: n, user: u, reads: flag&os.O_WRONLY == 0, writes: writes}
 }
 
 // lock locks the machine for a look at the file.
@@ -62,14 +61,6 @@ func (f *file) Info() (disk.Info, error) {
 		return disk.Info{}, err
 	}
 	return f.n.info(), nil
-}
-
-func (f *file) Stat() (fs.FileInfo, error) {
-	info, err := f.Info()
-	if err != nil {
-		return nil, err
-	}
-	return fileInfo{f.name, info}, nil
 }
 
 func (f *file) ReadAt(b []byte, off int64) (int, error) {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path"
 	"syscall"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 )
@@ -248,19 +247,6 @@ func (n *inode) folders() (count int) {
 	}
 	return count
 }
-
-// fileInfo is an inode in the standard library's terms.
-type fileInfo struct {
-	name string
-	disk.Info
-}
-
-func (i fileInfo) Name() string       { return i.name }
-func (i fileInfo) Size() int64        { return i.Info.Size }
-func (i fileInfo) Mode() fs.FileMode  { return i.Info.Mode }
-func (i fileInfo) ModTime() time.Time { return time.Unix(0, i.Info.ModTime) }
-func (i fileInfo) IsDir() bool        { return i.Info.Mode.IsDir() }
-func (i fileInfo) Sys() any           { return nil }
 
 // clone copies the inodes that can be reached from n. mu is held.
 func (n *inode) clone(to *volume, done map[*inode]*inode) *inode {

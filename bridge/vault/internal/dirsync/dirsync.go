@@ -54,11 +54,11 @@ func (s *Syncs) Sync(dir disk.Dir) error {
 // SyncAll is Sync for a caller that asks about everything that was done in dir: it returns
 // an earlier failure, too. The disk tells of one only once.
 func (s *Syncs) SyncAll(dir disk.Dir) error {
-	err := s.Sync(dir)
-	id, statErr := folder.IDOfDir(dir)
-	if statErr != nil {
-		return statErr
+	id, err := folder.IDOfDir(dir)
+	if err != nil {
+		return err
 	}
+	err = s.Sync(dir)
 	if before, failed := s.failed.LoadAndDelete(id); failed && err == nil {
 		err = before.(error)
 	}

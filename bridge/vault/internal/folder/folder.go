@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"strings"
 	"sync"
@@ -176,6 +177,16 @@ func (p *Place) Close() {
 	if p.Dir != nil {
 		p.Dir.Close()
 	}
+}
+
+// SyncFile makes the file durable.
+func (p *Place) SyncFile() error {
+	f, err := p.Dir.Open(p.Name, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
 }
 
 // Locate finds the file or folder at rel; fs.ErrNotExist if it is hidden or a symlink,

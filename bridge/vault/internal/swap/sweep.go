@@ -2,7 +2,6 @@ package swap
 
 import (
 	"errors"
-	"os"
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/disk"
@@ -205,12 +204,7 @@ func (w *Sweep) mend(rel string, left []leftover) ([]leftover, error) {
 			return left, err
 		}
 	}
-	file, err := at.Dir.Open(at.Name, os.O_RDONLY, 0)
-	if err != nil {
-		return left, err
-	}
-	defer file.Close()
-	return left, errors.Join(file.Sync(), w.s.o.Syncs.Sync(at.Dir))
+	return left, errors.Join(at.SyncFile(), w.s.o.Syncs.Sync(at.Dir))
 }
 
 // isTorn says whether a note lacks bytes of the new file that it was exchanged for the temp
