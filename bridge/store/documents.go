@@ -30,14 +30,6 @@ func (s *Store) Load(id model.DocID) (model.History, error) {
 	return h, s.fail("load document", err)
 }
 
-// Unsettled are the paths of documents whose newest text may not be in the source's file.
-func (s *Store) Unsettled() ([]model.Path, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list, err := s.state.unsettled()
-	return list, s.fail("list unsettled documents", err)
-}
-
 // errNoID refuses what no document can be kept under.
 var errNoID = errors.New("document has no id")
 

@@ -39,6 +39,11 @@ func (s *Store) Kept() ([]model.DocID, error) {
 	return fromAll(s, "list documents", checkpoint.View.Documents)
 }
 
+// Unsettled are the paths of documents whose newest text may not be in the source's file.
+func (s *Store) Unsettled() ([]model.Path, error) {
+	return fromAll(s, "list unsettled documents", checkpoint.View.Unsettled)
+}
+
 // Propose changes the pending proposals and the journal, all of it or nothing, durably.
 func (s *Store) Propose(c model.ProposalChange) error {
 	return s.fail("propose", s.add(&frame.Entry{Kind: frame.Proposals, Proposals: c}, true, nil))

@@ -227,50 +227,12 @@ func (s *state) load(id model.DocID) (h model.History, err error) {
 			rec.Update, rec.Unsent = bytes.Clone(rec.Update), false
 			h.Records = append(h.Records, rec)
 		}
-		mark := d.markOver(kept)
+		mark := d.mark
+		if m := kept.Mark(); d.cut > 0 && m.Seq > mark.Seq {
+			mark = m
+		}
 		h.Materialized, h.Sum = mark.Seq, mark.Sum
 		return nil
 	})
 	return h, err
-}
-
-// markOver is the mark of a document of which the checkpoint has kept.
-func (d *tailDoc) markOver(kept checkpoint.Document) checkpoint.Mark {
-	if mark := kept.Mark(); d.cut > 0 && mark.Seq > d.mark.Seq {
-		return mark
-	}
-	return d.mark
-}
-
-// unsettled are the paths of documents with records after their marks.
-func (s *state) unsettled() (list []model.Path, err error) {
-	err = s.view(func(v checkpoint.View) error {
-		ids, err := v.Documents()
-		if err != nil {
-			return err
-		}
-		for id := range s.docs {
-			if v.Document(id).LastBefore(math.MaxUint64) == 0 {
-				ids = append(ids, id)
-			}
-		}
-		for _, id := range ids {
-			kept, d := v.Document(id), s.tail(id)
-			p := kept.Path()
-			if d.moved {
-				p = d.path
-			} else if !s.isAt(id, p) {
-				p = ""
-			}
-			last := kept.LastBefore(d.cut)
-			if n := len(d.records); n > 0 {
-				last = d.records[n-1].Seq
-			}
-			if p != "" && last > d.markOver(kept).Seq {
-				list = append(list, p)
-			}
-		}
-		return nil
-	})
-	return list, err
 }

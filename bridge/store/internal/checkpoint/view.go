@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -47,6 +48,17 @@ func (v View) Documents() (ids []model.DocID, err error) {
 		return nil
 	})
 	return ids, err
+}
+
+// Unsettled are the paths of documents with records after their marks.
+func (v View) Unsettled() (paths []model.Path, err error) {
+	ids, err := v.Documents()
+	for _, id := range ids {
+		if d := v.Document(id); d.Path() != "" && d.LastBefore(math.MaxUint64) > d.Mark().Seq {
+			paths = append(paths, d.Path())
+		}
+	}
+	return paths, err
 }
 
 // Proposals are the pending proposals in the order in which they were made.
