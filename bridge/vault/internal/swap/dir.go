@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/disk"
@@ -19,10 +19,7 @@ type swapDir struct {
 	// The owner and the group of files that are made there.
 	uid, gid int
 
-	mu     sync.Mutex // protects the following
-	off    bool       // of no use
-	users  int        // swaps that have begun and not settled
-	closed bool
+	off atomic.Bool // it has turned out to be of no use
 }
 
 // open makes the folder, if it is missing.
@@ -70,43 +67,5 @@ func (d *swapDir) owns(info *disk.Info) bool { return info.UID == d.uid && info.
 
 // on is the folder, if files there can be exchanged with those on a device.
 func (d *swapDir) on(device uint64) (disk.Dir, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.dir, d.dir != nil && !d.off && d.device == device
-}
-
-// stop is for a folder that turns out to be of no use.
-func (d *swapDir) stop() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.off = true
-}
-
-// begin and end enclose a swap.
-func (d *swapDir) begin() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.users++
-}
-
-func (d *swapDir) end() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.users--; d.closed && d.users == 0 && d.dir != nil {
-		d.dir.Close()
-	}
-}
-
-// close closes the folder, unless swaps are under way: then the last of them does.
-func (d *swapDir) close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed || d.dir == nil {
-		return nil
-	}
-	d.closed = true
-	if d.users > 0 {
-		return nil
-	}
-	return d.dir.Close()
+	return d.dir, d.dir != nil && !d.off.Load() && d.device == device
 }

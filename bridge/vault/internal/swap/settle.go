@@ -46,8 +46,7 @@ type settlement struct {
 	dir      disk.Dir  // that the new file was put in
 	file     disk.File // the new file, wherever somebody has moved it
 	preImage *Temp
-	settled  func() // is called when it is durable
-	end      func()
+	settled  func()        // is called when it is durable
 	done     chan struct{} // closed when it is settled, or has failed
 	// unwatched is closed when nobody looks any more whether somebody writes to the pre-image.
 	unwatched chan struct{}
@@ -155,7 +154,6 @@ func (t *settler) settle(round []*settlement) {
 func (t *settler) forget(s *settlement) {
 	s.file.Close()
 	s.dir.Close()
-	s.end()
 	<-t.room
 	t.all.Done()
 }

@@ -22,7 +22,6 @@ type Swap struct {
 	temp    *Temp
 	old     disk.File // the file that is to be displaced
 	oldData []byte    // the common ancestor, should a merge become necessary
-	settled bool      // or about to
 }
 
 // Stage prepares the replacement r of the note at rel; r.Meanwhile is the caller's to call.
@@ -33,7 +32,7 @@ func (s *Swapper) Stage(rel string, r model.Replacement) (*Swap, error) {
 		return nil, conflictIfGone(err) // a read says what has become of it
 	}
 	sw := &Swap{s: s, at: at, r: r}
-	s.dir.begin()
+	s.swaps.Add(1)
 	if err := sw.stage(); err != nil {
 		sw.Close()
 		return nil, err
@@ -102,9 +101,7 @@ func (sw *Swap) Close() {
 		sw.old.Close()
 	}
 	sw.at.Close()
-	if !sw.settled {
-		sw.s.dir.end()
-	}
+	sw.s.swaps.Done()
 }
 
 // Commit gives the new file the name of the note, if the note still is the expected file,
@@ -134,8 +131,8 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 	old := watched{sw.old, make(chan struct{})}
 	sw.s.o.Late(sw.at.Rel, old, sw.r.Expect, sw.oldData)
 	dir, preImage := sw.at.Dir, sw.temp
-	sw.old, sw.at.Dir, sw.temp, sw.settled = nil, nil, nil, true
-	sw.s.settler.add(&settlement{rel: sw.at.Rel, dir: dir, file: file, preImage: preImage, settled: sw.r.Settle, unwatched: old.closed, end: sw.s.dir.end})
+	sw.old, sw.at.Dir, sw.temp = nil, nil, nil
+	sw.s.settler.add(&settlement{rel: sw.at.Rel, dir: dir, file: file, preImage: preImage, settled: sw.r.Settle, unwatched: old.closed})
 	return stamp, nil
 }
 
@@ -202,7 +199,7 @@ func (sw *Swap) rename() (exchanged bool, err error) {
 	}
 	// On one disk, and yet nothing can be moved from there: a bind mount, or a state
 	// folder that has become read-only.
-	sw.s.dir.stop()
+	sw.s.dir.off.Store(true)
 	sw.temp.Discard()
 	if err := sw.makeTemp(sw.at.Dir, false); err != nil {
 		return false, err

@@ -43,6 +43,7 @@ type Swapper struct {
 	prefix  string // of the names of this process's temp files
 	temps   atomic.Uint64
 	dir     swapDir
+	swaps   sync.WaitGroup // that were staged and not closed
 	settler *settler
 	// noExchange is set once the disk has turned out not to know exchange.
 	noExchange atomic.Bool
@@ -69,10 +70,16 @@ func New(o Options) *Swapper {
 }
 
 // Close waits until every swap that was committed has settled. A swap under way can still
-// be committed.
-func (s *Swapper) Close() error {
+// be committed, and has the swap folder until it has settled.
+func (s *Swapper) Close() {
 	s.settler.all.Wait()
-	return s.dir.close()
+	if s.dir.dir != nil {
+		go func() {
+			s.swaps.Wait()
+			s.settler.all.Wait()
+			s.dir.dir.Close()
+		}()
+	}
 }
 
 // Settle returns when every swap at rel, or below it, that was committed has settled: before

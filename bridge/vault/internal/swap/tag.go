@@ -67,9 +67,10 @@ func parseTag(name string) (t tag, ok bool) {
 
 // describes says whether a file is the new one, with all of its bytes.
 func (t tag) describes(dir disk.Dir, name string, info *disk.Info) bool {
-	if info.ModTime != t.modTime {
-		return false
-	}
+	return info.ModTime == t.modTime && t.isWhole(dir, name)
+}
+
+func (t tag) isWhole(dir disk.Dir, name string) bool {
 	data, _, _, err := dir.ReadFile(name)
 	return err == nil && sumOf(data) == t.sum
 }
@@ -77,11 +78,7 @@ func (t tag) describes(dir disk.Dir, name string, info *disk.Info) bool {
 // made says whether a temp file is the new one, as it was made or as a crash has left it. It gets
 // its modification time last; until then it is empty or has all its bytes, but for a power cut.
 func (t tag) made(dir disk.Dir, name string, info *disk.Info) bool {
-	if info.ModTime == t.modTime || info.Size == 0 {
-		return true
-	}
-	data, _, _, err := dir.ReadFile(name)
-	return err == nil && sumOf(data) == t.sum
+	return info.ModTime == t.modTime || info.Size == 0 || t.isWhole(dir, name)
 }
 
 // isPreImage says whether a file is the one that was to be displaced, as it was then.
