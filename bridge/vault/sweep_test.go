@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/disk"
@@ -114,23 +115,23 @@ func TestMeanwhileFails(t *testing.T) {
 	}
 }
 
-// What Replace leaves for the background is done when Background runs it, and not before.
-func TestBackground(t *testing.T) {
-	var work []func()
-	v, p := openDir(t, t.TempDir(), vault.Options{Background: func(w func()) { work = append(work, w) }})
-	p.Save("N.md", "old\n")
-	_, stamp, err := v.Read(t.Context(), "N.md")
-	p.check(err)
-	_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("new\n"), ModTime: time.Now()})
-	p.check(err)
-	for _, want := range []int{2, 1} { // with the pre-image, and without
-		if names, err := os.ReadDir(p.dir); err != nil || len(names) != want {
-			t.Errorf("the vault holds %v, %v, want %d files", names, err, want)
+// The pre-image of a save stays until a moment later, and Close waits for that.
+func TestPreImageStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v, p := openDir(t, t.TempDir(), vault.Options{})
+		p.Save("N.md", "old\n")
+		_, stamp, err := v.Read(t.Context(), "N.md")
+		p.check(err)
+		for _, text := range []string{"new\n", "newer\n"} {
+			synctest.Wait() // the first save settles at once, the next one after a pause
+			stamp, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte(text), ModTime: time.Now()})
+			p.check(err)
 		}
-		for _, w := range work {
-			go w()
+		for _, want := range []int{2, 1} { // with the pre-image, and without
+			if names, err := os.ReadDir(p.dir); err != nil || len(names) != want {
+				t.Errorf("the vault holds %v, %v, want %d files", names, err, want)
+			}
+			p.check(v.Close())
 		}
-		work = nil
-		p.check(v.Close())
-	}
+	})
 }

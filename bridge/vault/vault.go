@@ -42,10 +42,6 @@ type Options struct {
 
 	// ID is in the names of this process's temp files; "" is a random one.
 	ID string
-	// Background runs what is left to do after a save, to make it durable and to watch for
-	// late writers; nil is a goroutine for each call. It must not run the work before it
-	// returns. Close waits for the work.
-	Background func(work func())
 }
 
 // Vault is a folder of notes on a local disk.
@@ -75,18 +71,15 @@ func New(dir string, o Options) (*Vault, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Background == nil {
-		o.Background = func(work func()) { go work() }
-	}
 	v := &Vault{o: o, log: o.Logger.With(logVault, abs), tree: tree{busy: make(map[string]int)}}
 	if v.folder, err = folder.Open(o.Disk, abs); err != nil {
 		return nil, wrap("open", abs, err)
 	}
 	v.syncs = &dirsync.Syncs{Log: v.log}
-	v.late = late.New(notes{v}, v.log, o.Background)
+	v.late = late.New(notes{v}, v.log)
 	v.swaps = swap.New(swap.Options{
 		Vault: v.folder, Folder: o.Swap, ReadOnly: o.ReadOnly, SyncBefore: o.SyncBefore, ID: o.ID,
-		Syncs: v.syncs, Late: v.late.Add, Start: o.Background, Log: v.log,
+		Syncs: v.syncs, Late: v.late.Add, Log: v.log,
 	})
 	return v, nil
 }

@@ -53,7 +53,6 @@ type Notes interface {
 type Watcher struct {
 	notes Notes
 	log   *slog.Logger
-	start func(work func())
 	max   int           // how many files are watched
 	wake  chan struct{} // holds a token when there are more
 
@@ -83,9 +82,9 @@ const (
 	crowded           // there are too many files: this look is the last
 )
 
-// New is a Watcher, which calls start to run its work in the background.
-func New(notes Notes, log *slog.Logger, start func(work func())) *Watcher {
-	return &Watcher{notes: notes, log: log, start: start, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: make(chan struct{}, 1)}
+// New is a Watcher.
+func New(notes Notes, log *slog.Logger) *Watcher {
+	return &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: make(chan struct{}, 1)}
 }
 
 // Add watches a file that the note at rel has lost its name to; it held data when its stamp
@@ -106,7 +105,7 @@ func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte)
 	if w.done == nil {
 		done := make(chan struct{})
 		w.done = done
-		w.start(func() { w.run(done) })
+		go w.run(done)
 	}
 }
 

@@ -29,7 +29,6 @@ const settlePause = 50 * time.Millisecond
 type settler struct {
 	syncs *dirsync.Syncs
 	log   *slog.Logger
-	start func(work func())
 	room  chan struct{}  // holds a token for each swap that has not settled
 	all   sync.WaitGroup // of these swaps
 
@@ -52,8 +51,8 @@ type settlement struct {
 	unwatched chan struct{}
 }
 
-func newSettler(syncs *dirsync.Syncs, log *slog.Logger, start func(work func())) *settler {
-	return &settler{syncs: syncs, log: log, start: start, room: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
+func newSettler(syncs *dirsync.Syncs, log *slog.Logger) *settler {
+	return &settler{syncs: syncs, log: log, room: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
 }
 
 // add takes over a swap. It waits while there are too many.
@@ -66,7 +65,7 @@ func (t *settler) add(s *settlement) {
 	t.waiting = append(t.waiting, s)
 	if !t.running {
 		t.running = true
-		t.start(t.run)
+		go t.run()
 	}
 }
 
@@ -138,11 +137,11 @@ func (t *settler) settle(round []*settlement) {
 			s.preImage.leave()
 			t.forget(s)
 		case s.preImage.isChanged(): // what somebody has saved there is yet to be merged into the note
-			t.start(func() {
+			go func() {
 				<-s.unwatched
 				s.preImage.Discard()
 				t.forget(s)
-			})
+			}()
 		default: // names come to the disk in their order: if the removal is lost, the pre-image is not needed
 			s.preImage.Discard()
 			t.forget(s)

@@ -44,9 +44,8 @@ func newWorldWith(t *testing.T, text, swapFolder string, log slog.Handler) *worl
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
 	w.save("N.md", text)
-	start := func(work func()) { go work() }
-	w.late = late.New(notes{w}, slog.New(log), start)
-	w.o = Options{Folder: swapFolder, Late: w.late.Add, Start: start, Log: slog.New(log)}
+	w.late = late.New(notes{w}, slog.New(log))
+	w.o = Options{Folder: swapFolder, Late: w.late.Add, Log: slog.New(log)}
 	w.o.Syncs = &dirsync.Syncs{Log: w.o.Log}
 	w.start(w.dir)
 	return w

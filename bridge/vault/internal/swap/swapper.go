@@ -31,9 +31,7 @@ type Options struct {
 	// Late takes over a file that the note at rel has lost its name to; it held data when
 	// its stamp was held.
 	Late func(rel string, file disk.File, held model.Stamp, data []byte)
-	// Start runs work in the background. It must return before the work begins to wait.
-	Start func(work func())
-	Log   *slog.Logger
+	Log  *slog.Logger
 }
 
 // Swapper replaces the files of one vault. Its methods may be called from several
@@ -60,7 +58,7 @@ func New(o Options) *Swapper {
 		o.ID = hex.EncodeToString(b[:])
 	}
 	s := &Swapper{o: o, prefix: folder.TempPrefix + o.ID + "-"}
-	s.settler = newSettler(o.Syncs, o.Log, o.Start)
+	s.settler = newSettler(o.Syncs, o.Log)
 	if o.Folder != "" && !o.ReadOnly {
 		if err := s.dir.open(o.Vault.Disk, o.Folder); err != nil {
 			o.Log.Warn("new files are made beside the notes", model.LogErr, err)

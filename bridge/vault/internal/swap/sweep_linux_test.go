@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/disk"
@@ -214,31 +215,31 @@ func TestPlacedAtOneTime(t *testing.T) {
 
 // A note that somebody renames before its save has settled is on the disk before its pre-image is gone.
 func TestRenamedBeforeSettled(t *testing.T) {
-	w := &world{t: t}
-	d := disktest.New(nil, disktest.Volume{Path: "/", OrdersNames: true})
-	dir, err := d.MakeRoot("/vault")
-	w.ok(err)
-	w.ok(d.Person().Save("/vault/N.md", "old\n"))
-	w.folder, err = folder.Open(d, "/vault")
-	w.ok(err)
-	var settle func()
-	w.s = New(Options{
-		Vault: w.folder, Log: slog.New(slog.DiscardHandler), Syncs: new(dirsync.Syncs),
-		Start: func(work func()) { settle = work },
-		Late:  func(_ string, file disk.File, _ model.Stamp, _ []byte) { file.Close() },
-	})
-	s := w.stage("new\n")
-	_, err = s.Commit()
-	w.ok(err)
-	s.Close()
-	w.ok(dir.Rename("N.md", dir, "Other.md"))
-	settle()
-	w.s.Close()
-	for cut := range d.PowerCuts(100) {
-		if files := slices.Collect(maps.Values(cut.Person().Files("/vault"))); !slices.Equal(files, []string{"new\n"}) && !slices.Contains(files, "old\n") {
-			t.Errorf("a power cut leaves %q", files)
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t}
+		d := disktest.New(nil, disktest.Volume{Path: "/", OrdersNames: true})
+		dir, err := d.MakeRoot("/vault")
+		w.ok(err)
+		w.ok(d.Person().Save("/vault/N.md", "old\n"))
+		w.folder, err = folder.Open(d, "/vault")
+		w.ok(err)
+		w.s = New(Options{
+			Vault: w.folder, Log: slog.New(slog.DiscardHandler), Syncs: new(dirsync.Syncs),
+			Late: func(_ string, file disk.File, _ model.Stamp, _ []byte) { file.Close() },
+		})
+		w.s.settler.last = time.Now() // so that it waits
+		s := w.stage("new\n")
+		_, err = s.Commit()
+		w.ok(err)
+		s.Close()
+		w.ok(dir.Rename("N.md", dir, "Other.md"))
+		w.s.Close()
+		for cut := range d.PowerCuts(100) {
+			if files := slices.Collect(maps.Values(cut.Person().Files("/vault"))); !slices.Equal(files, []string{"new\n"}) && !slices.Contains(files, "old\n") {
+				t.Errorf("a power cut leaves %q", files)
+			}
 		}
-	}
+	})
 }
 
 // A kill while a temp file is filled leaves nothing to anybody.
