@@ -40,7 +40,7 @@ var all = os.Getenv("RELAYFS_CRASHES") == "all"
 func TestEveryCrash(t *testing.T) {
 	for i, m := range machines {
 		for _, sc := range scenarios {
-			if sc.moves && m.twoNames || sc.order && !m.volumes[0].OrdersNames {
+			if sc.moves && m.twoNames {
 				continue
 			}
 			t.Run(m.name+"/"+sc.name, func(t *testing.T) {
@@ -526,7 +526,7 @@ func (v *visitor) unexpected(s sight, want legal) string {
 	if v.person {
 		s = s.without(hers)
 	}
-	found := want.lo < want.hi && v.sc.between != nil && s.like(v.sc.between(v.expected), true)
+	found := want.lo < want.hi && v.sc.between != nil && s.like(v.sc.between(v.expected), want.kill || !v.sc.apart)
 	for i := want.lo; i <= want.hi; i++ {
 		found = found || s.like(v.expected[i], want.kill || i <= want.synced)
 	}

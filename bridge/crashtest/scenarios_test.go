@@ -40,9 +40,8 @@ type scenario struct {
 	// transactions.
 	between func(expected []sight) sight
 	person  bool // somebody saves the note meanwhile, in TestEveryPersonsSave
-	// order says that two notes are saved one after the other. Where a disk does not order names, a power cut can leave the
-	// second save alone.
-	order bool
+	// apart says that a power cut can take either of two saves, of which no author is certain then; between is the second alone.
+	apart bool
 	// moves says that a note is renamed. Where a disk cannot do that without replacing, a crash can leave it
 	// with both names.
 	moves bool
@@ -186,8 +185,14 @@ var note = map[string]string{"Plan.md": "one two\nthree four\n"}
 
 // twoNotes are saved one right after the other, and have one modification time then.
 var twoNotes = scenario{
-	order: true, name: "two notes at one time", files: map[string]string{"Plan.md": "one two\nthree four\n", "Other.md": "other two\n"},
+	apart: true, name: "two notes at one time", files: map[string]string{"Plan.md": "one two\nthree four\n", "Other.md": "other two\n"},
 	steps: []step{replace("two", "TWO"), writeTo(other, ann, func(text string) string { return text + "five\n" })},
+	between: func(expected []sight) sight {
+		s := expected[0]
+		s.notes = map[model.Path]string{plan: s.notes[plan], other: expected[2].notes[other]}
+		s.pending = expected[2].pending[:1]
+		return s
+	},
 }
 
 var scenarios = []scenario{
