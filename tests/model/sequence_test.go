@@ -932,7 +932,9 @@ func (s *sequence) propose(kind string, r *rand.Rand) error {
 	}
 	q := agentRequest{Op: kind, Path: s.shown()}
 	if kind == "rename" {
-		q.To = s.w.m.Path(fmt.Sprintf("%s_%d.md", s.name, r.IntN(1000)))
+		for q.To = q.Path; q.To == q.Path; { // not the name that it has
+			q.To = s.w.m.Path(fmt.Sprintf("%s_%d.md", s.name, r.IntN(1000)))
+		}
 	}
 	s.say("%s %s %s", kind, filepath.Base(q.Path), filepath.Base(q.To))
 	s.shownTo = make([]shownText, 2)
