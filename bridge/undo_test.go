@@ -259,3 +259,33 @@ func TestUndoInANoteThatIsGone(t *testing.T) {
 		}
 	}
 }
+
+// A note that was deleted comes back with its authors, also if another note got its name
+// meanwhile.
+func TestUndoOfADeletionUnderATakenName(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		src, store := new(bridgetest.Source), new(bridgetest.Store)
+		src.Person(t).Save("b.md", "b\n")
+		ws := process(t, src, store)
+		if _, err := ws.Create(t.Context(), "Notes/A.md", bridge.Write{Text: "a word\n", By: ann}); err != nil {
+			t.Fatal(err)
+		}
+		before := pendingOf(t, ws)
+		if _, err := ws.Rename(t.Context(), "Notes/b.md", "Notes/A.md", bridge.Restructure{By: agent, Replace: true}); err != nil {
+			t.Fatal(err)
+		}
+		decideAll(t, ws, model.Accepted)
+		if restart {
+			ws = process(t, src, store)
+		}
+		if got := open(t, ws, "Notes/A.md").Raw(); got != "b\n" {
+			t.Fatalf("restart %v: %q has the name, want %q", restart, got, "b\n")
+		}
+		undo(t, ws, "")
+		decideAll(t, ws, model.Rejected)
+		after := pendingOf(t, ws)
+		if len(before) != 1 || len(after) != 1 || after[0].Path != before[0].Path || after[0].Author != "ann" || after[0].ID != before[0].ID {
+			t.Errorf("restart %v: pending %+v, want %+v", restart, after, before)
+		}
+	}
+}

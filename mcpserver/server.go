@@ -142,7 +142,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 // offered filters tools/list and tools/call by what the client of a request may do.
 func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 	offer := s.session(ctx).offer
-	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return !offer.has(t.Name) })
+	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return s.offer.has(t.Name) && !offer.has(t.Name) })
 }
 
 // MaxMessage bounds a message on a stream, in bytes: the largest note with every character escaped.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"time"
 
@@ -103,6 +104,9 @@ func (a accepting) move(ctx context.Context, p *tree.Proposal) error {
 	return a.carryOut(p, func() error { return a.moveSource(ctx, p.Node, st.Rel, st.ShownRel, to) })
 }
 
+// trash is where the Store has the documents of deleted notes the names of which others have got.
+const trash = ".trash"
+
 // moveSource renames in the source what is shown elsewhere already, or stays so.
 func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel string, to tree.Target) error {
 	unlock := l.LockNotes(n)
@@ -111,6 +115,9 @@ func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel st
 		return err
 	}
 	l.Rehome(n, to, oldRel, newRel)
+	// A note that was deleted has left its history at the name, which an undo gives it back;
+	// the note that has the name now is not to add to that.
+	l.RenameDocs(newRel, path.Join(trash, newRel))
 	l.RenameDocs(oldRel, newRel)
 	l.CanvasesFollow(ctx, oldRel, newRel)
 	return nil
