@@ -19,7 +19,15 @@ const input = readline.createInterface({ input: process.stdin })
 const lines = input[Symbol.asyncIterator]() // collects from now on
 input.on('close', () => process.exit(0)) // also while a command waits for a server that is gone
 const [kind, url, folderName, token] = process.argv.slice(2)
-const socket = kind === 'hocuspocus' ? new HocuspocusProviderWebsocket({ url, WebSocketPolyfill: WebSocket }) : null
+// The provider closes a socket that takes too long to open, after it has removed its listeners: ws then ends the
+// process with an error that nobody listens to.
+class Socket extends WebSocket {
+  constructor(...args) {
+    super(...args)
+    this.on('error', () => {})
+  }
+}
+const socket = kind === 'hocuspocus' ? new HocuspocusProviderWebsocket({ url, WebSocketPolyfill: Socket }) : null
 const open = new Map() // name -> {doc, provider}
 let online = true
 
