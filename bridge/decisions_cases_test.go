@@ -258,6 +258,8 @@ func TestDecisionCases(t *testing.T) {
 			}}},
 		"30: marks taken off by hand": {"a c\n", []step{
 			agentWrites("A", "a X c\n"), accepts(0), undoes(0), types("{++X ++}", "X "), agentWrites("B", "a c\n"), accepts(0), undoes(1), says("a {--X --}c\n")}},
+		"a highlight behind what was deleted": {"p q\n", []step{
+			agentWrites("A", "q\n"), accepts(0), types("q", "{==q==}"), undoes(0), says("{--p --}{==q==}\n"), rejects(0), says("p {==q==}\n")}},
 		"a dialect's marks": {"a {++{\"author\":\"Ann\",\"time\":1700000000}@@b++}{{author=\"Ann\">><<}} c\n", []step{
 			accepts(0), says("a b c\n"), undoes(0), says("a {++{\"author\":\"Ann\",\"time\":1700000000}@@b++}{{author=\"Ann\">><<}} c\n")}},
 		"front matter that people changed": {"---\nk: a\n---\nx\n", []step{

@@ -169,13 +169,14 @@ func Places(raw string, edits []diffwrap.Edit) iter.Seq[Placed] {
 // from the first to the last: each cuts an item of the document, and cutting at
 // the back of a long one would read all that is before, every time. What replaces nothing
 // stands right behind the text before it, in front of what is deleted there: should that
-// come back, it comes behind.
+// come back, it comes behind. The opener of a highlight stands right before the text that is
+// highlighted, or what comes back would be, too.
 func ApplyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit) {
 	for e := range Places(raw, edits) {
 		if e.Gone > 0 {
 			text.Delete(txn, e.After, e.Gone)
 		}
-		if e.New != "" && e.Gone > 0 {
+		if e.New != "" && (e.Gone > 0 || strings.HasSuffix(e.New, "{==")) {
 			text.Insert(txn, e.After, e.New)
 		} else if e.New != "" {
 			text.InsertAfter(txn, e.After, e.New)
