@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // inotify reports system calls on the mount, not changes made elsewhere: a FUSE server has
@@ -44,7 +45,7 @@ type poker struct {
 	told    func(context.Context) // returns when the kernel has been told what is queued for it
 
 	pid  atomic.Int64 // of the process, 0 while there is none
-	wake chan struct{}
+	wake wake.Signal
 
 	mu      sync.Mutex // protects the following
 	pending map[model.Path]bool
@@ -53,7 +54,7 @@ type poker struct {
 func newPoker(command []string, dir string, log *slog.Logger, told func(context.Context)) *poker {
 	return &poker{
 		command: command, dir: dir, log: log, told: told,
-		wake: make(chan struct{}, 1), pending: make(map[model.Path]bool),
+		wake: wake.New(), pending: make(map[model.Path]bool),
 	}
 }
 
@@ -65,10 +66,7 @@ func (k *poker) add(p model.Path) {
 	k.mu.Lock()
 	k.pending[p] = true
 	k.mu.Unlock()
-	select {
-	case k.wake <- struct{}{}:
-	default:
-	}
+	k.wake.Set()
 }
 
 // take returns what is to be poked, as the process reads it.

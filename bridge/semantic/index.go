@@ -15,6 +15,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/noteindex"
+	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Options of an Index. The zero value derives vectors from the notes themselves, and
@@ -30,7 +31,7 @@ type Index struct {
 	ws   *bridge.Workspace
 	o    Options
 	log  *slog.Logger
-	wake chan struct{} // asks Run to rebuild the model
+	wake wake.Signal // asks Run to rebuild the model
 
 	updating sync.Mutex // one update at a time; held while notes are read and embedded
 
@@ -58,7 +59,7 @@ func sumOf(text string) sum {
 // New returns an index over ws, with the vectors that are stored in o.Dir. It embeds
 // nothing before the first search.
 func New(ws *bridge.Workspace, o Options) *Index {
-	x := &Index{ws: ws, o: o, log: o.Logger, wake: make(chan struct{}, 1), embedder: o.Embedder}
+	x := &Index{ws: ws, o: o, log: o.Logger, wake: wake.New(), embedder: o.Embedder}
 	if x.log == nil {
 		x.log = slog.New(slog.DiscardHandler)
 	}

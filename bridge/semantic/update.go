@@ -43,10 +43,7 @@ func (x *Index) Update(ctx context.Context) error {
 		}
 	}
 	if _, later := x.stale(); later {
-		select {
-		case x.wake <- struct{}{}:
-		default:
-		}
+		x.wake.Set()
 	}
 	return nil
 }

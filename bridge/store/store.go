@@ -16,6 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
 	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 	"github.com/relayfs/relayfs/bridge/store/wal"
+	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 var (
@@ -60,7 +61,7 @@ type Store struct {
 	mu    sync.Mutex // protects the following; frames are in the state in the order of the log
 	state state
 
-	wake       chan struct{} // holds one token while the checkpoint lags behind
+	wake       wake.Signal   // holds one token while the checkpoint lags behind
 	quit, done chan struct{} // done is closed when run has ended
 
 	closing  sync.Once
@@ -75,7 +76,7 @@ func Open(path string, o Options) (*Store, error) {
 	if o.Disk == nil {
 		o.Disk = disk.OS{}
 	}
-	s := &Store{path: path, log: o.Logger, wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
+	s := &Store{path: path, log: o.Logger, wake: wake.New(), quit: make(chan struct{}), done: make(chan struct{})}
 	if err := s.open(o); err != nil {
 		return nil, fmt.Errorf("store %q: %w", path, translate(errors.Join(err, s.release())))
 	}
@@ -84,7 +85,7 @@ func Open(path string, o Options) (*Store, error) {
 		return s, nil
 	}
 	go s.run()
-	s.poke() // for what the last process left
+	s.wake.Set() // for what the last process left
 	return s, nil
 }
 
@@ -158,16 +159,8 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// poke has the log synced a moment later, and the checkpoint brought up to date some
-// time after that.
-func (s *Store) poke() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// run syncs the log and writes checkpoints until the store is closed.
+// run syncs the log a moment after it was woken, and brings the checkpoint up to date some
+// time after that, until the store is closed.
 func (s *Store) run() {
 	defer close(s.done)
 	for {
@@ -191,7 +184,7 @@ func (s *Store) run() {
 		case due:
 			err = s.Checkpoint()
 		case waiting:
-			s.poke()
+			s.wake.Set()
 		}
 		if err != nil { // what is in the log stays there
 			s.log.Warn("store lags behind its log", model.LogErr, err)
@@ -237,7 +230,7 @@ func (s *Store) add(e *frame.Entry, synced bool, complete func(*state) error) er
 	if err == nil && synced {
 		err = s.wal.Sync(lsn)
 	}
-	s.poke()
+	s.wake.Set()
 	return err
 }
 

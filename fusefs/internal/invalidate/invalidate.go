@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
+
+	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Queue holds what the kernel is to forget. Telling the kernel can block: it waits
@@ -19,7 +21,7 @@ import (
 // goroutine that holds no lock tells the kernel. The queue is unbounded, but
 // holds each thing once.
 type Queue struct {
-	wake chan struct{} // holds one token while the queue may not be empty
+	wake wake.Signal // holds one token while the queue may not be empty
 
 	nameRequests
 
@@ -45,7 +47,7 @@ const (
 
 // New returns an empty queue.
 func New() *Queue {
-	return &Queue{wake: make(chan struct{}, 1), queued: make(map[stale]bool)}
+	return &Queue{wake: wake.New(), queued: make(map[stale]bool)}
 }
 
 // Content queues the pages and attributes of a file, or the listing of a folder.
@@ -70,14 +72,7 @@ func (q *Queue) add(s stale) {
 		q.queue = append(q.queue, s)
 	}
 	q.mu.Unlock()
-	q.signal()
-}
-
-func (q *Queue) signal() {
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
+	q.wake.Set()
 }
 
 // next takes out the oldest entry or, if there is none, the calls.
@@ -126,7 +121,7 @@ func (q *Queue) Told(ctx context.Context) {
 	q.mu.Lock()
 	q.calls = append(q.calls, func() { close(done) })
 	q.mu.Unlock()
-	q.signal()
+	q.wake.Set()
 	select {
 	case <-ctx.Done():
 	case <-done:

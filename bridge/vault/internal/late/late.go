@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 const (
@@ -53,8 +54,8 @@ type Notes interface {
 type Watcher struct {
 	notes Notes
 	log   *slog.Logger
-	max   int           // how many files are watched
-	wake  chan struct{} // holds a token when there are more
+	max   int         // how many files are watched
+	wake  wake.Signal // holds a token when there are more
 
 	mu     sync.Mutex    // protects the following
 	files  []*file       // oldest first
@@ -84,7 +85,7 @@ const (
 
 // New is a Watcher.
 func New(notes Notes, log *slog.Logger) *Watcher {
-	return &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: make(chan struct{}, 1)}
+	return &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: wake.New()}
 }
 
 // Add watches a file that the note at rel has lost its name to; it held data when its stamp
@@ -97,10 +98,7 @@ func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte)
 	defer w.mu.Unlock()
 	w.files = append(w.files, &file{rel: rel, open: open, last: last, data: data, since: time.Now()})
 	if len(w.files) > w.max {
-		select {
-		case w.wake <- struct{}{}:
-		default:
-		}
+		w.wake.Set()
 	}
 	if w.done == nil {
 		done := make(chan struct{})
