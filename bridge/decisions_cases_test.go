@@ -192,13 +192,13 @@ func TestDecisionCases(t *testing.T) {
 		"16: written again": {"a\n", []step{
 			agentWrites("A", "a red\n"), rejects(0), agentWrites("A", "a red\n"), undoes(0), says("a{++ red++}{++ red++}\n")}},
 		"17: an empty line": {"a\n\n\nb\n", []step{
-			agentWrites("A", "a\n\nb\n"), accepts(0), says("a\n\nb\n"), undoes(0), says("a\n{--\n--}\nb\n")}},
+			agentWrites("A", "a\n\nb\n"), accepts(0), says("a\n\nb\n"), undoes(0), says("a{--\n--}\n\nb\n")}},
 		"18: a new note": {"", []step{
 			agentWrites("A", "# N\n\nx\n"), rejects(0, 1), says(""), undoes(0), says("{++# N\n++}{++\nx\n++}")}},
 		"19: a new note with words of a person": {"", []step{
 			agentWrites("A", "# N\n\nx\n"), accepts(0, 1), types("x\n", "xHUM\n"), undoes(0), says("{++# N\n++}{++\nx++}HUM{++\n++}")}},
 		"20: behind a fence": {"```\nls\n```\n", []step{
-			agentWrites("A", "```\nls\n```\nAfter\n"), rejects(0), says("```\nls\n```\n"), undoes(0), says("```\nls\n```{++\nAfter++}\n")}},
+			agentWrites("A", "```\nls\n```\nAfter\n"), rejects(0), says("```\nls\n```\n"), undoes(0), says("```\nls\n```\n{++After\n++}")}},
 		"21: rows of a table": {"| a | b |\n|---|---|\n| 1 | 2 |\n", []step{
 			agentWrites("A", "| a | b |\n|---|---|\n| 1 | 3 |\n| 4 | 5 |\n"), rejects(1), undoes(0),
 			says("| a | b |\n|---|---|\n| 1 | {--2--}{++3++} |{++\n| 4 | 5 |++}\n")}},

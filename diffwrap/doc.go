@@ -32,7 +32,8 @@
 //  5. Amend: editing one's own pending addition changes it in place; taking it back, or writing deleted text again,
 //     leaves no mark.
 //  6. Path independence: the marks of a line depend on the original line and the new line, not on what the line was in
-//     between; Put(R', W) changes nothing.
+//     between; Put(R', W) changes nothing. Of several lines that holds for the views alone: which lines are paired, and where a
+//     mark stands between blocks, depends on what was there when they changed.
 //  7. Furniture: highlights are never changed; marks go inside. An open comment that W keeps is left alone. One that W
 //     leaves out, or has moved across a line that stays, is deleted like text, by marks that are cut at its edges and in
 //     its opener, so that no reader takes it for a comment. A comment that W brings is written as such; it has one line
@@ -49,10 +50,12 @@
 //
 // The raw text is parsed into cells (internal/critic), and those are sorted by what they are to the writer into pieces
 // (internal/marking). The accepted view is compared with the written text (internal/align), which shows which lines changed:
-// regions. Each region is marked anew from its original text and its new text alone, all else is left alone. Comments that stay part what is compared. That comparison follows the rules of readability: lines
-// before words, similar lines paired, line markers and table cells left whole, few changes of a line kept apart and many made
-// one, constructs such as links never cut, whole-line runs that start with the line break, a block at a time. Each rule has
-// its cases in testdata/put.
+// regions. Where more than words of prose change, a region is as large as the blocks around it (block). Each region is marked anew
+// from its original text and its new text alone, all else is left alone. Comments that stay part what is compared. That
+// comparison follows the rules of readability: lines before words, similar lines paired, line markers and table cells left
+// whole, few changes of a line kept apart and many made one, constructs such as links never cut, the ends of a pair changed
+// together, whole-line runs a block at a time. Where runs begin and end is decided last (internal/placement): such that the blocks
+// which did not change are still seen on the pending page. Each rule has its cases in testdata/put; docs/marks.md shows what they come to.
 //
 // Readers disagree about a text with literal delimiters. Ours is the reading of most: the leftmost opener counts, it
 // ends at its first own closer, nothing nests, an opener without a closer is text, and code gives no protection.

@@ -100,7 +100,7 @@ func (o Options) frontMatter(doc *critic.Document, old, new string) (frontMatter
 	if o.FrontMatter == FrontMatterRefuse && strings.TrimRight(f.change.Before, "\r\n") != strings.TrimRight(f.text, "\r\n") {
 		return f, &RefusedError{Line: 1, Literal: "---", Err: ErrFrontMatterRefused, advice: "leave the properties as they are"}
 	}
-	return f, CheckFrontMatter(f.text)
+	return f, CheckFrontMatterChange(f.change.Before, f.text)
 }
 
 // keepsFrontMatter reports whether a result has the front matter that it is to have: a mark on its closing line would
@@ -134,8 +134,18 @@ func refuseFrontMatter(what, advice string) error {
 	return &RefusedError{Line: 1, Literal: "---", Err: fmt.Errorf("%w: it %s", ErrFrontMatter, what), advice: advice}
 }
 
-// CheckFrontMatter says what is wrong with a front matter block, fences included: it must be a YAML mapping, or empty.
-func CheckFrontMatter(block string) error {
+// CheckFrontMatterChange says what is wrong with front matter after a change. What was broken before is no reason against a change
+// of something else.
+func CheckFrontMatterChange(before, after string) error {
+	err := checkFrontMatter(after)
+	if err != nil && checkFrontMatter(before) != nil {
+		return nil
+	}
+	return err
+}
+
+// checkFrontMatter says what is wrong with a front matter block, fences included: it must be a YAML mapping, or empty.
+func checkFrontMatter(block string) error {
 	if block == "" {
 		return nil
 	}

@@ -35,4 +35,9 @@ func TestWritingIsLinear(t *testing.T) {
 			put(text, strings.Repeat("b c\n", len(text)/4))
 		})
 	}
+	for _, part := range []string{"[a]: b\n", "| a | b |\n", "# a\n\n", "a\n===\n", "> a\n- b\n"} {
+		limittest.Linear(t, "every other one changed of many "+part, 60_000, func(n int) string { return limittest.Repeat(part, n) }, func(text string) {
+			put(text, strings.ReplaceAll(text, part+part, part+"q "+part))
+		})
+	}
 }

@@ -96,9 +96,9 @@ func (p *putter) put() (Result, error) {
 			advice: "leave that text as it is and change what is around it, or write a comment"}
 	}
 	var wrong error
-	for _, literal := range []bool{false, true} {
+	for _, how := range []marking.How{{}, {Literal: true}, {InPlace: true}, {Literal: true, InPlace: true}} {
 		var edits []Edit
-		edits, p.live = p.Write(hunks, literal)
+		edits, p.live = p.Write(hunks, how)
 		doc := critic.Parse(Apply(p.Doc.Raw, edits))
 		if wrong = p.verify(doc); wrong == nil {
 			return p.result(edits, doc), nil

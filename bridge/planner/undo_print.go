@@ -299,7 +299,7 @@ func (p *printer) check() error {
 	if o, a := diffwrap.Texts(raw[is:]); p.entry.Decision == nil && (o != bodyO || a != bodyA) {
 		return Refuse(errMatterChanged)
 	}
-	if err := diffwrap.CheckFrontMatter(raw[:is]); err != nil {
+	if err := diffwrap.CheckFrontMatterChange(p.cur.Raw()[:was], raw[:is]); err != nil {
 		return Refuse(err)
 	}
 	return nil

@@ -541,7 +541,7 @@ func (d *draft) padTable(p piece) {
 }
 
 func withFrontMatter(text string) string {
-	if _, ok := diffwrap.FrontMatter(text); ok && diffwrap.CheckFrontMatter(text[:frontMatterEnd(text)]) == nil {
+	if _, ok := diffwrap.FrontMatter(text); ok && diffwrap.CheckFrontMatterChange("", text[:frontMatterEnd(text)]) == nil {
 		return text
 	}
 	return "---\ntitle: A note\ncreated: 2026-06-14\n---\n" + strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), diffwrap.ByteOrderMark)

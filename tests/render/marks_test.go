@@ -66,39 +66,18 @@ func (t *tally) add(o tally) {
 }
 
 // ceiling is how many unchanged blocks may break and how many tables may be lost by the edits of a kind in a short run.
-// Ceilings may only be lowered; a kind that has none may break nothing.
+// Ceilings may only be lowered; a kind that has none may break nothing. What still breaks has no place for its marks, most of
+// it at the end of a note whose last line must not be touched and has no line break.
 type ceiling struct{ broken, lost int }
 
 var ceilings = map[string]ceiling{
-	"rewrite":            {1, 0},
-	"reorder":            {58, 1},
-	"cell":               {6, 1},
-	"realign":            {0, 21},
-	"add row":            {0, 16},
-	"add column":         {18, 41},
-	"heading":            {14, 1},
-	"level":              {3, 0},
-	"link":               {2, 0},
-	"append after fence": {52, 0},
-	"code line":          {10, 0},
-	"task":               {7, 0},
-	"callout":            {21, 0},
-	"renumber":           {2, 0},
-	"reflow":             {5, 0},
-	"quotes":             {8, 0},
-	"html":               {18, 1},
-	"math":               {17, 0},
-	"front matter":       {33, 0},
-	"nested lists":       {1, 0},
-	"footnotes":          {9, 0},
-	"block ids":          {16, 0},
-	"CJK":                {1, 0},
-	"Thai":               {5, 0},
-	"RTL":                {10, 0},
-	"emoji":              {2, 0},
-	"CRLF":               {6, 1},
-	"no final newline":   {9, 0},
-	"BOM":                {22, 0},
+	"add column":         {0, 2},
+	"link":               {1, 0},
+	"append after fence": {1, 0},
+	"code line":          {1, 0},
+	"html":               {1, 0},
+	"math":               {1, 0},
+	"no final newline":   {5, 0},
 }
 
 func TestMarks(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 // the lines may have 8 groups or more. They may only be lowered.
 var scriptCeilings = map[string]struct{ groups, crowded float64 }{
 	"hebrew": {1.05, 0.08}, "arabic": {1.06, 0.08}, "emoji": {1.09, 0.09},
-	"han": {1.04, 0.07}, "kana": {1.09, 0.08},
-	"thai": {1.37, 0.16}, "khmer": {1.28, 0.15}, "lao": {1.44, 0.18}, "myanmar": {1.37, 0.18},
+	"han": {0.93, 0.02}, "kana": {1.02, 0.04},
+	"thai": {1.13, 0.08}, "khmer": {1.10, 0.06}, "lao": {1.18, 0.09}, "myanmar": {1.23, 0.13},
 }
 
 // The same edits of words, in scripts with spaces between them and in those without, leave about as many groups of marks.

@@ -43,6 +43,7 @@ type aligner struct {
 	oldLines, newLines []line
 	ids                map[string]int // interned lines and tokens
 	hunks              []Hunk
+	renumbered         int // how many hunks there were when the last one gave an item another number
 }
 
 func (a *aligner) align() []Hunk {
@@ -208,7 +209,7 @@ func (a *aligner) withoutFinalBreak() (oldEnd, newEnd int) {
 		return len(old), len(new)
 	}
 	o, n := linebreak.Start(old, len(old)-1, 0), linebreak.Start(new, len(new)-1, 0)
-	if old[o:] != new[n:] || insideComment(a.old.Comments, o) || insideComment(a.new.Comments, n) {
+	if old[o:] != new[n:] || InComment(a.old.Comments, o) || InComment(a.new.Comments, n) {
 		return len(old), len(new)
 	}
 	return o, n
@@ -261,10 +262,11 @@ func (a *aligner) commonTail(old, new span.Span) int {
 
 // cutsComment reports whether a border at these offsets lies inside a comment on either side.
 func (a *aligner) cutsComment(old, new int) bool {
-	return insideComment(a.old.Comments, old) || insideComment(a.new.Comments, new)
+	return InComment(a.old.Comments, old) || InComment(a.new.Comments, new)
 }
 
-func insideComment(comments []span.Span, off int) bool {
+// InComment reports whether an offset lies inside of a comment.
+func InComment(comments []span.Span, off int) bool {
 	c, ok := atomAround(comments, off)
 	return ok && c.Start < off
 }

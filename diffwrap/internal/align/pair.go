@@ -109,7 +109,29 @@ func (a *aligner) changeLine(i, j int) {
 
 func (a *aligner) replaceLine(i, j int) {
 	oldBreak, newBreak := a.breaks(i, j)
-	a.change(span.New(oldBreak.Start, a.oldLines[i].End), span.New(newBreak.Start, a.newLines[j].End))
+	old, new := span.New(oldBreak.Start, a.oldLines[i].End), span.New(newBreak.Start, a.newLines[j].End)
+	renumbered := renumbers(a.oldLines[i].Of(a.old.Text), a.newLines[j].Of(a.new.Text))
+	if n := len(a.hunks); renumbered && a.renumbered == n && n > 0 && a.hunks[n-1].Old.End == old.Start && a.hunks[n-1].New.End == new.Start {
+		a.hunks[n-1].Old.End, a.hunks[n-1].New.End = old.End, new.End // one list, numbered anew
+		return
+	}
+	a.change(old, new)
+	if renumbered {
+		a.renumbered = len(a.hunks)
+	}
+}
+
+// renumbers reports whether two lines are one item of a list, with different numbers.
+func renumbers(old, new string) bool {
+	oldNumber, oldRest := cutNumber(old)
+	newNumber, newRest := cutNumber(new)
+	return oldNumber != "" && newNumber != "" && oldRest == newRest
+}
+
+func cutNumber(s string) (number, rest string) {
+	indent := markdown.Skip(s, 0, " \t>")
+	digits := markdown.Skip(s, indent, "0123456789")
+	return s[indent:digits], s[:indent] + s[digits:]
 }
 
 func (a *aligner) marker(s Side, lines []line, i int) span.Span {

@@ -94,18 +94,99 @@ const maxScattered = 3
 // readable applies the rules that make the changes of a piece of text readable.
 func (a *aligner) readable(o, n tokens, changes []tokenChange, match []int, survival int) []tokenChange {
 	changes = foldIslands(a.old.Text, o, changes)
+	changes = foldPairs(a.old.Text, a.new.Text, o, n, changes)
 	if words, _ := o.kept(match); len(changes) > maxScattered && 100*words < survival*min(o.words, n.words) {
-		first, last := changes[0], changes[len(changes)-1]
-		changes = []tokenChange{{span.New(first.old.Start, last.old.End), span.New(first.new.Start, last.new.End)}}
+		changes = []tokenChange{changes[0].through(changes[len(changes)-1])}
 	}
+	changes = foldSentences(a.old.Text, o, changes, match, survival)
 	for k := range changes {
 		changes[k] = trimBlanks(o, n, changes[k])
 	}
 	return changes
 }
 
+// through is the change from one to another one after it.
+func (c tokenChange) through(last tokenChange) tokenChange {
+	return tokenChange{span.New(c.old.Start, last.old.End), span.New(c.new.Start, last.new.End)}
+}
+
+// foldSentences makes one change of many in a sentence of which too little survives.
+func foldSentences(text string, o tokens, changes []tokenChange, match []int, survival int) []tokenChange {
+	if len(changes) <= maxScattered || survival == 0 {
+		return changes
+	}
+	out := changes[:0]
+	for from := 0; from < len(o.list); {
+		end := sentenceEnd(text, o, from)
+		n := 0
+		for n < len(changes) && changes[n].old.Start < end {
+			n++
+		}
+		words, kept := 0, 0
+		for k := from; k < end; k++ {
+			if o.list[k].IsWord() {
+				words++
+				if match[k] >= 0 {
+					kept++
+				}
+			}
+		}
+		if n > maxScattered && changes[n-1].old.End <= end && 100*kept < survival*words {
+			out = append(out, changes[0].through(changes[n-1]))
+		} else {
+			out = append(out, changes[:n]...)
+		}
+		changes, from = changes[n:], end
+	}
+	return append(out, changes...)
+}
+
+// sentenceEnd returns the token behind the end of the sentence at token from: one that follows a full stop and a blank.
+func sentenceEnd(text string, o tokens, from int) int {
+	for k := from; k+1 < len(o.list); k++ {
+		switch s := o.list[k].Of(text); s {
+		case ".", "!", "?":
+			if o.list[k+1].Class == markdown.Space {
+				return k + 2
+			}
+		case "。", "！", "？":
+			return k + 1
+		}
+	}
+	return len(o.list)
+}
+
+// closers are what closes a pair that a token opens.
+var closers = map[string]string{
+	"": "", "*": "*", "**": "**", "***": "***", "_": "_", "__": "__", "~~": "~~", "==": "==", "\"": "\"", "'": "'", "“": "”", "„": "“", "‘": "’",
+	"«": "»", "»": "«", "(": ")", "[": "]", "「": "」", "『": "』",
+}
+
+// maxPaired is how many bytes between the ends of a pair are written again to keep it together.
+const maxPaired = 60
+
+// foldPairs makes one change of two that put the ends of a pair around something, take them away, or put others there: one without
+// the other leaves a text that nobody wrote.
+func foldPairs(oldText, newText string, o, n tokens, changes []tokenChange) []tokenChange {
+	out := changes[:0]
+	for _, c := range changes {
+		if len(out) > 0 {
+			last := &out[len(out)-1]
+			before, opens := closers[o.piece(last.old).Of(oldText)]
+			after, alsoOpens := closers[n.piece(last.new).Of(newText)]
+			if opens && alsoOpens && o.piece(c.old).Of(oldText) == before && n.piece(c.new).Of(newText) == after &&
+				o.piece(span.New(last.old.End, c.old.Start)).Len() <= maxPaired {
+				*last = last.through(c)
+				continue
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 // foldIslands joins two changes that only a lone blank parts, if both take something out and one puts something in, and two
-// changes within unspaced script that only one character parts: one change of a phrase reads better than one per word.
+// changes within unspaced script that few characters part: one change of a phrase reads better than one per word.
 func foldIslands(text string, o tokens, changes []tokenChange) []tokenChange {
 	out := changes[:0]
 	for _, c := range changes {
@@ -119,18 +200,21 @@ func foldIslands(text string, o tokens, changes []tokenChange) []tokenChange {
 	return out
 }
 
+// maxIsland is how many kept characters or syllables of a script without spaces are too few to keep two changes apart.
+const maxIsland = 2
+
 // islandFolds reports whether the kept tokens between two changes are too little to keep them apart.
 func islandFolds(text string, o tokens, left, right tokenChange) bool {
-	if right.old.Start-left.old.End != 1 || left.old.Empty() || right.old.Empty() {
+	island := o.list[left.old.End:right.old.Start]
+	if len(island) == 0 || left.old.Empty() || right.old.Empty() {
 		return false
 	}
-	switch island := o.list[left.old.End]; island.Class {
-	case markdown.Space:
-		return linebreak.Len(island.Of(text)) == 0 && (left.replaces() || right.replaces())
-	case markdown.Glyph:
-		return o.list[left.old.End-1].Class == markdown.Glyph && o.list[right.old.Start].Class == markdown.Glyph
+	if first := island[0]; len(island) == 1 && first.Class == markdown.Space {
+		return linebreak.Len(first.Of(text)) == 0 && (left.replaces() || right.replaces())
 	}
-	return false
+	unspaced := func(t markdown.Token) bool { return t.Class == markdown.Glyph }
+	return len(island) <= maxIsland && !slices.ContainsFunc(island, func(t markdown.Token) bool { return !unspaced(t) }) &&
+		unspaced(o.list[left.old.End-1]) && unspaced(o.list[right.old.Start])
 }
 
 // trimBlanks takes equal blanks out of the ends of a change, which folding may have brought in.

@@ -19,7 +19,7 @@ type Class uint8
 const (
 	Space   Class = iota // one blank, or a line break
 	Word                 // letters and digits
-	Glyph                // one character of a script that is written without spaces
+	Glyph                // one character, or syllable, of a script that is written without spaces
 	Symbol               // one character of anything else, or a run of emphasis characters
 	Atom                 // a construct that a mark inside would break: see atomLength
 	Comment              // a CriticMarkup comment
@@ -97,6 +97,8 @@ func tokenAlone(text string, i, from int, comments []span.Span) Token {
 		return Token{span.New(i, i+max(1, linebreak.Len(text[i:]))), Space}
 	case class == Word:
 		return word(text, i, end)
+	case class == Glyph:
+		end = syllable(text, i, end)
 	case strings.IndexByte("*_~=", text[i]) >= 0:
 		end = Skip(text, i, text[i:i+1])
 	case text[i] == '\\' && end < len(text) && text[end] < utf8.RuneSelf && text[end] > ' ':
@@ -183,7 +185,7 @@ func classOf(r rune) Class {
 	switch {
 	case r == ' ' || r == '\t':
 		return Space
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
 		return Glyph
 	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
 		return Word

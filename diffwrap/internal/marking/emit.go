@@ -7,14 +7,20 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/placement"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Write returns the edits that mark the hunks, and where the first literal opener in new text is. With literal set, every
-// delimiter in a run is cut in two, not only those that matter to most readers, and new comments are written as text.
-func (p *Patch) Write(hunks []align.Hunk, literal bool) (edits []script.Edit, live span.Span) {
-	e := emitter{Patch: p, hunks: hunks, literal: literal, script: slices.Clone(p.Matter), pos: p.RawBody}
+// How says how a Patch is written.
+type How struct {
+	Literal bool // every delimiter in a run is cut in two, not only those that matter to most readers; new comments are text
+	InPlace bool // runs stand where the comparison has them, whatever that does to the page
+}
+
+// Write returns the edits that mark the hunks, and where the first literal opener in new text is.
+func (p *Patch) Write(hunks []align.Hunk, how How) (edits []script.Edit, live span.Span) {
+	e := emitter{Patch: p, hunks: hunks, How: how, script: slices.Clone(p.Matter), pos: p.RawBody}
 	for _, r := range p.regions(hunks) {
 		e.region(r)
 	}
@@ -25,8 +31,8 @@ func (p *Patch) Write(hunks []align.Hunk, literal bool) (edits []script.Edit, li
 // what the raw text has between them, which is delimiters and the writer's own additions.
 type emitter struct {
 	*Patch
+	How
 	hunks   []align.Hunk
-	literal bool
 	live    span.Span // the first literal opener in new text, in p.New
 	script  []script.Edit
 	pos     int             // raw is copied or replaced up to here
@@ -41,6 +47,9 @@ func (e *emitter) region(r region) {
 	notes := e.notes(text, old)
 	before, after := align.Side{Text: old.text, Comments: old.notes}, align.Side{Text: text, Comments: notes}
 	hunks := align.Readable(before, after, !linebreak.StartsLine(e.Doc.Raw, r.from.off), e.anchors(old, r, notes))
+	if r.lines && !e.InPlace {
+		hunks = placement.Hunks(before, after, hunks)
+	}
 	done := 0
 	for _, h := range closeEnds(before, after, hunks) {
 		e.keep(old, span.New(done, h.Old.Start))
@@ -118,7 +127,7 @@ func (e *emitter) deletion(parts []part) {
 	e.endRun()
 	open, close := "{--"+e.Metadata, "--}"
 	e.pending.WriteString(open)
-	cuts := append(critic.CutPoints(content.String(), close, e.literal), edges...)
+	cuts := append(critic.CutPoints(content.String(), close, e.Literal), edges...)
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
 	at := 0
@@ -181,7 +190,7 @@ func (e *emitter) addition(text string, s span.Span, base int) {
 	open, close := "{++"+e.Metadata, "++}"
 	e.pending.WriteString(open)
 	at := 0
-	for _, cut := range critic.CutPoints(content, close, e.literal) {
+	for _, cut := range critic.CutPoints(content, close, e.Literal) {
 		e.pending.WriteString(content[at:cut] + close + open)
 		at = cut
 	}

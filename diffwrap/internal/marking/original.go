@@ -25,30 +25,30 @@ type part struct {
 }
 
 // original collects the original text of a region, with its comments.
-func (e *emitter) original(r region) *original {
+func (p *Patch) original(r region) *original {
 	o := &original{}
 	var text strings.Builder
-	for k := r.from.piece; k < len(e.pieces) && e.pieces[k].Start < r.to.off; k++ {
-		x := &e.pieces[k]
-		p := part{Piece: *x, at: text.Len()}
+	for k := r.from.piece; k < len(p.pieces) && p.pieces[k].Start < r.to.off; k++ {
+		x := &p.pieces[k]
+		y := part{Piece: *x, at: text.Len()}
 		switch x.role {
 		case own:
 			continue
 		case note, kept, dropped:
-			p.Start, p.End = max(p.Start, r.from.off), min(p.End, r.to.off)
-			if p.Empty() {
+			y.Start, y.End = max(y.Start, r.from.off), min(y.End, r.to.off)
+			if y.Empty() {
 				continue
 			}
-			text.WriteString(p.Of(e.Doc.Raw))
+			text.WriteString(y.Of(p.Doc.Raw))
 		}
-		p.size = text.Len() - p.at
+		y.size = text.Len() - y.at
 		switch {
-		case len(o.parts) > 0 && p.inComment(&o.parts[len(o.parts)-1]):
+		case len(o.parts) > 0 && y.inComment(&o.parts[len(o.parts)-1]):
 			o.notes[len(o.notes)-1].End = text.Len()
-		case p.size > 0 && (x.role == note || x.cell.Comment > 0):
-			o.notes = append(o.notes, span.New(p.at, text.Len()))
+		case y.size > 0 && (x.role == note || x.cell.Comment > 0):
+			o.notes = append(o.notes, span.New(y.at, text.Len()))
 		}
-		o.parts = append(o.parts, p)
+		o.parts = append(o.parts, y)
 	}
 	o.text = text.String()
 	return o
@@ -82,10 +82,10 @@ func (o *original) visit(s span.Span, f func(part)) {
 	}
 }
 
-// notes finds the comments in the new text of a region. With literal set, only those count that the region has already.
+// notes finds the comments in the new text of a region. With Literal set, only those count that the region has already.
 func (e *emitter) notes(text string, old *original) []span.Span {
 	notes := e.comments(text)
-	if !e.literal {
+	if !e.Literal {
 		return notes
 	}
 	known := make(map[string]bool)

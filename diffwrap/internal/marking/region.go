@@ -1,9 +1,11 @@
 package marking
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -22,6 +24,7 @@ type place struct {
 type region struct {
 	from, to place
 	new      span.Span // what it shall read, in p.New
+	lines    bool      // whether whole lines, or lines with markers, change in it
 }
 
 // regions groups changes of the accepted view into regions.
@@ -37,10 +40,121 @@ func (p *Patch) regions(changes []align.Hunk) []region {
 		r.new.Start = r.from.view + delta
 		r.to, changes, delta = p.regionEnd(r.from.piece, changes)
 		r.new.End = r.to.view + delta
+		r.lines = changesLines(p.original(r).text, r.new.Of(p.New))
 		end = r.to
 		out = append(out, r)
 	}
+	return p.widen(out)
+}
+
+// changesLines reports whether lines come or go between two texts, or one of them has lines that are more than prose.
+func changesLines(old, new string) bool {
+	return strings.Count(old, "\n") != strings.Count(new, "\n") || !allProse(old) || !allProse(new)
+}
+
+// allProse reports whether all lines of a text surely start as those of a paragraph.
+func allProse(text string) bool {
+	for line := range strings.Lines(text) {
+		if c := line[0]; c|0x20 < 'a' || c|0x20 > 'z' && c < 0x80 {
+			if strings.Trim(line, "\r\n") != "" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// A region is made larger by so many bytes on either side, and by so many blocks that no blank line parts.
+const (
+	maxWiden = 1 << 16
+	maxTight = 8
+)
+
+// widen makes regions in which lines change as large as the blocks around them, as far as no other author's text is in the
+// way, and joins those that meet then.
+func (p *Patch) widen(regions []region) []region {
+	if !slices.ContainsFunc(regions, func(r region) bool { return r.lines }) {
+		return regions
+	}
+	blocks := block.Scan(p.Old[p.OldBody:])
+	var out []region
+	for _, r := range regions {
+		if r.lines {
+			p.widenOne(&r, blocks)
+		}
+		if n := len(out); n > 0 && r.from.off < out[n-1].to.off {
+			last := &out[n-1]
+			if last.to.off > r.to.off {
+				r.new.End += last.to.view - r.to.view
+				r.to = last.to
+			}
+			last.to, last.new.End, last.lines = r.to, r.new.End, true
+			continue
+		}
+		out = append(out, r)
+	}
 	return out
+}
+
+// widenOne makes a region as large as the blocks that it touches and one more on either side, or as many as no
+// blank line parts, with the line breaks around them.
+func (p *Patch) widenOne(r *region, blocks []block.Block) {
+	from, to := r.from.view-p.OldBody, r.to.view-p.OldBody
+	first, _ := slices.BinarySearchFunc(blocks, from, func(b block.Block, at int) int { return cmp.Compare(b.Start, at) })
+	last := max(0, first-1)
+	for last < len(blocks) && blocks[last].End <= to {
+		last++
+	}
+	start, end := p.OldBody, len(p.Old)
+	body := p.Old[p.OldBody:]
+	apart := func(k int) bool { return linebreak.Len(body[linebreak.End(body, blocks[k].End):]) > 0 } // from the block after it
+	first, last = first-1, last+1
+	for n := 0; n < maxTight && first > 0 && !apart(first-1); n++ {
+		first--
+	}
+	for n := 0; n < maxTight && last < len(blocks) && !apart(last-1); n++ {
+		last++
+	}
+	if first > 1 {
+		start += linebreak.End(body, blocks[first-2].End)
+	}
+	if last < len(blocks) {
+		end = min(end, p.OldBody+linebreak.End(body, blocks[last].End))
+	}
+	if r.from.view-start < maxWiden {
+		if at := p.startAround(r.from, start); at.off < r.from.off {
+			r.new.Start -= r.from.view - at.view
+			r.from = at
+		}
+	}
+	if end-r.to.view < maxWiden {
+		if at := p.stopAround(r.to, end); at.off > r.to.off {
+			r.new.End += at.view - r.to.view
+			r.to = at
+		}
+	}
+}
+
+// startAround finds the last place before a given one where a region may start, at or before offset at of the accepted view, or
+// else after another author's text.
+func (p *Patch) startAround(from place, at int) place {
+	for k := from.piece - 1; k >= 0 && p.pieces[k].View.End > at; k-- {
+		if x := &p.pieces[k]; x.role == wall {
+			return place{k + 1, x.End, x.View.End}
+		}
+	}
+	return p.startBefore(p.pieceBefore(at), at)
+}
+
+// stopAround finds the first place after a given one where a region may end, at or after offset at, or else before another author's
+// text.
+func (p *Patch) stopAround(to place, at int) place {
+	for k := to.piece; k < len(p.pieces) && p.pieces[k].View.Start < at; k++ {
+		if x := &p.pieces[k]; x.role == wall {
+			return place{k, x.Start, x.View.Start}
+		}
+	}
+	return p.stopAfter(to.piece, at)
 }
 
 // top is where the body starts.
@@ -65,6 +179,13 @@ func (p *Patch) regionStart(c align.Hunk) place {
 	if k >= top.piece && p.startsAtLine(c, k) {
 		return place{k, p.pieces[k].Start + at - p.pieces[k].View.Start, at}
 	}
+	return p.startBefore(k, at)
+}
+
+// startBefore finds the last place at or before offset at of the accepted view, from piece k back, where a region may start:
+// before a line break, or after another author's text.
+func (p *Patch) startBefore(k, at int) place {
+	top := p.top()
 	for ; k >= top.piece; k-- {
 		x := &p.pieces[k]
 		if x.role == wall {

@@ -1,0 +1,550 @@
+// Package block finds the blocks of Markdown's top level, with their offsets: those of CommonMark, the tables and footnotes
+// that Obsidian has besides, and its formulas, comments and callouts. One pass over the lines, without a tree: what is
+// inside of a list or a quote is looked at only where it decides whether a line still belongs to it.
+package block
+
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// Kind says what a block is.
+type Kind uint8
+
+const (
+	Paragraph Kind = iota
+	Heading
+	Rule
+	Code // fenced or indented
+	Math
+	Comment
+	HTML
+	Table
+	Quote
+	Callout
+	List
+	Footnote
+	Definition // of a link
+	Kinds      // how many there are
+)
+
+// Block is a block: whole lines, without the line break after the last one and without blank lines behind it.
+type Block struct {
+	span.Span
+	Kind Kind
+}
+
+// Scan returns the blocks of a text, in order. Front matter has no meaning to it.
+func Scan(text string) []Block {
+	work := maxLookedInto
+	s := scanner{text: text, work: &work}
+	return s.blocks()
+}
+
+func (s *scanner) blocks() []Block {
+	var out []Block
+	text := s.text
+	for at := 0; at < len(text); {
+		l := s.line(at)
+		if l.blank() {
+			at = l.next
+			continue
+		}
+		kind, last := s.block(l)
+		out = append(out, Block{span.New(l.start, last.end), kind})
+		at = last.next
+	}
+	return out
+}
+
+type scanner struct {
+	text  string
+	depth int
+	work  *int // how many bytes of lists and quotes may still be looked into
+}
+
+// Lists and quotes are looked into to see whether a line continues a paragraph in them: so deep, and so many bytes of a text.
+const (
+	maxDepth      = 8
+	maxLookedInto = 1 << 20
+)
+
+// line is one line. Columns are counted with tab stops of 4.
+type line struct {
+	start, end, next int    // of the text; next is behind the line break
+	indent           int    // columns
+	rest             string // what stands behind the indentation
+}
+
+func (s *scanner) line(at int) line {
+	l := line{start: at, end: len(s.text), next: len(s.text)}
+	if feed := strings.IndexByte(s.text[at:], '\n'); feed >= 0 {
+		l.end, l.next = at+feed, at+feed+1
+		if l.end > at && s.text[l.end-1] == '\r' {
+			l.end--
+		}
+	}
+	i := at
+	for ; i < l.end; i++ {
+		if s.text[i] == ' ' {
+			l.indent++
+		} else if s.text[i] == '\t' {
+			l.indent += 4 - l.indent%4
+		} else {
+			break
+		}
+	}
+	l.rest = s.text[i:l.end]
+	return l
+}
+
+func (l line) blank() bool { return l.rest == "" }
+
+// after returns the line after another one; ok is false at the end of the text.
+func (s *scanner) after(l line) (next line, ok bool) {
+	if l.next >= len(s.text) {
+		return line{}, false
+	}
+	return s.line(l.next), true
+}
+
+// block returns the kind of the block that starts with a line, and its last line.
+func (s *scanner) block(l line) (Kind, line) {
+	if l.indent >= codeIndent {
+		return Code, s.indented(l)
+	}
+	kind, ok := s.starts(l, false)
+	if !ok {
+		if last, ok := s.definition(l); ok {
+			return Definition, last
+		}
+		return s.paragraph(l)
+	}
+	switch kind {
+	case Code:
+		return kind, s.fenced(l)
+	case Math, Comment:
+		last, _ := s.between(l)
+		return kind, last
+	case HTML:
+		closers, _ := html(l.rest, false)
+		return kind, s.html(l, closers)
+	case Table:
+		return kind, s.table(l)
+	case Quote, Callout:
+		return kind, s.quote(l)
+	case Footnote:
+		return kind, s.contained(l, codeIndent, nil)
+	case List:
+		m, _ := listMarker(l)
+		return kind, s.contained(l, m.width, &m)
+	}
+	return kind, l
+}
+
+const codeIndent = 4 // columns
+
+// starts reports whether a line starts a block that is no paragraph, and which. With inParagraph set, the line continues a
+// paragraph unless the block may end one.
+func (s *scanner) starts(l line, inParagraph bool) (Kind, bool) {
+	if l.indent >= codeIndent {
+		return 0, false
+	}
+	switch c := l.rest[0]; {
+	case (c == '`' || c == '~') && fence(l.rest) > 0:
+		return Code, true
+	case c == '$' || c == '%':
+		if _, ok := s.between(l); ok && c == '$' {
+			return Math, true
+		} else if ok {
+			return Comment, true
+		}
+	case c == '#' && isHeading(l.rest):
+		return Heading, true
+	case c == '>' && isCallout(l.rest):
+		return Callout, true
+	case c == '>':
+		return Quote, true
+	case c == '<':
+		if _, ok := html(l.rest, inParagraph); ok {
+			return HTML, true
+		}
+	case c == '[' && isFootnote(l.rest):
+		return Footnote, true
+	case isRule(l.rest):
+		return Rule, true
+	default:
+		if m, ok := listMarker(l); ok && !(inParagraph && (m.empty || m.ordered && m.number != "1")) {
+			return List, true
+		}
+	}
+	if s.startsTable(l) {
+		return Table, true
+	}
+	return 0, false
+}
+
+func isFootnote(s string) bool {
+	end := strings.Index(s, "]:")
+	return strings.HasPrefix(s, "[^") && end > 2 && !strings.ContainsAny(s[:end], " \t")
+}
+
+// paragraph reads a paragraph, or the heading that an underline makes of it.
+func (s *scanner) paragraph(l line) (Kind, line) {
+	for {
+		next, ok := s.after(l)
+		if !ok || next.blank() {
+			return Paragraph, l
+		}
+		if next.indent < codeIndent && isUnderline(next.rest) {
+			return Heading, next
+		}
+		if _, ends := s.starts(next, true); ends {
+			return Paragraph, l
+		}
+		l = next
+	}
+}
+
+func (s *scanner) indented(l line) line {
+	last := l
+	for {
+		next, ok := s.after(l)
+		if !ok || !next.blank() && next.indent < codeIndent {
+			return last
+		}
+		if !next.blank() {
+			last = next
+		}
+		l = next
+	}
+}
+
+// fenced reads code from its opening fence on.
+func (s *scanner) fenced(l line) line {
+	mark, n := l.rest[0], fence(l.rest)
+	for {
+		next, ok := s.after(l)
+		if !ok {
+			return l
+		}
+		l = next
+		if l.indent < codeIndent && !l.blank() && l.rest[0] == mark {
+			if m := markdown.Skip(l.rest, 0, l.rest[:1]); m >= n && strings.Trim(l.rest[m:], " \t") == "" {
+				return l
+			}
+		}
+	}
+}
+
+// fence returns the length of the opening fence at the start of a line's text, 0 for none.
+func fence(s string) int {
+	n := markdown.Skip(s, 0, s[:1])
+	if n < 3 || s[0] == '`' && strings.IndexByte(s[n:], '`') >= 0 {
+		return 0
+	}
+	return n
+}
+
+// between reads a formula or a comment, if it is one: it ends with the next mark, which has to end its line.
+func (s *scanner) between(l line) (line, bool) {
+	mark := strings.Repeat(l.rest[:1], 2)
+	text, found := strings.CutPrefix(l.rest, mark)
+	for found {
+		if at := strings.Index(text, mark); at >= 0 {
+			return l, strings.Trim(text[at+len(mark):], " \t") == ""
+		}
+		if l, found = s.after(l); found {
+			text = l.rest
+		}
+	}
+	return l, false
+}
+
+func isHeading(s string) bool {
+	n := markdown.Skip(s, 0, "#")
+	return n > 0 && n <= 6 && (n == len(s) || s[n] == ' ' || s[n] == '\t')
+}
+
+func isUnderline(s string) bool {
+	s = strings.TrimRight(s, " \t")
+	return strings.Trim(s, "=") == "" || strings.Trim(s, "-") == ""
+}
+
+func isRule(s string) bool {
+	if c := s[0]; c != '-' && c != '*' && c != '_' {
+		return false
+	}
+	return strings.Count(s, s[:1]) >= 3 && strings.Trim(s, s[:1]+" \t") == ""
+}
+
+func isCallout(s string) bool {
+	s = strings.TrimLeft(s[1:], " ")
+	return strings.HasPrefix(s, "[!") && strings.IndexByte(s, ']') > 2
+}
+
+// definition reads the definition of a link, whose destination may stand on the next line.
+func (s *scanner) definition(l line) (line, bool) {
+	end := strings.Index(l.rest, "]:")
+	if end < 2 || l.rest[0] != '[' || strings.ContainsAny(l.rest[1:end], "[]") {
+		return l, false
+	}
+	target := strings.Trim(l.rest[end+2:], " \t")
+	if target == "" {
+		next, ok := s.after(l)
+		if !ok || next.blank() {
+			return l, false
+		}
+		l, target = next, next.rest
+	}
+	blank := strings.IndexAny(target, " \t")
+	if blank < 0 {
+		return l, true
+	}
+	title := strings.Trim(target[blank:], " \t")
+	return l, title == "" || len(title) > 1 && strings.IndexByte("\"'(", title[0]) >= 0 && strings.IndexByte("\"')", title[len(title)-1]) >= 0
+}
+
+// marker is a list marker.
+type marker struct {
+	kind    byte // the bullet, or what stands behind the number
+	ordered bool
+	number  string
+	width   int  // columns up to the text of the item
+	empty   bool // nothing follows on the line
+}
+
+func listMarker(l line) (m marker, ok bool) {
+	n := 1
+	switch c := l.rest[0]; {
+	case c == '-' || c == '*' || c == '+':
+		m.kind = c
+	case c >= '0' && c <= '9':
+		d := markdown.Skip(l.rest, 0, "0123456789")
+		if d > 9 || d == len(l.rest) || l.rest[d] != '.' && l.rest[d] != ')' {
+			return m, false
+		}
+		m.kind, m.ordered, m.number, n = l.rest[d], true, l.rest[:d], d+1
+	default:
+		return m, false
+	}
+	blanks := 0
+	i := n
+	for ; i < len(l.rest); i++ {
+		if l.rest[i] == ' ' {
+			blanks++
+		} else if l.rest[i] == '\t' {
+			blanks += 4 - (l.indent+n+blanks)%4
+		} else {
+			break
+		}
+	}
+	switch m.empty = i == len(l.rest); {
+	case m.empty || blanks > codeIndent:
+		blanks = 1
+	case blanks == 0:
+		return m, false
+	}
+	m.width = l.indent + n + blanks
+	return m, true
+}
+
+// contained reads a list, or with no marker a footnote: lines that are indented at least to a column, those that continue its
+// last paragraph, and further items.
+func (s *scanner) contained(l line, column int, m *marker) line {
+	last, item := l, l.start
+	lazy, afterBlank := false, false
+	for {
+		next, ok := s.after(l)
+		if !ok {
+			return last
+		}
+		l = next
+		switch {
+		case l.blank():
+			lazy, afterBlank = false, true
+			continue
+		case l.indent >= column:
+			lazy = false
+		case m != nil && sibling(l, m):
+			column, item, lazy = m.width, l.start, false
+		case afterBlank:
+			return last
+		default:
+			if s.endsLazy(l) {
+				return last
+			}
+			if lazy = lazy || s.open(s.text[item:last.end], func(t string) string { return dedent(t, column) }); !lazy {
+				return last
+			}
+		}
+		last, afterBlank = l, false
+	}
+}
+
+// endsLazy reports whether a line ends the table before it, or the list or quote whose last paragraph it could continue. Another
+// table does not.
+func (s *scanner) endsLazy(l line) bool {
+	kind, ok := s.starts(l, true)
+	return ok && kind != Table
+}
+
+// sibling reports whether a line starts another item of the list of m, which it then is.
+func sibling(l line, m *marker) bool {
+	if l.indent >= codeIndent || isRule(l.rest) {
+		return false
+	}
+	other, ok := listMarker(l)
+	if !ok || other.kind != m.kind || other.ordered != m.ordered {
+		return false
+	}
+	*m = other
+	return true
+}
+
+// quote reads a quote: lines with its mark, and those that continue its last paragraph.
+func (s *scanner) quote(l line) line {
+	first, lazy := l.start, false
+	for {
+		next, ok := s.after(l)
+		if !ok || next.blank() {
+			return l
+		}
+		if next.indent < codeIndent && next.rest[0] == '>' {
+			lazy = false
+		} else {
+			if s.endsLazy(next) {
+				return l
+			}
+			if lazy = lazy || s.open(s.text[first:l.end], unquote); !lazy {
+				return l
+			}
+		}
+		l = next
+	}
+}
+
+// open reports whether a paragraph may go on behind the content of a list or a quote, which inner returns. What may not be looked
+// into is taken to be open.
+func (s *scanner) open(text string, inner func(string) string) bool {
+	if *s.work -= len(text); s.depth == maxDepth || *s.work < 0 {
+		return true
+	}
+	in := scanner{text: inner(text), depth: s.depth + 1, work: s.work}
+	blocks := in.blocks()
+	if len(blocks) == 0 {
+		return false
+	}
+	last := blocks[len(blocks)-1]
+	switch t := last.Of(in.text); last.Kind {
+	case Paragraph:
+		return true
+	case Quote, Callout:
+		return in.open(t, unquote)
+	case List, Footnote:
+		return in.open(t, lastItem)
+	}
+	return false
+}
+
+func unquote(text string) string {
+	return mapLines(text, func(s string) string {
+		t := strings.TrimLeft(s, " ")
+		if !strings.HasPrefix(t, ">") {
+			return s
+		}
+		return strings.TrimPrefix(t[1:], " ")
+	})
+}
+
+// dedent takes a list marker of the first line, and as many columns of the others.
+func dedent(text string, columns int) string {
+	first := true
+	return mapLines(text, func(s string) string {
+		n := 0
+		for n < columns && n < len(s) && (first || s[n] == ' ' || s[n] == '\t') {
+			n++
+		}
+		first = false
+		return s[n:]
+	})
+}
+
+// lastItem returns the content of the last item of a list or a footnote.
+func lastItem(text string) string {
+	s := scanner{text: text}
+	from, column := 0, codeIndent
+	for at := 0; at < len(text); {
+		l := s.line(at)
+		if !l.blank() && (at == 0 || l.indent < column) {
+			if m, ok := listMarker(l); ok {
+				from, column = at, m.width
+			}
+		}
+		at = l.next
+	}
+	return dedent(text[from:], column)
+}
+
+func mapLines(text string, f func(string) string) string {
+	lines := strings.Split(text, "\n")
+	for i, s := range lines {
+		lines[i] = f(s)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// startsTable reports whether a line is the first of a table: the next one is a delimiter row of as many cells.
+func (s *scanner) startsTable(l line) bool {
+	if strings.IndexByte(l.rest, '|') < 0 {
+		return false
+	}
+	next, ok := s.after(l)
+	return ok && !next.blank() && next.indent < codeIndent && isDelimiterRow(next.rest) && cells(l.rest) == cells(next.rest)
+}
+
+// table reads a table: up to a blank line or another block.
+func (s *scanner) table(l line) line {
+	l, _ = s.after(l)
+	for {
+		next, ok := s.after(l)
+		if !ok || next.blank() || next.indent >= codeIndent || s.endsLazy(next) {
+			return l
+		}
+		l = next
+	}
+}
+
+// isDelimiterRow reports whether a line is the delimiter row of a table.
+func isDelimiterRow(s string) bool {
+	s = strings.Trim(s, " \t")
+	if len(s) < 2 || strings.Trim(s, "|:- \t") != "" || strings.IndexByte(s, '-') < 0 {
+		return false
+	}
+	for cell := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(s, "|"), "|"), "|") {
+		if c := strings.Trim(cell, " \t"); strings.Trim(strings.TrimSuffix(strings.TrimPrefix(c, ":"), ":"), "-") != "" || strings.IndexByte(c, '-') < 0 {
+			return false
+		}
+	}
+	return strings.ContainsAny(s, "|:")
+}
+
+// cells counts the cells of a row.
+func cells(s string) int {
+	s = strings.Trim(s, " \t")
+	s = strings.TrimPrefix(s, "|")
+	if strings.HasSuffix(s, "|") && !strings.HasSuffix(s, "\\|") {
+		s = s[:len(s)-1]
+	}
+	n := 1
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' {
+			i++
+		} else if s[i] == '|' {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,60 @@
+package block
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// tests/render compares the blocks of some thousand notes with those of markdown-it. Here are the laws that hold for any text.
+
+var pieces = []string{
+	"word", "# T", "## ", "---", "***", "===", "```", "~~~js", "````", "> ", ">", "> [!tip] A", "- ", "* a", "1. ", "2) b", "    ", "\t", "  ", "$$", "$$x$$", "%%", "%% c %%",
+	"<div>", "</div>", "<!--", "-->", "<pre>", "</pre>", "<a>", "<?", "[a]: b", "[a]:", "[^1]: n", "| a | b |", "|---|---|", "a | b", "- | -", "{++", "++}", "{--", "--}",
+	"\n", "\n", "\n", "\n\n", "\r\n", "\r", "é", "漢字", "\u00a0",
+}
+
+// Blocks are whole lines in order, no line of a block is in another one, and what lies between them is blank.
+func TestScanCovers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 60).Draw(t, "pieces"), "")
+		at := 0
+		for _, b := range Scan(text) {
+			if b.Start < at || b.End <= b.Start || b.End > len(text) {
+				t.Fatalf("%q: block %v behind offset %d", text, b, at)
+			}
+			if strings.Trim(text[at:b.Start], " \t\r\n") != "" {
+				t.Fatalf("%q: %q lies between blocks", text, text[at:b.Start])
+			}
+			if b.Start > 0 && text[b.Start-1] != '\n' || b.End < len(text) && text[b.End] != '\n' && !strings.HasPrefix(text[b.End:], "\r\n") {
+				t.Fatalf("%q: block %q is not whole lines", text, b.Of(text))
+			}
+			if strings.Trim(b.Of(text), " \t\r\n") == "" {
+				t.Fatalf("%q: block %v is blank", text, b)
+			}
+			at = b.End
+		}
+		if strings.Trim(text[at:], " \t\r\n") != "" {
+			t.Fatalf("%q: %q is in no block", text, text[at:])
+		}
+	})
+}
+
+// Hostile texts of a megabyte cost no more than a second, on a slow machine.
+func TestScanHostile(t *testing.T) {
+	for _, unit := range []string{
+		">", "> a\nb\n", "> a\n- b\n", "- a\nb\n", "- ", "$$", "$$a\n", "%%\n", "[a]:\n", "| a\n", "| a |\n|-|\n", "<", "<div>\n", "<!--\n", "```\n", "> ```\nx\n",
+		"- > ", "a\n===\n", "1.\n", "[^1]: a\nb\n", "\t", "\\|", "-\n", "* * ",
+	} {
+		text := strings.Repeat(unit, (1<<20)/len(unit))
+		start := time.Now()
+		Scan(text)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("a megabyte of %q takes %v", unit, took)
+		} else if took > 200*time.Millisecond {
+			t.Logf("a megabyte of %q takes %v", unit, took)
+		}
+	}
+}

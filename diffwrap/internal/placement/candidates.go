@@ -1,0 +1,177 @@
+package placement
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// preferred is the best place of those that a hunk can be moved to, as far as the lines around it tell.
+func (p *page) preferred(h align.Hunk, limit span.Span) align.Hunk {
+	best, glued := h, 1<<30
+	for _, m := range p.moved(h, limit) {
+		if n := p.glued(m); n < glued {
+			best, glued = m, n
+		}
+	}
+	return best
+}
+
+// candidates lists the places that a hunk can have between its neighbours, the most readable first: those that it can be moved
+// to, then those that take line breaks around it in.
+func (p *page) candidates(h align.Hunk, limit span.Span) []align.Hunk {
+	out := p.moved(h, limit)
+	for _, m := range out {
+		out = append(out, p.widened(m, limit)...)
+	}
+	if !h.Old.Empty() && !h.New.Empty() {
+		out = append(out, p.widened(p.narrowed(h), limit)...)
+	}
+	return out
+}
+
+// narrowed leaves the line breaks that both runs of a hunk start with out of it, and the pipe with which a table starts: a mark
+// may stand in a cell, and not before it.
+func (p *page) narrowed(h align.Hunk) align.Hunk {
+	for !h.Old.Empty() && !h.New.Empty() {
+		old, new := p.old.Text[h.Old.Start], p.new.Text[h.New.Start]
+		if old != new || old != '\r' && old != '\n' && old != '|' {
+			break
+		}
+		h = align.Hunk{Old: span.New(h.Old.Start+1, h.Old.End), New: span.New(h.New.Start+1, h.New.End)}
+		if old == '|' {
+			break
+		}
+	}
+	return h
+}
+
+// A hunk is moved by so many bytes, to so many places on either side.
+const (
+	maxMove  = 4 << 10
+	maxMoves = 8
+)
+
+// moved lists where a hunk can stand when what it takes and adds stays the same: at the ends and starts of lines, and behind
+// the markers of lines.
+func (p *page) moved(h align.Hunk, limit span.Span) []align.Hunk {
+	type placed struct {
+		align.Hunk
+		rank, by int
+	}
+	var list []placed
+	try := func(h align.Hunk, by int) {
+		if rank := p.rank(h); rank >= 0 {
+			list = append(list, placed{h, rank, by})
+		}
+	}
+	try(h, 0)
+	old, new := p.old.Text, p.new.Text
+	for x, by := h, 1; by < maxMove && len(list) < maxMoves && x.Old.Start > limit.Start; by++ {
+		c := old[x.Old.Start-1]
+		if !x.Old.Empty() && old[x.Old.End-1] != c || !x.New.Empty() && new[x.New.End-1] != c || new[x.New.Start-1] != c {
+			break
+		}
+		x = align.Hunk{Old: x.Old.Shift(-1), New: x.New.Shift(-1)}
+		try(x, by)
+	}
+	for x, by := h, 1; by < maxMove && len(list) < 2*maxMoves && x.Old.End < limit.End; by++ {
+		c := old[x.Old.End]
+		if !x.Old.Empty() && old[x.Old.Start] != c || !x.New.Empty() && new[x.New.Start] != c || new[x.New.End] != c {
+			break
+		}
+		x = align.Hunk{Old: x.Old.Shift(1), New: x.New.Shift(1)}
+		try(x, by)
+	}
+	slices.SortStableFunc(list, func(a, b placed) int { return cmp.Or(a.rank-b.rank, a.by-b.by) })
+	out := make([]align.Hunk, len(list))
+	for k, x := range list {
+		out[k] = x.Hunk
+	}
+	return out
+}
+
+// rank says how well a hunk stands: 0 from the end of one line to the end of another, 1 from the start of a line to the start
+// of another, 2 on blank lines, 3 behind the markers of lines or the first pipes of rows, -1 elsewhere.
+func (p *page) rank(h align.Hunk) int {
+	if p.cuts(h) {
+		return -1
+	}
+	old := p.old.Text
+	atStart := linebreak.StartsLine(old, h.Old.Start)
+	leads := linebreak.Leads(h.Old.Of(old)) && linebreak.Leads(h.New.Of(p.new.Text))
+	switch {
+	case leads && !atStart:
+		return 0
+	case atStart && !leads:
+		return 1
+	case atStart:
+		return 2
+	}
+	near := old[max(0, h.Old.Start-maxMarker):h.Old.Start]
+	from := h.Old.Start - len(near) + strings.LastIndexByte(near, '\n') + 1
+	line := firstLine(old[from:])
+	m := markdown.Marker(line)
+	if markdown.IsRow(line) {
+		m = markdown.Skip(line, 0, " |")
+	}
+	if m > 0 && from+m == h.Old.Start && linebreak.StartsLine(old, from) {
+		return 3
+	}
+	return -1
+}
+
+// maxMarker is how long a line's marker may be.
+const maxMarker = 64
+
+func lineStart(text string, i int) int { return strings.LastIndexByte(text[:i], '\n') + 1 }
+
+// cuts reports whether a hunk begins or ends inside of a line break or of a comment.
+func (p *page) cuts(h align.Hunk) bool {
+	for _, x := range []struct {
+		align.Side
+		span.Span
+	}{{p.old, h.Old}, {p.new, h.New}} {
+		for _, at := range []int{x.Start, x.End} {
+			if at > 0 && at < len(x.Text) && x.Text[at-1] == '\r' && x.Text[at] == '\n' || align.InComment(x.Comments, at) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// maxBreaks is how many line breaks a hunk may take in on either side.
+const maxBreaks = 2
+
+// widened lists the hunks that take up to so many line breaks before and behind a hunk in, on both sides.
+func (p *page) widened(h align.Hunk, limit span.Span) (out []align.Hunk) {
+	before := []int{0}
+	for at := h.Old.Start; len(before) <= maxBreaks && at > limit.Start && p.old.Text[at-1] == '\n'; {
+		at = linebreak.Start(p.old.Text, at-1, limit.Start)
+		before = append(before, h.Old.Start-at)
+	}
+	behind := []int{0}
+	for at := h.Old.End; len(behind) <= maxBreaks && at < limit.End; {
+		n := linebreak.Len(p.old.Text[at:limit.End])
+		if n == 0 {
+			break
+		}
+		at += n
+		behind = append(behind, at-h.Old.End)
+	}
+	for _, e := range behind {
+		for _, b := range before {
+			x := align.Hunk{Old: span.New(h.Old.Start-b, h.Old.End+e), New: span.New(h.New.Start-b, h.New.End+e)}
+			if x.New.Start >= 0 && x.New.End <= len(p.new.Text) && !p.cuts(x) {
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
