@@ -10,6 +10,8 @@ import (
 var (
 	// ErrAmbiguous: a literal delimiter would be read as markup, or would swallow the markup that is to be written.
 	ErrAmbiguous = errors.New("a literal delimiter would be read as CriticMarkup")
+	// ErrMark: the new text holds a whole mark, which would be a suggestion or a highlight as soon as it is accepted.
+	ErrMark = errors.New("the text would be read as CriticMarkup")
 	// ErrForeign: the change runs into a pending suggestion of another author.
 	ErrForeign = errors.New("the change touches another author's pending suggestion")
 	// ErrInvalidUTF8: the stored or the new text is not UTF-8.

@@ -97,7 +97,7 @@ func (s *tally) refused(raw, want string, err error) error {
 		s.ambiguous++
 	case errors.Is(err, ErrForeign):
 		s.foreign++
-	case errors.Is(err, ErrFrontMatter), errors.Is(err, ErrComment), errors.Is(err, ErrSigned):
+	case errors.Is(err, ErrMark), errors.Is(err, ErrFrontMatter), errors.Is(err, ErrComment), errors.Is(err, ErrSigned):
 		s.other++
 	default:
 		return lawError("9, refusals", raw, want, "unexpected %v", err)

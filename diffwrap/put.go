@@ -90,6 +90,10 @@ func (p *putter) put() (Result, error) {
 			return p.result(edits, doc), nil
 		}
 	}
+	if at, mark := p.newMark(); mark != "" {
+		return Result{}, &RefusedError{Line: linebreak.LineOf(p.New, at), Literal: mark, Err: ErrMark,
+			advice: "suggestions are made for you, so write plain text; to write about marks put a blank behind the brace, as in \"{ ++\", or outside of code \"&#123;++\""}
+	}
 	hunks, wall := p.Compare()
 	if wall != nil {
 		return Result{}, &RefusedError{Line: linebreak.LineOf(p.Old, wall.View.Start), Literal: wall.Of(p.Doc.Raw), Err: ErrForeign,
@@ -105,6 +109,26 @@ func (p *putter) put() (Result, error) {
 		}
 	}
 	return Result{}, wrong
+}
+
+// newMark finds a suggestion or a highlight in the written text that its reader was not shown as text: it would be one as soon as it
+// is accepted, whatever it was meant to be.
+func (p *putter) newMark() (at int, mark string) {
+	if critic.FirstOpener(p.New[p.NewBody:]) < 0 {
+		return 0, ""
+	}
+	shown := make(map[string]int)
+	for _, c := range critic.Parse(p.Old).Cells {
+		shown[c.Of(p.Old)]++
+	}
+	for _, c := range critic.Parse(p.New).Cells {
+		if s := c.Of(p.New); c.Kind != critic.Text && c.Kind != critic.Comment {
+			if shown[s]--; shown[s] < 0 && c.Start >= p.NewBody {
+				return c.Start, s
+			}
+		}
+	}
+	return 0, ""
 }
 
 // undo returns the edits that take back every suggestion of the writer, if that is the whole change.

@@ -1,7 +1,6 @@
 package diffwrap
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
@@ -14,7 +13,7 @@ func (p *putter) verify(doc *critic.Document) error {
 	if !p.keepsFrontMatter(doc) {
 		return refuseFrontMatter("would have a mark on its closing line", "end that line with a line break")
 	}
-	if p.readsBack(doc) && doc.AgreesAs(p.Doc) && !p.takesIn(doc) {
+	if p.readsBack(doc) && doc.AgreesAs(p.Doc) {
 		return nil
 	}
 	at, literal := p.culprit()
@@ -30,29 +29,6 @@ func (p *putter) readsBack(doc *critic.Document) bool {
 		rejected = p.matter.text + rejected[p.RawBody:]
 	}
 	return doc.Shows(p.New) && doc.Render(OriginalView) == original && p.rejected(doc) == rejected
-}
-
-// takesIn reports whether the new text has a suggestion or a comment around text that is plain in the result: that is
-// how it would be read once everything is accepted. Literal delimiters that are written one by one lead to it.
-func (p *putter) takesIn(doc *critic.Document) bool {
-	if critic.FirstOpener(p.New) < 0 {
-		return false
-	}
-	marks := slices.DeleteFunc(critic.Parse(p.New).Cells, func(c critic.Cell) bool { return !c.IsSuggestion() && c.Kind != critic.Comment })
-	at := 0 // in the new text
-	for i := range doc.Cells {
-		c := &doc.Cells[i]
-		end := at + len(c.Added.Of(doc.Raw))
-		plain := !c.IsSuggestion() && c.Kind != critic.Comment
-		for len(marks) > 0 && marks[0].End <= at {
-			marks = marks[1:]
-		}
-		if plain && len(marks) > 0 && marks[0].Start < end {
-			return true
-		}
-		at = end
-	}
-	return false
 }
 
 // rejected returns what is left of a document when all suggestions, and the comments that the writer writes, are
