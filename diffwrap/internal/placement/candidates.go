@@ -32,8 +32,39 @@ func (p *page) candidates(h align.Hunk, limit span.Span) []align.Hunk {
 	if !h.Old.Empty() && !h.New.Empty() {
 		out = append(out, p.widened(p.narrowed(h), limit)...)
 	}
+	return append(out, p.withLines(h, limit)...)
+}
+
+// maxLine is how long a line may be that stays and is written again.
+const maxLine = 200
+
+// withLines lists the hunks that take in the line that a hunk touches: the one behind it, without its line break or with it, and
+// the one before it. That line is written again, and all that follows it is safe.
+func (p *page) withLines(h align.Hunk, limit span.Span) (out []align.Hunk) {
+	old := p.old.Text
+	try := func(before, behind int) {
+		x := align.Hunk{Old: span.New(h.Old.Start-before, h.Old.End+behind), New: span.New(h.New.Start-before, h.New.End+behind)}
+		taken := before+behind > 0 && before+behind <= maxLine && x.Old.Start >= limit.Start && x.Old.End <= limit.End
+		if taken && x.New.Start >= 0 && x.New.End <= len(p.new.Text) && !p.cuts(x) && p.comments(x) == p.comments(h) {
+			out = append(out, x)
+		}
+	}
+	if linebreak.StartsLine(old, h.Old.End) {
+		n := len(strings.TrimSuffix(firstLine(old[h.Old.End:]), "\r"))
+		try(0, n)
+		try(0, n+linebreak.Len(old[h.Old.End+n:]))
+	}
+	if from := lineStart(old, h.Old.Start); from < h.Old.Start {
+		if from > 0 {
+			from = linebreak.Start(old, from-1, 0)
+		}
+		try(h.Old.Start-from, 0)
+	}
 	return out
 }
+
+// comments counts the comments that a hunk takes.
+func (p *page) comments(h align.Hunk) int { return len(align.Inside(p.old.Comments, h.Old)) }
 
 // narrowed leaves the line breaks that both runs of a hunk start with out of it, and the pipe with which a table starts: a mark
 // may stand in a cell, and not before it.

@@ -284,11 +284,28 @@ func (p *page) joined(hunks []align.Hunk, r reach) iter.Seq[[]align.Hunk] {
 			if len(old) == 0 || len(new) == 0 {
 				continue
 			}
+			if stayed := extent(old).Len() - p.changed(x[0]+1, y[0]); stayed > maxWritten {
+				continue
+			}
 			if joined := p.join(hunks, extent(old), extent(new)); joined != nil && !yield(joined) {
 				return
 			}
 		}
 	}
+}
+
+// maxWritten is how much text that stays may be written again to keep a page whole. Whoever types in the old copy of it meanwhile
+// types in what is to go.
+const maxWritten = 200
+
+// changed is how many bytes of old blocks do not stay.
+func (p *page) changed(from, to int) (n int) {
+	for k := from; k < to; k++ {
+		if p.match[k] < 0 {
+			n += p.oldBlocks[k].Len()
+		}
+	}
+	return n
 }
 
 func extent(blocks []block.Block) span.Span {
@@ -318,9 +335,9 @@ func (p *page) join(hunks []align.Hunk, old, new span.Span) []align.Hunk {
 	}
 	notes := 0 // comments that a hunk takes; others stay
 	for _, x := range hunks[first : last+1] {
-		notes += len(align.Inside(p.old.Comments, x.Old))
+		notes += p.comments(x)
 	}
-	if len(align.Inside(p.old.Comments, h.Old)) > notes {
+	if p.comments(h) > notes {
 		return nil
 	}
 	return slices.Concat(hunks[:first], []align.Hunk{h}, hunks[last+1:])
