@@ -193,6 +193,9 @@ func classOf(r rune) Class {
 	return Symbol
 }
 
+// InWord reports whether a character can be in the middle of a Word.
+func InWord(r rune) bool { return classOf(r) == Word }
+
 // clusterBorder returns the end of a token, moved over what combines with the ASCII character that the token ends in: a
 // combining mark or a joiner may follow the bracket that closes a link. Tokens that end otherwise were read by cluster.
 func clusterBorder(text string, t Token) int {

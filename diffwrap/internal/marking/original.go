@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -18,7 +20,7 @@ type original struct {
 	next  int // the first part that was not visited to its end
 }
 
-// part is a stretch of the original text, or a mark without text in it.
+// part is a stretch of the original text, or a mark without text in it. Its View is what that stretch shows.
 type part struct {
 	Piece
 	at, size int // in text; the size of a mark without text is 0
@@ -38,6 +40,9 @@ func (p *Patch) original(r region) *original {
 			y.Start, y.End = max(y.Start, r.from.off), min(y.End, r.to.off)
 			if y.Empty() {
 				continue
+			}
+			if x.role == kept {
+				y.View = y.Span.Shift(x.View.Start - x.Start)
 			}
 			text.WriteString(y.Of(p.Doc.Raw))
 		}
@@ -95,20 +100,46 @@ func (e *emitter) notes(text string, old *original) []span.Span {
 	return slices.DeleteFunc(notes, func(n span.Span) bool { return !known[n.Of(text)] })
 }
 
-// anchors pairs the comments of a region that the writer did not touch with where they are in the region's new text.
+// anchors pairs what the writer did not touch and must stay, with where it is in the region's new text: the comments, and what
+// a person typed into a word that the writer is changing.
 func (e *emitter) anchors(o *original, r region, notes []span.Span) []align.Hunk {
 	var pairs []align.Hunk
-	for _, p := range o.parts {
-		if p.role != note {
-			continue
-		}
-		at := e.newOffset(span.New(p.View.Start, p.View.Start+p.size)) - r.new.Start
-		k, ok := slices.BinarySearchFunc(notes, at, func(n span.Span, off int) int { return n.Start - off })
-		if ok && notes[k].Len() == p.size {
-			pairs = append(pairs, align.Hunk{Old: span.New(p.at, p.at+p.size), New: notes[k]})
+	for k := range o.parts {
+		p := &o.parts[k]
+		for _, s := range e.typed(o, p) {
+			view := s.Shift(p.View.Start - p.at)
+			new := s.Shift(e.newOffset(view) - r.new.Start - s.Start)
+			if new.Start < 0 || p.role == note && !slices.Contains(align.Inside(notes, new), new) {
+				continue
+			}
+			pairs = append(pairs, align.Hunk{Old: s, New: new})
 		}
 	}
 	return pairs
+}
+
+// typed lists the stretches of a part that nobody but another person can have put where they are: a comment, and letters beside a
+// mark that goes on with the same word, since marks of a writer's words never cut one.
+func (e *emitter) typed(o *original, p *part) []span.Span {
+	s := span.New(p.at, p.at+p.size)
+	switch {
+	case p.role == note:
+		return []span.Span{s}
+	case p.role != kept:
+		return nil
+	}
+	var out []span.Span
+	lastOf := func(s string) bool { r, _ := utf8.DecodeLastRuneInString(s); return markdown.InWord(r) }
+	firstOf := func(s string) bool { r, _ := utf8.DecodeRuneInString(s); return markdown.InWord(r) }
+	if text := s.Of(o.text); lastOf(o.text[:s.Start]) || lastOf(e.Old[:p.View.Start]) {
+		rest := s.End - len(strings.TrimLeftFunc(text, markdown.InWord))
+		out = append(out, span.New(s.Start, rest))
+		s.Start = rest
+	}
+	if text := s.Of(o.text); firstOf(o.text[s.End:]) || firstOf(e.Old[p.View.End:]) {
+		out = append(out, span.New(s.Start+len(strings.TrimRightFunc(text, markdown.InWord)), s.End))
+	}
+	return slices.DeleteFunc(out, span.Span.Empty)
 }
 
 // newOffset returns where a piece of the accepted view is in the new text, -1 if the writer changed it.
