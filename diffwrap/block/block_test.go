@@ -3,9 +3,10 @@ package block
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // tests/render compares the blocks of some thousand notes with those of markdown-it. Here are the laws that hold for any text.
@@ -42,19 +43,12 @@ func TestScanCovers(t *testing.T) {
 	})
 }
 
-// Hostile texts of a megabyte cost no more than a second, on a slow machine.
-func TestScanHostile(t *testing.T) {
+// Hostile texts cost no more than their size.
+func TestScanIsLinear(t *testing.T) {
 	for _, unit := range []string{
 		">", "> a\nb\n", "> a\n- b\n", "- a\nb\n", "- ", "$$", "$$a\n", "%%\n", "[a]:\n", "| a\n", "| a |\n|-|\n", "<", "<div>\n", "<!--\n", "```\n", "> ```\nx\n",
 		"- > ", "a\n===\n", "1.\n", "[^1]: a\nb\n", "\t", "\\|", "-\n", "* * ",
 	} {
-		text := strings.Repeat(unit, (1<<20)/len(unit))
-		start := time.Now()
-		Scan(text)
-		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("a megabyte of %q takes %v", unit, took)
-		} else if took > 200*time.Millisecond {
-			t.Logf("a megabyte of %q takes %v", unit, took)
-		}
+		limittest.Linear(t, unit, 400_000, func(n int) string { return limittest.Repeat(unit, n) }, func(text string) { Scan(text) })
 	}
 }

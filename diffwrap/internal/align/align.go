@@ -16,6 +16,19 @@ import (
 // Hunks are sorted; two that touch are to be shown as two changes.
 type Hunk struct{ Old, New span.Span }
 
+// Shift is the hunk by so many bytes further on in both texts.
+func (h Hunk) Shift(by int) Hunk { return Hunk{h.Old.Shift(by), h.New.Shift(by)} }
+
+// Through is the hunk from one to another one after it.
+func (h Hunk) Through(last Hunk) Hunk {
+	return Hunk{span.New(h.Old.Start, last.Old.End), span.New(h.New.Start, last.New.End)}
+}
+
+// Grow is the hunk with so many equal bytes before and behind it.
+func (h Hunk) Grow(before, behind int) Hunk {
+	return Hunk{span.New(h.Old.Start-before, h.Old.End+behind), span.New(h.New.Start-before, h.New.End+behind)}
+}
+
 // Side is one of the two texts of a comparison.
 type Side struct {
 	Text     string
@@ -43,7 +56,6 @@ type aligner struct {
 	oldLines, newLines []line
 	ids                map[string]int // interned lines and tokens
 	hunks              []Hunk
-	renumbered         int // how many hunks there were when the last one gave an item another number
 }
 
 func (a *aligner) align() []Hunk {

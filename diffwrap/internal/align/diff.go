@@ -1,9 +1,8 @@
 package align
 
 import (
-	"strings"
-
 	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -52,7 +51,7 @@ func between(old, new string, head, tail int) Hunk {
 // borderBefore is the last border of two grapheme clusters at or before an offset.
 func borderBefore(text string, at int) int {
 	border := 0
-	for i := strings.LastIndexByte(text[:at], '\n') + 1; i <= at; i += markdown.ClusterLength(text[i:]) {
+	for i := linebreak.LineStart(text, at); i <= at; i += markdown.ClusterLength(text[i:]) {
 		if border = i; i == len(text) {
 			break
 		}
@@ -62,7 +61,7 @@ func borderBefore(text string, at int) int {
 
 // borderAfter is the first border of two grapheme clusters at or after an offset.
 func borderAfter(text string, at int) int {
-	i := strings.LastIndexByte(text[:at], '\n') + 1
+	i := linebreak.LineStart(text, at)
 	for i < at {
 		i += markdown.ClusterLength(text[i:])
 	}

@@ -109,23 +109,20 @@ func (a *aligner) changeLine(i, j int) {
 
 func (a *aligner) replaceLine(i, j int) {
 	oldBreak, newBreak := a.breaks(i, j)
-	old, new := span.New(oldBreak.Start, a.oldLines[i].End), span.New(newBreak.Start, a.newLines[j].End)
-	renumbered := renumbers(a.oldLines[i].Of(a.old.Text), a.newLines[j].Of(a.new.Text))
-	if n := len(a.hunks); renumbered && a.renumbered == n && n > 0 && a.hunks[n-1].Old.End == old.Start && a.hunks[n-1].New.End == new.Start {
-		a.hunks[n-1].Old.End, a.hunks[n-1].New.End = old.End, new.End // one list, numbered anew
+	h := Hunk{span.New(oldBreak.Start, a.oldLines[i].End), span.New(newBreak.Start, a.newLines[j].End)}
+	if n := len(a.hunks); n > 0 && i > 0 && j > 0 && a.renumbers(i, j) && a.renumbers(i-1, j-1) &&
+		a.hunks[n-1].Old.End == h.Old.Start && a.hunks[n-1].New.End == h.New.Start {
+		a.hunks[n-1] = a.hunks[n-1].Through(h) // one list, numbered anew
 		return
 	}
-	a.change(old, new)
-	if renumbered {
-		a.renumbered = len(a.hunks)
-	}
+	a.change(h.Old, h.New)
 }
 
 // renumbers reports whether two lines are one item of a list, with different numbers.
-func renumbers(old, new string) bool {
-	oldNumber, oldRest := cutNumber(old)
-	newNumber, newRest := cutNumber(new)
-	return oldNumber != "" && newNumber != "" && oldRest == newRest
+func (a *aligner) renumbers(i, j int) bool {
+	old, oldRest := cutNumber(a.oldLines[i].Of(a.old.Text))
+	new, newRest := cutNumber(a.newLines[j].Of(a.new.Text))
+	return old != "" && new != "" && old != new && oldRest == newRest
 }
 
 func cutNumber(s string) (number, rest string) {

@@ -30,6 +30,9 @@ func End(text string, i int) int {
 	return len(text)
 }
 
+// LineStart returns where the line at offset i starts.
+func LineStart(text string, i int) int { return strings.LastIndexByte(text[:i], '\n') + 1 }
+
 // Leads reports whether s is empty or starts with a line break.
 func Leads(s string) bool { return s == "" || Len(s) > 0 }
 

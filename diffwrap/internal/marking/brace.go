@@ -6,7 +6,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
-	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // A run that ends in an opening brace reads "{++}" or "{--}" at its end. Parsers that take the text for a sequence of
@@ -41,7 +40,7 @@ func closeEnds(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 				break
 			}
 			k++
-			h.Old.End, h.New.End = hunks[k].Old.End, hunks[k].New.End
+			h = h.Through(hunks[k])
 		}
 		out = append(out, h)
 	}
@@ -53,9 +52,9 @@ func closeEnds(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 func moveOrWiden(h align.Hunk, old, new, next string) align.Hunk {
 	n := len(next)
 	if h.Old.Empty() && strings.HasPrefix(h.New.Of(new), next) || h.New.Empty() && strings.HasPrefix(h.Old.Of(old), next) {
-		return align.Hunk{Old: h.Old.Shift(n), New: h.New.Shift(n)}
+		return h.Shift(n)
 	}
-	return align.Hunk{Old: span.New(h.Old.Start, h.Old.End+n), New: span.New(h.New.Start, h.New.End+n)}
+	return h.Grow(0, n)
 }
 
 // endsOpenAt reports whether the new or the original text ends in an opening brace at a place where a region might end.

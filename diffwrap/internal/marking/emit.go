@@ -43,10 +43,10 @@ type emitter struct {
 func (e *emitter) region(r region) {
 	e.copy(span.New(e.pos, r.from.off))
 	text := r.new.Of(e.New)
-	old := e.original(r)
+	old := r.old
 	notes := e.notes(text, old)
 	before, after := align.Side{Text: old.text, Comments: old.notes}, align.Side{Text: text, Comments: notes}
-	hunks := align.Readable(before, after, !linebreak.StartsLine(e.Doc.Raw, r.from.off), e.anchors(old, r, notes))
+	hunks := align.Readable(before, after, !linebreak.StartsLine(e.Doc.Raw, r.from.off), e.anchors(r, notes))
 	if r.lines && !e.InPlace {
 		hunks = placement.Hunks(before, after, hunks)
 	}

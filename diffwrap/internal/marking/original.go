@@ -27,17 +27,17 @@ type part struct {
 }
 
 // original collects the original text of a region, with its comments.
-func (p *Patch) original(r region) *original {
+func (p *Patch) original(from, to place) *original {
 	o := &original{}
 	var text strings.Builder
-	for k := r.from.piece; k < len(p.pieces) && p.pieces[k].Start < r.to.off; k++ {
+	for k := from.piece; k < len(p.pieces) && p.pieces[k].Start < to.off; k++ {
 		x := &p.pieces[k]
 		y := part{Piece: *x, at: text.Len()}
 		switch x.role {
 		case own:
 			continue
 		case note, kept, dropped:
-			y.Start, y.End = max(y.Start, r.from.off), min(y.End, r.to.off)
+			y.Start, y.End = max(y.Start, from.off), min(y.End, to.off)
 			if y.Empty() {
 				continue
 			}
@@ -102,11 +102,11 @@ func (e *emitter) notes(text string, old *original) []span.Span {
 
 // anchors pairs what the writer did not touch and must stay, with where it is in the region's new text: the comments, and what
 // a person typed into a word that the writer is changing.
-func (e *emitter) anchors(o *original, r region, notes []span.Span) []align.Hunk {
+func (e *emitter) anchors(r region, notes []span.Span) []align.Hunk {
 	var pairs []align.Hunk
-	for k := range o.parts {
-		p := &o.parts[k]
-		for _, s := range e.typed(o, p) {
+	for k := range r.old.parts {
+		p := &r.old.parts[k]
+		for _, s := range e.typed(r.old, p) {
 			view := s.Shift(p.View.Start - p.at)
 			new := s.Shift(e.newOffset(view) - r.new.Start - s.Start)
 			if new.Start < 0 || p.role == note && !slices.Contains(align.Inside(notes, new), new) {

@@ -24,7 +24,8 @@ type place struct {
 type region struct {
 	from, to place
 	new      span.Span // what it shall read, in p.New
-	lines    bool      // whether whole lines, or lines with markers, change in it
+	old      *original
+	lines    bool // whether whole lines, or lines with markers, change in it
 }
 
 // regions groups changes of the accepted view into regions.
@@ -40,7 +41,8 @@ func (p *Patch) regions(changes []align.Hunk) []region {
 		r.new.Start = r.from.view + delta
 		r.to, changes, delta = p.regionEnd(r.from.piece, changes)
 		r.new.End = r.to.view + delta
-		r.lines = changesLines(p.original(r).text, r.new.Of(p.New))
+		r.old = p.original(r.from, r.to)
+		r.lines = changesLines(r.old.text, r.new.Of(p.New))
 		end = r.to
 		out = append(out, r)
 	}
@@ -92,6 +94,11 @@ func (p *Patch) widen(regions []region) []region {
 			continue
 		}
 		out = append(out, r)
+	}
+	for k := range out {
+		if r := &out[k]; r.lines {
+			r.old = p.original(r.from, r.to)
+		}
 	}
 	return out
 }

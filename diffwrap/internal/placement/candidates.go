@@ -30,9 +30,11 @@ func (p *page) candidates(h align.Hunk, limit span.Span) []align.Hunk {
 		out = append(out, p.widened(m, limit)...)
 	}
 	if !h.Old.Empty() && !h.New.Empty() {
-		out = append(out, p.widened(p.narrowed(h), limit)...)
+		n := p.narrowed(h)
+		out = append(append(out, n), p.widened(n, limit)...)
 	}
-	return append(out, p.withLines(h, limit)...)
+	out = append(out, p.withLines(h, limit)...)
+	return slices.DeleteFunc(out, func(x align.Hunk) bool { return x == h })
 }
 
 // maxLine is how long a line may be that stays and is written again.
@@ -43,7 +45,7 @@ const maxLine = 200
 func (p *page) withLines(h align.Hunk, limit span.Span) (out []align.Hunk) {
 	old := p.old.Text
 	try := func(before, behind int) {
-		x := align.Hunk{Old: span.New(h.Old.Start-before, h.Old.End+behind), New: span.New(h.New.Start-before, h.New.End+behind)}
+		x := h.Grow(before, behind)
 		taken := before+behind > 0 && before+behind <= maxLine && x.Old.Start >= limit.Start && x.Old.End <= limit.End
 		if taken && x.New.Start >= 0 && x.New.End <= len(p.new.Text) && !p.cuts(x) && p.comments(x) == p.comments(h) {
 			out = append(out, x)
@@ -54,7 +56,7 @@ func (p *page) withLines(h align.Hunk, limit span.Span) (out []align.Hunk) {
 		try(0, n)
 		try(0, n+linebreak.Len(old[h.Old.End+n:]))
 	}
-	if from := lineStart(old, h.Old.Start); from < h.Old.Start {
+	if from := linebreak.LineStart(old, h.Old.Start); from < h.Old.Start {
 		if from > 0 {
 			from = linebreak.Start(old, from-1, 0)
 		}
@@ -74,7 +76,7 @@ func (p *page) narrowed(h align.Hunk) align.Hunk {
 		if old != new || old != '\r' && old != '\n' && old != '|' {
 			break
 		}
-		h = align.Hunk{Old: span.New(h.Old.Start+1, h.Old.End), New: span.New(h.New.Start+1, h.New.End)}
+		h = h.Grow(-1, 0)
 		if old == '|' {
 			break
 		}
@@ -108,7 +110,7 @@ func (p *page) moved(h align.Hunk, limit span.Span) []align.Hunk {
 		if !x.Old.Empty() && old[x.Old.End-1] != c || !x.New.Empty() && new[x.New.End-1] != c || new[x.New.Start-1] != c {
 			break
 		}
-		x = align.Hunk{Old: x.Old.Shift(-1), New: x.New.Shift(-1)}
+		x = x.Shift(-1)
 		try(x, by)
 	}
 	for x, by := h, 1; by < maxMove && len(list) < 2*maxMoves && x.Old.End < limit.End; by++ {
@@ -116,7 +118,7 @@ func (p *page) moved(h align.Hunk, limit span.Span) []align.Hunk {
 		if !x.Old.Empty() && old[x.Old.Start] != c || !x.New.Empty() && new[x.New.Start] != c || new[x.New.End] != c {
 			break
 		}
-		x = align.Hunk{Old: x.Old.Shift(1), New: x.New.Shift(1)}
+		x = x.Shift(1)
 		try(x, by)
 	}
 	slices.SortStableFunc(list, func(a, b placed) int { return cmp.Or(a.rank-b.rank, a.by-b.by) })
@@ -160,8 +162,6 @@ func (p *page) rank(h align.Hunk) int {
 // maxMarker is how long a line's marker may be.
 const maxMarker = 64
 
-func lineStart(text string, i int) int { return strings.LastIndexByte(text[:i], '\n') + 1 }
-
 // cuts reports whether a hunk begins or ends inside of a line break or of a comment.
 func (p *page) cuts(h align.Hunk) bool {
 	for _, x := range []struct {
@@ -198,8 +198,8 @@ func (p *page) widened(h align.Hunk, limit span.Span) (out []align.Hunk) {
 	}
 	for _, e := range behind {
 		for _, b := range before {
-			x := align.Hunk{Old: span.New(h.Old.Start-b, h.Old.End+e), New: span.New(h.New.Start-b, h.New.End+e)}
-			if x.New.Start >= 0 && x.New.End <= len(p.new.Text) && !p.cuts(x) {
+			x := h.Grow(b, e)
+			if b+e > 0 && x.New.Start >= 0 && x.New.End <= len(p.new.Text) && !p.cuts(x) {
 				out = append(out, x)
 			}
 		}

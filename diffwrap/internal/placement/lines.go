@@ -16,7 +16,7 @@ var lines = []struct {
 	start, end, inside bool
 }{
 	{"heading", isHeading, true, true, false},
-	{"fence", isFence, true, true, true},
+	{"fence", func(s string) bool { return markdown.FenceLength(s) > 0 }, true, true, true},
 	{"rule, underline or delimiter row", isRule, true, true, false},
 	{"formula", func(s string) bool { return strings.HasPrefix(s, "$$") || strings.HasSuffix(s, "$$") }, true, true, true},
 	{"comment", func(s string) bool { return strings.HasPrefix(s, "%%") || strings.HasSuffix(s, "%%") }, true, true, true},
@@ -32,8 +32,6 @@ func isHeading(s string) bool {
 	n := markdown.Skip(s, 0, "#")
 	return n > 0 && n <= 6 && strings.HasPrefix(s[n:], " ")
 }
-
-func isFence(s string) bool { return strings.HasPrefix(s, "```") || strings.HasPrefix(s, "~~~") }
 
 func isRule(s string) bool { return len(s) > 1 && strings.Trim(s, "-=*_|: ") == "" }
 
@@ -83,7 +81,7 @@ func (p *page) glued(h align.Hunk) (n int) {
 	}
 	old := p.old.Text
 	oldRun, newRun := h.Old.Of(old), h.New.Of(p.new.Text)
-	from := lineStart(old, h.Old.Start)
+	from := linebreak.LineStart(old, h.Old.Start)
 	if linebreak.Leads(oldRun) && linebreak.Leads(newRun) {
 		count(old[from:h.Old.Start], end)
 	}
@@ -102,7 +100,7 @@ func (p *page) glued(h align.Hunk) (n int) {
 			count(firstLine(run), inside)
 		}
 		if !strings.HasSuffix(run, "\n") {
-			count(run[lineStart(run, len(run)):], inside)
+			count(run[linebreak.LineStart(run, len(run)):], inside)
 		}
 	}
 	return n

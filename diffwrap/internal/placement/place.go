@@ -250,9 +250,6 @@ func (p *page) settle(hunks []align.Hunk) ([]align.Hunk, cost) {
 			}
 			start := hunks[k]
 			for _, h := range p.candidates(start, limit) {
-				if h == hunks[k] {
-					continue
-				}
 				hunks[k] = h
 				if c := p.cost(hunks); c.less(best) {
 					start, best = h, c
@@ -329,7 +326,7 @@ func (p *page) join(hunks []align.Hunk, old, new span.Span) []align.Hunk {
 	f, l := hunks[first], hunks[last]
 	head := max(0, f.Old.Start-old.Start, f.New.Start-new.Start)
 	tail := max(0, old.End-l.Old.End, new.End-l.New.End)
-	h := align.Hunk{Old: span.New(f.Old.Start-head, l.Old.End+tail), New: span.New(f.New.Start-head, l.New.End+tail)}
+	h := f.Through(l).Grow(head, tail)
 	if first > 0 && h.Old.Start < hunks[first-1].Old.End || last+1 < len(hunks) && h.Old.End > hunks[last+1].Old.Start {
 		return nil
 	}
