@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,9 +14,10 @@ import (
 
 // alphabet is what random texts are made of.
 type alphabet struct {
-	words []string
-	notes []string // real notes that prose is cut from; nil for the other alphabets
-	nest  bool     // marks may be put into marks
+	words  []string
+	notes  []string // real notes that prose is cut from; nil for the other alphabets
+	blocks []string // Markdown blocks with words for each "_"; nil for the other alphabets
+	nest   bool     // marks may be put into marks
 }
 
 // generator makes random raw texts and random edits of them. Equal seeds make equal texts.
@@ -28,7 +30,7 @@ func (a *alphabet) generator(seed uint64) *generator {
 	return &generator{a, rand.New(rand.NewPCG(seed, 0x5EED))}
 }
 
-// newAlphabet returns the alphabet of a name: prose, braces or hostile.
+// newAlphabet returns the alphabet of a name: prose, braces, hostile or markdown.
 func newAlphabet(t testing.TB, name string) *alphabet {
 	t.Helper()
 	a := &alphabet{}
@@ -44,6 +46,14 @@ func newAlphabet(t testing.TB, name string) *alphabet {
 		a.nest = true
 		a.words = strings.Split("a b { } + - ~ > < = @ \n é 👩‍👧 {++ ++} {-- --} {~~ ~> ~~} {>> <<} {== ==} @@ {{ }} \r\n", " ")
 		a.words = append(a.words, " ", "\ufeff", `{"author":"Bob"}@@`, `{{author="Bob">>`)
+	case "markdown":
+		a.words = strings.Split("the a quick fox 苹果 ภาษาไทย שלום [[Wiki]] [link](http://a.com) `code` #tag $x^2$ 3.14 👩‍👧 **bold** *it* ~~no~~ ==hi== [^1] don't ^id \\| <b>x</b> %%c%%", " ")
+		a.words = append(a.words, "a b c", "(a) \"b\"", "end. Next", "\n", "\n\n", "\n> ", "\n- ", "\n```\n", "|", "\n---\n", "# ", "    ")
+		a.blocks = []string{
+			"_ _ _", "_ _\n_ _ _", "# _", "## _ _", "_\n===", "---", "- _\n- _ _\n  - _", "- [ ] _\n- [x] _ _", "1. _\n2. _\n3. _ _", "> _ _\n> _", "> [!tip] _\n> _ _",
+			"| _ | _ |\n|---|:-:|\n| _ | _ _ |\n| _ | _ |", "_ | _\n--- | ---\n_ | _", "```js\n_\n\n_ _\n```", "~~~\n_\n~~~", "    _\n    _", "$$\n_\n$$", "%%\n_ _\n%%",
+			"<div>\n_\n</div>", "<!-- _ -->", "[^1]: _ _", "[_]: http://a.com", "_ _ ^id", "![[_]]", "- _\n\n  _ _\n\n- _", "> ```\n> _\n> ```", "```dataview\nlist _\n```",
+		}
 	default:
 		t.Fatalf("alphabet %q", name)
 	}
@@ -70,13 +80,16 @@ func realNotes(t testing.TB) []string {
 
 // text makes an unmarked text.
 func (g *generator) text() string {
-	if g.notes != nil && g.IntN(3) > 0 {
+	switch {
+	case g.notes != nil && g.IntN(3) > 0:
 		return g.excerpt()
+	case g.blocks != nil && g.IntN(8) > 0:
+		return g.page()
 	}
 	var b strings.Builder
 	for range g.IntN(24) {
 		b.WriteString(g.word())
-		if g.notes != nil && g.IntN(4) > 0 {
+		if (g.notes != nil || g.blocks != nil) && g.IntN(4) > 0 {
 			b.WriteByte(' ')
 		}
 	}
@@ -88,6 +101,25 @@ func (g *generator) excerpt() string {
 	lines := strings.SplitAfter(g.notes[g.IntN(len(g.notes))], "\n")
 	from := g.IntN(len(lines))
 	return strings.Join(lines[from:min(len(lines), from+1+g.IntN(8))], "")
+}
+
+// page makes a text of some blocks, most of them parted by blank lines.
+func (g *generator) page() string {
+	var b strings.Builder
+	for range 1 + g.IntN(6) {
+		b.WriteString(g.block())
+		b.WriteString([]string{"\n\n", "\n\n", "\n\n", "\n", "\n\n\n"}[g.IntN(5)])
+	}
+	return strings.TrimRight(b.String(), "\n") + []string{"", "\n", "\n\n"}[g.IntN(3)]
+}
+
+// block makes one block, with words in its places.
+func (g *generator) block() string {
+	parts := strings.Split(g.blocks[g.IntN(len(g.blocks))], "_")
+	for k := range parts[1:] {
+		parts[k] += strings.Trim(g.word(), "\n")
+	}
+	return strings.Join(parts, "")
 }
 
 func (g *generator) word() string { return g.words[g.IntN(len(g.words))] }
@@ -199,7 +231,13 @@ func (g *generator) editOnce(s string) string {
 	lines := strings.Split(s, "\n")
 	i := g.IntN(len(lines))
 	from, to := g.spanIn(s)
-	switch g.IntN(9) {
+	kinds := 9
+	if g.blocks != nil {
+		kinds = 13
+	}
+	switch g.IntN(kinds) {
+	case 9, 10, 11, 12:
+		return g.editBlock(s)
 	case 0: // delete a line
 		return strings.Join(append(lines[:i:i], lines[i+1:]...), "\n")
 	case 1: // insert a line
@@ -227,6 +265,24 @@ func (g *generator) editOnce(s string) string {
 		return s + "\n\n" + g.line()
 	}
 	return s[:from] + g.word() + s[to:]
+}
+
+// editBlock deletes, inserts, moves or replaces what stands between two blank lines.
+func (g *generator) editBlock(s string) string {
+	blocks := strings.Split(s, "\n\n")
+	i := g.IntN(len(blocks))
+	rest := slices.Delete(slices.Clone(blocks), i, i+1)
+	switch j := g.IntN(len(blocks)); g.IntN(4) {
+	case 0:
+		blocks = rest
+	case 1:
+		blocks = slices.Insert(blocks, i, g.block())
+	case 2:
+		blocks = slices.Insert(rest, j, blocks[i])
+	default:
+		blocks[i] = g.block()
+	}
+	return strings.Join(blocks, "\n\n")
 }
 
 func (g *generator) line() string {
