@@ -25,6 +25,7 @@ type Entry struct {
 	Text       string
 	Line       int // of the text, from 1
 	Start, End int
+	Cut        bool // the Text is not all of the line, or match
 }
 
 // Entries returns the lines to print for the matches of p in text. A limit that is not negative ends it
@@ -172,7 +173,8 @@ func (pr *printer) add(off int, part span, mark byte) {
 		return
 	}
 	text := pr.text[part.start:part.end]
-	if pr.f.MaxLine > 0 && len(text) > pr.f.MaxLine {
+	long := pr.f.MaxLine > 0 && len(text) > pr.f.MaxLine
+	if long {
 		text = cut(text, pr.f.MaxLine)
 	}
 	pr.line += strings.Count(pr.text[pr.off:off], "\n")
@@ -186,7 +188,7 @@ func (pr *printer) add(off int, part span, mark byte) {
 	if end == lineEnd(pr.text, off) {
 		end = min(end+1, len(pr.text))
 	}
-	pr.out = append(pr.out, Entry{string(append(b, text...)), pr.line, part.start, end})
+	pr.out = append(pr.out, Entry{string(append(b, text...)), pr.line, part.start, end, long})
 }
 
 // cut shortens s to n bytes or less, between runes, and says so.

@@ -27,9 +27,11 @@ type LineSearch struct {
 
 // FoundLine is a line that matches.
 type FoundLine struct {
-	Path   model.Path
-	Number int
-	Text   string
+	Path    model.Path
+	Version *model.Version // of the note; nil for another file
+	Number  int
+	Text    string        // the line, or a part of a long one
+	Shown   passage.Place // the line without a byte order mark; empty if Text is a part of it
 
 	lines []string // of doc
 	doc   string   // the text of the note
@@ -59,6 +61,9 @@ func (job LineSearch) Notes(ctx context.Context, x *Index) (found []FoundLine, t
 	}
 	look := func(p model.Path, v *model.Version) foundLines {
 		lines, total := job.In(p, v.Text(), job.Keep)
+		for i := range lines {
+			lines[i].Version = v
+		}
 		return foundLines{lines, total}
 	}
 	err = Scan(ctx, x, notes, trigram.NewQuery(job.Pattern.Clauses()), look, func(f foundLines) bool {
@@ -100,9 +105,11 @@ func (job LineSearch) In(p model.Path, text string, keep int) (found []FoundLine
 		if total++; e.Start < from || job.passed(p) || len(found) >= keep {
 			continue
 		}
-		found = append(found, FoundLine{
-			Path: p, Number: n, Text: job.preview(lines[n-1]), lines: lines, doc: text, end: e.End,
-		})
+		f := FoundLine{Path: p, Number: n, Text: job.preview(lines[n-1]), lines: lines, doc: text, end: e.End}
+		if f.Text == lines[n-1] {
+			f.Shown = passage.Place{Start: e.Start, End: e.End}
+		}
+		found = append(found, f)
 	}
 	return found, total
 }

@@ -6,6 +6,7 @@ package session
 import (
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -102,15 +103,40 @@ func (s *Session) SetClient(name string, elicits bool) {
 	}
 }
 
-// Show records that the session was shown a part of d, but not what became of its suggestions.
-func (s *Session) Show(d Document, part passage.Place) {
+// Show records that the session was shown parts of d, but not what became of its suggestions.
+func (s *Session) Show(d Document, parts ...passage.Place) {
 	known, _ := s.Known(d.Path)
-	n := known.Shown(d, part)
-	if d.Version != nil {
+	n := Knowledge{Text: d.Text, Seen: known.In(d.Text), Version: d.Version}
+	for _, part := range parts {
+		n = n.Shown(d, part)
+	}
+	n.News = known.News
+	if len(known.Mine) > 0 && d.Version != nil {
 		marks := diffwrap.Suggestions(d.Version.Marked())
 		n.Mine, n.News = without(marks, without(marks, known.Mine)), s.Resolved(d.Path, known, d.Version)
 	}
 	s.Remember(d.Path, n)
+}
+
+// Passage is a part of a document, not counting a byte order mark.
+type Passage struct {
+	Document
+	Place passage.Place
+}
+
+// ShowPassages records that the session was shown passages. Those of one document stand together.
+func (s *Session) ShowPassages(list []Passage) {
+	for len(list) > 0 {
+		d := list[0].Document
+		bom := len(d.Text) - len(strings.TrimPrefix(d.Text, passage.BOM))
+		var parts []passage.Place
+		for len(list) > 0 && list[0].Path == d.Path {
+			at := list[0].Place
+			parts = append(parts, passage.Place{Start: at.Start + bom, End: at.End + bom})
+			list = list[1:]
+		}
+		s.Show(d, parts...)
+	}
 }
 
 // ShowAll records that the session was shown all of d.

@@ -30,6 +30,17 @@ type Client struct {
 	NoteReader change.Reader // reads a note before it is replaced
 }
 
+// ShowLines records that the client was shown found lines of notes: what it was shown it may change.
+func (c *Client) ShowLines(found []search.FoundLine) {
+	var shown []session.Passage
+	for _, f := range found {
+		if f.Version != nil {
+			shown = append(shown, session.Passage{Document: session.Document{Path: f.Path, Text: f.Version.Text(), Version: f.Version}, Place: f.Shown})
+		}
+	}
+	c.Session.ShowPassages(shown)
+}
+
 // Tool is one tool.
 type Tool struct {
 	Name, Title, Description string

@@ -15,6 +15,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
@@ -63,8 +64,9 @@ func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) answer.Result {
 type entry struct {
 	text     string
 	path     model.Path
-	doc      string // the text of the note
-	from, to int    // bytes of doc
+	version  *model.Version // of the note, if the entry is a line of it, and not cut
+	doc      string         // the text of the note without a byte order mark
+	from, to int            // bytes of doc
 }
 
 type grepJob struct {
@@ -199,7 +201,11 @@ func (job *grepJob) searchNote(p model.Path, v *model.Version) []entry {
 		}
 		var found []entry
 		for _, e := range job.pattern.Entries(answer.Shown(p), text, f, job.enough) {
-			found = append(found, entry{e.Text, p, text, e.Start, e.End})
+			whole := v
+			if e.Cut {
+				whole = nil
+			}
+			found = append(found, entry{e.Text, p, whole, text, e.Start, e.End})
 		}
 		return found
 	}
@@ -229,6 +235,7 @@ func (job *grepJob) page(entries []entry) answer.Result {
 	for i, e := range rest {
 		var cut bool
 		if lines[i], cut = answer.FirstThatFit(e.text, answer.MaxMatch); cut {
+			rest[i].version = nil
 			lines[i] += fmt.Sprintf("... [line cut, %d bytes]", len(e.text))
 		}
 	}
@@ -237,6 +244,7 @@ func (job *grepJob) page(entries []entry) answer.Result {
 	for more && n > 1 && lines[n-1] == grep.Separator {
 		n--
 	}
+	job.show(rest[:n])
 	out := strings.Join(lines[:n], "\n")
 	res := answer.Text(out)
 	res.OneBlock = true
@@ -253,4 +261,16 @@ func (job *grepJob) page(entries []entry) answer.Result {
 	}
 	job.listing.Continue(&res, cursor.ReachedAt(last.path, last.doc, last.to), what)
 	return res
+}
+
+// show records that the client was shown the lines of entries: they may be edited.
+func (job *grepJob) show(entries []entry) {
+	var shown []session.Passage
+	for _, e := range entries {
+		if e.version != nil {
+			d := session.Document{Path: e.path, Text: e.version.Text(), Version: e.version}
+			shown = append(shown, session.Passage{Document: d, Place: passage.Place{Start: e.from, End: e.to}})
+		}
+	}
+	job.client.Session.ShowPassages(shown)
 }

@@ -28,7 +28,7 @@ func Tools() []tool.Tool {
 - Filter documents with glob or type, or search under one path.
 - Line numbers are those of read.`),
 		tool.Plain("edit", "Edit a document", tool.Suggests, edit, `Replaces old_string by new_string in a document.
-- The document must have been read in this session.
+- The document must have been read in this session. Lines that grep showed count as read.
 - old_string must occur exactly once; add surrounding text to make it unique, or set replace_all. Leave the line numbers of read out of it.
 - The change becomes a suggestion that a person accepts or rejects. You see it as if it were accepted.
 - Write plain Markdown. Do not write CriticMarkup ({++ ++}, {-- --}) yourself.`),

@@ -77,9 +77,11 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 		before, after := f.Context(around, numberedLine)
 		return contentMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
-	return cursor.Fit(l, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) searchContentResult {
+	res := cursor.Fit(l, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) searchContentResult {
 		return searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found), Page: page}
-	}), nil
+	})
+	c.ShowLines(found[:len(res.Matches)])
+	return res, nil
 }
 
 func searchedPlace(ctx context.Context, c *tool.Client, a searchContentArgs) (model.Path, error) {

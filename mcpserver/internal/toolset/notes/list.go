@@ -60,9 +60,15 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 	for i := range listed {
 		listed[i] = describeNote(rest[i], a.FrontMatter)
 	}
-	return cursor.Fit(l, len(listed), len(rest), func(i int) any { return rest[i].Path }, func(n int, page cursor.Page) listNotesResult {
+	res := cursor.Fit(l, len(listed), len(rest), func(i int) any { return rest[i].Path }, func(n int, page cursor.Page) listNotesResult {
 		return listNotesResult{Folder: string(under), Notes: listed[:n], Count: len(notes), Page: page}
-	}), nil
+	})
+	for i, shown := range res.Notes {
+		if a.FrontMatter && shown.Notice == "" {
+			showProperties(ctx, c, rest[i])
+		}
+	}
+	return res, nil
 }
 
 func pathOf(n *noteindex.NoteInfo) model.Path { return n.Path }
@@ -119,7 +125,13 @@ func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (
 		fit, notice := propertiesThatFit(rest[i], maxProperties)
 		matches[i] = propertyMatch{string(rest[i].Path), fit, rest[i].Words, notice}
 	}
-	return cursor.Fit(l, len(matches), len(rest), func(i int) any { return rest[i].Path }, func(n int, page cursor.Page) propertySearchResult {
+	res := cursor.Fit(l, len(matches), len(rest), func(i int) any { return rest[i].Path }, func(n int, page cursor.Page) propertySearchResult {
 		return propertySearchResult{Properties: a.Properties, Matches: matches[:n], Count: len(notes), Page: page}
-	}), nil
+	})
+	for i, shown := range res.Matches {
+		if shown.Notice == "" {
+			showProperties(ctx, c, rest[i])
+		}
+	}
+	return res, nil
 }

@@ -87,6 +87,9 @@ func readMetadata(ctx context.Context, c *tool.Client, a readMetadataArgs) (read
 		Path: string(p), FrontMatter: properties, Notice: notice, Modified: timestamp(n.ModTime),
 		Stats: noteStats{n.Words, n.Chars, len(n.Headings), n.CodeBlocks, n.Wikilinks},
 	}
+	if notice == "" {
+		showProperties(ctx, c, n)
+	}
 	if n.Invalid != nil {
 		res.Error = n.Invalid.Error()
 	}
@@ -94,6 +97,21 @@ func readMetadata(ctx context.Context, c *tool.Client, a readMetadataArgs) (read
 		res.TooDeep = n.TooDeep.Error()
 	}
 	return res, nil
+}
+
+// showProperties records that the client was shown the front matter of a note, which it may change then. If the note has other
+// properties by now, or comments among them, it was not.
+func showProperties(ctx context.Context, c *tool.Client, n *noteindex.NoteInfo) {
+	v, err := c.Workspace.Open(ctx, n.Path)
+	if err != nil {
+		return
+	}
+	text := v.Text()
+	yaml, body, _ := frontmatter.Split(text)
+	now, err := frontmatter.Parse(text)
+	if err == nil && !strings.Contains(yaml, "#") && answer.PlainJSON(now) == answer.PlainJSON(n.Properties) {
+		c.Session.Show(session.Document{Path: n.Path, Text: text, Version: v}, passage.Place{Start: 0, End: body})
+	}
 }
 
 func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

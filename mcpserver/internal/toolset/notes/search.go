@@ -80,9 +80,11 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 		before, after := f.Context(aroundMatch, func(_ int, line string) string { return line })
 		return textMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
-	return cursor.Fit(l, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) textSearchResult {
+	res := cursor.Fit(l, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) textSearchResult {
 		return textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found), Page: page}
-	}), nil
+	})
+	c.ShowLines(found[:len(res.Matches)])
+	return res, nil
 }
 
 const defaultHits = 10

@@ -22,7 +22,7 @@ func Tools() []tool.Tool {
 - A note must be read before update_note changes it.`),
 		tool.Structured("read_metadata", "Read a note's metadata", tool.Reads, readMetadata, `Tells a note's front matter and how long it is, without its content.`),
 		tool.Structured("update_note", "Change a note", tool.Suggests, updateNote, `Replaces the content of a note, its front matter, or both.
-- The note must have been read in this session.
+- The note must have been read in this session. Lines and properties that a list or a search showed count as read.
 - What differs in the content becomes suggestions that a person accepts or rejects. Content without front matter leaves the front matter as it is.
 - frontmatter replaces all properties; those that do not change keep their exact form.`),
 		tool.Structured("delete_note", "Delete a note", tool.Deletes, deleteOneNote, `Deletes a note, and says how many other notes link to it.
