@@ -27,6 +27,10 @@ func Compose(size int, first, second []Edit) []Edit { return script.Compose(size
 // Diff merges a change that a person made to a file into the document.
 func Diff(old, new string) []Edit { return align.Diff(old, new) }
 
+// DiffWords returns a script that turns old into new and is fit to be read: it changes whole words, and rather one long stretch than
+// many short ones.
+func DiffWords(old, new string) []Edit { return align.Words(old, new) }
+
 // View is what a reader is shown of a raw text.
 type View = critic.View
 

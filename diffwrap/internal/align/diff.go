@@ -26,11 +26,20 @@ func Diff(old, new string) []script.Edit {
 			hunks = []Hunk{h}
 		}
 	}
-	var edits []script.Edit
+	return edits(hunks, new)
+}
+
+// Words returns a script that turns old into new and is fit to be read: it changes whole words.
+func Words(old, new string) []script.Edit {
+	return edits(Readable(Side{Text: old}, Side{Text: new}, true, nil), new)
+}
+
+func edits(hunks []Hunk, new string) []script.Edit {
+	var out []script.Edit
 	for _, h := range hunks {
-		edits = script.Append(edits, script.Edit{Off: h.Old.Start, Len: h.Old.Len(), New: h.New.Of(new)})
+		out = script.Append(out, script.Edit{Off: h.Old.Start, Len: h.Old.Len(), New: h.New.Of(new)})
 	}
-	return edits
+	return out
 }
 
 // between is what differs of two texts that have a start and an end in common, of so many bytes, without a part of a grapheme

@@ -111,7 +111,7 @@ function heading(path) {
 function card(s) {
 	const e = element("article", { id: "s-" + s.id, tabIndex: -1 });
 	e.append(element("div", { className: "about" }, about(s)), text(s));
-	for (const c of s.comments || []) e.append(element("div", { className: "comment" }, c));
+	for (const c of s.comments || []) e.append(element("div", { className: "comment", dir: "auto" }, c));
 	e.append(form?.id !== s.id ? actions(s) : form.verdict === "changed" ? editor(s) : reasons(s, form.verdict));
 	return e;
 }
@@ -125,7 +125,7 @@ function about(s) {
 
 function text(s) {
 	const tags = { old: "del", new: "ins" };
-	const e = element("div", { className: "text" });
+	const e = element("div", { className: "text", dir: "auto" });
 	for (const p of s.pieces || []) e.append(tags[p.kind] ? element(tags[p.kind], {}, p.text) : p.text);
 	return e;
 }
@@ -146,7 +146,7 @@ function editable(s) {
 }
 
 function editor(s) {
-	const area = element("textarea", { value: s.new || s.old, ariaLabel: "the text instead" });
+	const area = element("textarea", { value: s.new || s.old, dir: "auto", ariaLabel: "the text instead" });
 	area.onkeydown = (ev) => {
 		if (ev.key === "Escape") closeForm();
 		if (ev.key === "Enter" && (ev.ctrlKey || ev.metaKey)) amend(s, area.value);
@@ -160,7 +160,7 @@ function editor(s) {
 // is told. The Enter key gives the verdict.
 function reasons(s, verdict) {
 	const why = element("input", {
-		type: "text", maxLength: maxReason, ariaLabel: "the reason",
+		type: "text", dir: "auto", maxLength: maxReason, ariaLabel: "the reason",
 		placeholder: `why? the author is told; Enter ${verdict === "accepted" ? "accepts" : "rejects"}`,
 	});
 	why.onkeydown = (ev) => {

@@ -42,6 +42,24 @@ func TestSelector(t *testing.T) {
 	}
 }
 
+// What changes is drawn in whole words.
+func TestInPieces(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{"chutney", "every", "k:a o:chutney n:every k: b"},
+		{"three loud frogs", "two loud frogs", "k:a o:three n:two k: loud frogs k: b"},
+		{"", "new", "k:a n:new k: b"},
+	} {
+		s := Suggestion{Line: 1, Kind: "replacement", Old: c.old, New: c.new, Before: "a", After: " b"}
+		var got []string
+		for _, p := range s.InPieces() {
+			got = append(got, string(p.Kind[0])+":"+p.Text)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%q to %q: %q, want %q", c.old, c.new, strings.Join(got, " "), c.want)
+		}
+	}
+}
+
 // The context of a suggestion is the accepted view: other suggestions' marks
 // are not in it.
 func TestQueueListsContext(t *testing.T) {

@@ -159,7 +159,7 @@ func (s *Suggestion) InPieces() []Piece {
 		list = []Piece{{KeptPiece, s.proposed(s.New) + "\n"}}
 	}
 	at := 0
-	for _, e := range diffwrap.Diff(s.Old, s.New) {
+	for _, e := range diffwrap.DiffWords(s.Old, s.New) {
 		list = append(list,
 			Piece{KeptPiece, s.Old[at:e.Off]}, Piece{OldPiece, s.Old[e.Off : e.Off+e.Len]}, Piece{NewPiece, e.New})
 		at = e.Off + e.Len
