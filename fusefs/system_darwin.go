@@ -43,7 +43,7 @@ func checkDevice() error {
 	}
 	return &SetupError{
 		Problem: "neither macFUSE nor FUSE-T is installed",
-		Hint:    "install one of them (brew install --cask macfuse, or fuse-t), or work without a mount: `relayfs help agent`",
+		Hint:    "install one of them (brew install --cask macfuse, or fuse-t), or work without a mount: `relayfs mcp`, or `relayfs cat`, `ls`, `grep` and `edit`",
 	}
 }
 
