@@ -264,6 +264,7 @@ var importRules = map[string]importRule{
 	"tests/cli":              {nil, "commands, configuration and machines on which something is missing"},
 	"tests/code":             {nil, "rules about the source; it runs nothing"},
 	"tests/crash":            {nil, "kills, failing disks and long runs"},
+	"tests/docs":             {nil, "links, commands and sessions of the manual"},
 	"tests/mcp":              {nil, "the MCP server over stdio and HTTP"},
 	"tests/model":            {nil, "random sequences against a model"},
 	"tests/names":            {nil, "system calls on names"},
