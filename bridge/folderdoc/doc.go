@@ -19,6 +19,12 @@
 // entry names its content document; an attachment's bytes are found by their hash; a
 // folder's id names nothing.
 //
+// # Content documents
+//
+// The document of a note has its text, "contents", and the map "users" of who wrote what.
+// Obsidian's plugin adds "frontmatter", a mirror of the properties. Mirror, Register and
+// EnsureNonEmpty keep what clients expect of them.
+//
 // # The rules
 //
 // Clients delete people's files when these rules are broken, so every function here keeps

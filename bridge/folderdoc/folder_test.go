@@ -303,3 +303,30 @@ func TestTypeOf(t *testing.T) {
 		t.Errorf("ids %q", ids)
 	}
 }
+
+func TestMirror(t *testing.T) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	text, mirror := doc.Text("contents"), doc.Map("frontmatter")
+	write := func(s string) {
+		mirrored := folderdoc.Mirror(doc)
+		doc.Transact(nil, func(tx *ycrdt.Txn) {
+			text.Delete(tx, 0, text.LenIn(tx))
+			text.Insert(tx, 0, s)
+		})
+		mirrored()
+	}
+	write("---\nstatus: draft\n---\n")
+	if mirror.Len() != 0 {
+		t.Errorf("a mirror has been made: %v", mirror.ToJSON())
+	}
+	set(t, doc, "frontmatter", "status", `"draft"`)
+	write("---\ntags: [a]\n---\n")
+	if v, _ := mirror.Get("tags"); v != `["a"]` || mirror.Len() != 1 {
+		t.Errorf("mirror is %v", mirror.ToJSON())
+	}
+	n := transactions(doc)
+	write("---\ntags: [a]\n---\nBody\n")
+	if *n != 1 {
+		t.Errorf("%d transactions change the text alone", *n)
+	}
+}

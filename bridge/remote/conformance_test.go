@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,7 +43,8 @@ func TestConformance(t *testing.T) {
 		{"15 positions count UTF-16 units", utf16Positions},
 		{"16 suggestions of both dialects are read and decided on", bothDialects},
 		{"17 the users map of a server does not touch the text", usersOfServer},
-		{"18 the front matter's map is left alone", frontMatterMap},
+		{"18 a change of front matter is mirrored in its map, in one transaction", frontMatterMap},
+		{"19 a front matter map that is not in use stays so", noFrontMatterMap},
 	} {
 		t.Run(point.name, point.test)
 	}
@@ -350,17 +352,58 @@ func usersOfServer(t *testing.T) {
 	}
 }
 
+// The plugin of either person would write the map's values over the front matter for
+// everybody, if the agent's change and the undo of it were not in the map as well.
 func frontMatterMap(t *testing.T) {
+	s := startServer(t, "y-websocket")
+	p, q := s.person(), s.person()
+	c := mustOpen(t, s)
+	const body = "---\nBody\n"
+	text := "---\nstatus: draft\nold: 1\n" + body
+	p.do("create", args{"path": "Note.md", "text": text})
+	p.do("property", args{"path": "Note.md", "key": "status", "value": "draft"})
+	p.do("property", args{"path": "Note.md", "key": "tags", "value": []string{"a"}})
+	text = "---\nstatus: draft\nold: 1\ntags: [\"a\"]\n" + body
+	everybody := func(now string, mirror map[string]string) {
+		t.Helper()
+		c.awaitText("Team/Note.md", now)
+		for _, who := range []*person{p, q} {
+			who.do("awaitText", args{"path": "Note.md", "text": now})
+			var m map[string]string
+			if who.do("map", args{"path": "Note.md", "map": "frontmatter"}, &m); !maps.Equal(m, mirror) {
+				t.Errorf("map is %v, want %v", m, mirror)
+			}
+			who.clean()
+		}
+	}
+	everybody(text, map[string]string{"status": `"draft"`, "tags": `["a"]`})
+
+	done := "---\nstatus: done\ntags: [\"a\"]\ndue: 2026-01-31\n" + body
+	mirror := map[string]string{"status": `"done"`, "tags": `["a"]`, "due": `"2026-01-31"`}
+	c.write("Team/Note.md", func(string) string { return done })
+	everybody(done, mirror)
+	journal, err := c.Journal(1)
+	noError(t, err)
+	out, err := c.Undo(t.Context(), journal[0].BatchOf(), model.Author{Name: "ann"})
+	if err != nil || len(out.Failed) > 0 {
+		t.Fatalf("undo: %v, %v", err, out.Failed)
+	}
+	everybody(text, map[string]string{"status": `"draft"`, "tags": `["a"]`, "old": "1"})
+	c.write("Team/Note.md", func(string) string { return done })
+	everybody(done, mirror)
+	q.do("property", args{"path": "Note.md", "key": "due", "value": "2026-02-28"})
+	mirror["due"] = `"2026-02-28"`
+	everybody(strings.Replace(done, "01-31", "02-28", 1), mirror)
+}
+
+func noFrontMatterMap(t *testing.T) {
 	p, c := pair(t)
 	p.do("create", args{"path": "Note.md", "text": "---\nstatus: draft\n---\nbody\n"})
-	p.do("setMap", args{"path": "Note.md", "map": "frontmatter", "key": "status", "value": `"draft"`})
 	c.awaitText("Team/Note.md", "---\nstatus: draft\n---\nbody\n")
-	c.write("Team/Note.md", func(s string) string {
-		return strings.Replace(s, "status: draft\n", "status: draft\ntags: [a]\n", 1) + "end\n"
-	})
-	p.do("awaitText", args{"path": "Note.md", "includes": "tags: [a]"})
+	c.write("Team/Note.md", func(s string) string { return strings.Replace(s, "draft", "done", 1) })
+	p.do("awaitText", args{"path": "Note.md", "includes": "done"})
 	var m map[string]string
-	if p.do("map", args{"path": "Note.md", "map": "frontmatter"}, &m); len(m) != 1 || m["status"] != `"draft"` {
+	if p.do("map", args{"path": "Note.md", "map": "frontmatter"}, &m); len(m) != 0 {
 		t.Errorf("map is %v", m)
 	}
 }

@@ -29,6 +29,7 @@ class Socket extends WebSocket {
 }
 const socket = kind === 'hocuspocus' ? new HocuspocusProviderWebsocket({ url, WebSocketPolyfill: Socket }) : null
 const open = new Map() // name -> {doc, provider}
+const violations = []
 let online = true
 
 const connect = (name, doc) => {
@@ -59,9 +60,53 @@ const when = (emitter, event, cond) => new Promise(resolve => {
 
 const synced = provider => when(provider, socket ? 'synced' : 'sync', () => provider.synced)
 
+// Front matter with one property on each line, whose values are JSON or words.
+const frontMatter = text => /^---\n([^]*?)(?<=\n)---(?:\n|$)/.exec(text) ?? ['', '']
+const properties = text => Object.fromEntries([...frontMatter(text)[1].matchAll(/^(\w+): ?(.*)$/gm)].map(([, key, value]) => {
+  try { return [key, JSON.parse(value)] } catch { return [key, value] }
+}))
+const writeProperties = (contents, values) => {
+  const yaml = Object.entries(values).map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}\n`)
+  const [old] = frontMatter(contents.toString())
+  const now = `---\n${yaml.join('')}---\n`
+  let from = 0
+  let same = 0
+  while (from < Math.min(old.length, now.length) && old[from] === now[from]) from++
+  while (same < Math.min(old.length, now.length) - from && old.at(-1 - same) === now.at(-1 - same)) same++
+  contents.delete(from, old.length - same - from)
+  contents.insert(from, now.slice(from, now.length - same))
+}
+
+// The document has a mirror of the front matter, property -> JSON. The plugin writes its values over the text when
+// another client has changed it, and takes out of it what the text lacks.
+const watchProperties = (name, doc) => {
+  const contents = doc.getText('contents')
+  const mirror = doc.getMap('frontmatter')
+  let had = '{}'
+  let size = 0
+  doc.on('afterTransaction', transaction => {
+    const values = properties(contents.toString())
+    const changed = [JSON.stringify(values) !== had, transaction.changed.has(mirror)]
+    if (!transaction.local && size > 0 && changed[0] !== changed[1]) violations.push(`front matter and mirror of ${name} were not changed in one transaction`)
+    had = JSON.stringify(values)
+    size = mirror.size
+    if (transaction.local || !changed[1]) return
+    const old = Object.keys(values).filter(key => mirror.has(key) && mirror.get(key) !== JSON.stringify(values[key]))
+    if (old.length > 0) {
+      violations.push(`${old} of ${name} is what it was`)
+      for (const key of old) values[key] = JSON.parse(mirror.get(key))
+      doc.transact(() => writeProperties(contents, values))
+    }
+    doc.transact(() => {
+      for (const key of [...mirror.keys()]) if (!(key in values)) mirror.delete(key)
+    })
+  })
+}
+
 const opened = async name => {
   if (!open.has(name)) {
     const doc = new Y.Doc()
+    watchProperties(name, doc)
     open.set(name, { doc, provider: connect(name, doc) })
   }
   const { doc, provider } = open.get(name)
@@ -72,7 +117,6 @@ const opened = async name => {
 const folder = await opened(folderName)
 const docs = folder.getMap('docs')
 const meta = folder.getMap('filemeta_v0')
-const violations = []
 
 // What the plugin would take for a deletion, a torn rename, an empty note or a
 // reason to loop.
@@ -219,6 +263,15 @@ const commands = {
   async anchor ({ path, at }) { anchors.set(path, Y.createRelativePositionFromTypeIndex(await textAt(path), at)) },
   async anchored ({ path }) { return Y.createAbsolutePositionFromRelativePosition(anchors.get(path), await docAt(path)).index },
   async setMap ({ path, map, key, value }) { (await docAt(path)).getMap(map).set(key, value) },
+  // A property that is set in Obsidian.
+  async property ({ path, key, value }) {
+    const doc = await docAt(path)
+    const contents = doc.getText('contents')
+    doc.transact(() => {
+      writeProperties(contents, { ...properties(contents.toString()), [key]: value })
+      doc.getMap('frontmatter').set(key, JSON.stringify(value))
+    })
+  },
   async map ({ path, map }) { return (await docAt(path)).getMap(map).toJSON() },
   offline () {
     online = false

@@ -163,6 +163,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 		client := d.set.Client
 		rec.Client = uint64(client)
 		rec.Clock = s.doc.StateVector()[client]
+		mirrored := folderdoc.Mirror(s.doc)
 		if err := fn(s.doc); err != nil {
 			return err
 		}
@@ -170,6 +171,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 		if len(s.made) == 0 {
 			return nil
 		}
+		mirrored()
 		d.set.presence.moved(d.id, rec.Clock+rec.Len)
 		if !s.registered && rec.Author != "" && d.Name != "" {
 			s.registered = true

@@ -1,0 +1,74 @@
+package frontmatter
+
+import (
+	"bytes"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Mirror returns what brings a mirror of a note's properties in step when the note's text
+// changes from before to after. A mirror maps each property to its value as JSON. Shared
+// documents have one beside the text, and once a client changes it, others write all of it
+// over the front matter. So a change of front matter is mirrored whole, with what earlier
+// changes left behind, and no other change is mirrored.
+//
+// set has the missing and different values, in the order of the text, and drop the other
+// keys. Both are nil for an empty mirror, which is not in use, and if the front matter stays
+// as it is or cannot be parsed.
+func Mirror(before, after string, mirror map[string]any) (set Properties, drop []string) {
+	_, was, _ := Split(before)
+	_, is, _ := Split(after)
+	if len(mirror) == 0 || before[:was] == after[:is] {
+		return nil, nil
+	}
+	properties, err := Parse(after)
+	if err != nil {
+		return nil, nil
+	}
+	for _, p := range properties {
+		if text := stringify(p.Value); mirror[p.Key] != text {
+			set = append(set, Property{p.Key, text})
+		}
+	}
+	there := properties.byKey()
+	for _, key := range slices.Sorted(maps.Keys(mirror)) {
+		if _, stays := there[key]; !stays {
+			drop = append(drop, key)
+		}
+	}
+	return set, drop
+}
+
+// stringify returns v as JavaScript's JSON.stringify has it.
+func stringify(v any) string {
+	var b bytes.Buffer
+	if err := encode(&b, finite(v)); err != nil {
+		return "null" // values of Parse have a JSON form
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// finite returns v with null for infinities and NaN.
+func finite(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return nil
+		}
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = finite(item)
+		}
+		return list
+	case Properties:
+		p := make(Properties, len(v))
+		for i, e := range v {
+			p[i] = Property{e.Key, finite(e.Value)}
+		}
+		return p
+	}
+	return v
+}
