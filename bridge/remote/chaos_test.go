@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"path"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,6 +35,9 @@ type chaos struct {
 	deaf atomic.Bool
 	// heard, if set before the first connection, gets what clients send.
 	heard func(frame []byte)
+	// without, if set before the first connection, is the name of a document that the server
+	// does not answer about.
+	without string
 }
 
 func newChaos(t *testing.T, s *server) *chaos {
@@ -57,6 +61,10 @@ func (c *chaos) address(s *server) string {
 }
 
 func (c *chaos) relay(w http.ResponseWriter, r *http.Request) {
+	if path.Base(r.URL.Path) == c.without {
+		http.Error(w, "not now", http.StatusServiceUnavailable)
+		return
+	}
 	server, _, err := websocket.Dial(r.Context(), "ws://"+c.target+r.URL.RequestURI(), nil)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)

@@ -28,5 +28,6 @@
 // # Errors
 //
 // Errors about the server wrap those of package transport; transport.Hint returns the next
-// step. For a note that was never fetched the error is model.ErrNotFetched.
+// step. For a note that was never fetched the error is model.ErrNotFetched. A note that was
+// fetched, and to which nobody has written, is empty.
 package remote

@@ -1,7 +1,9 @@
 package drafts
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -115,22 +117,7 @@ func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
 // saysNothingNew reports whether all text of d is in the other document. It waits for the
 // server, which may have either of them alone.
 func (f *Drafts) saysNothingNew(d, other *replica.Document) (bool, error) {
-	var err error
-	for end := time.Now().Add(losersPatience); time.Now().Before(end) && f.ctx.Err() == nil; {
-		ctx, cancel := context.WithTimeout(f.ctx, schedule.ReaderPatience)
-		if err = f.schedule.Fetched(ctx, d); err == nil {
-			err = f.schedule.Fetched(ctx, other)
-		}
-		cancel()
-		if err == nil {
-			break
-		}
-		select {
-		case <-f.ctx.Done():
-		case <-time.After(schedule.RetryDelay):
-		}
-	}
-	if err != nil {
+	if err := f.filled(losersPatience, d, other); err != nil {
 		return false, err
 	}
 	text, err := d.Text()
@@ -143,3 +130,38 @@ func (f *Drafts) saysNothingNew(d, other *replica.Document) (bool, error) {
 
 // losersPatience bounds the wait for the texts of two notes with one name.
 const losersPatience = 2 * time.Minute
+
+// errEmpty is the error for a document that nobody has written to yet.
+var errEmpty = errors.New("document is empty")
+
+// filled waits until the documents are here, and until somebody has written to them: what a
+// client enters at the same time may be on its way.
+func (f *Drafts) filled(patience time.Duration, docs ...*replica.Document) error {
+	for end := time.Now().Add(patience); ; {
+		var err error
+		for _, d := range docs {
+			err = cmp.Or(err, f.isFilled(d))
+		}
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-f.ctx.Done():
+			return err
+		case <-time.After(schedule.RetryDelay):
+		}
+	}
+}
+
+func (f *Drafts) isFilled(d *replica.Document) error {
+	ctx, cancel := context.WithTimeout(f.ctx, schedule.ReaderPatience)
+	defer cancel()
+	if err := f.schedule.Fetched(ctx, d); err != nil {
+		return err
+	}
+	empty, err := d.IsEmpty()
+	if empty {
+		return errEmpty
+	}
+	return err
+}

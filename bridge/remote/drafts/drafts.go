@@ -189,9 +189,7 @@ func (f *Drafts) moveDraft(rel string) error {
 
 // mergeInto appends the text of a draft to the note that has its path.
 func (f *Drafts) mergeInto(draft, note *replica.Document, rel string) error {
-	ctx, cancel := context.WithTimeout(f.ctx, schedule.ReaderPatience)
-	defer cancel()
-	if err := f.schedule.Fetched(ctx, note); err != nil {
+	if err := f.filled(schedule.ReaderPatience, note); err != nil && !errors.Is(err, errEmpty) {
 		return err
 	}
 	text, err := draft.Text()

@@ -31,9 +31,9 @@ type state struct {
 	doc        *ycrdt.Doc // nil while it is not in memory
 	made       [][]byte   // updates of the change in progress
 	arrived    [][]byte   // updates from the server that are not in the store yet
-	modTime    time.Time
-	version    int64  // counts changes while the process lives
-	last       uint64 // sequence number of the last local record
+	modTime    time.Time  // zero for a document without a history
+	version    int64      // counts changes while the process lives
+	last       uint64     // sequence number of the last local record
 	used       time.Time
 	registered bool // the document records whose changes this process makes
 }
@@ -233,8 +233,10 @@ func (s *state) arrivals() ([]model.Record, error) {
 // flushDelay is how long arrivals may wait to be stored. What is lost is fetched again.
 const flushDelay = 200 * time.Millisecond
 
-// Receive applies an update from the server. If wait is set, it is in the store when
-// Receive returns, which slows the server down to the disk's pace.
+// Receive applies an update from the server. If wait is set, it is all that the document
+// lacks, and in the store when Receive returns, which slows the server down to the disk's
+// pace. Of a document without a history an empty answer is stored, too: nobody has written
+// to it yet.
 func (d *Document) Receive(update []byte, wait bool) error {
 	return d.loaded(func(s *state) error {
 		applied := func() {}
@@ -246,6 +248,9 @@ func (d *Document) Receive(update []byte, wait bool) error {
 		}
 		applied()
 		news, err := s.take()
+		if news == nil && wait && s.modTime.IsZero() {
+			news = model.EmptyUpdate()
+		}
 		if err != nil || news == nil {
 			return err
 		}

@@ -75,7 +75,7 @@ type Scheduler struct {
 	cause   error // why there is no connection
 	problem error // the last error about one document since
 	synced  time.Time
-	kept    map[model.DocID]bool   // documents that have been fetched or created here
+	kept    map[model.DocID]bool   // documents that have been fetched, empty ones too, or created here
 	unsent  map[model.DocID]uint64 // of each document, the last record that the server lacks
 	sent    map[model.DocID]uint64 // acknowledged, but not in the store yet
 	notes   []model.DocID

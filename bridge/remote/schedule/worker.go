@@ -74,7 +74,11 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority
 			if err != nil {
 				return err
 			}
-			return y.took(d, d.Receive(update, true))
+			if err := d.Receive(update, true); err != nil {
+				return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
+			}
+			y.Keep(d.ID())
+			return nil
 		}
 	}
 	err := y.connect(ctx, d, stay, unsent)
@@ -83,18 +87,6 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority
 		if err = t.Create(ctx, d.Name); err == nil {
 			err = y.connect(ctx, d, stay, unsent)
 		}
-	}
-	return err
-}
-
-// took records that a document was fetched, unless it is empty.
-func (y *Scheduler) took(d *replica.Document, err error) error {
-	if err != nil {
-		return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
-	}
-	empty, err := d.IsEmpty()
-	if err == nil && !empty {
-		y.Keep(d.ID())
 	}
 	return err
 }
@@ -169,8 +161,9 @@ func (y *Scheduler) inStep(ctx context.Context, d *replica.Document, p *replica.
 			return transport.ErrSilent
 		}
 		if step == p.In {
-			if err := y.took(d, nil); err != nil || !awaitAck {
-				return err
+			y.Keep(d.ID())
+			if !awaitAck {
+				return nil
 			}
 		}
 	}
