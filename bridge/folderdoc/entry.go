@@ -40,21 +40,51 @@ type Entry struct {
 	SyncTime int64  // Unix milliseconds
 }
 
-var fileTypes = map[string][2]string{
-	".md": {TypeMarkdown, "text/markdown"}, ".canvas": {TypeCanvas, "application/json"}, ".base": {TypeBase, "application/yaml"},
-	".png": {TypeImage, "image/png"}, ".jpg": {TypeImage, "image/jpeg"}, ".jpeg": {TypeImage, "image/jpeg"},
-	".gif": {TypeImage, "image/gif"}, ".svg": {TypeImage, "image/svg+xml"}, ".webp": {TypeImage, "image/webp"},
-	".bmp": {TypeImage, "image/bmp"}, ".avif": {TypeImage, "image/avif"}, ".pdf": {TypePDF, "application/pdf"},
-	".mp3": {TypeAudio, "audio/mpeg"}, ".wav": {TypeAudio, "audio/wav"}, ".m4a": {TypeAudio, "audio/mp4"},
-	".ogg": {TypeAudio, "audio/ogg"}, ".flac": {TypeAudio, "audio/flac"},
-	".mp4": {TypeVideo, "video/mp4"}, ".webm": {TypeVideo, "video/webm"}, ".mov": {TypeVideo, "video/quicktime"},
-	".mkv": {TypeVideo, "video/x-matroska"}, ".ogv": {TypeVideo, "video/ogg"},
+// fileTypes has the type and the MIME type for each extension that Obsidian's plugin knows.
+// It goes by the types: it fetches attachments of TypeFile only if a person wants all files.
+var fileTypes = map[string]struct{ typ, mime string }{
+	".md":     {TypeMarkdown, "text/markdown"},
+	".canvas": {TypeCanvas, "application/canvas+json"},
+	".base":   {TypeBase, "application/yaml"},
+
+	".png":  {TypeImage, "image/png"},
+	".jpg":  {TypeImage, "image/jpeg"},
+	".jpeg": {TypeImage, "image/jpeg"},
+	".gif":  {TypeImage, "image/gif"},
+	".svg":  {TypeImage, "image/svg+xml"},
+	".webp": {TypeImage, "image/webp"},
+	".avif": {TypeImage, "image/avif"},
+	".bmp":  {TypeImage, "image/bmp"},
+
+	".pdf": {TypePDF, "application/pdf"},
+
+	".mp3":  {TypeAudio, "audio/mpeg"},
+	".wav":  {TypeAudio, "audio/wav"},
+	".m4a":  {TypeAudio, "audio/x-m4a"},
+	".flac": {TypeAudio, "audio/flac"},
+	".ogg":  {TypeAudio, "audio/ogg"},
+	".oga":  {TypeAudio, "audio/ogg"},
+	".opus": {TypeAudio, "audio/opus"},
+
+	".mp4":  {TypeVideo, "video/mp4"},
+	".webm": {TypeVideo, "video/webm"},
+	".ogv":  {TypeVideo, "video/ogg"},
+	".mov":  {TypeVideo, "video/quicktime"},
+	".mkv":  {TypeVideo, "video/x-matroska"},
+
+	".3gp":  {TypeFile, "video/3gpp"},
+	".txt":  {TypeFile, "text/plain"},
+	".html": {TypeFile, "text/html"},
+	".css":  {TypeFile, "text/css"},
+	".json": {TypeFile, "application/json"},
+	".js":   {TypeFile, "application/javascript"},
+	".ts":   {TypeFile, "application/typescript"},
 }
 
 // TypeOf returns the entry type and MIME type of a file by its name.
 func TypeOf(name string) (typ, mimetype string) {
 	if t, ok := fileTypes[strings.ToLower(path.Ext(name))]; ok {
-		return t[0], t[1]
+		return t.typ, t.mime
 	}
 	return TypeFile, "application/octet-stream"
 }

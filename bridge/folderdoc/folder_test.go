@@ -2,6 +2,7 @@ package folderdoc_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -292,12 +293,57 @@ func TestContent(t *testing.T) {
 	}
 }
 
+// The rows are what clients enter for files of these names.
 func TestTypeOf(t *testing.T) {
-	for name, want := range map[string]string{"a.MD": "markdown", "x/b.canvas": "canvas", "p.JPG": "image", "q.zip": "file", "r": "file"} {
-		if got, _ := folderdoc.TypeOf(name); got != want {
-			t.Errorf("TypeOf(%q) = %s, want %s", name, got, want)
+	for row := range strings.Lines(`
+a.md markdown text/markdown
+b.canvas canvas application/canvas+json
+c.base base application/yaml
+d.png image image/png
+e.jpg image image/jpeg
+f.jpeg image image/jpeg
+g.gif image image/gif
+h.svg image image/svg+xml
+i.webp image image/webp
+j.avif image image/avif
+k.bmp image image/bmp
+l.pdf pdf application/pdf
+m.mp3 audio audio/mpeg
+n.wav audio audio/wav
+o.m4a audio audio/x-m4a
+p.flac audio audio/flac
+q.ogg audio audio/ogg
+r.oga audio audio/ogg
+s.opus audio audio/opus
+t.mp4 video video/mp4
+u.webm video video/webm
+v.ogv video video/ogg
+w.mov video video/quicktime
+x.mkv video video/x-matroska
+y.3gp file video/3gpp
+z.txt file text/plain
+a.html file text/html
+b.css file text/css
+c.json file application/json
+d.js file application/javascript
+e.ts file application/typescript
+f.zip file application/octet-stream
+g file application/octet-stream
+x.md/h file application/octet-stream
+x/A.MD markdown text/markdown
+x.y/P.JpG image image/jpeg
+`[1:]) {
+		var name, typ, mime string
+		if _, err := fmt.Sscan(row, &name, &typ, &mime); err != nil {
+			t.Fatal(err)
+		}
+		if gotType, gotMime := folderdoc.TypeOf(name); gotType != typ || gotMime != mime {
+			t.Errorf("TypeOf(%q) = %s, %s, want %s, %s", name, gotType, gotMime, typ, mime)
 		}
 	}
+}
+
+func TestNewID(t *testing.T) {
 	ids := []string{folderdoc.NewID(), folderdoc.NewID()}
 	if slices.ContainsFunc(ids, func(id string) bool { return len(id) != 36 || id[14] != '4' }) || ids[0] == ids[1] {
 		t.Errorf("ids %q", ids)
