@@ -164,7 +164,10 @@ func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	case t.locked != nil:
 		return t.errno.OfSave("create", p, &model.Error{Op: "create", Path: p, Err: t.locked})
 	}
-	return t.refusal("create", p, info)
+	if errno := t.refusal("create", p, info); errno != 0 {
+		return errno
+	}
+	return t.errno.Of("create", p, t.ws.MayWrite(p))
 }
 
 // createNote creates a note that is empty so far. The workspace learns of it with its first

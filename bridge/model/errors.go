@@ -12,9 +12,7 @@ import (
 // *Error that names the operation and the path. fs.ErrNotExist, fs.ErrExist
 // and fs.ErrPermission are used where they fit.
 var (
-	ErrBadName = errors.New("name is not allowed here")
-	// ErrControlName is an ErrBadName of something new.
-	ErrControlName = fmt.Errorf("%w: it holds control characters or line breaks; take them out", ErrBadName)
+	ErrBadName     = errors.New("name is not allowed here")
 	ErrNameTooLong = errors.New("name is too long")
 	ErrIsDir       = errors.New("is a folder")
 	ErrNotDir      = errors.New("is not a folder")
@@ -38,6 +36,18 @@ var (
 	ErrClosed       = errors.New("workspace is closed")
 	ErrUnknownStore = errors.New("store was written by a newer relayfs")
 )
+
+// BadNameError is an ErrBadName of something new, with what is wrong with the name.
+type BadNameError struct {
+	Reason string // a sentence, with what to do
+}
+
+func (e *BadNameError) Error() string { return fmt.Sprintf("%v: %s", ErrBadName, e.Reason) }
+
+func (e *BadNameError) Unwrap() error { return ErrBadName }
+
+// ErrControlName is for a name that would forge what terminals and lists show.
+var ErrControlName error = &BadNameError{Reason: "it holds control characters or line breaks; take them out"}
 
 // NotFetchedError is an ErrNotFetched with what its Source knows of the reason.
 type NotFetchedError struct {

@@ -1,7 +1,9 @@
 package model
 
 import (
+	"fmt"
 	"path"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -70,6 +72,27 @@ func CheckNewName(name string) error {
 	}
 	if Path(name).HasControl() {
 		return ErrControlName
+	}
+	return nil
+}
+
+// reservedNames are those of Windows' devices, with any extension.
+var reservedNames = regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)[1-9¹²³]) *(\.|$)`)
+
+// CheckWindowsName says why Windows cannot have a file or folder of that name, one element
+// of a path, with a *BadNameError; nil if it can.
+func CheckWindowsName(name string) error {
+	refuse := func(format string, args ...any) error {
+		return &BadNameError{fmt.Sprintf(format, args...) + ", so people on Windows could not have it; choose another name"}
+	}
+	if i := strings.IndexFunc(name, func(r rune) bool { return r < ' ' || strings.ContainsRune(`<>:"|?*\`, r) }); i >= 0 {
+		return refuse("it holds the character %q", name[i])
+	}
+	if strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") {
+		return refuse("it ends with %q", name[len(name)-1])
+	}
+	if m := reservedNames.FindStringSubmatch(name); m != nil {
+		return refuse("%q is the name of a device", m[1])
 	}
 	return nil
 }

@@ -47,3 +47,21 @@ func TestPathParts(t *testing.T) {
 		t.Error("the workspace is the parent of a Folder")
 	}
 }
+
+func TestCheckWindowsName(t *testing.T) {
+	for name, says := range map[string]string{
+		"a<b.md": `'<'`, "a>.md": `'>'`, "Re: b.md": `':'`, `"q".md`: `'"'`, "a|b": `'|'`, "Why?.md": `'?'`, "*.md": `'*'`, `a\b.md`: `'\\'`,
+		"tab\t.md": `'\t'`, "etc.": `'.'`, "blank ": `' '`, "...": `'.'`,
+		"CON": `"CON"`, "con.md": `"con"`, "Nul.tar.gz": `"Nul"`, "aux .md": `"aux"`, "prn": `"prn"`, "COM1.md": `"COM1"`, "lpt9": `"lpt9"`, "com².md": `"com²"`,
+	} {
+		err := model.CheckWindowsName(name)
+		if _, bad := errors.AsType[*model.BadNameError](err); !bad || !errors.Is(err, model.ErrBadName) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %s in it", name, err, says)
+		}
+	}
+	for _, name := range []string{"a.md", ".hidden", "a b.md", "a..md", " a.md", "CONtext.md", "icon.md", "COM.md", "COM0.md", "COM10.md", "lpt.md", "a.con", "été 🦊.md", "a\u00a0"} {
+		if err := model.CheckWindowsName(name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

@@ -159,6 +159,13 @@ type Files interface {
 	PutFile(rel string, data []byte, perm fs.FileMode) (Stamp, error)
 }
 
+// Namer is a Source that does not take every name.
+type Namer interface {
+	// CheckName says why nothing new can have the name, one element of a path, with an
+	// ErrBadName; nil if it can. What has it already is served as anything else.
+	CheckName(name string) error
+}
+
 // Permissions is a Source whose files and folders have permission bits.
 type Permissions interface {
 	// Chmod sets those of what is at rel, and returns the stamp that it has then.

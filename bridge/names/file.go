@@ -174,8 +174,10 @@ func (n *Files) MayWriteFile(p model.Path) error {
 	if n.c.Mode != note.Direct && n.c.Structure == Deny {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrNeedsReview}
 	}
-	_, err := n.structureAt("write", p)
-	return err
+	if _, err := n.structureAt("write", p); err != nil {
+		return err
+	}
+	return n.tree.CheckNew("write", p)
 }
 
 // WriteFile makes data the content of the file at p, which is not a note and is
@@ -192,9 +194,6 @@ func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Rest
 		return Restructured{}, &model.Error{Op: "write", Path: p, Err: model.ErrTooLarge}
 	}
 	if err := n.MayWriteFile(p); err != nil {
-		return Restructured{}, err
-	}
-	if err := n.tree.CheckNew("write", p); err != nil {
 		return Restructured{}, err
 	}
 	err = n.change("write", p, func(l *proposal.Locked) (err error) {

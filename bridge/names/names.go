@@ -129,8 +129,10 @@ func (n *Names) MayWrite(p model.Path) error {
 	if err := n.c.Locked(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
 	}
-	_, err := n.at("write", p)
-	return err
+	if _, err := n.at("write", p); err != nil {
+		return err
+	}
+	return n.tree.CheckNew("write", p)
 }
 
 // MayRestructure is MayWrite for a Rename or Remove at p.

@@ -165,6 +165,10 @@ func (s *Source) Run(ctx context.Context, changed func(model.SourceEvent)) error
 	return nil
 }
 
+// CheckName refuses names that Windows cannot have: an entry with such a name is an error to
+// everyone whose Obsidian runs there.
+func (s *Source) CheckName(name string) error { return model.CheckWindowsName(name) }
+
 // Mkdir creates one folder.
 func (s *Source) Mkdir(_ context.Context, rel string) error { return s.listing.Mkdir(rel) }
 
@@ -185,6 +189,7 @@ func (s *Source) Hidden(_ context.Context, rel string) ([]string, error) {
 var _ interface {
 	model.Source
 	model.Structure
+	model.Namer
 	bridge.Documents
 	model.Locker
 	bridge.Syncer

@@ -200,14 +200,25 @@ func (t *Tree) HiddenAt(p model.Path) *Node {
 	return nil
 }
 
-// CheckNew refuses control characters in the names of p and of the folders above it
-// that are not there.
+// CheckNew refuses control characters, and what the source does not take, in the names of
+// p and of the folders above it that are not there.
 func (t *Tree) CheckNew(op string, p model.Path) error {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
+	var namer model.Namer
+	name, _ := p.Split()
+	if f := t.Folder(name); f != nil {
+		namer, _ = f.Source.(model.Namer)
+	}
 	for q := p; q != "" && t.lookup(q) == nil; q = q.Dir() {
+		var err error
 		if model.Path(q.Base()).HasControl() {
-			return &model.Error{Op: op, Path: p, Err: model.ErrControlName}
+			err = model.ErrControlName
+		} else if namer != nil {
+			err = namer.CheckName(q.Base())
+		}
+		if err != nil {
+			return &model.Error{Op: op, Path: p, Err: err}
 		}
 	}
 	return nil

@@ -19,8 +19,7 @@ var table = []struct {
 	errno  syscall.Errno
 	logged bool
 }{
-	{model.ErrControlName, syscall.EINVAL, true},
-	{model.ErrBadName, syscall.EINVAL, false},
+	{model.ErrBadName, syscall.EINVAL, true},
 	{model.ErrNameTooLong, syscall.ENAMETOOLONG, false},
 	{model.ErrReadOnly, syscall.EROFS, false},
 	{model.ErrInvalidUTF8, syscall.EILSEQ, false},

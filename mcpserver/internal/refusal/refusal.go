@@ -67,6 +67,7 @@ func Of(err error, words Words) answer.Result {
 		unfetched *model.NotFetchedError
 		readOnly  *model.ReadOnlyError
 		notEmpty  *model.NotEmptyError
+		badName   *model.BadNameError
 		ask       *approval.AskError
 	)
 	switch {
@@ -90,6 +91,8 @@ func Of(err error, words Words) answer.Result {
 		return answer.Refuse("%q is read-only here: %s. Tell the person, and what you would change instead.", string(at.Path), readOnly.Reason)
 	case errors.As(err, &at) && errors.As(err, &notEmpty):
 		return answer.Refuse("%q was left as it is: %v.", string(at.Path), notEmpty)
+	case errors.As(err, &at) && errors.As(err, &badName):
+		return answer.Refuse("The path %q is not allowed: %s.", string(at.Path), badName.Reason)
 	case errors.As(err, &at):
 		for _, s := range words.sentences() {
 			if errors.Is(err, s.is) {
