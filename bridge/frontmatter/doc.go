@@ -27,6 +27,9 @@
 // exactly the wanted properties (say, because other entries refer to a removed anchor), it
 // returns [ErrEntangled].
 //
+// Shared documents may mirror the properties beside the text; Mirror returns what a change
+// of the text changes there.
+//
 // # Errors and concurrency
 //
 // For front matter that is no YAML mapping, or has a property twice, the error is a
