@@ -52,8 +52,11 @@ type SyncStatus struct {
 	Hidden []string `json:"hidden,omitempty"`
 	// LastError says why there is no connection, or what the server refused, and
 	// what to do about it.
-	LastError string    `json:"lastError,omitempty"`
-	Synced    time.Time `json:"synced,omitzero"` // when both were last known to be in step
+	LastError string `json:"lastError,omitempty"`
+	// Warnings say what the folder lacks here, or what relayfs costs the server's other
+	// clients, and what to do about it.
+	Warnings []string  `json:"warnings,omitempty"`
+	Synced   time.Time `json:"synced,omitzero"` // when both were last known to be in step
 }
 
 // Syncer is a Source that is in step with a server.

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/attachments"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/bridge/ysync"
@@ -14,40 +17,84 @@ import (
 
 // Finding is the result of Probe.
 type Finding struct {
-	Entries  int  // notes, folders and other files of the folder
-	ReadOnly bool // the server takes no changes
+	Entries  int      // notes, folders and other files of the folder
+	ReadOnly bool     // the server takes no changes
+	Costs    error    // what relayfs costs other clients, see transport.Server
+	Withheld []string // paths of the attachments that the server withholds
+	Reason   error    // why it does
 }
 
-// Probe connects to the server once and reads the folder's document. It stores nothing.
-func Probe(ctx context.Context, o Options) (Finding, error) {
+// Probe connects to the server once and reads the folder's document. It stores nothing, and
+// creates no document at a y-sweet or relay-server.
+func Probe(ctx context.Context, o Options) (f Finding, err error) {
 	ctx, cancel := context.WithTimeout(ctx, firstContact)
 	defer cancel()
 	server := transport.New(o.Address, o.Folder, o.Key, 1)
 	defer server.Close()
-	l, err := server.Open(ctx, o.Folder)
-	if errors.Is(err, transport.ErrNoDocument) {
-		err = fmt.Errorf("%w as %q", transport.ErrNoFolder, o.Folder)
-	}
-	if err != nil {
-		return Finding{}, err
+	l, full, err := examine(ctx, server, o.Folder)
+	f.Costs = server.Costs()
+	switch {
+	case errors.Is(err, transport.ErrNoDocument) && o.Key != nil:
+		return f, nil // a source with a key creates it
+	case errors.Is(err, transport.ErrNoDocument):
+		return f, fmt.Errorf("%w as %q", transport.ErrNoFolder, o.Folder)
+	case err != nil:
+		return f, err
 	}
 	defer l.Close()
+	f.ReadOnly = !full
+	entries, err := entriesOf(ctx, l)
+	f.Entries = len(entries)
+	if files, ok := server.(transport.Files); ok && err == nil {
+		f.Withheld, f.Reason = withheld(ctx, files, o.Folder, entries)
+	}
+	return f, err
+}
+
+// examine opens a document, which is not created if that can be avoided.
+func examine(ctx context.Context, server transport.Server, name string) (l *transport.Link, full bool, err error) {
+	if e, ok := server.(transport.Examiner); ok {
+		return e.Examine(ctx, name)
+	}
+	l, err = server.Open(ctx, name)
+	return l, err == nil && !l.ReadOnly(), err
+}
+
+// withheld returns the attachments if the server withholds the first of them.
+func withheld(ctx context.Context, server transport.Files, folder string, entries []folderdoc.Entry) (paths []string, reason error) {
+	entries = slices.DeleteFunc(entries, func(e folderdoc.Entry) bool { return !attachments.Is(e) })
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	e := entries[0]
+	reason = server.Download(ctx, transport.DocumentName(folder, e.ID), e.Hash, func(io.Reader) error { return nil })
+	if !errors.Is(reason, transport.ErrFileToken) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		paths = append(paths, e.Path)
+	}
+	return paths, reason
+}
+
+// entriesOf reads a folder's document.
+func entriesOf(ctx context.Context, l *transport.Link) ([]folderdoc.Entry, error) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	l.Send(ysync.AppendStep1(nil, doc.EncodeStateVector()))
 	for {
 		select {
 		case <-ctx.Done():
-			return Finding{}, fmt.Errorf("%w: no answer within %v", transport.ErrProtocol, firstContact.Round(time.Second))
+			return nil, fmt.Errorf("%w: no answer within %v", transport.ErrProtocol, firstContact.Round(time.Second))
 		case <-l.Done():
-			return Finding{}, l.Err()
+			return nil, l.Err()
 		case f := <-l.Frames():
 			if f.Type != ysync.Sync && f.Type != ysync.SyncReply || f.Step != ysync.Step2 {
 				continue
 			}
 			if err := doc.ApplyUpdate(f.Payload, nil); err != nil {
-				return Finding{}, fmt.Errorf("%w: %v", transport.ErrProtocol, err)
+				return nil, fmt.Errorf("%w: %v", transport.ErrProtocol, err)
 			}
-			return Finding{Entries: len(folderdoc.Open(doc).List()), ReadOnly: l.ReadOnly()}, nil
+			return folderdoc.Open(doc).List(), nil
 		}
 	}
 }

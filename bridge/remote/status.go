@@ -26,12 +26,22 @@ func (s *Source) Acknowledged(ctx context.Context, rel string) bool {
 	return err == nil && s.schedule.AwaitAcknowledged(ctx, model.DocID(e.ID))
 }
 
+// maxNamed is the number of attachments that a status names.
+const maxNamed = 3
+
 // SyncStatus returns the progress of the synchronisation with the server.
 func (s *Source) SyncStatus() bridge.SyncStatus {
 	state, locked := s.schedule.State(), s.set.Access.Locked()
 	st := bridge.SyncStatus{
 		Server: s.o.Address.String(), Connected: state.Connected, Unsent: state.Unsent,
 		Unfetched: state.Notes - state.Fetched, ReadOnly: locked != nil, Hidden: s.listing.HiddenPaths(), Synced: state.Synced,
+	}
+	if err := s.server.Costs(); err != nil {
+		st.Warnings = append(st.Warnings, s.o.Address.Explain(err))
+	}
+	if paths, err := s.attachments.Failed(); err != nil {
+		shown := paths[:min(len(paths), maxNamed)]
+		st.Warnings = append(st.Warnings, s.o.Address.Explain(fmt.Errorf("%d attachments are not shown (%q first): %w", len(paths), shown, err)))
 	}
 	switch {
 	case !state.Connected && state.Cause != nil:

@@ -122,6 +122,7 @@ func (s *Server) routes() {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set(token.RelayfsHeader, "1")
 	if !s.access.Allowed(r) {
 		http.Error(w, "requests from other machines and web pages need a token, and this server has no key", http.StatusForbidden)
 		return

@@ -15,7 +15,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,14 +36,22 @@ type Attachments struct {
 	log    *slog.Logger
 	wanted wake.Signal // something may be missing
 
-	mu      sync.Mutex          // protects the following
-	missing []folderdoc.Entry   // in the folder's document, but not in cache
-	failed  map[string]struct{} // hashes to skip until Retry
+	mu      sync.Mutex         // protects the following
+	missing []folderdoc.Entry  // in the folder's document, but not in cache
+	failed  map[string]failure // by hash
+	told    map[string]bool    // the errors that were logged since the last arrival
+}
+
+// failure is an attachment that could not be fetched.
+type failure struct {
+	path string
+	err  error
+	skip bool // until Retry
 }
 
 // Open opens the attachments in dir; none are served if dir is "" or the server stores none.
 func Open(dir string, server transport.Server, folder string, log *slog.Logger) (*Attachments, error) {
-	a := &Attachments{folder: folder, log: log, wanted: wake.New(), failed: make(map[string]struct{})}
+	a := &Attachments{folder: folder, log: log, wanted: wake.New(), failed: make(map[string]failure), told: make(map[string]bool)}
 	files, ok := server.(transport.Files)
 	if !ok || dir == "" {
 		return a, nil
@@ -69,8 +79,13 @@ func (a *Attachments) Has(e folderdoc.Entry) bool { return a.cache.Has(e.Hash) }
 
 // Fetch sets the missing attachments.
 func (a *Attachments) Fetch(missing []folderdoc.Entry) {
+	hashes := make(map[string]bool, len(missing))
+	for _, e := range missing {
+		hashes[e.Hash] = true
+	}
 	a.mu.Lock()
 	a.missing = missing
+	maps.DeleteFunc(a.failed, func(hash string, _ failure) bool { return !hashes[hash] })
 	a.mu.Unlock()
 	if len(missing) > 0 {
 		a.wanted.Set()
@@ -99,7 +114,7 @@ func (a *Attachments) next() (folderdoc.Entry, bool) {
 	for len(a.missing) > 0 {
 		e := a.missing[0]
 		a.missing = a.missing[1:]
-		if _, failed := a.failed[e.Hash]; !failed {
+		if !a.failed[e.Hash].skip {
 			return e, true
 		}
 	}
@@ -108,14 +123,37 @@ func (a *Attachments) next() (folderdoc.Entry, bool) {
 
 func (a *Attachments) fetch(ctx context.Context, e folderdoc.Entry) (ok bool) {
 	err := a.server.Download(ctx, a.name(e), e.Hash, func(r io.Reader) error { return a.cache.Fill(e.Hash, r) })
-	if err == nil || ctx.Err() != nil {
-		return err == nil
+	if err != nil && ctx.Err() != nil {
+		return false
 	}
 	a.mu.Lock()
-	a.failed[e.Hash] = struct{}{}
-	a.mu.Unlock()
-	a.log.Warn("attachment not fetched", model.LogPath, e.Path, model.LogErr, err)
+	defer a.mu.Unlock()
+	if err == nil {
+		delete(a.failed, e.Hash)
+		clear(a.told)
+		return true
+	}
+	a.failed[e.Hash] = failure{e.Path, err, true}
+	if !a.told[err.Error()] {
+		a.told[err.Error()] = true
+		a.log.Warn("attachments not fetched, this one first", model.LogPath, e.Path, model.LogErr, err)
+	}
 	return false
+}
+
+// Failed returns the paths of the attachments that could not be fetched, sorted, and why the
+// first of them could not.
+func (a *Attachments) Failed() (paths []string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	byPath := make(map[string]error, len(a.failed))
+	for _, f := range a.failed {
+		byPath[f.path] = f.err
+	}
+	if paths = slices.Sorted(maps.Keys(byPath)); len(paths) > 0 {
+		err = byPath[paths[0]]
+	}
+	return paths, err
 }
 
 func (a *Attachments) name(e folderdoc.Entry) string { return transport.DocumentName(a.folder, e.ID) }
@@ -124,7 +162,10 @@ func (a *Attachments) name(e folderdoc.Entry) string { return transport.Document
 func (a *Attachments) Retry() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	clear(a.failed)
+	for hash, f := range a.failed {
+		f.skip = false
+		a.failed[hash] = f
+	}
 }
 
 // Open opens an attachment for reading. Its bytes stay: later content is another file.

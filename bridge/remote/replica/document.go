@@ -361,6 +361,19 @@ func (d *Document) Text() (string, error) {
 	return read(d, func(s *state) string { return s.doc.Text(folderdoc.ContentsName).String() })
 }
 
+// Reaches reports whether the document has everything that a state vector counts.
+func (d *Document) Reaches(vector ycrdt.StateVector) (bool, error) {
+	return read(d, func(s *state) bool {
+		have := s.doc.StateVector()
+		for client, clock := range vector {
+			if have[client] < clock {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // Contains reports whether the document has everything in a snapshot.
 func (d *Document) Contains(snapshot *ycrdt.Snapshot) (bool, error) {
 	return read(d, func(s *state) bool { return s.doc.Snapshot().Contains(snapshot) })

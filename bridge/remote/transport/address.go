@@ -26,6 +26,9 @@ type Address struct {
 	Kind  Kind
 	URL   *url.URL // http or https for YSweet, else ws or wss; no user, no query
 	Token string   // "" for none
+	// Audience is what minted tokens name as their audience: the server's url in its own
+	// configuration. "" is URL.
+	Audience string
 }
 
 // ErrAddress is the error for a text that is no address of a server.
@@ -57,7 +60,7 @@ func ParseAddress(text string) (Address, error) {
 			return Address{}, fmt.Errorf("the text behind %s:// %w (ys://[token@]host[:port][/prefix])", scheme, ErrAddress)
 		}
 		u, err := url.Parse(c.BaseURL)
-		return Address{s.kind, u, c.Token}, err
+		return Address{Kind: s.kind, URL: u, Token: c.Token}, err
 	}
 	u, err := url.Parse(s.url + "://" + rest)
 	if err != nil || u.Host == "" {
@@ -66,7 +69,7 @@ func ParseAddress(text string) (Address, error) {
 	if _, has := u.User.Password(); has {
 		return Address{}, fmt.Errorf("the text behind %s:// %w: a token has no %q in it", scheme, ErrAddress, ":")
 	}
-	a := Address{s.kind, u, u.User.Username()}
+	a := Address{Kind: s.kind, URL: u, Token: u.User.Username()}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	u.Path = strings.TrimSuffix(u.Path, "/")
 	return a, nil

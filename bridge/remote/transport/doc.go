@@ -6,9 +6,15 @@
 //	link, err := server.Open(ctx, name)
 //	link.Send(ysync.AppendStep1(nil, doc.EncodeStateVector()))
 //
-// A Server opens links and fetches whole documents; a Link carries the frames of one
-// document. The package handles tokens, frames and their limits. It ignores the contents of
-// documents, stores nothing and does not retry.
+// A Server opens links; a Link carries the frames of one document. The package handles
+// tokens, frames and their limits. It ignores the contents of documents, stores nothing and
+// does not retry.
+//
+// # Tokens
+//
+// A token goes to the host of the address only, and only with TLS if the address has that,
+// whatever the server says. Errors never quote it. What the use of a token costs the
+// server's other clients is the result of Costs.
 //
 // # Errors
 //

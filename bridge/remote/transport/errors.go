@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 
 	"github.com/coder/websocket"
 )
@@ -20,15 +21,29 @@ var (
 	ErrNoDocument  = errors.New("server has no such document")
 	ErrExpired     = errors.New("server does not take the token any more")
 	ErrSilent      = errors.New("server has stopped answering")
-	errOverflow    = errors.New("server is too slow: its queue is full")
+	ErrAudience    = errors.New("its url may not be the audience of the token")
+	ErrAstray      = errors.New("server would have the token go elsewhere")
+	ErrWouldCreate = errors.New("the folder was not looked up, since this token would create it")
+	ErrFileToken   = errors.New("server gives files to tokens of its key only")
+	ErrNoChannel   = errors.New("the token names no channel: other clients and webhooks are not told of changes in a note " +
+		"that relayfs is the first to open, until relay-server unloads it")
+	errOverflow = errors.New("server is too slow: its queue is full")
 )
 
-const newToken = "set RELAYFS_TOKEN to a token that is good for the folder and start again"
+const (
+	newToken = "set RELAYFS_TOKEN to a token that is good for the folder and start again"
+	giveKey  = "set RELAYFS_SERVER_KEY to a key of the server (32 bytes, or PEM) and start again"
+)
 
 var hints = []struct {
 	err  error
 	hint string
 }{
+	{ErrAudience, "set RELAYFS_SERVER_AUDIENCE to the url in the server's configuration, byte for byte, and check RELAYFS_SERVER_KEY"},
+	{ErrAstray, "let the server name its own address with TLS (url of relay-server, --url-prefix of y-sweet), or give the address that it names"},
+	{ErrWouldCreate, "set RELAYFS_TOKEN to a token for reading, or to the server token, to have it looked up"},
+	{ErrFileToken, giveKey},
+	{ErrNoChannel, giveKey},
 	{ErrUnreachable, "check the address and that the server runs"},
 	{ErrDenied, newToken},
 	{ErrExpired, newToken},
@@ -59,8 +74,12 @@ func (a Address) Explain(err error) string {
 }
 
 func connectionError(err error) error {
+	var sent *url.Error
+	if errors.As(err, &sent) {
+		err = sent.Err // the rest quotes the URL, with its token
+	}
 	switch {
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), errors.Is(err, ErrAstray):
 		return err
 	case websocket.CloseStatus(err) == websocket.StatusPolicyViolation:
 		return fmt.Errorf("%w: %v", ErrExpired, closeReason(err))
@@ -87,12 +106,18 @@ func closeReason(err error) string {
 	return err.Error()
 }
 
+// status is the HTTP status in an error.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("%d %s", int(s), http.StatusText(int(s))) }
+
 func statusError(resp *http.Response) error {
+	err := ErrProtocol
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("%w (%s)", ErrDenied, resp.Status)
+		err = ErrDenied
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusTooManyRequests:
-		return fmt.Errorf("%w (%s)", ErrUnreachable, resp.Status)
+		err = ErrUnreachable
 	}
-	return fmt.Errorf("%w (%s)", ErrProtocol, resp.Status)
+	return fmt.Errorf("%w (%w)", err, status(resp.StatusCode))
 }

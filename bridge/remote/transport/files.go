@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/token"
@@ -55,9 +57,17 @@ func (t *ysweet) transfer(req *http.Request, take func(io.Reader) error) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		return statusError(resp)
+		return t.fileError(statusError(resp), status(http.StatusBadRequest))
 	}
 	return take(resp.Body)
+}
+
+// fileError returns ErrFileToken for one of some errors, if there is no key for file tokens.
+func (t *ysweet) fileError(err error, some ...error) error {
+	if t.key == nil && slices.ContainsFunc(some, func(x error) bool { return errors.Is(err, x) }) {
+		return fmt.Errorf("%w: %w", ErrFileToken, err)
+	}
+	return err
 }
 
 // fileURL asks for the URL of the bytes, maybe on another server and with credentials.
@@ -70,7 +80,7 @@ func (t *ysweet) fileURL(ctx context.Context, method, name, hash, verb, field st
 	u.RawQuery = url.Values{"hash": {hash}}.Encode()
 	data, err := t.do(ctx, method, u.String(), bearer, nil)
 	if err != nil {
-		return "", err
+		return "", t.fileError(err, ErrDenied, status(http.StatusBadRequest))
 	}
 	var answer map[string]string
 	if err := json.Unmarshal(data, &answer); err != nil {

@@ -2,13 +2,17 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/token"
@@ -16,15 +20,34 @@ import (
 
 // ysweet is a Server of y-sweet or relay-server: HTTP for tokens and for whole documents,
 // and a socket for each connected document.
+//
+// relay-server reports changes of a document to a channel, the folder's document, which it
+// takes from the token of whoever has the document loaded. Whoever loads it without one
+// keeps its changes from everybody until it is unloaded, whether or not the folder's
+// document is open. Requests for a whole document (as-update) and tokens that the server
+// makes for a server token never have a channel. So Fetch leaves documents to their sockets
+// unless the server is known to be another, and Costs tells of tokens without a channel.
 type ysweet struct {
 	plain
-	key    *token.Key // nil: the server is asked for tokens
-	folder string     // the channel in minted tokens
+	guard  *guard
+	key    *token.Key  // nil: the server is asked for tokens
+	folder string      // the channel in minted tokens
+	mute   atomic.Bool // the last token had no channel
 
 	mu       sync.Mutex // protects the following
 	tokens   map[string]clientToken
 	indirect bool // the server token opens no documents
+	pages    pages
 }
+
+// pages is what the server has been found to be by a page of relay-server's.
+type pages uint8
+
+const (
+	notAsked pages = iota
+	ofRelay        // it may be relay-server
+	ofOthers       // it is not
+)
 
 // clientToken is a token for one document and the end of its use.
 type clientToken struct {
@@ -46,14 +69,63 @@ func (t *ysweet) Open(ctx context.Context, name string) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := dial(ctx, t.client, tok.WebsocketURL(), nil)
+	l, err := t.dial(ctx, tok)
 	if errors.Is(err, ErrDenied) {
 		t.Expired(name)
 	}
+	return l, err
+}
+
+func (t *ysweet) dial(ctx context.Context, tok token.ClientToken) (*Link, error) {
+	s, err := dial(ctx, t.client, tok.WebsocketURL(), nil)
 	if err != nil {
-		return nil, err
+		return nil, t.explained(err, tok.Token)
 	}
 	return newLink(s, AckEcho, tok.Token != "" && tok.Authorization == token.ReadOnly), nil
+}
+
+// explained returns an error of a request for a document with what is known about it.
+func (t *ysweet) explained(err error, bearer string) error {
+	claims, _ := token.Inspect(bearer) // others have no audience
+	switch {
+	case errors.Is(err, status(http.StatusNotFound)):
+		return fmt.Errorf("%w (%w)", ErrNoDocument, status(http.StatusNotFound))
+	case errors.Is(err, ErrDenied) && t.key != nil && claims.Audience != "":
+		return fmt.Errorf("%w; %w, %q", err, ErrAudience, claims.Audience)
+	}
+	return err
+}
+
+// Examine implements Examiner. A token for reading creates nothing.
+func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, err error) {
+	tok, err := t.newToken(ctx, name, token.ReadOnly)
+	if err != nil {
+		return nil, false, err
+	}
+	given := t.key == nil && tok.Token != "" && tok.Token == t.address.Token
+	if given && tok.Authorization == token.Full {
+		return nil, true, t.accepted(ctx, tok)
+	}
+	l, err = t.dial(ctx, tok)
+	return l, !given, err
+}
+
+// accepted returns ErrWouldCreate, unless the server rejects a token that it is shown for
+// something else.
+func (t *ysweet) accepted(ctx context.Context, tok token.ClientToken) error {
+	err := t.versions(ctx, tok)
+	if errors.Is(err, ErrDenied) || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrAstray) {
+		return err
+	}
+	return ErrWouldCreate
+}
+
+// Costs implements Server.
+func (t *ysweet) Costs() error {
+	if t.guard.relay.Load() && t.mute.Load() {
+		return ErrNoChannel
+	}
+	return nil
 }
 
 // token returns a token for the document that is valid for some time yet.
@@ -64,7 +136,7 @@ func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, err
 	if ok && time.Now().Before(cached.until) {
 		return cached.ClientToken, nil
 	}
-	tok, err := t.newToken(ctx, name)
+	tok, err := t.newToken(ctx, name, token.Full)
 	if err != nil {
 		return tok, err
 	}
@@ -81,28 +153,47 @@ func (t *ysweet) Expired(name string) {
 	delete(t.tokens, name)
 }
 
-func (t *ysweet) newToken(ctx context.Context, name string) (token.ClientToken, error) {
-	if t.key != nil {
-		text, err := t.mint(token.Scope{Kind: token.Doc, ID: name, Permission: token.Full})
-		return t.clientToken(name, text, token.Full), err
+// newToken returns a token with a permission, or the given one, which may have another, if
+// it opens documents itself.
+func (t *ysweet) newToken(ctx context.Context, name string, p token.Permission) (tok token.ClientToken, err error) {
+	claims, invalid := token.Inspect(t.address.Token)
+	switch kind := claims.Scope.Kind; {
+	case t.key != nil:
+		tok, err = t.mintedToken(name, p)
+	case invalid == nil && (kind == token.Prefix || kind == token.Doc):
+		tok = t.clientToken(name, t.address.Token, claims.Scope.Permission)
+	default:
+		tok, err = t.requestedToken(ctx, name, p)
 	}
-	claims, err := token.Inspect(t.address.Token)
-	if err == nil && (claims.Scope.Kind == token.Prefix || claims.Scope.Kind == token.Doc) {
-		return t.clientToken(name, t.address.Token, claims.Scope.Permission), nil // the token itself opens documents
-	}
-	var tok token.ClientToken
-	body := map[string]any{"validForSeconds": int(tokenLife.Seconds())}
-	err = t.post(ctx, body, &tok, "doc", name, "auth")
-	if err == nil && tok.URL == "" {
-		err = fmt.Errorf("%w: the answer to a request for a token has none", ErrProtocol)
-	}
+	claims, _ = token.Inspect(tok.Token)
+	t.mute.Store(tok.Token != "" && claims.Channel == "")
 	return tok, err
+}
+
+func (t *ysweet) mintedToken(name string, p token.Permission) (token.ClientToken, error) {
+	text, err := t.mint(token.Scope{Kind: token.Doc, ID: name, Permission: p})
+	return t.clientToken(name, text, p), err
+}
+
+func (t *ysweet) requestedToken(ctx context.Context, name string, p token.Permission) (tok token.ClientToken, err error) {
+	body := map[string]any{"validForSeconds": int(tokenLife.Seconds()), "authorization": p}
+	if err := t.post(ctx, body, &tok, "doc", name, "auth"); err != nil {
+		return tok, err
+	}
+	to, err := url.Parse(tok.URL)
+	switch {
+	case err != nil || to.Host == "":
+		return tok, fmt.Errorf("%w: the answer to a request for a token has no address", ErrProtocol)
+	case t.guard.secure && !strings.EqualFold(to.Hostname(), t.address.URL.Hostname()):
+		return tok, fmt.Errorf("%w: it names %s", ErrAstray, to.Host)
+	}
+	return tok, nil
 }
 
 func (t *ysweet) mint(scope token.Scope) (string, error) {
 	return t.key.Mint(token.Claims{
 		Scope: scope, Expires: time.Now().Add(tokenLife),
-		Audience: t.address.URL.String(), Channel: t.folder, Issued: time.Now(),
+		Audience: cmp.Or(t.address.Audience, t.address.URL.String()), Channel: t.folder, Issued: time.Now(),
 	})
 }
 
@@ -119,8 +210,7 @@ func (t *ysweet) Create(ctx context.Context, name string) error {
 	return t.post(ctx, map[string]any{"docId": name}, nil, "doc", "new")
 }
 
-// post sends a request with the server token and decodes the answer. A 404 is
-// ErrNoDocument.
+// post sends a request with the server token and decodes the answer.
 func (t *ysweet) post(ctx context.Context, body, answer any, path ...string) error {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -157,12 +247,8 @@ func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte)
 		return nil, connectionError(err)
 	}
 	defer resp.Body.Close()
-	switch resp.StatusCode {
-	case http.StatusOK:
-	case http.StatusNotFound:
-		return nil, fmt.Errorf("%w (%s)", ErrNoDocument, resp.Status)
-	default:
-		return nil, statusError(resp)
+	if resp.StatusCode != http.StatusOK {
+		return nil, t.explained(statusError(resp), bearer)
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxFrame))
 	if err != nil {
@@ -171,8 +257,54 @@ func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte)
 	return data, nil
 }
 
+// versions requests a page that relay-server has, for which it loads no document, and
+// y-sweet has not.
+func (t *ysweet) versions(ctx context.Context, tok token.ClientToken) error {
+	_, err := t.do(ctx, http.MethodGet, tok.BaseURL+"/versions", tok.Token, nil)
+	return err
+}
+
+// harmless reports whether requests for whole documents are, see ysweet: not without a sign
+// that the server is not relay-server.
+func (t *ysweet) harmless(ctx context.Context) bool {
+	switch {
+	case t.guard.relay.Load():
+		return false
+	case t.guard.relayfs.Load():
+		return true
+	}
+	t.mu.Lock()
+	known := t.pages
+	t.mu.Unlock()
+	if known == notAsked {
+		known = t.ask(ctx)
+		t.mu.Lock()
+		t.pages = known
+		t.mu.Unlock()
+	}
+	return known == ofOthers
+}
+
+// ask finds out whether the server has a page of relay-server's.
+func (t *ysweet) ask(ctx context.Context) pages {
+	tok, err := t.token(ctx, t.folder)
+	if err == nil {
+		err = t.versions(ctx, tok)
+	}
+	switch {
+	case errors.Is(err, status(http.StatusNotFound)):
+		return ofOthers
+	case err == nil, errors.Is(err, ErrProtocol):
+		return ofRelay
+	}
+	return notAsked
+}
+
 // Fetch implements Server. Some servers accept the server token, which saves a request.
 func (t *ysweet) Fetch(ctx context.Context, name string) ([]byte, error) {
+	if !t.harmless(ctx) {
+		return nil, errors.ErrUnsupported
+	}
 	t.mu.Lock()
 	try := t.key == nil && !t.indirect
 	t.mu.Unlock()

@@ -1,0 +1,345 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/relaytest"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/token"
+)
+
+// relayFolder is the name of a folder's document as Relay composes it.
+const relayFolder = "11111111-2222-4333-8444-555555555555-0f1e2d3c-0000-4000-8000-000000000001"
+
+// standIn starts a stand-in for relay-server with a key for CBOR tokens.
+func standIn(t *testing.T, o relaytest.Options) (*relaytest.Server, *token.Key) {
+	t.Helper()
+	key, err := token.GenerateKey("k1", token.HMAC)
+	noError(t, err)
+	o.Keys = token.Ring{key}
+	return relaytest.New(t, o), key
+}
+
+func withKey(key *token.Key) func(*remote.Options, *bridge.Options) {
+	return func(o *remote.Options, b *bridge.Options) { o.Key, b.Mode = key, bridge.Direct }
+}
+
+func serverToken(t *testing.T, s *relaytest.Server) string {
+	return s.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Server}})
+}
+
+func openRelay(t *testing.T, s *relaytest.Server, change ...func(*remote.Options, *bridge.Options)) *client {
+	t.Helper()
+	c, err := open(t, s.Address(), relayFolder, t.TempDir(), change...)
+	noError(t, err)
+	return c
+}
+
+// fill creates notes in the folder, more than stay connected, and unloads all documents.
+func fill(t *testing.T, s *relaytest.Server, key *token.Key) (notes int) {
+	t.Helper()
+	const n = 80
+	c := openRelay(t, s, withKey(key))
+	for i := range n {
+		c.create(model.Path(fmt.Sprintf("Team/%d.md", i)), fmt.Sprintf("note %d\n", i))
+	}
+	other := openRelay(t, s, withKey(key))
+	other.awaitAll(n) // the last of them are entered when the server has them
+	other.stop()
+	c.stop()
+	s.Evict()
+	return n
+}
+
+func (c *client) awaitAll(notes int) {
+	c.t.Helper()
+	c.await("all notes", func() bool { return c.source.SyncStatus().Unfetched == 0 && known(c) == notes })
+}
+
+// byOf are the distinct requests that loaded documents.
+func byOf(loads []relaytest.Load) []string {
+	var by []string
+	for _, l := range loads {
+		by = append(by, l.By)
+	}
+	slices.Sort(by)
+	return slices.Compact(by)
+}
+
+// With a key, every note that relayfs has loaded, to make it, fetch it, compare it or change
+// it, reports to the folder: another client on the folder's socket hears of changes.
+func TestChannelWithKey(t *testing.T) {
+	s, key := standIn(t, relaytest.Options{})
+	notes := fill(t, s, key)
+	c := openRelay(t, s, withKey(key))
+	c.awaitAll(notes)
+	c.write("Team/7.md", func(text string) string { return text + "more\n" })
+	c.create("Team/New.md", "new\n")
+	c.awaitSent()
+	loads := s.Loads()
+	if len(loads) < notes {
+		t.Fatalf("%d documents were loaded", len(loads))
+	}
+	for _, l := range loads {
+		if l.Channel != relayFolder {
+			t.Errorf("%s was loaded by %s with the channel %s", l.Document, l.By, l.Channel)
+		}
+	}
+	want(t, "loaded by", byOf(loads), []string{"ws"})
+	if st := c.source.SyncStatus(); len(st.Warnings) > 0 {
+		t.Errorf("warnings %q", st.Warnings)
+	}
+
+	other := openRelay(t, s, withKey(key))
+	other.awaitAll(notes + 1)
+	c.write("Team/50.md", func(text string) string { return text + "reported\n" })
+	other.awaitText("Team/50.md", "note 50\nreported\n")
+}
+
+// With a server token no document is read by as-update, a note's socket is opened after the
+// folder's, and the status says what the token costs others.
+func TestChannelWithServerToken(t *testing.T) {
+	s, key := standIn(t, relaytest.Options{})
+	notes := fill(t, s, key)
+	text := serverToken(t, s)
+	c := openRelay(t, s, withToken(text))
+	c.awaitAll(notes)
+	c.create("Team/New.md", "new\n")
+	c.awaitSent()
+	loads := s.Loads()
+	if loads[0].Document != relayFolder {
+		t.Errorf("%v was loaded first", loads[0])
+	}
+	want(t, "loaded by", byOf(loads), []string{"new", "ws"})
+	c.await("a warning", func() bool { return len(c.source.SyncStatus().Warnings) > 0 })
+	warning := c.source.SyncStatus().Warnings[0]
+	if !strings.Contains(warning, "names no channel") || !strings.Contains(warning, "set RELAYFS_SERVER_KEY") || strings.Contains(warning, text) {
+		t.Errorf("the status warns: %s", warning)
+	}
+}
+
+// Whole documents are asked for where the server is known not to be relay-server: not behind
+// a proxy that takes its header away, but of y-sweet, which lacks relay-server's pages.
+func TestWholeDocuments(t *testing.T) {
+	for name, c := range map[string]struct {
+		without string // what the proxy does not have
+		want    []string
+	}{
+		"hidden":  {"nothing", []string{"new", "ws"}},
+		"y-sweet": {"/versions", []string{"as-update", "new", "ws"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, key := standIn(t, relaytest.Options{})
+			notes := fill(t, s, key)
+			to, err := url.Parse("http" + strings.TrimPrefix(s.Address(), "ys"))
+			noError(t, err)
+			proxy := httputil.NewSingleHostReverseProxy(to)
+			proxy.ErrorLog = log.New(io.Discard, "", 0) // clients that end cancel their requests
+			proxy.ModifyResponse = func(r *http.Response) error {
+				r.Header.Del("Relay-Server-Version")
+				return nil
+			}
+			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, c.without) {
+					http.NotFound(w, r)
+					return
+				}
+				proxy.ServeHTTP(w, r)
+			}))
+			defer front.Close()
+			client, err := open(t, "ys"+strings.TrimPrefix(front.URL, "http"), relayFolder, t.TempDir(), withToken(serverToken(t, s)))
+			noError(t, err)
+			client.awaitAll(notes)
+			client.create("Team/New.md", "new\n")
+			client.awaitSent()
+			want(t, "loaded by", byOf(s.Loads()), c.want)
+			if st := client.source.SyncStatus(); len(st.Warnings) > 0 {
+				t.Errorf("warnings %q", st.Warnings)
+			}
+		})
+	}
+}
+
+// A token of another kind of key has no channel either; a server without channels costs
+// nobody anything.
+func TestCosts(t *testing.T) {
+	legacy, err := token.GenerateKey("", token.Legacy)
+	noError(t, err)
+	s := relaytest.New(t, relaytest.Options{Keys: token.Ring{legacy}})
+	c := openRelay(t, s, withKey(legacy))
+	c.await("a warning", func() bool { return len(c.source.SyncStatus().Warnings) > 0 })
+
+	own := guarded(t, token.Legacy)
+	c = mustOpen(t, own, withToken(own.mint(token.Scope{Kind: token.Server}, time.Hour)))
+	c.create("Team/Note.md", "note\n")
+	c.awaitSent()
+	if st := c.source.SyncStatus(); len(st.Warnings) > 0 {
+		t.Errorf("warnings %q", st.Warnings)
+	}
+}
+
+// A token names the url that the server is configured with, which may not be its address.
+func TestAudience(t *testing.T) {
+	const url = "https://relay.example/"
+	s, key := standIn(t, relaytest.Options{URL: url})
+	_, err := open(t, s.Address(), relayFolder, t.TempDir(), withKey(key))
+	address := "http" + strings.TrimPrefix(s.Address(), "ys")
+	if !errors.Is(err, transport.ErrDenied) || !strings.Contains(err.Error(), fmt.Sprintf("%q", address)) {
+		t.Errorf("with the address as audience: %v", err)
+	}
+	if hint := transport.Hint(err); !strings.Contains(hint, "RELAYFS_SERVER_AUDIENCE") {
+		t.Errorf("hint %q", hint)
+	}
+	c := openRelay(t, s, withKey(key), func(o *remote.Options, _ *bridge.Options) { o.Address.Audience = url })
+	c.create("Team/Note.md", "note\n")
+	c.awaitSent()
+}
+
+// Probe tells of a folder that does not exist, and does not make it.
+func TestProbeCreatesNothing(t *testing.T) {
+	s, key := standIn(t, relaytest.Options{})
+	address, err := transport.ParseAddress(s.Address())
+	noError(t, err)
+	probe := func(key *token.Key, text, folder string) (remote.Finding, error) {
+		address.Token = text
+		return remote.Probe(context.Background(), remote.Options{Address: address, Key: key, Folder: folder})
+	}
+	reader := s.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Prefix, ID: relayFolder[:36]}})
+	writer := s.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Prefix, ID: relayFolder[:36], Permission: token.Full}})
+	kinds := map[string]struct {
+		key     *token.Key
+		text    string
+		missing error // of a folder that does not exist
+		found   error // of one that does
+		reads   bool  // and may not write
+	}{
+		"key":                {key: key},
+		"server token":       {text: serverToken(t, s), missing: transport.ErrNoFolder},
+		"token for reading":  {text: reader, missing: transport.ErrNoFolder, reads: true},
+		"token for writing":  {text: writer, missing: transport.ErrWouldCreate, found: transport.ErrWouldCreate},
+		"token of elsewhere": {text: writer[:len(writer)-8], missing: transport.ErrDenied, found: transport.ErrDenied},
+	}
+	for name, k := range kinds {
+		if f, err := probe(k.key, k.text, relayFolder); !errors.Is(err, k.missing) || f.Entries > 0 {
+			t.Errorf("%s: %+v, %v, want %v", name, f, err, k.missing)
+		}
+	}
+	if made := s.Documents(); len(made) > 0 {
+		t.Errorf("Probe has made %q", made)
+	}
+	c := openRelay(t, s, withKey(key))
+	c.create("Team/Note.md", "note\n")
+	c.awaitSent()
+	c.await("the entry", func() bool { f, err := probe(key, "", relayFolder); return err == nil && f.Entries == 1 })
+	for name, k := range kinds {
+		f, err := probe(k.key, k.text, relayFolder)
+		if !errors.Is(err, k.found) || err == nil && (f.Entries != 1 || f.ReadOnly != k.reads) {
+			t.Errorf("%s: %+v, %v, want %v", name, f, err, k.found)
+		}
+		if warned := f.Costs != nil; warned != (name != "key" && name != "token of elsewhere") {
+			t.Errorf("%s: costs %v", name, f.Costs)
+		}
+	}
+}
+
+// logged is a log that can be read while it is written.
+type logged struct {
+	mu   sync.Mutex // protects the following
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// What the server withholds for want of a key is warned of once, and named.
+func TestAttachmentsWithoutKey(t *testing.T) {
+	s, key := standIn(t, relaytest.Options{})
+	a := openRelay(t, s, withKey(key))
+	for _, name := range []string{"B.png", "A.png", "C.png"} {
+		_, err := a.WriteFile(t.Context(), model.Path("Team/"+name), []byte(name), bridge.Restructure{})
+		noError(t, err)
+	}
+	other := openRelay(t, s, withKey(key))
+	other.awaitBytes("Team/A.png", []byte("A.png"))
+
+	text := serverToken(t, s)
+	warned := new(logged)
+	b := openRelay(t, s, withToken(text), func(o *remote.Options, _ *bridge.Options) { o.Logger = slog.New(slog.NewTextHandler(warned, nil)) })
+	hidden := func() bool {
+		return slices.ContainsFunc(b.source.SyncStatus().Warnings, func(w string) bool {
+			return strings.Contains(w, "3 attachments are not shown") && strings.Contains(w, `"A.png"`) && strings.Contains(w, "set RELAYFS_SERVER_KEY")
+		})
+	}
+	b.await("the status to tell", hidden)
+	for range 3 { // each connection has them tried again, as each minute does
+		before := s.Refused()
+		s.Disconnect()
+		b.await("another try", func() bool { return s.Refused() >= before+3 })
+	}
+	b.await("the status to tell", hidden)
+	if n := strings.Count(warned.String(), "attachments not fetched"); n != 1 {
+		t.Errorf("%d warnings:\n%s", n, warned)
+	}
+	address, err := transport.ParseAddress(s.Address())
+	noError(t, err)
+	address.Token = text
+	f, err := remote.Probe(t.Context(), remote.Options{Address: address, Folder: relayFolder})
+	if !slices.Equal(f.Withheld, []string{"A.png", "B.png", "C.png"}) || !errors.Is(f.Reason, transport.ErrFileToken) {
+		t.Errorf("Probe: %+v, %v", f, err)
+	}
+}
+
+// Lens Relay answers a query of subdocs with state vectors: what has changed is fetched,
+// deletions included, and nothing is said to be invalid.
+func TestStateVectorsOfSubdocs(t *testing.T) {
+	s, key := standIn(t, relaytest.Options{Vectors: true})
+	notes := fill(t, s, key)
+	dir := t.TempDir()
+	c, err := open(t, s.Address(), relayFolder, dir, withKey(key))
+	noError(t, err)
+	c.awaitAll(notes)
+	c.stop()
+	other := openRelay(t, s, withKey(key))
+	other.awaitText("Team/7.md", "note 7\n")
+	other.write("Team/7.md", func(string) string { return "note\n" })
+	other.write("Team/8.md", func(text string) string { return text + "more\n" })
+	other.awaitSent()
+	other.stop()
+	warned := new(logged)
+	c, err = open(t, s.Address(), relayFolder, dir, withKey(key), func(o *remote.Options, _ *bridge.Options) {
+		o.Resync, o.Logger = time.Second, slog.New(slog.NewTextHandler(warned, nil))
+	})
+	noError(t, err)
+	c.awaitText("Team/7.md", "note\n")
+	c.awaitText("Team/8.md", "note 8\nmore\n")
+	if strings.Contains(warned.String(), "invalid") {
+		t.Errorf("log:\n%s", warned)
+	}
+}

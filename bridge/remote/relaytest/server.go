@@ -1,0 +1,283 @@
+package relaytest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/token"
+)
+
+// Options configure a Server.
+type Options struct {
+	Keys token.Ring // which sign and are trusted, the first one for the server; none lets everybody in
+	URL  string     // the url in the server's configuration, which it gives clients; "" is its address
+	// Vectors makes the answer to a query of subdocs that of Lens Relay: state vectors.
+	Vectors bool
+}
+
+// Server is a stand-in for relay-server.
+type Server struct {
+	o        Options
+	audience string
+	http     *httptest.Server
+	ctx      context.Context // ends with the server
+
+	mu      sync.Mutex // protects the following and all documents
+	docs    map[string]*document
+	files   map[string][]byte // by document id and hash
+	loads   []Load
+	refused int // see Refused
+}
+
+// Load is a document that was loaded.
+type Load struct {
+	Document string
+	Channel  string // the document's own id if the request gave none
+	By       string // the last element of the request's path, or "subdoc" for the document of a channel
+}
+
+// New starts a server, which runs until the end of the test.
+func New(t testing.TB, o Options) *Server {
+	s := &Server{docs: make(map[string]*document), files: make(map[string][]byte)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]bool{"ok": true}) })
+	mux.HandleFunc("POST /doc/new", s.newDoc)
+	mux.HandleFunc("POST /doc/{id}/auth", s.auth)
+	mux.HandleFunc("GET /d/{id}/as-update", s.asUpdate)
+	mux.HandleFunc("POST /d/{id}/update", s.update)
+	mux.HandleFunc("GET /d/{id}/versions", s.versions)
+	mux.HandleFunc("GET /d/{id}/ws/{again}", s.connect)
+	mux.HandleFunc("POST /f/{id}/upload-url", s.uploadURL)
+	mux.HandleFunc("GET /f/{id}/download-url", s.downloadURL)
+	mux.HandleFunc("PUT /f/{id}/upload", s.upload)
+	mux.HandleFunc("GET /f/{id}/download", s.download)
+	s.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Relay-Server-Version", "stand-in")
+		mux.ServeHTTP(w, r)
+	}))
+	s.o = o
+	s.audience = cmp.Or(o.URL, s.http.URL)
+	ctx, cancel := context.WithCancel(context.Background())
+	s.ctx = ctx
+	t.Cleanup(func() {
+		cancel() // ends the websockets
+		s.http.Close()
+	})
+	return s
+}
+
+// Address returns the server's address as relayfs takes it.
+func (s *Server) Address() string { return "ys" + strings.TrimPrefix(s.http.URL, "http") }
+
+// Mint returns a token for an hour with the given claims and the server's audience.
+func (s *Server) Mint(t testing.TB, c token.Claims) string {
+	t.Helper()
+	c.Issued, c.Expires, c.Audience = time.Now(), time.Now().Add(time.Hour), s.audience
+	text, err := s.o.Keys[0].Mint(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Put has a document that is not loaded contain an update.
+func (s *Server) Put(t testing.TB, id string, update []byte) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.stored(id).doc.ApplyUpdate(update, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Loads returns what was loaded so far, in order.
+func (s *Server) Loads() []Load {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.loads)
+}
+
+// Documents returns the ids of all documents, in no order.
+func (s *Server) Documents() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []string
+	for id := range s.docs {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// Refused returns how many requests for attachments lacked a file token.
+func (s *Server) Refused() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refused
+}
+
+// Disconnect ends every websocket.
+func (s *Server) Disconnect() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.docs {
+		for c := range d.clients {
+			c.end()
+		}
+	}
+}
+
+// Evict unloads the documents without a websocket, and forgets the record of loads.
+func (s *Server) Evict() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.docs {
+		d.loaded = len(d.clients) > 0
+	}
+	s.loads = nil
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // the client has gone
+}
+
+func refuse(w http.ResponseWriter, code int) { http.Error(w, http.StatusText(code), code) }
+
+// claims returns the claims of the request's token; ok is false if it was refused.
+func (s *Server) claims(w http.ResponseWriter, r *http.Request) (c token.Claims, ok bool) {
+	if len(s.o.Keys) == 0 {
+		return token.Claims{Scope: token.Scope{Kind: token.Server, Permission: token.Full}}, true
+	}
+	c, err := s.o.Keys.Verify(requestToken(r), s.audience, time.Now())
+	if err != nil {
+		refuse(w, http.StatusUnauthorized)
+	}
+	return c, err == nil
+}
+
+// base returns the address for the next request of a client.
+func (s *Server) base(r *http.Request) string { return cmp.Or(s.o.URL, "http://"+r.Host) }
+
+func requestToken(r *http.Request) string {
+	if text, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); bearer {
+		return text
+	}
+	return r.URL.Query().Get("token")
+}
+
+// onDoc returns the claims of a request for a document, and what they permit.
+func (s *Server) onDoc(w http.ResponseWriter, r *http.Request) (c token.Claims, p token.Permission, ok bool) {
+	if c, ok = s.claims(w, r); !ok {
+		return c, p, false
+	}
+	if p, ok = c.OnDoc(r.PathValue("id")); !ok {
+		refuse(w, http.StatusUnauthorized)
+	}
+	return c, p, ok
+}
+
+func (s *Server) newDoc(w http.ResponseWriter, r *http.Request) {
+	var req struct {
+		DocID string `json:"docId"`
+	}
+	c, ok := s.claims(w, r)
+	if !ok {
+		return
+	}
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil || !token.ValidID(req.DocID) {
+		refuse(w, http.StatusBadRequest)
+		return
+	}
+	if p, ok := c.OnDoc(req.DocID); !ok || p != token.Full || c.Scope.Kind == token.Doc {
+		refuse(w, http.StatusForbidden)
+		return
+	}
+	s.mu.Lock()
+	s.load(req.DocID, "", "new")
+	s.mu.Unlock()
+	answer(w, req)
+}
+
+func (s *Server) auth(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	req := struct {
+		Authorization   token.Permission `json:"authorization"`
+		ValidForSeconds int64            `json:"validForSeconds"`
+	}{token.Full, 3600}
+	c, ok := s.claims(w, r)
+	switch {
+	case !ok:
+		return
+	case !c.OnServer():
+		refuse(w, http.StatusUnauthorized)
+		return
+	}
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil && err != io.EOF {
+		refuse(w, http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	exists := s.docs[id] != nil
+	s.mu.Unlock()
+	if !exists {
+		refuse(w, http.StatusNotFound)
+		return
+	}
+	var text string
+	if len(s.o.Keys) > 0 {
+		var err error
+		if text, err = s.o.Keys[0].Mint(token.Claims{
+			Scope:    token.Scope{Kind: token.Doc, ID: id, Permission: req.Authorization},
+			Audience: s.audience, Issued: time.Now(), Expires: time.Now().Add(time.Duration(req.ValidForSeconds) * time.Second),
+		}); err != nil {
+			refuse(w, http.StatusInternalServerError)
+			return
+		}
+	}
+	answer(w, token.NewClientToken(s.base(r)+"/d/"+id, id, text, req.Authorization))
+}
+
+func (s *Server) asUpdate(w http.ResponseWriter, r *http.Request) {
+	if _, _, ok := s.onDoc(w, r); !ok {
+		return
+	}
+	s.mu.Lock()
+	update := s.load(r.PathValue("id"), "", "as-update").doc.EncodeStateAsUpdate(nil)
+	s.mu.Unlock()
+	_, _ = w.Write(update) // the client has gone
+}
+
+func (s *Server) update(w http.ResponseWriter, r *http.Request) {
+	_, p, ok := s.onDoc(w, r)
+	switch {
+	case !ok:
+		return
+	case p != token.Full:
+		refuse(w, http.StatusForbidden)
+		return
+	}
+	data, err := io.ReadAll(r.Body)
+	if err == nil {
+		s.mu.Lock()
+		err = s.apply(s.load(r.PathValue("id"), "", "update"), data)
+		s.mu.Unlock()
+	}
+	if err != nil {
+		refuse(w, http.StatusInternalServerError)
+	}
+}
+
+func (s *Server) versions(w http.ResponseWriter, r *http.Request) {
+	if _, _, ok := s.onDoc(w, r); ok {
+		answer(w, map[string][]string{"versions": {}})
+	}
+}

@@ -1,0 +1,56 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/relayfs/relayfs/bridge/token"
+)
+
+// guard sends the requests of a Server, those for websockets included. It keeps tokens
+// where the address says they go, and learns from the answers what the server is.
+type guard struct {
+	http.RoundTripper
+	secure  bool        // the address has TLS, and so has every request
+	relay   atomic.Bool // the server is relay-server
+	relayfs atomic.Bool // the server is relayfs
+}
+
+// relayHeader is a header of every answer of relay-server.
+const relayHeader = "Relay-Server-Version"
+
+// RoundTrip implements http.RoundTripper.
+func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	if g.secure && r.URL.Scheme != "https" {
+		if r.Body != nil {
+			r.Body.Close()
+		}
+		return nil, fmt.Errorf("%w: %s://%s has no TLS", ErrAstray, r.URL.Scheme, r.URL.Host)
+	}
+	resp, err := g.RoundTripper.RoundTrip(r)
+	switch {
+	case err != nil:
+	case resp.Header.Get(relayHeader) != "":
+		g.relay.Store(true)
+	case resp.Header.Get(token.RelayfsHeader) != "":
+		g.relayfs.Store(true)
+	}
+	return resp, err
+}
+
+const maxRedirects = 10
+
+// checkRedirect refuses redirects of a request with a token to another host, which would
+// read the token in the Referer.
+func checkRedirect(next *http.Request, via []*http.Request) error {
+	first := via[0]
+	switch {
+	case next.URL.Host != first.URL.Host && (first.Header.Get("Authorization") != "" || first.URL.Query().Has("token")):
+		return fmt.Errorf("%w: it redirects to %s", ErrAstray, next.URL.Host)
+	case len(via) > maxRedirects:
+		return errors.New("too many redirects")
+	}
+	return nil
+}
