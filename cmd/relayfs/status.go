@@ -59,7 +59,7 @@ or fail; the exit code is 1 if something fails.`,
 			var r *doctor.Report
 			err := abandonable(cmd.Context(), func() (err error) {
 				r, err = doctor.Examine(cmd.Context(), doctor.Options{
-					Sources: e.config.SourcesOr(args), Only: len(args) > 0, Folders: f.folders, State: f.state,
+					Sources: e.config.SourcesOr(args), Only: len(args) > 0, Folders: f.folders, Audience: f.audience, State: f.state,
 					Version: version(), Author: defaultAuthor(), Values: e.config.Values(),
 				})
 				return err

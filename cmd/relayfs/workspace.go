@@ -24,6 +24,7 @@ type workspaceFlags struct {
 	frontMatter, structure      string
 	sync, state                 string
 	folders                     []string // of a server
+	audience                    string   // of tokens for a server
 	readOnly, presence          bool
 	log                         logFlags
 }
@@ -54,6 +55,7 @@ func (f *workspaceFlags) registerClient(cmd *cobra.Command) {
 
 func (f *workspaceFlags) registerState(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.folders, "folder", nil, "a folder of a server as NAME=ID, once for each")
+	cmd.Flags().StringVar(&f.audience, "server-audience", "", "what tokens of $RELAYFS_SERVER_KEY name as their audience: the url in the server's configuration (default: the address)")
 	cmd.Flags().StringVar(&f.state, "state", "", "folder for what is not kept in the vault (default $XDG_STATE_HOME/relayfs)")
 }
 
@@ -90,7 +92,7 @@ func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err err
 	default:
 		return o, clierr.Usage(fmt.Errorf("sync %q is none of %q", f.sync, []string{"auto", "before"}))
 	}
-	o.Version = version()
+	o.Version, o.Audience = version(), f.audience
 	if f.presence {
 		o.Presence = f.author
 	}
@@ -116,7 +118,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	o := ownership.Options{Base: base, Version: version()}
+	o := ownership.Options{Base: base, Version: version(), Audience: f.audience}
 	o.Workspace.Logger = log
 	s, err := ownership.Open(ctx, sources, o)
 	if err != nil {

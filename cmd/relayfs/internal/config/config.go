@@ -43,7 +43,7 @@ type Config struct {
 var servers = []string{"mount", "mcp", "serve"}
 
 // everywhere are the flags that they also set for all other commands.
-var everywhere = []string{"state", "log-level", "log-format"}
+var everywhere = []string{"state", "log-level", "log-format", "server-audience"}
 
 // neverConfigured are flags of servers that belong to one call.
 var neverConfigured = []string{"daemon", "help", "config"}

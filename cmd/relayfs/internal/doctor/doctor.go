@@ -38,13 +38,15 @@ var errUnhealthy = errors.New("something that a mount needs does not work")
 
 // Options say what to examine.
 type Options struct {
-	Sources []string       // SOURCE arguments
-	Only    bool           // examine nothing but them and their owners
-	Folders []string       // of a server, NAME=ID each
-	State   string         // the flag, "" for the default
-	Version string         // of this program
-	Author  string         // default author of suggestions
-	Values  []config.Value // settings
+	Sources []string // SOURCE arguments
+	Only    bool     // examine nothing but them and their owners
+	Folders []string // of a server, NAME=ID each
+	// Audience is that of minted tokens, "" for the server's address.
+	Audience string
+	State    string         // the flag, "" for the default
+	Version  string         // of this program
+	Author   string         // default author of suggestions
+	Values   []config.Value // settings
 }
 
 // Examine examines what a mount of the sources needs.
@@ -60,7 +62,7 @@ func Examine(ctx context.Context, o Options) (*Report, error) {
 	r := &Report{Findings: append(fusefs.Diagnose(), examineState(base)), Running: []owner.Info{}}
 	for _, src := range sources {
 		if src.Server != nil {
-			r.Findings = append(r.Findings, examineServer(ctx, src))
+			r.Findings = append(r.Findings, examineServer(ctx, src, o.Audience)...)
 			continue
 		}
 		r.Findings = append(r.Findings, examineFolder(src.Name, src.Dir), examineVault(src, "/proc/sys/fs/inotify/max_user_watches"))
@@ -243,24 +245,40 @@ func isMissing(path string) bool {
 	return err != nil
 }
 
-func examineServer(ctx context.Context, src source.Source) fusefs.Finding {
+func examineServer(ctx context.Context, src source.Source, audience string) []fusefs.Finding {
 	f := fusefs.Finding{Name: "server of " + src.Name}
+	address := src.Server.Address
+	address.Audience = audience
 	key, err := source.ServerKey()
 	var found remote.Finding
 	if err == nil {
-		found, err = remote.Probe(ctx, remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Key: key})
+		found, err = remote.Probe(ctx, remote.Options{Address: address, Folder: src.Server.Folder, Key: key})
 	}
 	switch {
+	case errors.Is(err, transport.ErrWouldCreate):
+		f = advice(f.Name, err, "%s takes the token: %v", address, err)
 	case err != nil:
-		f.Severity, f.Detail, f.Mend = fusefs.Fail, fmt.Sprintf("%s: %v", src.Server.Address, err), transport.Hint(err)
+		f.Severity, f.Detail, f.Mend = fusefs.Fail, fmt.Sprintf("%s: %v", address, err), transport.Hint(err)
 	case found.Entries == 0:
-		f.Severity, f.Detail = fusefs.Warn, fmt.Sprintf("%s has nothing under the folder id %q", src.Server.Address, src.Server.Folder)
+		f.Severity, f.Detail = fusefs.Warn, fmt.Sprintf("%s has nothing under the folder id %q", address, src.Server.Folder)
 		f.Mend = "check the folder's id in --folder NAME=ID, unless the folder is new"
 	case found.ReadOnly:
-		f.Severity, f.Detail = fusefs.Warn, fmt.Sprintf("%s lets this token read only", src.Server.Address)
+		f.Severity, f.Detail = fusefs.Warn, fmt.Sprintf("%s lets this token read only", address)
 		f.Mend = "set " + source.TokenVariable + " to a token that may write, if that is wanted"
 	default:
-		f.Severity, f.Detail = fusefs.OK, fmt.Sprintf("%s answers, with %d entries", src.Server.Address, found.Entries)
+		f.Severity, f.Detail = fusefs.OK, fmt.Sprintf("%s answers, with %d entries", address, found.Entries)
 	}
-	return f
+	findings := []fusefs.Finding{f}
+	if found.Costs != nil {
+		findings = append(findings, advice("token of "+src.Name, found.Costs, "%v", found.Costs))
+	}
+	if len(found.Withheld) > 0 {
+		findings = append(findings, advice("files of "+src.Name, found.Reason, "not shown: %q: %v", found.Withheld, found.Reason))
+	}
+	return findings
+}
+
+// advice is a warning with the next step after an error of a server.
+func advice(name string, err error, format string, args ...any) fusefs.Finding {
+	return fusefs.Finding{Name: name, Severity: fusefs.Warn, Detail: fmt.Sprintf(format, args...), Mend: transport.Hint(err)}
 }

@@ -35,6 +35,7 @@ type Options struct {
 	Base      string         // the state folder of all vaults
 	Presence  string         // the name that people on a server see, "" for none
 	Version   string         // of this program
+	Audience  string         // of the tokens that are minted for a server, "" for its address
 	// SyncBefore has each save wait for the disk before the note has its new content.
 	SyncBefore bool
 }
@@ -127,7 +128,9 @@ func (s *Session) openServer(src source.Source, state string, o *Options) (bridg
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, st.Close)
-	r := remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Store: st, Key: key, Logger: s.Log, Attachments: filepath.Join(state, "attachments"), Author: o.Presence}
+	address := src.Server.Address
+	address.Audience = o.Audience
+	r := remote.Options{Address: address, Folder: src.Server.Folder, Store: st, Key: key, Logger: s.Log, Attachments: filepath.Join(state, "attachments"), Author: o.Presence}
 	if output.Stderr.TakesLines() {
 		r.Progress = progressLine(src.Name)
 	}

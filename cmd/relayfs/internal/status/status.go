@@ -105,6 +105,9 @@ func printSync(w io.Writer, s *bridge.SyncStatus) {
 	if s.LastError != "" {
 		output.Line(w, "  %s", s.LastError)
 	}
+	for _, warning := range s.Warnings {
+		output.Line(w, "  warning: %s", warning)
+	}
 	for i, path := range s.Hidden {
 		if i == maxHidden {
 			output.Line(w, "  and %d more", len(s.Hidden)-i)

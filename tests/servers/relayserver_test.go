@@ -1,0 +1,97 @@
+package servers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/relaytest"
+	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/internal/harness"
+)
+
+// relayFolder is the name of a folder's document at relay-server.
+const relayFolder = testRelay + "-0f1e2d3c-0000-4000-8000-000000000001"
+
+// relayServer is a stand-in for relay-server with a url in its configuration, and the
+// arguments of a SOURCE.
+func relayServer(t *testing.T, url string) (s *relaytest.Server, key *token.Key, source []string) {
+	t.Helper()
+	key, err := token.GenerateKey("k1", token.HMAC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = relaytest.New(t, relaytest.Options{Keys: token.Ring{key}, URL: url})
+	return s, key, []string{s.Address(), "--folder", "Team=" + relayFolder}
+}
+
+// tells fails the test unless the output has all of that, and no token.
+func tells(t *testing.T, out harness.Output, code int, secret string, want ...string) {
+	t.Helper()
+	all := out.Stdout + out.Stderr
+	for _, text := range want {
+		if !strings.Contains(all, text) {
+			t.Errorf("%q is not in\n%s", text, all)
+		}
+	}
+	if out.Code != code || strings.Contains(all, secret) {
+		t.Errorf("exit code %d, want %d, without the secret\n%s", out.Code, code, all)
+	}
+}
+
+// The audience of tokens comes from the environment or the configuration; doctor says what
+// was sent where it is wrong.
+func TestServerAudience(t *testing.T) {
+	const relayURL = "https://relay.example"
+	server, key, source := relayServer(t, relayURL)
+	s := harness.NewSandbox(t)
+	secret := key.Secret()
+	s.Env = append(s.Env, "RELAYFS_SERVER_KEY=k1."+secret)
+	doctor := append([]string{"doctor"}, source...)
+	address := `"http` + strings.TrimPrefix(server.Address(), "ys") + `"`
+	tells(t, s.Run(t, doctor...), 1, secret, "fail  server of Team", "401 Unauthorized", "audience of the token, "+address, "mend: set RELAYFS_SERVER_AUDIENCE")
+	tells(t, s.Run(t, append(doctor, "--server-audience", relayURL+"/")...), 1, secret, `"`+relayURL+`/"`)
+
+	const found = "has nothing under the folder id"
+	env := s.Env
+	s.Env = append(env, "RELAYFS_SERVER_AUDIENCE="+relayURL)
+	tells(t, s.Run(t, doctor...), 0, secret, found)
+	s.Env = env
+	harness.WriteFile(t, s.Path("xdg", "config_home", "relayfs", "config.toml"), `server-audience = "`+relayURL+"\"\n")
+	tells(t, s.Run(t, doctor...), 0, secret, found, "server-audience: "+relayURL)
+	if made := server.Documents(); len(made) > 0 {
+		t.Errorf("doctor has made %q", made)
+	}
+	mcp := s.MCP(t, append(source, "--mode", "direct", "--approve", "create=auto")...)
+	mcp.MustCall(t, "write", "file_path", "Team/Note.md", "content", "note\n")
+	mcp.Close(t)
+	if made := server.Documents(); len(made) != 2 {
+		t.Errorf("documents %q, want the folder's and the note's", made)
+	}
+}
+
+// A server token costs others the reports of notes, and its owner the attachments: status
+// and doctor say so, with the next step.
+func TestServerTokenCosts(t *testing.T) {
+	server, _, source := relayServer(t, "")
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	for _, name := range []string{"A.png", "dir/B.pdf"} {
+		_, err := folderdoc.Open(doc).Create(folderdoc.Entry{Path: name, ID: folderdoc.NewID(), Type: "image", Hash: strings.Repeat("ab", 32), Mimetype: "image/png"})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.Put(t, relayFolder, doc.EncodeStateAsUpdate(nil))
+
+	s := harness.NewSandbox(t)
+	secret := server.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Server}})
+	s.Env = append(s.Env, "RELAYFS_TOKEN="+secret)
+	const costs, mend = "names no channel", "set RELAYFS_SERVER_KEY to a key of the server"
+	tells(t, s.Run(t, append([]string{"status"}, source...)...), 0, secret, "warning: ", costs, mend)
+	tells(t, s.Run(t, append([]string{"doctor"}, source...)...), 0, secret, "warn  token of Team", costs, "mend: "+mend, "warn  files of Team", `"A.png" "dir/B.pdf"`)
+	if by := server.Loads(); slices.ContainsFunc(by, func(l relaytest.Load) bool { return l.By != "ws" }) {
+		t.Errorf("documents were loaded as %v", by)
+	}
+}
