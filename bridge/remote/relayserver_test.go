@@ -65,7 +65,7 @@ func fill(t *testing.T, s *relaytest.Server, key *token.Key) (notes int) {
 	other.awaitAll(n) // the last of them are entered when the server has them
 	other.stop()
 	c.stop()
-	s.Evict()
+	s.Restart()
 	return n
 }
 
@@ -245,6 +245,13 @@ func TestProbeCreatesNothing(t *testing.T) {
 	if made := s.Documents(); len(made) > 0 {
 		t.Errorf("Probe has made %q", made)
 	}
+	nonsense := httptest.NewServer(http.NotFoundHandler())
+	defer nonsense.Close()
+	other, err := transport.ParseAddress("ys" + strings.TrimPrefix(nonsense.URL, "http"))
+	noError(t, err)
+	if f, err := remote.Probe(t.Context(), remote.Options{Address: other, Key: key, Folder: relayFolder}); !errors.Is(err, transport.ErrProtocol) {
+		t.Errorf("a server of another kind: %+v, %v", f, err)
+	}
 	c := openRelay(t, s, withKey(key))
 	c.create("Team/Note.md", "note\n")
 	c.awaitSent()
@@ -300,7 +307,7 @@ func TestAttachmentsWithoutKey(t *testing.T) {
 	b.await("the status to tell", hidden)
 	for range 3 { // each connection has them tried again, as each minute does
 		before := s.Refused()
-		s.Disconnect()
+		s.Restart()
 		b.await("another try", func() bool { return s.Refused() >= before+3 })
 	}
 	b.await("the status to tell", hidden)

@@ -7,7 +7,7 @@
 //
 // # Rules
 //
-//   - A document is loaded by the first request for it, and unloaded by Evict. Whoever has it
+//   - A document is loaded by the first request for it, and unloaded by Restart. Whoever has it
 //     loaded fixes its channel: the channel of the token of a websocket, else the document's
 //     own id. GET as-update, POST update and POST /doc/new load documents without a channel.
 //   - Events of a document, and its entry in the index of subdocs, go to its channel.

@@ -124,23 +124,15 @@ func (s *Server) Refused() int {
 	return s.refused
 }
 
-// Disconnect ends every websocket.
-func (s *Server) Disconnect() {
+// Restart ends every websocket, unloads all documents, and forgets the record of loads.
+func (s *Server) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range s.docs {
 		for c := range d.clients {
 			c.end()
 		}
-	}
-}
-
-// Evict unloads the documents without a websocket, and forgets the record of loads.
-func (s *Server) Evict() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, d := range s.docs {
-		d.loaded = len(d.clients) > 0
+		d.loaded = false
 	}
 	s.loads = nil
 }

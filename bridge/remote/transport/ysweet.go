@@ -78,19 +78,22 @@ func (t *ysweet) Open(ctx context.Context, name string) (*Link, error) {
 
 func (t *ysweet) dial(ctx context.Context, tok token.ClientToken) (*Link, error) {
 	s, err := dial(ctx, t.client, tok.WebsocketURL(), nil)
-	if err != nil {
+	reads := tok.Authorization == token.ReadOnly
+	switch {
+	case errors.Is(err, status(http.StatusNotFound)) && reads: // others create what they open
+		return nil, errNotFound
+	case err != nil:
 		return nil, t.explained(err, tok.Token)
 	}
-	return newLink(s, AckEcho, tok.Token != "" && tok.Authorization == token.ReadOnly), nil
+	return newLink(s, AckEcho, reads && tok.Token != ""), nil
 }
 
-// explained returns an error of a request for a document with what is known about it.
+var errNotFound = fmt.Errorf("%w (%w)", ErrNoDocument, status(http.StatusNotFound))
+
+// explained returns an error of a request with what is known about its token.
 func (t *ysweet) explained(err error, bearer string) error {
 	claims, _ := token.Inspect(bearer) // others have no audience
-	switch {
-	case errors.Is(err, status(http.StatusNotFound)):
-		return fmt.Errorf("%w (%w)", ErrNoDocument, status(http.StatusNotFound))
-	case errors.Is(err, ErrDenied) && t.key != nil && claims.Audience != "":
+	if errors.Is(err, ErrDenied) && t.key != nil && claims.Audience != "" {
 		return fmt.Errorf("%w; %w, %q", err, ErrAudience, claims.Audience)
 	}
 	return err
@@ -107,6 +110,12 @@ func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, 
 		return nil, true, t.accepted(ctx, tok)
 	}
 	l, err = t.dial(ctx, tok)
+	if errors.Is(err, ErrNoDocument) {
+		// So may a server of another kind answer.
+		if _, other := t.do(ctx, http.MethodGet, t.address.URL.JoinPath("ready").String(), "", nil); other != nil {
+			err = fmt.Errorf("%w (%w)", ErrProtocol, status(http.StatusNotFound))
+		}
+	}
 	return l, !given, err
 }
 
@@ -247,7 +256,11 @@ func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte)
 		return nil, connectionError(err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound:
+		return nil, errNotFound
+	default:
 		return nil, t.explained(statusError(resp), bearer)
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxFrame))
