@@ -160,6 +160,8 @@ type FolderStatus struct {
 	Offline     bool      `json:"offline"`
 	ReadOnly    string    `json:"readOnly,omitempty"` // why its source takes no changes now
 	Changed     time.Time `json:"changed,omitzero"`   // newest modification time known
+	// Problems are what does not work now, the oldest first.
+	Problems []model.Problem `json:"problems,omitempty"`
 	// Sync is set for a Folder that is in step with a server.
 	Sync *SyncStatus `json:"sync,omitempty"`
 }
@@ -179,6 +181,7 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 		if locked, ok := errors.AsType[*model.ReadOnlyError](model.LockedBy(f.Source)); ok {
 			fs.ReadOnly = locked.Reason
 		}
+		fs.Problems = append(model.ProblemsOf(f.Store), model.ProblemsOf(f.Source)...)
 		n := f.Count()
 		fs.Notes, fs.Files, fs.Proposals, fs.Changed = n.Notes, n.Files, n.Proposals, n.Changed
 		if !fs.Offline {
@@ -193,6 +196,17 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 		st.Proposals += fs.Proposals
 	}
 	return st, nil
+}
+
+// Ready says why changes are not kept on this machine, nil if they are. Whether a server can
+// be reached is another matter.
+func (w *Workspace) Ready() error {
+	for _, f := range w.tree.Folders() {
+		for _, p := range model.ProblemsOf(f.Store) {
+			return fmt.Errorf("folder %q: %s", f.Name, p.Text)
+		}
+	}
+	return nil
 }
 
 // Sync returns when everything that was done at p, a note or a folder, outlives a

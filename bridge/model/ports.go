@@ -188,6 +188,37 @@ func LockedBy(s Source) error {
 	return nil
 }
 
+// Troubled is a Source or a Store that knows what does not work now.
+type Troubled interface {
+	// Problems returns what does not work now, the oldest first. What failed last is tried
+	// again, where that changes nothing.
+	Problems() []Problem
+}
+
+// Problem is a thing of which the last attempt has failed. It is over with the next success.
+type Problem struct {
+	About string `json:"about"` // the thing: one of the constants, or the name of a document at the server
+	// Text says what fails, where, and what to do.
+	Text string `json:"text"`
+	// Since is when the first attempt failed.
+	Since time.Time `json:"since"`
+}
+
+// What a Problem may be about.
+const (
+	AboutStore      = "store"      // changes are kept on this machine
+	AboutCheckpoint = "checkpoint" // the store's file keeps up with its log
+	AboutConnection = "connection" // to the server
+)
+
+// ProblemsOf returns what does not work now of a Source or a Store.
+func ProblemsOf(part any) []Problem {
+	if t, ok := part.(Troubled); ok {
+		return t.Problems()
+	}
+	return nil
+}
+
 // File is an open file that is not a note.
 type File interface {
 	io.ReaderAt

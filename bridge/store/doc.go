@@ -19,6 +19,13 @@
 // or for what is asked for seldom are applied to a transaction that is not kept (journal.go).
 // So the log alone decides, and when a checkpoint is written changes no answer.
 //
+// # Problems
+//
+// A Store knows whether changes are kept, by the law of package problem. An attempt is an
+// append to the log with its sync, or, while nobody appends, the making of room for one
+// whenever Problems is called. Whatever was told to a Store without an error is in the log,
+// so a checkpoint that fails is a problem of its own: it loses nothing.
+//
 // # Concurrency and errors
 //
 // All methods may be called from several goroutines. One process at a time has

@@ -112,7 +112,7 @@ func (s *Store) Place(id model.DocID, seq uint64, save model.Save) error {
 func (s *Store) Materialized(id model.DocID, seq uint64, sum model.ContentSum) {
 	if err := s.add(&frame.Entry{Kind: frame.Mark, ID: id, Seq: seq, Sum: sum}, false, mustExist(id)); err != nil {
 		// The file is compared with the document again, by who opens it next.
-		s.log.Warn("not noted what a file holds", model.LogDoc, string(id), model.LogErr, err)
+		s.log.Debug("not noted what a file holds", model.LogDoc, string(id), model.LogErr, err)
 	}
 }
 

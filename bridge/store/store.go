@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/problem"
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
 	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 	"github.com/relayfs/relayfs/bridge/store/wal"
@@ -57,6 +58,7 @@ type Store struct {
 
 	wal        *wal.Log
 	checkpoint *checkpoint.File
+	problems   *problem.List
 
 	mu    sync.Mutex // protects the following; frames are in the state in the order of the log
 	state state
@@ -76,7 +78,10 @@ func Open(path string, o Options) (*Store, error) {
 	if o.Disk == nil {
 		o.Disk = disk.OS{}
 	}
-	s := &Store{path: path, log: o.Logger, wake: wake.New(), quit: make(chan struct{}), done: make(chan struct{})}
+	s := &Store{
+		path: path, log: o.Logger, problems: problem.NewList(o.Logger, error.Error),
+		wake: wake.New(), quit: make(chan struct{}), done: make(chan struct{}),
+	}
 	if err := s.open(o); err != nil {
 		return nil, fmt.Errorf("store %q: %w", path, translate(errors.Join(err, s.release())))
 	}
@@ -151,9 +156,7 @@ func (s *Store) Close() error {
 	s.closing.Do(func() {
 		close(s.quit)
 		<-s.done
-		if err := s.Checkpoint(); err != nil { // what is in the log stays there
-			s.log.Warn("store lags behind its log", model.LogErr, err)
-		}
+		_ = s.Checkpoint() // what is in the log stays there
 		s.closeErr = s.release()
 	})
 	return s.closeErr
@@ -179,21 +182,26 @@ func (s *Store) run() {
 		waiting := len(s.state.entries) > 0
 		due := waiting && (time.Since(s.state.since) >= checkpointAge || s.state.size >= checkpointSize)
 		s.mu.Unlock()
-		switch {
-		case err != nil:
-		case due:
-			err = s.Checkpoint()
-		case waiting:
-			s.wake.Set()
+		if due && err == nil {
+			waiting = s.Checkpoint() != nil // what is in the log stays there
 		}
-		if err != nil { // what is in the log stays there
-			s.log.Warn("store lags behind its log", model.LogErr, err)
+		if waiting {
+			s.wake.Set()
 		}
 	}
 }
 
 // Sync returns when everything that was appended outlives a power cut.
-func (s *Store) Sync() error { return s.fail("sync", s.wal.Sync(s.wal.LastLSN())) }
+func (s *Store) Sync() error { return s.fail("sync", s.sync(s.wal.LastLSN())) }
+
+// sync syncs the log up to lsn. If it succeeds, that may be because there was nothing to do.
+func (s *Store) sync(lsn wal.LSN) error {
+	err := s.wal.Sync(lsn)
+	if err != nil {
+		_ = s.triedLog(err)
+	}
+	return err
+}
 
 // Checkpoint brings the checkpoint up to everything that is in the log now, durably. After
 // an error everything is still in the log.
@@ -204,7 +212,7 @@ func (s *Store) Checkpoint() error {
 	if len(entries) == 0 {
 		return nil
 	}
-	return s.fail("write a checkpoint", s.apply(entries))
+	return s.fail("write a checkpoint", s.triedCheckpoint(s.apply(entries)))
 }
 
 // apply puts frames in the checkpoint and releases them.
@@ -228,7 +236,7 @@ var errNothing = errors.New("nothing to add")
 func (s *Store) add(e *frame.Entry, synced bool, complete func(*state) error) error {
 	lsn, err := s.addToLog(e, complete)
 	if err == nil && synced {
-		err = s.wal.Sync(lsn)
+		err = s.sync(lsn)
 	}
 	s.wake.Set()
 	return err
@@ -250,7 +258,8 @@ func (s *Store) addToLog(e *frame.Entry, complete func(*state) error) (wal.LSN, 
 	if err != nil {
 		return 0, err
 	}
-	if e.LSN, err = s.wal.Append(body); err != nil {
+	e.LSN, err = s.wal.Append(body)
+	if err = s.triedLog(err); err != nil {
 		return 0, err
 	}
 	s.state.add(e)

@@ -34,20 +34,41 @@ func (s *Server) handle(h func(http.ResponseWriter, *http.Request) error) http.H
 	}
 }
 
-func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
-	answer(w, map[string]bool{"ok": true})
+// health is the answer to whether changes are stored.
+type health struct {
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+}
+
+// Ready returns the handler of GET /ready: 200, or 503 after an error of check. It answers
+// everybody, so it does not tell the error.
+func Ready(check func() error) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if check() == nil {
+			answer(w, health{OK: true})
+			return
+		}
+		answerWith(w, http.StatusServiceUnavailable, health{Error: "changes cannot be stored: 'relayfs status' on this machine says why"})
+	}
 }
 
 func (s *Server) checkStore(w http.ResponseWriter, r *http.Request) error {
 	if err := s.access.OnServer(r); err != nil {
 		return err
 	}
-	answer(w, map[string]bool{"ok": true})
+	h := health{OK: true}
+	if err := s.host.Ready(); err != nil {
+		h = health{Error: err.Error()}
+	}
+	answer(w, h)
 	return nil
 }
 
-func answer(w http.ResponseWriter, v any) {
+func answer(w http.ResponseWriter, v any) { answerWith(w, http.StatusOK, v) }
+
+func answerWith(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client has gone
 }
 

@@ -9,8 +9,8 @@
 //
 // # HTTP
 //
-//	GET  /ready                 {"ok":true}
-//	POST /check_store           server token
+//	GET  /ready                 {"ok":true}; 503 while changes cannot be stored
+//	POST /check_store           server token; {"ok":false,"error":"..."} says why
 //	POST /doc/new               server token or full prefix token; {"docId"} optional
 //	POST /doc/ID/auth           server token; answers a client token
 //	GET  /d/ID/as-update        the whole document as an update

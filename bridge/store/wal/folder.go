@@ -118,14 +118,38 @@ func (f *folder) readHeader(name string) (*segment, error) {
 
 // write writes a frame to the newest segment, or to a new one if it has no room.
 func (f *folder) write(lsn LSN, body []byte) error {
-	if n := len(f.segments); n > 0 && f.segments[n-1].file != nil && f.segments[n-1].room() >= frameSize(body) {
-		return f.segments[n-1].append(lsn, body)
+	s := f.open(frameSize(body))
+	if s != nil {
+		return s.append(lsn, body)
 	}
 	s, err := f.begin(lsn, frameSize(body))
 	if err != nil {
 		return err
 	}
 	if err := s.append(lsn, body); err != nil {
+		return errors.Join(err, f.drop(s))
+	}
+	return nil
+}
+
+// open returns the newest segment, nil if that has no room for a frame of that size.
+func (f *folder) open(size int64) *segment {
+	if n := len(f.segments); n > 0 && f.segments[n-1].file != nil && f.segments[n-1].room() >= size {
+		return f.segments[n-1]
+	}
+	return nil
+}
+
+// reserve makes room for the frames from lsn on.
+func (f *folder) reserve(lsn LSN) (err error) {
+	s := f.open(frameHeader)
+	if s != nil {
+		return s.reserve()
+	}
+	if s, err = f.begin(lsn, 0); err != nil {
+		return err
+	}
+	if err := s.reserve(); err != nil {
 		return errors.Join(err, f.drop(s))
 	}
 	return nil

@@ -3,6 +3,7 @@ package wal
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -22,6 +23,8 @@ const (
 var (
 	// ErrTooLarge says that a body is longer than MaxFrame.
 	ErrTooLarge = errors.New("wal: frame is too large")
+	// ErrBroken says that the log takes nothing until it is opened again.
+	ErrBroken = errors.New("wal: log has to be opened again")
 	// ErrClosed says that the log has been closed.
 	ErrClosed = errors.New("wal: log is closed")
 )
@@ -81,6 +84,17 @@ func (l *Log) Append(body []byte) (LSN, error) {
 	return l.last, nil
 }
 
+// Reserve makes room for the next frames. Append does that, too: Reserve tells whether the
+// disk takes frames while there are none.
+func (l *Log) Reserve() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken != nil {
+		return l.broken
+	}
+	return l.files.reserve(l.last + 1)
+}
+
 // LastLSN is the number of the newest frame.
 func (l *Log) LastLSN() LSN {
 	l.mu.Lock()
@@ -115,7 +129,7 @@ func (l *Log) Sync(lsn LSN) error {
 			continue
 		}
 		if again := l.files.rewrite(l.synced, l.unsynced); again != nil {
-			l.broken = errors.Join(err, again)
+			l.broken = fmt.Errorf("%w: %w; %w", ErrBroken, err, again)
 			continue
 		}
 		l.synced, l.unsynced = l.last, nil

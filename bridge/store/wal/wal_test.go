@@ -207,6 +207,11 @@ func session(d *memory, rng *rand.Rand, from, n int, applied LSN) (appended, syn
 			}
 			synced = lsn
 		}
+		if rng.IntN(6) == 0 {
+			if err := l.Reserve(); err != nil {
+				return appended, synced, released, err
+			}
+		}
 		if rng.IntN(9) == 0 && synced > released {
 			released = synced
 			if err := l.Release(released); err != nil {

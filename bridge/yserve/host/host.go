@@ -65,6 +65,9 @@ func New(ctx context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
+// Ready says why changes are not kept, nil if they are.
+func (h *Host) Ready() error { return h.ws.Ready() }
+
 // Folders returns the folder documents in the order of the workspace's Folders.
 func (h *Host) Folders() []Folder {
 	list := make([]Folder, len(h.folders))

@@ -194,7 +194,7 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 		front.start(c.Semantic.Run)
 	}
 	if c.HTTP != nil {
-		front.start(func(ctx context.Context) error { return c.HTTP.Serve(ctx, c.MCP, c.Log) })
+		front.start(func(ctx context.Context) error { return c.HTTP.Serve(ctx, c.MCP, c.Workspace.Ready, c.Log) })
 	}
 	if c.Yjs != nil {
 		workspace.start(c.Yjs.Host.Run)

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/yserve"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
@@ -80,10 +81,12 @@ func (h *HTTPServer) Announce(w io.Writer) {
 	fmt.Fprintf(w, "serving MCP at %s, token in %s\n", h.URL(), h.TokenFile)
 }
 
-// Serve answers until ctx ends, and then finishes the requests under way.
-func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, log *slog.Logger) error {
+// Serve answers until ctx ends, and then finishes the requests under way. ready says why changes are not
+// stored, nil if they are.
+func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready func() error, log *slog.Logger) error {
 	guarded := mcp.HTTPHandler()
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /ready", yserve.Ready(ready))
 	mux.Handle(mcpPath, mcpserver.RequireToken(h.token, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		welcome(r)
 		guarded.ServeHTTP(w, r)

@@ -5,9 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
@@ -72,16 +75,38 @@ func Print(w io.Writer, r Report) error {
 		}
 		output.Line(w, "%s: %s", f.Name, strings.Join(facts, ", "))
 		if f.Sync != nil {
-			printSync(w, f.Sync)
+			printSync(w, &f)
+		}
+		for i, p := range f.Problems {
+			if i == maxListed {
+				output.Line(w, "  and %s more", output.Plural(len(f.Problems)-i, "problem"))
+				break
+			}
+			output.Line(w, "  PROBLEM since %s: %s", clock(p.Since), p.Text)
 		}
 	}
 	return nil
 }
 
-// maxHidden bounds the names of hidden notes that are printed.
-const maxHidden = 10
+// maxListed bounds the problems, and the names of hidden notes, that are printed.
+const maxListed = 10
 
-func printSync(w io.Writer, s *bridge.SyncStatus) {
+// clock is a time for people: that of today's clock, or with the day.
+func clock(t time.Time) string {
+	t = t.Local()
+	if time.Now().Format(time.DateOnly) == t.Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
+// isAbout returns a test for problems with one thing.
+func isAbout(about string) func(model.Problem) bool {
+	return func(p model.Problem) bool { return p.About == about }
+}
+
+func printSync(w io.Writer, f *bridge.FolderStatus) {
+	s := f.Sync
 	state := "not connected"
 	switch {
 	case s.Connected:
@@ -93,23 +118,29 @@ func printSync(w io.Writer, s *bridge.SyncStatus) {
 	if s.ReadOnly {
 		facts = append(facts, "READ-ONLY")
 	}
-	if s.Unsent > 0 {
+	stored := !slices.ContainsFunc(f.Problems, isAbout(model.AboutStore))
+	if !stored {
+		facts = append(facts, "changes cannot be stored here")
+	}
+	switch {
+	case s.Unsent > 0:
 		facts = append(facts, fmt.Sprintf("%s with changes that it has not acknowledged", output.Plural(s.Unsent, "document")))
-	} else {
+	case stored:
 		facts = append(facts, "everything is acknowledged")
 	}
 	if s.Unfetched > 0 {
 		facts = append(facts, output.Plural(s.Unfetched, "note")+" to be fetched")
 	}
 	output.Line(w, "%s", strings.Join(facts, ", "))
-	if s.LastError != "" {
+	told := slices.ContainsFunc(f.Problems, func(p model.Problem) bool { return p.Text == s.LastError })
+	if s.LastError != "" && !told {
 		output.Line(w, "  %s", s.LastError)
 	}
 	for _, warning := range s.Warnings {
 		output.Line(w, "  warning: %s", warning)
 	}
 	for i, path := range s.Hidden {
-		if i == maxHidden {
+		if i == maxListed {
 			output.Line(w, "  and %d more", len(s.Hidden)-i)
 			break
 		}
