@@ -53,10 +53,12 @@ type SyncStatus struct {
 	// LastError says why there is no connection, or what the server refused, and
 	// what to do about it.
 	LastError string `json:"lastError,omitempty"`
-	// Warnings say what the folder lacks here, or what relayfs costs the server's other
-	// clients, and what to do about it.
-	Warnings []string  `json:"warnings,omitempty"`
-	Synced   time.Time `json:"synced,omitzero"` // when both were last known to be in step
+	// Warnings say what relayfs costs the server's other clients, and what to do about it.
+	Warnings []string `json:"warnings,omitempty"`
+	// SilentSince is since when nothing has come from the server, if it is connected and an
+	// answer is overdue. After some more seconds it counts as not connected.
+	SilentSince time.Time `json:"silentSince,omitzero"`
+	Synced      time.Time `json:"synced,omitzero"` // when both were last known to be in step
 }
 
 // Syncer is a Source that is in step with a server.

@@ -206,9 +206,11 @@ type Problem struct {
 
 // What a Problem may be about.
 const (
-	AboutStore      = "store"      // changes are kept on this machine
-	AboutCheckpoint = "checkpoint" // the store's file keeps up with its log
-	AboutConnection = "connection" // to the server
+	AboutStore       = "store"       // changes are kept on this machine
+	AboutCheckpoint  = "checkpoint"  // the store's file keeps up with its log
+	AboutConnection  = "connection"  // to the server
+	AboutReports     = "reports"     // of the server, which notes have changed
+	AboutAttachments = "attachments" // all of them are here
 )
 
 // ProblemsOf returns what does not work now of a Source or a Store.

@@ -25,6 +25,18 @@
 // document's, the listing's, the scheduler's, and leaves. No lock is held
 // across the network; a document's is held across the store's disk.
 //
+// # Status
+//
+// The status says what is known. By the law of package problem it names a problem if and only
+// if the last attempt has failed: to be connected, to compare a document in its turn, to fetch
+// an attachment, to store (the store's problem). What is not wanted any more has none. A turn
+// that fails while the folder is not connected says nothing of its document.
+//
+// A server is asked at least each 20 s (replica.DefaultResync), and whenever something was
+// written. If nothing has come after a quarter of that, the status says since when; after all
+// of it the connection has ended. "Acknowledged" is said only when everything that was written
+// here is stored here and the server has acknowledged it.
+//
 // # Errors
 //
 // Errors about the server wrap those of package transport; transport.Hint returns the next

@@ -300,8 +300,9 @@ func TestAttachmentsWithoutKey(t *testing.T) {
 	warned := new(logged)
 	b := openRelay(t, s, withToken(text), func(o *remote.Options, _ *bridge.Options) { o.Logger = slog.New(slog.NewTextHandler(warned, nil)) })
 	hidden := func() bool {
-		return slices.ContainsFunc(b.source.SyncStatus().Warnings, func(w string) bool {
-			return strings.Contains(w, "3 attachments are not shown") && strings.Contains(w, `"A.png"`) && strings.Contains(w, "set RELAYFS_SERVER_KEY")
+		return slices.ContainsFunc(b.source.Problems(), func(p model.Problem) bool {
+			return p.About == model.AboutAttachments && strings.Contains(p.Text, "3 attachments are not shown") &&
+				strings.Contains(p.Text, `"A.png"`) && strings.Contains(p.Text, "set RELAYFS_SERVER_KEY")
 		})
 	}
 	b.await("the status to tell", hidden)
@@ -311,7 +312,7 @@ func TestAttachmentsWithoutKey(t *testing.T) {
 		b.await("another try", func() bool { return s.Refused() >= before+3 })
 	}
 	b.await("the status to tell", hidden)
-	if n := strings.Count(warned.String(), "attachments not fetched"); n != 1 {
+	if n := strings.Count(warned.String(), "attachments are not shown"); n != 1 {
 		t.Errorf("%d warnings:\n%s", n, warned)
 	}
 	address, err := transport.ParseAddress(s.Address())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/problem"
 	"github.com/relayfs/relayfs/bridge/remote/attachments"
 	"github.com/relayfs/relayfs/bridge/remote/drafts"
 	"github.com/relayfs/relayfs/bridge/remote/listing"
@@ -59,6 +60,7 @@ type Source struct {
 	listing     *listing.Listing
 	schedule    *schedule.Scheduler
 	drafts      *drafts.Drafts
+	problems    *problem.List
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -84,12 +86,13 @@ func Open(o Options) (*Source, error) {
 // build creates the parts of a Source from the store.
 func (s *Source) build() (err error) {
 	o, p := s.o, &parts{}
-	if s.attachments, err = attachments.Open(o.Attachments, s.server, o.Folder, o.Logger); err != nil {
+	s.problems = problem.NewList(o.Logger.With(model.LogFolder, o.Folder), o.Address.Explain)
+	if s.attachments, err = attachments.Open(o.Attachments, s.server, o.Folder, s.problems); err != nil {
 		return err
 	}
 	s.set = replica.NewSet(replica.Options{
 		Address: o.Address, Server: s.server, Name: o.Folder, Store: o.Store,
-		Client: ycrdt.ClientID(rand.Uint32()) | 1, Author: o.Author, Resync: o.Resync, Log: o.Logger,
+		Client: ycrdt.ClientID(rand.Uint32()) | 1, Author: o.Author, Resync: o.Resync, Log: o.Logger, Problems: s.problems,
 	}, p)
 	if s.schedule, err = schedule.New(s.ctx, s.set, o.Store, o.Progress, p); err != nil {
 		return err
@@ -130,6 +133,7 @@ func (p *parts) Connected() {
 func (p *parts) TryAgain() {
 	p.attachments.Retry()
 	p.Refresh()
+	p.PromoteUploaded()
 }
 
 // firstContact is how long Scan waits for the first connection.
@@ -150,7 +154,7 @@ func (s *Source) firstContact(ctx context.Context) error {
 		return err
 	}
 	tried := s.schedule.Attempted(ctx, firstContact)
-	switch err = cmp.Or(s.schedule.State().Cause, ctx.Err()); {
+	switch err = cmp.Or(s.problems.Err(model.AboutConnection), ctx.Err()); {
 	case err == nil && tried:
 		return s.listing.List(false)
 	case err == nil:
@@ -193,5 +197,6 @@ var _ interface {
 	bridge.Documents
 	model.Locker
 	bridge.Syncer
+	model.Troubled
 	io.Closer
 } = (*Source)(nil)

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -26,12 +27,12 @@ func (s *Source) Acknowledged(ctx context.Context, rel string) bool {
 	return err == nil && s.schedule.AwaitAcknowledged(ctx, model.DocID(e.ID))
 }
 
-// maxNamed is the number of attachments that a status names.
-const maxNamed = 3
+// Problems implements model.Troubled: those with the server.
+func (s *Source) Problems() []model.Problem { return s.problems.All() }
 
 // SyncStatus returns the progress of the synchronisation with the server.
 func (s *Source) SyncStatus() bridge.SyncStatus {
-	state, locked := s.schedule.State(), s.set.Access.Locked()
+	state, locked, problems := s.schedule.State(), s.set.Access.Locked(), s.problems.All()
 	st := bridge.SyncStatus{
 		Server: s.o.Address.String(), Connected: state.Connected, Unsent: state.Unsent,
 		Unfetched: state.Notes - state.Fetched, ReadOnly: locked != nil, Hidden: s.listing.HiddenPaths(), Synced: state.Synced,
@@ -39,17 +40,17 @@ func (s *Source) SyncStatus() bridge.SyncStatus {
 	if err := s.server.Costs(); err != nil {
 		st.Warnings = append(st.Warnings, s.o.Address.Explain(err))
 	}
-	if paths, err := s.attachments.Failed(); err != nil {
-		shown := paths[:min(len(paths), maxNamed)]
-		st.Warnings = append(st.Warnings, s.o.Address.Explain(fmt.Errorf("%d attachments are not shown (%q first): %w", len(paths), shown, err)))
+	if state.Connected {
+		st.SilentSince = s.set.Silent()
 	}
+	connection := slices.IndexFunc(problems, func(p model.Problem) bool { return p.About == model.AboutConnection })
 	switch {
-	case !state.Connected && state.Cause != nil:
-		st.LastError = s.o.Address.Explain(state.Cause)
+	case connection >= 0:
+		st.LastError = problems[connection].Text
 	case locked != nil:
 		st.LastError = locked.Reason
-	case state.Problem != nil:
-		st.LastError = s.o.Address.Explain(state.Problem)
+	case len(problems) > 0:
+		st.LastError = problems[0].Text
 	case state.Connected && state.Notes == 0:
 		if empty, err := s.set.Folder.IsEmpty(); err == nil && empty {
 			st.LastError = fmt.Sprintf("%s has nothing under the folder id %q; if that is not a new folder, check --folder NAME=ID", s.o.Address, s.o.Folder)

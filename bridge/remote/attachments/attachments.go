@@ -13,33 +13,34 @@ package attachments
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/blobs"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/problem"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Attachments are those of one folder.
 type Attachments struct {
-	server transport.Files // nil, like cache, if none are served
-	cache  *blobs.Cache
-	folder string // the name of the folder's document at the server
-	log    *slog.Logger
-	wanted wake.Signal // something may be missing
+	server   transport.Files // nil, like cache, if none are served
+	cache    *blobs.Cache
+	folder   string // the name of the folder's document at the server
+	problems *problem.List
+	wanted   wake.Signal // something may be missing
 
 	mu      sync.Mutex         // protects the following
 	missing []folderdoc.Entry  // in the folder's document, but not in cache
 	failed  map[string]failure // by hash
-	told    map[string]bool    // the errors that were logged since the last arrival
 }
 
 // failure is an attachment that could not be fetched.
@@ -50,8 +51,8 @@ type failure struct {
 }
 
 // Open opens the attachments in dir; none are served if dir is "" or the server stores none.
-func Open(dir string, server transport.Server, folder string, log *slog.Logger) (*Attachments, error) {
-	a := &Attachments{folder: folder, log: log, wanted: wake.New(), failed: make(map[string]failure), told: make(map[string]bool)}
+func Open(dir string, server transport.Server, folder string, problems *problem.List) (*Attachments, error) {
+	a := &Attachments{folder: folder, problems: problems, wanted: wake.New(), failed: make(map[string]failure)}
 	files, ok := server.(transport.Files)
 	if !ok || dir == "" {
 		return a, nil
@@ -87,9 +88,7 @@ func (a *Attachments) Fetch(missing []folderdoc.Entry) {
 	a.missing = missing
 	maps.DeleteFunc(a.failed, func(hash string, _ failure) bool { return !hashes[hash] })
 	a.mu.Unlock()
-	if len(missing) > 0 {
-		a.wanted.Set()
-	}
+	a.wanted.Set()
 }
 
 // Run downloads missing attachments until ctx ends, while online, and reports each arrival.
@@ -105,6 +104,7 @@ func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func(
 				arrived()
 			}
 		}
+		a.report()
 	}
 }
 
@@ -130,30 +130,29 @@ func (a *Attachments) fetch(ctx context.Context, e folderdoc.Entry) (ok bool) {
 	defer a.mu.Unlock()
 	if err == nil {
 		delete(a.failed, e.Hash)
-		clear(a.told)
 		return true
 	}
 	a.failed[e.Hash] = failure{e.Path, err, true}
-	if !a.told[err.Error()] {
-		a.told[err.Error()] = true
-		a.log.Warn("attachments not fetched, this one first", model.LogPath, e.Path, model.LogErr, err)
-	}
 	return false
 }
 
-// Failed returns the paths of the attachments that could not be fetched, sorted, and why the
-// first of them could not.
-func (a *Attachments) Failed() (paths []string, err error) {
+// maxNamed is the number of attachments that a problem names.
+const maxNamed = 3
+
+// report tells of the attachments that could not be fetched, which are one problem: most have one reason.
+func (a *Attachments) report() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	byPath := make(map[string]error, len(a.failed))
-	for _, f := range a.failed {
-		byPath[f.path] = f.err
+	failed := slices.SortedFunc(maps.Values(a.failed), func(x, y failure) int { return strings.Compare(x.path, y.path) })
+	if len(failed) == 0 {
+		a.problems.Tried(model.AboutAttachments, nil)
+		return
 	}
-	if paths = slices.Sorted(maps.Keys(byPath)); len(paths) > 0 {
-		err = byPath[paths[0]]
+	var named []string
+	for _, f := range failed[:min(len(failed), maxNamed)] {
+		named = append(named, f.path)
 	}
-	return paths, err
+	a.problems.Tried(model.AboutAttachments, fmt.Errorf("%d attachments are not shown (%q first): %w", len(failed), named, failed[0].err))
 }
 
 func (a *Attachments) name(e folderdoc.Entry) string { return transport.DocumentName(a.folder, e.ID) }

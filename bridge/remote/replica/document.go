@@ -3,11 +3,15 @@ package replica
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -46,6 +50,11 @@ type outgoing struct {
 
 // ID returns the name of the document in the store.
 func (d *Document) ID() model.DocID { return d.id }
+
+// Title names the document for a person: by its path, if it has one.
+func (d *Document) Title() string {
+	return strconv.Quote(strings.TrimPrefix(string(d.set.path(d)), "/"))
+}
 
 // ModTime returns the time of the last change.
 func (d *Document) ModTime() time.Time {
@@ -233,9 +242,10 @@ func (s *state) arrivals() ([]model.Record, error) {
 // flushDelay is how long arrivals may wait to be stored. What is lost is fetched again.
 const flushDelay = 200 * time.Millisecond
 
-// Receive applies an update from the server. If wait is set, it is all that the document
-// lacks, and in the store when Receive returns, which slows the server down to the disk's
-// pace. Of a document without a history an empty answer is stored, too: nobody has written
+// Receive applies an update from the server; one that is invalid is transport.ErrProtocol.
+// If wait is set, it is all that the document lacks, and stored when Receive returns, which
+// slows the server down to the disk's pace. What cannot be stored stays in memory and is tried
+// again. Of a document without a history an empty answer is stored, too: nobody has written
 // to it yet.
 func (d *Document) Receive(update []byte, wait bool) error {
 	return d.loaded(func(s *state) error {
@@ -244,31 +254,33 @@ func (d *Document) Receive(update []byte, wait bool) error {
 			applied = d.set.owner.FolderReceives(s.doc, update)
 		}
 		if err := s.doc.ApplyUpdate(update, nil); err != nil {
-			return err
+			return fmt.Errorf("%w: document %q: %v", transport.ErrProtocol, d.Name, err)
 		}
 		applied()
 		news, err := s.take()
 		if news == nil && wait && s.modTime.IsZero() {
 			news = model.EmptyUpdate()
 		}
-		if err != nil || news == nil {
+		if err != nil {
 			return err
 		}
-		if len(s.arrived) == 0 && !wait {
-			time.AfterFunc(flushDelay, func() { d.set.Logged("keep what arrived", d.Flush()) })
+		if news != nil {
+			if len(s.arrived) == 0 && !wait {
+				time.AfterFunc(flushDelay, func() { _ = d.Flush() })
+			}
+			s.arrived = append(s.arrived, news)
+			s.version++
+			s.changedAt(time.Now())
+			d.set.owner.Changed(d)
 		}
-		s.arrived = append(s.arrived, news)
-		s.version++
-		s.changedAt(time.Now())
-		d.set.owner.Changed(d)
 		if wait {
-			return d.flush(s)
+			_ = d.flush(s)
 		}
 		return nil
 	})
 }
 
-// Flush stores what has arrived.
+// Flush stores what has arrived. An error is the store's, which tells of it.
 func (d *Document) Flush() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

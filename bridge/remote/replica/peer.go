@@ -28,8 +28,9 @@ type Peer struct {
 	link    *transport.Link
 	server  []byte // the server's last state vector, nil before the first
 	waiting []claim
-	due     bool   // something was sent since the last request for an acknowledgement
-	sent    uint64 // number of the last record that was sent
+	stepped time.Time // when the open step 1 was sent, zero if there is none
+	due     bool      // something was sent since the last request for an acknowledgement
+	sent    uint64    // number of the last record that was sent
 	echoes  uint64
 }
 
@@ -41,9 +42,13 @@ type claim struct {
 	asked time.Time
 }
 
-// DefaultResync is the interval between steps 1: servers silently drop what they cannot
-// deliver. The answer also shows that the server is alive.
+// DefaultResync is the interval between steps 1, and the time limit of their answers: servers
+// silently drop what they cannot deliver. The answer also shows that the server is alive.
 const DefaultResync = 20 * time.Second
+
+// ticks is how often in that time a peer looks whether the server is silent. After one of them
+// an answer is overdue.
+const ticks = 4
 
 // NewPeer returns the one peer of a document. other handles frames about other documents.
 func NewPeer(d *Document, other func(ysync.Frame)) *Peer {
@@ -79,6 +84,7 @@ func (p *Peer) Run(ctx context.Context) error {
 	}
 	defer l.Close()
 	p.link = l
+	defer p.d.set.questions.ask(p, time.Time{})
 	if l.ReadOnly() {
 		p.d.set.Access.refuse("the token is for reading only")
 	} else {
@@ -95,9 +101,10 @@ func (p *Peer) Run(ctx context.Context) error {
 }
 
 func (p *Peer) work(ctx context.Context) error {
-	tick := time.NewTicker(p.d.set.Resync)
+	tick := time.NewTicker(p.d.set.Resync / ticks)
 	defer tick.Stop()
-	for {
+	for n := 1; ; {
+		p.d.set.questions.ask(p, p.asked())
 		var err error
 		select {
 		case <-ctx.Done():
@@ -109,11 +116,12 @@ func (p *Peer) work(ctx context.Context) error {
 		case <-p.wake:
 			err = p.flush()
 		case <-tick.C:
-			if p.server == nil || p.unanswered() {
+			if p.unanswered() {
 				return transport.ErrSilent
 			}
-			err = p.step1()
-			p.d.set.presence.renew(p)
+			if n++; n%ticks == 0 {
+				err = p.resync()
+			}
 		}
 		if err != nil {
 			return err
@@ -121,10 +129,37 @@ func (p *Peer) work(ctx context.Context) error {
 	}
 }
 
-// unanswered reports whether an answer of the server is overdue. Either side may have lost
-// a frame: a new link finds out.
+// unanswered reports whether the time limit of an answer is over. Either side may have lost a
+// frame, or the server is gone: a new link finds out. The answer to a step 1 may be large, so
+// its time counts from the last byte of the server.
 func (p *Peer) unanswered() bool {
-	return len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > p.d.set.Resync
+	limit := p.d.set.Resync
+	return len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > limit || !p.stepped.IsZero() && time.Since(p.silentSince(p.stepped)) > limit
+}
+
+// asked returns when the oldest open question was sent, zero if there is none.
+func (p *Peer) asked() time.Time {
+	if len(p.waiting) > 0 && (p.stepped.IsZero() || p.waiting[0].asked.Before(p.stepped)) {
+		return p.waiting[0].asked
+	}
+	return p.stepped
+}
+
+// silentSince returns since when nothing has come from the server to which a question was sent.
+func (p *Peer) silentSince(asked time.Time) time.Time {
+	if heard := p.link.Heard(); heard.After(asked) {
+		return heard
+	}
+	return asked
+}
+
+// resync compares the document with the server's.
+func (p *Peer) resync() error {
+	if p.server == nil {
+		return transport.ErrSilent
+	}
+	p.d.set.presence.renew(p)
+	return p.step1()
 }
 
 // step1 sends the document's state vector; see AckStep2.
@@ -136,6 +171,9 @@ func (p *Peer) step1() error {
 	if p.link.Acks == transport.AckStep2 {
 		p.expect(claim{seq: p.sent, valid: p.server != nil})
 		p.due = false
+	}
+	if p.stepped.IsZero() {
+		p.stepped = time.Now()
 	}
 	p.link.Send(ysync.AppendStep1(nil, sv))
 	return nil
@@ -175,7 +213,8 @@ func (p *Peer) handleSync(f ysync.Frame) error {
 		p.server = append(p.server[:0], f.Payload...)
 		return p.answer()
 	case ysync.Step2:
-		if err := p.receive(f.Payload, true); err != nil {
+		p.stepped = time.Time{}
+		if err := p.d.Receive(f.Payload, true); err != nil {
 			return err
 		}
 		closeOnce(p.In)
@@ -184,15 +223,7 @@ func (p *Peer) handleSync(f ysync.Frame) error {
 		}
 		return nil
 	}
-	return p.receive(f.Payload, false)
-}
-
-// receive applies an update. An invalid one ends the link.
-func (p *Peer) receive(update []byte, wait bool) error {
-	if err := p.d.Receive(update, wait); err != nil {
-		return fmt.Errorf("%w: document %q: %v", transport.ErrProtocol, p.d.Name, err)
-	}
-	return nil
+	return p.d.Receive(f.Payload, false)
 }
 
 // emptyUpdate is the update without changes.

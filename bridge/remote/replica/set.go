@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/problem"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -23,6 +24,8 @@ type Options struct {
 	Author  string         // shown in the notes that are edited; "" shows nobody
 	Resync  time.Duration  // see DefaultResync
 	Log     *slog.Logger
+	// Problems are those with the server, by what they are about, see model.Problem.
+	Problems *problem.List
 }
 
 // Owner is called about documents. The document's lock is held during the call, except
@@ -59,9 +62,10 @@ type Set struct {
 	// Access is whether the server takes changes.
 	Access *Access
 
-	owner    Owner
-	presence *presence
-	resident resident
+	owner     Owner
+	presence  *presence
+	resident  resident
+	questions questions
 
 	mu        sync.Mutex // protects the following
 	documents map[model.DocID]*Document
@@ -86,6 +90,15 @@ func (s *Set) Document(id model.DocID) *Document {
 		s.documents[id] = d
 	}
 	return d
+}
+
+// Silent returns since when nothing has come from the server although an answer is overdue,
+// the zero time if none is.
+func (s *Set) Silent() time.Time {
+	if at := s.questions.oldest(); !at.IsZero() && time.Since(at) > s.Resync/ticks {
+		return at
+	}
+	return time.Time{}
 }
 
 // Flush stores what has arrived of all documents.

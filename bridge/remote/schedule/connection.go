@@ -49,9 +49,11 @@ func (y *Scheduler) Run() {
 		err := y.followFolder(ctx)
 		lasted := time.Since(start)
 		wait := b.next(lasted)
-		was := y.disconnected(err)
-		if errors.Is(err, transport.ErrExpired) && lasted > backoffBase && was {
-			continue // request a new token at once, unless the last one was rejected, too
+		// A new token is requested at once, unless the last one was rejected, too.
+		renew := errors.Is(err, transport.ErrExpired) && lasted > backoffBase && y.Online()
+		y.disconnected(err, renew)
+		if renew {
+			continue
 		}
 		select {
 		case <-ctx.Done():
@@ -97,9 +99,10 @@ func (y *Scheduler) followFolder(ctx context.Context) error {
 
 // connected records that the folder's document is in step.
 func (y *Scheduler) connected() {
+	y.set.Problems.Tried(model.AboutConnection, nil)
 	y.mu.Lock()
 	y.kept[replica.FolderID] = true
-	y.online, y.cause, y.problem, y.synced = true, nil, nil, time.Now()
+	y.online, y.synced = true, time.Now()
 	y.tried = true
 	y.tell()
 	notes := y.notes
@@ -124,21 +127,20 @@ func (y *Scheduler) mayFollow(notes int) bool {
 	return y.set.Server.Reports() && notes > y.set.Server.Links()-Workers
 }
 
-// disconnected records the loss of the connection, and returns whether there was one.
-func (y *Scheduler) disconnected(err error) (was bool) {
+// disconnected records the loss of the connection, or that an attempt to connect has failed;
+// renew is set if the attempt goes on with another token.
+func (y *Scheduler) disconnected(err error, renew bool) {
 	if y.ctx.Err() != nil {
-		return false
+		return
+	}
+	if !renew {
+		y.set.Problems.Tried(model.AboutConnection, err)
 	}
 	y.mu.Lock()
-	was = y.online
-	y.online, y.turns, y.cause, y.follows = false, false, err, nil
+	defer y.mu.Unlock()
+	y.online, y.turns, y.follows = false, false, nil
 	y.tried = y.tried || !errors.Is(err, transport.ErrExpired) // the next attempt has another token
 	y.tell()
-	y.mu.Unlock()
-	if was || errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoFolder) || errors.Is(err, transport.ErrProtocol) {
-		y.set.Log.Warn("not connected", model.LogFolder, y.set.Name, model.LogErr, y.set.Address.Explain(err))
-	}
-	return was
 }
 
 func (y *Scheduler) unfetched(notes []model.DocID) []model.DocID {
@@ -178,6 +180,7 @@ func (y *Scheduler) poll(ctx context.Context) {
 			return
 		case <-time.After(pollBase + time.Duration(n)*pollNote):
 		}
+		_ = y.set.Flush() // what could not be stored when it came
 		y.compareAll()
 		if y.Online() {
 			y.folder.TryAgain()

@@ -71,10 +71,12 @@ type subdocs struct {
 	} `cbor:"data"`
 }
 
-// take handles one frame. Errors are only logged: documents are compared without it, too.
+// take handles one frame. Errors end nothing: documents are compared without it, too.
 func (x *reports) take(f ysync.Frame) {
 	var err error
 	switch f.Type {
+	default:
+		return
 	case ysync.Event:
 		err = x.takeEvent(f.Payload)
 	case ysync.Subdocs:
@@ -84,8 +86,9 @@ func (x *reports) take(f ysync.Frame) {
 		x.mu.Unlock()
 	}
 	if err != nil {
-		x.y.set.Log.Warn("invalid report of the server", model.LogFolder, x.y.set.Name, model.LogErr, err)
+		err = fmt.Errorf("%w: invalid report: %v", transport.ErrProtocol, err)
 	}
+	x.y.set.Problems.Tried(model.AboutReports, err)
 }
 
 func (x *reports) takeEvent(payload []byte) error {

@@ -71,9 +71,7 @@ type Scheduler struct {
 	queue   queue         // documents that wait for a turn
 	turns   bool          // they get turns
 	online  bool
-	tried   bool  // the first attempt to connect is over
-	cause   error // why there is no connection
-	problem error // the last error about one document since
+	tried   bool // the first attempt to connect is over
 	synced  time.Time
 	kept    map[model.DocID]bool   // documents that have been fetched, empty ones too, or created here
 	unsent  map[model.DocID]uint64 // of each document, the last record that the server lacks
@@ -214,7 +212,7 @@ func (y *Scheduler) storeSent() {
 		y.sent = make(map[model.DocID]uint64)
 		y.mu.Unlock()
 		for id, seq := range sent {
-			y.set.Logged("note what was sent", y.store.Sent(id, seq))
+			_ = y.store.Sent(id, seq) // the store tells of an error
 		}
 	}
 }
@@ -236,15 +234,13 @@ type State struct {
 	Connected bool
 	Unsent    int // documents
 	Synced    time.Time
-	Cause     error // why there is no connection
-	Problem   error // the last error about one document since there is one
 }
 
 // State returns the progress of the synchronisation with the server.
 func (y *Scheduler) State() State {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	s := State{Progress: Progress{Notes: len(y.notes)}, Connected: y.online, Unsent: len(y.unsent), Synced: y.synced, Cause: y.cause, Problem: y.problem}
+	s := State{Progress: Progress{Notes: len(y.notes)}, Connected: y.online, Unsent: len(y.unsent), Synced: y.synced}
 	for _, id := range y.notes {
 		if y.kept[id] {
 			s.Fetched++

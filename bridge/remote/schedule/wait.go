@@ -40,8 +40,9 @@ func (y *Scheduler) isKept(id model.DocID) bool {
 // notFetched returns why a document is not here, nil if it is.
 func (y *Scheduler) notFetched(d *replica.Document) error {
 	y.mu.Lock()
-	kept, cause := y.kept[d.ID()], cmp.Or(y.cause, y.problem)
+	kept := y.kept[d.ID()]
 	y.mu.Unlock()
+	cause := cmp.Or(y.set.Problems.Err(model.AboutConnection), y.set.Problems.Err(d.Name))
 	switch {
 	case kept:
 		return nil

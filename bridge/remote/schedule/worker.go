@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ysync"
@@ -43,20 +43,35 @@ func (y *Scheduler) work(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if err == nil {
-			if y.progress != nil {
-				y.progress(y.State().Progress)
-			}
-			continue
-		}
-		y.set.Log.Debug("document not compared", model.LogDoc, string(d.ID()), model.LogErr, err)
-		y.mu.Lock()
-		if y.online && !errors.Is(err, transport.ErrExpired) {
-			y.problem = fmt.Errorf("document %q: %w", d.Name, err)
-		}
-		y.mu.Unlock()
-		time.AfterFunc(RetryDelay, func() { y.want(d, max(prio, forUnsent)) })
+		y.turned(d, prio, err)
 	}
+}
+
+// turned records the outcome of a turn, and has another one follow if it failed.
+func (y *Scheduler) turned(d *replica.Document, prio priority, err error) {
+	switch {
+	case err == nil:
+		if y.progress != nil {
+			y.progress(y.State().Progress)
+		}
+	case !y.isWanted(d):
+		err = nil // the note is gone, and with it the problem
+	default:
+		time.AfterFunc(RetryDelay, func() { y.want(d, max(prio, forUnsent)) })
+		if errors.Is(err, transport.ErrExpired) || !y.Online() {
+			return // it goes on with another token, or connection
+		}
+		err = fmt.Errorf("%s: %w", d.Title(), err)
+	}
+	y.set.Problems.Tried(d.Name, err)
+}
+
+// isWanted reports whether a document is a note of the folder, or the server lacks something
+// of it.
+func (y *Scheduler) isWanted(d *replica.Document) bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.unsent[d.ID()] > 0 || slices.Contains(y.notes, d.ID())
 }
 
 // turn synchronises one document, and leaves it connected if there is room.
@@ -75,7 +90,7 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority
 				return err
 			}
 			if err := d.Receive(update, true); err != nil {
-				return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
+				return err
 			}
 			y.Keep(d.ID())
 			return nil
@@ -92,7 +107,7 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority
 }
 
 // room reports whether a document is to stay connected: all do if there are few notes, else
-// those used last, for which others are disconnected.
+// those used last, for which others are disconnected that have had their turns.
 func (y *Scheduler) room(d *replica.Document, prio priority) bool {
 	limit := y.set.Server.Links() - Workers
 	y.mu.Lock()
@@ -109,25 +124,33 @@ func (y *Scheduler) room(d *replica.Document, prio priority) bool {
 	var oldest *replica.Document
 	var used time.Time
 	for x := range y.live {
+		if _, busy := y.queue.taken[x]; busy {
+			continue
+		}
 		if at := x.LastUsed(); oldest == nil || at.Before(used) {
 			oldest, used = x, at
 		}
 	}
-	y.live[oldest]()
+	if oldest != nil {
+		y.live[oldest]()
+	}
 	return true
 }
 
-// connect synchronises a document over a link, which stays if stay is set.
+// connect synchronises a document over a link, which stays if stay is set. If it does not, it
+// has ended when connect returns: a document has one link at a time, be it that of its turn or
+// the one in live.
 func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awaitAck bool) error {
 	lctx, cancel := context.WithCancel(ctx)
 	p := replica.NewPeer(d, func(ysync.Frame) {})
-	ended := make(chan error, 1)
+	ended, detached := make(chan error, 1), make(chan struct{})
 	y.mu.Lock()
 	if stay {
 		y.live[d] = cancel
 	}
 	y.mu.Unlock()
 	y.peers.Go(func() {
+		defer close(detached)
 		err := p.Run(lctx)
 		cancel()
 		y.mu.Lock()
@@ -135,15 +158,20 @@ func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awai
 			delete(y.live, d)
 		}
 		again := stay && y.online && ctx.Err() == nil
+		lacks := y.unsent[d.ID()] > 0 && !y.futile() // it was connected when that was made
 		y.mu.Unlock()
 		ended <- err
-		if again && !errors.Is(err, context.Canceled) {
-			y.want(d, forChanged)
+		switch canceled := errors.Is(err, context.Canceled); {
+		case canceled && lacks:
+			y.want(d, forUnsent)
+		case again && !canceled:
+			time.AfterFunc(RetryDelay, func() { y.want(d, forChanged) })
 		}
 	})
 	err := y.inStep(ctx, d, p, ended, awaitAck)
 	if err != nil || !stay {
 		cancel()
+		<-detached
 	}
 	return err
 }

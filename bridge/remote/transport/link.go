@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
@@ -71,6 +72,9 @@ func (l *Link) Done() <-chan struct{} { return l.ctx.Done() }
 
 // Err returns why the link has ended.
 func (l *Link) Err() error { return context.Cause(l.ctx) }
+
+// Heard returns when the last byte of the server came, for whichever document of the socket.
+func (l *Link) Heard() time.Time { return time.Unix(0, l.sock.heard.Load()) }
 
 // ReadOnly reports whether the server takes no changes.
 func (l *Link) ReadOnly() bool { return l.viewOnly.Load() }

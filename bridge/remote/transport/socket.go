@@ -3,8 +3,10 @@ package transport
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -30,9 +32,10 @@ const (
 // socket is one websocket with a goroutine that writes from a bounded queue. It ends when
 // the queue overflows: comparing state vectors on the next one finds what was dropped.
 type socket struct {
-	conn *websocket.Conn
-	end  context.CancelCauseFunc // the first reason counts
-	ctx  context.Context
+	conn  *websocket.Conn
+	end   context.CancelCauseFunc // the first reason counts
+	ctx   context.Context
+	heard atomic.Int64 // when the last byte came, in Unix nanoseconds
 
 	mu     sync.Mutex // protects the following
 	queue  [][]byte
@@ -64,7 +67,7 @@ func dial(ctx context.Context, client *http.Client, url string, header http.Head
 // read calls take with each frame until the connection ends. An error of take ends it.
 func (s *socket) read(take func(frame []byte) error) {
 	for {
-		kind, frame, err := s.conn.Read(s.ctx)
+		kind, frame, err := s.frame()
 		if err != nil {
 			s.end(connectionError(err))
 			return
@@ -77,6 +80,28 @@ func (s *socket) read(take func(frame []byte) error) {
 			return
 		}
 	}
+}
+
+// frame reads the next frame.
+func (s *socket) frame() (websocket.MessageType, []byte, error) {
+	kind, r, err := s.conn.Reader(s.ctx)
+	if err != nil {
+		return kind, nil, err
+	}
+	frame, err := io.ReadAll(hearing{r, s})
+	return kind, frame, err
+}
+
+// hearing notes when bytes come.
+type hearing struct {
+	io.Reader
+	s *socket
+}
+
+func (h hearing) Read(b []byte) (int, error) {
+	n, err := h.Reader.Read(b)
+	h.s.heard.Store(time.Now().UnixNano())
+	return n, err
 }
 
 func (s *socket) write() {

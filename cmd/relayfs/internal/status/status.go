@@ -109,6 +109,8 @@ func printSync(w io.Writer, f *bridge.FolderStatus) {
 	s := f.Sync
 	state := "not connected"
 	switch {
+	case s.Connected && !s.SilentSince.IsZero():
+		state = "connected, but there is no answer since " + clock(s.SilentSince)
 	case s.Connected:
 		state = "connected"
 	case s.LastError == "":
