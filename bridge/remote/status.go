@@ -32,9 +32,12 @@ func (s *Source) Problems() []model.Problem { return s.problems.All() }
 
 // SyncStatus returns the progress of the synchronisation with the server.
 func (s *Source) SyncStatus() bridge.SyncStatus {
+	// A new note is unsent until its content is acknowledged, then a draft to be entered, and
+	// then the folder's document is unsent: asked in this order, it is seen at least once.
+	before, unentered := s.schedule.State().Unsent, s.drafts.Unentered()
 	state, locked, problems := s.schedule.State(), s.set.Access.Locked(), s.problems.All()
 	st := bridge.SyncStatus{
-		Server: s.o.Address.String(), Connected: state.Connected, Unsent: state.Unsent,
+		Server: s.o.Address.String(), Connected: state.Connected, Unsent: max(before, state.Unsent) + unentered,
 		Unfetched: state.Notes - state.Fetched, ReadOnly: locked != nil, Hidden: s.listing.HiddenPaths(), Synced: state.Synced,
 	}
 	if err := s.server.Costs(); err != nil {

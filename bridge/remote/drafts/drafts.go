@@ -77,6 +77,17 @@ func (f *Drafts) list() (drafts []folderdoc.Entry) {
 	return drafts
 }
 
+// Unentered returns the number of drafts whose content the server has acknowledged, and that no
+// peer sees yet.
+func (f *Drafts) Unentered() (n int) {
+	for _, e := range f.list() {
+		if !f.schedule.Lacks(model.DocID(e.ID)) {
+			n++
+		}
+	}
+	return n
+}
+
 // pathOf returns the path of a draft, "" if the document is none.
 func (f *Drafts) pathOf(id model.DocID) string {
 	for _, e := range f.list() {
