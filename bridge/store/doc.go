@@ -23,7 +23,8 @@
 //
 // A Store knows whether changes are kept, by the law of package problem. An attempt is an
 // append to the log with its sync, or, while nobody appends, the making of room for one
-// whenever Problems is called. Whatever was told to a Store without an error is in the log,
+// whenever Problems is called. One that was too large for the disk has failed until something as
+// large fits. Whatever was told to a Store without an error is in the log,
 // so a checkpoint that fails is a problem of its own: it loses nothing.
 //
 // # Concurrency and errors

@@ -18,10 +18,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/store"
 )
 
-// filling is a disk of the log on which there may be no space.
+// filling is a disk of the log on which there may be little space.
 type filling struct {
 	disk.OS
-	full atomic.Bool
+	room atomic.Int64 // for one write
 }
 
 func (d *filling) MakeRoot(path string) (disk.Dir, error) {
@@ -49,41 +49,48 @@ type fillingFile struct {
 }
 
 func (f fillingFile) WriteAt(b []byte, off int64) (int, error) {
-	if f.d.full.Load() {
+	if int64(len(b)) > f.d.room.Load() {
 		return 0, &fs.PathError{Op: "write", Path: "some segment", Err: syscall.ENOSPC}
 	}
 	return f.File.WriteAt(b, off)
 }
 
-// A store has a problem if and only if the last attempt to keep something has failed, where
-// asking is an attempt if the one before has failed; and it says since when.
+// A store has a problem if and only if the last attempt to keep something has failed, where what
+// is smaller than that is no attempt, and asking is one if the last has failed; and it says since
+// when.
 func TestStoreHasAProblem(t *testing.T) {
+	const small, large, much = 100, 2 << 20, 1 << 30
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		d := new(filling)
+		d.room.Store(much)
 		path := newPath(t)
 		s, err := store.Open(path, store.Options{Disk: d, Manual: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var failed bool
+		lacking := 0                // the largest size that has failed
 		var before, after time.Time // of the first attempt that failed
-		attempt := func(try func()) {
-			start := time.Now()
-			try()
-			if d.full.Load() && !failed {
-				before, after = start, time.Now()
-			}
-			failed = d.full.Load()
-		}
-		for step := range 60 {
+		for step := range 80 {
+			room := int(d.room.Load())
 			switch rng.IntN(5) {
 			case 0:
-				d.full.Store(!d.full.Load())
+				d.room.Store([]int64{0, 50 * small, much}[rng.IntN(3)])
 			case 1:
-				attempt(func() { _, err = s.Append("id", "N.md", record(strings.Repeat("x", rng.IntN(3<<20)))) })
-				if errors.Is(err, model.ErrNoSpace) != d.full.Load() {
+				size := []int{small, large}[rng.IntN(2)] + 16*step // a later one is larger, whatever goes with it
+				start := time.Now()
+				_, err = s.Append("id", "N.md", record(strings.Repeat("x", size)))
+				if errors.Is(err, model.ErrNoSpace) != (size > room) {
 					t.Fatalf("seed %d, step %d: append: %v", seed, step, err)
+				}
+				switch {
+				case err == nil && size >= lacking:
+					lacking = 0
+				case err != nil && lacking == 0:
+					before, after = start, time.Now()
+					lacking = size
+				case err != nil:
+					lacking = max(lacking, size)
 				}
 			case 2:
 				if err := s.Sync(); err != nil { // what was appended before
@@ -94,17 +101,13 @@ func TestStoreHasAProblem(t *testing.T) {
 					t.Fatal(err)
 				}
 			case 4:
-				var got []model.Problem
-				ask := func() { got = s.Problems() }
-				if failed {
-					attempt(ask)
-				} else {
-					ask()
+				if room == much {
+					lacking = 0
 				}
-				switch {
-				case !failed && len(got) == 0:
-				case !failed || len(got) != 1 || got[0].Since.Before(before) || got[0].Since.After(after):
-					t.Fatalf("seed %d, step %d: problems %v; failed: %v", seed, step, got, failed)
+				switch got := s.Problems(); {
+				case lacking == 0 && len(got) == 0:
+				case lacking == 0 || len(got) != 1 || got[0].Since.Before(before) || got[0].Since.After(after):
+					t.Fatalf("seed %d, step %d: problems %v; %d bytes have failed", seed, step, got, lacking)
 				case got[0].About != "store" || got[0].Text != `changes cannot be stored in "`+path+`": no space left on device; free space on its disk; it is tried again by itself`:
 					t.Fatalf("problem is %q", got[0].Text)
 				}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -259,7 +260,8 @@ func (s *Store) addToLog(e *frame.Entry, complete func(*state) error) (wal.LSN, 
 		return 0, err
 	}
 	e.LSN, err = s.wal.Append(body)
-	if err = s.triedLog(err); err != nil {
+	_ = s.triedLog(cmp.Or(err, s.wal.Failed()))
+	if err != nil {
 		return 0, err
 	}
 	s.state.add(e)

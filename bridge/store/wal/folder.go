@@ -140,16 +140,17 @@ func (f *folder) open(size int64) *segment {
 	return nil
 }
 
-// reserve makes room for the frames from lsn on.
-func (f *folder) reserve(lsn LSN) (err error) {
-	s := f.open(frameHeader)
+// reserve makes room for the frames from lsn on, of which one may have that size.
+func (f *folder) reserve(lsn LSN, size int64) (err error) {
+	size = max(size, frameHeader)
+	s := f.open(size)
 	if s != nil {
-		return s.reserve()
+		return s.reserve(size)
 	}
-	if s, err = f.begin(lsn, 0); err != nil {
+	if s, err = f.begin(lsn, size); err != nil {
 		return err
 	}
-	if err := s.reserve(); err != nil {
+	if err := s.reserve(size); err != nil {
 		return errors.Join(err, f.drop(s))
 	}
 	return nil

@@ -44,6 +44,8 @@ type Log struct {
 	synced   LSN
 	unsynced [][]byte // bodies of the frames after synced
 	broken   error
+	lacking  int64 // the size of the largest frame for which there was no room
+	failed   error // why; nil if there is room
 }
 
 // Open opens the log in dir, which is empty for a new one, and calls frame with the
@@ -76,23 +78,39 @@ func (l *Log) Append(body []byte) (LSN, error) {
 	if l.broken != nil {
 		return 0, l.broken
 	}
+	size := frameSize(body)
 	if err := l.files.write(l.last+1, body); err != nil {
+		l.lacking, l.failed = max(l.lacking, size), err
 		return 0, err
+	}
+	if size >= l.lacking {
+		l.lacking, l.failed = 0, nil
 	}
 	l.last++
 	l.unsynced = append(l.unsynced, slices.Clone(body))
 	return l.last, nil
 }
 
-// Reserve makes room for the next frames. Append does that, too: Reserve tells whether the
-// disk takes frames while there are none.
+// Failed returns why a frame could not be appended, until one of its size can be, or Reserve
+// succeeds: a smaller one may still fit on a full disk. It returns nil if there is none.
+func (l *Log) Failed() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failed
+}
+
+// Reserve makes room for the next frames, and for the largest one that failed. Append needs no
+// Reserve: it tells whether the disk takes frames while there are none.
 func (l *Log) Reserve() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.broken != nil {
 		return l.broken
 	}
-	return l.files.reserve(l.last + 1)
+	if l.failed = l.files.reserve(l.last+1, l.lacking); l.failed == nil {
+		l.lacking = 0
+	}
+	return l.failed
 }
 
 // LastLSN is the number of the newest frame.
