@@ -203,7 +203,9 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 func (w *Workspace) Ready() error {
 	for _, f := range w.tree.Folders() {
 		for _, p := range model.ProblemsOf(f.Store) {
-			return fmt.Errorf("folder %q: %s", f.Name, p.Text)
+			if p.About == model.AboutStore {
+				return fmt.Errorf("folder %q: %s", f.Name, p.Text)
+			}
 		}
 	}
 	return nil

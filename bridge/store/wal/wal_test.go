@@ -207,7 +207,7 @@ func session(d *memory, rng *rand.Rand, from, n int, applied LSN) (appended, syn
 			}
 			synced = lsn
 		}
-		if rng.IntN(6) == 0 {
+		if rng.IntN(15) == 0 {
 			if err := l.Reserve(); err != nil {
 				return appended, synced, released, err
 			}
