@@ -29,7 +29,7 @@ type Finding struct {
 func Probe(ctx context.Context, o Options) (f Finding, err error) {
 	ctx, cancel := context.WithTimeout(ctx, firstContact)
 	defer cancel()
-	server := transport.New(o.Address, o.Folder, o.Key, 1)
+	server := transport.New(o.Address, o.Folder, o.Key, o.Tokens, 1)
 	defer server.Close()
 	l, full, err := examine(ctx, server, o.Folder)
 	f.Costs = server.Costs()
@@ -67,7 +67,7 @@ func withheld(ctx context.Context, server transport.Files, folder string, entrie
 		return nil, nil
 	}
 	e := entries[0]
-	reason = server.Download(ctx, transport.DocumentName(folder, e.ID), e.Hash, func(io.Reader) error { return nil })
+	reason = server.Download(ctx, transport.DocumentName(folder, e.ID), e.Hash, e.Mimetype, func(io.Reader) error { return nil })
 	if !errors.Is(reason, transport.ErrFileToken) {
 		return nil, nil
 	}

@@ -33,9 +33,10 @@ type Store interface {
 // Options configure a Source.
 type Options struct {
 	Address transport.Address
-	Folder  string     // the name of the folder document at the server
-	Store   Store      // closed by the caller, after the Source
-	Key     *token.Key // of a YSweet server, to mint tokens; nil requests them from the server
+	Folder  string           // the name of the folder document at the server
+	Store   Store            // closed by the caller, after the Source
+	Key     *token.Key       // of a YSweet server, to mint tokens; nil requests them from the server
+	Tokens  transport.Tokens // of a Relay, and only of that
 	// Author, if set, is shown in the notes that are edited, as "Author (agent)".
 	Author string
 	// Attachments is the directory for the bytes of attachments; "" serves none, as do
@@ -71,7 +72,7 @@ type Source struct {
 func Open(o Options) (*Source, error) {
 	o.Resync = cmp.Or(o.Resync, replica.DefaultResync)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	s := &Source{o: o, server: transport.New(o.Address, o.Folder, o.Key, schedule.Workers)}
+	s := &Source{o: o, server: transport.New(o.Address, o.Folder, o.Key, o.Tokens, schedule.Workers)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.build(); err != nil {
 		s.cancel()

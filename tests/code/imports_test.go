@@ -129,6 +129,7 @@ var importRules = map[string]importRule{
 	},
 	"bridge/remote/replica":        {[]string{"bridge/model", "bridge/problem", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/wake", "bridge/remote/transport"}, "documents, each by itself; it does not know what the folder lists"},
 	"bridge/remote/attachments":    {[]string{"bridge/model", "bridge/problem", "bridge/folderdoc", "bridge/blobs", "bridge/wake", "bridge/remote/transport"}, "bytes of attachments; it knows no document"},
+	"bridge/remote/control":        {[]string{"bridge/token", "bridge/remote/transport"}, "a client of the service that makes tokens; it knows no document, and not where a login is kept"},
 	"bridge/remote/transport":      {[]string{"bridge/ysync", "bridge/token", "bridge/wake", "github.com/coder/websocket"}, "documents by their names at a server; it does not know what is in one, and keeps nothing"},
 	"bridge/remote/relaytest":      {[]string{"bridge/token", "bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"}, "a server for tests of its clients shares no code with ours"},
 	"bridge/semantic":              {[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "bridge/wake", "gonum.org/v1/gonum/...", "github.com/blevesearch/snowballstem/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},

@@ -122,7 +122,7 @@ func (a *Attachments) next() (folderdoc.Entry, bool) {
 }
 
 func (a *Attachments) fetch(ctx context.Context, e folderdoc.Entry) (ok bool) {
-	err := a.server.Download(ctx, a.name(e), e.Hash, func(r io.Reader) error { return a.cache.Fill(e.Hash, r) })
+	err := a.server.Download(ctx, a.name(e), e.Hash, e.Mimetype, func(r io.Reader) error { return a.cache.Fill(e.Hash, r) })
 	if err != nil && ctx.Err() != nil {
 		return false
 	}

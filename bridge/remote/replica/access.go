@@ -18,7 +18,7 @@ func (a *Access) Locked() *model.ReadOnlyError { return a.locked.Load() }
 
 // refuse records that the server takes no changes.
 func (a *Access) refuse(reason string) {
-	text := fmt.Sprintf("%s takes no changes: %s; set RELAYFS_TOKEN to one that may write and start again, if that is wanted", a.o.Address, reason)
+	text := fmt.Sprintf("%s takes no changes: %s; %s", a.o.Address, reason, a.o.Address.WriteHint())
 	if a.locked.Swap(&model.ReadOnlyError{Reason: text}) == nil {
 		a.o.Log.Warn("folder is read-only", model.LogFolder, a.o.Name, "reason", reason)
 	}

@@ -19,12 +19,14 @@ const (
 	YWebsocket
 	// Hocuspocus has one socket for all documents.
 	Hocuspocus
+	// Relay is YSweet with a control plane, which names the server and makes the tokens.
+	Relay
 )
 
 // Address is the address and protocol of a server.
 type Address struct {
 	Kind  Kind
-	URL   *url.URL // http or https for YSweet, else ws or wss; no user, no query
+	URL   *url.URL // http or https for YSweet and Relay (its control plane), else ws or wss; no user, no query
 	Token string   // "" for none
 	// Audience is what minted tokens name as their audience: the server's url in its own
 	// configuration. "" is URL.
@@ -42,17 +44,18 @@ var schemes = map[string]struct {
 	"ys": {YSweet, "http"}, "yss": {YSweet, "https"},
 	"ws": {YWebsocket, "ws"}, "wss": {YWebsocket, "wss"},
 	"hocuspocus+ws": {Hocuspocus, "ws"}, "hocuspocus+wss": {Hocuspocus, "wss"},
+	"relay+http": {Relay, "http"}, "relay+https": {Relay, "https"},
 }
 
 // ParseAddress parses ys://[token@]host[:port][/prefix], yss://, ws://host/..,
-// wss://, hocuspocus+ws://host/.. or hocuspocus+wss://. A token may precede the host in
-// each of them. The error wraps ErrAddress and does not quote the text, which may hold a
+// wss://, hocuspocus+ws://host/.., hocuspocus+wss:// or relay+https://host/.. (the API of a
+// control plane). A token may precede the host in each of them. The error wraps ErrAddress and does not quote the text, which may hold a
 // token.
 func ParseAddress(text string) (Address, error) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	s, known := schemes[scheme]
 	if !known {
-		return Address{}, fmt.Errorf("the scheme %q %w: ys, yss, ws, wss, hocuspocus+ws and hocuspocus+wss are", scheme, ErrAddress)
+		return Address{}, fmt.Errorf("the scheme %q %w: ys, yss, ws, wss, hocuspocus+ws, hocuspocus+wss and relay+https are", scheme, ErrAddress)
 	}
 	if s.kind == YSweet {
 		c, err := token.ParseConnection(text)
@@ -92,10 +95,19 @@ const uuidLen = 36
 // the relay and that of the document by '-', also for the folder; elsewhere the id is the
 // name.
 func DocumentName(folder, id string) string {
-	if len(folder) == 2*uuidLen+1 && isUUID(folder[:uuidLen]) && isUUID(folder[uuidLen+1:]) && isUUID(id) {
-		return folder[:uuidLen+1] + id
+	if relay, _, ok := SplitRelay(folder); ok && isUUID(id) {
+		return relay + "-" + id
 	}
 	return id
+}
+
+// SplitRelay splits the name of a document of Relay into the ids of the relay and of the
+// document.
+func SplitRelay(name string) (relay, id string, ok bool) {
+	if len(name) != 2*uuidLen+1 || name[uuidLen] != '-' || !isUUID(name[:uuidLen]) || !isUUID(name[uuidLen+1:]) {
+		return "", "", false
+	}
+	return name[:uuidLen], name[uuidLen+1:], true
 }
 
 // DocumentIDs returns the possible ids of a document with this name, see DocumentName.

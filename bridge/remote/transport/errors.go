@@ -28,6 +28,9 @@ var (
 	ErrNoChannel   = errors.New("the token names no channel: other clients and webhooks are not told of changes in a note " +
 		"that relayfs is the first to open, until relay-server unloads it")
 	errOverflow = errors.New("server is too slow: its queue is full")
+	// ErrLogin and ErrNotShared wrap ErrDenied: a control plane gives no token.
+	ErrLogin     = fmt.Errorf("%w: no login", ErrDenied)
+	ErrNotShared = fmt.Errorf("%w: the folder is not shared with this login", ErrDenied)
 )
 
 const (
@@ -39,6 +42,8 @@ var hints = []struct {
 	err  error
 	hint string
 }{
+	{ErrLogin, "run 'relayfs login'"},
+	{ErrNotShared, "'relayfs folders' lists what is shared with you; ask the folder's owner"},
 	{ErrAudience, "set RELAYFS_SERVER_AUDIENCE to the url in the server's configuration, byte for byte, and check RELAYFS_SERVER_KEY"},
 	{ErrAstray, "let the server name its own address with TLS (url of relay-server, --url-prefix of y-sweet), or give the address that it names"},
 	{ErrWouldCreate, "set RELAYFS_TOKEN to a token for reading, or to the server token, to have it looked up"},
@@ -71,6 +76,14 @@ func (a Address) Explain(err error) string {
 		text += "; it is tried again by itself"
 	}
 	return text
+}
+
+// WriteHint returns what to do about a folder that may only be read.
+func (a Address) WriteHint() string {
+	if a.Kind == Relay {
+		return "ask the folder's owner for the right to write, if that is wanted"
+	}
+	return "set RELAYFS_TOKEN to one that may write and start again, if that is wanted"
 }
 
 func connectionError(err error) error {

@@ -19,10 +19,14 @@ import (
 const fileTimeout = 10 * time.Minute
 
 // Download implements Files.
-func (t *ysweet) Download(ctx context.Context, name, hash string, take func(io.Reader) error) error {
+func (t *ysweet) Download(ctx context.Context, name, hash, mimetype string, take func(io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
 	defer cancel()
-	where, err := t.fileURL(ctx, http.MethodGet, name, hash, "download-url", "downloadUrl")
+	tok, err := t.fileToken(ctx, name, hash, mimetype, 0)
+	if err != nil {
+		return err
+	}
+	where, err := t.fileURL(ctx, http.MethodGet, tok, hash, "download-url", "downloadUrl")
 	if err != nil {
 		return err
 	}
@@ -37,7 +41,11 @@ func (t *ysweet) Download(ctx context.Context, name, hash string, take func(io.R
 func (t *ysweet) Upload(ctx context.Context, name, hash, mimetype string, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
 	defer cancel()
-	where, err := t.fileURL(ctx, http.MethodPost, name, hash, "upload-url", "uploadUrl")
+	tok, err := t.fileToken(ctx, name, hash, mimetype, len(data))
+	if err != nil {
+		return err
+	}
+	where, err := t.fileURL(ctx, http.MethodPost, tok, hash, "upload-url", "uploadUrl")
 	if err != nil {
 		return err
 	}
@@ -62,23 +70,18 @@ func (t *ysweet) transfer(req *http.Request, take func(io.Reader) error) error {
 	return take(resp.Body)
 }
 
-// fileError returns ErrFileToken for one of some errors, if there is no key for file tokens.
+// fileError returns ErrFileToken for one of some errors, if nobody makes file tokens.
 func (t *ysweet) fileError(err error, some ...error) error {
-	if t.key == nil && slices.ContainsFunc(some, func(x error) bool { return errors.Is(err, x) }) {
+	if t.asks() && slices.ContainsFunc(some, func(x error) bool { return errors.Is(err, x) }) {
 		return fmt.Errorf("%w: %w", ErrFileToken, err)
 	}
 	return err
 }
 
 // fileURL asks for the URL of the bytes, maybe on another server and with credentials.
-func (t *ysweet) fileURL(ctx context.Context, method, name, hash, verb, field string) (string, error) {
-	bearer, err := t.fileToken(name, hash)
-	if err != nil {
-		return "", err
-	}
-	u := t.address.URL.JoinPath("f", name, verb)
-	u.RawQuery = url.Values{"hash": {hash}}.Encode()
-	data, err := t.do(ctx, method, u.String(), bearer, nil)
+func (t *ysweet) fileURL(ctx context.Context, method string, tok token.ClientToken, hash, verb, field string) (string, error) {
+	to := tok.BaseURL + "/" + verb + "?" + url.Values{"hash": {hash}}.Encode()
+	data, err := t.do(ctx, method, to, tok.Token, nil)
 	if err != nil {
 		return "", t.fileError(err, ErrDenied, status(http.StatusBadRequest))
 	}
@@ -93,11 +96,16 @@ func (t *ysweet) fileURL(ctx context.Context, method, name, hash, verb, field st
 	return where.String(), nil
 }
 
-// fileToken returns a token for the bytes, minted if there is a key. The server has no call
-// that returns one for a server token; it accepts that itself or refuses.
-func (t *ysweet) fileToken(name, hash string) (string, error) {
-	if t.key == nil {
-		return t.address.Token, nil
+// fileToken returns a token for the bytes: of the control plane, or minted if there is a key.
+// The server has no call that returns one for a server token; it accepts that itself or
+// refuses.
+func (t *ysweet) fileToken(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error) {
+	if t.plane != nil {
+		return t.plane.File(ctx, name, hash, mimetype, size)
 	}
-	return t.mint(token.Scope{Kind: token.File, ID: name, Hash: hash, Permission: token.Full})
+	text, err := t.address.Token, error(nil)
+	if t.key != nil {
+		text, err = t.mint(token.Scope{Kind: token.File, ID: name, Hash: hash, Permission: token.Full})
+	}
+	return token.ClientToken{BaseURL: t.address.URL.JoinPath("f", name).String(), Token: text}, err
 }

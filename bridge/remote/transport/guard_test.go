@@ -57,7 +57,7 @@ func (f *front) mint(scope token.Scope) string {
 
 // server returns a client that trusts the certificate.
 func (f *front) server(key *token.Key) *ysweet {
-	s := New(f.address, "folder", key, 1).(*ysweet)
+	s := New(f.address, "folder", key, nil, 1).(*ysweet)
 	s.guard.RoundTripper = f.secure.Client().Transport
 	return s
 }
@@ -69,7 +69,7 @@ func TestTokensKeepToTheAddress(t *testing.T) {
 	open := func(f *front) error { _, err := f.server(nil).Open(ctx, "note"); return err }
 	openWithKey := func(f *front) error { _, err := f.server(f.key).Open(ctx, "note"); return err }
 	download := func(f *front) error {
-		return f.server(f.key).Download(ctx, "file", "00", func(io.Reader) error { return nil })
+		return f.server(f.key).Download(ctx, "file", "00", "", func(io.Reader) error { return nil })
 	}
 	upload := func(f *front) error { return f.server(f.key).Upload(ctx, "file", "00", "image/png", nil) }
 	// answers with JSON that has the text in place of URL

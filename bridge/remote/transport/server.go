@@ -36,7 +36,7 @@ type Creator interface {
 
 // Files is a Server that stores the bytes of attachments, by name and hash.
 type Files interface {
-	Download(ctx context.Context, name, hash string, take func(io.Reader) error) error
+	Download(ctx context.Context, name, hash, mimetype string, take func(io.Reader) error) error
 	Upload(ctx context.Context, name, hash, mimetype string, data []byte) error
 }
 
@@ -48,9 +48,21 @@ type Examiner interface {
 	Examine(ctx context.Context, name string) (l *Link, full bool, err error)
 }
 
+// Tokens are the tokens that a control plane makes, and the addresses of the server that
+// takes them.
+type Tokens interface {
+	// Document returns a token for a document that is valid for some time yet.
+	Document(ctx context.Context, name string) (token.ClientToken, error)
+	// Expired discards the token of a document, which the server rejected.
+	Expired(name string)
+	// File returns a token for the bytes of an attachment. size may be 0 for a download.
+	File(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error)
+}
+
 // New returns the server at an address. folder is the name of the folder document, key
-// mints tokens and may be nil; fetching is the number of concurrent fetches.
-func New(a Address, folder string, key *token.Key, fetching int) Server {
+// mints tokens and may be nil, tokens are those of a Relay; fetching is the number of
+// concurrent fetches.
+func New(a Address, folder string, key *token.Key, tokens Tokens, fetching int) Server {
 	g := &guard{secure: a.URL.Scheme == "https" || a.URL.Scheme == "wss", RoundTripper: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: fetching, IdleConnTimeout: time.Minute,
 	}}
@@ -61,7 +73,7 @@ func New(a Address, folder string, key *token.Key, fetching int) Server {
 	case Hocuspocus:
 		return &hocuspocus{plain: plain{a, client, maxNamed}, opening: make(chan struct{}, maxOpening), named: make(map[string]*Link)}
 	}
-	return &ysweet{plain: plain{a, client, maxYSweet}, guard: g, key: key, folder: folder, tokens: make(map[string]clientToken)}
+	return &ysweet{plain: plain{a, client, maxYSweet}, guard: g, key: key, plane: tokens, folder: folder, tokens: make(map[string]clientToken)}
 }
 
 // plain is a Server, but for Open, of which a link is all that there is.

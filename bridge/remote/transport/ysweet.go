@@ -30,7 +30,8 @@ import (
 type ysweet struct {
 	plain
 	guard  *guard
-	key    *token.Key  // nil: the server is asked for tokens
+	key    *token.Key  // nil, as is plane: the server is asked for tokens
+	plane  Tokens      // of a control plane
 	folder string      // the channel in minted tokens
 	mute   atomic.Bool // the last token had no channel
 
@@ -71,7 +72,7 @@ func (t *ysweet) Open(ctx context.Context, name string) (*Link, error) {
 	}
 	l, err := t.dial(ctx, tok)
 	if errors.Is(err, ErrDenied) {
-		t.Expired(name)
+		err = t.denied(name, err)
 	}
 	return l, err
 }
@@ -99,8 +100,13 @@ func (t *ysweet) explained(err error, bearer string) error {
 	return err
 }
 
-// Examine implements Examiner. A token for reading creates nothing.
+// Examine implements Examiner. A token for reading creates nothing. A control plane makes
+// tokens for documents that there are.
 func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, err error) {
+	if t.plane != nil {
+		l, err = t.Open(ctx, name)
+		return l, err == nil && !l.ReadOnly(), err
+	}
 	tok, err := t.newToken(ctx, name, token.ReadOnly)
 	if err != nil {
 		return nil, false, err
@@ -139,6 +145,9 @@ func (t *ysweet) Costs() error {
 
 // token returns a token for the document that is valid for some time yet.
 func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, error) {
+	if t.plane != nil {
+		return t.plane.Document(ctx, name)
+	}
 	t.mu.Lock()
 	cached, ok := t.tokens[name]
 	t.mu.Unlock()
@@ -155,8 +164,23 @@ func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, err
 	return tok, nil
 }
 
+// asks reports whether tokens are requested from the server.
+func (t *ysweet) asks() bool { return t.key == nil && t.plane == nil }
+
+// denied discards a rejected token and returns the error.
+func (t *ysweet) denied(name string, err error) error {
+	t.Expired(name)
+	if t.plane != nil {
+		return fmt.Errorf("%w: %v", ErrNotShared, err)
+	}
+	return err
+}
+
 // Expired implements Server.
 func (t *ysweet) Expired(name string) {
+	if t.plane != nil {
+		t.plane.Expired(name)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.tokens, name)
@@ -213,7 +237,7 @@ func (t *ysweet) clientToken(name, text string, p token.Permission) token.Client
 
 // Create creates a document at the server, unless it exists.
 func (t *ysweet) Create(ctx context.Context, name string) error {
-	if t.key != nil {
+	if !t.asks() {
 		return nil // a full token creates what it opens
 	}
 	return t.post(ctx, map[string]any{"docId": name}, nil, "doc", "new")
@@ -319,7 +343,7 @@ func (t *ysweet) Fetch(ctx context.Context, name string) ([]byte, error) {
 		return nil, errors.ErrUnsupported
 	}
 	t.mu.Lock()
-	try := t.key == nil && !t.indirect
+	try := t.asks() && !t.indirect
 	t.mu.Unlock()
 	if try {
 		data, err := t.asUpdate(ctx, t.address.URL.JoinPath("d", name).String(), t.address.Token)
@@ -336,7 +360,7 @@ func (t *ysweet) Fetch(ctx context.Context, name string) ([]byte, error) {
 	}
 	data, err := t.asUpdate(ctx, tok.BaseURL, tok.Token)
 	if errors.Is(err, ErrDenied) {
-		t.Expired(name)
+		err = t.denied(name, err)
 	}
 	return data, err
 }

@@ -1,0 +1,108 @@
+package control
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/token"
+)
+
+// kept is a token with its end, as the service answers and as the cache has it.
+type kept struct {
+	token.ClientToken
+	Name       string `json:"name,omitempty"` // of the document, in the cache
+	ExpiryTime int64  `json:"expiryTime"`     // in milliseconds; 0 if the service does not say
+}
+
+func (k kept) goodAt(t time.Time) bool { return k.ExpiryTime == 0 || t.UnixMilli() < k.ExpiryTime }
+
+// cache has tokens by the names of documents, in memory and as lines of a file. What cannot
+// be written is requested again after a restart, so that errors of the disk do not count.
+type cache struct {
+	file string // "" for none
+
+	mu     sync.Mutex // protects the following, and the file
+	tokens map[string]kept
+	lines  int // of the file
+}
+
+// slack is the number of lines that are no longer needed before the file is written anew.
+const slack = 100
+
+// openCache reads what is good of a file.
+func openCache(file string, now time.Time) *cache {
+	c := &cache{file: file, tokens: make(map[string]kept)}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return c
+	}
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, 4*maxToken)
+	for lines.Scan() {
+		var k kept
+		if json.Unmarshal(lines.Bytes(), &k) == nil && isName(k.Name) {
+			c.tokens[k.Name] = k
+		}
+	}
+	maps.DeleteFunc(c.tokens, func(_ string, k kept) bool { return !k.goodAt(now) })
+	c.rewrite()
+	return c
+}
+
+func (c *cache) get(name string) (kept, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k, ok := c.tokens[name]
+	return k, ok
+}
+
+func (c *cache) drop(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.tokens, name) // of the file it is rejected once more after a restart
+}
+
+func (c *cache) put(name string, k kept) {
+	k.Name = name
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tokens[name] = k
+	if c.file == "" {
+		return
+	}
+	if c.lines++; c.lines > 2*len(c.tokens)+slack {
+		c.rewrite()
+		return
+	}
+	f, err := os.OpenFile(c.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	_ = json.NewEncoder(f).Encode(k)
+}
+
+// rewrite replaces the file. The caller holds the lock, if others know the cache.
+func (c *cache) rewrite() {
+	f, err := os.CreateTemp(filepath.Dir(c.file), "tokens-") // of mode 0600
+	if err != nil {
+		return
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	for _, k := range c.tokens {
+		if json.NewEncoder(w).Encode(k) != nil {
+			return
+		}
+	}
+	if w.Flush() == nil && os.Rename(f.Name(), c.file) == nil {
+		c.lines = len(c.tokens)
+	}
+}

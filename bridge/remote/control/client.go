@@ -1,0 +1,203 @@
+package control
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+)
+
+// Service is the address of a control plane.
+type Service struct {
+	API  string `json:"api"`  // of tokens
+	Auth string `json:"auth"` // of people and folders: a PocketBase
+}
+
+// ErrAddress is the error for a text that is no address of a service.
+var ErrAddress = errors.New("is not the address of a service")
+
+// ParseService checks the addresses of a service: https, or http on this machine. The error
+// wraps ErrAddress.
+func ParseService(api, auth string) (Service, error) {
+	s := Service{strings.TrimRight(api, "/"), strings.TrimRight(auth, "/")}
+	for _, text := range []string{s.API, s.Auth} {
+		u, err := url.Parse(text)
+		if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || !secure(u, "https", "http") {
+			return Service{}, fmt.Errorf("%q %w (https://host[:port][/path]; http:// on this machine only)", text, ErrAddress)
+		}
+	}
+	return s, nil
+}
+
+// secure reports whether u has the scheme tls, or on this machine plain.
+func secure(u *url.URL, tls, plain string) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == tls || u.Scheme == plain && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// Login is who has logged in where.
+type Login struct {
+	Service
+	User  string    `json:"user"`  // for people: an e-mail address or a name
+	Token string    `json:"token"` // the user's secret, a JWT
+	Since time.Time `json:"since"` // when the token was made
+}
+
+// ended reports whether the token's time is over, as far as it says.
+func (l Login) ended(now time.Time) bool {
+	_, rest, _ := strings.Cut(l.Token, ".")
+	payload, _, _ := strings.Cut(rest, ".")
+	var claims struct {
+		Exp int64 `json:"exp"`
+	}
+	data, err := base64URL.DecodeString(payload)
+	if err != nil || json.Unmarshal(data, &claims) != nil {
+		return false // the service decides
+	}
+	return claims.Exp > 0 && now.After(time.Unix(claims.Exp, 0))
+}
+
+// Logins keeps the login of a user.
+type Logins interface {
+	// Load returns the login, also one that another process has stored. The error wraps
+	// fs.ErrNotExist if there is none.
+	Load() (Login, error)
+	Store(Login) error
+	// Replace stores a login unless another one, or none, has taken the place of old.
+	Replace(old, login Login) error
+}
+
+// Options configure a Client.
+type Options struct {
+	Logins Logins
+	// Now returns the time; nil is time.Now.
+	Now func() time.Time
+	// Poll is how often Login asks whether the browser is back; default a second.
+	Poll time.Duration
+}
+
+// Client talks to a control plane.
+type Client struct {
+	o     Options
+	http  *http.Client
+	turns chan struct{} // a semaphore for requests of tokens
+
+	mu        sync.Mutex // protects the following
+	refreshed time.Time  // the last attempt
+}
+
+const (
+	// maxRequests is the number of tokens that are requested at a time.
+	maxRequests = 5
+	// maxAnswer bounds an answer: a page of folders is some 100 KiB.
+	maxAnswer      = 4 << 20
+	requestTimeout = 30 * time.Second
+)
+
+// New returns a client.
+func New(o Options) *Client {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Poll = cmp.Or(o.Poll, time.Second)
+	return &Client{
+		o: o, turns: make(chan struct{}, maxRequests),
+		http: &http.Client{
+			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: maxRequests, IdleConnTimeout: time.Minute},
+			// A redirection would take codes and tokens to another server.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+var (
+	errRefused  = errors.New("the service does not take the login")
+	errRejected = errors.New("the service rejects the request")
+)
+
+// call sends a request with a JSON body, if any, and decodes the answer. The errors are those
+// of package transport, errRefused and errRejected.
+func (c *Client) call(ctx context.Context, method, to, bearer string, body, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	var data []byte
+	if body != nil {
+		var err error
+		if data, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	if bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return unreachable(req.URL.Host, err)
+	}
+	defer resp.Body.Close()
+	if err := statusError(req.URL.Host, resp); err != nil {
+		return err
+	}
+	if data, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1)); err != nil {
+		return unreachable(req.URL.Host, err)
+	}
+	if len(data) > maxAnswer {
+		return protocol(req.URL.Host, "an answer is larger than %d MiB", maxAnswer>>20)
+	}
+	if err := json.Unmarshal(data, answer); err != nil {
+		// The error may quote the answer, which may hold a token.
+		return protocol(req.URL.Host, "an answer is not the JSON that is expected")
+	}
+	return nil
+}
+
+func unreachable(host string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err // the rest repeats the address
+	}
+	return fmt.Errorf("%w: %s: %v", transport.ErrUnreachable, host, err)
+}
+
+func protocol(host, format string, args ...any) error {
+	return fmt.Errorf("%w: %s: %s", transport.ErrProtocol, host, fmt.Sprintf(format, args...))
+}
+
+func statusError(host string, resp *http.Response) error {
+	switch {
+	case resp.StatusCode == http.StatusOK:
+		return nil
+	case resp.StatusCode == http.StatusBadRequest:
+		return fmt.Errorf("%w (%s: %s)", errRejected, host, resp.Status)
+	case resp.StatusCode == http.StatusUnauthorized:
+		return errRefused
+	case resp.StatusCode == http.StatusForbidden:
+		return transport.ErrNotShared
+	case resp.StatusCode == http.StatusNotFound:
+		return fmt.Errorf("%w (%s: %s)", transport.ErrNoDocument, host, resp.Status)
+	case resp.StatusCode == http.StatusTooManyRequests, resp.StatusCode >= 500:
+		return fmt.Errorf("%w (%s: %s)", transport.ErrUnreachable, host, resp.Status)
+	}
+	return fmt.Errorf("%w (%s: %s)", transport.ErrProtocol, host, resp.Status)
+}

@@ -1,0 +1,80 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+)
+
+// Folder is a shared folder of a service.
+type Folder struct {
+	Name      string `json:"name"`
+	ID        string `json:"id"`    // a UUID
+	Relay     string `json:"relay"` // the UUID of the relay that has it
+	RelayName string `json:"relayName,omitempty"`
+	Creator   string `json:"creator,omitempty"` // a name or an e-mail address
+	Private   bool   `json:"private"`
+}
+
+// Document returns the name of the folder's document at its server.
+func (f Folder) Document() string { return f.Relay + "-" + f.ID }
+
+// record is a folder as PocketBase tells of it.
+type record struct {
+	GUID    string
+	Name    string
+	Private bool
+	Expand  struct {
+		Relay   struct{ GUID, Name string }
+		Creator struct{ Name, Email string }
+	}
+}
+
+const (
+	perPage = 200
+	// maxPages bounds what a service that always has another page costs.
+	maxPages = 100
+)
+
+// Folders lists the folders that are shared with the user.
+func (c *Client) Folders(ctx context.Context) ([]Folder, error) {
+	folders := []Folder{}
+	for page := 1; page <= maxPages; page++ {
+		var answer struct {
+			TotalPages int
+			Items      []record
+		}
+		query := url.Values{"expand": {"relay,creator"}, "page": {strconv.Itoa(page)}, "perPage": {strconv.Itoa(perPage)}, "sort": {"name"}}
+		err := c.authorized(ctx, "", http.MethodGet, func(s Service) string {
+			return s.Auth + "/api/collections/shared_folders/records?" + query.Encode()
+		}, nil, &answer)
+		if errors.Is(err, transport.ErrNoDocument) {
+			return nil, fmt.Errorf("%w: it has no list of folders", transport.ErrProtocol)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range answer.Items {
+			f := Folder{Name: r.Name, ID: r.GUID, Relay: r.Expand.Relay.GUID, RelayName: r.Expand.Relay.Name, Private: r.Private}
+			if f.Creator = r.Expand.Creator.Name; f.Creator == "" {
+				f.Creator = r.Expand.Creator.Email
+			}
+			if f.Relay == "" {
+				continue // it is on no server
+			}
+			if _, _, ok := transport.SplitRelay(f.Document()); !ok {
+				return nil, fmt.Errorf("%w: the folder %q has ids that are not UUIDs", transport.ErrProtocol, f.Name)
+			}
+			folders = append(folders, f)
+		}
+		if page >= answer.TotalPages || len(answer.Items) == 0 {
+			return folders, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: its list of folders has no end", transport.ErrProtocol)
+}

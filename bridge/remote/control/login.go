@@ -1,0 +1,208 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+)
+
+var base64URL = base64.RawURLEncoding
+
+// provider is one of the sites at which people prove who they are.
+type provider struct {
+	Name         string `json:"name"`
+	State        string `json:"state"`
+	CodeVerifier string `json:"codeVerifier"`
+	AuthURL      string `json:"authUrl"` // without the redirection at its end
+}
+
+// exchangeID is the length of the id under which the service leaves the browser's code: the
+// first characters of the state.
+const exchangeID = 15
+
+// ErrProvider is the error for a provider that the service does not have, or for none where
+// it has several. Its text lists them.
+var ErrProvider = errors.New("choose how to log in")
+
+// Login logs a person in: it calls show with an address that is to be opened in a browser and
+// waits until the person has come back from there, or ctx ends. name is the provider, "" for
+// the only one. The login is stored.
+func (c *Client) Login(ctx context.Context, s Service, name string, show func(address string)) (Login, error) {
+	p, err := c.provider(ctx, s, name)
+	if err != nil {
+		return Login{}, err
+	}
+	redirect := s.Auth + "/api/oauth2-redirect"
+	show(p.AuthURL + url.QueryEscape(redirect))
+	code, err := c.code(ctx, s, p)
+	if err != nil {
+		return Login{}, err
+	}
+	login := Login{Service: s}
+	err = c.authenticate(ctx, &login, "auth-with-oauth2", map[string]string{
+		"provider": p.Name, "code": code, "codeVerifier": p.CodeVerifier, "redirectUrl": redirect,
+	})
+	if err != nil {
+		return Login{}, fmt.Errorf("log in with what %q says: %w", p.Name, err)
+	}
+	return login, c.o.Logins.Store(login)
+}
+
+// provider returns the provider of a name with what it needs for one login.
+func (c *Client) provider(ctx context.Context, s Service, name string) (provider, error) {
+	var methods struct {
+		AuthProviders []provider `json:"authProviders"`
+	}
+	if err := c.call(ctx, http.MethodGet, users(s, "auth-methods"), "", nil, &methods); errors.Is(err, transport.ErrNoDocument) {
+		return provider{}, protocol(s.Auth, "nobody can log in there")
+	} else if err != nil {
+		return provider{}, err
+	}
+	var names []string
+	for _, p := range methods.AuthProviders {
+		names = append(names, fmt.Sprintf("%q", p.Name))
+	}
+	i := slices.IndexFunc(methods.AuthProviders, func(p provider) bool { return p.Name == name })
+	if name == "" && len(names) == 1 {
+		i = 0
+	}
+	if i < 0 {
+		return provider{}, fmt.Errorf("%w: %s has the providers %s", ErrProvider, s.Auth, cmp.Or(strings.Join(names, ", "), "(none)"))
+	}
+	p := methods.AuthProviders[i]
+	// A browser is started with it: an address, no file and no flag.
+	if u, err := url.Parse(p.AuthURL); err != nil || u.Host == "" || !secure(u, "https", "http") {
+		return provider{}, protocol(s.Auth, "the address of %q is not one of a website", p.Name)
+	}
+	if len(p.State) < exchangeID || strings.Trim(p.State, alphanumeric) != "" {
+		return provider{}, protocol(s.Auth, "the state of %q is not one", p.Name)
+	}
+	return p, nil
+}
+
+const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// code waits for the code that the browser brings to the service.
+func (c *Client) code(ctx context.Context, s Service, p provider) (string, error) {
+	to := s.Auth + "/api/collections/code_exchange/records/" + p.State[:exchangeID]
+	for {
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(c.o.Poll):
+		}
+		var record struct {
+			Code string `json:"code"`
+		}
+		err := c.call(ctx, http.MethodGet, to, "", nil, &record)
+		switch {
+		case err == nil && record.Code != "":
+			return record.Code, nil
+		case err == nil, errors.Is(err, transport.ErrNoDocument), errors.Is(err, transport.ErrUnreachable):
+		default:
+			return "", err
+		}
+	}
+}
+
+// authenticate requests a token of the user and sets it in the login.
+func (c *Client) authenticate(ctx context.Context, login *Login, how string, body any) error {
+	var answer struct {
+		Token  string `json:"token"`
+		Record struct {
+			ID, Email, Name string
+		} `json:"record"`
+	}
+	if err := c.call(ctx, http.MethodPost, users(login.Service, how), login.Token, body, &answer); err != nil {
+		return err
+	}
+	if !isToken(answer.Token) {
+		return protocol(login.Auth, "the answer to a login has no token")
+	}
+	login.Token, login.Since = answer.Token, c.o.Now().UTC()
+	login.User = cmp.Or(answer.Record.Email, answer.Record.Name, answer.Record.ID)
+	return nil
+}
+
+func users(s Service, call string) string { return s.Auth + "/api/collections/users/" + call }
+
+// maxToken bounds a token of any kind.
+const maxToken = 16 << 10
+
+// isToken reports whether a text can stand in a header.
+func isToken(text string) bool {
+	return text != "" && len(text) <= maxToken && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+const (
+	// refreshAge is the age at which the token of a user is replaced by another one.
+	refreshAge = 24 * time.Hour
+	// refreshPause is the time between attempts.
+	refreshPause = 10 * time.Minute
+)
+
+// login returns a login at the API, refreshed daily. The error wraps transport.ErrLogin.
+func (c *Client) login(ctx context.Context, api string) (Login, error) {
+	l, err := c.o.Logins.Load()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Login{}, transport.ErrLogin
+	case err != nil:
+		return Login{}, fmt.Errorf("%w: %v", transport.ErrLogin, err)
+	case api != "" && l.API != api:
+		return Login{}, fmt.Errorf("%w at %s: it is at %s", transport.ErrLogin, api, l.API)
+	case l.ended(c.o.Now()):
+		return Login{}, fmt.Errorf("%w any more: that of %s has expired", transport.ErrLogin, l.User)
+	case !c.refreshDue(l):
+		return l, nil
+	}
+	next := l
+	err = c.authenticate(ctx, &next, "auth-refresh", nil)
+	switch {
+	case errors.Is(err, errRefused):
+		return Login{}, loginRefused(l)
+	case err != nil:
+		return l, nil // the old one is good yet
+	}
+	_ = c.o.Logins.Replace(l, next) // the old one is good for days yet
+	return next, nil
+}
+
+// refreshDue reports whether it is time to refresh a login, to one caller.
+func (c *Client) refreshDue(l Login) bool {
+	now := c.o.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now.Sub(l.Since) < refreshAge || now.Sub(c.refreshed) < refreshPause {
+		return false
+	}
+	c.refreshed = now
+	return true
+}
+
+func loginRefused(l Login) error {
+	return fmt.Errorf("%w any more: %v of %s", transport.ErrLogin, errRefused, l.User)
+}
+
+// authorized sends a request with the login at the API; to returns where.
+func (c *Client) authorized(ctx context.Context, api, method string, to func(Service) string, body, answer any) error {
+	l, err := c.login(ctx, api)
+	if err != nil {
+		return err
+	}
+	err = c.call(ctx, method, to(l.Service), l.Token, body, answer)
+	if errors.Is(err, errRefused) {
+		return loginRefused(l)
+	}
+	return err
+}
