@@ -111,7 +111,7 @@ interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 			if err != nil {
 				return err
 			}
-			sources, so, err := o.prepare(e, args)
+			sources, so, err := o.prepare(cmd.Context(), e, args)
 			if err != nil {
 				return err
 			}

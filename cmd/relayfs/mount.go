@@ -30,7 +30,8 @@ func newMountCommand(e *env) *cobra.Command {
 		Short: "Mount vaults as a folder until interrupted",
 		Long: `Mount shows each SOURCE, a vault directory or NAME=DIR, as a folder below
 MOUNTPOINT, and stays in the foreground until SIGINT, SIGTERM or SIGHUP. It then keeps
-what is unsaved, and unmounts. When the mount is ready it prints
+what is unsaved, and unmounts. A SOURCE may also be relay:NAME, a folder that
+'relayfs folders' lists, or the address of a server. When the mount is ready it prints
 "mounted MOUNTPOINT" on stderr. Sources and mountpoint that are not given come
 from the configuration file.`,
 		Example: "  relayfs mount ~/Notes /mnt/notes\n  relayfs mount Work=~/Documents/work ~/Notes ~/mnt --daemon",
@@ -56,7 +57,7 @@ from the configuration file.`,
 }
 
 func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir string) error {
-	sources, so, err := o.prepare(e, args)
+	sources, so, err := o.prepare(ctx, e, args)
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
@@ -44,7 +46,7 @@ which a backend makes tokens for its users.`,
 			if o.daemon {
 				return daemon.Start(cmd.Context(), e.stderr)
 			}
-			sources, so, err := o.prepare(e, args)
+			sources, so, err := o.prepare(cmd.Context(), e, args)
 			if err != nil {
 				return err
 			}
@@ -81,7 +83,7 @@ func (e *env) sources(args []string, command string) ([]string, error) {
 }
 
 // prepare checks the flags and parses the sources. It opens nothing.
-func (o *serveOptions) prepare(e *env, args []string) (sources []source.Source, so ownership.Options, err error) {
+func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sources []source.Source, so ownership.Options, err error) {
 	log, err := o.log.logger(e.stderr)
 	if err != nil {
 		return nil, so, err
@@ -95,7 +97,10 @@ func (o *serveOptions) prepare(e *env, args []string) (sources []source.Source, 
 	if err = o.yjs.Check(); err != nil {
 		return nil, so, err
 	}
-	if sources, err = source.Parse(args, o.folders); err == nil {
+	if slices.ContainsFunc(args, source.IsRelay) {
+		refreshFolders(ctx, account.Of(so.Base), log)
+	}
+	if sources, err = source.Parse(args, o.folders, o.state); err == nil {
 		err = o.yjs.CheckSources(sources)
 	}
 	return sources, so, err

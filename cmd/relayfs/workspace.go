@@ -110,7 +110,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	sources, err := source.Parse(args, f.folders)
+	sources, err := source.Parse(args, f.folders, f.state)
 	if err != nil {
 		return err
 	}

@@ -215,7 +215,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs": {
 		[]string{
-			"bridge", "bridge/model", "bridge/owner", "bridge/remote/transport", "bridge/semantic", "diffwrap", "fusefs", "mcpserver",
+			"bridge", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/semantic", "diffwrap", "fusefs", "mcpserver",
 			"cmd/relayfs/internal/...", "github.com/spf13/cobra",
 		},
 		"flags, wiring and exit codes; nobody imports it",
@@ -227,7 +227,8 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/system":  {[]string{"golang.org/x/sys/..."}, "what differs between operating systems; it knows nothing of notes"},
 	"cmd/relayfs/internal/listen":  {[]string{"cmd/relayfs/internal/clierr"}, "ports and servers on them; it knows no path"},
 	"cmd/relayfs/internal/daemon":  {[]string{"cmd/relayfs/internal/system"}, "a process in the background knows nothing of what it does there"},
-	"cmd/relayfs/internal/source":  {[]string{"bridge/model", "bridge/owner", "bridge/remote/transport", "bridge/token", "cmd/relayfs/internal/clierr"}, "what SOURCE arguments mean; it opens nothing"},
+	"cmd/relayfs/internal/account": {[]string{"bridge/remote/control", "bridge/remote/transport", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/secret", "github.com/zalando/go-keyring"}, "the login at a control plane, and the only place that knows the keyring; it knows no source"},
+	"cmd/relayfs/internal/source":  {[]string{"bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/token", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr"}, "what SOURCE arguments mean; it opens nothing"},
 	"cmd/relayfs/internal/config": {
 		[]string{"cmd/relayfs/internal/clierr", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 		"the only place that knows TOML; it sets flags and knows what none of them means",
@@ -249,8 +250,8 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/ownership": {
 		[]string{
-			"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/semantic", "bridge/store", "bridge/vault", "mcpserver",
-			"cmd/relayfs/internal/access", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/output",
+			"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/semantic", "bridge/store", "bridge/vault", "mcpserver",
+			"cmd/relayfs/internal/access", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/output",
 			"cmd/relayfs/internal/ports", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "golang.org/x/sync/errgroup",
 		},
 		"who serves a vault: it opens sources and stores, and answers on the owner's socket",
@@ -258,7 +259,7 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/mcpproxy": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
 	"cmd/relayfs/internal/status":   {[]string{"bridge", "bridge/model", "bridge/owner", "cmd/relayfs/internal/output", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/secret"}, "what is served, for people and scripts"},
 	"cmd/relayfs/internal/doctor": {
-		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system"},
+		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system"},
 		"it looks at what a mount needs, and opens no workspace",
 	},
 	"cmd/relayfs/internal/quietinit": {nil, "it must be initialised before everything that asks the terminal"},

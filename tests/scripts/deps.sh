@@ -2,7 +2,7 @@
 # Installs what the demo or the tests need and this machine lacks.
 #
 #   deps.sh demo   FUSE only
-#   deps.sh test   FUSE, the programs that the tests drive on a mount, and the npm packages of the interop tests
+#   deps.sh test   FUSE, the programs that the tests drive on a mount, and what the interop tests need of npm and of Go
 #
 # Debian packages come through apt-get (with sudo when not root). Nothing that is there already is touched.
 set -euo pipefail
@@ -57,6 +57,9 @@ if [[ $what == test ]]; then
 		say "npm ci in $dir"
 		npm ci --prefix "$dir" --no-audit --no-fund --loglevel=error >&2
 	done
+	# Some minutes the first time; after that it is in Go's cache.
+	say "building tests/pocketbase"
+	go build -C tests/pocketbase -o /dev/null .
 fi
 
 [[ -e /dev/fuse ]] || say "warning: /dev/fuse does not exist here (in a container: run it with --device /dev/fuse --cap-add SYS_ADMIN)"

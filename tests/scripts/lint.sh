@@ -11,6 +11,7 @@ if [[ -n $unformatted ]]; then
 fi
 echo "lint: go vet"
 go vet ./...
+go vet -C tests/pocketbase .
 echo "lint: staticcheck"
 go tool staticcheck ./...
 # macOS mounts through macFUSE or FUSE-T; Windows does everything but mount.

@@ -142,6 +142,7 @@ func (c *Client) call(ctx context.Context, method, to, bearer string, body, answ
 	if err != nil {
 		return err
 	}
+	req.Header.Set("User-Agent", "relayfs")
 	if bearer != "" {
 		req.Header.Set("Authorization", "Bearer "+bearer)
 	}

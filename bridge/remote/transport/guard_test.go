@@ -133,7 +133,7 @@ func TestRedirectWithinTheHost(t *testing.T) {
 func TestErrorsWithoutToken(t *testing.T) {
 	f := newFront(t, func(*front, http.ResponseWriter, *http.Request) {})
 	f.address.Token = f.mint(token.Scope{Kind: token.Prefix, ID: "n"})
-	_, err := New(f.address, "folder", nil, 1).Open(t.Context(), "note")
+	_, err := New(f.address, "folder", nil, nil, 1).Open(t.Context(), "note")
 	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), f.address.Token) {
 		t.Errorf("error is %v", err)
 	}

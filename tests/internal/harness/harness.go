@@ -42,30 +42,33 @@ var theBinary = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv("RELAYFS_BINARY"); path != "" {
 		return path, nil
 	}
-	return build()
+	return Build("cmd/relayfs", os.Getenv("RELAYFS_RACE") == "1")
 })
 
-// builtIn is the directory of the program if it was built here.
+// builtIn is the directory of what was built here, "" if nothing was.
 var builtIn string
 
-func build() (string, error) {
-	var err error
-	if builtIn, err = os.MkdirTemp("", "relayfs-bin-"); err != nil {
-		return "", err
+// Build builds a program of the repository, or of a module below it. It returns its path, which goes with the tests.
+func Build(dir string, race bool) (string, error) {
+	if builtIn == "" {
+		var err error
+		if builtIn, err = os.MkdirTemp("", "relayfs-bin-"); err != nil {
+			return "", err
+		}
+		// Other users must be able to run it: one test drops root's rights.
+		if err := os.Chmod(builtIn, 0o755); err != nil {
+			return "", err
+		}
 	}
-	// Other users must be able to run it: one test drops root's rights.
-	if err := os.Chmod(builtIn, 0o755); err != nil {
-		return "", err
-	}
-	path := filepath.Join(builtIn, "relayfs")
+	path := filepath.Join(builtIn, filepath.Base(dir))
 	args := []string{"build", "-o", path}
-	if os.Getenv("RELAYFS_RACE") == "1" {
+	if race {
 		args = append(args, "-race")
 	}
-	cmd := exec.Command("go", append(args, "./cmd/relayfs")...)
-	cmd.Dir = Repo()
+	cmd := exec.Command("go", append(args, ".")...)
+	cmd.Dir = Repo(dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build relayfs: %w\n%s", err, out)
+		return "", fmt.Errorf("build %s: %w\n%s", dir, err, out)
 	}
 	return path, nil
 }

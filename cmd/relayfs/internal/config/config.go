@@ -22,7 +22,7 @@ import (
 
 // A setting comes from the flag, else the environment (RELAYFS_ and the flag's name in capitals, with
 // '_' for '-'), else the configuration file, else its default. The file is TOML. Its keys are the names
-// of the flags of mount, mcp and serve, and
+// of the flags of mount, mcp, serve and login, and
 //
 //	sources    = ["~/Notes", "Team=~/Documents/team"]
 //	mountpoint = "~/relayfs"
@@ -39,14 +39,15 @@ type Config struct {
 	known      []string            // flags that can be set
 }
 
-// servers are the commands whose flags the file and the environment set.
-var servers = []string{"mount", "mcp", "serve"}
+// servers are the commands whose flags the file and the environment set: those that serve, and the one that
+// says where folders come from.
+var servers = []string{"mount", "mcp", "serve", "login"}
 
 // everywhere are the flags that they also set for all other commands.
 var everywhere = []string{"state", "log-level", "log-format", "server-audience"}
 
 // neverConfigured are flags of servers that belong to one call.
-var neverConfigured = []string{"daemon", "help", "config"}
+var neverConfigured = []string{"daemon", "help", "config", "timeout"}
 
 // fileOf returns the path that flag gives, or the default.
 func fileOf(flag string) (string, error) {

@@ -18,7 +18,7 @@ import (
 
 // FirstSources returns the sources for a new configuration: args as absolute paths, or the vaults found.
 func FirstSources(args []string) ([]string, error) {
-	if _, err := source.Parse(args, nil); err != nil {
+	if _, err := source.Parse(args, nil, ""); err != nil {
 		return nil, err
 	}
 	sources := make([]string, len(args))

@@ -19,6 +19,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -51,7 +52,7 @@ type Options struct {
 
 // Examine examines what a mount of the sources needs.
 func Examine(ctx context.Context, o Options) (*Report, error) {
-	sources, err := source.Parse(o.Sources, o.Folders)
+	sources, err := source.Parse(o.Sources, o.Folders, o.State)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func Examine(ctx context.Context, o Options) (*Report, error) {
 	r := &Report{Findings: append(fusefs.Diagnose(), examineState(base)), Running: []owner.Info{}}
 	for _, src := range sources {
 		if src.Server != nil {
-			r.Findings = append(r.Findings, examineServer(ctx, src, o.Audience)...)
+			r.Findings = append(r.Findings, examineServer(ctx, src, o.Audience, base)...)
 			continue
 		}
 		r.Findings = append(r.Findings, examineFolder(src.Name, src.Dir), examineVault(src, "/proc/sys/fs/inotify/max_user_watches"))
@@ -245,14 +246,20 @@ func isMissing(path string) bool {
 	return err != nil
 }
 
-func examineServer(ctx context.Context, src source.Source, audience string) []fusefs.Finding {
+func examineServer(ctx context.Context, src source.Source, audience, base string) []fusefs.Finding {
 	f := fusefs.Finding{Name: "server of " + src.Name}
 	address := src.Server.Address
 	address.Audience = audience
-	key, err := source.ServerKey()
+	o := remote.Options{Address: address, Folder: src.Server.Folder}
+	var err error
+	if address.Kind == transport.Relay {
+		o.Tokens, err = account.Of(base).Probe(address, o.Folder)
+	} else {
+		o.Key, err = source.ServerKey()
+	}
 	var found remote.Finding
 	if err == nil {
-		found, err = remote.Probe(ctx, remote.Options{Address: address, Folder: src.Server.Folder, Key: key})
+		found, err = remote.Probe(ctx, o)
 	}
 	switch {
 	case errors.Is(err, transport.ErrWouldCreate):
@@ -264,7 +271,7 @@ func examineServer(ctx context.Context, src source.Source, audience string) []fu
 		f.Mend = "check the folder's id in --folder NAME=ID, unless the folder is new"
 	case found.ReadOnly:
 		f.Severity, f.Detail = fusefs.Warn, fmt.Sprintf("%s lets this token read only", address)
-		f.Mend = "set " + source.TokenVariable + " to a token that may write, if that is wanted"
+		f.Mend = address.WriteHint()
 	default:
 		f.Severity, f.Detail = fusefs.OK, fmt.Sprintf("%s answers, with %d entries", address, found.Entries)
 	}

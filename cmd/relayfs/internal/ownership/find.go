@@ -81,7 +81,7 @@ func (s Search) Follow(ctx context.Context, args []string) (c *owner.Client, sta
 	if len(args) == 0 {
 		given, folders = c.Info().Sources, nil
 	}
-	sources, err := source.Parse(given, folders)
+	sources, err := source.Parse(given, folders, s.State)
 	if err != nil {
 		return nil, "", err
 	}
@@ -105,7 +105,7 @@ func (s Search) look(args []string) (*owner.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources, err := source.Parse(args, s.Folders)
+	sources, err := source.Parse(args, s.Folders, s.State)
 	if err != nil {
 		return nil, err
 	}

@@ -22,8 +22,10 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/vault"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -44,6 +46,7 @@ type Options struct {
 type Session struct {
 	Workspace *bridge.Workspace
 	owner     *owner.Owner
+	account   *account.Account
 	sources   []source.Source
 	State     string // of the first vault
 	version   string // of this program
@@ -53,7 +56,7 @@ type Session struct {
 
 // Open locks the vaults, opens their stores and lists their notes.
 func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, err error) {
-	s := &Session{sources: sources, State: sources[0].State(o.Base), version: o.Version, Log: o.Workspace.Logger}
+	s := &Session{sources: sources, State: sources[0].State(o.Base), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger}
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -119,7 +122,14 @@ func (s *Session) Close() error {
 }
 
 func (s *Session) openServer(src source.Source, state string, o *Options) (bridge.FolderSource, error) {
-	key, err := source.ServerKey()
+	r := remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Logger: s.Log, Attachments: filepath.Join(state, "attachments"), Author: o.Presence}
+	r.Address.Audience = o.Audience
+	var err error
+	if r.Address.Kind == transport.Relay {
+		r.Tokens, err = s.account.Tokens(r.Address, r.Folder)
+	} else {
+		r.Key, err = source.ServerKey()
+	}
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
@@ -128,9 +138,7 @@ func (s *Session) openServer(src source.Source, state string, o *Options) (bridg
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, st.Close)
-	address := src.Server.Address
-	address.Audience = o.Audience
-	r := remote.Options{Address: address, Folder: src.Server.Folder, Store: st, Key: key, Logger: s.Log, Attachments: filepath.Join(state, "attachments"), Author: o.Presence}
+	r.Store = st
 	if output.Stderr.TakesLines() {
 		r.Progress = progressLine(src.Name)
 	}

@@ -49,6 +49,22 @@ func Create(file, text string) error {
 	return errors.Join(err, f.Close())
 }
 
+// Replace creates such a file, or replaces it whole.
+func Replace(file, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".new-") // of mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
 // MinToken is the least length of a token, in characters.
 const MinToken = 16
 

@@ -1,5 +1,5 @@
-// Package source parses the SOURCE arguments of commands, each a local vault or a shared folder of a server,
-// and names the folders where relayfs keeps their state. It opens no source.
+// Package source parses the SOURCE arguments of commands, each a local vault, a shared folder of a server, or
+// one of the folders that a login opens, and names the folders where relayfs keeps their state. It opens no source.
 package source
 
 import (
@@ -23,7 +23,7 @@ import (
 
 // Secrets come from the environment, because everybody can read a command line.
 const (
-	TokenVariable = "RELAYFS_TOKEN"
+	tokenVariable = "RELAYFS_TOKEN"
 	keyVariable   = "RELAYFS_SERVER_KEY"
 )
 
@@ -50,15 +50,21 @@ func (s Source) String() string {
 
 var serverScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
 
-// Parse parses SOURCE arguments: DIR, NAME=DIR, or a server's address. folders are its NAME=ID.
-func Parse(args, folders []string) ([]Source, error) {
+// Parse parses SOURCE arguments: DIR, NAME=DIR, a server's address, or relay:FOLDER. folders are the NAME=ID of
+// servers, and state is --state.
+func Parse(args, folders []string, state string) ([]Source, error) {
 	var sources []Source
 	for _, arg := range args {
 		var list []Source
 		var err error
-		if serverScheme.MatchString(arg) {
+		name, folder, shared := cutRelay(arg)
+		switch {
+		case serverScheme.MatchString(arg):
 			list, err = parseServer(arg, folders)
-		} else {
+		case shared:
+			list = make([]Source, 1)
+			list[0], err = findRelay(name, folder, state)
+		default:
 			list = make([]Source, 1)
 			list[0], err = ParseVault(arg)
 		}
@@ -77,7 +83,7 @@ func Parse(args, folders []string) ([]Source, error) {
 			}
 		}
 	}
-	if len(folders) > 0 && !slices.ContainsFunc(sources, func(s Source) bool { return s.Server != nil }) {
+	if len(folders) > 0 && !slices.ContainsFunc(args, serverScheme.MatchString) {
 		return nil, clierr.Usagef("--folder %s names a folder of a server, but no SOURCE is the address of one", folders[0])
 	}
 	return sources, nil
@@ -101,8 +107,8 @@ func parseServer(arg string, folders []string) ([]Source, error) {
 	if err != nil {
 		return nil, clierr.Usagef("SOURCE: %v", err)
 	}
-	if address.Token == "" {
-		address.Token = os.Getenv(TokenVariable)
+	if address.Token == "" && address.Kind != transport.Relay {
+		address.Token = os.Getenv(tokenVariable)
 	}
 	if len(folders) == 0 {
 		return nil, clierr.Usagef("no folder of %s is named: --folder NAME=ID, with the id of its folder document", address)
@@ -178,7 +184,7 @@ func Names(sources []Source) []string {
 
 // Absolute returns a SOURCE argument with an absolute path.
 func Absolute(arg string) (string, error) {
-	if serverScheme.MatchString(arg) {
+	if serverScheme.MatchString(arg) || IsRelay(arg) {
 		return arg, nil
 	}
 	name, dir, named := strings.Cut(arg, "=")

@@ -1,0 +1,196 @@
+// Package account keeps the login at a control plane, below the state folder: who is logged in and where, the
+// list of shared folders, and the tokens of documents. The user's secret lies in the system's keyring where
+// there is one, else in a file that only the user may read.
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/zalando/go-keyring"
+
+	"github.com/relayfs/relayfs/bridge/remote/control"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
+)
+
+// Account is the login of a state folder. It is a control.Logins.
+type Account struct {
+	dir    string
+	Client *control.Client
+}
+
+// Of returns the login of a state folder. It reads nothing yet.
+func Of(base string) *Account {
+	a := &Account{dir: filepath.Join(base, "login")}
+	a.Client = control.New(control.Options{Logins: a})
+	return a
+}
+
+// file returns the path of something that is kept.
+func (a *Account) file(name string) string { return filepath.Join(a.dir, name) }
+
+const (
+	loginFile   = "login.json"
+	foldersFile = "folders.json"
+	// tokensSuffix ends the names of the files with the tokens of a folder.
+	tokensSuffix = ".tokens"
+	// keyringService is what the keyring calls this program.
+	keyringService = "relayfs"
+)
+
+// stored is the file of a login.
+type stored struct {
+	control.Login      // without its token, if Keyring is set
+	Keyring       bool `json:"keyring"` // the token is there
+}
+
+// Load implements control.Logins.
+func (a *Account) Load() (control.Login, error) {
+	var s stored
+	if err := a.read(loginFile, &s); err != nil {
+		return control.Login{}, err
+	}
+	if s.Keyring {
+		err := ask(func() (err error) {
+			s.Token, err = keyring.Get(keyringService, a.dir)
+			return err
+		})
+		if err != nil {
+			return control.Login{}, fmt.Errorf("it lies in the system's keyring, which does not give it: %v", err)
+		}
+	}
+	return s.Login, nil
+}
+
+// Store implements control.Logins. What an earlier login opened goes.
+func (a *Account) Store(l control.Login) error {
+	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+		return err
+	}
+	earlier, err := filepath.Glob(a.file("*" + tokensSuffix))
+	for _, file := range append(earlier, a.file(foldersFile)) {
+		if e := os.Remove(file); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return errors.Join(err, a.keep(l))
+}
+
+// Replace implements control.Logins.
+func (a *Account) Replace(old, l control.Login) error {
+	if now, err := a.Load(); err != nil || now.Token != old.Token {
+		return err
+	}
+	return a.keep(l)
+}
+
+func (a *Account) keep(l control.Login) error {
+	token := l.Token
+	s := stored{Login: l, Keyring: ask(func() error { return keyring.Set(keyringService, a.dir, token) }) == nil}
+	if s.Keyring {
+		s.Token = ""
+	}
+	return a.write(loginFile, s)
+}
+
+// Remove forgets the login, the folders and the tokens, and returns whose login it was. The error wraps
+// fs.ErrNotExist if there is none.
+func (a *Account) Remove() (control.Login, error) {
+	var s stored
+	err := a.read(loginFile, &s)
+	if err == nil && s.Keyring {
+		err = ask(func() error { return keyring.Delete(keyringService, a.dir) })
+		if errors.Is(err, keyring.ErrNotFound) {
+			err = nil
+		}
+		if err != nil {
+			err = clierr.WithHint(fmt.Errorf("the login stays in the system's keyring: %w", err), "remove it there; it is the one of "+keyringService)
+		}
+	}
+	s.Token = ""
+	return s.Login, errors.Join(err, os.RemoveAll(a.dir))
+}
+
+// List is the list of folders as it was when the service last answered.
+type List struct {
+	API     string           `json:"api"`
+	Folders []control.Folder `json:"folders"`
+}
+
+// Folders returns the stored list.
+func (a *Account) Folders() (List, error) {
+	var l List
+	err := a.read(foldersFile, &l)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = clierr.WithHint(errors.New("no list of shared folders is here"), "run 'relayfs login', then 'relayfs folders'")
+	}
+	return l, err
+}
+
+// Refresh asks the service for the list of folders and stores it.
+func (a *Account) Refresh(ctx context.Context) (List, error) {
+	login, err := a.Load()
+	if errors.Is(err, fs.ErrNotExist) {
+		return List{}, transport.ErrLogin
+	}
+	if err != nil {
+		return List{}, err
+	}
+	l := List{API: login.API}
+	if l.Folders, err = a.Client.Folders(ctx); err != nil {
+		return List{}, err
+	}
+	return l, a.write(foldersFile, l)
+}
+
+// Tokens returns the tokens of a folder at the control plane of an address. They are kept.
+func (a *Account) Tokens(address transport.Address, folder string) (transport.Tokens, error) {
+	return a.Client.Tokens(address.URL.String(), folder, a.file(folder+tokensSuffix))
+}
+
+// Probe is Tokens without a trace on the disk.
+func (a *Account) Probe(address transport.Address, folder string) (transport.Tokens, error) {
+	return a.Client.Tokens(address.URL.String(), folder, "")
+}
+
+func (a *Account) read(name string, v any) error {
+	text, err := secret.Read(a.file(name))
+	if err != nil {
+		return err
+	}
+	if json.Unmarshal([]byte(text), v) != nil {
+		return clierr.WithHint(fmt.Errorf("file %q is damaged", a.file(name)), "run 'relayfs login' again")
+	}
+	return nil
+}
+
+func (a *Account) write(name string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return secret.Replace(a.file(name), string(data)+"\n")
+}
+
+// keyringPatience bounds a call of the keyring, which may wait for a person to unlock it.
+const keyringPatience = 20 * time.Second
+
+// ask calls the keyring. A call that takes too long goes on by itself.
+func ask(do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(keyringPatience):
+		return errors.New("it does not answer")
+	}
+}

@@ -1,0 +1,91 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/control"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+)
+
+// relayPrefix begins a SOURCE argument that is a folder of the login.
+const relayPrefix = "relay:"
+
+// IsRelay reports whether a SOURCE argument is a folder of the login, by name.
+func IsRelay(arg string) bool {
+	_, _, ok := cutRelay(arg)
+	return ok
+}
+
+// cutRelay splits relay:FOLDER or NAME=relay:FOLDER.
+func cutRelay(arg string) (name, folder string, ok bool) {
+	if folder, ok = strings.CutPrefix(arg, relayPrefix); ok && !strings.HasPrefix(folder, "//") {
+		return "", folder, true
+	}
+	name, rest, _ := strings.Cut(arg, "=")
+	folder, ok = strings.CutPrefix(rest, relayPrefix)
+	return name, folder, ok && !strings.Contains(name, "/")
+}
+
+// findRelay finds a folder in the stored list of the login: by its name, RELAY/NAME, or its id.
+func findRelay(name, folder, state string) (Source, error) {
+	base, err := StateDir(state)
+	if err != nil {
+		return Source{}, err
+	}
+	list, err := account.Of(base).Folders()
+	if err != nil {
+		return Source{}, fmt.Errorf("relay:%s: %w", folder, err)
+	}
+	found := slices.DeleteFunc(slices.Clone(list.Folders), func(f control.Folder) bool {
+		return f.Name != folder && f.RelayName+"/"+f.Name != folder && !strings.EqualFold(f.ID, folder)
+	})
+	switch {
+	case len(found) > 1:
+		return Source{}, clierr.Usagef("%d folders are called %q: name one of them by its id: %s", len(found), folder, describe(found))
+	case len(found) == 0 && len(list.Folders) == 0:
+		return Source{}, clierr.Usagef("no folder %q: nothing is shared with this login at %s", folder, list.API)
+	case len(found) == 0:
+		return Source{}, clierr.Usagef("no folder %q is shared with this login; there are %s", folder, describe(list.Folders))
+	}
+	if name == "" {
+		name = found[0].Name
+	}
+	if err := model.CheckName(name); err != nil {
+		return Source{}, clierr.Usagef("folder name %q: %v; name it with NAME=relay:%s", name, err, found[0].ID)
+	}
+	address, err := transport.ParseAddress("relay+" + list.API)
+	return Source{Name: name, Server: &ServerFolder{address, found[0].Document()}}, err
+}
+
+// maxDescribed bounds the folders that an error lists.
+const maxDescribed = 20
+
+// describe lists folders for an error.
+func describe(folders []control.Folder) string {
+	var list []string
+	for i, f := range folders {
+		if i == maxDescribed {
+			list = append(list, fmt.Sprintf("and %d more", len(folders)-i))
+			break
+		}
+		list = append(list, fmt.Sprintf("%q (%s)", f.Name, origin(f)))
+	}
+	return strings.Join(list, ", ")
+}
+
+// origin tells folders of the same name apart.
+func origin(f control.Folder) string {
+	text := "relay:" + f.ID
+	if f.RelayName != "" {
+		text += fmt.Sprintf(", of relay %q", f.RelayName)
+	}
+	if f.Creator != "" {
+		text += ", by " + f.Creator
+	}
+	return text
+}

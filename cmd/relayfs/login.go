@@ -1,0 +1,227 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"runtime"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/control"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/page"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
+)
+
+type loginOptions struct {
+	api, auth, provider, state string
+	noBrowser                  bool
+	timeout                    time.Duration
+}
+
+func newLoginCommand(e *env) *cobra.Command {
+	var o loginOptions
+	cmd := &cobra.Command{
+		Use:   "login",
+		Short: "Log in at Relay's hosted service, to mount what is shared with you there",
+		Long: `Login prints an address to open in a browser, opens it if there is a desktop, and
+waits until you have logged in there. After it 'relayfs folders' lists the folders
+that are shared with you, and 'relayfs mount relay:NAME' mounts one. The login lies in the
+system's keyring, or in a file that only you can read.
+
+The service is a third party's (System3, for the plugin Relay of Obsidian), and
+its terms apply. --api and --auth name another one with the same API.`,
+		Example: "  relayfs login\n  relayfs login --provider google --no-browser\n  relayfs login --api https://api.example.org --auth https://auth.example.org",
+		Args:    usageArgs(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), e) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&o.api, "api", "https://api.system3.md", "address of the service")
+	fl.StringVar(&o.auth, "auth", "https://auth.system3.md", "where the service has its people and folders, a PocketBase")
+	fl.StringVar(&o.provider, "provider", "", "how to log in, such as google or github, if the service offers several")
+	fl.BoolVar(&o.noBrowser, "no-browser", false, "open no browser")
+	fl.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait for the browser")
+	registerLoginState(cmd, &o.state)
+	return cmd
+}
+
+func registerLoginState(cmd *cobra.Command, state *string) {
+	cmd.Flags().StringVar(state, "state", "", "folder for the login (default $XDG_STATE_HOME/relayfs)")
+}
+
+func (o *loginOptions) run(ctx context.Context, e *env) error {
+	service, err := control.ParseService(o.api, o.auth)
+	if err != nil {
+		return clierr.Usage(err)
+	}
+	base, err := source.StateDir(o.state)
+	if err != nil {
+		return err
+	}
+	acc := account.Of(base)
+	wait, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	var waiting sync.WaitGroup
+	login, err := acc.Client.Login(wait, service, o.provider, func(address string) {
+		fmt.Fprintf(e.stderr, "open this address in a browser, and log in there:\n")
+		output.Line(e.stdout, "%s", address)
+		if !o.noBrowser && hasDesktop() {
+			_ = page.OpenBrowser(ctx, address) // the address is printed
+		}
+		waiting.Go(func() { showWaiting(wait, o.timeout) })
+	})
+	cancel()
+	waiting.Wait()
+	switch {
+	case errors.Is(err, control.ErrProvider):
+		return clierr.WithHint(err, "name one with --provider")
+	case errors.Is(err, context.DeadlineExceeded):
+		return clierr.WithHint(fmt.Errorf("nobody has logged in within %v", o.timeout), "run 'relayfs login' again")
+	case err != nil:
+		return err
+	}
+	output.Line(e.stderr, "logged in as %s", login.User)
+	list, err := acc.Refresh(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "%s shared with you: see 'relayfs folders'\n", output.Plural(len(list.Folders), "folder"))
+	return nil
+}
+
+// hasDesktop reports whether a browser can be seen.
+func hasDesktop() bool {
+	return runtime.GOOS == "darwin" || runtime.GOOS == "windows" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
+}
+
+// showWaiting shows the time that is left, until ctx ends.
+func showWaiting(ctx context.Context, limit time.Duration) {
+	if !output.Stderr.TakesLines() {
+		return
+	}
+	end := time.Now().Add(limit)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		output.Stderr.Show(fmt.Sprintf("waiting for the browser, %v left (Ctrl-C to leave it)", time.Until(end).Round(time.Second)), false)
+		select {
+		case <-ctx.Done():
+			output.Stderr.Show("", false)
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func newFoldersCommand(e *env) *cobra.Command {
+	var state string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "folders",
+		Short: "List the folders that are shared with the login",
+		Long: `Folders lists the shared folders of the service that 'relayfs login' has logged in at,
+each with the SOURCE for 'relayfs mount' and other commands. Without network it
+prints the last list.`,
+		Example: "  relayfs folders\n  relayfs mount relay:Team ~/notes",
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			base, err := source.StateDir(state)
+			if err != nil {
+				return err
+			}
+			acc := account.Of(base)
+			list, err := acc.Refresh(cmd.Context())
+			if errors.Is(err, transport.ErrUnreachable) {
+				output.Line(e.stderr, "%v; this is the last list", err)
+				list, err = acc.Folders()
+			}
+			if err != nil {
+				return err
+			}
+			return show(e, asJSON, list.Folders, printFolders)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	registerLoginState(cmd, &state)
+	return cmd
+}
+
+func printFolders(w io.Writer, folders []control.Folder) error {
+	if len(folders) == 0 {
+		fmt.Fprintln(w, "no folder is shared with you")
+		return nil
+	}
+	count := make(map[string]int)
+	for _, f := range folders {
+		count[f.Name]++
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range folders {
+		arg := "relay:" + f.Name
+		if count[f.Name] > 1 {
+			arg = "relay:" + f.ID
+		}
+		access := "shared"
+		if f.Private {
+			access = "private"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", output.OneLine(f.Name), output.OneLine(arg), access, output.OneLine(cmp.Or(f.RelayName, f.Relay)), output.OneLine(f.Creator))
+	}
+	return table.Flush()
+}
+
+func newLogoutCommand(e *env) *cobra.Command {
+	var state string
+	cmd := &cobra.Command{
+		Use:   "logout",
+		Short: "Forget the login, the list of folders and their tokens",
+		Long: `Logout removes the login from the keyring or its file, the list of folders and the
+tokens of documents. Notes that are here stay. A mount that runs goes on with the tokens
+that it has until they end, within the hour as a rule; 'relayfs unmount' ends it at once.`,
+		Example: "  relayfs logout",
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			base, err := source.StateDir(state)
+			if err != nil {
+				return err
+			}
+			login, err := account.Of(base).Remove()
+			if errors.Is(err, fs.ErrNotExist) {
+				fmt.Fprintln(e.stderr, "nobody is logged in")
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			output.Line(e.stderr, "logged out %s at %s", login.User, login.API)
+			return nil
+		},
+	}
+	registerLoginState(cmd, &state)
+	return cmd
+}
+
+// refreshPatience bounds the wait for the list of folders before the stored one is taken.
+const refreshPatience = 5 * time.Second
+
+// refreshFolders stores the present list of folders, so that a SOURCE can be one that was shared just now.
+func refreshFolders(ctx context.Context, acc *account.Account, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
+	defer cancel()
+	if _, err := acc.Refresh(ctx); err != nil {
+		log.Warn("list of folders not refreshed", model.LogErr, err)
+	}
+}
