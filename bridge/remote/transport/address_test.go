@@ -13,6 +13,7 @@ func TestParseAddress(t *testing.T) {
 		"wss://secret@h:1234":             "wss://h:1234",
 		"hocuspocus+ws://h:1/collab?x=1#": "hocuspocus+ws://h:1/collab",
 		"hocuspocus+wss://h":              "hocuspocus+wss://h",
+		"relay+https://api.h/":            "relay+https://api.h",
 	} {
 		a, err := ParseAddress(text)
 		if err != nil || a.String() != want || strings.Contains(text, "secret") != (a.Token == "secret") {

@@ -1,0 +1,82 @@
+package transport_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/token"
+)
+
+// plane is a control plane whose tokens are for the server at an address.
+type plane struct {
+	server  string
+	expired []string
+}
+
+func (p *plane) Document(_ context.Context, name string) (token.ClientToken, error) {
+	return token.NewClientToken(p.server+"/d/"+name, name, "of-document", token.Full), nil
+}
+
+func (p *plane) Expired(name string) { p.expired = append(p.expired, name) }
+
+func (p *plane) File(_ context.Context, name, hash, mimetype string, _ int) (token.ClientToken, error) {
+	return token.ClientToken{BaseURL: p.server + "/f/" + name, Token: "of-" + hash + "-" + mimetype}, nil
+}
+
+// With a control plane documents are fetched and files loaded where its tokens say, with them and nothing else. A token
+// that the server rejects is given back.
+func TestControlPlane(t *testing.T) {
+	taken := "of-document"
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /d/note/as-update", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+taken {
+			http.Error(w, "no", http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, "update")
+	})
+	mux.HandleFunc("GET /f/pic/download-url", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer of-0a-image/png" {
+			http.Error(w, "no", http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, `{"downloadUrl":"http://`+r.Host+`/bytes"}`)
+	})
+	mux.HandleFunc("GET /d/note/ws/note", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) })
+	mux.HandleFunc("GET /bytes", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "bytes") })
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	// The control plane itself is asked for nothing.
+	address := transport.Address{Kind: transport.Relay, URL: &url.URL{Scheme: "https", Host: "api.invalid"}, Token: "of-the-address"}
+	p := &plane{server: server.URL}
+	s := transport.New(address, "folder", nil, p, 1)
+	defer s.Close()
+
+	if got, err := s.Fetch(t.Context(), "note"); err != nil || string(got) != "update" {
+		t.Errorf("fetched %q, %v", got, err)
+	}
+	if err := s.(transport.Creator).Create(t.Context(), "note"); err != nil {
+		t.Errorf("create: %v", err)
+	}
+	var got []byte
+	err := s.(transport.Files).Download(t.Context(), "pic", "0a", "image/png", func(r io.Reader) (err error) {
+		got, err = io.ReadAll(r)
+		return err
+	})
+	if err != nil || string(got) != "bytes" {
+		t.Errorf("downloaded %q, %v", got, err)
+	}
+	taken = "another"
+	_, err = s.Fetch(t.Context(), "note")
+	_, linkErr := s.Open(t.Context(), "note")
+	if !errors.Is(err, transport.ErrNotShared) || !errors.Is(linkErr, transport.ErrNotShared) || !slices.Equal(p.expired, []string{"note", "note"}) {
+		t.Errorf("a rejected token: %v, %v, given back %q", err, linkErr, p.expired)
+	}
+}
