@@ -352,7 +352,7 @@ func TestFoldersFail(t *testing.T) {
 		"not UUIDs":  {answer(object{"totalPages": 1, "items": []object{item("A", "../../x", relay)}}), transport.ErrProtocol},
 		"not a list": {answer(object{"items": 1}), transport.ErrProtocol},
 		"not JSON":   {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>user-secret") }, transport.ErrProtocol},
-		"too large":  {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, "%*s", 5<<20, "{}") }, transport.ErrProtocol},
+		"too large":  {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}", strings.Repeat(" ", 5<<20)) }, transport.ErrProtocol},
 		"cut": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "99")
 			fmt.Fprint(w, "{")
@@ -437,6 +437,9 @@ func TestTokensAreKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
 	tokens := b.tokens(b.Client, file)
 	want := b.get(tokens, document)
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is made as %v, %v; want mode 0600", info, err)
+	}
 	b.set("/token", b.document(time.Minute))
 	b.get(tokens, relay+"-"+note)
 	for range 300 { // a file that grew without bound would be seen
