@@ -308,6 +308,45 @@ func TestLoginEndsOffline(t *testing.T) {
 	harness.FileBecomes(t, filepath.Join(server.vault, "Note.md"), "note\nwritten offline\n")
 }
 
+// Where there is a desktop, its browser is sent to the address that is printed. Nobody comes back from there: login ends
+// when its time is over, or with Ctrl-C, and leaves nothing.
+func TestLoginIsLeft(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/collections/users/auth-methods", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"authProviders":[{"name":"google","state":"abcdefghijklmnopqrstuvwxyz0123","codeVerifier":"v","authUrl":"https://accounts.example.org/?redirect_uri="}]}`)
+	})
+	service := httptest.NewServer(mux)
+	defer service.Close()
+	s := withoutKeyring(t)
+	bin := s.Mkdir(t, "bin")
+	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\necho \"$1\" >"+s.Path("opened")+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.Env = append(s.Env, "PATH="+bin+":"+os.Getenv("PATH"), "DISPLAY=:0")
+	args := []string{"login", "--api", service.URL, "--auth", service.URL}
+	out := s.Run(t, append(args, "--timeout", "1s")...)
+	if out.Code != 1 || !strings.Contains(out.Stderr, "nobody has logged in within 1s") {
+		t.Errorf("login that nobody answers: %+v", out)
+	}
+	harness.FileBecomes(t, s.Path("opened"), out.Stdout)
+
+	cmd := s.Command(t.Context(), append(args, "--no-browser")...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	_, stdout := harness.StartPiped(t, cmd)
+	address, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil || address != out.Stdout {
+		t.Errorf("address %q, %v, want %q", address, err, out.Stdout)
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "interrupted") {
+		t.Errorf("login with Ctrl-C: %v\n%s", err, stderr.String())
+	}
+	if _, err := os.Stat(loginFile(s, "")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something is left: %v", err)
+	}
+}
+
 // What a command line cannot mean is said with what there is.
 func TestLoginUsage(t *testing.T) {
 	s := withoutKeyring(t)
