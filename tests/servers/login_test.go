@@ -198,6 +198,9 @@ func TestLogin(t *testing.T) {
 		t.Errorf("folders: %s%s", out.Stdout, out.Stderr)
 	}
 	p.tell(t, "life %d", shortLife)
+	if err := os.Remove(loginFile(s, "folders.json")); err != nil { // as if the folder was shared just now
+		t.Fatal(err)
+	}
 	m := s.MountAt(t, "relay:Team", s.Mkdir(t, "mnt"), "--mode", "direct", "--log-level", "debug")
 	note, theirs := filepath.Join(m.Dir, "Team", "Note.md"), filepath.Join(server.vault, "Note.md")
 	harness.FileBecomes(t, note, "note\n")
