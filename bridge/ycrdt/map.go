@@ -14,7 +14,7 @@ import (
 // key one wins, the same on every peer.
 //
 // Values go in as nil, bool, any integer or float type, string, []byte, []any,
-// map[string]any, [Undefined], [BigInt] or a nested type from [NewText],
+// map[string]any, [Object], [Undefined], [BigInt] or a nested type from [NewText],
 // [NewMap] or [NewArray]. They come out as nil, bool, int64 (JavaScript
 // integers of up to 31 bits), float64, string, []byte, []any, map[string]any,
 // Undefined, BigInt, *[Text], *[Map], *[Array], [Subdoc] or [Foreign].
@@ -126,6 +126,19 @@ func (m *Map) All() iter.Seq2[string, any] {
 			}
 		}
 	}
+}
+
+// ObjectIn returns the map as tx sees it: the keys in the order in which they came into
+// the document, as Yjs has them, and an [Object] for each object among the values.
+func (m *Map) ObjectIn(tx *Txn) Object {
+	s := tx.edit.Store
+	obj := Object{}
+	for _, e := range m.in(tx).KeyOrder {
+		if h := s.Entries[e].Head; h != 0 && !s.Items[h].Deleted() {
+			obj = append(obj, Member{s.Entries[e].Key, m.doc.lastOrdered(&s.Items[h])})
+		}
+	}
+	return obj
 }
 
 // ToJSON returns the committed content as a map[string]any that package

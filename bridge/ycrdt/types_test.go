@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -152,6 +153,34 @@ func TestDeletedType(t *testing.T) {
 	other := ycrdt.NewDoc(ycrdt.Options{})
 	if err := other.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// A map as an object has its keys in the order in which they came, whatever was set since,
+// and so have the objects in it.
+func TestObjectOfMap(t *testing.T) {
+	type object = ycrdt.Object
+	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
+	m := doc.Map("m")
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		for _, el := range (object{{"z", 0}, {"gone", 0}, {"a", "a"}, {"z", object{{"y", 1}, {"b", object{{"d", "e"}, {"c", 2.5}}}}}}) {
+			if err := m.Set(tx, el.Key, el.Value); err != nil {
+				t.Error(err)
+			}
+		}
+		m.Delete(tx, "gone")
+	})
+	again := ycrdt.NewDoc(ycrdt.Options{ClientID: 2})
+	if err := again.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil); err != nil {
+		t.Fatal(err)
+	}
+	want := object{{"z", object{{"y", int64(1)}, {"b", object{{"d", "e"}, {"c", 2.5}}}}}, {"a", "a"}}
+	for _, d := range []*ycrdt.Doc{doc, again} {
+		d.Transact(nil, func(tx *ycrdt.Txn) {
+			if got := d.Map("m").ObjectIn(tx); !reflect.DeepEqual(got, want) {
+				t.Errorf("client %d: %v, want %v", d.ClientID(), got, want)
+			}
+		})
 	}
 }
 

@@ -18,6 +18,12 @@ type Undefined = lib0.Undefined
 // BigInt is a JavaScript BigInt.
 type BigInt = lib0.BigInt
 
+// Object is a JavaScript object with its keys in their order, which map[string]any loses.
+type Object = lib0.Object
+
+// Member is a key of an [Object] with its value.
+type Member = lib0.Member
+
 // A Subdoc is what a document knows of a document nested in it: its name. Its
 // content travels separately.
 type Subdoc struct {
@@ -78,6 +84,18 @@ func (d *Doc) lastValue(it *structs.Item) any {
 		return Undefined{}
 	}
 	return values[len(values)-1]
+}
+
+// lastOrdered is lastValue with an [Object] in the place of each map[string]any.
+func (d *Doc) lastOrdered(it *structs.Item) (v any) {
+	if it.Kind != wire.KindAny {
+		return d.lastValue(it)
+	}
+	r := lib0.NewReader(d.store.Arena.Of(it))
+	for range it.Length {
+		v = r.Ordered()
+	}
+	return v
 }
 
 // jsonValue parses a JSON text that was checked when it arrived.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -36,6 +37,15 @@ func (Undefined) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
 // BigInt is a JavaScript BigInt of 64 bits.
 type BigInt int64
+
+// An Object is a JavaScript object with its keys in their order. No key is there twice.
+type Object []Member
+
+// A Member is a key of an Object with its value.
+type Member struct {
+	Key   string
+	Value any
+}
 
 // Text reads a string with its byte length in front and checks its encoding.
 // The result aliases the underlying slice.
@@ -117,9 +127,12 @@ func (r *Reader) skipText(check bool) {
 
 // Any reads one any value as nil, [Undefined], bool, int64, float64, [BigInt],
 // string, []byte, []any or map[string]any.
-func (r *Reader) Any() any { return r.any(0) }
+func (r *Reader) Any() any { return r.any(0, false) }
 
-func (r *Reader) any(depth int) any {
+// Ordered is Any with an [Object] in the place of each map[string]any.
+func (r *Reader) Ordered() any { return r.any(0, true) }
+
+func (r *Reader) any(depth int, ordered bool) any {
 	if depth > MaxDepth {
 		r.Fail(ErrDepth)
 		return nil
@@ -143,9 +156,12 @@ func (r *Reader) any(depth int) any {
 	case tagBytes:
 		return slices.Clone(r.Bytes())
 	case tagObject:
+		if ordered {
+			return r.ordered(depth)
+		}
 		return r.object(depth)
 	case tagArray:
-		return r.array(depth)
+		return r.array(depth, ordered)
 	}
 	r.Fail(ErrTag)
 	return nil
@@ -185,22 +201,38 @@ func (r *Reader) object(depth int) any {
 	obj := make(map[string]any)
 	for n := r.Uint(); n > 0 && r.err == nil; n-- {
 		key := string(r.Text())
-		obj[key] = r.any(depth + 1)
+		obj[key] = r.any(depth+1, false)
 	}
 	return obj
 }
 
-func (r *Reader) array(depth int) any {
+func (r *Reader) ordered(depth int) any {
+	obj := Object{}
+	at := make(map[string]int)
+	for n := r.Uint(); n > 0 && r.err == nil; n-- {
+		key := string(r.Text())
+		value := r.any(depth+1, true)
+		if i, twice := at[key]; twice {
+			obj[i].Value = value
+			continue
+		}
+		at[key] = len(obj)
+		obj = append(obj, Member{key, value})
+	}
+	return obj
+}
+
+func (r *Reader) array(depth int, ordered bool) any {
 	arr := []any{}
 	for n := r.Uint(); n > 0 && r.err == nil; n-- {
-		arr = append(arr, r.any(depth+1))
+		arr = append(arr, r.any(depth+1, ordered))
 	}
 	return arr
 }
 
 // AppendAny appends v as lib0's writeAny does for the same JavaScript value:
 // integers of up to 31 bits as integers, other numbers as float32 where that
-// is exact and else as float64. Objects are written in the order of their
+// is exact and else as float64. A map[string]any is written in the order of its
 // sorted keys. It returns an error for a Go type that has no any form.
 func AppendAny(dst []byte, v any) ([]byte, error) { return appendAny(dst, v, 0) }
 
@@ -228,6 +260,8 @@ func appendAny(dst []byte, v any, depth int) ([]byte, error) {
 		return appendArray(dst, v, depth)
 	case map[string]any:
 		return appendObject(dst, v, depth)
+	case Object:
+		return appendOrdered(dst, v, depth)
 	}
 	if f, ok := toFloat(v); ok {
 		return appendNumber(dst, f), nil
@@ -255,16 +289,20 @@ func appendArray(dst []byte, arr []any, depth int) ([]byte, error) {
 }
 
 func appendObject(dst []byte, obj map[string]any, depth int) ([]byte, error) {
-	keys := make([]string, 0, len(obj))
-	for k := range obj {
-		keys = append(keys, k)
+	sorted := make(Object, 0, len(obj))
+	for k, v := range obj {
+		sorted = append(sorted, Member{k, v})
 	}
-	slices.Sort(keys)
-	dst = AppendUint(append(dst, tagObject), uint64(len(keys)))
+	slices.SortFunc(sorted, func(a, b Member) int { return strings.Compare(a.Key, b.Key) })
+	return appendOrdered(dst, sorted, depth)
+}
+
+func appendOrdered(dst []byte, obj Object, depth int) ([]byte, error) {
+	dst = AppendUint(append(dst, tagObject), uint64(len(obj)))
 	var err error
-	for _, k := range keys {
-		dst = appendText(dst, k)
-		if dst, err = appendAny(dst, obj[k], depth+1); err != nil {
+	for _, el := range obj {
+		dst = appendText(dst, el.Key)
+		if dst, err = appendAny(dst, el.Value, depth+1); err != nil {
 			return nil, err
 		}
 	}

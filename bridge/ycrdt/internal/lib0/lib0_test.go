@@ -118,6 +118,24 @@ func TestAny(t *testing.T) {
 	}
 }
 
+// Ordered keeps the order of keys, also in objects inside of others; of a key that a peer wrote
+// twice the last value counts, in the place of the first, as in JavaScript.
+func TestOrdered(t *testing.T) {
+	want := Object{{"b", true}, {"a", []any{Object{{"z", nil}, {"y", int64(1)}}}}}
+	data, err := AppendAny(nil, want)
+	if err != nil || hex.EncodeToString(data) != "760201627801617501760201"+"7a7e01797d01" {
+		t.Errorf("AppendAny = %x, %v", data, err)
+	}
+	r := NewReader(data)
+	if got := r.Ordered(); !reflect.DeepEqual(got, want) || r.Err() != nil {
+		t.Errorf("Ordered = %v, %v", got, r.Err())
+	}
+	r = NewReader(unhex(t, "7603"+"01617d01"+"01627d02"+"01617d03"))
+	if got := r.Ordered(); !reflect.DeepEqual(got, Object{{"a", int64(3)}, {"b", int64(2)}}) {
+		t.Errorf("with a key twice: %v", got)
+	}
+}
+
 func TestAppendAnyConverts(t *testing.T) {
 	for _, v := range []any{int8(5), uint(5), uint64(5), float32(5), 5} {
 		if got, err := AppendAny(nil, v); err != nil || !bytes.Equal(got, []byte{125, 5}) {
@@ -162,6 +180,10 @@ func TestAnyErrors(t *testing.T) {
 		r := NewReader(unhex(t, data))
 		if v := r.Any(); !errors.Is(r.Err(), want) {
 			t.Errorf("Any(%s) = %v, %v, want %v", data, v, r.Err(), want)
+		}
+		r = NewReader(unhex(t, data))
+		if v := r.Ordered(); !errors.Is(r.Err(), want) {
+			t.Errorf("Ordered(%s) = %v, %v, want %v", data, v, r.Err(), want)
 		}
 		r = NewReader(unhex(t, data))
 		if r.SkipAny(true); !errors.Is(r.Err(), want) {
