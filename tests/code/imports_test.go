@@ -135,6 +135,7 @@ var importRules = map[string]importRule{
 	"bridge/semantic":              {[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "bridge/wake", "gonum.org/v1/gonum/...", "github.com/blevesearch/snowballstem/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
 	"bridge/blobs":                 {nil, "files by their hashes; it knows no entry and no network"},
 	"bridge/folderdoc":             {[]string{"bridge/frontmatter", "bridge/ycrdt"}, "the data model of a folder is a function of its documents, one at a time"},
+	"bridge/canvasdoc":             {[]string{"bridge/textmerge", "bridge/ycrdt"}, "a canvas is a function of one document"},
 	"bridge/bridgetest":            {[]string{"bridge", "bridge/model", "bridge/ycrdt", "diffwrap"}, "a workspace in memory for the tests of what sits above"},
 	"bridge/bridgetest/sourcetest": {[]string{"bridge/model", "bridge/ycrdt/limittest"}, "the suite that every source passes"},
 	"bridge/crashtest":             {nil, "the workspace on a real vault and a real store, on disks in memory; what it imports is in test files"},

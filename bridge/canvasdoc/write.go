@@ -1,0 +1,157 @@
+package canvasdoc
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Write makes of the canvas what a writer who had read the file base made of that: the file
+// data. What others have changed since stays. An error wraps ErrFormat.
+func Write(doc *ycrdt.Doc, base, data []byte) error {
+	was, err := parse(base)
+	if err != nil {
+		return err
+	}
+	want, err := parse(data)
+	if err != nil {
+		return err
+	}
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		is := shown(doc, tx)
+		w := writer{doc, tx, ends(was.edges, is.edges)}
+		if header := doc.Map(headerName); len(header.KeysIn(tx)) == 0 {
+			w.set(header, "v", 0)
+		}
+		w.write(doc.Map(nodesName), was.nodes, is.nodes, want.nodes, w.writeText)
+		w.write(doc.Map(edgesName), was.edges, is.edges, want.edges, merged)
+	})
+	return nil
+}
+
+// writer is one write.
+type writer struct {
+	doc  *ycrdt.Doc
+	tx   *ycrdt.Txn
+	tied map[string]bool // nodes to which others have drawn edges
+}
+
+// ends returns the nodes at the ends of the edges that are not in was.
+func ends(was, is ycrdt.Object) map[string]bool {
+	known, tied := byKey(was), make(map[string]bool)
+	for _, e := range is {
+		if _, old := known[e.Key]; !old {
+			edge := e.Value.(ycrdt.Object)
+			tied[member(edge, fromKey)], tied[member(edge, toKey)] = true, true
+		}
+	}
+	return tied
+}
+
+// merge returns what an item is to be replaced by, nil if it stays as it is. was is the item in
+// the base, is the present one, want the new one; was and is may be nil.
+type merge func(id string, was, is, want ycrdt.Object) ycrdt.Object
+
+// write carries the difference between was and want over to a map of items.
+func (w writer) write(m *ycrdt.Map, was, is, want ycrdt.Object, merge merge) {
+	base, now, left := byKey(was), byKey(is), byKey(want)
+	for _, el := range want {
+		old, known := base[el.Key].(ycrdt.Object)
+		have, there := now[el.Key].(ycrdt.Object)
+		if _, taken := m.GetIn(w.tx, el.Key); taken != there || known && !there {
+			continue // something that is not shown, or deleted by others
+		}
+		if item := merge(el.Key, old, have, el.Value.(ycrdt.Object)); item != nil {
+			w.set(m, el.Key, item)
+		}
+	}
+	for _, el := range was {
+		_, wanted := left[el.Key]
+		have, there := now[el.Key].(ycrdt.Object)
+		if !wanted && there && same(el.Value.(ycrdt.Object), have) && !w.tied[el.Key] {
+			m.Delete(w.tx, el.Key)
+		}
+	}
+}
+
+func (w writer) set(m *ycrdt.Map, key string, value any) {
+	_ = m.Set(w.tx, key, value) // what parse returns has a Yjs form
+}
+
+// writeText is merged for a node. The change of its text goes into its Text.
+func (w writer) writeText(id string, was, is, want ycrdt.Object) ycrdt.Object {
+	before, after := member(was, textKey), member(want, textKey)
+	if !hasText(id, want) || is != nil && before == after {
+		return merged(id, was, is, want)
+	}
+	text := w.doc.Text(id)
+	own, present := text.StringIn(w.tx), member(is, textKey)
+	if is == nil {
+		before, present = own, own // of a node with this id that was deleted
+	}
+	now := textmerge.Merge(textmerge.RawSide(before, nil), textmerge.RawSide(present, nil), after)
+	textmerge.ApplyEdits(w.tx, text, own, textmerge.SavedEdits(own, now))
+	item := merged(id, was, is, with(slices.Clone(want), textKey, before))
+	if item == nil && now == "" { // the member text counts from now on
+		item = slices.Clone(is)
+	}
+	if item == nil {
+		return nil
+	}
+	return with(item, textKey, now)
+}
+
+// merged sets and deletes the members that differ between was and want, but for those that
+// others have changed too.
+func merged(_ string, was, is, want ycrdt.Object) (item ycrdt.Object) {
+	if is == nil {
+		return want
+	}
+	before, after := byKey(was), byKey(want)
+	changed := false
+	for _, m := range is {
+		old, known := before[m.Key]
+		value, wanted := after[m.Key]
+		if known && equal(old, m.Value) && !(wanted && equal(old, value)) {
+			changed = true
+			if !wanted {
+				continue
+			}
+			m.Value = value
+		}
+		item = append(item, m)
+	}
+	present := byKey(is)
+	for _, m := range want {
+		_, known := before[m.Key]
+		if _, there := present[m.Key]; !known && !there {
+			item, changed = append(item, m), true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return item
+}
+
+func byKey(o ycrdt.Object) map[string]any {
+	m := make(map[string]any, len(o))
+	for _, el := range o {
+		m[el.Key] = el.Value
+	}
+	return m
+}
+
+// same reports whether two items have the same members, in whatever order.
+func same(a, b ycrdt.Object) bool {
+	have := byKey(b)
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(m ycrdt.Member) bool {
+		value, ok := have[m.Key]
+		return !ok || !equal(m.Value, value)
+	})
+}
+
+// equal reports whether a file shows two values alike.
+func equal(a, b any) bool { return bytes.Equal(appendValue(nil, a), appendValue(nil, b)) }
