@@ -12,13 +12,19 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
-type object = ycrdt.Object
+// obj returns the object with the given keys and values in turn.
+func obj(pairs ...any) (o ycrdt.Object) {
+	for i := 0; i < len(pairs); i += 2 {
+		o = append(o, ycrdt.Member{Key: pairs[i].(string), Value: pairs[i+1]})
+	}
+	return o
+}
 
 // canvas returns a document as a peer makes it that puts these values in the maps.
-func canvas(nodes, edges object) *ycrdt.Doc {
+func canvas(nodes, edges ycrdt.Object) *ycrdt.Doc {
 	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
-		for name, items := range map[string]object{"nodes": nodes, "edges": edges} {
+		for name, items := range map[string]ycrdt.Object{"nodes": nodes, "edges": edges} {
 			for _, el := range items {
 				if err := doc.Map(name).Set(tx, el.Key, el.Value); err != nil {
 					panic(err)
@@ -57,10 +63,10 @@ func nodes(lines ...string) string {
 // them, and strings and numbers as JSON.stringify writes them.
 func TestLayout(t *testing.T) {
 	want(t, canvas(nil, nil), empty)
-	doc := canvas(object{
-		{"z", object{{"id", "z"}, {"type", "text"}, {"text", "\"a\\b\"\n\t\u0001\u2028</p>é🦊"}, {"x", -20}, {"y", 0.5}, {"width", 1e21}, {"height", math.Copysign(0, -1)}, {"color", "6"}}},
-		{"a", object{{"width", 1 << 40}, {"type", "group"}, {"id", "a"}, {"own", object{{"b", []any{}}, {"a", []any{nil, true}}}}, {"none", ycrdt.Undefined{}}, {"nan", math.NaN()}}},
-	}, object{{"e", object{{"id", "e"}, {"fromNode", "z"}, {"toNode", "a"}}}})
+	doc := canvas(obj(
+		"z", obj("id", "z", "type", "text", "text", "\"a\\b\"\n\t\u0001\u2028</p>é🦊", "x", -20, "y", 0.5, "width", 1e21, "height", math.Copysign(0, -1), "color", "6"),
+		"a", obj("width", 1<<40, "type", "group", "id", "a", "own", obj("b", []any{}, "a", []any{nil, true}), "none", ycrdt.Undefined{}, "nan", math.NaN()),
+	), obj("e", obj("id", "e", "fromNode", "z", "toNode", "a")))
 	want(t, doc, "{\n\t\"nodes\":[\n"+
 		"\t\t"+`{"id":"z","type":"text","text":"\"a\\b\"\n\t\u0001`+"\u2028"+`</p>é🦊","x":-20,"y":0.5,"width":1e+21,"height":0,"color":"6"},`+"\n"+
 		"\t\t"+`{"width":1099511627776,"type":"group","id":"a","own":{"b":[],"a":[null,true]},"nan":null}`+"\n"+
@@ -71,11 +77,11 @@ func TestLayout(t *testing.T) {
 
 // A text node says what its Text does, or the member text while that is empty.
 func TestText(t *testing.T) {
-	doc := canvas(object{
-		{"a", object{{"id", "a"}, {"type", "text"}, {"text", "member"}}},
-		{"b", object{{"id", "b"}, {"type", "text"}}},
-		{"c", object{{"id", "c"}, {"type", "link"}, {"text", "member"}}},
-	}, nil)
+	doc := canvas(obj(
+		"a", obj("id", "a", "type", "text", "text", "member"),
+		"b", obj("id", "b", "type", "text"),
+		"c", obj("id", "c", "type", "link", "text", "member"),
+	), nil)
 	insert(doc, "b", 0, "Text")
 	insert(doc, "c", 0, "Text")
 	base := nodes(`{"id":"a","type":"text","text":"member"}`, `{"id":"b","type":"text","text":"Text"}`, `{"id":"c","type":"link","text":"member"}`)
@@ -92,7 +98,7 @@ func TestText(t *testing.T) {
 // A write that changes nothing makes no update; one that changes a text alone leaves the
 // node's object, and the characters that it keeps.
 func TestMinimalWrite(t *testing.T) {
-	doc := canvas(object{{"a", object{{"id", "a"}, {"type", "text"}, {"text", ""}, {"n", ycrdt.BigInt(1)}}}}, nil)
+	doc := canvas(obj("a", obj("id", "a", "type", "text", "text", "", "n", ycrdt.BigInt(1))), nil)
 	insert(doc, "a", 0, "one two three")
 	base := string(canvasdoc.Read(doc))
 	write(t, doc, base, base) // the first makes the header
@@ -106,7 +112,7 @@ func TestMinimalWrite(t *testing.T) {
 	sync(t, doc, peer)
 	insert(peer, "a", len("one two thr"), "|")
 	peer.Transact(nil, func(tx *ycrdt.Txn) {
-		_ = peer.Map("nodes").Set(tx, "a", object{{"id", "a"}, {"type", "text"}, {"text", ""}, {"n", ycrdt.BigInt(2)}})
+		_ = peer.Map("nodes").Set(tx, "a", obj("id", "a", "type", "text", "text", "", "n", ycrdt.BigInt(2)))
 	})
 	write(t, doc, base, strings.Replace(base, "one two", "zero two", 1))
 	sync(t, doc, peer)
@@ -148,15 +154,15 @@ func TestNewCanvas(t *testing.T) {
 // What others have changed since the base was read stays, member by member.
 func TestOthersWin(t *testing.T) {
 	const base = `{"nodes":[{"id":"a","x":0,"y":0,"c":1,"d":1},{"id":"b","x":0},{"id":"c","x":0},{"id":"d","x":0}],"edges":[{"id":"e","fromNode":"a","toNode":"b"}]}`
-	doc := canvas(object{
-		{"a", object{{"id", "a"}, {"x", 5}, {"y", 0}, {"c", 1}, {"new", "theirs"}}}, // moved, d deleted
-		{"c", object{{"id", "c"}, {"x", 7}}},                                        // moved; b is deleted
-		{"d", object{{"id", "d"}, {"x", 0}}},
-		{"hers", object{{"id", "hers"}}},
-	}, object{
-		{"e", object{{"id", "e"}, {"fromNode", "a"}, {"toNode", "b"}}},
-		{"drawn", object{{"id", "drawn"}, {"fromNode", "hers"}, {"toNode", "d"}}},
-	})
+	doc := canvas(obj(
+		"a", obj("id", "a", "x", 5, "y", 0, "c", 1, "new", "theirs"), // moved, d deleted
+		"c", obj("id", "c", "x", 7), // moved; b is deleted
+		"d", obj("id", "d", "x", 0),
+		"hers", obj("id", "hers"),
+	), obj(
+		"e", obj("id", "e", "fromNode", "a", "toNode", "b"),
+		"drawn", obj("id", "drawn", "fromNode", "hers", "toNode", "d"),
+	))
 	write(t, doc, base, `{"nodes":[{"id":"b","x":1},{"id":"a","x":9,"y":9,"d":2,"new":"mine"},{"id":"hers","x":1},{"id":"mine"}],"edges":[]}`)
 	want(t, doc, "{\n\t\"nodes\":[\n"+
 		"\t\t"+`{"id":"a","x":5,"y":9,"new":"theirs"},`+"\n"+
@@ -170,7 +176,7 @@ func TestOthersWin(t *testing.T) {
 }
 
 func TestRefusedFiles(t *testing.T) {
-	doc := canvas(object{{"a", object{{"id", "a"}}}}, nil)
+	doc := canvas(obj("a", obj("id", "a")), nil)
 	before := string(canvasdoc.Read(doc))
 	doc.OnUpdate(func([]byte, any) { t.Error("a refused write changed the document") })
 	for file, says := range map[string]string{
@@ -204,14 +210,14 @@ func nested(n int, open, end string) string {
 func TestHostileDocument(t *testing.T) {
 	deep := any(1)
 	for range 99 {
-		deep = object{{"a", deep}}
+		deep = obj("a", deep)
 	}
-	doc := canvas(object{
-		{"number", 5}, {"list", []any{object{{"id", "x"}}}}, {"bytes", []byte{1}}, {"map", ycrdt.NewMap(map[string]any{"id": "map"})},
-		{"", object{{"id", "a"}, {"type", 5}, {"bytes", []byte{1}}}},
-		{"nodes", object{{"type", "text"}, {"text", "n"}}}, {"relay", object{{"type", "text"}, {"text", "r"}}}, {"users", object{{"type", "text"}, {"text", "u"}}},
-		{"a", object{{"type", "text"}, {"text", 5}, {"deep", deep}}},
-	}, object{{"e", "text"}})
+	doc := canvas(obj(
+		"number", 5, "list", []any{obj("id", "x")}, "bytes", []byte{1}, "map", ycrdt.NewMap(map[string]any{"id": "map"}),
+		"", obj("id", "a", "type", 5, "bytes", []byte{1}),
+		"nodes", obj("type", "text", "text", "n"), "relay", obj("type", "text", "text", "r"), "users", obj("type", "text", "text", "u"),
+		"a", obj("type", "text", "text", 5, "deep", deep),
+	), obj("e", "text"))
 	insert(doc, "nodes", 0, "list of the map")
 	shown := nodes(`{"id":"","type":5,"bytes":null}`, `{"type":"text","text":"n","id":"nodes"}`, `{"type":"text","text":"r","id":"relay"}`,
 		`{"type":"text","text":"u","id":"users"}`, `{"type":"text","text":5,"deep":`+nested(99, `{"a":`, `}`)+`,"id":"a"}`)

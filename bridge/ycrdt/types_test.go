@@ -159,11 +159,16 @@ func TestDeletedType(t *testing.T) {
 // A map as an object has its keys in the order in which they came, whatever was set since,
 // and so have the objects in it.
 func TestObjectOfMap(t *testing.T) {
-	type object = ycrdt.Object
+	obj := func(pairs ...any) (o ycrdt.Object) {
+		for i := 0; i < len(pairs); i += 2 {
+			o = append(o, ycrdt.Member{Key: pairs[i].(string), Value: pairs[i+1]})
+		}
+		return o
+	}
 	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
 	m := doc.Map("m")
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
-		for _, el := range (object{{"z", 0}, {"gone", 0}, {"a", "a"}, {"z", object{{"y", 1}, {"b", object{{"d", "e"}, {"c", 2.5}}}}}}) {
+		for _, el := range obj("z", 0, "gone", 0, "a", "a", "z", obj("y", 1, "b", obj("d", "e", "c", 2.5))) {
 			if err := m.Set(tx, el.Key, el.Value); err != nil {
 				t.Error(err)
 			}
@@ -174,7 +179,7 @@ func TestObjectOfMap(t *testing.T) {
 	if err := again.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil); err != nil {
 		t.Fatal(err)
 	}
-	want := object{{"z", object{{"y", int64(1)}, {"b", object{{"d", "e"}, {"c", 2.5}}}}}, {"a", "a"}}
+	want := obj("z", obj("y", int64(1), "b", obj("d", "e", "c", 2.5)), "a", "a")
 	for _, d := range []*ycrdt.Doc{doc, again} {
 		d.Transact(nil, func(tx *ycrdt.Txn) {
 			if got := d.Map("m").ObjectIn(tx); !reflect.DeepEqual(got, want) {
