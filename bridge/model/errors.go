@@ -26,6 +26,7 @@ var (
 	ErrNotFetched  = fmt.Errorf("has not been fetched from the server yet: %w", ErrOffline)
 	ErrNoSpace     = errors.New("no space left on the disk")
 	ErrRefused     = errors.New("change cannot be made a suggestion")
+	ErrContent     = errors.New("cannot hold this")
 	ErrNeedsReview = errors.New("is not allowed by the structure policy")
 	// ErrFixedMode says that permissions cannot be changed here.
 	ErrFixedMode    = errors.New("permissions are changed in the vault itself, or with --mode direct")

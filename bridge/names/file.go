@@ -1,7 +1,6 @@
 package names
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -47,7 +46,7 @@ func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File,
 		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrReadOnly}
 	case st.Content != nil:
 		rec := st.Content.Record()
-		return &proposedFile{bytes.NewReader(rec.New), p.Base(), rec.Time}, nil
+		return model.FileOf(p.Base(), rec.New, rec.Time), nil
 	}
 	opened, err := files.OpenFile(st.Rel, flag, 0)
 	return opened, model.WrapError("open", p, err)
@@ -145,29 +144,6 @@ func emptyFile(files model.Files, rel string) error {
 	}
 	return file.Close()
 }
-
-// proposedFile is the content of a file as it is proposed. It is read-only.
-type proposedFile struct {
-	*bytes.Reader
-	name string
-	time time.Time
-}
-
-func (f *proposedFile) WriteAt([]byte, int64) (int, error) { return 0, model.ErrReadOnly }
-func (f *proposedFile) Truncate(int64) error               { return model.ErrReadOnly }
-func (f *proposedFile) Sync() error                        { return nil }
-func (f *proposedFile) Close() error                       { return nil }
-func (f *proposedFile) Stat() (fs.FileInfo, error)         { return proposedInfo{f}, nil }
-
-// proposedInfo is the fs.FileInfo of a proposedFile.
-type proposedInfo struct{ f *proposedFile }
-
-func (i proposedInfo) Name() string       { return i.f.name }
-func (i proposedInfo) Size() int64        { return i.f.Reader.Size() }
-func (i proposedInfo) Mode() fs.FileMode  { return 0o644 }
-func (i proposedInfo) ModTime() time.Time { return i.f.time }
-func (i proposedInfo) IsDir() bool        { return false }
-func (i proposedInfo) Sys() any           { return nil }
 
 // MayWriteFile is MayWrite for WriteFile.
 func (n *Files) MayWriteFile(p model.Path) error {

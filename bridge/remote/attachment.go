@@ -2,8 +2,10 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -23,10 +25,19 @@ func (s *Source) attachment(op, rel string) (folderdoc.Entry, error) {
 	return e, err
 }
 
-// OpenFile opens an attachment for reading; errors wrap model.ErrReadOnly for other flags.
+// OpenFile opens an attachment or a canvas for reading; errors wrap model.ErrReadOnly for other
+// flags. What is open stays as it is.
 func (s *Source) OpenFile(rel string, flag int, _ fs.FileMode) (model.File, error) {
 	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) != 0 {
 		return nil, listing.Failed("open", rel, model.ErrReadOnly)
+	}
+	d, format, err := s.document(s.ctx, "open", rel)
+	if err == nil {
+		data, stamp, err := d.Read(format)
+		return model.FileOf(model.Path(rel).Base(), data, time.Unix(0, stamp.ModTime)), listing.Failed("open", rel, err)
+	}
+	if !errors.Is(err, model.ErrNotNote) {
+		return nil, err
 	}
 	e, err := s.attachment("open", rel)
 	if err != nil {
@@ -74,7 +85,7 @@ func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) 
 	switch {
 	case err == nil:
 		return model.Stamp{}, listing.Failed("create", rel, fs.ErrExist)
-	case !s.attachments.Served(), typ == folderdoc.TypeCanvas:
+	case !s.attachments.Served():
 		return model.Stamp{}, listing.Failed("create", rel, model.ErrNotNote)
 	}
 	e := folderdoc.Entry{Path: rel, ID: folderdoc.NewID(), Type: typ}

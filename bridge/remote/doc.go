@@ -8,7 +8,9 @@
 //	workspace, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "Team", Source: source, Store: store}}})
 //
 // A Source serves one shared folder: a folder document (package folderdoc) and a document
-// for each note. It combines the packages below, and has no state itself.
+// for each note and each canvas (package canvasdoc). What is said of notes below this package
+// is true of canvases, but for what people see: a canvas is a file, read-only on a mount, which is listed
+// when it has content. A Source combines the packages below, and has no state itself.
 //
 // # Durability
 //

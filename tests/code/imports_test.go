@@ -107,7 +107,7 @@ var importRules = map[string]importRule{
 	},
 	"bridge/remote": {
 		[]string{
-			"bridge", "bridge/model", "bridge/problem", "bridge/textmerge", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/token", "bridge/remote/attachments", "bridge/remote/drafts",
+			"bridge", "bridge/model", "bridge/problem", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/token", "bridge/remote/attachments", "bridge/remote/drafts",
 			"bridge/remote/listing", "bridge/remote/replica", "bridge/remote/schedule", "bridge/remote/transport",
 		},
 		"a client of servers; it knows no store but its interface",
@@ -117,7 +117,7 @@ var importRules = map[string]importRule{
 		"new notes until the server has them; it knows no connection",
 	},
 	"bridge/remote/listing": {
-		[]string{"bridge/model", "bridge/ycrdt", "bridge/folderdoc", "bridge/token", "bridge/wake", "bridge/remote/attachments", "bridge/remote/replica", "bridge/remote/transport"},
+		[]string{"bridge/canvasdoc", "bridge/model", "bridge/ycrdt", "bridge/folderdoc", "bridge/token", "bridge/wake", "bridge/remote/attachments", "bridge/remote/replica", "bridge/remote/transport"},
 		"what a folder holds; it does not know which document is connected",
 	},
 	"bridge/remote/schedule": {
@@ -127,7 +127,7 @@ var importRules = map[string]importRule{
 		},
 		"which documents are connected when; it knows no names of notes",
 	},
-	"bridge/remote/replica":        {[]string{"bridge/model", "bridge/problem", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/wake", "bridge/remote/transport"}, "documents, each by itself; it does not know what the folder lists"},
+	"bridge/remote/replica":        {[]string{"bridge/canvasdoc", "bridge/model", "bridge/problem", "bridge/textmerge", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/wake", "bridge/remote/transport"}, "documents, each by itself; it does not know what the folder lists"},
 	"bridge/remote/attachments":    {[]string{"bridge/model", "bridge/problem", "bridge/folderdoc", "bridge/blobs", "bridge/wake", "bridge/remote/transport"}, "bytes of attachments; it knows no document"},
 	"bridge/remote/control":        {[]string{"bridge/token", "bridge/remote/transport"}, "a client of the service that makes tokens; it knows no document, and not where a login is kept"},
 	"bridge/remote/transport":      {[]string{"bridge/ysync", "bridge/token", "bridge/wake", "github.com/coder/websocket"}, "documents by their names at a server; it does not know what is in one, and keeps nothing"},

@@ -204,6 +204,24 @@ const move = (from, to) => folder.transact(() => {
   }
 })
 
+// A canvas as Obsidian writes it.
+const canvasFile = doc => {
+  const list = name => {
+    const lines = [...doc.getMap(name)].map(([id, item]) => {
+      const text = item.type === 'text' ? doc.getText(id).toString() : ''
+      return '\n\t\t' + JSON.stringify(text ? { ...item, text } : item)
+    })
+    return `[${lines.join(',')}${lines.length ? '\n\t' : ''}]`
+  }
+  return `{\n\t"nodes":${list('nodes')},\n\t"edges":${list('edges')}\n}`
+}
+
+const setNode = (doc, node) => {
+  const { text = '', ...rest } = node
+  doc.getMap('nodes').set(node.id, node.type === 'text' ? { ...rest, text: '' } : node)
+  if (node.type === 'text' && text) doc.getText(node.id).insert(0, text)
+}
+
 const commands = {
   async create ({ path, text, id = randomUUID() }) {
     const doc = await opened(documentName(id))
@@ -248,6 +266,24 @@ const commands = {
       randomEdit(await textAt(paths[random(paths.length)]))
       if (i % 10 === 9) await new Promise(resolve => setTimeout(resolve, 1))
     }
+  },
+  async createCanvas ({ path, nodes = [], edges = [], id = randomUUID() }) {
+    const doc = await opened(documentName(id))
+    doc.transact(() => {
+      doc.getMap('relay').set('v', 0)
+      for (const node of nodes) setNode(doc, node)
+      for (const edge of edges) doc.getMap('edges').set(edge.id, edge)
+    })
+    meta.set('/' + path, { version: 0, id, type: 'canvas' })
+  },
+  async setNode ({ path, node }) { const doc = await docAt(path); doc.transact(() => setNode(doc, node)) },
+  async insertInNode ({ path, id, at, text }) { (await docAt(path)).getText(id).insert(at, text) },
+  async removeNode ({ path, id }) { (await docAt(path)).getMap('nodes').delete(id) },
+  async canvas ({ path }) { return canvasFile(await docAt(path)) },
+  async awaitCanvas ({ path, file }) {
+    await until(folder, () => idAt(path) !== undefined)
+    const doc = await docAt(path)
+    return until(doc, () => canvasFile(doc) === file)
   },
   async users ({ path }) { return (await docAt(path)).getMap('users').toJSON() },
   async awareness ({ path, name }) {

@@ -24,7 +24,7 @@ import (
 // other one as well.
 
 type clash struct {
-	rel          string
+	rel, typ     string
 	ours, theirs string // ids
 }
 
@@ -41,11 +41,11 @@ func clashesOf(folder *ycrdt.Doc, update []byte) (found []clash) {
 	}
 	here := folderdoc.Open(folder)
 	for _, theirs := range folderdoc.Open(alone).List() {
-		if theirs.Type != folderdoc.TypeMarkdown {
+		if _, ok := replica.FormatOf(theirs.Type); !ok {
 			continue
 		}
-		if ours, ok := here.Get(theirs.Path); ok && ours.Type == folderdoc.TypeMarkdown && ours.ID != theirs.ID {
-			found = append(found, clash{theirs.Path, ours.ID, theirs.ID})
+		if ours, ok := here.Get(theirs.Path); ok && ours.Type == theirs.Type && ours.ID != theirs.ID {
+			found = append(found, clash{theirs.Path, theirs.Type, ours.ID, theirs.ID})
 		}
 	}
 	return found
@@ -67,7 +67,7 @@ func (f *Drafts) keepLosers(folder *ycrdt.Doc, clashes []clash) {
 			if id == now.ID || shared.Holds(id) {
 				continue
 			}
-			err := f.keepLoser(shared, c.rel, id)
+			err := f.keepLoser(shared, folderdoc.Entry{Path: c.rel, ID: id, Type: c.typ})
 			f.set.Logged("keep a note whose name was taken", err)
 			if err == nil {
 				f.running.Go(func() { f.settleLoser(f.set.Document(model.DocID(id)), now) })
@@ -76,9 +76,10 @@ func (f *Drafts) keepLosers(folder *ycrdt.Doc, clashes []clash) {
 	}
 }
 
-// keepLoser makes the document id, which was at rel, a draft. The draft is withheld until
-// the two texts have been compared.
-func (f *Drafts) keepLoser(shared *folderdoc.Folder, rel, id string) error {
+// keepLoser makes the document of a former entry a draft. The draft is withheld until the two
+// files have been compared.
+func (f *Drafts) keepLoser(shared *folderdoc.Folder, lost folderdoc.Entry) error {
+	rel := lost.Path
 	taken, err := f.listing.Inside(shared, listing.Parent(rel))
 	if err != nil {
 		return err
@@ -88,9 +89,10 @@ func (f *Drafts) keepLoser(shared *folderdoc.Folder, rel, id string) error {
 		ext := path.Ext(rel)
 		free = fmt.Sprintf("%s %d%s", strings.TrimSuffix(rel, ext), n, ext)
 	}
-	f.listing.Withhold(model.DocID(id))
+	f.listing.Withhold(model.DocID(lost.ID))
+	lost.Path = free
 	return f.set.Drafts.ChangeFolder(func(drafts *folderdoc.Folder) error {
-		_, err := drafts.Create(folderdoc.Entry{Path: free, ID: id, Type: folderdoc.TypeMarkdown})
+		_, err := drafts.Create(lost)
 		return err
 	})
 }
@@ -98,8 +100,10 @@ func (f *Drafts) keepLoser(shared *folderdoc.Folder, rel, id string) error {
 // settleLoser lists a document whose name another note has now, and enters it in the folder.
 // It drops the document if all of its text is in the other note.
 func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
-	rel := f.pathOf(d.ID())
-	same, err := f.saysNothingNew(d, f.set.Document(model.DocID(winner.ID)))
+	draft := f.entryOf(d.ID())
+	rel := draft.Path
+	format, _ := replica.FormatOf(draft.Type)
+	same, err := f.saysNothingNew(d, f.set.Document(model.DocID(winner.ID)), format)
 	if err == nil && same {
 		f.set.Logged("drop a note whose text another has", f.listing.Forget(d.ID(), func() error { return f.removeDraft(rel) }))
 		return
@@ -114,18 +118,18 @@ func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
 	}
 }
 
-// saysNothingNew reports whether all text of d is in the other document. It waits for the
+// saysNothingNew reports whether the other document has everything of d. It waits for the
 // server, which may have either of them alone.
-func (f *Drafts) saysNothingNew(d, other *replica.Document) (bool, error) {
+func (f *Drafts) saysNothingNew(d, other *replica.Document, format replica.Format) (bool, error) {
 	if err := f.filled(losersPatience, d, other); err != nil {
 		return false, err
 	}
-	text, err := d.Text()
+	file, _, err := d.Read(format)
 	if err != nil {
 		return false, err
 	}
-	have, err := other.Text()
-	return strings.Contains(have, text), err
+	have, _, err := other.Read(format)
+	return err == nil && format.Holds(have, file), err
 }
 
 // losersPatience bounds the wait for the texts of two notes with one name.

@@ -1,7 +1,7 @@
 // Package drafts has the new notes of a folder that the server does not have yet. A note
 // is a draft until the server has acknowledged its content. Only then is it entered in the
 // folder's document, so that no peer sees a note without content. If another note has taken
-// its path, the text moves into that document.
+// its path, the content moves into that document. Canvases are notes here.
 //
 // A document that loses its name in a clash becomes a draft, too (clash.go).
 //
@@ -50,7 +50,7 @@ func New(ctx context.Context, set *replica.Set, l *listing.Listing, y *schedule.
 func (f *Drafts) Wait() { f.running.Wait() }
 
 // Enter makes a new document a draft.
-func (f *Drafts) Enter(d *replica.Document, rel string) error {
+func (f *Drafts) Enter(d *replica.Document, rel, typ string) error {
 	return f.listing.Restructure(func(shared *folderdoc.Folder) error {
 		if dir := listing.Parent(rel); dir != "" {
 			if _, err := shared.Create(folderdoc.Entry{Path: dir, Type: folderdoc.TypeFolder}); err != nil {
@@ -58,7 +58,7 @@ func (f *Drafts) Enter(d *replica.Document, rel string) error {
 			}
 		}
 		return f.set.Drafts.ChangeFolder(func(drafts *folderdoc.Folder) error {
-			e, err := drafts.Create(folderdoc.Entry{Path: rel, ID: string(d.ID()), Type: folderdoc.TypeMarkdown})
+			e, err := drafts.Create(folderdoc.Entry{Path: rel, ID: string(d.ID()), Type: typ})
 			if err == nil && e.ID != string(d.ID()) {
 				err = fs.ErrExist
 			}
@@ -88,19 +88,19 @@ func (f *Drafts) Unentered() (n int) {
 	return n
 }
 
-// pathOf returns the path of a draft, "" if the document is none.
-func (f *Drafts) pathOf(id model.DocID) string {
+// entryOf returns the entry of a draft, without a path if the document is none.
+func (f *Drafts) entryOf(id model.DocID) folderdoc.Entry {
 	for _, e := range f.list() {
 		if e.ID == string(id) {
-			return e.Path
+			return e
 		}
 	}
-	return ""
+	return folderdoc.Entry{ID: string(id)}
 }
 
 // Uploaded records that the server has all of a document, and enters a draft.
 func (f *Drafts) Uploaded(d *replica.Document) {
-	if f.pathOf(d.ID()) != "" && !f.listing.IsWithheld(d.ID()) {
+	if f.entryOf(d.ID()).Path != "" && !f.listing.IsWithheld(d.ID()) {
 		f.running.Go(func() { f.set.Logged("enter a new note", f.promote(d)) })
 	}
 }
@@ -122,7 +122,7 @@ func (f *Drafts) promote(d *replica.Document) error {
 	case err != nil || entered.ID == string(d.ID()):
 		return err
 	}
-	return f.mergeInto(d, f.set.Document(model.DocID(entered.ID)), entered.Path)
+	return f.mergeInto(d, entered)
 }
 
 // enterDraft enters a draft, then forgets it: a crash in between leaves the note in both
@@ -130,8 +130,8 @@ func (f *Drafts) promote(d *replica.Document) error {
 // note's.
 func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err error) {
 	err = f.listing.Move(func() error {
-		rel := f.pathOf(d.ID())
-		entered = folderdoc.Entry{Path: rel, ID: string(d.ID()), Type: folderdoc.TypeMarkdown}
+		entered = f.entryOf(d.ID())
+		rel := entered.Path
 		if rel == "" {
 			return nil // removed meanwhile
 		}
@@ -178,7 +178,7 @@ func (f *Drafts) removeDraft(rel string) error {
 func (f *Drafts) moveDraft(rel string) error {
 	var to string
 	for n := 2; ; n++ {
-		to = fmt.Sprintf("%s %d.md", path.Base(strings.TrimSuffix(rel, path.Ext(rel))), n)
+		to = fmt.Sprintf("%s %d%s", path.Base(strings.TrimSuffix(rel, path.Ext(rel))), n, path.Ext(rel))
 		if _, err := f.listing.Find("create", to); err != nil {
 			break
 		}
@@ -198,40 +198,24 @@ func (f *Drafts) moveDraft(rel string) error {
 	return f.promote(f.set.Document(model.DocID(id)))
 }
 
-// mergeInto appends the text of a draft to the note that has its path.
-func (f *Drafts) mergeInto(draft, note *replica.Document, rel string) error {
-	if err := f.filled(schedule.ReaderPatience, note); err != nil && !errors.Is(err, errEmpty) {
+// mergeInto adds the content of a draft to the document that has its path.
+func (f *Drafts) mergeInto(draft *replica.Document, entered folderdoc.Entry) error {
+	d := f.set.Document(model.DocID(entered.ID))
+	if err := f.filled(schedule.ReaderPatience, d); err != nil && !errors.Is(err, errEmpty) {
 		return err
 	}
-	text, err := draft.Text()
+	format, _ := replica.FormatOf(entered.Type)
+	data, _, err := draft.Read(format)
 	if err != nil {
 		return err
 	}
 	rec := f.authorOf(draft)
-	err = note.Change(f.ctx, &rec, func(doc *ycrdt.Doc) error {
-		contents := doc.Text(folderdoc.ContentsName)
-		if have := contents.String(); text != "" && !strings.Contains(have, text) {
-			doc.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, contents.LenIn(tx), separated(have, text)) })
-		}
-		return nil
-	})
-	if err != nil {
+	if err := d.Change(f.ctx, &rec, func(doc *ycrdt.Doc) error { return format.Add(doc, data) }); err != nil {
 		return err
 	}
-	f.listing.Changed(note)
-	f.set.Log.Info("two notes of one name became one", model.LogPath, rel)
-	return f.dropDraft(rel)
-}
-
-// separated returns text after an empty line.
-func separated(have, text string) string {
-	switch {
-	case have == "" || strings.HasSuffix(have, "\n\n"):
-		return text
-	case strings.HasSuffix(have, "\n"):
-		return "\n" + text
-	}
-	return "\n\n" + text
+	f.listing.Changed(d)
+	f.set.Log.Info("two notes of one name became one", model.LogPath, entered.Path)
+	return f.dropDraft(entered.Path)
 }
 
 // authorOf returns a record of the last author of a document.

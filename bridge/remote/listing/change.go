@@ -3,8 +3,10 @@ package listing
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 
+	"github.com/relayfs/relayfs/bridge/canvasdoc"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -23,6 +25,9 @@ func Failed(op, rel string, err error) error {
 	}
 	if errors.Is(err, folderdoc.ErrNotEmpty) {
 		err = model.ErrNotEmpty
+	}
+	if errors.Is(err, canvasdoc.ErrFormat) {
+		err = fmt.Errorf("%w: it %w", model.ErrContent, err)
 	}
 	return &fs.PathError{Op: op, Path: rel, Err: err}
 }

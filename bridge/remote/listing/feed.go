@@ -26,8 +26,8 @@ func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
 		events, dirty := l.events, l.dirty
 		l.events, l.dirty = nil, make(map[model.DocID]bool)
 		l.mu.Unlock()
-		for _, ev := range events {
-			changed(ev)
+		for _, c := range events {
+			changed(l.eventOf(c))
 		}
 		for id := range dirty {
 			if ev, ok := l.changeOf(id); ok {
@@ -37,18 +37,18 @@ func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
 	}
 }
 
-// changeOf returns the event for a change of a note's text.
+// changeOf returns the event for a change of a document.
 func (l *Listing) changeOf(id model.DocID) (model.SourceEvent, bool) {
-	modTime := l.set.Document(id).ModTime()
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	rel, ok := l.paths[id]
-	if !ok || l.byPath[rel].ID != string(id) {
+	entry := l.byPath[l.paths[id]]
+	l.mu.Unlock()
+	if entry.ID != string(id) {
+		l.Refresh() // the first content of a canvas
 		return model.SourceEvent{}, false
 	}
-	e := l.entryOf(l.byPath[rel])
-	e.Stamp.ModTime = modTime.UnixNano()
-	return model.SourceEvent{Kind: model.EventChanged, Rel: rel, Entry: e}, true
+	e := l.entryOf(entry)
+	e.Stamp.ModTime = l.set.Document(id).ModTime().UnixNano()
+	return model.SourceEvent{Kind: model.EventChanged, Rel: e.Rel, Entry: e}, true
 }
 
 // Changed records that the server has changed a document. Its lock may be held.

@@ -105,7 +105,7 @@ func (l *Listing) Inside(shared *folderdoc.Folder, rel string) ([]string, error)
 }
 
 // Hidden returns the names at rel, or in the folder rel, that are in the folder's document
-// and not listed: canvases, attachments whose bytes are not here, and entries of newer
+// and not listed: canvases and attachments whose content is not here, and entries of newer
 // versions of the format.
 func (l *Listing) Hidden(rel string) (hidden []string, err error) {
 	err = l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {

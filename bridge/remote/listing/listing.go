@@ -33,12 +33,12 @@ type Listing struct {
 	entries  []folderdoc.Entry    // as reported to the workspace
 	byPath   map[string]folderdoc.Entry
 	hidden   []string             // paths that are not listed because of their names
-	events   []model.SourceEvent  // changes of peers that are not reported yet
+	events   []folderdoc.Change   // of peers that are not reported yet
 	dirty    map[model.DocID]bool // documents that they have changed, likewise
 }
 
 // New returns a Listing, which is empty until List, and updates itself until ctx ends. It
-// calls notes with the notes of the folder, with the listing's lock.
+// calls notes with the notes and canvases of the folder, with the listing's lock.
 func New(ctx context.Context, set *replica.Set, a *attachments.Attachments, notes func([]model.DocID)) *Listing {
 	return &Listing{
 		set: set, attachments: a, notes: notes, ctx: ctx, relist: wake.New(), news: wake.New(), dirty: make(map[model.DocID]bool),
@@ -88,9 +88,9 @@ func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 // Parent returns the path of the folder of rel, "" for the root.
 func Parent(rel string) string { return string(model.Path(rel).Dir()) }
 
-// served reports whether an entry is listed: folders, attachments if they can be fetched,
-// and Markdown with a note's name and a valid id. A path with control characters could not
-// be told from other text.
+// served reports whether an entry is listed, once its content is here: folders, attachments if they
+// can be fetched, and Markdown with a note's name and canvases, both with a valid id. A path
+// with control characters could not be told from other text.
 func (l *Listing) served(e folderdoc.Entry) bool {
 	if model.Path(e.Path).HasControl() {
 		return false
@@ -102,7 +102,8 @@ func (l *Listing) served(e folderdoc.Entry) bool {
 		return l.attachments.Served() && token.ValidID(e.ID)
 	}
 	id := model.DocID(e.ID)
-	return e.Type == folderdoc.TypeMarkdown && model.Path(e.Path).IsNote() &&
+	_, document := replica.FormatOf(e.Type)
+	return document && (e.Type == folderdoc.TypeMarkdown) == model.Path(e.Path).IsNote() &&
 		token.ValidID(e.ID) && id != replica.FolderID && id != replica.DraftsID
 }
 
@@ -127,29 +128,48 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 	if err != nil {
 		return err
 	}
+	awaited := l.awaited(now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var documents []model.DocID
+	for _, e := range now {
+		if _, ok := replica.FormatOf(e.Type); ok {
+			l.paths[model.DocID(e.ID)] = e.Path
+			documents = append(documents, model.DocID(e.ID))
+		}
+	}
+	now = slices.DeleteFunc(now, func(e folderdoc.Entry) bool { return awaited[e.ID] })
 	var missing []folderdoc.Entry
 	now, missing = here(now, l.byPath, l.attachments)
 	l.attachments.Fetch(missing)
 	if report {
-		for _, c := range folderdoc.Diff(l.entries, now) {
-			l.events = append(l.events, l.eventOf(c))
-		}
+		l.events = append(l.events, folderdoc.Diff(l.entries, now)...)
 		l.news.Set()
 	}
 	l.entries, l.hidden = now, hidden
 	l.byPath = make(map[string]folderdoc.Entry, len(now))
-	var notes []model.DocID
 	for _, e := range now {
 		l.byPath[e.Path] = e
-		if e.Type == folderdoc.TypeMarkdown {
-			l.paths[model.DocID(e.ID)] = e.Path
-			notes = append(notes, model.DocID(e.ID))
-		}
 	}
-	l.notes(notes)
+	l.notes(documents)
 	return nil
+}
+
+// awaited returns the ids of canvases without content: it was not fetched yet, or there is none.
+func (l *Listing) awaited(entries []folderdoc.Entry) map[string]bool {
+	ids := make(map[string]bool)
+	for _, e := range entries {
+		if e.Type != folderdoc.TypeCanvas {
+			continue
+		}
+		if shown, err := l.Find("list", e.Path); err == nil && shown.ID == e.ID {
+			continue
+		}
+		empty, err := l.set.Document(model.DocID(e.ID)).IsEmpty()
+		l.set.Logged("read a canvas", err)
+		ids[e.ID] = empty || err != nil
+	}
+	return ids
 }
 
 // here replaces attachments without bytes by their entries in before, or drops them.
@@ -183,6 +203,11 @@ func (l *Listing) entryOf(e folderdoc.Entry) model.SourceEntry {
 		return model.SourceEntry{Rel: e.Path, Dir: true, Mode: 0o755}
 	case attachments.Is(e):
 		return model.SourceEntry{Rel: e.Path, Mode: 0o644, Stamp: l.attachments.Stamp(e)}
+	case e.Type == folderdoc.TypeCanvas:
+		format, _ := replica.FormatOf(e.Type)
+		_, stamp, err := l.set.Document(model.DocID(e.ID)).Read(format)
+		l.set.Logged("read a canvas", err)
+		return model.SourceEntry{Rel: e.Path, Mode: 0o644, Stamp: stamp}
 	}
 	return model.SourceEntry{Rel: e.Path, Mode: 0o644}
 }

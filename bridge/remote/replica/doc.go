@@ -12,6 +12,8 @@
 //	            ▲                             │
 //	            └────────── Receive ◄─────────┘
 //
+// A Format is how documents of one type are files: notes, and canvases.
+//
 // Its Owner knows the listing of the folder, and which document is connected when.
 //
 // # Acknowledgement

@@ -236,7 +236,7 @@ func (s *state) arrivals() ([]model.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []model.Record{{Update: update, Time: time.Now().UTC()}}, nil
+	return []model.Record{{Update: update, Time: s.modTime.UTC()}}, nil // so it is not newer after a restart
 }
 
 // flushDelay is how long arrivals may wait to be stored. What is lost is fetched again.
@@ -366,11 +366,6 @@ func (d *Document) outgoing() []outgoing {
 // IsEmpty reports whether nobody has written to the document yet.
 func (d *Document) IsEmpty() (bool, error) {
 	return read(d, func(s *state) bool { return len(s.doc.StateVector()) == 0 })
-}
-
-// Text returns the document's text.
-func (d *Document) Text() (string, error) {
-	return read(d, func(s *state) string { return s.doc.Text(folderdoc.ContentsName).String() })
 }
 
 // Reaches reports whether the document has everything that a state vector counts.

@@ -83,7 +83,7 @@ func Of(err error, words Words) answer.Result {
 		return answer.Refuse("The call was cancelled.")
 	case errors.Is(err, semantic.ErrEndpoint):
 		return answer.Refuse("The search by meaning does not work at the moment: %v. Search by words instead, and tell the person.", err)
-	case errors.As(err, &at) && errors.Is(err, model.ErrRefused):
+	case errors.As(err, &at) && (errors.Is(err, model.ErrRefused) || errors.Is(err, model.ErrContent)):
 		return answer.Refuse("%q was left as it is: %v", string(at.Path), at.Err)
 	case errors.As(err, &at) && errors.As(err, &unfetched):
 		return answer.Refuse("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)
