@@ -31,6 +31,13 @@ func Read(doc *ycrdt.Doc) []byte {
 	return c.file()
 }
 
+// Form returns the bytes of the file that Read returns once data was written to a new document. An
+// error wraps ErrFormat.
+func Form(data []byte) ([]byte, error) {
+	c, err := parse(data)
+	return c.file(), err
+}
+
 // shown returns what the file of a document holds.
 func shown(doc *ycrdt.Doc, tx *ycrdt.Txn) canvas {
 	c := canvas{items(doc.Map(nodesName), tx), items(doc.Map(edgesName), tx)}

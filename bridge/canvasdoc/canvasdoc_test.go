@@ -151,6 +151,17 @@ func TestNewCanvas(t *testing.T) {
 	want(t, doc, nodes(`{"id":"z","type":"text","text":"anew"}`, `{"id":"a","type":"link","url":"https://example.org"}`))
 }
 
+// A write that was made already changes nothing, also if its base is from before.
+func TestWrittenTwice(t *testing.T) {
+	doc := canvas(obj("a", obj("id", "a", "type", "text", "text", "one two")), nil)
+	base := string(canvasdoc.Read(doc))
+	changed := nodes(`{"id":"a","type":"text","text":"one more two"}`, `{"id":"b","x":1}`)
+	for range 2 {
+		write(t, doc, base, changed)
+		want(t, doc, changed)
+	}
+}
+
 // What others have changed since the base was read stays, member by member.
 func TestOthersWin(t *testing.T) {
 	const base = `{"nodes":[{"id":"a","x":0,"y":0,"c":1,"d":1},{"id":"b","x":0},{"id":"c","x":0},{"id":"d","x":0}],"edges":[{"id":"e","fromNode":"a","toNode":"b"}]}`

@@ -82,12 +82,12 @@ func (w writer) set(m *ycrdt.Map, key string, value any) {
 
 // writeText is merged for a node. The change of its text goes into its Text.
 func (w writer) writeText(id string, was, is, want ycrdt.Object) ycrdt.Object {
-	before, after := member(was, textKey), member(want, textKey)
-	if !hasText(id, want) || is != nil && before == after {
+	before, present, after := member(was, textKey), member(is, textKey), member(want, textKey)
+	if !hasText(id, want) || is != nil && (before == after || present == after) {
 		return merged(id, was, is, want)
 	}
 	text := w.doc.Text(id)
-	own, present := text.StringIn(w.tx), member(is, textKey)
+	own := text.StringIn(w.tx)
 	if is == nil {
 		before, present = own, own // of a node with this id that was deleted
 	}

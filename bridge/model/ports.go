@@ -166,6 +166,25 @@ type Namer interface {
 	CheckName(name string) error
 }
 
+// Merger is a Source with files that are no notes and that several people may change at a time.
+type Merger interface {
+	// Merges says whether what is at rel, or would be, is such a file.
+	Merges(rel string) bool
+	// Form returns the bytes that such a file holds once data was written to it. Errors: ErrContent.
+	Form(data []byte) ([]byte, error)
+	// Merge makes of the file at rel what somebody who had read base made of that: data. What
+	// others have changed there since stays.
+	Merge(ctx context.Context, rel string, base, data []byte) (Stamp, error)
+}
+
+// MergerOf returns s if it merges what is written to the file at rel, else nil.
+func MergerOf(s Source, rel string) Merger {
+	if m, ok := s.(Merger); ok && m.Merges(rel) {
+		return m
+	}
+	return nil
+}
+
 // Permissions is a Source whose files and folders have permission bits.
 type Permissions interface {
 	// Chmod sets those of what is at rel, and returns the stamp that it has then.

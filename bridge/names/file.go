@@ -173,7 +173,12 @@ func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Rest
 		return Restructured{}, err
 	}
 	err = n.change("write", p, func(l *proposal.Locked) (err error) {
-		res.Proposal, err = n.writeFile(ctx, l, p, data, o)
+		if m := model.MergerOf(l.Source, n.tree.SourcePath(p)); m != nil {
+			data, err = m.Form(data)
+		}
+		if err == nil {
+			res.Proposal, err = n.writeFile(ctx, l, p, data, o)
+		}
 		return err
 	})
 	return res, err

@@ -206,6 +206,9 @@ func (a accepting) file(ctx context.Context, p *tree.Proposal, rec model.Proposa
 	if p.Node.State().Virtual {
 		return a.carryOut(p, func() error { return a.makeFile(ctx, p.Node, rec.To(), rec.New) })
 	}
+	if m := model.MergerOf(a.Source, rec.Rel); m != nil {
+		return a.carryOut(p, func() error { return a.merge(ctx, m, p.Node, rec.Old, rec.New) })
+	}
 	have, stamp, err := a.Source.Read(ctx, rec.Rel)
 	if err != nil {
 		return err
@@ -225,6 +228,15 @@ func (a accepting) file(ctx context.Context, p *tree.Proposal, rec model.Proposa
 		}
 		return err
 	})
+}
+
+// merge makes of the file n what somebody made of base.
+func (l *Locked) merge(ctx context.Context, m model.Merger, n *tree.Node, base, data []byte) error {
+	stamp, err := m.Merge(ctx, n.Place().Rel, base, data)
+	if err == nil {
+		l.SetStamp(n, stamp)
+	}
+	return err
 }
 
 // makeFile makes the source have a file that was only proposed.

@@ -123,6 +123,9 @@ func (u *undoing) bringDocBack() {
 
 func (u *undoing) revertFile(ctx context.Context) error {
 	rel := u.n.Place().Rel
+	if m := model.MergerOf(u.Source, rel); m != nil && u.rec.Rel != "" {
+		return u.merge(ctx, m, u.n, u.rec.New, u.rec.Old)
+	}
 	have, stamp, err := u.Source.Read(ctx, rel)
 	if err != nil {
 		return err

@@ -111,7 +111,11 @@ func (f *Folder) renamed(ctx context.Context, ev model.SourceEvent) {
 // text over.
 func (l *Locked) noticeChange(ctx context.Context, n *tree.Node) bool {
 	st := n.State()
-	waiting := slices.DeleteFunc([]*tree.Proposal{st.Pending, st.Content}, func(p *tree.Proposal) bool { return p == nil || p.Record().Stale })
+	about := []*tree.Proposal{st.Pending, st.Content}
+	if model.MergerOf(l.Source, st.Rel) != nil {
+		about = about[:1] // new content merges with whatever is there
+	}
+	waiting := slices.DeleteFunc(about, func(p *tree.Proposal) bool { return p == nil || p.Record().Stale })
 	if len(waiting) == 0 || !changedByPerson(ctx, n, waiting[0].Record()) {
 		return false
 	}

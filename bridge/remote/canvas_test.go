@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote"
 )
 
 // onEachWithCanvases is onEach for the servers that keep canvases as documents.
@@ -247,4 +248,60 @@ func sorted(file string) string {
 	lines := strings.Split(strings.ReplaceAll(file, "},", "}"), "\n")
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+// What is proposed for a canvas stays a proposal about it whatever people do in it, and is merged
+// with that when it is accepted and when that is undone. A new canvas goes when it is undone.
+func TestProposedCanvas(t *testing.T) {
+	s := startServer(t, "y-websocket")
+	p, by := s.person(), model.Author{Name: "ann"}
+	p.do("createCanvas", args{"path": "Board.canvas", "nodes": []args{textNode("a", "one two", 0), textNode("b", "gone", 0)}})
+	c := mustOpen(t, s, func(_ *remote.Options, b *bridge.Options) { b.Structure = bridge.StructurePropose })
+	c.awaitBytes("Team/Board.canvas", []byte(canvasOf(textNode("a", "one two", 0), textNode("b", "gone", 0))))
+	c.patch("Team/Board.canvas", func(string) string { return canvasOf(textNode("a", "one three", 5), textNode("d", "agent's", 0)) })
+	// Written as programs write JSON; the file has its own layout.
+	_, err := c.WriteFile(t.Context(), "Team/New.canvas", []byte(`{ "edges": [], "nodes": [ {"id": "n"} ] }`), bridge.Restructure{})
+	noError(t, err)
+	_, err = c.WriteFile(t.Context(), "Team/Not.canvas", []byte(`{"x":1}`), bridge.Restructure{})
+	if !errors.Is(err, model.ErrContent) {
+		t.Errorf("a proposal of what no canvas can hold: %v", err)
+	}
+	list, err := c.Proposals(t.Context(), "Team")
+	noError(t, err)
+	var ids []string
+	for _, x := range list {
+		ids = append(ids, x.ID)
+	}
+
+	p.do("setNode", args{"path": "Board.canvas", "node": textNode("hers", "added", 0)})
+	p.do("insertInNode", args{"path": "Board.canvas", "id": "a", "at": 0, "text": "zero "})
+	c.await("the person's changes", func() bool {
+		data, _, err := c.source.Read(t.Context(), "Board.canvas")
+		return err == nil && strings.Contains(string(data), "zero ")
+	})
+	out, err := c.Decide(t.Context(), ids, model.Accepted, by)
+	if err != nil || len(out.Failed) > 0 || len(ids) != 2 {
+		t.Fatal(out, err)
+	}
+	p.do("awaitCanvas", args{"path": "Board.canvas", "file": canvasOf(textNode("a", "zero one three", 5), textNode("hers", "added", 0), textNode("d", "agent's", 0))})
+	p.do("awaitCanvas", args{"path": "New.canvas", "file": "{\n\t\"nodes\":[\n\t\t{\"id\":\"n\"}\n\t],\n\t\"edges\":[]\n}"})
+
+	p.do("insertInNode", args{"path": "Board.canvas", "id": "a", "at": 0, "text": "minus "})
+	c.await("the person's change", func() bool {
+		data, _, err := c.source.Read(t.Context(), "Board.canvas")
+		return err == nil && strings.Contains(string(data), "minus ")
+	})
+	undone, err := c.Undo(t.Context(), "", by)
+	noError(t, err)
+	if len(undone.Failed) > 0 {
+		t.Error(undone)
+	}
+	p.do("gone", args{"path": "New.canvas"})
+	file := canvasOf(textNode("a", "minus zero one two", 0), textNode("b", "gone", 0), textNode("hers", "added", 0))
+	c.await("the canvas without the agent's change", func() bool {
+		var got string
+		p.do("canvas", args{"path": "Board.canvas"}, &got)
+		return sorted(got) == sorted(file)
+	})
+	p.clean()
 }

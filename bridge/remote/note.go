@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/canvasdoc"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/listing"
@@ -71,6 +72,35 @@ func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (
 	}
 	stamp, err := d.Replace(ctx, format, &model.Record{Time: r.ModTime.UTC()}, r.Expect, r.Data)
 	return stamp, listing.Failed("write", rel, err)
+}
+
+// Merges reports whether a file is a canvas: what is written to one merges.
+func (s *Source) Merges(rel string) bool {
+	if e, err := s.listing.Find("merge", rel); err == nil {
+		return e.Type == folderdoc.TypeCanvas
+	}
+	typ, _ := folderdoc.TypeOf(rel)
+	return typ == folderdoc.TypeCanvas
+}
+
+// Form returns the bytes of a canvas to which data was written.
+func (s *Source) Form(data []byte) ([]byte, error) {
+	data, err := canvasdoc.Form(data)
+	return data, listing.Failed("write", "", err)
+}
+
+// Merge makes of a canvas what somebody who had read base made of that.
+func (s *Source) Merge(ctx context.Context, rel string, base, data []byte) (model.Stamp, error) {
+	d, format, err := s.document(ctx, "write", rel)
+	if err != nil {
+		return model.Stamp{}, err
+	}
+	err = d.Change(ctx, &model.Record{}, func(doc *ycrdt.Doc) error { return format.Write(doc, base, data) })
+	if err != nil {
+		return model.Stamp{}, listing.Failed("write", rel, err)
+	}
+	_, stamp, err := d.Read(format)
+	return stamp, err
 }
 
 // Create creates a file.

@@ -195,6 +195,7 @@ var _ interface {
 	model.Source
 	model.Structure
 	model.Namer
+	model.Merger
 	bridge.Documents
 	model.Locker
 	bridge.Syncer

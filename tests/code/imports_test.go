@@ -107,7 +107,7 @@ var importRules = map[string]importRule{
 	},
 	"bridge/remote": {
 		[]string{
-			"bridge", "bridge/model", "bridge/problem", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/token", "bridge/remote/attachments", "bridge/remote/drafts",
+			"bridge", "bridge/canvasdoc", "bridge/model", "bridge/problem", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/token", "bridge/remote/attachments", "bridge/remote/drafts",
 			"bridge/remote/listing", "bridge/remote/replica", "bridge/remote/schedule", "bridge/remote/transport",
 		},
 		"a client of servers; it knows no store but its interface",
