@@ -135,7 +135,7 @@ func (m *Map) ObjectIn(tx *Txn) Object {
 	obj := Object{}
 	for _, e := range m.in(tx).KeyOrder {
 		if h := s.Entries[e].Head; h != 0 && !s.Items[h].Deleted() {
-			obj = append(obj, Member{s.Entries[e].Key, m.doc.lastOrdered(&s.Items[h])})
+			obj = append(obj, Member{Key: s.Entries[e].Key, Value: m.doc.lastOrdered(&s.Items[h])})
 		}
 	}
 	return obj

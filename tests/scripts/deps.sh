@@ -2,7 +2,7 @@
 # Installs what the demo or the tests need and this machine lacks.
 #
 #   deps.sh demo   FUSE only
-#   deps.sh test   FUSE, the programs that the tests drive on a mount, and what the interop tests need of npm and of Go
+#   deps.sh test   FUSE, the programs that the tests drive on a mount, what the interop tests need of npm and of Go, and y-sweet
 #
 # Debian packages come through apt-get (with sudo when not root). Nothing that is there already is touched.
 set -euo pipefail
@@ -14,7 +14,7 @@ what=${1:-test}
 demo_tools=(fusermount3:fuse3 diff:diffutils)
 test_tools=("${demo_tools[@]}" gcc:gcc rg:ripgrep vim:vim nano:nano emacs:emacs-nox rsync:rsync tmux:tmux python3:python3 perl:perl patch:patch
 	sed:sed grep:grep find:findutils unshare:util-linux setpriv:util-linux git:git node:nodejs npm:npm chromium:chromium
-	sqlite3:sqlite3 gzip:gzip tar:tar stress-ng:stress-ng)
+	sqlite3:sqlite3 gzip:gzip tar:tar stress-ng:stress-ng redis-server:redis-server)
 
 case $what in
 demo) tools=("${demo_tools[@]}") ;;
@@ -49,7 +49,20 @@ fi
 
 command -v go >/dev/null || { say "Go 1.26 or newer is needed: https://go.dev/dl/"; exit 1; }
 
+# y-sweet is built once, where tests/servers/server.mjs looks for it. Without optimisation that takes a third of the time.
+build_ysweet() {
+	local version=0.9.1 root=${XDG_CACHE_HOME:-$HOME/.cache}/relayfs-tests
+	if [[ $("$root/bin/y-sweet" version 2>/dev/null) == "$version" ]]; then return; fi
+	if ! command -v cargo >/dev/null; then
+		say "no cargo (https://rustup.rs), so no y-sweet: its tests are skipped, and fail with CI=true"
+		return
+	fi
+	say "cargo install y-sweet $version"
+	CARGO_PROFILE_RELEASE_OPT_LEVEL=0 cargo install y-sweet --version "$version" --locked --quiet --root "$root" >&2
+}
+
 if [[ $what == test ]]; then
+	build_ysweet & # beside npm, which waits for the network
 	for dir in tests/peer tests/critic tests/mcp-client tests/docs-sets tests/frontmatter tests/render tests/yjs-clients tests/review-page tests/servers; do
 		[[ -f $dir/package-lock.json ]] || continue
 		# npm writes node_modules/.package-lock.json last: newer than the lock file means installed.
@@ -60,6 +73,7 @@ if [[ $what == test ]]; then
 	# Some minutes the first time; after that it is in Go's cache.
 	say "building tests/pocketbase"
 	go build -C tests/pocketbase -o /dev/null .
+	wait $! || { say "y-sweet cannot be built"; exit 1; }
 fi
 
 [[ -e /dev/fuse ]] || say "warning: /dev/fuse does not exist here (in a container: run it with --device /dev/fuse --cap-add SYS_ADMIN)"

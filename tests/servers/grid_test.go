@@ -2,13 +2,12 @@ package servers
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,20 +24,43 @@ type gridServer struct {
 	// What tests/servers/client.mjs is told: which of its clients, where, and the
 	// folder document's name for it.
 	client, room, clientURL string
-	token                   string
+	token                   string      // for relayfs and clients
+	other                   *gridServer // another node with the same documents, if there is one
 }
 
 // gridKinds start one server of each kind.
 var gridKinds = map[string]func(*testing.T) gridServer{
-	"y-websocket": func(t *testing.T) gridServer { return npmServer(t, "y-websocket", "ws://127.0.0.1:") },
-	"hocuspocus":  func(t *testing.T) gridServer { return npmServer(t, "hocuspocus", "hocuspocus+ws://127.0.0.1:") },
-	"relayfs":     relayfsServer,
-	"y-sweet":     ysweetServer,
+	"y-websocket":      func(t *testing.T) gridServer { return npmServer(t, "y-websocket", "ws://127.0.0.1:") },
+	"hocuspocus":       func(t *testing.T) gridServer { return npmServer(t, "hocuspocus", "hocuspocus+ws://127.0.0.1:") },
+	"hocuspocus-redis": hocuspocusNodes,
+	"relayfs":          relayfsServer,
+	"y-sweet":          func(t *testing.T) gridServer { return npmServer(t, "y-sweet", "ys://127.0.0.1:") },
+	"y-sweet, auth":    ysweetWithAuth,
 }
 
 func npmServer(t *testing.T, kind, prefix string) gridServer {
-	s := startNPMServer(t, kind, "0", "")
-	return gridServer{url: prefix + s.port, folder: "team", client: kind, room: "team", clientURL: "ws://127.0.0.1:" + s.port}
+	return npmNode(kind, prefix, startNPMServer(t, kind, "0", "").port)
+}
+
+func npmNode(kind, prefix, port string) gridServer {
+	return gridServer{url: prefix + port, folder: "team", client: kind, room: "team", clientURL: "ws://127.0.0.1:" + port}
+}
+
+// hocuspocusNodes are two, joined by Redis.
+func hocuspocusNodes(t *testing.T) gridServer {
+	s := startNPMServer(t, "hocuspocus-redis", "0", "")
+	one := npmNode("hocuspocus", "hocuspocus+ws://127.0.0.1:", s.port)
+	two := npmNode("hocuspocus", "hocuspocus+ws://127.0.0.1:", s.more)
+	one.other = &two
+	return one
+}
+
+// ysweetWithAuth wants tokens, and keeps its documents in a directory.
+func ysweetWithAuth(t *testing.T) gridServer {
+	s := startServer(t, "y-sweet", "auth", t.TempDir(), "0")
+	g := npmNode("y-sweet", "ys://127.0.0.1:", s.port)
+	g.token = s.more
+	return g
 }
 
 // relayfsServer is this project's own, over the API of y-sweet.
@@ -47,38 +69,6 @@ func relayfsServer(t *testing.T) gridServer {
 	y := serveYjs(t, s, s.Mkdir(t, "Team"), "--no-token", "--mode", "direct")
 	id := y.Owner.Yjs.Folders["Team"]
 	return gridServer{url: y.Owner.Yjs.URL, folder: id, client: "y-sweet", room: id, clientURL: y.websocket()}
-}
-
-// ysweetServer is the real y-sweet at $YSWEET_BIN.
-func ysweetServer(t *testing.T) gridServer {
-	bin := os.Getenv("YSWEET_BIN")
-	if bin == "" {
-		t.Skip("YSWEET_BIN does not name a y-sweet binary, and its npm package downloads one when it is installed")
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	host := free.Addr().String()
-	free.Close()
-	_, port, _ := net.SplitHostPort(host)
-	cmd := exec.Command(bin, "serve", "--host", "127.0.0.1", "--port", port)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	harness.Eventually(t, serverPatience, func() error {
-		resp, err := http.Get("http://" + host + "/ready")
-		if err != nil {
-			return err
-		}
-		return resp.Body.Close()
-	})
-	return gridServer{url: "ys://" + host, folder: "team", client: "y-sweet", room: "team", clientURL: "ws://" + host}
 }
 
 // yjsPerson is a client of npm with the rules of the Obsidian plugin.
@@ -137,7 +127,8 @@ func (p *yjsPerson) do(cmd string, args map[string]any, result ...any) {
 }
 
 // Two mounts and two clients of npm edit the same notes at the same time, on each
-// kind of server, and end with the same bytes.
+// kind of server, and end with the same bytes. Of a server with two nodes each
+// has one of both.
 func TestServerGrid(t *testing.T) {
 	for kind, start := range gridKinds {
 		t.Run(kind, func(t *testing.T) { converge(t, start(t)) })
@@ -146,14 +137,16 @@ func TestServerGrid(t *testing.T) {
 
 func converge(t *testing.T, g gridServer) {
 	notes := []string{"One.md", "sub/Two.md"}
-	p, q := g.person(t), g.person(t)
+	nodes := []gridServer{g, *cmp.Or(g.other, &g)}
+	p, q := nodes[0].person(t), nodes[1].person(t)
 	for _, note := range notes {
 		p.do("create", map[string]any{"path": note, "text": "start of " + note + " 🦔\n"})
 	}
 	boxes := []*harness.Sandbox{harness.NewSandbox(t), harness.NewSandbox(t)}
 	var dirs []string
-	for _, s := range boxes {
-		m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", "direct")
+	for i, s := range boxes {
+		s.Env = append(s.Env, "RELAYFS_TOKEN="+g.token)
+		m := s.MountAt(t, nodes[i].url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", "direct")
 		dirs = append(dirs, filepath.Join(m.Dir, "Team"))
 	}
 	for _, note := range notes {

@@ -20,9 +20,10 @@ import (
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
-// npmProcess is a server of npm.
+// npmProcess is a server of server.mjs.
 type npmProcess struct {
 	port string
+	more string // what it said behind the port
 	in   io.WriteCloser
 	cmd  *exec.Cmd
 }
@@ -31,10 +32,16 @@ type npmProcess struct {
 // Hocuspocus with a token wants it.
 func startNPMServer(t *testing.T, kind, port, token string) *npmProcess {
 	t.Helper()
+	return startServer(t, kind, token, "", port)
+}
+
+// startServer runs server.mjs with these arguments until stop or the end of the test.
+func startServer(t *testing.T, args ...string) *npmProcess {
+	t.Helper()
 	if _, err := os.Stat(harness.Repo("tests/servers/node_modules/yjs")); err != nil {
 		harness.Skip(t, "no servers: run npm ci in tests/servers: %v", err)
 	}
-	cmd := exec.Command("node", "server.mjs", kind, token, "", port)
+	cmd := exec.Command("node", append([]string{"server.mjs"}, args...)...)
 	cmd.Dir = harness.Repo("tests/servers")
 	cmd.Stderr = os.Stderr
 	in, out := harness.StartPiped(t, cmd)
@@ -44,7 +51,10 @@ func startNPMServer(t *testing.T, kind, port, token string) *npmProcess {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.port = strings.TrimSpace(line)
+	if what, missing := strings.CutPrefix(line, "missing: "); missing {
+		harness.Skip(t, "%s", what)
+	}
+	s.port, s.more, _ = strings.Cut(strings.TrimSpace(line), " ")
 	return s
 }
 
@@ -69,6 +79,7 @@ var killServers = map[string]func(*testing.T) restarting{
 	"y-websocket": func(t *testing.T) restarting { return restartingNPM(t, "y-websocket", "ws://127.0.0.1:") },
 	"hocuspocus":  func(t *testing.T) restarting { return restartingNPM(t, "hocuspocus", "hocuspocus+ws://127.0.0.1:") },
 	"relayfs":     restartingRelayfs,
+	"y-sweet":     restartingYSweet,
 }
 
 // restarting is such a server: its address, its folder's id, and what ends and
@@ -82,6 +93,14 @@ func restartingNPM(t *testing.T, kind, prefix string) restarting {
 	p := startNPMServer(t, kind, "0", "")
 	port := p.port
 	return restarting{prefix + port, "team", func() { p.stop() }, func() { p = startNPMServer(t, kind, port, "") }}
+}
+
+// restartingYSweet keeps its documents in a directory.
+func restartingYSweet(t *testing.T) restarting {
+	dir := t.TempDir()
+	p := startServer(t, "y-sweet", "", dir, "0")
+	port := p.port
+	return restarting{"ys://127.0.0.1:" + port, "team", func() { p.stop() }, func() { p = startServer(t, "y-sweet", "", dir, port) }}
 }
 
 func restartingRelayfs(t *testing.T) restarting {
