@@ -19,7 +19,8 @@
 // # Acknowledgement
 //
 // y-sweet echoes frames in order, y-websocket answers a step 1 in order, Hocuspocus answers
-// each change. A change is acknowledged by the answer to any later frame.
+// each change. A change is acknowledged by the answer to any later frame. An echo costs the
+// server least; one that has not answered the first, sent ahead of step 1, is asked by steps 1.
 //
 // # Concurrency
 //

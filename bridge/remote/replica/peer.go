@@ -31,14 +31,15 @@ type Peer struct {
 	stepped time.Time // when the open step 1 was sent, zero if there is none
 	due     bool      // something was sent since the last request for an acknowledgement
 	sent    uint64    // number of the last record that was sent
-	echoes  uint64
+	echoes  uint64    // number of the last echo that was requested
+	echoed  bool      // the server has returned one
 }
 
 // claim is what a future answer of the server acknowledges.
 type claim struct {
 	seq   uint64 // records up to this one, if valid
 	valid bool
-	echo  uint64 // the number of the echo that is the answer
+	echo  uint64 // the number of the echo that is the answer, 0 if another frame is
 	asked time.Time
 }
 
@@ -90,6 +91,9 @@ func (p *Peer) Run(ctx context.Context) error {
 	} else {
 		p.d.set.Access.allow()
 	}
+	if l.Acks == transport.AckEcho {
+		p.requestEcho() // whether the server has echoes is known before the first step 2
+	}
 	if err := p.step1(); err != nil {
 		return err
 	}
@@ -131,10 +135,14 @@ func (p *Peer) work(ctx context.Context) error {
 
 // unanswered reports whether the time limit of an answer is over. Either side may have lost a
 // frame, or the server is gone: a new link finds out. The answer to a step 1 may be large, so
-// its time counts from the last byte of the server.
+// its time counts from the last byte of the server; one that was lost comes with the next.
 func (p *Peer) unanswered() bool {
 	limit := p.d.set.Resync
-	return len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > limit || !p.stepped.IsZero() && time.Since(p.silentSince(p.stepped)) > limit
+	if !p.stepped.IsZero() && time.Since(p.silentSince(p.stepped)) > limit {
+		return true
+	}
+	byStep2 := p.link.Acks != transport.AckStatus && len(p.waiting) > 0 && p.waiting[0].echo == 0
+	return !byStep2 && len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > limit
 }
 
 // asked returns when the oldest open question was sent, zero if there is none.
@@ -162,13 +170,14 @@ func (p *Peer) resync() error {
 	return p.step1()
 }
 
-// step1 sends the document's state vector; see AckStep2.
+// step1 sends the document's state vector. The answer acknowledges what was sent before,
+// except where each update has an answer of its own.
 func (p *Peer) step1() error {
 	sv, err := p.d.stateVector()
 	if err != nil {
 		return err
 	}
-	if p.link.Acks == transport.AckStep2 {
+	if p.link.Acks != transport.AckStatus {
 		p.expect(claim{seq: p.sent, valid: p.server != nil})
 		p.due = false
 	}
@@ -192,9 +201,11 @@ func (p *Peer) handle(f ysync.Frame) error {
 		if !f.Saved {
 			p.d.set.Access.refuse("it did not take a change")
 		}
-		return p.acknowledged(f.Saved)
+		return p.answered(0, f.Saved)
 	case ysync.Echo:
-		return p.echoed(f.Payload)
+		n, _ := binary.Uvarint(f.Payload)
+		p.echoed = p.echoed || n > 0
+		return p.answered(n, true)
 	case ysync.Auth:
 		if f.Auth == ysync.PermissionDenied {
 			p.d.set.Access.refuse(f.Text)
@@ -218,8 +229,8 @@ func (p *Peer) handleSync(f ysync.Frame) error {
 			return err
 		}
 		closeOnce(p.In)
-		if p.link.Acks == transport.AckStep2 {
-			return p.acknowledged(true)
+		if p.link.Acks != transport.AckStatus {
+			return p.answered(0, true)
 		}
 		return nil
 	}
@@ -282,28 +293,26 @@ func (p *Peer) request() error {
 	if !p.due || len(p.waiting) > 0 {
 		return nil
 	}
-	if p.link.Acks == transport.AckStep2 {
+	if !p.echoed {
 		return p.step1()
 	}
-	p.echoes++
 	p.due = false
-	p.expect(claim{seq: p.sent, valid: true, echo: p.echoes})
-	p.link.Send(ysync.AppendEcho(nil, binary.AppendUvarint(nil, p.echoes)))
+	p.expect(claim{seq: p.sent, valid: true, echo: p.requestEcho()})
 	return nil
 }
 
-func (p *Peer) echoed(payload []byte) error {
-	n, size := binary.Uvarint(payload)
-	if size <= 0 || len(p.waiting) == 0 || p.waiting[0].echo != n {
-		return nil // of no open request
-	}
-	return p.acknowledged(true)
+// requestEcho requests an echo, and returns its number.
+func (p *Peer) requestEcho() uint64 {
+	p.echoes++
+	p.link.Send(ysync.AppendEcho(nil, binary.AppendUvarint(nil, p.echoes)))
+	return p.echoes
 }
 
-// acknowledged handles the answer to the oldest request.
-func (p *Peer) acknowledged(saved bool) error {
-	if len(p.waiting) == 0 {
-		return nil // an echo of an echo
+// answered handles the answer to the oldest request: the echo with that number, or another
+// frame for 0.
+func (p *Peer) answered(echo uint64, saved bool) error {
+	if len(p.waiting) == 0 || p.waiting[0].echo != echo {
+		return nil // of no open request
 	}
 	c := p.waiting[0]
 	p.waiting = p.waiting[1:]

@@ -15,7 +15,7 @@ type AckStyle uint8
 const (
 	// AckStep2: the answer to a step 1 acknowledges everything before it.
 	AckStep2 AckStyle = iota
-	// AckEcho: so does an echo.
+	// AckEcho: so does an echo, if the server has them: y-sweet before 0.6.4 has none.
 	AckEcho
 	// AckStatus: a status acknowledges each update.
 	AckStatus
