@@ -27,20 +27,24 @@ const serversDir = "../../tests/servers"
 // patience bounds every wait of these tests; machines that run many tests are slow.
 var patience = limittest.Scaled(90 * time.Second)
 
-// node starts a program of serversDir. Without Node or its packages the test is
-// skipped, but in CI, where both have to be there, it fails.
+// unavailable skips the test, but in CI, where everything has to be there, it fails.
+func unavailable(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// node starts a program of serversDir.
 func node(t testing.TB, args ...string) (io.WriteCloser, *bufio.Reader, *exec.Cmd) {
 	t.Helper()
-	unavailable := t.Skipf
-	if os.Getenv("CI") == "true" {
-		unavailable = t.Fatalf
-	}
 	bin, err := exec.LookPath("node")
 	if err != nil {
-		unavailable("no node: %v", err)
+		unavailable(t, "no node: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(serversDir, "node_modules", "yjs")); err != nil {
-		unavailable("no servers: run npm ci in tests/servers: %v", err)
+		unavailable(t, "no servers: run npm ci in tests/servers: %v", err)
 	}
 	cmd := exec.Command(bin, args...)
 	cmd.Dir = serversDir
@@ -97,7 +101,12 @@ func (s *server) start(port string) {
 	in, out, cmd := node(s.t, append([]string{"server.mjs", s.kind}, append(s.args, port)...)...)
 	line, err := out.ReadString('\n')
 	noError(s.t, err)
-	s.in, s.cmd, s.port = in, cmd, strings.TrimSpace(line)
+	s.in, s.cmd = in, cmd
+	if what, missing := strings.CutPrefix(line, "missing: "); missing {
+		s.stop()
+		unavailable(s.t, "%s", what)
+	}
+	s.port = strings.TrimSpace(line)
 }
 
 // stop ends the server; start with its port brings another, empty one.
@@ -120,7 +129,7 @@ func (s *server) address() string {
 	switch s.kind {
 	case "hocuspocus":
 		return "hocuspocus+" + s.url()
-	case "embedded":
+	case "embedded", "y-sweet":
 		return "ys://127.0.0.1:" + s.port
 	}
 	return s.url()
