@@ -58,7 +58,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newPokeCommand(), newMCPCommand(e), newServeCommand(e), newSuggestionsCommand(e), newPageCommand(e),
 		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e),
 		newLoginCommand(e), newFoldersCommand(e), newLogoutCommand(e),
-		newStatusCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newVersionCommand(e),
+		newStatusCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newServiceCommand(e), newVersionCommand(e),
 		&cobra.Command{Use: "agent", Short: "A text for agents, to paste into CLAUDE.md or AGENTS.md", Long: agentText},
 	)
 	return root

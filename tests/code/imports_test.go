@@ -263,6 +263,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system"},
 		"it looks at what a mount needs, and opens no workspace",
 	},
+	"cmd/relayfs/internal/service":   {[]string{"cmd/relayfs/internal/clierr"}, "systemd and launchd are told what to run; it knows nothing of mounts"},
 	"cmd/relayfs/internal/quietinit": {nil, "it must be initialised before everything that asks the terminal"},
 	"tests":                          {nil, "it says what the end-to-end tests have in common"},
 	// The end-to-end tests by subject; what they import is in test files.

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/service"
+)
+
+func newServiceCommand(e *env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "service",
+		Short: "Mount at every login",
+		Long: `Service runs 'relayfs mount', with what the configuration file says, whenever you
+log in: through systemd on Linux, launchd on macOS.`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: showHelp,
+	}
+	cmd.AddCommand(newServiceInstallCommand(e),
+		&cobra.Command{
+			Use: "remove", Short: "End the mount, and mount no more at login", Args: usageArgs(cobra.NoArgs),
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				m, err := serviceManager()
+				if err != nil {
+					return err
+				}
+				return m.Remove(cmd.Context(), output.PrintableWriter{W: e.stderr})
+			},
+		},
+		&cobra.Command{
+			Use: "status", Short: "What systemd or launchd knows of the service; exit code 1 if it does not run", Args: usageArgs(cobra.NoArgs),
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				m, err := serviceManager()
+				if err != nil {
+					return err
+				}
+				return m.Status(cmd.Context(), e.stdout)
+			},
+		})
+	return cmd
+}
+
+func newServiceInstallCommand(e *env) *cobra.Command {
+	var onlyPrint bool
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Mount now and at every login",
+		Long: `Install writes a user unit for systemd, or an agent for launchd, and starts it. It
+mounts the sources of the configuration file at its mountpoint, which is made if
+it is missing. After a change of the file, or of the program's place, install it
+again: that restarts the mount.`,
+		Example: "  relayfs init ~/Notes\n  relayfs service install\n  relayfs service install --print",
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m, err := serviceManager()
+			if err != nil {
+				return err
+			}
+			unit := service.Unit{Config: e.config.File}
+			if unit.Program, err = program(); err != nil {
+				return err
+			}
+			if onlyPrint {
+				text, err := m.Text(unit)
+				if err == nil {
+					_, err = e.stdout.Write(text)
+				}
+				return err
+			}
+			_, mountpoint, err := e.config.MountArgs(nil)
+			if err != nil {
+				return err
+			}
+			// A dead mount is there, too: mount clears it.
+			if _, err := os.Lstat(mountpoint); errors.Is(err, fs.ErrNotExist) {
+				if err := os.MkdirAll(mountpoint, 0o700); err != nil {
+					return err
+				}
+			}
+			return m.Install(cmd.Context(), output.PrintableWriter{W: e.stderr}, unit)
+		},
+	}
+	cmd.Flags().BoolVar(&onlyPrint, "print", false, "print the unit, and change nothing")
+	return cmd
+}
+
+func serviceManager() (*service.Manager, error) {
+	switch runtime.GOOS {
+	case "linux":
+		config, err := os.UserConfigDir()
+		return service.Systemd(config), err
+	case "darwin":
+		home, err := os.UserHomeDir()
+		return service.Launchd(home, os.Getuid()), err
+	}
+	return nil, clierr.WithHint(fmt.Errorf("there is no service for %s", runtime.GOOS), "have 'relayfs serve' started at login by what the system has for that")
+}
+
+// program returns the path of this program by which PATH finds it, if it does. That one stays when a package manager
+// installs another version.
+func program() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	found, err := exec.LookPath(filepath.Base(self))
+	if err != nil {
+		return self, nil
+	}
+	a, errA := os.Stat(self)
+	b, errB := os.Stat(found)
+	if errors.Join(errA, errB) != nil || !os.SameFile(a, b) {
+		return self, nil
+	}
+	return filepath.Abs(found)
+}
