@@ -2,10 +2,13 @@
 GO ?= go
 PREFIX ?= /usr/local
 
-.PHONY: build demo test test-loaded lint fuzz interop marks bench soak install clean help
+.PHONY: build package demo test test-loaded lint fuzz interop marks bench soak install clean help
 
 build: ## build ./relayfs
 	$(GO) build -trimpath -o relayfs ./cmd/relayfs
+
+package: ## packages for Linux (deb, rpm, apk; amd64 and arm64) in dist/packages: ARCHS=amd64 for one processor
+	packaging/package.sh
 
 demo: ## install FUSE if it is missing, build, and show the main job on a copy of the sample vault
 	tests/scripts/deps.sh demo
@@ -41,6 +44,7 @@ install: build ## copy the binary to $(PREFIX)/bin
 
 clean: ## remove what make built and installed below this directory
 	rm -f relayfs
+	rm -rf dist
 	rm -rf tests/peer/node_modules tests/critic/node_modules
 
 help: ## this list

@@ -1,3 +1,5 @@
+//go:build !packaging
+
 // Command relayfs mounts shared notes as a folder, and turns what programs write there into suggestions that
 // people accept or reject.
 package main

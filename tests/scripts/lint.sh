@@ -12,6 +12,7 @@ fi
 echo "lint: go vet"
 go vet ./...
 go vet -C tests/pocketbase .
+go vet -tags packaging ./cmd/relayfs
 echo "lint: staticcheck"
 go tool staticcheck ./...
 # macOS mounts through macFUSE or FUSE-T; Windows does everything but mount.
