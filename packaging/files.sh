@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Writes into dist/files what archives and packages hold beside the binary: man pages, completions, the systemd unit and
-# the licences of what is linked in.
+# Writes into dist/files what archives and packages hold beside the binary: man pages, completions, the systemd unit,
+# the licences of what is linked in, and some files of the repository.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . packaging/version.sh
 
-rm -rf dist/files
-mkdir -p dist/files
-go run -tags packaging -ldflags "$LDFLAGS" ./cmd/relayfs dist/files
-packaging/notices.sh >dist/files/THIRD_PARTY_NOTICES
+rm -rf "$DIST/files"
+mkdir -p "$DIST/files"
+go run -tags packaging -ldflags "$LDFLAGS" ./cmd/relayfs "$DIST/files"
+packaging/notices.sh >"$DIST/files/THIRD_PARTY_NOTICES"
+cp README.md CHANGELOG.md LICENSE "$DIST/files"

@@ -5,6 +5,9 @@ if [[ -z ${VERSION-} ]]; then
 	VERSION=$(git describe --tags --exact-match 2>/dev/null || date -u -d "@$SOURCE_DATE_EPOCH" +v0.0.0-git%Y%m%d%H%M%S)
 fi
 VERSION=${VERSION#v}
-export VERSION SOURCE_DATE_EPOCH
-# -ldflags of every binary that is given to others
+GOFLAGS="-trimpath -buildvcs=false"
+# Of every binary that is given to others.
 LDFLAGS="-s -w -X main.release=v$VERSION"
+# Where everything is made.
+DIST=$(realpath -m "${DIST:-dist}")
+export VERSION SOURCE_DATE_EPOCH GOFLAGS

@@ -276,6 +276,7 @@ var importRules = map[string]importRule{
 	"tests/names":            {nil, "system calls on names"},
 	"tests/notes":            {nil, "what a note may hold"},
 	"tests/owner":            {nil, "who serves a vault"},
+	"tests/packages":         {nil, "packages, from their making to their removal"},
 	"tests/page":             {nil, "the review page in a browser"},
 	"tests/read":             {nil, "what programs read on a mount"},
 	"tests/render":           {nil, "what marks do to a page"},

@@ -1,0 +1,2 @@
+// Package packages tests the packages that people install.
+package packages
