@@ -11,9 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
+	"github.com/relayfs/relayfs/bridge/remote/relaytest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
@@ -36,6 +38,7 @@ var gridKinds = map[string]func(*testing.T) gridServer{
 	"relayfs":          relayfsServer,
 	"y-sweet":          func(t *testing.T) gridServer { return npmServer(t, "y-sweet", "ys://127.0.0.1:") },
 	"y-sweet, auth":    ysweetWithAuth,
+	"relay-server":     relayStandIn,
 }
 
 func npmServer(t *testing.T, kind, prefix string) gridServer {
@@ -61,6 +64,12 @@ func ysweetWithAuth(t *testing.T) gridServer {
 	g := npmNode("y-sweet", "ys://127.0.0.1:", s.port)
 	g.token = s.more
 	return g
+}
+
+// relayStandIn is the stand-in for relay-server, which lets everybody in.
+func relayStandIn(t *testing.T) gridServer {
+	at := relaytest.New(t, relaytest.Options{}).Address()
+	return gridServer{url: at, folder: "team", client: "y-sweet", room: "team", clientURL: "ws" + strings.TrimPrefix(at, "ys")}
 }
 
 // relayfsServer is this project's own, over the API of y-sweet.
