@@ -20,17 +20,18 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// benchNotes is how many notes the figures are about.
-const benchNotes = 1000
-
-// seeded is a y-websocket server with that many notes of 2 KB, each edited.
-func seeded(b *testing.B) *server {
+// seeded is a server with notes of 2 KB, each edited, and where yjs's own client finds them.
+func seeded(b *testing.B, kind string, notes int) (s *server, url string) {
 	b.Helper()
-	s := startServer(b, "y-websocket")
-	in, _, cmd := node(b, "bench.mjs", "seed", s.url(), s.folder, fmt.Sprint(benchNotes))
+	s = startServer(b, kind, "", b.TempDir()) // y-sweet forgets what is in no directory
+	url = s.url()
+	if kind == "y-sweet" {
+		url += "/d/{}/ws"
+	}
+	in, _, cmd := node(b, "bench.mjs", "seed", url, s.folder, fmt.Sprint(notes))
 	noError(b, cmd.Wait())
 	in.Close()
-	return s
+	return s, url
 }
 
 // residentKB is the memory of this process.
@@ -48,16 +49,24 @@ func residentKB(b *testing.B) float64 {
 // BenchmarkFirstSync fetches all notes of a folder, and has yjs's own client do
 // the same with the same server in the same run: time and memory as ratios.
 func BenchmarkFirstSync(b *testing.B) {
-	s := seeded(b)
+	for _, kind := range []string{"y-websocket", "y-sweet"} {
+		for _, notes := range []int{1000, 10_000} {
+			b.Run(fmt.Sprint(kind, "/", notes), func(b *testing.B) { firstSync(b, kind, notes) })
+		}
+	}
+}
+
+func firstSync(b *testing.B, kind string, notes int) {
+	s, url := seeded(b, kind, notes)
 	for b.Loop() {
-		in, out, cmd := node(b, "bench.mjs", "sync", s.url(), s.folder)
+		in, out, cmd := node(b, "bench.mjs", "sync", url, s.folder)
 		line, err := out.ReadBytes('\n')
 		noError(b, err)
 		in.Close()
 		noError(b, cmd.Wait())
 		var theirs struct{ Notes, Ms, KB float64 }
 		noError(b, json.Unmarshal(line, &theirs))
-		if theirs.Notes != benchNotes {
+		if theirs.Notes != float64(notes) {
 			b.Fatalf("yjs's client has %v notes", theirs.Notes)
 		}
 		debug.FreeOSMemory() // what the last round left
@@ -66,7 +75,7 @@ func BenchmarkFirstSync(b *testing.B) {
 		tell := sync.OnceFunc(func() { close(fetched) })
 		c := mustOpen(b, s, direct, func(o *remote.Options, _ *bridge.Options) {
 			o.Progress = func(p remote.Progress) {
-				if p.Fetched == benchNotes {
+				if p.Fetched == notes {
 					tell()
 				}
 			}

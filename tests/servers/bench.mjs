@@ -3,6 +3,8 @@
 //	node bench.mjs seed URL FOLDER COUNT     makes notes of 2 KB, each edited 50 times
 //	node bench.mjs sync URL FOLDER           fetches them all; prints ms and KB of memory
 //	node bench.mjs type URL FOLDER           types a character each time a line comes in, and says so
+//
+// A {} in the URL stands for the name of a document.
 import readline from 'node:readline'
 import { WebSocket } from 'ws'
 import { WebsocketProvider } from 'y-websocket'
@@ -14,7 +16,7 @@ const [what, url, folder, count] = process.argv.slice(2)
 
 const open = name => {
   const doc = new Y.Doc()
-  const provider = new WebsocketProvider(url, name, doc, { WebSocketPolyfill: WebSocket, disableBc: true })
+  const provider = new WebsocketProvider(url.replace('{}', name), name, doc, { WebSocketPolyfill: WebSocket, disableBc: true })
   return new Promise(resolve => provider.once('sync', () => resolve({ doc, provider })))
 }
 
