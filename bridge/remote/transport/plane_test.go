@@ -56,6 +56,12 @@ func TestControlPlane(t *testing.T) {
 	// The control plane itself is asked for nothing.
 	address := transport.Address{Kind: transport.Relay, URL: &url.URL{Scheme: "https", Host: "api.invalid"}, Token: "of-the-address"}
 	p := &plane{server: server.URL}
+	strict := transport.New(address, "folder", nil, p, 1)
+	defer strict.Close()
+	if _, err := strict.Open(t.Context(), "note"); !errors.Is(err, transport.ErrAstray) {
+		t.Errorf("a server without TLS of a service with it: %v", err)
+	}
+	address.URL.Scheme = "http" // a service on this machine
 	s := transport.New(address, "folder", nil, p, 1)
 	defer s.Close()
 
