@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/schedule"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/token"
 )
@@ -54,6 +55,25 @@ func TestTokens(t *testing.T) {
 			b.write("Team/Note.md", func(s string) string { return s + "by key\n" })
 			a.awaitText("Team/Note.md", "note\nby key\n")
 		})
+	}
+}
+
+// A token for the folder's document alone opens no note. Who opens one is told so, and does not wait for what cannot come.
+func TestRefusedNote(t *testing.T) {
+	s := guarded(t, token.HMAC)
+	a := mustOpen(t, s, withToken(s.mint(token.Scope{Kind: token.Server}, time.Hour)))
+	a.create("Team/Note.md", "note\n")
+	a.awaitSent()
+	b := mustOpen(t, s, withToken(s.mint(token.Scope{Kind: token.Doc, ID: s.folder, Permission: token.ReadOnly}, time.Hour)))
+	for range 2 {
+		start := time.Now()
+		_, err := b.Open(t.Context(), "Team/Note.md")
+		if !errors.Is(err, model.ErrNotFetched) || !strings.Contains(err.Error(), "refuses access") {
+			t.Errorf("Open = %v, want ErrNotFetched with the reason", err)
+		}
+		if took := time.Since(start); took > schedule.ReaderPatience/2 {
+			t.Errorf("Open took %v", took)
+		}
 	}
 }
 

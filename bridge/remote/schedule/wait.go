@@ -3,12 +3,14 @@ package schedule
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
 // ReaderPatience is how long a reader waits for a document.
@@ -27,8 +29,14 @@ func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 		return nil
 	}
 	y.want(d, forReader)
-	y.await(ctx, ReaderPatience, func() bool { return y.kept[d.ID()] || !y.online })
+	y.await(ctx, ReaderPatience, func() bool { return y.kept[d.ID()] || !y.online || y.refused(d) })
 	return y.notFetched(d)
+}
+
+// refused reports whether the server has said that it does not give a document: who reads it waits for no other turn.
+func (y *Scheduler) refused(d *replica.Document) bool {
+	err := y.set.Problems.Err(d.Name)
+	return errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoDocument)
 }
 
 func (y *Scheduler) isKept(id model.DocID) bool {

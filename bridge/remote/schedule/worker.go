@@ -36,6 +36,9 @@ func (y *Scheduler) work(ctx context.Context) {
 			return
 		}
 		err := y.turn(ctx, d, prio)
+		if ctx.Err() == nil {
+			y.turned(d, prio, err) // who waits for the turn is told of its outcome
+		}
 		y.mu.Lock()
 		y.queue.done(d)
 		y.tell()
@@ -43,7 +46,6 @@ func (y *Scheduler) work(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		y.turned(d, prio, err)
 	}
 }
 
