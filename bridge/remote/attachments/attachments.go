@@ -18,6 +18,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -150,9 +151,13 @@ func (a *Attachments) report() {
 	}
 	var named []string
 	for _, f := range failed[:min(len(failed), maxNamed)] {
-		named = append(named, f.path)
+		named = append(named, strconv.Quote(f.path))
 	}
-	a.problems.Tried(model.AboutAttachments, fmt.Errorf("%d attachments are not shown (%q first): %w", len(failed), named, failed[0].err))
+	what := "1 attachment is"
+	if len(failed) > 1 {
+		what = fmt.Sprintf("%d attachments are", len(failed))
+	}
+	a.problems.Tried(model.AboutAttachments, fmt.Errorf("%s not shown (%s first): %w", what, strings.Join(named, ", "), failed[0].err))
 }
 
 func (a *Attachments) name(e folderdoc.Entry) string { return transport.DocumentName(a.folder, e.ID) }

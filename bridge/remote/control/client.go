@@ -34,6 +34,9 @@ func ParseService(api, auth string) (Service, error) {
 	for _, text := range []string{s.API, s.Auth} {
 		u, err := url.Parse(text)
 		if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || !secure(u, "https", "http") {
+			if err == nil {
+				text = u.Redacted()
+			}
 			return Service{}, fmt.Errorf("%q %w (https://host[:port][/path]; http:// on this machine only)", text, ErrAddress)
 		}
 	}
@@ -177,6 +180,9 @@ func unreachable(host string, err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err // the rest repeats the address
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("no answer in time")
 	}
 	return fmt.Errorf("%w: %s: %v", transport.ErrUnreachable, host, err)
 }

@@ -255,6 +255,7 @@ func TestLoginFails(t *testing.T) {
 		"another provider":   {"gitlab", func(b *bench) { b.offers(provider("google", google)) }, control.ErrProvider},
 		"no providers":       {"", func(b *bench) { b.offers() }, control.ErrProvider},
 		"no PocketBase":      {"", func(*bench) {}, transport.ErrProtocol},
+		"a closed door":      {"", func(b *bench) { b.set(authMethods, status(http.StatusUnauthorized)) }, transport.ErrProtocol},
 		"a file":             {"", func(b *bench) { b.offers(provider("google", "file:///etc/passwd?")) }, transport.ErrProtocol},
 		"a flag":             {"", func(b *bench) { b.offers(provider("google", "--gui")) }, transport.ErrProtocol},
 		"a script":           {"", func(b *bench) { b.offers(provider("google", "javascript:alert(1)//")) }, transport.ErrProtocol},

@@ -63,7 +63,7 @@ func (c *Client) provider(ctx context.Context, s Service, name string) (provider
 	var methods struct {
 		AuthProviders []provider `json:"authProviders"`
 	}
-	if err := c.call(ctx, http.MethodGet, users(s, "auth-methods"), "", nil, &methods); errors.Is(err, transport.ErrNoDocument) {
+	if err := c.call(ctx, http.MethodGet, users(s, "auth-methods"), "", nil, &methods); errors.Is(err, transport.ErrNoDocument) || errors.Is(err, errRefused) {
 		return provider{}, protocol(s.Auth, "nobody can log in there")
 	} else if err != nil {
 		return provider{}, err

@@ -98,6 +98,8 @@ func connectionError(err error) error {
 		return fmt.Errorf("%w: %v", ErrExpired, closeReason(err))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: it closed the connection", ErrUnreachable)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: no answer in time", ErrUnreachable)
 	}
 	return fmt.Errorf("%w: %v", ErrUnreachable, closeReason(err))
 }
