@@ -9,8 +9,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 const note = 'Vault/note.md'
 const calls = [
 	['glob', { pattern: '*.md' }],
+	['edit', { file_path: note, old_string: 'six', new_string: 'seven' }], // refused: not shown yet
 	['grep', { pattern: 'tide', output_mode: 'content' }],
-	['edit', { file_path: note, old_string: 'six', new_string: 'seven' }], // refused: not read yet
 	['read', { file_path: note }],
 	['edit', { file_path: note, old_string: 'six', new_string: 'seven' }],
 	['write', { file_path: 'Vault/new.md', content: 'See [[note]].\n' }],
