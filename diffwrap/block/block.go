@@ -100,7 +100,10 @@ func (s *scanner) line(at int) line {
 	return l
 }
 
-func (l line) blank() bool { return l.rest == "" }
+// blank reports whether there is nothing on the line but blanks, and carriage returns that end no line here and do elsewhere.
+func (l line) blank() bool {
+	return l.rest == "" || l.rest[0] == '\r' && strings.Trim(l.rest, " \t\r") == ""
+}
 
 // after returns the line after another one; ok is false at the end of the text.
 func (s *scanner) after(l line) (next line, ok bool) {
