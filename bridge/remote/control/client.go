@@ -1,7 +1,6 @@
 package control
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -141,17 +140,11 @@ func (c *Client) call(ctx context.Context, method, to, bearer string, body, answ
 			return err
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(data))
+	req, err := transport.NewRequest(ctx, method, to, bearer, data)
 	if err != nil {
 		return err
 	}
 	req.Header.Set("User-Agent", "relayfs")
-	if bearer != "" {
-		req.Header.Set("Authorization", "Bearer "+bearer)
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return unreachable(req.URL.Host, err)

@@ -141,8 +141,10 @@ func (p *Peer) unanswered() bool {
 	if !p.stepped.IsZero() && time.Since(p.silentSince(p.stepped)) > limit {
 		return true
 	}
-	byStep2 := p.link.Acks != transport.AckStatus && len(p.waiting) > 0 && p.waiting[0].echo == 0
-	return !byStep2 && len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > limit
+	if len(p.waiting) == 0 || p.link.Acks != transport.AckStatus && p.waiting[0].echo == 0 {
+		return false // there is no other question than step 1
+	}
+	return time.Since(p.waiting[0].asked) > limit
 }
 
 // asked returns when the oldest open question was sent, zero if there is none.

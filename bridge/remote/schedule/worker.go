@@ -30,7 +30,7 @@ func (y *Scheduler) next() (d *replica.Document, p priority, ok bool) {
 
 // work gives documents turns until the scheduler ends.
 func (y *Scheduler) work(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
 		d, prio, ok := y.next()
 		if !ok {
 			return
@@ -43,9 +43,6 @@ func (y *Scheduler) work(ctx context.Context) {
 		y.queue.done(d)
 		y.tell()
 		y.mu.Unlock()
-		if ctx.Err() != nil {
-			return
-		}
 	}
 }
 

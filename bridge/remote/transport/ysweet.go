@@ -261,10 +261,8 @@ func (t *ysweet) post(ctx context.Context, body, answer any, path ...string) err
 
 const httpTimeout = 30 * time.Second
 
-// do sends a request with a token and a JSON body, if any, and returns the answer's body.
-func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, httpTimeout)
-	defer cancel()
+// NewRequest returns a request with a token and a JSON body, if any.
+func NewRequest(ctx context.Context, method, to, bearer string, body []byte) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -274,6 +272,17 @@ func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, nil
+}
+
+// do sends a request with a token and a JSON body, if any, and returns the answer's body.
+func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, httpTimeout)
+	defer cancel()
+	req, err := NewRequest(ctx, method, to, bearer, body)
+	if err != nil {
+		return nil, err
 	}
 	resp, err := t.client.Do(req)
 	if err != nil {
