@@ -45,6 +45,7 @@ func TestConformance(t *testing.T) {
 		{"17 the users map of a server does not touch the text", usersOfServer},
 		{"18 a change of front matter is mirrored in its map, in one transaction", frontMatterMap},
 		{"19 a front matter map that is not in use stays so", noFrontMatterMap},
+		{"20 of a property that a person and an agent change at once, the person's value stays", contestedProperty},
 	} {
 		t.Run(point.name, point.test)
 	}
@@ -394,6 +395,37 @@ func frontMatterMap(t *testing.T) {
 	q.do("property", args{"path": "Note.md", "key": "due", "value": "2026-02-28"})
 	mirror["due"] = `"2026-02-28"`
 	everybody(strings.Replace(done, "01-31", "02-28", 1), mirror)
+}
+
+// Yjs lets the one of the two win whose client has the higher id. The plugin writes its value
+// over the text, also over a mixture of both.
+func contestedProperty(t *testing.T) {
+	p, c := pair(t)
+	const notes = 4
+	path := func(i int) string { return fmt.Sprintf("Note %d.md", i) }
+	text := func(status string) string { return "---\nstatus: " + status + "\n---\nBody\n" }
+	for i := range notes {
+		p.do("create", args{"path": path(i), "text": text("draft")})
+		p.do("property", args{"path": path(i), "key": "status", "value": "draft"})
+		c.awaitText(model.Path("Team/"+path(i)), text("draft"))
+	}
+	p.do("offline", nil)
+	for i := range notes {
+		p.do("property", args{"path": path(i), "key": "status", "value": "mine"})
+		for _, status := range []string{"begun", "done"} {
+			c.write(model.Path("Team/"+path(i)), func(string) string { return text(status) })
+		}
+	}
+	c.awaitSent()
+	p.do("online", nil)
+	for i := range notes {
+		c.awaitText(model.Path("Team/"+path(i)), text("mine"))
+		p.do("awaitText", args{"path": path(i), "text": text("mine")})
+		var m map[string]string
+		if p.do("map", args{"path": path(i), "map": "frontmatter"}, &m); m["status"] != `"mine"` {
+			t.Errorf("%s: the map is %v", path(i), m)
+		}
+	}
 }
 
 func noFrontMatterMap(t *testing.T) {

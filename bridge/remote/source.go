@@ -93,7 +93,7 @@ func (s *Source) build() (err error) {
 	}
 	s.set = replica.NewSet(replica.Options{
 		Address: o.Address, Server: s.server, Name: o.Folder, Store: o.Store,
-		Client: ycrdt.ClientID(rand.Uint32()) | 1, Author: o.Author, Resync: o.Resync, Log: o.Logger, Problems: s.problems,
+		Client: clientID(), Author: o.Author, Resync: o.Resync, Log: o.Logger, Problems: s.problems,
 	}, p)
 	if s.schedule, err = schedule.New(s.ctx, s.set, o.Store, o.Progress, p); err != nil {
 		return err
@@ -103,6 +103,11 @@ func (s *Source) build() (err error) {
 	*p = parts{s.listing, s.schedule, s.drafts, s.attachments}
 	return s.listing.List(false)
 }
+
+// clientID returns a random client id from the lowest 256th of those that Yjs draws. Of two
+// clients that set one key of a map at once, the one with the higher id wins, and the other's
+// value is nowhere: so people overrule agents, but for one time in some 500.
+func clientID() ycrdt.ClientID { return ycrdt.ClientID(rand.Uint32())>>8 | 1 }
 
 // Close sends pending changes, if the server takes them within a few seconds, ends the
 // connections and stores what has arrived.

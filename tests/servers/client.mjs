@@ -121,6 +121,7 @@ const watchProperties = (name, doc) => {
 const opened = async name => {
   if (!open.has(name)) {
     const doc = new Y.Doc()
+    doc.clientID = (doc.clientID | 2 ** 31) >>> 0 // never as low as an id of relayfs
     watchProperties(name, doc)
     open.set(name, { doc, provider: connect(name, doc) })
   }
