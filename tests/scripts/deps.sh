@@ -49,9 +49,12 @@ fi
 
 command -v go >/dev/null || { say "Go 1.26 or newer is needed: https://go.dev/dl/"; exit 1; }
 
-# y-sweet is built once, where tests/servers/server.mjs looks for it. Without optimisation that takes a third of the time.
+# Where tests/servers/server.mjs looks for programs that are built once.
+root=${XDG_CACHE_HOME:-$HOME/.cache}/relayfs-tests
+
+# Without optimisation y-sweet takes a third of the time.
 build_ysweet() {
-	local version=0.9.1 root=${XDG_CACHE_HOME:-$HOME/.cache}/relayfs-tests
+	local version=0.9.1
 	if [[ $("$root/bin/y-sweet" version 2>/dev/null) == "$version" ]]; then return; fi
 	if ! command -v cargo >/dev/null; then
 		say "no cargo (https://rustup.rs), so no y-sweet: its tests are skipped, and fail with CI=true"
@@ -73,6 +76,8 @@ if [[ $what == test ]]; then
 	# Some minutes the first time; after that it is in Go's cache.
 	say "building tests/pocketbase"
 	go build -C tests/pocketbase -o /dev/null .
+	say "building gofakes3, a server of S3's protocol"
+	GOBIN=$root/bin go install github.com/johannesboyne/gofakes3/cmd/gofakes3@v1.2.0
 	wait $! || { say "y-sweet cannot be built"; exit 1; }
 fi
 

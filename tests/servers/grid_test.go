@@ -38,6 +38,7 @@ var gridKinds = map[string]func(*testing.T) gridServer{
 	"relayfs":          relayfsServer,
 	"y-sweet":          func(t *testing.T) gridServer { return npmServer(t, "y-sweet", "ys://127.0.0.1:") },
 	"y-sweet, auth":    ysweetWithAuth,
+	"y-sweet, S3":      ysweetOnS3,
 	"relay-server":     relayStandIn,
 }
 
@@ -65,6 +66,14 @@ func ysweetWithAuth(t *testing.T) gridServer {
 	g.token = s.more
 	return g
 }
+
+// ysweetOnS3 keeps its documents in a bucket.
+func ysweetOnS3(t *testing.T) gridServer {
+	return npmNode("y-sweet", "ys://127.0.0.1:", startServer(t, "y-sweet", "", startS3(t), "0").port)
+}
+
+// startS3 starts a server of S3's protocol and returns its address.
+func startS3(t *testing.T) string { return "http://127.0.0.1:" + startServer(t, "s3").port }
 
 // relayStandIn is the stand-in for relay-server, which lets everybody in.
 func relayStandIn(t *testing.T) gridServer {
@@ -192,6 +201,50 @@ func converge(t *testing.T, g gridServer) {
 		var seen []string
 		if person.do("violations", nil, &seen); len(seen) > 0 {
 			t.Errorf("%d violations of the data model, such as %q", len(seen), seen[0])
+		}
+	}
+}
+
+// A folder of more notes than a server takes connections: what one mount writes and what a
+// person changes afterwards reaches another mount, on each kind of server.
+func TestServerManyNotes(t *testing.T) {
+	for kind, start := range gridKinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel() // most of its time it waits for the comparison of each minute
+			manyNotes(t, start(t))
+		})
+	}
+}
+
+func manyNotes(t *testing.T, g gridServer) {
+	const notes = 300
+	nodes := []gridServer{g, *cmp.Or(g.other, &g)}
+	person := nodes[1].person(t)
+	person.do("create", map[string]any{"path": "First.md", "text": "the folder is there\n"})
+	var dirs []string
+	for _, node := range nodes {
+		s := harness.NewSandbox(t)
+		s.Env = append(s.Env, "RELAYFS_TOKEN="+g.token)
+		m := s.MountAt(t, node.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", "direct")
+		dirs = append(dirs, filepath.Join(m.Dir, "Team"))
+	}
+	for i := range notes {
+		name, text := serverNote(i)
+		if err := os.WriteFile(filepath.Join(dirs[0], name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range notes {
+		name, text := serverNote(i)
+		harness.FileBecomes(t, filepath.Join(dirs[1], name), text)
+		person.do("has", map[string]any{"path": name})
+		person.do("awaitText", map[string]any{"path": name, "text": text})
+		person.do("insert", map[string]any{"path": name, "at": 0, "text": "changed\n"})
+	}
+	for i := range notes {
+		name, text := serverNote(i)
+		for _, dir := range dirs {
+			harness.FileBecomes(t, filepath.Join(dir, name), "changed\n"+text)
 		}
 	}
 }

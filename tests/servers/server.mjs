@@ -1,11 +1,12 @@
 // A server of Yjs documents on a free port of 127.0.0.1:
 //
 //	node server.mjs y-websocket|hocuspocus|hocuspocus-redis [token] [read-only token] [port]
-//	node server.mjs y-sweet [auth] [directory] [port]
+//	node server.mjs y-sweet [auth] [directory or address of s3] [port]
+//	node server.mjs s3
 //
 // prints one line and ends with its standard input. The line is the port; the ports of both nodes of hocuspocus-redis;
 // the port and, with auth, the server token of y-sweet; or "missing: " and what is not installed. With tokens,
-// Hocuspocus asks for one of them. y-sweet keeps its documents in the directory, the others in memory.
+// Hocuspocus asks for one of them. y-sweet keeps its documents in the directory or in the bucket of s3, the others in memory.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
@@ -23,8 +24,8 @@ const [kind, token, readOnlyToken, port] = process.argv.slice(2)
 let atEnd = () => {}
 
 // Runs a program until the end of this one at most.
-const run = (program, args) => {
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+const run = (program, args, env = {}) => {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...env } })
   process.on('exit', () => child.kill('SIGKILL'))
   return child
 }
@@ -39,6 +40,18 @@ const freePort = async () => {
   const { port } = probe.address()
   probe.close()
   return port
+}
+
+// The bucket of s3 that y-sweet uses.
+const bucket = 'documents'
+
+// Returns the path of a program that deps.sh has built.
+const built = name => {
+  const cache = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache')
+  const program = path.join(cache, 'relayfs-tests', 'bin', name)
+  if (fs.existsSync(program)) return program
+  console.log(`missing: ${program}: run tests/scripts/deps.sh`)
+  process.exit(0)
 }
 
 const states = new Map() // the database of Hocuspocus
@@ -89,16 +102,24 @@ const servers = {
     const node = () => hocuspocus(0, [new Redis({ options: { path: socket } })])
     return `${await node()} ${await node()}`
   },
+  s3: async () => {
+    const program = built('gofakes3')
+    const at = await freePort()
+    run(program, ['-host', `127.0.0.1:${at}`, '-backend', 'memory', '-initialbucket', bucket, '-quiet'])
+    await until(() => fetch(`http://127.0.0.1:${at}/${bucket}`).then(answer => answer.ok, () => false))
+    return at
+  },
   'y-sweet': async () => {
-    const cache = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache')
-    const program = path.join(cache, 'relayfs-tests', 'bin', 'y-sweet') // where deps.sh has built it
-    if (!fs.existsSync(program)) return `missing: ${program}: run tests/scripts/deps.sh`
+    const program = built('y-sweet')
     const at = Number(port) || await freePort()
     const keys = token === 'auth' ? JSON.parse(execFileSync(program, ['gen-auth', '--json'])) : {}
     const args = ['serve', '--port', at]
-    if (readOnlyToken) args.push(readOnlyToken)
+    const s3 = readOnlyToken?.startsWith('http')
+    if (readOnlyToken) args.push(s3 ? `s3://${bucket}/y-sweet` : readOnlyToken)
     if (keys.private_key) args.push('--auth', keys.private_key)
-    const child = run(program, args)
+    const child = run(program, args, s3 && {
+      AWS_ENDPOINT_URL_S3: readOnlyToken, AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_S3_USE_PATH_STYLE: 'true'
+    })
     atEnd = () => { // it writes what it has not kept yet
       child.kill('SIGINT')
       return once(child, 'exit')

@@ -79,7 +79,8 @@ var killServers = map[string]func(*testing.T) restarting{
 	"y-websocket": func(t *testing.T) restarting { return restartingNPM(t, "y-websocket", "ws://127.0.0.1:") },
 	"hocuspocus":  func(t *testing.T) restarting { return restartingNPM(t, "hocuspocus", "hocuspocus+ws://127.0.0.1:") },
 	"relayfs":     restartingRelayfs,
-	"y-sweet":     restartingYSweet,
+	"y-sweet":     func(t *testing.T) restarting { return restartingYSweet(t, t.TempDir()) },
+	"y-sweet, S3": func(t *testing.T) restarting { return restartingYSweet(t, startS3(t)) },
 }
 
 // restarting is such a server: its address, its folder's id, and what ends and
@@ -95,12 +96,11 @@ func restartingNPM(t *testing.T, kind, prefix string) restarting {
 	return restarting{prefix + port, "team", func() { p.stop() }, func() { p = startNPMServer(t, kind, port, "") }}
 }
 
-// restartingYSweet keeps its documents in a directory.
-func restartingYSweet(t *testing.T) restarting {
-	dir := t.TempDir()
-	p := startServer(t, "y-sweet", "", dir, "0")
+// restartingYSweet keeps its documents in a directory, or in the bucket of an address.
+func restartingYSweet(t *testing.T, documents string) restarting {
+	p := startServer(t, "y-sweet", "", documents, "0")
 	port := p.port
-	return restarting{"ys://127.0.0.1:" + port, "team", func() { p.stop() }, func() { p = startServer(t, "y-sweet", "", dir, port) }}
+	return restarting{"ys://127.0.0.1:" + port, "team", func() { p.stop() }, func() { p = startServer(t, "y-sweet", "", documents, port) }}
 }
 
 func restartingRelayfs(t *testing.T) restarting {
