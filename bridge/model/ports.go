@@ -226,6 +226,7 @@ type Problem struct {
 // What a Problem may be about.
 const (
 	AboutStore       = "store"       // changes are kept on this machine
+	AboutFiles       = "files"       // the vault's disk takes what is written
 	AboutCheckpoint  = "checkpoint"  // the store's file keeps up with its log
 	AboutConnection  = "connection"  // to the server
 	AboutReports     = "reports"     // of the server, which notes have changed

@@ -24,7 +24,7 @@ func (s *Store) triedLog(err error) error {
 
 // triedCheckpoint records the outcome of writing a checkpoint, and returns it.
 func (s *Store) triedCheckpoint(err error) error {
-	s.tried(model.AboutCheckpoint, "everything is stored in the log of %q, which becomes long, since that cannot be written: %w; %s; it is tried again by itself", err)
+	s.tried(model.AboutCheckpoint, "the log of %q becomes long, since that file cannot be written: %w; %s; it is tried again by itself", err)
 	return err
 }
 

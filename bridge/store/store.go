@@ -192,6 +192,9 @@ func (s *Store) run() {
 	}
 }
 
+// Used reports whether anything was ever stored.
+func (s *Store) Used() bool { return s.wal.LastLSN() > 0 }
+
 // Sync returns when everything that was appended outlives a power cut.
 func (s *Store) Sync() error { return s.fail("sync", s.sync(s.wal.LastLSN())) }
 
@@ -279,7 +282,12 @@ func (s *Store) fail(op string, err error) error {
 // translate gives a full disk its sentinel.
 func translate(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return fmt.Errorf("%w: %v", model.ErrNoSpace, err)
+		return fullError{err}
 	}
 	return err
 }
+
+// fullError is a model.ErrNoSpace with the kernel's own text.
+type fullError struct{ error }
+
+func (e fullError) Is(target error) bool { return target == model.ErrNoSpace }

@@ -61,7 +61,9 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, err
 // half-written. Whoever has the old file open keeps that.
 func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (stamp model.Stamp, err error) {
 	err = v.change("write", func() error {
-		if stamp, err = v.putFile(rel, swap.Content{Data: data, Mode: perm.Perm(), ModTime: time.Now()}); err == nil {
+		stamp, err = v.putFile(rel, swap.Content{Data: data, Mode: perm.Perm(), ModTime: time.Now()})
+		v.disk.tried(len(data), err)
+		if err == nil {
 			v.tree.wrote(model.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
 		}
 		return err

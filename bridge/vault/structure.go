@@ -20,7 +20,9 @@ import (
 // fs.ErrExist if the name is taken. Missing folders are made.
 func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (stamp model.Stamp, err error) {
 	err = v.change("create", func() error {
-		if stamp, err = v.create(rel, file); err == nil {
+		stamp, err = v.create(rel, file)
+		v.disk.tried(len(file.Data), err)
+		if err == nil {
 			v.tree.wrote(model.SourceEntry{Rel: rel, Mode: file.Mode.Perm(), Stamp: stamp})
 		}
 		return err

@@ -51,6 +51,7 @@ type Vault struct {
 	folder *folder.Folder
 	syncs  *dirsync.Syncs
 	swaps  *swap.Swapper
+	disk   *diskProblem
 	late   *late.Watcher
 	tree   tree
 
@@ -77,6 +78,7 @@ func New(dir string, o Options) (*Vault, error) {
 	}
 	v.syncs = &dirsync.Syncs{Log: v.log}
 	v.late = late.New(notes{v}, v.log)
+	v.disk = newDiskProblem(v)
 	v.swaps = swap.New(swap.Options{
 		Vault: v.folder, Folder: o.Swap, ReadOnly: o.ReadOnly, SyncBefore: o.SyncBefore, ID: o.ID,
 		Syncs: v.syncs, Late: v.late.Add, Log: v.log,

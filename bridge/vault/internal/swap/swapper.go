@@ -80,6 +80,29 @@ func (s *Swapper) Close() {
 	}
 }
 
+// Probe makes a temp file of size bytes on the vault's disk and removes it.
+func (s *Swapper) Probe(size int) error {
+	root, err := s.o.Vault.OpenDir("")
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	info, err := root.Info()
+	if err != nil {
+		return err
+	}
+	dir, ok := s.dir.on(info.Device)
+	if !ok {
+		dir = root
+	}
+	t, err := NewFile(dir, s.TempName(), Content{Data: make([]byte, size), Mode: 0o600, ModTime: time.Now()})
+	if err != nil {
+		return err
+	}
+	t.Discard()
+	return nil
+}
+
 // Settle returns when every swap at rel, or below it, that was committed has settled: before
 // it is renamed, since the next process looks for it there.
 func (s *Swapper) Settle(rel string) { s.settler.settleAt(rel) }

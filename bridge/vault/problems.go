@@ -1,0 +1,66 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/problem"
+)
+
+// diskProblem is whether the vault's disk takes what is written.
+type diskProblem struct {
+	v        *Vault
+	problems *problem.List
+	size     atomic.Int64 // of what the disk did not take last
+}
+
+func newDiskProblem(v *Vault) *diskProblem {
+	d := &diskProblem{v: v}
+	d.problems = problem.NewList(v.log, d.explain)
+	return d
+}
+
+// tried records the outcome of writing size bytes. What says nothing of the disk is no
+// attempt: a conflict, a missing permission.
+func (d *diskProblem) tried(size int, err error) {
+	if err == nil && int64(size) < d.size.Load() && d.problems.Err(model.AboutFiles) != nil {
+		return // what needs less room
+	}
+	if err != nil && !isFull(err) && !errors.Is(err, syscall.EIO) {
+		return
+	}
+	if err != nil {
+		d.size.Store(int64(size))
+	}
+	d.problems.Tried(model.AboutFiles, err)
+}
+
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+func (d *diskProblem) explain(err error) string {
+	mend := "see to its disk"
+	if isFull(err) {
+		mend = "free space on its disk"
+	}
+	reason := err
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		reason = errno // without the name of a temp file
+	}
+	return fmt.Sprintf("notes cannot be written in %q: %v; %s; a save that fails changes nothing", d.v.folder.Path, reason, mend)
+}
+
+// Problems implements model.Troubled: whether the disk takes what is written.
+func (v *Vault) Problems() []model.Problem {
+	if v.disk.problems.Err(model.AboutFiles) != nil {
+		size := int(v.disk.size.Load())
+		v.disk.tried(size, v.swaps.Probe(size))
+	}
+	return v.disk.problems.All()
+}
+
+var _ model.Troubled = (*Vault)(nil)
