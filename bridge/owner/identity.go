@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"time"
@@ -115,7 +116,8 @@ func remember(c Claim) error {
 	if err != nil {
 		return nil // opening the vault reports it
 	}
-	if was, known := readIdentity(c.State); known && len(now.Names) == 0 && len(was.Names) > 0 {
+	was, known := readIdentity(c.State)
+	if known && (len(now.Names) == 0 && len(was.Names) > 0 || reflect.DeepEqual(was, now)) {
 		return nil
 	}
 	data, err := json.MarshalIndent(now, "", "  ")

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -84,6 +85,7 @@ type Owner struct {
 	claims []Claim
 	locks  []*os.File
 	vaults []Claim // the locked ones of claims
+	made   []Claim // those whose state folder was missing
 
 	mu   sync.Mutex // protects the following
 	info Info       // the last announcement
@@ -121,8 +123,12 @@ func (o *Owner) lock(c Claim) error {
 			return err
 		}
 	}
+	_, missing := os.Stat(c.State)
 	if err := os.MkdirAll(c.State, 0o700); err != nil {
 		return fmt.Errorf("state folder: %w", err)
+	}
+	if missing != nil {
+		o.made = append(o.made, c)
 	}
 	f, err := os.OpenFile(filepath.Join(c.State, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -144,7 +150,10 @@ func (o *Owner) lock(c Claim) error {
 		return ownedBy(c, err)
 	}
 	o.vaults = append(o.vaults, c)
-	return remember(c)
+	if err := remember(c); err != nil {
+		o.tell("where vault %s is could not be noted: %v; mend that before you move the vault, or relayfs does not find what is kept for it by itself", quoted(c.Vault), err)
+	}
+	return nil
 }
 
 var errHeld = errors.New("locked by another process")
@@ -179,10 +188,14 @@ func ownedBy(c Claim, err error) error {
 	return &OwnedError{Vault: c.Vault, Name: c.name(), Owner: info}
 }
 
-// Announce publishes info in all state folders.
+// Announce publishes info in all state folders. Without it the claims hold all the same, but
+// nobody finds the owner: call AnnounceAgain later.
 func (o *Owner) Announce(info Info) error {
 	return o.announce(func(i *Info) { *i = info })
 }
+
+// AnnounceAgain publishes the last announcement once more.
+func (o *Owner) AnnounceAgain() error { return o.announce(func(*Info) {}) }
 
 // HandOver announces that the owner makes way for another one. The announcement stays
 // after Release, until the other one replaces it.
@@ -199,7 +212,12 @@ func (o *Owner) announce(change func(*Info)) error {
 		return err
 	}
 	for _, c := range o.claims {
-		if err := replaceFile(filepath.Join(c.State, infoName), append(data, '\n')); err != nil {
+		name := filepath.Join(c.State, infoName)
+		err := replaceFile(name, append(data, '\n'))
+		if err != nil { // on a full disk there is room where the last owner's was
+			err = overwriteFile(name, append(data, '\n'))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -209,10 +227,27 @@ func (o *Owner) announce(change func(*Info)) error {
 // replaceFile replaces a file so that readers see all or nothing.
 func replaceFile(name string, data []byte) error {
 	tmp := name + ".new"
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+	err := os.WriteFile(tmp, data, 0o600)
+	if err == nil {
+		err = os.Rename(tmp, name)
+	}
+	if err != nil {
+		os.Remove(tmp)
+	}
+	return err
+}
+
+// overwriteFile writes to a file that is there. Readers may see a part.
+func overwriteFile(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
 		return err
 	}
-	return os.Rename(tmp, name)
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Truncate(int64(len(data)))
+	}
+	return errors.Join(err, f.Close())
 }
 
 // Release releases every claim.
@@ -232,6 +267,21 @@ func (o *Owner) Release() {
 		f.Close()
 	}
 	o.locks, o.vaults = nil, nil
+}
+
+// Forget is Release for an owner that has stored nothing: the state folders that it made go.
+func (o *Owner) Forget() {
+	var bases []string
+	for _, c := range o.made {
+		if base := filepath.Dir(c.State); !slices.Contains(bases, base) {
+			bases = append(bases, base)
+			defer admit(base)() // nobody locks a folder that is about to go
+		}
+	}
+	o.Release()
+	for _, c := range o.made {
+		os.RemoveAll(c.State)
+	}
 }
 
 // Read returns the last announcement in a state folder; its owner may have ended.

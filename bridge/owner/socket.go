@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -30,6 +31,7 @@ func Listen() (net.Listener, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	sweepSockets(dir)
 	path := filepath.Join(dir, strconv.Itoa(os.Getpid())+".sock")
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, "", err
@@ -39,6 +41,20 @@ func Listen() (net.Listener, string, error) {
 		return nil, "", fmt.Errorf("owner's socket: %w", err)
 	}
 	return l, path, nil
+}
+
+// sweepSockets removes the sockets of processes that were killed.
+func sweepSockets(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		name, isSocket := strings.CutSuffix(e.Name(), ".sock")
+		pid, err := strconv.Atoi(name)
+		path := filepath.Join(dir, e.Name())
+		// A process of another container, with which the folder is shared, has ended by its number only.
+		if isSocket && err == nil && ended(pid) && !Answers(Info{Socket: path}) {
+			os.Remove(path)
+		}
+	}
 }
 
 // socketDir returns a short path, because that of a socket may not exceed 107 bytes.

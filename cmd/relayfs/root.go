@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -152,6 +153,8 @@ func hintFor(err error) string {
 		return transport.Hint(err)
 	case errors.Is(err, model.ErrOffline):
 		return "check that the vault's directory exists and is not empty"
+	case errors.Is(err, model.ErrNoSpace), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "free space on that disk; --state names another folder for what is not kept in the vault"
 	case errors.Is(err, model.ErrUnknownStore):
 		return "update relayfs"
 	case errors.Is(err, fs.ErrPermission):

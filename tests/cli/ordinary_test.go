@@ -2,12 +2,10 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
@@ -142,22 +140,12 @@ func TestDoctorLostVault(t *testing.T) {
 // Doctor finds disks that are full, and those that are about to be.
 func TestDoctorFullDisk(t *testing.T) {
 	s := harness.NewSandbox(t)
-	disk := s.Mkdir(t, "disk")
-	if err := syscall.Mount("relayfs-test", disk, "tmpfs", 0, "size=1m"); err != nil {
-		t.Skipf("tmpfs cannot be mounted: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	disk := s.SmallDisk(t, "1m")
 	vault := s.Vault(t, "disk/Vault", map[string]string{"note.md": harness.TideTable})
 	state := s.Mkdir(t, "disk", "state")
 	args := []string{vault, "--state", state}
 	checkDoctor(t, s, args, 0, "warn  vault Vault: the disk of "+vault+" has ", "KiB free", "warn  state folder: ")
-	if err := os.WriteFile(filepath.Join(disk, "ballast"), make([]byte, 2<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("the disk is not full: %v", err)
-	}
+	disk.Fill(t)
 	checkDoctor(t, s, args, 1, "fail  vault Vault: the disk of "+vault+" is full", "fail  state folder: ", "mend: free space")
 	entries, err := os.ReadDir(state)
 	if err != nil || len(entries) > 0 {

@@ -94,7 +94,7 @@ var importRules = map[string]importRule{
 	"bridge/vault/internal/dirsync": {[]string{"bridge/disk", "bridge/model", "bridge/vault/internal/folder"}, "syncs of folders; it does not know what has changed in one"},
 	"bridge/vault/internal/late":    {[]string{"bridge/disk", "bridge/model", "bridge/vault/internal/folder", "bridge/wake"}, "files that have lost their names; it does not know how"},
 	"bridge/vault/internal/swap":    {[]string{"bridge/disk", "bridge/model", "bridge/vault/internal/dirsync", "bridge/vault/internal/folder"}, "one file replaced; it does not know what the vault holds"},
-	"bridge/vault":                  {[]string{"bridge/disk", "bridge/model", "bridge/vault/internal/...", "github.com/fsnotify/fsnotify"}, "the only place that knows fsnotify"},
+	"bridge/vault":                  {[]string{"bridge/disk", "bridge/model", "bridge/problem", "bridge/vault/internal/...", "github.com/fsnotify/fsnotify"}, "the only place that knows fsnotify"},
 	"bridge/store/wal":              {[]string{"bridge/disk"}, "a log of frames that outlive a crash; it knows nothing of what is in them"},
 	"bridge/store":                  {[]string{"bridge/disk", "bridge/model", "bridge/problem", "bridge/store/internal/...", "bridge/store/wal", "bridge/wake"}, "the log, and what it says; it knows no file format"},
 	"bridge/token":                  {[]string{"github.com/fxamacker/cbor/v2"}, "signed sentences about ids; it knows no document and no network"},
@@ -251,7 +251,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/ownership": {
 		[]string{
-			"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/semantic", "bridge/store", "bridge/vault", "mcpserver",
+			"bridge", "bridge/model", "bridge/owner", "bridge/problem", "bridge/remote", "bridge/remote/transport", "bridge/semantic", "bridge/store", "bridge/vault", "mcpserver",
 			"cmd/relayfs/internal/access", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/output",
 			"cmd/relayfs/internal/ports", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "golang.org/x/sync/errgroup",
 		},

@@ -268,27 +268,9 @@ func syncFile(name string) error {
 // TestFailingDisk on a disk that is full for real.
 func TestFullDisk(t *testing.T) {
 	s := harness.NewSandbox(t)
-	disk := s.Mkdir(t, "disk")
-	if err := syscall.Mount("relayfs-test", disk, "tmpfs", 0, "size=256k"); err != nil {
-		t.Skipf("tmpfs cannot be mounted, and TestFailingDisk does without: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	disk := s.SmallDisk(t, "256k")
 	m := s.Mount(t, s.Vault(t, filepath.Join("disk", "Vault"), shapeFiles()))
-	ballast := filepath.Join(disk, "ballast")
-	fill := func() {
-		if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
-			t.Fatalf("the disk is not full: %v", err)
-		}
-	}
-	drain := func() {
-		if err := os.Remove(ballast); err != nil {
-			t.Fatal(err)
-		}
-	}
+	fill, drain := func() { disk.Fill(t) }, func() { disk.Drain(t) }
 	for _, shape := range saveShapes() {
 		t.Run(shape.name, func(t *testing.T) { testFault(t, m, shape, syscall.ENOSPC, fill, drain) })
 	}

@@ -180,7 +180,7 @@ func examineState(base string) fusefs.Finding {
 	err := tryWrite(dir)
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fusefs.Finding{Name: name, Severity: fusefs.Fail, Detail: err.Error(), Mend: "free space on its disk, or name another folder with --state: no save succeeds"}
+		return fusefs.Finding{Name: name, Severity: fusefs.Fail, Detail: err.Error(), Mend: "free space on its disk, or name another folder with --state: no save succeeds once the room is used up that the log has reserved"}
 	case err != nil:
 		return fusefs.Finding{Name: name, Severity: fusefs.Fail, Detail: err.Error(), Mend: "make it writable, or name another folder with --state"}
 	}

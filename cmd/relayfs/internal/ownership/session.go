@@ -21,6 +21,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/bridge/problem"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
@@ -40,6 +41,8 @@ type Options struct {
 	Audience  string         // of the tokens that are minted for a server, "" for its address
 	// SyncBefore has each save wait for the disk before the note has its new content.
 	SyncBefore bool
+	// Passing has Close remove the state folders that Open made, if nothing was stored.
+	Passing bool
 }
 
 // Session is a workspace that this process owns.
@@ -51,14 +54,17 @@ type Session struct {
 	State     string // of the first vault
 	version   string // of this program
 	closers   []func() error
+	passing   bool
+	stores    []*store.Store
 	Log       *slog.Logger
 }
 
 // Open locks the vaults, opens their stores and lists their notes.
 func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, err error) {
-	s := &Session{sources: sources, State: sources[0].State(o.Base), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger}
+	s := &Session{sources: sources, State: sources[0].State(o.Base), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger, passing: o.Passing}
 	defer func() {
 		if err != nil {
+			s.passing = true
 			s.Close()
 		}
 	}()
@@ -95,7 +101,7 @@ func (s *Session) openFolder(src source.Source, state string, o *Options) (bridg
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
-	s.closers = append(s.closers, st.Close)
+	s.closers, s.stores = append(s.closers, st.Close), append(s.stores, st)
 	_ = os.Remove(filepath.Join(state, "spare")) // an earlier version kept files there
 	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: filepath.Join(state, "swap"), SyncBefore: o.SyncBefore})
 	if err != nil {
@@ -111,11 +117,16 @@ func (s *Session) LogFile() string { return filepath.Join(s.State, "relayfs.log"
 // Close releases the vaults. What was acknowledged is on disk then.
 func (s *Session) Close() error {
 	var errs []error
+	leave := s.passing && !slices.ContainsFunc(s.stores, (*store.Store).Used)
 	for _, closer := range slices.Backward(s.closers) {
 		errs = append(errs, closer())
 	}
 	s.closers = nil
-	if s.owner != nil {
+	switch {
+	case s.owner == nil:
+	case leave:
+		s.owner.Forget()
+	default:
 		s.owner.Release()
 	}
 	return errors.Join(errs...)
@@ -137,7 +148,7 @@ func (s *Session) openServer(src source.Source, state string, o *Options) (bridg
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
-	s.closers = append(s.closers, st.Close)
+	s.closers, s.stores = append(s.closers, st.Close), append(s.stores, st)
 	r.Store = st
 	if output.Stderr.TakesLines() {
 		r.Progress = progressLine(src.Name)
@@ -208,11 +219,35 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 		workspace.start(c.Yjs.Host.Run)
 		front.start(c.Yjs.Serve)
 	}
-	err = c.owner.Announce(c.info(command, socket))
+	c.announce(c.info(command, socket), front)
+	return errors.Join(work(wctx), front.stop(), workspace.stop())
+}
+
+// announceAgain is how often an announcement is tried that could not be made.
+const announceAgain = time.Second
+
+// announce lets other processes find this one. That it cannot, as on a full disk, is no reason
+// not to serve: it goes on trying.
+func (c *Control) announce(info owner.Info, front *crew) {
+	problems := problem.NewList(c.Log, func(err error) string {
+		return fmt.Sprintf("other relayfs commands do not find this process: %v; free space on that disk, or mend what it says; it is tried again by itself", err)
+	})
+	err := c.owner.Announce(info)
+	problems.Tried("announcement", err)
 	if err == nil {
-		err = work(wctx)
+		return
 	}
-	return errors.Join(err, front.stop(), workspace.stop())
+	front.start(func(ctx context.Context) error {
+		for problems.Err("announcement") != nil {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(announceAgain):
+			}
+			problems.Tried("announcement", c.owner.AnnounceAgain())
+		}
+		return nil
+	})
 }
 
 // crew is a group of goroutines that end together, but not with the context they began in.
