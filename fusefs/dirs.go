@@ -34,6 +34,9 @@ func (d *Dir) attr(ctx context.Context, out *fuse.Attr) error {
 	if changed, _ := d.state(); changed.After(modTime) {
 		modTime = changed
 	}
+	if modTime.IsZero() { // a server's folder in which nothing has changed
+		modTime = d.t.mounted
+	}
 	d.fill(out, d.EmbeddedInode(), 4096, modTime, 2)
 	return nil
 }

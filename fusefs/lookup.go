@@ -29,7 +29,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 		handleless: options.ReadOnly && keepCaches,
 		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 		inval: invalidate.New(),
-		names: names{table: newTable()},
+		names: names{table: newTable()}, mounted: time.Now(),
 	}
 	bound := int64(maxRecent)
 	if t.handleless {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
 
@@ -31,7 +32,9 @@ type tree struct {
 	author string
 	log    *slog.Logger
 	errno  errno.Reporter
-	locked error // why no note can be written, nil if notes can be
+	// mounted is when the tree was made.
+	mounted time.Time
+	locked  error // why no note can be written, nil if notes can be
 	// handleless is set if the kernel opens files without asking, see internal/handleless.
 	handleless bool
 	recent     *recent.List[*File]
