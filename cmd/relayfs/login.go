@@ -222,6 +222,10 @@ func refreshFolders(ctx context.Context, acc *account.Account, log *slog.Logger)
 	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
 	defer cancel()
 	if _, err := acc.Refresh(ctx); err != nil {
-		log.Warn("list of folders not refreshed", model.LogErr, err)
+		attrs := []any{model.LogErr, err}
+		if hint := transport.Hint(err); hint != "" {
+			attrs = append(attrs, "hint", hint)
+		}
+		log.Warn("list of folders not refreshed", attrs...)
 	}
 }

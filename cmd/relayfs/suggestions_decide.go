@@ -24,7 +24,7 @@ type decideFlags struct {
 	queue.Selector
 	verdict          model.Verdict
 	reason           string
-	sources          []string // as they are named on the command line
+	where            []string // the arguments and flags of the command line that name the vault
 	all, dryRun, yes bool
 	force            bool
 }
@@ -39,7 +39,7 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 		Short: queue.Imperative(verdict) + " suggestions",
 		Example: fmt.Sprintf("  relayfs suggestions %[1]s 77d10bf735\n  relayfs suggestions %[1]s --path 'Notes/Projects/**' --dry-run\n"+
 			"  relayfs suggestions %[1]s --all --yes", verb),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), e, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, e, args) },
 		ValidArgsFunction: completeIDs(&f.queueFlags),
 	}
 	fl := cmd.Flags()
@@ -55,9 +55,10 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 	return cmd
 }
 
-func (f *decideFlags) run(ctx context.Context, e *env, args []string) error {
+func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
+	ctx := cmd.Context()
 	ids, sources := splitArgs(args, isID)
-	f.sources = sources
+	f.where = f.given(cmd, sources)
 	switch {
 	case len(ids) == 0 && f.Empty() && !f.all:
 		return clierr.Usagef("name the suggestions to %s: ids, conditions, or --all", f.verb())
@@ -124,7 +125,7 @@ func (f *decideFlags) print(e *env, out queue.Outcome) error {
 	}
 	_, err := fmt.Fprintf(e.stdout, "%s %s%s in %s\n", output.Plural(len(out.Suggestions), "suggestion"), would, out.Verdict, output.Plural(out.Notes, "note"))
 	if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
-		fmt.Fprintf(e.stderr, "take it back with: relayfs suggestions undo %s\n", shellWords(append([]string{out.Batch}, f.sources...)))
+		fmt.Fprintf(e.stderr, "take it back with: relayfs suggestions undo %s\n", shellWords(append([]string{out.Batch}, f.where...)))
 	}
 	return err
 }

@@ -21,7 +21,7 @@ func newUndoCommand(e *env) *cobra.Command {
 		Long: `Undo takes back what was accepted or rejected in one go, or one change of front
 matter, by its name in 'relayfs suggestions log'; without a name the newest of
 both that nobody has taken back. What was written in the notes since stays.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runUndo(cmd.Context(), e, &f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runUndo(cmd, e, &f, args) },
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return completeBatches(cmd.Context(), &f, args)
 		},
@@ -30,7 +30,8 @@ both that nobody has taken back. What was written in the notes since stays.`,
 	return cmd
 }
 
-func runUndo(ctx context.Context, e *env, f *queueFlags, args []string) error {
+func runUndo(cmd *cobra.Command, e *env, f *queueFlags, args []string) error {
+	ctx := cmd.Context()
 	batches, sources := splitArgs(args, isBatch)
 	if len(batches) > 1 {
 		return clierr.Usagef("one batch at a time can be taken back")
@@ -49,12 +50,12 @@ func runUndo(ctx context.Context, e *env, f *queueFlags, args []string) error {
 				out.Suggestions = queue.WithContext(out.Suggestions, list)
 			}
 		}
-		return errors.Join(show(e, f.json, out, render.Undone), out.Err(), wayOn(&out, sources))
+		return errors.Join(show(e, f.json, out, render.Undone), out.Err(), wayOn(&out, f.given(cmd, sources)))
 	})
 }
 
 // wayOn says what else can be undone if nothing of this batch could be.
-func wayOn(o *queue.Outcome, sources []string) error {
+func wayOn(o *queue.Outcome, where []string) error {
 	switch {
 	case len(o.Failed) == 0 || o.Notes > 0:
 		return nil
@@ -62,7 +63,7 @@ func wayOn(o *queue.Outcome, sources []string) error {
 		return errors.New("'relayfs suggestions log' shows what was decided")
 	}
 	return fmt.Errorf("the next older decision: relayfs suggestions undo %s; 'relayfs suggestions log' shows all",
-		shellWords(append([]string{o.Older}, sources...)))
+		shellWords(append([]string{o.Older}, where...)))
 }
 
 func completeBatches(ctx context.Context, f *queueFlags, args []string) (out []cobra.Completion, _ cobra.ShellCompDirective) {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/user"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -57,6 +58,20 @@ func (f *workspaceFlags) registerState(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.folders, "folder", nil, "a folder of a server as NAME=ID, once for each")
 	cmd.Flags().StringVar(&f.audience, "server-audience", "", "what tokens of $RELAYFS_SERVER_KEY name as their audience: the url in the server's configuration (default: the address)")
 	cmd.Flags().StringVar(&f.state, "state", "", "folder for what is not kept in the vault (default $XDG_STATE_HOME/relayfs)")
+}
+
+// given returns what the command line has to name a vault: its sources, and flags.
+func (f *workspaceFlags) given(cmd *cobra.Command, sources []string) []string {
+	words := slices.Clone(sources)
+	for _, folder := range f.folders {
+		words = append(words, "--folder", folder)
+	}
+	for _, name := range []string{"server-audience", "state", "config"} {
+		if flag := cmd.Flag(name); flag.Changed {
+			words = append(words, "--"+name, flag.Value.String())
+		}
+	}
+	return words
 }
 
 func defaultAuthor() string {
@@ -118,7 +133,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	o := ownership.Options{Base: base, Version: version(), Audience: f.audience}
+	o := ownership.Options{Base: base, Version: version(), Audience: f.audience, Passing: true}
 	o.Workspace.Logger = log
 	s, err := ownership.Open(ctx, sources, o)
 	if err != nil {

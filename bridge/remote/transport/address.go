@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/token"
@@ -63,6 +64,9 @@ func ParseAddress(text string) (Address, error) {
 			return Address{}, fmt.Errorf("the text behind %s:// %w (ys://[token@]host[:port][/prefix])", scheme, ErrAddress)
 		}
 		u, err := url.Parse(c.BaseURL)
+		if err == nil {
+			err = checkPort(u)
+		}
 		return Address{Kind: s.kind, URL: u, Token: c.Token}, err
 	}
 	u, err := url.Parse(s.url + "://" + rest)
@@ -72,10 +76,24 @@ func ParseAddress(text string) (Address, error) {
 	if _, has := u.User.Password(); has {
 		return Address{}, fmt.Errorf("the text behind %s:// %w: a token has no %q in it", scheme, ErrAddress, ":")
 	}
+	if err := checkPort(u); err != nil {
+		return Address{}, err
+	}
 	a := Address{Kind: s.kind, URL: u, Token: u.User.Username()}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	u.Path = strings.TrimSuffix(u.Path, "/")
 	return a, nil
+}
+
+// checkPort refuses a port that no machine has.
+func checkPort(u *url.URL) error {
+	if u.Port() == "" {
+		return nil
+	}
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || port == 0 {
+		return fmt.Errorf("the port %s %w: ports are 1 to 65535", u.Port(), ErrAddress)
+	}
+	return nil
 }
 
 // String returns the address without the token.
