@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -213,18 +211,6 @@ func TestRemoteChangesShow(t *testing.T) {
 	checkText(t, "the open descriptor of a removed note", a.do(`os.pread(held["fd"], 99, 0).decode()`), `"one\n"`)
 	m.Person("F/Note.md", "another note\n")
 	check(`[["New.md", "Note.md", "Renamed.md", "sub2"], "another note\n", 13, "one\n", ["New.md", "Renamed.md", "sub2/b.md"]]`)
-}
-
-// A folder of which no change is known, as on a server, has the time of the mount.
-func TestFolderTime(t *testing.T) {
-	start := time.Now()
-	m := mount(t, map[string]string{"F/sub/Note.md": "one\n"})
-	for _, name := range []string{"", "F", "F/sub"} {
-		st, err := os.Stat(filepath.Join(m.dir, name))
-		if err != nil || st.ModTime().Before(start) || st.ModTime().After(time.Now()) {
-			t.Errorf("%q: %v, %v", name, st.ModTime(), err)
-		}
-	}
 }
 
 // The time that a writer sees right after close does not move later; a person's

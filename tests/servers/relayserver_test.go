@@ -1,9 +1,12 @@
 package servers
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/relaytest"
@@ -70,6 +73,25 @@ func TestServerAudience(t *testing.T) {
 	if made := server.Documents(); len(made) != 2 {
 		t.Errorf("documents %q, want the folder's and the note's", made)
 	}
+}
+
+// A server tells no time of a folder. It has the time of the mount there.
+func TestServerFolderTime(t *testing.T) {
+	server, key, source := relayServer(t, "")
+	s := harness.NewSandbox(t)
+	s.Env = append(s.Env, "RELAYFS_SERVER_KEY=k1."+key.Secret())
+	mcp := s.MCP(t, append(source, "--mode", "direct", "--approve", "create=auto")...)
+	mcp.MustCall(t, "write", "file_path", "Team/sub/Note.md", "content", "note\n")
+	mcp.Close(t)
+	start := time.Now()
+	m := s.Mount(t, server.Address(), source[1:]...)
+	for _, name := range []string{"", "Team", "Team/sub"} {
+		st, err := os.Stat(filepath.Join(m.Dir, name))
+		if err != nil || st.ModTime().Before(start) || st.ModTime().After(time.Now()) {
+			t.Errorf("%q: %v, %v", name, st.ModTime(), err)
+		}
+	}
+	m.Stop(t)
 }
 
 // A server token costs others the reports of notes, and its owner the attachments: status
