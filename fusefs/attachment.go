@@ -79,7 +79,7 @@ func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.S
 	if size, ok := in.GetSize(); ok {
 		h, _ := fh.(*attachmentHandle)
 		if err := a.truncate(ctx, h, int64(min(size, 1<<62))); err != nil {
-			return a.t.errno.Of("truncate", a.path(), err)
+			return a.t.errno.Of(ctx, "truncate", a.path(), err)
 		}
 	}
 	if !a.t.isPoke(ctx) {
@@ -139,7 +139,7 @@ func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 	}
 	file, err := a.t.ws.OpenFile(ctx, p, flag)
 	if err != nil {
-		return nil, 0, a.t.errno.Of("open", p, err)
+		return nil, 0, a.t.errno.Of(ctx, "open", p, err)
 	}
 	h := &attachmentHandle{a, file, writes}
 	if !writes {
@@ -148,35 +148,35 @@ func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 	if flag&syscall.O_TRUNC != 0 {
 		err = h.noteWrite()
 	}
-	return h, fileCacheFlags, a.t.errno.Of("open", p, err)
+	return h, fileCacheFlags, a.t.errno.Of(ctx, "open", p, err)
 }
 
-func (h *attachmentHandle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+func (h *attachmentHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	n, err := h.file.ReadAt(dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, h.errno("read", err)
+		return nil, h.errno(ctx, "read", err)
 	}
 	return fuse.ReadResultData(dest[:n]), 0
 }
 
-func (h *attachmentHandle) Write(_ context.Context, data []byte, off int64) (uint32, syscall.Errno) {
+func (h *attachmentHandle) Write(ctx context.Context, data []byte, off int64) (uint32, syscall.Errno) {
 	n, err := h.file.WriteAt(data, off)
 	if err == nil {
 		err = h.noteWrite()
 	}
-	return uint32(n), h.errno("write", err)
+	return uint32(n), h.errno(ctx, "write", err)
 }
 
-func (h *attachmentHandle) Fsync(context.Context, uint32) syscall.Errno {
-	return h.errno("fsync", h.file.Sync())
+func (h *attachmentHandle) Fsync(ctx context.Context, _ uint32) syscall.Errno {
+	return h.errno(ctx, "fsync", h.file.Sync())
 }
 
-func (h *attachmentHandle) Release(context.Context) syscall.Errno {
-	return h.errno("close", h.file.Close())
+func (h *attachmentHandle) Release(ctx context.Context) syscall.Errno {
+	return h.errno(ctx, "close", h.file.Close())
 }
 
-func (h *attachmentHandle) errno(op string, err error) syscall.Errno {
-	return h.a.t.errno.Of(op, h.a.path(), err)
+func (h *attachmentHandle) errno(ctx context.Context, op string, err error) syscall.Errno {
+	return h.a.t.errno.Of(ctx, op, h.a.path(), err)
 }
 
 // Programs that have a scratch file open while a rename makes it an attachment have the

@@ -26,7 +26,7 @@ func (t *tree) newCommon(mode uint32) common {
 }
 
 func (c *common) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	return c.t.errno.Of("getattr", c.path(), c.Operations().(node).attr(ctx, &out.Attr))
+	return c.t.errno.Of(ctx, "getattr", c.path(), c.Operations().(node).attr(ctx, &out.Attr))
 }
 
 // Setattr remembers what a SETATTR sets.
@@ -46,7 +46,7 @@ func (c *common) chmod(ctx context.Context, in *fuse.SetAttrIn) syscall.Errno {
 		return 0
 	}
 	p := c.path()
-	return c.t.errno.Of("chmod", p, c.t.ws.Chmod(context.WithoutCancel(ctx), p, os.FileMode(mode&0o777), c.t.isMounts))
+	return c.t.errno.Of(ctx, "chmod", p, c.t.ws.Chmod(context.WithoutCancel(ctx), p, os.FileMode(mode&0o777), c.t.isMounts))
 }
 
 // attributes are what programs set on an inode besides its content. They are remembered

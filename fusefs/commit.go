@@ -305,6 +305,7 @@ func (f *fileState) arm(d time.Duration) {
 func (f *File) tick() {
 	defer f.t.holdCommits(f)()
 	due, force := false, false
+	var by process.Process
 	f.update(func(s *fileState) {
 		s.timer = nil
 		b := s.text.Buffer()
@@ -316,12 +317,12 @@ func (f *File) tick() {
 			s.arm(wait)
 			due = false
 		}
-		force = b.Emptied
+		force, by = b.Emptied, b.Writer
 	})
 	if !due {
 		return
 	}
 	if err := f.commitHeld(context.Background(), force); err != nil {
-		f.t.errno.OfSave("commit", f.path(), err)
+		f.t.errno.OfSaveBy(by, "commit", f.path(), err)
 	}
 }

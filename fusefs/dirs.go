@@ -62,7 +62,7 @@ func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
 	p := d.path()
 	entries, err := d.t.ws.ReadDir(ctx, p)
 	if err != nil {
-		return nil, d.t.errno.Of("list", p, err)
+		return nil, d.t.errno.Of(ctx, "list", p, err)
 	}
 	return d.listing(entries), 0
 }
@@ -99,7 +99,7 @@ func (d *Dir) listing(found []bridge.DirEntry) []fuse.DirEntry {
 // Fsync makes the names in the folder durable.
 func (d *Dir) Fsync(ctx context.Context, _ fs.FileHandle, _ uint32) syscall.Errno {
 	p := d.path()
-	return d.t.errno.Of("fsync", p, d.t.ws.Sync(ctx, p))
+	return d.t.errno.Of(ctx, "fsync", p, d.t.ws.Sync(ctx, p))
 }
 
 // Statfs reports room: editors that see none refuse to save.
@@ -115,7 +115,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 	defer d.t.inval.Begin(d)()
 	p := d.path().Join(name)
 	if err := model.CheckNewName(name); err != nil {
-		return nil, d.t.errno.Of("mkdir", p, err)
+		return nil, d.t.errno.Of(ctx, "mkdir", p, err)
 	}
 	if name[0] == '.' { // .git, .claude; no program creates folders in order to save
 		return d.mkScratchDir(ctx, name, mode, out)
@@ -123,7 +123,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 	if !d.t.bringFolderHome(ctx, p) {
 		d.t.vacate(context.WithoutCancel(ctx), p)
 		if err := d.t.ws.Mkdir(context.WithoutCancel(ctx), p, d.t.restructuring(ctx)); err != nil {
-			return nil, d.t.errno.Of("mkdir", p, err)
+			return nil, d.t.errno.Of(ctx, "mkdir", p, err)
 		}
 	}
 	n, _, err := d.child(ctx, name)
@@ -134,7 +134,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 		err = n.attr(ctx, &out.Attr)
 	}
 	if err != nil {
-		return nil, d.t.errno.Of("mkdir", p, err)
+		return nil, d.t.errno.Of(ctx, "mkdir", p, err)
 	}
 	return n.EmbeddedInode(), 0
 }
@@ -145,7 +145,7 @@ func (o *overlay) Rmdir(ctx context.Context, name string) syscall.Errno {
 	defer o.t.inval.Begin(o)()
 	n, p, err := o.folder().child(ctx, name)
 	if err != nil {
-		return o.t.errno.Of("rmdir", p, err)
+		return o.t.errno.Of(ctx, "rmdir", p, err)
 	}
 	switch n := n.(type) {
 	case *ScratchDir:
@@ -156,7 +156,7 @@ func (o *overlay) Rmdir(ctx context.Context, name string) syscall.Errno {
 		return 0
 	case *Dir:
 		defer o.t.holdCommits(n)()
-		return o.t.errno.Of("rmdir", p, n.remove(ctx, p))
+		return o.t.errno.Of(ctx, "rmdir", p, n.remove(ctx, p))
 	}
 	return syscall.ENOTDIR
 }

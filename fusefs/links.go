@@ -29,7 +29,7 @@ func (l *Link) attr(ctx context.Context, out *fuse.Attr) error {
 func (l *Link) Readlink(ctx context.Context) ([]byte, syscall.Errno) {
 	p := l.path()
 	info, err := l.t.ws.Stat(ctx, p)
-	return []byte(info.Target), l.t.errno.Of("readlink", p, err)
+	return []byte(info.Target), l.t.errno.Of(ctx, "readlink", p, err)
 }
 
 // ScratchLink is a symbolic link of the scratch layer. Emacs makes its locks of them.
@@ -53,7 +53,7 @@ func (o *overlay) Symlink(ctx context.Context, target, name string, out *fuse.En
 	}
 	l := &ScratchLink{common: o.t.newCommon(0o777), target: target, created: time.Now()}
 	err := o.addScratch(ctx, name, l, syscall.S_IFLNK, &out.Attr)
-	return l.EmbeddedInode(), o.t.errno.Of("symlink", model.Path(name), err)
+	return l.EmbeddedInode(), o.t.errno.Of(ctx, "symlink", model.Path(name), err)
 }
 
 // Link is refused: a document has one name. Programs fall back to a rename.

@@ -39,7 +39,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}
-	t.errno = errno.Reporter{Log: t.log}
+	t.errno = errno.Reporter{Log: t.log, Procs: &t.procs, Refused: o.Refused}
 	root := &Dir{overlay: overlay{common: t.newCommon(0o755)}, id: 1}
 	t.root = root
 	t.update(func(tb *table) { tb.put("", root, 1) })
@@ -139,7 +139,7 @@ func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 		out.SetEntryTimeout(1)
 	}
 	if err != nil {
-		return nil, o.t.errno.Of("lookup", p, err)
+		return nil, o.t.errno.Of(ctx, "lookup", p, err)
 	}
 	return n.EmbeddedInode(), 0
 }

@@ -5,6 +5,7 @@ package fusefs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"syscall"
 	"time"
@@ -22,7 +23,7 @@ import (
 func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
 	h := newHandle(ctx, f, flags)
-	errno := f.t.errno.Of("open", f.path(), f.learn(ctx))
+	errno := f.t.errno.Of(ctx, "open", f.path(), f.learn(ctx))
 	if errno == 0 && f.isLeft() {
 		errno = syscall.ESTALE
 	}
@@ -76,7 +77,7 @@ func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, o
 	case err == nil: // somebody else created it after the kernel had looked
 		return t.openCreated(ctx, n, flags&^syscall.O_CREAT, out)
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, nil, 0, t.errno.Of("create", p, err)
+		return nil, nil, 0, t.errno.Of(ctx, "create", p, err)
 	}
 	n, errno := d.create(ctx, name, p, mode)
 	if errno != 0 {
@@ -100,7 +101,7 @@ func (o *overlay) Mknod(ctx context.Context, name string, mode, _ uint32, out *f
 	if errno != 0 {
 		return nil, errno
 	}
-	return n.EmbeddedInode(), t.errno.Of("mknod", p, n.attr(ctx, &out.Attr))
+	return n.EmbeddedInode(), t.errno.Of(ctx, "mknod", p, n.attr(ctx, &out.Attr))
 }
 
 // openCreated opens what Create has created or found.
@@ -121,7 +122,7 @@ func (t *tree) openCreated(ctx context.Context, n node, flags uint32, out *fuse.
 		})
 	}
 	if err := n.attr(ctx, &out.Attr); err != nil {
-		return nil, nil, 0, t.errno.Of("create", "", err)
+		return nil, nil, 0, t.errno.Of(ctx, "create", "", err)
 	}
 	return n.EmbeddedInode(), h, fuseFlags, 0
 }
@@ -129,14 +130,14 @@ func (t *tree) openCreated(ctx context.Context, n node, flags uint32, out *fuse.
 func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno) {
 	t := d.t
 	if err := model.CheckNewName(name); err != nil {
-		return nil, t.errno.Of("create", p, err)
+		return nil, t.errno.Of(ctx, "create", p, err)
 	}
 	if t.ending.Load() {
 		return nil, syscall.EIO
 	}
 	if scratch.IsName(name) {
 		f, err := d.createScratch(ctx, name, mode)
-		return f, t.errno.Of("create", p, err)
+		return f, t.errno.Of(ctx, "create", p, err)
 	}
 	if errno := t.creatable(ctx, p); errno != 0 {
 		return nil, errno
@@ -146,28 +147,31 @@ func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32
 	}
 	a, err := d.createAttachment(ctx, p, mode)
 	if err != nil {
-		return nil, t.errno.Of("create", p, err)
+		return nil, t.errno.Of(ctx, "create", p, err)
 	}
 	return a, 0
 }
+
+// errTop is why nothing can be made beside the Folders.
+var errTop = fmt.Errorf("what is at the top of the mount are the sources that relayfs was started with; go into one of them: %w", fs.ErrPermission)
 
 // creatable refuses what the workspace would refuse once the bytes are there: a
 // program looks at the error of open(2) more often than at that of close(2).
 func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	if p.Dir() == "" {
-		return syscall.EACCES // Folders come from the command line
+		return t.errno.OfSave(ctx, "create", p, &model.Error{Op: "create", Path: p, Err: errTop})
 	}
 	info, err := t.ws.Stat(ctx, p.Dir())
 	switch {
 	case err != nil:
-		return t.errno.Of("create", p, err)
+		return t.errno.Of(ctx, "create", p, err)
 	case t.locked != nil:
-		return t.errno.OfSave("create", p, &model.Error{Op: "create", Path: p, Err: t.locked})
+		return t.errno.OfSave(ctx, "create", p, &model.Error{Op: "create", Path: p, Err: t.locked})
 	}
-	if errno := t.refusal("create", p, info); errno != 0 {
+	if errno := t.refusal(ctx, "create", p, info); errno != 0 {
 		return errno
 	}
-	return t.errno.Of("create", p, t.ws.MayWrite(p))
+	return t.errno.Of(ctx, "create", p, t.ws.MayWrite(p))
 }
 
 // createNote creates a note that is empty so far. The workspace learns of it with its first

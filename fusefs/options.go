@@ -3,6 +3,8 @@ package fusefs
 import (
 	"errors"
 	"log/slog"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Options configure a mount. The zero value is a private mount of an empty
@@ -21,6 +23,9 @@ type Options struct {
 	// them if Poker is empty.
 	Poker  []string
 	Logger *slog.Logger // nil discards
+	// Refused is told what programs were refused for a reason that their errno does not
+	// carry. It must not block; nil tells nobody.
+	Refused func(model.Refusal)
 }
 
 // SetupError says why a directory cannot be mounted or unmounted, and what to

@@ -115,7 +115,7 @@ func (f *File) truncate(ctx context.Context, h *Handle, size int64) (errno sysca
 	err := f.pin(ctx)
 	defer f.unpin()
 	if err != nil {
-		return f.t.errno.Of("truncate", f.path(), err)
+		return f.t.errno.Of(ctx, "truncate", f.path(), err)
 	}
 	f.update(func(s *fileState) {
 		s.text.Show()
@@ -126,6 +126,9 @@ func (f *File) truncate(ctx context.Context, h *Handle, size int64) (errno sysca
 	})
 	return errno
 }
+
+// errBytes is why a note that is not text cannot be written.
+var errBytes = &model.ReadOnlyError{Reason: "it is not valid UTF-8, or larger than 16 MiB, and shown byte for byte; mend that in the vault"}
 
 // writable says whether the content may be changed at all. begun says that a save
 // goes on.
@@ -141,9 +144,9 @@ func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
 	case !note:
 		return 0
 	case f.t.locked != nil:
-		return f.t.errno.OfSave("write", p, &model.Error{Op: "write", Path: p, Err: f.t.locked})
+		return f.t.errno.OfSave(ctx, "write", p, &model.Error{Op: "write", Path: p, Err: f.t.locked})
 	case v != nil && v.ReadOnly():
-		return syscall.EROFS
+		return f.t.errno.Of(ctx, "write", p, &model.Error{Op: "write", Path: p, Err: errBytes})
 	case unborn:
 		return 0
 	}
@@ -152,9 +155,9 @@ func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
 		return 0 // removed while it is open
 	}
 	if err != nil {
-		return f.t.errno.Of("write", p, err)
+		return f.t.errno.Of(ctx, "write", p, err)
 	}
-	return f.t.refusal("write", p, info)
+	return f.t.refusal(ctx, "write", p, info)
 }
 
 // Flush is close(2) on one of the descriptors that share the handle: what the
@@ -185,7 +188,7 @@ func (h *Handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	}
 	p := h.f.path()
 	if err := t.ws.Sync(ctx, p); err != nil {
-		return t.errno.Of("fsync", p, err)
+		return t.errno.Of(ctx, "fsync", p, err)
 	}
 	if !t.ws.Acknowledged(ctx, p) {
 		t.log.Info("fsync: the server has not acknowledged it yet", model.LogPath, string(p))
@@ -207,7 +210,7 @@ func (f *File) syncScratch() (isScratch bool) {
 
 func (h *Handle) commit(ctx context.Context, op string, force bool) syscall.Errno {
 	err := h.f.commit(ctx, force)
-	return h.f.t.errno.OfSave(op, h.f.path(), err)
+	return h.f.t.errno.OfSave(ctx, op, h.f.path(), err)
 }
 
 // Release ends the handle. What came after the last flush, from a mapped page,

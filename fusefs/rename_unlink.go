@@ -56,12 +56,12 @@ func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeE
 	m := &move{tree: t, from: from, name: name, to: to, newName: newName}
 	var err error
 	if m.src, m.oldPath, err = from.child(ctx, name); err != nil {
-		return t.errno.Of("rename", m.oldPath, err)
+		return t.errno.Of(ctx, "rename", m.oldPath, err)
 	}
 	m.dst, m.newPath, err = to.child(ctx, newName)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return t.errno.Of("rename", m.newPath, err)
+		return t.errno.Of(ctx, "rename", m.newPath, err)
 	case m.dst != nil && flags == renameNoReplace:
 		return syscall.EEXIST
 	case m.dst == nil && flags == renameExchange:
@@ -91,7 +91,7 @@ func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeE
 func (m *move) do(ctx context.Context) syscall.Errno {
 	if m.dst == nil {
 		if err := model.CheckNewName(m.newName); err != nil {
-			return m.errno.Of("rename", m.oldPath, err)
+			return m.errno.Of(ctx, "rename", m.oldPath, err)
 		}
 	}
 	toScratch := isScratchAt(m.to, m.newName) || m.to.layer().get(m.newName) != nil
@@ -142,7 +142,7 @@ func (m *move) moveAway(ctx context.Context, f *File) syscall.Errno {
 		err = m.park(ctx, m.oldPath, f, m.newPath, whyRenamed)
 	}
 	if err != nil {
-		return m.errno.Of("rename", m.oldPath, err)
+		return m.errno.Of(ctx, "rename", m.oldPath, err)
 	}
 	return m.moveScratch()
 }
@@ -153,7 +153,7 @@ func (m *move) moveNote(ctx context.Context, f *File) syscall.Errno {
 		return errno
 	}
 	if err := f.commitHeld(ctx, true); err != nil {
-		return m.errno.Of("rename", m.oldPath, err)
+		return m.errno.Of(ctx, "rename", m.oldPath, err)
 	}
 	return m.moveReal(ctx)
 }
@@ -164,19 +164,19 @@ func (m *move) moveReal(ctx context.Context) syscall.Errno {
 		return syscall.EXDEV
 	}
 	if err := model.CheckName(m.newName); err != nil {
-		return m.errno.Of("rename", m.newPath, err)
+		return m.errno.Of(ctx, "rename", m.newPath, err)
 	}
 	if err := m.replaceFolder(ctx); err != nil {
-		return m.errno.Of("rename", m.newPath, err)
+		return m.errno.Of(ctx, "rename", m.newPath, err)
 	}
 	if done, err := m.giveWay(ctx); done {
-		return m.errno.Of("rename", m.oldPath, err)
+		return m.errno.Of(ctx, "rename", m.oldPath, err)
 	}
 	m.vacate(ctx, m.newPath)
 	o := m.restructuring(ctx)
 	o.Replace = m.dst != nil
 	if _, err := m.ws.Rename(ctx, m.oldPath, m.newPath, o); err != nil {
-		return m.errno.Of("rename", m.oldPath, err)
+		return m.errno.Of(ctx, "rename", m.oldPath, err)
 	}
 	if over, ok := m.dst.(*File); ok {
 		over.lose(life.Unlink)
@@ -239,10 +239,10 @@ func (m *move) exchange(ctx context.Context) syscall.Errno {
 			continue
 		}
 		if err := f.commitHeld(ctx, true); err != nil {
-			return m.errno.Of("rename", f.path(), err)
+			return m.errno.Of(ctx, "rename", f.path(), err)
 		}
 	}
-	return m.errno.Of("rename", m.oldPath, m.ws.Exchange(ctx, m.oldPath, m.newPath, m.restructuring(ctx)))
+	return m.errno.Of(ctx, "rename", m.oldPath, m.ws.Exchange(ctx, m.oldPath, m.newPath, m.restructuring(ctx)))
 }
 
 // Unlink removes a name.
@@ -254,14 +254,14 @@ func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	}
 	n, p, err := o.folder().child(ctx, name)
 	if err != nil {
-		return o.t.errno.Of("unlink", p, err)
+		return o.t.errno.Of(ctx, "unlink", p, err)
 	}
 	switch n := n.(type) {
 	case *File:
-		return o.t.errno.Of("unlink", p, o.unlinkNote(ctx, p, n))
+		return o.t.errno.Of(ctx, "unlink", p, o.unlinkNote(ctx, p, n))
 	case *Attachment, *Link:
 		_, err := o.t.ws.Remove(ctx, p, o.t.restructuring(ctx))
-		return o.t.errno.Of("unlink", p, err)
+		return o.t.errno.Of(ctx, "unlink", p, err)
 	}
 	return syscall.EISDIR
 }
@@ -288,7 +288,7 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err er
 		t.remove(f)
 		return nil
 	}
-	_ = t.errno.OfSave("unlink", p, f.commitHeld(ctx, false)) // it goes all the same
+	_ = t.errno.OfSave(ctx, "unlink", p, f.commitHeld(ctx, false)) // it goes all the same
 	who, structure, renamed := t.procs.Of(ctx), t.ws.Options().Structure, t.isRenamed(p)
 	mayBeSave := replaces(who.Name) && (renamed || structure == bridge.StructureDeny)
 	if structure != bridge.StructureDirect && !mayBeSave {

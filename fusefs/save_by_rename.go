@@ -20,7 +20,7 @@ import (
 func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 	p := m.newPath
 	if err := model.CheckName(m.newName); err != nil {
-		return m.errno.Of("rename", p, err)
+		return m.errno.Of(ctx, "rename", p, err)
 	}
 	c, errno := m.saveOf(ctx, f)
 	if errno != 0 {
@@ -30,7 +30,7 @@ func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 	defer f.adopted.Store(false)
 	res, doc, err := c.store(ctx)
 	if err != nil {
-		return m.errno.Of("rename", p, err)
+		return m.errno.Of(ctx, "rename", p, err)
 	}
 	m.rebind(f, doc)
 	f.inherit(m.dst)
@@ -49,7 +49,7 @@ func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Er
 	}
 	from, doc, err := m.replaced(ctx)
 	if err != nil {
-		return nil, m.errno.Of("rename", m.newPath, err)
+		return nil, m.errno.Of(ctx, "rename", m.newPath, err)
 	}
 	f.update(func(s *fileState) {
 		b := s.edit() // a note may have no buffer
@@ -114,7 +114,7 @@ func (m *move) saveThrough(ctx context.Context, l *Link) (errno syscall.Errno, d
 	}
 	at := *m
 	if at.dst, at.newPath, err = m.lookup(ctx, p); err != nil {
-		return m.errno.Of("rename", p, err), true
+		return m.errno.Of(ctx, "rename", p, err), true
 	}
 	defer m.holdCommits(f, at.dst)()
 	switch at.dst.(type) {
@@ -138,7 +138,7 @@ func (m *move) saveAt(ctx context.Context, f *File, origin any) syscall.Errno {
 	}
 	c.write.Origin = origin
 	if _, _, err := c.store(ctx); err != nil {
-		return m.errno.Of("rename", m.newPath, err)
+		return m.errno.Of(ctx, "rename", m.newPath, err)
 	}
 	m.unlinkSource(f)
 	return 0
@@ -160,7 +160,7 @@ func (m *move) export(ctx context.Context, f *File) syscall.Errno {
 		err = m.makeFile(ctx, text, mode)
 	}
 	if err != nil {
-		return m.errno.Of("rename", m.newPath, err)
+		return m.errno.Of(ctx, "rename", m.newPath, err)
 	}
 	m.unlinkSource(f)
 	m.entryChanged(m.newPath)
@@ -168,7 +168,7 @@ func (m *move) export(ctx context.Context, f *File) syscall.Errno {
 	if a, ok := n.(*Attachment); ok {
 		err = a.takeOver(ctx, f, text)
 	}
-	return m.errno.Of("rename", m.newPath, err)
+	return m.errno.Of(ctx, "rename", m.newPath, err)
 }
 
 // putFile puts a new file that is not a note in the place of one that is there. The old

@@ -92,9 +92,9 @@ func (d *ScratchDir) list(context.Context) ([]fuse.DirEntry, syscall.Errno) {
 
 func (d *ScratchDir) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno { return 0 }
 
-func (d *ScratchDir) create(ctx context.Context, name string, _ model.Path, mode uint32) (node, syscall.Errno) {
+func (d *ScratchDir) create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno) {
 	f, err := d.createScratch(ctx, name, mode)
-	return f, d.t.errno.Of("create", model.Path(name), err)
+	return f, d.t.errno.Of(ctx, "create", p, err)
 }
 
 func (d *ScratchDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
@@ -106,7 +106,7 @@ func (o *overlay) mkScratchDir(ctx context.Context, name string, mode uint32, ou
 	d := &ScratchDir{overlay{common: o.t.newCommon(mode & 0o7777)}}
 	d.touch()
 	err := o.addScratch(ctx, name, d, syscall.S_IFDIR, &out.Attr)
-	return d.EmbeddedInode(), o.t.errno.Of("mkdir", model.Path(name), err)
+	return d.EmbeddedInode(), o.t.errno.Of(ctx, "mkdir", model.Path(name), err)
 }
 
 // expireScratch drops the scratch files and links that nobody has touched since before. It

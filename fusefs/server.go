@@ -20,6 +20,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/handleless"
+	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
 const (
@@ -233,19 +234,21 @@ func (t *tree) end() error {
 	for _, f := range t.unsavedFiles() {
 		p := f.path()
 		var spoiled bool
+		var by process.Process
 		f.update(func(s *fileState) {
 			if s.isBeingSaved() {
 				t.log.Warn("a program was in the middle of a save when the mount ended: the note stays as it was", model.LogPath, string(p))
 				s.spoil(model.ErrClosed)
 			}
-			b := s.text.Buffer()
-			spoiled = b != nil && b.Spoiled != nil
+			if b := s.text.Buffer(); b != nil {
+				spoiled, by = b.Spoiled != nil, b.Writer
+			}
 		})
 		if spoiled {
 			continue
 		}
 		if err := f.commit(context.Background(), true); err != nil {
-			t.errno.OfSave("commit", p, err)
+			t.errno.OfSaveBy(by, "commit", p, err)
 			errs = append(errs, err)
 		}
 	}

@@ -85,12 +85,16 @@ func (t *tree) entryChanged(p model.Path) {
 
 // refusal is the errno of a write to, or a creation in, what info describes. It says that a
 // Folder is offline with the same errno as the write itself does.
-func (t *tree) refusal(op string, p model.Path, info bridge.Info) syscall.Errno {
+func (t *tree) refusal(ctx context.Context, op string, p model.Path, info bridge.Info) syscall.Errno {
 	switch {
 	case info.Offline:
-		return t.errno.Of(op, p, &model.Error{Op: op, Path: p, Err: model.ErrOffline})
+		return t.errno.Of(ctx, op, p, &model.Error{Op: op, Path: p, Err: model.ErrOffline})
 	case info.ReadOnly:
-		return syscall.EROFS
+		err := t.ws.MayWrite(p)
+		if err == nil { // it says why of folders, not of one note
+			err = &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
+		}
+		return t.errno.Of(ctx, op, p, err)
 	}
 	return 0
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Sentinels of this package. Match with errors.Is; what callers get is an
@@ -103,6 +104,17 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Refusal is an operation of a program that a mount refused.
+type Refusal struct {
+	Time    time.Time `json:"time"`
+	PID     int       `json:"pid,omitempty"`     // of the program, 0 if it is not known
+	Program string    `json:"program,omitempty"` // its name, as the system has it
+	Op      string    `json:"op"`                // "open", "write", "create", "rename", ...
+	Path    Path      `json:"path"`
+	Errno   string    `json:"errno"` // what the program was told, in the words of the system
+	Text    string    `json:"text"`  // why
+}
 
 // WrapError puts op and path around err once; an *Error passes unchanged.
 func WrapError(op string, p Path, err error) error {

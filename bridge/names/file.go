@@ -20,8 +20,10 @@ import (
 // proposed is read as proposed.
 func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File, error) {
 	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_TRUNC|os.O_APPEND) != 0
-	if writes && !n.writesFiles() {
-		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrReadOnly}
+	if writes {
+		if err := n.writesFiles(); err != nil {
+			return nil, &model.Error{Op: "open", Path: p, Err: err}
+		}
 	}
 	if p.IsNote() {
 		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrNotNote}
@@ -56,8 +58,8 @@ func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File,
 // one at p, which is not a note, as a rename over it does: whoever has the old file
 // open keeps that. In suggest mode files cannot be written: ErrReadOnly.
 func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructure) error {
-	if !n.writesFiles() {
-		return &model.Error{Op: "write", Path: p, Err: model.ErrReadOnly}
+	if err := n.writesFiles(); err != nil {
+		return &model.Error{Op: "write", Path: p, Err: err}
 	}
 	return n.change("write", p, func(l *proposal.Locked) error {
 		x, err := n.tree.Find("write", p)
@@ -87,18 +89,29 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructu
 	})
 }
 
-// writesFiles says whether what is not a note can be written in place.
-func (n *Files) writesFiles() bool { return !n.c.ReadOnly && n.c.Mode == note.Direct }
+// errSuggesting is why what is not a note cannot be written in place.
+var errSuggesting = &model.ReadOnlyError{Reason: "a file that is not a note cannot hold suggestions; change it in the vault, or with --mode direct"}
+
+// writesFiles returns nil if what is not a note can be written in place.
+func (n *Files) writesFiles() error {
+	switch {
+	case n.c.ReadOnly:
+		return model.ErrReadOnly
+	case n.c.Mode != note.Direct:
+		return errSuggesting
+	}
+	return nil
+}
 
 // CreateFile makes a new file that is not a note, empty, with the permission bits
 // perm, to be filled through OpenFile. It is in the tree when CreateFile returns.
 // fs.ErrExist if the name is taken, ErrReadOnly in suggest mode.
 func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, o Restructure) error {
-	switch {
-	case p.IsNote():
+	if p.IsNote() {
 		return &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
-	case !n.writesFiles():
-		return &model.Error{Op: "create", Path: p, Err: model.ErrReadOnly}
+	}
+	if err := n.writesFiles(); err != nil {
+		return &model.Error{Op: "create", Path: p, Err: err}
 	}
 	return n.change("create", p, func(l *proposal.Locked) error {
 		files, ok := l.Source.(model.Files)

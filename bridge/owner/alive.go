@@ -18,6 +18,9 @@ import (
 // AlivePath is the path that a running owner answers at once.
 const AlivePath = "/alive"
 
+// InfoPath is answered with the owner's Info.
+const InfoPath = "/info"
+
 const (
 	// lookEvery is the interval of these checks.
 	lookEvery = 2 * time.Second

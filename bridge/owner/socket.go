@@ -3,6 +3,7 @@ package owner
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,15 +45,43 @@ func Listen() (net.Listener, string, error) {
 	return l, path, nil
 }
 
-// sweepSockets removes the sockets of processes that were killed.
-func sweepSockets(dir string) {
+// All returns the running owners of this user, whatever their state folders, and for each
+// that does not answer what is known of it: its process and its socket.
+func All(ctx context.Context) []Info {
+	dir, err := socketDir()
+	if err != nil {
+		return nil
+	}
+	var all []Info
+	for path, pid := range sockets(dir) {
+		info := Info{PID: pid, Socket: path}
+		var gone *GoneError
+		if err := NewClient(info).Get(ctx, InfoPath, nil, &info); !errors.As(err, &gone) {
+			all = append(all, info)
+		}
+	}
+	slices.SortFunc(all, func(a, b Info) int { return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.PID, b.PID)) })
+	return all
+}
+
+// sockets returns the paths of the sockets in dir, each with its process.
+func sockets(dir string) map[string]int {
+	found := make(map[string]int)
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		name, isSocket := strings.CutSuffix(e.Name(), ".sock")
-		pid, err := strconv.Atoi(name)
-		path := filepath.Join(dir, e.Name())
+		if pid, err := strconv.Atoi(name); isSocket && err == nil {
+			found[filepath.Join(dir, e.Name())] = pid
+		}
+	}
+	return found
+}
+
+// sweepSockets removes the sockets of processes that were killed.
+func sweepSockets(dir string) {
+	for path, pid := range sockets(dir) {
 		// A process of another container, with which the folder is shared, has ended by its number only.
-		if isSocket && err == nil && ended(pid) && !Answers(Info{Socket: path}) {
+		if ended(pid) && !Answers(Info{Socket: path}) {
 			os.Remove(path)
 		}
 	}

@@ -74,6 +74,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	return o.serve(ctx, sources, so, "mount", mountpoint, func(ctx context.Context, c *ownership.Control) error {
 		fuseOptions := fusefs.Options{
 			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log, Guard: selfWith(guardCommand),
+			Refused: c.Refusals.Add,
 		}
 		if o.watchPokes {
 			fuseOptions.Poker = selfWith(pokeCommand)

@@ -59,7 +59,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newPokeCommand(), newMCPCommand(e), newServeCommand(e), newSuggestionsCommand(e), newPageCommand(e),
 		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e),
 		newLoginCommand(e), newFoldersCommand(e), newLogoutCommand(e),
-		newStatusCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newServiceCommand(e), newVersionCommand(e),
+		newStatusCommand(e), newWhyCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newServiceCommand(e), newVersionCommand(e),
 		&cobra.Command{Use: "agent", Short: "A text for agents, to paste into CLAUDE.md or AGENTS.md", Long: agentText},
 	)
 	return root
@@ -72,6 +72,8 @@ person accepts or rejects, and you go on seeing it as if it were accepted.
 
 - Do not write CriticMarkup ({++ ++}, {-- --}, {~~ ~~}) yourself.
 - Change as little as the task needs: small suggestions are read, rewrites are not.
+- If a write fails ("Invalid argument", "Read-only file system"), run
+  'relayfs why NOTE': it says the reason and what to do.
 - Read a note again before you edit it after a while; people may have changed it.
 - Renaming, moving and deleting notes are proposals too, and wait for a person.
 - Comments of people stand as {>>text<<} beside the text that they are about. To

@@ -142,7 +142,7 @@ var importRules = map[string]importRule{
 	"bridge/decisiontest":          {nil, "decisions against a model; what it imports is in test files"},
 	"fusefs":                       {[]string{"bridge", "bridge/model", "bridge/wake", "fusefs/internal/...", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "with its parts the only place that knows go-fuse; it knows no MCP"},
 	"fusefs/internal/content":      {[]string{"bridge", "bridge/model", "bridge/textmerge", "fusefs/internal/process"}, "what a file shows and what is written to it, as values; it knows no inode"},
-	"fusefs/internal/errno":        {[]string{"bridge/model"}, "errors as errnos; it knows no file"},
+	"fusefs/internal/errno":        {[]string{"bridge/model", "fusefs/internal/process"}, "errors as errnos, and who was told them; it knows no file"},
 	"fusefs/internal/handleless":   {[]string{"github.com/hanwen/go-fuse/v2/fuse"}, "a protocol without handles; it knows no file"},
 	"fusefs/internal/inode":        {[]string{"bridge/model"}, "numbers of inodes; it knows no inode"},
 	"fusefs/internal/invalidate":   {[]string{"bridge/wake", "github.com/hanwen/go-fuse/v2/fs"}, "what the kernel is to forget; it does not know why"},
@@ -249,11 +249,12 @@ var importRules = map[string]importRule{
 		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/owner", "bridge/yserve/host", "bridge/yserve", "bridge/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "mcpserver"},
 		"what is served on TCP ports; it knows no lock and no socket of an owner",
 	},
+	"cmd/relayfs/internal/refusals": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/output"}, "what a mount refused last; it knows no mount"},
 	"cmd/relayfs/internal/ownership": {
 		[]string{
 			"bridge", "bridge/model", "bridge/owner", "bridge/problem", "bridge/remote", "bridge/remote/transport", "bridge/semantic", "bridge/store", "bridge/vault", "mcpserver",
 			"cmd/relayfs/internal/access", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/output",
-			"cmd/relayfs/internal/ports", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "golang.org/x/sync/errgroup",
+			"cmd/relayfs/internal/ports", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/refusals", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "golang.org/x/sync/errgroup",
 		},
 		"who serves a vault: it opens sources and stores, and answers on the owner's socket",
 	},

@@ -84,6 +84,7 @@ func TestStatusOfAFullVaultDisk(t *testing.T) {
 	if out := s.Run(t, "status"); !strings.Contains(out.Stdout, want) {
 		t.Errorf("status says\n%s, want %s", out.Stdout, want)
 	}
+	m.Log.Says(t, problem)
 	if n := strings.Count(m.Log.String(), problem); n != 1 {
 		t.Errorf("the log says it %d times: %s", n, m.Log)
 	}

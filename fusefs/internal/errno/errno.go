@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"syscall"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
 // table is where errors become errnos. The first row that matches counts. logged says that
@@ -21,10 +23,10 @@ var table = []struct {
 }{
 	{model.ErrBadName, syscall.EINVAL, true},
 	{model.ErrNameTooLong, syscall.ENAMETOOLONG, false},
-	{model.ErrReadOnly, syscall.EROFS, false},
-	{model.ErrInvalidUTF8, syscall.EILSEQ, false},
-	{model.ErrTooLarge, syscall.EFBIG, false},
-	{model.ErrNoSpace, syscall.ENOSPC, false},
+	{model.ErrReadOnly, syscall.EROFS, true},
+	{model.ErrInvalidUTF8, syscall.EILSEQ, true},
+	{model.ErrTooLarge, syscall.EFBIG, true},
+	{model.ErrNoSpace, syscall.ENOSPC, true},
 	{model.ErrOffline, syscall.EIO, true},
 	{model.ErrRefused, syscall.EINVAL, true},
 	{model.ErrNeedsReview, syscall.EPERM, true},
@@ -61,30 +63,51 @@ func toErrno(err error) (errno syscall.Errno, known, logged bool) {
 	return syscall.EIO, false, true
 }
 
-// Reporter turns errors into errnos, and logs what those do not tell.
-type Reporter struct{ Log *slog.Logger }
+// Reporter turns errors into errnos. What those do not tell it logs and reports.
+type Reporter struct {
+	Log     *slog.Logger
+	Procs   *process.Table
+	Refused func(model.Refusal) // nil: nobody is told
+}
 
 // Of is the errno of an operation's error, 0 for nil.
-func (r Reporter) Of(op string, p model.Path, err error) syscall.Errno {
-	return r.report(op, p, err, false)
+func (r Reporter) Of(ctx context.Context, op string, p model.Path, err error) syscall.Errno {
+	if err == nil {
+		return 0
+	}
+	errno, known, logged := toErrno(err)
+	if logged {
+		r.refused(r.Procs.Of(ctx), op, p, errno, known, err)
+	}
+	return errno
 }
 
 // OfSave is Of for what is reported at close, where few programs look: the log always
 // has the sentence.
-func (r Reporter) OfSave(op string, p model.Path, err error) syscall.Errno {
-	return r.report(op, p, err, true)
+func (r Reporter) OfSave(ctx context.Context, op string, p model.Path, err error) syscall.Errno {
+	return r.OfSaveBy(r.Procs.Of(ctx), op, p, err)
 }
 
-func (r Reporter) report(op string, p model.Path, err error, always bool) syscall.Errno {
-	errno, known, logged := toErrno(err)
-	if err == nil || !logged && !always {
-		return errno
+// OfSaveBy is OfSave for a save that by began and does not wait for.
+func (r Reporter) OfSaveBy(by process.Process, op string, p model.Path, err error) syscall.Errno {
+	if err == nil {
+		return 0
 	}
+	errno, known, _ := toErrno(err)
+	r.refused(by, op, p, errno, known, err)
+	return errno
+}
+
+func (r Reporter) refused(by process.Process, op string, p model.Path, errno syscall.Errno, known bool, err error) {
 	level := slog.LevelWarn
 	if !known {
 		level = slog.LevelError
 	}
 	r.Log.Log(context.Background(), level, "operation refused",
 		"op", op, model.LogPath, string(p), "errno", errno.Error(), model.LogErr, err)
-	return errno
+	if r.Refused != nil {
+		r.Refused(model.Refusal{
+			Time: time.Now(), PID: by.Id, Program: by.Name, Op: op, Path: p, Errno: errno.Error(), Text: err.Error(),
+		})
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
 func TestToErrno(t *testing.T) {
@@ -64,18 +65,29 @@ func TestToErrno(t *testing.T) {
 
 func TestErrnoIsLogged(t *testing.T) {
 	var out bytes.Buffer
-	r := Reporter{slog.New(slog.NewTextHandler(&out, nil))}
-	r.Of("open", "F/N.md", &model.Error{Op: "open", Path: "F/N.md", Err: fs.ErrNotExist})
+	var told []model.Refusal
+	r := Reporter{Log: slog.New(slog.NewTextHandler(&out, nil)), Procs: new(process.Table), Refused: func(r model.Refusal) { told = append(told, r) }}
+	r.Of(t.Context(), "open", "F/N.md", &model.Error{Op: "open", Path: "F/N.md", Err: fs.ErrNotExist})
 	if out.Len() != 0 {
 		t.Errorf("a missing file is logged: %s", out.String())
 	}
-	r.Of("unlink", "F/N.md", &model.Error{Op: "remove", Path: "F/N.md", Err: model.ErrNeedsReview})
+	r.Of(t.Context(), "unlink", "F/N.md", &model.Error{Op: "remove", Path: "F/N.md", Err: model.ErrNeedsReview})
 	if !strings.Contains(out.String(), "level=WARN") || !strings.Contains(out.String(), "structure policy") {
 		t.Errorf("a refusal is logged as %q", out.String())
 	}
 	out.Reset()
-	r.Of("write", "F/N.md", errors.New("bolt: page 7 is bad"))
+	r.Of(t.Context(), "write", "F/N.md", errors.New("bolt: page 7 is bad"))
 	if !strings.Contains(out.String(), "level=ERROR") {
 		t.Errorf("an unknown error is logged as %q", out.String())
+	}
+	for _, err := range []error{model.ErrReadOnly, model.ErrNoSpace, model.ErrTooLarge, model.ErrInvalidUTF8} {
+		out.Reset()
+		r.Of(t.Context(), "write", "F/N.md", err)
+		if !strings.Contains(out.String(), err.Error()) {
+			t.Errorf("%v is not logged", err)
+		}
+	}
+	if len(told) != 6 || told[0].Op != "unlink" || told[0].Path != "F/N.md" || told[0].Errno != syscall.EPERM.Error() || !strings.Contains(told[0].Text, "structure policy") {
+		t.Errorf("told of %+v", told)
 	}
 }

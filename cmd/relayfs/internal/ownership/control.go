@@ -22,6 +22,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/refusals"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -36,12 +37,14 @@ const (
 // Control serves a session's workspace to other processes, on the owner's socket and on ports.
 type Control struct {
 	*Session
-	Semantic *semantic.Index // nil if no tool searches it
-	options  mcpserver.Options
-	MCP      *mcpserver.Server
-	HTTP     *ports.HTTPServer // nil if there is none
-	Yjs      *ports.YjsServer  // nil if there is none
-	streams  sync.WaitGroup    // of attached clients
+	Semantic  *semantic.Index // nil if no tool searches it
+	options   mcpserver.Options
+	announced owner.Info
+	MCP       *mcpserver.Server
+	HTTP      *ports.HTTPServer // nil if there is none
+	Yjs       *ports.YjsServer  // nil if there is none
+	Refusals  refusals.List     // of the mount, if there is one
+	streams   sync.WaitGroup    // of attached clients
 
 	// See LetHandOver; nil if this owner does not hand over.
 	mayHandOver   func(HandoverRequest) error
@@ -50,6 +53,7 @@ type Control struct {
 
 // NewControl returns a Control. Close its MCP at the end.
 func NewControl(s *Session, o mcpserver.Options) *Control {
+	s.passing = false // what goes with serving is kept: ports, an index
 	return &Control{Session: s, options: o, MCP: mcpserver.New(s.Workspace, o)}
 }
 
@@ -220,9 +224,15 @@ func (x *reaches) open(folders []string) http.Handler {
 	x.closers = append(x.closers, cancel)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+owner.AlivePath, jsonapi.Handler(func(*http.Request) (any, error) { return struct{}{}, nil }))
+	mux.HandleFunc("GET "+owner.InfoPath, jsonapi.Handler(func(*http.Request) (any, error) { return x.c.announced, nil }))
 	mux.HandleFunc("GET "+statusPath, jsonapi.Handler(func(r *http.Request) (any, error) { return ws.Status(r.Context()) }))
 	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { x.c.stream(x.ctx, srv, w, r) })
 	mux.HandleFunc("POST "+handoverPath, x.c.answerHandover)
+	refusals.Handle(mux, &x.c.Refusals, func(p model.Path) bool {
+		folder, _ := p.Split()
+		served := slices.ContainsFunc(x.c.sources, func(s source.Source) bool { return s.Name == folder })
+		return !served || slices.Contains(folders, folder) // else it is a name beside the Folders
+	})
 	queue.Handle(mux, q)
 	access.Handle(mux, access.Local{Workspace: ws, MCP: srv})
 	return mux

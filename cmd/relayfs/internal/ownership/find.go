@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
@@ -161,9 +164,15 @@ func servedBy(info *owner.Info) string {
 
 func onlyOwner(base string) (*owner.Info, error) {
 	live, err := owner.Live(source.VaultsDir(base))
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	if len(live) > 1 {
+		if here, err := os.Getwd(); err == nil {
+			live = serving(live, here)
+		}
+	}
+	switch {
 	case len(live) == 1:
 		return &live[0], nil
 	case len(live) > 1:
@@ -174,6 +183,67 @@ func onlyOwner(base string) (*owner.Info, error) {
 		return nil, clierr.Usagef("several relayfs processes run (%s): name the vault", strings.Join(names, ", "))
 	}
 	return nil, nil
+}
+
+// serving returns the owners that serve what is at path, on a mount or in a vault; all if none does.
+func serving(owners []owner.Info, path string) []owner.Info {
+	var found []owner.Info
+	for _, info := range owners {
+		if _, ok := pathIn(info, path); ok {
+			found = append(found, info)
+		}
+	}
+	if found == nil {
+		return owners
+	}
+	return found
+}
+
+// pathIn returns what an absolute path on its mount, or in one of its vaults, is in the workspace of an owner.
+func pathIn(info owner.Info, path string) (p model.Path, ok bool) {
+	if info.Mountpoint != "" && owner.Within(info.Mountpoint, path) {
+		return within(info.Mountpoint, path), true
+	}
+	for _, src := range info.Sources {
+		name, dir, named := strings.Cut(src, "=")
+		if named && filepath.IsAbs(dir) && owner.Within(dir, path) {
+			return model.Path(name).Join(string(within(dir, path))), true
+		}
+	}
+	return "", false
+}
+
+// within returns the path of what lies in dir, from there, "" for dir itself.
+func within(dir, path string) model.Path {
+	return model.Path(strings.Trim(strings.TrimPrefix(path, dir), "/"))
+}
+
+// At returns a client of the process that serves the file or folder at path, whatever its state folder, and
+// what that is in its workspace. Where nobody does, it returns the only owner that runs, and path as a path
+// in its workspace; and no client if none runs.
+func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, "", err
+	}
+	real := abs
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		real = filepath.Join(dir, filepath.Base(abs))
+	}
+	all := owner.All(ctx)
+	for _, info := range all {
+		for _, at := range []string{abs, real} {
+			if p, ok := pathIn(info, at); ok {
+				c := owner.NewClient(info)
+				return c, p, c.Alive(ctx)
+			}
+		}
+	}
+	c, err := s.Find(ctx, nil)
+	if c == nil && err == nil && s.State == "" && len(all) == 1 { // with a state folder of its own
+		c = owner.NewClient(all[0])
+	}
+	return c, model.Path(strings.Trim(path, "/.")), err
 }
 
 // Answering returns the owner that err names, nil if that does not answer.

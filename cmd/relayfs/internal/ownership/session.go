@@ -207,6 +207,7 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 	// A vault that cannot be followed, or a port that fails, ends work.
 	workspace := newCrew(ctx, cancel)
 	workspace.start(c.Workspace.Run)
+	c.announced = c.info(command, socket)
 	front := newCrew(ctx, cancel)
 	front.start(func(ctx context.Context) error { return c.serve(ctx, l) })
 	if c.Semantic != nil {
@@ -219,7 +220,7 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 		workspace.start(c.Yjs.Host.Run)
 		front.start(c.Yjs.Serve)
 	}
-	c.announce(c.info(command, socket), front)
+	c.announce(front)
 	return errors.Join(work(wctx), front.stop(), workspace.stop())
 }
 
@@ -228,11 +229,11 @@ const announceAgain = time.Second
 
 // announce lets other processes find this one. That it cannot, as on a full disk, is no reason
 // not to serve: it goes on trying.
-func (c *Control) announce(info owner.Info, front *crew) {
+func (c *Control) announce(front *crew) {
 	problems := problem.NewList(c.Log, func(err error) string {
 		return fmt.Sprintf("other relayfs commands do not find this process: %v; free space on that disk, or mend what it says; it is tried again by itself", err)
 	})
-	err := c.owner.Announce(info)
+	err := c.owner.Announce(c.announced)
 	problems.Tried("announcement", err)
 	if err == nil {
 		return

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/refusals"
+)
+
+func newWhyCommand(e *env) *cobra.Command {
+	var f workspaceFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "why [PATH]",
+		Short: "Say why a mount refused something",
+		Long: `Why prints what the mount refused last, the newest first: when, which program, which
+note, what the program was told ("Invalid argument"), and the reason and what to do,
+which an error number cannot carry. PATH is a note or a folder on the mount or in the
+vault, or a path in the workspace (Folder/Note.md); without it, the current folder.
+The process that serves the mount remembers the last 200, until it ends.`,
+		Example: "  relayfs why\n  relayfs why Notes/Plan.md",
+		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := "."
+			if len(args) > 0 {
+				path = args[0]
+			}
+			c, p, err := f.search().At(cmd.Context(), path)
+			if err != nil {
+				return err
+			}
+			if c == nil {
+				return clierr.WithHint(errors.New("no relayfs is running"), "a mount remembers what it refused only while it runs; its log has it, too")
+			}
+			list, err := refusals.Ask(cmd.Context(), c, p)
+			if err != nil {
+				return err
+			}
+			return show(e, asJSON, list, func(w io.Writer, list []model.Refusal) error {
+				if len(list) == 0 {
+					info := c.Info()
+					_, err := fmt.Fprintf(e.stderr, "nothing was refused since %s by %v\n", info.Started.Local().Format("2006-01-02 15:04"), info)
+					return err
+				}
+				return refusals.Print(w, list)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&f.state, "state", "", "the state folder that relayfs was given")
+	return cmd
+}

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
+)
+
+// refusal is one entry of 'relayfs why --json'.
+type refusal struct {
+	PID                            int
+	Program, Op, Path, Errno, Text string
+}
+
+// refusals runs why in dir.
+func refusals(t *testing.T, s *harness.Sandbox, dir string, args ...string) (list []refusal) {
+	t.Helper()
+	cmd := s.Command(t.Context(), append([]string{"why", "--json"}, args...)...)
+	cmd.Dir = dir
+	out := harness.RunCommand(t, cmd)
+	if err := json.Unmarshal([]byte(out.Stdout), &list); err != nil || out.Code != 0 {
+		t.Fatalf("why %v in %s: exit %d, %v\n%s%s", args, dir, out.Code, err, out.Stdout, out.Stderr)
+	}
+	return list
+}
+
+// Why tells what a mount refused, with its reason: in the folder where it was, on the mount and
+// in the vault, for one note, and from elsewhere; and the log has the same sentences.
+func TestWhy(t *testing.T) {
+	harness.RequireTools(t, "cp")
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{
+		"note.md": "---\na: b\n---\n" + harness.TideTable, "sub/picture.png": "png", "sub/latin.md": "caf\xe9\n",
+	})
+	// Another vault and another state folder beside it, to be told apart from.
+	other := s.Mount(t, s.Vault(t, "Other", map[string]string{"note.md": harness.TideTable}))
+	m := s.Mount(t, vault, "--state", s.Path("state"))
+	if got := refusals(t, s, m.Dir); len(got) != 0 {
+		t.Errorf("before anything was refused: %+v", got)
+	}
+
+	if err := os.WriteFile(m.Path("note.md"), []byte("---\na: [b\n---\n"+harness.TideTable), 0o644); !errors.Is(err, syscall.EINVAL) {
+		t.Fatalf("bad front matter: %v", err)
+	}
+	if err := os.WriteFile(m.Path("sub/latin.md"), []byte("cafe\n"), 0o644); !errors.Is(err, syscall.EROFS) {
+		t.Fatalf("a note that is not UTF-8: %v", err)
+	}
+	if err := exec.Command("cp", m.Path("note.md"), m.Path("sub/picture.png")).Run(); err == nil {
+		t.Fatal("a picture was overwritten")
+	}
+	if err := os.WriteFile(m.Dir+"/top.md", []byte("x"), 0o644); !errors.Is(err, syscall.EACCES) {
+		t.Fatalf("a note at the top: %v", err)
+	}
+	if _, err := os.ReadFile(m.Path("missing.md")); !errors.Is(err, os.ErrNotExist) { // everybody knows why
+		t.Fatal(err)
+	}
+
+	want := []struct{ path, errno, text string }{
+		{"top.md", "permission denied", "the sources that relayfs was started with"},
+		{"Vault/sub/picture.png", "read-only file system", "cannot hold suggestions"},
+		{"Vault/sub/latin.md", "read-only file system", "not valid UTF-8"},
+		{"Vault/note.md", "invalid argument", "front matter would become unreadable"},
+	}
+	check := func(got []refusal, paths ...string) {
+		t.Helper()
+		i := 0
+		for _, w := range want {
+			if !slices.Contains(paths, w.path) {
+				continue
+			}
+			if i >= len(got) || got[i].Path != w.path || got[i].Errno != w.errno || !strings.Contains(got[i].Text, w.text) || got[i].PID == 0 || got[i].Program == "" || got[i].Op == "" {
+				t.Errorf("want %+v at %d of %+v", w, i, got)
+				return
+			}
+			i++
+		}
+		if i != len(got) {
+			t.Errorf("got %d refusals, want %d: %+v", len(got), i, got)
+		}
+	}
+	all := []string{"top.md", "Vault/sub/picture.png", "Vault/sub/latin.md", "Vault/note.md"}
+	check(refusals(t, s, m.Dir), all...)
+	check(refusals(t, s, m.Dir+"/Vault"), all[1:]...)
+	check(refusals(t, s, m.Path("sub")), all[1:3]...)
+	check(refusals(t, s, vault, "note.md"), all[3])
+	check(refusals(t, s, s.Dir, m.Path("sub/picture.png")), all[1])
+	check(refusals(t, s, s.Dir, "--state", s.Path("state"), "Vault/note.md"), all[3])
+	check(refusals(t, s, other.Dir))
+	if got := refusals(t, s, m.Path("sub")); got[0].Program != "cp" {
+		t.Errorf("the program is %q, want cp", got[0].Program)
+	}
+	for _, w := range want {
+		m.Log.Says(t, w.text)
+	}
+	text := s.Run(t, "why", m.Path("note.md")).Stdout
+	if !strings.Contains(text, "of Vault/note.md by ") || !strings.Contains(text, ": invalid argument\n    write ") {
+		t.Errorf("why says\n%s", text)
+	}
+	m.Stop(t)
+	if out := s.Run(t, "why", vault); out.Code != 0 || !strings.Contains(out.Stderr, "nothing was refused since ") {
+		t.Errorf("of the other mount: %+v", out)
+	}
+	other.Stop(t)
+	if out := s.Run(t, "why"); out.Code != 1 || !strings.Contains(out.Stderr, "no relayfs is running") {
+		t.Errorf("without a mount: %+v", out)
+	}
+}
+
+// A save that fails for want of space has its line in the log each time, and its entry in why.
+func TestWhyOnAFullDisk(t *testing.T) {
+	s := harness.NewSandbox(t)
+	disk := s.SmallDisk(t, "256k")
+	m := s.Mount(t, s.Vault(t, "disk/Vault", map[string]string{"note.md": harness.TideTable}))
+	disk.Fill(t)
+	for range 2 {
+		if err := os.WriteFile(m.Path("note.md"), []byte("changed\n"), 0o644); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatal(err)
+		}
+	}
+	harness.WaitFor(t, "a line in the log for each save", func() bool {
+		return strings.Count(m.Log.String(), `msg="operation refused"`) == 2
+	})
+	if got := refusals(t, s, m.Dir); len(got) != 2 || got[0].Errno != syscall.ENOSPC.Error() {
+		t.Errorf("why says %+v", got)
+	}
+	disk.Drain(t)
+	m.Stop(t)
+}
