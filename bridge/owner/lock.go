@@ -22,6 +22,7 @@ type Info struct {
 	Socket     string    `json:"socket"`
 	Started    time.Time `json:"started"`
 	Version    string    `json:"version"`
+	Log        string    `json:"log,omitempty"`  // the file that it logs to, "" if that is its stderr
 	HTTP       *HTTP     `json:"http,omitempty"` // nil if it has no port
 	Yjs        *Yjs      `json:"yjs,omitempty"`  // nil if it lets no Yjs clients in
 	// HandedOver is when the owner began to make way for another one at its request;

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,33 +17,46 @@ import (
 
 func newStatusCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var asJSON bool
+	var asJSON, secrets bool
 	cmd := &cobra.Command{
 		Use:   "status [SOURCE...]",
 		Short: "Folders, notes, pending suggestions, and who serves them",
+		Long: `Status prints who serves the notes since when, where its log is, how many notes there
+are, what waits for a person, and what does not work now. Without SOURCE it is about
+every relayfs process of yours, the one that serves the current folder first.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := f.search().Find(cmd.Context(), args)
-			if err != nil {
+			r, err := f.status(cmd.Context(), e, args, secrets)
+			if err != nil && len(r.Others) == 0 {
 				return err
 			}
-			var r status.Report
-			if c != nil {
-				r, err = status.Ask(cmd.Context(), c)
-			} else {
-				err = f.withSession(cmd.Context(), e, args, func(s *ownership.Session) (err error) {
-					r.Status, err = s.Workspace.Status(cmd.Context())
-					return err
-				})
-			}
-			if err != nil {
-				return err
-			}
-			return show(e, asJSON, r, status.Print)
+			return errors.Join(show(e, asJSON, r, status.Print), err)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&secrets, "show-token", false, "print the tokens with which clients of --http and --listen are let in")
 	f.registerClient(cmd)
 	return cmd
+}
+
+func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secrets bool) (r status.Report, err error) {
+	if len(args) == 0 {
+		owners, err := f.search().Owners(ctx)
+		if err != nil || len(owners) > 0 {
+			return status.AskAll(ctx, owners, secrets)
+		}
+	}
+	c, err := f.search().Find(ctx, args)
+	switch {
+	case err != nil:
+		return r, err
+	case c != nil:
+		return status.Ask(ctx, c, secrets)
+	}
+	err = f.withSession(ctx, e, args, func(s *ownership.Session) (err error) {
+		r.Status, err = s.Workspace.Status(ctx)
+		return err
+	})
+	return r, err
 }
 
 func newDoctorCommand(e *env) *cobra.Command {

@@ -119,6 +119,9 @@ func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err err
 // flags, which are zero.
 func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*ownership.Session) error) error {
 	if args = e.config.SourcesOr(args); len(args) == 0 {
+		args = source.Here()
+	}
+	if len(args) == 0 {
 		return clierr.WithHint(fmt.Errorf("no relayfs is running"), "name the vault: relayfs ... ~/Notes")
 	}
 	log, err := f.log.logger(e.stderr)

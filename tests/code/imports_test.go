@@ -253,7 +253,7 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/ownership": {
 		[]string{
 			"bridge", "bridge/model", "bridge/owner", "bridge/problem", "bridge/remote", "bridge/remote/transport", "bridge/semantic", "bridge/store", "bridge/vault", "mcpserver",
-			"cmd/relayfs/internal/access", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/output",
+			"cmd/relayfs/internal/access", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/daemon", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/output",
 			"cmd/relayfs/internal/ports", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/refusals", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "golang.org/x/sync/errgroup",
 		},
 		"who serves a vault: it opens sources and stores, and answers on the owner's socket",

@@ -132,7 +132,11 @@ func TestHTTPToken(t *testing.T) {
 	if len(h.token) < 20 || strings.Contains(h.log.String(), h.token) {
 		t.Errorf("token %q, log %q", h.token, h.log)
 	}
-	status := s.Run(t, "status", vault)
+	hidden := s.Run(t, "status", vault)
+	if !strings.Contains(hidden.Stdout, "token: in "+h.tokenFile) || strings.Contains(hidden.Stdout+s.Run(t, "status", "--json").Stdout, h.token) {
+		t.Errorf("status shows the token: %s", hidden.Stdout)
+	}
+	status := s.Run(t, "status", "--show-token", vault)
 	if !strings.Contains(status.Stdout, "MCP: "+h.url) || !strings.Contains(status.Stdout, "token: "+h.token) {
 		t.Errorf("status: %s%s", status.Stdout, status.Stderr)
 	}

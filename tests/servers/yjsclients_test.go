@@ -66,7 +66,7 @@ func serveYjsWithin(t *testing.T, s *harness.Sandbox, limit, vault string, flags
 // ask learns where the owner serves Yjs clients.
 func (y *yjsServer) ask(t *testing.T) {
 	t.Helper()
-	out := y.s.Run(t, "status", "--json", y.vault)
+	out := y.s.Run(t, "status", "--json", "--show-token", y.vault)
 	if err := json.Unmarshal([]byte(out.Stdout), y); err != nil || y.Connection == "" {
 		t.Fatalf("status: %v: %s%s", err, out.Stdout, out.Stderr)
 	}

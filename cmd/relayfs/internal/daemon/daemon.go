@@ -86,10 +86,13 @@ const (
 	Serving = "serving notes of "
 )
 
+// InBackground reports whether this process was made by Start.
+func InBackground() bool { return os.Getenv(readyEnv) != "" }
+
 // Ready prints line, which says that the process is ready. A daemon then detaches and logs to a file.
 func Ready(stderr io.Writer, line, logFile string) {
 	notifyReady()
-	if os.Getenv(readyEnv) == "" {
+	if !InBackground() {
 		fmt.Fprintln(stderr, line)
 		return
 	}

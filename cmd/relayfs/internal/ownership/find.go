@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -183,6 +185,35 @@ func onlyOwner(base string) (*owner.Info, error) {
 		return nil, clierr.Usagef("several relayfs processes run (%s): name the vault", strings.Join(names, ", "))
 	}
 	return nil, nil
+}
+
+// Owners returns the owners that run, those first that serve the current folder. Without a state folder in the
+// search they are all of this user.
+func (s Search) Owners(ctx context.Context) ([]owner.Info, error) {
+	base, err := source.StateDir(s.State)
+	if err != nil {
+		return nil, err
+	}
+	owners, err := owner.Live(source.VaultsDir(base))
+	if err != nil {
+		return nil, err
+	}
+	if s.State == "" {
+		for _, info := range owner.All(ctx) {
+			if !slices.ContainsFunc(owners, func(known owner.Info) bool { return known.Socket == info.Socket }) {
+				owners = append(owners, info)
+			}
+		}
+	}
+	first := owners
+	if here, err := os.Getwd(); err == nil {
+		first = serving(owners, here)
+	}
+	rank := func(info owner.Info) int {
+		return slices.IndexFunc(first, func(f owner.Info) bool { return f.Socket == info.Socket })
+	}
+	slices.SortStableFunc(owners, func(a, b owner.Info) int { return cmp.Compare(uint(rank(a)), uint(rank(b))) }) // -1 is last
+	return owners, nil
 }
 
 // serving returns the owners that serve what is at path, on a mount or in a vault; all if none does.

@@ -28,6 +28,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
@@ -291,6 +292,9 @@ func (c *Control) info(command, socket string) owner.Info {
 	}
 	if c.Yjs != nil {
 		info.Yjs = &c.Yjs.Info
+	}
+	if daemon.InBackground() {
+		info.Log = c.LogFile()
 	}
 	for _, src := range c.sources {
 		info.Sources = append(info.Sources, src.String())

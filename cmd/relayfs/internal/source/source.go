@@ -173,6 +173,21 @@ func ParseVault(arg string) (Source, error) {
 	return Source{Name: name, Dir: real}, nil
 }
 
+// Here returns the vault of Obsidian that the current folder lies in, as a SOURCE argument; none if it lies in none.
+func Here() []string {
+	dir, err := os.Getwd()
+	for err == nil {
+		if isThere(filepath.Join(dir, ".obsidian")) {
+			return []string{dir}
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return nil
+}
+
 // Names returns the names of the Folders, quoted.
 func Names(sources []Source) []string {
 	names := make([]string, len(sources))

@@ -2,7 +2,9 @@
 package status
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -21,16 +23,36 @@ import (
 // Report is what 'relayfs status --json' prints.
 type Report struct {
 	Owner      *owner.Info `json:"owner,omitempty"`      // absent if nothing is running
-	Token      string      `json:"token,omitempty"`      // the bearer token of the owner's HTTP port
-	Connection string      `json:"connection,omitempty"` // the connection string of its Yjs port, with a token
+	Error      string      `json:"error,omitempty"`      // why the owner gives no report
+	Token      string      `json:"token,omitempty"`      // the bearer token of the owner's HTTP port, if secrets are shown
+	Connection string      `json:"connection,omitempty"` // the connection string of its Yjs port, with a token, if secrets are shown
 	bridge.Status
+	Others []Report `json:"others,omitempty"` // of the other owners that run, if no source was named
 }
 
-// Ask asks an owner for its report.
-func Ask(ctx context.Context, c *owner.Client) (r Report, err error) {
+// AskAll asks owners for their reports. The first one's has those of the others. err joins what they
+// failed with.
+func AskAll(ctx context.Context, owners []owner.Info, secrets bool) (r Report, err error) {
+	for i, info := range owners {
+		one, failed := Ask(ctx, owner.NewClient(info), secrets)
+		if failed != nil {
+			one.Error = failed.Error()
+			err = errors.Join(err, failed)
+		}
+		if i == 0 {
+			r = one
+		} else {
+			r.Others = append(r.Others, one)
+		}
+	}
+	return r, err
+}
+
+// Ask asks an owner for its report, with its secrets or without.
+func Ask(ctx context.Context, c *owner.Client, secrets bool) (r Report, err error) {
 	info := c.Info()
 	r.Owner = &info
-	if r.Status, err = ownership.Status(ctx, c); err != nil {
+	if r.Status, err = ownership.Status(ctx, c); err != nil || !secrets {
 		return r, err
 	}
 	if info.HTTP != nil {
@@ -44,21 +66,44 @@ func Ask(ctx context.Context, c *owner.Client) (r Report, err error) {
 	return r, err
 }
 
-// Print prints a report for people.
+// Print prints a report for people, and those of the other owners.
 func Print(w io.Writer, r Report) error {
-	if r.Owner == nil {
+	switch {
+	case r.Error != "": // it names the owner
+		output.Line(w, "%s", r.Error)
+	case r.Owner == nil:
 		fmt.Fprintln(w, "not running")
-	} else {
-		output.Line(w, "running: %v since %s", r.Owner, r.Owner.Started.Local().Format("2006-01-02 15:04"))
-		fmt.Fprintf(w, "mode: %s, view: %s%s\n", r.Mode, r.View, map[bool]string{true: ", read-only"}[r.ReadOnly])
+	default:
+		printOwner(w, &r)
 	}
-	if r.Token != "" {
-		output.Line(w, "MCP: %s", r.Owner.HTTP.URL)
-		output.Line(w, "token: %s", r.Token)
+	printFolders(w, &r)
+	for _, other := range r.Others {
+		fmt.Fprintln(w)
+		if err := Print(w, other); err != nil {
+			return err
+		}
 	}
-	if r.Connection != "" {
-		output.Line(w, "Yjs clients: %s", r.Connection)
+	return nil
+}
+
+func printOwner(w io.Writer, r *Report) {
+	output.Line(w, "running: %v since %s", r.Owner, r.Owner.Started.Local().Format("2006-01-02 15:04"))
+	fmt.Fprintf(w, "mode: %s, view: %s%s\n", r.Mode, r.View, map[bool]string{true: ", read-only"}[r.ReadOnly])
+	output.Line(w, "log: %s", cmp.Or(r.Owner.Log, "stderr of that process"))
+	if h := r.Owner.HTTP; h != nil {
+		output.Line(w, "MCP: %s", h.URL)
+		output.Line(w, "token: %s", cmp.Or(r.Token, "in "+h.TokenFile+"; --show-token prints it"))
 	}
+	if y := r.Owner.Yjs; y != nil {
+		hidden := y.URL
+		if y.KeyFile != "" {
+			hidden += "; --show-token shows its token"
+		}
+		output.Line(w, "Yjs clients: %s", cmp.Or(r.Connection, hidden))
+	}
+}
+
+func printFolders(w io.Writer, r *Report) {
 	for _, f := range r.Folders {
 		facts := []string{output.Plural(f.Notes, "note"), output.Plural(f.Files, "other file"), output.Plural(f.Suggestions, "pending suggestion")}
 		if f.Proposals > 0 {
@@ -85,7 +130,6 @@ func Print(w io.Writer, r Report) error {
 			output.Line(w, "  PROBLEM since %s: %s", clock(p.Since), p.Text)
 		}
 	}
-	return nil
 }
 
 // maxListed bounds the problems, and the names of hidden notes, that are printed.
