@@ -9,4 +9,5 @@ const (
 	LogAuthor = "author"
 	LogEdits  = "edits"
 	LogErr    = "err"
+	LogHint   = "hint" // what to do about LogErr
 )

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
@@ -17,6 +19,7 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	config         *config.Config // read before a command runs
+	configErr      error          // what is wrong with it, for doctor; other commands end
 }
 
 // errNoMatch makes grep's exit code 1. It is not printed.
@@ -38,10 +41,27 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 			return nil
 		}
 		if cmd.HasSubCommands() && len(args) > 0 {
-			return clierr.Usagef("unknown command %q of %s", args[0], cmd.CommandPath())
+			var names []string
+			for _, c := range cmd.Commands() {
+				if c.IsAvailableCommand() {
+					names = append(names, c.Name())
+				}
+			}
+			return config.UsageNear(fmt.Errorf("unknown command %q of %s", args[0], cmd.CommandPath()), args[0], "'"+cmd.CommandPath()+" %s'", names)
 		}
 		return clierr.Usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
 	}
+}
+
+// flagError makes the error of a command line's flags a usage error.
+func flagError(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return clierr.Usage(err)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return config.UsageNear(err, unknown.GetSpecifiedName(), "--%s", names)
 }
 
 // registerValues completes flags that have few values.

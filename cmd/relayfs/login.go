@@ -224,7 +224,7 @@ func refreshFolders(ctx context.Context, acc *account.Account, log *slog.Logger)
 	if _, err := acc.Refresh(ctx); err != nil {
 		attrs := []any{model.LogErr, err}
 		if hint := transport.Hint(err); hint != "" {
-			attrs = append(attrs, "hint", hint)
+			attrs = append(attrs, model.LogHint, hint)
 		}
 		log.Warn("list of folders not refreshed", attrs...)
 	}

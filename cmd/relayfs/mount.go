@@ -46,9 +46,7 @@ from the configuration file.`,
 			return o.run(cmd.Context(), e, sources, mountpoint)
 		},
 	}
-	o.workspaceFlags.register(cmd)
-	o.mcpFlags.register(cmd)
-	registerYjs(cmd, &o.yjs)
+	o.register(cmd)
 	cmd.Flags().BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
 	cmd.Flags().BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
 	cmd.Flags().BoolVar(&o.watchPokes, "watch-pokes", true, "wake programs that watch the mount (inotify) when others change notes")

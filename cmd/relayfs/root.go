@@ -5,21 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net/http"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
-	"github.com/relayfs/relayfs/fusefs"
 )
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -43,10 +35,14 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		SilenceUsage:  true,
 		Args:          usageArgs(cobra.NoArgs),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if e.config, err = config.Read(configFlag, configFlag != "" && cmd.Name() != "init", cmd.Root()); err != nil {
-				return err
+			e.config, err = config.Read(configFlag, configFlag != "" && cmd.Name() != "init", cmd.Root())
+			if err == nil {
+				err = e.config.Apply(cmd)
 			}
-			return e.config.Apply(cmd)
+			if cmd.Name() == doctorCommand && e.config != nil {
+				e.configErr, err = err, nil
+			}
+			return err
 		},
 		RunE: showHelp,
 	}
@@ -54,7 +50,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return clierr.Usage(err) })
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newPokeCommand(), newMCPCommand(e), newServeCommand(e), newSuggestionsCommand(e), newPageCommand(e),
 		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e),
@@ -123,44 +119,4 @@ func printError(w io.Writer, err error) {
 	if hint := hintFor(err); hint != "" {
 		fmt.Fprintf(w, "relayfs: hint: %s\n", output.BelowFirst(hint))
 	}
-}
-
-func hintFor(err error) string {
-	var hint *clierr.HintError
-	var usage *clierr.UsageError
-	var owned *owner.OwnedError
-	var refused *owner.RefusedError
-	var nested *owner.NestedError
-	var setup *fusefs.SetupError
-	switch {
-	case errors.As(err, &hint):
-		return hint.Hint
-	case errors.As(err, &setup):
-		return setup.Hint
-	case errors.As(err, &nested):
-		return "serve the outer one alone; what is in the inner one is shown in it"
-	case errors.As(err, &usage):
-		return "see 'relayfs --help', or 'relayfs COMMAND --help'"
-	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Stopped():
-		return fmt.Sprintf("process %d is stopped (Ctrl-Z?): continue it with `kill -CONT %d`", owned.Owner.PID, owned.Owner.PID)
-	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Mountpoint != "":
-		return fmt.Sprintf("use the mount at %s, or end it with 'relayfs unmount %s'", owned.Owner.Mountpoint, owned.Owner.Mountpoint)
-	case errors.As(err, &owned) && owned.Owner == nil:
-		return "end that process, or name its state folder with --state"
-	case errors.As(err, &owned):
-		return "end that process first; 'relayfs mcp' with the same SOURCE attaches to it instead"
-	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
-		return ownership.HintSources
-	case transport.Hint(err) != "":
-		return transport.Hint(err)
-	case errors.Is(err, model.ErrOffline):
-		return "check that the vault's directory exists and is not empty"
-	case errors.Is(err, model.ErrNoSpace), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "free space on that disk; --state names another folder for what is not kept in the vault"
-	case errors.Is(err, model.ErrUnknownStore):
-		return "update relayfs"
-	case errors.Is(err, fs.ErrPermission):
-		return "check the permissions of that path"
-	}
-	return ""
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
@@ -21,6 +22,13 @@ type serveOptions struct {
 	mcpFlags
 	yjs    ports.Yjs // not of mcp
 	daemon bool
+}
+
+// register adds the flags of mount and serve.
+func (o *serveOptions) register(cmd *cobra.Command) {
+	o.workspaceFlags.register(cmd)
+	o.mcpFlags.register(cmd)
+	registerYjs(cmd, &o.yjs)
 }
 
 func newServeCommand(e *env) *cobra.Command {
@@ -58,9 +66,7 @@ which a backend makes tokens for its users.`,
 			})
 		},
 	}
-	o.workspaceFlags.register(cmd)
-	o.mcpFlags.register(cmd)
-	registerYjs(cmd, &o.yjs)
+	o.register(cmd)
 	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once the notes are served and go on in the background")
 	return cmd
 }
@@ -87,6 +93,9 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 	log, err := o.log.logger(e.stderr)
 	if err != nil {
 		return nil, so, err
+	}
+	for _, err := range e.config.Misspelt() {
+		log.Warn(err.Error(), model.LogHint, hintFor(err))
 	}
 	if so, err = o.session(log); err != nil {
 		return nil, so, err

@@ -59,11 +59,43 @@ func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secr
 	return r, err
 }
 
+const doctorCommand = "doctor"
+
+// checkConfig returns what is wrong with the configuration: what it was read with, and what
+// the commands that serve would say.
+func (e *env) checkConfig() []error {
+	errs := e.config.Misspelt()
+	if list, ok := e.configErr.(interface{ Unwrap() []error }); ok {
+		return append(errs, list.Unwrap()...)
+	}
+	if e.configErr != nil {
+		return append(errs, e.configErr)
+	}
+	var o serveOptions
+	cmd := &cobra.Command{Use: "mount"}
+	(&cobra.Command{}).AddCommand(cmd)
+	o.register(cmd)
+	if err := e.config.Apply(cmd); err != nil {
+		return append(errs, err)
+	}
+	log, err := o.log.logger(e.stderr)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	_, err = o.session(log)
+	for _, err := range []error{err, o.check(), o.yjs.Check()} {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
 func newDoctorCommand(e *env) *cobra.Command {
 	var f workspaceFlags
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "doctor [SOURCE...]",
+		Use:   doctorCommand + " [SOURCE...]",
 		Short: "Check what a mount needs, and say how to mend it",
 		Long: `Doctor checks what a mount needs: FUSE, its helper and the rights to mount, dead
 mounts, the state folder and its disk, for each SOURCE the folder, its disk and
@@ -74,7 +106,7 @@ or fail; the exit code is 1 if something fails.`,
 			err := abandonable(cmd.Context(), func() (err error) {
 				r, err = doctor.Examine(cmd.Context(), doctor.Options{
 					Sources: e.config.SourcesOr(args), Only: len(args) > 0, Folders: f.folders, Audience: f.audience, State: f.state,
-					Version: version(), Author: defaultAuthor(), Values: e.config.Values(),
+					Version: version(), Author: defaultAuthor(), Values: e.config.Values(), Config: e.checkConfig(),
 				})
 				return err
 			})

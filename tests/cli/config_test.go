@@ -75,6 +75,48 @@ func TestConfigOrder(t *testing.T) {
 	}
 }
 
+// Doctor goes on with a configuration that is broken, and says of everything in it what is wrong
+// and what may have been meant.
+func TestDoctorChecksTheConfiguration(t *testing.T) {
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Note.md": "text\n"})
+	file := s.Path("xdg", "config_home", "relayfs", "config.toml")
+	checkDoctor(t, s, nil, 0, file+" (there is none)")
+	for text, want := range map[string][]string{
+		"mode = \"direkt\"\n": {`fail  configuration: mode "direkt" is none of`},
+		"mod = \"direct\"\nview = \"raw\"\nmoutpoint = \"x\"\n": {`unknown key "mod"`, "mend: did you mean mode?", `unknown key "moutpoint"`, "mend: did you mean mountpoint?", "view: raw (configuration)"},
+		"mode = = 1\n":               {"fail  configuration: ", "line 1"},
+		"sources = [\"/nowhere\"]\n": {`fail  configuration: vault "/nowhere" does not exist`},
+		"read-only = \"perhaps\"\n":  {`read-only: "perhaps" is no bool`},
+		"http = \"0.0.0.0:1\"\n":     {"fail  configuration: --http 0.0.0.0:1 can be reached from other machines"},
+	} {
+		harness.WriteFile(t, file, text)
+		checkDoctor(t, s, nil, 1, append(want, "ok    state folder: ", "configuration: "+file)...)
+	}
+	harness.WriteFile(t, file, "mode = \"direct\"\nsources = [\""+vault+"\"]\n")
+	checkDoctor(t, s, nil, 0, "ok    vault Vault: ")
+	s.Env = append(s.Env, "RELAYFS_MODEE=suggest", "RELAYFS_OF_ANOTHER_PROGRAM=1")
+	checkDoctor(t, s, []string{vault}, 1, "the variable RELAYFS_MODEE means nothing to relayfs", "mend: did you mean RELAYFS_MODE?")
+	if out := s.Run(t, "doctor"); strings.Contains(out.Stdout, "ANOTHER") {
+		t.Errorf("a variable that is like none of ours is warned of:\n%s", out.Stdout)
+	}
+}
+
+// Misspelt commands and flags are asked about.
+func TestDidYouMean(t *testing.T) {
+	s := harness.NewSandbox(t)
+	for want, args := range map[string][]string{
+		"did you mean 'relayfs mount'?":            {"moutn"},
+		"did you mean 'relayfs suggestions list'?": {"suggestions", "lst"},
+		"did you mean --mode?":                     {"mount", "--moed", "direct", "a", "b"},
+		"see 'relayfs --help'":                     {"nothing-like-it"},
+	} {
+		if out := s.Run(t, args...); out.Code != 2 || !strings.Contains(out.Stderr, want) {
+			t.Errorf("%v: exit %d, %s, want %s", args, out.Code, out.Stderr, want)
+		}
+	}
+}
+
 func TestConfigErrors(t *testing.T) {
 	s := harness.NewSandbox(t)
 	tests := []struct{ name, text, want string }{

@@ -217,7 +217,7 @@ var importRules = map[string]importRule{
 	"cmd/relayfs": {
 		[]string{
 			"bridge", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/semantic", "diffwrap", "fusefs", "mcpserver",
-			"cmd/relayfs/internal/...", "github.com/spf13/cobra",
+			"cmd/relayfs/internal/...", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		},
 		"flags, wiring and exit codes; nobody imports it",
 	},
@@ -261,7 +261,7 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/mcpproxy": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
 	"cmd/relayfs/internal/status":   {[]string{"bridge", "bridge/model", "bridge/owner", "cmd/relayfs/internal/output", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/secret"}, "what is served, for people and scripts"},
 	"cmd/relayfs/internal/doctor": {
-		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system"},
+		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system"},
 		"it looks at what a mount needs, and opens no workspace",
 	},
 	"cmd/relayfs/internal/service":   {[]string{"cmd/relayfs/internal/clierr"}, "systemd and launchd are told what to run; it knows nothing of mounts"},

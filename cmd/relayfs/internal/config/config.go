@@ -65,7 +65,8 @@ func fileOf(flag string) (string, error) {
 	return filepath.Join(dir, "relayfs", "config.toml"), nil
 }
 
-// Read reads the configuration file. A missing file is empty unless must is set.
+// Read reads the configuration file. A missing file is empty unless must is set. With an error it returns
+// what is right in the file.
 func Read(flag string, must bool, root *cobra.Command) (*Config, error) {
 	file, err := fileOf(flag)
 	if err != nil {
@@ -77,16 +78,18 @@ func Read(flag string, must bool, root *cobra.Command) (*Config, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !must:
 		return c, nil
-	case err != nil:
-		return nil, clierr.Usagef("configuration %q: %v", file, err)
 	}
 	c.found = true
-	for key, value := range values {
-		if err := c.set(key, value); err != nil {
-			return nil, clierr.Usagef("configuration %q: %v", file, err)
+	if err != nil {
+		return c, clierr.Usagef("configuration %q: %v", file, err)
+	}
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if err := c.set(key, values[key]); err != nil {
+			errs = append(errs, clierr.Usage(fmt.Errorf("configuration %q: %w", file, err)))
 		}
 	}
-	return c, nil
+	return c, errors.Join(errs...)
 }
 
 func (c *Config) set(key string, value any) error {
@@ -103,7 +106,8 @@ func (c *Config) set(key string, value any) error {
 	case slices.Contains(c.known, key):
 		c.flags[key] = list
 	default:
-		return fmt.Errorf("unknown key %q; there are sources, mountpoint, %s", key, strings.Join(c.known, ", "))
+		known := append([]string{"sources", "mountpoint"}, c.known...)
+		return UsageNear(fmt.Errorf("unknown key %q; there are %s", key, strings.Join(known, ", ")), key, "%s", known)
 	}
 	return nil
 }
@@ -179,7 +183,7 @@ func (c *Config) Apply(cmd *cobra.Command) error {
 		for _, v := range values {
 			// Flags().Set would mark the flag as given on the command line.
 			if err := f.Value.Set(v); err != nil {
-				errs = append(errs, clierr.Usagef("%s: %q: %v", from, v, err))
+				errs = append(errs, clierr.Usagef("%s: %q is no %s", from, v, f.Value.Type()))
 			}
 		}
 	})
@@ -212,6 +216,28 @@ func (c *Config) MountArgs(args []string) (sources []string, mountpoint string, 
 		return nil, "", clierr.Usagef("%s names no mountpoint: give one", c.File)
 	}
 	return c.sources, c.mountpoint, nil
+}
+
+// others are the variables that belong to no flag of a server.
+var others = []string{"RELAYFS_CONFIG", "RELAYFS_TOKEN", "RELAYFS_SERVER_KEY", "RELAYFS_EMBEDDINGS_KEY"}
+
+// Misspelt returns an error for each variable of the environment that is not one of relayfs's, and like one.
+func (c *Config) Misspelt() (errs []error) {
+	known := slices.Clone(others)
+	for _, flag := range c.known {
+		known = append(known, envName(flag))
+	}
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if !strings.HasPrefix(name, "RELAYFS_") || slices.Contains(known, name) {
+			continue
+		}
+		err := UsageNear(fmt.Errorf("the variable %s means nothing to relayfs", name), name, "%s", known)
+		if hint := (*clierr.HintError)(nil); errors.As(err, &hint) {
+			errs = append(errs, err)
+		}
+	}
+	return errs
 }
 
 // Values returns what the file and the environment set.

@@ -20,6 +20,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -48,19 +49,26 @@ type Options struct {
 	Version  string         // of this program
 	Author   string         // default author of suggestions
 	Values   []config.Value // settings
+	Config   []error        // what is wrong with them
 }
 
 // Examine examines what a mount of the sources needs.
 func Examine(ctx context.Context, o Options) (*Report, error) {
+	r := &Report{Findings: examineConfig(o.Config), Running: []owner.Info{}}
 	sources, err := source.Parse(o.Sources, o.Folders, o.State)
-	if err != nil {
+	switch {
+	case err == nil:
+	case o.Only:
 		return nil, err
+	default: // the configuration names what is not there, or twice
+		r.Findings = append(r.Findings, examineConfig([]error{err})...)
+		sources = nil
 	}
 	base, err := source.StateDir(o.State)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Findings: append(fusefs.Diagnose(), examineState(base)), Running: []owner.Info{}}
+	r.Findings = append(append(r.Findings, fusefs.Diagnose()...), examineState(base))
 	for _, src := range sources {
 		if src.Server != nil {
 			r.Findings = append(r.Findings, examineServer(ctx, src, o.Audience, base)...)
@@ -90,6 +98,18 @@ func Examine(ctx context.Context, o Options) (*Report, error) {
 		{Name: "program", Value: self}, {Name: "version", Value: o.Version}, {Name: "state", Value: base}, {Name: "author", Value: o.Author},
 	}, o.Values...)
 	return r, nil
+}
+
+// examineConfig returns a finding for each error in the configuration file or the environment.
+func examineConfig(errs []error) (findings []fusefs.Finding) {
+	for _, err := range errs {
+		f := fusefs.Finding{Name: "configuration", Severity: fusefs.Fail, Detail: err.Error(), Mend: "correct it, or remove it"}
+		if hint, ok := errors.AsType[*clierr.HintError](err); ok {
+			f.Mend = hint.Hint
+		}
+		findings = append(findings, f)
+	}
+	return findings
 }
 
 func ownersOf(owners []owner.Info, base string, sources []source.Source) []owner.Info {
