@@ -161,6 +161,16 @@ func (w *Workspace) Update(ctx context.Context, p model.Path, by model.Author, o
 	return n.Update(ctx, p, by, origin, fn)
 }
 
+// Preview returns the raw text that the note at p would have if text became its view. It changes nothing. Errors:
+// those of Write.
+func (w *Workspace) Preview(ctx context.Context, p model.Path, text string, by model.Author) (raw string, err error) {
+	n, err := w.tree.FindNote("write", p)
+	if err != nil {
+		return "", err
+	}
+	return n.Preview(ctx, p, text, by)
+}
+
 // OpenShared opens the note at p as a live document, which is made if the note
 // has none yet. Errors: those of Open, and ErrReadOnly for a note that cannot
 // be written. Close it at the end.

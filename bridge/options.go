@@ -10,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/names"
 	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/review"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
@@ -74,6 +75,9 @@ type (
 // ErrNothingToUndo says that the journal has no such batch, or that it has been
 // taken back already.
 var ErrNothingToUndo = review.ErrNothingToUndo
+
+// NewBatch names what is changed in one go, for model.Author.
+func NewBatch() string { return proposal.NewBatch() }
 
 // Waits says whether a Source is to wait; see model.Waits.
 func Waits(ctx context.Context) bool { return model.Waits(ctx) }

@@ -289,3 +289,60 @@ func TestUndoOfADeletionUnderATakenName(t *testing.T) {
 		}
 	}
 }
+
+// One undo takes back the front matter that one call changed, in all its notes.
+func TestUndoOfABatchOfFrontMatter(t *testing.T) {
+	const other = "Notes/Other.md"
+	f := bridgetest.New(t, map[string]string{plan: "---\na: 1\n---\nP.\n", other: "---\na: 2\n---\nO.\n"})
+	by := ann
+	by.Batch = bridge.NewBatch()
+	write(t, f.Workspace, plan, bridge.Write{Text: "---\na: 9\n---\nP.\n", By: by})
+	write(t, f.Workspace, other, bridge.Write{Text: "---\na: 9\n---\nO.\n", By: by})
+	write(t, f.Workspace, other, bridge.Write{Text: "---\na: 9\nb: 1\n---\nO.\n", By: by})
+	undo(t, f.Workspace, "")
+	for p, want := range map[string]string{plan: "---\na: 1\n---\nP.\n", other: "---\na: 2\n---\nO.\n"} {
+		if got := f.SourceText(p); got != want {
+			t.Errorf("%s is %q, want %q", p, got, want)
+		}
+	}
+	if _, err := f.Undo(t.Context(), by.Batch, person); !errors.Is(err, bridge.ErrNothingToUndo) {
+		t.Errorf("undone twice: %v", err)
+	}
+}
+
+// All that a session did goes: suggestions, renames with their links, new notes, and front matter.
+func TestUndoSession(t *testing.T) {
+	const a, b = "Notes/a.md", "Notes/b.md"
+	files := map[string]string{a: "---\nk: 1\n---\nOne.\n", b: "See [[a]].\n"}
+	f := bridgetest.New(t, files)
+	bob := model.Author{Name: "bob", Session: "s9"}
+	write(t, f.Workspace, b, bridge.Write{Text: "See [[a]]. Bob.\n", By: bob})
+	bobs := f.SourceText(b)
+	write(t, f.Workspace, a, bridge.Write{Text: "---\nk: 2\n---\nTwo.\n", By: ann})
+	if _, err := f.Workspace.Rename(t.Context(), a, "Notes/c.md", bridge.Restructure{By: ann}); err != nil {
+		t.Fatal(err)
+	}
+	write(t, f.Workspace, "Notes/c.md", bridge.Write{Text: "---\nk: 3\n---\nTwo.\n", By: ann})
+	if _, err := f.Workspace.Create(t.Context(), "Notes/new.md", bridge.Write{Text: "New.\n", By: ann}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := f.UndoSession(t.Context(), ann.Session, person)
+	if err != nil || len(out.Failed) > 0 {
+		t.Fatalf("%v, %v", err, out.Failed)
+	}
+	if got := f.SourceText(a); got != files[a] {
+		t.Errorf("%s is %q, want %q", a, got, files[a])
+	}
+	if got := f.SourceText(b); got != bobs {
+		t.Errorf("%s is %q, want bob's %q", b, got, bobs)
+	}
+	if _, err := f.Open(t.Context(), "Notes/new.md"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the new note stays: %v", err)
+	}
+	if list, err := f.Proposals(t.Context(), ""); err != nil || len(list) > 0 {
+		t.Errorf("proposals %v, %v", list, err)
+	}
+	if _, err := f.UndoSession(t.Context(), ann.Session, person); !errors.Is(err, bridge.ErrNothingToUndo) {
+		t.Errorf("undone twice: %v", err)
+	}
+}

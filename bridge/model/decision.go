@@ -148,6 +148,9 @@ func (e JournalEntry) BatchOf() string {
 	if e.Decision != nil {
 		return e.Decision.Batch
 	}
+	if e.Batch != "" {
+		return e.Batch
+	}
 	return fmt.Sprintf("%s-%d", e.ID[:min(8, len(e.ID))], e.Seq)
 }
 

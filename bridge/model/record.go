@@ -23,6 +23,7 @@ type Record struct {
 	Update  []byte `json:"-"` // Yjs update V1
 	Author  string `json:"author,omitempty"`
 	Session string `json:"session,omitempty"`
+	Batch   string `json:"batch,omitempty"` // the changes of one call, if there were several
 	Time    time.Time
 	// Client, Clock and Len name the CRDT units this change inserted, so that a
 	// suggestion can be traced to its author whatever was typed since.
@@ -201,6 +202,7 @@ func EmptyUpdate() []byte { return []byte{0, 0} }
 // the next; all may be empty.
 type Author struct {
 	Name, Session string
+	Batch         string // names what is changed in one go; "" for a change by itself
 	// Reason is why a person decides on a suggestion as they do, in their words:
 	// the journal keeps it, and whose suggestion it was is told.
 	Reason string

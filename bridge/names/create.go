@@ -52,7 +52,7 @@ func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res no
 
 func (n *Names) createAt(ctx context.Context, l *proposal.Locked, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
 	if had := n.tree.HiddenAt(p); had != nil && had.Note != nil { // if it does not take the text, it stays proposed to be deleted
-		if err := had.Note.MayWrite(ctx, p, wr.Text, wr.By); err != nil {
+		if _, err := had.Note.Preview(ctx, p, wr.Text, wr.By); err != nil {
 			return note.Result{}, err
 		}
 	}

@@ -88,16 +88,17 @@ type callerError struct{ err error }
 
 func (e *callerError) Error() string { return e.err.Error() }
 
-// MayWrite says why text cannot be written now, if so; p is where the note was found.
-func (n *Note) MayWrite(ctx context.Context, p model.Path, text string, by model.Author) error {
+// Preview returns the raw text that the note would have if text became its view, or why that cannot be written; p
+// is where the note was found.
+func (n *Note) Preview(ctx context.Context, p model.Path, text string, by model.Author) (raw string, err error) {
 	l := n.Lock()
 	defer l.Unlock()
 	cur, err := l.load(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = l.Plan(cur, text, by)
-	return model.WrapError("create", p, err)
+	plan, err := l.Plan(cur, text, by)
+	return diffwrap.Apply(cur.Raw(), plan.Edits), model.WrapError("write", p, err)
 }
 
 // Change is one change of a note by a program: Plan says what it makes of the

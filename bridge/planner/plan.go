@@ -26,7 +26,7 @@ type Plan struct {
 func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.Author, known *attribution.Ledger, rec *model.Record) {
 	before := attribution.UnitsOf(text.Runs())
 	doc.Transact(by, func(txn *ycrdt.Txn) { applyPlaced(txn, text, raw, p.Edits, p.Placed) })
-	rec.Author, rec.Session, rec.FrontMatter, rec.Decision = by.Name, by.Session, p.FrontMatter, p.Decision
+	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = by.Name, by.Session, by.Batch, p.FrontMatter, p.Decision
 	rec.Proposal, rec.Marks = p.Proposal, p.Marks
 	result := text.String()
 	if p.Decision == nil && p.FrontMatter == nil && (by.Name == "" || !attribution.MarksIn(result)) {

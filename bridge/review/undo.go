@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -47,6 +48,63 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author) (Outco
 		return Outcome{}, fmt.Errorf("%w: batch %s", ErrNothingToUndo, batch)
 	}
 	out := newOutcome()
+	r.takeBack(ctx, journal, entries, by, &out)
+	if out.Notes == 0 && len(out.Failed) > 0 {
+		out.Older = olderBatch(journal, entries[0].BatchOf())
+	}
+	return out, ctx.Err()
+}
+
+// UndoSession takes back all that a session of an author did and nobody has decided on: it rejects what waits,
+// and takes back changes of front matter. The Outcome has what was rejected.
+func (r *Review) UndoSession(ctx context.Context, session string, by model.Author) (Outcome, error) {
+	if err := r.begin("undo"); err != nil {
+		return Outcome{}, err
+	}
+	defer r.c.Activity.Done()
+	pending, err := r.indexes.Suggestions(ctx, "")
+	if err != nil {
+		return Outcome{}, err
+	}
+	proposals, err := r.tree.Proposals("")
+	if err != nil {
+		return Outcome{}, err
+	}
+	journal, err := r.Journal(undoReach)
+	if err != nil {
+		return Outcome{}, err
+	}
+	var entries []model.JournalEntry
+	for e := range notUndone(journal) {
+		if e.Decision == nil && e.Session == session {
+			entries = append(entries, e)
+		}
+	}
+	var ids []string
+	for _, s := range pending {
+		if s.Session == session {
+			ids = append(ids, s.ID)
+		}
+	}
+	for _, p := range slices.Backward(proposals) { // a folder that was made goes after what was moved into it
+		if p.Session == session {
+			ids = append(ids, p.ID)
+		}
+	}
+	if len(entries)+len(ids) == 0 {
+		return Outcome{}, fmt.Errorf("%w: session %s", ErrNothingToUndo, session)
+	}
+	back := newOutcome()
+	r.takeBack(ctx, journal, entries, by, &back)
+	out, err := r.decide(ctx, ids, model.Rejected, by, false)
+	out.Notes += back.Notes
+	out.Away = back.Away
+	maps.Copy(out.Failed, back.Failed)
+	return out, err
+}
+
+// takeBack takes back entries of the journal, the newest of a note first.
+func (r *Review) takeBack(ctx context.Context, journal, entries []model.JournalEntry, by model.Author, out *Outcome) {
 	byNote := make(map[model.Path][]string)
 	entriesOf := make(map[model.Path][]model.JournalEntry) // newest first
 	var proposals []model.JournalEntry
@@ -84,11 +142,7 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author) (Outco
 		return again, nil
 	})
 	slices.SortStableFunc(out.Away, func(a, b model.Away) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	r.undoProposals(ctx, proposals, by, &out)
-	if out.Notes == 0 && len(out.Failed) > 0 {
-		out.Older = olderBatch(journal, entries[0].BatchOf())
-	}
-	return out, ctx.Err()
+	r.undoProposals(ctx, proposals, by, out)
 }
 
 // undoProposals takes back decisions on proposals, the newest first, again as long as one

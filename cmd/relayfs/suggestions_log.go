@@ -15,28 +15,35 @@ import (
 
 func newUndoCommand(e *env) *cobra.Command {
 	var f queueFlags
+	var session string
 	cmd := &cobra.Command{
 		Use:   "undo [BATCH] [SOURCE...]",
 		Short: "Take back a decision or a change of front matter",
 		Long: `Undo takes back what was accepted or rejected in one go, or one change of front
 matter, by its name in 'relayfs suggestions log'; without a name the newest of
-both that nobody has taken back. What was written in the notes since stays.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runUndo(cmd, e, &f, args) },
+both that nobody has taken back. What was written in the notes since stays.
+With --session it takes back all that a session did: what waits is rejected, and
+changes of front matter are taken back.`,
+		RunE: func(cmd *cobra.Command, args []string) error { return runUndo(cmd, e, &f, args, session) },
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return completeBatches(cmd.Context(), &f, args)
 		},
 	}
+	cmd.Flags().StringVar(&session, "session", "", "take back all that this session did, as list --json names it")
 	f.register(cmd)
 	return cmd
 }
 
-func runUndo(cmd *cobra.Command, e *env, f *queueFlags, args []string) error {
+func runUndo(cmd *cobra.Command, e *env, f *queueFlags, args []string, session string) error {
 	ctx := cmd.Context()
 	batches, sources := splitArgs(args, isBatch)
 	if len(batches) > 1 {
 		return clierr.Usagef("one batch at a time can be taken back")
 	}
-	r := queue.UndoRequest{By: queue.Reviewer()}
+	if session != "" && len(batches) > 0 {
+		return clierr.Usagef("give a batch or --session, not both")
+	}
+	r := queue.UndoRequest{By: queue.Reviewer(), Session: session}
 	if len(batches) == 1 {
 		r.Batch = batches[0]
 	}

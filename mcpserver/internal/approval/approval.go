@@ -81,7 +81,15 @@ type Asked struct {
 	Reply *Reply // nil if nobody was asked yet
 }
 
-type key struct{} // of Asked in the context of a call
+type (
+	key     struct{} // of Asked in the context of a call
+	allowed struct{} // of an Operation that is approved for the rest of a call
+)
+
+// Allow returns a context in which an operation has been approved, as one of several of a call.
+func Allow(ctx context.Context, op Operation) context.Context {
+	return context.WithValue(ctx, allowed{}, op)
+}
 
 // With adds a to the context of a call.
 func With(ctx context.Context, a Asked) context.Context { return context.WithValue(ctx, key{}, a) }
@@ -101,6 +109,12 @@ func NewGate(approvals Approvals, direct bool) *Gate {
 	return &Gate{approvals: approvals, otherwise: Auto}
 }
 
+// Asks reports whether the person is asked about an operation.
+func (g *Gate) Asks(op Operation) bool {
+	_, approved := g.approved.Load(op)
+	return cmp.Or(g.approvals[op], g.otherwise) == Ask && !approved
+}
+
 // Approve returns nil if an operation needs no approval or has it. by names the author,
 // and what is the change as a verb phrase. A client that cannot ask its user sets the
 // tool's argument confirm after the person has agreed; nil means that it was not given.
@@ -111,7 +125,7 @@ func (g *Gate) Approve(ctx context.Context, op Operation, by, what string, confi
 	case Deny:
 		return answer.WrongArgument("This server does not allow to %s. Tell the person what you would do; they can start relayfs with another --approve than deny.", what)
 	}
-	if _, ok := g.approved.Load(op); ok {
+	if _, ok := g.approved.Load(op); ok || ctx.Value(allowed{}) == op {
 		return nil
 	}
 	asked, _ := ctx.Value(key{}).(Asked)

@@ -29,6 +29,14 @@ type Changes struct {
 	Workspace *bridge.Workspace
 	Session   *session.Session
 	Gate      *approval.Gate
+	Batch     string // names changes that are made in one go; "" if each is by itself
+}
+
+// by is the author of the changes.
+func (c Changes) by() model.Author {
+	by := c.Session.Author()
+	by.Batch = c.Batch
+	return by
 }
 
 func (c Changes) approve(ctx context.Context, op approval.Operation, what string, confirm *bool) error {
@@ -42,12 +50,33 @@ func (c Changes) mayWrite(ctx context.Context, p model.Path, op approval.Operati
 	return c.approve(ctx, op, what, nil)
 }
 
+// maxAsked is how many of the changes of one call a question names.
+const maxAsked = 20
+
+// ApproveAll asks once about several updates, and returns a context in which they are approved. planned are
+// those that can be made, as verb phrases; it is called only if the person is to be asked.
+func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (context.Context, error) {
+	if !c.Gate.Asks(approval.Update) {
+		return ctx, nil
+	}
+	whats := planned()
+	if len(whats) == 0 {
+		return ctx, nil
+	}
+	more := ""
+	if n := len(whats) - maxAsked; n > 0 {
+		whats, more = whats[:maxAsked], fmt.Sprintf(", and make %s more", answer.Count(n, "change"))
+	}
+	err := c.approve(ctx, approval.Update, strings.Join(whats, ", ")+more, nil)
+	return approval.Allow(ctx, approval.Update), err
+}
+
 // Create creates a note.
 func (c Changes) Create(ctx context.Context, p model.Path, text string) (bridge.Result, error) {
 	if err := c.mayWrite(ctx, p, approval.Create, "create the note "+string(p)); err != nil {
 		return bridge.Result{}, err
 	}
-	res, err := c.Workspace.Create(ctx, p, bridge.Write{Text: text, By: c.Session.Author(), Origin: c.Session})
+	res, err := c.Workspace.Create(ctx, p, bridge.Write{Text: text, By: c.by(), Origin: c.Session})
 	if err == nil {
 		c.Session.Created(p, res.Version)
 	}
@@ -65,7 +94,7 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.Knowle
 	if err != nil {
 		return bridge.Result{}, err
 	}
-	res, err := c.Workspace.Write(ctx, p, bridge.Write{Bases: []*model.Version{known.Version}, Text: text, By: c.Session.Author(), Origin: c.Session})
+	res, err := c.Workspace.Write(ctx, p, bridge.Write{Bases: []*model.Version{known.Version}, Text: text, By: c.by(), Origin: c.Session})
 	if err == nil {
 		c.Session.Changed(p, known.Version, res.Version, known.Seen.Through(edits, true).Between(text, res.Version.Text(), false))
 	}
@@ -86,7 +115,7 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 		return cur, res, err
 	}
 	var edits []diffwrap.Edit
-	res, err = c.Workspace.Update(ctx, p, c.Session.Author(), c.Session, func(cur *model.Version) (string, error) {
+	res, err = c.Workspace.Update(ctx, p, c.by(), c.Session, func(cur *model.Version) (string, error) {
 		var err error
 		before = cur
 		edits, err = fn(cur)
@@ -130,7 +159,7 @@ func (c Changes) WriteFile(ctx context.Context, f File) (notice string, err erro
 	if err := c.approve(ctx, f.Operation, f.What, nil); err != nil {
 		return "", err
 	}
-	done, err := c.Workspace.WriteFile(ctx, f.Path, []byte(f.Text), bridge.Restructure{By: c.Session.Author(), Origin: c.Session, Base: f.Base})
+	done, err := c.Workspace.WriteFile(ctx, f.Path, []byte(f.Text), bridge.Restructure{By: c.by(), Origin: c.Session, Base: f.Base})
 	if err != nil {
 		return "", err
 	}
@@ -197,13 +226,29 @@ func ReadCall(tool, document, line string, from passage.Position) string {
 	return "the " + tool + " tool with " + document
 }
 
+func (c Changes) restructure() bridge.Restructure {
+	return bridge.Restructure{By: c.by(), Origin: c.Session}
+}
+
+// MayMove returns an error if what is at from cannot be moved to to, as far as that does not depend on what is
+// there.
+func (c Changes) MayMove(from, to model.Path) error {
+	folder, _ := from.Split()
+	if other, _ := to.Split(); other != folder {
+		return &model.Error{Op: "rename", Path: from, Err: errors.ErrUnsupported}
+	}
+	for _, p := range []model.Path{from, to} {
+		if err := c.Workspace.MayRestructure(p, c.restructure()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Move moves a note, file or folder, and creates the folders above to.
 func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restructured, error) {
-	how := bridge.Restructure{By: c.Session.Author(), Origin: c.Session}
-	for _, p := range []model.Path{from, to} {
-		if err := c.Workspace.MayRestructure(p, how); err != nil {
-			return bridge.Restructured{}, err
-		}
+	if err := c.MayMove(from, to); err != nil {
+		return bridge.Restructured{}, err
 	}
 	if err := c.approve(ctx, approval.Update, fmt.Sprintf("move %s to %s", from, to), nil); err != nil {
 		return bridge.Restructured{}, err
@@ -211,7 +256,7 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restruct
 	if err := c.makeParents(ctx, to); err != nil {
 		return bridge.Restructured{}, err
 	}
-	res, err := c.Workspace.Rename(ctx, from, to, how)
+	res, err := c.Workspace.Rename(ctx, from, to, c.restructure())
 	if err == nil {
 		c.Session.Moved(from, to)
 	}
@@ -224,14 +269,13 @@ func (c Changes) Remove(ctx context.Context, p model.Path, kind string, linking 
 	if linking > 0 {
 		what += " (" + LinkTo(linking) + " to it)"
 	}
-	how := bridge.Restructure{By: c.Session.Author(), Origin: c.Session}
-	if err := c.Workspace.MayRestructure(p, how); err != nil {
+	if err := c.Workspace.MayRestructure(p, c.restructure()); err != nil {
 		return bridge.Restructured{}, err
 	}
 	if err := c.approve(ctx, approval.Delete, what, confirm); err != nil {
 		return bridge.Restructured{}, err
 	}
-	res, err := c.Workspace.Remove(ctx, p, how)
+	res, err := c.Workspace.Remove(ctx, p, c.restructure())
 	if err == nil {
 		c.Session.Forget(p)
 	}
@@ -262,7 +306,7 @@ func (c Changes) makeParents(ctx context.Context, to model.Path) error {
 		missing = append(missing, dir)
 	}
 	for _, dir := range slices.Backward(missing) {
-		if err := c.Workspace.Mkdir(ctx, dir, bridge.Restructure{By: c.Session.Author(), Origin: c.Session}); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := c.Workspace.Mkdir(ctx, dir, c.restructure()); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}

@@ -25,10 +25,11 @@ func Describe(sg model.Suggestion) string {
 	if author == "" {
 		author = "unknown"
 	}
-	return sides(sg.Suggestion) + " (" + answer.Shown(author) + ")"
+	return Sides(sg.Suggestion) + " (" + answer.Shown(author) + ")"
 }
 
-func sides(sg diffwrap.Suggestion) string {
+// Sides returns what a suggestion takes away and adds, on one line.
+func Sides(sg diffwrap.Suggestion) string {
 	if sg.Kind == diffwrap.Comment {
 		return "{>>" + answer.OneLine(sg.New) + "<<}"
 	}
@@ -102,7 +103,7 @@ func News(news []bridge.Resolved) (block string, untold []bridge.Resolved) {
 	}
 	lines := []string{"[Decided since you last read]"}
 	for _, r := range news {
-		line := "  " + string(r.Verdict) + ": " + sides(r.Suggestion)
+		line := "  " + string(r.Verdict) + ": " + Sides(r.Suggestion)
 		if r.Verdict == model.Changed {
 			line += fmt.Sprintf(" now reads %q", answer.OneLine(r.Now))
 		}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -31,16 +32,20 @@ import (
 //	max  the most bytes of a string, or of an object as JSON
 //	enum the allowed strings, separated by '|'
 //	def  the default, as JSON, for the schema; the tool itself applies it
-//	is   "path" for a string that must be a path
+//	is   "path" for a string, or a list of strings, that must be paths
+//	for  the needed arguments that may be missing if this one is given, separated by ','
 //
-// A field is a string, bool or int, a pointer to one of them if absence differs from zero, or
-// frontmatter.Properties for an object.
+// A field is a string, bool or int, a pointer to one of them if absence differs from zero,
+// frontmatter.Properties for an object, or a list of strings or of argument structs. What an item of the
+// latter leaves out is as in the call. The fields of an embedded struct are arguments, too.
 
 // Param is one field of an argument struct.
 type Param struct {
 	Name, Doc string
-	kind      reflect.Kind // String, Bool, Int, or Slice for an object
-	index     int
+	kind      reflect.Kind // String, Bool, Int, Map for an object, or Slice
+	items     []Param      // of a list of structs
+	instead   []string     // arguments that need not be given beside this one
+	index     []int
 	need      bool
 	path      bool
 	min       *int
@@ -51,9 +56,11 @@ type Param struct {
 
 // Params reads the tags of an argument struct. It panics if one is wrong.
 func Params(t reflect.Type) []Param {
-	params := make([]Param, 0, t.NumField())
-	for i := range t.NumField() {
-		f := t.Field(i)
+	var params []Param
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous {
+			continue
+		}
 		number := func(tag string) *int {
 			s, ok := f.Tag.Lookup(tag)
 			if !ok {
@@ -66,11 +73,19 @@ func Params(t reflect.Type) []Param {
 			return &n
 		}
 		p := Param{
-			Name: f.Tag.Get("arg"), Doc: f.Tag.Get("doc"), index: i, need: f.Tag.Get("need") == "true", path: f.Tag.Get("is") == "path",
+			Name: f.Tag.Get("arg"), Doc: f.Tag.Get("doc"), index: f.Index, need: f.Tag.Get("need") == "true", path: f.Tag.Get("is") == "path",
 			kind: f.Type.Kind(), min: number("min"), max: *cmp.Or(number("max"), new(int)),
 		}
-		if p.kind == reflect.Pointer {
+		switch {
+		case f.Type == reflect.TypeFor[frontmatter.Properties]():
+			p.kind = reflect.Map
+		case p.kind == reflect.Pointer:
 			p.kind = f.Type.Elem().Kind()
+		case p.kind == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
+			p.items = Params(f.Type.Elem())
+		}
+		if s := f.Tag.Get("for"); s != "" {
+			p.instead = strings.Split(s, ",")
 		}
 		if s := f.Tag.Get("enum"); s != "" {
 			p.enum = strings.Split(s, "|")
@@ -91,30 +106,96 @@ func Decode(tool string, params []Param, raw json.RawMessage, dst any) error {
 			return answer.WrongArgument("The arguments of %s must be a JSON object.", tool)
 		}
 	}
-	v := reflect.ValueOf(dst).Elem()
+	return decode(tool, "", params, given, nil, reflect.ValueOf(dst).Elem())
+}
+
+// decode sets the fields of v. prefix precedes the names of arguments in errors. otherwise has the arguments of
+// the call around an item.
+func decode(tool, prefix string, params []Param, given, otherwise map[string]json.RawMessage, v reflect.Value) error {
+	rest := maps.Clone(given)
+	var instead []string
 	for _, p := range params {
-		value, ok := given[p.Name]
-		delete(given, p.Name)
-		if !ok || string(value) == "null" {
-			if p.need {
-				return answer.WrongArgument("The argument %q of %s is missing.", p.Name, tool)
+		if !missing(given[p.Name]) {
+			instead = append(instead, p.instead...)
+		}
+	}
+	for _, p := range params {
+		value := given[p.Name]
+		if missing(value) {
+			value = otherwise[p.Name]
+		}
+		delete(rest, p.Name)
+		if missing(value) {
+			if p.need && !slices.Contains(instead, p.Name) {
+				return answer.WrongArgument("The argument %q of %s is missing.", prefix+p.Name, tool)
 			}
 			continue
 		}
-		if err := p.set(v.Field(p.index), value); err != nil {
+		if p.items != nil {
+			if err := p.setItems(tool, v.FieldByIndex(p.index), value, given); err != nil {
+				return err
+			}
+			continue
+		}
+		p.Name = prefix + p.Name
+		if err := p.set(v.FieldByIndex(p.index), value); err != nil {
 			return err
 		}
 	}
-	return unknownArguments(tool, params, given)
+	return unknownArguments(tool, prefix, params, rest)
 }
 
-func unknownArguments(tool string, params []Param, rest map[string]json.RawMessage) error {
+func missing(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }
+
+// maxItems bounds the items of a list.
+const maxItems = 1000
+
+// setItems sets a list of structs. call has the arguments of the call, which items may leave out.
+func (p Param) setItems(tool string, f reflect.Value, value json.RawMessage, call map[string]json.RawMessage) error {
+	list, err := p.listOf(value)
+	if err != nil {
+		return err
+	}
+	f.Set(reflect.MakeSlice(f.Type(), len(list), len(list)))
+	for i, raw := range list {
+		item := make(map[string]json.RawMessage)
+		if json.Unmarshal(raw, &item) != nil {
+			return answer.WrongArgument("The argument %q must be a list of objects.", p.Name)
+		}
+		if err := decode(tool, fmt.Sprintf("%s[%d].", p.Name, i), p.items, item, call, f.Index(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listOf returns the items of a list. A list that was written as a string is read, too, because some models
+// write that.
+func (p Param) listOf(value json.RawMessage) ([]json.RawMessage, error) {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		value = json.RawMessage(text)
+	}
+	var list []json.RawMessage
+	err := json.Unmarshal(value, &list)
+	switch {
+	case err != nil:
+		return nil, answer.WrongArgument("The argument %q must be a list.", p.Name)
+	case len(list) == 0:
+		return nil, answer.WrongArgument("The argument %q is empty. Give at least one item, or leave it out.", p.Name)
+	case len(list) > maxItems:
+		return nil, answer.WrongArgument("The argument %q has %d items: at most %d. Make several calls.", p.Name, len(list), maxItems)
+	}
+	return list, nil
+}
+
+func unknownArguments(tool, prefix string, params []Param, rest map[string]json.RawMessage) error {
 	if len(rest) == 0 {
 		return nil
 	}
 	var names, known []string
 	for name := range rest {
-		names = append(names, strconv.Quote(name))
+		names = append(names, strconv.Quote(prefix+name))
 	}
 	for _, p := range params {
 		known = append(known, p.Name)
@@ -134,8 +215,11 @@ func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	if p.max > 0 && len(value) > p.max {
 		return answer.WrongArgument("The argument %q is too long: at most %d bytes.", p.Name, p.max)
 	}
-	if p.kind == reflect.Slice {
+	switch p.kind {
+	case reflect.Map:
 		return p.setObject(f, value, v)
+	case reflect.Slice:
+		return p.setStrings(f, value)
 	}
 	if f.Kind() == reflect.Pointer {
 		f.Set(reflect.New(f.Type().Elem()))
@@ -184,6 +268,21 @@ func (p Param) setObject(f reflect.Value, value json.RawMessage, v any) error {
 		return answer.WrongArgument("The argument %q cannot be read: %v.", p.Name, err)
 	}
 	f.Set(reflect.ValueOf(object))
+	return nil
+}
+
+func (p Param) setStrings(f reflect.Value, value json.RawMessage) error {
+	list, err := p.listOf(value)
+	if err != nil {
+		return err
+	}
+	f.Set(reflect.MakeSlice(f.Type(), len(list), len(list)))
+	for i, raw := range list {
+		item := Param{Name: fmt.Sprintf("%s[%d]", p.Name, i), kind: reflect.String, path: p.path, need: true}
+		if err := item.set(f.Index(i), raw); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -15,6 +15,60 @@ type sampleArgs struct {
 	Off   *bool  `arg:"off" doc:"another"`
 }
 
+type manyItem struct {
+	Path string `arg:"path" is:"path" need:"true" doc:"a path"`
+	Old  string `arg:"old" need:"true" doc:"a text"`
+	All  bool   `arg:"all" doc:"a switch"`
+}
+
+type manyArgs struct {
+	manyItem
+	Many  []manyItem `arg:"many" for:"path,old" doc:"several"`
+	Paths []string   `arg:"paths" is:"path" for:"path" doc:"several paths"`
+}
+
+func TestDecodeLists(t *testing.T) {
+	params := Params(reflect.TypeFor[manyArgs]())
+	for _, tt := range []struct {
+		raw  string
+		want manyArgs
+		err  string
+	}{
+		{raw: `{"path":"a","old":"x"}`, want: manyArgs{manyItem: manyItem{"a", "x", false}}},
+		{raw: `{"many":[{"path":"a","old":"x"},{"path":"b","old":"y","all":true}]}`, want: manyArgs{Many: []manyItem{{"a", "x", false}, {"b", "y", true}}}},
+		{raw: `{"path":"a","all":true,"many":[{"old":"x"},{"old":"y","path":"b","all":false}]}`,
+			want: manyArgs{manyItem{"a", "", true}, []manyItem{{"a", "x", true}, {"b", "y", false}}, nil}},
+		{raw: `{"path":"a","many":"[{\"old\":\"x\"}]"}`, want: manyArgs{manyItem{"a", "", false}, []manyItem{{"a", "x", false}}, nil}},
+		{raw: `{"paths":["a","b"],"old":"x"}`, want: manyArgs{manyItem{"", "x", false}, nil, []string{"a", "b"}}},
+		{raw: `{"old":"x"}`, err: `The argument "path" of sample is missing.`},
+		{raw: `{"many":null}`, err: `The argument "path" of sample is missing.`},
+		{raw: `{"many":[{"path":"a"}]}`, err: `The argument "many[0].old" of sample is missing.`},
+		{raw: `{"many":[{"path":"a","old":"x"},{"path":"../b","old":"x"}]}`, err: `The argument "many[1].path" is "../b", which is not allowed: it must not hold ".." or NUL. Paths look like Folder/sub/Name.md.`},
+		{raw: `{"many":[{"path":"a","old":"x","colour":1}]}`, err: `sample takes no argument "many[0].colour". It takes: path, old, all.`},
+		{raw: `{"many":[3]}`, err: `The argument "many" must be a list of objects.`},
+		{raw: `{"many":{}}`, err: `The argument "many" must be a list.`},
+		{raw: `{"many":[]}`, err: `The argument "many" is empty. Give at least one item, or leave it out.`},
+		{raw: `{"paths":["a",3],"old":"x"}`, err: `The argument "paths[1]" must be a string, not a number.`},
+		{raw: `{"paths":["a",""],"old":"x"}`, err: `The argument "paths[1]" is empty. Paths look like Folder/sub/Name.md.`},
+	} {
+		var got manyArgs
+		err := Decode("sample", params, json.RawMessage(tt.raw), &got)
+		if (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
+			t.Errorf("%s: error %v, want %q", tt.raw, err, tt.err)
+		}
+		if err == nil && !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: got %+v, want %+v", tt.raw, got, tt.want)
+		}
+	}
+	const want = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{` +
+		`"path":{"type":"string","description":"a path"},"old":{"type":"string","description":"a text"},"all":{"type":"boolean","description":"a switch"},` +
+		`"many":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"old":{"type":"string"},"all":{"type":"boolean"}},"additionalProperties":false},"description":"several"},` +
+		`"paths":{"type":"array","items":{"type":"string"},"description":"several paths"}},"additionalProperties":false}`
+	if got := string(OfArguments(params)); got != want {
+		t.Errorf("schema\n%s\nwant\n%s", got, want)
+	}
+}
+
 const notUnicode = `The argument "name" is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.`
 
 func TestDecodeArgs(t *testing.T) {

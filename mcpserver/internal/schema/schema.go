@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
@@ -62,17 +63,41 @@ func (s schema) encode() json.RawMessage {
 
 // OfArguments returns the JSON Schema (draft 2020-12) of an argument struct.
 func OfArguments(params []Param) json.RawMessage {
+	return ofParams(params).encode()
+}
+
+func ofParams(params []Param) schema {
 	s := schema{Type: "object", Properties: properties{}, Additional: new(false)}
-	types := map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Slice: "object"}
+	types := map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Map: "object", reflect.Slice: "array"}
+	var instead []string
 	for _, p := range params {
-		s.Properties = append(s.Properties, property{p.Name, schema{
-			Type: types[p.kind], Description: p.Doc, Enum: p.enum, Minimum: p.min, Default: p.def,
-		}})
-		if p.need {
+		instead = append(instead, p.instead...)
+	}
+	for _, p := range params {
+		arg := schema{Type: types[p.kind], Description: p.Doc, Enum: p.enum, Minimum: p.min, Default: p.def}
+		if p.kind == reflect.Slice {
+			arg.Items = new(itemOf(p))
+		}
+		s.Properties = append(s.Properties, property{p.Name, arg})
+		if p.need && !slices.Contains(instead, p.Name) {
 			s.Required = append(s.Required, p.Name)
 		}
 	}
-	return s.encode()
+	return s
+}
+
+// itemOf returns the schema of the items of a list. Those that are structs say of their members only the type:
+// the arguments of the call tell the rest, and what an item leaves out.
+func itemOf(p Param) schema {
+	if p.items == nil {
+		return schema{Type: "string"}
+	}
+	s := ofParams(p.items)
+	s.Required = nil
+	for i := range s.Properties {
+		s.Properties[i].schema = schema{Type: s.Properties[i].schema.Type, Items: s.Properties[i].schema.Items}
+	}
+	return s
 }
 
 // OfResult returns the JSON Schema of a result struct.

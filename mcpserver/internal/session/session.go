@@ -226,6 +226,11 @@ func (s *Session) Resolved(p model.Path, n Knowledge, cur *model.Version) []brid
 	return append(slices.Clip(n.News), more...)
 }
 
+// Added returns the marks of the raw text after that before lacks.
+func Added(before, after string) []diffwrap.Suggestion {
+	return without(diffwrap.Suggestions(after), diffwrap.Suggestions(before))
+}
+
 // without returns the marks that others lacks. Of equal marks it keeps the last.
 func without(marks, others []diffwrap.Suggestion) []diffwrap.Suggestion {
 	key := func(s diffwrap.Suggestion) [3]string { return [3]string{s.Kind.String(), s.Old, s.New} }

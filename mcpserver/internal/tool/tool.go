@@ -30,6 +30,13 @@ type Client struct {
 	NoteReader change.Reader // reads a note before it is replaced
 }
 
+// InOneGo returns c with changes that can be undone together.
+func (c *Client) InOneGo() *Client {
+	together := *c
+	together.Changes.Batch = bridge.NewBatch()
+	return &together
+}
+
 // ShowLines records that the client was shown found lines of notes: what it was shown it may change.
 func (c *Client) ShowLines(found []search.FoundLine) {
 	var shown []session.Passage

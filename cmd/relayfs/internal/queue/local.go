@@ -118,11 +118,17 @@ func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
 }
 
 func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
-	out, err := q.ws.Undo(ctx, r.Batch, model.Author{Name: r.By})
+	verdict := model.Undone
+	undo := func() (bridge.Outcome, error) { return q.ws.Undo(ctx, r.Batch, model.Author{Name: r.By}) }
+	if r.Session != "" {
+		verdict = model.Rejected
+		undo = func() (bridge.Outcome, error) { return q.ws.UndoSession(ctx, r.Session, model.Author{Name: r.By}) }
+	}
+	out, err := undo()
 	if errors.Is(err, bridge.ErrNothingToUndo) {
 		err = fmt.Errorf("%w; 'relayfs suggestions log' shows what was decided and what was taken back", err)
 	}
-	return newOutcome(out, model.Undone), err
+	return newOutcome(out, verdict), err
 }
 
 func (q *Local) Log(ctx context.Context, limit int) ([]LogEntry, error) {

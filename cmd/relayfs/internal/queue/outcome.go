@@ -68,6 +68,9 @@ type Outcome struct {
 	Older       string            `json:"older,omitempty"` // batch to undo next, if nothing of this one could be undone
 }
 
+// Rejected reports whether the suggestions were rejected, and are not pending again.
+func (o Outcome) Rejected() bool { return o.Verdict == model.Rejected }
+
 func newOutcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 	out := Outcome{
 		Batch: o.Batch, Verdict: verdict, Notes: o.Notes, Suggestions: make([]Suggestion, len(o.Decided), len(o.Decided)+len(o.Proposals)),

@@ -40,10 +40,11 @@ type DecideRequest struct {
 	Shown map[string]string `json:"shown,omitempty"`
 }
 
-// UndoRequest asks to undo a batch, the newest if it is "".
+// UndoRequest asks to undo a batch, the newest if it is "", or all that a session did.
 type UndoRequest struct {
-	Batch string `json:"batch"`
-	By    string `json:"by"`
+	Batch   string `json:"batch"`
+	Session string `json:"session,omitempty"`
+	By      string `json:"by"`
 }
 
 // ManyAtOnce is how many suggestions are decided at once without asking.

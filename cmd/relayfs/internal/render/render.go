@@ -148,7 +148,11 @@ func Undone(w io.Writer, out queue.Outcome) error {
 	if err := Scope(w, out.Suggestions); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "undone in %s; %s again\n", output.Plural(out.Notes, "note"), output.Plural(len(out.Suggestions), "pending suggestion"))
+	what := output.Plural(len(out.Suggestions), "pending suggestion") + " again"
+	if out.Rejected() {
+		what = output.Plural(len(out.Suggestions), "suggestion") + " rejected"
+	}
+	_, err := fmt.Fprintf(w, "undone in %s; %s\n", output.Plural(out.Notes, "note"), what)
 	for _, a := range out.Away {
 		fmt.Fprintf(w, "%s: %s\n", output.Printable(string(a.Path)), output.Printable(a.String()))
 	}

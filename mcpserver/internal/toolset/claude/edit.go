@@ -19,30 +19,60 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-type editArgs struct {
+type oneEdit struct {
 	FilePath   string `arg:"file_path" is:"path" need:"true" doc:"Path of the document to edit. It must have been read in this session"`
 	OldString  string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands in the document. It must occur once, unless replace_all is set"`
 	NewString  string `arg:"new_string" need:"true" doc:"Text to put in its place, as plain Markdown. It must differ from old_string"`
 	ReplaceAll bool   `arg:"replace_all" def:"false" doc:"Replace every occurrence of old_string"`
 }
 
+type editArgs struct {
+	oneEdit
+	Edits  []oneEdit `arg:"edits" for:"file_path,old_string,new_string" doc:"Several edits instead of one, made in order, in one document or in many"`
+	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing: tell which marks the edits would make"`
+}
+
 func edit(ctx context.Context, c *tool.Client, a editArgs) answer.Result {
-	p, err := c.Names.Resolve(ctx, a.FilePath)
+	list := a.Edits
+	switch {
+	case a.OldString != "" && a.NewString != "" && list != nil:
+		return answer.Refuse("Give old_string and new_string for one edit, or edits for several, and not both.")
+	case list == nil && !a.DryRun:
+		return editOne(ctx, c, a.oneEdit)
+	case list == nil:
+		list = []oneEdit{a.oneEdit}
+	}
+	tried := make(drafts)
+	try := func(e oneEdit) answer.Result { return tried.edit(ctx, c, e) }
+	if a.DryRun {
+		res := trials(list, try)
+		res.Text = append(res.Text, tried.marks(c)...)
+		return res
+	}
+	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
+		for _, e := range list {
+			if res := try(e); !res.IsError && res.Err == nil {
+				whats = append(whats, fmt.Sprintf("replace %q by %q in %s", answer.OneLine(e.OldString), answer.OneLine(e.NewString), e.FilePath))
+			}
+		}
+		return whats
+	})
 	if err != nil {
 		return failure(err)
 	}
-	if a.OldString == a.NewString {
-		return answer.Refuse("No changes to make: old_string and new_string are exactly the same.")
-	}
-	known, err := c.Changes.MustKnow(ctx, p, reader, "editing")
+	c = c.InOneGo()
+	return several(list, func(e oneEdit) answer.Result { return editOne(ctx, c, e) })
+}
+
+func editOne(ctx context.Context, c *tool.Client, a oneEdit) answer.Result {
+	job, err := newEdit(ctx, c, a)
 	if err != nil {
 		return failure(err)
 	}
-	if !utf8.ValidString(known.Text) {
-		return failure(&model.Error{Op: "edit", Path: p, Err: model.ErrInvalidUTF8})
-	}
-	job := editJob{editArgs: a, path: p, view: c.Workspace.Options().View, known: known}
-	before, res, err := c.Changes.Update(ctx, p, "change the note "+string(p), job.edits)
+	p, known := job.path, job.known
+	before, res, err := c.Changes.Update(ctx, p, "change the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
+		return job.edits(cur.Text(), known.In(cur.Text()))
+	})
 	if err != nil {
 		return failure(err)
 	}
@@ -58,7 +88,7 @@ func edit(ctx context.Context, c *tool.Client, a editArgs) answer.Result {
 
 // editJob computes one edit of the current text of a note.
 type editJob struct {
-	editArgs
+	oneEdit
 	path     model.Path
 	view     diffwrap.View
 	known    session.Knowledge
@@ -66,9 +96,27 @@ type editJob struct {
 	unseen   bool // what was replaced was quoted, but not shown
 }
 
-// edits returns the edits of cur. The workspace calls it under the note's lock, perhaps repeatedly.
-func (j *editJob) edits(cur *model.Version) ([]diffwrap.Edit, error) {
-	doc := cur.Text()
+func newEdit(ctx context.Context, c *tool.Client, a oneEdit) (*editJob, error) {
+	p, err := c.Names.Resolve(ctx, a.FilePath)
+	if err != nil {
+		return nil, err
+	}
+	if a.OldString == a.NewString {
+		return nil, answer.WrongArgument("No changes to make: old_string and new_string are exactly the same.")
+	}
+	known, err := c.Changes.MustKnow(ctx, p, reader, "editing")
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.ValidString(known.Text) {
+		return nil, &model.Error{Op: "edit", Path: p, Err: model.ErrInvalidUTF8}
+	}
+	return &editJob{oneEdit: a, path: p, view: c.Workspace.Options().View, known: known}, nil
+}
+
+// edits returns the edits of doc, of which the session has seen a part. The workspace calls it under the note's
+// lock, perhaps repeatedly.
+func (j *editJob) edits(doc string, seen passage.Set) ([]diffwrap.Edit, error) {
 	if j.OldString == "" {
 		return j.fill(doc)
 	}
@@ -82,7 +130,6 @@ func (j *editJob) edits(cur *model.Version) ([]diffwrap.Edit, error) {
 	}
 	places = match.Apart(places)
 	j.replaced = len(places)
-	seen := j.known.In(doc)
 	for _, place := range places {
 		part, lacks := seen.Lacks(place)
 		// Quoting a text that occurs once shows that it is known. Of several, the others are not.

@@ -3,43 +3,116 @@ package claude
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/links"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-type moveArgs struct {
+type oneMove struct {
 	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document to move or rename"`
 	NewPath  string `arg:"new_path" is:"path" need:"true" doc:"Path it is to have, in the same top-level folder"`
 }
 
+type moveArgs struct {
+	oneMove
+	Moves  []oneMove `arg:"moves" for:"file_path,new_path" doc:"Several moves instead of one, made in order"`
+	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing: tell what would be moved"`
+}
+
 func move(ctx context.Context, c *tool.Client, a moveArgs) answer.Result {
-	from, err := c.Names.ResolveName(ctx, a.FilePath)
-	if err != nil {
-		return failure(err)
-	}
-	info, err := c.Workspace.Stat(ctx, from)
-	if err != nil {
-		return failure(err)
-	}
-	to, err := c.Names.NewPath(a.NewPath, info.Kind == model.KindNote)
+	list := a.Moves
 	switch {
-	case err != nil:
+	case a.FilePath != "" && list != nil:
+		return answer.Refuse("Give file_path and new_path for one move, or moves for several, and not both.")
+	case list == nil && !a.DryRun:
+		return moveOne(ctx, c, a.oneMove)
+	case list == nil:
+		list = []oneMove{a.oneMove}
+	}
+	if a.DryRun {
+		tried := make(places)
+		return trials(list, func(m oneMove) answer.Result { return tried.move(ctx, c, m) })
+	}
+	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
+		tried := make(places)
+		for _, m := range list {
+			if res := tried.move(ctx, c, m); !res.IsError && res.Err == nil {
+				whats = append(whats, fmt.Sprintf("move %s to %s", m.FilePath, m.NewPath))
+			}
+		}
+		return whats
+	})
+	if err != nil {
 		return failure(err)
-	case from == to:
-		return answer.Refuse("No move to make: file_path and new_path are the same.")
-	case from.Contains(to):
-		return answer.Refuse("%q cannot be moved into itself. Choose another new_path.", string(from))
+	}
+	c = c.InOneGo()
+	return several(list, func(m oneMove) answer.Result { return moveOne(ctx, c, m) })
+}
+
+func moveOne(ctx context.Context, c *tool.Client, a oneMove) answer.Result {
+	from, to, err := a.paths(ctx, c)
+	if err != nil {
+		return failure(err)
 	}
 	res, err := c.Changes.Move(ctx, from, to)
 	if err != nil {
 		return moveFailure(err, to)
 	}
 	return answer.Text(movedText(c, from, to, res))
+}
+
+// paths returns what is to be moved, and where to.
+func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path, err error) {
+	if from, err = c.Names.ResolveName(ctx, a.FilePath); err != nil {
+		return "", "", err
+	}
+	info, err := c.Workspace.Stat(ctx, from)
+	if err != nil {
+		return "", "", err
+	}
+	to, err = c.Names.NewPath(a.NewPath, info.Kind == model.KindNote)
+	switch {
+	case err != nil:
+	case from == to:
+		err = answer.WrongArgument("No move to make: file_path and new_path are the same.")
+	case from.Contains(to):
+		err = answer.WrongArgument("%q cannot be moved into itself. Choose another new_path.", string(from))
+	}
+	return from, to, err
+}
+
+// places has the paths that moves which are only tried would take, true, or leave, false.
+type places map[model.Path]bool
+
+// move tries a move after those that were tried before.
+func (t places) move(ctx context.Context, c *tool.Client, m oneMove) answer.Result {
+	from, to, err := m.paths(ctx, c)
+	if err == nil {
+		err = c.Changes.MayMove(from, to)
+	}
+	if err != nil {
+		return failure(err)
+	}
+	taken, known := t[to]
+	if !known {
+		_, err := c.Workspace.Stat(ctx, to)
+		taken = err == nil
+	}
+	if taken {
+		return moveFailure(fs.ErrExist, to)
+	}
+	t[from], t[to] = false, true
+	out := "Would move " + answer.Shown(from) + " to " + answer.Shown(to) + "."
+	if n := c.Changes.Linking(ctx, from); n > 0 {
+		out += " " + change.LinkTo(n) + " to it."
+	}
+	return answer.Text(out)
 }
 
 func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) string {

@@ -16,13 +16,53 @@ import (
 const defaultLines = 2000
 
 type readArgs struct {
-	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document, for example Folder/sub/Name.md"`
-	Offset   int    `arg:"offset" min:"0" doc:"Line number to begin at, counted from 1. Give it only for documents too long to read at once"`
-	Limit    int    `arg:"limit" min:"0" doc:"Number of lines to read. Give it only for documents too long to read at once"`
-	Column   int    `arg:"column" min:"1" doc:"Character of the first line to begin at, counted from 1, where a line is too long to read at once"`
+	FilePath  string   `arg:"file_path" is:"path" need:"true" doc:"Path of the document, for example Folder/sub/Name.md"`
+	FilePaths []string `arg:"file_paths" is:"path" for:"file_path" doc:"Several documents instead of one"`
+	Offset    int      `arg:"offset" min:"0" doc:"Line number to begin at, counted from 1. Give it only for documents too long to read at once"`
+	Limit     int      `arg:"limit" min:"0" doc:"Number of lines to read. Give it only for documents too long to read at once"`
+	Column    int      `arg:"column" min:"1" doc:"Character of the first line to begin at, counted from 1, where a line is too long to read at once"`
 }
 
 func read(ctx context.Context, c *tool.Client, a readArgs) answer.Result {
+	if a.FilePaths == nil {
+		return a.read(ctx, c, answer.Max)
+	}
+	if a.FilePath != "" {
+		a.FilePaths = append([]string{a.FilePath}, a.FilePaths...)
+	}
+	return a.readMany(ctx, c)
+}
+
+// readMany shows documents one after another, as many as fit. Only what is shown counts as read.
+func (a readArgs) readMany(ctx context.Context, c *tool.Client) answer.Result {
+	const margin = 1200 // for what is not shown, and how to go on
+	var out answer.Result
+	for i, name := range a.FilePaths {
+		head := "==> " + answer.Shown(name) + " <=="
+		left := answer.Max - margin - out.Cost() - answer.TextCost(head) - 40
+		a.FilePath = name
+		if i > 0 && left < answer.Max/8 {
+			out.Text = append(out.Text, fmt.Sprintf("[%s of %d not shown, because the answer is full. Call read with file_paths from %q on.]",
+				answer.Count(len(a.FilePaths)-i, "document"), len(a.FilePaths), name))
+			break
+		}
+		res := a.read(ctx, c, left)
+		switch {
+		case res.Err != nil:
+			head += "\n[error] The server could not read it: " + res.Err.Error()
+		case res.IsError:
+			head += "\n[error] "
+		default:
+			head += "\n"
+		}
+		out.Text = append(out.Text, strings.TrimSuffix(head+strings.Join(res.Text, "\n\n"), "\n"))
+	}
+	out.OneBlock = true
+	return out
+}
+
+// read shows one document in an answer that costs at most most.
+func (a readArgs) read(ctx context.Context, c *tool.Client, most int) answer.Result {
 	p, v, err := c.Names.Note(ctx, a.FilePath)
 	if err != nil {
 		return failure(err)
@@ -35,7 +75,7 @@ func read(ctx context.Context, c *tool.Client, a readArgs) answer.Result {
 	news := c.Session.Resolved(p, known, v)
 	told, untold := review.News(news)
 	waiting := review.Pending(p, list)
-	limit := answer.Max - answer.Text(waiting, told, notUTF8(v.Text())).Cost() - 400
+	limit := most - answer.Text(waiting, told, notUTF8(v.Text())).Cost() - 400
 	page, w, err := numbered(v.Text(), passage.Position{Line: a.Offset, Column: a.Column}, a.Limit, limit)
 	if err != nil {
 		return failure(err)
