@@ -148,7 +148,7 @@ func decode(tool, prefix string, params []Param, given, otherwise map[string]jso
 func missing(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }
 
 // maxItems bounds the items of a list.
-const maxItems = 1000
+const maxItems = 500
 
 // setItems sets a list of structs. call has the arguments of the call, which items may leave out.
 func (p Param) setItems(tool string, f reflect.Value, value json.RawMessage, call map[string]json.RawMessage) error {
