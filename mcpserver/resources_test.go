@@ -171,7 +171,7 @@ func TestInstructionsAndTools(t *testing.T) {
 		say   string
 		names []string
 	}{
-		{srv, "Read a note before you edit it", []string{"comment", "delete", "edit", "get_links", "glob", "grep", "list_suggestions", "move", "read", "write"}},
+		{srv, "Read a note before you edit it", []string{"comment", "delete", "edit", "get_links", "glob", "grep", "list_suggestions", "move", "read", "tasks", "write"}},
 		{readOnly, "read-only", []string{"get_links", "glob", "grep", "list_suggestions", "read"}},
 	} {
 		c := connect(t, tt.srv, "client")

@@ -54,6 +54,13 @@ func refusals(t *testing.T) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
+		for _, item := range ofItem.FindAllStringSubmatch(string(data), -1) {
+			text, err := strconv.Unquote(`"` + item[2] + `"`)
+			if item[1] != "" || err != nil {
+				text = item[1]
+			}
+			told = append(told, text)
+		}
 		for _, part := range strings.Split(string(data), "\n[error] ")[1:] {
 			text, _, _ := strings.Cut(part, "\n$ ")
 			text, _, _ = strings.Cut(text, "\n-- ")
@@ -67,6 +74,9 @@ func refusals(t *testing.T) []string {
 	}
 	return told
 }
+
+// ofItem finds the refusals of single items in answers to calls for several, in lines and in JSON.
+var ofItem = regexp.MustCompile(`(?m)^\d+\. \[error\] (.*)$|"error":"((?:[^"\\]|\\.)*)"`)
 
 var asked = regexp.MustCompile(`(?m)^\[asked\] .*\n`)
 

@@ -1,5 +1,6 @@
 // Package outline extracts the structure of a note's text: its properties, tags,
-// headings, code blocks and wikilinks, and its length.
+// headings, tasks, code blocks and wikilinks, and its length. It also finds a section of a note by its heading or
+// block id, and where text goes that is appended there.
 //
 //	o := outline.Of("---\ntags: [work/urgent]\n---\n# Plan\nSee [[Other]] #Later\n")
 //	o.Tags      // [work/urgent Later]
@@ -16,6 +17,7 @@
 package outline
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -38,6 +40,7 @@ type Outline struct {
 	// appears once, in its first spelling.
 	Tags       []string
 	Headings   []Heading
+	Tasks      []Task
 	CodeBlocks int // fenced and indented
 	Wikilinks  int // [[links]] and ![[embeds]]
 	Words      int
@@ -49,6 +52,27 @@ type Heading struct {
 	Level int
 	Text  string
 	Line  int
+}
+
+// Task is a list item with a box: "- [ ] text". Line is the line of the note, from 1.
+type Task struct {
+	Line int
+	Done bool   // there is something in the box
+	Text string // behind the box, to the end of the line
+	Tags []string
+}
+
+// TaskHas reports whether a task of the note has the tag, or the note's properties have it.
+func (o *Outline) TaskHas(t Task, tag string) bool {
+	own := Outline{Tags: t.Tags}
+	if own.HasTag(tag) {
+		return true
+	}
+	s := scanner{o: new(Outline), seen: make(map[string]bool)}
+	for _, of := range propertyTags(o.Properties) {
+		s.add(of)
+	}
+	return s.o.HasTag(tag)
 }
 
 // Of returns the outline of a note's text.
@@ -93,6 +117,8 @@ func (s *scanner) blocks() {
 		switch n := n.(type) {
 		case *ast.FencedCodeBlock, *ast.CodeBlock:
 			s.o.CodeBlocks++
+		case *ast.ListItem:
+			s.task(n)
 		case *ast.Heading:
 			s.heading(n)
 			s.tags(n.Lines())
@@ -110,6 +136,28 @@ func (s *scanner) heading(n *ast.Heading) {
 		h.Line = s.lineAt(n.Lines().At(0).Start)
 	}
 	s.o.Headings = append(s.o.Headings, h)
+}
+
+var box = regexp.MustCompile(`^\[(.)\](?:\s|$)`)
+
+func (s *scanner) task(n *ast.ListItem) {
+	first := n.FirstChild()
+	if first == nil || first.Lines() == nil || first.Lines().Len() == 0 || first.Kind() != ast.KindTextBlock && first.Kind() != ast.KindParagraph {
+		return
+	}
+	at := first.Lines().At(0)
+	line := string(at.Value(s.src))
+	m := box.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	own := scanner{o: new(Outline), src: s.src, seen: make(map[string]bool)}
+	lines := text.NewSegments()
+	lines.Append(at)
+	own.tags(lines)
+	s.o.Tasks = append(s.o.Tasks, Task{
+		Line: s.lineAt(at.Start), Done: m[1] != " ", Text: strings.TrimSpace(line[len("[")+len(m[1])+len("]"):]), Tags: own.o.Tags,
+	})
 }
 
 // lineAt returns the line of the offset off, which grows from call to call.

@@ -167,11 +167,11 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/noteuri":   {[]string{"bridge/model", "mcpserver/internal/passage"}, "addresses of notes; it knows no protocol"},
 	"mcpserver/internal/review":    {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/answer"}, "suggestions and comments in lines of text"},
 	"mcpserver/internal/change": {
-		[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/entity", "mcpserver/internal/passage", "mcpserver/internal/session"},
+		[]string{"bridge", "bridge/model", "mcpserver/internal/match", "bridge/outline", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/entity", "mcpserver/internal/passage", "mcpserver/internal/session"},
 		"every change of a client goes through it; it knows no tool",
 	},
 	"mcpserver/internal/refusal": {
-		[]string{"bridge/model", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/names", "mcpserver/internal/search"},
+		[]string{"bridge/model", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/names", "mcpserver/internal/search"},
 		"what a model is told for an error",
 	},
 	"mcpserver/internal/tool": {
@@ -182,11 +182,11 @@ var importRules = map[string]importRule{
 		"what a tool is, whatever protocol offers it",
 	},
 	"mcpserver/internal/toolset/claude": {
-		[]string{"bridge", "bridge/model", "bridge/links", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/glob", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "mcpserver/internal/trigram"},
+		[]string{"bridge", "bridge/model", "bridge/outline", "bridge/noteindex", "bridge/links", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/glob", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "mcpserver/internal/trigram"},
 		"the tools that Claude Code knows; no other toolset",
 	},
 	"mcpserver/internal/toolset/notes": {
-		[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/noteuri", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
+		[]string{"bridge", "bridge/model", "diffwrap", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/noteuri", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
 		"tools for notes and properties; no other toolset",
 	},
 	"mcpserver/internal/toolset/content": {

@@ -13,13 +13,16 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
@@ -126,6 +129,29 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 		c.Session.Changed(p, before, res.Version, known.In(before.Text()).Through(edits, true).Between(after, res.Version.Text(), false))
 	}
 	return before, res, err
+}
+
+// Append adds content at the end of the note at p, or of a section of it if that is not "". argument names the
+// argument that content is from. Nothing is taken away, so the session need not have been shown the note.
+func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (bridge.Result, error) {
+	_, res, err := c.Update(ctx, p, "append to the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
+		doc := cur.Text()
+		if !utf8.ValidString(doc) {
+			return nil, &model.Error{Op: "edit", Path: p, Err: model.ErrInvalidUTF8}
+		}
+		var at *outline.Section
+		if section != "" {
+			s, err := outline.SectionOf(doc, section)
+			if err != nil {
+				return nil, &model.Error{Op: "edit", Path: p, Err: err}
+			}
+			at = &s
+		}
+		off, insert := outline.Append(doc, at, content)
+		edits := []diffwrap.Edit{{Off: off, New: insert}}
+		return edits, match.CheckMarkup(argument, c.Workspace.Options().View, doc, diffwrap.Apply(doc, edits), off)
+	})
+	return res, err
 }
 
 // Notice returns what a model should know of a change besides its success, on one line.

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
@@ -58,6 +60,15 @@ func (w Words) sentences() []sentence {
 	}
 }
 
+// Sentence is what Of says of an error, for an answer that tells of several.
+func Sentence(err error, words Words) string {
+	res := Of(err, words)
+	if res.Err != nil {
+		return "The server could not do it: " + res.Err.Error()
+	}
+	return strings.Join(res.Text, " ")
+}
+
 // Of returns the Result for an error of the workspace or of the arguments.
 func Of(err error, words Words) answer.Result {
 	var (
@@ -69,12 +80,15 @@ func Of(err error, words Words) answer.Result {
 		notEmpty  *model.NotEmptyError
 		badName   *model.BadNameError
 		ask       *approval.AskError
+		section   *outline.SectionError
 	)
 	switch {
 	case errors.As(err, &ask):
 		return answer.Result{Ask: ask.Question}
 	case errors.As(err, &missing) && len(missing.Similar) == 0:
 		return answer.Refuse(words.Missing, missing.Name)
+	case errors.As(err, &at) && errors.As(err, &section):
+		return noSection(at.Path, section)
 	case errors.As(err, &argument), errors.As(err, &missing):
 		return answer.Refuse("%v", err)
 	case errors.Is(err, search.ErrSlow):
@@ -101,4 +115,26 @@ func Of(err error, words Words) answer.Result {
 		}
 	}
 	return answer.Result{Err: fmt.Errorf("tool: %w", err)}
+}
+
+// maxHeadings is how many headings a refusal names.
+const maxHeadings = 30
+
+// noSection tells which sections there are.
+func noSection(p model.Path, e *outline.SectionError) answer.Result {
+	list, say := e.Found, "%q has several sections %q: %s. Give the level, as in \"## Plan\", or lines instead."
+	if len(list) == 0 {
+		list, say = e.Have, "%q has no section %q. Its headings are: %s. A block id is given as ^id."
+	}
+	var names []string
+	for _, h := range list[:min(len(list), maxHeadings)] {
+		names = append(names, fmt.Sprintf("%s %s (line %d)", strings.Repeat("#", h.Level), answer.OneLine(h.Text), h.Line))
+	}
+	if len(list) > maxHeadings {
+		names = append(names, "...")
+	}
+	if len(names) == 0 {
+		return answer.Refuse("%q has no section %q, and no headings. Leave the section out.", string(p), e.Name)
+	}
+	return answer.Refuse(say, string(p), e.Name, strings.Join(names, ", "))
 }

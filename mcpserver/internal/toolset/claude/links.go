@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -38,8 +37,8 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) answer.Result
 		return failure(err)
 	}
 	sections := []linkSection{
-		{"Backlinks (documents linking to this):", pathStrings(links.Backlinks), true},
-		{"Forward links (documents this links to):", pathStrings(links.Forward), true},
+		{"Backlinks (documents linking to this):", answer.Strings(links.Backlinks), true},
+		{"Forward links (documents this links to):", answer.Strings(links.Forward), true},
 		{"Unresolved links:", links.Unresolved, false},
 		{"Pending links (in suggestions that nobody has accepted yet, counted nowhere else):", links.Pending, false},
 	}
@@ -115,12 +114,4 @@ func linkPage(sections []linkSection, l cursor.Listing) answer.Result {
 		l.Continue(&res, last, answer.Count(total-listed, "more link")+" not listed.")
 	}
 	return res
-}
-
-func pathStrings(paths []model.Path) []string {
-	out := make([]string, len(paths))
-	for i, p := range paths {
-		out[i] = string(p)
-	}
-	return out
 }

@@ -1,11 +1,14 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/review"
@@ -20,6 +23,7 @@ type readArgs struct {
 	FilePaths []string `arg:"file_paths" is:"path" for:"file_path" doc:"Several documents instead of one"`
 	Offset    int      `arg:"offset" min:"0" doc:"Line number to begin at, counted from 1. Give it only for documents too long to read at once"`
 	Limit     int      `arg:"limit" min:"0" doc:"Number of lines to read. Give it only for documents too long to read at once"`
+	Section   string   `arg:"section" doc:"Heading (## Plan) or block id (^id): read only that part"`
 	Column    int      `arg:"column" min:"1" doc:"Character of the first line to begin at, counted from 1, where a line is too long to read at once"`
 }
 
@@ -76,7 +80,11 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) answer.Res
 	told, untold := review.News(news)
 	waiting := review.Pending(p, list)
 	limit := most - answer.Text(waiting, told, notUTF8(v.Text())).Cost() - 400
-	page, w, err := numbered(v.Text(), passage.Position{Line: a.Offset, Column: a.Column}, a.Limit, limit)
+	begin, lines, err := a.lines(p, v.Text())
+	if err != nil {
+		return failure(err)
+	}
+	page, w, err := numbered(v.Text(), begin, lines, limit)
 	if err != nil {
 		return failure(err)
 	}
@@ -88,6 +96,24 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) answer.Res
 		notice = "[" + notice + "]"
 	}
 	return answer.Text(page, waiting, told, notice, notUTF8(v.Text()))
+}
+
+// lines returns where to begin in the note at p, and how many lines to show; 0 means the default.
+func (a readArgs) lines(p model.Path, text string) (passage.Position, int, error) {
+	begin := passage.Position{Line: a.Offset, Column: a.Column}
+	if a.Section == "" {
+		return begin, a.Limit, nil
+	}
+	s, err := outline.SectionOf(text, a.Section)
+	if err != nil {
+		return begin, 0, &model.Error{Op: "read", Path: p, Err: err}
+	}
+	begin.Line = max(begin.Line, s.Line)
+	left := s.Last - begin.Line + 1
+	if left < 1 {
+		return begin, 0, answer.WrongArgument("The argument \"offset\" is %d, and the section %q ends at line %d.", a.Offset, a.Section, s.Last)
+	}
+	return begin, min(left, cmp.Or(a.Limit, defaultLines)), nil
 }
 
 // numbered formats lines as `cat -n` does: the number in six columns, a tab, the line. A limit of

@@ -41,6 +41,7 @@ func Tools() []tool.Tool {
 		tool.Plain("delete", "Delete a document", tool.Removes, deleteNote, `Deletes a document or an empty folder.
 - Waits for a person unless the server was started with --structure direct.`),
 		tool.Plain("list_suggestions", "List pending suggestions", tool.Reads, listSuggestions, `Lists the suggestions that wait for a person, as path:line: {--old--}{++new++} (author) [id].`),
+		tool.Plain("tasks", "List and check tasks", tool.Suggests, tasks, `Lists tasks (- [ ]) of many documents at once, as path:line: text; copies them into one document, or checks them off.`),
 		tool.Plain("comment", "Comment on a passage", tool.Suggests, comment, `Adds a comment right after a passage of a document, for the people who review it.
 - anchor_text must occur exactly once.`),
 	}

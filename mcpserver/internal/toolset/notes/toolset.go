@@ -35,6 +35,11 @@ func Tools() []tool.Tool {
 - tags are found in the text and in the front matter; work finds work/urgent, too.`),
 		tool.Structured("semantic_search", "Find notes by meaning", tool.Reads, semanticSearch, `Finds notes by what they are about, whatever their words. Scores are between 0 and 1.
 - filters are properties as property_search takes them; only notes that match them are ranked.`),
+		tool.Structured("outline", "Outline a note", tool.Reads, outlineNote, `Tells a note's headings and tasks with their lines, properties, tags and links, without its text. What it shows counts as read.`),
+		tool.Structured("append", "Add to a note", tool.Suggests, appendNote, `Adds text at the end of a note or of one of its sections or lists, set off as the note does it. The note need not have been read.`),
+		tool.Structured("set_properties", "Set properties of notes", tool.Suggests, setProperties, `Sets and removes single properties (front matter) of one note or many; update_note replaces them all.
+- A value that is replaced must have been shown, as by list_notes with include_frontmatter.
+- Properties carry no suggestions: they change at once, and people can undo a call as a whole.`),
 		tool.Structured("get_kiln_info", "Describe the collection of notes", tool.Reads, getKilnInfo, `Tells the top-level folders and how many notes and words they hold.`),
 	}
 }

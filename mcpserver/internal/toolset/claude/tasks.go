@@ -1,0 +1,278 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/noteindex"
+	"github.com/relayfs/relayfs/bridge/outline"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// Values of the argument status.
+const (
+	statusDone = "done"
+	statusAll  = "all"
+)
+
+type tasksArgs struct {
+	Path   string   `arg:"path" is:"path" doc:"Folder or document. Leave it out for all"`
+	Status string   `arg:"status" enum:"open|done|all" def:"\"open\"" doc:"Which tasks"`
+	Tag    string   `arg:"tag" doc:"Only tasks with this tag, or in documents whose properties have it"`
+	CopyTo string   `arg:"copy_to" is:"path" doc:"Document to append them all to, each with a link to its own, instead of listing them"`
+	Toggle []string `arg:"toggle" doc:"Check or uncheck these instead, as their lines in the list, or path:line"`
+	Cursor string   `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+func tasks(ctx context.Context, c *tool.Client, a tasksArgs) answer.Result {
+	if a.Toggle != nil {
+		return toggleTasks(ctx, c, a.Toggle)
+	}
+	under, err := c.Names.Place(ctx, a.Path)
+	if err != nil {
+		return failure(err)
+	}
+	notes, err := c.Workspace.Notes(ctx, under)
+	if err != nil {
+		return failure(err)
+	}
+	if a.CopyTo != "" {
+		return a.copy(ctx, c, notes)
+	}
+	return a.list(ctx, c, notes)
+}
+
+// of returns the wanted tasks of a note.
+func (a tasksArgs) of(o *outline.Outline) (wanted []outline.Task) {
+	for _, t := range o.Tasks {
+		if (a.Status == statusAll || t.Done == (a.Status == statusDone)) && (a.Tag == "" || o.TaskHas(t, a.Tag)) {
+			wanted = append(wanted, t)
+		}
+	}
+	return wanted
+}
+
+// list lists tasks with their lines, which count as read then.
+func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.NoteInfo) answer.Result {
+	of := a
+	of.Cursor = ""
+	l := cursor.Of("tasks", of)
+	after, err := l.Reached(a.Cursor)
+	if err != nil {
+		return failure(err)
+	}
+	total, left := 0, answer.Max-answer.Envelope-6000
+	var lines []string
+	var shown []session.Passage
+	var last cursor.Reached
+	full := false
+	for _, n := range notes {
+		wanted := len(a.of(&n.Outline))
+		total += wanted
+		if full || wanted == 0 || after != nil && string(n.Path) < after.Path {
+			continue
+		}
+		v, err := c.Workspace.Open(ctx, n.Path)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) {
+			continue
+		}
+		if err != nil {
+			return failure(err)
+		}
+		text := strings.TrimPrefix(v.Text(), passage.BOM)
+		from := 0
+		if after != nil && string(n.Path) == after.Path {
+			from = after.Place.In(text)
+		}
+		now := outline.Of(v.Text())
+		for _, t := range a.of(&now) {
+			at := placeOf(text, t.Line)
+			if at.Start < from {
+				continue
+			}
+			line, cut := answer.FirstThatFit(strings.TrimRight(text[at.Start:at.End], "\r\n"), answer.MaxLine)
+			line = fmt.Sprintf("%s:%d: %s", answer.Shown(n.Path), t.Line, line)
+			if left -= answer.TextCost(line) + 2; left < 0 {
+				full = true
+				break
+			}
+			if lines = append(lines, line); !cut {
+				shown = append(shown, session.Passage{Document: session.Document{Path: n.Path, Text: v.Text(), Version: v}, Place: at})
+			}
+			last = cursor.ReachedAt(n.Path, text, at.End)
+		}
+	}
+	c.Session.ShowPassages(shown)
+	switch {
+	case len(lines) == 0 && after != nil:
+		return answer.Text("No more tasks")
+	case len(lines) == 0:
+		return answer.Text("No tasks found")
+	}
+	res := answer.Text(strings.Join(lines, "\n"))
+	if full {
+		l.Continue(&res, last, fmt.Sprintf("Showing %d of %s.", len(lines), answer.Count(total, "task")))
+	}
+	return res
+}
+
+// placeOf returns the line with that number, with its break.
+func placeOf(text string, line int) passage.Place {
+	start := 0
+	for range line - 1 {
+		start += strings.IndexByte(text[start:], '\n') + 1
+	}
+	if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
+		return passage.Place{Start: start, End: start + i + 1}
+	}
+	return passage.Place{Start: start, End: len(text)}
+}
+
+// copy appends tasks to a document, which is created if it does not exist.
+func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*noteindex.NoteInfo) answer.Result {
+	to, err := c.Names.LookUp(a.CopyTo)
+	create := errors.Is(err, fs.ErrNotExist)
+	if create {
+		to, err = c.Names.NewPath(a.CopyTo, true)
+	}
+	if err == nil && !to.IsNote() {
+		err = &model.Error{Op: "write", Path: to, Err: model.ErrNotNote}
+	}
+	if err != nil {
+		return failure(err)
+	}
+	var lines []string
+	sources := 0
+	for _, n := range notes {
+		wanted := a.of(&n.Outline)
+		if n.Path == to || len(wanted) == 0 {
+			continue
+		}
+		sources++
+		for _, t := range wanted {
+			box := " "
+			if t.Done {
+				box = "x"
+			}
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("- [%s] %s", box, t.Text))+" ("+linkTo(n.Path, to)+")")
+		}
+	}
+	if len(lines) == 0 {
+		return answer.Text("No tasks found")
+	}
+	content := strings.Join(lines, "\n") + "\n"
+	var res bridge.Result
+	if create {
+		if err = match.CheckMarkup("copy_to", c.Workspace.Options().View, "", content, 0); err == nil {
+			res, err = c.Changes.Create(ctx, to, content)
+		}
+	} else {
+		res, err = c.Changes.Append(ctx, to, "", content, "copy_to")
+	}
+	if err != nil {
+		return failure(err)
+	}
+	return answer.Text(fmt.Sprintf("Copied %s of %s to %s%s", answer.Count(len(lines), "task"), answer.Count(sources, "document"), answer.Shown(to), outcome(c, res)))
+}
+
+// linkTo returns a link to a note as it is written in the note at from: its path, if a link can say that.
+func linkTo(p, from model.Path) string {
+	folder, rel := p.Split()
+	name := strings.TrimSuffix(p.Base(), model.NoteExt)
+	if other, _ := from.Split(); other != folder || strings.ContainsAny(rel, "[]|#^") {
+		return name
+	}
+	if rel = strings.TrimSuffix(rel, model.NoteExt); rel == name {
+		return "[[" + name + "]]"
+	}
+	return "[[" + rel + "|" + name + "]]"
+}
+
+func toggleTasks(ctx context.Context, c *tool.Client, list []string) answer.Result {
+	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
+		for _, at := range list {
+			whats = append(whats, "check or uncheck the task "+answer.OneLine(at))
+		}
+		return whats
+	})
+	if err != nil {
+		return failure(err)
+	}
+	c = c.InOneGo()
+	shown := make(map[model.Path]session.Knowledge)
+	return several(list, func(at string) answer.Result { return toggleTask(ctx, c, at, shown) })
+}
+
+// listedTask is a task as the list has it. Its text may be left out.
+var listedTask = regexp.MustCompile(`^(.+?):([0-9]+)(?:: (.*))?$`)
+
+// toggleTask checks or unchecks a task. Its line is that of the note as the session was shown it before the call,
+// which shown remembers.
+func toggleTask(ctx context.Context, c *tool.Client, at string, shown map[model.Path]session.Knowledge) answer.Result {
+	m := listedTask.FindStringSubmatch(at)
+	if m == nil {
+		return answer.Refuse("%q is not a task. Give path:line, as the list of tasks has it.", answer.OneLine(at))
+	}
+	p, err := c.Names.Resolve(ctx, m[1])
+	if err != nil {
+		return failure(err)
+	}
+	known, ok := shown[p]
+	if !ok {
+		if known, err = c.Changes.MustKnow(ctx, p, reader, "editing"); err != nil {
+			return failure(err)
+		}
+		shown[p] = known
+	}
+	tasks := outline.Of(known.Text).Tasks
+	k := slices.IndexFunc(tasks, func(t outline.Task) bool { return strconv.Itoa(t.Line) == m[2] })
+	if k < 0 {
+		return answer.Refuse("There is no task on line %s of %s. Call tasks with it as the path to list them.", m[2], answer.Shown(p))
+	}
+	task := tasks[k]
+	place := placeOf(known.Text, task.Line)
+	if part, lacks := known.Seen.Lacks(place); lacks {
+		return failure(change.NotShown(p, known.Text, part, reader))
+	}
+	changed := answer.WrongArgument("Line %d of %s has changed since you were shown it. Call tasks again.", task.Line, answer.Shown(p))
+	if m[3] != "" && m[3] != strings.TrimRight(known.Text[place.Start:place.End], "\r\n") {
+		return failure(changed)
+	}
+	mark, did := "x", "Checked"
+	if task.Done {
+		mark, did = " ", "Unchecked"
+	}
+	before, res, err := c.Changes.Update(ctx, p, "change the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
+		now := passage.Set{place}.Between(known.Text, cur.Text(), false)
+		if len(now) != 1 || now[0].End-now[0].Start != place.End-place.Start {
+			return nil, changed
+		}
+		box := now[0].Start + strings.IndexByte(cur.Text()[now[0].Start:], '[') + 1
+		_, size := utf8.DecodeRuneInString(cur.Text()[box:])
+		return []diffwrap.Edit{{Off: box, Len: size, New: mark}}, nil
+	})
+	if err != nil {
+		return failure(err)
+	}
+	out := fmt.Sprintf("%s the task on line %d of %s%s", did, task.Line, answer.Shown(p), outcome(c, res))
+	if passage.CountLines(before.Text()) != passage.CountLines(known.Text) {
+		out += " Its lines have moved since you were shown them: call tasks again before you name others of it."
+	}
+	return answer.Text(out)
+}

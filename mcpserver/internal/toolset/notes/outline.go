@@ -1,0 +1,150 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/noteindex"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+type outlineArgs struct {
+	Path string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
+}
+
+type outlineResult struct {
+	Path        string                 `json:"path"`
+	TotalLines  int                    `json:"total_lines"`
+	WordCount   int                    `json:"word_count"`
+	SizeBytes   int                    `json:"size_bytes"`
+	FrontMatter frontmatter.Properties `json:"frontmatter"`
+	Tags        []string               `json:"tags"`
+	Lines       []outlineLine          `json:"lines" doc:"Headings and tasks, as they stand in the note"`
+	Links       []string               `json:"links" doc:"Documents that the note links to"`
+	Backlinks   []string               `json:"backlinks" doc:"Documents that link to it"`
+	Unresolved  []string               `json:"unresolved" doc:"Links that lead nowhere"`
+	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+}
+
+type outlineLine struct {
+	Line int    `json:"line"`
+	Kind string `json:"kind" doc:"heading or task"`
+	Text string `json:"text" doc:"The whole line"`
+}
+
+// maxOutlined bounds the lines and the links of each kind in an outline.
+const maxOutlined = 400
+
+func outlineNote(ctx context.Context, c *tool.Client, a outlineArgs) (outlineResult, error) {
+	p, v, err := c.Names.Note(ctx, a.Path)
+	if err != nil {
+		return outlineResult{}, err
+	}
+	links, err := c.Workspace.Links(ctx, p)
+	if err != nil {
+		return outlineResult{}, err
+	}
+	text := v.Text()
+	info := noteindex.NewNoteInfo(p, v)
+	properties, notice := propertiesThatFit(info, maxProperties)
+	all := outlineResult{
+		Path: string(p), TotalLines: passage.CountLines(text), WordCount: info.Words, SizeBytes: len(text), FrontMatter: properties,
+		Tags: append([]string{}, info.Tags...), Lines: outlineLines(info, text),
+		Links: answer.Strings(links.Forward), Backlinks: answer.Strings(links.Backlinks), Unresolved: append([]string{}, links.Unresolved...), Notice: notice,
+	}
+	res := answer.Fit(maxOutlined, func(n int) outlineResult { return all.first(n, a.Path) })
+	if notice == "" {
+		showProperties(ctx, c, info)
+	}
+	starts := strings.SplitAfter(strings.TrimPrefix(text, passage.BOM), "\n")
+	var shown []session.Passage
+	off, line := 0, 0
+	for _, l := range res.Lines {
+		for ; line < l.Line-1; line++ {
+			off += len(starts[line])
+		}
+		if strings.TrimRight(starts[line], "\r\n") == l.Text {
+			shown = append(shown, session.Passage{Document: session.Document{Path: p, Text: text, Version: v}, Place: passage.Place{Start: off, End: off + len(starts[line])}})
+		}
+	}
+	c.Session.ShowPassages(shown)
+	return res, nil
+}
+
+// outlineLines returns the headings and the tasks in the order of the note.
+func outlineLines(info *noteindex.NoteInfo, text string) []outlineLine {
+	lines := passage.SplitLines(text)
+	out := []outlineLine{}
+	tasks := info.Tasks
+	add := func(line int, kind string) {
+		text, cut := answer.FirstThatFit(lines[line-1], answer.MaxLine)
+		if cut {
+			text += "... [line cut]"
+		}
+		out = append(out, outlineLine{line, kind, text})
+	}
+	for _, h := range info.Headings {
+		if h.Line == 0 {
+			continue
+		}
+		for len(tasks) > 0 && tasks[0].Line < h.Line {
+			add(tasks[0].Line, "task")
+			tasks = tasks[1:]
+		}
+		add(h.Line, "heading")
+	}
+	for _, t := range tasks {
+		add(t.Line, "task")
+	}
+	return out
+}
+
+// first returns the outline with at most n lines, links of each kind and tags.
+func (r outlineResult) first(n int, path string) outlineResult {
+	cut := 0
+	for _, list := range []*[]string{&r.Tags, &r.Links, &r.Backlinks, &r.Unresolved} {
+		cut += max(0, len(*list)-n)
+		*list = (*list)[:min(n, len(*list))]
+	}
+	if left := len(r.Lines) - n; left > 0 {
+		r.Lines = r.Lines[:n]
+		r.Notice = strings.TrimSpace(fmt.Sprintf("%s %s left out: search for \"regex:^(#|\\s*[-*+] \\[)\" with text_search in %q.", r.Notice, answer.Count(left, "line"), path))
+	}
+	if cut > 0 {
+		r.Notice = strings.TrimSpace(fmt.Sprintf("%s %s left out.", r.Notice, answer.Count(cut, "tag or link")))
+	}
+	return r
+}
+
+type appendArgs struct {
+	Path    string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
+	Content string `arg:"content" need:"true" doc:"What to add, as plain Markdown"`
+	Section string `arg:"section" doc:"Heading (## Plan) or block id (^id) at whose end it goes. Leave it out for the end of the note"`
+}
+
+type appendResult struct {
+	Path   string `json:"path"`
+	Status string `json:"status" doc:"updated"`
+	Notice string `json:"notice,omitempty" doc:"What else there is to know of the change"`
+}
+
+func appendNote(ctx context.Context, c *tool.Client, a appendArgs) (appendResult, error) {
+	if strings.TrimSpace(a.Content) == "" {
+		return appendResult{}, answer.WrongArgument("The argument \"content\" is empty. Give the text to add.")
+	}
+	p, err := c.Names.Resolve(ctx, a.Path)
+	if err != nil {
+		return appendResult{}, err
+	}
+	res, err := c.Changes.Append(ctx, p, a.Section, a.Content, "content")
+	if err != nil {
+		return appendResult{}, err
+	}
+	return appendResult{Path: string(p), Status: "updated", Notice: change.Notice(res)}, nil
+}

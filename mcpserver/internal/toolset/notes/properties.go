@@ -1,0 +1,131 @@
+package notes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
+	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+type oneSet struct {
+	Path  string                 `arg:"path" is:"path" need:"true" doc:"Path of the note"`
+	Set   frontmatter.Properties `arg:"set" doc:"Properties to set, for example {\"status\": \"done\"}; the others stay"`
+	Unset []string               `arg:"unset" doc:"Names of properties to remove"`
+}
+
+type setPropertiesArgs struct {
+	oneSet
+	Notes []oneSet `arg:"notes" for:"path" doc:"Several notes instead of one; what one leaves out is as in the call"`
+}
+
+type setPropertiesResult struct {
+	Updated int          `json:"updated" doc:"Notes that changed"`
+	Failed  int          `json:"failed" doc:"Notes that were left as they are, for a reason"`
+	Results []setOutcome `json:"results" doc:"Those that failed first"`
+	LeftOut int          `json:"left_out,omitempty" doc:"Results that did not fit into the answer"`
+}
+
+type setOutcome struct {
+	Path   string `json:"path"`
+	Status string `json:"status" doc:"updated, unchanged or failed"`
+	Error  string `json:"error,omitempty"`
+}
+
+// rank puts what failed first.
+func (o setOutcome) rank() int {
+	if o.Error != "" {
+		return 0
+	}
+	return 1
+}
+
+func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (setPropertiesResult, error) {
+	list := a.Notes
+	switch {
+	case list != nil && a.Path != "":
+		return setPropertiesResult{}, answer.WrongArgument("Give path for one note, or notes for several, and not both.")
+	case list == nil:
+		list = []oneSet{a.oneSet}
+	}
+	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
+		for _, s := range list {
+			whats = append(whats, fmt.Sprintf("set %s in %s", answer.OneLine(answer.PlainJSON(s.Set)), s.Path))
+		}
+		return whats
+	})
+	if err != nil {
+		return setPropertiesResult{}, err
+	}
+	c = c.InOneGo()
+	var all setPropertiesResult
+	for _, s := range list {
+		changed, err := s.apply(ctx, c)
+		switch {
+		case err != nil && a.Notes == nil:
+			return setPropertiesResult{}, err
+		case err != nil:
+			all.Failed++
+			all.Results = append(all.Results, setOutcome{s.Path, "failed", refusal.Sentence(err, c.Words)})
+		case changed:
+			all.Updated++
+			all.Results = append(all.Results, setOutcome{Path: s.Path, Status: "updated"})
+		default:
+			all.Results = append(all.Results, setOutcome{Path: s.Path, Status: "unchanged"})
+		}
+	}
+	slices.SortStableFunc(all.Results, func(a, b setOutcome) int { return cmp.Compare(a.rank(), b.rank()) })
+	return answer.Fit(len(all.Results), func(n int) setPropertiesResult {
+		return setPropertiesResult{all.Updated, all.Failed, all.Results[:n], len(all.Results) - n}
+	}), nil
+}
+
+// apply changes the properties of one note. A value that it replaces or removes must have been shown.
+func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err error) {
+	if len(s.Set)+len(s.Unset) == 0 {
+		return false, answer.WrongArgument("There is nothing to change: give the argument \"set\", \"unset\" or both.")
+	}
+	p, err := c.Names.Resolve(ctx, s.Path)
+	if err != nil {
+		return false, err
+	}
+	known, _ := c.Session.Known(p)
+	_, res, err := c.Changes.Update(ctx, p, "change the properties of "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
+		text, err := s.rewrite(p, cur.Text())
+		if err != nil {
+			return nil, err
+		}
+		edits := diffwrap.Diff(cur.Text(), text)
+		now := session.Knowledge{Text: cur.Text(), Seen: known.In(cur.Text())}
+		if err := c.Changes.MayTake(p, now, edits, c.NoteReader); err != nil {
+			return nil, err
+		}
+		return edits, match.CheckMarkup("set", c.Workspace.Options().View, cur.Text(), text, 0)
+	})
+	return res.Changed, err
+}
+
+func (s oneSet) rewrite(p model.Path, text string) (string, error) {
+	have, err := frontmatter.Parse(text)
+	if err == nil {
+		for _, e := range s.Set {
+			have = have.With(e.Key, e.Value)
+		}
+		for _, key := range s.Unset {
+			have = have.Without(key)
+		}
+		text, err = frontmatter.Rewrite(text, have)
+	}
+	if err != nil {
+		return "", answer.WrongArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
+	}
+	return text, nil
+}
