@@ -33,6 +33,9 @@ interop: ## the tests against other implementations: yjs in Node, CriticMarkup p
 marks: ## what the marks of 20,000 edits do to pages, beside those of git and go-diff (EDITS, SEED, KIND, SHOW)
 	tests/scripts/marks.sh
 
+tokens: ## about how many tokens each MCP tool and toolset costs a model
+	go test ./mcpserver -run TestTokens -v -count 1
+
 bench: ## benchmarks
 	tests/scripts/bench.sh
 

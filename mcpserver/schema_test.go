@@ -82,6 +82,29 @@ func TestToolDefinitions(t *testing.T) {
 	}
 }
 
+// What a model is shown of each tool, before it has done anything: name, description and arguments. A token is
+// about four bytes of that. The default toolset stays small; the log has the figures (make tokens).
+func TestTokens(t *testing.T) {
+	const bytesPerToken, mostTools, mostTokens = 4, 12, 2500
+	for _, set := range toolsets() {
+		sum := 0
+		for _, tool := range set.tools {
+			def := definition(tool)
+			shown, err := json.Marshal(map[string]any{"name": def.Name, "description": def.Description, "input_schema": def.RawInputSchema})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tokens := (len(shown) + bytesPerToken - 1) / bytesPerToken
+			sum += tokens
+			t.Logf("%-8s %-20s %5d", set.name, tool.Name, tokens)
+		}
+		t.Logf("%-8s %-20s %5d", set.name, "all", sum)
+		if set.name == ToolsetClaude && (len(set.tools) > mostTools || sum > mostTokens) {
+			t.Errorf("toolset %s has %d tools and about %d tokens; at most %d and %d", set.name, len(set.tools), sum, mostTools, mostTokens)
+		}
+	}
+}
+
 func TestPick(t *testing.T) {
 	if err := CheckToolsets([]string{"claude", "nonsense"}); err == nil {
 		t.Error("an unknown toolset is accepted")

@@ -60,7 +60,7 @@ func TestDecodeLists(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", tt.raw, got, tt.want)
 		}
 	}
-	const want = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{` +
+	const want = `{"type":"object","properties":{` +
 		`"path":{"type":"string","description":"a path"},"old":{"type":"string","description":"a text"},"all":{"type":"boolean","description":"a switch"},` +
 		`"many":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"old":{"type":"string"},"all":{"type":"boolean"}},"additionalProperties":false},"description":"several"},` +
 		`"paths":{"type":"array","items":{"type":"string"},"description":"several paths"}},"additionalProperties":false}`

@@ -11,11 +11,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
-const draft = "https://json-schema.org/draft/2020-12/schema"
-
-// schema is a JSON Schema. Clients show its members in this order.
+// schema is a JSON Schema. Clients show its members in this order. It names no draft, which a model would be shown
+// with every tool: the protocol's default is meant, 2020-12.
 type schema struct {
-	Draft       string          `json:"$schema,omitempty"`
 	Type        string          `json:"type"`
 	Items       *schema         `json:"items,omitempty"`
 	Properties  properties      `json:"properties,omitzero"`
@@ -53,7 +51,6 @@ func (list properties) MarshalJSON() ([]byte, error) {
 
 // encode panics on a mistake in the program, such as a default that is not JSON.
 func (s schema) encode() json.RawMessage {
-	s.Draft = draft
 	raw, err := json.Marshal(s)
 	if err != nil {
 		panic("schema: " + err.Error())

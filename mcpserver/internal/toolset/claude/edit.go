@@ -20,16 +20,16 @@ import (
 )
 
 type oneEdit struct {
-	FilePath   string `arg:"file_path" is:"path" need:"true" doc:"Path of the document to edit. It must have been read in this session"`
-	OldString  string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands in the document. It must occur once, unless replace_all is set"`
-	NewString  string `arg:"new_string" need:"true" doc:"Text to put in its place, as plain Markdown. It must differ from old_string"`
-	ReplaceAll bool   `arg:"replace_all" def:"false" doc:"Replace every occurrence of old_string"`
+	FilePath   string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
+	OldString  string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands there, without line numbers"`
+	NewString  string `arg:"new_string" need:"true" doc:"Text to put in its place, as plain Markdown"`
+	ReplaceAll bool   `arg:"replace_all" def:"false" doc:"Replace every occurrence"`
 }
 
 type editArgs struct {
 	oneEdit
-	Edits  []oneEdit `arg:"edits" for:"file_path,old_string,new_string" doc:"Several edits instead of one, made in order, in one document or in many"`
-	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing: tell which marks the edits would make"`
+	Edits  []oneEdit `arg:"edits" for:"file_path,old_string,new_string" doc:"Several edits instead of one, in one document or many, in order"`
+	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing; tell the marks it would make"`
 }
 
 func edit(ctx context.Context, c *tool.Client, a editArgs) answer.Result {
@@ -183,7 +183,7 @@ func outcome(c *tool.Client, res bridge.Result) string {
 
 type commentArgs struct {
 	FilePath   string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
-	AnchorText string `arg:"anchor_text" need:"true" doc:"Text that the comment is about, exactly as it stands in the document. It must occur once"`
+	AnchorText string `arg:"anchor_text" need:"true" doc:"Text that it is about, exactly as it stands there; it must occur once"`
 	Comment    string `arg:"comment" need:"true" doc:"The comment"`
 }
 
@@ -221,8 +221,8 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) answer.Result {
 }
 
 type writeArgs struct {
-	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document to create or replace. An existing one must have been read in this session"`
-	Content  string `arg:"content" need:"true" doc:"The whole new text of the document, as plain Markdown"`
+	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
+	Content  string `arg:"content" need:"true" doc:"Its whole new text, as plain Markdown"`
 }
 
 func write(ctx context.Context, c *tool.Client, a writeArgs) answer.Result {

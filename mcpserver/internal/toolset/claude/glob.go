@@ -23,9 +23,9 @@ import (
 const maxGlob = 100
 
 type globArgs struct {
-	Pattern string `arg:"pattern" need:"true" doc:"Glob pattern, for example *.md, Folder/**/*.md or {a,b}*.md. A pattern without a slash matches at any depth"`
-	Path    string `arg:"path" is:"path" doc:"Folder to search in. Leave it out to search everywhere"`
-	Cursor  string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+	Pattern string `arg:"pattern" need:"true" doc:"For example *.md or Folder/**/{a,b}*.md. Without a slash it matches at any depth"`
+	Path    string `arg:"path" is:"path" doc:"Folder; everywhere if left out"`
+	Cursor  string `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
 // globbed is how far glob has come: after a path that had changed at Time, in a list of changes between Since

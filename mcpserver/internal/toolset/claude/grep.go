@@ -31,22 +31,22 @@ const (
 )
 
 type grepArgs struct {
-	Pattern    string `arg:"pattern" need:"true" doc:"Regular expression to search for, in RE2 syntax"`
-	Path       string `arg:"path" is:"path" doc:"Folder or document to search in. Leave it out to search everywhere"`
-	Glob       string `arg:"glob" doc:"Glob patterns of the documents to search, separated by commas, for example *.md or !Archive/**"`
-	Type       string `arg:"type" doc:"File type to search, for example md"`
-	OutputMode string `arg:"output_mode" enum:"content|files_with_matches|count" def:"\"files_with_matches\"" doc:"content shows matching lines, files_with_matches the paths of documents, count the number of matches in each"`
+	Pattern    string `arg:"pattern" need:"true" doc:"Regular expression, RE2 syntax"`
+	Path       string `arg:"path" is:"path" doc:"Folder or document; everywhere if left out"`
+	Glob       string `arg:"glob" doc:"Globs of documents, separated by commas, for example !Archive/**"`
+	Type       string `arg:"type" doc:"File type, for example md"`
+	OutputMode string `arg:"output_mode" enum:"content|files_with_matches|count" def:"\"files_with_matches\"" doc:"content: path:line:text; files_with_matches: paths; count: matching lines of each"`
 	IgnoreCase bool   `arg:"-i" doc:"Ignore case"`
-	Numbers    *bool  `arg:"-n" def:"true" doc:"Show line numbers. Needs output_mode content"`
-	Only       bool   `arg:"-o" doc:"Show only the matching parts of lines, each on a line of its own. Needs output_mode content"`
-	After      *int   `arg:"-A" min:"0" doc:"Lines to show after each match. Needs output_mode content"`
-	Before     *int   `arg:"-B" min:"0" doc:"Lines to show before each match. Needs output_mode content"`
-	Around     *int   `arg:"-C" min:"0" doc:"Lines to show before and after each match. Needs output_mode content"`
-	Context    *int   `arg:"context" min:"0" doc:"The same as -C"`
-	Multiline  bool   `arg:"multiline" def:"false" doc:"Let matches cross lines: . matches line breaks too"`
-	HeadLimit  *int   `arg:"head_limit" min:"0" def:"250" doc:"Return at most so many lines, paths or counts; 0 for all"`
-	Offset     int    `arg:"offset" min:"0" def:"0" doc:"Skip so many lines, paths or counts first"`
-	Cursor     string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it; then offset does not count"`
+	Numbers    *bool  `arg:"-n" def:"true" doc:"Line numbers; this and -o to context are for content"`
+	Only       bool   `arg:"-o" doc:"Only the matching parts"`
+	After      *int   `arg:"-A" min:"0" doc:"Lines after each match"`
+	Before     *int   `arg:"-B" min:"0" doc:"Lines before it"`
+	Around     *int   `arg:"-C" min:"0" doc:"Lines on both sides"`
+	Context    *int   `arg:"context" min:"0" doc:"As -C"`
+	Multiline  bool   `arg:"multiline" def:"false" doc:"Let matches cross lines"`
+	HeadLimit  *int   `arg:"head_limit" min:"0" def:"250" doc:"At most so many lines, paths or counts; 0 for all"`
+	Offset     int    `arg:"offset" min:"0" def:"0" doc:"Skip so many first"`
+	Cursor     string `arg:"cursor" doc:"next_cursor of the last answer; then offset does not count"`
 }
 
 func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) answer.Result {

@@ -12,7 +12,7 @@ import (
 
 type getLinksArgs struct {
 	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
-	Cursor   string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+	Cursor   string `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
 type linkSection struct {

@@ -15,14 +15,14 @@ import (
 )
 
 type oneMove struct {
-	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document to move or rename"`
-	NewPath  string `arg:"new_path" is:"path" need:"true" doc:"Path it is to have, in the same top-level folder"`
+	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
+	NewPath  string `arg:"new_path" is:"path" need:"true" doc:"New path, in the same top-level folder"`
 }
 
 type moveArgs struct {
 	oneMove
-	Moves  []oneMove `arg:"moves" for:"file_path,new_path" doc:"Several moves instead of one, made in order"`
-	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing: tell what would be moved"`
+	Moves  []oneMove `arg:"moves" for:"file_path,new_path" doc:"Several moves instead of one, in order"`
+	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing; tell what it would do"`
 }
 
 func move(ctx context.Context, c *tool.Client, a moveArgs) answer.Result {
@@ -142,8 +142,8 @@ func moveFailure(err error, to model.Path) answer.Result {
 }
 
 type deleteArgs struct {
-	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document, or of an empty folder, to delete"`
-	Confirm  *bool  `arg:"confirm" doc:"The person has agreed. Needed only where the server asks for approval and cannot ask by itself"`
+	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document or empty folder"`
+	Confirm  *bool  `arg:"confirm" doc:"The person has agreed; needed only if the answer says so"`
 }
 
 func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) answer.Result {

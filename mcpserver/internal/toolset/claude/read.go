@@ -19,12 +19,12 @@ import (
 const defaultLines = 2000
 
 type readArgs struct {
-	FilePath  string   `arg:"file_path" is:"path" need:"true" doc:"Path of the document, for example Folder/sub/Name.md"`
-	FilePaths []string `arg:"file_paths" is:"path" for:"file_path" doc:"Several documents instead of one"`
-	Offset    int      `arg:"offset" min:"0" doc:"Line number to begin at, counted from 1. Give it only for documents too long to read at once"`
-	Limit     int      `arg:"limit" min:"0" doc:"Number of lines to read. Give it only for documents too long to read at once"`
-	Section   string   `arg:"section" doc:"Heading (## Plan) or block id (^id): read only that part"`
-	Column    int      `arg:"column" min:"1" doc:"Character of the first line to begin at, counted from 1, where a line is too long to read at once"`
+	FilePath  string   `arg:"file_path" is:"path" need:"true" doc:"For example Folder/sub/Name.md"`
+	FilePaths []string `arg:"file_paths" is:"path" for:"file_path" doc:"Several instead of one"`
+	Offset    int      `arg:"offset" min:"0" doc:"First line, from 1; for long documents only"`
+	Limit     int      `arg:"limit" min:"0" doc:"Number of lines; for long documents only"`
+	Section   string   `arg:"section" doc:"Only this part: a heading (## Plan) or block id (^id)"`
+	Column    int      `arg:"column" min:"1" doc:"First character of the first line, from 1; for long lines only"`
 }
 
 func read(ctx context.Context, c *tool.Client, a readArgs) answer.Result {

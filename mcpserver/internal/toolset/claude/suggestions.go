@@ -17,11 +17,11 @@ import (
 const defaultSuggestions = 100
 
 type listSuggestionsArgs struct {
-	Path   string `arg:"path" is:"path" doc:"Folder or document. Leave it out for all"`
-	Author string `arg:"author" doc:"List only suggestions of this author"`
-	Limit  int    `arg:"limit" min:"1" def:"100" doc:"List at most so many at a time"`
-	ID     string `arg:"id" doc:"Show this one as a whole"`
-	Cursor string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+	Path   string `arg:"path" is:"path" doc:"Folder or document; all if left out"`
+	Author string `arg:"author" doc:"Only of this author"`
+	Limit  int    `arg:"limit" min:"1" def:"100" doc:"At most so many"`
+	ID     string `arg:"id" doc:"Show this one whole"`
+	Cursor string `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
 // waiting is a suggestion or a proposal that waits for a person.

@@ -32,12 +32,12 @@ const (
 )
 
 type tasksArgs struct {
-	Path   string   `arg:"path" is:"path" doc:"Folder or document. Leave it out for all"`
+	Path   string   `arg:"path" is:"path" doc:"Folder or document; all if left out"`
 	Status string   `arg:"status" enum:"open|done|all" def:"\"open\"" doc:"Which tasks"`
-	Tag    string   `arg:"tag" doc:"Only tasks with this tag, or in documents whose properties have it"`
-	CopyTo string   `arg:"copy_to" is:"path" doc:"Document to append them all to, each with a link to its own, instead of listing them"`
-	Toggle []string `arg:"toggle" doc:"Check or uncheck these instead, as their lines in the list, or path:line"`
-	Cursor string   `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+	Tag    string   `arg:"tag" doc:"Only with this tag, in the task or in the properties of its document"`
+	CopyTo string   `arg:"copy_to" is:"path" doc:"Append them all to this document instead, each with a link"`
+	Toggle []string `arg:"toggle" doc:"Check or uncheck these instead: their lines in the list, or path:line"`
+	Cursor string   `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
 func tasks(ctx context.Context, c *tool.Client, a tasksArgs) answer.Result {

@@ -16,34 +16,20 @@ import (
 // Tools returns the tools in the order in which they are listed.
 func Tools() []tool.Tool {
 	return []tool.Tool{
-		tool.Plain("read", "Read a document", tool.Reads, read, `Reads a document of the workspace.
-- Returns up to 2,000 lines with their numbers, in the layout of cat -n; use offset and limit for longer documents.
-- Shows the text with all pending suggestions accepted; a second block lists them.
-- A document must be read before it can be edited.`),
-		tool.Plain("glob", "Find documents by name", tool.Reads, globFiles, `Finds documents by the pattern of their path, the one changed last first.
-- A pattern without a slash matches at any depth: *.md. With a slash it is matched from the top, or from path: Folder/**/2024-*.md.
-- Lists 100 paths at a time.`),
-		tool.Plain("grep", "Search in documents", tool.Reads, grepNotes, `Searches the text of all documents by a regular expression in RE2 syntax, as ripgrep does.
-- output_mode files_with_matches (the default) lists paths, content shows lines as path:line:text, count the number of matching lines.
-- Filter documents with glob or type, or search under one path.
-- Line numbers are those of read.`),
-		tool.Plain("edit", "Edit a document", tool.Suggests, edit, `Replaces old_string by new_string in a document.
-- The document must have been read in this session. Lines that grep showed count as read.
-- old_string must occur exactly once; add surrounding text to make it unique, or set replace_all. Leave the line numbers of read out of it.
-- The change becomes a suggestion that a person accepts or rejects. You see it as if it were accepted.
-- Write plain Markdown. Do not write CriticMarkup ({++ ++}, {-- --}) yourself.`),
-		tool.Plain("write", "Create or rewrite a document", tool.Suggests, write, `Creates a document, or replaces the whole text of one.
-- An existing document must have been read in this session. Prefer edit for changes: write is for new documents and complete rewrites.
-- What differs becomes suggestions that a person accepts or rejects.`),
-		tool.Plain("get_links", "List the links of a document", tool.Reads, getLinks, `Lists the documents that link to a document (backlinks), those that it links to, and its links that lead nowhere.`),
-		tool.Plain("move", "Move or rename a document", tool.Suggests, move, `Moves or renames a document within its top-level folder, and says what becomes of the links to it.
-- Waits for a person unless the server was started with --structure direct.`),
-		tool.Plain("delete", "Delete a document", tool.Removes, deleteNote, `Deletes a document or an empty folder.
-- Waits for a person unless the server was started with --structure direct.`),
-		tool.Plain("list_suggestions", "List pending suggestions", tool.Reads, listSuggestions, `Lists the suggestions that wait for a person, as path:line: {--old--}{++new++} (author) [id].`),
-		tool.Plain("tasks", "List and check tasks", tool.Suggests, tasks, `Lists tasks (- [ ]) of many documents at once, as path:line: text; copies them into one document, or checks them off.`),
-		tool.Plain("comment", "Comment on a passage", tool.Suggests, comment, `Adds a comment right after a passage of a document, for the people who review it.
-- anchor_text must occur exactly once.`),
+		tool.Plain("read", "Read a document", tool.Reads, read, `Reads documents, which must come before changing them, up to 2,000 lines with numbers as cat -n.
+- Shows pending suggestions as accepted; a second block lists them.`),
+		tool.Plain("glob", "Find documents by name", tool.Reads, globFiles, `Finds documents by path, the one changed last first, 100 at a time. To find text take grep.`),
+		tool.Plain("grep", "Search in documents", tool.Reads, grepNotes, `Searches the text of all documents by a regular expression, as ripgrep does. Line numbers are those of read.`),
+		tool.Plain("edit", "Edit a document", tool.Suggests, edit, `Replaces old_string by new_string in a document that was read in this session; lines that grep showed count as read.
+- old_string must occur once: add surrounding text, or set replace_all.
+- The change becomes a suggestion that a person accepts or rejects; you see it as accepted. Write no CriticMarkup ({++ ++}) yourself.`),
+		tool.Plain("write", "Create or rewrite a document", tool.Suggests, write, `Creates a document, or replaces the whole text of one that was read in this session, as suggestions. For smaller changes take edit.`),
+		tool.Plain("get_links", "List the links of a document", tool.Reads, getLinks, `Lists the documents that link to a document, those that it links to, and its links that lead nowhere.`),
+		tool.Plain("move", "Move or rename a document", tool.Suggests, move, `Moves or renames documents; links to them are rewritten. It waits for a person, unless the server has --structure direct.`),
+		tool.Plain("delete", "Delete a document", tool.Removes, deleteNote, `Deletes a document or an empty folder. It waits for a person, unless the server has --structure direct.`),
+		tool.Plain("list_suggestions", "List pending suggestions", tool.Reads, listSuggestions, `Lists what waits for a person, as path:line: {--old--}{++new++} (author) [id].`),
+		tool.Plain("tasks", "List and check tasks", tool.Suggests, tasks, `Lists tasks (- [ ]) of many documents as path:line: text, copies them into one, or checks them off.`),
+		tool.Plain("comment", "Comment on a passage", tool.Suggests, comment, `Adds a comment behind a passage, for the people who review it.`),
 	}
 }
 

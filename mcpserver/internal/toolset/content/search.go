@@ -27,7 +27,7 @@ type searchContentArgs struct {
 	Folder       string `arg:"folder" is:"path" doc:"Folder to search in"`
 	ContextLines *int   `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
 	MaxResults   int    `arg:"max_results" min:"1" def:"20" doc:"Return at most so many matches at a time"`
-	Cursor       string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+	Cursor       string `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
 type searchContentResult struct {

@@ -13,7 +13,7 @@ import (
 
 type kilnInfoArgs struct {
 	Detailed bool   `arg:"detailed" def:"false" doc:"Tell the statistics of each top-level folder, too"`
-	Cursor   string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+	Cursor   string `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
 type kilnInfoResult struct {

@@ -18,7 +18,7 @@ type listNotesArgs struct {
 	Folder      string `arg:"folder" is:"path" doc:"Folder to list. Leave it out for all"`
 	FrontMatter bool   `arg:"include_frontmatter" def:"false" doc:"Tell each note's front matter, too"`
 	Recursive   *bool  `arg:"recursive" def:"true" doc:"List what is in folders of the folder, too"`
-	Cursor      string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+	Cursor      string `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
 type listNotesResult struct {
@@ -90,7 +90,7 @@ const defaultMatches = 20
 type propertySearchArgs struct {
 	Properties frontmatter.Properties `arg:"properties" need:"true" max:"1000" doc:"Properties that a note must have, all of them, for example {\"status\": \"open\", \"tags\": [\"work\", \"home\"]}; a list means any of its items"`
 	Limit      int                    `arg:"limit" min:"1" def:"20" doc:"Return at most so many notes at a time"`
-	Cursor     string                 `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+	Cursor     string                 `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
 type propertySearchResult struct {

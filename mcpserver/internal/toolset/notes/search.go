@@ -29,7 +29,7 @@ type textSearchArgs struct {
 	Folder     string `arg:"folder" is:"path" doc:"Folder to search in. Leave it out to search everywhere"`
 	IgnoreCase *bool  `arg:"case_insensitive" def:"true" doc:"Ignore case"`
 	Limit      int    `arg:"limit" min:"1" def:"20" doc:"Return at most so many matches at a time"`
-	Cursor     string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+	Cursor     string `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
 type textSearchResult struct {
@@ -93,7 +93,7 @@ type semanticSearchArgs struct {
 	Query   string                 `arg:"query" need:"true" max:"1000" doc:"What the notes are to be about, in a few words or a sentence"`
 	Filters frontmatter.Properties `arg:"filters" doc:"Properties that a note must have, as for property_search"`
 	Limit   int                    `arg:"limit" min:"1" def:"10" doc:"Return at most so many notes at a time"`
-	Cursor  string                 `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+	Cursor  string                 `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
 type semanticSearchResult struct {
