@@ -2,7 +2,7 @@
 GO ?= go
 PREFIX ?= /usr/local
 
-.PHONY: build package demo test test-loaded lint fuzz interop marks bench soak install clean help
+.PHONY: build package demo test test-loaded lint fuzz interop marks tokens bench soak install clean help
 
 build: ## build ./relayfs
 	$(GO) build -trimpath -o relayfs ./cmd/relayfs
@@ -34,7 +34,7 @@ marks: ## what the marks of 20,000 edits do to pages, beside those of git and go
 	tests/scripts/marks.sh
 
 tokens: ## about how many tokens each MCP tool and toolset costs a model
-	go test ./mcpserver -run TestTokens -v -count 1
+	$(GO) test ./mcpserver -run TestTokens -v -count 1
 
 bench: ## benchmarks
 	tests/scripts/bench.sh

@@ -46,12 +46,13 @@ func (s *Server) addResources(hooks *server.Hooks) {
 
 // readResource returns a note's text. Of a long note it returns a part, and the URI of the next part.
 func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	name, begin, err := noteuri.Parse(req.Params.URI)
+	readings, err := noteuri.Parse(req.Params.URI)
 	if err != nil {
 		return nil, err
 	}
 	c := s.session(ctx).client
-	p, v, err := c.Names.Note(ctx, name)
+	begin := readings[0].Begin // see Server.prepare
+	p, v, err := c.Names.Note(ctx, readings[0].Name)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -116,7 +115,6 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {
 		s.session(ctx).client.Session.SetClient(req.Params.ClientInfo.Name, req.Params.Capabilities.Elicitation != nil)
 	})
-	hooks.AddOnError(stream.NoteUnknownTool)
 	s.mcp = server.NewMCPServer("relayfs", o.Version,
 		server.WithTitle("relayfs: shared notes"),
 		server.WithInstructions(instructions(ws.Options(), s.offer)),
@@ -159,24 +157,19 @@ func Lines(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func()
 // call is a session.
 func (s *Server) ServeStream(ctx context.Context, r io.Reader, w io.Writer, c Client) error {
 	sess := s.NewSession(c)
+	prepare := func(ctx context.Context, message []byte) ([]byte, any) { return s.prepare(ctx, sess, message) }
 	return stream.Serve(context.WithValue(ctx, streamKey{}, sess), r, w, stream.Options{
-		Protocol: s.mcp, ID: sess.id(), Client: c.Name, Subscriptions: s.watches, NoSuchTool: sess.noSuchTool, Logger: s.log,
+		Protocol: s.mcp, ID: sess.id(), Client: c.Name, Subscriptions: s.watches, Prepare: prepare, Logger: s.log,
 	})
-}
-
-func (s *Session) noSuchTool(name string) string {
-	var names []string
-	for _, t := range s.offer.tools {
-		names = append(names, t.Name)
-	}
-	return fmt.Sprintf("There is no tool %q. The tools are %s.", name, strings.Join(names, ", "))
 }
 
 // HTTPHandler serves Streamable HTTP at every path. It refuses requests of web pages from another origin, of
 // another host on a loopback connection (DNS rebinding), and bodies longer than MaxMessage. It requires no
 // token: see RequireToken. Close ends what it started.
 func (s *Server) HTTPHandler() http.Handler {
-	h, shutdown := streamablehttp.Handler(s.sessions, streamablehttp.Options{Protocol: s.mcp, Inflight: s.o.Inflight, MaxMessage: MaxMessage})
+	h, shutdown := streamablehttp.Handler(s.sessions, streamablehttp.Options{
+		Protocol: s.mcp, Inflight: s.o.Inflight, MaxMessage: MaxMessage,
+	}, s.prepare)
 	s.onClose(shutdown)
 	return h
 }

@@ -164,7 +164,7 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"mcpserver/internal/session":   {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/passage"}, "what one client was shown; it opens no document"},
 	"mcpserver/internal/names":     {[]string{"bridge", "bridge/model", "mcpserver/internal/answer"}, "which document a model means"},
-	"mcpserver/internal/noteuri":   {[]string{"bridge/model", "mcpserver/internal/passage"}, "addresses of notes; it knows no protocol"},
+	"mcpserver/internal/noteuri":   {[]string{"bridge/model", "mcpserver/internal/answer", "mcpserver/internal/passage"}, "addresses of notes; it knows no protocol"},
 	"mcpserver/internal/review":    {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/answer"}, "suggestions and comments in lines of text"},
 	"mcpserver/internal/change": {
 		[]string{"bridge", "bridge/model", "mcpserver/internal/match", "bridge/outline", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/entity", "mcpserver/internal/passage", "mcpserver/internal/session"},

@@ -3,33 +3,82 @@
 package noteuri
 
 import (
-	"fmt"
 	"net/url"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 const scheme = "note"
 
+// Is reports whether a URI is of the scheme of notes.
+func Is(uri string) bool { return strings.HasPrefix(uri, scheme+":") }
+
 // Of returns the URI of the note at p.
-func Of(p model.Path) string {
-	return (&url.URL{Scheme: scheme, Path: "/" + string(p)}).String()
+func Of(p model.Path) string { return At(p, passage.Position{}) }
+
+// At returns the URI of the note at p from a position on, if that is not zero.
+func At(p model.Path, begin passage.Position) string {
+	u := url.URL{Scheme: scheme, Path: "/" + string(p)}
+	query := url.Values{}
+	if begin.Line > 0 {
+		query.Set("line", strconv.Itoa(begin.Line))
+	}
+	if begin.Column > 0 {
+		query.Set("column", strconv.Itoa(begin.Column))
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
 }
 
-// Parse returns the path that is written in a URI, and the position in its parameters line and column.
-func Parse(uri string) (name string, begin passage.Position, err error) {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != scheme || u.Host != "" || u.Path == "" {
-		return "", begin, fmt.Errorf("resource %q is not an address like note:///Folder/Name.md", uri)
+// Reading is what a URI may mean: a note's path, and a position in the parameters line and column.
+type Reading struct {
+	Name  string
+	Begin passage.Position
+}
+
+// position finds the parameters of a URI whose path is not percent-encoded, and may have any character.
+var position = regexp.MustCompile(`\?(?:line=([0-9]+))?&?(?:column=([0-9]+))?$`)
+
+// Parse returns the readings of a URI, the likeliest first: with its path percent-encoded, as it should be, and as
+// it stands.
+func Parse(uri string) ([]Reading, error) {
+	var list []Reading
+	if u, err := url.Parse(uri); err == nil && u.Scheme == scheme && u.Host == "" && u.Path != "" {
+		begin, err := positionIn(uri, u.Query())
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Reading{u.Path, begin})
 	}
+	if plain, ok := strings.CutPrefix(uri, scheme+":///"); ok && plain != "" {
+		list = append(list, Reading{Name: plain})
+		if m := position.FindStringSubmatch(plain); m != nil {
+			query := url.Values{"line": {m[1]}, "column": {m[2]}}
+			begin, err := positionIn(uri, query)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, Reading{strings.TrimSuffix(plain, m[0]), begin})
+		}
+	}
+	if list == nil {
+		return nil, answer.WrongArgument("Resource %q is not an address like note:///Folder/Name.md.", uri)
+	}
+	return list, nil
+}
+
+func positionIn(uri string, query url.Values) (begin passage.Position, err error) {
 	for name, to := range map[string]*int{"line": &begin.Line, "column": &begin.Column} {
-		if s := u.Query().Get(name); s != "" {
+		if s := query.Get(name); s != "" {
 			if *to, err = strconv.Atoi(s); err != nil || *to < 1 {
-				return "", begin, fmt.Errorf("resource %q: %s is not a number from 1 on", uri, name)
+				return begin, answer.WrongArgument("Resource %q: %s is not a number from 1 on.", uri, name)
 			}
 		}
 	}
-	return u.Path, begin, nil
+	return begin, nil
 }

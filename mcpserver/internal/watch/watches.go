@@ -54,14 +54,16 @@ func (x *Watches) Add(session, uri string) {
 }
 
 func (x *Watches) path(uri string) (model.Path, bool) {
-	name, _, err := noteuri.Parse(uri)
+	readings, err := noteuri.Parse(uri)
 	if err != nil {
 		return "", false
 	}
-	p, err := x.ws.Resolve(name)
-	if err != nil {
-		p, err = model.CleanPath(name)
+	for _, r := range readings {
+		if p, err := x.ws.Resolve(r.Name); err == nil {
+			return p, true
+		}
 	}
+	p, err := model.CleanPath(readings[0].Name) // of a note that may come
 	return p, err == nil
 }
 

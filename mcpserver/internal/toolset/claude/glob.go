@@ -23,7 +23,7 @@ import (
 const maxGlob = 100
 
 type globArgs struct {
-	Pattern string `arg:"pattern" need:"true" doc:"For example *.md or Folder/**/{a,b}*.md. Without a slash it matches at any depth"`
+	Pattern string `arg:"pattern" need:"true" max:"10000" doc:"For example *.md or Folder/**/{a,b}*.md. Without a slash it matches at any depth"`
 	Path    string `arg:"path" is:"path" doc:"Folder; everywhere if left out"`
 	Cursor  string `arg:"cursor" doc:"next_cursor of the last answer"`
 }

@@ -31,7 +31,7 @@ const (
 )
 
 type grepArgs struct {
-	Pattern    string `arg:"pattern" need:"true" doc:"Regular expression, RE2 syntax"`
+	Pattern    string `arg:"pattern" need:"true" max:"10000" doc:"Regular expression, RE2 syntax"`
 	Path       string `arg:"path" is:"path" doc:"Folder or document; everywhere if left out"`
 	Glob       string `arg:"glob" doc:"Globs of documents, separated by commas, for example !Archive/**"`
 	Type       string `arg:"type" doc:"File type, for example md"`

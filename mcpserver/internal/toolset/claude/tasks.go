@@ -34,7 +34,7 @@ const (
 type tasksArgs struct {
 	Path   string   `arg:"path" is:"path" doc:"Folder or document; all if left out"`
 	Status string   `arg:"status" enum:"open|done|all" def:"\"open\"" doc:"Which tasks"`
-	Tag    string   `arg:"tag" doc:"Only with this tag, in the task or in the properties of its document"`
+	Tag    string   `arg:"tag" max:"1000" doc:"Only with this tag, in the task or in the properties of its document"`
 	CopyTo string   `arg:"copy_to" is:"path" doc:"Append them all to this document instead, each with a link"`
 	Toggle []string `arg:"toggle" doc:"Check or uncheck these instead: their lines in the list, or path:line"`
 	Cursor string   `arg:"cursor" doc:"next_cursor of the last answer"`

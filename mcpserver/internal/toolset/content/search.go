@@ -21,7 +21,7 @@ const defaultMatches = 20
 const contextLines = 3
 
 type searchContentArgs struct {
-	Pattern      string `arg:"pattern" need:"true" doc:"Regular expression to search for, in RE2 syntax"`
+	Pattern      string `arg:"pattern" need:"true" max:"10000" doc:"Regular expression to search for, in RE2 syntax"`
 	EntityType   string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What to search: notes (Markdown), canvases (JSON Canvas) or bases (YAML)"`
 	Path         string `arg:"path" is:"path" doc:"Document to search in. Leave it out to search all"`
 	Folder       string `arg:"folder" is:"path" doc:"Folder to search in"`

@@ -45,8 +45,9 @@ type Options struct {
 	ID            string // of the session
 	Client        string // its name in errors
 	Subscriptions Subscriptions
-	NoSuchTool    func(name string) string // the error message for an unknown tool
-	Logger        *slog.Logger
+	// Prepare returns a message as Protocol is to handle it, or else the reply to it.
+	Prepare func(ctx context.Context, message []byte) (prepared []byte, reply any)
+	Logger  *slog.Logger
 }
 
 // Serve serves one client that sends JSON-RPC messages on r, one per line, and receives its answers
@@ -190,27 +191,14 @@ func (st *stream) dispatch(ctx context.Context, line []byte) error {
 }
 
 func (st *stream) answer(ctx context.Context, line []byte) error {
-	var unknown string // the name of a tool that does not exist
-	reply := st.Protocol.HandleMessage(context.WithValue(ctx, unknownTool{}, &unknown), line)
-	if reply == nil {
-		return nil
+	line, refused := st.Prepare(ctx, line)
+	if refused != nil {
+		return st.send(refused)
 	}
-	if e, ok := reply.(mcp.JSONRPCError); ok && unknown != "" {
-		e.Error.Message = st.NoSuchTool(unknown)
-		reply = e
+	if reply := st.Protocol.HandleMessage(ctx, line); reply != nil {
+		return st.send(reply)
 	}
-	return st.send(reply)
-}
-
-// unknownTool is the context key of the *string that NoteUnknownTool sets.
-type unknownTool struct{}
-
-// NoteUnknownTool is an error hook. It keeps the name of a tool that does not exist.
-func NoteUnknownTool(ctx context.Context, _ any, _ mcp.MCPMethod, message any, err error) {
-	name, ok := ctx.Value(unknownTool{}).(*string)
-	if req, called := message.(*mcp.CallToolRequest); ok && called && errors.Is(err, server.ErrToolNotFound) {
-		*name = req.Params.Name
-	}
+	return nil
 }
 
 func (st *stream) notify(ctx context.Context) {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -34,14 +35,28 @@ type Options struct {
 //
 // It offers only protocol versions with sessions: in the newest one, which has none, a server
 // cannot tell which client has read what.
-func Handler[S any](sessions *Sessions[S], o Options) (h http.Handler, shutdown func()) {
+//
+// prepare returns a message of a session as the protocol is to handle it, or else the reply to it.
+func Handler[S any](sessions *Sessions[S], o Options, prepare func(context.Context, *S, []byte) (prepared []byte, reply any)) (h http.Handler, shutdown func()) {
 	transport := server.NewStreamableHTTPServer(o.Protocol,
 		server.WithStreamableHTTPProtocolVersions(mcp.LegacyProtocolVersions()...),
 		server.WithSessionIdManager(sessions),
 		server.WithSessionIdleTTL(sessionIdle),
 	)
 	sessions.ended = func(id string) { goodbye(transport, id) }
-	return sameOrigin(promptBody(o, transport)), func() { _ = transport.Shutdown(context.Background()) }
+	prepared := func(w http.ResponseWriter, r *http.Request, message []byte) {
+		if sess := sessions.Get(r.Header.Get(server.HeaderKeySessionID)); sess != nil {
+			var reply any
+			if message, reply = prepare(r.Context(), sess, message); reply != nil {
+				w.Header().Set("Content-Type", "application/json")
+				_ = json.NewEncoder(w).Encode(reply) // to a client that may be gone
+				return
+			}
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
+		transport.ServeHTTP(w, r)
+	}
+	return sameOrigin(promptBody(o, transport, prepared)), func() { _ = transport.Shutdown(context.Background()) }
 }
 
 // sessionIdle is how long a session stays that is not used.
@@ -64,9 +79,9 @@ func (w *noResponse) WriteHeader(int)             {}
 // bodyTime is how long the body of a request may take to arrive.
 const bodyTime = 30 * time.Second
 
-// promptBody reads the body of a request before it handles the request. It bounds the time and the
+// promptBody reads the body of a request before withBody handles the request; next handles those without one. It bounds the time and the
 // memory for that, but not how long the answer takes or a stream stays open.
-func promptBody(o Options, next http.Handler) http.Handler {
+func promptBody(o Options, next http.Handler, withBody func(http.ResponseWriter, *http.Request, []byte)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == http.NoBody {
 			next.ServeHTTP(w, r)
@@ -89,8 +104,7 @@ func promptBody(o Options, next http.Handler) http.Handler {
 			return
 		}
 		defer release()
-		r.Body = io.NopCloser(bytes.NewReader(data))
-		next.ServeHTTP(w, r)
+		withBody(w, r, data)
 	})
 }
 

@@ -1,0 +1,184 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
+	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
+)
+
+// Requests are looked at before mcp-go handles them. What it refuses in words of its own, with the types of its
+// source and one code for everything, is refused here, in sentences that say what to do instead.
+
+// kinds are the types of the parameters of methods, as far as mcp-go insists on them.
+var kinds = map[mcp.MCPMethod]map[string]string{
+	mcp.MethodInitialize:             {"protocolVersion": "a string", "capabilities": "an object", "clientInfo": "an object"},
+	mcp.MethodToolsCall:              {"name": "a string", "_meta": "an object"},
+	mcp.MethodToolsList:              {"cursor": "a string"},
+	mcp.MethodResourcesList:          {"cursor": "a string"},
+	mcp.MethodResourcesTemplatesList: {"cursor": "a string"},
+	mcp.MethodResourcesRead:          {"uri": "a string"},
+	mcp.MethodResourcesSubscribe:     {"uri": "a string"},
+	mcp.MethodResourcesUnsubscribe:   {"uri": "a string"},
+	mcp.MethodPromptsList:            {"cursor": "a string"},
+	mcp.MethodPromptsGet:             {"name": "a string", "arguments": "an object of strings"},
+	mcp.MethodCompletionComplete:     {"ref": "an object of strings", "argument": "an object of strings"},
+}
+
+// kindOf returns what kinds call a value.
+func kindOf(raw json.RawMessage) string {
+	var v any
+	_ = json.Unmarshal(raw, &v) // a part of what was JSON
+	switch v := v.(type) {
+	case string:
+		return "a string"
+	case float64:
+		return "a number"
+	case bool:
+		return "a boolean"
+	case []any:
+		return "a list"
+	case map[string]any:
+		for _, member := range v {
+			if _, ok := member.(string); !ok {
+				return "an object"
+			}
+		}
+		return "an object of strings"
+	}
+	return ""
+}
+
+// isOf reports whether a value of the kind got is one of the kind want. A value may be left out.
+func isOf(got, want string) bool {
+	return got == "" || got == want || want == "an object" && got == "an object of strings"
+}
+
+// rpcError is the error of a reply.
+type rpcError struct {
+	Code    int            `json:"code"`
+	Message string         `json:"message"`
+	Data    map[string]any `json:"data,omitempty"`
+}
+
+func (e *rpcError) Error() string { return e.Message }
+
+func invalid(format string, args ...any) *rpcError {
+	return &rpcError{Code: mcp.INVALID_PARAMS, Message: fmt.Sprintf(format, args...)}
+}
+
+// prepare returns a message as mcp-go is to handle it, or else the reply to it.
+func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (prepared []byte, reply any) {
+	var req struct {
+		ID     json.RawMessage `json:"id"`
+		Method mcp.MCPMethod   `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if json.Unmarshal(message, &req) != nil {
+		return message, nil // mcp-go has words for it
+	}
+	want, known := kinds[req.Method]
+	if !known || req.ID == nil || req.Params == nil {
+		return message, nil
+	}
+	uri, err := s.check(ctx, sess, req.Method, want, req.Params)
+	if err != nil {
+		return nil, map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": req.ID, "error": err}
+	}
+	if uri == "" {
+		return message, nil
+	}
+	var whole, params map[string]json.RawMessage
+	if json.Unmarshal(message, &whole) != nil || json.Unmarshal(req.Params, &params) != nil {
+		return message, nil
+	}
+	params["uri"], _ = json.Marshal(uri) // a string
+	whole["params"], _ = json.Marshal(params)
+	if prepared, err := json.Marshal(whole); err == nil {
+		return prepared, nil
+	}
+	return message, nil
+}
+
+// check returns what is wrong with parameters, and the URI to take instead of the one among them, if any.
+func (s *Server) check(ctx context.Context, sess *Session, method mcp.MCPMethod, want map[string]string, raw json.RawMessage) (uri string, wrong *rpcError) {
+	var params map[string]json.RawMessage
+	if json.Unmarshal(raw, &params) != nil {
+		return "", invalid("The parameters of %s must be an object, not %s.", method, kindOf(raw))
+	}
+	for name, kind := range want {
+		if got := kindOf(params[name]); !isOf(got, kind) {
+			return "", invalid("The parameter %q of %s must be %s, not %s.", name, method, kind, got)
+		}
+	}
+	text := func(name string) (s string) {
+		_ = json.Unmarshal(params[name], &s) // its kind is known, or it is missing
+		return s
+	}
+	switch method {
+	case mcp.MethodToolsCall:
+		return "", s.checkTool(sess, text("name"))
+	case mcp.MethodResourcesRead:
+		if !noteuri.Is(text("uri")) {
+			return "", nil
+		}
+		uri, err := sess.canonical(ctx, text("uri"))
+		if err != nil {
+			return "", sess.noResource(err, text("uri"), params["_meta"])
+		}
+		return uri, nil
+	}
+	return "", nil
+}
+
+func (s *Server) checkTool(sess *Session, name string) *rpcError {
+	if sess.offer.has(name) || !s.offer.has(name) && s.mcp.GetTool(name) != nil {
+		return nil
+	}
+	var offered []string
+	for _, t := range sess.offer.tools {
+		offered = append(offered, t.Name)
+	}
+	short, _ := answer.FirstThatFit(name, 100)
+	return invalid("There is no tool %q. The tools are %s.", short, strings.Join(offered, ", "))
+}
+
+// canonical returns the URI of the note that a URI means, whose path need not be percent-encoded.
+func (s *Session) canonical(ctx context.Context, uri string) (string, error) {
+	readings, err := noteuri.Parse(uri)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range readings {
+		if p, err := s.client.Names.LookUp(r.Name); err == nil {
+			return noteuri.At(p, r.Begin), nil
+		}
+	}
+	_, err = s.client.Names.Resolve(ctx, readings[0].Name)
+	return "", err
+}
+
+// noResource is the error for a URI that no note has. Its code depends on the version of the protocol.
+func (s *Session) noResource(err error, uri string, meta json.RawMessage) *rpcError {
+	var missing *names.MissingError
+	if !errors.As(err, &missing) && !errors.Is(err, fs.ErrNotExist) {
+		return invalid("%s", refusal.Sentence(err, s.client.Words))
+	}
+	e := &rpcError{Code: mcp.RESOURCE_NOT_FOUND, Message: refusal.Sentence(err, s.client.Words), Data: map[string]any{"uri": uri}}
+	var of map[string]any
+	if json.Unmarshal(meta, &of) == nil {
+		if version, _ := of["io.modelcontextprotocol/protocolVersion"].(string); mcp.IsModernProtocol(version) {
+			e.Code = mcp.INVALID_PARAMS
+		}
+	}
+	return e
+}
