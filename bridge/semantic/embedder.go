@@ -28,11 +28,3 @@ func normalize(v []float32) {
 		v[i] *= scale
 	}
 }
-
-func dot(a, b []float32) float32 {
-	var sum float32
-	for i, x := range a {
-		sum += x * b[i]
-	}
-	return sum
-}

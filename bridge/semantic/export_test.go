@@ -6,13 +6,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
-// Terms are the terms of a text.
-func Terms(text string) []string {
-	var terms []string
-	new(stemmer).terms(text, func(t string) { terms = append(terms, t) })
-	return terms
-}
-
 // Search is SearchIn for all of the workspace, from the first hit on.
 func (x *Index) Search(ctx context.Context, query string, filter frontmatter.Properties, limit int) ([]Hit, error) {
 	return x.SearchIn(ctx, x.ws, query, filter, nil, limit)

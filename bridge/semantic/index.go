@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/lexical"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/wake"
@@ -33,20 +34,25 @@ type Index struct {
 	log  *slog.Logger
 	wake wake.Signal // asks Run to rebuild the model
 
-	updating sync.Mutex // one update at a time; held while notes are read and embedded
+	updating sync.Mutex            // one update at a time; held while notes are read and embedded
+	done     []*noteindex.NoteInfo // what the last update brought the vectors to; updating protects it
+	// The same for the words; the first has only notes that could be read.
+	worded    map[model.Path]*noteindex.NoteInfo
+	wordsDone []*noteindex.NoteInfo
+	words     *lexical.Index
 
 	mu       sync.RWMutex // protects the following
 	embedder Embedder     // nil until there is a model of the notes
 	notes    map[model.Path]*indexed
-	vectors  map[sum][]float32 // by the hash of a passage and its note's name
-	changed  int               // passages embedded since the model was built
-	dirty    bool              // something is not in Dir yet
+	vectors  *vectors // by the hash of a passage and its note's name
+	changed  int      // passages embedded since the model was built
+	dirty    bool     // something is not in Dir yet
 }
 
 // indexed is a note whose passages have vectors.
 type indexed struct {
 	info     *noteindex.NoteInfo // the indexed state; another pointer means a change
-	passages []sum
+	passages []int32             // rows of vectors
 }
 
 type sum [16]byte
@@ -59,11 +65,11 @@ func sumOf(text string) sum {
 // New returns an index over ws, with the vectors that are stored in o.Dir. It embeds
 // nothing before the first search.
 func New(ws *bridge.Workspace, o Options) *Index {
-	x := &Index{ws: ws, o: o, log: o.Logger, wake: wake.New(), embedder: o.Embedder}
+	x := &Index{ws: ws, o: o, log: o.Logger, wake: wake.New(), embedder: o.Embedder, words: lexical.New()}
 	if x.log == nil {
 		x.log = slog.New(slog.DiscardHandler)
 	}
-	x.notes, x.vectors = make(map[model.Path]*indexed), make(map[sum][]float32)
+	x.notes, x.vectors = make(map[model.Path]*indexed), newVectors()
 	x.load()
 	return x
 }
@@ -97,7 +103,7 @@ func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string
 	if err != nil {
 		return nil, err
 	}
-	ranked := x.rank(notes, vectors[0])
+	ranked := x.rank(notes, vectors[0], len(notes))
 	if after != nil {
 		i := sort.Search(len(ranked), func(i int) bool {
 			h := ranked[i]
@@ -115,10 +121,15 @@ func (x *Index) current() Embedder {
 	return x.embedder
 }
 
-// rank returns the notes with any similarity to query, without snippets.
-func (x *Index) rank(notes []*noteindex.NoteInfo, query []float32) []Hit {
+// rank returns the notes with most similarity to query, without snippets: at most limit, and none
+// that has none.
+func (x *Index) rank(notes []*noteindex.NoteInfo, query []float32, limit int) []Hit {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	if len(query) != x.vectors.dims {
+		return nil // they are from another model
+	}
+	rough, step := appendRough(nil, query)
 	var list []Hit
 	for _, info := range notes {
 		n := x.notes[info.Path]
@@ -126,12 +137,8 @@ func (x *Index) rank(notes []*noteindex.NoteInfo, query []float32) []Hit {
 			continue
 		}
 		best := Hit{NoteInfo: info}
-		for i, s := range n.passages {
-			v := x.vectors[s]
-			if len(v) != len(query) {
-				continue // it is from another model
-			}
-			if score := float64(dot(v, query)); score > best.Score {
+		for i, row := range n.passages {
+			if score := float64(float32(product(x.vectors.row(row), rough)) * x.vectors.step[row] * step); score > best.Score {
 				best.passage, best.Score = i, score
 			}
 		}
@@ -141,7 +148,7 @@ func (x *Index) rank(notes []*noteindex.NoteInfo, query []float32) []Hit {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
-	return list
+	return list[:min(limit, len(list))]
 }
 
 // withSnippets returns the first limit hits with their snippets. It skips notes that have

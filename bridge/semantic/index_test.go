@@ -13,22 +13,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/semantic"
 )
 
-func TestTerms(t *testing.T) {
-	for text, want := range map[string]string{
-		"The Dogs were running; a dog runs.":  "dog run dog run",
-		"don't! Ines' well-known gardens":     "ine known garden",
-		"味噌汁 and 豆":                           "味噌 噌汁 豆",
-		"한국어 검색":                              "한국 국어 검색",
-		"книги и книгу":                       "книг книг",
-		"v2 of 1347 x":                        "v2 1347",
-		"[[Note|alias]] https://example.com/": "note alia https exampl com",
-	} {
-		if got := strings.Join(semantic.Terms(text), " "); got != want {
-			t.Errorf("%q has the terms %q, want %q", text, got, want)
-		}
-	}
-}
-
 func search(t *testing.T, x *semantic.Index, query string, filter frontmatter.Properties) string {
 	t.Helper()
 	hits, err := x.Search(t.Context(), query, filter, 3)

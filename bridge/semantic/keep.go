@@ -3,13 +3,13 @@ package semantic
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/renameio/v2/maybe"
@@ -17,7 +17,7 @@ import (
 
 const (
 	fileName   = "semantic.gob"
-	fileFormat = 1
+	fileFormat = 2
 	// saveEvery is how often Run saves.
 	saveEvery = time.Minute
 )
@@ -31,7 +31,8 @@ type kept struct {
 	Changed int
 	Sums    []sum
 	Dims    int
-	Vectors []byte // float32, little endian
+	Vectors []int8
+	Steps   []float32
 }
 
 // Run saves vectors and rebuilds the model in the background until ctx ends. It logs
@@ -70,12 +71,13 @@ func (x *Index) Rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m, vectors, err := x.model(ctx, notes)
+	m, vs, err := x.model(ctx, notes)
 	if err != nil || m == nil {
 		return err
 	}
 	x.updating.Lock()
-	x.adopt(m, vectors)
+	x.adopt(m, vs)
+	x.done = nil
 	x.updating.Unlock()
 	return x.Update(ctx)
 }
@@ -107,16 +109,13 @@ func (x *Index) snapshot() *kept {
 	x.dirty = false
 	k := &kept{Format: fileFormat, ID: x.embedder.ID(), Changed: x.changed}
 	k.Model, _ = x.embedder.(*lsa)
-	used := make(map[sum]bool)
+	var used []int32
 	for _, n := range x.notes {
-		for _, s := range n.passages {
-			if v := x.vectors[s]; !used[s] && v != nil {
-				used[s] = true
-				k.Sums, k.Dims = append(k.Sums, s), len(v)
-				k.Vectors, _ = binary.Append(k.Vectors, binary.LittleEndian, v)
-			}
-		}
+		used = append(used, n.passages...)
 	}
+	slices.Sort(used)
+	v, _ := x.vectors.only(used)
+	k.Sums, k.Dims, k.Vectors, k.Steps = v.sums, v.dims, v.data, v.step
 	return k
 }
 
@@ -133,7 +132,7 @@ func (x *Index) load() {
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(data)).Decode(&k)
 	}
-	if err == nil && (k.Format != fileFormat || k.Dims < 0 || len(k.Vectors) != 4*k.Dims*len(k.Sums) || !k.Model.sound()) {
+	if err == nil && (k.Format != fileFormat || k.Dims < 0 || len(k.Vectors) != k.Dims*len(k.Sums) || len(k.Steps) != len(k.Sums) || !k.Model.sound()) {
 		err = errors.New("the file is of another version")
 	}
 	if err != nil {
@@ -147,14 +146,13 @@ func (x *Index) load() {
 		x.embedder = k.Model
 	}
 	x.changed = k.Changed
+	x.vectors.dims, x.vectors.data = k.Dims, k.Vectors
 	for i, s := range k.Sums {
-		v := make([]float32, k.Dims)
-		_, _ = binary.Decode(k.Vectors[4*i*k.Dims:], binary.LittleEndian, v)
-		x.vectors[s] = v
+		x.vectors.add(s, k.Steps[i])
 	}
 }
 
 // sound reports whether the parts of a model fit together.
 func (m *lsa) sound() bool {
-	return m == nil || m.Dims >= 0 && len(m.Terms) == len(m.IDF) && len(m.Basis) == m.Dims*len(m.IDF)
+	return m == nil || m.Dims >= 0 && len(m.Terms) == len(m.IDF) && len(m.Basis) == m.Dims*len(m.IDF) && len(m.Step) == len(m.IDF)
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/relayfs/relayfs/bridge/terms"
 )
 
 // Limits of a model.
@@ -22,12 +24,13 @@ const (
 type lsa struct {
 	Terms map[string]int32 // the row in Basis
 	IDF   []float32
-	Basis []float32 // row by row
+	Basis []int8    // row by row, in steps of Step
+	Step  []float32 // of each row
 	Dims  int
 	Seal  string // unique to the model
 	Made  int    // number of passages that it was built from
 
-	stem stemmer
+	stem terms.Stemmer
 }
 
 // fitLSA builds a model of passages. It returns nil as soon as stop returns true.
@@ -55,11 +58,13 @@ func fitLSA(passages []string, seal string, stop func() bool) *lsa {
 		return nil
 	}
 	rows, dims := basis.Dims()
-	m.Dims, m.Basis = dims, make([]float32, rows*dims)
+	m.Dims, m.Basis, m.Step = dims, make([]int8, 0, rows*dims), make([]float32, rows)
+	row := make([]float32, dims)
 	for i := range rows {
 		for j, x := range basis.RawRowView(i) {
-			m.Basis[i*dims+j] = float32(x)
+			row[j] = float32(x)
 		}
+		m.Basis, m.Step[i] = appendRough(m.Basis, row)
 	}
 	return m
 }
@@ -82,7 +87,7 @@ func sample(list []string, n int) []string {
 
 func (m *lsa) termsOf(text string) map[string]int {
 	count := make(map[string]int)
-	m.stem.terms(text, func(term string) { count[term]++ })
+	m.stem.Each(text, terms.LanguageOf(text), func(term string) { count[term]++ })
 	return count
 }
 
@@ -94,12 +99,12 @@ func (m *lsa) choose(counts []map[string]int) {
 			passages[term]++
 		}
 	}
-	terms := slices.SortedFunc(maps.Keys(passages), func(a, b string) int {
+	vocabulary := slices.SortedFunc(maps.Keys(passages), func(a, b string) int {
 		return cmp.Or(cmp.Compare(passages[b], passages[a]), strings.Compare(a, b))
 	})
-	terms = terms[:min(len(terms), maxTerms)]
-	m.Terms, m.IDF = make(map[string]int32, len(terms)), make([]float32, len(terms))
-	for i, term := range terms {
+	vocabulary = vocabulary[:min(len(vocabulary), maxTerms)]
+	m.Terms, m.IDF = make(map[string]int32, len(vocabulary)), make([]float32, len(vocabulary))
+	for i, term := range vocabulary {
 		m.Terms[term] = int32(i)
 		m.IDF[i] = float32(math.Log(1 + float64(len(counts))/float64(passages[term])))
 	}
@@ -145,7 +150,7 @@ func (m *lsa) fold(text string) []float32 {
 	for _, c := range m.weigh(m.termsOf(text)) {
 		at := int(c.column) * m.Dims
 		for j, x := range m.Basis[at : at+m.Dims] {
-			v[j] += c.value * x
+			v[j] += c.value * m.Step[c.column] * float32(x)
 		}
 	}
 	normalize(v)

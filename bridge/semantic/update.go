@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -27,16 +29,20 @@ func (x *Index) Update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if slices.Equal(notes, x.done) {
+		return nil
+	}
+	x.done = nil
 	if err := x.embedChanged(ctx, notes); err != nil {
 		return err
 	}
 	if now, _ := x.stale(); now {
-		m, vectors, err := x.model(ctx, notes)
+		m, vs, err := x.model(ctx, notes)
 		if err != nil {
 			return err
 		}
 		if m != nil {
-			x.adopt(m, vectors)
+			x.adopt(m, vs)
 		}
 		if err := x.embedChanged(ctx, notes); err != nil {
 			return err
@@ -45,6 +51,8 @@ func (x *Index) Update(ctx context.Context) error {
 	if _, later := x.stale(); later {
 		x.wake.Set()
 	}
+	x.sweep()
+	x.done = notes
 	return nil
 }
 
@@ -86,7 +94,7 @@ func gone(err error) bool {
 
 // model builds a model of all notes, and the vectors of their passages; nil if they hold
 // no word.
-func (x *Index) model(ctx context.Context, notes []*noteindex.NoteInfo) (*lsa, map[sum][]float32, error) {
+func (x *Index) model(ctx context.Context, notes []*noteindex.NoteInfo) (*lsa, *vectors, error) {
 	var all []string
 	for _, n := range notes {
 		parts, err := x.texts(ctx, n)
@@ -102,24 +110,24 @@ func (x *Index) model(ctx context.Context, notes []*noteindex.NoteInfo) (*lsa, m
 	if m == nil {
 		return nil, nil, ctx.Err()
 	}
-	vectors := make(map[sum][]float32, len(all))
+	vs := newVectors()
 	report := model.ProgressOf(ctx)
 	for i, text := range all {
 		report(i, len(all))
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		vectors[sumOf(text)] = m.fold(text)
+		vs.put(sumOf(text), m.fold(text))
 	}
 	x.log.Info("semantic model built", "passages", len(all), "terms", len(m.IDF), "dimensions", m.Dims)
-	return m, vectors, nil
+	return m, vs, nil
 }
 
 // adopt replaces the model. All notes are indexed anew.
-func (x *Index) adopt(m *lsa, vectors map[sum][]float32) {
+func (x *Index) adopt(m *lsa, vs *vectors) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.embedder, x.vectors, x.changed, x.dirty = m, vectors, 0, true
+	x.embedder, x.vectors, x.changed, x.dirty = m, vs, 0, true
 	x.notes = make(map[model.Path]*indexed)
 }
 
@@ -170,9 +178,10 @@ func (x *Index) changedOf(notes []*noteindex.NoteInfo) []*noteindex.NoteInfo {
 	return changed
 }
 
-// embedding is a batch of notes, and of their passages without vectors.
+// embedding is a batch of notes with the hashes of their passages, and of the passages without vectors.
 type embedding struct {
 	notes []*indexed
+	parts [][]sum // of each note
 	texts []string
 	sums  []sum
 }
@@ -180,36 +189,62 @@ type embedding struct {
 func (b *embedding) add(x *Index, n *noteindex.NoteInfo, parts []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	p := &indexed{info: n}
+	var sums []sum
 	for _, text := range parts {
 		s := sumOf(text)
-		p.passages = append(p.passages, s)
-		if _, known := x.vectors[s]; !known {
+		sums = append(sums, s)
+		if _, known := x.vectors.rows[s]; !known {
 			b.texts, b.sums = append(b.texts, text), append(b.sums, s)
 		}
 	}
-	b.notes = append(b.notes, p)
+	b.notes, b.parts = append(b.notes, &indexed{info: n}), append(b.parts, sums)
 }
 
 // run embeds the batch and empties it.
 func (b *embedding) run(ctx context.Context, x *Index, embedder Embedder) error {
-	var vectors [][]float32
+	var made [][]float32
 	if len(b.texts) > 0 {
 		var err error
-		if vectors, err = embedder.Embed(ctx, b.texts); err != nil {
+		if made, err = embedder.Embed(ctx, b.texts); err != nil {
 			return err
 		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for i, v := range vectors {
-		x.vectors[b.sums[i]] = v
+	for i, v := range made {
+		if !x.vectors.put(b.sums[i], v) {
+			return fmt.Errorf("%w: vectors of %d and of %d numbers", ErrEndpoint, x.vectors.dims, len(v))
+		}
 	}
-	x.changed += len(vectors)
-	x.dirty = x.dirty || len(vectors) > 0
-	for _, n := range b.notes {
+	x.changed += len(made)
+	x.dirty = x.dirty || len(made) > 0
+	for i, n := range b.notes {
+		for _, s := range b.parts[i] {
+			n.passages = append(n.passages, x.vectors.rows[s])
+		}
 		x.notes[n.info.Path] = n
 	}
 	*b = embedding{}
 	return nil
+}
+
+// sweep forgets the vectors of passages that no note has any more, once they are most.
+func (x *Index) sweep() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var used []int32
+	for _, n := range x.notes {
+		used = append(used, n.passages...)
+	}
+	if len(x.vectors.sums) <= 2*len(used) {
+		return
+	}
+	slices.Sort(used)
+	kept, places := x.vectors.only(used)
+	for _, n := range x.notes {
+		for i, row := range n.passages {
+			n.passages[i] = places[row]
+		}
+	}
+	x.vectors = kept
 }

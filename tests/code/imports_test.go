@@ -132,7 +132,9 @@ var importRules = map[string]importRule{
 	"bridge/remote/control":        {[]string{"bridge/token", "bridge/remote/transport"}, "a client of the service that makes tokens; it knows no document, and not where a login is kept"},
 	"bridge/remote/transport":      {[]string{"bridge/ysync", "bridge/token", "bridge/wake", "github.com/coder/websocket"}, "documents by their names at a server; it does not know what is in one, and keeps nothing"},
 	"bridge/remote/relaytest":      {[]string{"bridge/token", "bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"}, "a server for tests of its clients shares no code with ours"},
-	"bridge/semantic":              {[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "bridge/wake", "gonum.org/v1/gonum/...", "github.com/blevesearch/snowballstem/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
+	"bridge/semantic":              {[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/lexical", "bridge/outline", "bridge/terms", "bridge/wake", "gonum.org/v1/gonum/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
+	"bridge/lexical":               {[]string{"bridge/terms"}, "documents by their words; it does not know what a note is"},
+	"bridge/terms":                 {[]string{"bridge/outline", "github.com/blevesearch/snowballstem/...", "golang.org/x/text/unicode/norm"}, "the only place that knows stems; the terms of a text are a function of it"},
 	"bridge/blobs":                 {nil, "files by their hashes; it knows no entry and no network"},
 	"bridge/folderdoc":             {[]string{"bridge/frontmatter", "bridge/ycrdt"}, "the data model of a folder is a function of its documents, one at a time"},
 	"bridge/canvasdoc":             {[]string{"bridge/textmerge", "bridge/ycrdt"}, "a canvas is a function of one document"},
@@ -182,7 +184,7 @@ var importRules = map[string]importRule{
 		"what a tool is, whatever protocol offers it",
 	},
 	"mcpserver/internal/toolset/claude": {
-		[]string{"bridge", "bridge/model", "bridge/outline", "bridge/noteindex", "bridge/links", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/glob", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "mcpserver/internal/trigram"},
+		[]string{"bridge", "bridge/model", "bridge/outline", "bridge/noteindex", "bridge/links", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/glob", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "mcpserver/internal/trigram", "bridge/frontmatter", "bridge/semantic"},
 		"the tools that Claude Code knows; no other toolset",
 	},
 	"mcpserver/internal/toolset/notes": {

@@ -20,6 +20,7 @@ func Tools() []tool.Tool {
 - Shows pending suggestions as accepted; a second block lists them.`),
 		tool.Plain("glob", "Find documents by name", tool.Reads, globFiles, `Finds documents by path, the one changed last first, 100 at a time. To find text take grep.`),
 		tool.Plain("grep", "Search in documents", tool.Reads, grepNotes, `Searches the text of all documents by a regular expression, as ripgrep does. Line numbers are those of read.`),
+		tool.Plain("search", "Search by words and meaning", tool.Reads, searchNotes, `Finds the documents that answer a question or are about something, best first, each with its best passage; for an exact text or a pattern use grep.`),
 		tool.Plain("edit", "Edit a document", tool.Suggests, edit, `Replaces old_string by new_string in a document that was read in this session; lines that grep showed count as read.
 - old_string must occur once: add surrounding text, or set replace_all.
 - The change becomes a suggestion that a person accepts or rejects; you see it as accepted. Write no CriticMarkup ({++ ++}) yourself.`),

@@ -1,0 +1,286 @@
+package semantic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/lexical"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/noteindex"
+	"github.com/relayfs/relayfs/bridge/terms"
+)
+
+// Query says what Find looks for, and in which notes.
+type Query struct {
+	Text   string
+	Under  model.Path             // a folder or a note; "" is everywhere
+	Filter frontmatter.Properties // that notes must have; see [bridge.Workspace.NotesWith]
+	Since  time.Time              // notes changed before are left out
+	Only   func(model.Path) bool  // nil lets all notes through
+}
+
+// Found is a note with the passage that fits best: bytes of its text.
+type Found struct {
+	*noteindex.NoteInfo
+	Version    *model.Version
+	Start, End int
+}
+
+// Title returns the first heading of the note if that is not its name, else "".
+func (f Found) Title() string {
+	if len(f.Headings) == 0 || f.Headings[0].Level > 1 || f.Headings[0].Text == strings.TrimSuffix(f.Path.Base(), model.NoteExt) {
+		return ""
+	}
+	return f.Headings[0].Text
+}
+
+// Place is one in a ranking: behind the note Path, or if that is not in it any more, behind so many notes. The
+// zero value is the beginning.
+type Place struct {
+	Path   model.Path `json:"p"`
+	Number int        `json:"n"`
+}
+
+// Answer is what Find found.
+type Answer struct {
+	Notes   []Found
+	More    bool     // there are more behind them
+	Among   int      // how many notes were chosen by the filters
+	Tried   []string // the words of the query without stop words
+	Unknown []string // those of them that no note has
+	// Meaning is why the search by meaning did not work, nil if it did.
+	Meaning error
+}
+
+// The ranks of the two searches are fused by their reciprocals (Cormack, Clarke and Buettcher, 2009).
+const (
+	pool          = 100 // notes that each search contributes
+	rankOffset    = 60
+	meaningWeight = 0.5
+)
+
+// Find ranks the notes of ws, the workspace or a part of it, by words and by meaning at once, and
+// returns those behind after, at most limit. If there are no vectors, it ranks by words alone.
+func (x *Index) Find(ctx context.Context, ws *bridge.Workspace, q Query, after Place, limit int) (Answer, error) {
+	notes, err := x.chosen(ctx, ws, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	if err := x.updateWords(ctx); err != nil {
+		return Answer{}, err
+	}
+	words := x.words.Query(q.Text)
+	a := Answer{Among: len(notes), Tried: words.Words(), Unknown: words.Unknown()}
+	meant, err := x.meant(ctx, notes, q.Text)
+	if ctx.Err() != nil {
+		return a, ctx.Err()
+	}
+	a.Meaning = err
+	list := x.fused(notes, words, meant)
+	from := slices.IndexFunc(list, func(c *candidate) bool { return c.info.Path == after.Path }) + 1
+	if from == 0 {
+		from = min(after.Number, len(list))
+	}
+	return a, x.show(ctx, &a, words, list[from:], limit)
+}
+
+// chosen returns the notes that the conditions of q let through.
+func (x *Index) chosen(ctx context.Context, ws *bridge.Workspace, q Query) ([]*noteindex.NoteInfo, error) {
+	notes, err := ws.NotesWith(ctx, q.Filter)
+	if err != nil || q.Under == "" && q.Since.IsZero() && q.Only == nil {
+		return notes, err
+	}
+	return slices.DeleteFunc(notes, func(n *noteindex.NoteInfo) bool {
+		return !q.Under.Contains(n.Path) || n.ModTime.Before(q.Since) || q.Only != nil && !q.Only(n.Path)
+	}), nil
+}
+
+// meant returns the notes that are nearest to a question in meaning, best first.
+func (x *Index) meant(ctx context.Context, notes []*noteindex.NoteInfo, text string) ([]Hit, error) {
+	if err := x.Update(ctx); err != nil {
+		return nil, err
+	}
+	embedder := x.current()
+	if embedder == nil {
+		return nil, nil
+	}
+	made, err := embedder.Embed(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	return x.rank(notes, made[0], pool), nil
+}
+
+// candidate is a note with its ranks, from 0.
+type candidate struct {
+	info    *noteindex.NoteInfo
+	score   float64
+	passage int // the best one by meaning, or -1
+}
+
+// fused ranks the notes by both searches, best first.
+func (x *Index) fused(notes []*noteindex.NoteInfo, words *lexical.Query, meant []Hit) []*candidate {
+	find := func(p model.Path) *noteindex.NoteInfo {
+		i, found := slices.BinarySearchFunc(notes, p, func(n *noteindex.NoteInfo, p model.Path) int { return cmp.Compare(n.Path, p) })
+		if !found {
+			return nil
+		}
+		return notes[i]
+	}
+	var list []*candidate
+	have := make(map[model.Path]*candidate)
+	add := func(info *noteindex.NoteInfo, rank int, weight float64) *candidate {
+		c := have[info.Path]
+		if c == nil {
+			c = &candidate{info: info, passage: -1}
+			have[info.Path] = c
+			list = append(list, c)
+		}
+		c.score += weight / float64(rankOffset+rank+1)
+		return c
+	}
+	chosen := func(key string) bool { return find(model.Path(key)) != nil }
+	for rank, h := range x.words.Search(words, chosen, pool) {
+		if info := find(model.Path(h.Key)); info != nil {
+			add(info, rank, 1)
+		}
+	}
+	for rank, h := range meant {
+		add(h.NoteInfo, rank, meaningWeight).passage = h.passage
+	}
+	slices.SortStableFunc(list, func(a, b *candidate) int { return cmp.Compare(b.score, a.score) })
+	return list
+}
+
+// show adds to a the first candidates, with their best passages. It skips notes that are gone.
+func (x *Index) show(ctx context.Context, a *Answer, words *lexical.Query, list []*candidate, limit int) error {
+	for _, c := range list {
+		if len(a.Notes) == limit {
+			a.More = true
+			return nil
+		}
+		v, err := x.ws.Open(ctx, c.info.Path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		f := Found{NoteInfo: c.info, Version: v}
+		f.Start, f.End = bestPart(v.Text(), words, c.passage)
+		a.Notes = append(a.Notes, f)
+	}
+	return nil
+}
+
+// A part that is shown has at most partSize bytes, and a piece of a long line pieceSize.
+const (
+	partSize  = 600
+	pieceSize = 300
+)
+
+type piece struct {
+	start, end int
+	weights    []float32 // of the words of the query
+	weight     float32
+}
+
+// bestPart returns the part of a text that answers a question best: some lines, or a piece of a long
+// one. If it has no word of the question, that is the beginning of a passage, or of the body.
+func bestPart(text string, words *lexical.Query, passage int) (start, end int) {
+	pieces := piecesOf(text)
+	in := terms.LanguageOf(text)
+	some := false
+	for i := range pieces {
+		p := &pieces[i]
+		p.weights = words.Weights(text[p.start:p.end], in)
+		for _, w := range p.weights {
+			p.weight += w
+		}
+		some = some || p.weight > 0
+	}
+	from := 0
+	if !some {
+		from = startOfPassage(text, passage)
+	}
+	best, first := float32(-1), 0
+	for i, p := range pieces {
+		if p.start < from || strings.TrimSpace(text[p.start:p.end]) == "" {
+			continue
+		}
+		last, sum := window(pieces[i:], p.weight)
+		if sum > best {
+			best, first, start, end = sum, i, p.start, pieces[i+last].end
+		}
+		if !some {
+			break
+		}
+	}
+	// What stands before it in the same paragraph tells what it is about.
+	for i := first - 1; i >= 0 && strings.TrimSpace(text[pieces[i].start:pieces[i].end]) != "" && end-pieces[i].start <= partSize; i-- {
+		start = pieces[i].start
+	}
+	return start, start + len(strings.TrimRight(text[start:end], " \t\r\n"))
+}
+
+// window returns the last of the pieces that are shown with the first, and what they say together.
+// Of two windows that say the same, the one that begins with it is better.
+func window(pieces []piece, first float32) (last int, sum float32) {
+	best := make([]float32, len(pieces[0].weights))
+	for i, p := range pieces {
+		if i > 0 && p.end-pieces[0].start > partSize {
+			break
+		}
+		last = i
+		for w, weight := range p.weights {
+			best[w] = max(best[w], weight)
+		}
+	}
+	for _, weight := range best {
+		sum += weight
+	}
+	return last, sum + first/1000
+}
+
+// startOfPassage returns where a passage of a note begins, or the body if there is no such passage.
+func startOfPassage(text string, passage int) int {
+	_, body, _ := frontmatter.Split(text)
+	if parts := passages(text); 0 <= passage && passage < len(parts) {
+		return body + max(strings.Index(text[body:], parts[passage]), 0)
+	}
+	return body
+}
+
+// piecesOf cuts a text into its lines, and long ones at white space or after a full stop.
+func piecesOf(text string) []piece {
+	var list []piece
+	at := 0
+	for line := range strings.Lines(text) {
+		for len(line) > partSize {
+			cut := max(strings.LastIndexAny(line[:pieceSize], " \t")+1, lastAfter(line[:pieceSize], "。"))
+			if cut == 0 {
+				cut = characterStart(line, pieceSize)
+			}
+			list = append(list, piece{start: at, end: at + cut})
+			at, line = at+cut, line[cut:]
+		}
+		list = append(list, piece{start: at, end: at + len(line)})
+		at += len(line)
+	}
+	return list
+}
+
+// lastAfter returns the end of the last occurrence of mark in s, or 0.
+func lastAfter(s, mark string) int {
+	if i := strings.LastIndex(s, mark); i >= 0 {
+		return i + len(mark)
+	}
+	return 0
+}

@@ -1,0 +1,164 @@
+package claude
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// defaultHits is how many notes search returns, and maxHits how many at most.
+const (
+	defaultHits = 10
+	maxHits     = 50
+)
+
+type searchArgs struct {
+	Query      string                 `arg:"query" need:"true" max:"1000" doc:"What the documents are about: a question, or some words"`
+	Path       string                 `arg:"path" is:"path" doc:"Folder or document to search in"`
+	Tag        string                 `arg:"tag" doc:"Tag that a document must have; work finds work/urgent, too"`
+	Properties frontmatter.Properties `arg:"properties" doc:"Properties that a document must have, for example {\"status\": \"open\"}"`
+	Since      string                 `arg:"since" doc:"Only documents changed since then: 2026-01-31 or 2026-01-31T08:00:00Z"`
+	Author     string                 `arg:"author" doc:"Only documents with pending suggestions of this author"`
+	Limit      int                    `arg:"limit" min:"1" def:"10" doc:"Return at most so many documents at a time, 50 at most"`
+	Cursor     string                 `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) answer.Result {
+	if strings.TrimSpace(a.Query) == "" {
+		return failure(answer.WrongArgument("The argument \"query\" is empty. Say what the documents are about, or call glob to list them."))
+	}
+	q, err := a.query(ctx, c)
+	if err != nil {
+		return failure(err)
+	}
+	of := a
+	of.Cursor, of.Limit = "", 0
+	l := cursor.Of("search", of)
+	var after semantic.Place
+	if _, err := l.After(a.Cursor, &after); err != nil {
+		return failure(err)
+	}
+	found, err := c.Semantic.Find(ctx, c.Workspace, q, after, min(cmp.Or(a.Limit, defaultHits), maxHits))
+	if err != nil {
+		return failure(err)
+	}
+	res := answer.Text(passages(c, &found)...)
+	res.OneBlock = true
+	if len(found.Notes) == 0 {
+		res.Text = append(res.Text, nothing(ctx, c, q, after, found))
+	} else if len(found.Unknown) > 0 {
+		res.Text = append(res.Text, fmt.Sprintf("[No document has the words: %s.]", strings.Join(found.Unknown, ", ")))
+	}
+	if found.Meaning != nil {
+		res.Text = append(res.Text, fmt.Sprintf("[Found by words alone: the search by meaning does not work at the moment: %v. Tell the person.]", found.Meaning))
+	}
+	if found.More {
+		last := found.Notes[len(found.Notes)-1]
+		l.Continue(&res, semantic.Place{Path: last.Path, Number: after.Number + len(found.Notes)}, fmt.Sprintf("Showing %s; there are more.", answer.Count(len(found.Notes), "document")))
+	}
+	return res
+}
+
+// query returns what the arguments look for.
+func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query, err error) {
+	q = semantic.Query{Text: a.Query, Filter: a.Properties}
+	if q.Under, err = c.Names.Place(ctx, a.Path); err != nil {
+		return q, err
+	}
+	if a.Tag != "" {
+		q.Filter = append(q.Filter[:len(q.Filter):len(q.Filter)], frontmatter.Property{Key: "tags", Value: a.Tag})
+	}
+	if a.Since != "" {
+		if q.Since, err = time.Parse(time.RFC3339, a.Since); err != nil {
+			q.Since, err = time.ParseInLocation(time.DateOnly, a.Since, time.Local)
+		}
+		if err != nil {
+			return q, answer.WrongArgument("The argument \"since\" is %q, and must be a date like 2026-01-31 or a time like 2026-01-31T08:00:00Z.", a.Since)
+		}
+	}
+	if a.Author != "" {
+		list, err := c.Workspace.Suggestions(ctx, q.Under)
+		if err != nil {
+			return q, err
+		}
+		theirs := make(map[model.Path]bool)
+		for _, s := range list {
+			theirs[s.Path] = theirs[s.Path] || strings.EqualFold(s.Author, a.Author)
+		}
+		q.Only = func(p model.Path) bool { return theirs[p] }
+	}
+	return q, nil
+}
+
+// passages returns the found notes with their passages, as many as fit, and records that the client was shown these.
+func passages(c *tool.Client, found *semantic.Answer) []string {
+	var blocks []string
+	var shown []session.Passage
+	cost := answer.Envelope + 6000 // what else the answer says
+	for i, f := range found.Notes {
+		block := answer.Shown(f.Path)
+		if title := f.Title(); title != "" {
+			block += " (" + answer.Unbroken(title) + ")"
+		}
+		block += "\n" + numberedPart(f)
+		if cost += answer.TextCost(block) + 8; cost > answer.Max && i > 0 {
+			found.Notes, found.More = found.Notes[:i], true
+			break
+		}
+		blocks = append(blocks, block)
+		d := session.Document{Path: f.Path, Text: f.Version.Text(), Version: f.Version}
+		shown = append(shown, session.Passage{Document: d, Place: passage.Place{Start: f.Start, End: f.End}})
+	}
+	c.Session.ShowPassages(shown)
+	return blocks
+}
+
+// numberedPart formats the passage of a note as read does. What is left out of a line is said.
+func numberedPart(f semantic.Found) string {
+	text := f.Version.Text()
+	lines := passage.SplitLines(text[f.Start:f.End])
+	if n := len(lines); n > 0 {
+		if f.End < len(text) && !strings.HasPrefix(text[f.End:], "\n") && !strings.HasPrefix(text[f.End:], "\r") {
+			lines[n-1] += " " + answer.LeftOut
+		}
+		if f.Start > 0 && text[f.Start-1] != '\n' {
+			lines[0] = answer.LeftOut + " " + lines[0]
+		}
+	}
+	first := passage.LineOf(text, f.Start)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("%6d\t%s", first+i, lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// nothing says what was tried without success, and what is near.
+func nothing(ctx context.Context, c *tool.Client, q semantic.Query, after semantic.Place, a semantic.Answer) string {
+	if after != (semantic.Place{}) {
+		return "No more documents found"
+	}
+	say := []string{"No documents found"}
+	if len(a.Tried) == 0 {
+		return say[0] + ": the query has only words that every text has. Say more, or call grep with the exact words."
+	}
+	say[0] += fmt.Sprintf(" for the words %s (in any form, in compounds, with one slip) or by meaning, among %s.", strings.Join(a.Tried, ", "), answer.Count(a.Among, "document"))
+	if all, err := c.Semantic.Find(ctx, c.Workspace, semantic.Query{Text: q.Text}, after, 3); err == nil && len(all.Notes) > 0 {
+		var paths []string
+		for _, f := range all.Notes {
+			paths = append(paths, answer.Shown(f.Path))
+		}
+		say = append(say, "Without path, tag, properties, since and author there are "+strings.Join(paths, ", ")+".")
+	}
+	return strings.Join(append(say, "Try other words, or call grep for an exact text."), " ")
+}
