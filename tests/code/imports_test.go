@@ -85,7 +85,7 @@ var importRules = map[string]importRule{
 		"the workspace puts its parts together; like them it imports no source and no store but their interfaces",
 	},
 	"bridge/owner":                  {[]string{"golang.org/x/sys/..."}, "locks and a socket; it knows nothing of what its owner serves"},
-	"bridge/outline":                {[]string{"bridge/frontmatter", "bridge/links", "github.com/yuin/goldmark/..."}, "the only place that knows goldmark; what a note holds is a function of its text"},
+	"bridge/outline":                {[]string{"bridge/frontmatter", "bridge/links", "github.com/yuin/goldmark/..."}, "what a note holds is a function of its text; below cmd the only place that knows goldmark"},
 	"bridge/frontmatter":            {[]string{"diffwrap", "gopkg.in/yaml.v3", "github.com/goccy/go-yaml", "github.com/goccy/go-yaml/..."}, "front matter is a function of a note's text"},
 	"bridge/links":                  {[]string{"bridge/frontmatter", "diffwrap", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
 	"bridge/disk":                   {[]string{"golang.org/x/sys/unix"}, "system calls on names in an open folder; it knows nothing of notes"},
@@ -241,12 +241,16 @@ var importRules = map[string]importRule{
 		"the review queue as others see it; it draws nothing",
 	},
 	"cmd/relayfs/internal/render": {[]string{"cmd/relayfs/internal/output", "cmd/relayfs/internal/queue"}, "suggestions as text"},
+	"cmd/relayfs/internal/rendition": {
+		[]string{"bridge/frontmatter", "bridge/outline", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
+		"a note as a person reads it is a function of its text; with bridge/outline the only place that knows goldmark",
+	},
 	"cmd/relayfs/internal/access": {[]string{"bridge", "bridge/model", "bridge/owner", "cmd/relayfs/internal/jsonapi", "mcpserver"}, "reading and editing by paths, here or through an owner"},
 	"cmd/relayfs/internal/tui": {
 		[]string{"bridge/model", "cmd/relayfs/internal/output", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg"},
 		"the only place that takes the terminal over",
 	},
-	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/secret"}, "a queue in a browser; it knows no workspace"},
+	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/rendition", "cmd/relayfs/internal/secret"}, "a queue in a browser; it knows no workspace"},
 	"cmd/relayfs/internal/ports": {
 		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/owner", "bridge/yserve/host", "bridge/yserve", "bridge/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "mcpserver"},
 		"what is served on TCP ports; it knows no lock and no socket of an owner",

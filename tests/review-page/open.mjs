@@ -4,8 +4,11 @@
 //	press KEY       a key, as a person presses it
 //	type TEXT       replaces what the focused field holds
 //	click LABEL     the first button that begins with that label
-//	focus TEXT      the first button of the card that shows TEXT, as the Tab key does
-//	scroll END      to the "top" or "bottom" of the page, as a wheel does
+//	doubleclick LABEL  clicks it twice
+//	focus TEXT      the first button beside the text that holds TEXT, as the Tab key does
+//	scroll END      to the "top" or "bottom" of the note, as a wheel does
+//	choose LABEL    whose suggestions are shown
+//	look W H SCHEME the size of the window, and whether it is "light" or "dark"
 //	wait TEXT       until the page shows TEXT
 //	tab N           goes on in the Nth tab, which is opened if there is none
 //	reload          loads the tab anew
@@ -56,17 +59,29 @@ async function open(tab) {
 function shown() {
 	return page.evaluate(() => {
 		const marks = { DEL: ["{--", "--}"], INS: ["{++", "++}"] };
-		const text = (e) => [...e.childNodes].map((n) => (marks[n.nodeName] ? marks[n.nodeName].join(n.textContent) : n.textContent)).join("");
+		const text = (e) => [...e.childNodes].map((n) => (marks[n.nodeName] ? marks[n.nodeName].join(n.textContent) : n.childNodes.length ? text(n) : n.textContent)).join("");
 		const all = (selector) => [...document.querySelectorAll(selector)];
+		const box = (e) => { const r = e.getBoundingClientRect(); return { top: r.top, bottom: r.bottom }; };
+		const card = document.activeElement.closest(".card");
+		const note = document.getElementById("note");
 		return {
 			count: document.getElementById("count").textContent,
 			message: document.getElementById("message").textContent,
-			headings: all("h2").map((e) => e.firstChild.textContent),
-			suggestions: all("article .text").map(text),
+			places: all("button.place").map((e) => e.title),
+			open: document.querySelector("button.place[aria-current]")?.title ?? "",
+			suggestions: all(".card").map((e) => text(e.closest(".row").querySelector(".text"))),
 			comments: all(".comment").map((e) => e.textContent),
-			scripts: all("main script").length,
+			buttons: all("button:not(.place)").map((e) => e.textContent),
+			active: all("main :is(script, a, img, iframe, object, video, audio, form, style, link)").length,
 			focused: document.activeElement.tagName,
-			card: document.activeElement.closest("article")?.querySelector(".text").textContent ?? "",
+			typed: document.activeElement.value ?? "",
+			card: card?.closest(".row").querySelector(".text").textContent ?? "",
+			scrolled: note.scrollTop,
+			cardAt: card ? box(card) : null,
+			noteAt: box(note),
+			messageAt: box(document.getElementById("message")),
+			height: innerHeight,
+			overflow: document.documentElement.scrollWidth - innerWidth,
 		};
 	});
 }
@@ -75,8 +90,15 @@ const commands = {
 	press: (key) => page.keyboard.press(key),
 	type: (text) => page.locator(":focus").fill(text),
 	click: (label) => page.getByRole("button", { name: new RegExp(`^${label}`) }).first().click(),
-	focus: (text) => page.getByRole("article").filter({ hasText: text }).getByRole("button").first().focus(),
-	scroll: (end) => page.evaluate((y) => scrollTo(0, y), end === "top" ? 0 : 1e6),
+	doubleclick: (label) => page.getByRole("button", { name: new RegExp(`^${label}`) }).first().dblclick(),
+	focus: (text) => page.locator(".row").filter({ hasText: text }).locator(".card button").first().focus(),
+	scroll: (end) => page.evaluate((y) => document.getElementById("note").scrollTo(0, y), end === "top" ? 0 : 1e6),
+	choose: (label) => page.locator("#who").selectOption({ label }),
+	look: async (how) => {
+		const [width, height, colorScheme] = how.split(" ");
+		await page.setViewportSize({ width: Number(width), height: Number(height) });
+		await page.emulateMedia({ colorScheme });
+	},
 	wait: (text) => page.waitForFunction((t) => document.body.textContent.includes(t), text, { timeout: patience }),
 	async tab(n) {
 		if (!tabs[n - 1]) {

@@ -6,8 +6,8 @@
 //     to this address does not;
 //   - /api requires a token that only the printed address has, after the '#', where no server and no
 //     Referer header gets it;
-//   - the Content-Security-Policy lets only the page's own files run, and page.js inserts text as text,
-//     never as HTML.
+//   - the Content-Security-Policy lets only the page's own files run; a note comes as a tree of elements
+//     that page.js makes of those it knows, with its texts as texts: never as HTML.
 package page
 
 import (
@@ -29,12 +29,13 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
-//go:embed index.html page.css page.js
+//go:embed index.html page.css page.js draw.js
 var files embed.FS
 
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
@@ -105,7 +106,9 @@ func (p *Page) Serve(ctx context.Context, q queue.Queue) error {
 
 func (p *Page) handler(q queue.Queue) http.Handler {
 	api := http.NewServeMux()
-	queue.Handle(api, pageQueue{q})
+	asked := pageQueue{q}
+	queue.Handle(api, asked)
+	api.HandleFunc("GET "+documentPath, jsonapi.Handler(func(r *http.Request) (any, error) { return asked.document(r.Context(), r) }))
 	mux := http.NewServeMux()
 	mux.Handle("/api/", http.StripPrefix("/api", p.authorize(http.MaxBytesHandler(api, maxBody))))
 	mux.Handle("/", http.FileServerFS(files))
@@ -153,7 +156,7 @@ func (p *Page) authorize(next http.Handler) http.Handler {
 }
 
 // pageQueue is a queue for the page. Decisions are by this machine's user and on what the page showed,
-// whatever a request says. An undo must name its batch. Suggestions have the pieces that the page draws.
+// whatever a request says. An undo must name its batch. Proposals have the pieces that the page draws.
 type pageQueue struct{ queue.Queue }
 
 func (q pageQueue) Decide(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error) {
@@ -179,7 +182,9 @@ func (q pageQueue) Undo(ctx context.Context, r queue.UndoRequest) (queue.Outcome
 func (q pageQueue) List(ctx context.Context, detailed bool) ([]queue.Suggestion, error) {
 	list, err := q.Queue.List(ctx, detailed)
 	for i := range list {
-		list[i].Pieces = list[i].InPieces()
+		if list[i].IsProposal() {
+			list[i].Pieces = list[i].InPieces()
+		}
 	}
 	return list, err
 }

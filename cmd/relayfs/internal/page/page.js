@@ -1,24 +1,31 @@
-"use strict";
-
-// The review page: it draws what /api/suggestions lists, sends decisions, and
-// draws again when /api/changes says that something changed, whoever did it.
-// Note text is untrusted: it enters the document as text nodes only.
+// The review page: it draws the note that is open, as /api/document has it, beside a list of what is pending
+// (/api/suggestions), sends decisions, and draws again when /api/changes says that something changed, whoever
+// did it.
 //
-// It decides only on what it shows: each request says in which revision each
-// suggestion was drawn, and a key works on the card that has the focus and is in
-// sight. Otherwise it brings that card there first.
+// It decides only on what it shows: each request says in which revision each suggestion was drawn or listed, and
+// a key works on the change that has the focus and is in sight. Otherwise it brings that change there first.
+//
+// Nothing moves that a person looks at: what has not changed keeps its elements, and what stands at the top of
+// the window, or has the focus, stays where it is.
+
+import { button, draw, drawProperties, drawSource, element, plural } from "./draw.js";
 
 const token = location.hash.slice(1);
 const confirmAbove = 10; // suggestions that are decided at once without asking
 const retryAfter = 2000; // ms, when relayfs does not answer
 const maxReason = 1000; // characters; relayfs has a limit of bytes beside it
-const pageSize = 500; // suggestions that are drawn at a time
 const changesPatience = 60_000; // ms, far longer than relayfs holds an answer back
+const narrow = matchMedia("(max-width: 45rem)"); // as in page.css: the queue is above the note, and closed
+const proposals = ""; // the place of what is not in the text of a note
 
-let pending = [];
-let drawn = []; // the suggestions on the page, as they were drawn
+let pending = []; // what is listed
+let place; // what is open: the path of a note, or proposals
+let note = null; // the note that is open, as it was answered
+let plain = false; // it is shown as source
+let rows = new Map(); // what is drawn, by what it was drawn from
 let selected = ""; // id of the suggestion that has the focus, or gets it
-let form = null; // the open form, {id, verdict}; verdict "changed" is for editing the text, others are for giving a reason
+let form = null; // the open form, {ids, verdict}; verdict "changed" is for editing the text, others are for giving a reason
+const apart = new Set(); // suggestions that are decided one by one though they stand beside each other
 // What was decided in this tab and not taken back, the newest last: {batch, what}.
 const decided = JSON.parse(sessionStorage.getItem("decided") || "[]");
 
@@ -40,102 +47,190 @@ async function api(path, body) {
 	return JSON.parse(text);
 }
 
-// element makes an element with properties and children; strings become text.
-function element(name, properties, ...children) {
-	const e = Object.assign(document.createElement(name), properties);
-	e.append(...children);
-	return e;
-}
-
-function button(label, title, act) {
-	return element("button", { type: "button", title, onclick: act }, label);
-}
-
 function say(text, bad) {
 	const m = $("message");
 	m.textContent = text;
 	m.className = bad ? "bad" : "";
-	m.hidden = !text;
 }
 
-function plural(n, what) {
-	return n === 1 ? "1 " + what : n + " " + what + "s";
-}
+// ---- the queue
 
-function visible() {
+const placeOf = (s) => (s.line ? s.path : proposals);
+
+function matches(s) {
+	const [author, session] = JSON.parse($("who").value || "[]");
+	if (author !== undefined && s.author !== author || session !== undefined && s.session !== session) return false;
 	const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
-	return pending.filter((s) => words.every((w) => `${s.path} ${s.author} ${s.kind}`.toLowerCase().includes(w)));
+	return words.every((w) => `${s.path} ${s.author} ${s.kind} ${s.session}`.toLowerCase().includes(w));
 }
 
-// draw shows the part of the list that the selected suggestion is in.
-function draw() {
-	const list = visible();
-	const at = Math.max(list.findIndex((s) => s.id === selected), 0);
-	selected = list.length > 0 ? list[at].id : "";
-	const first = at - at % pageSize;
-	drawn = list.slice(first, first + pageSize);
+const filtered = () => $("filter").value.trim() !== "" || $("who").value !== "";
+
+// places lists where something is pending that the filter shows: proposals first, then notes by path.
+function places() {
+	const counts = new Map();
+	for (const s of pending) if (matches(s)) counts.set(placeOf(s), (counts.get(placeOf(s)) || 0) + 1);
+	const list = [...counts].map(([at, count]) => ({ at, count })).sort((a, b) => (a.at < b.at ? -1 : 1));
+	return list;
+}
+
+function drawQueue() {
+	const list = places();
 	const nodes = [];
-	if (first > 0) nodes.push(turn(`Show the ${pageSize} before these`, list[first - pageSize]));
-	let path;
-	for (const s of drawn) {
-		if (s.path !== path) {
-			path = s.path;
-			nodes.push(heading(path));
+	let folder;
+	for (const { at, count } of list) {
+		const cut = at.lastIndexOf("/");
+		if (at !== proposals && at.slice(0, cut) !== folder) {
+			folder = at.slice(0, cut);
+			nodes.push(element("h2", { dir: "auto" }, folder));
 		}
-		nodes.push(card(s));
+		const entry = button("", at, () => openPlace(at, true), "place");
+		entry.append(element("span", { dir: "auto" }, at === proposals ? "Renames, deletions, files" : at.slice(cut + 1).replace(/\.md$/, "")), element("span", { className: "n" }, String(count)));
+		if (at === place) entry.setAttribute("aria-current", "true");
+		nodes.push(entry);
 	}
-	const after = list.length - first - drawn.length;
-	if (after > 0) nodes.push(turn(`Show the next ${Math.min(after, pageSize)} of ${after} more`, list[first + pageSize]));
-	if (list.length === 0) nodes.push(element("p", {}, pending.length ? "Nothing pending matches the filter." : "Nothing is pending."));
-	$("list").replaceChildren(...nodes);
-	const where = list.length > drawn.length ? `, ${first + 1} to ${first + drawn.length} shown` : "";
-	$("count").textContent = plural(list.length, "pending suggestion") + where;
+	if (!list.length) nodes.push(element("p", {}, pending.length ? "Nothing pending matches the filter." : "Nothing is pending."));
+	$("places").replaceChildren(...nodes);
+	const shown = pending.filter(matches);
+	$("count").textContent = plural(shown.length, "pending suggestion");
 	$("undo").disabled = decided.length === 0;
+	$("bulk").replaceChildren(...(filtered() && shown.length > 0 ? decisions(shown, ` in ${plural(list.length, "place")}`, () => shown) : []));
+	drawWho();
 }
 
-// turn is a button that shows the part of the list in which s is.
-function turn(label, s) {
-	return element("p", {}, button(label, "", () => select(s)));
+// drawWho offers the authors and their sessions, with what is pending of each.
+function drawWho() {
+	const counts = new Map();
+	const add = (value, label) => counts.set(value, { label, n: (counts.get(value)?.n || 0) + 1 });
+	for (const s of pending) {
+		add(JSON.stringify([s.author]), s.author || "no author");
+		if (s.session) add(JSON.stringify([s.author, s.session]), `${s.author || "no author"} · ${s.session}`);
+	}
+	const now = $("who").value;
+	if (now && !counts.has(now)) counts.set(now, { label: JSON.parse(now).join(" · "), n: 0 });
+	const options = [...counts].sort((a, b) => (a[1].label < b[1].label ? -1 : 1)).map(([value, { label, n }]) => ({ value, text: `${label} (${n})` }));
+	options.unshift({ value: "", text: "everybody" });
+	const drawn = JSON.stringify(options);
+	if ($("who").dataset.drawn === drawn) return;
+	$("who").dataset.drawn = drawn;
+	$("who").replaceChildren(...options.map((o) => element("option", o)));
+	$("who").value = now;
 }
 
-// heading has the buttons for what is drawn of a note, which may be less than the
-// note has.
-function heading(path) {
-	const here = drawn.filter((s) => s.path === path);
-	const what = here.length === pending.filter((s) => s.path === path).length ? "note" : `the ${here.length} shown`;
-	return element("h2", {}, path,
-		button("Accept " + what, "A", () => decideNote(path, "accepted")),
-		button("Reject " + what, "R", () => decideNote(path, "rejected")));
+// ---- the note
+
+// groups returns what is decided at once of those ids, as far as the filter shows it.
+function groupsOf(block) {
+	const out = [];
+	for (const group of block.groups || []) {
+		const ids = group.filter((id) => matches(byID(id)));
+		if (ids.some((id) => apart.has(id))) out.push(...ids.map((id) => [id]));
+		else if (ids.length) out.push(ids);
+	}
+	return out;
 }
 
-function card(s) {
-	const e = element("article", { id: "s-" + s.id, tabIndex: -1 });
-	e.append(element("div", { className: "about" }, about(s)), text(s));
-	for (const c of s.comments || []) e.append(element("div", { className: "comment", dir: "auto" }, c));
-	e.append(form?.id !== s.id ? actions(s) : form.verdict === "changed" ? editor(s) : reasons(s, form.verdict));
+function byID(id) {
+	return note.suggestions.find((s) => s.id === id);
+}
+
+// blocks are what is drawn of the open place, each of {key, make}: what is drawn of equal keys is equal.
+function blocks() {
+	const out = [];
+	const add = (data, make) => out.push({ key: JSON.stringify(data), make });
+	add(["head", place, inPlace().map((s) => s.id), filtered(), plain, note.new], head);
+	if (note.properties) add(note.properties, () => element("div", { className: "row" }, element("div", { className: "text" }, drawProperties(note.properties))));
+	note.blocks.forEach((b) => {
+		const groups = groupsOf(b);
+		const open = form && groups.find((g) => g.includes(form.ids[0]));
+		add([b, groups.map((g) => g.map(byID)), (b.comments || []).map((i) => note.comments[i]), open && form], () => row(b, groups));
+	});
+	return out;
+}
+
+// inPlace lists what is shown of the open place, as it was drawn.
+function inPlace() {
+	return note ? note.suggestions.filter(matches) : [];
+}
+
+function head() {
+	const list = inPlace();
+	const name = place === proposals ? "Renames, deletions and files" : place;
+	const title = element("h2", { dir: "auto" }, name);
+	if (note.new) title.append(element("span", { className: "badge" }, "new note"));
+	const e = element("div", { className: "row head" }, title);
+	const actions = element("div", { className: "actions" });
+	if (list.length > 0) actions.append(...decisions(list, filtered() ? " shown" : " in this note", inPlace, "AR"));
+	if (place !== proposals) actions.append(button(plain ? "Document" : "Source", "t", toggleSource, "quiet"));
+	e.append(actions);
 	return e;
 }
 
-function about(s) {
-	const parts = s.line ? ["line " + s.line, s.kind] : ["proposal"];
-	if (s.author) parts.push(s.author);
-	if (s.time) parts.push(new Date(s.time).toLocaleString());
-	return parts.join(" · ");
+// decisions are two buttons for several suggestions. The number on them is what they do.
+function decisions(list, where, of, keys = "") {
+	return [button(`Accept ${list.length}${where}`, keys[0] || "", (ev) => once(ev) && decide(of(), "accepted"), "accept"),
+		button(`Reject ${list.length}${where}`, keys[1] || "", (ev) => once(ev) && decide(of(), "rejected"), "reject")];
 }
 
-function text(s) {
-	const tags = { old: "del", new: "ins" };
-	const e = element("div", { className: "text", dir: "auto" });
-	for (const p of s.pieces || []) e.append(tags[p.kind] ? element(tags[p.kind], {}, p.text) : p.text);
+// once is false for the second click of two: it was meant for what stood there before.
+const once = (ev) => ev.detail < 2;
+
+function row(b, groups) {
+	const e = element("div", { className: "row" });
+	const text = element("div", { className: "text", dir: "auto" }, ...draw(b.nodes));
+	if (b.source) text.append(drawSource(b.source));
+	const mine = new Set(groups.flat());
+	for (const m of text.querySelectorAll("[data-id]")) {
+		if (mine.has(m.dataset.id)) m.onclick = () => select(m.dataset.id);
+		else m.classList.add("other");
+	}
+	e.append(text);
+	if (groups.length === 0 && !b.comments) return e;
+	const side = element("div", { className: "side" }, ...groups.map((g) => card(g.map(byID))));
+	if (groups.length > 1) {
+		const here = groups.flat().map(byID);
+		side.append(element("div", { className: "actions here" }, ...decisions(here, " here", () => here)));
+	}
+	for (const i of b.comments || []) {
+		const c = note.comments[i];
+		side.append(element("div", { className: "remark" }, element("div", { className: "about" }, signature(c)), element("div", { className: "comment", dir: "auto" }, c.text)));
+	}
+	e.append(side);
 	return e;
 }
 
-function actions(s) {
+function signature(s) {
+	return [s.author, s.time && new Date(s.time).toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" })].filter(Boolean).join(" · ");
+}
+
+// card has the buttons for suggestions that are decided at once.
+function card(list) {
+	const [s] = list;
+	const what = list.length > 1 ? plural(list.length, "change") : s.line ? `line ${s.line}, ${s.kind}` : "proposal";
+	const e = element("article", { id: "s-" + s.id, className: "card", tabIndex: -1, ariaLabel: [what, signature(s), ...list.map(gist)].filter(Boolean).join("; ") });
+	e.dataset.ids = list.map((x) => x.id).join(" ");
+	if (signature(s)) e.append(element("div", { className: "about", dir: "auto" }, signature(s)));
+	for (const c of list.flatMap((x) => x.comments || [])) e.append(element("div", { className: "comment", dir: "auto" }, c));
+	const open = form && form.ids[0] === s.id;
+	e.append(!open ? actions(list) : form.verdict === "changed" ? editor(s) : reasons(list, form.verdict));
+	return e;
+}
+
+// gist tells a suggestion to who cannot see it.
+function gist(s) {
+	if (!s.line) return (s.pieces || []).map((p) => p.text).join("");
+	const short = (t) => (t.length > 80 ? t.slice(0, 60) + " … " + t.slice(-15) : t);
+	return [s.old && `old: ${short(s.old)}`, s.new && `new: ${short(s.new)}`].filter(Boolean).join("; ");
+}
+
+function actions(list) {
+	const n = list.length > 1 ? ` ${list.length}` : "";
 	const e = element("div", { className: "actions" },
-		button("Accept", "y", () => decide([s], "accepted")),
-		button("Reject", "n", () => decide([s], "rejected")));
-	if (editable(s)) e.append(button("Edit", "e", () => openForm(s, "changed")));
-	e.append(button("Give a reason", "r", () => openForm(s, "rejected")));
+		button("Accept" + n, "y", (ev) => once(ev) && decide(list, "accepted"), "accept"),
+		button("Reject" + n, "n", (ev) => once(ev) && decide(list, "rejected"), "reject"));
+	if (n) e.append(button("One by one", "s", () => separate(list), "quiet"));
+	else if (editable(list[0])) e.append(button("Edit", "e", () => openForm(list, "changed"), "quiet"));
+	e.append(button("Reason", "r: give a reason", () => openForm(list, "rejected"), "quiet"));
 	return e;
 }
 
@@ -146,105 +241,226 @@ function editable(s) {
 }
 
 function editor(s) {
-	const area = element("textarea", { value: s.new || s.old, dir: "auto", ariaLabel: "the text instead" });
+	const area = element("textarea", { value: form.text ?? (s.new || s.old), dir: "auto", ariaLabel: "the text instead" });
+	area.oninput = () => { form.text = area.value; };
 	area.onkeydown = (ev) => {
 		if (ev.key === "Escape") closeForm();
-		if (ev.key === "Enter" && (ev.ctrlKey || ev.metaKey)) amend(s, area.value);
+		if (ev.key === "Enter" && (ev.ctrlKey || ev.metaKey)) decide([s], "changed", "", area.value);
 	};
 	return element("div", {}, area, element("div", { className: "actions" },
-		button("Accept this text", "Ctrl+Enter", () => amend(s, area.value)),
-		button("Cancel", "Esc", () => closeForm())));
+		button("Accept this text", "Ctrl+Enter", () => decide([s], "changed", "", area.value), "accept"),
+		button("Cancel", "Esc", closeForm, "quiet")));
 }
 
-// reasons asks why a suggestion is decided on as it is, in words that its author
+// reasons asks why suggestions are decided on as they are, in words that their author
 // is told. The Enter key gives the verdict.
-function reasons(s, verdict) {
+function reasons(list, verdict) {
 	const why = element("input", {
-		type: "text", dir: "auto", maxLength: maxReason, ariaLabel: "the reason",
-		placeholder: `why? the author is told; Enter ${verdict === "accepted" ? "accepts" : "rejects"}`,
+		type: "text", dir: "auto", maxLength: maxReason, ariaLabel: "the reason", value: form.text ?? "",
+		placeholder: `why? Enter ${verdict === "accepted" ? "accepts" : "rejects"}`,
 	});
+	why.oninput = () => { form.text = why.value; };
 	why.onkeydown = (ev) => {
 		if (ev.key === "Escape") closeForm();
-		if (ev.key === "Enter" && !ev.isComposing) decide([s], verdict, why.value);
+		if (ev.key === "Enter" && !ev.isComposing) decide(list, verdict, why.value);
 	};
 	return element("div", { className: "actions" }, why,
-		button("Accept", "", () => decide([s], "accepted", why.value)),
-		button("Reject", "", () => decide([s], "rejected", why.value)),
-		button("Cancel", "Esc", () => closeForm()));
+		button("Accept", "", () => decide(list, "accepted", why.value), "accept"),
+		button("Reject", "", () => decide(list, "rejected", why.value), "reject"),
+		button("Cancel", "Esc", closeForm, "quiet"));
 }
 
-function openForm(s, verdict) {
-	form = { id: s.id, verdict };
-	select(s);
+function openForm(list, verdict) {
+	form = { ids: list.map((s) => s.id), verdict };
+	redraw();
+	focusOn(list[0].id);
 }
 
 function closeForm() {
+	const id = form?.ids[0];
 	form = null;
-	refresh(); // what changed meanwhile was not drawn
+	refresh().then(() => id && focusOn(id)); // what changed meanwhile was not drawn
 }
 
-// select draws the suggestion, if it is not, and gives it the focus.
-function select(s) {
-	selected = s.id;
-	draw();
-	focusSelected();
+function separate(list) {
+	for (const s of list) apart.add(s.id);
+	redraw();
+	focusOn(list[0].id);
 }
 
-function focusSelected(how) {
-	const e = $("s-" + selected);
+async function toggleSource() {
+	plain = !plain;
+	await refresh();
+	focusOn(selected);
+}
+
+// proposed is the place of proposals, in the form of a note.
+function proposed() {
+	const list = pending.filter((s) => !s.line);
+	return {
+		suggestions: list, comments: [],
+		blocks: list.map((s) => ({ nodes: proposal(s), groups: [[s.id]] })),
+	};
+}
+
+// proposal is what one would do, the contents of a file, and the links that are rewritten with it.
+function proposal(s) {
+	const [what, ...contents] = s.pieces || [];
+	const nodes = [{ t: "p", c: [{ t: "strong", c: [{ x: s.path }] }, { x: ": " + what.text.trim() }] }];
+	if (contents.length) nodes.push({ t: "pre", c: contents.map((p) => ({ x: p.text, k: p.kind === "kept" ? undefined : p.kind, s: s.id })) });
+	const links = pending.filter((x) => x.proposal === s.id);
+	if (links.length) {
+		nodes.push({ t: "p", c: [{ x: "Links that change with it:" }] }, { t: "ul", c: links.map((x) => ({ t: "li", c: [
+			{ x: `${x.path}, line ${x.line}: ` }, { x: x.old, k: "old", s: s.id }, { x: " " }, { x: x.new, k: "new", s: s.id }] })) });
+	}
+	return nodes;
+}
+
+// redraw draws what has changed of the open place. What a person looks at stays where it is.
+function redraw() {
+	drawQueue();
+	const main = $("note");
+	if (!note) {
+		rows = new Map();
+		main.replaceChildren(element("p", { className: "empty" }, pending.length ? "Nothing pending matches the filter." : "Nothing is pending."));
+		return;
+	}
+	const anchor = anchorOf(main);
+	const before = anchor?.getBoundingClientRect().top;
+	const kept = new Map();
+	const nodes = blocks().map(({ key, make }) => {
+		const e = rows.get(key)?.shift() || make();
+		kept.set(key, [...(kept.get(key) || []), e]);
+		return e;
+	});
+	const wanted = new Set(nodes);
+	for (const e of [...main.childNodes]) if (!wanted.has(e)) e.remove();
+	nodes.forEach((e, i) => main.childNodes[i] !== e && main.insertBefore(e, main.childNodes[i] || null));
+	rows = kept;
+	if (anchor?.isConnected) main.scrollTop += anchor.getBoundingClientRect().top - before;
+	markSelected();
+}
+
+// anchorOf is the row that has the focus, or that is the first in sight.
+function anchorOf(main) {
+	const top = main.getBoundingClientRect().top;
+	const focused = document.activeElement.closest?.(".row");
+	const inSight = (e) => e.getBoundingClientRect().bottom > top + 8;
+	return focused && inSight(focused) ? focused : [...main.children].find(inSight);
+}
+
+// openPlace opens a note or the proposals.
+async function openPlace(at, focus, end) {
+	if (at !== place) form = null;
+	place = at;
+	note = null;
+	rows = new Map();
+	if (narrow.matches) $("queue").open = false;
+	try {
+		await readNote();
+	} catch (err) {
+		say(err.message, true);
+	}
+	$("note").replaceChildren();
+	redraw();
+	$("note").scrollTop = 0;
+	if (focus) {
+		const all = cards();
+		focusOn((end === "last" ? all.at(-1) : all[0])?.id.slice(2) || "");
+	}
+}
+
+async function readNote() {
+	const at = place;
+	if (at === undefined) return;
+	const read = at === proposals ? proposed() : await api(`/document?path=${encodeURIComponent(at)}${plain ? "&plain=1" : ""}`);
+	if (at === place) note = read;
+}
+
+// ---- the focus
+
+const cards = () => [...$("note").querySelectorAll(".card")];
+const cardOf = (id) => cards().find((e) => e.dataset.ids.split(" ").includes(id));
+const idsOf = (e) => e?.dataset.ids.split(" ") || [];
+
+// select makes a suggestion of the open place the one that keys are for.
+function select(id) {
+	focusOn(id);
+}
+
+function focusOn(id, how) {
+	const e = cardOf(id);
 	if (!e) return;
+	selected = id;
 	const field = e.querySelector("textarea, input");
 	if (field) field.focus(how);
 	else if (document.activeElement !== $("filter")) e.focus(how);
+	markSelected();
+	if (!how) e.closest(".row").scrollIntoView({ block: "nearest" });
+	if (!how) e.scrollIntoView({ block: "nearest" });
 }
 
-// current is the suggestion that a key is for: the one whose card has the focus and
-// is in sight. If that is not so, the key is not for anything, and brings it about.
+// markSelected shows in the text which changes the card with the focus is about.
+function markSelected() {
+	const ids = new Set(idsOf(cardOf(selected)));
+	for (const m of $("note").querySelectorAll("[data-id]")) m.classList.toggle("on", ids.has(m.dataset.id));
+}
+
+// current is what a key is for: the suggestions whose card has the focus and is in sight. If that is not so,
+// the key is not for anything, and brings it about.
 function current() {
-	const e = $("s-" + selected);
-	const at = e?.getBoundingClientRect();
-	const seen = e && at.bottom > $("header").getBoundingClientRect().bottom && at.top < $("footer").getBoundingClientRect().top;
-	if (e && e.contains(document.activeElement) && seen) return drawn.find((s) => s.id === selected);
-	focusSelected();
-	e?.scrollIntoView({ block: "nearest" });
+	const e = cardOf(selected);
+	if (!e) {
+		if (cards().length) focusOn(idsOf(cards()[0])[0]);
+		return undefined;
+	}
+	const at = e.getBoundingClientRect(), window = $("note").getBoundingClientRect();
+	if (e.contains(document.activeElement) && at.bottom > window.top && at.top < window.bottom) return idsOf(e).map(byID);
+	focusOn(selected);
 	return undefined;
 }
 
-function move(step) {
-	const list = visible();
-	const at = list.findIndex((s) => s.id === selected);
-	if (!$("s-" + selected)?.contains(document.activeElement)) return focusSelected();
-	const next = list[Math.min(Math.max(at + step, 0), list.length - 1)];
-	if (!next) return;
-	if (!drawn.some((s) => s.id === next.id)) return select(next);
-	selected = next.id;
-	focusSelected();
+async function move(step) {
+	const all = cards();
+	const at = all.indexOf(cardOf(selected));
+	if (at >= 0 && !all[at].contains(document.activeElement)) return focusOn(selected);
+	const next = at < 0 ? all[0] : all[at + step];
+	if (next) return focusOn(idsOf(next)[0]);
+	const list = places();
+	const here = list.findIndex((p) => p.at === place);
+	const to = here < 0 ? list.find((p) => p.at > place) || list[0] : list[here + step];
+	if (to) await openPlace(to.at, true, step < 0 ? "last" : "first");
 }
 
-// selectAfter selects what follows the suggestions that are going away.
-function selectAfter(gone) {
-	const list = visible();
-	const last = list.findLastIndex((s) => gone.includes(s.id));
-	const next = list.slice(last + 1).find((s) => !gone.includes(s.id)) || list.findLast((s) => !gone.includes(s.id));
-	selected = next ? next.id : "";
+// after finds what gets the focus when suggestions go away: what follows them in the note, or precedes them.
+function after(gone) {
+	const all = cards();
+	const left = (e) => idsOf(e).some((id) => !gone.includes(id));
+	const last = all.findLastIndex((e) => idsOf(e).some((id) => gone.includes(id)));
+	const next = all.slice(last + 1).find(left) || all.findLast(left);
+	return idsOf(next).find((id) => !gone.includes(id)) || "";
 }
+
+// ---- decisions
 
 // act sends a request, and says what came of it when that is drawn: what is said
-// to be done can be built upon.
+// to be done can be built upon. It returns whether it was answered, and the status if not.
 async function act(request, path, done) {
-	let report;
+	let report, ok = false, status;
 	try {
 		const out = await api(path, request);
 		const trouble = Object.entries(out.failed || {}).map(([p, why]) => `${p}: nothing changed: ${why}`);
 		for (const a of out.away || []) trouble.push(`${a.path}: ${JSON.stringify(a.text)} stays away: ${a.why}`);
 		if ((out.missing || []).length) trouble.push("not pending any more: " + out.missing.join(", "));
 		report = [[done(out), ...trouble].join("\n"), trouble.length > 0];
+		ok = true;
 	} catch (err) {
-		report = [err.message, true, err.status];
+		report = [err.message, true];
+		status = err.status;
 	}
-	if (await refresh()) focusSelected();
+	const read = await refresh();
 	say(report[0], report[1]);
-	return report[2];
+	return { ok, status, read };
 }
 
 // remember keeps what was decided for undo, also over a reload of the tab.
@@ -255,63 +471,87 @@ function remember() {
 
 async function decide(list, verdict, reason = "", text) {
 	if (list.length === 0) return;
+	const notes = new Set(list.map((s) => s.path));
+	const where = notes.size > 1 ? plural(notes.size, "note") : list[0].path;
 	const what = plural(list.length, "suggestion");
-	if (list.length > confirmAbove && !confirm(`${verdict === "accepted" ? "Accept" : "Reject"} ${what} in ${list[0].path}?`)) return;
+	if (list.length > confirmAbove && !confirm(`${verdict === "accepted" ? "Accept" : "Reject"} ${what} in ${where}?`)) return;
 	const force = list.length === 1 && verdict === "accepted" && Boolean(list[0].stale);
 	if (force && !confirm("It changed since this was proposed. Accept all the same?")) return;
+	const typed = form;
 	form = null;
-	selectAfter(list.map((s) => s.id));
-	focusSelected(); // it is drawn: the next key may be for it
+	const gone = list.map((s) => s.id);
+	const next = after(gone);
+	if (next) focusOn(next, { preventScroll: true }); // it is drawn: the next key may be for it
 	const shown = Object.fromEntries(list.map((s) => [s.id, s.revision]));
-	await act({ shown, verdict, reason, force, text }, "/decide", (out) => {
+	const { ok, read } = await act({ shown, verdict, reason, force, text }, "/decide", (out) => {
 		const done = verdict === "changed" ? "accepted as you wrote it" : `${plural(out.suggestions.length, "suggestion")} ${verdict}`;
-		if (out.notes > 0) decided.push({ batch: out.batch, what: `${done} in ${list[0].path}` });
+		if (out.notes > 0) decided.push({ batch: out.batch, what: `${done} in ${where}` });
 		remember();
 		return done;
 	});
+	if (!ok && typed?.text) return keepTyped(typed);
+	if (read) focusOn(ok ? selected : gone[0]);
+	if (read && ok && !next && places().length > 0 && !cardOf(selected)) selected = "";
 }
 
-// decideNote decides on what is drawn of a note.
-async function decideNote(path, verdict) {
-	await decide(drawn.filter((s) => s.path === path), verdict);
-}
-
-async function amend(s, text) {
-	await decide([s], "changed", "", text);
+// keepTyped brings back the form in which a person has typed what could not be sent.
+// If its suggestion is not there any more, the text stays to be copied.
+function keepTyped(typed) {
+	if (cardOf(typed.ids[0])) {
+		form = typed;
+		redraw();
+		return focusOn(typed.ids[0]);
+	}
+	const box = element("div", { className: "row kept" }, element("p", {}, "This was decided elsewhere. What you typed is here, to copy:"),
+		element("textarea", { value: typed.text, readOnly: true, ariaLabel: "what you typed" }));
+	box.append(button("Close", "", () => box.remove(), "quiet"));
+	$("header").after(box);
+	box.querySelector("textarea").select();
 }
 
 // undo takes back the newest decision of this tab: not what others decided.
 async function undo() {
 	const last = decided.at(-1);
 	if (!last) return say("nothing to take back here; 'relayfs suggestions undo' reaches further back", true);
-	const status = await act({ batch: last.batch }, "/undo", (out) => {
+	let back;
+	const { status } = await act({ batch: last.batch }, "/undo", (out) => {
 		decided.pop();
-		if (out.suggestions.length > 0) selected = out.suggestions[0].id;
+		back = out.suggestions[0];
 		return out.notes > 0 ? `taken back: ${last.what}` : `not taken back: ${last.what}; 'relayfs suggestions undo ${last.batch}' tries again`;
 	});
 	if (status === 410) decided.pop(); // somebody else did
 	remember();
+	if (back && placeOf(back) !== place) await openPlace(placeOf(back));
+	if (back) focusOn(back.id);
 }
 
-// refresh reads the list and draws it, and returns whether that could be done. What
-// had the focus has it again only if it is what it was: so no key meets what has
-// just come into its place.
+// refresh reads what is pending and the open note, draws what has changed, and returns whether that could be
+// done. What had the focus has it again only if it is what it was: so no key meets what has just come into its
+// place. Who reads elsewhere stays there.
 async function refresh() {
-	const before = drawn.find((s) => s.id === selected);
-	const focused = Boolean($("s-" + selected)?.contains(document.activeElement));
-	const at = visible().findIndex((s) => s.id === selected);
+	const old = cardOf(selected);
+	const focused = Boolean(old?.contains(document.activeElement));
+	const revisions = (e) => JSON.stringify(idsOf(e).map((id) => [id, note?.suggestions.find((s) => s.id === id)?.revision]));
+	const was = revisions(old);
+	const following = after(idsOf(old));
 	try {
-		pending = await api("/suggestions?context=1");
+		pending = await api("/suggestions");
+		if (place === undefined || !pending.some((s) => placeOf(s) === place) && place === proposals) place = places()[0]?.at;
+		await readNote();
 	} catch (err) {
-		say(err.message, true);
-		return false;
+		if (err.status !== 404) {
+			say(err.message, true);
+			return false;
+		}
+		note = null; // it is gone
+		place = places()[0]?.at;
 	}
-	if (!pending.some((s) => s.id === form?.id)) form = null;
-	const list = visible();
-	if (!list.some((s) => s.id === selected)) selected = list[Math.min(Math.max(at, 0), list.length - 1)]?.id || "";
-	draw();
-	const same = drawn.some((s) => s.id === before?.id && s.revision === before.revision && s.id === selected);
-	if (same && focused) focusSelected({ preventScroll: true }); // who reads elsewhere stays there
+	if (form && !pending.some((s) => s.id === form.ids[0])) form = null;
+	redraw();
+	const now = cardOf(selected);
+	if (!now) selected = cardOf(following) ? following : idsOf(cards()[0])[0] || "";
+	else if (focused && revisions(now) === was) focusOn(selected, { preventScroll: true });
+	else if (focused) document.activeElement.blur();
 	return true;
 }
 
@@ -325,7 +565,7 @@ async function follow() {
 			if (lost && $("message").textContent === lost) say("");
 			lost = "";
 			if (now !== seen && !form && !await refresh()) throw new Error($("message").textContent);
-			if (seen === 0) focusSelected();
+			if (seen === 0) focusOn(idsOf(cards()[0])[0]);
 			seen = now;
 		} catch (err) {
 			lost = err.message;
@@ -335,38 +575,57 @@ async function follow() {
 	}
 }
 
-// on makes a key of what is done with the suggestion that it is for.
-const on = (act) => () => {
-	const s = current();
-	if (s) act(s);
+// ---- keys
+
+// on makes a key of what is done with the suggestions that it is for.
+const on = (what) => () => {
+	const list = current();
+	if (list) what(list);
 };
 
 const keys = {
 	j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
-	y: on((s) => decide([s], "accepted")), n: on((s) => decide([s], "rejected")), x: on((s) => decide([s], "rejected")),
-	e: on((s) => editable(s) && openForm(s, "changed")), u: () => undo(),
-	a: on((s) => openForm(s, "accepted")), r: on((s) => openForm(s, "rejected")),
-	A: on((s) => decideNote(s.path, "accepted")), R: on((s) => decideNote(s.path, "rejected")),
-	"/": () => $("filter").focus(),
+	y: on((list) => decide(list, "accepted")), n: on((list) => decide(list, "rejected")), x: on((list) => decide(list, "rejected")),
+	e: on((list) => (list.length > 1 ? separate(list) : editable(list[0]) && openForm(list, "changed"))), s: on(separate), u: () => undo(),
+	a: on((list) => openForm(list, "accepted")), r: on((list) => openForm(list, "rejected")),
+	A: on(() => decide(inPlace(), "accepted")), R: on(() => decide(inPlace(), "rejected")),
+	t: () => place !== proposals && note && toggleSource(),
+	"/": () => {
+		$("queue").open = true;
+		$("filter").focus();
+	},
 };
 
 document.addEventListener("keydown", (ev) => {
-	if (ev.ctrlKey || ev.metaKey || ev.altKey || ["INPUT", "TEXTAREA"].includes(ev.target.tagName)) return;
+	if (ev.ctrlKey || ev.metaKey || ev.altKey || ["INPUT", "TEXTAREA", "SELECT"].includes(ev.target.tagName)) return;
 	const key = keys[ev.key];
 	if (!key) return;
 	ev.preventDefault();
 	key();
 });
-$("list").addEventListener("focusin", (ev) => {
-	const card = ev.target.closest("article");
-	if (card) selected = card.id.slice("s-".length);
+$("note").addEventListener("focusin", (ev) => {
+	const e = ev.target.closest(".card");
+	if (!e) return;
+	if (!idsOf(e).includes(selected)) selected = idsOf(e)[0];
+	markSelected();
 });
-$("filter").addEventListener("input", draw);
+
+// refilter shows what a new filter leaves: the open place, or the first that has some of it.
+async function refilter() {
+	const list = places();
+	if (list.length > 0 && !list.some((p) => p.at === place)) await openPlace(list[0].at);
+	else redraw();
+	if (!cardOf(selected)) selected = idsOf(cards()[0])[0] || "";
+}
+$("filter").addEventListener("input", refilter);
+$("who").addEventListener("change", refilter);
 $("filter").addEventListener("keydown", (ev) => {
 	if (ev.key !== "Enter" && ev.key !== "Escape") return;
 	ev.target.blur();
-	focusSelected();
+	focusOn(selected);
 });
 $("undo").addEventListener("click", undo);
+narrow.addEventListener("change", () => { $("queue").open = !narrow.matches; });
+$("queue").open = !narrow.matches;
 
 follow();

@@ -21,6 +21,8 @@ import (
 type Queue interface {
 	// List returns the pending suggestions; detailed ones have their context.
 	List(ctx context.Context, detailed bool) ([]Suggestion, error)
+	// Note returns the note at a path with what is pending in it.
+	Note(ctx context.Context, path string) (Note, error)
 	Decide(ctx context.Context, r DecideRequest) (Outcome, error)
 	Undo(ctx context.Context, r UndoRequest) (Outcome, error)
 	Log(ctx context.Context, limit int) ([]LogEntry, error)
@@ -73,6 +75,7 @@ func Reviewer() string {
 // Paths of the queue on an owner's socket. Each takes owner.SourceParam too.
 const (
 	suggestionsPath = "/suggestions" // query: context
+	notePath        = "/note"        // query: path
 	journalPath     = "/journal"     // query: limit
 	changesPath     = "/changes"     // query: seen; answers after a change
 	decidePath      = "/decide"      // POST a DecideRequest
@@ -84,6 +87,9 @@ const (
 func Handle(mux *http.ServeMux, q Queue) {
 	mux.HandleFunc("GET "+suggestionsPath, jsonapi.Handler(func(r *http.Request) (any, error) {
 		return q.List(r.Context(), r.FormValue("context") != "")
+	}))
+	mux.HandleFunc("GET "+notePath, jsonapi.Handler(func(r *http.Request) (any, error) {
+		return q.Note(r.Context(), r.FormValue("path"))
 	}))
 	mux.HandleFunc("GET "+journalPath, jsonapi.Handler(func(r *http.Request) (any, error) {
 		limit, err := strconv.Atoi(r.FormValue("limit"))
@@ -117,6 +123,11 @@ func (q Remote) List(ctx context.Context, detailed bool) (list []Suggestion, err
 	}
 	err = q.Client.Get(ctx, suggestionsPath, query, &list)
 	return list, err
+}
+
+func (q Remote) Note(ctx context.Context, path string) (n Note, err error) {
+	err = q.Client.Get(ctx, notePath, url.Values{"path": {path}}, &n)
+	return n, err
 }
 
 func (q Remote) Decide(ctx context.Context, r DecideRequest) (out Outcome, err error) {

@@ -26,21 +26,22 @@ type Suggestion struct {
 	Session  string    `json:"session"`
 	Time     time.Time `json:"time,omitzero"`
 	Comments []string  `json:"comments"`
-	Dir      bool      `json:"dir,omitempty"`   // a proposal about a folder with everything in it
-	Stale    bool      `json:"stale,omitempty"` // a person has changed what the proposal is about
+	Proposal string    `json:"proposal,omitempty"` // id of the rename that it rewrites a link for
+	Dir      bool      `json:"dir,omitempty"`      // a proposal about a folder with everything in it
+	Stale    bool      `json:"stale,omitempty"`    // a person has changed what the proposal is about
 	// Revision identifies what a person decides on: all of the above but Line. If it changes, the
 	// suggestion is not the one that was shown.
 	Revision string `json:"revision"`
 	// Before and After are the accepted view around it: the rest of its lines and contextLines more.
 	Before string  `json:"before,omitempty"`
 	After  string  `json:"after,omitempty"`
-	Pieces []Piece `json:"pieces,omitempty"` // it and its context as the review page draws them
+	Pieces []Piece `json:"pieces,omitempty"` // it and its context, as they are drawn
 }
 
 func newSuggestion(s model.Suggestion) Suggestion {
 	return Suggestion{
 		ID: s.ID, Path: string(s.Path), Line: s.Line, Kind: s.Kind.String(), Old: s.Old, New: s.New,
-		Author: s.Author, Session: s.Session, Time: s.Time, Comments: append([]string{}, s.Comments...),
+		Author: s.Author, Session: s.Session, Time: s.Time, Comments: append([]string{}, s.Comments...), Proposal: s.Proposal,
 	}.revised()
 }
 

@@ -26,6 +26,10 @@ func (q *fakeQueue) List(context.Context, bool) ([]queue.Suggestion, error) {
 	return slices.Clone(q.pending), nil
 }
 
+func (q *fakeQueue) Note(context.Context, string) (queue.Note, error) {
+	return queue.Note{}, errors.New("there are no notes here")
+}
+
 func (q *fakeQueue) Decide(_ context.Context, r queue.DecideRequest) (queue.Outcome, error) {
 	if q.err != nil {
 		return queue.Outcome{}, q.err

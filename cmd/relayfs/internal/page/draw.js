@@ -1,0 +1,87 @@
+// What a note looks like: elements for the nodes that relayfs makes of it. Note text is untrusted: it enters
+// the document as text only, in elements whose names stand here, and nothing of it can be followed or loaded.
+
+// element makes an element with properties and children; strings become text.
+export function element(name, properties, ...children) {
+	const e = Object.assign(document.createElement(name), properties);
+	e.append(...children);
+	return e;
+}
+
+export function button(label, title, act, className = "") {
+	return element("button", { type: "button", title, onclick: act, className }, label);
+}
+
+export function plural(n, what) {
+	return n === 1 ? "1 " + what : n + " " + what + "s";
+}
+
+const plain = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "table", "tr", "th", "td", "hr", "br", "em", "strong", "s", "code"]);
+const blocks = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "table", "tr", "th", "td", "hr", "pre"]);
+const marks = { old: "del", new: "ins" };
+
+// draw makes the elements of nodes. fate is the kind of what they stand in; of those that belong to a suggestion
+// the element that is struck or new as a whole has its id.
+export function draw(nodes, fate) {
+	return (nodes || []).map((n) => {
+		if (!n.t) return n.k && n.k !== fate ? mark(n, n.x) : n.x;
+		const starts = n.k && n.k !== fate;
+		const e = shape(n, starts ? n.k : fate);
+		if (!starts) return e;
+		if (!blocks.has(n.t)) return mark(n, e);
+		e.classList.add(n.k);
+		e.dataset.id = n.s;
+		return e;
+	});
+}
+
+function mark(n, ...content) {
+	const e = element(marks[n.k], {}, ...content);
+	e.dataset.id = n.s;
+	return e;
+}
+
+// shape makes the element of a node, whatever becomes of it.
+function shape(n, fate) {
+	const inner = draw(n.c, fate);
+	const more = n.k && n.a ? [element("span", { className: "target" }, ` → ${n.a}`)] : [];
+	switch (n.t) {
+	case "li":
+		if (n.a) return element("li", { value: Number(n.a) }, ...inner);
+		return element("li", { className: n.c?.[0]?.c?.some((x) => x.t === "checkbox") ? "task" : "" }, ...inner);
+	case "th": case "td": {
+		const cell = element(n.t, {}, ...inner);
+		if (n.a) cell.classList.add(n.a);
+		return cell;
+	}
+	case "pre":
+		return element("pre", { className: n.a === "source" ? "source" : "", title: n.a === "source" ? "" : n.a || "" }, ...inner);
+	case "a":
+		return element("span", { className: "link", title: n.a || "" }, ...inner, ...more);
+	case "wikilink":
+		return element("span", { className: "link", title: n.a }, ...inner, ...(n.a === words(n) ? [] : more));
+	case "embed":
+		return element("span", { className: "embed", title: n.a }, ...inner);
+	case "img":
+		return element("span", { className: "embed", title: n.a || "" }, ...(inner.length ? inner : [n.a || "image"]), ...more);
+	case "math": case "html":
+		return element("code", { className: n.t }, ...inner);
+	case "checkbox":
+		return element("span", { className: "box", role: "img", ariaLabel: n.a ? "done" : "to do" }, n.a ? "☑" : "☐");
+	}
+	return element(plain.has(n.t) ? n.t : "span", {}, ...inner);
+}
+
+function words(n) {
+	return (n.c || []).map((c) => c.x || "").join("");
+}
+
+// drawSource makes the lines of source that show what the block does not.
+export function drawSource(nodes) {
+	return element("pre", { className: "source", title: "in the source of the note" }, ...draw(nodes));
+}
+
+export function drawProperties(list) {
+	return element("table", { className: "properties", ariaLabel: "Properties" },
+		...list.map((p) => element("tr", {}, element("th", { scope: "row" }, p.key), element("td", { dir: "auto" }, p.value))));
+}

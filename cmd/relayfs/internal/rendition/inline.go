@@ -1,0 +1,75 @@
+package rendition
+
+import (
+	"bytes"
+	"regexp"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// linkNode is what CommonMark does not know: a wikilink, an embed or a formula.
+type linkNode struct {
+	ast.BaseInline
+	tag, target string
+	shown       text.Segment
+}
+
+var kindLink = ast.NewNodeKind("ObsidianInline")
+
+func (n *linkNode) Kind() ast.NodeKind { return kindLink }
+
+func (n *linkNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+// wikilinks reads [[target]], [[target|text]] and ![[target]].
+type wikilinks struct{}
+
+func (wikilinks) Trigger() []byte { return []byte{'!', '['} }
+
+func (wikilinks) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	line, at := block.PeekLine()
+	rest := bytes.TrimPrefix(line, []byte("!"))
+	inner, ok := bytes.CutPrefix(rest, []byte("[["))
+	end := bytes.Index(inner, []byte("]]"))
+	if !ok || end <= 0 || bytes.ContainsAny(inner[:end], "[]") {
+		return nil
+	}
+	n := &linkNode{tag: "wikilink"}
+	if len(rest) < len(line) {
+		n.tag = "embed"
+	}
+	target, alias, named := bytes.Cut(inner[:end], []byte("|"))
+	n.target = string(bytes.TrimSuffix(target, []byte(`\`))) // a bar in a table is escaped
+	start := at.Start + len(line) - len(inner)
+	n.shown = text.NewSegment(start, start+len(target))
+	if named && len(alias) > 0 {
+		n.shown = text.NewSegment(start+end-len(alias), start+end)
+	}
+	n.SetPos(at.Start)
+	block.Advance(len(line) - len(inner) + end + 2)
+	return n
+}
+
+// formulas reads $formula$ and $$formula$$ on a line, so that no Markdown is seen in it.
+type formulas struct{}
+
+var formula = regexp.MustCompile(`^(?:\$\$([^$]+)\$\$|\$([^\s$]|[^\s$][^$\n]*[^\s$])\$(?:[^0-9]|$))`)
+
+func (formulas) Trigger() []byte { return []byte{'$'} }
+
+func (formulas) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	line, at := block.PeekLine()
+	found := formula.FindSubmatchIndex(line)
+	if found == nil {
+		return nil
+	}
+	body := found[2:4] // between two signs, or between one
+	if body[0] < 0 {
+		body = found[4:6]
+	}
+	n := &linkNode{tag: "math", shown: text.NewSegment(at.Start+body[0], at.Start+body[1])}
+	n.SetPos(at.Start)
+	block.Advance(body[0] + body[1])
+	return n
+}

@@ -1,0 +1,315 @@
+// Package rendition makes of a note what a person reads on the review page: the blocks of its Markdown, with
+// the pending changes in place.
+//
+// The note is parsed twice, as it was and as it is to be. What both trees have is drawn once; what only one
+// of them has goes or comes. So the page shows no structure that neither of the two has, whatever the marks
+// do to the Markdown around them. A change that no tree shows, such as that of a link's definition, is shown
+// as source below its block. Nothing is HTML: who draws a Node makes elements of the tags that it knows.
+package rendition
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/outline"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// maxParsed is how large a note may be to be drawn as a document. What is larger is drawn as source.
+const maxParsed = 1 << 20
+
+// besideBytes is how much text that stays may be between changes that are decided at once.
+const besideBytes = 30
+
+// Source is what is drawn.
+type Source struct {
+	Text     string                     // raw
+	Places   map[string][]diffwrap.Span // of the marks of each suggestion, by its id
+	Comments []int                      // offsets in Text of comments that belong to no suggestion
+	Plain    bool                       // as source, line by line
+	// Together reports whether two suggestions may be decided at once.
+	Together func(a, b string) bool
+}
+
+// Note is a note as it is drawn.
+type Note struct {
+	Properties []Property `json:"properties,omitempty"`
+	Blocks     []Block    `json:"blocks"`
+	New        bool       `json:"new,omitempty"` // all of it is suggested
+}
+
+// Property is one of the front matter.
+type Property struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// Block is what stands beside the buttons for its changes: a block of the Markdown, an item of a list, or a
+// few of them that one suggestion changes.
+type Block struct {
+	Nodes    []*Node    `json:"nodes"`
+	Groups   [][]string `json:"groups,omitempty"` // ids of suggestions that are decided at once
+	Comments []int      `json:"comments,omitempty"`
+	Source   []*Node    `json:"source,omitempty"` // of changes that Nodes do not show
+
+	at int // in the merged text
+}
+
+// Of renders a note.
+func Of(s Source) Note {
+	m, pieces := merge(s.Text, s.Places)
+	d := drawing{Source: s, merged: m, edges: m.edges()}
+	before, after := m.without(New), m.without(Old)
+	n := Note{New: len(before.text) == 0 && len(after.text) > 0}
+	if s.Plain || len(m.runs) == 0 || m.size > maxParsed || outline.Of(string(after.text)).TooDeep != nil || outline.Of(string(before.text)).TooDeep != nil {
+		d.source()
+	} else {
+		n.Properties = properties(string(after.text))
+		c := combiner{m}
+		d.blocks(c.lists(before.tree(bodyOf(before)), after.tree(bodyOf(after))))
+	}
+	d.number()
+	d.showRest()
+	for i, off := range s.Comments {
+		b := d.blockAt(placeOf(pieces, off))
+		b.Comments = append(b.Comments, i)
+	}
+	for i := range d.out {
+		d.out[i].Nodes = joined(d.out[i].Nodes)
+	}
+	n.Blocks = d.out
+	return n
+}
+
+func bodyOf(v *view) int {
+	_, body, _ := frontmatter.Split(string(v.text))
+	return body
+}
+
+// properties returns those of the front matter; of one that is no YAML its text.
+func properties(note string) []Property {
+	list, err := frontmatter.Parse(note)
+	if err != nil {
+		yaml, _, _ := frontmatter.Split(note)
+		return []Property{{Value: yaml}}
+	}
+	var out []Property
+	for _, p := range list {
+		out = append(out, Property{p.Key, valueText(p.Value)})
+	}
+	return out
+}
+
+func valueText(v any) string {
+	list, ok := v.([]any)
+	if !ok {
+		return frontmatter.Text(v)
+	}
+	var texts []string
+	for _, x := range list {
+		texts = append(texts, frontmatter.Text(x))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// drawing collects the blocks of a note.
+type drawing struct {
+	Source
+	merged *merged
+	edges  map[string]edges
+	out    []Block
+}
+
+// blocks makes blocks of the nodes: of a list, of each of its items. Nodes with parts of one suggestion are one.
+func (d *drawing) blocks(nodes []*Node) {
+	last := make(map[string]bool) // the suggestions of the last block
+	add := func(n *Node) {
+		ids := make(map[string]bool)
+		n.eachID(func(id string) { ids[id] = true })
+		for id := range ids {
+			if last[id] {
+				b := &d.out[len(d.out)-1]
+				b.Nodes = append(b.Nodes, n)
+				for id := range ids {
+					last[id] = true
+				}
+				return
+			}
+		}
+		d.out = append(d.out, Block{Nodes: []*Node{n}, at: n.at})
+		last = ids
+	}
+	for _, n := range nodes {
+		if n.Tag != "ul" && n.Tag != "ol" {
+			add(n)
+			continue
+		}
+		for _, item := range n.Children {
+			add(&Node{Tag: n.Tag, Kind: n.Kind, ID: n.ID, Children: []*Node{item}, at: item.at, end: item.end})
+		}
+	}
+}
+
+// source makes a block of each line of the merged text that has no change, and of each stretch with changes.
+func (d *drawing) source() {
+	line := &Node{Tag: "pre", Attr: "source"}
+	flush := func(next int) {
+		if len(line.Children) > 0 {
+			d.blocks([]*Node{line})
+		}
+		line = &Node{Tag: "pre", Attr: "source", at: next, end: next}
+	}
+	for i := range d.merged.runs {
+		r := &d.merged.runs[i]
+		at := r.at
+		for part := range strings.Lines(r.text) {
+			line.Children = append(line.Children, r.node(part, at))
+			at += len(part)
+			line.end = at
+			if strings.HasSuffix(part, "\n") {
+				flush(at)
+			}
+		}
+	}
+	flush(d.merged.size)
+}
+
+// node returns a part of a run as a node.
+func (r *run) node(part string, at int) *Node {
+	n := &Node{Text: part, Kind: r.kind, at: at, end: at + len(part)}
+	if r.kind != "" {
+		n.ID = r.id
+	}
+	return n
+}
+
+// number finds which suggestions each block shows, and which of those are decided at once.
+func (d *drawing) number() {
+	known := make(map[string]bool)
+	for i := range d.out {
+		b := &d.out[i]
+		for _, n := range b.Nodes {
+			n.eachID(func(id string) {
+				if !known[id] {
+					known[id] = true
+					d.show(b, id)
+				}
+			})
+		}
+	}
+}
+
+// show adds a suggestion to a block: to its last group, if it stands beside what is in there.
+func (d *drawing) show(b *Block, id string) {
+	if n := len(b.Groups); n > 0 {
+		group := b.Groups[n-1]
+		if last := group[len(group)-1]; d.Together(last, id) && d.between(last, id) <= besideBytes {
+			b.Groups[n-1] = append(group, id)
+			return
+		}
+	}
+	b.Groups = append(b.Groups, []string{id})
+}
+
+// between returns how many bytes that stay are between two suggestions.
+func (d *drawing) between(a, b string) int {
+	sum := 0
+	for i := d.edges[a].last + 1; i < d.edges[b].first; i++ {
+		if d.merged.runs[i].kind == "" {
+			sum += len(d.merged.runs[i].text)
+		}
+	}
+	return sum
+}
+
+// showRest shows the suggestions that no node shows as source.
+func (d *drawing) showRest() {
+	known := make(map[string]bool)
+	for _, b := range d.out {
+		for _, g := range b.Groups {
+			for _, id := range g {
+				known[id] = true
+			}
+		}
+	}
+	var rest []string
+	for id := range d.Places {
+		if !known[id] {
+			rest = append(rest, id)
+		}
+	}
+	sort.Slice(rest, func(i, j int) bool { return d.Places[rest[i]][0].Start < d.Places[rest[j]][0].Start })
+	for _, id := range rest {
+		e, ok := d.edges[id]
+		if !ok { // it is about a comment
+			b := d.blockAt(d.merged.size)
+			b.Source = append(b.Source, &Node{Text: d.Places[id][0].Of(d.Text) + "\n"})
+			b.Groups = append(b.Groups, []string{id})
+			continue
+		}
+		b := d.blockAt(d.merged.runs[e.last].at)
+		b.Source = append(b.Source, d.lines(e)...)
+		b.Groups = append(b.Groups, []string{id})
+	}
+}
+
+// lines returns the source of runs, and the rest of their lines.
+func (d *drawing) lines(e edges) []*Node {
+	var out []*Node
+	for i := e.first - 1; i >= 0; i-- {
+		r := &d.merged.runs[i]
+		at := strings.LastIndexByte(r.text, '\n') + 1
+		out = append(out, r.node(r.text[at:], r.at+at))
+		if at > 0 {
+			break
+		}
+	}
+	slices.Reverse(out)
+	for i := e.first; i <= e.last; i++ {
+		out = append(out, d.merged.runs[i].node(d.merged.runs[i].text, d.merged.runs[i].at))
+	}
+	for i := e.last + 1; i < len(d.merged.runs); i++ {
+		r := &d.merged.runs[i]
+		line, _, ended := strings.Cut(r.text, "\n")
+		out = append(out, r.node(line, r.at))
+		if ended {
+			break
+		}
+	}
+	return append(slices.DeleteFunc(out, func(n *Node) bool { return n.Text == "" }), &Node{Text: "\n"})
+}
+
+// blockAt returns the block at an offset of the merged text, or the one before it.
+func (d *drawing) blockAt(off int) *Block {
+	if len(d.out) == 0 {
+		d.out = append(d.out, Block{})
+	}
+	i := sort.Search(len(d.out), func(i int) bool { return d.out[i].at > off })
+	return &d.out[max(0, i-1)]
+}
+
+// eachID calls f with the suggestions that a node shows, in order.
+func (n *Node) eachID(f func(string)) {
+	if n.ID != "" {
+		f(n.ID)
+	}
+	for _, c := range n.Children {
+		c.eachID(f)
+	}
+}
+
+// joined joins the words that stand side by side and have one fate.
+func joined(list []*Node) []*Node {
+	var out []*Node
+	for _, n := range list {
+		if k := len(out); k > 0 && n.Tag == "" && out[k-1].Tag == "" && out[k-1].Kind == n.Kind && out[k-1].ID == n.ID {
+			out[k-1].Text += n.Text
+			continue
+		}
+		n.Children = joined(n.Children)
+		out = append(out, n)
+	}
+	return out
+}
