@@ -11,17 +11,15 @@ cd "$(dirname "$0")/.."
 ARCHS=${ARCHS:-amd64 arm64}
 (($#)) || set -- deb rpm apk
 
+packaging/tools.sh
 tools=$PWD/dist/tools
-GOBIN=$tools go install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2
-GOBIN=$tools go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
-
 packaging/files.sh
 rm -rf "$DIST/packages"
 mkdir -p "$DIST/packages"
 for arch in $ARCHS; do
 	export ARCH=$arch
 	binary=$DIST/bin/linux_$arch/relayfs
-	CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -ldflags "$LDFLAGS" -o "$binary" ./cmd/relayfs
+	GOOS=linux GOARCH=$arch packaging/build.sh "$binary"
 	for format; do
 		(cd "$DIST" && "$tools/nfpm" package --config "$OLDPWD/packaging/nfpm.yaml" --packager "$format" --target packages/)
 	done

@@ -10,7 +10,7 @@ work=$DIST/mcpb/$system
 rm -rf "$work"
 mkdir -p "$work/server" "$DIST/packages"
 # The manifest's command has no suffix: Windows looks for relayfs.exe.
-CGO_ENABLED=0 go build -ldflags "$LDFLAGS" -o "$work/server/relayfs$(go env GOEXE)" ./cmd/relayfs
+packaging/build.sh "$work/server/relayfs$(go env GOEXE)"
 packaging/notices.sh >"$work/THIRD_PARTY_NOTICES"
 cp LICENSE "$work"
 sed -e "s/\"version\": \"0.0.0\"/\"version\": \"$VERSION\"/" -e "s#\"server/relayfs\"#\"server/relayfs$(go env GOEXE)\"#" packaging/mcpb/manifest.json >"$work/manifest.json"

@@ -1,6 +1,11 @@
 package packages
 
 import (
+	"bytes"
+	"debug/elf"
+	"debug/macho"
+	"debug/pe"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
@@ -31,103 +37,166 @@ var files = []string{
 // manPages is how the names of the other pages begin.
 const manPages = "/usr/share/man/man1/relayfs-"
 
-// A package is made, installed by dpkg below a root of its own, used, and removed without a trace.
+// A package is the same bytes whatever folder it is made in, holds what docs/packaging.md says, and serves a new user of each
+// Debian from its installation to its removal.
 func TestDebianPackage(t *testing.T) {
 	harness.RequireTools(t, "dpkg", "git")
-	// nfpm is a module of hundreds, which no test should fetch.
-	if _, err := os.Stat(harness.Repo("dist", "tools", "nfpm")); err != nil {
-		t.Skip("dist/tools/nfpm is missing: make package builds it")
-	}
-	if os.Geteuid() != 0 {
-		t.Skip("only root installs packages")
-	}
 	dir := t.TempDir()
-	dist, root := filepath.Join(dir, "dist"), filepath.Join(dir, "root")
-	build := exec.CommandContext(t.Context(), harness.Repo("packaging", "package.sh"), "deb")
-	build.Env = append(os.Environ(), "DIST="+dist, "ARCHS="+runtime.GOARCH, "VERSION=1.2.3", "SOURCE_DATE_EPOCH=1700000000")
-	if out := harness.RunCommand(t, build); out.Code != 0 {
+	deb := makePackage(t, harness.Repo(), filepath.Join(dir, "dist"))
+	t.Run("contents", func(t *testing.T) { checkContents(t, deb) })
+	t.Run("same bytes", func(t *testing.T) {
+		other := filepath.Join(dir, "another folder")
+		copyRepository(t, other)
+		again := makePackage(t, other, filepath.Join(other, "dist"))
+		if !bytes.Equal([]byte(harness.ReadFile(t, deb)), []byte(harness.ReadFile(t, again))) {
+			t.Errorf("%s and %s differ", deb, again)
+		}
+	})
+	for _, suite := range []string{"bookworm", "trixie"} {
+		t.Run(suite, func(t *testing.T) { newUser(t, suite, deb) })
+	}
+}
+
+// release is the environment in which the tests make version 1.2.3.
+func release(dist string, more ...string) []string {
+	return append(os.Environ(), append(more, "DIST="+dist, "VERSION=1.2.3", "SOURCE_DATE_EPOCH=1700000000")...)
+}
+
+// makePackage makes the Debian package of this processor from the repository in a folder, and returns its path.
+func makePackage(t *testing.T, repository, dist string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(repository, "packaging", "package.sh"), "deb")
+	cmd.Env = release(dist, "ARCHS="+runtime.GOARCH)
+	if out := harness.RunCommand(t, cmd); out.Code != 0 {
 		t.Fatalf("package.sh: exit code %d\n%s%s", out.Code, out.Stdout, out.Stderr)
 	}
-	deb := filepath.Join(dist, "packages", "relayfs_1.2.3_"+runtime.GOARCH+".deb")
+	return filepath.Join(dist, "packages", "relayfs_1.2.3_"+runtime.GOARCH+".deb")
+}
 
-	// The machine of the test is one without fuse3 at first.
-	status := filepath.Join(root, "var/lib/dpkg/status")
-	harness.WriteFile(t, status, "")
-	for _, sub := range []string{"info", "updates"} {
-		if err := os.MkdirAll(filepath.Join(filepath.Dir(status), sub), 0o755); err != nil {
-			t.Fatal(err)
+// copyRepository copies the files that git knows or would add, and the tools that are built.
+func copyRepository(t *testing.T, to string) {
+	t.Helper()
+	script := `git ls-files -z --cached --others --exclude-standard | tar -c --null --files-from=- --ignore-failed-read | tar -x -C "$0" && mkdir "$0/dist" && cp -R dist/tools "$0/dist"`
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out := harness.OutputIn(t, harness.Repo(), []string{"bash", "-c", script, to}); out.Code != 0 {
+		t.Fatalf("copying the repository: exit code %d\n%s", out.Code, out.Stderr)
+	}
+}
+
+func checkContents(t *testing.T, deb string) {
+	root := t.TempDir()
+	if out := harness.OutputIn(t, root, []string{"dpkg", "--extract", deb, root}); out.Code != 0 {
+		t.Fatalf("dpkg --extract: exit code %d\n%s", out.Code, out.Stderr)
+	}
+	var held []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			held = append(held, strings.TrimPrefix(path, root))
 		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if out := dpkg(t, root, "--install", deb); out.Code == 0 || !strings.Contains(out.Stderr, "relayfs depends on fuse3") {
-		t.Errorf("installed without fuse3: exit code %d\n%s", out.Code, out.Stderr)
-	}
-	harness.WriteFile(t, status, "Package: fuse3\nStatus: install ok installed\nArchitecture: "+runtime.GOARCH+
-		"\nVersion: 3.14.0-4\nMaintainer: Nobody <nobody@localhost>\nDescription: a stand-in\n\n")
-	if out := dpkg(t, root, "--install", deb); out.Code != 0 {
-		t.Fatalf("dpkg --install: exit code %d\n%s", out.Code, out.Stderr)
-	}
-	installed := listFiles(t, filepath.Join(root, "usr"))
-	single := slices.DeleteFunc(slices.Clone(installed), func(f string) bool { return strings.HasPrefix(f, manPages) })
+	single := slices.DeleteFunc(slices.Clone(held), func(f string) bool { return strings.HasPrefix(f, manPages) })
 	if !slices.Equal(single, files) {
 		t.Errorf("the package holds\n%s\nwant\n%s", strings.Join(single, "\n"), strings.Join(files, "\n"))
 	}
-	if !slices.Contains(installed, manPages+"suggestions-accept.1.gz") {
-		t.Errorf("no man page of 'suggestions accept' in\n%s", strings.Join(installed, "\n"))
+	if !slices.Contains(held, manPages+"suggestions-accept.1.gz") {
+		t.Errorf("no man page of 'suggestions accept' in\n%s", strings.Join(held, "\n"))
 	}
 	unit := harness.ReadFile(t, filepath.Join(root, "usr/lib/systemd/user/relayfs.service"))
 	if !strings.Contains(unit, "\nExecStart=\"/usr/bin/relayfs\" mount\n") {
 		t.Errorf("the unit does not mount with the installed program:\n%s", unit)
 	}
-
-	t.Setenv("RELAYFS_BINARY", filepath.Join(root, "usr/bin/relayfs"))
-	t.Run("use", use)
-
-	if out := dpkg(t, root, "--remove", "relayfs"); out.Code != 0 {
-		t.Fatalf("dpkg --remove: exit code %d\n%s", out.Code, out.Stderr)
-	}
-	if left := listFiles(t, filepath.Join(root, "usr")); len(left) > 0 {
-		t.Errorf("removed, the package leaves %q", left)
-	}
-}
-
-// use does what a new user does.
-func use(t *testing.T) {
-	harness.RequireFUSE(t)
-	s := harness.NewSandbox(t)
-	if out := s.Run(t, "version"); !strings.HasPrefix(out.Stdout, "relayfs v1.2.3 (") {
+	checkELF(t, filepath.Join(root, "usr/bin/relayfs"))
+	out := harness.OutputIn(t, root, []string{filepath.Join(root, "usr/bin/relayfs"), "version"})
+	if !strings.HasPrefix(out.Stdout, "relayfs v1.2.3 (") {
 		t.Errorf("the version is %q", out.Stdout)
 	}
-	vault := s.SampleVault(t)
-	if out := s.Run(t, "doctor", vault); out.Code != 0 {
-		t.Errorf("doctor: exit code %d\n%s", out.Code, out.Stdout)
-	}
-	m := s.Mount(t, vault)
-	harness.CheckText(t, "a note", harness.ReadFile(t, m.Path("Home.md")), harness.ReadFile(t, m.VaultPath("Home.md")))
-	if out := s.Run(t, "unmount", m.Dir); out.Code != 0 {
-		t.Errorf("unmount: exit code %d\n%s", out.Code, out.Stderr)
-	}
-	m.WaitEnd(t)
 }
 
-// dpkg runs dpkg on a root folder, as an administrator does who has the sbin folders in PATH.
-func dpkg(t *testing.T, root string, args ...string) harness.Output {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "dpkg", append([]string{"--root=" + root}, args...)...)
-	cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin", "LC_ALL=C")
-	return harness.RunCommand(t, cmd)
-}
-
-// listFiles returns the files below dir, the folder usr of a root, as paths that begin with /usr.
-func listFiles(t *testing.T, dir string) (found []string) {
-	t.Helper()
-	list, err := harness.WalkFiles(dir)
-	if err != nil && !os.IsNotExist(err) {
+// newUser installs the package on a bare Debian, uses and removes it, as testdata/newuser.sh tells.
+func newUser(t *testing.T, suite, deb string) {
+	harness.RequireFUSE(t)
+	harness.RequireTools(t, "unshare")
+	if os.Geteuid() != 0 {
+		harness.Skip(t, "only root installs packages")
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range list {
-		if !strings.HasSuffix(name, "/") {
-			found = append(found, "/usr/"+name)
+	tar := filepath.Join(cache, "relayfs-tests", "debian-"+suite+".tar")
+	if _, err := os.Stat(tar); err != nil {
+		harness.Skip(t, "tests/scripts/deps.sh makes it: %v", err)
+	}
+	start := time.Now()
+	out := harness.RunCommand(t, exec.CommandContext(t.Context(), "unshare", "--mount", "--pid", "--net", "--fork", "--kill-child",
+		filepath.Join("testdata", "newuser.sh"), tar, t.TempDir(), deb, harness.Repo("tests", "sample-vault", "Garden")))
+	if out.Code != 0 {
+		t.Fatalf("exit code %d\n%s\n%s", out.Code, out.Stdout, out.Stderr)
+	}
+	t.Logf("from the installation to the removal: %v", time.Since(start).Round(time.Second/10))
+}
+
+// What a release is built for, beside this processor's Linux, compiles, and is stripped; on Linux it is static.
+func TestReleaseBuilds(t *testing.T) {
+	for system, check := range map[string]func(t *testing.T, file string){
+		"linux/amd64": checkELF, "linux/arm64": checkELF, "darwin/arm64": checkMachO, "windows/amd64": checkPE,
+	} {
+		t.Run(strings.ReplaceAll(system, "/", " "), func(t *testing.T) {
+			goos, goarch, _ := strings.Cut(system, "/")
+			file := filepath.Join(t.TempDir(), "relayfs")
+			cmd := exec.CommandContext(t.Context(), harness.Repo("packaging", "build.sh"), file)
+			cmd.Env = release(t.TempDir(), "GOOS="+goos, "GOARCH="+goarch)
+			if out := harness.RunCommand(t, cmd); out.Code != 0 {
+				t.Fatalf("build.sh: exit code %d\n%s", out.Code, out.Stderr)
+			}
+			check(t, file)
+			if repo := harness.Repo(); bytes.Contains([]byte(harness.ReadFile(t, file)), []byte(repo)) {
+				t.Errorf("the binary names %s", repo)
+			}
+		})
+	}
+}
+
+func checkELF(t *testing.T, file string) {
+	t.Helper()
+	f, err := elf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, name := range []string{".interp", ".dynamic", ".symtab", ".debug_info", ".zdebug_info"} {
+		if f.Section(name) != nil {
+			t.Errorf("%s has a section %s", file, name)
 		}
 	}
-	return found
+}
+
+func checkMachO(t *testing.T, file string) {
+	t.Helper()
+	f, err := macho.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.Section("__debug_info") != nil || f.Section("__zdebug_info") != nil {
+		t.Errorf("%s has debugging information", file)
+	}
+}
+
+func checkPE(t *testing.T, file string) {
+	t.Helper()
+	f, err := pe.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if len(f.Symbols) > 0 || f.Section(".debug_info") != nil || f.Section(".zdebug_info") != nil {
+		t.Errorf("%s has symbols or debugging information", file)
+	}
 }

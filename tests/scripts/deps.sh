@@ -2,7 +2,8 @@
 # Installs what the demo or the tests need and this machine lacks.
 #
 #   deps.sh demo   FUSE only
-#   deps.sh test   FUSE, the programs that the tests drive on a mount, what the interop tests need of npm and of Go, and y-sweet
+#   deps.sh test   FUSE, the programs that the tests drive on a mount, what the interop tests need of npm and of Go, y-sweet, and what
+#                  the tests of the packages need
 #
 # Debian packages come through apt-get (with sudo when not root). Nothing that is there already is touched.
 set -euo pipefail
@@ -14,7 +15,7 @@ what=${1:-test}
 demo_tools=(fusermount3:fuse3 diff:diffutils)
 test_tools=("${demo_tools[@]}" gcc:gcc rg:ripgrep vim:vim nano:nano emacs:emacs-nox rsync:rsync tmux:tmux python3:python3 perl:perl patch:patch
 	sed:sed grep:grep find:findutils unshare:util-linux setpriv:util-linux git:git node:nodejs npm:npm chromium:chromium
-	sqlite3:sqlite3 gzip:gzip tar:tar stress-ng:stress-ng redis-server:redis-server)
+	sqlite3:sqlite3 gzip:gzip tar:tar stress-ng:stress-ng redis-server:redis-server dpkg:dpkg mmdebstrap:mmdebstrap)
 
 case $what in
 demo) tools=("${demo_tools[@]}") ;;
@@ -64,8 +65,28 @@ build_ysweet() {
 	CARGO_PROFILE_RELEASE_OPT_LEVEL=0 cargo install y-sweet --version "$version" --locked --quiet --root "$root" >&2
 }
 
+# make_roots makes the bare Debian systems in which tests/packages installs the package, with fuse3 ready to be installed.
+make_roots() {
+	local suite dir=${XDG_CACHE_HOME:-$HOME/.cache}/relayfs-tests
+	if ((EUID != 0)); then
+		say "not root, so no Debian systems to install the package in: its tests are skipped, and fail with CI=true"
+		return
+	fi
+	mkdir -p "$dir"
+	for suite in bookworm trixie; do
+		[[ ! -e $dir/debian-$suite.tar ]] || continue
+		say "mmdebstrap $suite"
+		mmdebstrap --quiet --variant=apt --skip=cleanup/apt "$suite" "$dir/$suite.part.tar" http://deb.debian.org/debian \
+			--customize-hook='chroot "$1" apt-get install --download-only --yes --quiet --no-install-recommends fuse3' >&2
+		mv "$dir/$suite.part.tar" "$dir/debian-$suite.tar"
+	done
+}
+
 if [[ $what == test ]]; then
 	build_ysweet & # beside npm, which waits for the network
+	ysweet=$!
+	make_roots &
+	roots=$!
 	for dir in tests/peer tests/critic tests/mcp-client tests/docs-sets tests/frontmatter tests/render tests/yjs-clients tests/review-page tests/servers; do
 		[[ -f $dir/package-lock.json ]] || continue
 		# npm writes node_modules/.package-lock.json last: newer than the lock file means installed.
@@ -78,7 +99,10 @@ if [[ $what == test ]]; then
 	go build -C tests/pocketbase -o /dev/null .
 	say "building gofakes3, a server of S3's protocol"
 	GOBIN=$root/bin go install github.com/johannesboyne/gofakes3/cmd/gofakes3@v1.2.0
-	wait $! || { say "y-sweet cannot be built"; exit 1; }
+	say "building the tools that make packages"
+	packaging/tools.sh
+	wait "$ysweet" || { say "y-sweet cannot be built"; exit 1; }
+	wait "$roots" || { say "the Debian systems cannot be made"; exit 1; }
 fi
 
 [[ -e /dev/fuse ]] || say "warning: /dev/fuse does not exist here (in a container: run it with --device /dev/fuse --cap-add SYS_ADMIN)"

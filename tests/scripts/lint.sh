@@ -2,6 +2,7 @@
 # gofmt, go vet and staticcheck over the whole module, and whether it builds for the other systems.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+export GOFLAGS=${GOFLAGS--trimpath} # as test.sh
 
 echo "lint: gofmt"
 unformatted=$(git ls-files -z --cached --others --exclude-standard '*.go' | xargs -0 -r gofmt -l)

@@ -9,6 +9,8 @@ cd "$(dirname "$0")/../.."
 
 SCALE=${RELAYFS_TEST_TIMESCALE:-1}
 TIMEOUT=${TIMEOUT:-$((20 * SCALE))m}
+# As the packages are built: what both need is compiled once.
+export GOFLAGS=${GOFLAGS--trimpath}
 fresh=()
 if ((SCALE != 1)); then fresh=(-count=1); fi
 RACE=${RACE:-'/(bridge|bridge/ysync|bridge/vault|bridge/store(/wal)?|bridge/owner|fusefs(/internal/[a-z]+)?|mcpserver|cmd/relayfs(/internal/[a-z]+)?)$'}
