@@ -2,7 +2,7 @@
 GO ?= go
 PREFIX ?= /usr/local
 
-.PHONY: build package demo test test-loaded lint fuzz interop marks tokens bench soak install clean help
+.PHONY: build package demo test test-loaded lint fuzz interop picture marks tokens bench soak install clean help
 
 build: ## build ./relayfs
 	$(GO) build -trimpath -o relayfs ./cmd/relayfs
@@ -29,6 +29,9 @@ fuzz: ## every fuzz target for FUZZTIME (30s)
 
 interop: ## the tests against other implementations: yjs in Node, CriticMarkup parsers, MCP clients
 	tests/scripts/interop.sh
+
+picture: build ## make the moving picture of README.md anew
+	PATH="$(CURDIR):$$PATH" tests/scripts/picture.py docs/session.svg
 
 marks: ## what the marks of 20,000 edits do to pages, beside those of git and go-diff (EDITS, SEED, KIND, SHOW)
 	tests/scripts/marks.sh

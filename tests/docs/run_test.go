@@ -39,10 +39,7 @@ func runSession(t *testing.T, lines []string) {
 	s := harness.NewSandbox(t)
 	s.SampleVault(t)
 	mnt := s.Mkdir(t, "mnt")
-	if err := os.Symlink(s.Binary, filepath.Join(s.Mkdir(t, "bin"), "relayfs")); err != nil {
-		t.Fatal(err)
-	}
-	s.Env = append(s.Env, "RELAYFS_AUTHOR=me", "PATH="+s.Path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	s.Env = append(s.Env, "RELAYFS_AUTHOR=me", pathWithRelayfs(t, s))
 	if slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "$ relayfs mount") }) {
 		harness.RequireFUSE(t)
 		t.Cleanup(func() {
@@ -66,6 +63,15 @@ func runSession(t *testing.T, lines []string) {
 			t.Fatalf("$ %s\ngot:\n%s\nwant:\n%s", command, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
+}
+
+// pathWithRelayfs is a PATH in which relayfs is the program under test.
+func pathWithRelayfs(t *testing.T, s *harness.Sandbox) string {
+	t.Helper()
+	if err := os.Symlink(s.Binary, filepath.Join(s.Mkdir(t, "bin"), "relayfs")); err != nil {
+		t.Fatal(err)
+	}
+	return "PATH=" + s.Path("bin") + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
 // shell runs a command, which must succeed, and returns the lines that it prints.

@@ -67,7 +67,7 @@ build_ysweet() {
 
 # make_roots makes the bare Debian systems in which tests/packages installs the package, with fuse3 ready to be installed.
 make_roots() {
-	local suite dir=${XDG_CACHE_HOME:-$HOME/.cache}/relayfs-tests
+	local suite dir=$root
 	if ((EUID != 0)); then
 		say "not root, so no Debian systems to install the package in: its tests are skipped, and fail with CI=true"
 		return
