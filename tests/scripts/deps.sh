@@ -15,7 +15,7 @@ what=${1:-test}
 demo_tools=(fusermount3:fuse3 diff:diffutils)
 test_tools=("${demo_tools[@]}" gcc:gcc rg:ripgrep vim:vim nano:nano emacs:emacs-nox rsync:rsync tmux:tmux python3:python3 perl:perl patch:patch
 	sed:sed grep:grep find:findutils unshare:util-linux setpriv:util-linux git:git node:nodejs npm:npm chromium:chromium
-	sqlite3:sqlite3 gzip:gzip tar:tar stress-ng:stress-ng redis-server:redis-server dpkg:dpkg mmdebstrap:mmdebstrap)
+	sqlite3:sqlite3 gzip:gzip tar:tar stress-ng:stress-ng redis-server:redis-server dpkg:dpkg mmdebstrap:mmdebstrap ruby:ruby mandoc:mandoc)
 
 case $what in
 demo) tools=("${demo_tools[@]}") ;;
@@ -101,6 +101,8 @@ if [[ $what == test ]]; then
 	GOBIN=$root/bin go install github.com/johannesboyne/gofakes3/cmd/gofakes3@v1.2.0
 	say "building the tools that make packages"
 	packaging/tools.sh
+	# It has the schema of server.json.
+	go mod download github.com/modelcontextprotocol/registry@v1.4.1
 	wait "$ysweet" || { say "y-sweet cannot be built"; exit 1; }
 	wait "$roots" || { say "the Debian systems cannot be made"; exit 1; }
 fi
