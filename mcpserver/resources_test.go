@@ -171,8 +171,8 @@ func TestInstructionsAndTools(t *testing.T) {
 		say   string
 		names []string
 	}{
-		{srv, "Read a note before you edit it", []string{"comment", "delete", "edit", "get_links", "glob", "grep", "list_suggestions", "move", "read", "tasks", "write"}},
-		{readOnly, "read-only", []string{"get_links", "glob", "grep", "list_suggestions", "read"}},
+		{srv, "Read a note before you edit it", []string{"comment", "delete", "edit", "get_links", "glob", "grep", "list_suggestions", "move", "read", "search", "tasks", "write"}},
+		{readOnly, "read-only", []string{"get_links", "glob", "grep", "list_suggestions", "read", "search"}},
 	} {
 		c := connect(t, tt.srv, "client")
 		hello := result[initialized](t, c, "initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "x", "version": "1"}})

@@ -24,14 +24,14 @@ const (
 )
 
 type searchArgs struct {
-	Query      string                 `arg:"query" need:"true" max:"1000" doc:"What the documents are about: a question, or some words"`
-	Path       string                 `arg:"path" is:"path" doc:"Folder or document to search in"`
-	Tag        string                 `arg:"tag" doc:"Tag that a document must have; work finds work/urgent, too"`
-	Properties frontmatter.Properties `arg:"properties" doc:"Properties that a document must have, for example {\"status\": \"open\"}"`
-	Since      string                 `arg:"since" doc:"Only documents changed since then: 2026-01-31 or 2026-01-31T08:00:00Z"`
-	Author     string                 `arg:"author" doc:"Only documents with pending suggestions of this author"`
-	Limit      int                    `arg:"limit" min:"1" def:"10" doc:"Return at most so many documents at a time, 50 at most"`
-	Cursor     string                 `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+	Query      string                 `arg:"query" need:"true" max:"1000" doc:"A question, or some words"`
+	Path       string                 `arg:"path" is:"path" doc:"Folder or document; everywhere if left out"`
+	Tag        string                 `arg:"tag" doc:"Tag; work finds work/urgent, too"`
+	Properties frontmatter.Properties `arg:"properties" doc:"For example {\"status\": \"open\"}"`
+	Since      string                 `arg:"since" doc:"Changed since 2026-01-31 or 2026-01-31T08:00:00Z"`
+	Author     string                 `arg:"author" doc:"With pending suggestions of this author"`
+	Limit      int                    `arg:"limit" min:"1" def:"10" doc:"Documents at a time, 50 at most"`
+	Cursor     string                 `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
 func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) answer.Result {
