@@ -23,6 +23,7 @@ var errWasDeleted = errors.New("was to be deleted")
 // else has written to it meanwhile. At the name of a note that is proposed to be
 // deleted it is that note, written anew.
 func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res note.Result, err error) {
+	start := time.Now()
 	err = n.change("create", p, func(l *proposal.Locked) error {
 		if !p.IsNote() {
 			return model.ErrNotNote
@@ -47,6 +48,7 @@ func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res no
 		}
 		return x.Write(ctx, p, wr)
 	}
+	n.c.Observe(start, err)
 	return res, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -33,6 +34,16 @@ type Options struct {
 	// changing, with what is known of who wrote them; 0 is 256 MiB.
 	CacheBytes int
 	Logger     *slog.Logger // nil discards
+	// Saved is told how long each change of a note by a program or a decision took, new
+	// notes included, and what it failed with. It must not block; nil tells nobody.
+	Saved func(took time.Duration, err error)
+}
+
+// Observe tells Saved of a change that began at start.
+func (o *Options) Observe(start time.Time, err error) {
+	if o.Saved != nil {
+		o.Saved(time.Since(start), err)
+	}
 }
 
 // Locked says why no note can be written, with an ErrReadOnly; nil if they can. A raw

@@ -114,7 +114,9 @@ type Change struct {
 
 // Change is the one way by which programs change a note. Of one that is proposed to be
 // deleted nobody is told.
-func (n *Note) Change(ctx context.Context, c Change) (Result, error) {
+func (n *Note) Change(ctx context.Context, c Change) (_ Result, err error) {
+	start := time.Now()
+	defer func() { n.set.o.Observe(start, err) }()
 	if err := n.set.act.Begin(); err != nil {
 		return Result{}, model.WrapError("write", c.Path, err)
 	}

@@ -40,16 +40,19 @@ type health struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Ready returns the handler of GET /ready: 200, or 503 after an error of check. It answers
-// everybody, so it does not tell the error.
-func Ready(check func() error) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
+// Health answers GET /healthz with 200, and GET /ready and /readyz with 200, or 503 after an
+// error of check. It answers everybody, so it does not tell the error.
+func Health(mux *http.ServeMux, check func() error) {
+	ready := func(w http.ResponseWriter, _ *http.Request) {
 		if check() == nil {
 			answer(w, health{OK: true})
 			return
 		}
 		answerWith(w, http.StatusServiceUnavailable, health{Error: "changes cannot be stored: 'relayfs status' on this machine says why"})
 	}
+	mux.HandleFunc("GET /ready", ready)
+	mux.HandleFunc("GET /readyz", ready)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, health{OK: true}) })
 }
 
 func (s *Server) checkStore(w http.ResponseWriter, r *http.Request) error {

@@ -9,7 +9,8 @@
 //
 // # HTTP
 //
-//	GET  /ready                 {"ok":true}; 503 while changes cannot be stored
+//	GET  /ready, /readyz        {"ok":true}; 503 while changes cannot be stored
+//	GET  /healthz               {"ok":true}
 //	POST /check_store           server token; {"ok":false,"error":"..."} says why
 //	POST /doc/new               server token or full prefix token; {"docId"} optional
 //	POST /doc/ID/auth           server token; answers a client token

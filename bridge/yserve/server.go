@@ -99,7 +99,7 @@ func New(o Options) *Server {
 }
 
 func (s *Server) routes() {
-	s.mux.HandleFunc("GET /ready", Ready(s.host.Ready))
+	Health(s.mux, s.host.Ready)
 	s.mux.HandleFunc("GET /check_store", s.handle(s.checkStore))
 	s.mux.HandleFunc("POST /check_store", s.handle(s.checkStore))
 	s.mux.HandleFunc("POST /doc/new", s.handle(s.newDoc))

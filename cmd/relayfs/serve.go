@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -20,8 +21,9 @@ import (
 type serveOptions struct {
 	workspaceFlags
 	mcpFlags
-	yjs    ports.Yjs // not of mcp
-	daemon bool
+	yjs     ports.Yjs // not of mcp
+	metrics string    // an address, "" for none
+	daemon  bool
 }
 
 // register adds the flags of mount and serve.
@@ -29,6 +31,7 @@ func (o *serveOptions) register(cmd *cobra.Command) {
 	o.workspaceFlags.register(cmd)
 	o.mcpFlags.register(cmd)
 	registerYjs(cmd, &o.yjs)
+	cmd.Flags().StringVar(&o.metrics, "metrics", "", "serve numbers for Prometheus, and the health, on this address, for example 127.0.0.1:9464; no token is asked for")
 }
 
 func newServeCommand(e *env) *cobra.Command {
@@ -106,6 +109,9 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 	if err = o.yjs.Check(); err != nil {
 		return nil, so, err
 	}
+	if err = metrics.Check(o.metrics); err != nil {
+		return nil, so, err
+	}
 	if slices.ContainsFunc(args, source.IsRelay) {
 		refreshFolders(ctx, account.Of(so.Base), log)
 	}
@@ -118,6 +124,14 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 // serve owns the vaults and serves them to other processes while work runs. mountpoint may be "".
 func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so ownership.Options, command, mountpoint string,
 	work func(context.Context, *ownership.Control) error) error {
+	m, err := metrics.Listen(o.metrics, version())
+	if err != nil {
+		return err
+	}
+	if m != nil {
+		defer m.Close()
+		so.Workspace.Saved = m.Saved
+	}
 	s, err := ownership.Take(ctx, sources, so)
 	if err != nil {
 		return err
@@ -129,6 +143,7 @@ func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so ow
 		return err
 	}
 	defer c.MCP.Close()
+	c.Metrics = m
 	if c.Yjs, err = o.yjs.Listen(ctx, s.Workspace, o.state, s.Log); err != nil {
 		return err
 	}

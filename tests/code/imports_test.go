@@ -256,10 +256,14 @@ var importRules = map[string]importRule{
 		"what is served on TCP ports; it knows no lock and no socket of an owner",
 	},
 	"cmd/relayfs/internal/refusals": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/output"}, "what a mount refused last; it knows no mount"},
+	"cmd/relayfs/internal/metrics": {
+		[]string{"bridge", "bridge/model", "bridge/yserve", "cmd/relayfs/internal/listen", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_golang/prometheus/promhttp"},
+		"numbers for Prometheus; the only place that knows its client",
+	},
 	"cmd/relayfs/internal/ownership": {
 		[]string{
 			"bridge", "bridge/model", "bridge/owner", "bridge/problem", "bridge/remote", "bridge/remote/transport", "bridge/semantic", "bridge/store", "bridge/vault", "mcpserver",
-			"cmd/relayfs/internal/access", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/daemon", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/output",
+			"cmd/relayfs/internal/access", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/daemon", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/metrics", "cmd/relayfs/internal/output",
 			"cmd/relayfs/internal/ports", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/refusals", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "golang.org/x/sync/errgroup",
 		},
 		"who serves a vault: it opens sources and stores, and answers on the owner's socket",

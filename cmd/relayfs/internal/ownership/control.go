@@ -20,6 +20,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/refusals"
@@ -39,10 +40,11 @@ type Control struct {
 	*Session
 	Semantic  *semantic.Index // nil if no tool searches it
 	options   mcpserver.Options
-	announced owner.Info
+	announced owner.Info // set by Serve
 	MCP       *mcpserver.Server
 	HTTP      *ports.HTTPServer // nil if there is none
 	Yjs       *ports.YjsServer  // nil if there is none
+	Metrics   *metrics.Server   // nil if there is none
 	Refusals  refusals.List     // of the mount, if there is one
 	streams   sync.WaitGroup    // of attached clients
 
@@ -69,6 +71,9 @@ func (c *Control) Announce(w io.Writer) {
 	}
 	if c.Yjs != nil {
 		c.Yjs.Announce(w)
+	}
+	if c.Metrics != nil {
+		c.Metrics.Announce(w)
 	}
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
@@ -57,12 +58,13 @@ type Session struct {
 	closers   []func() error
 	passing   bool
 	stores    []*store.Store
+	states    map[string]string // the state folder of each Folder
 	Log       *slog.Logger
 }
 
 // Open locks the vaults, opens their stores and lists their notes.
 func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, err error) {
-	s := &Session{sources: sources, State: sources[0].State(o.Base), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger, passing: o.Passing}
+	s := &Session{sources: sources, State: sources[0].State(o.Base), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger, passing: o.Passing, states: make(map[string]string)}
 	defer func() {
 		if err != nil {
 			s.passing = true
@@ -72,6 +74,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	claims := make([]owner.Claim, len(sources))
 	for i, src := range sources {
 		claims[i] = owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.State(o.Base)}
+		s.states[src.Name] = claims[i].State
 	}
 	if s.owner, err = owner.Acquire(claims); err != nil {
 		return nil, err
@@ -221,8 +224,23 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 		workspace.start(c.Yjs.Host.Run)
 		front.start(c.Yjs.Serve)
 	}
+	if c.Metrics != nil {
+		front.start(func(ctx context.Context) error { return c.Metrics.Serve(ctx, c.measured()) })
+	}
 	c.announce(front)
 	return errors.Join(work(wctx), front.stop(), workspace.stop())
+}
+
+// measured is what the metrics are about.
+func (c *Control) measured() metrics.Sources {
+	m := metrics.Sources{Workspace: c.Workspace, States: c.states, Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Log: c.Log}
+	if c.HTTP != nil {
+		m.Ports["http"] = c.HTTP.Connections
+	}
+	if c.Yjs != nil {
+		m.Ports["listen"] = c.Yjs.Connections
+	}
+	return m
 }
 
 // announceAgain is how often an announcement is tried that could not be made.

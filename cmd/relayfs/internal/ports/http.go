@@ -51,7 +51,7 @@ func (f *HTTP) Check() error {
 
 // HTTPServer serves MCP over HTTP.
 type HTTPServer struct {
-	listener  net.Listener
+	listener  *guestListener
 	token     string
 	TokenFile string
 }
@@ -69,9 +69,12 @@ func (f *HTTP) Listen(base string) (*HTTPServer, error) {
 	if h.token, err = secret.EnsureToken(h.TokenFile); err != nil {
 		return nil, err
 	}
-	h.listener, err = listen.Open("--http", f.Addr)
+	h.listener, err = listenGuests("--http", f.Addr)
 	return h, err
 }
+
+// Connections is the number of open connections.
+func (h *HTTPServer) Connections() int { return len(h.listener.places) }
 
 // URL is where clients connect.
 func (h *HTTPServer) URL() string { return "http://" + h.listener.Addr().String() + mcpPath }
@@ -86,7 +89,7 @@ func (h *HTTPServer) Announce(w io.Writer) {
 func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready func() error, log *slog.Logger) error {
 	guarded := mcp.HTTPHandler()
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /ready", yserve.Ready(ready))
+	yserve.Health(mux, ready)
 	mux.Handle(mcpPath, mcpserver.RequireToken(h.token, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		welcome(r)
 		guarded.ServeHTTP(w, r)
@@ -117,6 +120,15 @@ type guestListener struct {
 
 	mu     sync.Mutex   // protects the following
 	guests []*guestConn // the oldest first
+}
+
+// listenGuests opens the port that a flag gives, with a bound on the connections.
+func listenGuests(flag, addr string) (*guestListener, error) {
+	l, err := listen.Open(flag, addr)
+	if err != nil {
+		return nil, err
+	}
+	return newGuestListener(l, maxConnections()), nil
 }
 
 func newGuestListener(l net.Listener, max int) *guestListener {
@@ -195,10 +207,10 @@ func welcome(r *http.Request) {
 	}
 }
 
-// serveGuests serves on l until ctx ends, and bounds the connections. finished is that of listen.Serve.
-func serveGuests(ctx context.Context, l net.Listener, srv *http.Server) (finished bool, err error) {
+// serveGuests serves on l until ctx ends. finished is that of listen.Serve.
+func serveGuests(ctx context.Context, l *guestListener, srv *http.Server) (finished bool, err error) {
 	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
-	return listen.Serve(ctx, newGuestListener(l, maxConnections()), srv)
+	return listen.Serve(ctx, l, srv)
 }
 
 // maxConnections bounds the open connections to --listen, and to --http. More wait until one ends, so that

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -83,7 +82,7 @@ var Budget = inflight.New(inflight.Default)
 
 // YjsServer serves Yjs clients.
 type YjsServer struct {
-	listener net.Listener
+	listener *guestListener
 	Host     *host.Host
 	server   *yserve.Server
 	Info     owner.Yjs
@@ -112,7 +111,7 @@ func (f *Yjs) Listen(ctx context.Context, ws *bridge.Workspace, state string, lo
 		}
 		o.Keys, o.Mint, y.keyText = token.Ring{key}, key, text
 	}
-	if y.listener, err = listen.Open("--listen", f.Addr); err != nil {
+	if y.listener, err = listenGuests("--listen", f.Addr); err != nil {
 		return nil, err
 	}
 	if y.Host, err = host.New(ctx, host.Options{Workspace: ws, Blobs: filepath.Join(base, blobsName), Logger: log}); err != nil {
@@ -133,6 +132,9 @@ func (f *Yjs) Listen(ctx context.Context, ws *bridge.Workspace, state string, lo
 	}
 	return y, nil
 }
+
+// Connections is the number of open connections.
+func (y *YjsServer) Connections() int { return len(y.listener.places) }
 
 // loadKey reads the key. It creates the file if that is missing.
 func loadKey(file string) (key *token.Key, text string, err error) {

@@ -27,16 +27,25 @@ const most = 200
 type List struct {
 	mu   sync.Mutex      // protects the following
 	kept []model.Refusal // the oldest first
+	all  int             // with those that are not kept any more
 }
 
 // Add keeps a refusal.
 func (l *List) Add(r model.Refusal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.all++
 	if len(l.kept) == most {
 		l.kept = slices.Delete(l.kept, 0, 1)
 	}
 	l.kept = append(l.kept, r)
+}
+
+// Count returns how many there were, also those that are not kept any more.
+func (l *List) Count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all
 }
 
 // Of returns the refusals that are about p or what is below it, the newest first. Without p they are
