@@ -42,6 +42,7 @@ type List struct {
 
 	mu   sync.Mutex // protects the following
 	open map[string]problem
+	held bool // see Hold
 }
 
 type problem struct {
@@ -62,6 +63,38 @@ func NewList(log *slog.Logger, explain func(error) string) *List {
 	return &List{log: log, explain: explain, open: make(map[string]problem)}
 }
 
+// Hold keeps the log from being told, until Release. It is for a start of which every problem
+// is the end, with an error that says the same.
+func (l *List) Hold() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = true
+}
+
+// Release ends Hold, and tells the log of the problems that there are.
+func (l *List) Release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.held {
+		return
+	}
+	l.held = false
+	for about, p := range l.open {
+		l.tell(slog.LevelWarn, begins, logAbout, about, model.LogErr, p.text)
+	}
+}
+
+// begins is the message of a problem that begins.
+const begins = "problem"
+
+// tell writes to the log, for who reads everything only while it is held.
+func (l *List) tell(level slog.Level, message string, attrs ...any) {
+	if l.held {
+		level = slog.LevelDebug
+	}
+	l.log.Log(context.Background(), level, message, attrs...)
+}
+
 // Tried records the outcome of an attempt at a thing: nil if it succeeded.
 func (l *List) Tried(about string, err error) {
 	l.mu.Lock()
@@ -70,7 +103,7 @@ func (l *List) Tried(about string, err error) {
 	if err == nil {
 		if open {
 			delete(l.open, about)
-			l.log.Warn("problem is over", logAbout, about, logLasted, time.Since(was.since).Round(time.Millisecond))
+			l.tell(slog.LevelWarn, "problem is over", logAbout, about, logLasted, time.Since(was.since).Round(time.Millisecond))
 		}
 		return
 	}
@@ -79,12 +112,12 @@ func (l *List) Tried(about string, err error) {
 	switch {
 	case !open:
 		now.since = time.Now()
-		level, message = slog.LevelWarn, "problem"
+		level, message = slog.LevelWarn, begins
 	case now.text != was.text:
 		level, message = slog.LevelWarn, "problem has changed"
 	}
 	l.open[about] = now
-	l.log.Log(context.Background(), level, message, logAbout, about, model.LogErr, now.text)
+	l.tell(level, message, logAbout, about, model.LogErr, now.text)
 }
 
 // Err returns the error of a thing's problem, nil if it has none.

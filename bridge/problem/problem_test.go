@@ -125,3 +125,28 @@ func TestLasted(t *testing.T) {
 		}
 	})
 }
+
+// While a list is held the log hears nothing; then it hears of what there is, once.
+func TestHold(t *testing.T) {
+	var log bytes.Buffer
+	list := problem.NewList(slog.New(slog.NewTextHandler(&log, nil)), error.Error)
+	list.Hold()
+	list.Tried("a", errors.New("full"))
+	list.Tried("a", nil)
+	list.Tried("b", errors.New("away"))
+	if log.Len() > 0 {
+		t.Errorf("a list that is held says %s", log.String())
+	}
+	if all := list.All(); len(all) != 1 || all[0].About != "b" {
+		t.Errorf("problems are %v", all)
+	}
+	list.Release()
+	list.Release()
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "level=WARN msg=problem about=b err=away") {
+		t.Errorf("after Release the log is %s", got)
+	}
+	list.Tried("b", nil)
+	if !strings.Contains(log.String(), "problem is over") {
+		t.Errorf("the log is %s", log.String())
+	}
+}

@@ -88,6 +88,7 @@ func Open(o Options) (*Source, error) {
 func (s *Source) build() (err error) {
 	o, p := s.o, &parts{}
 	s.problems = problem.NewList(o.Logger.With(model.LogFolder, o.Folder), o.Address.Explain)
+	s.problems.Hold() // Scan's error says why there is nothing to serve
 	if s.attachments, err = attachments.Open(o.Attachments, s.server, o.Folder, s.problems); err != nil {
 		return err
 	}
@@ -150,6 +151,7 @@ func (s *Source) Scan(ctx context.Context, found func(model.SourceEntry)) error 
 	if err := s.firstContact(ctx); err != nil {
 		return err
 	}
+	s.problems.Release()
 	s.listing.Scan(found)
 	return ctx.Err()
 }

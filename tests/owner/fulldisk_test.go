@@ -113,6 +113,9 @@ func TestLookingLeavesNoState(t *testing.T) {
 		if want := map[bool]int{true: 2}[args[1] == "ys://127.0.0.1:99999"]; args[0] != "mount" && out.Code != 0 || want != 0 && out.Code != want {
 			t.Errorf("%v: exit %d\n%s%s", args, out.Code, out.Stdout, out.Stderr)
 		}
+		if n := strings.Count(out.Stderr, "server cannot be reached"); n > 1 {
+			t.Errorf("%v says %d times why: %s", args, n, out.Stderr)
+		}
 		left, err := os.ReadDir(s.Path("xdg", "state_home", "relayfs", "vaults"))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
