@@ -30,9 +30,7 @@ func definition(t tool.Tool) mcp.Tool {
 	def := mcp.NewToolWithRawSchema(t.Name, t.Description, schema.OfArguments(t.Params))
 	def.Title = t.Title
 	def.RawOutputSchema = t.Output
-	if t.Hints.ReadOnly {
-		def.Meta = &mcp.Meta{AdditionalFields: map[string]any{maxResultSize: 300_000}}
-	}
+	def.Meta = &mcp.Meta{AdditionalFields: map[string]any{maxResultSize: 300_000}}
 	def.Annotations = mcp.ToolAnnotation{
 		Title: t.Title, ReadOnlyHint: &t.Hints.ReadOnly, DestructiveHint: &t.Hints.Destructive,
 		IdempotentHint: &t.Hints.Idempotent, OpenWorldHint: new(false),

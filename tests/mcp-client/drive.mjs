@@ -17,6 +17,7 @@ const calls = [
 	['get_links', { file_path: note }],
 	['comment', { file_path: note, anchor_text: 'seven', comment: 'Sure?' }],
 	['list_suggestions', {}],
+	['tasks', { status: 'all' }],
 	['move', { file_path: 'Vault/new.md', new_path: 'Vault/sub/newer.md' }],
 	['delete', { file_path: 'Vault/sub/newer.md' }],
 ]

@@ -28,6 +28,9 @@ const everything = [
 	['replace_content', { entity_type: 'canvas', path: 'Vault/board.canvas', content: canvas }],
 	['replace_content', { entity_type: 'base', path: 'Vault/books.base', content: '- no mapping\n' }], // fails
 	['delete_note', { path: 'Vault/new.md' }],
+	['outline', { path: note }],
+	['append', { path: note, content: 'The end.' }],
+	['set_properties', { notes: [{ path: note }], set: { status: 'new' } }],
 ]
 
 const deletions = [

@@ -22,7 +22,7 @@ type changingCall struct {
 }
 
 const (
-	approveNote   = "One line.\nAnother line.\n"
+	approveNote   = "One line.\nAnother line.\n\n- [ ] A task.\n"
 	approveCanvas = `{"nodes":[],"edges":[]}`
 )
 
@@ -31,6 +31,11 @@ var changingCalls = []changingCall{
 	{"update", "edit.md", "edit", []any{"file_path", "Vault/edit.md", "old_string", "One", "new_string", "Two"}, []any{"read", "file_path", "Vault/edit.md"}},
 	{"update", "all.md", "edit", []any{"file_path", "Vault/all.md", "old_string", "line", "new_string", "row", "replace_all", true}, []any{"read", "file_path", "Vault/all.md"}},
 	{"update", "write.md", "write", []any{"file_path", "Vault/write.md", "content", "Two lines.\n"}, []any{"read", "file_path", "Vault/write.md"}},
+	{"update", "edits.md", "edit", []any{"edits", []any{map[string]any{"file_path": "Vault/edits.md", "old_string": "One", "new_string": "Two"}, map[string]any{"file_path": "Vault/edits.md", "old_string": "Another", "new_string": "A third"}}}, []any{"read", "file_path", "Vault/edits.md"}},
+	{"update", "moves.md", "move", []any{"moves", []any{map[string]any{"file_path": "Vault/moves.md", "new_path": "Vault/many/moved.md"}}}, nil},
+	{"update", "toggle.md", "tasks", []any{"toggle", []any{"Vault/toggle.md:4"}}, []any{"tasks", "path", "Vault/toggle.md"}},
+	{"update", "copied.md", "tasks", []any{"path", "Vault/comment.md", "copy_to", "Vault/copied.md"}, nil},
+	{"create", "", "tasks", []any{"path", "Vault/comment.md", "copy_to", "Vault/sub/tasks.md"}, nil},
 	{"create", "", "write", []any{"file_path", "Vault/sub/new.md", "content", "New.\n"}, nil},
 	{"update", "move.md", "move", []any{"file_path", "Vault/move.md", "new_path", "Vault/made/moved.md"}, nil},
 	{"delete", "delete.md", "delete", []any{"file_path", "Vault/delete.md"}, nil},
@@ -38,6 +43,9 @@ var changingCalls = []changingCall{
 	{"create", "", "create_note", []any{"path", "Vault/sub/created.md", "content", "New.\n"}, nil},
 	{"update", "update.md", "update_note", []any{"path", "Vault/update.md", "content", "Two lines.\n"}, []any{"read_note", "path", "Vault/update.md"}},
 	{"update", "front.md", "update_note", []any{"path", "Vault/front.md", "frontmatter", map[string]any{"k": "v"}}, []any{"read_note", "path", "Vault/front.md"}},
+	{"update", "append.md", "append", []any{"path", "Vault/append.md", "content", "More."}, nil},
+	{"update", "one.md", "set_properties", []any{"path", "Vault/one.md", "set", map[string]any{"k": "v"}}, nil},
+	{"update", "set.md", "set_properties", []any{"notes", []any{map[string]any{"path": "Vault/set.md"}}, "set", map[string]any{"k": "v"}}, nil},
 	{"delete", "deletenote.md", "delete_note", []any{"path", "Vault/deletenote.md"}, nil},
 	{"update", "patch.md", "patch_content", []any{"entity_type", "note", "path", "Vault/patch.md", "old_string", "One", "new_string", "Two"}, []any{"get_content", "entity_type", "note", "path", "Vault/patch.md"}},
 	{"update", "patch.canvas", "patch_content", []any{"entity_type", "canvas", "path", "Vault/patch.canvas", "old_string", `,"edges":[]`, "new_string", ""}, []any{"get_content", "entity_type", "canvas", "path", "Vault/patch.canvas"}},
@@ -78,7 +86,7 @@ func TestMCPApprovalKnowsEveryTool(t *testing.T) {
 	}
 	readers := []string{
 		"read", "glob", "grep", "get_links", "list_suggestions", "read_note", "read_metadata", "list_notes", "text_search",
-		"property_search", "semantic_search", "get_kiln_info", "search_content", "read_content_lines", "get_content",
+		"property_search", "semantic_search", "outline", "get_kiln_info", "search_content", "read_content_lines", "get_content",
 	}
 	for _, tool := range list.Tools {
 		called := slices.ContainsFunc(changingCalls, func(c changingCall) bool { return c.tool == tool.Name })

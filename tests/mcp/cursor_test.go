@@ -387,7 +387,7 @@ func TestMCPAnswersAreBounded(t *testing.T) {
 		"wide.md": wide + "\n" + strings.Repeat("needle "+wide[:5000]+"\n", 50), "Front.md": "---\na: needle\nlong: \"" + strings.Repeat("日本", 30_000) + "\"\n---\n",
 		"emoji.md": strings.Repeat("👩‍👩‍👧‍👦", 10_000), "zalgo.md": "z" + strings.Repeat("\u0301", 100_000), "big.canvas": `{"nodes":[],"edges":[],"x":"` + strings.Repeat("needle <", 50_000) + `"}`,
 		"big.base": "a: needle " + strings.Repeat("<b>", 50_000) + "\n", "comments.md": strings.Repeat("x {>>"+strings.Repeat("why ", 200)+"<<} {--"+strings.Repeat("old ", 500)+"--}{++"+strings.Repeat("new ", 500)+"++}\n\n", 60),
-		"many.md": strings.Repeat("same\n", 20_000),
+		"many.md": strings.Repeat("same\n", 20_000), "tasks.md": strings.Repeat("# Part\n- [ ] "+strings.Repeat("to do <", 20)+" [[none]]\n", 2000),
 	}
 	vault := s.Vault(t, "Vault", files)
 	c := s.MCP(t, "--toolsets", "claude,notes,content", vault)
@@ -402,6 +402,10 @@ func TestMCPAnswersAreBounded(t *testing.T) {
 		{"text_search", "query", "needle", "limit", 100_000}, {"search_content", "pattern", "same", "entity_type", "note", "context_lines", 100_000, "max_results", 100_000}, {"search_content", "pattern", "needle", "entity_type", "base"},
 		{"semantic_search", "query", "needle"}, {"list_suggestions", "limit", 100_000}, {"get_links", "file_path", "Vault/wide.md"}, {"get_kiln_info", "detailed", true},
 		{"patch_content", "entity_type", "note", "path", "Vault/many.md", "old_string", "same", "new_string", "x"}, {"patch_content", "entity_type", "note", "path", "Vault/wide.md", "old_string", "needle", "new_string", "x"},
+		{"read", "file_paths", []string{"Vault/wide.md", "Vault/comments.md", "Vault/many.md", "Vault/emoji.md"}}, {"outline", "path", "Vault/tasks.md"}, {"outline", "path", "Vault/wide.md"}, {"outline", "path", "Vault/Front.md"}, {"tasks"},
+		{"edit", "edits", slices.Repeat([]any{map[string]any{"file_path": "Vault/many.md", "old_string": "same", "new_string": "other"}}, 500)}, {"edit", "file_path", "Vault/many.md", "old_string", "same", "new_string", "other", "replace_all", true, "dry_run", true},
+		{"move", "moves", slices.Repeat([]any{map[string]any{"file_path": "Vault/many.md", "new_path": "Vault/" + strings.Repeat("x", 200) + ".md"}}, 500), "dry_run", true},
+		{"set_properties", "notes", slices.Repeat([]any{map[string]any{"path": "Vault/Front.md"}}, 500), "set", map[string]any{"long": 1}}, {"read", "file_path", "Vault/tasks.md", "section", long}, {"tasks", "toggle", []string{long}},
 		// What a call holds itself is not said again at any length.
 		{"grep", "pattern", "(" + long}, {"text_search", "query", long}, {"text_search", "query", "regex:(" + long}, {"property_search", "properties", map[string]any{"k": long}}, {"semantic_search", "query", long},
 		{"read", "file_path", "Vault/" + long + ".md"}, {"read", long, 1}, {"glob", "pattern", "[" + long}, {"list_suggestions", "id", long}, {"grep", "pattern", "x", "type", long}, {"grep", "pattern", "x", "output_mode", long},
@@ -429,15 +433,12 @@ func TestMCPAnswersAreBounded(t *testing.T) {
 	if err := json.Unmarshal(c.Request(t, "tools/list", map[string]any{}), &list); err != nil {
 		t.Fatal(err)
 	}
-	one := []string{"read", "read_note", "read_metadata", "read_content_lines", "get_content"} // about one document
+	one := []string{"read", "read_note", "read_metadata", "read_content_lines", "get_content", "outline"} // about one document
 	for _, tool := range list.Tools {
-		if !tool.Annotations.ReadOnlyHint {
-			continue
-		}
 		if got := tool.Meta["anthropic/maxResultSizeChars"]; got != 300_000.0 {
 			t.Errorf("%s: anthropic/maxResultSizeChars is %v, want %v", tool.Name, got, 300_000.0)
 		}
-		if _, ok := tool.InputSchema.Properties["cursor"]; !ok && !slices.Contains(one, tool.Name) {
+		if _, ok := tool.InputSchema.Properties["cursor"]; !ok && tool.Annotations.ReadOnlyHint && !slices.Contains(one, tool.Name) {
 			t.Errorf("%s takes no cursor", tool.Name)
 		}
 	}

@@ -51,12 +51,12 @@ func runStructured(t *testing.T, s *harness.Sandbox, kind, vault string, env []s
 // toolsets notes and content, and asks its user where the server wants that.
 func TestMCPStructuredWithTypeScriptSDK(t *testing.T) {
 	// Nobody is asked about the two calls that fail.
-	all := []string{"create the note Vault/new.md", "change the note Vault/note.md", "change the note Vault/note.md", "replace the content of Vault/board.canvas", "delete the note Vault/new.md"}
+	all := []string{"create the note Vault/new.md", "change the note Vault/note.md", "change the note Vault/note.md", "replace the content of Vault/board.canvas", "delete the note Vault/new.md", "append to the note Vault/note.md", `set {"status":"new"} in Vault/note.md`}
 	for _, tt := range []struct {
 		kind, approve string
 		questions     []string
 	}{
-		{"stdio", "delete=ask", all[len(all)-1:]},
+		{"stdio", "delete=ask", all[4:5]},
 		{"stdio", "ask", all},
 		{"http", "auto", nil},
 		{"http", "ask", all},
@@ -69,7 +69,7 @@ func TestMCPStructuredWithTypeScriptSDK(t *testing.T) {
 			checkQuestions(t, got.Questions, tt.questions)
 			// What changes files as a whole waits for a person.
 			harness.CheckText(t, "vault's canvas", harness.ReadFile(t, filepath.Join(vault, "board.canvas")), structuredFiles["board.canvas"])
-			if raw := harness.ReadFile(t, filepath.Join(vault, "note.md")); !strings.Contains(raw, "{++") || !strings.Contains(raw, "status: done") {
+			if raw := harness.ReadFile(t, filepath.Join(vault, "note.md")); !strings.Contains(raw, "{++") || !strings.Contains(raw, "status: new") {
 				t.Errorf("vault's note: %q", raw)
 			}
 		})
@@ -106,8 +106,8 @@ func checkStructured(t *testing.T, got structuredRun) {
 			t.Errorf("%s: output schema %v, called %v", tool.Name, tool.Schema, called[tool.Name])
 		}
 	}
-	if len(got.Tools) != 15 {
-		t.Errorf("%d tools, want %d", len(got.Tools), 15)
+	if len(got.Tools) != 18 {
+		t.Errorf("%d tools, want %d", len(got.Tools), 18)
 	}
 }
 

@@ -28,11 +28,14 @@ type setPropertiesArgs struct {
 }
 
 type setPropertiesResult struct {
-	Updated int          `json:"updated" doc:"Notes that changed"`
-	Failed  int          `json:"failed" doc:"Notes that were left as they are, for a reason"`
-	Results []setOutcome `json:"results" doc:"Those that failed first"`
-	LeftOut int          `json:"left_out,omitempty" doc:"Results that did not fit into the answer"`
+	Updated  int          `json:"updated" doc:"Notes that changed"`
+	Failures int          `json:"failed" doc:"Notes that were left as they are, for a reason"`
+	Results  []setOutcome `json:"results" doc:"Those that failed first"`
+	LeftOut  int          `json:"left_out,omitempty" doc:"Results that did not fit into the answer"`
 }
+
+// Failed reports whether nothing succeeded.
+func (r setPropertiesResult) Failed() bool { return r.Failures == len(r.Results)+r.LeftOut }
 
 type setOutcome struct {
 	Path   string `json:"path"`
@@ -73,7 +76,7 @@ func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (se
 		case err != nil && a.Notes == nil:
 			return setPropertiesResult{}, err
 		case err != nil:
-			all.Failed++
+			all.Failures++
 			all.Results = append(all.Results, setOutcome{s.Path, "failed", refusal.Sentence(err, c.Words)})
 		case changed:
 			all.Updated++
@@ -84,7 +87,7 @@ func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (se
 	}
 	slices.SortStableFunc(all.Results, func(a, b setOutcome) int { return cmp.Compare(a.rank(), b.rank()) })
 	return answer.Fit(len(all.Results), func(n int) setPropertiesResult {
-		return setPropertiesResult{all.Updated, all.Failed, all.Results[:n], len(all.Results) - n}
+		return setPropertiesResult{all.Updated, all.Failures, all.Results[:n], len(all.Results) - n}
 	}), nil
 }
 
