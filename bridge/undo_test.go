@@ -330,6 +330,9 @@ func TestUndoSession(t *testing.T) {
 	if err != nil || len(out.Failed) > 0 {
 		t.Fatalf("%v, %v", err, out.Failed)
 	}
+	if out.Notes != 3 { // the one that was renamed, with its front matter, the one that links to it, and the new one
+		t.Errorf("undone in %d notes: %+v", out.Notes, out)
+	}
 	if got := f.SourceText(a); got != files[a] {
 		t.Errorf("%s is %q, want %q", a, got, files[a])
 	}

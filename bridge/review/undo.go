@@ -97,10 +97,24 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 	back := newOutcome()
 	r.takeBack(ctx, journal, entries, by, &back)
 	out, err := r.decide(ctx, ids, model.Rejected, by, false)
-	out.Notes += back.Notes
+	if err != nil {
+		return back, err
+	}
 	out.Away = back.Away
 	maps.Copy(out.Failed, back.Failed)
-	return out, err
+	changed := make(map[model.Path]bool) // each counts once, whatever was taken back in it
+	for _, e := range entries {
+		changed[e.Path] = true
+	}
+	for _, s := range out.Decided {
+		changed[s.Path] = true
+	}
+	for _, p := range out.Proposals {
+		changed[cmp.Or(p.NewPath, p.Path)] = true
+	}
+	maps.DeleteFunc(changed, func(p model.Path, _ bool) bool { return out.Failed[p] != nil })
+	out.Notes = len(changed)
+	return out, nil
 }
 
 // takeBack takes back entries of the journal, the newest of a note first.

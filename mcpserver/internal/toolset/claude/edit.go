@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
@@ -24,6 +26,7 @@ type oneEdit struct {
 	OldString  string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands there, without line numbers"`
 	NewString  string `arg:"new_string" need:"true" doc:"Text to put in its place, as plain Markdown"`
 	ReplaceAll bool   `arg:"replace_all" def:"false" doc:"Replace every occurrence"`
+	Section    string `arg:"section" doc:"Look only in this part: a heading (## Plan) or block id (^id)"`
 }
 
 type editArgs struct {
@@ -121,7 +124,16 @@ func (j *editJob) edits(doc string, seen passage.Set) ([]diffwrap.Edit, error) {
 		return j.fill(doc)
 	}
 	places := match.Find(doc, j.OldString)
+	if j.Section != "" {
+		s, err := outline.SectionOf(doc, j.Section)
+		if err != nil {
+			return nil, &model.Error{Op: "edit", Path: j.path, Err: err}
+		}
+		places = slices.DeleteFunc(places, func(p passage.Place) bool { return p.Start < s.From || p.End > s.To })
+	}
 	switch {
+	case len(places) == 0 && j.Section != "":
+		return nil, answer.WrongArgument("old_string not found in the section %q of %s. Make sure it matches exactly.", j.Section, answer.Shown(j.path))
 	case len(places) == 0:
 		return nil, answer.WrongArgument("old_string not found in %s. Make sure it matches exactly.", answer.Shown(j.path))
 	case len(places) > 1 && !j.ReplaceAll:
