@@ -100,8 +100,11 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.
 		if after != nil && string(n.Path) == after.Path {
 			from = after.Place.In(text)
 		}
-		now := outline.Of(v.Text())
-		for _, t := range a.of(&now) {
+		now := &n.Outline
+		if !n.ModTime.Equal(v.ModTime()) || n.Size != int64(len(v.Text())) {
+			now = new(outline.Of(v.Text())) // it has changed since it was indexed
+		}
+		for _, t := range a.of(now) {
 			at := placeOf(text, t.Line)
 			if at.Start < from {
 				continue
