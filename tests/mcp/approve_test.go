@@ -85,7 +85,7 @@ func TestMCPApprovalKnowsEveryTool(t *testing.T) {
 		t.Fatalf("%d tools: %v", len(list.Tools), err)
 	}
 	readers := []string{
-		"read", "glob", "grep", "get_links", "list_suggestions", "read_note", "read_metadata", "list_notes", "text_search",
+		"read", "glob", "grep", "search", "get_links", "list_suggestions", "read_note", "read_metadata", "list_notes", "text_search",
 		"property_search", "semantic_search", "outline", "get_kiln_info", "search_content", "read_content_lines", "get_content",
 	}
 	for _, tool := range list.Tools {

@@ -405,7 +405,7 @@ func TestMCPAnswersAreBounded(t *testing.T) {
 		{"read", "file_paths", []string{"Vault/wide.md", "Vault/comments.md", "Vault/many.md", "Vault/emoji.md"}}, {"outline", "path", "Vault/tasks.md"}, {"outline", "path", "Vault/wide.md"}, {"outline", "path", "Vault/Front.md"}, {"tasks"},
 		{"edit", "edits", slices.Repeat([]any{map[string]any{"file_path": "Vault/many.md", "old_string": "same", "new_string": "other"}}, 500)}, {"edit", "file_path", "Vault/many.md", "old_string", "same", "new_string", "other", "replace_all", true, "dry_run", true},
 		{"move", "moves", slices.Repeat([]any{map[string]any{"file_path": "Vault/many.md", "new_path": "Vault/" + strings.Repeat("x", 200) + ".md"}}, 500), "dry_run", true},
-		{"set_properties", "notes", slices.Repeat([]any{map[string]any{"path": "Vault/Front.md"}}, 500), "set", map[string]any{"long": 1}}, {"read", "file_path", "Vault/tasks.md", "section", long}, {"tasks", "toggle", []string{long}},
+		{"set_properties", "notes", slices.Repeat([]any{map[string]any{"path": "Vault/Front.md"}}, 100), "set", map[string]any{"long": 1}}, {"read", "file_path", "Vault/tasks.md", "section", long}, {"tasks", "toggle", []string{long}},
 		// What a call holds itself is not said again at any length.
 		{"grep", "pattern", "(" + long}, {"text_search", "query", long}, {"text_search", "query", "regex:(" + long}, {"property_search", "properties", map[string]any{"k": long}}, {"semantic_search", "query", long},
 		{"read", "file_path", "Vault/" + long + ".md"}, {"read", long, 1}, {"glob", "pattern", "[" + long}, {"list_suggestions", "id", long}, {"grep", "pattern", "x", "type", long}, {"grep", "pattern", "x", "output_mode", long},
