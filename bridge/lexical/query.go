@@ -9,8 +9,9 @@ import (
 
 // Query is a question, with the terms that it stands for in an Index.
 type Query struct {
-	words []*wanted
-	stem  *terms.Stemmer
+	words  []*wanted
+	stem   *terms.Stemmer
+	begins [1 << 10]bool // by the hash of how its terms begin
 }
 
 // wanted is one word of a query.
@@ -43,6 +44,9 @@ func (x *Index) Query(text string) *Query {
 		w := &wanted{Asked: asked, weights: make(map[string]float32)}
 		x.expand(w)
 		q.words = append(q.words, w)
+		for term := range w.weights {
+			q.begins[beginning(term)] = true
+		}
 	}
 	return q
 }
@@ -164,10 +168,24 @@ func (q *Query) Words() []string {
 	return list
 }
 
+// beginning returns a hash of the first two bytes of a word, in either case.
+func beginning(word string) int {
+	if len(word) < 2 {
+		return 0
+	}
+	return int(word[0]&0x1f)<<5 | int(word[1]&0x1f)
+}
+
+// mayHave reports whether a word may have a term of the query as its stem. Stems begin as their
+// words do, without accents.
+func (q *Query) mayHave(word string) bool {
+	return len(word) < 2 || word[0] >= utf8.RuneSelf || word[1] >= utf8.RuneSelf || q.begins[beginning(word)]
+}
+
 // Weights returns what each word of the query says in a part of a document.
 func (q *Query) Weights(text string, in terms.Language) []float32 {
 	best := make([]float32, len(q.words))
-	q.stem.Each(text, in, func(term string) {
+	q.stem.EachOf(text, in, q.mayHave, func(term string) {
 		for i, w := range q.words {
 			best[i] = max(best[i], w.weights[term])
 		}

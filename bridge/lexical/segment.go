@@ -71,8 +71,9 @@ const (
 // maxCount is what a posting has room for. The score of a term hardly grows beyond.
 const maxCount = 15
 
-// postings iterates over an encoded list: a number of documents, and for each of them the distance
-// from the one before, and a byte of fields and count.
+// postings iterates over an encoded list: a number of documents, and for each of them twice the distance
+// from the one before. If that is odd, a byte of fields and count follows; else the document has the
+// term once, in the body.
 func postings(data []byte, fn func(posting)) {
 	n, size := binary.Uvarint(data)
 	data = data[size:]
@@ -83,9 +84,14 @@ func postings(data []byte, fn func(posting)) {
 		if delta >= 0x80 {
 			delta, size = binary.Uvarint(data)
 		}
-		at += uint32(delta)
-		fn(posting{at, data[size] & maxCount, field(data[size] >> 4)})
-		data = data[size+1:]
+		at += uint32(delta / 2)
+		p := posting{at, 1, 0}
+		if delta%2 == 1 {
+			p.count, p.in = data[size]&maxCount, field(data[size]>>4)
+			size++
+		}
+		fn(p)
+		data = data[size:]
 	}
 }
 
@@ -93,8 +99,11 @@ func appendPostings(data []byte, list []posting) []byte {
 	data = binary.AppendUvarint(data, uint64(len(list)))
 	last := uint32(0)
 	for _, p := range list {
-		data = binary.AppendUvarint(data, uint64(p.doc-last))
-		data = append(data, p.count|uint8(p.in)<<4)
+		if delta := 2 * uint64(p.doc-last); p.count == 1 && p.in == 0 {
+			data = binary.AppendUvarint(data, delta)
+		} else {
+			data = append(binary.AppendUvarint(data, delta+1), p.count|uint8(p.in)<<4)
+		}
 		last = p.doc
 	}
 	return data

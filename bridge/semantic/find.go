@@ -73,7 +73,11 @@ func (x *Index) Find(ctx context.Context, ws *bridge.Workspace, q Query, after P
 	if err != nil {
 		return Answer{}, err
 	}
-	if err := x.updateWords(ctx); err != nil {
+	all, err := x.ws.Notes(ctx, "")
+	if err != nil {
+		return Answer{}, err
+	}
+	if err := x.updateWords(ctx, all); err != nil {
 		return Answer{}, err
 	}
 	words := x.words.Query(q.Text)
@@ -115,7 +119,70 @@ func (x *Index) meant(ctx context.Context, notes []*noteindex.NoteInfo, text str
 	if err != nil {
 		return nil, err
 	}
-	return x.rank(notes, made[0], pool), nil
+	return x.nearest(notes, made[0]), nil
+}
+
+// maxExact is how many passages are compared number by number.
+const maxExact = 1000
+
+// nearest returns those of notes, which are sorted by path, that are nearest to a vector, best first, at most
+// pool. Of many passages it looks only at those whose signs agree best.
+func (x *Index) nearest(notes []*noteindex.NoteInfo, v []float32) []Hit {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	score := x.vectors.scorer(v)
+	var list []Hit
+	for _, p := range x.likely(notes, v) {
+		s := score(p.row)
+		last := len(list) - 1
+		switch {
+		case s <= 0:
+		case last < 0 || list[last].NoteInfo != p.info:
+			list = append(list, Hit{NoteInfo: p.info, Score: s, passage: int(p.num)})
+		case s > list[last].Score:
+			list[last].Score, list[last].passage = s, int(p.num)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return list[:min(pool, len(list))]
+}
+
+// likely returns the passages of notes that may be nearest to a vector, about maxExact of them, in the order of
+// notes. mu is held.
+func (x *Index) likely(notes []*noteindex.NoteInfo, v []float32) []passageOf {
+	if len(v) != x.vectors.dims {
+		return nil
+	}
+	rough, _ := appendRough(nil, v)
+	signs := appendSigns(nil, rough)
+	const left = -1 // of a note that is not among notes
+	distances := make([]int16, len(x.flat))
+	counts := make([]int, 64*len(signs)+1)
+	for i := range x.flat {
+		info := x.flat[i].info
+		for len(notes) > 0 && notes[0] != info && notes[0].Path < info.Path {
+			notes = notes[1:]
+		}
+		if len(notes) == 0 || notes[0] != info {
+			distances[i] = left
+			continue
+		}
+		d := apart(x.vectors.signsOf(x.flat[i].row), signs)
+		distances[i] = int16(d)
+		counts[d]++
+	}
+	most, sum := 0, counts[0]
+	for most < len(counts)-1 && sum < maxExact {
+		most++
+		sum += counts[most]
+	}
+	list := make([]passageOf, 0, sum)
+	for i, d := range distances {
+		if d != left && int(d) <= most {
+			list = append(list, x.flat[i])
+		}
+	}
+	return list
 }
 
 // candidate is a note with its ranks, from 0.

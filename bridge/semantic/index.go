@@ -36,17 +36,16 @@ type Index struct {
 
 	updating sync.Mutex            // one update at a time; held while notes are read and embedded
 	done     []*noteindex.NoteInfo // what the last update brought the vectors to; updating protects it
-	// The same for the words; the first has only notes that could be read.
-	worded    map[model.Path]*noteindex.NoteInfo
-	wordsDone []*noteindex.NoteInfo
-	words     *lexical.Index
+	worded   []*noteindex.NoteInfo // the same for the words, without notes that could not be read
+	words    *lexical.Index
 
 	mu       sync.RWMutex // protects the following
 	embedder Embedder     // nil until there is a model of the notes
 	notes    map[model.Path]*indexed
-	vectors  *vectors // by the hash of a passage and its note's name
-	changed  int      // passages embedded since the model was built
-	dirty    bool     // something is not in Dir yet
+	vectors  *vectors    // by the hash of a passage and its note's name
+	flat     []passageOf // of all notes
+	changed  int         // passages embedded since the model was built
+	dirty    bool        // something is not in Dir yet
 }
 
 // indexed is a note whose passages have vectors.
@@ -55,7 +54,13 @@ type indexed struct {
 	passages []int32             // rows of vectors
 }
 
-type sum [16]byte
+// passageOf is a passage of a note, by its number and the row of its vector.
+type passageOf struct {
+	info     *noteindex.NoteInfo
+	row, num int32
+}
+
+type sum [8]byte
 
 func sumOf(text string) sum {
 	h := sha256.Sum256([]byte(text))
@@ -103,7 +108,7 @@ func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string
 	if err != nil {
 		return nil, err
 	}
-	ranked := x.rank(notes, vectors[0], len(notes))
+	ranked := x.rank(notes, vectors[0])
 	if after != nil {
 		i := sort.Search(len(ranked), func(i int) bool {
 			h := ranked[i]
@@ -121,16 +126,12 @@ func (x *Index) current() Embedder {
 	return x.embedder
 }
 
-// rank returns the notes with most similarity to query, without snippets: at most limit, and none
-// that has none.
-func (x *Index) rank(notes []*noteindex.NoteInfo, query []float32, limit int) []Hit {
+// rank returns the notes with any similarity to query, without snippets.
+func (x *Index) rank(notes []*noteindex.NoteInfo, query []float32) []Hit {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	if len(query) != x.vectors.dims {
-		return nil // they are from another model
-	}
-	rough, step := appendRough(nil, query)
 	var list []Hit
+	score := x.vectors.scorer(query)
 	for _, info := range notes {
 		n := x.notes[info.Path]
 		if n == nil {
@@ -138,17 +139,16 @@ func (x *Index) rank(notes []*noteindex.NoteInfo, query []float32, limit int) []
 		}
 		best := Hit{NoteInfo: info}
 		for i, row := range n.passages {
-			if score := float64(float32(product(x.vectors.row(row), rough)) * x.vectors.step[row] * step); score > best.Score {
-				best.passage, best.Score = i, score
+			if s := score(row); s > best.Score {
+				best.passage, best.Score = i, s
 			}
 		}
 		if best.Score > 0 {
-			best.Score = min(best.Score, 1)
 			list = append(list, best)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
-	return list[:min(limit, len(list))]
+	return list
 }
 
 // withSnippets returns the first limit hits with their snippets. It skips notes that have

@@ -15,8 +15,8 @@ import (
 // Limits of a model.
 const (
 	minDimensions = 30
-	maxDimensions = 128
-	maxTerms      = 30_000 // of the vocabulary
+	maxDimensions = 96
+	maxTerms      = 20_000 // of the vocabulary
 	maxTraining   = 20_000 // passages that a model is built from
 )
 
@@ -105,7 +105,7 @@ func (m *lsa) choose(counts []map[string]int) {
 	vocabulary = vocabulary[:min(len(vocabulary), maxTerms)]
 	m.Terms, m.IDF = make(map[string]int32, len(vocabulary)), make([]float32, len(vocabulary))
 	for i, term := range vocabulary {
-		m.Terms[term] = int32(i)
+		m.Terms[strings.Clone(term)] = int32(i) // not a part of a passage
 		m.IDF[i] = float32(math.Log(1 + float64(len(counts))/float64(passages[term])))
 	}
 }

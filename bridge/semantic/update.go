@@ -52,7 +52,9 @@ func (x *Index) Update(ctx context.Context) error {
 		x.wake.Set()
 	}
 	x.sweep()
-	x.done = notes
+	if x.flatten(notes) {
+		x.done = notes
+	}
 	return nil
 }
 
@@ -128,7 +130,7 @@ func (x *Index) adopt(m *lsa, vs *vectors) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.embedder, x.vectors, x.changed, x.dirty = m, vs, 0, true
-	x.notes = make(map[model.Path]*indexed)
+	x.notes, x.flat = make(map[model.Path]*indexed), nil
 }
 
 func (x *Index) embedChanged(ctx context.Context, notes []*noteindex.NoteInfo) error {
@@ -226,6 +228,26 @@ func (b *embedding) run(ctx context.Context, x *Index, embedder Embedder) error 
 	}
 	*b = embedding{}
 	return nil
+}
+
+// flatten lists the passages of all notes. It reports whether no note was skipped.
+func (x *Index) flatten(notes []*noteindex.NoteInfo) (all bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	all = true
+	x.flat = nil
+	for _, info := range notes {
+		n := x.notes[info.Path]
+		if n == nil || n.info != info {
+			all = false
+			continue
+		}
+		for i, row := range n.passages {
+			x.flat = append(x.flat, passageOf{info, row, int32(i)})
+		}
+	}
+	x.flat = slices.Clip(x.flat)
+	return all
 }
 
 // sweep forgets the vectors of passages that no note has any more, once they are most.

@@ -1,14 +1,20 @@
 package semantic
 
-import "math"
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
 
 // vectors holds vectors of one length in a byte per number, which ranks as well as four do.
 type vectors struct {
 	dims int
 	data []int8 // row by row
 	step []float32
-	sums []sum         // of the passages
-	rows map[sum]int32 // by those
+	// signs has the signs of each row, a bit for each number: two rows of which many agree are likely near.
+	signs []uint64
+	sums  []sum         // of the passages
+	rows  map[sum]int32 // by those
 }
 
 func newVectors() *vectors { return &vectors{rows: make(map[sum]int32)} }
@@ -32,8 +38,38 @@ func (vs *vectors) put(s sum, v []float32) bool {
 
 // add makes the last row of data that of a passage.
 func (vs *vectors) add(s sum, step float32) {
-	vs.rows[s] = int32(len(vs.sums))
+	i := int32(len(vs.sums))
+	vs.rows[s] = i
 	vs.sums, vs.step = append(vs.sums, s), append(vs.step, step)
+	vs.signs = appendSigns(vs.signs, vs.row(i))
+}
+
+// signsOf returns the signs of a row.
+func (vs *vectors) signsOf(i int32) []uint64 {
+	n := (vs.dims + 63) / 64
+	return vs.signs[int(i)*n:][:n]
+}
+
+func appendSigns(signs []uint64, row []int8) []uint64 {
+	for part := range slices.Chunk(row, 64) {
+		var word uint64
+		for j, x := range part {
+			if x < 0 {
+				word |= 1 << j
+			}
+		}
+		signs = append(signs, word)
+	}
+	return signs
+}
+
+// apart returns how many signs differ.
+func apart(a, b []uint64) int {
+	n := 0
+	for i, x := range a {
+		n += bits.OnesCount64(x ^ b[i])
+	}
+	return n
 }
 
 func (vs *vectors) row(i int32) []int8 { return vs.data[int(i)*vs.dims:][:vs.dims] }
@@ -67,6 +103,17 @@ func appendRough(data []int8, v []float32) (_ []int8, step float32) {
 		data = append(data, int8(math.Round(float64(x/step))))
 	}
 	return data, step
+}
+
+// scorer returns what says how near a row is to a vector: at most 1, and 0 for all if that is of another model.
+func (vs *vectors) scorer(v []float32) func(row int32) float64 {
+	if len(v) != vs.dims {
+		return func(int32) float64 { return 0 }
+	}
+	rough, step := appendRough(nil, v)
+	return func(row int32) float64 {
+		return min(float64(float32(product(vs.row(row), rough))*vs.step[row]*step), 1)
+	}
 }
 
 // product returns the scalar product of two rows.

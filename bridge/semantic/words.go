@@ -16,54 +16,57 @@ import (
 const wordBatch = 256
 
 // updateWords brings the index of words to the notes as they are.
-func (x *Index) updateWords(ctx context.Context) error {
+func (x *Index) updateWords(ctx context.Context, notes []*noteindex.NoteInfo) error {
 	x.updating.Lock()
 	defer x.updating.Unlock()
-	notes, err := x.ws.Notes(ctx, "")
-	if err != nil || slices.Equal(notes, x.wordsDone) {
-		return err
-	}
-	x.wordsDone = nil
-	there := make(map[model.Path]*noteindex.NoteInfo, len(notes))
-	var changed []*noteindex.NoteInfo
-	for _, n := range notes {
-		if x.worded[n.Path] == n {
-			there[n.Path] = n
-		} else {
-			changed = append(changed, n)
-		}
-	}
-	var lost []string
-	for p := range x.worded {
-		if there[p] == nil {
-			lost = append(lost, string(p))
-		}
-	}
+	changed, lost := changesOf(x.worded, notes)
 	x.words.Apply(nil, lost)
-	x.worded = there
-	report, total := model.ProgressOf(ctx), len(changed)
-	skipped := false
+	report := model.ProgressOf(ctx)
+	skipped := make(map[*noteindex.NoteInfo]bool)
+	done := 0
 	for part := range slices.Chunk(changed, wordBatch) {
-		report(total-len(changed), total)
+		report(done, len(changed))
+		done += len(part)
 		var docs []lexical.Document
 		for _, n := range part {
 			v, err := x.ws.Open(ctx, n.Path)
 			if gone(err) {
-				skipped = true
+				skipped[n] = true
 				continue
 			}
 			if err != nil {
 				return err
 			}
 			docs = append(docs, document(n, v.Text()))
-			there[n.Path] = n
 		}
 		x.words.Apply(docs, nil)
 	}
-	if !skipped {
-		x.wordsDone = notes
+	if len(changed)+len(lost) > 0 {
+		x.worded = slices.DeleteFunc(slices.Clone(notes), func(n *noteindex.NoteInfo) bool { return skipped[n] })
 	}
 	return nil
+}
+
+// changesOf compares two lists that are sorted by path: it returns what is in the second and not, or as
+// another state, in the first, and the paths that are in the first alone.
+func changesOf(before, now []*noteindex.NoteInfo) (changed []*noteindex.NoteInfo, lost []string) {
+	for _, n := range now {
+		for len(before) > 0 && before[0] != n && before[0].Path < n.Path {
+			lost, before = append(lost, string(before[0].Path)), before[1:]
+		}
+		switch {
+		case len(before) > 0 && before[0] == n:
+			before = before[1:]
+			continue
+		case len(before) > 0 && before[0].Path == n.Path:
+			before = before[1:]
+		}
+		changed = append(changed, n)
+	}
+	for _, n := range before {
+		lost = append(lost, string(n.Path))
+	}
+	return changed, lost
 }
 
 // document returns what is indexed of a note: its name, aliases and title are the title, and its

@@ -37,8 +37,12 @@ var stemmers = [Languages]func(*snowballstem.Env) bool{
 	english.Stem, german.Stem, french.Stem, spanish.Stem, italian.Stem, portuguese.Stem, dutch.Stem, swedish.Stem, russian.Stem,
 }
 
-// LanguageOf returns the language whose stop words a text has most of.
+// sampleSize is how many bytes of a text tell its language.
+const sampleSize = 2000
+
+// LanguageOf returns the language whose stop words a text has most of, at its beginning.
 func LanguageOf(text string) Language {
+	text = text[:min(len(text), sampleSize)]
 	var found [Languages]int
 	for kind, part := range parts(text) {
 		if kind != ofWord {

@@ -15,7 +15,7 @@ import (
 )
 
 // maxStems bounds the cache of a Stemmer.
-const maxStems = 1 << 14
+const maxStems = 1 << 13
 
 // Stemmer finds the terms of texts. It caches the stems of words, and is safe for
 // concurrent use. The zero value is ready.
@@ -33,10 +33,16 @@ type word struct {
 // stop words, and of scripts without spaces the pairs of neighbouring characters and the
 // Chinese characters themselves.
 func (s *Stemmer) Each(text string, in Language, fn func(term string)) {
+	s.EachOf(text, in, func(string) bool { return true }, fn)
+}
+
+// EachOf is Each for the words and characters that may lets through, which is faster.
+func (s *Stemmer) EachOf(text string, in Language, may func(part string) bool, fn func(term string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for kind, part := range parts(text) {
 		switch {
+		case !may(part):
 		case kind == ofWord:
 			if stem := s.stem(word{part, in}); stem != "" {
 				fn(stem)
@@ -91,8 +97,9 @@ func (s *Stemmer) stem(w word) string {
 	if s.stems == nil || len(s.stems) >= maxStems {
 		s.stems = make(map[word]string)
 	}
+	w.text = strings.Clone(w.text) // the stem may be a part of it, and is not to hold the whole text
 	stem := stemOf(w)
-	s.stems[word{strings.Clone(w.text), w.in}] = stem
+	s.stems[w] = stem
 	return stem
 }
 

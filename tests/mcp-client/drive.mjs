@@ -15,6 +15,7 @@ const calls = [
 	['edit', { file_path: note, old_string: 'six', new_string: 'seven' }],
 	['write', { file_path: 'Vault/new.md', content: 'See [[note]].\n' }],
 	['get_links', { file_path: note }],
+	['search', { query: 'seven' }],
 	['comment', { file_path: note, anchor_text: 'seven', comment: 'Sure?' }],
 	['list_suggestions', {}],
 	['tasks', { status: 'all' }],
