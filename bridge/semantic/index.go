@@ -74,7 +74,7 @@ func New(ws *bridge.Workspace, o Options) *Index {
 	if x.log == nil {
 		x.log = slog.New(slog.DiscardHandler)
 	}
-	x.notes, x.vectors = make(map[model.Path]*indexed), newVectors()
+	x.notes, x.vectors = make(map[model.Path]*indexed), new(vectors)
 	x.load()
 	return x
 }

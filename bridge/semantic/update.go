@@ -112,7 +112,7 @@ func (x *Index) model(ctx context.Context, notes []*noteindex.NoteInfo) (*lsa, *
 	if m == nil {
 		return nil, nil, ctx.Err()
 	}
-	vs := newVectors()
+	vs := new(vectors)
 	report := model.ProgressOf(ctx)
 	for i, text := range all {
 		report(i, len(all))
@@ -189,13 +189,13 @@ type embedding struct {
 }
 
 func (b *embedding) add(x *Index, n *noteindex.NoteInfo, parts []string) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	var sums []sum
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	sums := make([]sum, 0, len(parts))
 	for _, text := range parts {
 		s := sumOf(text)
 		sums = append(sums, s)
-		if _, known := x.vectors.rows[s]; !known {
+		if _, known := x.vectors.rowOf(s); !known {
 			b.texts, b.sums = append(b.texts, text), append(b.sums, s)
 		}
 	}
@@ -221,8 +221,10 @@ func (b *embedding) run(ctx context.Context, x *Index, embedder Embedder) error 
 	x.changed += len(made)
 	x.dirty = x.dirty || len(made) > 0
 	for i, n := range b.notes {
+		n.passages = make([]int32, 0, len(b.parts[i]))
 		for _, s := range b.parts[i] {
-			n.passages = append(n.passages, x.vectors.rows[s])
+			row, _ := x.vectors.rowOf(s)
+			n.passages = append(n.passages, row)
 		}
 		x.notes[n.info.Path] = n
 	}
@@ -247,6 +249,7 @@ func (x *Index) flatten(notes []*noteindex.NoteInfo) (all bool) {
 		}
 	}
 	x.flat = slices.Clip(x.flat)
+	x.vectors.rest()
 	return all
 }
 

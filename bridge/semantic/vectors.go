@@ -14,14 +14,30 @@ type vectors struct {
 	// signs has the signs of each row, a bit for each number: two rows of which many agree are likely near.
 	signs []uint64
 	sums  []sum         // of the passages
-	rows  map[sum]int32 // by those
+	rows  map[sum]int32 // by those; nil while nothing is added or looked up
 }
 
-func newVectors() *vectors { return &vectors{rows: make(map[sum]int32)} }
+// rowOf returns the row of a passage.
+func (vs *vectors) rowOf(s sum) (row int32, known bool) {
+	if vs.rows == nil {
+		vs.rows = make(map[sum]int32, len(vs.sums))
+		for i, s := range vs.sums {
+			vs.rows[s] = int32(i)
+		}
+	}
+	row, known = vs.rows[s]
+	return row, known
+}
+
+// rest frees what only changes need.
+func (vs *vectors) rest() {
+	vs.rows = nil
+	vs.data, vs.step, vs.signs, vs.sums = slices.Clip(vs.data), slices.Clip(vs.step), slices.Clip(vs.signs), slices.Clip(vs.sums)
+}
 
 // put adds the vector of a passage. It reports whether v has the length of the others.
 func (vs *vectors) put(s sum, v []float32) bool {
-	if _, known := vs.rows[s]; known {
+	if _, known := vs.rowOf(s); known {
 		return true
 	}
 	if len(vs.sums) == 0 {
@@ -39,7 +55,9 @@ func (vs *vectors) put(s sum, v []float32) bool {
 // add makes the last row of data that of a passage.
 func (vs *vectors) add(s sum, step float32) {
 	i := int32(len(vs.sums))
-	vs.rows[s] = i
+	if vs.rows != nil {
+		vs.rows[s] = i
+	}
 	vs.sums, vs.step = append(vs.sums, s), append(vs.step, step)
 	vs.signs = appendSigns(vs.signs, vs.row(i))
 }
@@ -77,7 +95,7 @@ func (vs *vectors) row(i int32) []int8 { return vs.data[int(i)*vs.dims:][:vs.dim
 // only returns the vectors with the rows that are used, in the order of places, which says the new
 // row of each old one.
 func (vs *vectors) only(used []int32) (kept *vectors, places map[int32]int32) {
-	kept, places = newVectors(), make(map[int32]int32, len(used))
+	kept, places = new(vectors), make(map[int32]int32, len(used))
 	kept.dims = vs.dims
 	for _, i := range used {
 		if _, done := places[i]; !done {

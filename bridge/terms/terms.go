@@ -15,7 +15,7 @@ import (
 )
 
 // maxStems bounds the cache of a Stemmer.
-const maxStems = 1 << 13
+const maxStems = 1 << 11
 
 // Stemmer finds the terms of texts. It caches the stems of words, and is safe for
 // concurrent use. The zero value is ready.
