@@ -47,7 +47,7 @@ type Options struct {
 	Toolsets []string // names; none means claude. CheckToolsets reports unknown ones
 	ReadOnly bool     // offer only tools that change nothing
 	Approve  Approvals
-	Semantic *semantic.Index  // for semantic_search; nil creates one in memory
+	Semantic *semantic.Index  // for search and semantic_search; nil creates one in memory
 	Inflight *inflight.Budget // of HTTP clients; nil creates one of the default size
 	Logger   *slog.Logger
 }

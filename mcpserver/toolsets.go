@@ -89,7 +89,7 @@ func (o toolset) has(name string) bool {
 
 // guides are instructions for a tool and those that belong to it. A guide is given if its tool is offered.
 var guides = []struct{ tool, say string }{
-	{"grep", "Find notes with glob (by name) and grep (by text), see how they are linked with get_links, and read them with read."},
+	{"grep", "Find notes with search (by subject), glob (by name) and grep (by exact text), see how they are linked with get_links, and read them with read."},
 	{"edit", "Read a note before you edit it: edit and write refuse a note that you have not read in this session. Prefer edit with a short, unique old_string; use write for new notes and complete rewrites. Read, edit and move many notes in one call with file_paths, edits and moves."},
 	{"list_notes", "Find notes with list_notes, text_search (by words), property_search (by front matter and tags) and semantic_search (by meaning); read_metadata tells what a note is without its content."},
 	{"update_note", "Read a note with read_note before update_note changes it. Front matter is changed as an object, the content as Markdown."},

@@ -1,4 +1,4 @@
-// Package semantic finds notes by their subject, whatever their words.
+// Package semantic finds notes by their subject, whatever their words, and by both at once.
 //
 // # Nouns
 //
@@ -9,12 +9,15 @@
 //
 //	x := semantic.New(ws, semantic.Options{Dir: stateDir})
 //	hits, err := x.SearchIn(ctx, ws, "keeping slugs off the lettuce", nil, nil, 10)
+//	answer, err := x.Find(ctx, ws, semantic.Query{Text: "keeping slugs off the lettuce"}, semantic.Place{}, 10)
+//
+// SearchIn ranks by meaning alone. Find ranks by words as well (bridge/lexical), and fuses the
+// two by their ranks.
 //
 // # Embedders
 //
 // By default vectors come from the notes themselves, by latent semantic analysis
-// (Deerwester et al., 1990): weights of stemmed words and of pairs of Chinese or Japanese
-// characters in each passage, reduced to the dimensions that explain most, by a
+// (Deerwester et al., 1990): weights of terms (bridge/terms) in each passage, reduced to the dimensions that explain most, by a
 // randomized singular value decomposition (Halko, Martinsson and Tropp, 2011). New and
 // changed passages are folded into the present model; when many have changed, Run builds
 // a new one in the background. With an [Endpoint], vectors come from a server with the

@@ -37,7 +37,7 @@ func (f *mcpFlags) register(cmd *cobra.Command) {
 	fl.StringSliceVar(&f.toolsets, "toolsets", []string{mcpserver.ToolsetClaude}, "which tools MCP clients get: "+strings.Join(mcpserver.Toolsets(), ", "))
 	fl.StringSliceVar(&f.approve, "approve", nil,
 		"whether the tools ask the person at the client before they change anything: ask, auto or deny, or for one kind of change create=..., update=..., delete=... (default auto, in direct mode ask)")
-	fl.StringVar(&f.embeddingsURL, "embeddings", "", "server with the embeddings API of OpenAI or Ollama for semantic_search, for example http://127.0.0.1:11434 (default none: vectors are computed from the notes); key in $"+embeddingsKey)
+	fl.StringVar(&f.embeddingsURL, "embeddings", "", "server with the embeddings API of OpenAI or Ollama for search and semantic_search, for example http://127.0.0.1:11434 (default none: vectors are computed from the notes); key in $"+embeddingsKey)
 	fl.StringVar(&f.embeddingsModel, "embeddings-model", "", "model of --embeddings")
 	fl.StringVar(&f.http.Addr, "http", "", "serve MCP over Streamable HTTP on this address, for example 127.0.0.1:7777")
 	fl.StringVar(&f.http.TokenFile, "token-file", "", "file with the bearer token of --http (default http-token in the state folder); made if it is missing")
