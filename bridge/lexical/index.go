@@ -88,6 +88,7 @@ func (x *Index) forget(key string) {
 	}
 	d := &at.segment.docs[at.doc]
 	d.gone = true
+	at.segment.gone++
 	x.length -= uint64(d.length)
 	delete(x.where, key)
 }
@@ -119,15 +120,7 @@ func (x *Index) compact(segments []*segment) {
 }
 
 // live returns how many documents are not gone.
-func (s *segment) live() int {
-	n := 0
-	for _, d := range s.docs {
-		if !d.gone {
-			n++
-		}
-	}
-	return n
-}
+func (s *segment) live() int { return len(s.docs) - s.gone }
 
 // segmentOf returns the segment of docs, and how many are written in which language.
 func (x *Index) segmentOf(docs []Document) (s *segment, written [terms.Languages]int) {
@@ -238,25 +231,15 @@ func (x *Index) idf(documents int) float32 {
 	return float32(math.Log(1 + (n-df+0.5)/(df+0.5)))
 }
 
-// documents returns how many documents have a term, or had it and are not cleared away yet. mu is held.
+// documents returns about how many documents have a term, if those that are gone had it as often as the
+// others. mu is held.
 func (x *Index) documents(term string) int {
 	sum := 0
 	for _, s := range x.segments {
 		if i := s.exact(term); i >= 0 {
 			n, _ := binary.Uvarint(s.posting.at(i))
-			sum += int(n)
+			sum += (int(n)*s.live() + len(s.docs) - 1) / len(s.docs)
 		}
 	}
 	return sum
-}
-
-// Size returns the bytes that the Index takes, without the keys.
-func (x *Index) Size() int {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	n := 0
-	for _, s := range x.segments {
-		n += len(s.terms.data) + len(s.posting.data) + 4*(len(s.terms.ends)+len(s.posting.ends)+len(s.suffixes())) + 24*len(s.docs)
-	}
-	return n + 64*len(x.where)
 }

@@ -13,6 +13,7 @@ import (
 // segment is an inverted index of some documents.
 type segment struct {
 	docs    []doc
+	gone    int   // how many of them; as for doc.gone
 	terms   table // sorted
 	posting table // of each term: the documents that have it
 
