@@ -21,15 +21,15 @@ type wanted struct {
 	known   bool               // a document has it
 }
 
-// Limits of what a word stands for, and weights: that of a term in a compound, and of one with
-// another spelling. A term of fewer characters than minPart is part of too many.
+// Limits of what a word stands for, and weights: that of a term in a compound, of one with another
+// spelling, and of one that only begins as the word does. A term of fewer characters than minPart is part of too many.
 const (
 	minPart      = 4
 	maxExpanded  = 24
 	weightPart   = 0.5
 	weightNear   = 0.6
-	weightBegun  = 0.2 // of a term that begins as a word which is not known otherwise
-	rareIsAtMost = 1   // documents, of a word that may be a slip
+	weightBegun  = 0.2
+	rareIsAtMost = 1 // documents, of a word that may be a slip
 )
 
 // Query reads a question.
@@ -44,6 +44,11 @@ func (x *Index) Query(text string) *Query {
 		w := &wanted{Asked: asked, weights: make(map[string]float32)}
 		x.expand(w)
 		q.words = append(q.words, w)
+	}
+	if !slices.ContainsFunc(q.words, func(w *wanted) bool { return len(w.weights) > 0 }) {
+		x.guess(q.words)
+	}
+	for _, w := range q.words {
 		for term := range w.weights {
 			q.begins[beginning(term)] = true
 		}
@@ -92,11 +97,6 @@ func (x *Index) expand(w *wanted) {
 		}
 		if most <= rareIsAtMost {
 			x.parts(term, func(part string) { add(part, weightPart) })
-		}
-	}
-	if len(w.weights) == 0 {
-		for _, term := range x.similar(w.Variants[0], maxExpanded) {
-			add(term, weightBegun)
 		}
 	}
 }
@@ -191,6 +191,16 @@ func (q *Query) Weights(text string, in terms.Language) []float32 {
 		}
 	})
 	return best
+}
+
+// guess lets words of which no document has any stand for terms that begin as they do: better than nothing.
+// mu is held.
+func (x *Index) guess(words []*wanted) {
+	for _, w := range words {
+		for _, term := range x.similar(w.Variants[0], maxExpanded) {
+			w.weights[term] = weightBegun * x.idf(x.documents(term))
+		}
+	}
 }
 
 // minBegun is how many characters of a word are its beginning, at least.
