@@ -369,6 +369,7 @@ func TestMCPCursorIsRefused(t *testing.T) {
 		{"other tool", "property_search", []any{"properties", map[string]any{"a": 1}, "cursor", cursor}},
 		{"other tool", "semantic_search", []any{"query", "word", "cursor", cursor}},
 		{"other tool", "search_content", []any{"pattern", "word", "entity_type", "note", "cursor", cursor}},
+		{"other tool", "search", []any{"query", "word", "cursor", cursor}},
 		{"other tool", "get_kiln_info", []any{"cursor", cursor}},
 	} {
 		got := c.Call(t, tt.tool, tt.args...)
@@ -384,7 +385,7 @@ func TestMCPAnswersAreBounded(t *testing.T) {
 	s := harness.NewSandbox(t)
 	wide := strings.Repeat("\x01<&\"\\", 100_000)
 	files := map[string]string{
-		"wide.md": wide + "\n" + strings.Repeat("needle "+wide[:5000]+"\n", 50), "Front.md": "---\na: needle\nlong: \"" + strings.Repeat("日本", 30_000) + "\"\n---\n",
+		"titled.md": "# needle " + strings.Repeat("long\x01", 50_000) + "\n", "wide.md": wide + "\n" + strings.Repeat("needle "+wide[:5000]+"\n", 50), "Front.md": "---\na: needle\nlong: \"" + strings.Repeat("日本", 30_000) + "\"\n---\n",
 		"emoji.md": strings.Repeat("👩‍👩‍👧‍👦", 10_000), "zalgo.md": "z" + strings.Repeat("\u0301", 100_000), "big.canvas": `{"nodes":[],"edges":[],"x":"` + strings.Repeat("needle <", 50_000) + `"}`,
 		"big.base": "a: needle " + strings.Repeat("<b>", 50_000) + "\n", "comments.md": strings.Repeat("x {>>"+strings.Repeat("why ", 200)+"<<} {--"+strings.Repeat("old ", 500)+"--}{++"+strings.Repeat("new ", 500)+"++}\n\n", 60),
 		"many.md": strings.Repeat("same\n", 20_000), "tasks.md": strings.Repeat("# Part\n- [ ] "+strings.Repeat("to do <", 20)+" [[none]]\n", 2000),
@@ -400,14 +401,14 @@ func TestMCPAnswersAreBounded(t *testing.T) {
 		{"read_metadata", "path", "Vault/Front.md"}, {"list_notes", "include_frontmatter", true}, {"property_search", "properties", map[string]any{"a": "needle"}},
 		{"grep", "pattern", "needle", "output_mode", "content", "head_limit", 0}, {"grep", "pattern", "same", "output_mode", "content", "-o", true, "head_limit", 0, "multiline", true}, {"grep", "pattern", "needle", "output_mode", "content", "-C", 1000},
 		{"text_search", "query", "needle", "limit", 100_000}, {"search_content", "pattern", "same", "entity_type", "note", "context_lines", 100_000, "max_results", 100_000}, {"search_content", "pattern", "needle", "entity_type", "base"},
-		{"semantic_search", "query", "needle"}, {"list_suggestions", "limit", 100_000}, {"get_links", "file_path", "Vault/wide.md"}, {"get_kiln_info", "detailed", true},
+		{"semantic_search", "query", "needle"}, {"search", "query", "needle why same", "limit", 100_000}, {"list_suggestions", "limit", 100_000}, {"get_links", "file_path", "Vault/wide.md"}, {"get_kiln_info", "detailed", true},
 		{"patch_content", "entity_type", "note", "path", "Vault/many.md", "old_string", "same", "new_string", "x"}, {"patch_content", "entity_type", "note", "path", "Vault/wide.md", "old_string", "needle", "new_string", "x"},
 		{"read", "file_paths", []string{"Vault/wide.md", "Vault/comments.md", "Vault/many.md", "Vault/emoji.md"}}, {"outline", "path", "Vault/tasks.md"}, {"outline", "path", "Vault/wide.md"}, {"outline", "path", "Vault/Front.md"}, {"tasks"},
 		{"edit", "edits", slices.Repeat([]any{map[string]any{"file_path": "Vault/many.md", "old_string": "same", "new_string": "other"}}, 500)}, {"edit", "file_path", "Vault/many.md", "old_string", "same", "new_string", "other", "replace_all", true, "dry_run", true},
 		{"move", "moves", slices.Repeat([]any{map[string]any{"file_path": "Vault/many.md", "new_path": "Vault/" + strings.Repeat("x", 200) + ".md"}}, 500), "dry_run", true},
 		{"set_properties", "notes", slices.Repeat([]any{map[string]any{"path": "Vault/Front.md"}}, 100), "set", map[string]any{"long": 1}}, {"read", "file_path", "Vault/tasks.md", "section", long}, {"tasks", "toggle", []string{long}},
 		// What a call holds itself is not said again at any length.
-		{"grep", "pattern", "(" + long}, {"text_search", "query", long}, {"text_search", "query", "regex:(" + long}, {"property_search", "properties", map[string]any{"k": long}}, {"semantic_search", "query", long},
+		{"grep", "pattern", "(" + long}, {"text_search", "query", long}, {"text_search", "query", "regex:(" + long}, {"property_search", "properties", map[string]any{"k": long}}, {"semantic_search", "query", long}, {"search", "query", long}, {"search", "query", "x", "since", long}, {"search", "query", "x", "author", long}, {"search", "query", "x", "tag", long}, {"search", "query", "x", "path", long},
 		{"read", "file_path", "Vault/" + long + ".md"}, {"read", long, 1}, {"glob", "pattern", "[" + long}, {"list_suggestions", "id", long}, {"grep", "pattern", "x", "type", long}, {"grep", "pattern", "x", "output_mode", long},
 		{"search_content", "pattern", "[" + long, "entity_type", "note"}, {"search_content", "pattern", "x", "entity_type", long}, {"create_note", "path", "Nowhere/" + long[:100] + "/" + long[:100] + ".md", "content", "x"},
 		{"edit", "file_path", "Vault/many.md", "old_string", long, "new_string", "x"}, {"comment", "file_path", "Vault/many.md", "anchor_text", long, "comment", "x"}, {"grep", "pattern", "x", "cursor", long},

@@ -28,7 +28,7 @@ type searchArgs struct {
 	Path       string                 `arg:"path" is:"path" doc:"Folder or document; everywhere if left out"`
 	Tag        string                 `arg:"tag" doc:"Tag; work finds work/urgent, too"`
 	Properties frontmatter.Properties `arg:"properties" doc:"For example {\"status\": \"open\"}"`
-	Since      string                 `arg:"since" doc:"Changed since 2026-01-31 or 2026-01-31T08:00:00Z"`
+	Since      string                 `arg:"since" max:"40" doc:"Changed since 2026-01-31 or 2026-01-31T08:00:00Z"`
 	Author     string                 `arg:"author" doc:"With pending suggestions of this author"`
 	Limit      int                    `arg:"limit" min:"1" def:"10" doc:"Documents at a time, 50 at most"`
 	Cursor     string                 `arg:"cursor" doc:"next_cursor of the last answer"`
@@ -109,7 +109,7 @@ func passages(c *tool.Client, found *semantic.Answer) []string {
 	for i, f := range found.Notes {
 		block := answer.Shown(f.Path)
 		if title := f.Title(); title != "" {
-			block += " (" + answer.Unbroken(title) + ")"
+			block += " (" + answer.OneLine(title) + ")"
 		}
 		block += "\n" + numberedPart(f)
 		if cost += answer.TextCost(block) + 8; cost > answer.Max && i > 0 {
