@@ -17,18 +17,28 @@ import (
 type words struct {
 	r *rand.Rand
 	z *rand.Zipf
+
+	subject []string // of a note: half of its words are some of these
 }
 
 func newWords() *words {
 	r := rand.New(rand.NewPCG(7, 7))
-	return &words{r, rand.NewZipf(r, 1.2, 8, 150_000)}
+	return &words{r: r, z: rand.NewZipf(r, 1.2, 8, 150_000)}
 }
 
-// word returns a word of two to five syllables; the frequent ones are short.
+// word returns the next word.
 func (w *words) word() string {
 	if stop := strings.Fields("the of and to in a is that for it was on with as be at by this from or"); w.r.IntN(5) < 2 {
 		return stop[w.r.IntN(len(stop))]
 	}
+	if len(w.subject) > 0 && w.r.IntN(2) == 0 {
+		return w.subject[w.r.IntN(len(w.subject))]
+	}
+	return w.any()
+}
+
+// any returns a word of one to three syllables; the frequent ones are short.
+func (w *words) any() string {
 	n := w.z.Uint64()
 	var b strings.Builder
 	for n += 20; n > 0; n /= 60 {
@@ -36,6 +46,14 @@ func (w *words) word() string {
 		b.WriteString([]string{"an", "er", "i", "or"}[n/16%4])
 	}
 	return b.String() + "k" // that no ending is cut off
+}
+
+// about chooses what the next texts are about, or nothing.
+func (w *words) about(words int) {
+	w.subject = nil
+	for range words {
+		w.subject = append(w.subject, w.any())
+	}
 }
 
 func (w *words) text(size int) string {
@@ -60,10 +78,12 @@ func BenchmarkSearch(b *testing.B) {
 	notes := make(map[string]string)
 	size := 0
 	for i := range 10_000 {
+		w.about(60)
 		text := fmt.Sprintf("---\nstatus: %s\n---\n# %s %s\n\n%s", []string{"open", "done", "later"}[i%3], w.word(), w.word(), w.text(4000))
 		notes[fmt.Sprintf("Vault/%02d/%s %05d.md", i%50, w.word(), i)] = text
 		size += len(text)
 	}
+	w.about(0)
 	f := bridgetest.New(b, notes)
 	srv := mcpserver.New(f.Workspace, mcpserver.Options{})
 	b.Cleanup(srv.Close)

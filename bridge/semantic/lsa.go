@@ -16,7 +16,7 @@ import (
 const (
 	minDimensions = 30
 	maxDimensions = 96
-	maxTerms      = 20_000 // of the vocabulary
+	maxTerms      = 15_000 // of the vocabulary
 	maxTraining   = 20_000 // passages that a model is built from
 )
 
