@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -14,6 +15,16 @@ import (
 // ErrOffline, fs.ErrPermission.
 func (w *Workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
 	return w.tree.Open(ctx, p)
+}
+
+// OpenHidden returns the current version of the note that people have at p and that is proposed to be deleted,
+// so that somebody can read what would be lost; fs.ErrNotExist if there is none.
+func (w *Workspace) OpenHidden(ctx context.Context, p model.Path) (*model.Version, error) {
+	n := w.tree.HiddenAt(p)
+	if n == nil || n.Kind != model.KindNote {
+		return nil, &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
+	}
+	return n.Note.Version(ctx)
 }
 
 // Stat describes what p names. A note that was never read is read, because its

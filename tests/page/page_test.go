@@ -20,16 +20,17 @@ import (
 
 // shownPage is what tests/review-page/open.mjs says that the page shows.
 type shownPage struct {
-	Count, Message, Focused, Typed string
-	Card                           string   // text beside the card that has the focus
-	Places                         []string // of the queue; "" for the proposals
-	Open                           string
-	Suggestions, Comments, Buttons []string // of what is open
-	Active                         int      // elements that could do something
-	Scrolled, Height, Overflow     float64
-	CardAt, NoteAt, MessageAt      struct{ Top, Bottom float64 }
-	Asked                          []string // questions so far, all answered with yes
-	Errors                         []string // so far
+	Count, Message, Focused, Typed    string
+	Places                            []string // of the queue; "" for the proposals
+	Open                              string   // one of them
+	Suggestions, Comments, Buttons    []string // of what is open
+	Card, Row                         string   // text beside the card that has the focus, and the first one with changes that is in sight
+	CardAt, RowAt, NoteAt, MessageAt  struct{ Top, Bottom float64 }
+	Active                            int // elements that could do something
+	RightToLeft                       int // texts that are read so
+	Scrolled, Height, Overflow, Hints float64
+	Asked                             []string // questions so far, all answered with yes
+	Errors                            []string // so far
 }
 
 // browser is the review page, open.
@@ -191,7 +192,7 @@ func TestReviewPageOfProposals(t *testing.T) {
 	}
 	b := openPage(t, reviewPage(t, s))
 	p := b.do(t, "wait 2 pending suggestions")
-	if want := []string{"Vault/Plan.md: rename to Vault/Sub/Goal.md", "Vault/Old.md: delete"}; !slices.Equal(p.Suggestions, want) {
+	if want := []string{"Vault/Plan.md: rename to Vault/Sub/Goal.md", "Vault/Old.md: delete{--old--}"}; !slices.Equal(p.Suggestions, want) {
 		t.Errorf("proposals read %q, want %q", p.Suggestions, want)
 	}
 	b.do(t, "press e") // a proposal has no text to edit

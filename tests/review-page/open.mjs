@@ -4,7 +4,8 @@
 //	press KEY       a key, as a person presses it
 //	type TEXT       replaces what the focused field holds
 //	click LABEL     the first button that begins with that label
-//	doubleclick LABEL  clicks it twice
+//	beside TEXT > LABEL        clicks that button beside the text that holds TEXT
+//	twice beside TEXT > LABEL  clicks it twice, as with a nervous finger
 //	focus TEXT      the first button beside the text that holds TEXT, as the Tab key does
 //	scroll END      to the "top" or "bottom" of the note, as a wheel does
 //	choose LABEL    whose suggestions are shown
@@ -59,11 +60,13 @@ async function open(tab) {
 function shown() {
 	return page.evaluate(() => {
 		const marks = { DEL: ["{--", "--}"], INS: ["{++", "++}"] };
-		const text = (e) => [...e.childNodes].map((n) => (marks[n.nodeName] ? marks[n.nodeName].join(n.textContent) : n.childNodes.length ? text(n) : n.textContent)).join("");
+		const sides = (n) => marks[n.nodeName] ?? (n.classList?.contains("old") ? marks.DEL : n.classList?.contains("new") ? marks.INS : undefined);
+		const text = (e) => [...e.childNodes].map((n) => sides(n)?.join(n.textContent) ?? (n.childNodes.length ? text(n) : n.textContent)).join("");
 		const all = (selector) => [...document.querySelectorAll(selector)];
 		const box = (e) => { const r = e.getBoundingClientRect(); return { top: r.top, bottom: r.bottom }; };
 		const card = document.activeElement.closest(".card");
 		const note = document.getElementById("note");
+		const row = [...note.querySelectorAll(".row")].find((e) => box(e).top >= box(note).top && e.querySelector(".card"));
 		return {
 			count: document.getElementById("count").textContent,
 			message: document.getElementById("message").textContent,
@@ -77,6 +80,10 @@ function shown() {
 			typed: document.activeElement.value ?? "",
 			card: card?.closest(".row").querySelector(".text").textContent ?? "",
 			scrolled: note.scrollTop,
+			row: row?.querySelector(".text").textContent ?? "",
+			rowAt: row ? box(row) : null,
+			rightToLeft: all(".text").filter((e) => getComputedStyle(e).direction === "rtl").length,
+			hints: document.getElementById("keys").getBoundingClientRect().height,
 			cardAt: card ? box(card) : null,
 			noteAt: box(note),
 			messageAt: box(document.getElementById("message")),
@@ -86,11 +93,17 @@ function shown() {
 	});
 }
 
+function beside(where) {
+	const [text, label] = where.split(" > ");
+	return page.locator(".row").filter({ hasText: text }).getByRole("button", { name: new RegExp(`^${label}`) }).first();
+}
+
 const commands = {
 	press: (key) => page.keyboard.press(key),
 	type: (text) => page.locator(":focus").fill(text),
 	click: (label) => page.getByRole("button", { name: new RegExp(`^${label}`) }).first().click(),
-	doubleclick: (label) => page.getByRole("button", { name: new RegExp(`^${label}`) }).first().dblclick(),
+	beside: (where) => beside(where).click(),
+	twice: (where) => beside(where.replace("beside ", "")).dblclick(),
 	focus: (text) => page.locator(".row").filter({ hasText: text }).locator(".card button").first().focus(),
 	scroll: (end) => page.evaluate((y) => document.getElementById("note").scrollTo(0, y), end === "top" ? 0 : 1e6),
 	choose: (label) => page.locator("#who").selectOption({ label }),

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"net/http"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -52,6 +53,8 @@ func statusOf(err error) int {
 		return refused.Status
 	case errors.As(err, &conflict):
 		return http.StatusConflict
+	case errors.Is(err, fs.ErrNotExist):
+		return http.StatusNotFound
 	case errors.Is(err, bridge.ErrNothingToUndo):
 		return http.StatusGone
 	case errors.As(err, &usage):

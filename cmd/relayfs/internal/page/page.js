@@ -67,11 +67,10 @@ function matches(s) {
 const filtered = () => $("filter").value.trim() !== "" || $("who").value !== "";
 
 // places lists where something is pending that the filter shows: proposals first, then notes by path.
-function places() {
+function places(all = pending) {
 	const counts = new Map();
-	for (const s of pending) if (matches(s)) counts.set(placeOf(s), (counts.get(placeOf(s)) || 0) + 1);
-	const list = [...counts].map(([at, count]) => ({ at, count })).sort((a, b) => (a.at < b.at ? -1 : 1));
-	return list;
+	for (const s of all) if (matches(s)) counts.set(placeOf(s), (counts.get(placeOf(s)) || 0) + 1);
+	return [...counts].map(([at, count]) => ({ at, count })).sort((a, b) => (a.at < b.at ? -1 : 1));
 }
 
 function drawQueue() {
@@ -131,7 +130,7 @@ function groupsOf(block) {
 }
 
 function byID(id) {
-	return note.suggestions.find((s) => s.id === id);
+	return note?.suggestions.find((s) => s.id === id);
 }
 
 // blocks are what is drawn of the open place, each of {key, make}: what is drawn of equal keys is equal.
@@ -143,10 +142,13 @@ function blocks() {
 	note.blocks.forEach((b) => {
 		const groups = groupsOf(b);
 		const open = form && groups.find((g) => g.includes(form.ids[0]));
-		add([b, groups.map((g) => g.map(byID)), (b.comments || []).map((i) => note.comments[i]), open && form], () => row(b, groups));
+		add([b, groups.map((g) => g.map(withoutLine)), (b.comments || []).map((i) => note.comments[i]), open && form], () => row(b, groups));
 	});
 	return out;
 }
+
+// withoutLine is a suggestion as it is drawn: in a note its line is to be seen.
+const withoutLine = (id) => ({ ...byID(id), line: 0 });
 
 // inPlace lists what is shown of the open place, as it was drawn.
 function inPlace() {
@@ -181,7 +183,7 @@ function row(b, groups) {
 	if (b.source) text.append(drawSource(b.source));
 	const mine = new Set(groups.flat());
 	for (const m of text.querySelectorAll("[data-id]")) {
-		if (mine.has(m.dataset.id)) m.onclick = () => select(m.dataset.id);
+		if (mine.has(m.dataset.id)) m.onclick = () => focusOn(m.dataset.id);
 		else m.classList.add("other");
 	}
 	e.append(text);
@@ -206,7 +208,7 @@ function signature(s) {
 // card has the buttons for suggestions that are decided at once.
 function card(list) {
 	const [s] = list;
-	const what = list.length > 1 ? plural(list.length, "change") : s.line ? `line ${s.line}, ${s.kind}` : "proposal";
+	const what = list.length > 1 ? plural(list.length, "change") : s.line ? s.kind : "proposal";
 	const e = element("article", { id: "s-" + s.id, className: "card", tabIndex: -1, ariaLabel: [what, signature(s), ...list.map(gist)].filter(Boolean).join("; ") });
 	e.dataset.ids = list.map((x) => x.id).join(" ");
 	if (signature(s)) e.append(element("div", { className: "about", dir: "auto" }, signature(s)));
@@ -295,20 +297,30 @@ async function toggleSource() {
 }
 
 // proposed is the place of proposals, in the form of a note.
-function proposed() {
-	const list = pending.filter((s) => !s.line);
+async function proposed(all) {
+	const list = all.filter((s) => !s.line);
 	return {
 		suggestions: list, comments: [],
-		blocks: list.map((s) => ({ nodes: proposal(s), groups: [[s.id]] })),
+		blocks: await Promise.all(list.map(async (s) => ({ nodes: [...proposal(s, all), ...await lost(s)], groups: [[s.id]] }))),
 	};
 }
 
+// lost is what a deletion takes away: the note, struck.
+async function lost(s) {
+	if (s.kind !== "delete" || s.dir || !s.path.endsWith(".md")) return [];
+	try {
+		return (await documentAt(s.path)).blocks.flatMap((b) => b.nodes.map((n) => ({ ...n, k: "old", s: s.id })));
+	} catch (err) {
+		return [{ t: "p", c: [{ x: `What it holds could not be read: ${err.message}` }] }];
+	}
+}
+
 // proposal is what one would do, the contents of a file, and the links that are rewritten with it.
-function proposal(s) {
+function proposal(s, all) {
 	const [what, ...contents] = s.pieces || [];
 	const nodes = [{ t: "p", c: [{ t: "strong", c: [{ x: s.path }] }, { x: ": " + what.text.trim() }] }];
 	if (contents.length) nodes.push({ t: "pre", c: contents.map((p) => ({ x: p.text, k: p.kind === "kept" ? undefined : p.kind, s: s.id })) });
-	const links = pending.filter((x) => x.proposal === s.id);
+	const links = all.filter((x) => x.proposal === s.id);
 	if (links.length) {
 		nodes.push({ t: "p", c: [{ x: "Links that change with it:" }] }, { t: "ul", c: links.map((x) => ({ t: "li", c: [
 			{ x: `${x.path}, line ${x.line}: ` }, { x: x.old, k: "old", s: s.id }, { x: " " }, { x: x.new, k: "new", s: s.id }] })) });
@@ -325,8 +337,7 @@ function redraw() {
 		main.replaceChildren(element("p", { className: "empty" }, pending.length ? "Nothing pending matches the filter." : "Nothing is pending."));
 		return;
 	}
-	const anchor = anchorOf(main);
-	const before = anchor?.getBoundingClientRect().top;
+	const seen = inSight(main).map((e) => [e, e.getBoundingClientRect().top]);
 	const kept = new Map();
 	const nodes = blocks().map(({ key, make }) => {
 		const e = rows.get(key)?.shift() || make();
@@ -337,45 +348,48 @@ function redraw() {
 	for (const e of [...main.childNodes]) if (!wanted.has(e)) e.remove();
 	nodes.forEach((e, i) => main.childNodes[i] !== e && main.insertBefore(e, main.childNodes[i] || null));
 	rows = kept;
-	if (anchor?.isConnected) main.scrollTop += anchor.getBoundingClientRect().top - before;
+	const stays = seen.find(([e]) => e.isConnected);
+	if (stays) main.scrollTop += stays[0].getBoundingClientRect().top - stays[1];
 	markSelected();
 }
 
-// anchorOf is the row that has the focus, or that is the first in sight.
-function anchorOf(main) {
-	const top = main.getBoundingClientRect().top;
-	const focused = document.activeElement.closest?.(".row");
-	const inSight = (e) => e.getBoundingClientRect().bottom > top + 8;
-	return focused && inSight(focused) ? focused : [...main.children].find(inSight);
+// inSight lists the rows that are in sight, the one with the focus first: those that should stay where they are.
+function inSight(main) {
+	const { top, bottom } = main.getBoundingClientRect();
+	const list = [...main.children].filter((e) => e.getBoundingClientRect().bottom > top + 8 && e.getBoundingClientRect().top < bottom);
+	const focused = list.filter((e) => e.contains(document.activeElement));
+	return [...focused, ...list];
 }
 
-// openPlace opens a note or the proposals.
+// openPlace opens a note or the proposals, at its first or last change.
 async function openPlace(at, focus, end) {
-	if (at !== place) form = null;
+	form = null;
 	place = at;
 	note = null;
 	rows = new Map();
-	if (narrow.matches) $("queue").open = false;
-	try {
-		await readNote();
-	} catch (err) {
-		say(err.message, true);
-	}
 	$("note").replaceChildren();
-	redraw();
+	if (narrow.matches) $("queue").open = false;
+	await refresh();
+	if (place !== at) return; // another was opened meanwhile
 	$("note").scrollTop = 0;
-	if (focus) {
-		const all = cards();
-		focusOn((end === "last" ? all.at(-1) : all[0])?.id.slice(2) || "");
-	}
+	if (focus) focusOn(idsOf(end === "last" ? cards().at(-1) : cards()[0])[0]);
 }
 
-async function readNote() {
-	const at = place;
-	if (at === undefined) return;
-	const read = at === proposals ? proposed() : await api(`/document?path=${encodeURIComponent(at)}${plain ? "&plain=1" : ""}`);
-	if (at === place) note = read;
+// readNote reads what is open, or, if nothing is or it is gone, the first of what is listed. It returns
+// {at, note}, undefined if there is nothing to open.
+async function readNote(list) {
+	const gone = (err) => {
+		if (err.status !== 404) throw err;
+	};
+	const open = async (at) => at !== undefined && { at, note: at === proposals ? await proposed(list) : await documentAt(at, plain) };
+	if (place !== undefined && (place !== proposals || list.some((s) => !s.line))) {
+		const read = await open(place).catch(gone);
+		if (read) return read;
+	}
+	return await open(places(list)[0]?.at).catch(gone) || undefined;
 }
+
+const documentAt = (path, source) => api(`/document?path=${encodeURIComponent(path)}${source ? "&plain=1" : ""}`);
 
 // ---- the focus
 
@@ -383,11 +397,7 @@ const cards = () => [...$("note").querySelectorAll(".card")];
 const cardOf = (id) => cards().find((e) => e.dataset.ids.split(" ").includes(id));
 const idsOf = (e) => e?.dataset.ids.split(" ") || [];
 
-// select makes a suggestion of the open place the one that keys are for.
-function select(id) {
-	focusOn(id);
-}
-
+// focusOn makes a suggestion of the open place the one that keys are for.
 function focusOn(id, how) {
 	const e = cardOf(id);
 	if (!e) return;
@@ -444,23 +454,22 @@ function after(gone) {
 // ---- decisions
 
 // act sends a request, and says what came of it when that is drawn: what is said
-// to be done can be built upon. It returns whether it was answered, and the status if not.
-async function act(request, path, done) {
-	let report, ok = false, status;
+// to be done can be built upon. Before that settle is called with the status of a refusal, 0 if there was none,
+// and with whether the page could be drawn.
+async function act(request, path, done, settle) {
+	let report, status = 0;
 	try {
 		const out = await api(path, request);
 		const trouble = Object.entries(out.failed || {}).map(([p, why]) => `${p}: nothing changed: ${why}`);
 		for (const a of out.away || []) trouble.push(`${a.path}: ${JSON.stringify(a.text)} stays away: ${a.why}`);
 		if ((out.missing || []).length) trouble.push("not pending any more: " + out.missing.join(", "));
 		report = [[done(out), ...trouble].join("\n"), trouble.length > 0];
-		ok = true;
 	} catch (err) {
 		report = [err.message, true];
-		status = err.status;
+		status = err.status || 1;
 	}
-	const read = await refresh();
+	await settle(status, await refresh());
 	say(report[0], report[1]);
-	return { ok, status, read };
 }
 
 // remember keeps what was decided for undo, also over a reload of the tab.
@@ -483,15 +492,15 @@ async function decide(list, verdict, reason = "", text) {
 	const next = after(gone);
 	if (next) focusOn(next, { preventScroll: true }); // it is drawn: the next key may be for it
 	const shown = Object.fromEntries(list.map((s) => [s.id, s.revision]));
-	const { ok, read } = await act({ shown, verdict, reason, force, text }, "/decide", (out) => {
+	await act({ shown, verdict, reason, force, text }, "/decide", (out) => {
 		const done = verdict === "changed" ? "accepted as you wrote it" : `${plural(out.suggestions.length, "suggestion")} ${verdict}`;
 		if (out.notes > 0) decided.push({ batch: out.batch, what: `${done} in ${where}` });
 		remember();
 		return done;
+	}, (refused, drawn) => {
+		if (refused && typed?.text) keepTyped(typed);
+		else if (drawn) focusOn(refused ? gone[0] : selected);
 	});
-	if (!ok && typed?.text) return keepTyped(typed);
-	if (read) focusOn(ok ? selected : gone[0]);
-	if (read && ok && !next && places().length > 0 && !cardOf(selected)) selected = "";
 }
 
 // keepTyped brings back the form in which a person has typed what could not be sent.
@@ -514,46 +523,56 @@ async function undo() {
 	const last = decided.at(-1);
 	if (!last) return say("nothing to take back here; 'relayfs suggestions undo' reaches further back", true);
 	let back;
-	const { status } = await act({ batch: last.batch }, "/undo", (out) => {
+	await act({ batch: last.batch }, "/undo", (out) => {
 		decided.pop();
 		back = out.suggestions[0];
 		return out.notes > 0 ? `taken back: ${last.what}` : `not taken back: ${last.what}; 'relayfs suggestions undo ${last.batch}' tries again`;
+	}, async (refused) => {
+		if (refused === 410) decided.pop(); // somebody else did
+		remember();
+		if (back && placeOf(back) !== place) await openPlace(placeOf(back));
+		if (back) focusOn(back.id);
 	});
-	if (status === 410) decided.pop(); // somebody else did
-	remember();
-	if (back && placeOf(back) !== place) await openPlace(placeOf(back));
-	if (back) focusOn(back.id);
 }
 
 // refresh reads what is pending and the open note, draws what has changed, and returns whether that could be
 // done. What had the focus has it again only if it is what it was: so no key meets what has just come into its
 // place. Who reads elsewhere stays there.
-async function refresh() {
+function refresh() {
+	refreshed = refreshed.then(readAll);
+	return refreshed;
+}
+
+let refreshed = Promise.resolve(); // the last refresh: one follows another, so none draws what is old
+
+async function readAll() {
+	let list, read;
+	const asked = place;
+	try {
+		list = await api("/suggestions");
+		read = await readNote(list);
+	} catch (err) {
+		say(err.message, true);
+		return false;
+	}
+	if (place !== asked) return true; // another was opened, and is read next
 	const old = cardOf(selected);
 	const focused = Boolean(old?.contains(document.activeElement));
-	const revisions = (e) => JSON.stringify(idsOf(e).map((id) => [id, note?.suggestions.find((s) => s.id === id)?.revision]));
-	const was = revisions(old);
+	const was = revisionsOf(old);
 	const following = after(idsOf(old));
-	try {
-		pending = await api("/suggestions");
-		if (place === undefined || !pending.some((s) => placeOf(s) === place) && place === proposals) place = places()[0]?.at;
-		await readNote();
-	} catch (err) {
-		if (err.status !== 404) {
-			say(err.message, true);
-			return false;
-		}
-		note = null; // it is gone
-		place = places()[0]?.at;
-	}
+	pending = list;
+	place = read?.at;
+	note = read?.note ?? null;
 	if (form && !pending.some((s) => s.id === form.ids[0])) form = null;
 	redraw();
 	const now = cardOf(selected);
 	if (!now) selected = cardOf(following) ? following : idsOf(cards()[0])[0] || "";
-	else if (focused && revisions(now) === was) focusOn(selected, { preventScroll: true });
+	else if (focused && revisionsOf(now) === was) focusOn(selected, { preventScroll: true });
 	else if (focused) document.activeElement.blur();
 	return true;
 }
+
+const revisionsOf = (e) => JSON.stringify(idsOf(e).map((id) => [id, byID(id)?.revision]));
 
 // follow draws again after each change, for as long as the page is open. While
 // a form is open it waits: it must not go away under the hands.

@@ -2,6 +2,8 @@ package queue
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -39,6 +41,9 @@ func (q *Local) Note(ctx context.Context, path string) (Note, error) {
 	}
 	for range maxReadings {
 		before, err := q.ws.Open(ctx, p)
+		if errors.Is(err, fs.ErrNotExist) {
+			return q.lost(ctx, p)
+		}
 		if err != nil {
 			return Note{}, err
 		}
@@ -55,6 +60,15 @@ func (q *Local) Note(ctx context.Context, path string) (Note, error) {
 		}
 	}
 	return Note{}, errRestless
+}
+
+// lost returns the note that is proposed to be deleted, as people have it.
+func (q *Local) lost(ctx context.Context, p model.Path) (Note, error) {
+	v, err := q.ws.OpenHidden(ctx, p)
+	if err != nil {
+		return Note{}, err
+	}
+	return newNote(p, diffwrap.Original(v.Marked()), nil), nil
 }
 
 func newNote(p model.Path, text string, list []model.Suggestion) Note {
