@@ -408,6 +408,7 @@ func TestReviewPageReachesEverything(t *testing.T) {
 	}
 	b.do(t, "press /")
 	b.do(t, "type delete")
+	b.do(t, "wait Old.md: delete")
 	b.do(t, "press Enter")
 	b.do(t, "press y")
 	b.do(t, "wait 1 suggestion accepted")
@@ -462,6 +463,16 @@ func TestReviewPageUndoesItsOwn(t *testing.T) {
 	b.do(t, "press u")
 	b.do(t, "wait taken back: 1 suggestion accepted in Vault/B.md")
 	harness.CheckText(t, "B.md", text("B.md"), "b {++two++}\n")
+
+	// The history names what others did, front matter too, and takes back what one names.
+	b.do(t, "click History")
+	b.do(t, "wait k: vk: w")
+	b.do(t, "beside k: vk: w > Take back")
+	b.do(t, "wait taken back: properties changed in Vault/D.md")
+	harness.CheckText(t, "D.md", text("D.md"), "---\nk: v\n---\nd {++four++}\n")
+	b.do(t, "beside Vault/C.md > Take back")
+	b.do(t, "wait taken back: accepted in Vault/C.md")
+	harness.CheckText(t, "C.md", text("C.md"), "c {++three++}\n")
 }
 
 // The page's API decides on what was shown and on nothing else, and takes back only

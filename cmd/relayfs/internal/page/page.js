@@ -17,6 +17,8 @@ const maxReason = 1000; // characters; relayfs has a limit of bytes beside it
 const changesPatience = 60_000; // ms, far longer than relayfs holds an answer back
 const narrow = matchMedia("(max-width: 45rem)"); // as in page.css: the queue is above the note, and closed
 const proposals = ""; // the place of what is not in the text of a note
+const history = "\n"; // the place of what was decided; no path is like that
+const historyLength = 300; // entries of the journal
 
 let pending = []; // what is listed
 let place; // what is open: the path of a note, or proposals
@@ -130,7 +132,8 @@ function groupsOf(block) {
 }
 
 function byID(id) {
-	return note?.suggestions.find((s) => s.id === id);
+	if (note) note.index ??= new Map(note.suggestions.map((s) => [s.id, s]));
+	return note?.index.get(id);
 }
 
 // blocks are what is drawn of the open place, each of {key, make}: what is drawn of equal keys is equal.
@@ -139,6 +142,7 @@ function blocks() {
 	const add = (data, make) => out.push({ key: JSON.stringify(data), make });
 	add(["head", place, inPlace().map((s) => s.id), filtered(), plain, note.new], head);
 	if (note.properties) add(note.properties, () => element("div", { className: "row" }, element("div", { className: "text" }, drawProperties(note.properties))));
+	for (const batch of note.batches || []) add(batch, () => pastRow(batch));
 	note.blocks.forEach((b) => {
 		const groups = groupsOf(b);
 		const open = form && groups.find((g) => g.includes(form.ids[0]));
@@ -155,15 +159,17 @@ function inPlace() {
 	return note ? note.suggestions.filter(matches) : [];
 }
 
+const isNote = () => place !== undefined && place !== proposals && place !== history;
+
 function head() {
 	const list = inPlace();
-	const name = place === proposals ? "Renames, deletions and files" : place;
+	const name = { [proposals]: "Renames, deletions and files", [history]: "History: what was decided, and changes of properties" }[place] ?? place;
 	const title = element("h2", { dir: "auto" }, name);
 	if (note.new) title.append(element("span", { className: "badge" }, "new note"));
 	const e = element("div", { className: "row head" }, title);
 	const actions = element("div", { className: "actions" });
-	if (list.length > 0) actions.append(...decisions(list, filtered() ? " shown" : " in this note", inPlace, "AR"));
-	if (place !== proposals) actions.append(button(plain ? "Document" : "Source", "t", toggleSource, "quiet"));
+	if (list.length > 0) actions.append(...decisions(list, filtered() ? " shown" : place === proposals ? " of these" : " in this note", inPlace, "AR"));
+	if (isNote()) actions.append(button(plain ? "Document" : "Source", "t", toggleSource, "quiet"));
 	e.append(actions);
 	return e;
 }
@@ -301,7 +307,7 @@ async function proposed(all) {
 	const list = all.filter((s) => !s.line);
 	return {
 		suggestions: list, comments: [],
-		blocks: await Promise.all(list.map(async (s) => ({ nodes: [...proposal(s, all), ...await lost(s)], groups: [[s.id]] }))),
+		blocks: await Promise.all(list.map(async (s) => ({ nodes: [...proposal(s, all), ...await lost(s), { t: "hr" }], groups: [[s.id]] }))),
 	};
 }
 
@@ -326,6 +332,44 @@ function proposal(s, all) {
 			{ x: `${x.path}, line ${x.line}: ` }, { x: x.old, k: "old", s: s.id }, { x: " " }, { x: x.new, k: "new", s: s.id }] })) });
 	}
 	return nodes;
+}
+
+// past is the place of what was decided, in the form of a note. Entries of one batch are undone as one.
+async function past() {
+	const batches = [], taken = new Set();
+	for (const entry of await api("/journal?limit=" + historyLength)) {
+		if (entry.undoes) taken.add(entry.undoes);
+		const last = batches.at(-1);
+		if (last?.batch === entry.batch) last.entries.push(entry);
+		else batches.push({ batch: entry.batch, entries: [entry] });
+	}
+	for (const b of batches) b.taken = taken.has(b.batch);
+	return { suggestions: [], comments: [], blocks: [], batches };
+}
+
+function pastRow({ batch, entries, taken }) {
+	const [first] = entries;
+	const who = first.lapsed ? "by no person" : first.by && "by " + first.by;
+	const what = { frontmatter: "properties changed", undone: "taken back", changed: "accepted as edited" }[first.action] ?? first.action;
+	const text = element("div", { className: "text past" }, element("p", { className: "about" },
+		[what, who, new Date(first.time).toLocaleString(), first.reason && `because ${first.reason}`].filter(Boolean).join(" · ")));
+	for (const e of entries) text.append(element("p", { dir: "auto" }, element("strong", {}, e.path || "a note that is gone"), " ", ...pastPieces(e)));
+	const side = element("div", { className: "side" });
+	if (taken) side.append(element("p", { className: "about" }, "taken back"));
+	else if (first.action !== "undone") side.append(button("Take back", batch, () => takeBack({ batch, what: `${what} in ${entries.length > 1 ? plural(entries.length, "note") : first.path}` })));
+	return element("div", { className: "row" }, text, side);
+}
+
+// pastPieces are what an entry of the journal did: of front matter, the lines that differ.
+function pastPieces(e) {
+	const sides = e.frontMatter ? linesThatDiffer(e.frontMatter.before, e.frontMatter.after) : e.suggestions.map((s) => [s.old, s.kind === "delete" ? "" : s.new]);
+	return sides.flatMap(([old, now]) => [old && element("del", {}, old), now && element("ins", {}, now), " "].filter(Boolean));
+}
+
+function linesThatDiffer(before, after) {
+	const lines = (text) => text.split(/\r?\n/).filter((l) => l && l !== "---");
+	const only = (a, b) => lines(a).filter((l) => !lines(b).includes(l)).join("\n");
+	return [[only(before, after), only(after, before)]];
 }
 
 // redraw draws what has changed of the open place. What a person looks at stays where it is.
@@ -381,7 +425,7 @@ async function readNote(list) {
 	const gone = (err) => {
 		if (err.status !== 404) throw err;
 	};
-	const open = async (at) => at !== undefined && { at, note: at === proposals ? await proposed(list) : await documentAt(at, plain) };
+	const open = async (at) => at !== undefined && { at, note: at === proposals ? await proposed(list) : at === history ? await past() : await documentAt(at, plain) };
 	if (place !== undefined && (place !== proposals || list.some((s) => !s.line))) {
 		const read = await open(place).catch(gone);
 		if (read) return read;
@@ -521,15 +565,25 @@ function keepTyped(typed) {
 // undo takes back the newest decision of this tab: not what others decided.
 async function undo() {
 	const last = decided.at(-1);
-	if (!last) return say("nothing to take back here; 'relayfs suggestions undo' reaches further back", true);
+	if (!last) return say("nothing to take back here; the history has what others decided", true);
+	await takeBack(last);
+}
+
+// takeBack takes back a batch, by its name.
+async function takeBack({ batch, what }) {
+	const forget = () => {
+		const at = decided.findIndex((d) => d.batch === batch);
+		if (at >= 0) decided.splice(at, 1);
+	};
 	let back;
-	await act({ batch: last.batch }, "/undo", (out) => {
-		decided.pop();
+	await act({ batch }, "/undo", (out) => {
+		forget();
 		back = out.suggestions[0];
-		return out.notes > 0 ? `taken back: ${last.what}` : `not taken back: ${last.what}; 'relayfs suggestions undo ${last.batch}' tries again`;
+		return out.notes > 0 ? `taken back: ${what}` : `not taken back: ${what}; 'relayfs suggestions undo ${batch}' tries again`;
 	}, async (refused) => {
-		if (refused === 410) decided.pop(); // somebody else did
+		if (refused === 410) forget(); // somebody else did
 		remember();
+		if (place === history) return;
 		if (back && placeOf(back) !== place) await openPlace(placeOf(back));
 		if (back) focusOn(back.id);
 	});
@@ -539,11 +593,16 @@ async function undo() {
 // done. What had the focus has it again only if it is what it was: so no key meets what has just come into its
 // place. Who reads elsewhere stays there.
 function refresh() {
-	refreshed = refreshed.then(readAll);
-	return refreshed;
+	waiting ??= refreshed.then(() => {
+		waiting = null;
+		return readAll();
+	});
+	refreshed = waiting;
+	return waiting;
 }
 
 let refreshed = Promise.resolve(); // the last refresh: one follows another, so none draws what is old
+let waiting = null; // it, if it has not begun: it serves whoever asks for one meanwhile
 
 async function readAll() {
 	let list, read;
@@ -608,7 +667,7 @@ const keys = {
 	e: on((list) => (list.length > 1 ? separate(list) : editable(list[0]) && openForm(list, "changed"))), s: on(separate), u: () => undo(),
 	a: on((list) => openForm(list, "accepted")), r: on((list) => openForm(list, "rejected")),
 	A: on(() => decide(inPlace(), "accepted")), R: on(() => decide(inPlace(), "rejected")),
-	t: () => place !== proposals && note && toggleSource(),
+	t: () => isNote() && note && toggleSource(),
 	"/": () => {
 		$("queue").open = true;
 		$("filter").focus();
@@ -629,6 +688,8 @@ $("note").addEventListener("focusin", (ev) => {
 	markSelected();
 });
 
+let refiltered = Promise.resolve(); // when the note is drawn that the last filter leaves
+
 // refilter shows what a new filter leaves: the open place, or the first that has some of it.
 async function refilter() {
 	const list = places();
@@ -636,14 +697,16 @@ async function refilter() {
 	else redraw();
 	if (!cardOf(selected)) selected = idsOf(cards()[0])[0] || "";
 }
-$("filter").addEventListener("input", refilter);
-$("who").addEventListener("change", refilter);
-$("filter").addEventListener("keydown", (ev) => {
+$("filter").addEventListener("input", () => { refiltered = refilter(); });
+$("who").addEventListener("change", () => { refiltered = refilter(); });
+$("filter").addEventListener("keydown", async (ev) => {
 	if (ev.key !== "Enter" && ev.key !== "Escape") return;
 	ev.target.blur();
+	await refiltered;
 	focusOn(selected);
 });
 $("undo").addEventListener("click", undo);
+$("history").addEventListener("click", () => openPlace(history));
 narrow.addEventListener("change", () => { $("queue").open = !narrow.matches; });
 $("queue").open = !narrow.matches;
 
