@@ -2,6 +2,9 @@ package queue
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,5 +140,32 @@ func TestContextOfALongLine(t *testing.T) {
 	}
 	if len(after) > maxContext+8 || !strings.HasSuffix(after, " …") || !strings.HasPrefix(after, "語 ") || !utf8.ValidString(after) {
 		t.Errorf("after: %d bytes, %.20q", len(after), after)
+	}
+}
+
+// A note comes with the places of its suggestions, and with the comments that belong to none.
+func TestNote(t *testing.T) {
+	const raw = "a {++b++}{>>why?<<} c {>>look<<} {--d--}{++e++}\n"
+	f := bridgetest.New(t, map[string]string{"N/a.md": raw})
+	q, stop := NewLocal(f.Workspace)
+	defer stop()
+	n, err := q.Note(t.Context(), "N/a.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var marks []string
+	for _, s := range n.Suggestions {
+		for _, at := range n.Places[s.ID] {
+			marks = append(marks, at.Of(n.Text))
+		}
+	}
+	if want := []string{"{++b++}", "{--d--}{++e++}"}; n.Text != raw || !slices.Equal(marks, want) {
+		t.Errorf("marks %q in %q, want %q in %q", marks, n.Text, want, raw)
+	}
+	if len(n.Comments) != 1 || n.Comments[0].Text != "look" || n.Comments[0].Start != strings.Index(raw, "{>>look") {
+		t.Errorf("comments %+v", n.Comments)
+	}
+	if _, err := q.Note(t.Context(), "N/b.md"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of no note: %v", err)
 	}
 }
