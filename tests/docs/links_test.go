@@ -32,7 +32,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// Every page below docs is in README's list.
+// Every page is in README's list.
 func TestREADMENamesEveryPage(t *testing.T) {
 	pages := readPages(t)
 	linked := make(map[string]bool)

@@ -30,15 +30,14 @@ type block struct {
 	lines []string
 }
 
-// readPages reads README.md and docs/*.md.
+// readPages reads README.md, its neighbours and docs/*.md. CHANGELOG.md tells of commands that are gone.
 func readPages(t *testing.T) map[string]*page {
 	t.Helper()
-	files, err := filepath.Glob(harness.Repo("docs", "*.md"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no pages below docs: %v", err)
-	}
 	pages := make(map[string]*page)
-	for _, file := range append(files, harness.Repo("README.md")) {
+	for _, file := range append(globPages(t, "docs"), globPages(t)...) {
+		if filepath.Base(file) == "CHANGELOG.md" {
+			continue
+		}
 		name, err := filepath.Rel(harness.Repo(), file)
 		if err != nil {
 			t.Fatal(err)
@@ -50,6 +49,15 @@ func readPages(t *testing.T) map[string]*page {
 		pages[name] = parse(name, source)
 	}
 	return pages
+}
+
+func globPages(t *testing.T, folder ...string) []string {
+	t.Helper()
+	files, err := filepath.Glob(harness.Repo(append(folder, "*.md")...))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no pages in %q: %v", folder, err)
+	}
+	return files
 }
 
 func parse(name string, source []byte) *page {

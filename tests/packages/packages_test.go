@@ -112,9 +112,22 @@ func checkContents(t *testing.T, deb string) {
 		t.Errorf("the unit does not mount with the installed program:\n%s", unit)
 	}
 	checkELF(t, filepath.Join(root, "usr/bin/relayfs"))
+	checkManPages(t, filepath.Join(root, "usr/share/man/man1"))
 	out := harness.OutputIn(t, root, []string{filepath.Join(root, "usr/bin/relayfs"), "version"})
 	if !strings.HasPrefix(out.Stdout, "relayfs v1.2.3 (") {
 		t.Errorf("the version is %q", out.Stdout)
+	}
+}
+
+// checkManPages has each page formatted, with all warnings.
+func checkManPages(t *testing.T, dir string) {
+	t.Helper()
+	harness.RequireTools(t, "groff", "gzip")
+	out := harness.OutputIn(t, dir, []string{"bash", "-c", `for page in *; do echo "$page:"; gzip -dc "$page" | groff -man -Tutf8 -K utf8 -ww -z 2>&1 || exit; done`})
+	for line := range strings.Lines(out.Stdout) {
+		if out.Code != 0 || !strings.HasSuffix(line, ".1.gz:\n") {
+			t.Fatalf("groff: exit code %d\n%s", out.Code, out.Stdout)
+		}
 	}
 }
 

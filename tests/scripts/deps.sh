@@ -15,7 +15,7 @@ what=${1:-test}
 demo_tools=(fusermount3:fuse3 diff:diffutils)
 test_tools=("${demo_tools[@]}" gcc:gcc rg:ripgrep vim:vim nano:nano emacs:emacs-nox rsync:rsync tmux:tmux python3:python3 perl:perl patch:patch
 	sed:sed grep:grep find:findutils unshare:util-linux setpriv:util-linux git:git node:nodejs npm:npm chromium:chromium
-	sqlite3:sqlite3 gzip:gzip tar:tar stress-ng:stress-ng redis-server:redis-server dpkg:dpkg mmdebstrap:mmdebstrap ruby:ruby mandoc:mandoc)
+	sqlite3:sqlite3 gzip:gzip tar:tar stress-ng:stress-ng redis-server:redis-server dpkg:dpkg mmdebstrap:mmdebstrap ruby:ruby groff:groff-base)
 
 case $what in
 demo) tools=("${demo_tools[@]}") ;;
@@ -87,7 +87,7 @@ if [[ $what == test ]]; then
 	ysweet=$!
 	make_roots &
 	roots=$!
-	for dir in tests/peer tests/critic tests/mcp-client tests/docs-sets tests/frontmatter tests/render tests/yjs-clients tests/review-page tests/servers; do
+	for dir in tests/peer tests/critic tests/mcp-client tests/docs tests/docs-sets tests/frontmatter tests/render tests/yjs-clients tests/review-page tests/servers; do
 		[[ -f $dir/package-lock.json ]] || continue
 		# npm writes node_modules/.package-lock.json last: newer than the lock file means installed.
 		[[ $dir/node_modules/.package-lock.json -nt $dir/package-lock.json ]] && continue
