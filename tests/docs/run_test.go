@@ -8,59 +8,107 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
-// The blocks marked `console run` of a page are one session on the sample vault. What a command prints is what stands below
-// it; a line `...` is any number of lines.
+// The blocks of a page marked `console run` or `sh run` are one session on the sample vault, which is ~/Documents/MyVault,
+// too. In the first kind, what a command prints is what stands below it; a line `...` is any number of lines. In the second
+// kind a command may print anything, and may go on once it is ready, to the end of its block.
 func TestSessions(t *testing.T) {
 	ran := 0
 	for _, p := range readPages(t) {
-		var lines []string
+		var blocks [][]step
 		for _, b := range p.blocks {
-			if b.info == "console run" {
-				lines = append(lines, b.lines...)
+			switch b.info {
+			case "console run":
+				blocks = append(blocks, consoleSteps(t, b.lines))
+			case "sh run":
+				blocks = append(blocks, shellSteps(b.lines))
 			}
 		}
-		if lines == nil {
+		if blocks == nil {
 			continue
 		}
 		ran++
-		t.Run(filepath.Base(p.name), func(t *testing.T) { runSession(t, lines) })
+		t.Run(filepath.Base(p.name), func(t *testing.T) { runSession(t, blocks) })
 	}
 	if ran == 0 {
 		t.Error("no page has a session to run")
 	}
 }
 
-func runSession(t *testing.T, lines []string) {
+// step is one command of a session.
+type step struct {
+	command string
+	want    []string // what it prints
+	stays   bool     // it may go on
+}
+
+func consoleSteps(t *testing.T, lines []string) (steps []step) {
+	t.Helper()
+	for _, line := range lines {
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			steps = append(steps, step{command: command})
+		} else if len(steps) == 0 {
+			t.Fatalf("%q stands below no command", line)
+		} else {
+			last := &steps[len(steps)-1]
+			last.want = append(last.want, line)
+		}
+	}
+	return steps
+}
+
+// port is that of an address in a command. A session takes a free one.
+var port = regexp.MustCompile(`\b127\.0\.0\.1:\d+`)
+
+func shellSteps(lines []string) (steps []step) {
+	for _, line := range lines {
+		steps = append(steps, step{command: port.ReplaceAllString(line, "127.0.0.1:0"), want: []string{"..."}, stays: true})
+	}
+	return steps
+}
+
+// others are programs that pages name and that do nothing here.
+var others = []string{"claude", "systemctl", "xdg-open"}
+
+func runSession(t *testing.T, blocks [][]step) {
 	s := harness.NewSandbox(t)
-	s.SampleVault(t)
+	vault := s.SampleVault(t)
 	mnt := s.Mkdir(t, "mnt")
+	documents := s.Mkdir(t, "home", "Documents")
+	if err := os.CopyFS(filepath.Join(documents, "MyVault"), os.DirFS(vault)); err != nil {
+		t.Fatal(err)
+	}
 	s.Env = append(s.Env, "RELAYFS_AUTHOR=me", pathWithRelayfs(t, s))
-	if slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "$ relayfs mount") }) {
+	for _, name := range others {
+		if err := os.WriteFile(s.Path("bin", name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mounts := func(st step) bool { return strings.HasPrefix(st.command, "relayfs mount") }
+	if slices.ContainsFunc(blocks, func(steps []step) bool { return slices.ContainsFunc(steps, mounts) }) {
 		harness.RequireFUSE(t)
 		t.Cleanup(func() {
 			if harness.IsMounted(mnt) {
-				s.Run(t, "unmount", mnt)
+				s.Command(context.Background(), "unmount", mnt).Run()
 			}
 		})
 	}
-	for i := 0; i < len(lines); {
-		command, ok := strings.CutPrefix(lines[i], "$ ")
-		if !ok {
-			t.Fatalf("%q stands below no command", lines[i])
+	for _, steps := range blocks {
+		var end []func()
+		for _, st := range steps {
+			got, stop := shell(t, s, st)
+			end = append(end, stop)
+			if !matches(got, st.want) {
+				t.Fatalf("$ %s\ngot:\n%s\nwant:\n%s", st.command, strings.Join(got, "\n"), strings.Join(st.want, "\n"))
+			}
 		}
-		end := i + 1
-		for end < len(lines) && !strings.HasPrefix(lines[end], "$ ") {
-			end++
-		}
-		want := lines[i+1 : end]
-		i = end
-		if got := shell(t, s, command); !matches(got, want) {
-			t.Fatalf("$ %s\ngot:\n%s\nwant:\n%s", command, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		for _, stop := range slices.Backward(end) {
+			stop()
 		}
 	}
 }
@@ -74,27 +122,55 @@ func pathWithRelayfs(t *testing.T, s *harness.Sandbox) string {
 	return "PATH=" + s.Path("bin") + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
-// shell runs a command, which must succeed, and returns the lines that it prints.
-func shell(t *testing.T, s *harness.Sandbox, command string) []string {
+// ready is what relayfs prints when it goes on serving.
+var ready = regexp.MustCompile(`(?m)^(mounted|serving) |^http://127`)
+
+// shell runs a command, which must succeed, and returns the lines that it prints until it has ended, or stays and is ready;
+// stop ends it then.
+func shell(t *testing.T, s *harness.Sandbox, st step) (lines []string, stop func()) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), harness.StartTimeout)
-	defer cancel()
 	file, err := os.CreateTemp(s.Dir, "output") // a daemon would keep a pipe open
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	cmd := exec.CommandContext(ctx, "bash", "-c", command)
+	cmd := exec.Command("bash", "-c", st.command)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Dir, s.Env, file, file
-	runErr := cmd.Run()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var runErr error
+	ended := make(chan struct{})
+	go func() {
+		runErr = cmd.Wait()
+		close(ended)
+	}()
+	stop = func() {
+		select {
+		case <-ended:
+		default:
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // it may end by itself meanwhile
+			<-ended
+		}
+	}
+	t.Cleanup(stop)
+	harness.WaitFor(t, "the end of $ "+st.command, func() bool {
+		select {
+		case <-ended:
+			if runErr != nil {
+				t.Fatalf("$ %s: %v\n%s", st.command, runErr, harness.ReadFile(t, file.Name()))
+			}
+			return true
+		default:
+			return st.stays && ready.MatchString(harness.ReadFile(t, file.Name()))
+		}
+	})
 	text := strings.TrimRight(harness.ReadFile(t, file.Name()), "\n")
-	if runErr != nil {
-		t.Fatalf("$ %s: %v\n%s", command, runErr, text)
-	}
 	if text == "" {
-		return nil
+		return nil, stop
 	}
-	return strings.Split(text, "\n")
+	return strings.Split(text, "\n"), stop
 }
 
 // changing is what differs from run to run: batches, ids, times and temporary folders.
