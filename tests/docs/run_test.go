@@ -2,6 +2,7 @@ package docs
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,8 +16,8 @@ import (
 )
 
 // The blocks of a page marked `console run` or `sh run` are one session on the sample vault, which is ~/Documents/MyVault,
-// too. In the first kind, what a command prints is what stands below it; a line `...` is any number of lines. In the second
-// kind a command may print anything, and may go on once it is ready, to the end of its block.
+// too. In the first kind, what a command prints is what stands below it; a line `...` is any number of lines, and `->` begins
+// a request over MCP. In the second kind a command may print anything, and may go on once it is ready, to the end of its block.
 func TestSessions(t *testing.T) {
 	ran := 0
 	for _, p := range readPages(t) {
@@ -43,6 +44,7 @@ func TestSessions(t *testing.T) {
 // step is one command of a session.
 type step struct {
 	command string
+	request string   // or what a client over MCP sends
 	want    []string // what it prints
 	stays   bool     // it may go on
 }
@@ -51,11 +53,22 @@ func consoleSteps(t *testing.T, lines []string) (steps []step) {
 	t.Helper()
 	for _, line := range lines {
 		if command, ok := strings.CutPrefix(line, "$ "); ok {
-			steps = append(steps, step{command: command})
-		} else if len(steps) == 0 {
+			command, stays := strings.CutSuffix(command, " &")
+			steps = append(steps, step{command: command, stays: stays})
+			continue
+		}
+		if request, ok := strings.CutPrefix(line, "-> "); ok {
+			steps = append(steps, step{request: request})
+			continue
+		}
+		if len(steps) == 0 {
 			t.Fatalf("%q stands below no command", line)
-		} else {
-			last := &steps[len(steps)-1]
+		}
+		last := &steps[len(steps)-1]
+		switch {
+		case last.request != "" && !json.Valid([]byte(last.request)):
+			last.request += line
+		case line != "": // between commands
 			last.want = append(last.want, line)
 		}
 	}
@@ -101,8 +114,13 @@ func runSession(t *testing.T, blocks [][]step) {
 	for _, steps := range blocks {
 		var end []func()
 		for _, st := range steps {
-			got, stop := shell(t, s, st)
-			end = append(end, stop)
+			var got []string
+			if st.request != "" {
+				got = call(t, s, vault, st.request)
+			} else {
+				lines, stop := shell(t, s, st)
+				got, end = lines, append(end, stop)
+			}
 			if !matches(got, st.want) {
 				t.Fatalf("$ %s\ngot:\n%s\nwant:\n%s", st.command, strings.Join(got, "\n"), strings.Join(st.want, "\n"))
 			}
@@ -120,6 +138,28 @@ func pathWithRelayfs(t *testing.T, s *harness.Sandbox) string {
 		t.Fatal(err)
 	}
 	return "PATH=" + s.Path("bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+}
+
+// call has a client over MCP, which has read the note, send a request.
+func call(t *testing.T, s *harness.Sandbox, vault, request string) []string {
+	t.Helper()
+	var message struct {
+		Params struct {
+			Name      string
+			Arguments struct {
+				File string `json:"file_path"`
+				Old  string `json:"old_string"`
+				New  string `json:"new_string"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(request), &message); err != nil || message.Params.Name != "edit" {
+		t.Fatalf("no request to edit: %v\n%s", err, request)
+	}
+	args := message.Params.Arguments
+	c := s.MCP(t, vault)
+	c.MustCall(t, "read", "file_path", args.File)
+	return strings.Split(c.MustCall(t, "edit", "file_path", args.File, "old_string", args.Old, "new_string", args.New), "\n")
 }
 
 // ready is what relayfs prints when it goes on serving.
