@@ -157,8 +157,9 @@ func newUser(t *testing.T, suite, deb string) {
 
 // What a release is built for, beside this processor's Linux, compiles, and is stripped; on Linux it is static.
 func TestReleaseBuilds(t *testing.T) {
+	// Of Linux on this processor the Debian package has one; lint.sh has compiled the last two.
 	for system, check := range map[string]func(t *testing.T, file string){
-		"linux/amd64": checkELF, "linux/arm64": checkELF, "darwin/arm64": checkMachO, "windows/amd64": checkPE,
+		"linux/arm64": checkELF, "darwin/arm64": checkMachO, "windows/amd64": checkPE,
 	} {
 		t.Run(strings.ReplaceAll(system, "/", " "), func(t *testing.T) {
 			goos, goarch, _ := strings.Cut(system, "/")

@@ -17,7 +17,7 @@ go vet -tags packaging ./cmd/relayfs
 echo "lint: staticcheck"
 go tool staticcheck ./...
 # macOS mounts through macFUSE or FUSE-T; Windows does everything but mount.
-for system in darwin windows; do
+for system in darwin/arm64 windows/amd64; do
 	echo "lint: go build for $system"
-	GOOS=$system go build ./...
+	GOOS=${system%/*} GOARCH=${system#*/} go build ./...
 done

@@ -73,5 +73,5 @@ done <"$root/test/package"
 comm -13 "$root/test/installed" <(names) | grep . && die 'made by the use of relayfs, and left'
 (cd "$root/home/ada" && find . -name '*relayfs*' | grep .) && die 'left in the home folder'
 ls -l "$root"/proc/[0-9]*/exe 2>/dev/null | grep /usr/bin/relayfs && die 'still runs'
-grep relayfs /proc/self/mounts && die 'still mounted'
+grep -F " $root/home" /proc/self/mounts && die 'still mounted'
 exit 0
