@@ -15,7 +15,7 @@
           version = self.shortRev or "dirty";
           src = self;
           # What packaging/vendor-hash.py prints; a test compares.
-          vendorHash = "sha256-bIHaXCdScCaCVYZCm8J/rLhMW33vXfqP5qw3Wz3Ruh4=";
+          vendorHash = "sha256-w3sKekVyO4X1LZ32QOvAkPZU9GStVzufXDOU599ZnVQ=";
           subPackages = [ "cmd/relayfs" ];
           env.CGO_ENABLED = 0;
           ldflags = [ "-s" "-w" ];

@@ -82,8 +82,8 @@ tool honnef.co/go/tools/cmd/staticcheck
 
 ignore (
 	./tests/critic/node_modules
-	./tests/docs/node_modules
 	./tests/docs-sets/node_modules
+	./tests/docs/node_modules
 	./tests/frontmatter/node_modules
 	./tests/mcp-client/node_modules
 	./tests/peer/node_modules
