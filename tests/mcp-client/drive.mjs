@@ -19,7 +19,6 @@ const calls = [
 	['comment', { file_path: note, anchor_text: 'seven', comment: 'Sure?' }],
 	['list_suggestions', {}],
 	['tasks', { status: 'all' }],
-	['search', { query: 'tide' }],
 	['move', { file_path: 'Vault/new.md', new_path: 'Vault/sub/newer.md' }],
 	['delete', { file_path: 'Vault/sub/newer.md' }],
 ]
