@@ -16,6 +16,9 @@ type linkNode struct {
 	shown       text.Segment
 }
 
+// maxInline bounds where the end of one is looked for, in bytes: a line may be as long as the note, and hold beginnings only.
+const maxInline = 2000
+
 var kindLink = ast.NewNodeKind("ObsidianInline")
 
 func (n *linkNode) Kind() ast.NodeKind { return kindLink }
@@ -29,6 +32,7 @@ func (wikilinks) Trigger() []byte { return []byte{'!', '['} }
 
 func (wikilinks) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, at := block.PeekLine()
+	line = line[:min(len(line), maxInline)]
 	rest := bytes.TrimPrefix(line, []byte("!"))
 	inner, ok := bytes.CutPrefix(rest, []byte("[["))
 	end := bytes.Index(inner, []byte("]]"))
@@ -60,6 +64,7 @@ func (formulas) Trigger() []byte { return []byte{'$'} }
 
 func (formulas) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, at := block.PeekLine()
+	line = line[:min(len(line), maxInline)]
 	found := formula.FindSubmatchIndex(line)
 	if found == nil {
 		return nil

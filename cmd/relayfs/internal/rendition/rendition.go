@@ -8,6 +8,7 @@
 package rendition
 
 import (
+	"bytes"
 	"slices"
 	"sort"
 	"strings"
@@ -19,6 +20,9 @@ import (
 
 // maxParsed is how large a note may be to be drawn as a document. What is larger is drawn as source.
 const maxParsed = 1 << 20
+
+// maxWork bounds what tooManyMarks counts, to some seconds.
+const maxWork = 100_000_000
 
 // besideBytes is how much text that stays may be between changes that are decided at once.
 const besideBytes = 30
@@ -63,7 +67,7 @@ func Of(s Source) Note {
 	d := drawing{Source: s, merged: m, edges: m.edges()}
 	before, after := m.without(New), m.without(Old)
 	n := Note{New: len(before.text) == 0 && len(after.text) > 0}
-	if s.Plain || len(m.runs) == 0 || m.size > maxParsed || outline.Of(string(after.text)).TooDeep != nil || outline.Of(string(before.text)).TooDeep != nil {
+	if s.Plain || len(m.runs) == 0 || m.size > maxParsed || hard(before) || hard(after) {
 		d.source()
 	} else {
 		n.Properties = properties(string(after.text))
@@ -82,6 +86,9 @@ func Of(s Source) Note {
 	n.Blocks = d.out
 	return n
 }
+
+// hard reports whether a view is too much for a parser.
+func hard(v *view) bool { return tooManyMarks(v.text) || outline.Of(string(v.text)).TooDeep != nil }
 
 func bodyOf(v *view) int {
 	_, body, _ := frontmatter.Split(string(v.text))
@@ -303,13 +310,43 @@ func (n *Node) eachID(f func(string)) {
 // joined joins the words that stand side by side and have one fate.
 func joined(list []*Node) []*Node {
 	var out []*Node
+	var words []string // of the last node of out, if it is a text
+	finish := func() {
+		if len(words) > 0 {
+			out[len(out)-1].Text = strings.Join(words, "")
+		}
+		words = nil
+	}
 	for _, n := range list {
-		if k := len(out); k > 0 && n.Tag == "" && out[k-1].Tag == "" && out[k-1].Kind == n.Kind && out[k-1].ID == n.ID {
-			out[k-1].Text += n.Text
+		if len(words) > 0 && n.Tag == "" && out[len(out)-1].Kind == n.Kind && out[len(out)-1].ID == n.ID {
+			words = append(words, n.Text)
 			continue
+		}
+		finish()
+		if n.Tag == "" {
+			words = append(words, n.Text)
 		}
 		n.Children = joined(n.Children)
 		out = append(out, n)
 	}
+	finish()
 	return out
+}
+
+// tooManyMarks reports whether a text would take goldmark seconds: in a paragraph its work grows with the square of
+// the brackets, stars and underscores.
+func tooManyMarks(text []byte) bool {
+	work := 0
+	for paragraph := range bytes.SplitSeq(text, []byte("\n\n")) {
+		marks := 0
+		for _, c := range paragraph {
+			if c == '[' || c == '*' || c == '_' || c == '~' {
+				marks++
+			}
+		}
+		if work += marks * marks; work > maxWork {
+			return true
+		}
+	}
+	return false
 }

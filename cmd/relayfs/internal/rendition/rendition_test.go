@@ -168,3 +168,16 @@ func FuzzEverySuggestionIsShown(f *testing.F) {
 		}
 	})
 }
+
+// What would take a parser minutes is shown as source, with its changes.
+func TestHardTextsAreSource(t *testing.T) {
+	for _, mark := range []string{"[", "_a*", "> ", "{++b++}[["} {
+		n := of(strings.Repeat(mark, 50_000) + "{++a++}")
+		if len(n.Blocks) == 0 || n.Blocks[0].Nodes[0].Attr != "source" || len(n.Blocks[0].Groups) == 0 {
+			t.Errorf("%q many times: %d blocks", mark, len(n.Blocks))
+		}
+	}
+	if n := of("a *b* [c](d) {++e++}\n"); n.Blocks[0].Nodes[0].Tag != "p" {
+		t.Errorf("a plain text: %s", written(n))
+	}
+}
