@@ -1,4 +1,4 @@
-// Package page serves the review page, the queue of `relayfs suggestions` in a browser: three static files,
+// Package page serves the review page, the queue of `relayfs suggestions` in a browser: static files,
 // and below /api the same JSON that an owner answers on its socket. Neither notes nor the other pages in the
 // browser are trusted:
 //
