@@ -143,7 +143,7 @@ func (x *Index) nearest(notes []*noteindex.NoteInfo, v []float32) []Hit {
 			list[last].Score, list[last].passage = s, int(p.num)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortFunc(list, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path)) })
 	return list[:min(pool, len(list))]
 }
 
@@ -167,7 +167,7 @@ func (x *Index) likely(notes []*noteindex.NoteInfo, v []float32) []passageOf {
 			distances[i] = left
 			continue
 		}
-		d := apart(x.vectors.signsOf(x.flat[i].row), signs)
+		d := x.vectors.apart(x.flat[i].row, signs)
 		distances[i] = int16(d)
 		counts[d]++
 	}

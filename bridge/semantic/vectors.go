@@ -62,12 +62,6 @@ func (vs *vectors) add(s sum, step float32) {
 	vs.signs = appendSigns(vs.signs, vs.row(i))
 }
 
-// signsOf returns the signs of a row.
-func (vs *vectors) signsOf(i int32) []uint64 {
-	n := (vs.dims + 63) / 64
-	return vs.signs[int(i)*n:][:n]
-}
-
 func appendSigns(signs []uint64, row []int8) []uint64 {
 	for part := range slices.Chunk(row, 64) {
 		var word uint64
@@ -81,11 +75,11 @@ func appendSigns(signs []uint64, row []int8) []uint64 {
 	return signs
 }
 
-// apart returns how many signs differ.
-func apart(a, b []uint64) int {
+// apart returns how many signs of a row differ from signs.
+func (vs *vectors) apart(row int32, signs []uint64) int {
 	n := 0
-	for i, x := range a {
-		n += bits.OnesCount64(x ^ b[i])
+	for i, x := range vs.signs[int(row)*len(signs):][:len(signs)] {
+		n += bits.OnesCount64(x ^ signs[i])
 	}
 	return n
 }

@@ -38,7 +38,7 @@ var stemmers = [Languages]func(*snowballstem.Env) bool{
 }
 
 // sampleSize is how many bytes of a text tell its language.
-const sampleSize = 2000
+const sampleSize = 1000
 
 // LanguageOf returns the language whose stop words a text has most of, at its beginning.
 func LanguageOf(text string) Language {

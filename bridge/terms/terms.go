@@ -206,12 +206,23 @@ func paired(r rune) bool {
 }
 
 func inWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return inASCIIWord(byte(r))
+	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
+}
+
+func inASCIIWord(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
 }
 
 // wordEnd returns the end of the word at i. An apostrophe within belongs to it.
 func wordEnd(text string, i int) int {
 	for i < len(text) {
+		if inASCIIWord(text[i]) { // most are
+			i++
+			continue
+		}
 		r, n := utf8.DecodeRuneInString(text[i:])
 		if r == '\'' || r == '’' {
 			next, _ := utf8.DecodeRuneInString(text[i+n:])
