@@ -255,6 +255,7 @@ const (
 
 type piece struct {
 	start, end int
+	blank      bool
 	weights    []float32 // of the words of the query
 	weight     float32
 }
@@ -267,6 +268,7 @@ func bestPart(text string, words *lexical.Query, passage int) (start, end int) {
 	some := false
 	for i := range pieces {
 		p := &pieces[i]
+		p.blank = strings.TrimSpace(text[p.start:p.end]) == ""
 		p.weights = words.Weights(text[p.start:p.end], in)
 		for _, w := range p.weights {
 			p.weight += w
@@ -279,7 +281,7 @@ func bestPart(text string, words *lexical.Query, passage int) (start, end int) {
 	}
 	best, first := float32(-1), 0
 	for i, p := range pieces {
-		if p.start < from || strings.TrimSpace(text[p.start:p.end]) == "" {
+		if p.start < from || p.blank {
 			continue
 		}
 		last, sum := window(pieces[i:], p.weight)
@@ -291,21 +293,25 @@ func bestPart(text string, words *lexical.Query, passage int) (start, end int) {
 		}
 	}
 	// What stands before it in the same paragraph tells what it is about.
-	for i := first - 1; i >= 0 && strings.TrimSpace(text[pieces[i].start:pieces[i].end]) != "" && end-pieces[i].start <= partSize; i-- {
+	for i := first - 1; i >= 0 && !pieces[i].blank && end-pieces[i].start <= partSize; i-- {
 		start = pieces[i].start
 	}
 	return start, start + len(strings.TrimRight(text[start:end], " \t\r\n"))
 }
 
-// window returns the last of the pieces that are shown with the first, and what they say together.
-// Of two windows that say the same, the one that begins with it is better.
+// window returns the last of the pieces that are shown with the first, at the end of a paragraph if they
+// have room, and what they say together. Of two windows that say the same, the one that begins with it is better.
 func window(pieces []piece, first float32) (last int, sum float32) {
 	best := make([]float32, len(pieces[0].weights))
+	ended := false // the paragraph of the last piece that says something
 	for i, p := range pieces {
 		if i > 0 && p.end-pieces[0].start > partSize {
 			break
 		}
-		last = i
+		ended = (ended || p.blank) && p.weight == 0
+		if !ended {
+			last = i
+		}
 		for w, weight := range p.weights {
 			best[w] = max(best[w], weight)
 		}

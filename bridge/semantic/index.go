@@ -36,8 +36,10 @@ type Index struct {
 
 	updating sync.Mutex            // one update at a time; held while notes are read and embedded
 	done     []*noteindex.NoteInfo // what the last update brought the vectors to; updating protects it
-	worded   []*noteindex.NoteInfo // the same for the words, without notes that could not be read
-	words    *lexical.Index
+
+	wording sync.Mutex            // one update of the words at a time, which waits for no vectors
+	worded  []*noteindex.NoteInfo // what they were brought to, without notes that could not be read; wording protects it
+	words   *lexical.Index
 
 	mu       sync.RWMutex // protects the following
 	embedder Embedder     // nil until there is a model of the notes

@@ -17,8 +17,8 @@ const wordBatch = 256
 
 // updateWords brings the index of words to the notes as they are.
 func (x *Index) updateWords(ctx context.Context, notes []*noteindex.NoteInfo) error {
-	x.updating.Lock()
-	defer x.updating.Unlock()
+	x.wording.Lock()
+	defer x.wording.Unlock()
 	changed, lost := changesOf(x.worded, notes)
 	x.words.Apply(nil, lost)
 	report := model.ProgressOf(ctx)

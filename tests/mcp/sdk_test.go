@@ -82,7 +82,7 @@ func checkDriven(t *testing.T, got driven) {
 	t.Helper()
 	want := []string{ // beginnings of the results, in the order of the calls
 		"Vault/note.md", "You must read this document", "Vault/note.md:3:The tide turns at six", "     1\t", "Edited Vault/note.md",
-		"Created Vault/new.md", "Backlinks (documents linking to this):", "Vault/note.md (Tide table)", "Commented on Vault/note.md", "Vault/new.md:1:", "Vault/note.md:",
+		"Created Vault/new.md", "Backlinks (documents linking to this):", "Vault/note.md (Tide table)\n     3\tThe tide turns at seven", "Commented on Vault/note.md", "Vault/new.md:1:", "Vault/note.md:",
 		"Moved Vault/new.md to Vault/sub/newer.md.", "Deleted Vault/sub/newer.md.",
 	}
 	var used []string
