@@ -1,3 +1,5 @@
+//go:build !windows
+
 // Package errno turns errors into errnos by one table. Where an errno cannot say why, the
 // log does.
 package errno
