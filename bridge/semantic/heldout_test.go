@@ -18,7 +18,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/terms"
 )
 
-// heldOut reads a set of notes, and the questions about them in its comment. Nothing is tuned on these sets.
+// heldOut reads a set of notes, and the questions about them in its comment. The sets were written before the search, and no
+// number is tuned on them; that the beginnings of words count only where nothing else is known was chosen after a look at them.
 func heldOut(t testing.TB, language string) (notes map[string]string, questions []question) {
 	t.Helper()
 	archive, err := txtar.ParseFile(filepath.Join("testdata", "heldout", language+".txtar"))
@@ -101,7 +102,7 @@ func (r *recall) count(paths []string, answer string) (place int) {
 	return place
 }
 
-// Find finds more answers than words alone do, on sets that nobody tuned anything on.
+// Find finds more answers than words alone do, on sets that were there before it.
 func TestFindOnHeldOutSets(t *testing.T) {
 	var all, allPlain recall
 	asked := 0
