@@ -68,25 +68,26 @@ function matches(s) {
 
 const filtered = () => $("filter").value.trim() !== "" || $("who").value !== "";
 
-// places lists where something is pending that the filter shows: proposals first, then notes by path.
+const folderOf = (at) => at.slice(0, Math.max(0, at.lastIndexOf("/")));
+
+// places lists where something is pending that the filter shows: proposals first, then the notes of each folder.
 function places(all = pending) {
 	const counts = new Map();
 	for (const s of all) if (matches(s)) counts.set(placeOf(s), (counts.get(placeOf(s)) || 0) + 1);
-	return [...counts].map(([at, count]) => ({ at, count })).sort((a, b) => (a.at < b.at ? -1 : 1));
+	return [...counts].map(([at, count]) => ({ at, count, folder: folderOf(at) })).sort((a, b) => (a.folder === b.folder ? a.at < b.at : a.folder < b.folder) ? -1 : 1);
 }
 
 function drawQueue() {
 	const list = places();
 	const nodes = [];
-	let folder;
-	for (const { at, count } of list) {
-		const cut = at.lastIndexOf("/");
-		if (at !== proposals && at.slice(0, cut) !== folder) {
-			folder = at.slice(0, cut);
+	let above;
+	for (const { at, count, folder } of list) {
+		if (at !== proposals && folder !== above) {
+			above = folder;
 			nodes.push(element("h2", { dir: "auto" }, folder));
 		}
 		const entry = button("", at, () => openPlace(at, true), "place");
-		entry.append(element("span", { dir: "auto" }, at === proposals ? "Renames, deletions, files" : at.slice(cut + 1).replace(/\.md$/, "")), element("span", { className: "n" }, String(count)));
+		entry.append(element("span", { dir: "auto" }, at === proposals ? "Renames, deletions, files" : at.slice(folder.length + 1).replace(/\.md$/, "")), element("span", { className: "n" }, String(count)));
 		if (at === place) entry.setAttribute("aria-current", "true");
 		nodes.push(entry);
 	}
