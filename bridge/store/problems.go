@@ -14,11 +14,7 @@ func (s *Store) triedLog(err error) error {
 	if errors.Is(err, wal.ErrTooLarge) || errors.Is(err, wal.ErrClosed) {
 		return err // nothing was written
 	}
-	mend := "it is tried again by itself"
-	if errors.Is(err, wal.ErrBroken) {
-		mend = "then start relayfs again"
-	}
-	s.tried(model.AboutStore, "changes cannot be stored in %q: %w; %s; "+mend, err)
+	s.tried(model.AboutStore, "changes cannot be stored in %q: %w; %s; it is tried again by itself", err)
 	return err
 }
 

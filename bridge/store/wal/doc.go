@@ -29,6 +29,6 @@
 //
 // After a failed sync the kernel may have dropped what it could not write, and the next
 // sync would succeed without it. So the log keeps frames in memory until they are synced,
-// and writes them to a new segment then. If that fails too, the log is broken: every later
-// Append and Sync returns the error.
+// and writes them to a new segment then. While that fails too, the log takes nothing: each
+// Append, Sync and Reserve tries it first.
 package wal

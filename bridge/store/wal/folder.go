@@ -234,6 +234,7 @@ func (f *folder) sync(synced LSN) func() error {
 
 // rewrite writes the frames after synced, whose sync has failed, to new segments and syncs
 // these; then it removes those that had them. Synced frames in those are written again, too.
+// After an error the segments are those of before, and it can be called again.
 func (f *folder) rewrite(synced LSN, unsynced [][]byte) error {
 	bad := len(f.segments)
 	for bad > 0 && f.segments[bad-1].last > synced {
@@ -241,6 +242,27 @@ func (f *folder) rewrite(synced LSN, unsynced [][]byte) error {
 	}
 	broken := f.segments[bad:]
 	f.segments = slices.Clip(f.segments[:bad])
+	if err := f.writeAgain(broken, synced, unsynced); err != nil {
+		for _, s := range f.segments[bad:] {
+			s.close()
+			f.spares = append(f.spares, s.name)
+		}
+		f.segments = append(f.segments[:bad], broken...)
+		return err
+	}
+	var left []*segment // they only have what is in others, too
+	for _, s := range broken {
+		s.close()
+		if f.dir.Remove(s.name) != nil {
+			left = append(left, s)
+		}
+	}
+	f.segments = slices.Insert(f.segments, bad, left...)
+	return nil
+}
+
+// writeAgain writes the frames of broken up to synced and those after it to new segments, and syncs them.
+func (f *folder) writeAgain(broken []*segment, synced LSN, unsynced [][]byte) error {
 	type frame struct {
 		lsn  LSN
 		body []byte
@@ -268,16 +290,7 @@ func (f *folder) rewrite(synced LSN, unsynced [][]byte) error {
 		}
 	}
 	f.renamed = true
-	if err := f.sync(0)(); err != nil {
-		return err
-	}
-	for _, s := range broken {
-		s.close()
-		if err := f.dir.Remove(s.name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.sync(0)()
 }
 
 // release makes spares of the segments that have nothing after lsn. The last one of them

@@ -23,8 +23,6 @@ const (
 var (
 	// ErrTooLarge says that a body is longer than MaxFrame.
 	ErrTooLarge = errors.New("wal: frame is too large")
-	// ErrBroken says that the log takes nothing until it is opened again.
-	ErrBroken = errors.New("wal: log has to be opened again")
 	// ErrClosed says that the log has been closed.
 	ErrClosed = errors.New("wal: log is closed")
 )
@@ -43,7 +41,8 @@ type Log struct {
 	last     LSN
 	synced   LSN
 	unsynced [][]byte // bodies of the frames after synced
-	broken   error
+	closed   bool
+	lost     error // a sync that failed: the disk may lack the frames after synced; nil if they are written again
 	lacking  int64 // the size of the largest frame for which there was no room
 	failed   error // why; nil if there is room
 }
@@ -75,11 +74,12 @@ func (l *Log) Append(body []byte) (LSN, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.broken != nil {
-		return 0, l.broken
-	}
 	size := frameSize(body)
-	if err := l.files.write(l.last+1, body); err != nil {
+	err := l.ready()
+	if err == nil {
+		err = l.files.write(l.last+1, body)
+	}
+	if err != nil {
 		l.lacking, l.failed = max(l.lacking, size), err
 		return 0, err
 	}
@@ -104,10 +104,10 @@ func (l *Log) Failed() error {
 func (l *Log) Reserve() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.broken != nil {
-		return l.broken
+	if l.failed = l.ready(); l.failed == nil {
+		l.failed = l.files.reserve(l.last+1, l.lacking)
 	}
-	if l.failed = l.files.reserve(l.last+1, l.lacking); l.failed == nil {
+	if l.failed == nil {
 		l.lacking = 0
 	}
 	return l.failed
@@ -126,12 +126,12 @@ func (l *Log) Sync(lsn LSN) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.synced < lsn {
-		if l.broken != nil {
-			return l.broken
-		}
 		if l.syncing {
 			l.idle.Wait()
 			continue
+		}
+		if err := l.ready(); err != nil || l.synced >= lsn {
+			return err
 		}
 		upTo, flush := l.last, l.files.sync(l.synced)
 		l.syncing = true
@@ -146,12 +146,24 @@ func (l *Log) Sync(lsn LSN) error {
 			l.files.closeFull(upTo)
 			continue
 		}
-		if again := l.files.rewrite(l.synced, l.unsynced); again != nil {
-			l.broken = fmt.Errorf("%w: %w; %w", ErrBroken, err, again)
-			continue
-		}
-		l.synced, l.unsynced = l.last, nil
+		l.lost = err
 	}
+	return nil
+}
+
+// ready returns nil if frames can be written: those after synced are written again if a sync of them has
+// failed. mu is held.
+func (l *Log) ready() error {
+	switch {
+	case l.closed:
+		return ErrClosed
+	case l.lost == nil:
+		return nil
+	}
+	if err := l.files.rewrite(l.synced, l.unsynced); err != nil {
+		return fmt.Errorf("%w, after %w", err, l.lost)
+	}
+	l.synced, l.unsynced, l.lost = l.last, nil, nil
 	return nil
 }
 
@@ -172,8 +184,6 @@ func (l *Log) Close() error {
 	for l.syncing {
 		l.idle.Wait()
 	}
-	if l.broken == nil {
-		l.broken = ErrClosed
-	}
+	l.closed = true
 	return l.files.close()
 }

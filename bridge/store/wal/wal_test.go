@@ -22,13 +22,18 @@ type memory struct {
 	synced map[string]*inode // as a power cut leaves them, at least
 	calls  int
 	stopAt int // the call that is the first not to be made; 0 for none
-	failAt int // the call that fails; 0 for none
+	failAt int // the first call that fails; 0 for none
+	fails  int // how many more do after it
 }
 
 type inode struct {
 	data  []byte
-	saved []byte // what was synced
+	saved []byte       // what was synced
+	dirty map[int]bool // the blocks that the next sync writes
 }
+
+// block is the size of a disk's blocks, made small.
+const block = 64
 
 var (
 	errStopped = errors.New("the machine has stopped")
@@ -42,7 +47,7 @@ func (d *memory) call() error {
 	if d.stopAt > 0 && d.calls >= d.stopAt {
 		return errStopped
 	}
-	if d.calls == d.failAt {
+	if d.failAt > 0 && d.calls >= d.failAt && d.calls <= d.failAt+d.fails {
 		return errFailed
 	}
 	return nil
@@ -119,14 +124,31 @@ func (f *file) WriteAt(b []byte, off int64) (int, error) {
 	if more := int(off) + len(b) - len(f.n.data); more > 0 {
 		f.n.data = append(f.n.data, make([]byte, more)...)
 	}
+	if f.n.dirty == nil {
+		f.n.dirty = make(map[int]bool)
+	}
+	for at := int(off) / block; at*block < int(off)+len(b); at++ {
+		f.n.dirty[at] = true
+	}
 	return copy(f.n.data[off:], b), err
 }
 
+// Datasync does as the kernel does: after one that fails, the next does not write what that one should have.
 func (f *file) Datasync() error {
-	if err := f.d.call(); err != nil {
+	err := f.d.call()
+	if errors.Is(err, errStopped) {
 		return err
 	}
-	f.n.saved = bytes.Clone(f.n.data)
+	dirty := f.n.dirty
+	f.n.dirty = nil
+	if err != nil {
+		return err
+	}
+	f.n.saved = append(f.n.saved, make([]byte, len(f.n.data)-len(f.n.saved))...)
+	for at := range dirty {
+		end := min((at+1)*block, len(f.n.data))
+		copy(f.n.saved[at*block:end], f.n.data[at*block:end])
+	}
 	return nil
 }
 
@@ -139,8 +161,8 @@ func (d *memory) afterPowerCut(rng *rand.Rand) *memory {
 	cut := newDisk()
 	survived := func(n *inode) *inode {
 		data := bytes.Clone(n.saved)
-		for at := 0; at < len(n.data); at += 64 { // the disk's blocks, made small
-			to := min(at+64, len(n.data))
+		for at := 0; at < len(n.data); at += block {
+			to := min(at+block, len(n.data))
 			if rng.IntN(3) == 0 {
 				continue
 			}
@@ -263,7 +285,7 @@ func TestEveryCrash(t *testing.T) {
 func cloneInodes(names map[string]*inode) map[string]*inode {
 	out := make(map[string]*inode)
 	for name, n := range names {
-		out[name] = &inode{bytes.Clone(n.data), bytes.Clone(n.saved)}
+		out[name] = &inode{bytes.Clone(n.data), bytes.Clone(n.saved), maps.Clone(n.dirty)}
 	}
 	return out
 }
@@ -321,6 +343,73 @@ func TestFailedSync(t *testing.T) {
 	}); err != nil || !slices.Equal(got, []LSN{1, 2, 3}) {
 		t.Errorf("after a power cut: frames %v, %v", got, err)
 	}
+}
+
+// A disk that fails for a while costs nothing that was appended, and the log goes on by itself.
+func TestPassingFailure(t *testing.T) {
+	for seed := range uint64(4) {
+		for _, fails := range []int{1, 2, 3, 5, 9, 20} {
+			for from := 1; passingFailure(t, seed, from, fails); from++ {
+			}
+		}
+	}
+}
+
+// passingFailure has calls fail beginning with the one with number from, and returns false if there were none.
+func passingFailure(t *testing.T, seed uint64, from, fails int) bool {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, uint64(from)))
+	d := newDisk()
+	var l *Log
+	var err error
+	if l, err = Open(d, Options{SegmentSize: 1 << 10}, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	d.failAt, d.fails = from, fails
+	var frames [][]byte // frames[i] has LSN i+1
+	var synced, released LSN
+	for i := range 60 {
+		b := fmt.Appendf(nil, "%d, try %d %s", len(frames)+1, i, body(i)) // another one after an error
+		if _, err := l.Append(b); err == nil {
+			frames = append(frames, b)
+		}
+		last := LSN(len(frames))
+		if rng.IntN(4) == 0 && l.Sync(last) == nil {
+			synced = last
+		}
+		if rng.IntN(9) == 0 {
+			_ = l.Reserve()
+		}
+		if rng.IntN(9) == 0 {
+			released = synced
+			_ = l.Release(released)
+		}
+	}
+	failed := d.calls >= from
+	d.failAt = 0
+	b := []byte("when it is over")
+	frames = append(frames, b)
+	last, err := l.Append(b)
+	if err == nil {
+		err = l.Sync(last)
+	}
+	if err != nil || last != LSN(len(frames)) {
+		t.Fatalf("seed %d, %d calls from %d on fail; then append %d: %d, %v", seed, fails, from, len(frames), last, err)
+	}
+	killed := &memory{names: cloneInodes(d.names), synced: map[string]*inode{}}
+	for _, again := range []*memory{killed, d.afterPowerCut(rng), d.afterPowerCut(rng)} {
+		next := released
+		_, err := Open(again, Options{}, released, func(lsn LSN, b []byte) error {
+			if next++; lsn != next || !bytes.Equal(b, frames[lsn-1]) {
+				return fmt.Errorf("frame %d is %.30q, want %d, %.30q", lsn, b, next, frames[next-1])
+			}
+			return nil
+		})
+		if err != nil || next != last {
+			t.Fatalf("seed %d, %d calls from %d on fail: the log goes to %d, want %d: %v", seed, fails, from, next, last, err)
+		}
+	}
+	return failed
 }
 
 // Damage ends the log; it is never taken for a frame.
