@@ -15,7 +15,7 @@
           version = self.shortRev or "dirty";
           src = self;
           # What packaging/vendor-hash.py prints; a test compares.
-          vendorHash = "sha256-w3sKekVyO4X1LZ32QOvAkPZU9GStVzufXDOU599ZnVQ=";
+          vendorHash = "sha256-QMYNlMxLUtg9tRLOdFwndaOm/LQKahptJupGomstVJg=";
           subPackages = [ "cmd/relayfs" ];
           env.CGO_ENABLED = 0;
           ldflags = [ "-s" "-w" ];

@@ -15,6 +15,7 @@ require (
 	github.com/goccy/go-yaml v1.19.2
 	github.com/google/renameio/v2 v2.0.2
 	github.com/hanwen/go-fuse/v2 v2.12.1
+	github.com/klauspost/compress v1.18.4
 	github.com/mark3labs/mcp-go v1.2.1
 	github.com/prometheus/client_golang v1.23.2
 	github.com/rivo/uniseg v0.4.7

@@ -250,7 +250,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge/model", "cmd/relayfs/internal/output", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg"},
 		"the only place that takes the terminal over",
 	},
-	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/rendition", "cmd/relayfs/internal/secret"}, "a queue in a browser; it knows no workspace"},
+	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/rendition", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace"},
 	"cmd/relayfs/internal/ports": {
 		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/owner", "bridge/yserve/host", "bridge/yserve", "bridge/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "mcpserver"},
 		"what is served on TCP ports; it knows no lock and no socket of an owner",

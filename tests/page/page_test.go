@@ -292,6 +292,19 @@ func TestReviewPageIsPrivate(t *testing.T) {
 	}
 }
 
+func TestReviewPageIsCompressed(t *testing.T) {
+	s := harness.NewSandbox(t)
+	address, _, _ := strings.Cut(reviewPage(t, s, s.Vault(t, "Vault", pageNotes)), "#")
+	res, err := http.Get(address + "page.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if script, err := io.ReadAll(res.Body); err != nil || !res.Uncompressed || !strings.Contains(string(script), "drawQueue") {
+		t.Errorf("%.60q, compressed %v, %v", script, res.Uncompressed, err)
+	}
+}
+
 // What the filter hides is not decided on, whoever decides on the note.
 func TestReviewPageDecidesWhatTheFilterShows(t *testing.T) {
 	s := harness.NewSandbox(t)

@@ -27,6 +27,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/klauspost/compress/gzhttp"
+
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
@@ -112,7 +114,7 @@ func (p *Page) handler(q queue.Queue) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/api/", http.StripPrefix("/api", p.authorize(http.MaxBytesHandler(api, maxBody))))
 	mux.Handle("/", http.FileServerFS(files))
-	return p.guard(mux)
+	return p.guard(gzhttp.GzipHandler(mux)) // for who looks through an SSH tunnel
 }
 
 // guard refuses requests that name another host, as a rebound page does, and sets the page's policy.
