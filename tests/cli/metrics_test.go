@@ -69,7 +69,7 @@ func TestMetrics(t *testing.T) {
 	s := harness.NewSandbox(t)
 	m := mountMeasured(t, s, s.Vault(t, "Vault", map[string]string{"secret plan.md": harness.TideTable, "picture.png": "png"}))
 	m.checkMetrics(t, `relayfs_notes{folder="Vault"} 1`, `relayfs_pending_suggestions{folder="Vault"} 0`,
-		`relayfs_save_duration_seconds_count{outcome="saved"} 0`, `relayfs_refusals_total 0`, `relayfs_connections{port="http"} 0`, `relayfs_info{version="devel"} 1`)
+		`relayfs_save_duration_seconds_count{outcome="saved"} 0`, `relayfs_refusals_total 0`, `relayfs_connections{port="http"} 0`)
 
 	harness.WriteFile(t, m.Path("secret plan.md"), strings.Replace(harness.TideTable, "six", "seven", 1))
 	harness.WriteFile(t, m.Path("new.md"), "new\n")
@@ -88,6 +88,9 @@ func TestMetrics(t *testing.T) {
 	}
 	if size := regexp.MustCompile(`(?m)^relayfs_store_bytes\{folder="Vault"\} ([0-9.e+]+)$`).FindStringSubmatch(text); size == nil || size[1] == "0" {
 		t.Errorf("the size of the store is %v", size)
+	}
+	if !regexp.MustCompile(`(?m)^relayfs_info\{version="[^"]+"\} 1$`).MatchString(text) {
+		t.Error("the version is not told")
 	}
 	checkDescribed(t, text)
 	for _, host := range []string{m.metrics, m.http, m.listen} {
