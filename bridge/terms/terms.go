@@ -61,12 +61,12 @@ type Asked struct {
 
 // Asked returns the words of a question, whose language is seldom sure: of each one the stem that it
 // has in its language, and then those in other languages. Stop words are those of the language
-// that the question seems to have.
+// that the question seems to have; a question of nothing else is about what they mean in others.
 func (s *Stemmer) Asked(text string, in []Language) []Asked {
 	own := LanguageOf(text)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var list []Asked
+	var list, stopped []Asked
 	for kind, part := range parts(text) {
 		if kind != ofWord {
 			if !stopPairs[part] {
@@ -74,17 +74,22 @@ func (s *Stemmer) Asked(text string, in []Language) []Asked {
 			}
 			continue
 		}
-		stem := s.stem(word{part, own})
-		if stem == "" {
-			continue
-		}
-		a := Asked{part, []string{stem}}
-		for _, l := range in {
+		a := Asked{Word: part}
+		for _, l := range append([]Language{own}, in...) {
 			if stem := s.stem(word{part, l}); stem != "" && !slices.Contains(a.Variants, stem) {
 				a.Variants = append(a.Variants, stem)
 			}
 		}
-		list = append(list, a)
+		switch {
+		case len(a.Variants) == 0:
+		case s.stem(word{part, own}) == "":
+			stopped = append(stopped, a)
+		default:
+			list = append(list, a)
+		}
+	}
+	if len(list) == 0 {
+		return stopped
 	}
 	return list
 }

@@ -37,6 +37,9 @@ func TestAsked(t *testing.T) {
 		"Schlauch reparieren":       "schlauch reparieren/repari",
 		"wie die Katzen schlafen":   "katz/katzen schlaf/schlafen",
 		"did the cats die sleeping": "cat die sleep/sleeping",
+		"die":                       "die", // in notes in English
+		"word":                      "word",
+		"the":                       "the",
 	} {
 		var got []string
 		for _, v := range s.Asked(text, []terms.Language{terms.German, terms.English}) {

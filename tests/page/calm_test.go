@@ -104,6 +104,37 @@ func TestReviewPageKeepsWhatWasTyped(t *testing.T) {
 	harness.CheckText(t, "the note", harness.ReadFile(t, m.VaultPath("Note.md")), "a one b\n")
 }
 
+// A text that cannot be taken is said to be none, and stays to be corrected.
+func TestReviewPageKeepsWhatWasRefused(t *testing.T) {
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Note.md": "a {--one--}{++two++} b\n"})
+	b := openPage(t, reviewPage(t, s, vault))
+	b.do(t, "wait 1 pending suggestion")
+	b.do(t, "press e")
+	b.do(t, "type three {++four++}")
+	b.do(t, "press Control+Enter")
+	p := b.do(t, "wait CriticMarkup")
+	if p.Typed != "three {++four++}" || strings.Contains(p.Message, "accepted as you wrote it") {
+		t.Errorf("the focus is on %s with %q; the page says %q", p.Focused, p.Typed, p.Message)
+	}
+}
+
+// A note of which nothing is left but its front matter is shown, and what comes after it.
+func TestReviewPageOfAnEmptiedNote(t *testing.T) {
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"A.md": "---\na: 1\n---\n{--only line\n--}", "B.md": "a {--one--}{++two++} b\n"})
+	b := openPage(t, reviewPage(t, s, vault))
+	b.do(t, "wait 2 pending suggestions")
+	b.do(t, "wait only line")
+	b.do(t, "press y")
+	b.do(t, "wait 1 pending suggestion")
+	b.do(t, "click B")
+	if p := b.do(t, "wait two"); len(p.Errors) > 0 {
+		t.Errorf("errors %q", p.Errors)
+	}
+	harness.CheckText(t, "the note", harness.ReadFile(t, filepath.Join(vault, "A.md")), "---\na: 1\n---\n")
+}
+
 // The note reads as a document: its changes in place, comments in plain text too, nothing that could act; as
 // source at a key.
 func TestReviewPageShowsADocument(t *testing.T) {

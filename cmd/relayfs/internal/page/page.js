@@ -316,7 +316,9 @@ async function proposed(all) {
 async function lost(s) {
 	if (s.kind !== "delete" || s.dir || !s.path.endsWith(".md")) return [];
 	try {
-		return (await documentAt(s.path)).blocks.flatMap((b) => b.nodes.map((n) => ({ ...n, k: "old", s: s.id })));
+		const note = await documentAt(s.path);
+		const properties = (note.properties || []).map((p) => ({ t: "p", c: [{ x: `${p.key}: ${p.value}` }] }));
+		return [...properties, ...note.blocks.flatMap((b) => b.nodes)].map((n) => ({ ...n, k: "old", s: s.id }));
 	} catch (err) {
 		return [{ t: "p", c: [{ x: `What it holds could not be read: ${err.message}` }] }];
 	}
@@ -499,7 +501,7 @@ function after(gone) {
 // ---- decisions
 
 // act sends a request, and says what came of it when that is drawn: what is said
-// to be done can be built upon. Before that settle is called with the status of a refusal, 0 if there was none,
+// to be done can be built upon. Before that settle is called with the status of a refusal, 0 if something was done,
 // and with whether the page could be drawn.
 async function act(request, path, done, settle) {
 	let report, status = 0;
@@ -508,7 +510,8 @@ async function act(request, path, done, settle) {
 		const trouble = Object.entries(out.failed || {}).map(([p, why]) => `${p}: nothing changed: ${why}`);
 		for (const a of out.away || []) trouble.push(`${a.path}: ${JSON.stringify(a.text)} stays away: ${a.why}`);
 		if ((out.missing || []).length) trouble.push("not pending any more: " + out.missing.join(", "));
-		report = [[done(out), ...trouble].join("\n"), trouble.length > 0];
+		if (trouble.length > 0 && out.notes === 0) status = 1;
+		report = [[done(out), ...trouble].filter(Boolean).join("\n"), trouble.length > 0];
 	} catch (err) {
 		report = [err.message, true];
 		status = err.status || 1;
@@ -538,8 +541,9 @@ async function decide(list, verdict, reason = "", text) {
 	if (next) focusOn(next, { preventScroll: true }); // it is drawn: the next key may be for it
 	const shown = Object.fromEntries(list.map((s) => [s.id, s.revision]));
 	await act({ shown, verdict, reason, force, text }, "/decide", (out) => {
+		if (out.notes === 0) return "";
 		const done = verdict === "changed" ? "accepted as you wrote it" : `${plural(out.suggestions.length, "suggestion")} ${verdict}`;
-		if (out.notes > 0) decided.push({ batch: out.batch, what: `${done} in ${where}` });
+		decided.push({ batch: out.batch, what: `${done} in ${where}` });
 		remember();
 		return done;
 	}, (refused, drawn) => {

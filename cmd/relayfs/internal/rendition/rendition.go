@@ -64,7 +64,7 @@ type Block struct {
 // Of renders a note.
 func Of(s Source) Note {
 	m, pieces := merge(s.Text, s.Places)
-	d := drawing{Source: s, merged: m, edges: m.edges()}
+	d := drawing{Source: s, merged: m, edges: m.edges(), out: []Block{}}
 	before, after := m.without(New), m.without(Old)
 	n := Note{New: len(before.text) == 0 && len(after.text) > 0}
 	if s.Plain || len(m.runs) == 0 || m.size > maxParsed || hard(before) || hard(after) {

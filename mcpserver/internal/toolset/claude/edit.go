@@ -221,6 +221,9 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) answer.Result {
 			return nil, answer.WrongArgument("anchor_text not found in %s. Make sure it matches exactly.", answer.Shown(p))
 		case 1:
 			at = places[0].End
+			if err := match.CheckMarkup("comment", c.Workspace.Options().View, "", note, 0); err != nil {
+				return nil, err
+			}
 			return []diffwrap.Edit{{Off: at, New: "{>>" + note + "<<}"}}, nil
 		}
 		return nil, answer.WrongArgument("anchor_text is not unique in %s (%d occurrences found). Include more surrounding text. It is on %s.",
