@@ -210,6 +210,41 @@ func TestStaleProposals(t *testing.T) {
 	}
 }
 
+// Links that a rename rewrites are never accepted without it: not by themselves, and not with one that fails.
+func TestLinksFollowTheirRename(t *testing.T) {
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	src.Person(t).Save("Plan.md", "plan\n")
+	src.Person(t).Save("Home.md", "see [[Plan]]\n")
+	ws := process(t, src, store)
+	if _, err := ws.Rename(t.Context(), plan, "Notes/Scheme.md", bridge.Restructure{By: agent}); err != nil {
+		t.Fatal(err)
+	}
+	links, err := ws.Suggestions(t.Context(), "")
+	if err != nil || len(links) != 1 || links[0].Proposal == "" {
+		t.Fatalf("suggestions %+v, %v", links, err)
+	}
+	pending := src.Person(t).Content("Home.md")
+	out, err := ws.Decide(t.Context(), []string{links[0].ID}, model.Accepted, model.Author{Name: "person"})
+	if err != nil || out.Notes != 0 || out.Failed[plan] == nil {
+		t.Errorf("the link alone: %+v, %v", out, err)
+	}
+	src.Person(t).Save("Plan.md", "plan, changed by a person\n")
+	ws = process(t, src, store)
+	out, err = ws.Decide(t.Context(), []string{links[0].ID, links[0].Proposal}, model.Accepted, model.Author{Name: "person"})
+	if err != nil || !errors.Is(out.Failed[plan], model.ErrStale) || out.Notes != 0 {
+		t.Errorf("with a rename that is stale: %+v, %v", out, err)
+	}
+	if got := src.Person(t).Content("Home.md"); got != pending {
+		t.Errorf("the note with the link holds %q, want %q", got, pending)
+	}
+	if out := decideAll(t, ws, model.Rejected); len(out.Failed)+len(out.Missing) > 0 {
+		t.Errorf("rejected: %+v", out)
+	}
+	if got := src.Person(t).Content("Home.md"); got != "see [[Plan]]\n" {
+		t.Errorf("the note with the link holds %q after the rejection", got)
+	}
+}
+
 // A note that is proposed to be deleted and written anew is that note: where the new
 // text would change another's pending suggestion, it is refused, and the proposal
 // stays; where it does not, the note is edited and the proposal is gone.

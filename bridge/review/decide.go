@@ -3,6 +3,7 @@ package review
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -47,7 +48,7 @@ func newOutcome() Outcome {
 // transaction for each note and proposal. A note that changed meanwhile is decided
 // as it is now; a proposal that is stale is not accepted (ErrStale), and neither is
 // one that another one stands in the way of (ErrInTheWay). The link rewrites that
-// belong to a rename follow it.
+// belong to a rename follow it; they can be rejected, but not accepted without it.
 func (r *Review) Decide(ctx context.Context, ids []string, verdict model.Verdict, by model.Author) (Outcome, error) {
 	return r.decide(ctx, ids, verdict, by, false)
 }
@@ -68,8 +69,9 @@ func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict
 	defer r.c.Activity.Done()
 	out := newOutcome()
 	d := model.Decision{Batch: out.Batch, Verdict: verdict, By: by.Name, Reason: by.Reason}
-	chosen, ids := r.chooseProposals(ids)
-	if err := r.decideSuggestions(ctx, ids, d, by, &out); err != nil {
+	waiting := r.waiting()
+	chosen, ids := r.chooseProposals(waiting, ids)
+	if err := r.decideSuggestions(ctx, ids, waiting, chosen, d, by, &out); err != nil {
 		return Outcome{}, err
 	}
 	if len(chosen) > 0 {
@@ -79,7 +81,14 @@ func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict
 	return out, ctx.Err()
 }
 
-func (r *Review) decideSuggestions(ctx context.Context, ids []string, d model.Decision, by model.Author, out *Outcome) error {
+// errFollows is why the links that a rename rewrites are not accepted without it.
+var errFollows = errors.New("links to it wait for its rename: accept that, or reject them")
+
+// decideSuggestions decides on suggestions, but for link rewrites of the chosen proposals, which follow those.
+func (r *Review) decideSuggestions(
+	ctx context.Context, ids []string, waiting map[string]*tree.Proposal, chosen map[*proposal.Folder][]*tree.Proposal,
+	d model.Decision, by model.Author, out *Outcome,
+) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -87,16 +96,23 @@ func (r *Review) decideSuggestions(ctx context.Context, ids []string, d model.De
 	if err != nil {
 		return err
 	}
-	known := make(map[string]model.Path, len(pending))
-	for _, s := range pending {
-		known[s.ID] = s.Path
+	known := make(map[string]*model.Suggestion, len(pending))
+	for i := range pending {
+		known[pending[i].ID] = &pending[i]
 	}
 	byNote := make(map[model.Path][]string)
 	for _, id := range ids {
-		if p, ok := known[id]; ok {
-			byNote[p] = append(byNote[p], id)
-		} else {
+		s := known[id]
+		if s == nil {
 			out.Missing = append(out.Missing, id)
+			continue
+		}
+		switch rename := waiting[s.Proposal]; {
+		case rename != nil && slices.Contains(chosen[r.c.Folders[rename.Node.Folder]], rename):
+		case rename != nil && d.Verdict == model.Accepted:
+			out.Failed[rename.Public().Path] = errFollows
+		default:
+			byNote[s.Path] = append(byNote[s.Path], id)
 		}
 	}
 	r.decideNotes(ctx, byNote, d, by, out)
@@ -209,17 +225,22 @@ func (r *Review) Amend(ctx context.Context, id, text string, by model.Author) (O
 	return out, ctx.Err()
 }
 
-// chooseProposals finds the pending proposals among ids and returns the other ids.
-func (r *Review) chooseProposals(ids []string) (chosen map[*proposal.Folder][]*tree.Proposal, rest []string) {
+// waiting returns the pending proposals by their ids.
+func (r *Review) waiting() map[string]*tree.Proposal {
 	byID := make(map[string]*tree.Proposal)
 	for _, f := range r.tree.Folders() {
 		for _, p := range f.Pending() {
 			byID[p.ID] = p
 		}
 	}
+	return byID
+}
+
+// chooseProposals finds the pending proposals among ids and returns the other ids.
+func (r *Review) chooseProposals(waiting map[string]*tree.Proposal, ids []string) (chosen map[*proposal.Folder][]*tree.Proposal, rest []string) {
 	chosen = make(map[*proposal.Folder][]*tree.Proposal)
 	for _, id := range ids {
-		p := byID[id]
+		p := waiting[id]
 		if p == nil {
 			rest = append(rest, id)
 			continue
