@@ -155,6 +155,8 @@ func (x *Index) segmentOf(docs []Document) (s *segment, written [terms.Languages
 type Hit struct {
 	Key   string
 	Score float64 // above 0
+	// Part is about how much of what the query asks for the document has, by the weights of the words: 0 to 1.
+	Part float64
 }
 
 // Search returns the documents that fit a query best, best first, at most limit of them, and only such as
@@ -168,7 +170,7 @@ func (x *Index) Search(q *Query, keep func(key string) bool, limit int) []Hit {
 		scores := s.score(q, average)
 		for i, score := range scores {
 			if d := &s.docs[i]; score > 0 && !d.gone && (len(hits) < limit || float64(score) > hits[len(hits)-1].Score) && (keep == nil || keep(d.key)) {
-				hits = insert(hits, Hit{d.key, float64(score)}, limit)
+				hits = insert(hits, Hit{d.key, float64(score), float64(min(score/q.full, 1))}, limit)
 			}
 		}
 	}
@@ -200,7 +202,7 @@ func (s *segment) score(q *Query, average float32) []float32 {
 			if i < 0 {
 				continue
 			}
-			postings(s.posting.at(i), func(p posting) {
+			postings(s.postings(i), func(p posting) {
 				tf := float32(p.count)/(1-b+b*float32(s.docs[p.doc].length)/average) + p.in.weight()
 				best[p.doc] = max(best[p.doc], weight*tf*(k1+1)/(k1+tf))
 			})
@@ -237,7 +239,7 @@ func (x *Index) documents(term string) int {
 	sum := 0
 	for _, s := range x.segments {
 		if i := s.exact(term); i >= 0 {
-			n, _ := binary.Uvarint(s.posting.at(i))
+			n, _ := binary.Uvarint(s.postings(i))
 			sum += (int(n)*s.live() + len(s.docs) - 1) / len(s.docs)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 // Query is a question, with the terms that it stands for in an Index.
 type Query struct {
 	words  []*wanted
+	full   float32 // about the score of a document that has all words
 	stem   *terms.Stemmer
 	begins [1 << 10]bool // by the hash of how its terms begin
 }
@@ -49,6 +50,14 @@ func (x *Index) Query(text string) *Query {
 		x.guess(q.words)
 	}
 	for _, w := range q.words {
+		own := float32(0)
+		for _, term := range w.Variants {
+			own = max(own, w.weights[term])
+		}
+		if !w.known {
+			own = x.idf(0)
+		}
+		q.full += own
 		for term := range w.weights {
 			q.begins[beginning(term)] = true
 		}

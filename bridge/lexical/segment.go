@@ -4,18 +4,21 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
 	"sync"
 )
 
-// segment is an inverted index of some documents.
+// segment is an inverted index of some documents: sorted terms, each with the documents that have it.
 type segment struct {
-	docs    []doc
-	gone    int   // how many of them; as for doc.gone
-	terms   table // sorted
-	posting table // of each term: the documents that have it
+	docs []doc
+	gone int // how many of them; as for doc.gone
+
+	// data has the entries of the terms, one behind the other: the length of the term, the term, and its postings.
+	data []byte
+	ends []uint32 // of the entries in data
 
 	suffixes func() []uint32 // the terms, sorted by their bytes from the last to the first
 }
@@ -26,30 +29,38 @@ type doc struct {
 	gone   bool   // only the writer of the Index changes it, under its lock
 }
 
-// table is a list of byte strings in one array.
-type table struct {
-	data []byte
-	ends []uint32
-}
-
-func (t *table) at(i int) []byte {
+// entry returns a term and its encoded postings.
+func (s *segment) entry(i int) (term, list []byte) {
 	start := uint32(0)
 	if i > 0 {
-		start = t.ends[i-1]
+		start = s.ends[i-1]
 	}
-	return t.data[start:t.ends[i]]
+	e := s.data[start:s.ends[i]]
+	n, size := binary.Uvarint(e)
+	e = e[size:]
+	return e[:n], e[n:]
 }
 
-func (t *table) add(b []byte) {
-	t.data = append(t.data, b...)
-	t.ends = append(t.ends, uint32(len(t.data)))
+func (s *segment) term(i int) []byte {
+	term, _ := s.entry(i)
+	return term
 }
 
-func (t *table) clip() { t.data, t.ends = slices.Clip(t.data), slices.Clip(t.ends) }
+func (s *segment) postings(i int) []byte {
+	_, list := s.entry(i)
+	return list
+}
 
-// find returns the first index whose string is not less than s.
-func (t *table) find(s string) int {
-	return sort.Search(len(t.ends), func(i int) bool { return string(t.at(i)) >= s })
+// add adds the entry of a term.
+func (s *segment) add(term []byte, list []posting) {
+	s.data = append(binary.AppendUvarint(s.data, uint64(len(term))), term...)
+	s.data = appendPostings(s.data, list)
+	s.ends = append(s.ends, uint32(len(s.data)))
+}
+
+// find returns the index of the first term that is not less than a string.
+func (s *segment) find(term string) int {
+	return sort.Search(len(s.ends), func(i int) bool { return string(s.term(i)) >= term })
 }
 
 // posting says how often a document has a term.
@@ -113,33 +124,24 @@ func appendPostings(data []byte, list []posting) []byte {
 // newSegment returns the segment of docs with the postings of each term.
 func newSegment(docs []doc, lists map[string][]posting) *segment {
 	s := &segment{docs: docs}
-	var data []byte
-	terms := make([]string, 0, len(lists))
-	for term := range lists {
-		terms = append(terms, term)
-	}
-	slices.Sort(terms)
-	for _, term := range terms {
-		data = appendPostings(data[:0], lists[term])
-		s.terms.add([]byte(term))
-		s.posting.add(data)
+	for _, term := range slices.Sorted(maps.Keys(lists)) {
+		s.add([]byte(term), lists[term])
 	}
 	return s.closed()
 }
 
 func (s *segment) closed() *segment {
-	s.terms.clip()
-	s.posting.clip()
+	s.data, s.ends = slices.Clip(s.data), slices.Clip(s.ends)
 	s.suffixes = sync.OnceValue(s.sortBySuffix)
 	return s
 }
 
 func (s *segment) sortBySuffix() []uint32 {
-	order := make([]uint32, len(s.terms.ends))
+	order := make([]uint32, len(s.ends))
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	slices.SortFunc(order, func(i, j uint32) int { return compareBackwards(s.terms.at(int(i)), s.terms.at(int(j))) })
+	slices.SortFunc(order, func(i, j uint32) int { return compareBackwards(s.term(int(i)), s.term(int(j))) })
 	return order
 }
 
@@ -156,7 +158,6 @@ func compareBackwards[A, B string | []byte](a A, b B) int {
 func merged(a, b *segment) *segment {
 	s := new(segment)
 	places := [2][]uint32{s.take(a), s.take(b)}
-	var data []byte
 	var list []posting
 	add := func(from int, data []byte) {
 		postings(data, func(p posting) {
@@ -165,32 +166,30 @@ func merged(a, b *segment) *segment {
 			}
 		})
 	}
-	for i, j := 0, 0; i < len(a.terms.ends) || j < len(b.terms.ends); {
+	for i, j := 0, 0; i < len(a.ends) || j < len(b.ends); {
 		order := 0
 		switch {
-		case i == len(a.terms.ends):
+		case i == len(a.ends):
 			order = 1
-		case j == len(b.terms.ends):
+		case j == len(b.ends):
 			order = -1
 		default:
-			order = bytes.Compare(a.terms.at(i), b.terms.at(j))
+			order = bytes.Compare(a.term(i), b.term(j))
 		}
 		var term []byte
 		list = list[:0]
 		if order <= 0 {
-			term = a.terms.at(i)
-			add(0, a.posting.at(i))
+			term = a.term(i)
+			add(0, a.postings(i))
 			i++
 		}
 		if order >= 0 {
-			term = b.terms.at(j)
-			add(1, b.posting.at(j))
+			term = b.term(j)
+			add(1, b.postings(j))
 			j++
 		}
 		if len(list) > 0 {
-			data = appendPostings(data[:0], list)
-			s.terms.add(term)
-			s.posting.add(data)
+			s.add(term, list)
 		}
 	}
 	return s.closed()
@@ -213,7 +212,7 @@ func (s *segment) take(from *segment) []uint32 {
 
 // exact returns the index of a term, or -1.
 func (s *segment) exact(term string) int {
-	if i := s.terms.find(term); i < len(s.terms.ends) && string(s.terms.at(i)) == term {
+	if i := s.find(term); i < len(s.ends) && string(s.term(i)) == term {
 		return i
 	}
 	return -1
@@ -221,8 +220,8 @@ func (s *segment) exact(term string) int {
 
 // beginning calls fn with the terms that begin with a prefix, at most limit.
 func (s *segment) beginning(prefix string, limit int, fn func(term string)) {
-	for i := s.terms.find(prefix); i < len(s.terms.ends) && limit > 0; i, limit = i+1, limit-1 {
-		term := string(s.terms.at(i))
+	for i := s.find(prefix); i < len(s.ends) && limit > 0; i, limit = i+1, limit-1 {
+		term := string(s.term(i))
 		if !strings.HasPrefix(term, prefix) {
 			return
 		}
@@ -233,9 +232,9 @@ func (s *segment) beginning(prefix string, limit int, fn func(term string)) {
 // ending calls fn with the terms that end with a suffix, at most limit.
 func (s *segment) ending(suffix string, limit int, fn func(term string)) {
 	order := s.suffixes()
-	i := sort.Search(len(order), func(i int) bool { return compareBackwards(s.terms.at(int(order[i])), suffix) >= 0 })
+	i := sort.Search(len(order), func(i int) bool { return compareBackwards(s.term(int(order[i])), suffix) >= 0 })
 	for ; i < len(order) && limit > 0; i, limit = i+1, limit-1 {
-		term := string(s.terms.at(int(order[i])))
+		term := string(s.term(int(order[i])))
 		if !strings.HasSuffix(term, suffix) {
 			return
 		}

@@ -16,11 +16,12 @@
 //
 // # Embedders
 //
-// By default vectors come from the notes themselves, by latent semantic analysis
+// By default an English note has vectors from what its words mean in general: the sum of the vectors of its words.
+// Those of other languages come from the notes themselves, by latent semantic analysis
 // (Deerwester et al., 1990): weights of terms (bridge/terms) in each passage, reduced to the dimensions that explain most, by a
 // randomized singular value decomposition (Halko, Martinsson and Tropp, 2011). New and
 // changed passages are folded into the present model; when many have changed, Run builds
-// a new one in the background. With an [Endpoint], vectors come from a server with the
+// a new one in the background. A question has a vector in either space. With an [Endpoint], vectors come from a server with the
 // OpenAI-compatible API.
 //
 // Vectors are stored by the hash of their passage, in a file in Dir, so that nothing is

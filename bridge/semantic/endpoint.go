@@ -10,10 +10,12 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -143,17 +145,39 @@ func (e *Endpoint) request(ctx context.Context, texts []string) ([][]float32, er
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, &retryError{err: err}
+		return nil, &retryError{err: inWords(err)}
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return nil, &retryError{err: err}
+		return nil, &retryError{err: inWords(err)}
 	}
 	if res.StatusCode != http.StatusOK {
 		return nil, statusError(res, answer)
 	}
 	return decodeVectors(answer, len(texts))
+}
+
+// inWords returns why there is no answer, as people and agents are told. What Go puts before that repeats the
+// address and names system calls.
+func inWords(err error) error {
+	if sent, ok := errors.AsType[*url.Error](err); ok {
+		err = sent.Err
+	}
+	host, unknown := errors.AsType[*net.DNSError](err)
+	call, failed := errors.AsType[syscall.Errno](err)
+	wait, waits := errors.AsType[net.Error](err)
+	switch {
+	case waits && wait.Timeout():
+		return errors.New("no answer in time")
+	case unknown:
+		return fmt.Errorf("the host %q is not known", host.Name)
+	case failed:
+		return call
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it closed the connection")
+	}
+	return err
 }
 
 func statusError(res *http.Response, answer []byte) error {

@@ -185,6 +185,25 @@ func TestEndpointGivesUp(t *testing.T) {
 	}
 }
 
+// A server that cannot be reached is told of in words, without those of Go's libraries.
+func TestEndpointIsDown(t *testing.T) {
+	down := newServer(t)
+	down.Close()
+	hangsUp := newServer(t, slices.Repeat([]http.HandlerFunc{func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }}, 10)...)
+	silent := newServer(t, slices.Repeat([]http.HandlerFunc{func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}}, 10)...)
+	for want, s := range map[string]*server{"connection refused": down, "it closed the connection": hangsUp, "no answer in time": silent} {
+		e := s.endpoint()
+		e.Timeout = limittest.Scaled(200 * time.Millisecond)
+		_, err := e.Embed(t.Context(), []string{"x"})
+		if !errors.Is(err, semantic.ErrEndpoint) || err.Error() != fmt.Sprintf("%v: %s/v1/embeddings: %s", semantic.ErrEndpoint, s.URL, want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestEndpointCheck(t *testing.T) {
 	for _, e := range []semantic.Endpoint{{URL: "ftp://x", Model: "m"}, {URL: "localhost:11434", Model: "m"}, {URL: "http://", Model: "m"}, {URL: "http://x"}} {
 		if e.Check() == nil {

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/lexical"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/noteindex"
+	"github.com/relayfs/relayfs/bridge/semantic/internal/rough"
 	"github.com/relayfs/relayfs/bridge/terms"
 )
 
@@ -59,11 +62,14 @@ type Answer struct {
 	Meaning error
 }
 
-// The ranks of the two searches are fused by their reciprocals (Cormack, Clarke and Buettcher, 2009).
+// The ranks of the searches are fused by their reciprocals (Cormack, Clarke and Buettcher, 2009). A search by words
+// counts for as much of the question as its words cover: of a name it knows all, of a paraphrase next to nothing.
 const (
 	pool          = 100 // notes that each search contributes
-	rankOffset    = 60
-	meaningWeight = 0.5
+	rankOffset    = 10
+	wordsWeight   = 2.0 // of all words of the question
+	generalWeight = 1.0 // of what words mean in general
+	notesWeight   = 0.3 // of what they mean in these notes
 )
 
 // Find ranks the notes of ws, the workspace or a part of it, by words and by meaning at once, and
@@ -82,17 +88,17 @@ func (x *Index) Find(ctx context.Context, ws *bridge.Workspace, q Query, after P
 	}
 	words := x.words.Query(q.Text)
 	a := Answer{Among: len(notes), Tried: words.Words(), Unknown: words.Unknown()}
-	meant, err := x.meant(ctx, notes, q.Text)
+	asked, err := x.meaning(ctx, q.Text)
 	if ctx.Err() != nil {
 		return a, ctx.Err()
 	}
 	a.Meaning = err
-	list := x.fused(notes, words, meant)
+	list := x.fused(notes, words, asked)
 	from := slices.IndexFunc(list, func(c *candidate) bool { return c.info.Path == after.Path }) + 1
 	if from == 0 {
 		from = min(after.Number, len(list))
 	}
-	return a, x.show(ctx, &a, words, list[from:], limit)
+	return a, x.show(ctx, &a, sought{words, asked}, list[from:], limit)
 }
 
 // chosen returns the notes that the conditions of q let through.
@@ -106,33 +112,31 @@ func (x *Index) chosen(ctx context.Context, ws *bridge.Workspace, q Query) ([]*n
 	}), nil
 }
 
-// meant returns the notes that are nearest to a question in meaning, best first.
-func (x *Index) meant(ctx context.Context, notes []*noteindex.NoteInfo, text string) ([]Hit, error) {
+// meaning returns the vector of a question in each space, which has been brought to the notes as they are.
+func (x *Index) meaning(ctx context.Context, text string) (map[*space][]float32, error) {
 	if err := x.Update(ctx); err != nil {
 		return nil, err
 	}
-	embedder := x.current()
-	if embedder == nil {
-		return nil, nil
-	}
-	made, err := embedder.Embed(ctx, []string{text})
-	if err != nil {
-		return nil, err
-	}
-	return x.nearest(notes, made[0]), nil
+	return x.embed(ctx, text)
 }
+
+// What is nearer than chance would have it is found, and nothing that is much farther than the nearest.
+const (
+	unrelated  = 0.2
+	nearEnough = 0.4 // of the similarity of the nearest
+)
 
 // maxExact is how many passages are compared number by number.
 const maxExact = 1000
 
-// nearest returns those of notes, which are sorted by path, that are nearest to a vector, best first, at most
+// nearest returns those of notes, which are sorted by path, that are nearest to a vector in a space, best first, at most
 // pool. Of many passages it looks only at those whose signs agree best.
-func (x *Index) nearest(notes []*noteindex.NoteInfo, v []float32) []Hit {
+func (x *Index) nearest(in *space, notes []*noteindex.NoteInfo, v []float32) []Hit {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	score := x.vectors.scorer(v)
+	score := in.vectors.scorer(v)
 	var list []Hit
-	for _, p := range x.likely(notes, v) {
+	for _, p := range x.likely(in, notes, v) {
 		s := score(p.row)
 		last := len(list) - 1
 		switch {
@@ -144,32 +148,34 @@ func (x *Index) nearest(notes []*noteindex.NoteInfo, v []float32) []Hit {
 		}
 	}
 	slices.SortFunc(list, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path)) })
-	return list[:min(pool, len(list))]
+	list = list[:min(pool, len(list))]
+	far := sort.Search(len(list), func(i int) bool { return list[i].Score < max(list[0].Score*nearEnough, unrelated) })
+	return list[:far]
+}
+
+// passageOf is a passage of a note, by its number and the row of its vector.
+type passageOf struct {
+	info     *noteindex.NoteInfo
+	row, num int32
 }
 
 // likely returns the passages of notes that may be nearest to a vector, about maxExact of them, in the order of
 // notes. mu is held.
-func (x *Index) likely(notes []*noteindex.NoteInfo, v []float32) []passageOf {
-	if len(v) != x.vectors.dims {
+func (x *Index) likely(in *space, notes []*noteindex.NoteInfo, v []float32) []passageOf {
+	if len(v) != in.vectors.dims {
 		return nil
 	}
-	rough, _ := appendRough(nil, v)
-	signs := appendSigns(nil, rough)
-	const left = -1 // of a note that is not among notes
-	distances := make([]int16, len(x.flat))
+	row, _ := rough.Steps(nil, v, math.MaxInt8)
+	signs := rough.AppendSigns(nil, row)
+	among := x.among(in, notes)
+	var distances []int16 // of their passages
 	counts := make([]int, 64*len(signs)+1)
-	for i := range x.flat {
-		info := x.flat[i].info
-		for len(notes) > 0 && notes[0] != info && notes[0].Path < info.Path {
-			notes = notes[1:]
+	for _, n := range among {
+		for _, row := range n.passages {
+			d := in.vectors.apart(row, signs)
+			distances = append(distances, int16(d))
+			counts[d]++
 		}
-		if len(notes) == 0 || notes[0] != info {
-			distances[i] = left
-			continue
-		}
-		d := x.vectors.apart(x.flat[i].row, signs)
-		distances[i] = int16(d)
-		counts[d]++
 	}
 	most, sum := 0, counts[0]
 	for most < len(counts)-1 && sum < maxExact {
@@ -177,9 +183,26 @@ func (x *Index) likely(notes []*noteindex.NoteInfo, v []float32) []passageOf {
 		sum += counts[most]
 	}
 	list := make([]passageOf, 0, sum)
-	for i, d := range distances {
-		if d != left && int(d) <= most {
-			list = append(list, x.flat[i])
+	for _, n := range among {
+		for num, row := range n.passages {
+			if int(distances[num]) <= most {
+				list = append(list, passageOf{n.info, row, int32(num)})
+			}
+		}
+		distances = distances[len(n.passages):]
+	}
+	return list
+}
+
+// among returns what is indexed of notes in a space. mu is held.
+func (x *Index) among(in *space, notes []*noteindex.NoteInfo) []*indexed {
+	list := make([]*indexed, 0, min(len(notes), len(x.sorted)))
+	for _, n := range x.sorted {
+		for len(notes) > 0 && notes[0].Path < n.info.Path {
+			notes = notes[1:]
+		}
+		if n.in == in && len(notes) > 0 && notes[0] == n.info {
+			list = append(list, n)
 		}
 	}
 	return list
@@ -189,11 +212,12 @@ func (x *Index) likely(notes []*noteindex.NoteInfo, v []float32) []passageOf {
 type candidate struct {
 	info    *noteindex.NoteInfo
 	score   float64
-	passage int // the best one by meaning, or -1
+	in      *space // nil if it was found by words alone
+	passage int    // the best one by meaning
 }
 
-// fused ranks the notes by both searches, best first.
-func (x *Index) fused(notes []*noteindex.NoteInfo, words *lexical.Query, meant []Hit) []*candidate {
+// fused ranks the notes by all searches, best first.
+func (x *Index) fused(notes []*noteindex.NoteInfo, words *lexical.Query, asked map[*space][]float32) []*candidate {
 	find := func(p model.Path) *noteindex.NoteInfo {
 		i, found := slices.BinarySearchFunc(notes, p, func(n *noteindex.NoteInfo, p model.Path) int { return cmp.Compare(n.Path, p) })
 		if !found {
@@ -206,7 +230,7 @@ func (x *Index) fused(notes []*noteindex.NoteInfo, words *lexical.Query, meant [
 	add := func(info *noteindex.NoteInfo, rank int, weight float64) *candidate {
 		c := have[info.Path]
 		if c == nil {
-			c = &candidate{info: info, passage: -1}
+			c = &candidate{info: info}
 			have[info.Path] = c
 			list = append(list, c)
 		}
@@ -216,18 +240,33 @@ func (x *Index) fused(notes []*noteindex.NoteInfo, words *lexical.Query, meant [
 	chosen := func(key string) bool { return find(model.Path(key)) != nil }
 	for rank, h := range x.words.Search(words, chosen, pool) {
 		if info := find(model.Path(h.Key)); info != nil {
-			add(info, rank, 1)
+			add(info, rank, wordsWeight*h.Part)
 		}
 	}
-	for rank, h := range meant {
-		add(h.NoteInfo, rank, meaningWeight).passage = h.passage
+	for in, v := range asked {
+		weight := generalWeight
+		if in == x.ofNotes() {
+			weight = notesWeight
+		}
+		for rank, h := range x.nearest(in, notes, v) {
+			c := add(h.NoteInfo, rank, weight)
+			c.in, c.passage = in, h.passage
+		}
 	}
-	slices.SortStableFunc(list, func(a, b *candidate) int { return cmp.Compare(b.score, a.score) })
+	slices.SortFunc(list, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.info.Path, b.info.Path))
+	})
 	return list
 }
 
+// sought is a question, as words and as its vector in each space.
+type sought struct {
+	words *lexical.Query
+	asked map[*space][]float32
+}
+
 // show adds to a the first candidates, with their best passages. It skips notes that are gone.
-func (x *Index) show(ctx context.Context, a *Answer, words *lexical.Query, list []*candidate, limit int) error {
+func (x *Index) show(ctx context.Context, a *Answer, q sought, list []*candidate, limit int) error {
 	for _, c := range list {
 		if len(a.Notes) == limit {
 			a.More = true
@@ -241,7 +280,7 @@ func (x *Index) show(ctx context.Context, a *Answer, words *lexical.Query, list 
 			return err
 		}
 		f := Found{NoteInfo: c.info, Version: v}
-		f.Start, f.End = bestPart(v.Text(), words, c.passage)
+		f.Start, f.End = bestPart(v.Text(), q.words, c.passage, x.likeness(c.in, q.asked[c.in]))
 		a.Notes = append(a.Notes, f)
 	}
 	return nil
@@ -260,24 +299,40 @@ type piece struct {
 	weight     float32
 }
 
-// bestPart returns the part of a text that answers a question best: some lines, or a piece of a long
-// one. If it has no word of the question, that is the beginning of a passage, or of the body.
-func bestPart(text string, words *lexical.Query, passage int) (start, end int) {
-	pieces := piecesOf(text)
-	in := terms.LanguageOf(text)
-	some := false
-	for i := range pieces {
-		p := &pieces[i]
-		p.blank = strings.TrimSpace(text[p.start:p.end]) == ""
-		p.weights = words.Weights(text[p.start:p.end], in)
-		for _, w := range p.weights {
-			p.weight += w
-		}
-		some = some || p.weight > 0
+// likeness returns what says how near a text is to a vector of a space, nil if that would ask a server.
+func (x *Index) likeness(in *space, v []float32) func(text string) float32 {
+	if in == nil || x.o.Embedder != nil {
+		return nil
 	}
-	from := 0
+	embedder := x.embedderOf(in)
+	return func(text string) float32 {
+		sum := float32(0)
+		if made, err := embedder.Embed(context.Background(), []string{text}); err == nil && len(made[0]) == len(v) {
+			for i, x := range made[0] {
+				sum += x * v[i]
+			}
+		}
+		return max(sum, 0)
+	}
+}
+
+// bestPart returns the part of a text that answers a question best: some lines, or a piece of a long
+// one. If it has no word of the question, that is what is nearest to it in meaning, or the beginning of a passage.
+func bestPart(text string, words *lexical.Query, passage int, likeness func(string) float32) (start, end int) {
+	pieces := piecesOf(text)
+	from, some := 0, weigh(text, pieces, words)
 	if !some {
 		from = startOfPassage(text, passage)
+		if likeness != nil {
+			for i := range pieces {
+				p := &pieces[i]
+				if p.start >= from && !p.blank {
+					p.weight = likeness(text[p.start:p.end])
+				}
+				p.weights = []float32{p.weight}
+				some = some || p.weight > 0
+			}
+		}
 	}
 	best, first := float32(-1), 0
 	for i, p := range pieces {
@@ -293,10 +348,25 @@ func bestPart(text string, words *lexical.Query, passage int) (start, end int) {
 		}
 	}
 	// What stands before it in the same paragraph tells what it is about.
-	for i := first - 1; i >= 0 && !pieces[i].blank && end-pieces[i].start <= partSize; i-- {
+	for i := first - 1; i >= 0 && pieces[i].start >= from && !pieces[i].blank && end-pieces[i].start <= partSize; i-- {
 		start = pieces[i].start
 	}
 	return start, start + len(strings.TrimRight(text[start:end], " \t\r\n"))
+}
+
+// weigh sets what the pieces of a text say of the words of a question, and reports whether they say anything.
+func weigh(text string, pieces []piece, words *lexical.Query) (some bool) {
+	in := terms.LanguageOf(text)
+	for i := range pieces {
+		p := &pieces[i]
+		p.blank = strings.TrimSpace(text[p.start:p.end]) == ""
+		p.weights = words.Weights(text[p.start:p.end], in)
+		for _, w := range p.weights {
+			p.weight += w
+		}
+		some = some || p.weight > 0
+	}
+	return some
 }
 
 // window returns the last of the pieces that are shown with the first, at the end of a paragraph if they

@@ -27,7 +27,7 @@ func find(t *testing.T, f *bridgetest.Fixture, x *semantic.Index, q semantic.Que
 }
 
 func TestFindFollowsChanges(t *testing.T) {
-	f := bridgetest.New(t, map[string]string{"V/Garden/Slugs.md": "They eat lettuce.\n", "V/Bread.md": "Flour and water.\n"})
+	f := bridgetest.New(t, map[string]string{"V/Garden/Slugs.md": "They eat lettuce.\n", "V/Tax.md": "The form is due in April.\n"})
 	x := semantic.New(f.Workspace, semantic.Options{})
 	q := semantic.Query{Text: "lettuce"}
 	if got := find(t, f, x, q); got != "V/Garden/Slugs.md" {

@@ -41,25 +41,25 @@ type Index struct {
 	worded  []*noteindex.NoteInfo // what they were brought to, without notes that could not be read; wording protects it
 	words   *lexical.Index
 
-	mu       sync.RWMutex // protects the following
-	embedder Embedder     // nil until there is a model of the notes
-	notes    map[model.Path]*indexed
-	vectors  *vectors    // by the hash of a passage and its note's name
-	flat     []passageOf // of all notes
-	changed  int         // passages embedded since the model was built
-	dirty    bool        // something is not in Dir yet
+	mu     sync.RWMutex // protects the following, and the spaces
+	spaces []*space
+	notes  map[model.Path]*indexed
+	sorted []*indexed // notes, by path
+	dirty  bool       // something is not in Dir yet
+}
+
+// space has what is embedded alike.
+type space struct {
+	embedder Embedder // nil until there is a model of the notes
+	vectors  *vectors // by the hash of a passage and its note's name
+	changed  int      // passages embedded since the model was built
 }
 
 // indexed is a note whose passages have vectors.
 type indexed struct {
 	info     *noteindex.NoteInfo // the indexed state; another pointer means a change
-	passages []int32             // rows of vectors
-}
-
-// passageOf is a passage of a note, by its number and the row of its vector.
-type passageOf struct {
-	info     *noteindex.NoteInfo
-	row, num int32
+	in       *space
+	passages []int32 // rows of its vectors; none while it has no embedder
 }
 
 type sum [8]byte
@@ -72,13 +72,34 @@ func sumOf(text string) sum {
 // New returns an index over ws, with the vectors that are stored in o.Dir. It embeds
 // nothing before the first search.
 func New(ws *bridge.Workspace, o Options) *Index {
-	x := &Index{ws: ws, o: o, log: o.Logger, wake: wake.New(), embedder: o.Embedder, words: lexical.New()}
+	x := &Index{ws: ws, o: o, log: o.Logger, wake: wake.New(), words: lexical.New()}
 	if x.log == nil {
 		x.log = slog.New(slog.DiscardHandler)
 	}
-	x.notes, x.vectors = make(map[model.Path]*indexed), new(vectors)
+	x.notes = make(map[model.Path]*indexed)
+	if o.Embedder != nil {
+		x.spaces = []*space{{embedder: o.Embedder, vectors: new(vectors)}}
+	} else {
+		x.spaces = []*space{{embedder: general{}, vectors: new(vectors)}, {vectors: new(vectors)}}
+	}
 	x.load()
 	return x
+}
+
+// ofNotes is the space of the model of the notes, nil if an embedder was given.
+func (x *Index) ofNotes() *space {
+	if x.o.Embedder != nil {
+		return nil
+	}
+	return x.spaces[1]
+}
+
+// spaceOf returns the space that a note belongs to.
+func (x *Index) spaceOf(text string) *space {
+	if x.o.Embedder == nil && !isEnglish(text) {
+		return x.spaces[1]
+	}
+	return x.spaces[0]
 }
 
 // Hit is a found note.
@@ -92,7 +113,7 @@ type Hit struct {
 
 // SearchIn ranks the notes of ws, the workspace or a part of it, that have all properties
 // in filter by their similarity to query, best first, and returns at most limit of them.
-// Notes without any similarity are left out. If after is not nil, the result starts behind
+// Unrelated notes are left out. If after is not nil, the result starts behind
 // it in the ranking, even if that note is gone.
 func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string, filter frontmatter.Properties, after *Hit, limit int) ([]Hit, error) {
 	notes, err := ws.NotesWith(ctx, filter)
@@ -102,15 +123,11 @@ func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string
 	if err := x.Update(ctx); err != nil {
 		return nil, err
 	}
-	embedder := x.current()
-	if embedder == nil {
-		return nil, nil // there are no notes to build a model of
-	}
-	vectors, err := embedder.Embed(ctx, []string{query})
+	asked, err := x.embed(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	ranked := x.rank(notes, vectors[0])
+	ranked := x.rank(notes, asked)
 	if after != nil {
 		i := sort.Search(len(ranked), func(i int) bool {
 			h := ranked[i]
@@ -121,31 +138,50 @@ func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string
 	return x.withSnippets(ctx, ranked, limit)
 }
 
-// current returns the embedder, nil if there is no model yet.
-func (x *Index) current() Embedder {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.embedder
+// embed returns the vector of a question in each space that has an embedder.
+func (x *Index) embed(ctx context.Context, query string) (map[*space][]float32, error) {
+	vectors := make(map[*space][]float32)
+	for _, s := range x.spaces {
+		embedder := x.embedderOf(s)
+		if embedder == nil {
+			continue
+		}
+		v, err := embedder.Embed(ctx, []string{query})
+		if err != nil {
+			return nil, err
+		}
+		vectors[s] = v[0]
+	}
+	return vectors, nil
 }
 
-// rank returns the notes with any similarity to query, without snippets.
-func (x *Index) rank(notes []*noteindex.NoteInfo, query []float32) []Hit {
+func (x *Index) embedderOf(s *space) Embedder {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	return s.embedder
+}
+
+// rank returns the notes with any similarity to a question, without snippets.
+func (x *Index) rank(notes []*noteindex.NoteInfo, asked map[*space][]float32) []Hit {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	scores := make(map[*space]func(row int32) float64)
+	for s, v := range asked {
+		scores[s] = s.vectors.scorer(v)
+	}
 	var list []Hit
-	score := x.vectors.scorer(query)
 	for _, info := range notes {
 		n := x.notes[info.Path]
-		if n == nil {
+		if n == nil || scores[n.in] == nil {
 			continue
 		}
 		best := Hit{NoteInfo: info}
 		for i, row := range n.passages {
-			if s := score(row); s > best.Score {
+			if s := scores[n.in](row); s > best.Score {
 				best.passage, best.Score = i, s
 			}
 		}
-		if best.Score > 0 {
+		if best.Score >= unrelated {
 			list = append(list, best)
 		}
 	}

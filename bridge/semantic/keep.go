@@ -13,25 +13,31 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2/maybe"
+
+	"github.com/relayfs/relayfs/bridge/semantic/internal/rough"
 )
 
 const (
 	fileName   = "semantic.gob"
-	fileFormat = 2
+	fileFormat = 3
 	// saveEvery is how often Run saves.
 	saveEvery = time.Minute
 )
 
-// kept is the contents of the file: the vectors, and the model of the notes if they come
-// from one.
+// kept is the contents of the file: the vectors of each space, and the model of the notes.
 type kept struct {
-	Format  int
-	ID      string
-	Model   *lsa
+	Format int
+	Spaces []keptSpace
+}
+
+type keptSpace struct {
+	ID      string // "" has no embedder yet
+	Model   *lsa   // if it is the embedder
 	Changed int
-	Sums    []sum
 	Dims    int
-	Vectors []int8
+	Sums    []sum
+	Signs   []uint64
+	Sizes   []uint8
 	Steps   []float32
 }
 
@@ -67,11 +73,7 @@ func (x *Index) Rebuild(ctx context.Context) error {
 	if x.o.Embedder != nil {
 		return nil
 	}
-	notes, err := x.ws.Notes(ctx, "")
-	if err != nil {
-		return err
-	}
-	m, vs, err := x.model(ctx, notes)
+	m, vs, err := x.model(ctx)
 	if err != nil || m == nil {
 		return err
 	}
@@ -103,19 +105,20 @@ func (x *Index) Save() error {
 func (x *Index) snapshot() *kept {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.o.Dir == "" || !x.dirty || x.embedder == nil {
+	if x.o.Dir == "" || !x.dirty {
 		return nil
 	}
 	x.dirty = false
-	k := &kept{Format: fileFormat, ID: x.embedder.ID(), Changed: x.changed}
-	k.Model, _ = x.embedder.(*lsa)
-	var used []int32
-	for _, n := range x.notes {
-		used = append(used, n.passages...)
+	k := &kept{Format: fileFormat}
+	for _, s := range x.spaces {
+		v, _ := s.vectors.only(x.used(s))
+		one := keptSpace{Changed: s.changed, Dims: v.dims, Sums: v.sums, Signs: v.signs, Sizes: v.sizes, Steps: v.step}
+		if s.embedder != nil {
+			one.ID = s.embedder.ID()
+			one.Model, _ = s.embedder.(*lsa)
+		}
+		k.Spaces = append(k.Spaces, one)
 	}
-	slices.Sort(used)
-	v, _ := x.vectors.only(used)
-	k.Sums, k.Dims, k.Vectors, k.Steps = v.sums, v.dims, v.data, v.step
 	return k
 }
 
@@ -132,24 +135,36 @@ func (x *Index) load() {
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(data)).Decode(&k)
 	}
-	if err == nil && (k.Format != fileFormat || k.Dims < 0 || len(k.Vectors) != k.Dims*len(k.Sums) || len(k.Steps) != len(k.Sums) || !k.Model.sound()) {
+	if err == nil && !k.sound() {
 		err = errors.New("the file is of another version")
 	}
 	if err != nil {
 		x.log.Warn("semantic index starts anew", "err", err)
 		return
 	}
-	switch {
-	case x.o.Embedder != nil && x.o.Embedder.ID() != k.ID, x.o.Embedder == nil && k.Model == nil:
+	if len(k.Spaces) != len(x.spaces) {
 		return
-	case x.o.Embedder == nil:
-		x.embedder = k.Model
 	}
-	x.changed = k.Changed
-	x.vectors.dims, x.vectors.data = k.Dims, k.Vectors
-	for i, s := range k.Sums {
-		x.vectors.add(s, k.Steps[i])
+	for i, one := range k.Spaces {
+		s := x.spaces[i]
+		if s.embedder == nil && one.Model != nil {
+			s.embedder = one.Model
+		}
+		if s.embedder != nil && s.embedder.ID() == one.ID {
+			s.changed = one.Changed
+			s.vectors = &vectors{dims: one.Dims, signs: one.Signs, sizes: one.Sizes, step: one.Steps, sums: one.Sums}
+		}
 	}
+}
+
+// sound reports whether k is of this version, and its parts fit together.
+func (k *kept) sound() bool {
+	return k.Format == fileFormat && !slices.ContainsFunc(k.Spaces, func(s keptSpace) bool { return !s.sound() })
+}
+
+func (s *keptSpace) sound() bool {
+	n := len(s.Sums)
+	return s.Dims >= 0 && len(s.Steps) == n && len(s.Signs) == rough.SignWords(s.Dims)*n && len(s.Sizes) == rough.SizeBytes(s.Dims)*n && s.Model.sound()
 }
 
 // sound reports whether the parts of a model fit together.

@@ -20,8 +20,11 @@ func termsOf(text string) []string {
 	return list
 }
 
-// question is one of testdata/queries.txt.
-type question struct{ query, answer string }
+// question is one about a set of notes.
+type question struct {
+	query   string
+	answers []string // any of these notes will do
+}
 
 // labelled reads the notes of testdata and the questions about them.
 func labelled(t testing.TB) (notes map[string]string, questions []question) {
@@ -49,9 +52,9 @@ func labelled(t testing.TB) (notes map[string]string, questions []question) {
 		if !ok || strings.HasPrefix(line, "#") {
 			continue
 		}
-		q := question{query, "Vault/" + answer + ".md"}
-		if _, ok := notes[q.answer]; !ok {
-			t.Errorf("there is no note %s", q.answer)
+		q := question{query, []string{"Vault/" + answer + ".md"}}
+		if _, ok := notes[q.answers[0]]; !ok {
+			t.Errorf("there is no note %s", q.answers[0])
 		}
 		questions = append(questions, q)
 	}
@@ -71,12 +74,12 @@ func TestLabelledSet(t *testing.T) {
 	}
 	for _, q := range questions {
 		title := make(map[string]bool)
-		for _, term := range termsOf(strings.TrimSuffix(filepath.Base(q.answer), ".md")) {
+		for _, term := range termsOf(strings.TrimSuffix(filepath.Base(q.answers[0]), ".md")) {
 			title[term] = true
 		}
 		for _, term := range termsOf(q.query) {
 			if title[term] {
-				t.Errorf("%q has %q of the title %s", q.query, term, q.answer)
+				t.Errorf("%q has %q of the title %s", q.query, term, q.answers[0])
 			}
 		}
 	}
@@ -99,14 +102,14 @@ func TestRecall(t *testing.T) {
 			if h.Score < 0 || h.Score > 1 || i > 0 && h.Score > hits[i-1].Score || h.Snippet == "" {
 				t.Errorf("%q: hit %d is %+v", q.query, i, h)
 			}
-			if string(h.Path) == q.answer {
+			if string(h.Path) == q.answers[0] {
 				place = i + 1
 			}
 		}
 		if place > 0 {
 			found++
 		}
-		t.Logf("%2d %s => %s", place, q.query, q.answer)
+		t.Logf("%2d %s => %s", place, q.query, q.answers[0])
 	}
 	if recall := float64(found) / float64(len(questions)); recall < 0.8 {
 		t.Errorf("recall at 10 is %.2f, want 0.80", recall)

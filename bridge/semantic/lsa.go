@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/semantic/internal/rough"
 	"github.com/relayfs/relayfs/bridge/terms"
 )
 
@@ -64,7 +65,7 @@ func fitLSA(passages []string, seal string, stop func() bool) *lsa {
 		for j, x := range basis.RawRowView(i) {
 			row[j] = float32(x)
 		}
-		m.Basis, m.Step[i] = appendRough(m.Basis, row)
+		m.Basis, m.Step[i] = rough.Steps(m.Basis, row, math.MaxInt8)
 	}
 	return m
 }

@@ -10,8 +10,8 @@ import (
 // Passages are about passageSize bytes long, and at most maxPassage: long enough to have
 // a subject, short enough to have one only.
 const (
-	passageSize = 1200
-	maxPassage  = 2400
+	passageSize = 1500
+	maxPassage  = 3000
 )
 
 // passages cuts the body of a note at blank lines, and at headings if the text before is

@@ -1,11 +1,13 @@
 package semantic
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,7 +39,7 @@ func (x *Index) Update(ctx context.Context) error {
 		return err
 	}
 	if now, _ := x.stale(); now {
-		m, vs, err := x.model(ctx, notes)
+		m, vs, err := x.model(ctx)
 		if err != nil {
 			return err
 		}
@@ -52,7 +54,7 @@ func (x *Index) Update(ctx context.Context) error {
 		x.wake.Set()
 	}
 	x.sweep()
-	if x.flatten(notes) {
+	if x.sort(notes) {
 		x.done = notes
 	}
 	return nil
@@ -63,30 +65,43 @@ func (x *Index) Update(ctx context.Context) error {
 func (x *Index) stale() (now, later bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	if x.o.Embedder != nil {
+	s := x.ofNotes()
+	if s == nil {
 		return false, false
 	}
-	m, ok := x.embedder.(*lsa)
+	m, ok := s.embedder.(*lsa)
 	if !ok {
-		return true, false
+		return len(x.notesIn(s)) > 0, false
 	}
-	later = x.changed > m.Made/driftSome
-	return x.changed > m.Made || m.Made < small && later, later
+	later = s.changed > m.Made/driftSome
+	return s.changed > m.Made || m.Made < small && later, later
+}
+
+// notesIn returns the notes that belong to a space, by path. mu is held.
+func (x *Index) notesIn(s *space) []*noteindex.NoteInfo {
+	var list []*noteindex.NoteInfo
+	for _, n := range x.notes {
+		if n.in == s {
+			list = append(list, n.info)
+		}
+	}
+	slices.SortFunc(list, func(a, b *noteindex.NoteInfo) int { return cmp.Compare(a.Path, b.Path) })
+	return list
 }
 
 // texts returns the passages of a note for embedding, each after the note's name, which
-// says most about its subject.
-func (x *Index) texts(ctx context.Context, n *noteindex.NoteInfo) ([]string, error) {
+// says most about its subject, and the space that it belongs to.
+func (x *Index) texts(ctx context.Context, n *noteindex.NoteInfo) ([]string, *space, error) {
 	v, err := x.ws.Open(ctx, n.Path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	name := strings.TrimSuffix(n.Path.Base(), model.NoteExt)
 	parts := passages(v.Text())
 	for i, p := range parts {
 		parts[i] = name + "\n\n" + p
 	}
-	return parts, nil
+	return parts, x.spaceOf(v.Text()), nil
 }
 
 // gone reports whether a note cannot be read now and is skipped.
@@ -94,12 +109,15 @@ func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) || errors.Is(err, model.ErrNotNote)
 }
 
-// model builds a model of all notes, and the vectors of their passages; nil if they hold
+// model builds a model of the notes that are embedded by one, and the vectors of their passages; nil if they hold
 // no word.
-func (x *Index) model(ctx context.Context, notes []*noteindex.NoteInfo) (*lsa, *vectors, error) {
+func (x *Index) model(ctx context.Context) (*lsa, *vectors, error) {
+	x.mu.RLock()
+	notes := x.notesIn(x.ofNotes())
+	x.mu.RUnlock()
 	var all []string
 	for _, n := range notes {
-		parts, err := x.texts(ctx, n)
+		parts, _, err := x.texts(ctx, n)
 		if err != nil && !gone(err) {
 			return nil, nil, err
 		}
@@ -125,39 +143,46 @@ func (x *Index) model(ctx context.Context, notes []*noteindex.NoteInfo) (*lsa, *
 	return m, vs, nil
 }
 
-// adopt replaces the model. All notes are indexed anew.
+// adopt replaces the model. The notes that it embeds are indexed anew.
 func (x *Index) adopt(m *lsa, vs *vectors) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.embedder, x.vectors, x.changed, x.dirty = m, vs, 0, true
-	x.notes, x.flat = make(map[model.Path]*indexed), nil
+	s := x.ofNotes()
+	s.embedder, s.vectors, s.changed, x.dirty = m, vs, 0, true
+	maps.DeleteFunc(x.notes, func(_ model.Path, n *indexed) bool { return n.in == s })
+	x.sorted = nil
 }
 
 func (x *Index) embedChanged(ctx context.Context, notes []*noteindex.NoteInfo) error {
-	embedder := x.current()
-	if embedder == nil {
-		return nil // there is not a word to build a model of
-	}
 	changed := x.changedOf(notes)
 	report := model.ProgressOf(ctx)
-	var batch embedding
+	batches := make(map[*space]*embedding)
+	for _, s := range x.spaces {
+		batches[s] = &embedding{in: s, embedder: x.embedderOf(s)}
+	}
 	for i, n := range changed {
 		report(i, len(changed))
-		parts, err := x.texts(ctx, n)
+		parts, in, err := x.texts(ctx, n)
 		if gone(err) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
+		batch := batches[in]
 		batch.add(x, n, parts)
 		if len(batch.texts) >= batchTexts {
-			if err := batch.run(ctx, x, embedder); err != nil {
+			if err := batch.run(ctx, x); err != nil {
 				return err
 			}
 		}
 	}
-	return batch.run(ctx, x, embedder)
+	for _, s := range x.spaces {
+		if err := batches[s].run(ctx, x); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // changedOf returns the notes whose current state is not indexed, and forgets those that do
@@ -180,8 +205,11 @@ func (x *Index) changedOf(notes []*noteindex.NoteInfo) []*noteindex.NoteInfo {
 	return changed
 }
 
-// embedding is a batch of notes with the hashes of their passages, and of the passages without vectors.
+// embedding is a batch of notes of one space, with the hashes of their passages, and of the passages without vectors.
 type embedding struct {
+	in       *space
+	embedder Embedder // nil if there is none yet
+
 	notes []*indexed
 	parts [][]sum // of each note
 	texts []string
@@ -191,65 +219,65 @@ type embedding struct {
 func (b *embedding) add(x *Index, n *noteindex.NoteInfo, parts []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	sums := make([]sum, 0, len(parts))
-	for _, text := range parts {
-		s := sumOf(text)
-		sums = append(sums, s)
-		if _, known := x.vectors.rowOf(s); !known {
-			b.texts, b.sums = append(b.texts, text), append(b.sums, s)
+	var sums []sum
+	if b.embedder != nil {
+		for _, text := range parts {
+			s := sumOf(text)
+			sums = append(sums, s)
+			if _, known := b.in.vectors.rowOf(s); !known {
+				b.texts, b.sums = append(b.texts, text), append(b.sums, s)
+			}
 		}
 	}
-	b.notes, b.parts = append(b.notes, &indexed{info: n}), append(b.parts, sums)
+	b.notes, b.parts = append(b.notes, &indexed{info: n, in: b.in}), append(b.parts, sums)
 }
 
 // run embeds the batch and empties it.
-func (b *embedding) run(ctx context.Context, x *Index, embedder Embedder) error {
+func (b *embedding) run(ctx context.Context, x *Index) error {
 	var made [][]float32
 	if len(b.texts) > 0 {
 		var err error
-		if made, err = embedder.Embed(ctx, b.texts); err != nil {
+		if made, err = b.embedder.Embed(ctx, b.texts); err != nil {
 			return err
 		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i, v := range made {
-		if !x.vectors.put(b.sums[i], v) {
-			return fmt.Errorf("%w: vectors of %d and of %d numbers", ErrEndpoint, x.vectors.dims, len(v))
+		if !b.in.vectors.put(b.sums[i], v) {
+			return fmt.Errorf("%w: vectors of %d and of %d numbers", ErrEndpoint, b.in.vectors.dims, len(v))
 		}
 	}
-	x.changed += len(made)
+	b.in.changed += len(made)
 	x.dirty = x.dirty || len(made) > 0
 	for i, n := range b.notes {
 		n.passages = make([]int32, 0, len(b.parts[i]))
 		for _, s := range b.parts[i] {
-			row, _ := x.vectors.rowOf(s)
+			row, _ := b.in.vectors.rowOf(s)
 			n.passages = append(n.passages, row)
 		}
 		x.notes[n.info.Path] = n
 	}
-	*b = embedding{}
+	*b = embedding{in: b.in, embedder: b.embedder}
 	return nil
 }
 
-// flatten lists the passages of all notes. It reports whether no note was skipped.
-func (x *Index) flatten(notes []*noteindex.NoteInfo) (all bool) {
+// sort lists what is indexed of notes, which are sorted. It reports whether that is all of them.
+func (x *Index) sort(notes []*noteindex.NoteInfo) (all bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	all = true
-	x.flat = nil
+	x.sorted = make([]*indexed, 0, len(notes))
 	for _, info := range notes {
-		n := x.notes[info.Path]
-		if n == nil || n.info != info {
+		if n := x.notes[info.Path]; n != nil && n.info == info {
+			x.sorted = append(x.sorted, n)
+		} else {
 			all = false
-			continue
-		}
-		for i, row := range n.passages {
-			x.flat = append(x.flat, passageOf{info, row, int32(i)})
 		}
 	}
-	x.flat = slices.Clip(x.flat)
-	x.vectors.rest()
+	for _, s := range x.spaces {
+		s.vectors.rest()
+	}
 	return all
 }
 
@@ -257,19 +285,31 @@ func (x *Index) flatten(notes []*noteindex.NoteInfo) (all bool) {
 func (x *Index) sweep() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var used []int32
-	for _, n := range x.notes {
-		used = append(used, n.passages...)
+	for _, s := range x.spaces {
+		used := x.used(s)
+		if len(s.vectors.sums) <= 2*len(used) {
+			continue
+		}
+		kept, places := s.vectors.only(used)
+		for _, n := range x.notes {
+			if n.in == s {
+				for i, row := range n.passages {
+					n.passages[i] = places[row]
+				}
+			}
+		}
+		s.vectors = kept
 	}
-	if len(x.vectors.sums) <= 2*len(used) {
-		return
-	}
-	slices.Sort(used)
-	kept, places := x.vectors.only(used)
+}
+
+// used returns the rows of the vectors of a space that notes have, in order. mu is held.
+func (x *Index) used(s *space) []int32 {
+	var rows []int32
 	for _, n := range x.notes {
-		for i, row := range n.passages {
-			n.passages[i] = places[row]
+		if n.in == s {
+			rows = append(rows, n.passages...)
 		}
 	}
-	x.vectors = kept
+	slices.Sort(rows)
+	return rows
 }

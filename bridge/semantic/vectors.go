@@ -4,15 +4,16 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/relayfs/relayfs/bridge/semantic/internal/rough"
 )
 
-// vectors holds vectors of one length in a byte per number, which ranks as well as four do.
+// vectors holds rough vectors of one length.
 type vectors struct {
-	dims int
-	data []int8 // row by row
-	step []float32
-	// signs has the signs of each row, a bit for each number: two rows of which many agree are likely near.
-	signs []uint64
+	dims  int
+	signs []uint64 // two rows of which many agree are likely near
+	sizes []uint8
+	step  []float32
 	sums  []sum         // of the passages
 	rows  map[sum]int32 // by those; nil while nothing is added or looked up
 }
@@ -32,7 +33,7 @@ func (vs *vectors) rowOf(s sum) (row int32, known bool) {
 // rest frees what only changes need.
 func (vs *vectors) rest() {
 	vs.rows = nil
-	vs.data, vs.step, vs.signs, vs.sums = slices.Clip(vs.data), slices.Clip(vs.step), slices.Clip(vs.signs), slices.Clip(vs.sums)
+	vs.signs, vs.sizes, vs.step, vs.sums = slices.Clip(vs.signs), slices.Clip(vs.sizes), slices.Clip(vs.step), slices.Clip(vs.sums)
 }
 
 // put adds the vector of a passage. It reports whether v has the length of the others.
@@ -46,45 +47,33 @@ func (vs *vectors) put(s sum, v []float32) bool {
 	if len(v) != vs.dims {
 		return false
 	}
-	data, step := appendRough(vs.data, v)
-	vs.data = data
+	row, step := rough.Steps(nil, v, rough.MaxSize)
+	vs.signs, vs.sizes = rough.AppendSigns(vs.signs, row), rough.AppendSizes(vs.sizes, row)
 	vs.add(s, step)
 	return true
 }
 
-// add makes the last row of data that of a passage.
+// add makes the last signs and sizes those of a passage.
 func (vs *vectors) add(s sum, step float32) {
-	i := int32(len(vs.sums))
 	if vs.rows != nil {
-		vs.rows[s] = i
+		vs.rows[s] = int32(len(vs.sums))
 	}
 	vs.sums, vs.step = append(vs.sums, s), append(vs.step, step)
-	vs.signs = appendSigns(vs.signs, vs.row(i))
-}
-
-func appendSigns(signs []uint64, row []int8) []uint64 {
-	for part := range slices.Chunk(row, 64) {
-		var word uint64
-		for j, x := range part {
-			if x < 0 {
-				word |= 1 << j
-			}
-		}
-		signs = append(signs, word)
-	}
-	return signs
 }
 
 // apart returns how many signs of a row differ from signs.
 func (vs *vectors) apart(row int32, signs []uint64) int {
 	n := 0
-	for i, x := range vs.signs[int(row)*len(signs):][:len(signs)] {
+	for i, x := range vs.signsOf(row) {
 		n += bits.OnesCount64(x ^ signs[i])
 	}
 	return n
 }
 
-func (vs *vectors) row(i int32) []int8 { return vs.data[int(i)*vs.dims:][:vs.dims] }
+func (vs *vectors) signsOf(row int32) []uint64 { return rowIn(vs.signs, row, rough.SignWords(vs.dims)) }
+func (vs *vectors) sizesOf(row int32) []uint8  { return rowIn(vs.sizes, row, rough.SizeBytes(vs.dims)) }
+
+func rowIn[T any](list []T, row int32, width int) []T { return list[int(row)*width:][:width] }
 
 // only returns the vectors with the rows that are used, in the order of places, which says the new
 // row of each old one.
@@ -94,27 +83,12 @@ func (vs *vectors) only(used []int32) (kept *vectors, places map[int32]int32) {
 	for _, i := range used {
 		if _, done := places[i]; !done {
 			places[i] = int32(len(kept.sums))
-			kept.data = append(kept.data, vs.row(i)...)
+			kept.signs = append(kept.signs, vs.signsOf(i)...)
+			kept.sizes = append(kept.sizes, vs.sizesOf(i)...)
 			kept.add(vs.sums[i], vs.step[i])
 		}
 	}
 	return kept, places
-}
-
-// appendRough adds v to data, in steps of a 127th of its largest number.
-func appendRough(data []int8, v []float32) (_ []int8, step float32) {
-	largest := float32(0)
-	for _, x := range v {
-		largest = max(largest, x, -x)
-	}
-	if largest == 0 {
-		return append(data, make([]int8, len(v))...), 0
-	}
-	step = largest / math.MaxInt8
-	for _, x := range v {
-		data = append(data, int8(math.Round(float64(x/step))))
-	}
-	return data, step
 }
 
 // scorer returns what says how near a row is to a vector: at most 1, and 0 for all if that is of another model.
@@ -122,9 +96,11 @@ func (vs *vectors) scorer(v []float32) func(row int32) float64 {
 	if len(v) != vs.dims {
 		return func(int32) float64 { return 0 }
 	}
-	rough, step := appendRough(nil, v)
+	to, step := rough.Steps(nil, v, math.MaxInt8)
+	numbers := make([]int8, len(v))
 	return func(row int32) float64 {
-		return min(float64(float32(product(vs.row(row), rough))*vs.step[row]*step), 1)
+		rough.Row(numbers, vs.signsOf(row), vs.sizesOf(row))
+		return min(float64(float32(product(numbers, to))*vs.step[row]*step), 1)
 	}
 }
 

@@ -1,0 +1,60 @@
+package semantic
+
+import (
+	"context"
+	"strings"
+	"unicode"
+
+	"github.com/relayfs/relayfs/bridge/semantic/internal/english"
+	"github.com/relayfs/relayfs/bridge/terms"
+)
+
+// general embeds English texts by what their words mean in general.
+type general struct{}
+
+// ID implements Embedder.
+func (general) ID() string { return "english-1" }
+
+// Embed implements Embedder.
+func (general) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out[i], _, _ = embedEnglish(text)
+	}
+	return out, nil
+}
+
+// embedEnglish returns the vector of a text, and how many of its words have one, stop words aside.
+func embedEnglish(text string) (v []float32, known, all int) {
+	v = make([]float32, english.Dims)
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		word = strings.ToLower(word)
+		if len(word) < 2 || terms.IsStop(word, terms.English) {
+			continue
+		}
+		all++
+		if english.Add(v, word) {
+			known++
+		}
+	}
+	normalize(v)
+	return v, known, all
+}
+
+// sampleSize is how many bytes of a note tell its language.
+const sampleSize = 4000
+
+// isEnglish reports whether a text is better embedded by what its words mean in general than by a model of the notes.
+func isEnglish(text string) bool {
+	if len(text) > sampleSize {
+		text = text[:characterStart(text, sampleSize)]
+	}
+	if terms.LanguageOf(text) != terms.English {
+		return false
+	}
+	_, known, all := embedEnglish(text)
+	return 2*known >= all
+}
