@@ -15,6 +15,10 @@ const (
 	Rejected Verdict = "rejected"
 	// Changed: a person made something else of it.
 	Changed Verdict = "changed"
+	// Commented: a person wrote a comment, and decided on nothing.
+	Commented Verdict = "commented"
+	// Resolved: a person took a thread of comments out of the text.
+	Resolved Verdict = "resolved"
 	// Undone: an earlier decision or front matter change was taken back.
 	Undone Verdict = "undone"
 )
@@ -36,7 +40,7 @@ type Decision struct {
 	// Runs are the characters that it was about, and Marks the marks that they stood in.
 	Runs  []DecidedRun  `json:"runs,omitempty"`
 	Marks []DecidedMark `json:"marks,omitempty"`
-	// Emptied is set if nothing of the note was left.
+	// Emptied is set if nothing of the note was left, or only front matter.
 	Emptied bool `json:"emptied,omitempty"`
 	// Revived is what an undo brought back, or a decision typed anew, under new identities,
 	// and Away what an undo could not bring back.
@@ -50,7 +54,7 @@ type Decision struct {
 	Proposal *ProposalRecord `json:"proposal,omitempty"`
 }
 
-// LeftNothing says whether the decision left nothing of its note.
+// LeftNothing says whether the decision left nothing of its note but front matter.
 func (d *Decision) LeftNothing() bool { return d.Emptied || d.Before != "" && d.After == "" }
 
 // Role is what a decision did to a run of characters.
@@ -69,11 +73,13 @@ const (
 	AcceptedComment // an agent's: all but its last character, which is typed anew
 	RejectedComment // gone
 	Covered         // what an undo could not bring back, as the text around it has been deleted: gone
+	Remarked        // a comment that a person wrote; Text is all of it
+	ResolvedComment // one that waited for nobody: gone
 )
 
 // Gone says whether the decision deleted the characters.
 func (r Role) Gone() bool {
-	return r == AcceptedDeletion || r == RejectedAddition || r == TakenAlong || r == TakenAlongOlder || r == RejectedComment
+	return r == AcceptedDeletion || r == RejectedAddition || r == TakenAlong || r == TakenAlongOlder || r == RejectedComment || r == ResolvedComment
 }
 
 // DecidedRun is a run of characters that was decided on. Of one that is gone it has the
@@ -130,8 +136,18 @@ type Decided struct {
 	Session  string    `json:"session,omitempty"`
 	Time     time.Time `json:"time,omitzero"`
 	Comments []string  `json:"comments,omitempty"`
+	// Instead is what a person put in the place of New; nil if that was not Changed, or by an older version.
+	Instead *string `json:"instead,omitempty"`
 	// Proposal is the ID of the rename that it belonged to: it rewrote a link.
 	Proposal string `json:"proposal,omitempty"`
+}
+
+// Became is what the decision made of New.
+func (d *Decided) Became() string {
+	if d.Instead != nil {
+		return *d.Instead
+	}
+	return d.New
 }
 
 // Made is the item as a mark that is pending again.
@@ -176,4 +192,35 @@ type Suggestion struct {
 	Proposal string
 
 	Anchor string // of one that no record tells of: which of those with the same text it is
+
+	// Answers is the newest rejection of what its author had proposed at its place before; nil if there was none.
+	Answers *Rejection
+}
+
+// Rejection is a suggestion that was rejected, and why.
+type Rejection struct {
+	Decided
+	By     string
+	Reason string
+	At     time.Time
+}
+
+// Thread is a conversation in the text of a note: comments that touch.
+type Thread struct {
+	diffwrap.Thread
+	ID         string // the same as long as its first comment is
+	Path       Path
+	Suggestion string // the ID of the one that it hangs on; "" in plain text
+	Remarks    []Remark
+	Anchor     string // of the first comment
+	// Answered says that the author of the suggestion has changed it since somebody else wrote last.
+	Answered bool
+}
+
+// Remark is a comment of a thread, and who wrote it, as far as that is known.
+type Remark struct {
+	diffwrap.Suggestion
+	Session string
+	Agent   bool
+	Pending string // the ID of the suggestion that it is, if it waits for a person
 }

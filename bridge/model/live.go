@@ -45,8 +45,10 @@ type SyncStatus struct {
 	// Unsent are the documents with changes that the server has not acknowledged.
 	Unsent int `json:"unsent"`
 	// Unfetched are the notes that are known by name only.
-	Unfetched int  `json:"unfetched"`
-	ReadOnly  bool `json:"readOnly,omitempty"` // the server takes no changes
+	Unfetched int `json:"unfetched"`
+	// Queued are the documents that wait for their turn to be compared with the server's.
+	Queued   int  `json:"queued"`
+	ReadOnly bool `json:"readOnly,omitempty"` // the server takes no changes
 	// Hidden are the paths of what is not shown because its name holds control
 	// characters: a person has to give it another one on the server.
 	Hidden []string `json:"hidden,omitempty"`

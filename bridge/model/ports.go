@@ -144,6 +144,14 @@ type Retractor interface {
 	Retract(ctx context.Context, rel string, stamp Stamp) error
 }
 
+// Restorer is a Structure that keeps what Remove takes away.
+type Restorer interface {
+	// Restore gives a file that Remove has taken away the name rel. stamp names it as it was
+	// then, but for what a rename changes. fs.ErrNotExist if it is not kept with that content
+	// any more, fs.ErrExist if the name is taken.
+	Restore(ctx context.Context, rel string, stamp Stamp, data []byte) (SourceEntry, error)
+}
+
 // Linker is a Structure that has symbolic links.
 type Linker interface {
 	// MakeLink makes one that says target; fs.ErrExist if the name is taken.
@@ -157,6 +165,12 @@ type Files interface {
 	// PutFile puts a new file in the place of the one at rel, atomically, and has it on
 	// the disk when it returns. Whoever has the old file open keeps that.
 	PutFile(rel string, data []byte, perm fs.FileMode) (Stamp, error)
+}
+
+// Configured is a Source that has the configuration of Obsidian, beside what it serves.
+type Configured interface {
+	// Setting returns a file of it, such as "daily-notes.json"; fs.ErrNotExist.
+	Setting(name string) ([]byte, error)
 }
 
 // Namer is a Source that does not take every name.

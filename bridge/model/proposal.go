@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"time"
@@ -62,7 +63,10 @@ type ProposalRecord struct {
 	// Accepting is set while the source is being changed: a crash leaves it, and
 	// the next process finds out whether that was done.
 	Accepting *Decision `json:"accepting,omitempty"`
-	// Via is set while a file is moved out of another one's way, to that name.
+	// Aside is the name that it had before it was moved out of another one's way, in the same
+	// folder. It gets that back if it still waits when the name is free.
+	Aside string `json:"aside,omitempty"`
+	// Via is set while a file is moved aside, or back: where to.
 	Via string `json:"via,omitempty"`
 }
 
@@ -70,15 +74,31 @@ type ProposalRecord struct {
 // change after it was made; another one takes its place.
 func (r *ProposalRecord) SameAs(other *ProposalRecord) bool {
 	return r.ID == other.ID && r.Rel == other.Rel && r.ToDir == other.ToDir && r.Name == other.Name &&
-		r.Stale == other.Stale && slices.Equal(r.Links, other.Links)
+		r.Stale == other.Stale && r.Aside == other.Aside && slices.Equal(r.Links, other.Links)
 }
 
 // To is where a rename is to lead, in the source.
 func (r *ProposalRecord) To() string { return path.Join(r.ToDir, r.Name) }
 
+// From is where it was before it was moved aside, if it was.
+func (r *ProposalRecord) From() string {
+	if r.Aside == "" {
+		return r.Rel
+	}
+	return path.Join(path.Dir(r.Rel), r.Aside)
+}
+
+// MovedVia notes that it was moved aside, or back.
+func (r *ProposalRecord) MovedVia() {
+	r.Aside = cmp.Or(r.Aside, path.Base(r.Rel))
+	if r.Rel = r.Via; path.Base(r.Rel) == r.Aside {
+		r.Aside = ""
+	}
+}
+
 // Decided is the journal's record of a decision on the proposal.
 func (r ProposalRecord) Decided(d Decision, now time.Time) Record {
-	item := Decided{ID: r.ID, Kind: string(r.Kind), Old: r.Rel, Author: r.Author, Session: r.Session}
+	item := Decided{ID: r.ID, Kind: string(r.Kind), Old: r.From(), Author: r.Author, Session: r.Session}
 	if r.Kind == ProposedRename {
 		item.New = r.To()
 	}

@@ -47,6 +47,9 @@ type Record struct {
 	// Ahead says that the change was kept before the source's file had it: one of
 	// a shared note, whose file is written a moment later.
 	Ahead bool `json:"ahead,omitempty"`
+	// Found is set for a change that was made while nobody followed the note: Time is when
+	// it was found.
+	Found bool `json:"found,omitempty"`
 	// Save is set for a change that was kept before the source's file got its text: the
 	// file before and after it.
 	Save *Save `json:"save,omitempty"`

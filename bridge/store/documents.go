@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store/internal/frame"
@@ -90,7 +91,7 @@ func (s *Store) Rename(oldPath, newPath model.Path) error {
 	if oldPath == newPath {
 		return nil
 	}
-	e := &frame.Entry{Kind: frame.Path}
+	e := &frame.Entry{Kind: frame.Move, Time: time.Now().UTC().Truncate(time.Millisecond)}
 	return s.fail("rename", s.add(e, true, func(st *state) (err error) {
 		if e.Moves, err = st.below(oldPath); err == nil && len(e.Moves) == 0 {
 			return errNothing

@@ -44,6 +44,11 @@ func (s *Store) Unsettled() ([]model.Path, error) {
 	return fromAll(s, "list unsettled documents", checkpoint.View.Unsettled)
 }
 
+// Past returns what is known of the states of a document. It is one that never was if nothing is.
+func (s *Store) Past(id model.DocID) (model.Past, error) {
+	return fromAll(s, "read history", func(v checkpoint.View) (model.Past, error) { return v.Document(id).Past() })
+}
+
 // Propose changes the pending proposals and the journal, all of it or nothing, durably.
 func (s *Store) Propose(c model.ProposalChange) error {
 	return s.fail("propose", s.add(&frame.Entry{Kind: frame.Proposals, Proposals: c}, true, nil))

@@ -65,7 +65,7 @@ func (s *state) add(e *frame.Entry) {
 		if d := s.doc(e.ID); e.Seq >= d.mark.Seq {
 			d.mark = checkpoint.Mark{Seq: e.Seq, Sum: e.Sum}
 		}
-	case frame.Path:
+	case frame.Path, frame.Move:
 		for _, m := range e.Moves {
 			s.place(m.ID, m.To)
 		}
@@ -164,21 +164,21 @@ func (s *state) isAt(id model.DocID, p model.Path) bool {
 }
 
 // below lists the documents at p and below it, in the order of their paths.
-func (s *state) below(p model.Path) (list []frame.Move, err error) {
+func (s *state) below(p model.Path) (list []frame.Moved, err error) {
 	err = s.view(func(v checkpoint.View) error {
 		v.Below(p, func(at model.Path, id model.DocID) {
 			if _, ok := s.paths[at]; !ok && s.isAt(id, at) {
-				list = append(list, frame.Move{ID: id, To: at})
+				list = append(list, frame.Moved{ID: id, To: at})
 			}
 		})
 		return nil
 	})
 	for at, id := range s.paths {
 		if id != "" && (at == p || strings.HasPrefix(string(at), string(p)+"/")) {
-			list = append(list, frame.Move{ID: id, To: at})
+			list = append(list, frame.Moved{ID: id, To: at})
 		}
 	}
-	slices.SortFunc(list, func(a, b frame.Move) int { return strings.Compare(string(a.To), string(b.To)) })
+	slices.SortFunc(list, func(a, b frame.Moved) int { return strings.Compare(string(a.To), string(b.To)) })
 	return list, err
 }
 

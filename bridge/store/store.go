@@ -47,14 +47,21 @@ type Options struct {
 	OpenFile func(name string, flag int, perm fs.FileMode) (*os.File, error)
 	// Committed, unless nil, is called after each durable change of the checkpoint.
 	Committed func()
+	// History is how long it is kept which text was there when; 0 is for ever.
+	History time.Duration
 	// Manual leaves it to the caller to call Sync and Checkpoint.
 	Manual bool
+}
+
+func (o *Options) checkpoint() checkpoint.Options {
+	return checkpoint.Options{Logger: o.Logger, OpenFile: o.OpenFile, Committed: o.Committed, History: o.History}
 }
 
 // Store is an open store.
 type Store struct {
 	path   string
 	log    *slog.Logger
+	dir    disk.Dir // that the checkpoint is in
 	folder disk.Dir // of the log
 
 	wal        *wal.Log
@@ -97,21 +104,20 @@ func Open(path string, o Options) (*Store, error) {
 
 // open opens the files, and reads what the log has and the checkpoint does not.
 func (s *Store) open(o Options) error {
-	dir, err := o.Disk.OpenRoot(filepath.Dir(s.path))
-	if err != nil {
+	var err error
+	if s.dir, err = o.Disk.OpenRoot(filepath.Dir(s.path)); err != nil {
 		return err
 	}
-	defer dir.Close()
-	_, missing := dir.Stat(filepath.Base(s.path) + ".log")
+	_, missing := s.dir.Stat(filepath.Base(s.path) + ".log")
 	if s.folder, err = o.Disk.MakeRoot(s.path + ".log"); err != nil {
 		return err
 	}
 	if missing != nil { // its name outlives a power cut
-		if err := dir.Sync(); err != nil {
+		if err := s.dir.Sync(); err != nil {
 			return err
 		}
 	}
-	s.checkpoint, err = checkpoint.Open(s.path, dir, checkpoint.Options{Logger: o.Logger, OpenFile: o.OpenFile, Committed: o.Committed})
+	s.checkpoint, err = checkpoint.Open(s.path, s.dir, o.checkpoint())
 	if err != nil {
 		return err
 	}
@@ -147,6 +153,9 @@ func (s *Store) release() (err error) {
 	}
 	if s.folder != nil {
 		err = errors.Join(err, s.folder.Close())
+	}
+	if s.dir != nil {
+		err = errors.Join(err, s.dir.Close())
 	}
 	return err
 }

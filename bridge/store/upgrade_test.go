@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func TestVersion2(t *testing.T) {
 		}
 		wantDecided(t, s)
 		closeStore(t, s)
-		wantVersion4(t, path)
+		wantVersion5(t, path)
 	}
 	for _, name := range []string{"store.db.wal", "store.db.wal.old", "store.db.intents"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -50,7 +51,7 @@ func TestVersion3(t *testing.T) {
 	path := filepath.Join(dir, "store.db")
 	for range 2 { // the second time it is up to date
 		s := open(t, path)
-		wantVersion4(t, path)
+		wantVersion5(t, path)
 		wantDocument(t, s, "plan", "four three two one ", " ann bob ")
 		wantDocument(t, s, "other", "other", "carol") // without what was taken back
 		wantDocument(t, s, "gone", "", "")            // taken back as a whole
@@ -71,6 +72,43 @@ func TestVersion3(t *testing.T) {
 		if unsent, err := s.Unsent(); err != nil || !maps.Equal(unsent, map[model.DocID]uint64{"unsent": 1}) {
 			t.Errorf("unsent %v, %v", unsent, err)
 		}
+		closeStore(t, s)
+	}
+}
+
+// A state folder that a process of version 4 left when it was killed: it has merged 140 records, and kept no history
+// of them; ten more and a change of names are in its log.
+func TestVersion4(t *testing.T) {
+	dir := t.TempDir()
+	unpack(t, "testdata/version4.tar.gz", dir)
+	path := filepath.Join(dir, "store.db")
+	for range 2 { // the second time it is up to date
+		s := open(t, path)
+		wantVersion5(t, path)
+		if id, err := s.DocID("New/Plan.md"); id != "plan" || err != nil {
+			t.Errorf("document %q, %v", id, err)
+		}
+		h, err := s.Load("plan")
+		if err != nil || !strings.HasPrefix(storetest.Text(t, h), "149 148 ") || h.Materialized != 140 {
+			t.Errorf("%v, materialised %d, text %q", err, h.Materialized, storetest.Text(t, h))
+		}
+		past, err := s.Past("plan")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var known, lost []uint64
+		for _, m := range past.Moments {
+			if m.Did == nil {
+				lost = append(lost, m.Seq)
+			} else {
+				known = append(known, m.Seq)
+			}
+		}
+		// Of what is merged it is known what ann has done, and not what that was.
+		if past.Begin.Seq != 140 || !slices.Equal(lost, []uint64{11, 61, 111}) || len(known) != 10 || known[0] != 141 {
+			t.Errorf("the history begins with %d, knows %v and of %v that they were", past.Begin.Seq, known, lost)
+		}
+		wantDecided(t, s)
 		closeStore(t, s)
 	}
 }
@@ -100,9 +138,9 @@ func wantDecided(t *testing.T, s *store.Store) {
 	}
 }
 
-// wantVersion4 checks what an older relayfs finds, which refuses versions that it does not
+// wantVersion5 checks what an older relayfs finds, which refuses versions that it does not
 // know (TestNewerVersion).
-func wantVersion4(t *testing.T, path string) {
+func wantVersion5(t *testing.T, path string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	copied := newPath(t)
@@ -118,8 +156,8 @@ func wantVersion4(t *testing.T, path string) {
 	}
 	defer db.Close()
 	_ = db.View(func(tx *bolt.Tx) error {
-		if v := tx.Bucket([]byte("meta")).Get([]byte("version")); string(v) != "4" {
-			t.Errorf("the file has version %q, want 4", v)
+		if v := tx.Bucket([]byte("meta")).Get([]byte("version")); string(v) != "5" {
+			t.Errorf("the file has version %q, want 5", v)
 		}
 		return nil
 	})

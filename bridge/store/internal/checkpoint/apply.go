@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -27,9 +28,9 @@ func (f *File) apply(tx *bolt.Tx, e *frame.Entry) error {
 		return applyProposals(tx, e.Proposals)
 	case frame.Sent:
 		return applySent(tx, e)
-	case frame.Path:
+	case frame.Path, frame.Move:
 		for _, m := range e.Moves {
-			if err := place(tx, m.ID, m.To); err != nil {
+			if err := place(tx, m.ID, m.To, e.Time); err != nil {
 				return err
 			}
 		}
@@ -51,7 +52,7 @@ func applyChange(tx *bolt.Tx, e *frame.Entry) error {
 			return err
 		}
 	}
-	if err := place(tx, e.ID, e.Path); err != nil {
+	if err := place(tx, e.ID, e.Path, e.Records[0].Time); err != nil {
 		return err
 	}
 	records := doc.Bucket([]byte(recordsBucket))
@@ -161,7 +162,7 @@ func applySent(tx *bolt.Tx, e *frame.Entry) error {
 
 // place gives a document a path. One that lived there has none from now on; its
 // history is kept.
-func place(tx *bolt.Tx, id model.DocID, p model.Path) error {
+func place(tx *bolt.Tx, id model.DocID, p model.Path, now time.Time) error {
 	paths, doc := tx.Bucket([]byte(pathsBucket)), document(tx, id)
 	if doc == nil {
 		return nil
@@ -182,6 +183,11 @@ func place(tx *bolt.Tx, id model.DocID, p model.Path) error {
 	}
 	if err := paths.Put([]byte(p), []byte(id)); err != nil {
 		return err
+	}
+	if old != nil && !now.IsZero() { // older versions did not note when
+		if err := noteMove(doc, model.Moved{Time: now, From: model.Path(old), To: p}); err != nil {
+			return err
+		}
 	}
 	return doc.Put([]byte(pathKey), []byte(p))
 }

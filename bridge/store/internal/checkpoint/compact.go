@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"fmt"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -29,13 +30,16 @@ func (f *File) applyMark(tx *bolt.Tx, e *frame.Entry) error {
 	if e.Seq < base+compactAt {
 		return nil
 	}
-	return f.compact(doc, e.ID, e.Seq)
+	if err := f.compact(doc, e.ID, e.Seq); err != nil || f.history == 0 {
+		return err
+	}
+	return expire(doc, time.Now().Add(-f.history), expireAt)
 }
 
 // compact merges the updates up to upTo into one. Of their records it keeps what
 // attribution and undo need: those of an author, those that are journalled, the
 // first one, which took over the text, and the last one, which carries the number
-// the next one follows.
+// the next one follows. Of all of them it keeps the moments.
 func (f *File) compact(doc *bolt.Bucket, id model.DocID, upTo uint64) error {
 	records, err := readRecords(doc)
 	if err != nil {
@@ -55,6 +59,10 @@ func (f *File) compact(doc *bolt.Bucket, id model.DocID, upTo uint64) error {
 		// They stay as they are; who loads the document gets the error, with its path.
 		f.log.Warn("document not compacted", model.LogDoc, string(id), model.LogErr, err)
 		return nil
+	}
+	base, former := readBase(doc)
+	if err := keepMoments(doc, records[:len(updates)], base, former); err != nil {
+		return err
 	}
 	bucket := doc.Bucket([]byte(recordsBucket))
 	for i := range records[:len(updates)] {

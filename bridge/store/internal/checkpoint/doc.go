@@ -7,13 +7,17 @@
 //
 // # Layout
 //
-//	meta/version            "4"
+//	meta/version            "5"
 //	meta/applied            LSN of the last frame that is in the file
 //	paths/PATH              the DocID of the document that lives there
 //	docs/ID/path            its path; missing once another document took it over
 //	docs/ID/state           materialised seq (8 bytes, big endian), SHA-256 of the text
 //	docs/ID/base            seq (8 bytes), the updates up to seq merged into one
 //	docs/ID/records/SEQ     a record, as package frame codes it
+//	docs/ID/history/SEQ     the same of merged records: of the last one of an author and minute,
+//	                        with the snapshot of their updates in the place of an update
+//	docs/ID/begin           seq (8 bytes), and the like of the state before the first of these
+//	docs/ID/moves           the document's changes of path as JSON
 //	journal/N               seq (8 bytes) and ID of the Nth journalled record; without an ID,
 //	                        seq is a key of decided
 //	decided/SEQ             a record as JSON: what was decided on a proposal
@@ -21,12 +25,14 @@
 //	unsent/ID               seq of the last record that a server has not acknowledged
 //
 // A document whose file holds its text no longer needs its updates one by one: Apply
-// merges them, and of the records remains who wrote what.
+// merges them, and of the records remains who wrote what, and when which text was there. That
+// is kept for a time, and of a document 10 000 such moments at most.
 //
 // # Versions
 //
 // Open brings files of older versions up to date (upgrade.go). A version that this package
 // does not know is model.ErrUnknownStore, and the file is left as it is. Version 4 has the
 // same layout as version 3. It says that the log may hold frames of the kinds Path and
-// Forget, which relayfs took for damage before.
+// Forget, which relayfs took for damage before. Since version 5 there is a history, and frames of
+// the kind Move.
 package checkpoint

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -28,6 +29,7 @@ type Options struct {
 	Logger    *slog.Logger
 	OpenFile  func(name string, flag int, perm fs.FileMode) (*os.File, error) // nil is os.OpenFile
 	Committed func()                                                          // unless nil, is called after each durable change of the file
+	History   time.Duration                                                   // how long it is kept which text was there when; 0 for ever
 }
 
 // File is an open checkpoint.
@@ -36,30 +38,29 @@ type File struct {
 	// anything is read, and before new frames are written.
 	Older bool
 
-	db        *bolt.DB
+	path      string
+	dir       disk.Dir // that the file is in
+	o         Options
 	log       *slog.Logger
 	committed func()
+	history   time.Duration
+
+	// writing is held by who writes the file or copies it. A writer that has to map more of the
+	// file waits for those who read it, and everybody else waits for that writer.
+	writing sync.Mutex
+	mu      sync.RWMutex // protects the following, which shrink replaces; taken after writing
+	db      *bolt.DB
 }
 
 // Open opens the file at path, making it if there is none. dir is the folder that it is in.
 func Open(path string, dir disk.Dir, o Options) (*File, error) {
-	f := &File{log: o.Logger, committed: o.Committed}
 	if o.OpenFile == nil {
 		o.OpenFile = os.OpenFile
 	}
-	var file *os.File
-	options := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType}
-	options.OpenFile = func(name string, flag int, perm os.FileMode) (opened *os.File, err error) {
-		file, err = o.OpenFile(name, flag, perm)
-		return file, err
-	}
-	err := guard(func() (err error) {
-		f.db, err = bolt.Open(path, 0o600, options)
-		return err
-	})
-	if err != nil {
-		file.Close() // bbolt does not, with its lock, if it panicked
-		return nil, openError(err)
+	f := &File{path: path, dir: dir, o: o, log: o.Logger, committed: o.Committed, history: o.History}
+	var err error
+	if f.db, err = openDB(&path, o); err != nil {
+		return nil, err
 	}
 	if err := f.prepare(dir, filepath.Base(path)); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -67,10 +68,32 @@ func Open(path string, dir disk.Dir, o Options) (*File, error) {
 	return f, nil
 }
 
+// openDB opens a bbolt file, which may get another name later: bbolt opens it again for each copy.
+func openDB(path *string, o Options) (db *bolt.DB, err error) {
+	var file *os.File
+	options := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType}
+	options.OpenFile = func(_ string, flag int, perm os.FileMode) (opened *os.File, err error) {
+		file, err = o.OpenFile(*path, flag, perm)
+		return file, err
+	}
+	err = guard(func() (err error) {
+		db, err = bolt.Open(*path, 0o600, options)
+		return err
+	})
+	if err != nil {
+		file.Close() // bbolt does not, with its lock, if it panicked
+		return nil, openError(err)
+	}
+	return db, nil
+}
+
 // prepare checks the file, lays it out if it is new and brings it up to date if it is
 // older.
 func (f *File) prepare(dir disk.Dir, name string) error {
 	fresh := false
+	if err := dir.Remove(name + smallerSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	err := f.View(func(v View) (err error) {
 		if first, _ := v.tx.Cursor().First(); first == nil {
 			fresh = true
@@ -113,6 +136,8 @@ func (f *File) Close() error { return guard(f.db.Close) }
 
 // update runs fn in a transaction, which is synced when update returns.
 func (f *File) update(fn func(*bolt.Tx) error) error {
+	f.writing.Lock()
+	defer f.writing.Unlock()
 	err := guard(func() error { return f.db.Update(fn) })
 	if err == nil && f.committed != nil {
 		f.committed()
@@ -123,6 +148,8 @@ func (f *File) update(fn func(*bolt.Tx) error) error {
 // View calls fn with the file as it is now, and returns its error. A View must not be opened
 // within another.
 func (f *File) View(fn func(View) error) error {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
 	return guard(func() error { return f.db.View(func(tx *bolt.Tx) error { return fn(View{tx}) }) })
 }
 
@@ -134,6 +161,8 @@ func (f *File) Apply(entries []*frame.Entry) error {
 
 // ViewWith calls fn with the file as Apply would make it, and makes nothing.
 func (f *File) ViewWith(entries []*frame.Entry, fn func(View) error) error {
+	f.writing.Lock()
+	defer f.writing.Unlock()
 	return guard(func() error {
 		tx, err := f.db.Begin(true)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // version is the layout that this package reads and writes. A change that an
 // older relayfs would misread raises it.
-const version = 4
+const version = 5
 
 // Names of buckets and keys; doc.go has the layout.
 const (
@@ -32,6 +32,9 @@ const (
 	pathKey        = "path"
 	stateKey       = "state"
 	baseKey        = "base"
+	historyBucket  = "history" // is created when records are merged
+	beginKey       = "begin"
+	movesKey       = "moves"
 )
 
 // emptyUpdate is the Yjs update that changes nothing: no structs, no deletions.

@@ -16,7 +16,8 @@
 //	Proposals  a model.ProposalChange as JSON
 //	Sent       id, seq
 //	Place      id, seq, a model.Save as JSON
-//	Path       id and path of each document that has moved
+//	Path       id and path of each document that has moved; read only
+//	Move       time in Unix milliseconds, id and path of each document that has moved
 //	Forget     id
 //
 // A record is its fields as JSON, preceded by their length, and the update.

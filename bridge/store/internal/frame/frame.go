@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store/wal"
@@ -19,8 +20,9 @@ const (
 	Proposals                 // Proposals
 	Sent                      // ID, Seq: a server has what was appended up to Seq
 	Place                     // ID, Seq, Save: the source's file is about to hold the text as of Seq
-	Path                      // Moves
+	Path                      // Moves; until version 4 of the store
 	Forget                    // ID: the document was taken out
+	Move                      // Moves, Time
 )
 
 // Entry is one frame.
@@ -36,11 +38,12 @@ type Entry struct {
 	Values    [][]byte // Records, each as EncodeRecord returns it
 	Proposals model.ProposalChange
 	Save      model.Save
-	Moves     []Move
+	Moves     []Moved
+	Time      time.Time // when they moved
 }
 
-// Move says that a document lives at a path from now on.
-type Move struct {
+// Moved says that a document lives at a path from now on.
+type Moved struct {
 	ID model.DocID
 	To model.Path
 }
@@ -87,7 +90,10 @@ func (e *Entry) Encode() (b []byte, err error) {
 		err = w.json(e.Save)
 	case Proposals:
 		err = w.json(e.Proposals)
-	case Path:
+	case Path, Move:
+		if e.Kind == Move {
+			w.number(uint64(e.Time.UnixMilli()))
+		}
 		for _, m := range e.Moves {
 			put(&w, m.ID)
 			put(&w, m.To)
@@ -132,9 +138,12 @@ func Decode(lsn wal.LSN, body []byte) (*Entry, error) {
 		r.json(&e.Save)
 	case Proposals:
 		r.json(&e.Proposals)
-	case Path:
+	case Path, Move:
+		if e.Kind == Move {
+			e.Time = time.UnixMilli(int64(r.number())).UTC()
+		}
 		for !r.bad && len(r.rest) > 0 {
-			e.Moves = append(e.Moves, Move{model.DocID(r.bytes()), model.Path(r.bytes())})
+			e.Moves = append(e.Moves, Moved{model.DocID(r.bytes()), model.Path(r.bytes())})
 		}
 	case Forget:
 		e.ID = model.DocID(r.bytes())

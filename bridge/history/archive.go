@@ -1,0 +1,72 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// Archive tells the histories of the notes of a tree.
+type Archive struct{ tree *tree.Tree }
+
+// NewArchive returns the Archive of a tree.
+func NewArchive(t *tree.Tree) *Archive { return &Archive{t} }
+
+// Time names the state at a time.
+func Time(t time.Time) When { return When{Time: t} }
+
+// History is what is known of the note that is shown at p, or that was there last. Errors:
+// fs.ErrNotExist; UnknownError if nothing was kept of it.
+func (a *Archive) History(ctx context.Context, p model.Path) (*History, error) {
+	name, _ := p.Split()
+	f := a.tree.Folder(name)
+	if f == nil {
+		return nil, &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
+	}
+	store, ok := f.Store.(model.Historian)
+	if !ok {
+		return nil, nothing(p)
+	}
+	id, err := a.document(ctx, f, p)
+	if err != nil {
+		return nil, err
+	}
+	past, err := store.Past(id)
+	if err != nil {
+		return nil, model.WrapError("open", p, err)
+	}
+	if len(past.Moments) == 0 && past.Begin.Seq == 0 {
+		return nil, nothing(p)
+	}
+	h, err := New(past)
+	return h, model.WrapError("open", p, err)
+}
+
+// nothing is the error for a note of which nothing was kept.
+func nothing(p model.Path) error {
+	return &UnknownError{string(p) + " has no history: it begins when an agent first changes the note, or a Yjs client opens it"}
+}
+
+// document is the one of the note at p.
+func (a *Archive) document(ctx context.Context, f *tree.Folder, p model.Path) (model.DocID, error) {
+	rel := a.tree.SourcePath(p)
+	if docs, ok := f.Source.(model.Documents); ok {
+		d, err := docs.Document(model.NoWait(ctx), rel)
+		if err != nil {
+			return "", model.WrapError("open", p, err)
+		}
+		return d.ID(), nil
+	}
+	id, err := f.Store.DocID(model.Path(rel))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return id, model.WrapError("open", p, err)
+	}
+	if n, found := a.tree.Find("open", p); found == nil && n.Kind == model.KindNote {
+		return "", nothing(p)
+	}
+	return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
+}

@@ -1,0 +1,148 @@
+package history_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/disk/disktest"
+	"github.com/relayfs/relayfs/bridge/history"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/bridge/store/storetest"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// diary is a note with what it was after each record.
+type diary struct {
+	s     *store.Store
+	texts map[uint64]string
+	last  uint64
+}
+
+// write appends records, and has the first of them merged at once and again.
+func (d *diary) write() error {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	text := doc.Text("contents")
+	for i := range 320 {
+		rec := model.Record{Author: []string{"", "claude"}[i/3%2], Time: time.Unix(int64(i*25), 0).UTC()}
+		cancel := doc.OnUpdate(func(u []byte, _ any) { rec.Update = u })
+		at := i * 7 % (text.Len() + 1)
+		cut := min(2, text.Len()-at)
+		doc.Transact(nil, func(tx *ycrdt.Txn) {
+			text.Delete(tx, at, cut)
+			text.Insert(tx, at, fmt.Sprint("w", i, " "))
+		})
+		cancel()
+		seq, err := d.s.Append(id, note, rec)
+		if err != nil {
+			return err
+		}
+		d.texts[seq], d.last = text.String(), seq
+		switch i {
+		case 140, 200, 290:
+			d.s.Materialized(id, seq, model.ContentSum{})
+			if err := d.s.Checkpoint(); err != nil {
+				return err
+			}
+		case 250:
+			if err := d.s.Rename(note, "Moved.md"); err != nil {
+				return err
+			}
+		}
+	}
+	return d.s.Sync()
+}
+
+// Wherever a store is stopped, by a kill or a power cut, the history has every record that it
+// has, and each text is what it was. Only what was appended since the last sync may be missing, at its end.
+func TestHistoryStopped(t *testing.T) {
+	stopped := errors.New("stopped")
+	states := 0
+	for at := 1; ; at += 13 {
+		disk := disktest.New(time.Now, disktest.Volume{Path: "/"})
+		root, err := disk.MakeRoot("/state")
+		if err != nil {
+			t.Fatal(err)
+		}
+		top, err := disk.OpenRoot("/")
+		if err := errors.Join(err, root.Sync(), top.Sync()); err != nil {
+			t.Fatal(err)
+		}
+		file := storetest.NewCheckpoint(t, nil)
+		options := store.Options{Disk: disk, OpenFile: file.OpenFile, Committed: file.Committed, Manual: true}
+		s, err := store.Open("/state/store.db", options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var left *disktest.Disk
+		var content []byte
+		calls := 0
+		disk.Before(func(disktest.Call) error {
+			if calls++; calls < at {
+				return nil
+			}
+			if left == nil {
+				left, content = disk.Killed(), file.Content()
+			}
+			return stopped
+		})
+		d := &diary{s: s, texts: make(map[uint64]string)}
+		err = d.write()
+		over := left == nil
+		if over {
+			if err != nil {
+				t.Fatal(err)
+			}
+			left, content = disk.Killed(), file.Content()
+		}
+		d.check(t, fmt.Sprintf("killed before call %d", at), left, content, d.last)
+		for cut := range left.PowerCuts(3) {
+			d.check(t, fmt.Sprintf("power cut before call %d", at), cut, content, 0)
+			states++
+		}
+		_ = s.Close()
+		if over {
+			t.Logf("%d states", states)
+			return
+		}
+	}
+}
+
+// check opens what a crash has left. Records up to least are to be there.
+func (d *diary) check(t *testing.T, what string, disk *disktest.Disk, content []byte, least uint64) {
+	t.Helper()
+	file := storetest.NewCheckpoint(t, content)
+	s, err := store.Open("/state/store.db", store.Options{Disk: disk, OpenFile: file.OpenFile, Committed: file.Committed, Manual: true})
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	defer s.Close()
+	load, err := s.Load(id)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	past, err := s.Past(id)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	h, err := history.New(past)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	last := uint64(0)
+	for _, e := range h.Entries() {
+		if e.Kind == history.Moved {
+			continue
+		}
+		got, _, err := h.At(history.When{Entry: e.Number})
+		if err != nil || got != d.texts[e.Number] {
+			t.Fatalf("%s: entry %d is %q, %v, want %q", what, e.Number, got, err, d.texts[e.Number])
+		}
+		last = e.Number
+	}
+	if n := len(load.Records); n > 0 && load.Records[n-1].Seq != last || n == 0 && last != 0 || last < least {
+		t.Fatalf("%s: the history ends with record %d of %d kept, %d were appended", what, last, n, least)
+	}
+}

@@ -1,0 +1,161 @@
+package history
+
+import (
+	"slices"
+	"time"
+	"unicode/utf16"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Kind is what an Entry tells of.
+type Kind string
+
+const (
+	Began       Kind = "began"       // the text that was there when relayfs first kept the note
+	Created     Kind = "created"     // by an agent
+	Changed     Kind = "changed"     // by an agent or by a person
+	Decided     Kind = "decided"     // accepted, rejected, changed or undone by a person
+	Properties  Kind = "frontMatter" // changed
+	LinksFollow Kind = "links"       // rewritten for a rename
+	Moved       Kind = "moved"       // to another path
+	Unknown     Kind = "unknown"     // what is not kept of the time before
+)
+
+// Entry is one change of a note, or all plain changes of one author in one minute.
+type Entry struct {
+	// Number names the entry; 0 for a move. It stays the same, but for that of the newest entry.
+	Number uint64    `json:"entry,omitempty"`
+	Time   time.Time `json:"time"`
+	Kind   Kind      `json:"kind"`
+	// Author is "" for a person who saved the file, whose name nobody knows.
+	Author  string `json:"author,omitempty"`
+	Session string `json:"session,omitempty"`
+	// Live is set for what was typed in a live document, and Found for what was changed while
+	// nobody followed the note: Time is when it was found.
+	Live  bool `json:"live,omitempty"`
+	Found bool `json:"found,omitempty"`
+	// Added and Deleted are pieces of the raw text, in their order. What was added and deleted
+	// within the entry is in neither.
+	Added   []string `json:"added,omitempty"`
+	Deleted []string `json:"deleted,omitempty"`
+	// Lost is set if it is not kept any more what was added and deleted.
+	Lost bool `json:"lost,omitempty"`
+	// Decision is set for Decided.
+	Decision *Decision `json:"decision,omitempty"`
+	// From and To are set for Moved.
+	From model.Path `json:"from,omitempty"`
+	To   model.Path `json:"to,omitempty"`
+}
+
+// Decision is what a person decided.
+type Decision struct {
+	Verdict model.Verdict   `json:"verdict"`
+	Batch   string          `json:"batch"`
+	Reason  string          `json:"reason,omitempty"`
+	Items   []model.Decided `json:"items,omitempty"`
+}
+
+// Entries are the changes, oldest first.
+func (h *History) Entries() []Entry {
+	added, deleted := h.pieces()
+	var list []Entry
+	if h.past.Begin.Seq != 0 {
+		list = append(list, h.beginning())
+	}
+	moves := h.past.Moves
+	for i, m := range h.past.Moments {
+		for len(moves) > 0 && moves[0].After < m.Seq {
+			list, moves = append(list, moved(moves[0])), moves[1:]
+		}
+		if m.Did == nil { // of the time before the beginning, which is after it
+			at := max(0, len(list)-1)
+			list = slices.Insert(list, at, h.entry(i, nil))
+			continue
+		}
+		list = append(list, h.entry(i, &change{added[i+1], deleted[i+1]}))
+	}
+	for _, m := range moves {
+		list = append(list, moved(m))
+	}
+	return list
+}
+
+// change is what an entry added and deleted.
+type change struct{ added, deleted []string }
+
+// pieces are what each change added and deleted.
+func (h *History) pieces() (added, deleted map[int][]string) {
+	return h.piecesBy(func(u unit) int { return u.added }), h.piecesBy(func(u unit) int { return u.deleted })
+}
+
+func (h *History) piecesBy(change func(unit) int) map[int][]string {
+	type piece struct {
+		codes []uint16
+		last  int // the place of the last one
+	}
+	open, pieces := make(map[int]*piece), make(map[int][]string)
+	end := func(n int, p *piece) { pieces[n] = append(pieces[n], string(utf16.Decode(p.codes))) }
+	for i, u := range h.units {
+		n := change(u)
+		if n == never || u.added == u.deleted {
+			continue
+		}
+		p := open[n]
+		if p != nil && h.isApart(n, p.last, i) {
+			end(n, p)
+			p = nil
+		}
+		if p == nil {
+			p = new(piece)
+			open[n] = p
+		}
+		p.codes, p.last = append(p.codes, u.code), i
+	}
+	for n, p := range open {
+		end(n, p)
+	}
+	return pieces
+}
+
+// farApart is how many characters may lie between two that a change made of one piece.
+const farApart = 1000
+
+// isApart says whether text that change n left alone is between two units.
+func (h *History) isApart(n, from, to int) bool {
+	return to-from > farApart || slices.ContainsFunc(h.units[from+1:to], func(u unit) bool { return u.added < n && u.deleted > n })
+}
+
+// beginning is the entry of what came before the oldest state that is known.
+func (h *History) beginning() Entry {
+	return Entry{Number: h.past.Begin.Seq, Time: h.past.Begin.Time, Kind: Unknown, Lost: true}
+}
+
+func moved(m model.Moved) Entry { return Entry{Time: m.Time, Kind: Moved, From: m.From, To: m.To} }
+
+// entry tells of moment i.
+func (h *History) entry(i int, c *change) Entry {
+	m := &h.past.Moments[i]
+	e := Entry{
+		Number: m.Seq, Time: m.Time, Kind: Changed, Author: m.Author, Session: m.Session,
+		Live: m.Ahead, Found: m.Found, Lost: m.Did == nil,
+	}
+	if c != nil {
+		e.Added, e.Deleted = c.added, c.deleted
+	}
+	switch {
+	case m.Decision != nil:
+		d := m.Decision
+		e.Kind, e.Author = Decided, d.By
+		e.Decision = &Decision{Verdict: d.Verdict, Batch: d.Batch, Reason: d.Reason, Items: d.Items}
+	case m.FrontMatter != nil:
+		e.Kind = Properties
+	case m.Created:
+		e.Kind = Created
+	case m.Proposal != "":
+		e.Kind = LinksFollow
+	case m.Seq == 1 && m.Author == "":
+		e.Kind = Began
+	}
+	return e
+}

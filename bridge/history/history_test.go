@@ -1,0 +1,264 @@
+package history_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/relayfs/relayfs/bridge/history"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+const (
+	id   = model.DocID("id")
+	note = model.Path("Plan.md")
+)
+
+// state is the note after a record.
+type state struct {
+	seq    uint64
+	time   time.Time
+	author string
+	text   string
+}
+
+// world is a store with one note, and what that was.
+type world struct {
+	t      *rapid.T
+	path   string
+	keep   time.Duration
+	store  *store.Store
+	doc    *ycrdt.Doc
+	now    time.Time
+	states []state
+	moves  []model.Path
+}
+
+func (w *world) check(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) open() {
+	var err error
+	w.store, err = store.Open(w.path, store.Options{Manual: true, History: w.keep})
+	w.check(err)
+}
+
+// edit has an author change the note, some times within a while.
+func (w *world) edit(author string, times int, pause time.Duration) {
+	for range times {
+		w.now = w.now.Add(pause)
+		rec := model.Record{Author: author, Time: w.now}
+		cancel := w.doc.OnUpdate(func(u []byte, _ any) { rec.Update = u })
+		text := w.doc.Text("contents")
+		at := rapid.IntRange(0, text.Len()).Draw(w.t, "at")
+		n := rapid.IntRange(0, min(6, text.Len()-at)).Draw(w.t, "deleted")
+		w.doc.Transact(nil, func(tx *ycrdt.Txn) {
+			text.Delete(tx, at, n)
+			text.Insert(tx, at, rapid.SampledFrom([]string{"a", "some words ", "ü", "𝄞", "line\n"}).Draw(w.t, "text"))
+		})
+		cancel()
+		if rapid.IntRange(0, 50).Draw(w.t, "new client") == 0 {
+			again := ycrdt.NewDoc(ycrdt.Options{})
+			w.check(again.ApplyUpdate(w.doc.EncodeStateAsUpdate(nil), nil))
+			w.doc = again
+		}
+		seq, err := w.store.Append(id, w.moves[len(w.moves)-1], rec)
+		w.check(err)
+		w.states = append(w.states, state{seq, w.now, author, w.doc.Text("contents").String()})
+	}
+}
+
+func (w *world) step() {
+	switch rapid.IntRange(0, 9).Draw(w.t, "step") {
+	default:
+		w.edit(rapid.SampledFrom([]string{"", "claude", "codex"}).Draw(w.t, "author"), rapid.IntRange(1, 40).Draw(w.t, "times"),
+			time.Duration(rapid.IntRange(0, 90).Draw(w.t, "pause"))*time.Second)
+	case 7, 8:
+		if len(w.states) > 0 {
+			w.store.Materialized(id, w.states[len(w.states)-1].seq, model.ContentSum{})
+		}
+		w.check(w.store.Checkpoint())
+	case 9:
+		if rapid.Bool().Draw(w.t, "close well") {
+			w.check(w.store.Close())
+			w.open()
+		} else if len(w.states) > 0 {
+			to := model.Path(fmt.Sprintf("Plan %d.md", len(w.moves)))
+			w.check(w.store.Rename(w.moves[len(w.moves)-1], to))
+			w.moves = append(w.moves, to)
+		}
+	}
+}
+
+func (w *world) history() *history.History {
+	past, err := w.store.Past(id)
+	w.check(err)
+	h, err := history.New(past)
+	w.check(err)
+	return h
+}
+
+// as is the state that record seq led to.
+func (w *world) as(seq uint64) state {
+	i := slices.IndexFunc(w.states, func(s state) bool { return s.seq == seq })
+	if i < 0 {
+		w.t.Fatalf("there is an entry %d, and no such record", seq)
+	}
+	return w.states[i]
+}
+
+// wantEntries checks every entry: the text that it led to, and that what is in no entry of its
+// own is of the same author and minute as the next one.
+func (w *world) wantEntries(h *history.History) []history.Entry {
+	entries := h.Entries()
+	var plain []history.Entry
+	var moved []model.Path
+	for _, e := range entries {
+		switch {
+		case e.Kind == history.Moved:
+			moved = append(moved, e.To)
+		case !e.Lost:
+			plain = append(plain, e)
+		}
+	}
+	if !slices.Equal(moved, w.moves[1:]) {
+		w.t.Fatalf("moved to %v, want %v", moved, w.moves[1:])
+	}
+	next := 0
+	for _, s := range w.states {
+		if len(plain) == 0 || s.seq < plain[0].Number && !w.groups(s, plain[0]) {
+			continue // before the beginning
+		}
+		for plain[next].Number < s.seq {
+			next++
+		}
+		if !w.groups(s, plain[next]) {
+			w.t.Fatalf("record %d of %q at %v is told by entry %+v", s.seq, s.author, s.time, plain[next])
+		}
+	}
+	for i, e := range plain {
+		s := w.as(e.Number)
+		got, at, err := h.At(history.When{Entry: e.Number})
+		if err != nil || got != s.text || at.Number != e.Number {
+			w.t.Fatalf("entry %d: %q, %v, %v, want %q", e.Number, got, at.Number, err, s.text)
+		}
+		if i+1 < len(plain) && plain[i+1].Time.Equal(e.Time) {
+			continue
+		}
+		if got, _, err := h.At(history.Time(e.Time)); err != nil || got != s.text {
+			w.t.Fatalf("at %v: %q, %v, want %q", e.Time, got, err, s.text)
+		}
+		for _, piece := range e.Added {
+			if !strings.Contains(s.text, piece) {
+				w.t.Fatalf("entry %d added %q, which is not in %q", e.Number, piece, s.text)
+			}
+		}
+	}
+	return entries
+}
+
+// groups says whether an entry may tell of a record.
+func (w *world) groups(s state, e history.Entry) bool {
+	return s.seq <= e.Number && s.author == e.Author && s.time.Truncate(time.Minute).Equal(e.Time.Truncate(time.Minute))
+}
+
+// scratch is a folder on the fastest disk that there is.
+func scratch(t *testing.T) string {
+	t.Helper()
+	parent := "/dev/shm"
+	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(parent, "relayfs-history-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func drawWorld(t *rapid.T, dir string) *world {
+	w := &world{
+		t: t, path: filepath.Join(dir, fmt.Sprint(time.Now().UnixNano()), "store.db"), doc: ycrdt.NewDoc(ycrdt.Options{}), moves: []model.Path{note},
+		now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+	return w
+}
+
+// Whatever is merged, and whenever a checkpoint is written: each entry's text is what the
+// note was.
+func TestHistory(t *testing.T) {
+	dir := scratch(t)
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t, dir)
+		w.check(os.Mkdir(filepath.Dir(w.path), 0o700))
+		w.open()
+		defer func() { _ = w.store.Close() }()
+		for range rapid.IntRange(1, 14).Draw(t, "steps") {
+			w.step()
+		}
+		if len(w.states) == 0 {
+			return
+		}
+		entries := w.wantEntries(w.history())
+		if last := w.states[len(w.states)-1]; !slices.ContainsFunc(entries, func(e history.Entry) bool { return e.Number == last.seq }) {
+			t.Fatalf("the newest record, %d, is in no entry", last.seq)
+		}
+	})
+}
+
+// What is older than the retention is not known, and everything since is. A text that is not
+// in the oldest known state is gone from the disk.
+func TestRetention(t *testing.T) {
+	dir := scratch(t)
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t, dir)
+		w.keep, w.now = 48*time.Hour, time.Now().Add(-100*time.Hour)
+		w.check(os.Mkdir(filepath.Dir(w.path), 0o700))
+		w.open()
+		defer func() { _ = w.store.Close() }()
+		for time.Since(w.now) > time.Hour {
+			w.edit("claude", rapid.IntRange(60, 90).Draw(t, "times"), time.Duration(rapid.IntRange(600, 2000).Draw(t, "pause"))*time.Second)
+			w.store.Materialized(id, w.states[len(w.states)-1].seq, model.ContentSum{})
+			w.check(w.store.Checkpoint())
+		}
+		h := w.history()
+		lost, first := 0, time.Time{}
+		for _, e := range w.wantEntries(h) {
+			if e.Lost {
+				lost++
+			} else if first.IsZero() {
+				first = e.Time
+			}
+		}
+		if lost == 0 || time.Since(first) > 48*time.Hour+25*time.Hour {
+			t.Fatalf("the history begins at %v, %d entries are lost; it was to begin 2 days ago", first, lost)
+		}
+		var unknown *history.UnknownError
+		if _, _, err := h.At(history.Time(w.states[0].time)); !errors.As(err, &unknown) {
+			t.Fatalf("the first state: %v, want that it is not known", err)
+		}
+		load, err := w.store.Load(id)
+		w.check(err)
+		doc := ycrdt.NewDoc(ycrdt.Options{})
+		for _, rec := range load.Records {
+			w.check(doc.ApplyUpdate(rec.Update, nil))
+		}
+		if got, want := doc.Text("contents").String(), w.states[len(w.states)-1].text; got != want {
+			t.Fatalf("the note is %q, want %q", got, want)
+		}
+	})
+}

@@ -1,0 +1,403 @@
+package store_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/disk/disktest"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/bridge/store/storetest"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// fill appends some records of a document, settled but for the last one, and moves it.
+func fill(t testing.TB, s *store.Store, words string, now time.Time) {
+	t.Helper()
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	for i := range 300 {
+		rec := storetest.Record(doc, fmt.Sprint(words, i, " "))
+		rec.Author, rec.Time = []string{"", "ann"}[i%2], now.Add(time.Duration(i)*time.Minute)
+		seq, err := s.Append("plan", "Plan.md", rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i < 299 {
+			s.Materialized("plan", seq, model.ContentSum{byte(i)})
+		}
+	}
+	err := s.Propose(model.ProposalChange{Put: []model.ProposalRecord{{ID: words, Rel: "x", Time: now}}, Journal: []model.Record{{Time: now, Decision: &model.Decision{Batch: words}}}})
+	if err := errors.Join(err, s.Rename("Plan.md", model.Path(words+".md"))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// told is everything that a store tells, as text.
+func told(t testing.TB, s *store.Store) string {
+	t.Helper()
+	var b strings.Builder
+	for _, id := range []model.DocID{"plan", "other"} {
+		h, err := s.Load(id)
+		past, err2 := s.Past(id)
+		fmt.Fprintf(&b, "%s %d %q %+v %v\n", id, h.Materialized, storetest.Text(t, h), past.Moves, errors.Join(err, err2))
+		for _, m := range past.Moments {
+			fmt.Fprintln(&b, m.Seq, m.Author, m.Time, m.Did.Encode())
+		}
+	}
+	for _, p := range []model.Path{"old.md", "new.md", "Plan.md"} {
+		id, _ := s.DocID(p)
+		fmt.Fprintln(&b, p, id)
+	}
+	journal, err1 := s.Journal(100)
+	proposals, err2 := s.Proposals()
+	unsent, err3 := s.Unsent()
+	text, err4 := json.Marshal([]any{journal, proposals, unsent})
+	fmt.Fprintf(&b, "%s %v", text, errors.Join(err1, err2, err3, err4))
+	return b.String()
+}
+
+// shorter has the beginning of every line.
+func shorter(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(&b, "%.120s\n", strings.TrimSpace(line))
+	}
+	return b.String()
+}
+
+var longAgo = time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// What was copied while changes went on is the store at one moment; what was appended since
+// is not in it.
+func TestCopy(t *testing.T) {
+	s := open(t, newPath(t))
+	fill(t, s, "old", longAgo)
+	want := told(t, s)
+	var copied bytes.Buffer
+	size := int64(-1)
+	if err := s.Copy(&copied, func(n int64) { size = n }); err != nil || size != int64(copied.Len()) {
+		t.Fatalf("%v, %d bytes told, %d written", err, size, copied.Len())
+	}
+	if got := told(t, s); got != want {
+		t.Error("a copy has changed what the store says")
+	}
+	if _, err := s.Append("other", "Other.md", record("later")); err != nil {
+		t.Fatal(err)
+	}
+	path := newPath(t)
+	if err := os.WriteFile(path, copied.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, path)
+	if got := told(t, c); got != want {
+		t.Errorf("the copy says\n%.3000s\nwant\n%.3000s", got, want)
+	}
+	closeStore(t, c)
+	closeStore(t, s)
+}
+
+// A writer that is slow does not hold up saves, and neither the questions that saves ask.
+func TestCopyHoldsNobodyUp(t *testing.T) {
+	s := open(t, newPath(t))
+	defer closeStore(t, s)
+	fill(t, s, "old", longAgo)
+	r, w := io.Pipe()
+	done := make(chan error, 1)
+	began := make(chan struct{})
+	go func() { done <- s.Copy(w, func(int64) { close(began) }) }()
+	<-began
+	for i := range 200 { // more than bbolt has mapped
+		id := model.DocID(fmt.Sprint("doc", i))
+		if _, err := s.Append(id, model.Path(id), model.Record{Update: make([]byte, 64<<10)}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Load("plan"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	go io.Copy(io.Discard, r)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCompactGains(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	fill(t, s, "old", longAgo)
+	for i := range 60 { // which leave room behind
+		id := model.DocID(fmt.Sprint("doc", i))
+		if _, err := s.Append(id, model.Path(id), model.Record{Update: make([]byte, 64<<10)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Checkpoint(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 60 {
+		if err := s.Forget(model.DocID(fmt.Sprint("doc", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := func() string {
+		h, err := s.Load("plan")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return storetest.Text(t, h)
+	}
+	want := text()
+	g, err := s.Compact(func(int, int) {})
+	if err != nil || g.Documents != 1 || g.After > g.Before-60*64<<10 {
+		t.Errorf("%+v, %v; want 60 times 64 KiB less", g, err)
+	}
+	h, err := s.Load("plan")
+	if err != nil || len(h.Records[len(h.Records)-1].Update) < 3 {
+		t.Errorf("the record that its file may lack was merged: %v", err)
+	}
+	past, err := s.Past("plan")
+	if err != nil || len(past.Moments) != 300 {
+		t.Errorf("%d moments, %v, want 300", len(past.Moments), err)
+	}
+	if got := text(); got != want {
+		t.Errorf("the text is %q, want %q", got, want)
+	}
+	if _, err := s.Append("plan", "old.md", record("after")); err != nil { // into the new file
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	if err := os.WriteFile(path+".smaller", []byte("left by a crash"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path)
+	defer closeStore(t, s)
+	if h, err := s.Load("plan"); err != nil || h.Records[len(h.Records)-1].Seq != 301 {
+		t.Errorf("the newest record is %d, %v, want 301", h.Records[len(h.Records)-1].Seq, err)
+	}
+	if _, err := os.Stat(path + ".smaller"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what a crash left of a compaction: %v, want that it is gone", err)
+	}
+}
+
+// bridged gives bbolt real files for those of a simulated disk.
+type bridged struct {
+	t     testing.TB
+	disk  *disktest.Disk
+	dir   string
+	names map[string]bool // of real files
+}
+
+func newBridged(t testing.TB, d *disktest.Disk) *bridged {
+	dir, err := os.MkdirTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bridged{t, d, dir, make(map[string]bool)}
+}
+
+func (b *bridged) options() store.Options {
+	return store.Options{Disk: b.disk, OpenFile: b.openFile, Committed: b.committed, Manual: true}
+}
+
+func (b *bridged) openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	base := filepath.Base(name)
+	b.names[base] = true
+	content := []byte(b.disk.Person().Files("/state")["/state/"+base])
+	if err := os.WriteFile(filepath.Join(b.dir, base), content, 0o600); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(filepath.Join(b.dir, base), flag, perm)
+}
+
+// committed puts what bbolt has committed on the simulated disk, durably.
+func (b *bridged) committed() {
+	for name := range b.names {
+		data, err := os.ReadFile(filepath.Join(b.dir, name))
+		if err == nil && b.disk.Person().Files("/state")["/state/"+name] != string(data) {
+			err = b.disk.Person().Save("/state/"+name, string(data))
+		}
+		if err != nil {
+			b.t.Error(err)
+		}
+	}
+}
+
+// Wherever a restore is stopped, by a kill or a power cut, the store is the old one or the
+// copy, and it is the copy if the restore had ended. What was set aside is the old one.
+func TestRestoreStopped(t *testing.T) {
+	source := open(t, newPath(t))
+	fill(t, source, "old", longAgo)
+	var backup bytes.Buffer
+	if err := source.Copy(&backup, func(int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, source)
+	path := newPath(t)
+	r, err := store.PrepareRestore(path, bytes.NewReader(backup.Bytes()), store.Options{})
+	if err == nil {
+		err = r.Commit("replaced")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := open(t, path)
+	wantCopy := told(t, whole)
+	closeStore(t, whole)
+	if !strings.HasPrefix(wantCopy, "plan 300 ") {
+		t.Errorf("what was restored is %q; the file is to have had all of it", wantCopy[:20])
+	}
+
+	before := disktest.New(time.Now, disktest.Volume{Path: "/"})
+	root, err := before.MakeRoot("/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := before.OpenRoot("/")
+	if err := errors.Join(err, root.Sync(), top.Sync()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open("/state/store.db", newBridged(t, before).options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, s, "new", longAgo.AddDate(1, 0, 0))
+	for range 20 { // frames of it would continue the copy's
+		if _, err := s.Append("other", "Other.md", storetest.Record(ycrdt.NewDoc(ycrdt.Options{}), "more ")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Sync(); err != nil { // the log is ahead of the checkpoint
+		t.Fatal(err)
+	}
+	wantOld := told(t, s)
+	before = before.Killed()
+
+	restore := func(d *disktest.Disk) error {
+		r, err := store.PrepareRestore("/state/store.db", bytes.NewReader(backup.Bytes()), newBridged(t, d).options())
+		if err != nil {
+			return err
+		}
+		return r.Commit("replaced")
+	}
+	check := func(d *disktest.Disk, ended bool, what string) {
+		t.Helper()
+		s, err := store.Open("/state/store.db", newBridged(t, d).options())
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		defer s.Close()
+		switch got := told(t, s); {
+		case got == wantCopy:
+		case ended:
+			t.Fatalf("%s: the restore has ended, and the store is not the copy but\n%s", what, shorter(got))
+		case got != wantOld:
+			t.Fatalf("%s: the store says\n%s\nwhich is neither the old one\n%s\nnor the copy", what, shorter(got), shorter(wantOld))
+		}
+	}
+	stopped := errors.New("stopped")
+	states := 0
+	for at := 1; ; at++ {
+		d := before.Killed()
+		var left *disktest.Disk
+		calls := 0
+		d.Before(func(disktest.Call) error {
+			if calls++; calls < at {
+				return nil
+			}
+			if left == nil {
+				left = d.Killed()
+			}
+			return stopped
+		})
+		err := restore(d)
+		if left == nil {
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = d.Killed()
+		}
+		for cut := range left.PowerCuts(30) {
+			check(cut, err == nil, fmt.Sprintf("power cut before call %d", at))
+			states++
+		}
+		check(left, err == nil, fmt.Sprintf("killed before call %d", at))
+		if err == nil {
+			dir, err := left.OpenRoot("/state/replaced")
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, _, _, err := dir.ReadFile("store.db")
+			if err != nil || !bytes.Contains(data, []byte("new.md")) {
+				t.Errorf("what was set aside: %v", err)
+			}
+			t.Logf("%d calls, %d states", at-1, states)
+			return
+		}
+	}
+}
+
+// A copy that is damaged, or of a newer version, changes nothing; a store that is damaged is
+// set aside.
+func TestRestoreChecks(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	fill(t, s, "new", longAgo)
+	want := told(t, s)
+	closeStore(t, s)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(data)
+	for i := range damaged {
+		damaged[i] ^= byte(i)
+	}
+	for _, bad := range [][]byte{nil, data[:len(data)/2], damaged} {
+		r, err := store.PrepareRestore(path, bytes.NewReader(bad), store.Options{})
+		if len(bad) == 0 { // a new store, which bbolt takes an empty file for
+			if err == nil {
+				err = r.Discard()
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("%d damaged bytes: %v, want %v", len(bad), err, store.ErrDamaged)
+		}
+	}
+	s = open(t, path)
+	if got := told(t, s); got != want {
+		t.Error("a restore that was refused has changed the store")
+	}
+	closeStore(t, s)
+
+	if err := os.WriteFile(path, damaged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := store.PrepareRestore(path, bytes.NewReader(data), store.Options{})
+	if err != nil || r.Damaged == nil {
+		t.Fatalf("%v; what is there is damaged: %v", err, r.Damaged)
+	}
+	if err := r.Commit("replaced"); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path)
+	defer closeStore(t, s)
+	if got := told(t, s); got[len("plan 300"):] != want[len("plan 299"):] {
+		t.Error("the damaged store is not restored")
+	}
+	if got, err := os.ReadFile(filepath.Join(filepath.Dir(path), "replaced", "store.db")); err != nil || !bytes.Equal(got, damaged) {
+		t.Errorf("the damaged file was not set aside: %v", err)
+	}
+}
