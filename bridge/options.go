@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge/indexes"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -64,6 +66,7 @@ type (
 	Restructured = names.Restructured
 	Fresh        = names.Fresh
 	Outcome      = review.Outcome
+	Spot         = review.Spot
 	Resolved     = review.Resolved
 	Links        = indexes.Links
 	Documents    = model.Documents
@@ -87,6 +90,7 @@ func Waits(ctx context.Context) bool { return model.Waits(ctx) }
 // whatever the Folder is called and whichever Folders are served beside it.
 type FolderSource struct {
 	Name   string
+	Vault  string // the name by which Obsidian knows it, "" if that is not known
 	Source model.Source
 	Store  model.Store
 }
@@ -99,6 +103,23 @@ type Options struct {
 	note.Options
 	Folders   []FolderSource
 	Structure StructurePolicy
+}
+
+// ObsidianURL returns the address that opens what is at p, where people have it, in Obsidian; "" for a Folder of
+// which is not known in which vault people have it.
+func (o *Options) ObsidianURL(p model.Path) string {
+	folder, rel := p.Split()
+	escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") } // Obsidian takes a plus for itself
+	for _, f := range o.Folders {
+		switch {
+		case f.Name != folder || f.Vault == "":
+		case rel == "":
+			return "obsidian://open?vault=" + escape(f.Vault)
+		default:
+			return "obsidian://open?vault=" + escape(f.Vault) + "&file=" + escape(rel)
+		}
+	}
+	return ""
 }
 
 func (o *Options) check() error {

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -29,8 +30,9 @@ type proposalMachine struct {
 	ws    *bridge.Workspace
 	stop  func()
 
-	made   int
-	mirror map[model.Path]bool // what is shown, as the events tell it
+	made    int
+	telling sync.Mutex          // protects mirror while the workspace is at work
+	mirror  map[model.Path]bool // what is shown, as the events tell it
 }
 
 var agent = model.Author{Name: "agent", Session: "s"}
@@ -71,6 +73,8 @@ func (m *proposalMachine) start() {
 }
 
 func (m *proposalMachine) event(ev model.Event) {
+	m.telling.Lock()
+	defer m.telling.Unlock()
 	switch ev.Kind {
 	case model.EventCreated:
 		for p := ev.Path; p != "V"; p = p.Dir() {

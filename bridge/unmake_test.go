@@ -54,7 +54,8 @@ func TestRejectedNoteGoes(t *testing.T) {
 			open(a.t, a.Workspace, made)
 			a.Person(string(made), raw)
 		}, "New New/Deep New/Deep/Made.md"},
-		{"front matter", func(a worker) { a.must(a.write(made, "---\na: 1\n---\nmade\n", "ann")) }, "New New/Deep New/Deep/Made.md"},
+		{"front matter", func(a worker) { a.must(a.write(made, "---\na: 1\n---\nmade\n", "ann")) }, ""},
+		{"a person's property", func(a worker) { a.Person(string(made), "---\na: 1\n---\n"+a.SourceText(string(made))) }, "New New/Deep New/Deep/Made.md"},
 		{"a person's note in the folder", func(a worker) { a.Person("Notes/New/Hers.md", "hers\n") }, "New New/Hers.md"},
 		{"a live document", func(a worker) { a.t.Cleanup(share(a.t, a.Workspace, made).Close) }, "New New/Deep New/Deep/Made.md"},
 		{"a live document that was typed in", func(a worker) {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/relayfs/relayfs/bridge/activity"
+	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/indexes"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/names"
@@ -30,6 +31,9 @@ type Workspace struct {
 	*names.People
 	*review.Review
 	*indexes.Indexes
+	Archive *history.Archive // what the notes were
+
+	Talk review.Talk
 
 	*whole
 	tree *tree.Tree
@@ -66,7 +70,8 @@ func New(o Options) (*Workspace, error) {
 // part is the workspace for who reaches t.
 func (w *whole) part(t *tree.Tree, x *indexes.Indexes) *Workspace {
 	n, files, people, consequences := names.New(&w.config, t)
-	return &Workspace{n, files, people, review.New(&w.config, t, consequences, x), x, w, t}
+	r := review.New(&w.config, t, consequences, x)
+	return &Workspace{n, files, people, r, x, history.NewArchive(t), review.NewTalk(r), w, t}
 }
 
 // Within is the part of the workspace that a client may reach: the Folders named,

@@ -26,6 +26,12 @@ const (
 // FrontMatterChange is a front matter block before and after a Put, fences included; "" where there was or is none.
 type FrontMatterChange struct{ Before, After string }
 
+// HasBody says whether there is anything in text besides a byte order mark and front matter.
+func HasBody(text string) bool {
+	body, _ := FrontMatter(text)
+	return body < len(text)
+}
+
 // FrontMatter returns the offset at which the body of text begins, after a byte order mark and a block of front matter,
 // and whether there is such a block. It opens with a line --- and ends with the next such line.
 func FrontMatter(text string) (body int, ok bool) {
@@ -153,7 +159,7 @@ func checkFrontMatter(block string) error {
 	last := strings.LastIndex(strings.TrimRight(block, "\r\n"), "\n") + 1
 	var node yaml.Node
 	if err := yaml.Unmarshal([]byte(block[first:max(first, last)]), &node); err != nil {
-		return refuseFrontMatter(fmt.Sprintf("is not YAML (%v)", err), "correct the properties")
+		return refuseFrontMatter(fmt.Sprintf("is not YAML (%s)", strings.TrimPrefix(err.Error(), "yaml: ")), "correct the properties")
 	}
 	if len(node.Content) == 0 {
 		return nil

@@ -17,8 +17,9 @@ type Activity struct {
 	closed   bool
 	inflight sync.WaitGroup
 
-	mu   sync.Mutex // protects the following
-	subs map[*func(model.Event)]struct{}
+	mu    sync.Mutex // protects the following
+	ahead []func(model.Event)
+	subs  map[*func(model.Event)]struct{}
 }
 
 // Begin announces an operation that changes something; Done ends it. The error is
@@ -60,13 +61,23 @@ func (a *Activity) Subscribe(fn func(model.Event)) (cancel func()) {
 	}
 }
 
+// Precede calls fn with each event before every subscriber: so an index that a subscriber asks knows of the event.
+func (a *Activity) Precede(fn func(model.Event)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ahead = append(slices.Clone(a.ahead), fn)
+}
+
 // Publish calls the subscribers with each event. The caller holds no lock of the
 // workspace.
 func (a *Activity) Publish(events ...model.Event) {
 	for _, ev := range events {
 		a.mu.Lock()
-		subs := slices.Collect(maps.Keys(a.subs))
+		ahead, subs := a.ahead, slices.Collect(maps.Keys(a.subs))
 		a.mu.Unlock()
+		for _, fn := range ahead {
+			fn(ev)
+		}
 		for _, fn := range subs {
 			(*fn)(ev)
 		}

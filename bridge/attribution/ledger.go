@@ -26,6 +26,8 @@ type Ledger struct {
 	dels  Ranges[*model.MadeMark] // what it deletes
 	ByID  map[string]*model.MadeMark
 	alias Ranges[origin] // of what an undo brought back
+
+	rejected Ranges[*rejection] // what stayed where something was rejected, or stands beside that
 }
 
 // stroke is one change, as far as it tells whose its text is.
@@ -44,6 +46,7 @@ func NewLedger(records []model.Record) *Ledger {
 	l := &Ledger{
 		wrote: make(Ranges[*stroke]), adds: make(Ranges[*model.MadeMark]), dels: make(Ranges[*model.MadeMark]),
 		ByID: make(map[string]*model.MadeMark), alias: make(Ranges[origin]),
+		rejected: make(Ranges[*rejection]),
 	}
 	for i := range records {
 		l.Add(&records[i])
@@ -63,6 +66,7 @@ func (l *Ledger) Add(rec *model.Record) {
 	}
 	if rec.Decision != nil {
 		l.addRevived(rec)
+		l.addRejected(rec)
 	}
 	for i, m := range rec.Marks {
 		if m.ID == "" {
@@ -402,7 +406,7 @@ func (l *Ledger) Size() int {
 	if l == nil {
 		return 0
 	}
-	return l.wrote.size() + l.adds.size() + l.dels.size()
+	return l.wrote.size() + l.adds.size() + l.dels.size() + l.rejected.size()
 }
 
 // Prune forgets what is known of text that is gone for good: a note that is written for
@@ -415,6 +419,11 @@ func (l *Ledger) Prune(runs []ycrdt.Run) {
 		l.wrote.Each(r, func(part model.IDRun, s *stroke, ok bool) {
 			if ok {
 				left.wrote.Set(part, s)
+			}
+		})
+		l.rejected.Each(r, func(part model.IDRun, is *rejection, ok bool) {
+			if ok {
+				left.rejected.Set(part, is)
 			}
 		})
 		for _, x := range [][2]Ranges[*model.MadeMark]{{l.adds, left.adds}, {l.dels, left.dels}} {

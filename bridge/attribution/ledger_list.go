@@ -9,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -33,6 +34,7 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 		case o.Mark != nil:
 			list[i].ID = o.Mark.ID
 			tell(&list[i], o.Mark.Author, o.Mark.Session, o.Mark.Proposal, o.Mark.Time)
+			list[i].Answers = x.answered(&list[i])
 		default:
 			list[i].Anchor = x.anchor(x.edges[k].From)
 			list[i].ID = suggestionID(&list[i])
@@ -68,12 +70,12 @@ func (x *Layout) anchor(pos int) string {
 	if i == len(x.Runs) {
 		return strconv.Itoa(pos)
 	}
-	id := x.Runs[i].ID
-	clock := id.Clock + uint64(pos-x.starts[i])
-	if x.first != nil && x.first.IsFirstText(id.Client, clock) {
-		return strconv.FormatUint(clock, 10)
+	now := model.RunOf(x.Runs[i]).Part(uint64(pos-x.starts[i]), 1)
+	id := x.Firsts(now)[0]
+	if x.first != nil && x.first.IsFirstText(ycrdt.ClientID(id.Client), id.Clock) {
+		return strconv.FormatUint(id.Clock, 10)
 	}
-	return fmt.Sprintf("%d:%d", id.Client, clock)
+	return fmt.Sprintf("%d:%d", id.Client, id.Clock)
 }
 
 // Renamed are the suggestions of a note that is at p now.

@@ -27,7 +27,7 @@ func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, 
 		return diffwrap.Writer{Author: by}
 	}
 	groups := diffwrap.SuggestionsBy(after, writer)
-	older := olderComments(after, groups, kept, v)
+	older := olderComments(after, groups, kept, v, x.remarksOn(by))
 	k, i := 0, 0
 	for g := range groups {
 		var m model.MadeMark
@@ -111,15 +111,15 @@ func (x *Layout) unchanged(before *Layout, kept keptMap) []int {
 }
 
 // olderComments are the comments directly behind suggestions that were there before,
-// by where the suggestions end.
-func olderComments(after string, groups []diffwrap.Suggestion, kept keptMap, v Units) map[int][]model.IDRun {
+// by where the suggestions end, but for remarks on what the author proposes anew.
+func olderComments(after string, groups []diffwrap.Suggestion, kept keptMap, v Units, remarks map[int]bool) map[int][]model.IDRun {
 	if !strings.Contains(after, ">>") {
 		return nil
 	}
 	older := make(map[int][]model.IDRun)
 	cursor := textmerge.NewCursor(after)
 	diffwrap.Decide(after, false, func(c diffwrap.Attached) diffwrap.Fate {
-		if _, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.Start + 1}); ok {
+		if was, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.Start + 1}); ok && !remarks[was.Start] {
 			from := cursor.PosAt(c.Start)
 			older[c.Mark.End] = append(older[c.Mark.End], v.Resolve(model.PlaceRun(from, cursor.PosAt(c.End)))...)
 		}

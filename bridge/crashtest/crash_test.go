@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -10,9 +11,11 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
+	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -219,7 +222,7 @@ func (p *process) look() (s sight, err error) {
 		}
 		_, rel := at.Split()
 		s.notes[path], s.files[path] = version.Raw(), p.w.notes()[rel]
-		return nil
+		return p.remembers(path, version.Raw())
 	})
 	if err != nil {
 		return s, err
@@ -244,7 +247,24 @@ func (p *process) look() (s sight, err error) {
 	for _, x := range proposals {
 		s.proposals = append(s.proposals, fmt.Sprintf("%s %s %s by %s", x.Kind, x.Path, x.NewPath, x.Author))
 	}
+	slices.Sort(s.proposals)
 	return s, err
+}
+
+// remembers checks that the history of a note, if it has one, ends with its text.
+func (p *process) remembers(path model.Path, raw string) error {
+	h, err := p.ws.Archive.History(p.t.Context(), path)
+	var unknown *history.UnknownError
+	if errors.As(err, &unknown) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if text, _, err := h.At(history.Time(time.Now().Add(time.Hour))); err != nil || text != raw {
+		return fmt.Errorf("the history of %s ends with %q, %v, want %q", path, text, err, raw)
+	}
+	return nil
 }
 
 // like says whether s is what was expected. Authors may be missing unless they are certain.

@@ -87,8 +87,31 @@ func decide(verdict model.Verdict, n int) step {
 	}}
 }
 
-func (p *process) decide(verdict model.Verdict, id string) error {
-	out, err := p.ws.Decide(p.t.Context(), []string{id}, verdict, person)
+// comment writes a person's comment behind a text.
+func comment(behind string) step {
+	return step{certain: true, do: func(p *process) error {
+		_, err := p.ws.Talk.Comment(p.t.Context(), bridge.Spot{Path: plan, Quote: behind}, "why?", person)
+		return err
+	}}
+}
+
+// resolve takes the only thread out of the text.
+func resolve() step {
+	return step{certain: true, do: func(p *process) error {
+		threads, err := p.ws.Talk.Threads(p.t.Context(), "")
+		if err != nil {
+			return err
+		}
+		out, err := p.ws.Talk.Resolve(p.t.Context(), []string{threads[0].ID}, person)
+		for _, failed := range out.Failed {
+			err = errors.Join(err, failed)
+		}
+		return err
+	}}
+}
+
+func (p *process) decide(verdict model.Verdict, ids ...string) error {
+	out, err := p.ws.Decide(p.t.Context(), ids, verdict, person)
 	for _, failed := range out.Failed {
 		err = errors.Join(err, failed)
 	}
@@ -147,6 +170,26 @@ func decideProposal(verdict model.Verdict) step {
 	}}
 }
 
+// exchanged proposes, after replace, that the two notes have each other's names.
+var exchanged = []step{
+	replace("two", "TWO"), rename(plan, "Notes/Aside.md"), pause(time.Second), rename(other, plan), rename("Notes/Aside.md", other),
+}
+
+// decideProposals decides on all proposals that wait, in one go.
+func decideProposals(verdict model.Verdict) step {
+	return step{certain: true, do: func(p *process) error {
+		list, err := p.ws.Proposals(p.t.Context(), "")
+		if err != nil {
+			return err
+		}
+		var ids []string
+		for _, x := range list {
+			ids = append(ids, x.ID)
+		}
+		return p.decide(verdict, ids...)
+	}}
+}
+
 // openShared opens the note for a Yjs client, which gets what others change, and has what it changes itself
 // before relayfs has.
 func (p *process) openShared() (err error) {
@@ -195,6 +238,19 @@ var twoNotes = scenario{
 	},
 }
 
+var planAndOther = map[string]string{"Plan.md": "one two\nthree four\n", "Other.md": "other\n"}
+
+// halfExchanged is what there is when one of two notes that exchange their names has its new one: the
+// other waits under a name aside. decided is what the journal has then.
+func halfExchanged(decided ...string) func([]sight) sight {
+	return func(expected []sight) sight {
+		s := expected[0]
+		s.decided = decided
+		s.proposals = []string{"rename Notes/Other 1.md Notes/Plan.md by ann"}
+		return s
+	}
+}
+
 var scenarios = []scenario{
 	twoNotes,
 	{person: true, name: "a write", files: note, steps: []step{write(ann, func(text string) string { return strings.Replace(text, "two", "TWO", 1) + "five 😀\n" })}},
@@ -234,8 +290,20 @@ var scenarios = []scenario{
 		setUp: []step{replace("two", "TWO"), decide(model.Accepted, 0)}, steps: []step{undo()},
 	},
 	{
-		name: "a decision and its undo", files: note,
+		person: true, name: "a decision and its undo", files: note,
 		setUp: []step{replace("two", "TWO")}, steps: []step{decide(model.Rejected, 0), undo()},
+	},
+	{
+		name: "a comment and its undo", files: note,
+		setUp: []step{replace("two", "TWO")}, steps: []step{comment("TWO"), undo()},
+	},
+	{
+		person: true, name: "a thread is resolved", files: note,
+		setUp: []step{replace("two", "TWO"), comment("one")}, steps: []step{resolve()},
+	},
+	{
+		person: true, name: "a thread is resolved and comes back", files: note,
+		setUp: []step{replace("two", "TWO"), comment("one")}, steps: []step{resolve(), undo()},
 	},
 	{name: "a proposal to rename", files: note, steps: []step{rename(plan, "Notes/Other.md")}},
 	{name: "a proposal to remove", files: note, steps: []step{remove(plan)}},
@@ -255,6 +323,20 @@ var scenarios = []scenario{
 			s.decided, s.proposals = []string{"accepted 1"}, nil
 			return s
 		},
+	},
+	{
+		moves: true, name: "an exchange is accepted", files: planAndOther,
+		setUp: exchanged, steps: []step{decideProposals(model.Accepted)},
+		between: halfExchanged("accepted 1"),
+	},
+	{
+		moves: true, name: "the acceptance of an exchange is undone", files: planAndOther,
+		setUp: append(slices.Clone(exchanged), decideProposals(model.Accepted)), steps: []step{undo()},
+		between: halfExchanged("undone 1", "accepted 1", "accepted 1"),
+	},
+	{
+		moves: true, name: "the rejection of an exchange is undone", files: planAndOther,
+		setUp: exchanged, steps: []step{decideProposals(model.Rejected), undo()},
 	},
 	{
 		name: "a rename is rejected", files: note,

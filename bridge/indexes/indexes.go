@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/attribution"
@@ -37,7 +38,7 @@ type whole struct {
 func New(t *tree.Tree, act *activity.Activity, log *slog.Logger) *Indexes {
 	x := &Indexes{&whole{notes: noteindex.NewNoteIndex()}, t}
 	x.links = noteindex.NewLinkIndex(x.withLinksRewritten)
-	x.pending = noteindex.NewSuggestionIndex(x.suggestionsOf)
+	x.pending = noteindex.NewSuggestionIndex(x.markedIn)
 	from := followed{t, act}
 	x.followLinks = noteindex.NewFollower(from, log, x.links)
 	x.followPending = noteindex.NewFollower(from, log, x.pending)
@@ -54,7 +55,7 @@ type followed struct {
 	act *activity.Activity
 }
 
-func (f followed) Follow(fn func(model.Event)) { f.act.Subscribe(fn) }
+func (f followed) Follow(fn func(model.Event)) { f.act.Precede(fn) }
 
 func (f followed) EachName(ctx context.Context, fn func(model.Path, model.Kind)) error {
 	list, err := f.Below("")
@@ -71,25 +72,44 @@ func (f followed) Read(ctx context.Context, p model.Path) (*model.Version, error
 // Suggestions lists what waits for a person at or below under, sorted by path
 // and place; fs.ErrNotExist.
 func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Suggestion, error) {
-	if _, err := x.tree.Find("list", under); err != nil {
-		return nil, err
-	}
-	if err := x.followPending.Current(ctx); err != nil {
-		return nil, err
-	}
-	return tree.Reached(x.tree, x.pending.Below(under), func(s model.Suggestion) model.Path { return s.Path }), nil
-}
-
-// suggestionsOf lists the suggestions of the note at p in the state v.
-func (x *Indexes) suggestionsOf(ctx context.Context, p model.Path, v *model.Version) ([]model.Suggestion, error) {
-	if v.ReadOnly() || !attribution.MarksIn(v.Marked()) {
-		return nil, nil
-	}
-	n, err := x.tree.FindNote("open", p)
+	marked, err := x.markedBelow(ctx, under)
 	if err != nil {
 		return nil, err
 	}
-	return n.Suggestions(ctx, p)
+	return tree.Reached(x.tree, marked.Suggestions, func(s model.Suggestion) model.Path { return s.Path }), nil
+}
+
+// Threads lists the threads of comments in the notes at or below under, sorted by path
+// and place; fs.ErrNotExist.
+func Threads(ctx context.Context, x *Indexes, under model.Path) ([]model.Thread, error) {
+	marked, err := x.markedBelow(ctx, under)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Reached(x.tree, marked.Threads, func(t model.Thread) model.Path { return t.Path }), nil
+}
+
+func (x *Indexes) markedBelow(ctx context.Context, under model.Path) (noteindex.Marked, error) {
+	if _, err := x.tree.Find("list", under); err != nil {
+		return noteindex.Marked{}, err
+	}
+	if err := x.followPending.Current(ctx); err != nil {
+		return noteindex.Marked{}, err
+	}
+	return x.pending.Below(under), nil
+}
+
+// markedIn lists the suggestions and threads of the note at p in the state v.
+func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) (m noteindex.Marked, err error) {
+	if v.ReadOnly() || !attribution.MarksIn(v.Marked()) && !strings.Contains(v.Marked(), "<<}}") {
+		return m, nil
+	}
+	n, err := x.tree.FindNote("open", p)
+	if err != nil {
+		return m, err
+	}
+	m.Suggestions, m.Threads, err = n.Threads(ctx, p)
+	return m, err
 }
 
 // Notes describes the notes at or below under, sorted by path. The first call
@@ -173,12 +193,12 @@ func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model
 	if !x.tree.HasProposals() {
 		return v.Marked(), nil
 	}
-	list, err := x.suggestionsOf(ctx, p, v)
+	marked, err := x.markedIn(ctx, p, v)
 	if err != nil {
 		return "", err
 	}
 	var rewritten []diffwrap.Suggestion
-	for _, s := range list {
+	for _, s := range marked.Suggestions {
 		if s.Proposal != "" {
 			rewritten = append(rewritten, s.Suggestion)
 		}

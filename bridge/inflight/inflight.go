@@ -22,11 +22,27 @@ var ErrFull = errors.New("too much is being sent at a time; try again")
 // Budget is the number of bytes that may be in flight.
 type Budget struct {
 	mu   sync.Mutex // protects the following
+	size int
 	left int
 }
 
 // New returns a budget of n bytes.
-func New(n int) *Budget { return &Budget{left: n} }
+func New(n int) *Budget { return &Budget{size: n, left: n} }
+
+// Resize makes it a budget of n bytes. What is in flight counts on.
+func (b *Budget) Resize(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left += n - b.size
+	b.size = n
+}
+
+// Taken is how many bytes of the budget are in flight.
+func (b *Budget) Taken() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.size - b.left
+}
 
 func (b *Budget) take(n int) bool {
 	b.mu.Lock()

@@ -3,48 +3,55 @@ package names
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/proposal"
+	"github.com/relayfs/relayfs/bridge/tree"
 )
 
 // A note that an agent made, and all of which a person rejects, is not to be: it goes,
 // and so do the folders that were made for it and have nothing else in them. When the
-// rejection is taken back it is made again, empty at first, with its document.
+// rejection is taken back it is made again, as it was left, with its document.
 
-// RemoveRejected takes away the note at p, the rest of which was just rejected, if an agent
-// made it and nothing of it is left. If that fails, an empty note remains.
-func (n *Consequences) RemoveRejected(ctx context.Context, p model.Path) {
-	f, err := n.structureAt("remove", p)
-	if err != nil {
-		return
+// RemoveRejected takes away those of the notes, of which something was just rejected, that an
+// agent made and of which nothing is left but front matter. If that fails, they remain. It also
+// takes away the folders that agents made for them, and those in which something was to be
+// shown.
+func (n *Consequences) RemoveRejected(ctx context.Context, notes, folders []*tree.Node) {
+	for _, x := range notes {
+		p := x.Place().Path
+		if err := n.removeRejected(ctx, x, p); err == nil {
+			n.removeFolders(ctx, p.Dir())
+		} else if !errors.Is(err, model.ErrConflict) {
+			n.c.Logger.Warn("a new note that was rejected stays", model.LogPath, string(p), model.LogErr, err)
+		}
 	}
-	from, ok := f.Structure.(model.Retractor)
-	if !ok {
-		return
-	}
-	l := f.Lock()
-	defer l.Unlock()
-	if err = n.removeRejectedNote(ctx, l, from, p); err == nil {
-		n.removeFolders(ctx, l, p.Dir())
-	} else if !errors.Is(err, model.ErrConflict) {
-		n.c.Logger.Warn("a new note that was rejected stays, empty", model.LogPath, string(p), model.LogErr, err)
+	for _, x := range folders {
+		n.removeFolders(ctx, x.Place().Path)
 	}
 }
 
-// removeRejectedNote returns ErrConflict if the note is to stay.
-func (n *Consequences) removeRejectedNote(ctx context.Context, names *proposal.Locked, from model.Retractor, p model.Path) error {
-	x, err := n.tree.Find("remove", p)
+// removeRejected returns ErrConflict if the note is to stay.
+func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model.Path) error {
+	f, err := n.structureAt("remove", p)
 	if err != nil {
-		return err
+		return model.ErrConflict
 	}
-	if st := x.State(); x.Kind != model.KindNote || st.Pending != nil || st.Elsewhere {
+	from, ok := f.Structure.(model.Retractor)
+	if !ok {
+		return model.ErrConflict
+	}
+	names := f.Lock()
+	defer names.Unlock()
+	if st := x.State(); x.Kind != model.KindNote || st.Dir == nil || st.Pending != nil || st.Elsewhere {
 		return model.ErrConflict
 	}
 	l := x.Note.Lock()
 	defer l.Unlock()
-	if err := l.RetractEmpty(ctx, from); err != nil {
+	if err := l.RetractRejected(ctx, from); err != nil {
 		return err
 	}
 	gone(names, x, l, nil)
@@ -53,7 +60,13 @@ func (n *Consequences) removeRejectedNote(ctx context.Context, names *proposal.L
 
 // removeFolders removes the folder at p, and those that it is in, as long as an agent
 // made it in this process and it is empty.
-func (n *Consequences) removeFolders(ctx context.Context, l *proposal.Locked, p model.Path) {
+func (n *Consequences) removeFolders(ctx context.Context, p model.Path) {
+	f, err := n.structureAt("remove", p)
+	if err != nil {
+		return
+	}
+	l := f.Lock()
+	defer l.Unlock()
 	for ; p.Dir() != ""; p = p.Dir() {
 		x, err := n.tree.Find("remove", p)
 		if err != nil {
@@ -72,32 +85,81 @@ func (n *Consequences) removeFolders(ctx context.Context, l *proposal.Locked, p 
 // CreateAgain makes the note again that RemoveRejected took away after the decision e, so that e can
 // be taken back. Its document is still in the store.
 func (n *Consequences) CreateAgain(ctx context.Context, e model.JournalEntry) error {
-	f, err := n.at("undo", e.Path)
-	if err != nil {
-		return err
-	}
-	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.LeftNothing() || f.Lookup(e.Rel) != nil {
+	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.LeftNothing() {
 		return nil
 	}
-	p := f.Path().Join(e.Rel)
-	if _, err := n.structureAt("undo", p); err != nil {
+	f, err := n.structureAt("undo", e.Path)
+	if err != nil {
 		return err
 	}
 	l := f.Lock()
 	defer l.Unlock()
-	if _, _, err := makeFile(ctx, l, e.Rel, model.NewFile{ModTime: time.Now()}, model.Author{Name: e.Decision.By}); err != nil {
-		return model.WrapError("undo", p, err)
+	return n.createAgain(ctx, l, e.Rel, e.ID, model.Author{Name: e.Decision.By})
+}
+
+// createAgain makes the note at rel that has that document, unless it is there or the document
+// is not that of a note that RemoveRejected took away.
+func (n *Consequences) createAgain(ctx context.Context, l *proposal.Locked, rel string, id model.DocID, by model.Author) error {
+	if l.Lookup(rel) != nil {
+		return nil
+	}
+	h, err := l.Store.Load(id)
+	if err != nil {
+		return model.WrapError("undo", l.Path().Join(rel), err)
+	}
+	left, err := note.LeftOf(h)
+	if err != nil {
+		return nil // it is found missing, and what became of it is told
+	}
+	if _, _, err := makeFile(ctx, l, rel, model.NewFile{Data: []byte(left), ModTime: time.Now()}, by); err != nil {
+		return model.WrapError("undo", l.Path().Join(rel), err)
 	}
 	l.Settle(nil)
-	l.Tell(created(p, Restructure{}))
+	l.Tell(created(l.Path().Join(rel), Restructure{}))
 	return nil
 }
 
-// Undo takes back the decision of a journal entry on a proposal; see proposal.Folder.Undo.
-func (n *Consequences) Undo(ctx context.Context, e model.JournalEntry, d model.Decision) (model.Proposal, error) {
-	f, err := n.structureAt("undo", e.Path)
-	if err != nil {
-		return model.Proposal{}, err
+// makeRoomAgain makes what RemoveRejected took away after a rename was rejected: the folder in
+// which the rename showed a note, and the note.
+func (n *Consequences) makeRoomAgain(ctx context.Context, f *proposal.Folder, rec *model.ProposalRecord) error {
+	if rec.Kind != model.ProposedRename {
+		return nil
 	}
-	return f.Undo(ctx, e, d)
+	l := f.Lock()
+	defer l.Unlock()
+	by := model.Author{Name: rec.Author, Session: rec.Session}
+	if l.Lookup(rec.ToDir) == nil {
+		if err := n.makeFolders(ctx, l, l.Path().Join(rec.ToDir), Restructure{By: by}); err != nil {
+			return err
+		}
+	}
+	id, err := l.Store.DocID(model.Path(rec.Rel))
+	if errors.Is(err, fs.ErrNotExist) || rec.Dir {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return n.createAgain(ctx, l, rec.Rel, id, by)
+}
+
+// Undo takes back the decisions of journal entries on proposals of one Folder; see
+// proposal.Folder.Undo.
+func (n *Consequences) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[model.Path]error) {
+	failed = make(map[model.Path]error)
+	f, err := n.structureAt("undo", entries[0].Path)
+	for _, e := range entries {
+		switch {
+		case err != nil:
+			failed[e.Path] = err
+		case e.Decision.Verdict == model.Rejected:
+			if err := n.makeRoomAgain(ctx, f, e.Decision.Proposal); err != nil {
+				failed[e.Path] = err
+			}
+		}
+	}
+	if len(failed) > 0 {
+		return nil, failed
+	}
+	return f.Undo(ctx, entries, d)
 }

@@ -218,9 +218,12 @@ func frontMatterPlan(raw string, changes []model.LinkChange, d model.Decision) p
 	for _, l := range links.Extract(raw) {
 		written := raw[l.TargetOff : l.TargetOff+l.TargetLen]
 		i := slices.IndexFunc(changes, func(c model.LinkChange) bool { return c.Old == written })
-		if l.Off < body && i >= 0 {
+		if l.Off < body && i >= 0 && changes[i].New != written {
 			edits = append(edits, diffwrap.Edit{Off: l.TargetOff, Len: l.TargetLen, New: changes[i].New})
 		}
+	}
+	if len(edits) == 0 {
+		return planner.Plan{}
 	}
 	return planner.Plan{Edits: edits, Decision: &d, FrontMatter: planner.FrontMatterChange(raw[:body], diffwrap.Apply(raw[:body], edits))}
 }

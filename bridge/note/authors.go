@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // This file tells who has touched a note. Whose text it holds does not tell that: all
@@ -57,15 +58,16 @@ func (n *Locked) Gone() {
 	n.cur.Store(nil)
 }
 
-// RetractEmpty takes away the file of a note that an agent made, and in which people have
-// done nothing but decide; model.ErrConflict if it is not that, or not empty.
-func (n *Locked) RetractEmpty(ctx context.Context, from model.Retractor) error {
+// RetractRejected takes away the file of a note that an agent made, in which people have
+// done nothing but decide, and of which they rejected the rest just now; model.ErrConflict if
+// it is not that.
+func (n *Locked) RetractRejected(ctx context.Context, from model.Retractor) error {
 	at := n.node.Place()
 	cur, err := n.load(ctx)
 	if err != nil {
 		return err
 	}
-	if cur.Raw() != "" || n.live != nil || n.isShared() || !n.onlyByAgents() {
+	if n.live != nil || n.isShared() || diffwrap.HasBody(cur.Raw()) || !n.isRejected(cur.Raw()) {
 		return model.ErrConflict
 	}
 	stamp, err := n.unchanged(ctx, cur)
@@ -75,13 +77,35 @@ func (n *Locked) RetractEmpty(ctx context.Context, from model.Retractor) error {
 	return from.Retract(ctx, at.Rel, stamp)
 }
 
-// onlyByAgents says whether an agent made the note, and people have done nothing in it
-// but decide: who changes it as a live document is a person.
-func (d *document) onlyByAgents() bool {
+// isRejected says whether an agent made the note, people have done nothing in it but decide (who
+// changes it as a live document is a person), and the last thing was that they rejected. Front
+// matter that is left must be of a note of which nobody ever accepted anything.
+func (d *document) isRejected(left string) bool {
 	h, err := d.store.Load(d.id)
-	return err == nil && len(h.Records) > 0 && h.Records[0].Created && h.All(func(r *model.Record) bool {
-		return r.Decision != nil || r.Author != "" && !r.Ahead
+	if err != nil || len(h.Records) == 0 || !h.Records[0].Created {
+		return false
+	}
+	last := h.Records[len(h.Records)-1].Decision
+	return last != nil && last.Verdict == model.Rejected && h.All(func(r *model.Record) bool {
+		if r.Decision != nil {
+			return left == "" || r.Decision.Verdict == model.Rejected || r.Decision.Verdict == model.Undone
+		}
+		return r.Author != "" && !r.Ahead
 	})
+}
+
+// LeftOf is the text that a document ended with whose file was taken away by RetractRejected,
+// as far as its history tells; model.ErrConflict if it is another's.
+func LeftOf(h model.History) (raw string, err error) {
+	doc, err := replay(h.Records)
+	if err != nil {
+		return "", err
+	}
+	raw = doc.Text(contentsName).String()
+	if len(h.Records) == 0 || diffwrap.HasBody(raw) || raw != "" && !h.Records[0].Created {
+		return "", model.ErrConflict
+	}
+	return raw, nil
 }
 
 // onlyBy is the note's current version and its stamp if its authors, and nobody else,

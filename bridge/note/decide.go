@@ -22,6 +22,21 @@ func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestio
 	return list, err
 }
 
+// Threads lists the suggestions and the threads of comments of the note, which is shown or was at p.
+func (n *Note) Threads(ctx context.Context, p model.Path) ([]model.Suggestion, []model.Thread, error) {
+	l := n.Lock()
+	defer l.Unlock()
+	cur, err := l.load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, x, err := l.Suggestions(p, cur)
+	if err != nil {
+		return nil, nil, err
+	}
+	return list, x.Threads(p, list), nil
+}
+
 // Suggestions lists the suggestions of cur, the current version, as they are laid out.
 func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggestion, *attribution.Layout, error) {
 	x, err := n.layout(cur)

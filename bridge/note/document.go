@@ -141,7 +141,9 @@ func (d *document) open(at Place, raw string) ([]model.Record, error) {
 	if have == raw {
 		return nil, nil
 	}
-	return []model.Record{changeDoc(d.doc, have, textmerge.SavedEdits(have, raw), sourceOrigin{})}, nil
+	rec := changeDoc(d.doc, have, textmerge.SavedEdits(have, raw), sourceOrigin{})
+	rec.Found = d.kept > 0
+	return []model.Record{rec}, nil
 }
 
 // carryOut makes a plan's edits in doc, which is in the state raw, and returns the record of

@@ -62,7 +62,9 @@ func (n *Locked) recover(ctx context.Context, at Place) error {
 	held := lastHeld(states, n.source, file.Raw())
 	interrupted := isInterrupted(states, stamp) || held.Raw() == file.Raw()
 	if !interrupted && held == head {
-		return n.keep(at, model.SumOf(file.Raw()), []model.Record{changeDoc(n.doc, head.Raw(), textmerge.SavedEdits(head.Raw(), file.Raw()), sourceOrigin{})})
+		rec := changeDoc(n.doc, head.Raw(), textmerge.SavedEdits(head.Raw(), file.Raw()), sourceOrigin{})
+		rec.Found = true
+		return n.keep(at, model.SumOf(file.Raw()), []model.Record{rec})
 	}
 	n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
 	n.set.o.Logger.Info("changes that a crash has kept from the file are put into it", model.LogPath, string(at.Path))
@@ -124,22 +126,21 @@ func statesOf(h model.History) ([]state, *ycrdt.Doc, error) {
 func rawState(text *ycrdt.Text) *model.Version { return model.RawVersion(text.String(), text.Runs()) }
 
 // lastHeld is the newest text that the file has held before somebody saved what it holds now.
-// The last save may have been interrupted before the file got its text.
+// A save may have been interrupted before the file got its text, or a power cut has torn it and the
+// file is again what it was before. Of a save before the last one the source tells the latter alone.
 func lastHeld(states []state, source model.Source, now string) *model.Version {
 	saves := 0
 	for i := len(states) - 1; i > 0; i-- {
 		s := states[i]
-		if s.save != nil {
-			saves++
-		}
-		if !s.inFile {
+		if s.save == nil {
+			if s.inFile {
+				return s.version
+			}
 			continue
 		}
-		if s.save == nil || saves > 1 {
-			return s.version
-		}
+		saves++
 		switch placed, known := wasPlaced(source, *s.save); {
-		case placed:
+		case placed, !known && saves > 1:
 			return s.version
 		case !known: // a power cut has taken what would tell
 			return textmerge.Nearest([]*model.Version{lastHeld(states[:i], source, now), s.version}, (*model.Version).Raw, now)

@@ -10,33 +10,39 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// SuggestionIndex is what a follower keeps current for Suggestions: the notes
-// that have any.
-type SuggestionIndex struct {
-	of func(context.Context, model.Path, *model.Version) ([]model.Suggestion, error)
-
-	mu    sync.Mutex // protects the following
-	notes map[model.Path][]model.Suggestion
+// Marked is what stands in a note for people to decide on and to answer.
+type Marked struct {
+	Suggestions []model.Suggestion
+	Threads     []model.Thread
 }
 
-// NewSuggestionIndex is an empty index; of lists the suggestions of a note.
-func NewSuggestionIndex(of func(context.Context, model.Path, *model.Version) ([]model.Suggestion, error)) *SuggestionIndex {
-	return &SuggestionIndex{of: of, notes: make(map[model.Path][]model.Suggestion)}
+// SuggestionIndex is what a follower keeps current for Suggestions and Threads: the notes
+// that have any.
+type SuggestionIndex struct {
+	of func(context.Context, model.Path, *model.Version) (Marked, error)
+
+	mu    sync.Mutex // protects the following
+	notes map[model.Path]Marked
+}
+
+// NewSuggestionIndex is an empty index; of lists the suggestions and threads of a note.
+func NewSuggestionIndex(of func(context.Context, model.Path, *model.Version) (Marked, error)) *SuggestionIndex {
+	return &SuggestionIndex{of: of, notes: make(map[model.Path]Marked)}
 }
 
 func (x *SuggestionIndex) add(model.Path) {}
 
 func (x *SuggestionIndex) set(ctx context.Context, p model.Path, v *model.Version) error {
-	list, err := x.of(ctx, p, v)
+	marked, err := x.of(ctx, p, v)
 	if err != nil {
 		return err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(list) == 0 {
+	if len(marked.Suggestions)+len(marked.Threads) == 0 {
 		delete(x.notes, p)
 	} else {
-		x.notes[p] = list
+		x.notes[p] = marked
 	}
 	return nil
 }
@@ -44,31 +50,32 @@ func (x *SuggestionIndex) set(ctx context.Context, p model.Path, v *model.Versio
 func (x *SuggestionIndex) remove(p model.Path) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	maps.DeleteFunc(x.notes, func(q model.Path, _ []model.Suggestion) bool { return p.Contains(q) })
+	maps.DeleteFunc(x.notes, func(q model.Path, _ Marked) bool { return p.Contains(q) })
 }
 
 func (x *SuggestionIndex) rename(oldPath, newPath model.Path) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	moved := make(map[model.Path][]model.Suggestion)
-	for q, list := range x.notes {
+	moved := make(map[model.Path]Marked)
+	for q, marked := range x.notes {
 		if !oldPath.Contains(q) {
 			continue
 		}
 		to := newPath + q[len(oldPath):]
-		moved[to] = attribution.Renamed(list, to)
+		moved[to] = Marked{attribution.Renamed(marked.Suggestions, to), attribution.RenamedThreads(marked.Threads, to)}
 		delete(x.notes, q)
 	}
 	maps.Copy(x.notes, moved)
 }
 
-func (x *SuggestionIndex) Below(under model.Path) []model.Suggestion {
+// Below is what stands in the notes at or below under, in the order of their paths.
+func (x *SuggestionIndex) Below(under model.Path) (all Marked) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var all []model.Suggestion
 	for _, p := range slices.Sorted(maps.Keys(x.notes)) {
 		if under.Contains(p) {
-			all = append(all, x.notes[p]...)
+			all.Suggestions = append(all.Suggestions, x.notes[p].Suggestions...)
+			all.Threads = append(all.Threads, x.notes[p].Threads...)
 		}
 	}
 	return all

@@ -58,6 +58,7 @@ type Heading struct {
 type Task struct {
 	Line int
 	Done bool   // there is something in the box
+	Box  string // what is in it: " ", "x", "-", ...
 	Text string // behind the box, to the end of the line
 	Tags []string
 }
@@ -156,7 +157,7 @@ func (s *scanner) task(n *ast.ListItem) {
 	lines.Append(at)
 	own.tags(lines)
 	s.o.Tasks = append(s.o.Tasks, Task{
-		Line: s.lineAt(at.Start), Done: m[1] != " ", Text: strings.TrimSpace(line[len("[")+len(m[1])+len("]"):]), Tags: own.o.Tags,
+		Line: s.lineAt(at.Start), Done: m[1] != " ", Box: strings.Clone(m[1]), Text: strings.TrimSpace(line[len("[")+len(m[1])+len("]"):]), Tags: own.o.Tags,
 	})
 }
 

@@ -3,6 +3,7 @@ package outline
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -35,8 +36,16 @@ func (e *SectionError) Error() string {
 	return fmt.Sprintf("there is no section %q", e.Name)
 }
 
-// SectionOf finds a section of a note by its heading ("Plan", or "## Plan" for one of that level; case does not
-// matter) or by its block id ("^abc"). The error is a *SectionError.
+// onLine is what is put behind a heading to tell it from others that read alike.
+var onLine = regexp.MustCompile(`^(.*\S) \(line ([1-9]\d*)\)$`)
+
+// Address returns the heading as SectionOf takes it, whatever other headings there are.
+func (h Heading) Address() string {
+	return fmt.Sprintf("%s %s (line %d)", strings.Repeat("#", h.Level), h.Text, h.Line)
+}
+
+// SectionOf finds a section of a note by its heading ("Plan", "## Plan" for one of that level, or "## Plan (line 7)" for
+// the one on that line; case does not matter) or by its block id ("^abc"). The error is a *SectionError.
 func SectionOf(note, name string) (Section, error) {
 	name = strings.TrimSpace(name)
 	if id, ok := strings.CutPrefix(name, "^"); ok {
@@ -45,15 +54,14 @@ func SectionOf(note, name string) (Section, error) {
 		}
 		return Section{}, &SectionError{Name: name, Have: Of(note).Headings}
 	}
-	title := strings.TrimLeft(name, "#")
-	level := len(name) - len(title)
-	title = strings.TrimSpace(title)
 	headings := Of(note).Headings
 	var found []int
-	for i, h := range headings {
-		if h.Line > 0 && strings.EqualFold(h.Text, title) && (level == 0 || level == h.Level) {
-			found = append(found, i)
-		}
+	if m := onLine.FindStringSubmatch(name); m != nil {
+		line, _ := strconv.Atoi(m[2]) // a number that is too large is that of no line
+		found = named(headings, m[1], line)
+	}
+	if len(found) == 0 {
+		found = named(headings, name, 0)
 	}
 	if len(found) != 1 {
 		e := &SectionError{Name: name, Have: headings}
@@ -72,6 +80,19 @@ func SectionOf(note, name string) (Section, error) {
 		}
 	}
 	return sectionAt(note, starts[h.Line-1], to), nil
+}
+
+// named returns the indices of the headings with that name, on that line unless it is 0.
+func named(headings []Heading, name string, line int) (found []int) {
+	title := strings.TrimLeft(name, "#")
+	level := len(name) - len(title)
+	title = strings.TrimSpace(title)
+	for i, h := range headings {
+		if h.Line > 0 && strings.EqualFold(h.Text, title) && (level == 0 || level == h.Level) && (line == 0 || line == h.Line) {
+			found = append(found, i)
+		}
+	}
+	return found
 }
 
 func sectionAt(note string, from, to int) Section {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
@@ -20,7 +22,7 @@ func TestTasks(t *testing.T) {
 		t.Error("a task has the tags of its note's properties, and no others")
 	}
 	got := fmt.Sprintf("%+v", o.Tasks)
-	want := "[{Line:4 Done:false Text:one #x Tags:[x]} {Line:5 Done:true Text:two Tags:[]} {Line:7 Done:true Text:three Tags:[]} {Line:8 Done:false Text:four Tags:[]} {Line:14 Done:true Text:five Tags:[]} {Line:16 Done:false Text: Tags:[]}]"
+	want := "[{Line:4 Done:false Box:  Text:one #x Tags:[x]} {Line:5 Done:true Box:x Text:two Tags:[]} {Line:7 Done:true Box:/ Text:three Tags:[]} {Line:8 Done:false Box:  Text:four Tags:[]} {Line:14 Done:true Box:X Text:five Tags:[]} {Line:16 Done:false Box:  Text: Tags:[]}]"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -36,6 +38,12 @@ func TestSectionOf(t *testing.T) {
 		{"^intro", "Intro. ^intro\n", ""},
 		{"^two", "- two ^two\n  - nested\n", ""},
 		{"^table", "| a |\n|---|\n| b |\n\n^table\n", ""},
+		{"## Plan (line 8)", sections[strings.Index(sections, "## Plan"):strings.Index(sections, "## Log")], ""},
+		{"plan (line 25)", "## Plan\nx\n", ""},
+		{"# Plan (line 25)", "", `there is no section "# Plan (line 25)"`},
+		{"Plan (line 9)", "", `there is no section "Plan (line 9)"`},
+		{"Plan (line 0)", "", `there is no section "Plan (line 0)"`},
+		{"Plan (line 99999999999999999999)", "", `there is no section "Plan (line 99999999999999999999)"`},
 		{"Plan", "", `there are 2 sections "Plan"`},
 		{"# Log", "", `there is no section "# Log"`},
 		{"^none", "", `there is no section "^none"`},
@@ -97,6 +105,22 @@ func TestAppend(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Every heading has an address that finds it, whatever headings there are beside it.
+func TestAddresses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"# A", "## A", "# B (line 3)", "B", "===", "", "## A (line 1)", "> # A", "- x", "###"}), 1, 12).Draw(t, "lines")
+		note := strings.Join(lines, "\n")
+		for _, h := range outline.Of(note).Headings {
+			if h.Line == 0 {
+				continue
+			}
+			if s, err := outline.SectionOf(note, h.Address()); err != nil || s.Line != h.Line {
+				t.Fatalf("%q of %q: got line %d and %v, want line %d", h.Address(), note, s.Line, err, h.Line)
+			}
+		}
+	})
 }
 
 func TestSectionsAreLinear(t *testing.T) {

@@ -205,7 +205,16 @@ type GoneError struct{ Owner Info }
 
 func (e *GoneError) Error() string { return fmt.Sprintf("%v has ended; start it again", e.Owner) }
 
+// Download gives the bytes of an answer to read, with their number.
+func (c *Client) Download(ctx context.Context, path string, query url.Values, read func(size int64, body io.Reader) error) error {
+	return c.answered(ctx, http.MethodGet, path, query, nil, func(resp *http.Response) error { return read(resp.ContentLength, resp.Body) })
+}
+
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body []byte, v any) error {
+	return c.answered(ctx, method, path, query, body, func(resp *http.Response) error { return json.NewDecoder(resp.Body).Decode(v) })
+}
+
+func (c *Client) answered(ctx context.Context, method, path string, query url.Values, body []byte, take func(*http.Response) error) error {
 	return c.attended(ctx, func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, method, c.address(path, query), bytes.NewReader(body))
 		if err != nil {
@@ -222,7 +231,7 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 		if resp.StatusCode != http.StatusOK {
 			return c.refusal(resp)
 		}
-		return json.NewDecoder(resp.Body).Decode(v)
+		return take(resp)
 	})
 }
 

@@ -60,7 +60,7 @@ func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion
 	d.Runs = p.runs(parts)
 	edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), edits)
 	raw := diffwrap.Apply(cur.Raw(), edits)
-	d.Emptied = raw == ""
+	d.Emptied = !diffwrap.HasBody(raw)
 	return Plan{Edits: edits, Decision: &d}
 }
 
@@ -131,11 +131,7 @@ func (p *decider) isOlder(m *model.MadeMark, c diffwrap.Span) (older bool) {
 	if m == nil || len(m.Older) == 0 {
 		return false
 	}
-	p.eachUnit(c, func(r model.IDRun) {
-		older = older || slices.ContainsFunc(m.Older, func(o model.IDRun) bool {
-			return o.Client == r.Client && o.Clock < r.Clock+r.Len && r.Clock < o.Clock+o.Len
-		})
-	})
+	p.eachUnit(c, func(r model.IDRun) { older = older || p.IsOlder(m, r) })
 	return older
 }
 

@@ -90,7 +90,7 @@ func resolvedDecision(d *model.Decision, before, after attribution.Units) *model
 	named.Runs, named.Revived = nil, nil
 	for _, r := range d.Runs {
 		u := before
-		if r.Role == model.TypedInstead {
+		if r.Role == model.TypedInstead || r.Role == model.Remarked {
 			u = after
 		}
 		named.Runs = append(named.Runs, resolvedRun(r, u)...)

@@ -22,6 +22,7 @@ var (
 	ErrNoteGone      = errors.New("cannot be taken back: the note is gone; its text is in 'relayfs suggestions log --json'")
 	errOldRecord     = errors.New("cannot be taken back: an older relayfs decided it, and the note has changed since; its text is in 'relayfs suggestions log --json'")
 	errMatterChanged = errors.New("cannot be taken back: people have changed that front matter since; what it was is in 'relayfs suggestions log --json'")
+	errRemarkChanged = errors.New("cannot be taken back: the comment has been changed or taken out since; take it out with 'relayfs suggestions resolve'")
 	errNotReadBack   = errors.New("cannot be taken back: with what the note says now, it would be read as something else")
 )
 

@@ -17,6 +17,9 @@ func (t *takeback) plan() (Plan, error) {
 	if !t.mattersAreThere() {
 		return Plan{}, Refuse(errMatterChanged)
 	}
+	if !t.remarksAreThere() {
+		return Plan{}, Refuse(errRemarkChanged)
+	}
 	wants, changed := t.wants()
 	p := printer{takeback: t, wants: wants, made: make(map[int]*model.MadeMark)}
 	p.print()
@@ -48,6 +51,29 @@ func (t *takeback) mattersAreThere() bool {
 		}
 	}
 	return there
+}
+
+// remarksAreThere says whether a comment that was written stands there whole, and nothing else in it.
+func (t *takeback) remarksAreThere() bool {
+	comments := make(map[string]bool) // what stands where one was written
+	text, end := "", -1
+	for _, x := range t.items {
+		if x.gone || x.run < 0 || t.runs[x.run].Role != model.Remarked {
+			continue
+		}
+		if x.off != end {
+			text = ""
+		}
+		text, end = text+x.text, x.off+len(x.text)
+		comments[text] = x.kind == furnitureItem
+	}
+	wrote := ""
+	for _, r := range t.runs {
+		if r.Role == model.Remarked {
+			wrote += r.Text
+		}
+	}
+	return wrote == "" || comments[wrote]
 }
 
 // want is what is to become of an item.
@@ -88,7 +114,7 @@ func (t *takeback) wants() (list []want, changed bool) {
 				one := x
 				one.id, one.first = x.id.Part(part.Clock-x.first.Clock, part.Len), part
 				w := t.wantGone(one)
-				changed = changed || w.shown && (w.kind == contentItem || run(w) == model.RejectedComment)
+				changed = changed || w.shown && (w.kind == contentItem || run(w) == model.RejectedComment || run(w) == model.ResolvedComment)
 				list = append(list, w)
 			})
 		})
@@ -104,7 +130,7 @@ func (t *takeback) wants() (list []want, changed bool) {
 		}
 	}
 	for i := range list { // what went with a suggestion comes back with it
-		if w := &list[i]; w.revived && w.kind == furnitureItem && !back[t.marks[t.runs[w.run].Mark].Item] {
+		if w := &list[i]; w.revived && w.kind == furnitureItem && run(*w) != model.ResolvedComment && !back[t.marks[t.runs[w.run].Mark].Item] {
 			w.shown, w.revived = false, false
 		}
 	}
@@ -117,6 +143,9 @@ func (t *takeback) wantLive(x item) want {
 	w := want{item: x, shown: true, key: noMark}
 	if x.kind == furnitureItem && x.run >= 0 && t.runs[x.run].Role == model.RejectedDeletion { // a comment that was to go
 		w.kind, w.o, w.a, x.o, x.a = contentItem, true, true, true, true
+	}
+	if x.run >= 0 && t.runs[x.run].Role == model.Remarked {
+		w.shown, w.changed = false, true
 	}
 	if w.kind != contentItem {
 		return w
@@ -164,7 +193,7 @@ func (t *takeback) wantGone(x item) want {
 	run := t.runs[x.run]
 	o, a := x.state.shown()
 	switch run.Role {
-	case model.TypedInstead:
+	case model.TypedInstead, model.Remarked:
 	case model.AcceptedComment:
 		t.away(w.text, deletedByPeople)
 	case model.AcceptedAddition, model.RejectedDeletion:
@@ -181,7 +210,8 @@ func (t *takeback) wantGone(x item) want {
 			t.d.Runs = append(t.d.Runs, model.DecidedRun{At: x.id, Role: model.Covered})
 			return w
 		}
-		if run.Role == model.TakenAlong || run.Role == model.TakenAlongOlder || run.Role == model.RejectedComment {
+		switch run.Role {
+		case model.TakenAlong, model.TakenAlongOlder, model.RejectedComment, model.ResolvedComment:
 			w.kind, w.shown, w.revived = furnitureItem, true, true
 			return w
 		}

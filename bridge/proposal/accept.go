@@ -2,6 +2,7 @@ package proposal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,8 @@ type accepting struct {
 // all accepts proposals in whatever order is possible, and tells for each what went
 // wrong, if anything.
 func (a accepting) all(ctx context.Context, left []*tree.Proposal) map[*tree.Proposal]error {
-	failed := make(map[*tree.Proposal]error)
+	failed := a.hopeless(left)
+	left = slices.DeleteFunc(slices.Clone(left), func(p *tree.Proposal) bool { return failed[p] != nil })
 	asides := 0
 	for len(left) > 0 {
 		var waiting []*tree.Proposal
@@ -46,6 +48,22 @@ func (a accepting) all(ctx context.Context, left []*tree.Proposal) map[*tree.Pro
 			}
 		}
 		left = waiting
+	}
+	a.giveNamesBack(ctx, a.Pending())
+	return failed
+}
+
+// hopeless are those that are known to fail, whatever the order. For those nothing is moved aside.
+func (a accepting) hopeless(list []*tree.Proposal) map[*tree.Proposal]error {
+	failed := make(map[*tree.Proposal]error)
+	left := slices.DeleteFunc(slices.Clone(list), func(p *tree.Proposal) bool {
+		if p.Record().Stale && !a.force {
+			failed[p] = model.ErrStale
+		}
+		return failed[p] != nil
+	})
+	for _, p := range tree.Blocked(a.Folder, left) {
+		failed[p] = a.inTheWay(cmp.Or(p.Node.State().ShownRel, p.Node.Place().Rel))
 	}
 	return failed
 }
@@ -140,7 +158,7 @@ func (a accepting) stepAside(ctx context.Context, waiting []*tree.Proposal) bool
 		}
 		st := p.Node.State()
 		occupant := st.Dir.InSource(st.Name)
-		i := slices.IndexFunc(waiting, func(q *tree.Proposal) bool { return q.Node == occupant && q.Record().Kind == model.ProposedRename })
+		i := slices.IndexFunc(waiting, func(q *tree.Proposal) bool { return q.Node == occupant && q.Record().Kind != model.ProposedFile })
 		if i < 0 {
 			continue
 		}
@@ -154,14 +172,36 @@ func (a accepting) stepAside(ctx context.Context, waiting []*tree.Proposal) bool
 }
 
 func (l *Locked) moveAside(ctx context.Context, p *tree.Proposal) error {
-	to := tree.Aside(p.Node)
+	return l.moveVia(ctx, p, tree.Aside(p.Node))
+}
+
+// giveNamesBack moves those that were moved aside, and still wait, back to their names if these
+// are free.
+func (l *Locked) giveNamesBack(ctx context.Context, list []*tree.Proposal) {
+	for _, p := range list {
+		to, ok := p.BackTo()
+		if !ok {
+			continue
+		}
+		if err := l.moveVia(ctx, p, to); err != nil {
+			l.log.Warn("what gave way to another note keeps its new name", model.LogPath, string(p.Node.Place().Path), model.LogErr, err)
+		}
+	}
+}
+
+// moveVia moves what is proposed to be renamed to another name in its folder, and leaves the
+// proposal as it is otherwise.
+func (l *Locked) moveVia(ctx context.Context, p *tree.Proposal, to tree.Target) error {
 	rec := p.Record()
 	rec.Via = to.Rel()
 	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
 		return err
 	}
 	err := l.moveSource(ctx, p.Node, rec.Rel, rec.Via, to)
-	if err != nil {
+	if err == nil {
+		rec.MovedVia()
+		p.Update(func(r *model.ProposalRecord) { r.Aside = rec.Aside })
+	} else {
 		err = errors.Join(err, l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{p.Kept()}}))
 	}
 	l.Settle(nil)
@@ -174,13 +214,14 @@ func (a accepting) remove(ctx context.Context, p *tree.Proposal) error {
 		return a.inTheWay(holds[0].Place().Rel)
 	}
 	var old []byte
+	var stamp model.Stamp
 	var doc model.DocID
 	if (n.Kind == model.KindNote || n.Kind == model.KindFile) && st.Size <= model.MaxNote {
-		data, _, err := a.Source.Read(ctx, st.Rel)
+		data, is, err := a.Source.Read(ctx, st.Rel)
 		if err != nil {
 			return err
 		}
-		old = append([]byte{}, data...)
+		old, stamp = append([]byte{}, data...), is
 		if n.Kind == model.KindNote {
 			doc, _ = a.Store.DocID(model.Path(st.Rel)) // without it, its authors are not known when it comes back
 		}
@@ -188,7 +229,7 @@ func (a accepting) remove(ctx context.Context, p *tree.Proposal) error {
 	p.Update(func(rec *model.ProposalRecord) {
 		rec.Link = st.Link
 		if old != nil {
-			rec.Old, rec.Doc = old, doc
+			rec.Old, rec.Doc, rec.Stamp = old, doc, stamp
 		}
 	})
 	return a.carryOut(p, func() error {

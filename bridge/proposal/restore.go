@@ -3,6 +3,7 @@ package proposal
 import (
 	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -55,10 +56,12 @@ func (f *Folder) restore(ctx context.Context) error {
 	}
 	l := f.Lock()
 	defer l.Unlock()
+	slices.SortStableFunc(recs, func(a, b model.ProposalRecord) int { return a.Time.Compare(b.Time) })
 	l.Overlay(recs)
 	for _, p := range l.Pending() {
 		l.noticeChange(ctx, p.Node)
 	}
+	l.giveNamesBack(ctx, l.Pending())
 	l.Settle(nil)
 	l.told = nil
 	return nil
@@ -74,7 +77,8 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 			if err := f.Store.Rename(model.Path(rec.Rel), model.Path(rec.Via)); err != nil {
 				return nil, err
 			}
-			rec.Rel = rec.Via
+			rec.MovedVia()
+			f.syncNames(ctx, rec)
 		}
 		d := rec.Accepting
 		if d == nil && rec.Via == "" {

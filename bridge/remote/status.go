@@ -38,7 +38,7 @@ func (s *Source) SyncStatus() bridge.SyncStatus {
 	state, locked, problems := s.schedule.State(), s.set.Access.Locked(), s.problems.All()
 	st := bridge.SyncStatus{
 		Server: s.o.Address.String(), Connected: state.Connected, Unsent: max(before, state.Unsent) + unentered,
-		Unfetched: state.Notes - state.Fetched, ReadOnly: locked != nil, Hidden: s.listing.HiddenPaths(), Synced: state.Synced,
+		Unfetched: state.Notes - state.Fetched, Queued: state.Queued, ReadOnly: locked != nil, Hidden: s.listing.HiddenPaths(), Synced: state.Synced,
 	}
 	if err := s.server.Costs(); err != nil {
 		st.Warnings = append(st.Warnings, s.o.Address.Explain(err))

@@ -32,6 +32,10 @@ type Outcome struct {
 	// Older is the next older batch that an Undo can take back, if it could take back
 	// nothing of its own.
 	Older string
+
+	// notes are those of which something was rejected, and folders those in which something
+	// was to be that was rejected.
+	notes, folders []*tree.Node
 }
 
 // decideAtOnce is how many notes are decided at the same time. Each one waits for
@@ -77,6 +81,7 @@ func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict
 	if len(chosen) > 0 {
 		r.decideProposals(ctx, chosen, d, by, stale, &out)
 	}
+	r.names.RemoveRejected(ctx, out.notes, out.folders)
 	out.sort()
 	return out, ctx.Err()
 }
@@ -120,6 +125,13 @@ func (r *Review) decideSuggestions(
 }
 
 func (r *Review) decideNotes(ctx context.Context, byNote map[model.Path][]string, d model.Decision, by model.Author, out *Outcome) {
+	if d.Verdict == model.Rejected {
+		for p := range byNote {
+			if x, err := r.tree.Find("decide", p); err == nil {
+				out.notes = append(out.notes, x)
+			}
+		}
+	}
 	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) { return r.decideNote(ctx, p, byNote[p], "", d, by) })
 }
 
@@ -170,7 +182,7 @@ func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, tex
 		wanted[id] = true
 	}
 	var chosen []model.Suggestion
-	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
+	_, err = n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
 		all, x, err := l.Suggestions(p, cur)
 		if err != nil {
 			return planner.Plan{}, err
@@ -185,11 +197,12 @@ func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, tex
 				return planner.Plan{}, err
 			}
 		}
-		return planner.Decide(cur, x, chosen, d, instead), nil
+		plan := planner.Decide(cur, x, chosen, d, instead)
+		if d.Verdict == model.Changed {
+			plan.Decision.Items[0].Instead = &text
+		}
+		return plan, nil
 	}})
-	if res.Changed && d.Verdict == model.Rejected && res.Version.Raw() == "" {
-		r.names.RemoveRejected(ctx, p)
-	}
 	return chosen, err
 }
 
@@ -262,6 +275,11 @@ func (r *Review) decideProposals(ctx context.Context, chosen map[*proposal.Folde
 				out.Failed[p.Public().Path] = cmp.Or(f.Locked(), model.ErrOffline)
 			}
 			continue
+		}
+		for _, p := range list {
+			if st := p.Node.State(); d.Verdict == model.Rejected && st.Dir != nil {
+				out.notes, out.folders = append(out.notes, p.Node), append(out.folders, st.Dir)
+			}
 		}
 		done := f.Decide(ctx, list, d, stale)
 		for _, p := range done.Proposals {

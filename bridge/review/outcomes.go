@@ -76,7 +76,7 @@ func vanished(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 // decisionOn finds the newest decision on s that was made after since.
 func decisionOn(journal []model.JournalEntry, p model.Path, since *model.Version, s diffwrap.Suggestion) (*model.Decision, *model.Decided) {
 	for _, e := range journal {
-		if e.Path != p || e.Decision == nil || e.Decision.Verdict == model.Undone || e.Time.Before(since.ModTime().Add(-clockSlack)) {
+		if e.Path != p || e.Decision == nil || e.Decision.Verdict == model.Undone || e.Decision.Verdict == model.Commented || e.Time.Before(since.ModTime().Add(-clockSlack)) {
 			continue
 		}
 		i := slices.IndexFunc(e.Decision.Items, func(d model.Decided) bool {

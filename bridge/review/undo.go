@@ -159,26 +159,18 @@ func (r *Review) takeBack(ctx context.Context, journal, entries []model.JournalE
 	r.undoProposals(ctx, proposals, by, out)
 }
 
-// undoProposals takes back decisions on proposals, the newest first, again as long as one
-// that was taken back may have made room for another.
-func (r *Review) undoProposals(ctx context.Context, left []model.JournalEntry, by model.Author, out *Outcome) {
+// undoProposals takes back decisions on proposals of one batch, those of each Folder together.
+func (r *Review) undoProposals(ctx context.Context, entries []model.JournalEntry, by model.Author, out *Outcome) {
 	ctx = context.WithoutCancel(ctx)
-	for again := true; again && len(left) > 0; {
-		again = false
-		var waiting []model.JournalEntry
-		for _, e := range left {
-			pub, err := r.names.Undo(ctx, e, model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: e.Decision.Batch})
-			if err != nil {
-				out.Failed[e.Path] = err
-				waiting = append(waiting, e)
-				continue
-			}
-			delete(out.Failed, e.Path)
-			out.Proposals = append(out.Proposals, pub)
-			out.Notes++
-			again = true
-		}
-		left = waiting
+	byFolder := make(map[string][]model.JournalEntry)
+	for _, e := range entries {
+		byFolder[e.Folder] = append(byFolder[e.Folder], e)
+	}
+	for _, list := range byFolder {
+		again, failed := r.names.Undo(ctx, list, model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: list[0].Decision.Batch})
+		out.Proposals = append(out.Proposals, again...)
+		out.Notes += len(again)
+		maps.Copy(out.Failed, failed)
 	}
 }
 

@@ -2,41 +2,42 @@ package tree
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
-
-// homing are the nodes that go home together, each with the proposal that had it shown
-// elsewhere.
-type homing map[*Node]*Proposal
 
 // Stranded are those of the proposals that cannot be taken away, even if all the others
 // are: the home of what they are about is taken.
 func (f *Folder) Stranded(list []*Proposal) (stranded []*Proposal) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	h := homingOf(list)
-	for again := true; again; {
-		again = false
-		for n, p := range h {
-			if !h.canGo(n) {
-				stranded = append(stranded, p)
-				delete(h, n)
-				again = true
-			}
-		}
-	}
-	return stranded
+	return asShown.stranded(homes(list), list)
 }
 
-func homingOf(list []*Proposal) homing {
-	h := make(homing)
+// Blocked are those of the proposals that the source cannot follow, even if it follows all the
+// others: something else has the name, or is in the folder that is to go.
+func Blocked(f *Folder, list []*Proposal) (blocked []*Proposal) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	to := make(placing)
 	for _, p := range list {
 		if p.rec.Kind != model.ProposedFile {
-			h[p.Node] = p
+			to[p.Node] = home{p.Node.parent, p.Node.name}
 		}
 	}
-	return h
+	return inSource.stranded(to, list)
+}
+
+// homes are where the source has what the proposals have shown elsewhere.
+func homes(list []*Proposal) placing {
+	to := make(placing)
+	for _, p := range list {
+		if p.rec.Kind != model.ProposedFile {
+			to[p.Node] = *p.Node.home
+		}
+	}
+	return to
 }
 
 // GoHome takes proposals away, none of which is Stranded: what was shown elsewhere is shown
@@ -44,7 +45,7 @@ func homingOf(list []*Proposal) homing {
 func (f *Folder) GoHome(list []*Proposal) []model.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	events := homingOf(list).goHome()
+	events := homes(list).show()
 	for _, p := range list {
 		f.withdraw(p)
 		switch n := p.Node; {
@@ -59,68 +60,6 @@ func (f *Folder) GoHome(list []*Proposal) []model.Event {
 	return events
 }
 
-// canGo says whether n can be shown at home once all of h are: the name
-// is free, and the folder is shown, and not in n.
-func (h homing) canGo(n *Node) bool {
-	at := *n.home
-	if guest := at.parent.children[at.name]; guest != nil && h[guest] == nil {
-		return false
-	}
-	passed := map[*Node]bool{n: true}
-	for d := at.parent; ; {
-		if passed[d] {
-			return false // it would be in itself, or in a circle of others
-		}
-		passed[d] = true
-		up := d.parent
-		if h[d] != nil {
-			up = d.home.parent
-		}
-		if up == nil {
-			return d.Folder == nil // the root; else a folder that is to be deleted
-		}
-		d = up
-	}
-}
-
-func (h homing) goHome() []model.Event {
-	var events []model.Event
-	if len(h) == 1 {
-		for n := range h {
-			if n.shown() {
-				return []model.Event{n.move(n.home.parent, n.home.name)}
-			}
-		}
-	}
-	for n := range h {
-		if n.shown() {
-			events = append(events, n.event(model.EventRemoved))
-		}
-	}
-	for n := range h {
-		n.hide()
-	}
-	for n := range h {
-		n.show(n.home.parent, n.home.name)
-	}
-	for n := range h {
-		if !h.brings(n) {
-			events = append(events, n.arrival()...)
-		}
-	}
-	return events
-}
-
-// brings says whether n is shown in one of h, whose arrival tells of it.
-func (h homing) brings(n *Node) bool {
-	for d := n.parent; d != nil; d = d.parent {
-		if h[d] != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // Return shows n, which is proposed to be deleted, again, and tells of it.
 func (f *Folder) Return(n *Node) model.Event {
 	f.mu.Lock()
@@ -133,53 +72,120 @@ func (f *Folder) Return(n *Node) model.Event {
 // ErrElsewhere says that what a decision was about has changed too much since.
 var ErrElsewhere = errors.New("cannot be taken back: it is not where the decision left it")
 
-// Decided is what a decision on a proposal was about, as it is now.
+// Decided is a proposal that was decided on, and what it is about as it is now.
 type Decided struct {
+	Rec  model.ProposalRecord
 	Node *Node // nil if it is not there
 	Dir  *Node // where it is to be shown if the decision is taken back, nil if it is not
 }
 
-// FindDecided finds what a decision on the proposal rec was about, and that it can be taken
+// FindAccepted finds what an accepted proposal was about, and that the acceptance can be taken
 // back; ErrElsewhere.
-func (f *Folder) FindDecided(rec *model.ProposalRecord, accepted bool) (Decided, error) {
+func (f *Folder) FindAccepted(rec model.ProposalRecord) (Decided, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	var d Decided
 	at := rec.Rel
-	if accepted && (rec.Kind == model.ProposedRename || at == "") {
+	if rec.Kind == model.ProposedRename || at == "" {
 		at = rec.To()
 	}
+	d := findDecided(f, rec, at)
+	switch n := d.Node; {
+	case rec.Kind == model.ProposedDelete && f.isFree(rec.Rel):
+		return d, nil
+	case rec.Kind == model.ProposedDelete, n == nil, n.virtual():
+	case d.Dir == nil && (rec.Kind == model.ProposedRename || rec.Rel == ""), d.Dir != nil && !d.Dir.shown():
+	case rec.Kind == model.ProposedRename && n.pending == nil && f.isFree(rec.Rel):
+		return d, nil
+	case rec.Kind == model.ProposedFile && n.content == nil:
+		return d, nil
+	}
+	return d, ErrElsewhere
+}
+
+func findDecided(f *Folder, rec model.ProposalRecord, at string) Decided {
+	d := Decided{Rec: rec}
 	if at != "" {
 		d.Node = f.lookup(at)
 	}
 	if rec.Kind == model.ProposedRename || rec.Rel == "" {
-		if d.Dir = f.lookup(rec.ToDir); d.Dir == nil || !d.Dir.shown() {
-			return d, ErrElsewhere
-		}
+		d.Dir = f.lookup(rec.ToDir)
 	}
-	if !d.canBeTakenBack(f, rec, accepted) {
-		return d, ErrElsewhere
-	}
-	return d, nil
+	return d
 }
 
-func (d Decided) canBeTakenBack(f *Folder, rec *model.ProposalRecord, accepted bool) bool {
+// FindRejected finds what rejected proposals were about, those that can be proposed together
+// again, and the others.
+func FindRejected(f *Folder, recs []model.ProposalRecord) (found []Decided, elsewhere []model.ProposalRecord) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	to := make(placing)
+	for _, rec := range recs {
+		d := findDecided(f, rec, rec.Rel)
+		if n := d.Node; rec.Kind != model.ProposedFile && n != nil && n.pending == nil && (d.Dir != nil || rec.Kind == model.ProposedDelete) {
+			to[n] = d.place()
+		}
+		found = append(found, d)
+	}
+	asShown.drop(to)
+	found = slices.DeleteFunc(found, func(d Decided) bool {
+		if to.takes(d) {
+			return false
+		}
+		elsewhere = append(elsewhere, d.Rec)
+		return true
+	})
+	return found, elsewhere
+}
+
+// place is where the proposal shows what it is about.
+func (d Decided) place() home {
+	if d.Dir == nil {
+		return home{}
+	}
+	return home{d.Dir, d.Rec.Name}
+}
+
+// takes says whether the proposal can be made again once all have their places.
+func (to placing) takes(d Decided) bool {
 	n := d.Node
 	switch {
-	case accepted && rec.Kind == model.ProposedDelete:
-		return f.isFree(rec.Rel)
-	case n == nil && rec.Rel == "" && !accepted:
-		return d.Dir.children[rec.Name] == nil
-	case n == nil, n.virtual():
-		return false
-	case rec.Kind == model.ProposedFile && n.content != nil, rec.Kind != model.ProposedFile && n.pending != nil:
-		return false
-	case accepted && rec.Kind == model.ProposedRename:
-		return f.isFree(rec.Rel)
-	case rec.Kind == model.ProposedRename && (d.Dir.children[rec.Name] != nil || d.Dir.isIn(n)):
+	case d.Rec.Kind != model.ProposedFile:
+		return to.has(n)
+	case d.Rec.Rel != "":
+		return n != nil && n.content == nil
+	case d.Dir == nil || !d.Dir.shown():
 		return false
 	}
-	return rec.Kind != model.ProposedDelete || len(n.children) == 0
+	guest := d.Dir.children[d.Rec.Name]
+	return guest == nil || to.has(guest)
+}
+
+// AddRejected shows proposals again that FindRejected has found together and the store has
+// again, and tells of it.
+func AddRejected(f *Folder, found []Decided) (list []*Proposal, events []model.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	to := make(placing)
+	for _, d := range found {
+		if d.Rec.Kind != model.ProposedFile {
+			list = append(list, d.Node.attach(d.Rec))
+			to[d.Node] = d.place()
+		}
+	}
+	events = to.show()
+	for _, d := range found {
+		switch {
+		case d.Rec.Kind != model.ProposedFile:
+		case d.Node != nil:
+			list = append(list, d.Node.attach(d.Rec))
+			events = append(events, d.Node.event(model.EventChanged))
+		default:
+			p := showFile(d.Dir, d.Rec)
+			list = append(list, p)
+			events = append(events, p.Node.event(model.EventCreated))
+		}
+	}
+	return list, events
 }
 
 // isFree says whether the source has nothing at rel, in a folder it has.

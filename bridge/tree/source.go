@@ -9,10 +9,10 @@ import (
 
 // This file takes over what the source has, and has got.
 
-// put adds what a source reports, with missing parents, or brings the node that
-// is there up to date. What is only proposed to be shown there gives way. A path whose
+// put adds what a source has got from an author, with missing parents, or brings the node that
+// is there up to date. A person has no name. What is only proposed to be shown there gives way. A path whose
 // kind changed becomes a new node.
-func (f *Folder) put(e model.SourceEntry) (n *Node, created bool) {
+func (f *Folder) put(e model.SourceEntry, by model.Author) (n *Node, created bool) {
 	dir := f.top
 	rel := e.Rel
 	for {
@@ -20,7 +20,9 @@ func (f *Folder) put(e model.SourceEntry) (n *Node, created bool) {
 		if !more {
 			return f.putChild(dir, elem, e)
 		}
-		dir, _ = f.putChild(dir, elem, model.SourceEntry{Rel: elem, Dir: true, Mode: 0o755})
+		if dir, created = f.putChild(dir, elem, model.SourceEntry{Rel: elem, Dir: true, Mode: 0o755}); created {
+			dir.createdBy = by
+		}
 		rel = rest
 	}
 }
@@ -50,7 +52,7 @@ func (f *Folder) PutAll(entries []model.SourceEntry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, e := range entries {
-		f.put(e)
+		f.put(e, model.Author{})
 	}
 }
 
@@ -59,7 +61,7 @@ func (f *Folder) PutAll(entries []model.SourceEntry) {
 func (f *Folder) Put(e model.SourceEntry, by model.Author) (n *Node, created bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n, created = f.put(e)
+	n, created = f.put(e, by)
 	n.usedBy(by)
 	if e.Dir {
 		n.createdBy = by
@@ -140,7 +142,7 @@ func (f *Folder) PersonMoved(n *Node, newRel string) {
 	defer f.mu.Unlock()
 	parent := f.top
 	if dir := string(model.Path(newRel).Dir()); dir != "" {
-		parent, _ = f.put(model.SourceEntry{Rel: dir, Dir: true, Mode: 0o755})
+		parent, _ = f.put(model.SourceEntry{Rel: dir, Dir: true, Mode: 0o755}, model.Author{})
 	}
 	parent.usedBy(model.Author{})
 	n.usedBy(model.Author{})
@@ -155,7 +157,7 @@ func (f *Folder) PersonMoved(n *Node, newRel string) {
 			f.shift.Done = append(f.shift.Done, n.pending.rec.ID)
 			f.withdraw(n.pending)
 		} else {
-			n.pending.rec.Stale = true
+			n.pending.rec.Stale, n.pending.rec.Aside = true, ""
 		}
 		return
 	}

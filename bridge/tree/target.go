@@ -137,3 +137,16 @@ func Aside(n *Node) Target {
 	at := n.at()
 	return Target{Dir: at.parent, Name: at.parent.freeName(at.name)}
 }
+
+// BackTo is where the source had what the proposal is about before it was moved aside, if that
+// is free. Where it is shown it does not go back to: that is what waits for a person.
+func (p *Proposal) BackTo() (to Target, ok bool) {
+	n := p.Node
+	n.Folder.mu.RLock()
+	defer n.Folder.mu.RUnlock()
+	if p.rec.Aside == "" {
+		return Target{}, false
+	}
+	to = Target{Dir: n.at().parent, Name: p.rec.Aside}
+	return to, to.Dir.inSource(to.Name) == nil && (n.parent != to.Dir || n.name != to.Name)
+}

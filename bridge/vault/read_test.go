@@ -263,6 +263,30 @@ func TestRemoveGoesToTrash(t *testing.T) {
 	}
 }
 
+// What was removed comes back as the file that it was, not as one like it.
+func TestRestore(t *testing.T) {
+	v, p := open(t, vault.Options{})
+	for range 3 { // the same text each time
+		p.Save("dir/N.md", "text")
+		p.check(os.Chtimes(p.path("dir/N.md"), time.Time{}, time.Unix(1000, 0)))
+		p.check(v.Remove(t.Context(), "dir/N.md"))
+	}
+	p.Save("dir/N.md", "text")
+	p.check(os.Chtimes(p.path("dir/N.md"), time.Time{}, time.Unix(2000, 0)))
+	was, err := v.Look("dir/N.md")
+	p.check(err)
+	p.check(v.Remove(t.Context(), "dir/N.md"))
+	wantError(t, "another content", second(v.Restore(t.Context(), "dir/N.md", was.Stamp, []byte("other"))), fs.ErrNotExist)
+	is, err := v.Restore(t.Context(), "dir/N.md", was.Stamp, []byte("text"))
+	if err != nil || !is.Stamp.SameFile(was.Stamp) || is.Stamp.ModTime != was.Stamp.ModTime || p.Content("dir/N.md") != "text" {
+		t.Errorf("brought back %+v, %v, want %+v", is, err, was)
+	}
+	if names, err := os.ReadDir(p.path(".trash")); err != nil || len(names) != 3 {
+		t.Errorf("the trash holds %v, %v, want the three others", names, err)
+	}
+	wantError(t, "a second time", second(v.Restore(t.Context(), "dir/N.md", was.Stamp, []byte("text"))), fs.ErrNotExist)
+}
+
 func TestBadNames(t *testing.T) {
 	v, _ := open(t, vault.Options{})
 	long := strings.Repeat("x", 256)

@@ -1,7 +1,6 @@
 package vault_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,28 +58,6 @@ func TestReplaceKeepsModeAndOwner(t *testing.T) {
 }
 
 func TestReplaceErrorsLeaveTheFile(t *testing.T) {
-	t.Run("no space", func(t *testing.T) {
-		v, p := openDir(t, mountTmpfs(t, "size=64k"), vault.Options{})
-		p.Save("N.md", "one")
-		_, stamp, err := v.Read(t.Context(), "N.md")
-		p.check(err)
-		_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: bytes.Repeat([]byte("x"), 1<<20), ModTime: time.Now()})
-		checkFailed(t, p, err, model.ErrNoSpace)
-		_, err = v.Create(t.Context(), "New.md", model.NewFile{Data: bytes.Repeat([]byte("x"), 1<<20), Mode: 0o644, ModTime: time.Now()})
-		checkFailed(t, p, err, model.ErrNoSpace)
-	})
-	t.Run("read-only disk", func(t *testing.T) {
-		dir := mountTmpfs(t, "size=64k")
-		v, p := openDir(t, dir, vault.Options{})
-		p.Save("N.md", "one")
-		_, stamp, err := v.Read(t.Context(), "N.md")
-		p.check(err)
-		p.check(unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
-		_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
-		checkFailed(t, p, err, model.ErrReadOnly)
-		wantError(t, "mkdir", v.Mkdir(t.Context(), "dir"), model.ErrReadOnly)
-		wantError(t, "remove", v.Remove(t.Context(), "N.md"), model.ErrReadOnly)
-	})
 	t.Run("read-only vault", func(t *testing.T) {
 		v, p := open(t, vault.Options{ReadOnly: true})
 		p.Save("N.md", "one")
@@ -123,21 +100,6 @@ func wantError(t testing.TB, what string, err, want error) {
 	if !errors.Is(err, want) {
 		t.Errorf("%s: error %v, want %v", what, err, want)
 	}
-}
-
-// mountTmpfs mounts a file system of its own, which only root may.
-func mountTmpfs(t *testing.T, options string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := unix.Mount("relayfs-test", dir, "tmpfs", 0, options); err != nil {
-		t.Skipf("tmpfs cannot be mounted: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
-			t.Errorf("unmount %s: %v", dir, err)
-		}
-	})
-	return dir
 }
 
 // save is one way in which programs save a file they have read.

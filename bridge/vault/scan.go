@@ -16,7 +16,7 @@ import (
 // content. Temp files that an earlier process left are dealt with on the way.
 // model.ErrOffline if the vault is missing, or empty after it was not.
 func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
-	root, err := v.folder.Find(v.hadEntries)
+	root, err := v.folder.Find(v.tree.hadEntries)
 	if err != nil {
 		return wrap("scan", v.folder.Path, err)
 	}
@@ -34,8 +34,6 @@ func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	}
 	return ctx.Err()
 }
-
-func (v *Vault) hadEntries() bool { return !v.tree.empty() }
 
 // scan is one walk over the whole vault.
 type scan struct {

@@ -1,8 +1,10 @@
 package vault
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -284,6 +286,61 @@ func (v *Vault) toTrash(p *folder.Place) error {
 	v.syncs.Try(trash)
 	return nil
 }
+
+// Restore brings a file back from the vault's .trash.
+func (v *Vault) Restore(_ context.Context, rel string, stamp model.Stamp, data []byte) (e model.SourceEntry, err error) {
+	err = v.change("restore", func() error {
+		if e, err = v.restore(rel, stamp, data); err == nil {
+			v.tree.wrote(e)
+		}
+		return err
+	}, rel)
+	return e, err
+}
+
+func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.SourceEntry, error) {
+	dir, err := v.folder.OpenDir(folder.Parent(rel))
+	if err != nil {
+		return model.SourceEntry{}, err
+	}
+	defer dir.Close()
+	trash, err := v.folder.OpenDir(folder.Trash)
+	if err != nil {
+		return model.SourceEntry{}, err
+	}
+	defer trash.Close()
+	for name := range swap.Numbered(path.Base(rel)) {
+		info, err := trash.Stat(name)
+		if err != nil {
+			return model.SourceEntry{}, err
+		}
+		if !folder.StampOf(&info).SameFile(stamp) || !holds(trash, name, data) {
+			continue
+		}
+		if err := swap.RenameNew(trash, name, dir, path.Base(rel)); err != nil {
+			return model.SourceEntry{}, err
+		}
+		if err := v.syncs.Sync(dir); err != nil {
+			return model.SourceEntry{}, err
+		}
+		v.syncs.Try(trash)
+		return v.folder.Look(rel)
+	}
+	return model.SourceEntry{}, fs.ErrNotExist
+}
+
+// holds says whether the file name in dir has that content.
+func holds(dir disk.Dir, name string, data []byte) bool {
+	file, err := dir.Open(name, os.O_RDONLY, 0)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	have, err := io.ReadAll(io.NewSectionReader(file, 0, int64(len(data))+1))
+	return err == nil && bytes.Equal(have, data)
+}
+
+var _ model.Restorer = (*Vault)(nil)
 
 // removeFolder removes an empty folder. What a save there has displaced is in it for
 // a moment after the save has returned (swap.settle), and is waited for.

@@ -121,10 +121,10 @@ func (t *tree) replace(root node) {
 	t.root = root
 }
 
-func (t *tree) empty() bool {
+func (t *tree) hadEntries() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.root.children) == 0
+	return len(t.root.children) > 0
 }
 
 func (t *tree) findFolder(id folder.ID) (rel string, ok bool) {

@@ -161,7 +161,7 @@ func (w *watch) checkRoot() {
 		w.comeBack()
 		return
 	}
-	if w.v.folder.Present(w.v.hadEntries) {
+	if w.v.folder.Present(w.v.tree.hadEntries) {
 		return
 	}
 	w.offline = true
@@ -175,7 +175,7 @@ func (w *watch) checkRoot() {
 // comeBack serves the vault again if it is back: every folder is compared, and what differs
 // is reported after EventOnline.
 func (w *watch) comeBack() {
-	root, err := w.v.folder.Find(w.v.hadEntries)
+	root, err := w.v.folder.Find(w.v.tree.hadEntries)
 	if err != nil {
 		return
 	}

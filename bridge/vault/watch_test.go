@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/relayfs/relayfs/bridge/bridgetest/sourcetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault"
@@ -286,27 +284,6 @@ func makeDir(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return dir
-}
-
-// TestMountedOver puts another disk over the vault and takes it away again: no
-// event tells of either.
-func TestMountedOver(t *testing.T) {
-	t.Parallel()
-	v, p := open(t, vault.Options{})
-	p.Save("N.md", "text")
-	events := follow(t, v)
-	if err := unix.Mount("relayfs-test", p.dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skipf("tmpfs cannot be mounted: %v", err)
-	}
-	unmount := sync.OnceValue(func() error { return unix.Unmount(p.dir, unix.MNT_DETACH) })
-	defer unmount()
-	await(t, events, "the vault going offline", func(ev model.SourceEvent) bool { return ev.Kind == model.EventOffline })
-	p.check(unmount())
-	await(t, events, "the vault coming back", func(ev model.SourceEvent) bool { return ev.Kind == model.EventOnline })
-	p.Save("N.md", "changed since")
-	if seen := await(t, events, "a save", is(model.EventChanged, "N.md")); len(seen) != 1 {
-		t.Errorf("events %+v, want one", seen)
-	}
 }
 
 // TestLinkInThePlace moves files and folders and leaves symlinks in their places, which

@@ -64,3 +64,43 @@ func (s *Snapshot) Contains(other *Snapshot) bool {
 	merged.Normalize()
 	return slices.Equal(merged, s.deletes)
 }
+
+// SnapshotOf returns what an update tells of its document: the clocks behind the structs
+// that it has, and the units that it deletes. The errors are those of [MergeUpdates].
+func SnapshotOf(update []byte) (*Snapshot, error) {
+	ends, deletes, err := wire.EndsOf(update)
+	return &Snapshot{ends, deletes}, err
+}
+
+// JoinSnapshots returns the snapshot of a document that has seen what any of them has.
+func JoinSnapshots(snapshots ...*Snapshot) *Snapshot {
+	joined := &Snapshot{state: make(StateVector)}
+	for _, s := range snapshots {
+		joined.deletes = append(joined.deletes, s.deletes...)
+		for client, clock := range s.state {
+			joined.state[client] = max(joined.state[client], clock)
+		}
+	}
+	joined.deletes.Normalize()
+	return joined
+}
+
+// Seen reports whether the unit was there, and Deleted whether it was deleted.
+func (s *Snapshot) Seen(id ID) bool    { return id.Clock < s.state[id.Client] }
+func (s *Snapshot) Deleted(id ID) bool { return s.deletes.Contains(id.Client, id.Clock) }
+
+// DeletedRuns are the units that were deleted.
+func (s *Snapshot) DeletedRuns() []Run {
+	runs := make([]Run, len(s.deletes))
+	for i, r := range s.deletes {
+		runs[i] = Run{ID{Client: r.Client, Clock: r.Clock}, int(r.Length)}
+	}
+	return runs
+}
+
+// WithDeletesOf returns the update with the deletions of a snapshot instead of its own. A
+// document that applies one without deletions has every text that was ever there and that
+// the update holds, in its place. The errors are those of [MergeUpdates].
+func WithDeletesOf(update []byte, s *Snapshot) ([]byte, error) {
+	return wire.WithDeletes(update, s.deletes)
+}

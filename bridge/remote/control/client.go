@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -173,6 +174,9 @@ func unreachable(host string, err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err // the rest repeats the address
+	}
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
+		err = call.Err // the rest names the call
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("no answer in time")

@@ -40,6 +40,9 @@ func (q *queue) add(d *replica.Document, p priority) {
 	}
 }
 
+// length is how many documents wait.
+func (q *queue) length() int { return len(q.waiting) }
+
 // next takes the most urgent document; ok is false if none waits.
 func (q *queue) next() (d *replica.Document, p priority, ok bool) {
 	for p := range priorities {

@@ -233,6 +233,7 @@ type State struct {
 	Progress
 	Connected bool
 	Unsent    int // documents
+	Queued    int // documents that wait for a worker
 	Synced    time.Time
 }
 
@@ -240,7 +241,7 @@ type State struct {
 func (y *Scheduler) State() State {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	s := State{Progress: Progress{Notes: len(y.notes)}, Connected: y.online, Unsent: len(y.unsent), Synced: y.synced}
+	s := State{Progress: Progress{Notes: len(y.notes)}, Connected: y.online, Unsent: len(y.unsent), Queued: y.queue.length(), Synced: y.synced}
 	for _, id := range y.notes {
 		if y.kept[id] {
 			s.Fetched++

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 
 	"github.com/coder/websocket"
 )
@@ -113,6 +114,9 @@ func closeReason(err error) string {
 			return closed.Reason
 		}
 		return fmt.Sprintf("it closed the connection with code %d", closed.Code)
+	}
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
+		return call.Err.Error() // without the name of the call
 	}
 	var opErr *net.OpError
 	if errors.As(err, &opErr) {

@@ -251,7 +251,7 @@ func (k *Socket) ping() {
 	if quiet && hail != nil {
 		hail()
 	}
-	patience, cancel := context.WithTimeout(k.ctx, 2*k.o.Ping)
+	patience, cancel := context.WithTimeout(context.Background(), 2*k.o.Ping) // not the connection's: see send
 	defer cancel()
 	if k.ws.Ping(patience) != nil {
 		k.end(errNoAnswer)

@@ -264,3 +264,11 @@ func (d Dialect) Tail(author string, now time.Time) string {
 func AttributeName(author string) string {
 	return strings.NewReplacer(`"`, "'", "\n", " ", "\r", " ", "<", "(", ">", ")", "{", "(", "}", ")").Replace(author)
 }
+
+// Comment returns a comment as the dialect writes it.
+func (d Dialect) Comment(author, text string, now time.Time) string {
+	if tail := d.Tail(author, now); tail != "" {
+		return strings.TrimSuffix(tail, "<<}}") + text + "<<}}"
+	}
+	return "{>>" + d.Metadata(author, now) + text + "<<}"
+}

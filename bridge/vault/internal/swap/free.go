@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path"
 	"strings"
 	"syscall"
@@ -18,18 +19,28 @@ const maxNumbered = 10000
 // MoveAside moves a file to a name that is free: wanted, or "wanted 1", "wanted 2" and so
 // on before its extension. It returns the name.
 func MoveAside(from disk.Dir, name string, to disk.Dir, wanted string) (string, error) {
-	stem, ext := splitExt(wanted)
-	for i := range maxNumbered {
-		if i > 0 {
-			suffix := fmt.Sprintf(" %d", i)
-			wanted = clip(stem, len(suffix)+len(ext)) + suffix + ext
-		}
-		wanted = clip(wanted, 0)
-		if err := RenameNew(from, name, to, wanted); !errors.Is(err, fs.ErrExist) {
-			return wanted, err
+	for free := range Numbered(wanted) {
+		if err := RenameNew(from, name, to, free); !errors.Is(err, fs.ErrExist) {
+			return free, err
 		}
 	}
 	return "", fs.ErrExist
+}
+
+// Numbered yields the names that MoveAside tries, in its order.
+func Numbered(wanted string) iter.Seq[string] {
+	stem, ext := splitExt(wanted)
+	return func(yield func(string) bool) {
+		for i := range maxNumbered {
+			if i > 0 {
+				suffix := fmt.Sprintf(" %d", i)
+				wanted = clip(stem, len(suffix)+len(ext)) + suffix + ext
+			}
+			if !yield(clip(wanted, 0)) {
+				return
+			}
+		}
+	}
 }
 
 // conflictName is the name for a save that could not be merged.

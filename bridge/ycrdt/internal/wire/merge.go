@@ -216,3 +216,31 @@ func (m *merger) take(r *updateReader) {
 	m.curr, m.data, m.writing = r.curr, r.data, true
 	r.next()
 }
+
+// EndsOf returns for each client of an update the clock behind its last struct, and the
+// units that the update deletes. The errors are those of [Merge].
+func EndsOf(update []byte) (StateVector, DeleteSet, error) {
+	u, err := Scan(update)
+	if err != nil {
+		return nil, nil, err
+	}
+	ends := make(StateVector)
+	r := newUpdateReader(update, true)
+	for r.next(); !r.done; r.next() {
+		ends[r.curr.ID.Client] = max(ends[r.curr.ID.Client], r.curr.End())
+	}
+	return ends, u.Deletes, nil
+}
+
+// WithDeletes returns an update with another delete set, which is normal. The errors are
+// those of [Merge].
+func WithDeletes(update []byte, ds DeleteSet) ([]byte, error) {
+	if _, err := Scan(update); err != nil {
+		return nil, err
+	}
+	r := newUpdateReader(update, false)
+	for !r.done {
+		r.next()
+	}
+	return ds.AppendTo(slices.Clone(update[:r.Offset()])), nil
+}

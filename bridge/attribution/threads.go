@@ -1,0 +1,194 @@
+package attribution
+
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// This file tells of the comments in a note: who wrote them, which suggestion they are
+// about, and which suggestion answers a rejection.
+
+// Threads are the threads of a note at p, of which list are the suggestions.
+func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
+	var out []model.Thread
+	cursor := textmerge.NewCursor(x.Raw)
+	for _, t := range diffwrap.Threads(x.Raw) {
+		th := model.Thread{Thread: t, Path: p}
+		for _, c := range t.Comments {
+			from := cursor.PosAt(c.Start)
+			if th.Anchor == "" {
+				th.Anchor = x.anchor(from)
+			}
+			th.Remarks = append(th.Remarks, x.remark(c, from, cursor.PosAt(c.End)))
+		}
+		th.ID = threadID(&th)
+		if s := behind(list, t.Start); s != nil {
+			th.Suggestion, th.Answered = s.ID, isAnswered(th.Remarks, s)
+		}
+		out = append(out, th)
+	}
+	return out
+}
+
+// threadID names a thread by its first comment, as suggestionID does a suggestion.
+func threadID(t *model.Thread) string {
+	return shortSum("thread\x00%s\x00%s\x00%s", t.Path, t.Comments[0].New, t.Anchor)
+}
+
+// RenamedThreads are the threads of a note that is at p now.
+func RenamedThreads(list []model.Thread, p model.Path) []model.Thread {
+	out := make([]model.Thread, len(list))
+	for i, t := range list {
+		t.Path = p
+		t.ID = threadID(&t)
+		out[i] = t
+	}
+	return out
+}
+
+// behind is the suggestion that a comment at an offset hangs on, nil for none.
+func behind(list []model.Suggestion, at int) *model.Suggestion {
+	i := slices.IndexFunc(list, func(s model.Suggestion) bool {
+		return s.Kind != diffwrap.Comment && slices.ContainsFunc(s.Stretches(), func(m diffwrap.Span) bool { return m.End == at })
+	})
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
+}
+
+// isAnswered says whether the suggestion is newer than what others have said about it.
+func isAnswered(remarks []model.Remark, s *model.Suggestion) bool {
+	answered := false
+	for _, r := range remarks {
+		if r.Author != s.Author || !r.Agent {
+			answered = !r.Time.IsZero() && r.Time.Before(s.Time)
+		}
+	}
+	return answered
+}
+
+// remark tells who wrote a comment: as it says itself, or as the records do if one wrote all of it.
+func (x *Layout) remark(c diffwrap.Suggestion, from, to int) model.Remark {
+	r := model.Remark{Suggestion: c}
+	if m := x.commentAt(from, to); m != nil {
+		r.Pending = m.ID
+	}
+	var by *stroke
+	whole := true
+	x.Each(from, to, func(_ int, now model.IDRun) {
+		for _, first := range x.Firsts(now) {
+			x.wrote.Each(first, func(_ model.IDRun, s *stroke, ok bool) {
+				whole = whole && ok && (by == nil || by.author == s.author && by.session == s.session)
+				if ok && by == nil {
+					by = s
+				}
+			})
+		}
+	})
+	if whole && by != nil && (r.Author == "" || r.Author == by.author) {
+		r.Author, r.Session, r.Agent = by.author, by.session, by.agent
+		if r.Time.IsZero() {
+			r.Time = by.time
+		}
+	}
+	return r
+}
+
+// remarksOn are the places of the comments that are about suggestions of an author, and not older than these.
+func (x *Layout) remarksOn(by string) map[int]bool {
+	places := make(map[int]bool)
+	cursor := textmerge.NewCursor(x.Raw)
+	for _, t := range diffwrap.Threads(x.Raw) {
+		k := slices.IndexFunc(x.Marks, func(m diffwrap.Mark) bool { return m.End == t.Start })
+		if k < 0 || x.Owners[k].Mark == nil || x.Owners[k].Author() != by {
+			continue
+		}
+		for _, c := range t.Comments {
+			from := cursor.PosAt(c.Start)
+			older := false
+			x.Each(from, cursor.PosAt(c.End), func(_ int, r model.IDRun) { older = older || x.IsOlder(x.Owners[k].Mark, r) })
+			places[c.Start] = !older
+		}
+	}
+	return places
+}
+
+// IsOlder says whether characters of a comment were there before the suggestion that it stands behind.
+func (l *Ledger) IsOlder(m *model.MadeMark, r model.IDRun) bool {
+	overlap := func(a, b model.IDRun) bool {
+		return a.Client == b.Client && a.Clock < b.Clock+b.Len && b.Clock < a.Clock+a.Len
+	}
+	now := l.Firsts(r) // an undo may have brought the comment back
+	return slices.ContainsFunc(m.Older, func(o model.IDRun) bool {
+		return slices.ContainsFunc(l.Firsts(o), func(o model.IDRun) bool {
+			return slices.ContainsFunc(now, func(r model.IDRun) bool { return overlap(o, r) })
+		})
+	})
+}
+
+// rejection is one that was made by the record with that number, and may have been taken back.
+type rejection struct {
+	model.Rejection
+	seq    uint64
+	undone bool
+}
+
+// addRejected notes where a decision has rejected something, or that a rejection was taken back.
+func (l *Ledger) addRejected(rec *model.Record) {
+	d := rec.Decision
+	if d.Verdict == model.Undone {
+		for _, list := range l.rejected {
+			for _, r := range list {
+				r.value.undone = r.value.undone || r.value.seq == d.UndoesSeq
+			}
+		}
+	}
+	if d.Verdict != model.Rejected || d.Lapsed {
+		return
+	}
+	items := make([]*rejection, len(d.Items))
+	for i, item := range d.Items {
+		items[i] = &rejection{Rejection: model.Rejection{Decided: item, By: d.By, Reason: d.Reason, At: rec.Time}, seq: rec.Seq}
+	}
+	for _, run := range d.Runs {
+		if run.Mark >= len(d.Marks) {
+			continue
+		}
+		switch r := items[d.Marks[run.Mark].Item]; run.Role {
+		case model.RejectedDeletion:
+			l.rejected.Set(run.At, r)
+		case model.RejectedAddition:
+			l.rejected.Set(run.Left, r)
+			l.rejected.Set(run.Right, r)
+		}
+	}
+}
+
+// answered is the newest rejection of what the author of s had proposed where s stands, nil if there is none.
+func (x *Layout) answered(s *model.Suggestion) *model.Rejection {
+	if len(x.rejected) == 0 {
+		return nil
+	}
+	var newest *rejection
+	cursor := textmerge.NewCursor(x.Raw)
+	for _, at := range s.Stretches() {
+		from := cursor.PosAt(at.Start)
+		to := cursor.PosAt(at.End)
+		x.Each(max(0, from-1), to+1, func(_ int, now model.IDRun) {
+			x.rejected.Each(now, func(_ model.IDRun, r *rejection, ok bool) {
+				if ok && !r.undone && r.Author == s.Author && r.At.Before(s.Time) && (newest == nil || newest.At.Before(r.At)) {
+					newest = r
+				}
+			})
+		})
+	}
+	if newest == nil {
+		return nil
+	}
+	answer := newest.Rejection // the ledger's own may be taken back while this is read
+	return &answer
+}

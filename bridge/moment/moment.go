@@ -1,0 +1,122 @@
+// Package moment writes times in the format strings of moment.js, which Obsidian's settings, templates and bases
+// have. Names of months and days are English, and weeks without an ISO token begin on Sunday. All functions are
+// pure.
+package moment
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// token finds text in brackets, an escaped character, or a token, the longest that fits.
+var token = regexp.MustCompile(`\[[^\[\]]*\]|\\.|MMMM|MMM|MM|Mo|M|DDDD|DDDo|DDD|DD|Do|D|dddd|ddd|dd|do|d|E|e|ww|wo|w|WW|Wo|W|YYYYYY|YYYY|YY|Y|gggg|gg|GGGG|GG|Qo|Q|A|a|HH|H|hh|h|kk|k|mm|m|ss|s|S{1,9}|ZZ|Z|X|x|LTS|LT|LLLL|LLL|LL|L|llll|lll|ll|l`)
+
+// presets are the tokens that stand for formats.
+var presets = map[string]string{
+	"LT": "h:mm A", "LTS": "h:mm:ss A", "L": "MM/DD/YYYY", "LL": "MMMM D, YYYY", "LLL": "MMMM D, YYYY h:mm A", "LLLL": "dddd, MMMM D, YYYY h:mm A",
+	"l": "M/D/YYYY", "ll": "MMM D, YYYY", "lll": "MMM D, YYYY h:mm A", "llll": "ddd, MMM D, YYYY h:mm A",
+}
+
+// Format returns t as format says. What is no token stays as it is.
+func Format(t time.Time, format string) string {
+	return token.ReplaceAllStringFunc(format, func(s string) string {
+		if preset, ok := presets[s]; ok {
+			return Format(t, preset)
+		}
+		switch s[0] {
+		case '[':
+			return s[1 : len(s)-1]
+		case '\\':
+			return s[1:]
+		case 'S':
+			return fmt.Sprintf("%09d", t.Nanosecond())[:len(s)]
+		}
+		return one(t, s)
+	})
+}
+
+// layouts are the tokens that Go's own layouts have.
+var layouts = map[string]string{
+	"MMMM": "January", "MMM": "Jan", "MM": "01", "M": "1", "DDDD": "002", "DD": "02", "D": "2", "dddd": "Monday", "ddd": "Mon", "YYYY": "2006", "YY": "06",
+	"A": "PM", "a": "pm", "HH": "15", "hh": "03", "h": "3", "mm": "04", "m": "4", "ss": "05", "s": "5", "ZZ": "-0700", "Z": "-07:00",
+}
+
+func one(t time.Time, s string) string {
+	if layout, ok := layouts[s]; ok {
+		return t.Format(layout)
+	}
+	if base, ok := strings.CutSuffix(s, "o"); ok {
+		n, _ := strconv.Atoi(one(t, base)) // these are numbers
+		return strconv.Itoa(n) + ordinal(n)
+	}
+	isoYear, isoWeek := t.ISOWeek()
+	year, week := sundayWeek(t)
+	switch s {
+	case "DDD":
+		return strconv.Itoa(t.YearDay())
+	case "dd":
+		return t.Format("Mon")[:2]
+	case "d", "e":
+		return strconv.Itoa(int(t.Weekday()))
+	case "E":
+		return strconv.Itoa((int(t.Weekday())+6)%7 + 1)
+	case "Q":
+		return strconv.Itoa(Quarter(t))
+	case "Y":
+		return strconv.Itoa(t.Year())
+	case "YYYYYY":
+		return fmt.Sprintf("%+07d", t.Year())
+	case "W":
+		return strconv.Itoa(isoWeek)
+	case "WW":
+		return fmt.Sprintf("%02d", isoWeek)
+	case "GGGG":
+		return fmt.Sprintf("%04d", isoYear)
+	case "GG":
+		return fmt.Sprintf("%02d", isoYear%100)
+	case "w":
+		return strconv.Itoa(week)
+	case "ww":
+		return fmt.Sprintf("%02d", week)
+	case "gggg":
+		return fmt.Sprintf("%04d", year)
+	case "gg":
+		return fmt.Sprintf("%02d", year%100)
+	case "H":
+		return strconv.Itoa(t.Hour())
+	case "k":
+		return strconv.Itoa((t.Hour()+23)%24 + 1)
+	case "kk":
+		return fmt.Sprintf("%02d", (t.Hour()+23)%24+1)
+	case "X":
+		return strconv.FormatInt(t.Unix(), 10)
+	case "x":
+		return strconv.FormatInt(t.UnixMilli(), 10)
+	}
+	return s
+}
+
+// Quarter returns the quarter of the year, from 1.
+func Quarter(t time.Time) int { return (int(t.Month()) + 2) / 3 }
+
+// sundayWeek returns the week that begins on Sunday, and its year: that of its Saturday.
+func sundayWeek(t time.Time) (year, week int) {
+	saturday := t.AddDate(0, 0, 6-int(t.Weekday()))
+	return saturday.Year(), (saturday.YearDay()-1)/7 + 1
+}
+
+func ordinal(n int) string {
+	switch {
+	case n%100/10 == 1:
+	case n%10 == 1:
+		return "st"
+	case n%10 == 2:
+		return "nd"
+	case n%10 == 3:
+		return "rd"
+	}
+	return "th"
+}

@@ -1,0 +1,342 @@
+package bridge_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// talk is a note on which people and an agent write, comment, resolve and decide, with the
+// comments that there must be.
+type talk struct {
+	t       *rapid.T
+	outer   *testing.T
+	src     *bridgetest.Source
+	store   *bridgetest.Store
+	ws      *bridge.Workspace
+	stays   map[string]bool // of each comment that there is: it is about the text, not about a suggestion
+	ids     map[string]string
+	written int
+	last    *before
+}
+
+// before is what an undo must lead back to.
+type before struct {
+	batch, raw string
+	stays      map[string]bool
+}
+
+func (k *talk) raw() string {
+	v, err := k.ws.Open(k.outer.Context(), plan)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return v.Raw()
+}
+
+func (k *talk) threads() []model.Thread {
+	list, err := k.ws.Talk.Threads(k.outer.Context(), "")
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return list
+}
+
+func (k *talk) fresh(what string) string {
+	k.written++
+	return fmt.Sprintf("%s%d", what, k.written)
+}
+
+// words are those of the accepted view that are not in comments.
+func (k *talk) words() []string {
+	_, accepted := diffwrap.Texts(k.raw())
+	return strings.FieldsFunc(accepted, func(r rune) bool { return r == ' ' || r == '\n' || r == '.' })
+}
+
+func (k *talk) any(what string, n int) int { return rapid.IntRange(0, n-1).Draw(k.t, what) }
+
+// check compares the threads with the comments that there must be.
+func (k *talk) check() {
+	raw, texts := k.raw(), make(map[string]bool)
+	for _, th := range k.threads() {
+		first := th.Remarks[0].New
+		if was := k.ids[first]; was != "" && was != th.ID {
+			k.t.Fatalf("the thread of %s was %s, is %s: %q", first, was, th.ID, raw)
+		}
+		k.ids[first] = th.ID
+		for _, r := range th.Remarks {
+			texts[r.New] = true
+			if _, known := k.stays[r.New]; known && th.Suggestion == "" { // its suggestion's author has left it to the text
+				k.stays[r.New] = true
+			}
+			if r.Author != person.Name || r.Agent || r.Time.IsZero() {
+				k.t.Fatalf("%s is by %q, agent %t, at %v: %q", r.New, r.Author, r.Agent, r.Time, raw)
+			}
+		}
+	}
+	want := make(map[string]bool)
+	for text := range k.stays {
+		want[text] = true
+	}
+	if !maps.Equal(texts, want) || strings.Count(raw, "{>>") != len(want) {
+		k.t.Fatalf("comments %v, want %v in %q", slices.Sorted(maps.Keys(texts)), slices.Sorted(maps.Keys(want)), raw)
+	}
+}
+
+// act does what a person can take back.
+func (k *talk) act(do func() (bridge.Outcome, error)) {
+	was := &before{raw: k.raw(), stays: maps.Clone(k.stays)}
+	out, err := do()
+	if errors.Is(err, model.ErrRefused) {
+		k.t.Skip(err)
+	}
+	if err != nil || out.Notes != 1 || len(out.Failed)+len(out.Missing) > 0 {
+		k.t.Fatalf("%+v, %v", out, err)
+	}
+	was.batch = out.Batch
+	k.last = was
+}
+
+func (k *talk) comment(at bridge.Spot) {
+	text := k.fresh("c")
+	at.Path = plan
+	raw := k.raw()
+	k.act(func() (bridge.Outcome, error) { return k.ws.Talk.Comment(k.outer.Context(), at, text, person) })
+	if got := strings.Replace(k.raw(), "{>>"+text+"<<}", "", 1); got != raw {
+		k.t.Fatalf("a comment made %q of %q", got, raw)
+	}
+	for _, th := range k.threads() {
+		if i := slices.IndexFunc(th.Remarks, func(r model.Remark) bool { return r.New == text }); i >= 0 {
+			k.stays[text] = th.Suggestion == ""
+			if i != len(th.Remarks)-1 {
+				k.t.Fatalf("%s is not the last of its thread: %+v", text, th)
+			}
+			return
+		}
+	}
+	k.t.Fatalf("no thread has %s: %q", text, k.raw())
+}
+
+func (k *talk) resolve() {
+	th := rapid.SampledFrom(k.threads()).Draw(k.t, "thread")
+	raw := k.raw()
+	k.act(func() (bridge.Outcome, error) { return k.ws.Talk.Resolve(k.outer.Context(), []string{th.ID}, person) })
+	if got, want := k.raw(), raw[:th.Start]+raw[th.End:]; got != want {
+		k.t.Fatalf("resolving %+v made %q, want %q", th, got, want)
+	}
+	for _, r := range th.Remarks {
+		delete(k.stays, r.New)
+	}
+}
+
+func (k *talk) decide(verdict model.Verdict) {
+	s := rapid.SampledFrom(pendingOf(k.outer, k.ws)).Draw(k.t, "suggestion")
+	threads := k.threads()
+	k.act(func() (bridge.Outcome, error) { return k.ws.Decide(k.outer.Context(), []string{s.ID}, verdict, person) })
+	for _, th := range threads {
+		for _, r := range th.Remarks {
+			if th.Suggestion == s.ID && !k.stays[r.New] {
+				delete(k.stays, r.New)
+			}
+		}
+	}
+}
+
+func (k *talk) undo() {
+	if _, err := k.ws.Undo(k.outer.Context(), k.last.batch, person); err != nil {
+		k.t.Fatal(err)
+	}
+	if got := k.raw(); got != k.last.raw {
+		k.t.Fatalf("taken back: %q, want %q", got, k.last.raw)
+	}
+	k.stays, k.last = k.last.stays, nil
+}
+
+// agentEdits replaces a word by a new one: also one of its own.
+func (k *talk) agentEdits() {
+	words := k.words()
+	word := words[k.any("word", len(words))]
+	v, err := k.ws.Open(k.outer.Context(), plan)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	_, err = k.ws.Write(k.outer.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.Replace(v.Text(), word, k.fresh("w"), 1), By: ann})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	k.last = nil
+}
+
+func (k *talk) restart() { k.ws = process(k.outer, k.src, k.store) }
+
+// TestThreadsLaw: a comment changes nothing but that it is there, at the end of its thread;
+// resolving takes exactly the thread; a decision takes along what was said about its
+// suggestion, and nothing else; each is taken back to the byte; and threads keep their
+// names and authors over restarts and other people's edits.
+func TestThreadsLaw(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		k := &talk{t: rt, outer: t, src: new(bridgetest.Source), store: new(bridgetest.Store), stays: make(map[string]bool), ids: make(map[string]string)}
+		k.src.Person(t).Save("Plan.md", "# t1\n\na1 a2 a3 a4.\n\nb1 b2 b3.\n")
+		k.restart()
+		rt.Repeat(map[string]func(*rapid.T){
+			"": func(*rapid.T) { k.check() },
+			"comment on the text": func(*rapid.T) {
+				words := k.words()
+				k.comment(bridge.Spot{Quote: words[k.any("word", len(words))]})
+			},
+			"comment on a suggestion": func(rt *rapid.T) {
+				if list := pendingOf(t, k.ws); len(list) > 0 {
+					k.comment(bridge.Spot{Suggestion: rapid.SampledFrom(list).Draw(rt, "suggestion").ID})
+				}
+			},
+			"reply": func(rt *rapid.T) {
+				if list := k.threads(); len(list) > 0 {
+					k.comment(bridge.Spot{Thread: rapid.SampledFrom(list).Draw(rt, "thread").ID})
+				}
+			},
+			"resolve": func(*rapid.T) {
+				if len(k.threads()) > 0 {
+					k.resolve()
+				}
+			},
+			"decide": func(rt *rapid.T) {
+				if len(pendingOf(t, k.ws)) > 0 {
+					k.decide(rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict"))
+				}
+			},
+			"undo": func(*rapid.T) {
+				if k.last != nil {
+					k.undo()
+				}
+			},
+			"agent edits": func(*rapid.T) { k.agentEdits() },
+			"restart":     func(*rapid.T) { k.restart() },
+			"person types around it": func(*rapid.T) {
+				raw := k.raw()
+				k.src.Person(t).Save("Plan.md", k.fresh("p")+" "+raw+k.fresh("q")+"\n")
+				k.restart()
+				k.last = nil
+			},
+		})
+	})
+}
+
+// TestAnswers: what an agent proposes where something of it was rejected names that, until
+// the rejection is taken back; and a suggestion that was asked for anew and has changed is answered.
+func TestAnswers(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "One two three.\n"})
+	edit := func(by model.Author, old, new string) {
+		t.Helper()
+		v := open(t, f.Workspace, plan)
+		write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.Replace(v.Text(), old, new, 1), By: by})
+	}
+	only := func() model.Suggestion {
+		t.Helper()
+		list := pendingOf(t, f.Workspace)
+		if len(list) != 1 {
+			t.Fatalf("pending: %+v", list)
+		}
+		return list[0]
+	}
+	edit(ann, "two", "many")
+	first := only()
+	out, err := f.Decide(t.Context(), []string{first.ID}, model.Rejected, model.Author{Name: "person", Reason: "a number, please"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(ann, "two", "seven")
+	second := only()
+	if a := second.Answers; a == nil || a.ID != first.ID || a.New != "many" || a.Reason != "a number, please" || a.By != "person" {
+		t.Errorf("%+v answers %+v, want %s", second, a, first.ID)
+	}
+	if _, err := f.Talk.Comment(t.Context(), bridge.Spot{Path: plan, Suggestion: second.ID}, "less", person); err != nil {
+		t.Fatal(err)
+	}
+	answered := func() bool {
+		t.Helper()
+		threads, err := f.Talk.Threads(t.Context(), "")
+		if err != nil || len(threads) != 1 || threads[0].Suggestion != only().ID {
+			t.Fatalf("threads %+v, %v", threads, err)
+		}
+		return threads[0].Answered
+	}
+	if answered() {
+		t.Error("answered before the agent has written")
+	}
+	edit(ann, "seven", "six")
+	if !answered() {
+		t.Error("not answered")
+	}
+	if _, err := f.Decide(t.Context(), []string{only().ID}, model.Rejected, person); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Undo(t.Context(), "", person); err != nil {
+		t.Fatal(err)
+	}
+	if got := open(t, f.Workspace, plan).Raw(); got != "One {--two--}{++six++}{>>less<<} three.\n" {
+		t.Errorf("the note is %q", got)
+	}
+	if _, err := f.Undo(t.Context(), out.Batch, person); err != nil && !errors.Is(err, model.ErrRefused) {
+		t.Error(err)
+	}
+}
+
+// In a live document, too, a comment is written, resolved and taken back to the byte.
+func TestThreadsOfLiveNotes(t *testing.T) {
+	const path, before = "Team/Note.md", "One 🦊 two.\n"
+	f, live := openLive(t, map[string]string{"Note.md": before})
+	raw := func(want string) {
+		t.Helper()
+		if got := open(t, f.Workspace, path).Raw(); got != want {
+			t.Errorf("the note is %q, want %q", got, want)
+		}
+	}
+	if _, err := f.Talk.Comment(t.Context(), bridge.Spot{Path: path, Quote: "🦊"}, "a fox?", person); err != nil {
+		t.Fatal(err)
+	}
+	raw("One 🦊{>>a fox?<<} two.\n")
+	peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) { text.Insert(tx, 0, "typed ") })
+	threads, err := f.Talk.Threads(t.Context(), "Team")
+	if err != nil || len(threads) != 1 || threads[0].Remarks[0].Author != person.Name {
+		t.Fatalf("threads %+v, %v", threads, err)
+	}
+	if _, err := f.Talk.Resolve(t.Context(), []string{threads[0].ID}, person); err != nil {
+		t.Fatal(err)
+	}
+	raw("typed " + before)
+	for _, want := range []string{"typed One 🦊{>>a fox?<<} two.\n", "typed " + before} {
+		if _, err := f.Undo(t.Context(), "", person); err != nil {
+			t.Fatal(err)
+		}
+		raw(want)
+	}
+}
+
+// A comment that somebody has changed since is not taken back, and nothing of it is lost.
+func TestChangedCommentsAreNotTakenBack(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "One two.\n"})
+	out, err := f.Talk.Comment(t.Context(), bridge.Spot{Path: plan, Quote: "two"}, "why two?", person)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const reworded = "One two{>>why only two?<<}.\n"
+	f.Person(string(plan), reworded)
+	undone, err := f.Undo(t.Context(), out.Batch, person)
+	if err != nil || undone.Notes != 0 || !errors.Is(undone.Failed[plan], model.ErrRefused) {
+		t.Errorf("Undo = %+v, %v, want a refusal", undone, err)
+	}
+	if got := open(t, f.Workspace, plan).Raw(); got != reworded {
+		t.Errorf("the note is %q, want %q", got, reworded)
+	}
+}

@@ -1,0 +1,145 @@
+package tree
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// placing is where nodes are to be that change their places together. Those that are to be
+// nowhere have the zero home.
+type placing map[*Node]home
+
+// layer is one of the two trees that a Folder has: what is shown, or what the source has.
+type layer struct {
+	at       func(d *Node, name string) *Node // nil if nothing
+	parent   func(*Node) *Node                // nil above the root, and for what is nowhere
+	children func(*Node) []*Node
+}
+
+var (
+	asShown = layer{
+		at:       func(d *Node, name string) *Node { return d.children[name] },
+		parent:   func(n *Node) *Node { return n.parent },
+		children: func(n *Node) []*Node { return slices.Collect(maps.Values(n.children)) },
+	}
+	inSource = layer{
+		at:       (*Node).inSource,
+		parent:   func(n *Node) *Node { return n.at().parent },
+		children: (*Node).sourceChildren,
+	}
+)
+
+// stranded are those of the proposals that cannot be placed as to says, even if all the others
+// are.
+func (l layer) stranded(to placing, list []*Proposal) (stranded []*Proposal) {
+	l.drop(to)
+	for _, p := range list {
+		if _, left := to[p.Node]; !left && p.rec.Kind != model.ProposedFile {
+			stranded = append(stranded, p)
+		}
+	}
+	return stranded
+}
+
+// drop takes out those that cannot be placed even if all the others are.
+func (l layer) drop(to placing) {
+	for again := true; again; {
+		again = false
+		for n := range to {
+			if !l.canGo(to, n) {
+				delete(to, n)
+				again = true
+			}
+		}
+	}
+}
+
+// canGo says whether n can have its place once all the others have theirs: the name is
+// free, and the folder is there, and not in n. What is to be nowhere has to be empty.
+func (l layer) canGo(to placing, n *Node) bool {
+	at := to[n]
+	if at.parent == nil {
+		return l.empties(to, n)
+	}
+	if guest := l.at(at.parent, at.name); guest != nil && !to.has(guest) {
+		return false
+	}
+	passed := map[*Node]bool{n: true}
+	for d := at.parent; ; {
+		if passed[d] {
+			return false // it would be in itself, or in a circle of others
+		}
+		passed[d] = true
+		up := l.parent(d)
+		if to.has(d) {
+			up = to[d].parent
+		}
+		if up == nil {
+			return d.Folder == nil // the root; else a folder that is to be deleted
+		}
+		d = up
+	}
+}
+
+// empties says whether nothing is in n once all have their places.
+func (l layer) empties(to placing, n *Node) bool {
+	for _, c := range l.children(n) {
+		if !to.has(c) {
+			return false
+		}
+	}
+	for _, at := range to {
+		if at.parent == n {
+			return false
+		}
+	}
+	return true
+}
+
+func (to placing) has(n *Node) bool {
+	_, ok := to[n]
+	return ok
+}
+
+// show gives all nodes their places, none of which is stranded, and tells of it.
+func (to placing) show() []model.Event {
+	var events []model.Event
+	if len(to) == 1 {
+		for n, at := range to {
+			if n.shown() && at.parent != nil {
+				return []model.Event{n.move(at.parent, at.name)}
+			}
+		}
+	}
+	for n := range to {
+		if n.shown() {
+			events = append(events, n.event(model.EventRemoved))
+		}
+	}
+	for n := range to {
+		n.hide()
+	}
+	for n, at := range to {
+		if at.parent != nil {
+			n.show(at.parent, at.name)
+		}
+	}
+	for n, at := range to {
+		if at.parent != nil && !to.brings(n) {
+			events = append(events, n.arrival()...)
+		}
+	}
+	return events
+}
+
+// brings says whether n is shown in another of the nodes, whose arrival tells of it.
+func (to placing) brings(n *Node) bool {
+	for d := n.parent; d != nil; d = d.parent {
+		if to.has(d) {
+			return true
+		}
+	}
+	return false
+}

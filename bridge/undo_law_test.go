@@ -1,0 +1,290 @@
+package bridge_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// An undo brings back all that was there before its decision: what people have in the
+// vault, byte for byte, what is shown, and what waits. So do several, the newest first,
+// whatever was decided together, and whether or not relayfs starts again in between.
+
+// scene is all that a decision can change and an undo has to bring back.
+type scene struct {
+	vault   map[string]string     // bytes of files, "/" for folders
+	shown   map[model.Path]string // texts
+	waiting []string              // proposals, and suggestions with the renames that they follow
+}
+
+func (m *proposalMachine) scene(rt *rapid.T) scene {
+	s := scene{vault: make(map[string]string), shown: make(map[model.Path]string)}
+	ctx := m.t.Context()
+	err := m.src.Scan(ctx, func(e model.SourceEntry) {
+		if s.vault[e.Rel] = "/"; e.Dir {
+			return
+		}
+		data, _, err := m.src.Read(ctx, e.Rel)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		s.vault[e.Rel] = string(data)
+	})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for p, dir := range m.paths() {
+		if s.shown[p] = "/"; dir {
+			continue
+		}
+		v, err := m.ws.Open(ctx, p)
+		if err != nil {
+			rt.Fatalf("open %q: %v", p, err)
+		}
+		s.shown[p] = v.Text()
+	}
+	for _, p := range m.proposals() {
+		s.waiting = append(s.waiting, fmt.Sprintf("%s %s %s %s %s %s", p.ID, p.Kind, p.Path, p.NewPath, p.Author, p.Session))
+	}
+	for _, sg := range m.suggestions() {
+		s.waiting = append(s.waiting, fmt.Sprintf("%s %q %q %s %s, with %q", sg.Path, sg.Old, sg.New, sg.Author, sg.Session, sg.Proposal))
+	}
+	slices.Sort(s.waiting)
+	return s
+}
+
+func (m *proposalMachine) suggestions() []model.Suggestion {
+	list, err := m.ws.Suggestions(m.t.Context(), "")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return list
+}
+
+// waiting is the IDs of all that waits.
+func (m *proposalMachine) waiting() (ids []string) {
+	for _, p := range m.proposals() {
+		ids = append(ids, p.ID)
+	}
+	for _, s := range m.suggestions() {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+// differs says how two scenes differ, "" if they do not.
+func (s scene) differs(want scene) string {
+	switch {
+	case !maps.Equal(s.vault, want.vault):
+		return fmt.Sprintf("the vault has\n%q\nwant\n%q", s.vault, want.vault)
+	case !maps.Equal(s.shown, want.shown):
+		return fmt.Sprintf("shown is\n%q\nwant\n%q", s.shown, want.shown)
+	case !slices.Equal(s.waiting, want.waiting):
+		return fmt.Sprintf("waiting is\n%q\nwant\n%q", s.waiting, want.waiting)
+	}
+	return ""
+}
+
+// newLinkedMachine is a vault whose notes link to each other, in texts and in front matter.
+func newLinkedMachine(t *testing.T) *proposalMachine {
+	m := newProposalMachine(t)
+	p := m.src.Person(t)
+	p.Save("Index.md", "---\nup: \"[[A]]\"\n---\nindex [[A]] [[B|bee]] [[C]] [e](d/e/E.md) [[f/F]]\n")
+	p.Save("d/C.md", "wordC\n[[B]] and [[A]]\n")
+	m.settle()
+	return m
+}
+
+// agentExchanges lets two or three things change their names in a circle.
+func (m *proposalMachine) agentExchanges(rt *rapid.T) {
+	var circle []model.Path
+	size := rapid.IntRange(2, 3).Draw(rt, "size")
+	for _, p := range rapid.Permutation(sortedPaths(m.paths())).Draw(rt, "circle") {
+		if len(circle) < size && (len(circle) == 0 || m.paths()[p] == m.paths()[circle[0]]) {
+			circle = append(circle, p)
+		}
+	}
+	aside := circle[0].Dir().Join("aside" + map[bool]string{true: "", false: ".md"}[m.paths()[circle[0]]])
+	from := append(slices.Clone(circle), aside)
+	to := append([]model.Path{aside}, circle...)
+	for i := range from {
+		if _, err := m.ws.Rename(m.t.Context(), from[i], to[i], bridge.Restructure{By: agent}); err != nil {
+			if !tolerated(err) {
+				rt.Fatal(err)
+			}
+			return
+		}
+	}
+}
+
+// decidesSome accepts or rejects some of what waits, or all, and says whether that changed
+// anything.
+func (m *proposalMachine) decidesSome(rt *rapid.T) bool {
+	ids := m.waiting()
+	if rapid.Bool().Draw(rt, "some") {
+		ids = slices.DeleteFunc(ids, func(string) bool { return rapid.Bool().Draw(rt, "left out") })
+	}
+	verdict := rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict")
+	out, err := m.ws.Decide(m.t.Context(), ids, verdict, model.Author{Name: "person"})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	rt.Logf("%s %d of %d, failed %v: now %+v", verdict, out.Notes, len(ids), out.Failed, m.scene(rt))
+	return len(out.Decided)+len(out.Proposals) > 0
+}
+
+func (m *proposalMachine) maybeRestarts(rt *rapid.T) {
+	if rapid.Bool().Draw(rt, "restart") {
+		m.stop()
+		m.start()
+	}
+}
+
+func TestUndoBringsEverythingBack(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newLinkedMachine(t)
+		defer func() { m.stop() }()
+		acts := map[string]func(*rapid.T){
+			"moves": m.agentMoves, "exchanges": m.agentExchanges, "deletes": m.agentDeletes,
+			"creates": m.agentCreates, "makes a folder": m.agentMakesFolder, "edits": m.agentEdits,
+		}
+		names := slices.Sorted(maps.Keys(acts))
+		for range rapid.IntRange(1, 6).Draw(rt, "acts") {
+			act := rapid.SampledFrom(names).Draw(rt, "act")
+			acts[act](rt)
+		}
+		scenes := []scene{m.scene(rt)}
+		rt.Logf("before: %+v", scenes[0])
+		for range rapid.IntRange(1, 2).Draw(rt, "decisions") {
+			if m.decidesSome(rt) {
+				scenes = append(scenes, m.scene(rt))
+			}
+			m.maybeRestarts(rt)
+		}
+		for i := len(scenes) - 2; i >= 0; i-- {
+			out, err := m.ws.Undo(m.t.Context(), "", model.Author{Name: "person"})
+			if err != nil || len(out.Failed) > 0 {
+				rt.Fatalf("an undo: %v %v", err, out.Failed)
+			}
+			if diff := m.scene(rt).differs(scenes[i]); diff != "" {
+				rt.Fatalf("after the undo %s", diff)
+			}
+			m.maybeRestarts(rt)
+			if diff := m.scene(rt).differs(scenes[i]); diff != "" {
+				rt.Fatalf("after the undo and a restart %s", diff)
+			}
+		}
+	})
+}
+
+// Whatever agents do and people reject altogether leaves no trace in the vault, and all of it can
+// be had back.
+
+// agentCreatesMore makes a note, with or without front matter, in a folder that may be new.
+func (m *proposalMachine) agentCreatesMore(rt *rapid.T) {
+	p := m.aName(rt, false)
+	if rapid.Bool().Draw(rt, "in a new folder") {
+		p = p.Dir().Join("new").Join(p.Base())
+	}
+	fronts := []string{"", "---\na: 1\n---\n", "---\na: [[A]]\n---\n\n"}
+	if p.Base() != "X.md" {
+		fronts = fronts[:1] // there may be a note that is to be deleted, and its front matter changes at once
+	}
+	text := rapid.SampledFrom(fronts).Draw(rt, "front matter") + strings.Replace(m.word(), "\n", "own\n", 1)
+	if _, err := m.ws.Create(m.t.Context(), p, bridge.Write{Text: text, By: agent}); err != nil && !tolerated(err) {
+		rt.Fatal(err)
+	}
+}
+
+// agentMovesAway moves something into a folder that is made for it.
+func (m *proposalMachine) agentMovesAway(rt *rapid.T) {
+	from := m.aPath(rt)
+	dir := from.Dir().Join("made")
+	err := m.ws.Mkdir(m.t.Context(), dir, bridge.Restructure{By: agent})
+	if err == nil {
+		_, err = m.ws.Rename(m.t.Context(), from, dir.Join(from.Base()), bridge.Restructure{By: agent})
+	}
+	if err != nil && !tolerated(err) {
+		rt.Fatal(err)
+	}
+}
+
+// agentAppends writes more at the end of a note.
+func (m *proposalMachine) agentAppends(rt *rapid.T) {
+	p := m.aPath(rt)
+	if m.paths()[p] {
+		return
+	}
+	v, err := m.ws.Open(m.t.Context(), p)
+	if err == nil {
+		_, err = m.ws.Write(m.t.Context(), p, bridge.Write{Bases: []*model.Version{v}, Text: strings.TrimSuffix(v.Text(), "\n") + "\nmore\n", By: agent})
+	}
+	if err != nil {
+		rt.Fatal(err)
+	}
+}
+
+// hasEmptyFolder says whether a folder is shown with nothing in it.
+func (s scene) hasEmptyFolder() bool {
+	full := make(map[model.Path]bool)
+	for p := range s.shown {
+		full[p.Dir()] = true
+	}
+	for p, text := range s.shown {
+		if text == "/" && !full[p] {
+			return true
+		}
+	}
+	return false
+}
+
+func TestRejectingAllLeavesNoTrace(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newLinkedMachine(t)
+		defer func() { m.stop() }()
+		m.src.Person(t).Save("Index.md", "index [[A]] [[B|bee]] [[C]] [e](d/e/E.md) [[f/F]]\n") // links in front matter change at once
+		m.src.Person(t).Save("Bare.md", rapid.SampledFrom([]string{"---\na: wordBare\n---\n", "wordBare, no end"}).Draw(rt, "bare"))
+		m.settle()
+		untouched := m.scene(rt)
+		acts := map[string]func(*rapid.T){
+			"moves": m.agentMoves, "exchanges": m.agentExchanges, "deletes": m.agentDeletes,
+			"creates": m.agentCreatesMore, "moves away": m.agentMovesAway, "appends": m.agentAppends,
+		}
+		names := slices.Sorted(maps.Keys(acts))
+		for range rapid.IntRange(1, 6).Draw(rt, "acts") {
+			acts[rapid.SampledFrom(names).Draw(rt, "act")](rt)
+		}
+		worked := m.scene(rt)
+		rt.Logf("before: %+v", worked)
+		if worked.hasEmptyFolder() {
+			return // nothing in it can be rejected
+		}
+		batches := 0
+		for ids := m.waiting(); len(ids) > 0; ids = m.waiting() { // what waits in a note comes after its deletion
+			out, err := m.ws.Decide(m.t.Context(), ids, model.Rejected, model.Author{Name: "person"})
+			if err != nil || len(out.Failed) > 0 {
+				rt.Fatalf("rejecting all: %v %v", err, out.Failed)
+			}
+			batches++
+		}
+		if diff := m.scene(rt).differs(untouched); diff != "" {
+			rt.Fatalf("after rejecting all %s", diff)
+		}
+		m.maybeRestarts(rt)
+		for range batches {
+			if out, err := m.ws.Undo(m.t.Context(), "", model.Author{Name: "person"}); err != nil || len(out.Failed) > 0 {
+				rt.Fatalf("an undo: %v %v", err, out.Failed)
+			}
+		}
+		if diff := m.scene(rt).differs(worked); diff != "" {
+			rt.Fatalf("after the undo %s", diff)
+		}
+	})
+}

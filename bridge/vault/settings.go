@@ -1,0 +1,19 @@
+package vault
+
+import (
+	"path"
+
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+)
+
+// Setting returns a file of Obsidian's configuration of the vault, which is not served.
+func (v *Vault) Setting(name string) ([]byte, error) {
+	rel := path.Join(".obsidian", name)
+	dir, err := v.folder.OpenDir(folder.Parent(rel))
+	if err != nil {
+		return nil, wrap("read", rel, err)
+	}
+	defer dir.Close()
+	data, _, _, err := dir.ReadFile(path.Base(rel))
+	return data, wrap("read", rel, err)
+}

@@ -1,0 +1,135 @@
+package diffwrap
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// Thread is a conversation in a raw text: open comments that touch, as Commentator shows them, too. It is behind a
+// suggestion or a highlight, or in plain text.
+type Thread struct {
+	Start, End int
+	Line       int          // 1-based line of the accepted view
+	About      string       // the text of its highlight, or the words of the accepted view that it is behind
+	Comments   []Suggestion // of kind Comment, each by itself
+}
+
+// Threads lists the threads of raw, in order.
+func Threads(raw string) []Thread {
+	if !strings.Contains(raw, ">>") {
+		return nil
+	}
+	doc := critic.Parse(raw)
+	lines := lineCounter{doc: doc, line: 1}
+	var out []Thread
+	for i := 0; i < len(doc.Cells); i++ {
+		if !opensComment(doc, i) {
+			continue
+		}
+		t := Thread{Start: doc.Cells[i].Start, Line: lines.at(i), About: wordsBefore(doc, i)}
+		for ; opensComment(doc, i); i++ {
+			c := &doc.Cells[i]
+			t.Comments = append(t.Comments, Suggestion{Kind: Comment, Start: c.Start, End: c.End, Line: t.Line,
+				New: c.Body.Of(raw), Author: c.Author, Time: c.Time})
+			t.End = c.End
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func opensComment(d *critic.Document, i int) bool {
+	return d.IsMark(i, critic.Comment) && !d.Cells[i].Resolved
+}
+
+// maxAbout is how much of a line Thread.About shows.
+const maxAbout = 40
+
+// wordsBefore returns what cell i is about: the highlight that ends before it, or the end of the line.
+func wordsBefore(d *critic.Document, i int) string {
+	text, highlight := "", i > 0 && d.Cells[i-1].Kind == critic.HighlightClose
+	for k := i - 1; k >= 0; k-- {
+		c := &d.Cells[k]
+		if highlight && c.Kind == critic.HighlightOpen {
+			break
+		}
+		if c.Kind == critic.Comment {
+			continue
+		}
+		text = c.Added.Of(d.Raw) + text
+		if at := strings.LastIndexByte(text, '\n'); !highlight && at >= 0 {
+			text = text[at+1:]
+			break
+		}
+		if len(text) > 4*maxAbout {
+			break
+		}
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) <= maxAbout {
+		return text
+	}
+	r := []rune(text)
+	tail := string(r[len(r)-maxAbout:])
+	if _, whole, ok := strings.Cut(tail, " "); ok {
+		tail = whole
+	}
+	return "… " + tail
+}
+
+// WriteComment returns a comment as the dialect writes it. The text has one line and no delimiters; CommentFits tells
+// whether it is read back.
+func WriteComment(d Dialect, author, text string, now time.Time) string {
+	return d.Comment(author, text, now)
+}
+
+// CommentFits reports whether the comment can be inserted at an offset of raw: what is there stays as it is in both
+// views, the comment is read as one, and neither a character nor a link or the like is cut in two.
+func CommentFits(raw string, at int, comment string) bool {
+	if at < 0 || at > len(raw) || splits(raw, at) {
+		return false
+	}
+	after := raw[:at] + comment + raw[at:]
+	o, a := Texts(raw)
+	if o2, a2 := Texts(after); o != o2 || a != a2 || len(Suggestions(raw)) != len(Suggestions(after)) {
+		return false
+	}
+	doc := critic.Parse(after)
+	is := span.New(at, at+len(comment))
+	for i := range doc.Cells {
+		if c := &doc.Cells[i]; c.Kind == critic.Comment && c.Span == is {
+			return true
+		}
+	}
+	return false
+}
+
+// splits reports whether an offset is inside of what has to stay whole: a token that is no word, or a character of a word.
+func splits(raw string, at int) bool {
+	start := strings.LastIndexByte(raw[:at], '\n') + 1
+	end := len(raw)
+	if i := strings.IndexByte(raw[at:], '\n'); i >= 0 {
+		end = at + i + 1
+	}
+	for t := range markdown.Tokens(raw, span.New(start, end), nil) {
+		switch {
+		case t.End <= at:
+			continue
+		case t.Start >= at:
+			return false
+		case t.Class != markdown.Word:
+			return true
+		}
+		i := t.Start
+		for i < at {
+			i += markdown.ClusterLength(raw[i:t.End])
+		}
+		return i != at
+	}
+	return false
+}

@@ -1,0 +1,72 @@
+package diffwrap_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rivo/uniseg"
+	"pgregory.net/rapid"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+func TestThreads(t *testing.T) {
+	const raw = "# T\n\nOne {--a--}{++b++}{>>shorter<<}{>>so?<<} two.\n\nThe {==pond==}{>>{\"author\":\"ann\"}@@which?<<} is deep{>>is it<<}.\n"
+	type thread struct{ about, texts string }
+	var got []thread
+	for _, th := range diffwrap.Threads(raw) {
+		var texts []string
+		for _, c := range th.Comments {
+			texts = append(texts, c.Author+":"+c.New)
+		}
+		if from, to := th.Comments[0].Start, th.Comments[len(th.Comments)-1].End; from != th.Start || to != th.End {
+			t.Errorf("thread at %d to %d, its comments at %d to %d", th.Start, th.End, from, to)
+		}
+		got = append(got, thread{th.About, strings.Join(texts, "|")})
+	}
+	want := []thread{{"One b", ":shorter|:so?"}, {"pond", "ann:which?"}, {"The pond is deep", ":is it"}}
+	if len(got) != len(want) {
+		t.Fatalf("threads %v, want %v", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("thread %d is %q, want %q", i, got[i], want[i])
+		}
+	}
+}
+
+// A comment that fits leaves both views as they are, and is read back with its author in every dialect that
+// writes one.
+func TestCommentsThatFitAreReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		raw := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", " b", "\n", "{++c++}", "{--d--}", "{>>e<<}", "{==f==}", "{~~g~>h~~}", "{", "+", "}", "~>", "é🦊", "e\u0301", "👨\u200d👩\u200d👧", "\r\n", "[[B]]", "`c`", "```", "[l](u v)"})).Draw(t, "raw"), "")
+		at := rapid.IntRange(0, len(raw)).Draw(t, "at")
+		dialect := rapid.SampledFrom([]diffwrap.Dialect{diffwrap.Plain, diffwrap.Commentator, diffwrap.RelayComments}).Draw(t, "dialect")
+		text := rapid.SampledFrom([]string{"why?", "{++x++}", "a <<} b", "été", "{>>"}).Draw(t, "text")
+		comment := diffwrap.WriteComment(dialect, "ann", text, time.Unix(1_700_000_000, 0))
+		if !diffwrap.CommentFits(raw, at, comment) {
+			return
+		}
+		if n := uniseg.GraphemeClusterCount; n(raw[:at])+n(raw[at:]) != n(raw) {
+			t.Fatalf("the comment at %d cuts a character of %q in two", at, raw)
+		}
+		after := raw[:at] + comment + raw[at:]
+		o, a := diffwrap.Texts(raw)
+		if gotO, gotA := diffwrap.Texts(after); gotO != o || gotA != a {
+			t.Fatalf("views %q, %q; want %q, %q", gotO, gotA, o, a)
+		}
+		for _, th := range diffwrap.Threads(after) {
+			for _, c := range th.Comments {
+				if c.Start != at {
+					continue
+				}
+				if author := map[bool]string{true: "", false: "ann"}[dialect == diffwrap.Plain]; c.New != text || c.Author != author {
+					t.Fatalf("read back as %q by %q, want %q by %q", c.New, c.Author, text, author)
+				}
+				return
+			}
+		}
+		t.Fatalf("no thread of %q has the comment at %d", after, at)
+	})
+}
