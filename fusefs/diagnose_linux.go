@@ -12,6 +12,9 @@ import (
 	"syscall"
 )
 
+// allowConfig is where the helper reads whether users may let others in.
+const allowConfig = "/etc/fuse.conf"
+
 // Diagnose checks everything that mounting depends on. It changes nothing, and asks of each
 // mounted relayfs only whether its server lives.
 func Diagnose() []Finding {
@@ -20,7 +23,7 @@ func Diagnose() []Finding {
 		finding("capability to mount", "can be had", Fail, checkPrivilege(ownStatus)),
 		diagnoseHelper(),
 		diagnosePrivileges(ownStatus),
-		diagnoseAllowOther("/etc/fuse.conf"),
+		diagnoseAllowOther(allowConfig),
 		diagnoseDeadMounts(),
 		diagnoseUserNamespaces("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
 	}
@@ -68,21 +71,31 @@ func diagnosePrivileges(status string) Finding {
 }
 
 func diagnoseAllowOther(conf string) Finding {
-	const name = "allow other users"
+	detail := "user_allow_other is set in " + conf
 	if os.Geteuid() == 0 {
-		return Finding{Name: name, Severity: OK, Detail: "root may use --allow-other"}
+		detail = "root may use --allow-other"
+	}
+	return finding("allow other users", detail, Warn, checkAllowOther(conf))
+}
+
+// checkAllowOther says why --allow-other would be refused.
+func checkAllowOther(conf string) error {
+	if os.Geteuid() == 0 {
+		return nil
 	}
 	text, err := os.ReadFile(conf)
 	for line := range strings.Lines(string(text)) {
 		if strings.TrimSpace(line) == "user_allow_other" {
-			return Finding{Name: name, Severity: OK, Detail: "user_allow_other is set in " + conf}
+			return nil
 		}
 	}
-	detail := "user_allow_other is not set in " + conf + ", so --allow-other is refused"
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		detail = err.Error()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	return Finding{name, Warn, detail, "add a line user_allow_other to " + conf + " if other users are to use your mounts"}
+	return &SetupError{
+		Problem: "--allow-other is refused: there is no user_allow_other in " + conf,
+		Hint:    "add a line user_allow_other to " + conf + " if other users are to use your mounts", Err: err,
+	}
 }
 
 // diagnoseDeadMounts asks each relayfs that is mounted whether it lives.

@@ -62,12 +62,15 @@ func realDir(dir string) (string, error) {
 	return filepath.Join(parent, filepath.Base(dir)), err
 }
 
+// Mountable says why nothing can be mounted here, whatever the mountpoint. The error is a *SetupError.
+func Mountable() error { return cmp.Or(checkDevice(), checkHelper()) }
+
 // Check says whether dir can be mounted: FUSE is there and usable, and dir is an
 // existing directory, empty unless nonEmpty is set, on which no relayfs is
 // mounted. Check clears a dead mount that relayfs left there. The error is a *SetupError
 // that says what is missing.
 func Check(dir string, nonEmpty bool) error {
-	if err := cmp.Or(checkDevice(), checkHelper()); err != nil {
+	if err := Mountable(); err != nil {
 		return err
 	}
 	if err := clearDeadMount(dir); err != nil {
@@ -118,6 +121,14 @@ func clearDeadMount(dir string) error {
 	if !errors.Is(err, syscall.ENOTCONN) {
 		return nil
 	}
+	if err := ours(dir, err); err != nil {
+		return err
+	}
+	return lazyUnmount(dir)
+}
+
+// ours refuses a dead mount that relayfs has not made. err is what it answers.
+func ours(dir string, err error) error {
 	if m, tableErr := mountOf(dir); tableErr != nil || m.fstype != mountType {
 		return &SetupError{
 			Problem: fmt.Sprintf("mountpoint %q is a dead mount of something else", dir),
@@ -125,7 +136,24 @@ func clearDeadMount(dir string) error {
 			Err:     err,
 		}
 	}
-	return lazyUnmount(dir)
+	return nil
+}
+
+// CheckMountpoint is the part of Check about dir and about those who are let in. It changes nothing: a dead mount that
+// relayfs left is no error, since Check clears it.
+func CheckMountpoint(dir string, nonEmpty, allowOther bool) error {
+	if allowOther {
+		if err := checkAllowOther(allowConfig); err != nil {
+			return err
+		}
+	}
+	switch err := probe(dir); {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return silentMount(dir)
+	case errors.Is(err, syscall.ENOTCONN):
+		return ours(dir, err)
+	}
+	return checkMountpoint(dir, nonEmpty)
 }
 
 func checkMountpoint(dir string, nonEmpty bool) error {
@@ -139,6 +167,8 @@ func checkMountpoint(dir string, nonEmpty bool) error {
 		return &SetupError{Problem: fmt.Sprintf("mountpoint %q cannot be used", dir), Hint: "choose a directory of your own", Err: err}
 	case !info.IsDir():
 		return &SetupError{Problem: fmt.Sprintf("mountpoint %q is not a directory", dir), Hint: "give an empty directory"}
+	case os.Geteuid() != 0 && unix.Access(dir, unix.W_OK) != nil:
+		return &SetupError{Problem: fmt.Sprintf("mountpoint %q may not be written by you, and so not be mounted over", dir), Hint: "choose a directory of your own"}
 	}
 	if m, err := mountOf(dir); err == nil && m.fstype == mountType {
 		return &SetupError{
@@ -161,6 +191,17 @@ func checkMountpoint(dir string, nonEmpty bool) error {
 	return nil
 }
 
+// Mounted are the directories at which a relayfs is mounted, dead ones too.
+func Mounted() (dirs []string) {
+	mounts, _ := mountTable() // none if it cannot be read
+	for _, m := range mounts {
+		if m.fstype == mountType && !slices.Contains(dirs, m.dir) {
+			dirs = append(dirs, m.dir)
+		}
+	}
+	return dirs
+}
+
 // Unmount unmounts the relayfs at dir, even one whose server is dead.
 // Its server, if it lives, commits what is written and not yet closed. A mount
 // that programs still use is left alone: the *SetupError names them.
@@ -179,6 +220,9 @@ func Unmount(dir string) error {
 		return silentMount(dir)
 	}
 	err = unmountOnce(dir, 0)
+	for end := time.Now().Add(busyPatience); errors.Is(err, syscall.EBUSY) && time.Now().Before(end); err = unmountOnce(dir, 0) {
+		time.Sleep(10 * time.Millisecond)
+	}
 	if err == nil {
 		return nil
 	}
@@ -190,6 +234,10 @@ func Unmount(dir string) error {
 		Hint:    fmt.Sprintf("end them or leave the directory, then try again; or detach it with `fusermount3 -uz %s`", dir),
 	}
 }
+
+// busyPatience is how long a mount may be busy: who wakes watchers has what changed open for a moment, and so
+// have the programs that it wakes.
+const busyPatience = time.Second
 
 // lazyUnmount detaches dir at once; who still uses it keeps it until done.
 func lazyUnmount(dir string) error {

@@ -94,6 +94,19 @@ func TestUnmountByOthers(t *testing.T) {
 	checkText(t, "Note.md", m.cat(t, "F/Note.md"), "")
 }
 
+// Who wakes watchers has what changed open for a moment, which keeps nobody from unmounting.
+func TestUnmountWaitsAMoment(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable})
+	f, err := os.Open(filepath.Join(m.dir, "F", "Note.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(200*time.Millisecond, func() { f.Close() })
+	if err := fusefs.Unmount(m.dir); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestUnmountNamesWhoIsInTheWay(t *testing.T) {
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	m.agent(t, "F").do("1") // it is in the folder now

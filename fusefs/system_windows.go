@@ -34,6 +34,15 @@ func (*Server) Unmount() error { return nil }
 // Check fails.
 func Check(string, bool) error { return unsupported() }
 
+// Mounted is nothing.
+func Mounted() []string { return nil }
+
+// Mountable fails.
+func Mountable() error { return unsupported() }
+
+// CheckMountpoint fails.
+func CheckMountpoint(string, bool, bool) error { return unsupported() }
+
 // Unmount fails.
 func Unmount(string) error { return unsupported() }
 

@@ -28,7 +28,7 @@ import (
 type tree struct {
 	names
 	root   fs.InodeEmbedder
-	ws     *bridge.Workspace
+	ws     workspace
 	author string
 	log    *slog.Logger
 	errno  errno.Reporter
