@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -31,6 +32,46 @@ func (s *Server) addPrompts() {
 			"then make the change that it asks for with edit, or answer it with comment, right after the passage it is about. "+
 			"Leave the reviewers' comments where they are.",
 		s.comments)
+	s.addPrompt("address-rejections", "Work through what reviewers rejected",
+		"Reviewers rejected these suggestions of yours. Take them one by one: read the note around the place and the reason, "+
+			"then propose something better with edit where the reason asks for it, and leave the text as it is where it does not. "+
+			"Do not propose the same again. Say at the end what you did about each.",
+		rejections)
+}
+
+// maxRejections is how many of the newest decisions the prompt about rejections looks through.
+const maxRejections = 1000
+
+// rejections returns what people rejected of the client's suggestions at and below under, newest first.
+func rejections(_ context.Context, c *tool.Client, under model.Path) (string, error) {
+	journal, err := c.Workspace.Journal(maxRejections)
+	if err != nil {
+		return "", err
+	}
+	undone := make(map[string]bool) // batches of decisions
+	var lines []string
+	for _, e := range journal {
+		d := e.Decision
+		if d == nil {
+			continue
+		}
+		undone[d.Undoes] = true
+		if d.Verdict != model.Rejected || d.Lapsed || undone[d.Batch] || !under.Contains(e.Path) {
+			continue
+		}
+		mine := slices.ContainsFunc(d.Items, func(i model.Decided) bool { return i.Author == c.Session.Author().Name })
+		if mine || d.Proposal != nil {
+			lines = append(lines, review.Decision(e)...)
+		}
+	}
+	if len(lines) == 0 {
+		return "Nothing was rejected.", nil
+	}
+	text, n := answer.JoinBounded(lines, answer.Max-2000)
+	if n < len(lines) {
+		text += fmt.Sprintf("\n(%d more; give the path of a note to see its own)", len(lines)-n)
+	}
+	return text, nil
 }
 
 // addPrompt adds a prompt of a task and what list returns for the folder or note in the argument path.

@@ -115,6 +115,10 @@ func (s *Server) check(ctx context.Context, sess *Session, method mcp.MCPMethod,
 	if json.Unmarshal(raw, &params) != nil {
 		return "", invalid("The parameters of %s must be an object, not %s.", method, kindOf(raw))
 	}
+	var all any
+	if json.Unmarshal(raw, &all) != nil { // it is JSON, so that only a number can be wrong
+		return "", invalid("The parameters of %s have a number that is too large.", method)
+	}
 	for name, kind := range want {
 		if got := kindOf(params[name]); !isOf(got, kind) {
 			return "", invalid("The parameter %q of %s must be %s, not %s.", name, method, kind, got)

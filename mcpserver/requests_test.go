@@ -56,6 +56,7 @@ func TestRefusedRequests(t *testing.T) {
 		{"tools/call", map[string]any{"name": 3}, invalid, `The parameter "name" of tools/call must be a string, not a number.`},
 		{"tools/call", map[string]any{"name": "read", "_meta": []int{1}}, invalid, `The parameter "_meta" of tools/call must be an object, not a list.`},
 		{"tools/call", []int{1}, invalid, `The parameters of tools/call must be an object, not a list.`},
+		{"tools/call", map[string]any{"name": "read", "arguments": map[string]any{"offset": json.Number("1e999")}}, invalid, `The parameters of tools/call have a number that is too large.`},
 		{"tools/list", map[string]any{"cursor": true}, invalid, `The parameter "cursor" of tools/list must be a string, not a boolean.`},
 		{"resources/read", map[string]any{"uri": 3}, invalid, `The parameter "uri" of resources/read must be a string, not a number.`},
 		{"resources/read", map[string]any{"uri": "note:///V/none.md"}, missing, `There is no document "/V/none.md".`},

@@ -1,12 +1,16 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -16,6 +20,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
 const (
@@ -30,7 +35,7 @@ const (
 func (s *Server) addResources(hooks *server.Hooks) {
 	s.mcp.AddResourceTemplate(mcp.NewResourceTemplate(noteTemplate, "note",
 		mcp.WithTemplateTitle("Note"),
-		mcp.WithTemplateDescription("A Markdown note, with all pending suggestions accepted"),
+		mcp.WithTemplateDescription("A Markdown note, with all pending suggestions accepted; or an attachment, image or other file of at most 4 MiB"),
 		mcp.WithTemplateMIMEType(noteType),
 	), s.readResource)
 	hooks.AddAfterListResources(func(ctx context.Context, _ any, req *mcp.ListResourcesRequest, res *mcp.ListResourcesResult) {
@@ -52,6 +57,9 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 	}
 	c := s.session(ctx).client
 	begin := readings[0].Begin // see Server.prepare
+	if contents, err := attachment(ctx, c, readings[0].Name); contents != nil || err != nil {
+		return contents, err
+	}
 	p, v, err := c.Names.Note(ctx, readings[0].Name)
 	if err != nil {
 		return nil, err
@@ -74,6 +82,39 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 		contents = append(contents, mcp.TextResourceContents{URI: noteuri.Of(p), MIMEType: "text/plain", Text: "[" + notice + "]"})
 	}
 	return contents, nil
+}
+
+// maxAttachment bounds an attachment that is read as a resource, in bytes.
+const maxAttachment = 4 << 20
+
+// attachment returns a file that is not a note: as text if it is some, else its bytes. It is nil for anything else.
+func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.ResourceContents, error) {
+	p, err := c.Names.Resolve(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := c.Workspace.Stat(ctx, p); err != nil || info.Kind != model.KindFile {
+		return nil, err
+	}
+	data, err := c.ReadFile(ctx, p, maxAttachment)
+	if errors.Is(err, model.ErrTooLarge) {
+		return nil, fmt.Errorf("%s is larger than %d MiB, which is the most that a resource may have; tell the person, who can open it", answer.Shown(p), maxAttachment>>20)
+	}
+	if err != nil {
+		return nil, err
+	}
+	kind := cmp.Or(types[strings.ToLower(path.Ext(string(p)))], "application/octet-stream")
+	if text, _, _ := strings.Cut(kind, "/"); (text == "text" || kind == "application/json" || kind == "image/svg+xml") && utf8.Valid(data) {
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: noteuri.Of(p), MIMEType: kind, Text: string(data)}}, nil
+	}
+	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: noteuri.Of(p), MIMEType: kind, Blob: base64.StdEncoding.EncodeToString(data)}}, nil
+}
+
+// types are the MIME types of what Obsidian shows, on every machine the same.
+var types = map[string]string{
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".bmp": "image/bmp", ".svg": "image/svg+xml", ".avif": "image/avif",
+	".pdf": "application/pdf", ".canvas": "application/json", ".json": "application/json", ".base": "text/yaml", ".txt": "text/plain", ".csv": "text/csv", ".css": "text/css", ".html": "text/html",
+	".mp3": "audio/mpeg", ".wav": "audio/wav", ".m4a": "audio/mp4", ".ogg": "audio/ogg", ".flac": "audio/flac", ".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime", ".zip": "application/zip",
 }
 
 // listResources returns the page of notes after the cursor, which holds the last path before it.
@@ -151,4 +192,45 @@ func (s *Server) tellUpdated(session, uri string) bool {
 		s.log.Debug("notification not sent", model.LogErr, err)
 	}
 	return !errors.Is(err, server.ErrSessionNotFound)
+}
+
+// listAfter is how long changes of the list of resources are collected before clients are told.
+const listAfter = 500 * time.Millisecond
+
+// followList tells clients that the list of resources has changed when notes come, go or are renamed, until the Server
+// is closed.
+func (s *Server) followList() {
+	changed, done := make(chan struct{}, 1), make(chan struct{})
+	cancel := s.ws.Subscribe(func(ev model.Event) {
+		switch ev.Kind {
+		case model.EventCreated, model.EventRemoved, model.EventRenamed:
+			select {
+			case changed <- struct{}{}:
+			default: // it is known
+			}
+		}
+	})
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-changed:
+			}
+			select {
+			case <-done:
+				return
+			case <-time.After(listAfter):
+			}
+			select { // what came meanwhile is told at once
+			case <-changed:
+			default:
+			}
+			s.mcp.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
+		}
+	}()
+	s.onClose(func() {
+		cancel()
+		close(done)
+	})
 }

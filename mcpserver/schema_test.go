@@ -6,10 +6,12 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 	"github.com/relayfs/relayfs/mcpserver/internal/toolset/claude"
+	"github.com/relayfs/relayfs/mcpserver/internal/toolset/vault"
 )
 
 var update = flag.Bool("update", false, "write the schema snapshots anew")
@@ -64,14 +66,17 @@ func TestToolSnapshots(t *testing.T) {
 }
 
 func TestToolDefinitions(t *testing.T) {
-	plain := len(claude.Tools())
-	for i, tool := range allTools(t) {
+	plain := make(map[string]bool)
+	for _, tool := range slices.Concat(claude.Tools(), vault.Tools()) {
+		plain[tool.Name] = true
+	}
+	for _, tool := range allTools(t) {
 		def := definition(tool)
 		a := def.Annotations
 		if a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
 			t.Errorf("%s: a hint is not set", tool.Name)
 		}
-		if structured := i >= plain; structured != (def.RawOutputSchema != nil) {
+		if plain[tool.Name] != (def.RawOutputSchema == nil) {
 			t.Errorf("%s: only structured tools have an output schema, which hides their text from some clients", tool.Name)
 		}
 		for _, p := range tool.Params {

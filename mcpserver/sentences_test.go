@@ -24,6 +24,8 @@ var untold = map[string]string{
 	"%q exists already. Read it and use replace_content, or choose another path.":                                                                             "replace_content replaces what exists, unless that was made while it looked",
 	"Resource %q is not an address like note:///Folder/Name.md.":                                                                                              "TestRefusedRequests: it refuses no tool call",
 	"Resource %q: %s is not a number from 1 on.":                                                                                                              "TestRefusedRequests: it refuses no tool call",
+	"The argument %q has a number that is too large.":                                                                                                         "TestDecodeArgs: the protocol refuses it before a tool is called",
+	"The vault's .obsidian/%s is not what Obsidian writes there. Tell the person, and give the path of the note yourself.":                                    "TestMCPPeriodicNoteRefusals of tests/mcp: a transcript's vault has no configuration",
 	"The call was cancelled.": "TestCancelledSearch: a transcript waits for each answer",
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/happened"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -62,6 +63,7 @@ type Server struct {
 	sessions *streamablehttp.Sessions[Session] // of HTTP; a stream holds its own
 	index    *search.Index
 	semantic *semantic.Index
+	happened *happened.Log
 	watches  *watch.Watches
 
 	mu      sync.Mutex // protects the following
@@ -93,7 +95,7 @@ func (s *Server) Close() {
 	}
 }
 
-// New returns a Server of ws. It starts nothing.
+// New returns a Server of ws, which follows its events until Close.
 func New(ws *bridge.Workspace, o Options) *Server {
 	s := &Server{ws: ws, log: o.Logger, o: o}
 	if s.log == nil {
@@ -109,6 +111,8 @@ func New(ws *bridge.Workspace, o Options) *Server {
 		s.semantic = semantic.New(ws, semantic.Options{Logger: o.Logger})
 	}
 	s.watches = watch.New(ws, s.tellUpdated)
+	s.happened = happened.Follow(ws)
+	s.onClose(s.happened.Close)
 	s.onClose(s.index.Close)
 	s.onClose(s.watches.Close)
 	hooks := new(server.Hooks)
@@ -119,7 +123,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 		server.WithTitle("relayfs: shared notes"),
 		server.WithInstructions(instructions(ws.Options(), s.offer)),
 		server.WithToolCapabilities(false),
-		server.WithResourceCapabilities(true, false),
+		server.WithResourceCapabilities(true, true),
 		server.WithPromptCapabilities(false),
 		server.WithCompletions(),
 		server.WithPromptCompletionProvider(completer{s}),
@@ -134,6 +138,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	}
 	s.addResources(hooks)
 	s.addPrompts()
+	s.followList()
 	return s
 }
 
@@ -162,6 +167,9 @@ func (s *Server) ServeStream(ctx context.Context, r io.Reader, w io.Writer, c Cl
 		Protocol: s.mcp, ID: sess.id(), Client: c.Name, Subscriptions: s.watches, Prepare: prepare, Logger: s.log,
 	})
 }
+
+// Sessions is how many sessions clients over HTTP have.
+func (s *Server) Sessions() int { return s.sessions.Len() }
 
 // HTTPHandler serves Streamable HTTP at every path. It refuses requests of web pages from another origin, of
 // another host on a loopback connection (DNS rebinding), and bodies longer than MaxMessage. It requires no
@@ -230,10 +238,11 @@ func (s *Server) newSession(id string, c Client) *Session {
 		approve = approval.None
 	}
 	own := session.New(session.Options{ID: id, Client: c.Name, Author: cmp.Or(c.Author, s.o.Author), Workspace: s.ws, Logger: s.log})
+	own.Look(s.happened.Now())
 	return &Session{offer: offer, client: &tool.Client{
 		Workspace: s.ws, Session: own, Names: names.Resolver{Workspace: s.ws},
 		Changes: change.Changes{Workspace: s.ws, Session: own, Gate: approval.NewGate(approve, s.ws.Options().Mode == bridge.Direct)},
-		Index:   s.index, Semantic: s.semantic, Words: offer.words, NoteReader: offer.reader,
+		Index:   s.index, Semantic: s.semantic, Happened: s.happened, Words: offer.words, NoteReader: offer.reader,
 	}}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/toolset/claude"
 	"github.com/relayfs/relayfs/mcpserver/internal/toolset/content"
 	"github.com/relayfs/relayfs/mcpserver/internal/toolset/notes"
+	"github.com/relayfs/relayfs/mcpserver/internal/toolset/vault"
 )
 
 // Names of toolsets.
@@ -20,6 +21,7 @@ const (
 	ToolsetClaude  = "claude"
 	ToolsetNotes   = "notes"
 	ToolsetContent = "content"
+	ToolsetVault   = "vault"
 )
 
 type toolset struct {
@@ -36,11 +38,12 @@ func toolsets() []toolset {
 		{ToolsetClaude, claude.Tools(), claude.Words, content.Reader},
 		{ToolsetNotes, notes.Tools(), notes.Words, notes.Reader},
 		{ToolsetContent, content.Tools(), content.Words, content.Reader},
+		{ToolsetVault, vault.Tools(), vault.Words, vault.Reader},
 	}
 }
 
 // Toolsets returns the names of all toolsets.
-func Toolsets() []string { return []string{ToolsetClaude, ToolsetNotes, ToolsetContent} }
+func Toolsets() []string { return []string{ToolsetClaude, ToolsetNotes, ToolsetContent, ToolsetVault} }
 
 // CheckToolsets returns an error if a name is not that of a toolset.
 func CheckToolsets(names []string) error {
@@ -93,6 +96,7 @@ var guides = []struct{ tool, say string }{
 	{"edit", "Read a note before you edit it: edit and write refuse a note that you have not read in this session. Prefer edit with a short, unique old_string; use write for new notes and complete rewrites. Read, edit and move many notes in one call with file_paths, edits and moves."},
 	{"list_notes", "Find notes with list_notes, text_search (by words), property_search (by front matter and tags) and semantic_search (by meaning); read_metadata tells what a note is without its content."},
 	{"update_note", "Read a note with read_note before update_note changes it. Front matter is changed as an object, the content as Markdown."},
+	{"changes", "People and other agents work in these notes at the same time: changes tells what they did since you last looked."},
 	{"patch_content", "search_content, get_content and patch_content work on notes, canvases and bases; say with entity_type which it is. patch_content wants a short, unique old_string."},
 }
 

@@ -117,18 +117,24 @@ func Of(err error, words Words) answer.Result {
 	return answer.Result{Err: fmt.Errorf("tool: %w", err)}
 }
 
+// heading returns a heading as a section is named; a long one is cut.
+func heading(h outline.Heading) string {
+	h.Text = answer.OneLine(h.Text)
+	return h.Address()
+}
+
 // maxHeadings is how many headings a refusal names.
 const maxHeadings = 30
 
 // noSection tells which sections there are.
 func noSection(p model.Path, e *outline.SectionError) answer.Result {
-	list, say := e.Found, "%q has several sections %q: %s. Give the level, as in \"## Plan\", or lines instead."
+	list, say := e.Found, "%q has several sections %q: %s. Name one of them as it stands here, with its line."
 	if len(list) == 0 {
 		list, say = e.Have, "%q has no section %q. Its headings are: %s. A block id is given as ^id."
 	}
 	var names []string
 	for _, h := range list[:min(len(list), maxHeadings)] {
-		names = append(names, fmt.Sprintf("%s %s (line %d)", strings.Repeat("#", h.Level), answer.OneLine(h.Text), h.Line))
+		names = append(names, heading(h))
 	}
 	if len(list) > maxHeadings {
 		names = append(names, "...")

@@ -46,6 +46,9 @@ func marks(old, new string) string {
 	return old + new
 }
 
+// Remarks returns what people say about a suggestion, on one line: they ask for another version.
+func Remarks(sg model.Suggestion) string { return comments(sg.Comments) }
+
 // DescribeWhole returns a suggestion as it stands in the note, with its author.
 func DescribeWhole(sg model.Suggestion) string {
 	s := marks(sg.Old, sg.New)
@@ -56,6 +59,18 @@ func DescribeWhole(sg model.Suggestion) string {
 		s += " (" + answer.Shown(sg.Author) + ")"
 	}
 	return s
+}
+
+// DescribeThread returns a thread of comments on one line, with who wrote them.
+func DescribeThread(t model.Thread) string {
+	said := make([]string, len(t.Remarks))
+	for i, r := range t.Remarks {
+		said[i] = "{>>" + remark(r.New) + "<<}"
+		if r.Author != "" {
+			said[i] += " (" + answer.Shown(r.Author) + ")"
+		}
+	}
+	return fmt.Sprintf("%s:%d: comment on %q: %s", answer.Shown(t.Path), t.Line, answer.OneLine(t.About), strings.Join(said, " "))
 }
 
 // DescribeProposal returns a proposal on one line.
@@ -141,6 +156,37 @@ func CommentsIn(p model.Path, raw string) []string {
 		for _, c := range sg.Comments {
 			add(sg.Line, c, " (about a suggestion)")
 		}
+	}
+	return lines
+}
+
+// Decision returns a line for each thing that was decided on, with the reason.
+func Decision(e model.JournalEntry) []string {
+	d := e.Decision
+	end := ""
+	if d.By != "" {
+		end = " by " + answer.Shown(d.By)
+	}
+	if d.Lapsed {
+		end = ", since it no longer applied"
+	}
+	if d.Reason != "" {
+		reason, _ := answer.FirstThatFit(answer.Unbroken(d.Reason), 1000)
+		end += fmt.Sprintf(" because %q", reason)
+	}
+	if d.Proposal != nil {
+		return []string{fmt.Sprintf("%s: the proposal was %s%s", answer.Shown(e.Path), d.Verdict, end)}
+	}
+	var lines []string
+	for _, item := range d.Items {
+		became := string(d.Verdict)
+		if d.Verdict == model.Changed && item.Instead != nil {
+			became += fmt.Sprintf(" to %q", answer.OneLine(*item.Instead))
+		}
+		lines = append(lines, fmt.Sprintf("%s:%d: {--%s--}{++%s++} (%s) was %s%s", answer.Shown(e.Path), item.Line, answer.OneLine(item.Old), answer.OneLine(item.New), answer.Shown(item.Author), became, end))
+	}
+	if len(lines) == 0 {
+		lines = append(lines, fmt.Sprintf("%s: a decision was %s%s", answer.Shown(e.Path), d.Verdict, end))
 	}
 	return lines
 }

@@ -206,8 +206,8 @@ func unknownArguments(tool, prefix string, params []Param, rest map[string]json.
 
 func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	var v any
-	if err := json.Unmarshal(value, &v); err != nil {
-		return answer.WrongArgument("The argument %q cannot be read: %v.", p.Name, err)
+	if err := json.Unmarshal(value, &v); err != nil { // it is JSON, so that only a number can be wrong
+		return answer.WrongArgument("The argument %q has a number that is too large.", p.Name)
 	}
 	if !wellFormed(value) {
 		return answer.WrongArgument("The argument %q is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.", p.Name)

@@ -98,7 +98,7 @@ func TestDecodeArgs(t *testing.T) {
 		{raw: `{"name":"x","count":"many"}`, err: `The argument "count" must be a whole number, not a string.`},
 		{raw: `{"name":"x","count":1.5}`, err: `The argument "count" must be a whole number, not 1.5.`},
 		{raw: `{"name":"x","count":1e300}`, err: `The argument "count" must be a whole number, not 1e+300.`},
-		{raw: `{"name":"x","count":1e999}`, err: `The argument "count" cannot be read: json: cannot unmarshal number 1e999 into Go value of type float64.`},
+		{raw: `{"name":"x","count":1e999}`, err: `The argument "count" has a number that is too large.`},
 		{raw: `{"name":"x","count":0}`, err: `The argument "count" must be at least 1, not 0.`},
 		{raw: `{"name":"x","-D":-1}`, err: `The argument "-D" must be at least 0, not -1.`},
 		{raw: `{"name":"x","on":1}`, err: `The argument "on" must be true or false, not a number.`},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -65,6 +66,27 @@ type Session struct {
 	elicits bool       // the client can ask its user
 	shown   map[model.Path]Knowledge
 	order   []model.Path // the keys of shown, oldest first
+	looked  Looked
+}
+
+// Looked is when a session was last told what others did.
+type Looked struct {
+	Number uint64 // of the newest change that it was told of
+	Time   time.Time
+}
+
+// Looked returns when the session was last told what others did.
+func (s *Session) Looked() Looked {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.looked
+}
+
+// Look records that the session was told of all changes up to that number.
+func (s *Session) Look(number uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looked = Looked{number, time.Now()}
 }
 
 // New returns a Session that was shown nothing.

@@ -221,6 +221,11 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) answer.Result {
 			return nil, answer.WrongArgument("anchor_text not found in %s. Make sure it matches exactly.", answer.Shown(p))
 		case 1:
 			at = places[0].End
+			for _, t := range diffwrap.Threads(cur.Text()) { // it joins the comments that stand there
+				if t.Start <= at && at < t.End {
+					at = t.End
+				}
+			}
 			if err := match.CheckMarkup("comment", c.Workspace.Options().View, "", note, 0); err != nil {
 				return nil, err
 			}

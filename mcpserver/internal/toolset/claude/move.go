@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/links"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -36,11 +38,11 @@ func move(ctx context.Context, c *tool.Client, a moveArgs) answer.Result {
 		list = []oneMove{a.oneMove}
 	}
 	if a.DryRun {
-		tried := make(places)
+		tried := new(places)
 		return trials(list, func(m oneMove) answer.Result { return tried.move(ctx, c, m) })
 	}
 	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
-		tried := make(places)
+		tried := new(places)
 		for _, m := range list {
 			if res := tried.move(ctx, c, m); !res.IsError && res.Err == nil {
 				whats = append(whats, fmt.Sprintf("move %s to %s", m.FilePath, m.NewPath))
@@ -73,43 +75,121 @@ func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path
 		return "", "", err
 	}
 	info, err := c.Workspace.Stat(ctx, from)
-	if err != nil {
-		return "", "", err
+	if err == nil {
+		to, err = a.target(c, from, info.Kind)
 	}
-	to, err = c.Names.NewPath(a.NewPath, info.Kind == model.KindNote)
+	return from, to, err
+}
+
+// target returns where to what is at from is to be moved.
+func (a oneMove) target(c *tool.Client, from model.Path, kind model.Kind) (model.Path, error) {
+	to, err := c.Names.NewPath(a.NewPath, kind == model.KindNote)
 	switch {
 	case err != nil:
+	case kind == model.KindNote && !to.IsNote(), kind == model.KindFile && to.IsNote():
+		err = &model.Error{Op: "rename", Path: to, Err: model.ErrNotNote}
 	case from == to:
 		err = answer.WrongArgument("No move to make: file_path and new_path are the same.")
 	case from.Contains(to):
 		err = answer.WrongArgument("%q cannot be moved into itself. Choose another new_path.", string(from))
 	}
-	return from, to, err
+	return to, err
 }
 
-// places has the paths that moves which are only tried would take, true, or leave, false.
-type places map[model.Path]bool
+// places are moves that are only tried, in order, and the folders that they would make on the way.
+type places struct {
+	steps []step
+	made  map[model.Path]bool
+}
+
+type step struct{ from, to model.Path }
+
+// now returns where that is at present which the moves would bring to p; "" if they would leave nothing there.
+func (t *places) now(p model.Path) model.Path {
+	for _, s := range slices.Backward(t.steps) {
+		switch {
+		case s.to.Contains(p):
+			p = s.from + p[len(s.to):]
+		case s.from.Contains(p):
+			return ""
+		}
+	}
+	return p
+}
+
+// kind returns what the moves would leave at p, and whether that is something.
+func (t *places) kind(ctx context.Context, c *tool.Client, p model.Path) (kind model.Kind, there bool) {
+	if t.made[p] {
+		return model.KindDir, true
+	}
+	now := t.now(p)
+	if now == "" {
+		return 0, false
+	}
+	info, err := c.Workspace.Stat(ctx, now)
+	return info.Kind, err == nil
+}
+
+// take records a move.
+func (t *places) take(ctx context.Context, c *tool.Client, from, to model.Path) {
+	made := make(map[model.Path]bool)
+	for p := range t.made {
+		if from.Contains(p) {
+			p = to + p[len(from):]
+		}
+		made[p] = true
+	}
+	for dir := to.Dir(); dir != ""; dir = dir.Dir() {
+		if _, there := t.kind(ctx, c, dir); there {
+			break
+		}
+		made[dir] = true
+	}
+	t.steps, t.made = append(t.steps, step{from, to}), made
+}
+
+// source returns the path of what a move is of, after those that were tried, and what that is.
+func (t *places) source(ctx context.Context, c *tool.Client, m oneMove) (model.Path, model.Kind, error) {
+	for _, note := range []bool{false, true} { // with the ending that may be left out
+		p, err := c.Names.NewPath(m.FilePath, note)
+		if err != nil {
+			break
+		}
+		if kind, there := t.kind(ctx, c, p); there {
+			return p, kind, nil
+		}
+	}
+	from, err := c.Names.ResolveName(ctx, m.FilePath)
+	if err != nil {
+		return "", 0, err
+	}
+	kind, there := t.kind(ctx, c, from)
+	if !there {
+		err = &names.MissingError{Name: m.FilePath, Err: fs.ErrNotExist}
+	}
+	return from, kind, err
+}
 
 // move tries a move after those that were tried before.
-func (t places) move(ctx context.Context, c *tool.Client, m oneMove) answer.Result {
-	from, to, err := m.paths(ctx, c)
+func (t *places) move(ctx context.Context, c *tool.Client, m oneMove) answer.Result {
+	from, kind, err := t.source(ctx, c, m)
+	if err != nil {
+		return failure(err)
+	}
+	to, err := m.target(c, from, kind)
 	if err == nil {
 		err = c.Changes.MayMove(from, to)
 	}
 	if err != nil {
 		return failure(err)
 	}
-	taken, known := t[to]
-	if !known {
-		_, err := c.Workspace.Stat(ctx, to)
-		taken = err == nil
-	}
-	if taken {
+	if _, there := t.kind(ctx, c, to); there {
 		return moveFailure(fs.ErrExist, to)
 	}
-	t[from], t[to] = false, true
+	now := t.now(from)
+	t.take(ctx, c, from, to)
 	out := "Would move " + answer.Shown(from) + " to " + answer.Shown(to) + "."
-	if n := c.Changes.Linking(ctx, from); n > 0 {
+	if n := c.Changes.Linking(ctx, now); n > 0 {
 		out += " " + change.LinkTo(n) + " to it."
 	}
 	return answer.Text(out)

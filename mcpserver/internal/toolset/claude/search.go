@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/question"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -28,6 +29,7 @@ type searchArgs struct {
 	Path       string                 `arg:"path" is:"path" doc:"Folder or document; everywhere if left out"`
 	Tag        string                 `arg:"tag" doc:"Tag; work finds work/urgent, too"`
 	Properties frontmatter.Properties `arg:"properties" doc:"For example {\"status\": \"open\"}"`
+	Where      string                 `arg:"where" doc:"Condition of Obsidian's Bases, for example status != \"done\" && due < today()"`
 	Since      string                 `arg:"since" max:"40" doc:"Changed since 2026-01-31 or 2026-01-31T08:00:00Z"`
 	Author     string                 `arg:"author" doc:"With pending suggestions of this author"`
 	Limit      int                    `arg:"limit" min:"1" def:"10" doc:"Documents at a time, 50 at most"`
@@ -98,7 +100,25 @@ func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query
 		}
 		q.Only = func(p model.Path) bool { return theirs[p] }
 	}
-	return q, nil
+	return q, a.meet(ctx, c, &q)
+}
+
+// meet leaves only notes in q of which the condition holds.
+func (a searchArgs) meet(ctx context.Context, c *tool.Client, q *semantic.Query) error {
+	if a.Where == "" {
+		return nil
+	}
+	notes, err := c.Workspace.Notes(ctx, q.Under)
+	if err == nil {
+		notes, err = question.Where(ctx, c.Workspace, "where", a.Where, notes)
+	}
+	meets := make(map[model.Path]bool)
+	for _, n := range notes {
+		meets[n.Path] = true
+	}
+	also := q.Only
+	q.Only = func(p model.Path) bool { return meets[p] && (also == nil || also(p)) }
+	return err
 }
 
 // passages returns the found notes with their passages, as many as fit, and records that the client was shown these.
@@ -158,7 +178,7 @@ func nothing(ctx context.Context, c *tool.Client, q semantic.Query, after semant
 		for _, f := range all.Notes {
 			paths = append(paths, answer.Shown(f.Path))
 		}
-		say = append(say, "Without path, tag, properties, since and author there are "+strings.Join(paths, ", ")+".")
+		say = append(say, "Without path, tag, properties, where, since and author there are "+strings.Join(paths, ", ")+".")
 	}
 	return strings.Join(append(say, "Try other words, or call grep for an exact text."), " ")
 }

@@ -67,12 +67,22 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	}
 	for _, sg := range list {
 		all = append(all, waiting{path: sg.Path, id: sg.ID, text: func(whole bool) string {
-			what := review.Describe(sg)
+			what := review.Describe(sg) + review.Remarks(sg)
 			if whole {
 				what = review.DescribeWhole(sg)
 			}
 			return fmt.Sprintf("%s:%d: %s [%s]", answer.Shown(sg.Path), sg.Line, what, sg.ID)
 		}})
+	}
+	threads, err := c.Workspace.Talk.Threads(ctx, under)
+	if err != nil {
+		return failure(err)
+	}
+	for _, t := range threads {
+		said := slices.ContainsFunc(t.Remarks, func(r model.Remark) bool { return r.Pending == "" }) // else it is listed as a suggestion
+		if said && t.Suggestion == "" && a.Author == "" {
+			all = append(all, waiting{path: t.Path, id: t.ID, text: func(bool) string { return review.DescribeThread(t) + " [" + t.ID + "]" }})
+		}
 	}
 	of := a
 	of.Cursor, of.Limit = "", 0

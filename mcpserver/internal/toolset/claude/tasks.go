@@ -41,6 +41,9 @@ type tasksArgs struct {
 }
 
 func tasks(ctx context.Context, c *tool.Client, a tasksArgs) answer.Result {
+	if a.Toggle != nil && a.CopyTo != "" {
+		return answer.Refuse("Give toggle to check tasks off, or copy_to to copy them, and not both: call tasks twice.")
+	}
 	if a.Toggle != nil {
 		return toggleTasks(ctx, c, a.Toggle)
 	}
@@ -169,11 +172,7 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*noteindex.
 		}
 		sources++
 		for _, t := range wanted {
-			box := " "
-			if t.Done {
-				box = "x"
-			}
-			lines = append(lines, strings.TrimSpace(fmt.Sprintf("- [%s] %s", box, t.Text))+" ("+linkTo(n.Path, to)+")")
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("- [%s] %s", t.Box, t.Text))+" ("+linkTo(n.Path, to)+")")
 		}
 	}
 	if len(lines) == 0 {

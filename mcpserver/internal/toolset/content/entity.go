@@ -3,12 +3,8 @@ package content
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
@@ -57,34 +53,11 @@ func open(ctx context.Context, c *tool.Client, kind entity.Type, name string) (d
 		return d, err
 	}
 	if kind != entity.Note {
-		d.Text, err = readFile(ctx, c, d.Path)
+		d.Text, err = c.ReadText(ctx, d.Path)
 		return d, err
 	}
 	if d.Version, err = c.Workspace.Open(ctx, d.Path); err == nil {
 		d.Text = d.Version.Text()
 	}
 	return d, err
-}
-
-// readFile returns the text of a file that is not a note.
-func readFile(ctx context.Context, c *tool.Client, p model.Path) (string, error) {
-	info, err := c.Workspace.Stat(ctx, p)
-	if err != nil {
-		return "", err
-	}
-	if info.Size > model.MaxNote {
-		return "", &model.Error{Op: "open", Path: p, Err: model.ErrTooLarge}
-	}
-	f, err := c.Workspace.OpenFile(ctx, p, os.O_RDONLY)
-	if err != nil {
-		return "", err
-	}
-	data, err := io.ReadAll(io.NewSectionReader(f, 0, model.MaxNote+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return "", fmt.Errorf("read %q: %w", string(p), err)
-	}
-	if !utf8.Valid(data) {
-		return "", &model.Error{Op: "open", Path: p, Err: model.ErrInvalidUTF8}
-	}
-	return string(data), nil
 }

@@ -102,7 +102,7 @@ func searchFiles(ctx context.Context, c *tool.Client, kind entity.Type, job sear
 		if e.Kind != model.KindFile || entity.Of(e.Name) != kind {
 			return nil
 		}
-		text, err := readFile(ctx, c, p)
+		text, err := c.ReadText(ctx, p)
 		if err != nil {
 			return passOver(err)
 		}

@@ -107,7 +107,7 @@ const maxPatches = 8
 
 func (a patchContentArgs) patchFile(ctx context.Context, c *tool.Client, kind entity.Type, p model.Path) (notice string, err error) {
 	for range maxPatches {
-		text, err := readFile(ctx, c, p)
+		text, err := c.ReadText(ctx, p)
 		if err != nil {
 			return "", err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
+	"github.com/relayfs/relayfs/mcpserver/internal/question"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -18,6 +19,7 @@ type listNotesArgs struct {
 	Folder      string `arg:"folder" is:"path" doc:"Folder to list. Leave it out for all"`
 	FrontMatter bool   `arg:"include_frontmatter" def:"false" doc:"Tell each note's front matter, too"`
 	Recursive   *bool  `arg:"recursive" def:"true" doc:"List what is in folders of the folder, too"`
+	Where       string `arg:"where" doc:"Only notes of which this holds; a condition as query takes it"`
 	Cursor      string `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
@@ -48,6 +50,9 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 	}
 	if a.Recursive != nil && !*a.Recursive {
 		notes = slices.DeleteFunc(slices.Clone(notes), func(n *noteindex.NoteInfo) bool { return n.Path.Dir() != under })
+	}
+	if notes, err = question.Where(ctx, c.Workspace, "where", a.Where, notes); err != nil {
+		return listNotesResult{}, err
 	}
 	of := a
 	of.Cursor = ""

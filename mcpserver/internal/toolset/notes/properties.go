@@ -1,10 +1,8 @@
 package notes
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -30,7 +28,7 @@ type setPropertiesArgs struct {
 type setPropertiesResult struct {
 	Updated  int          `json:"updated" doc:"Notes that changed"`
 	Failures int          `json:"failed" doc:"Notes that were left as they are, for a reason"`
-	Results  []setOutcome `json:"results" doc:"Those that failed first"`
+	Results  []setOutcome `json:"results" doc:"In the order of the call"`
 	LeftOut  int          `json:"left_out,omitempty" doc:"Results that did not fit into the answer"`
 }
 
@@ -43,12 +41,21 @@ type setOutcome struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// rank puts what failed first.
-func (o setOutcome) rank() int {
-	if o.Error != "" {
-		return 0
+// first returns r with n of its results, in their order. What failed matters more than what did not.
+func (r setPropertiesResult) first(n int) setPropertiesResult {
+	succeeded := max(0, n-r.Failures) // of those that are kept
+	kept := []setOutcome{}
+	for _, o := range r.Results {
+		if o.Error == "" {
+			if succeeded--; succeeded < 0 {
+				continue
+			}
+		} else if len(kept) == n {
+			break
+		}
+		kept = append(kept, o)
 	}
-	return 1
+	return setPropertiesResult{r.Updated, r.Failures, kept, len(r.Results) - len(kept)}
 }
 
 func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (setPropertiesResult, error) {
@@ -85,10 +92,7 @@ func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (se
 			all.Results = append(all.Results, setOutcome{Path: s.Path, Status: "unchanged"})
 		}
 	}
-	slices.SortStableFunc(all.Results, func(a, b setOutcome) int { return cmp.Compare(a.rank(), b.rank()) })
-	return answer.Fit(len(all.Results), func(n int) setPropertiesResult {
-		return setPropertiesResult{all.Updated, all.Failures, all.Results[:n], len(all.Results) - n}
-	}), nil
+	return answer.Fit(len(all.Results), all.first), nil
 }
 
 // apply changes the properties of one note. A value that it replaces or removes must have been shown.

@@ -121,13 +121,17 @@ const maxProperties = 6000
 
 // propertiesThatFit returns properties that together cost at most limit, and how to see the others.
 func propertiesThatFit(n *noteindex.NoteInfo, limit int) (fit frontmatter.Properties, notice string) {
-	if answer.BothCost(n.Properties) <= limit {
-		return n.Properties, ""
+	return valuesThatFit(n.Properties, limit)
+}
+
+func valuesThatFit(all frontmatter.Properties, limit int) (fit frontmatter.Properties, notice string) {
+	if answer.BothCost(all) <= limit {
+		return all, ""
 	}
 	fit = frontmatter.Properties{}
 	left := 0
 	var names []string
-	for _, e := range n.Properties {
+	for _, e := range all {
 		if cost := answer.BothCost(frontmatter.Properties{e}); cost <= limit-400 {
 			fit, limit = append(fit, e), limit-cost
 			continue

@@ -162,6 +162,13 @@ func (x *Sessions[S]) remove(id string) {
 	x.used = slices.DeleteFunc(x.used, func(other string) bool { return other == id })
 }
 
+// Len is how many sessions there are.
+func (x *Sessions[S]) Len() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.all)
+}
+
 // Validate reports an unknown session as ended.
 func (x *Sessions[S]) Validate(id string) (ended bool, err error) { return x.Get(id) == nil, nil }
 

@@ -1,0 +1,285 @@
+package notes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/noteindex"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
+	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/search"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
+)
+
+// Values of the argument kind.
+const (
+	orphans   = "orphans"
+	backlinks = "backlinks"
+	mentions  = "unlinked_mentions"
+)
+
+type findLinksArgs struct {
+	Kind   string `arg:"kind" need:"true" enum:"orphans|backlinks|unlinked_mentions" doc:"orphans: notes that no other note links to; backlinks: lines that link to a note; unlinked_mentions: lines that name it, or one of its aliases, without a link"`
+	Path   string `arg:"path" is:"path" doc:"The note; for orphans a folder, all if left out"`
+	Limit  int    `arg:"limit" min:"1" def:"100" doc:"Return at most so many at a time"`
+	Cursor string `arg:"cursor" doc:"next_cursor of the last answer"`
+}
+
+type findLinksResult struct {
+	Kind  string      `json:"kind"`
+	Found []foundLink `json:"found"`
+	Count int         `json:"count" doc:"How many there are, those of other answers included"`
+	cursor.Page
+}
+
+type foundLink struct {
+	Path string `json:"path"`
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text,omitempty" doc:"The line, or the part around the link of a long one"`
+}
+
+// linkLine is a found link with the line that the client is shown.
+type linkLine struct {
+	foundLink
+	shown session.Passage
+}
+
+func (l linkLine) key() linkKey { return linkKey{l.Path, l.Line} }
+
+type linkKey struct {
+	Path string `json:"p"`
+	Line int    `json:"l"`
+}
+
+func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksResult, error) {
+	var found []linkLine
+	var err error
+	if a.Kind == orphans {
+		found, err = orphansBelow(ctx, c, a.Path)
+	} else {
+		found, err = linesAbout(ctx, c, a)
+	}
+	if err != nil {
+		return findLinksResult{}, err
+	}
+	of := a
+	of.Cursor, of.Limit = "", 0
+	l := cursor.Of("find_links", of)
+	var last linkKey
+	given, err := l.After(a.Cursor, &last)
+	if err != nil {
+		return findLinksResult{}, err
+	}
+	rest := found
+	if given {
+		i, there := slices.BinarySearchFunc(found, last, func(f linkLine, k linkKey) int {
+			return cmp.Or(strings.Compare(f.Path, k.Path), f.Line-k.Line)
+		})
+		if there {
+			i++
+		}
+		rest = found[i:]
+	}
+	n := min(len(rest), cmp.Or(a.Limit, defaultRows), answer.Max/20)
+	res := cursor.Fit(l, n, len(rest), func(i int) any { return rest[i].key() }, func(n int, page cursor.Page) findLinksResult {
+		return findLinksResult{Kind: a.Kind, Found: plainLinks(rest[:n]), Count: len(found), Page: page}
+	})
+	var shown []session.Passage
+	for _, f := range rest[:len(res.Found)] {
+		if f.shown.Version != nil {
+			shown = append(shown, f.shown)
+		}
+	}
+	c.Session.ShowPassages(shown)
+	return res, nil
+}
+
+func plainLinks(lines []linkLine) []foundLink {
+	out := make([]foundLink, len(lines))
+	for i, l := range lines {
+		out[i] = l.foundLink
+	}
+	return out
+}
+
+// linkingTo returns the notes other than p that link to it and that the client reaches.
+func linkingTo(c *tool.Client, index *links.Index, p model.Path) []model.Path {
+	var from []model.Path
+	for _, s := range index.Backlinks(string(p)) {
+		folder, _ := model.Path(s).Split()
+		if s != string(p) && slices.Contains(c.Names.Folders(), folder) {
+			from = append(from, model.Path(s))
+		}
+	}
+	return from
+}
+
+func orphansBelow(ctx context.Context, c *tool.Client, folder string) ([]linkLine, error) {
+	under, err := c.Names.Folder(ctx, "path", folder, " Leave it out for all notes.")
+	if err != nil {
+		return nil, err
+	}
+	notes, err := c.Workspace.Notes(ctx, under)
+	if err != nil {
+		return nil, err
+	}
+	index, err := c.Workspace.LinkIndex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []linkLine
+	for _, n := range notes {
+		if len(linkingTo(c, index, n.Path)) == 0 {
+			found = append(found, linkLine{foundLink: foundLink{Path: string(n.Path)}})
+		}
+	}
+	return found, nil
+}
+
+// linesAbout returns lines of other notes that link to a note, or that name it without a link.
+func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLine, error) {
+	if a.Path == "" {
+		return nil, answer.WrongArgument("The argument \"path\" is missing: %s are those of a note.", a.Kind)
+	}
+	p, v, err := c.Names.Note(ctx, a.Path)
+	if err != nil {
+		return nil, err
+	}
+	index, err := c.Workspace.LinkIndex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if a.Kind == mentions {
+		return mentionsOf(ctx, c, p, noteindex.NewNoteInfo(p, v))
+	}
+	var found []linkLine
+	for _, from := range linkingTo(c, index, p) {
+		v, err := c.Workspace.Open(ctx, from)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		var places []int
+		for _, l := range links.Extract(v.Text()) {
+			if to, ok := index.Resolve(string(from), l); ok && to == string(p) {
+				places = append(places, l.Off)
+			}
+		}
+		found = append(found, linesAt(from, v, places)...)
+	}
+	return found, nil
+}
+
+// linesAt returns the lines of a note that hold the offsets, each once.
+func linesAt(p model.Path, v *model.Version, offsets []int) (found []linkLine) {
+	bom := len(v.Text()) - len(strings.TrimPrefix(v.Text(), passage.BOM))
+	text := v.Text()[bom:]
+	line, start := 1, 0
+	for _, off := range offsets {
+		off -= bom
+		for {
+			n := strings.IndexByte(text[start:], '\n')
+			if n < 0 || start+n >= off {
+				break
+			}
+			line, start = line+1, start+n+1
+		}
+		if len(found) > 0 && found[len(found)-1].Line == line {
+			continue
+		}
+		end := len(text)
+		if n := strings.IndexByte(text[start:], '\n'); n >= 0 {
+			end = start + n + 1
+		}
+		whole := strings.TrimRight(text[start:end], "\r\n")
+		part, cut := answer.FirstThatFit(whole, answer.MaxLine)
+		f := linkLine{foundLink: foundLink{Path: string(p), Line: line, Text: part}}
+		if cut {
+			from := max(0, off-start-answer.MaxLine/2)
+			part, _ = answer.FirstThatFit(strings.ToValidUTF8(whole[from:], ""), answer.MaxLine)
+			f.Text = answer.LeftOut + " " + part + " " + answer.LeftOut
+		} else {
+			f.shown = session.Passage{Document: session.Document{Path: p, Text: v.Text(), Version: v}, Place: passage.Place{Start: start, End: end}}
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// mentionsOf returns lines of other notes that have the name of a note, or an alias, outside of links and properties.
+func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *noteindex.NoteInfo) ([]linkLine, error) {
+	expr := `\b(?:` + strings.Join(namesOf(p, n), "|") + `)\b`
+	pattern, err := grep.Compile(expr, grep.Options{IgnoreCase: true})
+	if err != nil {
+		return nil, search.NamedPattern("path", search.ByLine, err)
+	}
+	named, err := regexp.Compile(`(?i)` + expr)
+	if err != nil {
+		return nil, search.NamedPattern("path", search.ByLine, err)
+	}
+	notes, err := c.Index.Below(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var found []linkLine
+	err = search.Scan(ctx, c.Index, notes, trigram.NewQuery(pattern.Clauses()), func(q model.Path, v *model.Version) []linkLine {
+		if q == p {
+			return nil
+		}
+		return linesAt(q, v, unlinked(v.Text(), named))
+	}, func(more []linkLine) bool {
+		found = append(found, more...)
+		return true
+	})
+	return found, err
+}
+
+// maxNames bounds the names of a note that are looked for.
+const maxNames = 50
+
+// namesOf returns the name of a note and its aliases, as patterns.
+func namesOf(p model.Path, n *noteindex.NoteInfo) []string {
+	names := []string{regexp.QuoteMeta(strings.TrimSuffix(p.Base(), model.NoteExt))}
+	for _, e := range n.Properties {
+		if !strings.EqualFold(e.Key, "aliases") && !strings.EqualFold(e.Key, "alias") {
+			continue
+		}
+		list, ok := e.Value.([]any)
+		if !ok {
+			list = []any{e.Value}
+		}
+		for _, alias := range list {
+			if s := strings.TrimSpace(frontmatter.Text(alias)); s != "" && len(s) <= 200 && len(names) < maxNames {
+				names = append(names, regexp.QuoteMeta(s))
+			}
+		}
+	}
+	return names
+}
+
+// unlinked returns the offsets at which the body of a note matches outside of its links.
+func unlinked(text string, named *regexp.Regexp) (offsets []int) {
+	_, body, _ := frontmatter.Split(text)
+	all := links.Extract(text)
+	for _, m := range named.FindAllStringIndex(text, -1) {
+		in := slices.ContainsFunc(all, func(l links.Link) bool { return l.Off < m[1] && m[0] < l.Off+l.Len })
+		if m[0] >= body && !in {
+			offsets = append(offsets, m[0])
+		}
+	}
+	return offsets
+}

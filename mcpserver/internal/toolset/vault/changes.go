@@ -1,0 +1,118 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/happened"
+	"github.com/relayfs/relayfs/mcpserver/internal/review"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+type changesArgs struct {
+	Path string `arg:"path" is:"path" doc:"Folder or document; all if left out"`
+}
+
+// maxDecisions is how many of the newest decisions are looked through.
+const maxDecisions = 1000
+
+func changes(ctx context.Context, c *tool.Client, a changesArgs) answer.Result {
+	under, err := c.Names.Place(ctx, a.Path)
+	if err != nil {
+		return failure(c, err)
+	}
+	since := c.Session.Looked()
+	list, whole := c.Happened.Since(since.Number)
+	lines := told(list, c.Session.ID(), under)
+	journal, err := c.Workspace.Journal(maxDecisions)
+	if err != nil {
+		return failure(c, err)
+	}
+	var decided []string
+	for _, e := range journal {
+		if e.Time.Before(since.Time) {
+			break
+		}
+		if e.Decision != nil && under.Contains(e.Path) {
+			decided = append(decided, review.Decision(e)...)
+		}
+	}
+	out, n := answer.JoinBounded(append(decided, lines...), answer.Max-answer.Envelope-6000)
+	if a.Path == "" { // else what happened elsewhere is still to be told
+		c.Session.Look(c.Happened.Now())
+	}
+	if out == "" {
+		return answer.Text("Nothing has changed since you last looked")
+	}
+	if left := len(decided) + len(lines) - n; left > 0 {
+		out += fmt.Sprintf("\n(%d more; give a path to see those of a folder)", left)
+	}
+	if !whole {
+		out = "[Older changes are not remembered any more.]\n" + out
+	}
+	return answer.Text(out)
+}
+
+// told returns a line for each document that others changed, in the order in which they last did.
+func told(list []happened.Change, own string, under model.Path) []string {
+	type entry struct {
+		text  string
+		times int
+	}
+	latest := make(map[string]*entry)
+	var order []string
+	for _, ch := range list {
+		if ch.Session == own || !under.Contains(ch.Path) && !under.Contains(ch.OldPath) {
+			continue
+		}
+		by := "a person or another program"
+		if ch.By != "" {
+			by = answer.Shown(ch.By)
+		}
+		what := ch.Kind.String()
+		if ch.Dir {
+			what += " (a folder)"
+		}
+		if ch.Kind == model.EventRenamed {
+			what = "renamed from " + answer.Shown(ch.OldPath)
+		}
+		text := fmt.Sprintf("%s: %s by %s", answer.Shown(ch.Path), what, by)
+		e := latest[text]
+		if e == nil {
+			e = &entry{text: text}
+			latest[text] = e
+			order = append(order, text)
+		}
+		e.times++
+	}
+	lines := make([]string, len(order))
+	for i, text := range order {
+		if lines[i] = text; latest[text].times > 1 {
+			lines[i] += fmt.Sprintf(", %d times", latest[text].times)
+		}
+	}
+	return lines
+}
+
+type getURLArgs struct {
+	Path string `arg:"path" is:"path" need:"true" doc:"Path of the document"`
+}
+
+func getURL(ctx context.Context, c *tool.Client, a getURLArgs) answer.Result {
+	p, err := c.Names.Resolve(ctx, a.Path)
+	if err != nil {
+		return failure(c, err)
+	}
+	people, err := c.Workspace.PeoplesPath(p)
+	if err != nil {
+		return failure(c, err)
+	}
+	o := c.Workspace.Options()
+	address := o.ObsidianURL(people)
+	if folder, _ := people.Split(); address == "" {
+		return answer.Refuse("%q is a folder of a server. In which vault the person has it is not known here: give them the path instead.", folder)
+	}
+	return answer.Text(address)
+}

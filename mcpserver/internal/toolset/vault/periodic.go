@@ -1,0 +1,211 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
+	"github.com/relayfs/relayfs/mcpserver/internal/settings"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+type periodicNoteArgs struct {
+	Period string `arg:"period" enum:"daily|weekly|monthly|quarterly|yearly" def:"\"daily\"" doc:"Which note"`
+	Date   string `arg:"date" max:"40" doc:"2026-01-31, today, yesterday or tomorrow; today if left out"`
+	Vault  string `arg:"vault" doc:"Top-level folder; needed if there are several"`
+	Create *bool  `arg:"create" def:"true" doc:"Create the note if it is missing"`
+}
+
+func periodicNote(ctx context.Context, c *tool.Client, a periodicNoteArgs) answer.Result {
+	folder, err := vaultOf(c, a.Vault)
+	if err != nil {
+		return failure(c, err)
+	}
+	now := time.Now()
+	day, err := dayOf(a.Date, now)
+	if err != nil {
+		return failure(c, err)
+	}
+	of, err := settings.Of(c.Workspace, folder, cmp.Or(a.Period, "daily"))
+	if err != nil {
+		return failure(c, err)
+	}
+	p, err := c.Names.NewPath(folder+"/"+of.Path(day), true)
+	if err != nil {
+		return failure(c, err)
+	}
+	if there, err := c.Names.LookUp(string(p)); err == nil {
+		return answer.Text(fmt.Sprintf("%s exists.", answer.Shown(there)))
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return failure(c, err)
+	}
+	if a.Create != nil && !*a.Create {
+		return answer.Text(fmt.Sprintf("%s does not exist yet.", answer.Shown(p)))
+	}
+	text := ""
+	if of.Template != "" {
+		t, err := templatesOf(c, folder)
+		if err != nil {
+			return failure(c, err)
+		}
+		if text, err = t.fill(ctx, c, of.Template, p, day, now); err != nil {
+			return failure(c, err)
+		}
+	}
+	return create(ctx, c, p, text)
+}
+
+func dayOf(date string, now time.Time) (time.Time, error) {
+	switch date {
+	case "", "today":
+		return now, nil
+	case "yesterday":
+		return now.AddDate(0, 0, -1), nil
+	case "tomorrow":
+		return now.AddDate(0, 0, 1), nil
+	}
+	day, err := time.ParseInLocation(time.DateOnly, date, now.Location())
+	if err != nil {
+		return day, answer.WrongArgument("The argument \"date\" is %q, and must be a date like 2026-01-31, or today, yesterday or tomorrow.", date)
+	}
+	return day, nil
+}
+
+// vaultOf returns the top-level folder that is meant.
+func vaultOf(c *tool.Client, name string) (string, error) {
+	folders := c.Names.Folders()
+	if name == "" && len(folders) == 1 {
+		return folders[0], nil
+	}
+	for _, f := range folders {
+		if strings.EqualFold(f, strings.Trim(name, "/")) {
+			return f, nil
+		}
+	}
+	return "", answer.WrongArgument("The argument \"vault\" must be one of %s.", strings.Join(folders, ", "))
+}
+
+// templates are those of one vault.
+type templates struct {
+	settings.Templates
+	folder string
+}
+
+func templatesOf(c *tool.Client, folder string) (templates, error) {
+	t, err := settings.TemplatesOf(c.Workspace, folder)
+	return templates{t, folder}, err
+}
+
+// fill returns a template filled in for the note at p.
+func (t templates) fill(ctx context.Context, c *tool.Client, name string, p model.Path, day, now time.Time) (string, error) {
+	var v *model.Version
+	var err error
+	for _, at := range []string{path.Join(t.folder, name), path.Join(t.folder, t.Folder, name), name} {
+		if _, v, err = c.Names.Note(ctx, at); err == nil {
+			return t.Fill(v.Text(), strings.TrimSuffix(p.Base(), model.NoteExt), day, now), nil
+		}
+	}
+	return "", err
+}
+
+var unfilled = regexp.MustCompile(`\{\{[^{}\n]{1,80}\}\}|<%[^%\n]{1,80}%>`)
+
+// create creates a note, and says what of its template is not filled in.
+func create(ctx context.Context, c *tool.Client, p model.Path, text string) answer.Result {
+	if err := match.CheckMarkup("template", c.Workspace.Options().View, "", text, 0); err != nil {
+		return failure(c, err)
+	}
+	res, err := c.Changes.Create(ctx, p, text)
+	if err != nil {
+		return failure(c, err)
+	}
+	out := fmt.Sprintf("Created %s.", answer.Shown(p))
+	if notice := change.Notice(res); notice != "" {
+		out += " " + notice
+	}
+	if left := unfilled.FindAllString(text, 5); left != nil {
+		out += fmt.Sprintf(" These placeholders are of plugins and stand as they are: %s.", strings.Join(left, ", "))
+	}
+	shown, cut := answer.FirstThatFit(res.Version.Text(), answer.Max/2)
+	if cut {
+		shown += "\n[cut here; read the note to see the rest]"
+	}
+	return answer.Text(out, shown)
+}
+
+type createFromTemplateArgs struct {
+	Template string `arg:"template" is:"path" doc:"Name or path of the template; left out, the templates are listed"`
+	Path     string `arg:"path" is:"path" doc:"Path of the new note"`
+	Vault    string `arg:"vault" doc:"Top-level folder whose templates are listed; needed if there are several"`
+}
+
+func createFromTemplate(ctx context.Context, c *tool.Client, a createFromTemplateArgs) answer.Result {
+	if a.Template == "" {
+		return listTemplates(ctx, c, a.Vault)
+	}
+	if a.Path == "" {
+		return failure(c, answer.WrongArgument("The argument \"path\" is missing: give the path of the new note."))
+	}
+	p, err := c.Names.NewPath(a.Path, true)
+	if err != nil {
+		return failure(c, err)
+	}
+	folder, _ := p.Split()
+	t, err := templatesOf(c, folder)
+	if err != nil {
+		return failure(c, err)
+	}
+	now := time.Now()
+	text, err := t.fill(ctx, c, a.Template, p, now, now)
+	if err != nil {
+		return failure(c, err)
+	}
+	return create(ctx, c, p, text)
+}
+
+func listTemplates(ctx context.Context, c *tool.Client, vault string) answer.Result {
+	folder, err := vaultOf(c, vault)
+	if err != nil {
+		return failure(c, err)
+	}
+	t, err := templatesOf(c, folder)
+	if err != nil {
+		return failure(c, err)
+	}
+	if t.Folder == "" {
+		return answer.Text("The vault's settings name no folder of templates. Give the path of a note as the template.")
+	}
+	under, err := c.Names.Resolve(ctx, path.Join(folder, t.Folder))
+	if err != nil {
+		return failure(c, err)
+	}
+	var lines []string
+	err = c.Workspace.Walk(ctx, under, func(e bridge.DirEntry, p model.Path) error {
+		if e.Kind == model.KindNote {
+			lines = append(lines, answer.Shown(p))
+		}
+		return nil
+	})
+	if err != nil {
+		return failure(c, err)
+	}
+	if len(lines) == 0 {
+		return answer.Text("There are no templates in " + answer.Shown(under) + ".")
+	}
+	out, n := answer.JoinBounded(lines, answer.Max/2)
+	if n < len(lines) {
+		out += fmt.Sprintf("\n(%d more)", len(lines)-n)
+	}
+	return answer.Text(out)
+}

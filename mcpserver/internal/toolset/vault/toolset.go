@@ -1,0 +1,39 @@
+// Package vault has the tools of the toolset vault, for agents that work in a vault as its people do: with its
+// periodic notes and templates, and knowing what happened meanwhile. They answer in plain text. It has no locks.
+package vault
+
+import (
+	"fmt"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// Tools returns the tools in the order in which they are listed.
+func Tools() []tool.Tool {
+	return []tool.Tool{
+		tool.Plain("periodic_note", "Find or create a periodic note", tool.Suggests, periodicNote, `Tells the path of the daily, weekly, monthly, quarterly or yearly note of a date, as the vault's own settings have it, and creates it from its template if it is missing.`),
+		tool.Plain("create_from_template", "Create a note from a template", tool.Suggests, createFromTemplate, `Creates a note from a template of the vault, with {{title}}, {{date}} and {{time}} filled in. Without a template it lists them.`),
+		tool.Plain("changes", "List what others changed", tool.Reads, changes, `Lists what people and other agents did since you last called this, or since the session began: changes, new notes, renames, deletions, and decisions on suggestions with their reasons.`),
+		tool.Plain("get_url", "Get the link that opens a document", tool.Reads, getURL, `Returns the obsidian:// link that opens a document in Obsidian, to give to a person.`),
+	}
+}
+
+// Words are the sentences that name tools; this toolset has none to find documents with.
+var Words = refusal.Words{
+	Folder:    "%q is a folder, not a document. Give the path of a document.",
+	NotFolder: "%q is not a folder. Give the path of a folder.",
+	Exists:    "%q exists already. Choose another path.",
+	Missing:   "There is no document %q. Paths look like Folder/sub/Name.md.",
+}
+
+func failure(c *tool.Client, err error) answer.Result { return refusal.Of(err, c.Words) }
+
+// Reader stands for a tool that reads notes, which this toolset lacks.
+var Reader = change.Reader{Call: func(p model.Path, _ passage.Position) string {
+	return fmt.Sprintf("a tool of another toolset that reads %q", string(p))
+}}
