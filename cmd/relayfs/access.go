@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,7 @@ type accessFlags struct {
 }
 
 func (f *accessFlags) register(cmd *cobra.Command) {
+	cmd.ValidArgsFunction = completePaths(f)
 	cmd.Flags().StringArrayVar(&f.sources, "source", nil, "the vault, if no relayfs is running and the configuration names none")
 	f.registerClient(cmd)
 }
@@ -237,4 +239,36 @@ func runEdit(ctx context.Context, e *env, a access.Access, author string, change
 	}
 	_, err = fmt.Fprintln(e.stdout, output.Printable(last.Text[0]))
 	return err
+}
+
+// completePaths completes paths in the workspace of the relayfs that runs, folder by folder; while none does, shells complete
+// files. A name with control characters is left out: it would be typed into a terminal.
+func completePaths(f *accessFlags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+		if cmd.Name() == "grep" && len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp // a pattern
+		}
+		c, err := f.search().Find(cmd.Context(), f.sources)
+		if err != nil || c == nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		dir, _ := path.Split(prefix)
+		list, err := access.Remote{Client: c}.List(cmd.Context(), strings.TrimSuffix(dir, "/"), false)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		directive := cobra.ShellCompDirectiveNoFileComp
+		for _, l := range list {
+			if l.Kind == "folder" {
+				l.Path += "/"
+			}
+			if strings.HasPrefix(l.Path, prefix) && output.OneLine(l.Path) == l.Path {
+				out = append(out, l.Path)
+				if l.Kind == "folder" {
+					directive |= cobra.ShellCompDirectiveNoSpace
+				}
+			}
+		}
+		return out, directive
+	}
 }

@@ -53,8 +53,32 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
+// refuseUnknown has the commands that cobra makes refuse what they do not know, which cobra answers with help.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err != nil || !found.HasSubCommands() {
+					return err
+				}
+				return usageArgs(cobra.NoArgs)(found, rest)
+			}
+		case "completion":
+			cmd.Args, cmd.RunE = usageArgs(cobra.NoArgs), showHelp
+		}
+	}
+}
+
 // flagError makes the error of a command line's flags a usage error.
 func flagError(cmd *cobra.Command, err error) error {
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		f := wrong.GetFlag()
+		return clierr.Usagef("--%s: %q is no %s", f.Name, wrong.GetValue(), f.Value.Type())
+	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return clierr.Usage(err)
@@ -84,7 +108,7 @@ func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	if err := level.UnmarshalText([]byte(f.level)); err != nil {
 		return nil, clierr.Usagef("--log-level %q is none of debug, info, warn, error", f.level)
 	}
-	o := &slog.HandlerOptions{Level: level}
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: errorsInWords}
 	switch f.format {
 	case "text":
 		return slog.New(slog.NewTextHandler(output.PrintableWriter{W: w}, o)), nil
@@ -92,6 +116,14 @@ func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 		return slog.New(slog.NewJSONHandler(w, o)), nil
 	}
 	return nil, clierr.Usagef("--log-format %q is none of text, json", f.format)
+}
+
+// errorsInWords has the log say of errors what commands say.
+func errorsInWords(_ []string, a slog.Attr) slog.Attr {
+	if err, ok := a.Value.Any().(error); ok {
+		a.Value = slog.StringValue(clierr.Text(err))
+	}
+	return a
 }
 
 // show prints v as JSON, or else with print.

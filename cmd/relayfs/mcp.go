@@ -85,13 +85,17 @@ func (o *serveOptions) control(s *ownership.Session) (*ownership.Control, error)
 	if err != nil {
 		return nil, err
 	}
+	m, err := o.numbers.Listen()
+	if err != nil {
+		return nil, err
+	}
 	c := ownership.NewControl(s, mo)
-	c.Semantic, c.HTTP = mo.Semantic, h
+	c.Semantic, c.HTTP, c.Metrics = mo.Semantic, h, m
 	return c, nil
 }
 
 // ownersFlags are decided by the process that serves the workspace, for all its clients.
-var ownersFlags = []string{"mode", "view", "dialect", "frontmatter", "structure", "sync", "toolsets", "approve", "embeddings", "embeddings-model"}
+var ownersFlags = []string{"mode", "view", "dialect", "frontmatter", "structure", "sync", "toolsets", "approve", "embeddings", "embeddings-model", "metrics"}
 
 func newMCPCommand(e *env) *cobra.Command {
 	var o serveOptions
@@ -111,15 +115,18 @@ interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 			if err != nil {
 				return err
 			}
-			sources, so, err := o.prepare(cmd.Context(), e, args)
-			if err != nil {
-				return err
+			if !cmd.Flags().Changed("metrics") {
+				o.metrics = "" // what the configuration has is one port; a machine has several MCP processes
+			}
+			sources, so, errs := o.prepare(cmd.Context(), e, args)
+			if len(errs) > 0 {
+				return errs[0]
 			}
 			if o.http.Addr == "" {
 				return o.serveStdio(cmd, e, sources, so)
 			}
 			err = o.serve(cmd.Context(), sources, so, ownership.MCPCommand, "", func(ctx context.Context, c *ownership.Control) error {
-				c.HTTP.Announce(e.stderr)
+				c.Announce(e.stderr)
 				<-ctx.Done()
 				return nil
 			})
@@ -131,11 +138,19 @@ interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 	}
 	o.workspaceFlags.register(cmd)
 	o.mcpFlags.register(cmd)
+	o.registerMetrics(cmd)
 	return cmd
 }
 
 func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.Source, so ownership.Options) error {
-	client := &mcpproxy.Stdio{Sources: sources, Options: so, ReadOnly: o.readOnly, Log: so.Workspace.Logger, Open: o.control}
+	client := &mcpproxy.Stdio{Sources: sources, Options: so, ReadOnly: o.readOnly, Log: so.Workspace.Logger}
+	client.Open = func(s *ownership.Session) (*ownership.Control, error) {
+		c, err := o.control(s)
+		if err == nil {
+			c.Announce(e.stderr)
+		}
+		return c, err
+	}
 	for _, name := range ownersFlags {
 		if cmd.Flags().Changed(name) {
 			client.Given = append(client.Given, "--"+name)

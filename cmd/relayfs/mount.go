@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,29 +48,59 @@ from the configuration file.`,
 		},
 	}
 	o.register(cmd)
+	return cmd
+}
+
+// register adds the flags of mount.
+func (o *mountOptions) register(cmd *cobra.Command) {
+	o.serveOptions.register(cmd)
 	cmd.Flags().BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
 	cmd.Flags().BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
 	cmd.Flags().BoolVar(&o.watchPokes, "watch-pokes", true, "wake programs that watch the mount (inotify) when others change notes")
 	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted and go on in the background")
-	return cmd
+}
+
+// mountPlan is what a mount does.
+type mountPlan struct {
+	sources    []source.Source
+	session    ownership.Options
+	mountpoint string // absolute
+}
+
+// plan checks what a mount is told, and opens nothing. errs are all that keeps it from starting: mount ends with the first
+// one, and doctor, which asks for what the configuration says, tells all. dir "" is not checked. running is set if the mount runs
+// already, so that its mountpoint and ports are taken.
+func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir string, running bool) (p mountPlan, errs []error) {
+	p.sources, p.session, errs = o.prepare(ctx, e, args)
+	if dir != "" {
+		var err error
+		if p.mountpoint, err = filepath.Abs(dir); err == nil {
+			err = apart(p.sources, p.mountpoint)
+		}
+		if err == nil && !running {
+			err = fusefs.CheckMountpoint(p.mountpoint, o.nonEmpty, o.allowOther)
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if len(errs) == 0 && !running {
+		if err := o.checkPorts(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return p, errs
 }
 
 func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir string) error {
-	sources, so, err := o.prepare(ctx, e, args)
-	if err != nil {
+	p, errs := o.plan(ctx, e, args, dir, false)
+	if len(errs) > 0 {
+		return errs[0]
+	}
+	if err := fusefs.Check(p.mountpoint, o.nonEmpty); err != nil {
 		return err
 	}
-	mountpoint, err := filepath.Abs(dir)
-	if err != nil {
-		return err
-	}
-	if err := apart(sources, mountpoint); err != nil {
-		return err
-	}
-	if err := fusefs.Check(mountpoint, o.nonEmpty); err != nil {
-		return err
-	}
-	return o.serve(ctx, sources, so, "mount", mountpoint, func(ctx context.Context, c *ownership.Control) error {
+	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *ownership.Control) error {
 		fuseOptions := fusefs.Options{
 			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log, Guard: selfWith(guardCommand),
 			Refused: c.Refusals.Add,
@@ -77,13 +108,13 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		if o.watchPokes {
 			fuseOptions.Poker = selfWith(pokeCommand)
 		}
-		server, err := fusefs.Mount(ctx, c.Workspace, mountpoint, fuseOptions)
+		server, err := fusefs.Mount(ctx, c.Workspace, p.mountpoint, fuseOptions)
 		if err != nil {
 			return err
 		}
 		makeRoom()
 		c.Announce(e.stderr)
-		daemon.Ready(e.stderr, daemon.Mounted+mountpoint, c.LogFile())
+		daemon.Ready(e.stderr, daemon.Mounted+p.mountpoint, c.LogFile())
 		gone := make(chan struct{})
 		go func() {
 			server.Wait()
@@ -129,7 +160,8 @@ func newUnmountCommand(_ *env) *cobra.Command {
 		Short: "Unmount cleanly, also a dead mount",
 		Long: `Unmount ends the mount at MOUNTPOINT, and returns when its process has let go of
 the vaults. The mountpoint of a process that was killed is cleared.`,
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args:              usageArgs(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeMountpoints,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := filepath.Abs(args[0])
 			if err != nil {
@@ -179,4 +211,17 @@ func selfWith(command string) []string {
 		return nil
 	}
 	return []string{self, command}
+}
+
+// completeMountpoints completes the mounts of relayfs, dead ones too.
+func completeMountpoints(_ *cobra.Command, _ []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+	for _, dir := range fusefs.Mounted() {
+		if strings.HasPrefix(dir, prefix) {
+			out = append(out, dir)
+		}
+	}
+	if out == nil {
+		return nil, cobra.ShellCompDirectiveFilterDirs // a relative path
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
 }

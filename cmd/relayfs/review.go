@@ -16,15 +16,22 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
+// reviewed is a queue with what its page needs.
+type reviewed struct {
+	queue.Queue
+	state string       // the state folder of the first vault
+	ready func() error // why changes are not stored, nil if they are
+}
+
 // withReview calls show with the queue of the running owner, or owns the vaults meanwhile, so that changes of
-// others are seen. state is the state folder of the first vault.
-func (f *queueFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, q queue.Queue, state string) error) error {
+// others are seen.
+func (f *queueFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, q reviewed) error) error {
 	c, state, err := f.search().Follow(ctx, args)
 	if err != nil {
 		return err
 	}
 	if c != nil {
-		return show(ctx, queue.Remote{Client: c}, state)
+		return show(ctx, reviewed{queue.Remote{Client: c}, state, func() error { return ownership.Ready(ctx, c) }})
 	}
 	return f.withSession(ctx, e, args, func(s *ownership.Session) error {
 		c := ownership.NewControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log})
@@ -32,7 +39,7 @@ func (f *queueFlags) withReview(ctx context.Context, e *env, args []string, show
 		return c.Serve(ctx, "review", func(ctx context.Context) error {
 			q, cancel := queue.NewLocal(s.Workspace)
 			defer cancel()
-			return show(ctx, q, s.State)
+			return show(ctx, reviewed{q, s.State, s.Workspace.Ready})
 		})
 	})
 }
@@ -52,8 +59,8 @@ the same.`,
 			if err := page.CheckAddress(addr); err != nil {
 				return err
 			}
-			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, q queue.Queue, state string) error {
-				p, err := page.Listen(addr, state)
+			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, q reviewed) error {
+				p, err := page.Listen(addr, q.state)
 				if err != nil {
 					return err
 				}
@@ -64,7 +71,7 @@ the same.`,
 						fmt.Fprintf(e.stderr, "relayfs: the browser could not be opened: %v\n", err)
 					}
 				}
-				return p.Serve(ctx, q)
+				return p.Serve(ctx, q.Queue, q.ready)
 			})
 		},
 	}
@@ -90,12 +97,12 @@ func newReviewCommand(e *env) *cobra.Command {
 			if !inOK || !outOK || !output.IsTerminal(in) || !output.IsTerminal(out) {
 				return clierr.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
 			}
-			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, q queue.Queue, _ string) error {
-				return tui.Run(ctx, q, sel, in, out)
+			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, q reviewed) error {
+				return tui.Run(ctx, q.Queue, sel, in, out)
 			})
 		},
 	}
-	registerSelector(cmd, &sel)
+	registerSelector(cmd, &sel, &f)
 	f.registerClient(cmd)
 	return cmd
 }

@@ -53,11 +53,12 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newPokeCommand(), newMCPCommand(e), newServeCommand(e), newSuggestionsCommand(e), newPageCommand(e),
-		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e),
+		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e), newHistoryCommand(e), newShowCommand(e), newBackupCommand(e), newRestoreCommand(e), newCompactCommand(e),
 		newLoginCommand(e), newFoldersCommand(e), newLogoutCommand(e),
 		newStatusCommand(e), newWhyCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newServiceCommand(e), newVersionCommand(e),
 		&cobra.Command{Use: "agent", Short: "A text for agents, to paste into CLAUDE.md or AGENTS.md", Long: agentText},
 	)
+	refuseUnknown(root)
 	return root
 }
 
@@ -68,12 +69,24 @@ person accepts or rejects, and you go on seeing it as if it were accepted.
 
 - Do not write CriticMarkup ({++ ++}, {-- --}, {~~ ~~}) yourself.
 - Change as little as the task needs: small suggestions are read, rewrites are not.
-- If a write fails ("Invalid argument", "Read-only file system"), run
+- If a write fails ("Invalid argument", EINVAL; "Read-only file system"), run
   'relayfs why NOTE': it says the reason and what to do.
+- "Write verification failed", or a text that is not what you wrote: a person has
+  changed the note meanwhile. Read it again, and make your change anew.
+- Only notes, names that end in .md, can be created here, and attachments cannot
+  be changed. Put scratch files into /tmp.
+- A change of front matter is made at once and does not wait for a person: make
+  it only where the task asks for it.
+- Deletions and moves of many notes at once are refused ("Operation not
+  permitted"): tell the person what you are about to do.
+- .git, .claude and other dot folders that you make here vanish with the mount.
 - Read a note again before you edit it after a while; people may have changed it.
 - Renaming, moving and deleting notes are proposals too, and wait for a person.
+- Why a suggestion was rejected: 'relayfs suggestions log' has the reasons, and
+  over MCP 'read' tells them.
 - Comments of people stand as {>>text<<} beside the text that they are about. To
-  answer one, add text or another comment; do not delete it.
+  answer one, add text or another comment; do not delete it. One right behind a
+  change of yours asks for another version: change that text again.
 `
 
 // Exit codes.
@@ -115,7 +128,7 @@ func printError(w io.Writer, err error) {
 	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {
 		return
 	}
-	fmt.Fprintf(w, "relayfs: error: %s\n", output.BelowFirst(err.Error()))
+	fmt.Fprintf(w, "relayfs: error: %s\n", output.BelowFirst(clierr.Text(err)))
 	if hint := hintFor(err); hint != "" {
 		fmt.Fprintf(w, "relayfs: hint: %s\n", output.BelowFirst(hint))
 	}

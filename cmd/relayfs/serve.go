@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
@@ -21,8 +22,9 @@ import (
 type serveOptions struct {
 	workspaceFlags
 	mcpFlags
-	yjs     ports.Yjs // not of mcp
-	metrics string    // an address, "" for none
+	yjs     ports.Yjs        // not of mcp
+	metrics string           // an address, "" for none
+	numbers *metrics.Numbers // nil for none; set by prepare
 	daemon  bool
 }
 
@@ -30,7 +32,11 @@ type serveOptions struct {
 func (o *serveOptions) register(cmd *cobra.Command) {
 	o.workspaceFlags.register(cmd)
 	o.mcpFlags.register(cmd)
+	o.registerMetrics(cmd)
 	registerYjs(cmd, &o.yjs)
+}
+
+func (o *serveOptions) registerMetrics(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.metrics, "metrics", "", "serve numbers for Prometheus, and the health, on this address, for example 127.0.0.1:9464; no token is asked for")
 }
 
@@ -57,9 +63,9 @@ which a backend makes tokens for its users.`,
 			if o.daemon {
 				return daemon.Start(cmd.Context(), e.stderr)
 			}
-			sources, so, err := o.prepare(cmd.Context(), e, args)
-			if err != nil {
-				return err
+			sources, so, errs := o.prepare(cmd.Context(), e, args)
+			if len(errs) > 0 {
+				return errs[0]
 			}
 			return o.serve(cmd.Context(), sources, so, "serve", "", func(ctx context.Context, c *ownership.Control) error {
 				c.Announce(e.stderr)
@@ -80,6 +86,8 @@ func registerYjs(cmd *cobra.Command, f *ports.Yjs) {
 	fl.StringVar(&f.KeyFile, "key-file", "", "file with the key of the tokens for --listen (default relay-key in the state folder); made if it is missing")
 	fl.StringVar(&f.URL, "url", "", "where clients reach --listen from outside, if that differs, for example https://notes.example")
 	fl.StringVar(&f.Relay, "relay", "", "id of the relay: documents of --listen can then be opened as RELAY-ID, too, as Relay's plugin calls them")
+	fl.StringSliceVar(&f.Limits, "limit", nil, "limits of --listen as NAME=N: connections, strangers (connections without a document), documents (open at a time), queue (messages that wait for a client); in MiB: backlog (their size), frame (a message), file (an attachment), inflight (what all clients are sending)")
+	registerValues(cmd, map[string][]string{"limit": ports.LimitNames()})
 	fl.BoolVar(&f.NoToken, "no-token", false, "let every program of this machine in without a token; --listen must be a loopback address")
 }
 
@@ -91,47 +99,64 @@ func (e *env) sources(args []string, command string) ([]string, error) {
 	return args, nil
 }
 
-// prepare checks the flags and parses the sources. It opens nothing.
-func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sources []source.Source, so ownership.Options, err error) {
+// prepare checks the flags and parses the sources. It opens nothing. errs are all that keeps the command from starting.
+func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sources []source.Source, so ownership.Options, errs []error) {
 	log, err := o.log.logger(e.stderr)
 	if err != nil {
-		return nil, so, err
+		return nil, so, []error{err}
 	}
 	for _, err := range e.config.Misspelt() {
 		log.Warn(err.Error(), model.LogHint, hintFor(err))
 	}
-	if so, err = o.session(log); err != nil {
-		return nil, so, err
+	note := func(err error) {
+		errs = append(errs, parts(err)...)
 	}
-	if err = o.check(); err != nil {
-		return nil, so, err
+	so, err = o.session(log)
+	note(err)
+	note(o.mcpFlags.check())
+	note(o.yjs.Check())
+	note(metrics.Check(o.metrics))
+	if len(errs) == 0 {
+		note(o.http.CheckFile(so.Base))
+		note(o.yjs.CheckFile(so.Base))
 	}
-	if err = o.yjs.Check(); err != nil {
-		return nil, so, err
-	}
-	if err = metrics.Check(o.metrics); err != nil {
-		return nil, so, err
+	if o.numbers = metrics.New(o.metrics, version()); o.numbers != nil {
+		so.Workspace.Saved = o.numbers.Saved
 	}
 	if slices.ContainsFunc(args, source.IsRelay) {
 		refreshFolders(ctx, account.Of(so.Base), log)
 	}
-	if sources, err = source.Parse(args, o.folders, o.state); err == nil {
-		err = o.yjs.CheckSources(sources)
+	sources, err = source.Parse(args, o.folders, o.state)
+	note(err)
+	if err == nil {
+		note(o.yjs.CheckSources(sources))
 	}
-	return sources, so, err
+	if slices.ContainsFunc(sources, func(s source.Source) bool { return s.Server != nil }) {
+		_, err := source.ServerKey()
+		note(err)
+	}
+	return sources, so, errs
+}
+
+// parts returns the errors that err joins, or err alone, or none.
+func parts(err error) []error {
+	if list, ok := err.(interface{ Unwrap() []error }); ok {
+		return list.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+// checkPorts says why the ports cannot be opened.
+func (o *serveOptions) checkPorts() error {
+	return listen.Free(listen.Address{Flag: "--http", Addr: o.http.Addr}, listen.Address{Flag: "--listen", Addr: o.yjs.Addr}, listen.Address{Flag: metrics.Flag, Addr: o.metrics})
 }
 
 // serve owns the vaults and serves them to other processes while work runs. mountpoint may be "".
 func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so ownership.Options, command, mountpoint string,
 	work func(context.Context, *ownership.Control) error) error {
-	m, err := metrics.Listen(o.metrics, version())
-	if err != nil {
-		return err
-	}
-	if m != nil {
-		defer m.Close()
-		so.Workspace.Saved = m.Saved
-	}
 	s, err := ownership.Take(ctx, sources, so)
 	if err != nil {
 		return err
@@ -143,7 +168,6 @@ func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so ow
 		return err
 	}
 	defer c.MCP.Close()
-	c.Metrics = m
 	if c.Yjs, err = o.yjs.Listen(ctx, s.Workspace, o.state, s.Log); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -65,11 +66,11 @@ again: that restarts the mount.`,
 			if err != nil {
 				return err
 			}
-			unit := service.Unit{Config: e.config.File}
-			if unit.Program, err = program(); err != nil {
-				return err
-			}
 			if onlyPrint {
+				unit, err := unitOf(e)
+				if err != nil {
+					return err
+				}
 				text, err := m.Text(unit)
 				if err == nil {
 					_, err = e.stdout.Write(text)
@@ -80,17 +81,42 @@ again: that restarts the mount.`,
 			if err != nil {
 				return err
 			}
-			// A dead mount is there, too: mount clears it.
-			if _, err := os.Lstat(mountpoint); errors.Is(err, fs.ErrNotExist) {
-				if err := os.MkdirAll(mountpoint, 0o700); err != nil {
-					return err
-				}
-			}
-			return m.Install(cmd.Context(), output.PrintableWriter{W: e.stderr}, unit)
+			return installService(cmd.Context(), e, mountpoint)
 		},
 	}
 	cmd.Flags().BoolVar(&onlyPrint, "print", false, "print the unit, and change nothing")
 	return cmd
+}
+
+// unitOf is the service of the configuration file.
+func unitOf(e *env) (u service.Unit, err error) {
+	u.Config = e.config.File
+	u.Program, err = program()
+	return u, err
+}
+
+// installService mounts what the configuration file says at its mountpoint, now and at every login.
+func installService(ctx context.Context, e *env, mountpoint string) error {
+	m, err := serviceManager()
+	if err != nil {
+		return err
+	}
+	unit, err := unitOf(e)
+	if err != nil {
+		return err
+	}
+	if err := makeMissing(mountpoint); err != nil {
+		return err
+	}
+	return m.Install(ctx, output.PrintableWriter{W: e.stderr}, unit)
+}
+
+// makeMissing makes a mountpoint. A dead mount is there, too: mount clears it.
+func makeMissing(mountpoint string) error {
+	if _, err := os.Lstat(mountpoint); errors.Is(err, fs.ErrNotExist) {
+		return os.MkdirAll(mountpoint, 0o700)
+	}
+	return nil
 }
 
 func serviceManager() (*service.Manager, error) {

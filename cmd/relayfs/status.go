@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/doctor"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/status"
 )
 
@@ -61,34 +63,46 @@ func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secr
 
 const doctorCommand = "doctor"
 
-// checkConfig returns what is wrong with the configuration: what it was read with, and what
-// the commands that serve would say.
-func (e *env) checkConfig() []error {
-	errs := e.config.Misspelt()
-	if list, ok := e.configErr.(interface{ Unwrap() []error }); ok {
-		return append(errs, list.Unwrap()...)
+// examine is what 'relayfs mount' would say, told the sources in args, or what the configuration has if there are none.
+func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o doctor.Options, err error) {
+	o = doctor.Options{
+		Only: len(args) > 0, Audience: f.audience, Version: version(), Author: defaultAuthor(), Values: e.config.Values(), Suspect: e.config.Misspelt(),
 	}
-	if e.configErr != nil {
-		return append(errs, e.configErr)
+	if o.Base, err = source.StateDir(f.state); err != nil {
+		return o, err
 	}
-	var o serveOptions
+	o.Config = parts(e.configErr)
+	var m mountOptions
 	cmd := &cobra.Command{Use: "mount"}
 	(&cobra.Command{}).AddCommand(cmd)
-	o.register(cmd)
-	if err := e.config.Apply(cmd); err != nil {
-		return append(errs, err)
+	m.register(cmd)
+	o.Config = append(o.Config, parts(e.config.Apply(cmd))...)
+	if len(f.folders) > 0 {
+		m.folders = f.folders
 	}
-	log, err := o.log.logger(e.stderr)
-	if err != nil {
-		errs = append(errs, err)
-	}
-	_, err = o.session(log)
-	for _, err := range []error{err, o.check(), o.yjs.Check()} {
-		if err != nil {
-			errs = append(errs, err)
+	m.audience, m.state = f.audience, f.state // theirs are from the configuration, too
+	sources, mountpoint := args, ""
+	if !o.Only {
+		sources, mountpoint, err = e.config.MountArgs(nil)
+		switch {
+		case err != nil && e.config.Mounts():
+			o.Config = append(o.Config, err)
+			sources = e.config.SourcesOr(nil)
+		case err != nil:
+			o.Suspect = append(o.Suspect, err)
 		}
+	} else if _, err := source.Parse(args, f.folders, f.state); err != nil {
+		return o, err
 	}
-	return errs
+	quiet := *e
+	quiet.stderr = io.Discard
+	abs, err := filepath.Abs(mountpoint)
+	if err != nil {
+		return o, err
+	}
+	plan, errs := m.plan(ctx, &quiet, sources, mountpoint, mountpoint != "" && ownership.MountedBy(abs, f.state) != nil)
+	o.Sources, o.Config = plan.sources, append(o.Config, errs...)
+	return o, nil
 }
 
 func newDoctorCommand(e *env) *cobra.Command {
@@ -98,16 +112,17 @@ func newDoctorCommand(e *env) *cobra.Command {
 		Use:   doctorCommand + " [SOURCE...]",
 		Short: "Check what a mount needs, and say how to mend it",
 		Long: `Doctor checks what a mount needs: FUSE, its helper and the rights to mount, dead
-mounts, the state folder and its disk, for each SOURCE the folder, its disk and
+mounts, whether 'relayfs mount' would start with the configuration file, the state
+folder and its disk, for each SOURCE the folder, its disk and
 the limit of watches, and the folders of what runs. A line begins with ok, warn
 or fail; the exit code is 1 if something fails.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var r *doctor.Report
 			err := abandonable(cmd.Context(), func() (err error) {
-				r, err = doctor.Examine(cmd.Context(), doctor.Options{
-					Sources: e.config.SourcesOr(args), Only: len(args) > 0, Folders: f.folders, Audience: f.audience, State: f.state,
-					Version: version(), Author: defaultAuthor(), Values: e.config.Values(), Config: e.checkConfig(),
-				})
+				o, err := f.examine(cmd.Context(), e, args)
+				if err == nil {
+					r, err = doctor.Examine(cmd.Context(), o)
+				}
 				return err
 			})
 			if err != nil {

@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,10 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/rendition"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
 func newSuggestionsCommand(e *env) *cobra.Command {
@@ -34,6 +41,7 @@ like an id (up to ten characters 0-9a-f) is one; a vault of such a name is ./NAM
 		newListCommand(e, "show", "Show suggestions in their context", true, render.Diffs),
 		newDecideCommand(e, model.Accepted), newDecideCommand(e, model.Rejected),
 		newUndoCommand(e), newLogCommand(e), newReviewCommand(e),
+		newThreadsCommand(e), newCommentCommand(e), newResolveCommand(e),
 	)
 	return cmd
 }
@@ -45,15 +53,36 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 		Use:   name + " [ID...] [SOURCE...]",
 		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withSelected(cmd.Context(), e, &sel, args, detailed, func(_ queue.Queue, list []queue.Suggestion) error {
-				return show(e, f.json, list, print)
+			return f.withSelected(cmd.Context(), e, &sel, args, detailed, func(q queue.Queue, list []queue.Suggestion) error {
+				if detailed {
+					if err := rendition.Together(cmd.Context(), q, list); err != nil {
+						return err
+					}
+				}
+				if err := show(e, f.json, list, print); err != nil || f.json || detailed {
+					return err
+				}
+				return f.tellThreads(cmd.Context(), e, q)
 			})
 		},
 		ValidArgsFunction: completeIDs(&f),
 	}
-	registerSelector(cmd, &sel)
+	registerSelector(cmd, &sel, &f)
 	f.register(cmd)
 	return cmd
+}
+
+// tellThreads says to a person that there are comments in notes, which are no suggestions.
+func (f *queueFlags) tellThreads(ctx context.Context, e *env, q queue.Queue) error {
+	if to, ok := e.stderr.(*os.File); !ok || !output.IsTerminal(to) {
+		return nil
+	}
+	list, err := q.Threads(ctx)
+	list = slices.DeleteFunc(list, func(t queue.Thread) bool { return t.Suggestion != "" })
+	if len(list) > 0 {
+		fmt.Fprintf(e.stderr, "%s of comments: 'relayfs suggestions threads' lists them\n", output.Plural(len(list), "thread"))
+	}
+	return err
 }
 
 type queueFlags struct {
@@ -66,13 +95,19 @@ func (f *queueFlags) register(cmd *cobra.Command) {
 	f.registerClient(cmd)
 }
 
-func registerSelector(cmd *cobra.Command, s *queue.Selector) {
+func registerSelector(cmd *cobra.Command, s *queue.Selector, f *queueFlags) {
 	fl := cmd.Flags()
 	fl.StringVar(&s.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
 	fl.StringVar(&s.Author, "author", "", "only suggestions of this author")
 	fl.StringVar(&s.Session, "session", "", "only suggestions of this session")
 	fl.StringVar(&s.Kind, "kind", "", "only this kind: "+strings.Join(queue.Kinds(), ", "))
 	registerValues(cmd, map[string][]string{"kind": queue.Kinds()})
+	for flag, field := range map[string]func(queue.Suggestion) string{
+		"path": func(s queue.Suggestion) string { return s.Path }, "author": func(s queue.Suggestion) string { return s.Author },
+		"session": func(s queue.Suggestion) string { return s.Session },
+	} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, completeSelected(f, field)) // the flags are there
+	}
 }
 
 func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *queue.Selector, args []string, detailed bool,
@@ -97,16 +132,27 @@ func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *queue.Select
 func (f *queueFlags) withQueue(ctx context.Context, e *env, sources []string, do func(queue.Queue) error) error {
 	c, err := f.search().Find(ctx, sources)
 	if err != nil {
-		return err
+		return neither(err)
 	}
 	if c != nil {
 		return do(queue.Remote{Client: c})
 	}
-	return f.withSession(ctx, e, sources, func(s *ownership.Session) error {
+	return neither(f.withSession(ctx, e, sources, func(s *ownership.Session) error {
 		q, cancel := queue.NewLocal(s.Workspace)
 		defer cancel()
 		return do(q)
-	})
+	}))
+}
+
+// neither says of an argument that was taken for a vault, since it is not written like a name of a suggestion or a batch,
+// that it is none of them.
+func neither(err error) error {
+	missing, ok := errors.AsType[*source.MissingError](err)
+	if !ok || filepath.Base(missing.Dir) != missing.Dir {
+		return err
+	}
+	return clierr.WithHint(fmt.Errorf("%q is no vault, and no id or batch either", missing.Dir),
+		"'relayfs suggestions list' and 'threads' show ids, 'log' shows batches; a vault is the directory that Obsidian opens")
 }
 
 var (
@@ -146,5 +192,27 @@ func completeIDs(f *queueFlags) cobra.CompletionFunc {
 			}
 		}
 		return out, cobra.ShellCompDirectiveDefault
+	}
+}
+
+// completeSelected completes a flag with what a field of the pending suggestions holds.
+func completeSelected(f *queueFlags, field func(queue.Suggestion) string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+		_, sources := splitArgs(args, isID)
+		c, err := f.search().Find(cmd.Context(), sources)
+		if err != nil || c == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		list, err := queue.Remote{Client: c}.List(cmd.Context(), false)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		for _, s := range list {
+			if v := field(s); v != "" && strings.HasPrefix(v, prefix) && output.OneLine(v) == v {
+				out = append(out, v)
+			}
+		}
+		slices.Sort(out)
+		return slices.Compact(out), cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -50,7 +50,7 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 	if verdict == model.Accepted {
 		fl.BoolVar(&f.force, "force", false, "accept proposals, too, about notes that changed since they were made")
 	}
-	registerSelector(cmd, &f.Selector)
+	registerSelector(cmd, &f.Selector, &f.queueFlags)
 	f.queueFlags.register(cmd)
 	return cmd
 }

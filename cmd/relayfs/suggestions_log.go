@@ -29,7 +29,7 @@ changes of front matter are taken back.`,
 			return completeBatches(cmd.Context(), &f, args)
 		},
 	}
-	cmd.Flags().StringVar(&session, "session", "", "take back all that this session did, as list --json names it")
+	cmd.Flags().StringVar(&session, "session", "", "take back all that this session did, as show and log name it")
 	f.register(cmd)
 	return cmd
 }

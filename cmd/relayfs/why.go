@@ -9,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/refusals"
 )
 
@@ -40,6 +41,10 @@ The process that serves the mount remembers the last 200, until it ends.`,
 			list, err := refusals.Ask(cmd.Context(), c, p)
 			if err != nil {
 				return err
+			}
+			if len(list) == 0 && !ownership.Holds(c.Info(), p) {
+				return clierr.WithHint(fmt.Errorf("%q is neither on a mount nor in a vault that relayfs serves", path),
+					"'relayfs status' lists the mounts and their folders; 'relayfs why' without a path tells all that was refused")
 			}
 			return show(e, asJSON, list, func(w io.Writer, list []model.Refusal) error {
 				if len(list) == 0 {

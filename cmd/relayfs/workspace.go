@@ -9,12 +9,14 @@ import (
 	"os"
 	"os/user"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -23,9 +25,10 @@ import (
 type workspaceFlags struct {
 	mode, view, author, dialect string
 	frontMatter, structure      string
-	sync, state                 string
-	folders                     []string // of a server
-	audience                    string   // of tokens for a server
+	sync, state, history        string
+	folders                     []string      // of a server
+	audience                    string        // of tokens for a server
+	keep                        time.Duration // what history says, for a workspace that is opened for one call
 	readOnly, presence          bool
 	log                         logFlags
 }
@@ -39,6 +42,7 @@ func (f *workspaceFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.frontMatter, "frontmatter", "direct", "changes of front matter: direct or refuse")
 	fl.StringVar(&f.structure, "structure", "propose", "renames and deletions: propose (shown here, done when a person accepts), direct or deny")
 	fl.StringVar(&f.sync, "sync", "auto", "when a note's new content is synced: before the note has it, or auto (right after, if the disk keeps names in order)")
+	fl.StringVar(&f.history, "history", "90d", "how long it is kept what the notes were, see 'relayfs history': 90d, 2w, or 0 for ever")
 	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	fl.BoolVar(&f.presence, "presence", false, "show people on a server who edits which note, as \"AUTHOR (agent)\"")
 	f.registerClient(cmd)
@@ -88,24 +92,26 @@ func (f *workspaceFlags) search() ownership.Search {
 	return ownership.Search{State: f.state, Folders: f.folders}
 }
 
-// session checks the flags and returns them as the options of a session.
+// session checks the flags and returns them as the options of a session. Its error joins what is wrong with each.
 func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err error) {
 	o.Workspace.ReadOnly, o.Workspace.Logger = f.readOnly, log
-	var errs [5]error
+	var errs [7]error
 	o.Workspace.Mode, errs[0] = bridge.ParseMode(f.mode)
 	o.Workspace.View, errs[1] = diffwrap.ParseView(f.view)
 	o.Workspace.Dialect, errs[2] = diffwrap.ParseDialect(f.dialect)
 	o.Workspace.FrontMatter, errs[3] = diffwrap.ParseFrontMatterPolicy(f.frontMatter)
 	o.Workspace.Structure, errs[4] = bridge.ParseStructurePolicy(f.structure)
-	if err := errors.Join(errs[:]...); err != nil {
-		return o, clierr.Usage(err)
+	o.History, errs[5] = past.ParseRetention(f.history)
+	if o.SyncBefore = f.sync == "before"; !o.SyncBefore && f.sync != "auto" {
+		errs[6] = fmt.Errorf("sync %q is none of %q", f.sync, []string{"auto", "before"})
 	}
-	switch f.sync {
-	case "auto":
-	case "before":
-		o.SyncBefore = true
-	default:
-		return o, clierr.Usage(fmt.Errorf("sync %q is none of %q", f.sync, []string{"auto", "before"}))
+	for i, err := range errs {
+		if err != nil {
+			errs[i] = clierr.Usage(err)
+		}
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		return o, err
 	}
 	o.Version, o.Audience = version(), f.audience
 	if f.presence {
@@ -122,7 +128,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 		args = source.Here()
 	}
 	if len(args) == 0 {
-		return clierr.WithHint(fmt.Errorf("no relayfs is running"), "name the vault: relayfs ... ~/Notes")
+		return clierr.WithHint(fmt.Errorf("no relayfs is running, and no vault is named"), "name it: behind the command, or for cat, ls, grep and edit with --source; 'relayfs init' does so for good")
 	}
 	log, err := f.log.logger(e.stderr)
 	if err != nil {
@@ -136,7 +142,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	o := ownership.Options{Base: base, Version: version(), Audience: f.audience, Passing: true}
+	o := ownership.Options{Base: base, Version: version(), Audience: f.audience, History: f.keep, Passing: true}
 	o.Workspace.Logger = log
 	s, err := ownership.Open(ctx, sources, o)
 	if err != nil {

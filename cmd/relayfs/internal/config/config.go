@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
 // A setting comes from the flag, else the environment (RELAYFS_ and the flag's name in capitals, with
@@ -44,7 +45,7 @@ type Config struct {
 var servers = []string{"mount", "mcp", "serve", "login"}
 
 // everywhere are the flags that they also set for all other commands.
-var everywhere = []string{"state", "log-level", "log-format", "server-audience"}
+var everywhere = []string{"state", "log-level", "log-format", "server-audience", "history"}
 
 // neverConfigured are flags of servers that belong to one call.
 var neverConfigured = []string{"daemon", "help", "config", "timeout"}
@@ -81,7 +82,10 @@ func Read(flag string, must bool, root *cobra.Command) (*Config, error) {
 	}
 	c.found = true
 	if err != nil {
-		return c, clierr.Usagef("configuration %q: %v", file, err)
+		if parse, ok := errors.AsType[toml.ParseError](err); ok {
+			return c, clierr.Usagef("configuration %q is not TOML in line %d: %s", file, parse.Position.Line, parse.Message)
+		}
+		return c, clierr.Usage(fmt.Errorf("configuration %w", err))
 	}
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -99,10 +103,10 @@ func (c *Config) set(key string, value any) error {
 		return fmt.Errorf("%s: %w", key, err)
 	case key == "sources":
 		for _, s := range list {
-			c.sources = append(c.sources, expandHome(s))
+			c.sources = append(c.sources, ExpandHome(s))
 		}
 	case key == "mountpoint" && len(list) == 1:
-		c.mountpoint = expandHome(list[0])
+		c.mountpoint = ExpandHome(list[0])
 	case slices.Contains(c.known, key):
 		c.flags[key] = list
 	default:
@@ -133,8 +137,8 @@ func flagValues(value any) ([]string, error) {
 	return nil, errors.New("neither a string, a number, a boolean nor an array of strings")
 }
 
-// expandHome expands ~/ as a shell does, also after NAME=.
-func expandHome(s string) string {
+// ExpandHome expands ~/ as a shell does, also after NAME=.
+func ExpandHome(s string) string {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return s
@@ -208,15 +212,27 @@ func (c *Config) MountArgs(args []string) (sources []string, mountpoint string, 
 	switch {
 	case len(args) > 1:
 		return args[:len(args)-1], args[len(args)-1], nil
-	case len(c.sources) == 0:
-		return nil, "", clierr.Usagef("no SOURCE given, and %s names none: relayfs mount ~/Notes MOUNTPOINT, or 'relayfs init' once", c.File)
-	case len(args) == 1:
+	case len(args) == 1 && len(c.sources) > 0:
 		return c.sources, args[0], nil
+	case len(args) == 1 && source.Likely(args[0]):
+		return nil, "", clierr.WithHint(clierr.Usagef("no MOUNTPOINT given for the SOURCE %q", args[0]), "name an empty folder, too: relayfs mount "+args[0]+" ~/notes")
+	case len(args) == 1:
+		return nil, "", c.missing("no SOURCE given for the MOUNTPOINT %q", args[0])
+	case len(c.sources) == 0:
+		return nil, "", c.missing("no SOURCE given")
 	case c.mountpoint == "":
-		return nil, "", clierr.Usagef("%s names no mountpoint: give one", c.File)
+		return nil, "", clierr.WithHint(clierr.Usagef("no MOUNTPOINT given, and %s names none", c.File), "relayfs mount ~/notes, or a line mountpoint = \"~/notes\" in that file")
 	}
 	return c.sources, c.mountpoint, nil
 }
+
+// missing is the error for no source.
+func (c *Config) missing(format string, args ...any) error {
+	return clierr.WithHint(clierr.Usagef("%s, and %s names none", fmt.Sprintf(format, args...), c.File), "name the vault: relayfs mount ~/Notes MOUNTPOINT; or write it there once with 'relayfs init'")
+}
+
+// Mounts reports whether the file is there to mount something without arguments.
+func (c *Config) Mounts() bool { return len(c.sources) > 0 || c.mountpoint != "" }
 
 // others are the variables that belong to no flag of a server.
 var others = []string{"RELAYFS_CONFIG", "RELAYFS_TOKEN", "RELAYFS_SERVER_KEY", "RELAYFS_EMBEDDINGS_KEY"}

@@ -16,7 +16,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// FirstSources returns the sources for a new configuration: args as absolute paths, or the vaults found.
+// FirstSources returns SOURCE arguments for a new configuration: with absolute paths.
 func FirstSources(args []string) ([]string, error) {
 	if _, err := source.Parse(args, nil, ""); err != nil {
 		return nil, err
@@ -28,17 +28,42 @@ func FirstSources(args []string) ([]string, error) {
 			return nil, err
 		}
 	}
-	if len(sources) > 0 {
-		return sources, nil
-	}
+	return sources, nil
+}
+
+// FoundSources returns the vaults that are found as SOURCE arguments, each with a name of its own.
+func FoundSources() ([]string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, clierr.WithHint(err, "set HOME, or name the vaults")
 	}
-	if sources = findVaults(home); len(sources) == 0 {
+	sources := named(findVaults(home))
+	if len(sources) == 0 {
 		return nil, clierr.WithHint(errors.New("no vault found: neither in Obsidian's list nor in the home folder"), "name it: relayfs init ~/Notes")
 	}
-	return sources, nil
+	_, err = source.Parse(sources, nil, "")
+	return sources, err
+}
+
+// named names directories apart that have the same last element: by the folder that they are in, and by a number if that does not do.
+func named(dirs []string) []string {
+	sources := make([]string, len(dirs))
+	taken := make(map[string]bool)
+	for i, dir := range dirs {
+		base := filepath.Base(dir)
+		name := base
+		if taken[name] {
+			name = base + "-" + filepath.Base(filepath.Dir(dir))
+		}
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		taken[name] = true
+		if sources[i] = dir; name != base {
+			sources[i] = name + "=" + dir
+		}
+	}
+	return sources
 }
 
 // findVaults returns the vaults that Obsidian lists, or else the folders in home that Obsidian has opened.
@@ -95,7 +120,19 @@ func Create(file string, sources []string, mountpoint string) error {
 	err = secret.Create(file, "# What 'relayfs mount' and 'relayfs mcp' serve when they are given no arguments.\n"+string(values)+
 		"\n# Every flag of mount, mcp and serve can stand here by its name:\n# mode = \"suggest\"\n# author = \"agent\"\n# toolsets = [\"claude\"]\n")
 	if errors.Is(err, fs.ErrExist) {
-		return clierr.WithHint(fmt.Errorf("configuration %q exists and is left as it is", file), "edit it, or remove it first")
+		return exists(file)
 	}
 	return err
+}
+
+// Absent says that a configuration file is there, which is left as it is.
+func Absent(file string) error {
+	if _, err := os.Lstat(file); err == nil {
+		return exists(file)
+	}
+	return nil
+}
+
+func exists(file string) error {
+	return clierr.WithHint(fmt.Errorf("configuration %q exists and is left as it is", file), "edit it, or remove it first")
 }

@@ -40,36 +40,24 @@ var errUnhealthy = errors.New("something that a mount needs does not work")
 
 // Options say what to examine.
 type Options struct {
-	Sources []string // SOURCE arguments
-	Only    bool     // examine nothing but them and their owners
-	Folders []string // of a server, NAME=ID each
+	Sources []source.Source
+	Only    bool // examine nothing but them and their owners
 	// Audience is that of minted tokens, "" for the server's address.
 	Audience string
-	State    string         // the flag, "" for the default
+	Base     string         // the state folder
 	Version  string         // of this program
 	Author   string         // default author of suggestions
 	Values   []config.Value // settings
-	Config   []error        // what is wrong with them
+	Config   []error        // what keeps a mount from starting
+	Suspect  []error        // what does not, and is not as it should be
 }
 
 // Examine examines what a mount of the sources needs.
 func Examine(ctx context.Context, o Options) (*Report, error) {
-	r := &Report{Findings: examineConfig(o.Config), Running: []owner.Info{}}
-	sources, err := source.Parse(o.Sources, o.Folders, o.State)
-	switch {
-	case err == nil:
-	case o.Only:
-		return nil, err
-	default: // the configuration names what is not there, or twice
-		r.Findings = append(r.Findings, examineConfig([]error{err})...)
-		sources = nil
-	}
-	base, err := source.StateDir(o.State)
-	if err != nil {
-		return nil, err
-	}
+	r := &Report{Findings: append(examineConfig(o.Config, fusefs.Fail), examineConfig(o.Suspect, fusefs.Warn)...), Running: []owner.Info{}}
+	base := o.Base
 	r.Findings = append(append(r.Findings, fusefs.Diagnose()...), examineState(base))
-	for _, src := range sources {
+	for _, src := range o.Sources {
 		if src.Server != nil {
 			r.Findings = append(r.Findings, examineServer(ctx, src, o.Audience, base)...)
 			continue
@@ -80,16 +68,16 @@ func Examine(ctx context.Context, o Options) (*Report, error) {
 	switch {
 	case err != nil: // examineState has found it
 	case o.Only:
-		r.Running = append(r.Running, ownersOf(running, base, sources)...)
+		r.Running = append(r.Running, ownersOf(running, base, o.Sources)...)
 	default:
 		r.Running = append(r.Running, running...)
-		r.Findings = append(r.Findings, examineServed(running, sources)...)
+		r.Findings = append(r.Findings, examineServed(running, o.Sources)...)
 	}
 	r.Running = slices.DeleteFunc(r.Running, func(info owner.Info) bool {
 		err := owner.NewClient(info).Alive(ctx)
 		_, gone := errors.AsType[*owner.GoneError](err)
 		if err != nil && !gone {
-			r.Findings = append(r.Findings, fusefs.Finding{Name: "running", Severity: fusefs.Fail, Detail: err.Error()})
+			r.Findings = append(r.Findings, fusefs.Finding{Name: "running", Severity: fusefs.Fail, Detail: clierr.Text(err)})
 		}
 		return gone
 	})
@@ -100,12 +88,15 @@ func Examine(ctx context.Context, o Options) (*Report, error) {
 	return r, nil
 }
 
-// examineConfig returns a finding for each error in the configuration file or the environment.
-func examineConfig(errs []error) (findings []fusefs.Finding) {
+// examineConfig returns a finding for each error in what a mount is told.
+func examineConfig(errs []error, severity fusefs.Severity) (findings []fusefs.Finding) {
 	for _, err := range errs {
-		f := fusefs.Finding{Name: "configuration", Severity: fusefs.Fail, Detail: err.Error(), Mend: "correct it, or remove it"}
+		f := fusefs.Finding{Name: "configuration", Severity: severity, Detail: clierr.Text(err), Mend: "correct it, or remove it"}
 		if hint, ok := errors.AsType[*clierr.HintError](err); ok {
 			f.Mend = hint.Hint
+		}
+		if setup, ok := errors.AsType[*fusefs.SetupError](err); ok {
+			f.Mend = setup.Hint
 		}
 		findings = append(findings, f)
 	}
@@ -126,18 +117,18 @@ func examineVault(src source.Source, limitFile string) fusefs.Finding {
 	f := fusefs.Finding{Name: "watches of " + src.Name, Severity: fusefs.Warn}
 	text, err := os.ReadFile(limitFile)
 	if err != nil {
-		f.Detail = err.Error()
+		f.Detail = clierr.Text(err)
 		return f
 	}
 	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
-		f.Detail = limitFile + ": " + err.Error()
+		f.Detail = limitFile + ": " + clierr.Text(err)
 		return f
 	}
 	folders, err := countFolders(src.Dir)
 	switch {
 	case err != nil:
-		f.Detail, f.Mend = err.Error(), "make the vault readable"
+		f.Detail, f.Mend = clierr.Text(err), "make the vault readable"
 	case folders > limit/2:
 		f.Detail = fmt.Sprintf("%d folders, and %d watches for all programs: what people change may show seconds late", folders, limit)
 		f.Mend = fmt.Sprintf("sysctl fs.inotify.max_user_watches=%d", 4*folders)
@@ -200,15 +191,18 @@ func examineState(base string) fusefs.Finding {
 	err := tryWrite(dir)
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fusefs.Finding{Name: name, Severity: fusefs.Fail, Detail: err.Error(), Mend: "free space on its disk, or name another folder with --state: no save succeeds once the room is used up that the log has reserved"}
+		return fusefs.Finding{Name: name, Severity: fusefs.Fail, Detail: clierr.Text(err), Mend: "free space on its disk, or name another folder with --state: no save succeeds once the room is used up that the log has reserved"}
 	case err != nil:
-		return fusefs.Finding{Name: name, Severity: fusefs.Fail, Detail: err.Error(), Mend: "make it writable, or name another folder with --state"}
+		return fusefs.Finding{Name: name, Severity: fusefs.Fail, Detail: clierr.Text(err), Mend: "make it writable, or name another folder with --state"}
 	}
 	return withSpace(fusefs.Finding{Name: name, Severity: fusefs.OK, Detail: base + " can be written"}, dir)
 }
 
 func tryWrite(dir string) error {
 	file, err := os.CreateTemp(dir, ".relayfs-doctor-")
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%q cannot be written: %w", dir, e.Err) // the file is nobody's concern
+	}
 	if err != nil {
 		return err
 	}

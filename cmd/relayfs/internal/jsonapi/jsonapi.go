@@ -6,10 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
@@ -24,7 +27,7 @@ func Handler(get func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := get(r)
 		if err != nil {
-			http.Error(w, err.Error(), statusOf(err))
+			http.Error(w, clierr.Text(err), statusOf(err))
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -36,9 +39,26 @@ func Handler(get func(*http.Request) (any, error)) http.HandlerFunc {
 func Posted[Q, A any](ctx context.Context, r *http.Request, do func(context.Context, Q) (A, error)) (any, error) {
 	var req Q
 	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-		return nil, err
+		return nil, clierr.Usagef("the request is not the JSON that is expected: %s", wrong(err))
 	}
 	return do(ctx, req)
+}
+
+// wrong says what is wrong with a JSON text.
+func wrong(err error) string {
+	var kind *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &kind) && kind.Field == "":
+		return "it may not be a JSON " + kind.Value
+	case errors.As(err, &kind):
+		return fmt.Sprintf("%q may not be a JSON %s", kind.Field, kind.Value)
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("it is no JSON at byte %d", syntax.Offset)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ends too early"
+	}
+	return clierr.Text(err)
 }
 
 // statusOf returns the HTTP status of an error, by which a page distinguishes errors.
@@ -51,14 +71,16 @@ func statusOf(err error) int {
 	switch {
 	case errors.As(err, &refused):
 		return refused.Status
-	case errors.As(err, &conflict):
+	case errors.As(err, &conflict), errors.Is(err, model.ErrConflict):
 		return http.StatusConflict
 	case errors.Is(err, fs.ErrNotExist):
 		return http.StatusNotFound
 	case errors.Is(err, bridge.ErrNothingToUndo):
 		return http.StatusGone
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.Is(err, model.ErrBadName), errors.Is(err, model.ErrNameTooLong), errors.Is(err, model.ErrIsDir), errors.Is(err, model.ErrNotNote):
 		return http.StatusBadRequest
+	case errors.Is(err, model.ErrRefused):
+		return http.StatusUnprocessableEntity
 	case errors.As(err, &gone), errors.As(err, &stopped):
 		return http.StatusBadGateway
 	}

@@ -3,9 +3,13 @@ package listen
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
+	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
@@ -16,9 +20,12 @@ const Patience = 5 * time.Second
 
 // Loopback reports whether only this machine can reach addr, a HOST:PORT that a flag gives.
 func Loopback(flag, addr string) (bool, error) {
-	host, _, err := net.SplitHostPort(addr)
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return false, clierr.Usagef("%s %q is not HOST:PORT", flag, addr)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return false, clierr.Usagef("%s %q: %q is not a port from 0 to 65535", flag, addr, port)
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
@@ -27,10 +34,37 @@ func Loopback(flag, addr string) (bool, error) {
 // Open opens the port that a flag gives.
 func Open(flag, addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, clierr.WithHint(fmt.Errorf("%s: %w", flag, err), "choose another port; port 0 takes any that is free")
+	if err == nil {
+		return l, nil
 	}
-	return l, nil
+	problem, hint := "cannot be opened", "choose another port; port 0 takes any that is free"
+	switch _, unknown := errors.AsType[*net.DNSError](err); {
+	case unknown, errors.Is(err, syscall.EADDRNOTAVAIL):
+		problem, hint = "is not an address of this machine", "127.0.0.1 is for programs here, and 0.0.0.0 for those elsewhere, too"
+	case errors.Is(err, syscall.EADDRINUSE):
+		problem = "is in use by another program"
+	case errors.Is(err, fs.ErrPermission):
+		problem, hint = "is not for you to open", "choose a port from 1024 on; those below belong to root"
+	}
+	return nil, clierr.WithHint(fmt.Errorf("%s %s %s", flag, addr, problem), hint)
+}
+
+// Address is a flag with the address that it gives, "" for none.
+type Address struct{ Flag, Addr string }
+
+// Free says why the ports cannot be opened together.
+func Free(addresses ...Address) error {
+	for _, a := range addresses {
+		if a.Addr == "" {
+			continue
+		}
+		l, err := Open(a.Flag, a.Addr)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+	}
+	return nil
 }
 
 // NewServer returns a server with limits for requests from TCP ports.

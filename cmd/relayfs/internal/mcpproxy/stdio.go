@@ -117,7 +117,7 @@ func (s *Stdio) start(ctx context.Context, sess *ownership.Session) (io.ReadWrit
 		err := c.Serve(ctx, ownership.MCPCommand, func(ctx context.Context) error {
 			close(begun)
 			defer out.Close()
-			return c.MCP.ServeStream(ctx, in, out, mcpserver.Client{Name: "stdio"})
+			return c.ServeStream(ctx, in, out, mcpserver.Client{Name: "stdio"})
 		})
 		in.Close()
 		if err != nil && ctx.Err() == nil {

@@ -36,36 +36,49 @@ func Check(addr string) error {
 	return err
 }
 
-// Server serves the numbers on a port of its own, without a token.
-type Server struct {
-	listener net.Listener
-	registry *prometheus.Registry
-	saves    *prometheus.HistogramVec
+// Numbers are those of this process. Saves are recorded before and while they are served.
+type Numbers struct {
+	addr  string
+	saves *prometheus.HistogramVec
+	info  prometheus.Gauge
 }
 
-// Listen opens the port. It returns nil if there is none to open.
-func Listen(addr, version string) (*Server, error) {
+// New returns the Numbers to be served on addr, nil if that is "".
+func New(addr, version string) *Numbers {
 	if addr == "" {
-		return nil, nil
+		return nil
 	}
-	l, err := listen.Open(Flag, addr)
-	if err != nil {
-		return nil, err
-	}
-	m := &Server{listener: l, registry: prometheus.NewRegistry()}
-	m.saves = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	n := &Numbers{addr: addr}
+	n.saves = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "relayfs_save_duration_seconds", Help: "How long changes of notes by programs and decisions took, by what became of them.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8), // to 8 s
 	}, []string{"outcome"})
 	for _, outcome := range []string{saved, refused, failed} {
-		m.saves.WithLabelValues(outcome)
+		n.saves.WithLabelValues(outcome)
 	}
-	info := prometheus.NewGauge(prometheus.GaugeOpts{
+	n.info = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "relayfs_info", Help: "1, with the version.", ConstLabels: prometheus.Labels{"version": version},
 	})
-	info.Set(1)
-	m.registry.MustRegister(m.saves, info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return m, nil
+	n.info.Set(1)
+	return n
+}
+
+// Server serves Numbers on a port of its own, without a token.
+type Server struct {
+	listener net.Listener
+	*Numbers
+}
+
+// Listen opens the port. It returns nil if there is none to open.
+func (n *Numbers) Listen() (*Server, error) {
+	if n == nil {
+		return nil, nil
+	}
+	l, err := listen.Open(Flag, n.addr)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{l, n}, nil
 }
 
 // Outcomes of a save.
@@ -76,8 +89,8 @@ const (
 )
 
 // Saved records a save; it is for bridge.Options.
-func (m *Server) Saved(took time.Duration, err error) {
-	m.saves.WithLabelValues(outcomeOf(err)).Observe(took.Seconds())
+func (n *Numbers) Saved(took time.Duration, err error) {
+	n.saves.WithLabelValues(outcomeOf(err)).Observe(took.Seconds())
 }
 
 func outcomeOf(err error) string {
@@ -105,16 +118,19 @@ type Sources struct {
 	Workspace *bridge.Workspace
 	States    map[string]string     // the state folder of each Folder
 	Ports     map[string]func() int // the open connections of each port
+	Sessions  map[string]func() int // the MCP clients of each transport
+	Inflight  func() int            // the bytes of messages that clients are sending
 	Refusals  func() int            // of the mount so far
 	Log       *slog.Logger
 }
 
 // Serve answers until ctx ends.
 func (m *Server) Serve(ctx context.Context, s Sources) error {
-	m.registry.MustRegister(&collector{ctx, s})
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(m.saves, m.info, &collector{ctx, s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	yserve.Health(mux, s.Workspace.Ready)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
 	}))
 	if _, err := listen.Serve(ctx, m.listener, listen.NewServer(mux)); err != nil {
@@ -122,9 +138,6 @@ func (m *Server) Serve(ctx context.Context, s Sources) error {
 	}
 	return nil
 }
-
-// Close closes the port of a server that does not serve yet.
-func (m *Server) Close() error { return m.listener.Close() }
 
 func number(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("relayfs_"+name, help, labels, nil)
@@ -138,9 +151,12 @@ var (
 	connected      = number("server_connected", "1 if the server of a folder is connected.", "folder")
 	unacknowledged = number("unacknowledged_documents", "Documents with changes that the server has not acknowledged.", "folder")
 	unfetched      = number("unfetched_notes", "Notes of a server that are known by name only.", "folder")
+	queued         = number("queued_documents", "Documents of a server that wait for their turn to be compared with it.", "folder")
 	problems       = number("problems", "What does not work now, as 'relayfs status' lists it.", "folder", "about")
 	storeBytes     = number("store_bytes", "The size of what is kept for a folder outside of the vault.", "folder")
 	connections    = number("connections", "Open connections of clients.", "port")
+	sessions       = number("sessions", "MCP clients, by how they are connected.", "transport")
+	inflightBytes  = number("inflight_bytes", "Bytes of messages that clients of the ports are sending, as far as they count against the budget.")
 	refusalsTotal  = number("refusals_total", "Operations of programs on the mount that were refused with a reason.")
 )
 
@@ -153,7 +169,7 @@ type collector struct {
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		notes, suggestions, proposals, offline, connected, unacknowledged, unfetched, problems, storeBytes, connections, refusalsTotal,
+		notes, suggestions, proposals, offline, connected, unacknowledged, unfetched, queued, problems, storeBytes, connections, sessions, inflightBytes, refusalsTotal,
 	} {
 		out <- d
 	}
@@ -172,6 +188,10 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	for port, count := range c.s.Ports {
 		set(connections, float64(count()), port)
 	}
+	for transport, count := range c.s.Sessions {
+		set(sessions, float64(count()), transport)
+	}
+	set(inflightBytes, float64(c.s.Inflight()))
 	out <- prometheus.MustNewConstMetric(refusalsTotal, prometheus.CounterValue, float64(c.s.Refusals()))
 	for folder, dir := range c.s.States {
 		set(storeBytes, float64(sizeOf(dir)), folder)
@@ -189,6 +209,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			set(connected, oneIf(f.Sync.Connected), f.Name)
 			set(unacknowledged, float64(f.Sync.Unsent), f.Name)
 			set(unfetched, float64(f.Sync.Unfetched), f.Name)
+			set(queued, float64(f.Sync.Queued), f.Name)
 		}
 		for about, n := range countProblems(f.Problems) {
 			set(problems, n, f.Name, about)

@@ -11,16 +11,19 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/access"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/refusals"
@@ -31,6 +34,7 @@ import (
 // Paths that an owner answers on its socket, in JSON. Each takes owner.SourceParam too.
 const (
 	statusPath   = "/status"
+	readyPath    = "/readyz"
 	mcpPath      = "/mcp"      // a stream; query: author, read-only
 	handoverPath = "/handover" // POST a HandoverRequest
 )
@@ -47,6 +51,7 @@ type Control struct {
 	Metrics   *metrics.Server   // nil if there is none
 	Refusals  refusals.List     // of the mount, if there is one
 	streams   sync.WaitGroup    // of attached clients
+	clients   atomic.Int64      // on streams, attached and our own
 
 	// See LetHandOver; nil if this owner does not hand over.
 	mayHandOver   func(HandoverRequest) error
@@ -100,9 +105,20 @@ func (c *Control) stream(ctx context.Context, srv *mcpserver.Server, w http.Resp
 	defer s.Close()
 	stop := context.AfterFunc(ctx, func() { endStream(s) })
 	defer stop()
-	if err := srv.ServeStream(context.WithoutCancel(ctx), s, s, client); err != nil && ctx.Err() == nil {
+	if err := c.serveStream(context.WithoutCancel(ctx), srv, s, s, client); err != nil && ctx.Err() == nil {
 		c.Workspace.Options().Logger.Debug("attached client ended", model.LogErr, err)
 	}
+}
+
+// ServeStream serves the client on whose behalf this process runs.
+func (c *Control) ServeStream(ctx context.Context, r io.Reader, w io.Writer, client mcpserver.Client) error {
+	return c.serveStream(ctx, c.MCP, r, w, client)
+}
+
+func (c *Control) serveStream(ctx context.Context, srv *mcpserver.Server, r io.Reader, w io.Writer, client mcpserver.Client) error {
+	c.clients.Add(1)
+	defer c.clients.Add(-1)
+	return srv.ServeStream(ctx, r, w, client)
 }
 
 // endStream makes the server answer what it was sent on s. It does not wait for a client that does not read.
@@ -231,6 +247,7 @@ func (x *reaches) open(folders []string) http.Handler {
 	mux.HandleFunc("GET "+owner.AlivePath, jsonapi.Handler(func(*http.Request) (any, error) { return struct{}{}, nil }))
 	mux.HandleFunc("GET "+owner.InfoPath, jsonapi.Handler(func(*http.Request) (any, error) { return x.c.announced, nil }))
 	mux.HandleFunc("GET "+statusPath, jsonapi.Handler(func(r *http.Request) (any, error) { return ws.Status(r.Context()) }))
+	mux.HandleFunc("GET "+readyPath, jsonapi.Handler(func(*http.Request) (any, error) { return struct{}{}, ws.Ready() }))
 	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { x.c.stream(x.ctx, srv, w, r) })
 	mux.HandleFunc("POST "+handoverPath, x.c.answerHandover)
 	refusals.Handle(mux, &x.c.Refusals, func(p model.Path) bool {
@@ -240,6 +257,8 @@ func (x *reaches) open(folders []string) http.Handler {
 	})
 	queue.Handle(mux, q)
 	access.Handle(mux, access.Local{Workspace: ws, MCP: srv})
+	backup.Handle(mux, x.c.Keeper(folders...))
+	past.Handle(mux, past.Local{Workspace: ws})
 	return mux
 }
 

@@ -53,6 +53,16 @@ func Status(ctx context.Context, c *owner.Client) (st bridge.Status, err error) 
 	return st, err
 }
 
+// Ready asks an owner why changes are not stored, nil if they are.
+func Ready(ctx context.Context, c *owner.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	defer cancel()
+	return c.Get(ctx, readyPath, url.Values{}, new(struct{}))
+}
+
+// readyPatience bounds how long who supervises a page waits for the owner.
+const readyPatience = 5 * time.Second
+
 // Search is where to look for owners.
 type Search struct {
 	State   string   // the flag, "" for the default
@@ -247,6 +257,18 @@ func pathIn(info owner.Info, path string) (p model.Path, ok bool) {
 // within returns the path of what lies in dir, from there, "" for dir itself.
 func within(dir, path string) model.Path {
 	return model.Path(strings.Trim(strings.TrimPrefix(path, dir), "/"))
+}
+
+// Holds reports whether a path in the workspace of an owner can name something: it is in one of its Folders, or is all of it.
+func Holds(info owner.Info, p model.Path) bool {
+	folder, _ := p.Split()
+	return p == "" || slices.ContainsFunc(info.Sources, func(src string) bool {
+		if address, named, ok := strings.Cut(src, "#"); ok && strings.Contains(address, "://") {
+			src = named
+		}
+		name, _, _ := strings.Cut(src, "=")
+		return name == folder
+	})
 }
 
 // At returns a client of the process that serves the file or folder at path, whatever its state folder, and

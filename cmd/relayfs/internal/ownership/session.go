@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -27,10 +28,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/vault"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -43,6 +46,8 @@ type Options struct {
 	Audience  string         // of the tokens that are minted for a server, "" for its address
 	// SyncBefore has each save wait for the disk before the note has its new content.
 	SyncBefore bool
+	// History is how long it is kept what the notes were; 0 is for ever.
+	History time.Duration
 	// Passing has Close remove the state folders that Open made, if nothing was stored.
 	Passing bool
 }
@@ -57,14 +62,15 @@ type Session struct {
 	version   string // of this program
 	closers   []func() error
 	passing   bool
-	stores    []*store.Store
-	states    map[string]string // the state folder of each Folder
+	kept      []backup.Folder
+	stores    map[string]*store.Store // of the Folders, by their names
+	states    map[string]string       // the state folder of each Folder
 	Log       *slog.Logger
 }
 
 // Open locks the vaults, opens their stores and lists their notes.
 func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, err error) {
-	s := &Session{sources: sources, State: sources[0].State(o.Base), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger, passing: o.Passing, states: make(map[string]string)}
+	s := &Session{sources: sources, State: sources[0].State(o.Base), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger, passing: o.Passing, states: make(map[string]string), stores: make(map[string]*store.Store)}
 	defer func() {
 		if err != nil {
 			s.passing = true
@@ -74,6 +80,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	claims := make([]owner.Claim, len(sources))
 	for i, src := range sources {
 		claims[i] = owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.State(o.Base)}
+		s.kept = append(s.kept, backup.Folder{Name: src.Name, Place: src.Place(), Source: src.String(), State: claims[i].State})
 		s.states[src.Name] = claims[i].State
 	}
 	if s.owner, err = owner.Acquire(claims); err != nil {
@@ -101,27 +108,36 @@ func (s *Session) openFolder(src source.Source, state string, o *Options) (bridg
 	if src.Server != nil {
 		return s.openServer(src, state, o)
 	}
-	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.Log})
+	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.Log, History: o.History})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
-	s.closers, s.stores = append(s.closers, st.Close), append(s.stores, st)
+	s.closers, s.stores[src.Name] = append(s.closers, st.Close), st
 	_ = os.Remove(filepath.Join(state, "spare")) // an earlier version kept files there
 	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: filepath.Join(state, "swap"), SyncBefore: o.SyncBefore})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, v.Close)
-	return bridge.FolderSource{Name: src.Name, Source: v, Store: st}, nil
+	return bridge.FolderSource{Name: src.Name, Vault: filepath.Base(src.Dir), Source: v, Store: st}, nil
 }
 
 // LogFile is the log of a daemon, in the state folder of its first vault.
 func (s *Session) LogFile() string { return filepath.Join(s.State, "relayfs.log") }
 
+// Keeper has what is kept of the Folders named, of all without any.
+func (s *Session) Keeper(folders ...string) backup.Local {
+	kept := slices.Clone(s.kept)
+	if len(folders) > 0 {
+		kept = slices.DeleteFunc(kept, func(f backup.Folder) bool { return !slices.Contains(folders, f.Name) })
+	}
+	return backup.Local{Folders: kept, Stores: s.stores}
+}
+
 // Close releases the vaults. What was acknowledged is on disk then.
 func (s *Session) Close() error {
 	var errs []error
-	leave := s.passing && !slices.ContainsFunc(s.stores, (*store.Store).Used)
+	leave := s.passing && !slices.ContainsFunc(slices.Collect(maps.Values(s.stores)), (*store.Store).Used)
 	for _, closer := range slices.Backward(s.closers) {
 		errs = append(errs, closer())
 	}
@@ -148,11 +164,11 @@ func (s *Session) openServer(src source.Source, state string, o *Options) (bridg
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
-	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.Log})
+	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.Log, History: o.History})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
-	s.closers, s.stores = append(s.closers, st.Close), append(s.stores, st)
+	s.closers, s.stores[src.Name] = append(s.closers, st.Close), st
 	r.Store = st
 	if output.Stderr.TakesLines() {
 		r.Progress = progressLine(src.Name)
@@ -233,7 +249,8 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 
 // measured is what the metrics are about.
 func (c *Control) measured() metrics.Sources {
-	m := metrics.Sources{Workspace: c.Workspace, States: c.states, Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Log: c.Log}
+	m := metrics.Sources{Workspace: c.Workspace, States: c.states, Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Inflight: ports.Budget.Taken, Log: c.Log}
+	m.Sessions = map[string]func() int{"stream": func() int { return int(c.clients.Load()) }, "http": c.MCP.Sessions}
 	if c.HTTP != nil {
 		m.Ports["http"] = c.HTTP.Connections
 	}

@@ -1,6 +1,8 @@
 // What a note looks like: elements for the nodes that relayfs makes of it. Note text is untrusted: it enters
 // the document as text only, in elements whose names stand here, and nothing of it can be followed or loaded.
 
+import { drawCanvases } from "./canvas.js";
+
 // element makes an element with properties and children; strings become text.
 export function element(name, properties, ...children) {
 	const e = Object.assign(document.createElement(name), properties);
@@ -8,15 +10,15 @@ export function element(name, properties, ...children) {
 	return e;
 }
 
-export function button(label, title, act, className = "") {
-	return element("button", { type: "button", title, onclick: act, className }, label);
+export function button(label, title, act, className = "", more = {}) {
+	return element("button", { type: "button", title, onclick: act, className, ...more }, label);
 }
 
 export function plural(n, what) {
 	return n === 1 ? "1 " + what : n + " " + what + "s";
 }
 
-const plain = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "table", "tr", "th", "td", "hr", "br", "em", "strong", "s", "code"]);
+const plain = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "table", "tr", "th", "td", "hr", "br", "em", "strong", "s", "code", "mark"]);
 const blocks = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "table", "tr", "th", "td", "hr", "pre"]);
 const marks = { old: "del", new: "ins" };
 
@@ -43,9 +45,17 @@ function mark(n, ...content) {
 
 // shape makes the element of a node, whatever becomes of it.
 function shape(n, fate) {
-	const inner = draw(n.c, fate);
+	if (n.t === "canvas") return drawCanvases(...n.c.map((c) => c.x));
+	const callout = calloutOf(n);
+	const inner = draw(callout ? callout.children : n.c, fate);
 	const more = n.k && n.a ? [element("span", { className: "target" }, ` → ${n.a}`)] : [];
 	switch (n.t) {
+	case "blockquote":
+		return callout ? element("blockquote", { className: `callout ${callout.mood}` }, ...inner) : element("blockquote", {}, ...inner);
+	case "folded":
+		return element("details", {}, element("summary", {}, "As text"), ...inner);
+	case "footnote":
+		return element("sup", { className: "footnote" }, ...inner);
 	case "li":
 		if (n.a) return element("li", { value: Number(n.a) }, ...inner);
 		return element("li", { className: n.c?.[0]?.c?.some((x) => x.t === "checkbox") ? "task" : "" }, ...inner);
@@ -70,6 +80,22 @@ function shape(n, fate) {
 		return element("span", { className: "box", role: "img", ariaLabel: n.a ? "done" : "to do" }, n.a ? "☑" : "☐");
 	}
 	return element(plain.has(n.t) ? n.t : "span", {}, ...inner);
+}
+
+const moods = { warning: "bad", caution: "bad", danger: "bad", error: "bad", bug: "bad", failure: "bad", tip: "good", success: "good", check: "good", done: "good" };
+
+// calloutOf returns a blockquote that begins with "[!kind]" as {children, mood}: with a title instead of that.
+function calloutOf(n) {
+	const [first] = n.t === "blockquote" && n.c || [];
+	const text = first?.t === "p" && first.c?.[0];
+	const found = text && !text.t && /^\[!([\w-]+)\][+-]?[ \t]*/.exec(text.x);
+	if (!found) return undefined;
+	const rest = text.x.slice(found[0].length);
+	const end = first.c.findIndex((c) => c.t === "br");
+	const line = end < 0 ? first.c.slice(1) : first.c.slice(1, end), after = end < 0 ? [] : first.c.slice(end + 1);
+	const kind = found[1].toLowerCase();
+	const title = [{ t: "strong", c: [{ ...text, x: rest || (line.length ? "" : kind[0].toUpperCase() + kind.slice(1)) }, ...line] }];
+	return { mood: moods[kind] ?? "plain", children: [{ ...first, c: title }, ...(after.length ? [{ t: "p", c: after }] : []), ...n.c.slice(1)] };
 }
 
 function words(n) {

@@ -16,11 +16,13 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -30,6 +32,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/yserve"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
@@ -37,8 +40,14 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
-//go:embed index.html page.css page.js draw.js
+//go:embed index.html *.css *.js
 var files embed.FS
+
+// descriptionPath answers with the OpenAPI document of the API.
+const descriptionPath = "/openapi.json"
+
+//go:embed openapi.json
+var description []byte
 
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -46,8 +55,8 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 // maxBody bounds a request to the API: ids of suggestions, or the new text of one.
 const maxBody = 2 * model.MaxNote
 
-// keptName is the file in the state folder of a vault with the port and the token of its page. While both
-// stay the same, an open page reconnects by itself.
+// keptName is the file in the state folder of a vault with the port and the token of its newest page. While both
+// stay the same, an open page reconnects by itself; programs on this machine find the API by it (docs/review-api.md).
 const keptName = "review-page"
 
 // Listen opens the port given, or, if that is "", the one used before, or another if that is taken. state
@@ -67,8 +76,10 @@ func Listen(given, state string) (*Page, error) {
 		return nil, err
 	}
 	_, port, err = net.SplitHostPort(l.Addr().String())
-	if err == nil && kept == "" {
-		_, err = secret.Make(file, port+" "+token)
+	if now := port + " " + token + "\n"; err == nil && kept != now {
+		if err = os.MkdirAll(state, 0o700); err == nil {
+			err = secret.Replace(file, now)
+		}
 	}
 	return &Page{token: token, listener: l}, err
 }
@@ -96,9 +107,9 @@ func (p *Page) URL() string {
 // Close closes the port.
 func (p *Page) Close() { p.listener.Close() }
 
-// Serve answers until ctx ends.
-func (p *Page) Serve(ctx context.Context, q queue.Queue) error {
-	srv := listen.NewServer(p.handler(q))
+// Serve answers until ctx ends. ready says why changes are not stored, nil if they are.
+func (p *Page) Serve(ctx context.Context, q queue.Queue, ready func() error) error {
+	srv := listen.NewServer(p.handler(q, ready))
 	srv.BaseContext = func(net.Listener) context.Context { return ctx } // ends requests that wait for a change
 	if _, err := listen.Serve(ctx, p.listener, srv); err != nil {
 		return fmt.Errorf("review page: %w", err)
@@ -106,15 +117,21 @@ func (p *Page) Serve(ctx context.Context, q queue.Queue) error {
 	return nil
 }
 
-func (p *Page) handler(q queue.Queue) http.Handler {
+func (p *Page) handler(q queue.Queue, ready func() error) http.Handler {
 	api := http.NewServeMux()
-	asked := pageQueue{q}
-	queue.Handle(api, asked)
-	api.HandleFunc("GET "+documentPath, jsonapi.Handler(func(r *http.Request) (any, error) { return asked.document(r.Context(), r) }))
+	handle(api, pageQueue{q, newSent()})
 	mux := http.NewServeMux()
+	yserve.Health(mux, ready)
 	mux.Handle("/api/", http.StripPrefix("/api", p.authorize(http.MaxBytesHandler(api, maxBody))))
 	mux.Handle("/", http.FileServerFS(files))
 	return p.guard(gzhttp.GzipHandler(mux)) // for who looks through an SSH tunnel
+}
+
+// handle serves the API that openapi.json describes.
+func handle(mux queue.Mux, q pageQueue) {
+	queue.Handle(mux, q)
+	mux.HandleFunc("GET "+documentPath, jsonapi.Handler(func(r *http.Request) (any, error) { return q.document(r.Context(), r) }))
+	mux.HandleFunc("GET "+descriptionPath, jsonapi.Handler(func(*http.Request) (any, error) { return json.RawMessage(description), nil }))
 }
 
 // guard refuses requests that name another host, as a rebound page does, and sets the page's policy.
@@ -159,7 +176,10 @@ func (p *Page) authorize(next http.Handler) http.Handler {
 
 // pageQueue is a queue for the page. Decisions are by this machine's user and on what the page showed,
 // whatever a request says. An undo must name its batch. Proposals have the pieces that the page draws.
-type pageQueue struct{ queue.Queue }
+type pageQueue struct {
+	queue.Queue
+	sent *sent
+}
 
 func (q pageQueue) Decide(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error) {
 	r.By = queue.Reviewer()
@@ -170,7 +190,7 @@ func (q pageQueue) Decide(ctx context.Context, r queue.DecideRequest) (queue.Out
 		return queue.Outcome{}, clierr.Usagef("say what was shown: the revision of each suggestion by its id")
 	}
 	r.IDs = slices.Sorted(maps.Keys(r.Shown))
-	return q.Queue.Decide(ctx, r)
+	return q.dated(ctx)(q.Queue.Decide(ctx, r))
 }
 
 func (q pageQueue) Undo(ctx context.Context, r queue.UndoRequest) (queue.Outcome, error) {
@@ -178,7 +198,42 @@ func (q pageQueue) Undo(ctx context.Context, r queue.UndoRequest) (queue.Outcome
 	if r.Batch == "" {
 		return queue.Outcome{}, clierr.Usagef("say which batch is to be taken back")
 	}
-	return q.Queue.Undo(ctx, r)
+	return q.dated(ctx)(q.Queue.Undo(ctx, r))
+}
+
+func (q pageQueue) Comment(ctx context.Context, r queue.CommentRequest) (queue.Outcome, error) {
+	r.By = queue.Reviewer()
+	return q.dated(ctx)(q.Queue.Comment(ctx, r))
+}
+
+func (q pageQueue) Resolve(ctx context.Context, r queue.ResolveRequest) (queue.Outcome, error) {
+	r.By = queue.Reviewer()
+	return q.dated(ctx)(q.Queue.Resolve(ctx, r))
+}
+
+// dated lets the page know from which state on an outcome is in what it is sent. If that cannot be found out, the
+// page goes by what it is sent next: what was done is done.
+func (q pageQueue) dated(ctx context.Context) func(queue.Outcome, error) (queue.Outcome, error) {
+	return func(out queue.Outcome, err error) (queue.Outcome, error) {
+		if err == nil {
+			out.Now, _ = q.Changed(ctx, 0)
+		}
+		return out, err
+	}
+}
+
+// Since leaves out what the page does not list of a change in a note: it has that with the note.
+func (q pageQueue) Since(ctx context.Context, seen uint64) (queue.Delta, error) {
+	d, err := q.Queue.Since(ctx, seen)
+	for i := range d.Suggestions {
+		switch s := &d.Suggestions[i]; {
+		case s.IsProposal():
+			s.Pieces = s.InPieces()
+		case s.Proposal == "":
+			s.Old, s.New, s.Answers = "", "", nil
+		}
+	}
+	return d, err
 }
 
 func (q pageQueue) List(ctx context.Context, detailed bool) ([]queue.Suggestion, error) {

@@ -1,53 +1,44 @@
-// The review page: it draws the note that is open, as /api/document has it, beside a list of what is pending
-// (/api/suggestions), sends decisions, and draws again when /api/changes says that something changed, whoever
-// did it.
+// The review page: the note that is open beside a list of what is pending. relayfs tells what changes as soon as
+// it does, whoever did it; the page draws that, and nothing else, anew.
 //
 // It decides only on what it shows: each request says in which revision each suggestion was drawn or listed, and
-// a key works on the change that has the focus and is in sight. Otherwise it brings that change there first.
+// a key works on the change that has the focus and is in sight. Otherwise it brings that change there first. A
+// decision is shown at once, as being made, and taken back with a message if relayfs refuses it.
 //
-// Nothing moves that a person looks at: what has not changed keeps its elements, and what stands at the top of
-// the window, or has the focus, stays where it is.
+// Nothing moves that a person looks at: what has not changed keeps its elements, what stands at the top of
+// the window, or has the focus, stays where it is, and what was decided stays in its place until the person leaves.
 
+import { api } from "./api.js";
 import { button, draw, drawProperties, drawSource, element, plural } from "./draw.js";
+import { VirtualList } from "./list.js";
+import { Pending, folderOf, placeOf, proposals } from "./pending.js";
+import { batches, documentAt, pastRow, proposalBlocks } from "./places.js";
+import { Rows, merged } from "./rows.js";
+import { drawAnswer, drawThread, quoted, signature, write } from "./threads.js";
 
-const token = location.hash.slice(1);
 const confirmAbove = 10; // suggestions that are decided at once without asking
 const retryAfter = 2000; // ms, when relayfs does not answer
+const settle = 40; // ms, in which changes are collected
 const maxReason = 1000; // characters; relayfs has a limit of bytes beside it
-const changesPatience = 60_000; // ms, far longer than relayfs holds an answer back
 const narrow = matchMedia("(max-width: 45rem)"); // as in page.css: the queue is above the note, and closed
-const proposals = ""; // the place of what is not in the text of a note
 const history = "\n"; // the place of what was decided; no path is like that
-const historyLength = 300; // entries of the journal
 
-let pending = []; // what is listed
-let place; // what is open: the path of a note, or proposals
-let note = null; // the note that is open, as it was answered
-let plain = false; // it is shown as source
-let rows = new Map(); // what is drawn, by what it was drawn from
+const $ = (id) => document.getElementById(id);
+
+const pending = new Pending();
+let place; // what is open: the path of a note, or proposals, or history
+let note = null; // the place that is open: {rows, version, new, obsidian, properties}, and what was decided in it
+let plain = false; // a note is shown as source
 let selected = ""; // id of the suggestion that has the focus, or gets it
 let form = null; // the open form, {ids, verdict}; verdict "changed" is for editing the text, others are for giving a reason
+let entries = []; // what can be decided in the open place, in its order: {row, ids}
+let entryOf = new Map(); // id -> its entry
 const apart = new Set(); // suggestions that are decided one by one though they stand beside each other
 // What was decided in this tab and not taken back, the newest last: {batch, what}.
 const decided = JSON.parse(sessionStorage.getItem("decided") || "[]");
 
-const $ = (id) => document.getElementById(id);
-
-async function api(path, body) {
-	const request = { headers: { Authorization: "Bearer " + token } };
-	if (body !== undefined) {
-		request.method = "POST";
-		request.headers["Content-Type"] = "application/json";
-		request.body = JSON.stringify(body);
-	}
-	if (path.startsWith("/changes")) request.signal = AbortSignal.timeout(changesPatience);
-	const answer = await fetch("/api" + path, request).catch((err) => {
-		throw new Error(`relayfs review does not answer (${err.message}); start it again, and this page goes on by itself`);
-	});
-	const text = await answer.text();
-	if (!answer.ok) throw Object.assign(new Error(text.trim() || answer.statusText), { status: answer.status });
-	return JSON.parse(text);
-}
+const queue = new VirtualList($("places"));
+const sheet = new Rows($("note"));
 
 function say(text, bad) {
 	const m = $("message");
@@ -57,61 +48,138 @@ function say(text, bad) {
 
 // ---- the queue
 
-const placeOf = (s) => (s.line ? s.path : proposals);
+// kindWords are what people call the kinds; each with an s, too.
+const kindWords = { delete: "delete deletion", comment: "comment question", file: "file canvas", addition: "addition insertion", replacement: "replacement change" };
+
+function ofWhom(s) {
+	const [author, session] = JSON.parse($("who").value || "[]");
+	return (author === undefined || s.author === author) && (session === undefined || s.session === session);
+}
 
 function matches(s) {
-	const [author, session] = JSON.parse($("who").value || "[]");
-	if (author !== undefined && s.author !== author || session !== undefined && s.session !== session) return false;
+	if (!ofWhom(s)) return false;
 	const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
-	return words.every((w) => `${s.path} ${s.author} ${s.kind} ${s.session}`.toLowerCase().includes(w));
+	if (!words.length) return true;
+	const kinds = (kindWords[s.kind] ?? s.kind) + (s.comments?.length ? " " + kindWords.comment : "");
+	const text = `${s.path} ${s.author} ${kinds.replace(/\w+/g, "$& $&s")} ${s.session}`.toLowerCase();
+	return words.every((w) => text.includes(w));
 }
 
 const filtered = () => $("filter").value.trim() !== "" || $("who").value !== "";
 
-const folderOf = (at) => at.slice(0, Math.max(0, at.lastIndexOf("/")));
+// listed is what is pending and the filter shows.
+const listed = () => (filtered() ? [...pending.all()].filter(matches) : [...pending.all()]);
 
-// places lists where something is pending that the filter shows: proposals first, then the notes of each folder.
-function places(all = pending) {
+// places lists where something is pending that the filter shows: proposals first, then the notes of each folder,
+// those too that have only comments.
+// The open place stays in the list until the person leaves it.
+function places(all = listed()) {
 	const counts = new Map();
-	for (const s of all) if (matches(s)) counts.set(placeOf(s), (counts.get(placeOf(s)) || 0) + 1);
+	for (const s of all) counts.set(placeOf(s), (counts.get(placeOf(s)) || 0) + 1);
+	for (const path of pending.commented) if (!counts.has(path) && matches({ path, author: "", kind: "comment", session: "" })) counts.set(path, 0);
+	if (place !== undefined && place !== history && !counts.has(place) && pastOf().length) counts.set(place, 0);
 	return [...counts].map(([at, count]) => ({ at, count, folder: folderOf(at) })).sort((a, b) => (a.folder === b.folder ? a.at < b.at : a.folder < b.folder) ? -1 : 1);
 }
 
 function drawQueue() {
-	const list = places();
-	const nodes = [];
+	const all = listed();
+	const list = places(all);
+	const items = [];
 	let above;
-	for (const { at, count, folder } of list) {
-		if (at !== proposals && folder !== above) {
-			above = folder;
-			nodes.push(element("h2", { dir: "auto" }, folder));
+	for (const p of list) {
+		if (p.at !== proposals && p.folder !== above) {
+			above = p.folder;
+			items.push(folderEntry(p.folder));
 		}
-		const entry = button("", at, () => openPlace(at, true), "place");
-		entry.append(element("span", { dir: "auto" }, at === proposals ? "Renames, deletions, files" : at.slice(folder.length + 1).replace(/\.md$/, "")), element("span", { className: "n" }, String(count)));
-		if (at === place) entry.setAttribute("aria-current", "true");
-		nodes.push(entry);
+		items.push(placeEntry(p));
 	}
-	if (!list.length) nodes.push(element("p", {}, pending.length ? "Nothing pending matches the filter." : "Nothing is pending."));
-	$("places").replaceChildren(...nodes);
-	const shown = pending.filter(matches);
-	$("count").textContent = plural(shown.length, "pending suggestion");
+	queue.set(items);
+	const none = all.length ? "" : nothing();
+	if ($("none").dataset.sign !== none) $("none").replaceChildren(none, ...(none ? clearing() : []));
+	$("none").dataset.sign = none;
+	$("count").textContent = filtered() ? `${all.length} of ${total()} pending` : plural(all.length, "pending suggestion");
 	$("undo").disabled = decided.length === 0;
-	$("bulk").replaceChildren(...(filtered() && shown.length > 0 ? decisions(shown, ` in ${plural(list.length, "place")}`, () => shown) : []));
+	drawBulk(all);
 	drawWho();
 }
 
-// drawWho offers the authors and their sessions, with what is pending of each.
+const total = () => [...pending.all()].length;
+
+// nothing says that nothing is listed, and what the filter leaves out.
+function nothing() {
+	const n = total();
+	return n === 0 ? "Nothing is pending. " : `Nothing that the filter shows is pending; ${n === 1 ? "1 other waits" : `${n} others wait`}. `;
+}
+
+// clearing is the button for who sees nothing because of the filter.
+const clearing = () => (filtered() ? [button("Clear the filter", "", clearFilter)] : []);
+
+async function clearFilter() {
+	$("filter").value = $("who").value = "";
+	refiltered = refilter();
+	await refiltered;
+	focusOn(selected);
+}
+
+function drawBulk(all) {
+	const places = placesOf(all);
+	const sign = filtered() && all.length > 0 ? `${all.length} ${places}` : "";
+	if ($("bulk").dataset.sign === sign) return;
+	$("bulk").dataset.sign = sign;
+	const shown = all; // what the number on the buttons counts
+	$("bulk").replaceChildren(...(sign ? decisions(shown, ` in ${places}`, () => shown) : []));
+}
+
+// placesOf says in how many notes suggestions are, or files, if not all are notes.
+const placesOf = (list) => plural(new Set(list.map((s) => s.path)).size, list.every((s) => s.path.endsWith(".md")) ? "note" : "file");
+
+const nameOf = (at) => (at === proposals ? "Renames, deletions, files" : at.slice(at.lastIndexOf("/") + 1).replace(/\.md$/, ""));
+
+function folderEntry(folder) {
+	return { key: "folder " + folder, make: () => element("div", { className: "folder", dir: "auto", title: folder }, folder), update() {} };
+}
+
+function placeEntry({ at, count }) {
+	return {
+		key: at,
+		make() {
+			const e = button("", at, () => openPlace(at, true), "place");
+			e.append(element("span", { dir: "auto" }, nameOf(at)), element("span", { className: "n" }));
+			return element("div", {}, e);
+		},
+		update(item) {
+			const e = item.firstChild;
+			e.lastChild.replaceChildren(...(count ? [String(count), element("span", { className: "unseen" }, " pending")]
+				: pending.commented.has(at) ? ["comments"] : ["✓", element("span", { className: "unseen" }, " decided")]));
+			e.tabIndex = at === place ? 0 : -1;
+			if (at === place) e.setAttribute("aria-current", "true");
+			else e.removeAttribute("aria-current");
+		},
+	};
+}
+
+// drawWho offers the authors, with what is pending of each, and the sessions of who has several.
 function drawWho() {
-	const counts = new Map();
-	const add = (value, label) => counts.set(value, { label, n: (counts.get(value)?.n || 0) + 1 });
-	for (const s of pending) {
-		add(JSON.stringify([s.author]), s.author || "no author");
-		if (s.session) add(JSON.stringify([s.author, s.session]), `${s.author || "no author"} · ${s.session}`);
+	const authors = new Map(); // author -> {n, sessions: session -> {n, since}}
+	for (const s of pending.all()) {
+		if (!authors.has(s.author)) authors.set(s.author, { n: 0, sessions: new Map() });
+		const a = authors.get(s.author);
+		a.n++;
+		if (!s.session) continue;
+		const x = a.sessions.get(s.session) ?? { n: 0, since: Infinity };
+		a.sessions.set(s.session, { n: x.n + 1, since: Math.min(x.since, Date.parse(s.time) || Infinity) });
 	}
-	const now = $("who").value;
-	if (now && !counts.has(now)) counts.set(now, { label: JSON.parse(now).join(" · "), n: 0 });
-	const options = [...counts].sort((a, b) => (a[1].label < b[1].label ? -1 : 1)).map(([value, { label, n }]) => ({ value, text: `${label} (${n})` }));
-	options.unshift({ value: "", text: "everybody" });
+	const options = [{ value: "", text: "everybody" }];
+	for (const [author, { n, sessions }] of [...authors].sort(([a], [b]) => (a < b ? -1 : 1))) {
+		const name = author || "no author";
+		options.push({ value: JSON.stringify([author]), text: `${name} (${n})` });
+		if (sessions.size < 2) continue;
+		const list = [...sessions].sort(([, a], [, b]) => a.since - b.since), starts = startsOf(list.map(([, x]) => x.since));
+		list.forEach(([session, x], i) => options.push({ value: JSON.stringify([author, session]), text: `${name}, ${starts[i]} (${x.n})` }));
+	}
+	const now = $("who").value, label = $("who").selectedOptions[0]?.textContent.replace(/ \(\d+\)$/, "");
+	const at = options.find((o) => o.value === now);
+	if (!at) options.push({ value: now, text: `${label} (${[...pending.all()].filter(ofWhom).length})` });
 	const drawn = JSON.stringify(options);
 	if ($("who").dataset.drawn === drawn) return;
 	$("who").dataset.drawn = drawn;
@@ -119,117 +187,188 @@ function drawWho() {
 	$("who").value = now;
 }
 
-// ---- the note
+// startsOf names sessions by when the first of what is pending of each was made, and numbers those of one minute.
+function startsOf(times) {
+	const today = new Date().toDateString();
+	const said = times.map((t) => {
+		const day = new Date(t).toDateString() === today ? {} : { dateStyle: "short" };
+		return t === Infinity ? "time unknown" : "since " + new Date(t).toLocaleString(undefined, { timeStyle: "short", ...day });
+	});
+	return said.map((x, i) => (said.indexOf(x) === i ? x : `${x}, no. ${said.slice(0, i + 1).filter((y) => y === x).length}`));
+}
 
-// groups returns what is decided at once of those ids, as far as the filter shows it.
-function groupsOf(block) {
+// moveInQueue gives the focus to another place of the list, without opening it.
+function moveInQueue(step) {
+	const list = places();
+	const here = list.findIndex((p) => p.at === document.activeElement.title);
+	const to = list[Math.max(0, Math.min(list.length - 1, here + step))];
+	if (to) queue.reveal(to.at)?.firstChild.focus({ preventScroll: true });
+}
+
+// ---- the open place
+
+const byID = (id) => entryOf.get(id)?.row.known.get(id);
+
+const isNote = () => place !== undefined && place !== proposals && place !== history;
+
+// pastOf lists what was decided in the open place since it was opened.
+const pastOf = () => (note ? note.rows.flatMap((r) => r.past) : []);
+
+// inPlace lists what can be decided in the open place, as it was drawn.
+const inPlace = () => entries.flatMap((e) => e.ids.map(byID));
+
+// groupsOf returns what is decided at once of a block, as far as the filter shows it and nobody has decided on it.
+function groupsOf(row) {
 	const out = [];
-	for (const group of block.groups || []) {
-		const ids = group.filter((id) => matches(byID(id)));
+	for (const group of row.block?.groups || []) {
+		const ids = group.filter((id) => row.known.has(id) && !row.gone.has(id) && !pending.isAway(id) && (matches(row.known.get(id)) || form?.ids.includes(id)));
 		if (ids.some((id) => apart.has(id))) out.push(...ids.map((id) => [id]));
 		else if (ids.length) out.push(ids);
 	}
 	return out;
 }
 
-function byID(id) {
-	if (note) note.index ??= new Map(note.suggestions.map((s) => [s.id, s]));
-	return note?.index.get(id);
+// prepare gives the rows of the place what they are drawn from.
+function prepare() {
+	entries = [];
+	const gone = new Map(pastOf().flatMap((p) => p.ids.map((id) => [id, p.verdict])));
+	for (const row of note.rows) {
+		const b = row.block;
+		row.known ??= new Map((b?.suggestions || []).map((s) => [s.id, s]));
+		row.gone = row.known.size ? new Map([...row.known.keys()].filter((id) => gone.has(id)).map((id) => [id, gone.get(id)])) : new Map();
+		const groups = row.known.size ? groupsOf(row) : [];
+		const open = form && groups.some((g) => g.includes(form.ids[0])) ? form : null;
+		entries.push(...groups.map((ids) => ({ row, ids })));
+		row.sign = groups.length || row.past.length || row.gone.size
+			? JSON.stringify([groups, row.past.map((p) => [p.batch, p.state]), [...row.gone], open && [open.ids, open.verdict]]) : "";
+		row.fill = (e) => (b?.past ? pastRow(e, b.past, takeBack) : fillRow(e, row, groups));
+		row.size = () => 30 + 28 * Math.ceil(textLength(b?.nodes) / 70) + 60 * groups.length;
+	}
+	entryOf = new Map(entries.flatMap((e) => e.ids.map((id) => [id, e])));
 }
 
-// blocks are what is drawn of the open place, each of {key, make}: what is drawn of equal keys is equal.
-function blocks() {
-	const out = [];
-	const add = (data, make) => out.push({ key: JSON.stringify(data), make });
-	add(["head", place, inPlace().map((s) => s.id), filtered(), plain, note.new], head);
-	if (note.properties) add(note.properties, () => element("div", { className: "row" }, element("div", { className: "text" }, drawProperties(note.properties))));
-	for (const batch of note.batches || []) add(batch, () => pastRow(batch));
-	note.blocks.forEach((b) => {
-		const groups = groupsOf(b);
-		const open = form && groups.find((g) => g.includes(form.ids[0]));
-		add([b, groups.map((g) => g.map(withoutLine)), (b.comments || []).map((i) => note.comments[i]), open && form], () => row(b, groups));
-	});
-	return out;
+const textLength = (nodes) => (nodes || []).reduce((n, x) => n + (x.x?.length || 0) + textLength(x.c), 0);
+
+const headRow = { fill: (e) => fillHead(e) }, propertiesRow = { fill: (e) => fillProperties(e) }, footRow = { fill: (e) => fillFoot(e) };
+
+// special are the rows that are no blocks.
+function special() {
+	headRow.sign = JSON.stringify([place, inPlace().length, filtered(), plain, note.new, note.obsidian, note.removed]);
+	propertiesRow.sign = JSON.stringify([note.new, note.properties, note.frontMatter]);
+	footRow.sign = JSON.stringify([entries.length, place, pastOf().length, nextPlace()?.at, filtered() && total()]);
+	for (const r of [headRow, propertiesRow, footRow]) r.size = () => 60;
+	return { before: !note.removed && (note.properties || note.frontMatter?.length) ? [headRow, propertiesRow] : [headRow], after: pastOf().length && !entries.length ? [footRow] : [] };
 }
 
-// withoutLine is a suggestion as it is drawn: in a note its line is to be seen.
-const withoutLine = (id) => ({ ...byID(id), line: 0 });
-
-// inPlace lists what is shown of the open place, as it was drawn.
-function inPlace() {
-	return note ? note.suggestions.filter(matches) : [];
-}
-
-const isNote = () => place !== undefined && place !== proposals && place !== history;
-
-function head() {
+function fillHead(e) {
 	const list = inPlace();
 	const name = { [proposals]: "Renames, deletions and files", [history]: "History: what was decided, and changes of properties" }[place] ?? place;
 	const title = element("h2", { dir: "auto" }, name);
-	if (note.new) title.append(element("span", { className: "badge" }, "new note"));
-	const e = element("div", { className: "row head" }, title);
+	if (note.new && !note.removed) title.append(element("span", { className: "badge" }, "new note"));
 	const actions = element("div", { className: "actions" });
-	if (list.length > 0) actions.append(...decisions(list, filtered() ? " shown" : place === proposals ? " of these" : " in this note", inPlace, "AR"));
-	if (isNote()) actions.append(button(plain ? "Document" : "Source", "t", toggleSource, "quiet"));
-	e.append(actions);
-	return e;
+	if (list.length > 0) actions.append(...decisions(list, filtered() ? " shown" : place === proposals ? "" : " in this note", inPlace, "AR", place === proposals ? "all " : ""));
+	if (isNote() && !note.removed) {
+		actions.append(commentButton(), button(plain ? "Document" : "Source", "t", toggleSource, "quiet"));
+		if (note.obsidian) actions.append(element("a", { className: "quiet", href: note.obsidian, rel: "noreferrer" }, "Open in Obsidian"));
+	}
+	e.classList.add("head");
+	e.replaceChildren(title, note.removed ? element("p", { className: "gone" }, "This note was removed from the vault.") : actions);
+}
+
+function fillProperties(e) {
+	const text = element("div", { className: "text" });
+	if (note.properties) text.append(drawProperties(note.properties));
+	e.replaceChildren(text);
+	const side = element("div", { className: "side" });
+	for (const b of note.new ? [] : note.frontMatter || []) {
+		const [x] = b.entries;
+		side.append(element("div", { className: "remark" }, element("div", { className: "about", dir: "auto" }, [x.by, new Date(x.time).toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" })].filter(Boolean).join(" · ")),
+			"changed properties at once ", button("Take back", "", () => takeBack({ batch: b.batch, what: `properties changed in ${place}` }), "quiet")));
+	}
+	if (side.children.length) e.append(side);
+}
+
+function nextPlace() {
+	const next = places().filter((p) => p.at !== place && p.count > 0);
+	return next.find((p) => p.at > place) || next[0];
+}
+
+function fillFoot(e) {
+	const to = nextPlace();
+	const p = element("p", { className: "about" }, to ? "All that was shown here is decided. " : total() ? nothing() : "All is decided.");
+	if (!to && total()) p.append(...clearing());
+	if (to) p.append(button(`Next: ${nameOf(to.at)}`, "]", () => openPlace(to.at, true), "next"));
+	e.classList.add("foot");
+	e.replaceChildren(p);
 }
 
 // decisions are two buttons for several suggestions. The number on them is what they do.
-function decisions(list, where, of, keys = "") {
-	return [button(`Accept ${list.length}${where}`, keys[0] || "", (ev) => once(ev) && decide(of(), "accepted"), "accept"),
-		button(`Reject ${list.length}${where}`, keys[1] || "", (ev) => once(ev) && decide(of(), "rejected"), "reject")];
+function decisions(list, where, of, keys = "", all = "") {
+	return [button(`Accept ${all}${list.length}${where}`, keys[0] || "", (ev) => once(ev) && decide(of(), "accepted"), "accept"),
+		button(`Reject ${all}${list.length}${where}`, keys[1] || "", (ev) => once(ev) && decide(of(), "rejected"), "reject")];
 }
 
 // once is false for the second click of two: it was meant for what stood there before.
 const once = (ev) => ev.detail < 2;
 
-function row(b, groups) {
-	const e = element("div", { className: "row" });
-	const text = element("div", { className: "text", dir: "auto" }, ...draw(b.nodes));
-	if (b.source) text.append(drawSource(b.source));
+function fillRow(e, row, groups) {
+	const b = row.block;
+	const text = element("div", { className: "text", dir: "auto" }, ...draw(b?.nodes));
+	if (!b && place === proposals) text.append(...row.past.map((p) => element("p", {}, element("strong", {}, p.gist))));
+	if (b?.source) text.append(drawSource(b.source));
 	const mine = new Set(groups.flat());
 	for (const m of text.querySelectorAll("[data-id]")) {
-		if (mine.has(m.dataset.id)) m.onclick = () => focusOn(m.dataset.id);
+		const verdict = row.gone.get(m.dataset.id);
+		if (verdict) m.classList.add(verdict === "changed" ? "accepted" : verdict);
+		else if (mine.has(m.dataset.id)) m.onclick = () => focusOn(m.dataset.id);
 		else m.classList.add("other");
 	}
-	e.append(text);
-	if (groups.length === 0 && !b.comments) return e;
-	const side = element("div", { className: "side" }, ...groups.map((g) => card(g.map(byID))));
+	const side = element("div", { className: "side" }, ...row.past.map(settledCard), ...groups.map((g) => card(g.map((id) => row.known.get(id)), b.threads || [])));
 	if (groups.length > 1) {
-		const here = groups.flat().map(byID);
+		const here = groups.flat().map((id) => row.known.get(id));
 		side.append(element("div", { className: "actions here" }, ...decisions(here, " here", () => here)));
 	}
-	for (const i of b.comments || []) {
-		const c = note.comments[i];
-		side.append(element("div", { className: "remark" }, element("div", { className: "about" }, signature(c)), element("div", { className: "comment", dir: "auto" }, c.text)));
-	}
-	e.append(side);
-	return e;
-}
-
-function signature(s) {
-	return [s.author, s.time && new Date(s.time).toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" })].filter(Boolean).join(" · ");
+	for (const t of b?.threads || []) if (!t.suggestion || row.gone.has(t.suggestion)) side.append(drawThread(t, conversation));
+	e.replaceChildren(text, ...(side.children.length ? [side] : []));
 }
 
 // card has the buttons for suggestions that are decided at once.
-function card(list) {
+function card(list, threads) {
 	const [s] = list;
 	const what = list.length > 1 ? plural(list.length, "change") : s.line ? s.kind : "proposal";
 	const e = element("article", { id: "s-" + s.id, className: "card", tabIndex: -1, ariaLabel: [what, signature(s), ...list.map(gist)].filter(Boolean).join("; ") });
 	e.dataset.ids = list.map((x) => x.id).join(" ");
 	if (signature(s)) e.append(element("div", { className: "about", dir: "auto" }, signature(s)));
-	for (const c of list.flatMap((x) => x.comments || [])) e.append(element("div", { className: "comment", dir: "auto" }, c));
+	e.append(element("div", { className: "gist", dir: "auto" }, list.map(gist).join("; ")));
+	for (const x of list) if (x.answers) e.append(drawAnswer(x.answers));
+	for (const t of threads) if (list.some((x) => x.id === t.suggestion)) e.append(drawThread(t, conversation));
 	const open = form && form.ids[0] === s.id;
-	e.append(!open ? actions(list) : form.verdict === "changed" ? editor(s) : reasons(list, form.verdict));
+	if (open) form.drawn ??= form.verdict === "changed" ? editor(s) : reasons(list, form.verdict); // once: it has the caret
+	e.append(open ? form.drawn : actions(list));
 	return e;
 }
 
-// gist tells a suggestion to who cannot see it.
+// settledCard says what was decided here, and takes it back.
+function settledCard(p) {
+	const doing = { accepted: "accepting … ", rejected: "rejecting … ", changed: "accepting … " }, done = { accepted: "✓ accepted: ", rejected: "✗ rejected: ", changed: "✓ accepted as edited: " };
+	const e = element("div", { className: `settled ${p.verdict}`, ariaBusy: String(p.state === "sent") },
+		element("span", { className: "fate" }, p.state === "sent" ? doing[p.verdict] : done[p.verdict]),
+		element("span", { className: "gist", dir: "auto" }, p.gist + (p.reason ? ` · because ${p.reason}` : "")));
+	e.style.minHeight = p.height + "px"; // so nothing moves
+	e.onmousedown = (ev) => ev.target.closest("button") || ev.preventDefault(); // a second click leaves the focus where it is
+	if (p.state === "sent") return e;
+	const label = p.total > p.ids.length ? `Undo all ${p.total}` : "Undo";
+	e.append(button(label, "", () => takeBack({ batch: p.batch, what: p.what, n: p.total }), "quiet", { ariaLabel: `${label}: ${p.gist}` }));
+	return e;
+}
+
+// gist says on one line what a suggestion does.
 function gist(s) {
-	if (!s.line) return (s.pieces || []).map((p) => p.text).join("");
+	if (!s.line) return `${s.path}: ${s.pieces?.[0]?.text.trim() ?? s.kind}`;
+	const line = (t) => t.replace(/\s+/g, " ").trim() || `“${t}”`;
 	const short = (t) => (t.length > 80 ? t.slice(0, 60) + " … " + t.slice(-15) : t);
-	return [s.old && `old: ${short(s.old)}`, s.new && `new: ${short(s.new)}`].filter(Boolean).join("; ");
+	if (s.old && s.new) return `${short(line(s.old))} → ${short(line(s.new))}`;
+	return (s.old ? "deleted: " : s.kind === "comment" ? "comment: " : "added: ") + short(line(s.old || s.new));
 }
 
 function actions(list) {
@@ -240,6 +379,7 @@ function actions(list) {
 	if (n) e.append(button("One by one", "s", () => separate(list), "quiet"));
 	else if (editable(list[0])) e.append(button("Edit", "e", () => openForm(list, "changed"), "quiet"));
 	e.append(button("Reason", "r: give a reason", () => openForm(list, "rejected"), "quiet"));
+	if (list[0].line) e.append(button("Ask", "c: ask for another version", () => askAgain(list), "quiet"));
 	return e;
 }
 
@@ -288,10 +428,14 @@ function openForm(list, verdict) {
 function closeForm() {
 	const id = form?.ids[0];
 	form = null;
-	refresh().then(() => id && focusOn(id)); // what changed meanwhile was not drawn
+	redraw();
+	if (id) focusOn(id);
+	refresh(); // what has changed under the form
 }
 
+// separate lets suggestions that stand beside each other be decided one by one.
 function separate(list) {
+	if (list.length < 2) return;
 	for (const s of list) apart.add(s.id);
 	redraw();
 	focusOn(list[0].id);
@@ -303,221 +447,198 @@ async function toggleSource() {
 	focusOn(selected);
 }
 
-// proposed is the place of proposals, in the form of a note.
-async function proposed(all) {
-	const list = all.filter((s) => !s.line);
-	return {
-		suggestions: list, comments: [],
-		blocks: await Promise.all(list.map(async (s) => ({ nodes: [...proposal(s, all), ...await lost(s), { t: "hr" }], groups: [[s.id]] }))),
-	};
-}
-
-// lost is what a deletion takes away: the note, struck.
-async function lost(s) {
-	if (s.kind !== "delete" || s.dir || !s.path.endsWith(".md")) return [];
-	try {
-		const note = await documentAt(s.path);
-		const properties = (note.properties || []).map((p) => ({ t: "p", c: [{ x: `${p.key}: ${p.value}` }] }));
-		return [...properties, ...note.blocks.flatMap((b) => b.nodes)].map((n) => ({ ...n, k: "old", s: s.id }));
-	} catch (err) {
-		return [{ t: "p", c: [{ x: `What it holds could not be read: ${err.message}` }] }];
-	}
-}
-
-// proposal is what one would do, the contents of a file, and the links that are rewritten with it.
-function proposal(s, all) {
-	const [what, ...contents] = s.pieces || [];
-	const nodes = [{ t: "p", c: [{ t: "strong", c: [{ x: s.path }] }, { x: ": " + what.text.trim() }] }];
-	if (contents.length) nodes.push({ t: "pre", c: contents.map((p) => ({ x: p.text, k: p.kind === "kept" ? undefined : p.kind, s: s.id })) });
-	const links = all.filter((x) => x.proposal === s.id);
-	if (links.length) {
-		nodes.push({ t: "p", c: [{ x: "Links that change with it:" }] }, { t: "ul", c: links.map((x) => ({ t: "li", c: [
-			{ x: `${x.path}, line ${x.line}: ` }, { x: x.old, k: "old", s: s.id }, { x: " " }, { x: x.new, k: "new", s: s.id }] })) });
-	}
-	return nodes;
-}
-
-// past is the place of what was decided, in the form of a note. Entries of one batch are undone as one.
-async function past() {
-	const batches = [], taken = new Set();
-	for (const entry of await api("/journal?limit=" + historyLength)) {
-		if (entry.undoes) taken.add(entry.undoes);
-		const last = batches.at(-1);
-		if (last?.batch === entry.batch) last.entries.push(entry);
-		else batches.push({ batch: entry.batch, entries: [entry] });
-	}
-	for (const b of batches) b.taken = taken.has(b.batch);
-	return { suggestions: [], comments: [], blocks: [], batches };
-}
-
-function pastRow({ batch, entries, taken }) {
-	const [first] = entries;
-	const who = first.lapsed ? "by no person" : first.by && "by " + first.by;
-	const what = { frontmatter: "properties changed", undone: "taken back", changed: "accepted as edited" }[first.action] ?? first.action;
-	const text = element("div", { className: "text past" }, element("p", { className: "about" },
-		[what, who, new Date(first.time).toLocaleString(), first.reason && `because ${first.reason}`].filter(Boolean).join(" · ")));
-	for (const e of entries) text.append(element("p", { dir: "auto" }, element("strong", {}, e.path || "a note that is gone"), " ", ...pastPieces(e)));
-	const side = element("div", { className: "side" });
-	if (taken) side.append(element("p", { className: "about" }, "taken back"));
-	else if (first.action !== "undone") side.append(button("Take back", batch, () => takeBack({ batch, what: `${what} in ${entries.length > 1 ? plural(entries.length, "note") : first.path}` })));
-	return element("div", { className: "row" }, text, side);
-}
-
-// pastPieces are what an entry of the journal did: of front matter, the lines that differ.
-function pastPieces(e) {
-	const sides = e.frontMatter ? linesThatDiffer(e.frontMatter.before, e.frontMatter.after) : e.suggestions.map((s) => [s.old, s.kind === "delete" ? "" : s.new]);
-	return sides.flatMap(([old, now]) => [old && element("del", {}, old), now && element("ins", {}, now), " "].filter(Boolean));
-}
-
-function linesThatDiffer(before, after) {
-	const lines = (text) => text.split(/\r?\n/).filter((l) => l && l !== "---");
-	const only = (a, b) => lines(a).filter((l) => !lines(b).includes(l)).join("\n");
-	return [[only(before, after), only(after, before)]];
-}
-
-// redraw draws what has changed of the open place. What a person looks at stays where it is.
+// redraw draws what has changed. What had the focus has it again only if it is what it was: so no key meets what
+// has just come into its place.
 function redraw() {
+	const old = cardOf(selected);
+	const focused = Boolean(old?.contains(document.activeElement));
+	const within = $("note").contains(document.activeElement);
+	const was = revisionsOf(old), following = after(idsOf(old));
 	drawQueue();
-	const main = $("note");
-	if (!note) {
-		rows = new Map();
-		main.replaceChildren(element("p", { className: "empty" }, pending.length ? "Nothing pending matches the filter." : "Nothing is pending."));
-		return;
+	if (note) drawNote();
+	else {
+		entries = [];
+		entryOf = new Map();
+		sheet.draw([]);
+		$("note").replaceChildren(element("p", { className: "empty" }, nothing(), ...(total() ? clearing() : ["What agents change appears here by itself."])));
 	}
-	const seen = inSight(main).map((e) => [e, e.getBoundingClientRect().top]);
-	const kept = new Map();
-	const nodes = blocks().map(({ key, make }) => {
-		const e = rows.get(key)?.shift() || make();
-		kept.set(key, [...(kept.get(key) || []), e]);
-		return e;
-	});
-	const wanted = new Set(nodes);
-	for (const e of [...main.childNodes]) if (!wanted.has(e)) e.remove();
-	nodes.forEach((e, i) => main.childNodes[i] !== e && main.insertBefore(e, main.childNodes[i] || null));
-	rows = kept;
-	const stays = seen.find(([e]) => e.isConnected);
-	if (stays) main.scrollTop += stays[0].getBoundingClientRect().top - stays[1];
+	const now = cardOf(selected);
+	if (!now) selected = entryOf.has(following) ? following : entries[0]?.ids[0] || "";
+	else if (focused && revisionsOf(now) === was) focusOn(selected, { preventScroll: true });
+	else if (focused && now.contains(document.activeElement)) document.activeElement.blur();
+	if (within && document.activeElement === document.body) $("note").focus({ preventScroll: true });
 	markSelected();
 }
 
-// inSight lists the rows that are in sight, the one with the focus first: those that should stay where they are.
-function inSight(main) {
-	const { top, bottom } = main.getBoundingClientRect();
-	const list = [...main.children].filter((e) => e.getBoundingClientRect().bottom > top + 8 && e.getBoundingClientRect().top < bottom);
-	const focused = list.filter((e) => e.contains(document.activeElement));
-	return [...focused, ...list];
+function drawNote() {
+	prepare();
+	const { before, after } = special();
+	sheet.draw([...before, ...note.rows, ...after]);
 }
+
+const revisionsOf = (e) => JSON.stringify(idsOf(e).map((id) => [id, byID(id)?.revision]));
 
 // openPlace opens a note or the proposals, at its first or last change.
 async function openPlace(at, focus, end) {
 	form = null;
 	place = at;
 	note = null;
-	rows = new Map();
-	$("note").replaceChildren();
-	if (narrow.matches) $("queue").open = false;
+	if (focus) uncover();
 	await refresh();
 	if (place !== at) return; // another was opened meanwhile
 	$("note").scrollTop = 0;
-	if (focus) focusOn(idsOf(end === "last" ? cards().at(-1) : cards()[0])[0]);
+	queue.reveal(at);
+	const entry = end === "last" ? entries.at(-1) : entries[0];
+	if (focus && entry) focusOn(entry.ids[0]);
+	else if (focus && !isField(document.activeElement)) $("note").focus({ preventScroll: true });
 }
 
-// readNote reads what is open, or, if nothing is or it is gone, the first of what is listed. It returns
-// {at, note}, undefined if there is nothing to open.
-async function readNote(list) {
+// read reads what is open, or, if nothing is or it is gone, the first of what is listed. It returns {at, note}.
+async function read() {
 	const gone = (err) => {
 		if (err.status !== 404) throw err;
 	};
-	const open = async (at) => at !== undefined && { at, note: at === proposals ? await proposed(list) : at === history ? await past() : await documentAt(at, plain) };
-	if (place !== undefined && (place !== proposals || list.some((s) => !s.line))) {
-		const read = await open(place).catch(gone);
-		if (read) return read;
+	if (place !== undefined) {
+		const at = place;
+		if (note?.removed && !pending.has(at)) return { at, note };
+		const now = await readPlace(at).catch(gone);
+		if (now) return { at, note: now };
+		if (pastOf().length) return { at, note: { ...note, rows: merged(note.rows, []), version: "", removed: isNote() } };
 	}
-	return await open(places(list)[0]?.at).catch(gone) || undefined;
+	const list = places().filter((p) => p.at !== place);
+	const at = (list.find((p) => p.count > 0) || list[0])?.at;
+	const first = at !== undefined && await readPlace(at, null).catch(gone);
+	return first ? { at, note: first } : {};
 }
 
-const documentAt = (path, source) => api(`/document?path=${encodeURIComponent(path)}${source ? "&plain=1" : ""}`);
+async function readPlace(at, old = note) {
+	const rowsOf = (blocks) => merged(old?.rows || [], blocks);
+	if (at === history) {
+		const keys = new Map((old?.rows || []).map((r, i) => [r.block.key, i]));
+		return { rows: rowsOf((await batches()).map((b) => ({ key: b.batch + b.taken, past: b })).map((b) => (keys.has(b.key) ? { same: [keys.get(b.key), keys.get(b.key) + 1] } : b))) };
+	}
+	if (at === proposals) {
+		const blocks = await proposalBlocks([...pending.all()]);
+		if (!blocks.length && !pastOf().length) return undefined;
+		let from = 0;
+		const kept = (old?.rows || []).filter((r) => r.block).map((r) => r.block.key);
+		return { rows: rowsOf(blocks.map((b) => {
+			const i = kept.indexOf(b.key, from);
+			if (i < 0) return b;
+			from = i + 1;
+			return { same: [i, i + 1] };
+		})) };
+	}
+	const d = await documentAt(at, plain, old?.version);
+	const changed = !old || JSON.stringify(d.properties) !== JSON.stringify(old.properties);
+	const frontMatter = changed ? await frontMatterOf(at) : old.frontMatter;
+	const created = d.newText && frontMatter.some((b) => !b.entries[0].frontMatter.before); // with its front matter
+	return { rows: rowsOf(d.blocks), version: d.version, new: d.new || created, obsidian: d.obsidian, properties: d.properties, frontMatter };
+}
+
+// frontMatterOf lists the changes of a note's properties that nobody has taken back.
+async function frontMatterOf(at) {
+	return (await batches()).filter((b) => !b.taken && b.entries.length === 1 && b.entries[0].frontMatter && b.entries[0].path === at).slice(0, 3);
+}
 
 // ---- the focus
 
-const cards = () => [...$("note").querySelectorAll(".card")];
-const cardOf = (id) => cards().find((e) => e.dataset.ids.split(" ").includes(id));
+// cardOf returns the element that has the buttons for a suggestion, drawn if it was not.
+function cardOf(id) {
+	const entry = entryOf.get(id);
+	return entry && sheet.fill(entry.row)?.querySelector(`.card[data-ids~="${CSS.escape(id)}"]`);
+}
+
 const idsOf = (e) => e?.dataset.ids.split(" ") || [];
 
-// focusOn makes a suggestion of the open place the one that keys are for.
+const isField = (e) => ["INPUT", "TEXTAREA", "SELECT"].includes(e.tagName);
+
+// focusOn makes a suggestion of the open place the one that keys are for. A field elsewhere in which a person
+// types keeps the focus.
 function focusOn(id, how) {
 	const e = cardOf(id);
 	if (!e) return;
 	selected = id;
-	const field = e.querySelector("textarea, input");
-	if (field) field.focus(how);
-	else if (document.activeElement !== $("filter")) e.focus(how);
+	if (e.contains(document.activeElement) || !isField(document.activeElement)) (e.querySelector("textarea, input") ?? e).focus(how);
 	markSelected();
-	if (!how) e.closest(".row").scrollIntoView({ block: "nearest" });
-	if (!how) e.scrollIntoView({ block: "nearest" });
+	if (how) return;
+	sheet.steady(() => {}); // rows that were filled on the way
+	e.closest(".row").scrollIntoView({ block: "nearest" });
+	e.scrollIntoView({ block: "nearest" });
 }
+
+let marked = []; // the changes in the text that are shown as selected
 
 // markSelected shows in the text which changes the card with the focus is about.
 function markSelected() {
-	const ids = new Set(idsOf(cardOf(selected)));
-	for (const m of $("note").querySelectorAll("[data-id]")) m.classList.toggle("on", ids.has(m.dataset.id));
+	for (const m of marked) m.classList.remove("on");
+	const e = cardOf(selected);
+	const ids = new Set(idsOf(e));
+	marked = e ? [...e.closest(".row").querySelectorAll("[data-id]")].filter((m) => ids.has(m.dataset.id)) : [];
+	for (const m of marked) m.classList.add("on");
 }
 
 // current is what a key is for: the suggestions whose card has the focus and is in sight. If that is not so,
 // the key is not for anything, and brings it about.
 function current() {
+	const covered = uncover();
 	const e = cardOf(selected);
 	if (!e) {
-		if (cards().length) focusOn(idsOf(cards()[0])[0]);
+		if (entries.length) focusOn(entries[0].ids[0]);
 		return undefined;
 	}
 	const at = e.getBoundingClientRect(), window = $("note").getBoundingClientRect();
-	if (e.contains(document.activeElement) && at.bottom > window.top && at.top < window.bottom) return idsOf(e).map(byID);
+	if (!covered && e.contains(document.activeElement) && at.bottom > window.top && at.top < window.bottom) return idsOf(e).map(byID);
 	focusOn(selected);
 	return undefined;
 }
 
 async function move(step) {
-	const all = cards();
-	const at = all.indexOf(cardOf(selected));
-	if (at >= 0 && !all[at].contains(document.activeElement)) return focusOn(selected);
-	const next = at < 0 ? all[0] : all[at + step];
-	if (next) return focusOn(idsOf(next)[0]);
+	uncover();
+	const at = entries.indexOf(entryOf.get(selected));
+	if (at >= 0 && !cardOf(selected).contains(document.activeElement)) return focusOn(selected);
+	const next = at < 0 ? entries[0] : entries[at + step];
+	if (next) return focusOn(next.ids[0]);
+	await movePlace(step, step < 0 ? "last" : "first");
+}
+
+// movePlace opens the next place in which something is pending, or the one before.
+async function movePlace(step, end = "first") {
 	const list = places();
 	const here = list.findIndex((p) => p.at === place);
-	const to = here < 0 ? list.find((p) => p.at > place) || list[0] : list[here + step];
-	if (to) await openPlace(to.at, true, step < 0 ? "last" : "first");
+	const ahead = step < 0 ? list.slice(0, Math.max(0, here)).reverse() : list.slice(here + 1);
+	const to = ahead.find((p) => p.count > 0) || (here < 0 && list[0]);
+	if (to) await openPlace(to.at, true, end);
 }
 
 // after finds what gets the focus when suggestions go away: what follows them in the note, or precedes them.
 function after(gone) {
-	const all = cards();
-	const left = (e) => idsOf(e).some((id) => !gone.includes(id));
-	const last = all.findLastIndex((e) => idsOf(e).some((id) => gone.includes(id)));
-	const next = all.slice(last + 1).find(left) || all.findLast(left);
-	return idsOf(next).find((id) => !gone.includes(id)) || "";
+	const going = new Set(gone);
+	const left = (e) => e.ids.some((id) => !going.has(id));
+	const last = entries.findLastIndex((e) => e.ids.some((id) => going.has(id)));
+	const next = entries.slice(last + 1).find(left) || entries.findLast(left);
+	return next?.ids.find((id) => !going.has(id)) || "";
 }
 
 // ---- decisions
 
-// act sends a request, and says what came of it when that is drawn: what is said
-// to be done can be built upon. Before that settle is called with the status of a refusal, 0 if something was done,
-// and with whether the page could be drawn.
-async function act(request, path, done, settle) {
-	let report, status = 0;
-	try {
-		const out = await api(path, request);
-		const trouble = Object.entries(out.failed || {}).map(([p, why]) => `${p}: nothing changed: ${why}`);
-		for (const a of out.away || []) trouble.push(`${a.path}: ${JSON.stringify(a.text)} stays away: ${a.why}`);
-		if ((out.missing || []).length) trouble.push("not pending any more: " + out.missing.join(", "));
-		if (trouble.length > 0 && out.notes === 0) status = 1;
-		report = [[done(out), ...trouble].filter(Boolean).join("\n"), trouble.length > 0];
-	} catch (err) {
-		report = [err.message, true];
-		status = err.status || 1;
-	}
-	await settle(status, await refresh());
-	say(report[0], report[1]);
+let sending = Promise.resolve(); // the last request: one follows another, in the order of the person's decisions
+
+// act sends a request after those before it, and returns {out, status}: what came of it, or the status of a refusal.
+// It says so, too, with what done makes of the outcome.
+function act(path, request, done) {
+	sending = sending.then(async () => {
+		try {
+			const out = await api(path, request);
+			const trouble = Object.entries(out.failed || {}).map(([p, why]) => `${p}: nothing changed: ${why}`);
+			for (const a of out.away || []) trouble.push(`${a.path}: ${JSON.stringify(a.text)} stays away: ${a.why}`);
+			if ((out.missing || []).length) trouble.push("not pending any more: " + out.missing.join(", "));
+			return { out, status: trouble.length > 0 && out.notes === 0 ? 1 : 0, text: [done(out), ...trouble].filter(Boolean).join("\n"), bad: trouble.length > 0 };
+		} catch (err) {
+			return { status: err.status || 1, text: err.message, bad: true };
+		}
+	});
+	return sending;
 }
 
 // remember keeps what was decided for undo, also over a reload of the tab.
@@ -526,77 +647,205 @@ function remember() {
 	$("undo").disabled = decided.length === 0;
 }
 
+// keep lets what is being decided stay in its place of the open note, and returns it: one for each row.
+function keep(list, verdict, what, reason) {
+	const ids = new Set(list.map((s) => s.id));
+	const kept = [];
+	for (const row of new Set(list.map((s) => entryOf.get(s.id)?.row).filter(Boolean))) {
+		const mine = [...row.known.keys()].filter((id) => ids.has(id));
+		const height = mine.map((id) => cardOf(id)?.offsetHeight ?? 0).reduce((a, b) => Math.max(a, b), 0);
+		const p = { height, ids: mine, verdict, state: "sent", total: list.length, what, reason: reason.trim(), gist: mine.map((id) => gist(row.known.get(id))).join("; ") };
+		row.past.push(p);
+		kept.push(p);
+	}
+	return kept;
+}
+
+// forget takes what was decided from the rows of the open note.
+function forget(which) {
+	for (const row of note?.rows || []) row.past = row.past.filter((p) => !which(p));
+}
+
+function authorOf(list) {
+	const authors = new Set(list.map((s) => s.author));
+	return authors.size === 1 && list[0].author ? ` of ${list[0].author}` : "";
+}
+
+// partsOf says what kinds of suggestions a decision is on, "" if they are changes of text that nobody has asked about.
+function partsOf(list, verdict) {
+	const text = list.filter((s) => s.line), asked = list.filter((s) => s.comments?.length).length;
+	const of = (kind) => list.filter((s) => !s.line && s.kind === kind);
+	const deleted = of("delete").length ? placesOf(of("delete")) : "";
+	const goes = deleted.startsWith("1 ") ? `the ${deleted.slice(2)} goes` : `the ${deleted.replace(/^\d+ /, "")} go`;
+	const parts = [
+		text.length && `${plural(text.length, "change")} of text`, of("rename").length && plural(of("rename").length, "rename"),
+		deleted && plural(of("delete").length, "deletion") + (verdict === "accepted" ? ` (${goes} to .trash)` : ""),
+		of("file").length && `${plural(of("file").length, "file")} to write`, asked && `${asked} with an open comment`,
+	].filter(Boolean);
+	return text.length === list.length && !asked ? "" : ": " + parts.join(", ");
+}
+
+// isWholeNew tells whether suggestions are all that there is of a new note: rejected, it goes.
+function isWholeNew(list) {
+	const ids = new Set(list.map((s) => s.id));
+	return isNote() && note?.new && note.rows.every((r) => [...(r.known || new Map()).keys()].every((id) => ids.has(id) || r.gone.has(id)));
+}
+
 async function decide(list, verdict, reason = "", text) {
-	if (list.length === 0) return;
+	const open = () => list.filter((s) => s && !pending.isAway(s.id));
+	if (open().length === 0) return;
 	const notes = new Set(list.map((s) => s.path));
-	const where = notes.size > 1 ? plural(notes.size, "note") : list[0].path;
+	const where = notes.size > 1 ? placesOf(list) : list[0].path;
 	const what = plural(list.length, "suggestion");
-	if (list.length > confirmAbove && !confirm(`${verdict === "accepted" ? "Accept" : "Reject"} ${what} in ${where}?`)) return;
+	const verb = verdict === "accepted" ? "Accept" : "Reject";
+	const many = list.length > confirmAbove || list.length > 1 && list.some((s) => !s.line);
+	if (many && !await ask(`${verb} ${what}${authorOf(list)} in ${where}${partsOf(list, verdict)}?`, `${verb} ${list.length}`)) return;
+	if (!many && verdict === "rejected" && isWholeNew(list) && !await ask(`Reject the new note ${place}? It goes from the vault; Undo brings it back.`, "Reject the note")) return;
 	const force = list.length === 1 && verdict === "accepted" && Boolean(list[0].stale);
-	if (force && !confirm("It changed since this was proposed. Accept all the same?")) return;
+	if (force && !await ask("It changed since this was proposed. Accept all the same?", "Accept")) return;
+	if (open().length < list.length) return;
 	const typed = form;
 	form = null;
-	const gone = list.map((s) => s.id);
-	const next = after(gone);
-	if (next) focusOn(next, { preventScroll: true }); // it is drawn: the next key may be for it
+	const ids = list.map((s) => s.id);
+	const next = after(ids);
+	const kept = keep(list, verdict, `${what} ${verdict} in ${where}`, reason);
+	pending.take(ids);
+	redraw();
+	if (next) focusOn(next);
 	const shown = Object.fromEntries(list.map((s) => [s.id, s.revision]));
-	await act({ shown, verdict, reason, force, text }, "/decide", (out) => {
+	const answer = await act("/decide", { shown, verdict, reason, force, text }, (out) => {
 		if (out.notes === 0) return "";
 		const done = verdict === "changed" ? "accepted as you wrote it" : `${plural(out.suggestions.length, "suggestion")} ${verdict}`;
-		decided.push({ batch: out.batch, what: `${done} in ${where}` });
+		decided.push({ batch: out.batch, what: `${done} in ${where}`, n: out.suggestions.length });
 		remember();
 		return done;
-	}, (refused, drawn) => {
-		if (refused && typed?.text) keepTyped(typed);
-		else if (drawn) focusOn(refused ? gone[0] : selected);
 	});
+	settled(ids, kept, answer);
+	if (answer.status && typed?.text) {
+		await refresh();
+		keepTyped(typed);
+	} else if (answer.status) {
+		await refresh();
+		focusOn(ids[0]);
+	}
+	say(answer.text, answer.bad);
+}
+
+// settled shows what came of a decision: what was not decided comes back.
+function settled(ids, kept, { out, status }) {
+	const done = new Set([...(out?.suggestions || []).map((s) => s.id), ...(out?.missing || [])]);
+	const back = status && !out ? ids : ids.filter((id) => !done.has(id));
+	pending.restore(back);
+	pending.settled(ids.filter((id) => done.has(id)), out?.now ?? 0);
+	for (const p of kept) {
+		p.ids = p.ids.filter((id) => !back.includes(id) && !(out?.missing || []).includes(id));
+		p.state = "done";
+		p.batch = out?.batch;
+		p.now = out?.now;
+	}
+	forget((p) => p.ids.length === 0);
+	redraw();
+}
+
+// ---- conversations
+
+// converse sends what a person writes or resolves, and returns whether it was done; Undo takes it back.
+async function converse(path, request, done) {
+	const { out, status, text, bad } = await act(path, request, (out) => {
+		if (out.notes === 0) return "";
+		decided.push({ batch: out.batch, what: done });
+		remember();
+		return done;
+	});
+	if (out) await catchUp(out.now);
+	say(text, bad);
+	return status === 0;
+}
+
+const conversation = {
+	reply: (t) => write(`Answer to “${t.remarks.at(-1).text}”`, (text) => converse("/comment", { thread: t.id, text }, `comment in ${t.path}`)),
+	resolve: (t) => converse("/resolve", { threads: [t.id] }, `thread resolved in ${t.path}`),
+};
+
+// askAgain has the author of suggestions make another version: they stay pending.
+function askAgain([s]) {
+	if (!s.line) return say("a proposal stands in no text: reject it with a reason", true);
+	write(`Ask for another version. ${gist(s)}`, (text) => converse("/comment", { suggestion: s.id, text }, `comment in ${s.path}`));
+}
+
+// commentOn writes a comment behind what is selected of the note.
+function commentOn(quote) {
+	const path = place;
+	if (!quote) return say("select the text that the comment is about", true);
+	write(`Comment on “${quote}”`, (text) => converse("/comment", { path, quote, text }, `comment in ${path}`));
+}
+
+function commentButton() {
+	const b = button("Comment", "c: on the selected text", () => commentOn(quoted()), "quiet");
+	b.onmousedown = (ev) => ev.preventDefault(); // a click would take the selection away
+	return b;
 }
 
 // keepTyped brings back the form in which a person has typed what could not be sent.
 // If its suggestion is not there any more, the text stays to be copied.
 function keepTyped(typed) {
-	if (cardOf(typed.ids[0])) {
-		form = typed;
+	if (!form && cardOf(typed.ids[0])) {
+		form = { ...typed, drawn: undefined };
 		redraw();
 		return focusOn(typed.ids[0]);
 	}
-	const box = element("div", { className: "row kept" }, element("p", {}, "This was decided elsewhere. What you typed is here, to copy:"),
+	const box = element("div", { className: "kept", role: "group", ariaLabel: "What you typed" }, element("p", {}, "This was decided elsewhere. What you typed is here, to copy:"),
 		element("textarea", { value: typed.text, readOnly: true, ariaLabel: "what you typed" }));
 	box.append(button("Close", "", () => box.remove(), "quiet"));
 	$("header").after(box);
-	box.querySelector("textarea").select();
+	if (!isField(document.activeElement)) box.querySelector("textarea").select();
+}
+
+// ask asks a question, and returns whether the person agrees.
+function ask(question, yes) {
+	const box = $("question");
+	$("asked").textContent = question;
+	$("yes").textContent = yes;
+	box.returnValue = "";
+	box.showModal();
+	return new Promise((resolve) => box.addEventListener("close", () => resolve(box.returnValue === "yes"), { once: true }));
 }
 
 // undo takes back the newest decision of this tab: not what others decided.
 async function undo() {
+	await sending;
 	const last = decided.at(-1);
 	if (!last) return say("nothing to take back here; the history has what others decided", true);
 	await takeBack(last);
 }
 
 // takeBack takes back a batch, by its name.
-async function takeBack({ batch, what }) {
-	const forget = () => {
+async function takeBack({ batch, what, n = 1 }) {
+	if (n > confirmAbove && !await ask(`Take back: ${what}?`, `Take back ${n}`)) return;
+	const { out, status, text, bad } = await act("/undo", { batch }, (out) =>
+		(out.notes > 0 ? `taken back: ${what}` : `not taken back: ${what}; 'relayfs suggestions undo ${batch}' tries again`));
+	if (out || status === 410) { // or somebody else did
 		const at = decided.findIndex((d) => d.batch === batch);
 		if (at >= 0) decided.splice(at, 1);
-	};
-	let back;
-	await act({ batch }, "/undo", (out) => {
-		forget();
-		back = out.suggestions[0];
-		return out.notes > 0 ? `taken back: ${what}` : `not taken back: ${what}; 'relayfs suggestions undo ${batch}' tries again`;
-	}, async (refused) => {
-		if (refused === 410) forget(); // somebody else did
-		remember();
-		if (place === history) return;
-		if (back && placeOf(back) !== place) await openPlace(placeOf(back));
-		if (back) focusOn(back.id);
-	});
+	}
+	remember();
+	if (out?.notes > 0) {
+		forget((p) => p.batch === batch);
+		pending.restore(out.suggestions.map((s) => s.id));
+	}
+	await catchUp(out?.now ?? 0);
+	if (place !== history && out?.suggestions[0] && !isField(document.activeElement)) {
+		const back = out.suggestions[0];
+		if (placeOf(back) !== place) await openPlace(placeOf(back), true);
+		focusOn(back.id);
+	}
+	say(text, bad);
 }
 
-// refresh reads what is pending and the open note, draws what has changed, and returns whether that could be
-// done. What had the focus has it again only if it is what it was: so no key meets what has just come into its
-// place. Who reads elsewhere stays there.
+// ---- what changes
+
+// refresh reads the open place and draws what has changed, and returns whether that could be done. One follows
+// another, so none draws what is old; one that has not begun serves whoever asks for one meanwhile.
 function refresh() {
 	waiting ??= refreshed.then(() => {
 		waiting = null;
@@ -606,50 +855,64 @@ function refresh() {
 	return waiting;
 }
 
-let refreshed = Promise.resolve(); // the last refresh: one follows another, so none draws what is old
-let waiting = null; // it, if it has not begun: it serves whoever asks for one meanwhile
+let refreshed = Promise.resolve(); // the last refresh
+let waiting = null; // it, if it has not begun
 
 async function readAll() {
-	let list, read;
-	const asked = place;
+	const asked = place, seen = pending.seen, before = note;
+	let now;
 	try {
-		list = await api("/suggestions");
-		read = await readNote(list);
+		now = await read();
 	} catch (err) {
 		say(err.message, true);
 		return false;
 	}
-	if (place !== asked) return true; // another was opened, and is read next
-	const old = cardOf(selected);
-	const focused = Boolean(old?.contains(document.activeElement));
-	const was = revisionsOf(old);
-	const following = after(idsOf(old));
-	pending = list;
-	place = read?.at;
-	note = read?.note ?? null;
-	if (form && !pending.some((s) => s.id === form.ids[0])) form = null;
+	if (place !== asked || form || before !== note) return true; // it is read again
+	place = now.at;
+	note = now.note ?? null;
+	dropUndone(seen);
 	redraw();
-	const now = cardOf(selected);
-	if (!now) selected = cardOf(following) ? following : idsOf(cards()[0])[0] || "";
-	else if (focused && revisionsOf(now) === was) focusOn(selected, { preventScroll: true });
-	else if (focused) document.activeElement.blur();
 	return true;
 }
 
-const revisionsOf = (e) => JSON.stringify(idsOf(e).map((id) => [id, byID(id)?.revision]));
+// dropUndone drops what was decided and, in a state that was seen later, is pending again.
+function dropUndone(seen) {
+	const known = new Set((note?.rows || []).flatMap((r) => (r.block?.suggestions || []).map((s) => s.id)));
+	forget((p) => p.state === "done" && p.now <= seen && p.ids.some((id) => known.has(id)));
+}
 
-// follow draws again after each change, for as long as the page is open. While
-// a form is open it waits: it must not go away under the hands.
+// take draws what has changed.
+async function take(delta) {
+	const touches = pending.apply(delta);
+	if (delta.paths.length && place !== undefined) drawQueue(); // at first with the note
+	if (form) return true; // it must not go away under the hands
+	if (place === undefined || !isNote() || touches(place)) return refresh();
+	return true;
+}
+
+let arrived = () => {}; // called when a state has been drawn
+let arrival = new Promise((resolve) => { arrived = resolve; });
+
+// catchUp waits until the page shows a state.
+async function catchUp(state) {
+	while (pending.seen < state) await arrival;
+	await refresh();
+}
+
+// follow draws again after each change, for as long as the page is open.
 async function follow() {
-	let seen = 0, lost = "";
-	for (;;) {
+	let lost = "";
+	for (let first = true; ; first = false) {
 		try {
-			const now = await api("/changes?seen=" + seen);
+			const delta = await api("/delta?seen=" + pending.seen);
 			if (lost && $("message").textContent === lost) say("");
 			lost = "";
-			if (now !== seen && !form && !await refresh()) throw new Error($("message").textContent);
-			if (seen === 0) focusOn(idsOf(cards()[0])[0]);
-			seen = now;
+			if (!await take(delta)) throw new Error($("message").textContent);
+			if (first && entries.length && document.activeElement === document.body) focusOn(entries[0].ids[0]);
+			const tell = arrived;
+			arrival = new Promise((resolve) => { arrived = resolve; });
+			tell();
+			await new Promise((resolve) => setTimeout(resolve, settle));
 		} catch (err) {
 			lost = err.message;
 			say(lost, true);
@@ -666,21 +929,49 @@ const on = (what) => () => {
 	if (list) what(list);
 };
 
+const inQueue = () => $("places").contains(document.activeElement);
+
 const keys = {
-	j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
+	j: () => move(1), ArrowDown: () => (inQueue() ? moveInQueue(1) : move(1)), k: () => move(-1), ArrowUp: () => (inQueue() ? moveInQueue(-1) : move(-1)),
+	"]": () => movePlace(1), "[": () => movePlace(-1),
 	y: on((list) => decide(list, "accepted")), n: on((list) => decide(list, "rejected")), x: on((list) => decide(list, "rejected")),
 	e: on((list) => (list.length > 1 ? separate(list) : editable(list[0]) && openForm(list, "changed"))), s: on(separate), u: () => undo(),
 	a: on((list) => openForm(list, "accepted")), r: on((list) => openForm(list, "rejected")),
 	A: on(() => decide(inPlace(), "accepted")), R: on(() => decide(inPlace(), "rejected")),
-	t: () => isNote() && note && toggleSource(),
+	t: () => isNote() && note && !note.removed && toggleSource(),
+	c: () => (isNote() && !note?.removed && quoted() ? commentOn(quoted()) : on(askAgain)()),
+	h: () => openPlace(history, true),
+	q: () => {
+		openQueue(true);
+		(queue.reveal(place) ?? $("places").querySelector("button")?.parentNode)?.firstChild.focus({ preventScroll: true });
+	},
 	"/": () => {
-		$("queue").open = true;
+		openQueue(true);
 		$("filter").focus();
 	},
+	"?": () => $("help").showModal(), Escape: () => uncover() && focusOn(selected),
 };
 
+// typing says that the last key went into a field which kept the focus. If the next one does not, and no pointer was
+// used, the field has gone without the person's doing: what is typed on decides nothing.
+let typing = false;
+addEventListener("pointerdown", () => { typing = false; }, true);
+
+// lostField tells whether a key was meant for a field that has gone. Esc, Enter and Tab end that.
+function lostField(ev) {
+	if (isField(ev.target)) {
+		typing = ev.target === document.activeElement && !["Tab", "Escape"].includes(ev.key) && !ev.defaultPrevented;
+		return false;
+	}
+	if (!typing) return false;
+	typing = !["Escape", "Enter", "Tab"].includes(ev.key);
+	ev.preventDefault();
+	say(typing ? "The field in which you typed has gone. Press Esc; then keys are for changes again." : "");
+	return true;
+}
+
 document.addEventListener("keydown", (ev) => {
-	if (ev.ctrlKey || ev.metaKey || ev.altKey || ["INPUT", "TEXTAREA", "SELECT"].includes(ev.target.tagName)) return;
+	if (lostField(ev) || ev.ctrlKey || ev.metaKey || ev.altKey || isField(ev.target) || document.querySelector("dialog[open]")) return;
 	const key = keys[ev.key];
 	if (!key) return;
 	ev.preventDefault();
@@ -697,22 +988,39 @@ let refiltered = Promise.resolve(); // when the note is drawn that the last filt
 
 // refilter shows what a new filter leaves: the open place, or the first that has some of it.
 async function refilter() {
-	const list = places();
-	if (list.length > 0 && !list.some((p) => p.at === place)) await openPlace(list[0].at);
+	const list = places().filter((p) => p.count > 0);
+	if (list.length > 0 && !form?.text && !list.some((p) => p.at === place)) await openPlace(list[0].at);
 	else redraw();
-	if (!cardOf(selected)) selected = idsOf(cards()[0])[0] || "";
+	if (!entryOf.has(selected)) selected = entries[0]?.ids[0] || "";
 }
 $("filter").addEventListener("input", () => { refiltered = refilter(); });
 $("who").addEventListener("change", () => { refiltered = refilter(); });
 $("filter").addEventListener("keydown", async (ev) => {
 	if (ev.key !== "Enter" && ev.key !== "Escape") return;
 	ev.target.blur();
+	uncover();
 	await refiltered;
 	focusOn(selected);
 });
+
+// openQueue opens the list. In a narrow window it covers the note, in which nothing can have the focus then.
+function openQueue(open) {
+	$("queue").classList.toggle("closed", !open);
+	$("queue").classList.toggle("over", open && narrow.matches); // not by the style sheet: it would hide a field with the focus before this is called
+	$("toggle").ariaExpanded = String(open);
+}
+
+// uncover closes the list if it covers the note, and returns whether it did.
+function uncover() {
+	const covered = $("queue").classList.contains("over");
+	if (covered) openQueue(false);
+	return covered;
+}
+$("toggle").addEventListener("click", () => openQueue($("queue").classList.contains("closed")));
+narrow.addEventListener("change", () => openQueue(!narrow.matches || $("pane").contains(document.activeElement)));
+openQueue(!narrow.matches);
 $("undo").addEventListener("click", undo);
-$("history").addEventListener("click", () => openPlace(history));
-narrow.addEventListener("change", () => { $("queue").open = !narrow.matches; });
-$("queue").open = !narrow.matches;
+$("history").addEventListener("click", () => openPlace(history, true));
+$("helped").addEventListener("click", () => $("help").showModal());
 
 follow();

@@ -7,11 +7,14 @@ package ports
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -49,6 +52,34 @@ func (f *HTTP) Check() error {
 	return err
 }
 
+// file is that of the token.
+func (f *HTTP) file(base string) (string, error) {
+	return filepath.Abs(cmp.Or(f.TokenFile, filepath.Join(base, tokenName)))
+}
+
+// CheckFile says why the token cannot be had. It makes none.
+func (f *HTTP) CheckFile(base string) error {
+	if f.Addr == "" {
+		return nil
+	}
+	file, err := f.file(base)
+	if err != nil {
+		return err
+	}
+	return checkFile(file, func() error {
+		_, err := secret.ReadToken(file)
+		return err
+	})
+}
+
+// checkFile checks a file that is made if it is missing.
+func checkFile(file string, read func() error) error {
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return secret.Creatable(file)
+	}
+	return read()
+}
+
 // HTTPServer serves MCP over HTTP.
 type HTTPServer struct {
 	listener  *guestListener
@@ -61,11 +92,11 @@ func (f *HTTP) Listen(base string) (*HTTPServer, error) {
 	if f.Addr == "" {
 		return nil, nil
 	}
-	h := &HTTPServer{TokenFile: cmp.Or(f.TokenFile, filepath.Join(base, tokenName))}
-	var err error
-	if h.TokenFile, err = filepath.Abs(h.TokenFile); err != nil {
+	file, err := f.file(base)
+	if err != nil {
 		return nil, err
 	}
+	h := &HTTPServer{TokenFile: file}
 	if h.token, err = secret.EnsureToken(h.TokenFile); err != nil {
 		return nil, err
 	}

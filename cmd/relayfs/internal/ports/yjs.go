@@ -37,13 +37,17 @@ const (
 type Yjs struct {
 	Addr, KeyFile, URL, Relay string
 	NoToken                   bool
+	Limits                    []string // NAME=N
 }
 
 // Check refuses flags that would let other machines in without a token.
 func (f *Yjs) Check() error {
+	if _, _, err := parseLimits(f.Limits); err != nil {
+		return err
+	}
 	if f.Addr == "" {
-		if f.KeyFile != "" || f.URL != "" || f.Relay != "" || f.NoToken {
-			return clierr.Usagef("--key-file, --url, --relay and --no-token need --listen")
+		if f.KeyFile != "" || f.URL != "" || f.Relay != "" || f.NoToken || len(f.Limits) > 0 {
+			return clierr.Usagef("--key-file, --url, --relay, --limit and --no-token need --listen")
 		}
 		return nil
 	}
@@ -62,6 +66,26 @@ func (f *Yjs) Check() error {
 		return clierr.Usagef("--url %q is neither http:// nor https://", f.URL)
 	}
 	return nil
+}
+
+// file is that of the key.
+func (f *Yjs) file(base string) (string, error) {
+	return filepath.Abs(cmp.Or(f.KeyFile, filepath.Join(base, keyName)))
+}
+
+// CheckFile says why the key cannot be had. It makes none.
+func (f *Yjs) CheckFile(base string) error {
+	if f.Addr == "" || f.NoToken {
+		return nil
+	}
+	file, err := f.file(base)
+	if err != nil {
+		return err
+	}
+	return checkFile(file, func() error {
+		_, _, err := loadKey(file)
+		return err
+	})
 }
 
 // CheckSources refuses to serve only folders of servers, because Yjs clients can connect to those.
@@ -99,10 +123,15 @@ func (f *Yjs) Listen(ctx context.Context, ws *bridge.Workspace, state string, lo
 	if err != nil {
 		return nil, err
 	}
-	o := yserve.Options{URL: f.URL, Relay: f.Relay, Logger: log, Known: welcome, Inflight: Budget}
+	limits, budget, err := parseLimits(f.Limits)
+	if err != nil {
+		return nil, err
+	}
+	Budget.Resize(budget)
+	o := yserve.Options{URL: f.URL, Relay: f.Relay, Logger: log, Known: welcome, Inflight: Budget, Limits: limits}
 	y := &YjsServer{log: log}
 	if !f.NoToken {
-		if y.Info.KeyFile, err = filepath.Abs(cmp.Or(f.KeyFile, filepath.Join(base, keyName))); err != nil {
+		if y.Info.KeyFile, err = f.file(base); err != nil {
 			return nil, err
 		}
 		key, text, err := loadKey(y.Info.KeyFile)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -18,26 +19,46 @@ import (
 // errNotAsShown refuses a decision on suggestions that have changed since they were shown.
 var errNotAsShown = jsonapi.Conflict("nothing was decided, because not all of it is as it was shown")
 
+// errNotWritten refuses a comment whose place has changed since it was shown.
+var errNotWritten = jsonapi.Conflict("nothing was written")
+
 // Local is the queue of a workspace in this process.
 type Local struct {
 	ws *bridge.Workspace
 
+	deciding sync.Mutex // one decision at a time, with the look whether all is as it was shown
+
 	mu   sync.Mutex    // protects the following
 	n    uint64        // the state of the workspace, see Changed
 	next chan struct{} // closed by the next change
+	// For Since: the state before any change here, the state after the newest change at or below each path, and
+	// the revisions of the proposals at each path, which may change without an event there.
+	first     uint64
+	changed   map[model.Path]uint64
+	proposals map[model.Path]string
 }
 
 // NewLocal returns the queue of ws. Call cancel at the end.
 func NewLocal(ws *bridge.Workspace) (q *Local, cancel func()) {
 	// No counter of an earlier process has reached this number, so a client of that one is told that it missed changes.
-	q = &Local{ws: ws, n: uint64(time.Now().UnixMicro()), next: make(chan struct{})}
+	now := uint64(time.Now().UnixMicro())
+	q = &Local{ws: ws, n: now, first: now, next: make(chan struct{}), changed: make(map[model.Path]uint64), proposals: make(map[model.Path]string)}
 	return q, ws.Subscribe(q.event)
 }
 
-func (q *Local) event(model.Event) {
+func (q *Local) event(ev model.Event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if ev.Kind == model.EventRenamed {
+		q.touch(ev.OldPath)
+	}
+	q.touch(ev.Path)
+}
+
+// touch notes a change at or below p. Call it with q.mu locked.
+func (q *Local) touch(p model.Path) {
 	q.n++
+	q.changed[p] = q.n
 	close(q.next)
 	q.next = make(chan struct{})
 }
@@ -70,6 +91,11 @@ func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 }
 
 func (q *Local) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
+	if v := r.Verdict; v != model.Accepted && v != model.Rejected && v != model.Changed {
+		return Outcome{}, clierr.Usagef("the verdict %q is none of %q", v, []model.Verdict{model.Accepted, model.Rejected, model.Changed})
+	}
+	q.deciding.Lock()
+	defer q.deciding.Unlock()
 	if err := q.checkShown(ctx, r); err != nil {
 		return Outcome{}, err
 	}
@@ -83,7 +109,7 @@ func (q *Local) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 		return newOutcome(out, r.Verdict), err
 	}
 	if len(r.IDs) != 1 {
-		return Outcome{}, fmt.Errorf("one suggestion at a time can be changed, not %d", len(r.IDs))
+		return Outcome{}, clierr.Usagef("one suggestion at a time can be changed, not %d", len(r.IDs))
 	}
 	out, err := q.ws.Amend(ctx, r.IDs[0], r.Text, by)
 	return newOutcome(out, r.Verdict), err
@@ -94,13 +120,9 @@ func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
 	if r.Shown == nil {
 		return nil
 	}
-	list, err := q.List(ctx, false)
+	pending, err := q.revisions(ctx, r.Shown)
 	if err != nil {
 		return err
-	}
-	pending := make(map[string]string, len(list))
-	for i := range list {
-		pending[list[i].ID] = list[i].Revision
 	}
 	var gone, changed int
 	for _, id := range r.IDs {
@@ -117,7 +139,31 @@ func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
 	return fmt.Errorf("%w: of %d, %d are not pending any more and %d have changed; look at it again", errNotAsShown, len(r.IDs), gone, changed)
 }
 
+// revisions returns those of the pending suggestions among ids.
+func (q *Local) revisions(ctx context.Context, ids map[string]string) (map[string]string, error) {
+	list, err := q.ws.Suggestions(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	proposals, err := q.ws.Proposals(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	pending := make(map[string]string, len(ids))
+	for i := range list {
+		if _, ok := ids[list[i].ID]; ok {
+			pending[list[i].ID] = newSuggestion(list[i]).Revision
+		}
+	}
+	for _, p := range proposals {
+		pending[p.ID] = newProposal(p).Revision
+	}
+	return pending, nil
+}
+
 func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
+	q.deciding.Lock()
+	defer q.deciding.Unlock()
 	verdict := model.Undone
 	undo := func() (bridge.Outcome, error) { return q.ws.Undo(ctx, r.Batch, model.Author{Name: r.By}) }
 	if r.Session != "" {

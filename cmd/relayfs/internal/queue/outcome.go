@@ -10,6 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
 // Err returns an error if a part of the request failed.
@@ -66,6 +67,7 @@ type Outcome struct {
 	Failed      map[string]string `json:"failed"`          // path -> why; these notes are as they were
 	Away        []model.Away      `json:"away,omitempty"`  // what undo could not bring back
 	Older       string            `json:"older,omitempty"` // batch to undo next, if nothing of this one could be undone
+	Now         uint64            `json:"now,omitempty"`   // on the page: the state of the workspace with it, see Queue.Changed
 }
 
 // Rejected reports whether the suggestions were rejected, and are not pending again.
@@ -83,7 +85,7 @@ func newOutcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 		out.Suggestions = append(out.Suggestions, newProposal(p))
 	}
 	for p, err := range o.Failed {
-		out.Failed[string(p)] = err.Error()
+		out.Failed[string(p)] = clierr.Text(err)
 		if errors.Is(err, model.ErrStale) {
 			out.Failed[string(p)] += "; look at it, then accept it by itself, on the command line with --force"
 		}

@@ -5,15 +5,16 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 )
 
@@ -21,13 +22,28 @@ import (
 type Queue interface {
 	// List returns the pending suggestions; detailed ones have their context.
 	List(ctx context.Context, detailed bool) ([]Suggestion, error)
+	// Threads returns the threads of comments in all notes.
+	Threads(ctx context.Context) ([]Thread, error)
 	// Note returns the note at a path with what is pending in it.
 	Note(ctx context.Context, path string) (Note, error)
+	Comment(ctx context.Context, r CommentRequest) (Outcome, error)
+	Resolve(ctx context.Context, r ResolveRequest) (Outcome, error)
 	Decide(ctx context.Context, r DecideRequest) (Outcome, error)
 	Undo(ctx context.Context, r UndoRequest) (Outcome, error)
 	Log(ctx context.Context, limit int) ([]LogEntry, error)
 	// Changed returns a number for the state of the workspace: when that is not seen, or after a while.
 	Changed(ctx context.Context, seen uint64) (uint64, error)
+	// Since waits as Changed does, and returns what has changed since the state that was seen.
+	Since(ctx context.Context, seen uint64) (Delta, error)
+}
+
+// Delta is what has changed between two states of a workspace.
+type Delta struct {
+	Now uint64 `json:"now"` // what is seen with it
+	// Paths are where something may have changed: all that was pending there or below is replaced. "" is everywhere.
+	Paths       []string     `json:"paths"`
+	Suggestions []Suggestion `json:"suggestions"` // pending at or below Paths
+	Commented   []string     `json:"commented"`   // notes at or below Paths that have comments
 }
 
 // DecideRequest asks for a decision. With model.Changed, Text replaces the proposal of the one suggestion.
@@ -72,45 +88,90 @@ func Reviewer() string {
 	return ""
 }
 
-// Paths of the queue on an owner's socket. Each takes owner.SourceParam too.
+// Paths of the queue on an owner's socket. Each takes owner.SourceParam too. docs/review-api.md describes them.
 const (
-	suggestionsPath = "/suggestions" // query: context
+	suggestionsPath = "/suggestions" // query: context, path, author, session, kind
+	threadsPath     = "/threads"     // query: path
 	notePath        = "/note"        // query: path
 	journalPath     = "/journal"     // query: limit
 	changesPath     = "/changes"     // query: seen; answers after a change
+	deltaPath       = "/delta"       // query: seen; answers after a change with what has changed
+	commentPath     = "/comment"     // POST a CommentRequest
+	resolvePath     = "/resolve"     // POST a ResolveRequest
 	decidePath      = "/decide"      // POST a DecideRequest
 	undoPath        = "/undo"        // POST an UndoRequest
 )
 
-// Handle serves q to the Remotes of other processes. A decision and an undo are carried out to the end even
-// if the client goes away, because nobody has asked for half of them.
-func Handle(mux *http.ServeMux, q Queue) {
-	mux.HandleFunc("GET "+suggestionsPath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		return q.List(r.Context(), r.FormValue("context") != "")
-	}))
-	mux.HandleFunc("GET "+notePath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		return q.Note(r.Context(), r.FormValue("path"))
-	}))
-	mux.HandleFunc("GET "+journalPath, jsonapi.Handler(func(r *http.Request) (any, error) {
+// Mux takes routes, each "METHOD /path".
+type Mux interface {
+	HandleFunc(route string, answer func(http.ResponseWriter, *http.Request))
+}
+
+// Handle serves q to the Remotes of other processes. What changes something is carried out to the end even if the
+// client goes away, because nobody has asked for half of it.
+func Handle(mux Mux, q Queue) {
+	get := func(path string, answer func(*http.Request) (any, error)) {
+		mux.HandleFunc("GET "+path, jsonapi.Handler(answer))
+	}
+	get(suggestionsPath, func(r *http.Request) (any, error) {
+		sel, err := selected(r)
+		if err != nil {
+			return nil, err
+		}
+		list, err := q.List(r.Context(), r.FormValue("context") != "")
+		if err != nil || sel.Empty() {
+			return list, err
+		}
+		return sel.Choose(list, nil)
+	})
+	get(threadsPath, func(r *http.Request) (any, error) {
+		sel, err := selected(r)
+		if err != nil {
+			return nil, err
+		}
+		list, err := q.Threads(r.Context())
+		return slices.DeleteFunc(list, func(t Thread) bool { return !sel.Matches(&Suggestion{Path: t.Path}) }), err
+	})
+	get(notePath, func(r *http.Request) (any, error) { return q.Note(r.Context(), r.FormValue("path")) })
+	get(journalPath, func(r *http.Request) (any, error) {
 		limit, err := strconv.Atoi(r.FormValue("limit"))
 		if err != nil || limit < 0 {
-			return nil, errors.New("limit is not a number")
+			return nil, clierr.Usagef("limit is not a number")
 		}
 		return q.Log(r.Context(), limit)
+	})
+	get(changesPath, afterChange(q.Changed))
+	get(deltaPath, afterChange(q.Since))
+	post(mux, commentPath, q.Comment)
+	post(mux, resolvePath, q.Resolve)
+	post(mux, decidePath, q.Decide)
+	post(mux, undoPath, q.Undo)
+}
+
+// selected are the conditions of a query. Their names are those of the flags.
+func selected(r *http.Request) (s Selector, err error) {
+	s = Selector{Glob: r.FormValue("path"), Author: r.FormValue("author"), Session: r.FormValue("session"), Kind: r.FormValue("kind")}
+	if err := s.Check(nil); err != nil {
+		return s, clierr.Usagef("%s", strings.TrimPrefix(err.Error(), "--"))
+	}
+	return s, nil
+}
+
+func post[Q any](mux Mux, path string, do func(context.Context, Q) (Outcome, error)) {
+	mux.HandleFunc("POST "+path, jsonapi.Handler(func(r *http.Request) (any, error) {
+		return jsonapi.Posted(context.WithoutCancel(r.Context()), r, do)
 	}))
-	mux.HandleFunc("GET "+changesPath, jsonapi.Handler(func(r *http.Request) (any, error) {
+}
+
+// afterChange answers with what get returns about the state that the client has seen.
+func afterChange[A any](get func(context.Context, uint64) (A, error)) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
 		seen, err := strconv.ParseUint(r.FormValue("seen"), 10, 64)
 		if err != nil {
-			return nil, errors.New("seen is not a number")
+			return nil, clierr.Usagef("seen is not a number")
 		}
-		return q.Changed(r.Context(), seen)
-	}))
-	mux.HandleFunc("POST "+decidePath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		return jsonapi.Posted(context.WithoutCancel(r.Context()), r, q.Decide)
-	}))
-	mux.HandleFunc("POST "+undoPath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		return jsonapi.Posted(context.WithoutCancel(r.Context()), r, q.Undo)
-	}))
+		return get(r.Context(), seen)
+	}
 }
 
 // Remote is the queue of a running owner.
@@ -128,6 +189,21 @@ func (q Remote) List(ctx context.Context, detailed bool) (list []Suggestion, err
 func (q Remote) Note(ctx context.Context, path string) (n Note, err error) {
 	err = q.Client.Get(ctx, notePath, url.Values{"path": {path}}, &n)
 	return n, err
+}
+
+func (q Remote) Threads(ctx context.Context) (list []Thread, err error) {
+	err = q.Client.Get(ctx, threadsPath, nil, &list)
+	return list, err
+}
+
+func (q Remote) Comment(ctx context.Context, r CommentRequest) (out Outcome, err error) {
+	err = q.Client.Post(ctx, commentPath, r, &out)
+	return out, err
+}
+
+func (q Remote) Resolve(ctx context.Context, r ResolveRequest) (out Outcome, err error) {
+	err = q.Client.Post(ctx, resolvePath, r, &out)
+	return out, err
 }
 
 func (q Remote) Decide(ctx context.Context, r DecideRequest) (out Outcome, err error) {
@@ -148,4 +224,9 @@ func (q Remote) Log(ctx context.Context, limit int) (list []LogEntry, err error)
 func (q Remote) Changed(ctx context.Context, seen uint64) (now uint64, err error) {
 	err = q.Client.Get(ctx, changesPath, url.Values{"seen": {strconv.FormatUint(seen, 10)}}, &now)
 	return now, err
+}
+
+func (q Remote) Since(ctx context.Context, seen uint64) (d Delta, err error) {
+	err = q.Client.Get(ctx, deltaPath, url.Values{"seen": {strconv.FormatUint(seen, 10)}}, &d)
+	return d, err
 }

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -143,7 +144,7 @@ func TestContextOfALongLine(t *testing.T) {
 	}
 }
 
-// A note comes with the places of its suggestions, and with the comments that belong to none.
+// A note comes with the places of its suggestions, and with its threads.
 func TestNote(t *testing.T) {
 	const raw = "a {++b++}{>>why?<<} c {>>look<<} {--d--}{++e++}\n"
 	f := bridgetest.New(t, map[string]string{"N/a.md": raw})
@@ -155,15 +156,19 @@ func TestNote(t *testing.T) {
 	}
 	var marks []string
 	for _, s := range n.Suggestions {
-		for _, at := range n.Places[s.ID] {
-			marks = append(marks, at.Of(n.Text))
+		for _, at := range s.Places {
+			marks = append(marks, n.Text[at.Start:at.End])
 		}
 	}
 	if want := []string{"{++b++}", "{--d--}{++e++}"}; n.Text != raw || !slices.Equal(marks, want) {
 		t.Errorf("marks %q in %q, want %q in %q", marks, n.Text, want, raw)
 	}
-	if len(n.Comments) != 1 || n.Comments[0].Text != "look" || n.Comments[0].Start != strings.Index(raw, "{>>look") {
-		t.Errorf("comments %+v", n.Comments)
+	var threads []string
+	for _, th := range n.Threads {
+		threads = append(threads, fmt.Sprintf("%s on %s: %s", n.Text[th.Start:th.End], th.Suggestion, th.Remarks[0].Text))
+	}
+	if want := []string{"{>>why?<<} on " + n.Suggestions[0].ID + ": why?", "{>>look<<} on : look"}; !slices.Equal(threads, want) {
+		t.Errorf("threads %q, want %q", threads, want)
 	}
 	if _, err := q.Note(t.Context(), "N/b.md"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("of no note: %v", err)

@@ -36,13 +36,44 @@ type Suggestion struct {
 	Before string  `json:"before,omitempty"`
 	After  string  `json:"after,omitempty"`
 	Pieces []Piece `json:"pieces,omitempty"` // it and its context, as they are drawn
+	Places []Place `json:"places,omitempty"` // of its marks in the note's text
+	Group  string  `json:"group,omitempty"`  // the first of those that the page decides at once with it
+	// Answers is what the author proposed at that place before, and why a person rejected it.
+	Answers *Rejection `json:"answers,omitempty"`
+}
+
+// Rejection is the JSON of a suggestion that was rejected.
+type Rejection struct {
+	ID     string    `json:"id"`
+	Old    string    `json:"old"`
+	New    string    `json:"new"`
+	By     string    `json:"by"`
+	Reason string    `json:"reason,omitempty"`
+	Time   time.Time `json:"time"`
 }
 
 func newSuggestion(s model.Suggestion) Suggestion {
-	return Suggestion{
+	out := Suggestion{
 		ID: s.ID, Path: string(s.Path), Line: s.Line, Kind: s.Kind.String(), Old: s.Old, New: s.New,
 		Author: s.Author, Session: s.Session, Time: s.Time, Comments: append([]string{}, s.Comments...), Proposal: s.Proposal,
-	}.revised()
+	}
+	if a := s.Answers; a != nil {
+		out.Answers = &Rejection{ID: a.ID, Old: a.Old, New: a.New, By: a.By, Reason: a.Reason, Time: a.At}
+	}
+	return out.revised()
+}
+
+// Answer says on one line which rejection the suggestion answers, "" for none.
+func (s *Suggestion) Answer() string {
+	if s.Answers == nil {
+		return ""
+	}
+	was := Suggestion{Line: 1, Old: s.Answers.Old, New: s.Answers.New}
+	said := "after " + s.Answers.ID + " was rejected: " + was.Gist()
+	if s.Answers.Reason != "" {
+		said += " because " + Shorten(s.Answers.Reason)
+	}
+	return said
 }
 
 func (s Suggestion) revised() Suggestion {

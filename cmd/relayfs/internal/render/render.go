@@ -31,7 +31,8 @@ const (
 	sgrReset = "\x1b[0m"
 )
 
-func (p Painter) text(list []queue.Piece) string {
+// Text writes pieces.
+func (p Painter) Text(list []queue.Piece) string {
 	var b strings.Builder
 	for _, x := range list {
 		text := output.Printable(x.Text)
@@ -77,35 +78,63 @@ func (p Painter) heading(s *queue.Suggestion) string {
 func (p Painter) Drawn(s *queue.Suggestion, list []queue.Piece) string {
 	var b strings.Builder
 	b.WriteString(p.heading(s) + "\n")
-	for line := range strings.SplitSeq(strings.TrimSuffix(p.text(list), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(p.Text(list), "\n"), "\n") {
 		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
 	}
 	return b.String()
 }
 
 // Diff returns a suggestion for a person to read.
-func (p Painter) Diff(s *queue.Suggestion) string {
+func (p Painter) Diff(s *queue.Suggestion) string { return p.Drawn(s, s.InPieces()) + p.remarks(s) }
+
+// remarks are what people have said about a suggestion, and about what it answers.
+func (p Painter) remarks(s *queue.Suggestion) string {
 	var b strings.Builder
-	b.WriteString(p.Drawn(s, s.InPieces()))
+	if s.Session != "" {
+		b.WriteString("    " + p.SGR(Faint, "session: "+output.OneLine(s.Session)) + "\n")
+	}
 	for _, c := range s.Comments {
 		b.WriteString("    " + p.SGR(Faint, "comment: "+queue.Shorten(c)) + "\n")
+	}
+	if answer := s.Answer(); answer != "" {
+		b.WriteString("    " + p.SGR(Faint, answer) + "\n")
 	}
 	return b.String()
 }
 
-// Diffs prints suggestions in their context.
+// Diffs prints suggestions in their context, those that belong together in one.
 func Diffs(w io.Writer, list []queue.Suggestion) error {
 	p := NewPainter(w)
-	for i := range list {
+	for i, n := 0, 0; i < len(list); i += n {
 		sep := ""
 		if i > 0 {
 			sep = "\n"
 		}
-		if _, err := io.WriteString(w, sep+p.Diff(&list[i])); err != nil {
+		n = 1
+		for list[i].Group != "" && i+n < len(list) && list[i+n].Group == list[i].Group {
+			n++
+		}
+		if _, err := io.WriteString(w, sep+p.diffs(list[i:i+n])); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// diffs is what is decided at once, or one suggestion.
+func (p Painter) diffs(group []queue.Suggestion) string {
+	if len(group) == 1 {
+		return p.Diff(&group[0])
+	}
+	var b strings.Builder
+	for i := range group[1:] {
+		b.WriteString(p.heading(&group[i]) + "\n")
+	}
+	b.WriteString(p.Drawn(&group[len(group)-1], group[0].Pieces))
+	for i := range group {
+		b.WriteString(p.remarks(&group[i]))
+	}
+	return b.String()
 }
 
 // List prints what is pending, one line each.
@@ -118,6 +147,26 @@ func List(w io.Writer, list []queue.Suggestion) error {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "%s\n", output.Plural(len(list), "pending suggestion"))
+	return err
+}
+
+// Threads prints each thread: its place and what it is about, and below it who said what.
+func Threads(w io.Writer, list []queue.Thread) error {
+	p := NewPainter(w)
+	for _, t := range list {
+		about := "about " + queue.Shorten(t.About)
+		if t.Suggestion != "" {
+			about = "about the suggestion " + t.Suggestion
+		}
+		if t.Answered {
+			about += ", which has changed since"
+		}
+		fmt.Fprintf(w, "%s  %s  %s\n", t.ID, p.SGR(Bold, output.OneLine(t.Place())), about)
+		for i := range t.Remarks {
+			fmt.Fprintf(w, "    %s\n", t.Remarks[i].Said())
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s\n", output.Plural(len(list), "thread"))
 	return err
 }
 
@@ -159,6 +208,14 @@ func Undone(w io.Writer, out queue.Outcome) error {
 	return err
 }
 
+// inSession names the session of what the log tells of, if it has one.
+func inSession(session string) string {
+	if session == "" {
+		return ""
+	}
+	return "  session " + output.OneLine(session)
+}
+
 // Log prints the name of each batch, and below it what it did in which note.
 func Log(w io.Writer, list []queue.LogEntry) error {
 	p := NewPainter(w)
@@ -184,11 +241,11 @@ func Log(w io.Writer, list []queue.LogEntry) error {
 			path = "(a note that is gone)"
 		}
 		if x.Action == queue.FrontMatterChanged {
-			fmt.Fprintf(w, "  front matter changed  %s\n", path)
+			fmt.Fprintf(w, "  front matter changed  %s%s\n", path, inSession(x.Session))
 		}
 		for _, s := range x.Suggestions {
-			it := queue.Suggestion{Path: path, Line: s.Line, Kind: s.Kind, Old: s.Old, New: s.New}
-			if _, err := fmt.Fprintf(w, "  %s  %s  %s  %s\n", x.Action, output.OneLine(s.ID), it.Place(), output.OneLine(it.Gist())); err != nil {
+			it := queue.Suggestion{Path: path, Line: s.Line, Kind: s.Kind, Old: s.Old, New: s.Became()}
+			if _, err := fmt.Fprintf(w, "  %s  %s  %s  %s%s\n", x.Action, output.OneLine(s.ID), it.Place(), output.OneLine(it.Gist()), inSession(s.Session)); err != nil {
 				return err
 			}
 		}

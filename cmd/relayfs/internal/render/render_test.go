@@ -1,9 +1,13 @@
 package render
 
 import (
+	"io"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
@@ -24,5 +28,38 @@ func TestPainter(t *testing.T) {
 	}
 	if got, want := (Painter{colour: true}).SGR(sgrNew, "a\nb\n"), sgrNew+"a"+sgrReset+"\n"+sgrNew+"b"+sgrReset+"\n"; got != want {
 		t.Errorf("lines %q, want %q", got, want)
+	}
+}
+
+// Sessions are told where there are any.
+func TestSessionsAreTold(t *testing.T) {
+	item := func(id, author, session string) queue.Suggestion {
+		return queue.Suggestion{ID: id, Path: "F/N.md", Line: 1, Kind: "addition", New: "x", Author: author, Session: session}
+	}
+	ann, bob, person := item("a", "ann", "s1"), item("c", "bob", "s3"), item("d", "", "")
+	for _, tt := range []struct {
+		name string
+		show func(io.Writer) error
+		want []string // sessions
+	}{
+		{"show", func(w io.Writer) error { return Diffs(w, []queue.Suggestion{ann, person, bob}) }, []string{"s1", "s3"}},
+		{"log", func(w io.Writer) error {
+			return Log(w, []queue.LogEntry{
+				{Batch: "1", Path: "F/N.md", Action: "accepted", Suggestions: []model.Decided{{ID: "a", Session: "s1"}, {ID: "d"}}},
+				{Batch: "2", Path: "F/N.md", Action: queue.FrontMatterChanged, By: "ann", Session: "s2"},
+			})
+		}, []string{"s1", "s2"}},
+	} {
+		var out strings.Builder
+		if err := tt.show(&out); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range regexp.MustCompile(`session:? (\S+)`).FindAllStringSubmatch(out.String(), -1) {
+			got = append(got, m[1])
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s tells of sessions %q, want %q:\n%s", tt.name, got, tt.want, out.String())
+		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// linkNode is what CommonMark does not know: a wikilink, an embed or a formula.
+// linkNode is what CommonMark does not know: a wikilink, an embed, a formula, a highlight or the mark of a footnote.
 type linkNode struct {
 	ast.BaseInline
 	tag, target string
@@ -52,6 +52,32 @@ func (wikilinks) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node
 	}
 	n.SetPos(at.Start)
 	block.Advance(len(line) - len(inner) + end + 2)
+	return n
+}
+
+// enclosed reads what stands between signs: ==highlight==, and [^name] of a footnote.
+type enclosed struct {
+	tag     string
+	trigger byte
+	form    *regexp.Regexp // with what is shown as its group
+}
+
+var (
+	highlights = enclosed{"mark", '=', regexp.MustCompile(`^==([^=\s]|[^=\s][^=\n]*[^=\s])==`)}
+	footnotes  = enclosed{"footnote", '[', regexp.MustCompile(`^\[\^([^\]\s]+)\]`)}
+)
+
+func (e enclosed) Trigger() []byte { return []byte{e.trigger} }
+
+func (e enclosed) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	line, at := block.PeekLine()
+	found := e.form.FindSubmatchIndex(line[:min(len(line), maxInline)])
+	if found == nil {
+		return nil
+	}
+	n := &linkNode{tag: e.tag, shown: text.NewSegment(at.Start+found[2], at.Start+found[3])}
+	n.SetPos(at.Start)
+	block.Advance(found[1])
 	return n
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Node is a part of the note to be drawn: an element, or a text if it has no tag. Tags are p, h1 to h6, ul,
 // ol, li, blockquote, pre, table, tr, th, td, hr, br, em, strong, s, code, a, img, and those that HTML lacks:
-// wikilink, embed, math, html (as source), checkbox.
+// wikilink, embed, math, mark, footnote, html (as source), checkbox.
 type Node struct {
 	Tag  string `json:"t,omitempty"`
 	Attr string `json:"a,omitempty"` // target of a link, language of code, "x" of a box that is ticked, alignment of a cell, number of an item
@@ -34,7 +34,8 @@ type Node struct {
 func (v *view) tree(body int) []*Node {
 	b := builder{view: v, base: body, src: v.text[body:]}
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
-		goldmark.WithParserOptions(parser.WithInlineParsers(util.Prioritized(wikilinks{}, 150), util.Prioritized(formulas{}, 150))))
+		goldmark.WithParserOptions(parser.WithInlineParsers(
+			util.Prioritized(wikilinks{}, 150), util.Prioritized(formulas{}, 150), util.Prioritized(highlights, 150), util.Prioritized(footnotes, 140))))
 	return b.children(md.Parser().Parse(text.NewReader(b.src)))
 }
 

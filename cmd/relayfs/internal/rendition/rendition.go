@@ -41,7 +41,8 @@ type Source struct {
 type Note struct {
 	Properties []Property `json:"properties,omitempty"`
 	Blocks     []Block    `json:"blocks"`
-	New        bool       `json:"new,omitempty"` // all of it is suggested
+	New        bool       `json:"new,omitempty"`     // all of it is suggested
+	NewText    bool       `json:"newText,omitempty"` // all but its front matter is
 }
 
 // Property is one of the front matter.
@@ -66,7 +67,10 @@ func Of(s Source) Note {
 	m, pieces := merge(s.Text, s.Places)
 	d := drawing{Source: s, merged: m, edges: m.edges(), out: []Block{}}
 	before, after := m.without(New), m.without(Old)
-	n := Note{New: len(before.text) == 0 && len(after.text) > 0}
+	n := Note{
+		New:     len(before.text) == 0 && len(after.text) > 0,
+		NewText: bodyOf(before) == len(before.text) && bodyOf(after) < len(after.text),
+	}
 	if s.Plain || len(m.runs) == 0 || m.size > maxParsed || hard(before) || hard(after) {
 		d.source()
 	} else {

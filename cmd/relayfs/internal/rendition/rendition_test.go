@@ -73,6 +73,9 @@ func written(n Note) string {
 // What is shown of the examples in docs/marks.md, and of what Obsidian knows besides.
 func TestOf(t *testing.T) {
 	for _, c := range []struct{ raw, want string }{
+		{"a ==b {--c--}{++d++}== ==e\n", "(p a (mark b {-c}{+d}) ==e) [1]\n"},
+		{"a[^1] [^2]: b{++c++}\n\n[^1]: {--May--}{++June++} 2026\n", "(p a(footnote 1) (footnote 2): b{+c}) [1]\n(p (footnote 1): {-May}{+June} 2026) [2]\n"},
+		{"{--1--}{++5++}. a\n6. b\n", "(ol (li=5 (p a))) [1] source {-1}{+5}. a\n\n(ol (li=6 (p b)))\n"},
 		{"The quick {--brown--}{++red++} fox {--jumps--}{++leaps++}.\n", "(p The quick {-brown}{+red} fox {-jumps}{+leaps}.) [1 2]\n"},
 		{"Keep the {--Default--}{++**Default**++} value.\n", "(p Keep the {-Default}(+strong {+Default}) value.) [1]\n"},
 		{"{--Alpha beta gamma delta--}{++Completely other words here now++}.\n", "(p {-Alpha beta gamma delta}{+Completely other words here now}.) [1]\n"},

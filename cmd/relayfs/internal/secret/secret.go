@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
@@ -47,6 +48,23 @@ func Create(file, text string) error {
 	}
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
+}
+
+// Creatable says why Create would not make a missing file.
+func Creatable(file string) error {
+	dir := filepath.Dir(file)
+	for {
+		st, err := os.Stat(dir)
+		switch {
+		case err == nil && !st.IsDir(), errors.Is(err, syscall.ENOTDIR):
+			return clierr.WithHint(fmt.Errorf("file %q cannot be made: %q is not a folder", file, dir), "name another file")
+		case err == nil:
+			return nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // Replace creates such a file, or replaces it whole.

@@ -78,6 +78,10 @@ func Parse(args, folders []string, state string) ([]Source, error) {
 			return nil, clierr.Usagef("%s is given twice", s.Place())
 		}
 		for _, t := range sources[:i] {
+			if s.Name == t.Name {
+				return nil, clierr.WithHint(clierr.Usagef("%s and %s would both be the folder %q", t.Place(), s.Place(), s.Name),
+					"name one of them: NAME="+strings.TrimPrefix(s.String(), s.Name+"="))
+			}
 			if s.Server == nil && t.Server == nil && (owner.Within(s.Dir, t.Dir) || owner.Within(t.Dir, s.Dir)) {
 				return nil, &owner.NestedError{Vault: s.Dir, Other: t.Dir}
 			}
@@ -144,6 +148,11 @@ func ServerKey() (*token.Key, error) {
 	return key, nil
 }
 
+// MissingError is the error of a SOURCE argument that is a directory and is not there.
+type MissingError struct{ Dir string }
+
+func (e *MissingError) Error() string { return fmt.Sprintf("vault %q does not exist", e.Dir) }
+
 // ParseVault parses a SOURCE argument that is a directory.
 func ParseVault(arg string) (Source, error) {
 	name, dir := "", arg
@@ -156,7 +165,7 @@ func ParseVault(arg string) (Source, error) {
 	}
 	real, err := filepath.EvalSymlinks(abs)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Source{}, clierr.WithHint(fmt.Errorf("vault %q does not exist", dir), "give the directory that Obsidian opens as a vault")
+		return Source{}, clierr.WithHint(&MissingError{dir}, "give the directory that Obsidian opens as a vault")
 	}
 	if err != nil {
 		return Source{}, err
@@ -208,6 +217,13 @@ func Absolute(arg string) (string, error) {
 	}
 	abs, err := filepath.Abs(dir)
 	return name + "=" + abs, err
+}
+
+// Likely reports whether an argument that stands alone is a SOURCE rather than a mountpoint, which is an empty directory.
+func Likely(arg string) bool {
+	_, _, named := strings.Cut(arg, "=")
+	entries, err := os.ReadDir(arg)
+	return serverScheme.MatchString(arg) || IsRelay(arg) || named && !isThere(arg) || err == nil && len(entries) > 0
 }
 
 func isThere(path string) bool {

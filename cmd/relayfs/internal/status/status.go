@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
@@ -36,7 +37,7 @@ func AskAll(ctx context.Context, owners []owner.Info, secrets bool) (r Report, e
 	for i, info := range owners {
 		one, failed := Ask(ctx, owner.NewClient(info), secrets)
 		if failed != nil {
-			one.Error = failed.Error()
+			one.Error = clierr.Text(failed)
 			err = errors.Join(err, failed)
 		}
 		if i == 0 {

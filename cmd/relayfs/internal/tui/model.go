@@ -3,27 +3,30 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
 // Help describes the keys.
-const Help = `  y              accept, go on          n  x           reject, go on
-  j  ]c  down    next                   k  [c  up      previous
-  a              accept with a reason  r              reject with a reason
-  e              change the proposal: what you type is put in its place
-  A  R           accept, reject all that are shown of this note
-  u              undo the last decision of this review
-  /              only paths and authors that hold a text
-  PgDn  PgUp     the rest of a suggestion that is longer than the screen
-  ?              this help              q  Ctrl-C      quit`
+const Help = `  y  accept, go on          n x  reject, go on
+  a  accept with a reason   r    reject with a reason
+  c  ask for another version: it stays pending
+  j ]c down  next           k [c up  previous
+  e  change the proposal    E    change it in $EDITOR
+  A R  accept, reject all that are shown of this note
+  u  undo the last          v    the whole note
+  o  overview of the queue  /    only paths and authors
+  PgDn PgUp  the rest of what is longer than the screen
+  ?  this help              q Ctrl-C  quit`
 
 type mode int
 
@@ -34,6 +37,9 @@ const (
 	reasoning
 	confirming
 	helping
+	asking   // for another version
+	reading  // the whole note
+	skimming // the overview
 )
 
 // reviewModel is the state of a review. Update never changes one; it returns the next.
@@ -56,7 +62,10 @@ type reviewModel struct {
 	lost     string // the message while the owner does not answer
 	seen     uint64
 	scrolled scroll
-	done     []string // batches of this review that were not undone
+	read     noteMsg        // the note that was read last
+	threads  []queue.Thread // in the text of notes
+	lines    int            // down, in the note from the suggestion on, or in the overview
+	done     []string       // batches of this review that were not undone
 	counts   map[model.Verdict]int
 
 	width, height int
@@ -75,6 +84,14 @@ func newModel(sel queue.Selector, p render.Painter, cmds commands) reviewModel {
 func (m reviewModel) Init() tea.Cmd { return tea.Batch(m.cmds.list(m.lists), m.cmds.watch(m.seen)) }
 
 func (m reviewModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	next, cmd := m.apply(msg)
+	if missing := next.(reviewModel).missing(); missing != nil {
+		cmd = tea.Batch(cmd, missing)
+	}
+	return next, cmd
+}
+
+func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
@@ -84,8 +101,16 @@ func (m reviewModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.changed(msg)
 	case outcomeMsg:
 		return m.decided(msg.Outcome)
+	case noteMsg:
+		m.read = msg
+	case editedMsg:
+		if msg.err != nil {
+			m.message = msg.err.Error()
+			return m, nil
+		}
+		return m.decide(queue.DecideRequest{IDs: []string{msg.id}, Verdict: model.Changed, Text: msg.text})
 	case errMsg:
-		m.message = msg.err.Error()
+		m.message = clierr.Text(msg.err)
 		m.waiting = nil // they were typed for what did not happen
 		return m.idle()
 	case tea.KeyMsg:
@@ -99,11 +124,13 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	if msg.err != nil {
-		m.message = msg.err.Error()
+		m.message = clierr.Text(msg.err)
 		return m.idle()
 	}
 	m.loaded = true
+	m.read = noteMsg{} // it may have changed, too
 	m.deck.all = msg.list
+	m.threads = slices.DeleteFunc(slices.Clone(msg.threads), func(t queue.Thread) bool { return t.Suggestion != "" })
 	m.deck = m.deck.deal()
 	stale := m.stale
 	m.stale = false
@@ -163,11 +190,14 @@ func (m reviewModel) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
 		m.done = append(m.done[:len(m.done):len(m.done)], out.Batch)
 	}
 	m.message = fmt.Sprintf("%s %s", output.Plural(len(out.Suggestions), "suggestion"), out.Verdict)
+	if out.Verdict == model.Commented {
+		m.message = "asked for another version; it stays pending"
+	}
 	for _, a := range out.Away {
 		m.message += "; " + output.Printable(a.String())
 	}
 	if err := out.Err(); err != nil {
-		m.message = strings.ReplaceAll(err.Error(), "\n", "; ")
+		m.message = strings.ReplaceAll(clierr.Text(err), "\n", "; ")
 	}
 	return m, m.cmds.list(m.lists)
 }
@@ -180,7 +210,7 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.waiting = append(m.waiting[:len(m.waiting):len(m.waiting)], k)
 		return m, nil
 	}
-	if len(k.Runes) > 1 && m.mode != filtering && m.mode != editing && m.mode != reasoning {
+	if len(k.Runes) > 1 && m.mode != filtering && m.mode != editing && m.mode != reasoning && m.mode != asking {
 		return m.typedAhead(k)
 	}
 	switch m.mode {
@@ -188,8 +218,12 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		return m.filterKey(k), nil
 	case editing:
 		return m.editKey(k)
-	case reasoning:
+	case reasoning, asking:
 		return m.reasonKey(k)
+	case reading:
+		return m.readKey(k)
+	case skimming:
+		return m.overviewKey(k), nil
 	case confirming:
 		m.mode = browsing
 		if k.String() == "y" {
@@ -232,6 +266,8 @@ func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.mode, m.field = filtering, editor{before: m.deck.filter}
 	case "?":
 		m.mode = helping
+	case "o":
+		m.mode, m.lines = skimming, m.deck.placeAt(m.deck.places())
 	case "q":
 		return m, tea.Quit
 	default:
@@ -262,8 +298,20 @@ func (m reviewModel) currentKey(name string, s *queue.Suggestion) (tea.Model, te
 		return m.decideNote(s.Path, model.Accepted)
 	case "R":
 		return m.decideNote(s.Path, model.Rejected)
-	case "e":
-		return m.edit(s), nil
+	case "c":
+		if s.IsProposal() {
+			m.message = "a proposal stands in no text: reject it with a reason"
+			return m, nil
+		}
+		m.mode, m.editID, m.field = asking, s.ID, editor{}
+	case "v":
+		if !hasText(s) {
+			m.message = "there is no text of it to show"
+			return m, nil
+		}
+		m.mode, m.lines = reading, 0
+	case "e", "E":
+		return m.edit(s, name == "E")
 	}
 	return m, nil
 }
@@ -313,14 +361,19 @@ func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 	return m, m.cmds.undo(m.done[len(m.done)-1])
 }
 
-// edit starts with the text that the suggestion proposes, or with the text that it deletes.
-func (m reviewModel) edit(s *queue.Suggestion) reviewModel {
+// edit starts with the text that the suggestion proposes, or with the text that it deletes: in the editor of the
+// environment, if that is asked for or the text is longer than the screen.
+func (m reviewModel) edit(s *queue.Suggestion, outside bool) (tea.Model, tea.Cmd) {
 	if s.IsProposal() {
 		m.message = "a proposal can be accepted or rejected, not edited"
-		return m
+		return m, nil
 	}
-	m.mode, m.editID, m.field = editing, s.ID, editor{before: cmp.Or(s.New, s.Old)}
-	return m
+	text := cmp.Or(s.New, s.Old)
+	if outside || os.Getenv("EDITOR") != "" && len(m.wrap(output.Printable(text))) > m.screen() {
+		return m, inEditor(s.ID, text)
+	}
+	m.mode, m.editID, m.field = editing, s.ID, editor{before: text}
+	return m, nil
 }
 
 func (m reviewModel) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
@@ -341,6 +394,10 @@ func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	case "esc":
 		m.mode, m.message = browsing, "nothing was done"
 	case "enter":
+		if m.mode == asking {
+			m.mode, m.busy, m.lists = browsing, true, m.lists+1
+			return m, m.cmds.comment(m.editID, m.field.String())
+		}
 		m.mode = browsing
 		m.asked.Reason = queue.TidyReason(m.field.String()) // a paste may have lines
 		return m.decide(m.asked)

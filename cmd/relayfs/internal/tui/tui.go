@@ -46,9 +46,10 @@ func Run(ctx context.Context, q queue.Queue, sel queue.Selector, in, out *os.Fil
 // Messages of the commands.
 type (
 	listMsg struct {
-		number int
-		list   []queue.Suggestion
-		err    error
+		number  int
+		list    []queue.Suggestion
+		threads []queue.Thread
+		err     error
 	}
 	outcomeMsg struct{ queue.Outcome }
 	changedMsg struct {
@@ -69,7 +70,11 @@ type commands struct {
 func (c commands) list(number int) tea.Cmd {
 	return func() tea.Msg {
 		list, err := c.q.List(c.ctx, true)
-		return listMsg{number, list, err}
+		if err != nil {
+			return listMsg{number: number, err: err}
+		}
+		threads, err := c.q.Threads(c.ctx)
+		return listMsg{number, list, threads, err}
 	}
 }
 
@@ -80,6 +85,13 @@ func (c commands) decide(r queue.DecideRequest) tea.Cmd {
 
 func (c commands) undo(batch string) tea.Cmd {
 	return func() tea.Msg { return outcomeOf(c.q.Undo(c.ctx, queue.UndoRequest{Batch: batch, By: c.by})) }
+}
+
+// comment asks for another version of a suggestion.
+func (c commands) comment(id, text string) tea.Cmd {
+	return func() tea.Msg {
+		return outcomeOf(c.q.Comment(c.ctx, queue.CommentRequest{Suggestion: id, Text: text, By: c.by}))
+	}
 }
 
 func outcomeOf(out queue.Outcome, err error) tea.Msg {

@@ -20,14 +20,32 @@ type fakeQueue struct {
 	decided []queue.DecideRequest
 	undone  []queue.UndoRequest
 	err     error
+
+	notes     map[string]queue.Note
+	threads   []queue.Thread
+	commented []queue.CommentRequest
 }
 
 func (q *fakeQueue) List(context.Context, bool) ([]queue.Suggestion, error) {
 	return slices.Clone(q.pending), nil
 }
 
-func (q *fakeQueue) Note(context.Context, string) (queue.Note, error) {
+func (q *fakeQueue) Note(_ context.Context, path string) (queue.Note, error) {
+	if n, ok := q.notes[path]; ok {
+		return n, nil
+	}
 	return queue.Note{}, errors.New("there are no notes here")
+}
+
+func (q *fakeQueue) Threads(context.Context) ([]queue.Thread, error) { return q.threads, nil }
+
+func (q *fakeQueue) Comment(_ context.Context, r queue.CommentRequest) (queue.Outcome, error) {
+	q.commented = append(q.commented, r)
+	return queue.Outcome{Batch: "batch comment", Verdict: model.Commented, Notes: 1}, q.err
+}
+
+func (q *fakeQueue) Resolve(context.Context, queue.ResolveRequest) (queue.Outcome, error) {
+	return queue.Outcome{Verdict: model.Resolved, Notes: 1}, q.err
 }
 
 func (q *fakeQueue) Decide(_ context.Context, r queue.DecideRequest) (queue.Outcome, error) {
@@ -54,6 +72,10 @@ func (q *fakeQueue) Undo(_ context.Context, r queue.UndoRequest) (queue.Outcome,
 }
 
 func (q *fakeQueue) Log(context.Context, int) ([]queue.LogEntry, error) { return nil, nil }
+
+func (q *fakeQueue) Since(context.Context, uint64) (queue.Delta, error) {
+	return queue.Delta{}, errors.New("the terminal reads whole lists")
+}
 
 func (q *fakeQueue) Changed(context.Context, uint64) (uint64, error) {
 	return 0, errors.New("the tests here announce changes themselves")
@@ -84,6 +106,12 @@ func (s *sitting) send(msg tea.Msg) {
 	}
 	switch msg := cmd().(type) {
 	case tea.QuitMsg, nil:
+	case tea.BatchMsg:
+		for _, cmd := range msg {
+			if msg := cmd(); msg != nil {
+				s.send(msg)
+			}
+		}
 	default:
 		s.send(msg)
 	}
@@ -333,7 +361,7 @@ func TestReviewView(t *testing.T) {
 		}
 	}
 	s.press("?")
-	if !strings.Contains(s.m.View(), "undo the last decision") {
+	if !strings.Contains(s.m.View(), "undo the last") {
 		t.Errorf("no help in\n%s", s.m.View())
 	}
 	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 20, Height: 6}, {Width: 1, Height: 1}} {
@@ -396,5 +424,87 @@ func TestEditor(t *testing.T) {
 		if got := e.before + "|" + e.after; got != c.want {
 			t.Errorf("%q %v: %q, want %q", c.start, c.keys, got, c.want)
 		}
+	}
+}
+
+// All hints fit on a small terminal, in every mode.
+func TestReviewFitsASmallTerminal(t *testing.T) {
+	for _, keys := range [][]string{{}, {"?"}, {"o"}, {"v"}, {"r"}, {"c"}, {"e"}, {"/"}} {
+		s := newSitting(t, cards()...)
+		s.q.notes = map[string]queue.Note{"N/a.md": {Text: "some {--tea--}{++coffee++} here\n"}}
+		s.send(tea.WindowSizeMsg{Width: 60, Height: 15})
+		s.press(keys...)
+		lines := strings.Split(s.m.View(), "\n")
+		if len(lines) > 15 {
+			t.Errorf("%v: %d lines\n%s", keys, len(lines), s.m.View())
+		}
+		whole := newSitting(t, cards()...)
+		whole.q.notes = s.q.notes
+		whole.send(tea.WindowSizeMsg{Width: 200, Height: 60})
+		whole.press(keys...)
+		for _, want := range strings.Split(whole.m.View(), "\n") {
+			if want = strings.TrimSpace(want); want != "" && !strings.Contains(s.m.View(), want) {
+				t.Errorf("%v: %q does not fit in\n%s", keys, want, s.m.View())
+			}
+		}
+	}
+}
+
+func TestReviewOverview(t *testing.T) {
+	s := newSitting(t, append(cards(), queue.Suggestion{ID: "p1", Path: "N/c.md", Kind: "rename", Old: "N/c.md", New: "N/d.md"})...)
+	s.q.threads = []queue.Thread{{ID: "t1", Path: "N/a.md", Line: 7, Remarks: []queue.Remark{{Text: "why?", Author: "ann"}}}}
+	s.send(s.m.cmds.list(s.m.lists)())
+	s.press("o")
+	for _, want := range []string{"N/a.md:7  ann: why?", ">    2  N/a.md", "1  N/b.md", "1  Renames, deletions, files"} {
+		if !strings.Contains(s.m.View(), want) {
+			t.Errorf("%q is missing in\n%s", want, s.m.View())
+		}
+	}
+	s.press("j", "enter")
+	s.at("b1")
+	s.press("o", "j", "j", "j", "enter")
+	s.at("p1")
+	s.press("o", "esc")
+	s.at("p1")
+}
+
+// A deletion shows what is lost, a rename the links that change, and the whole note is read at a key.
+func TestReviewShowsConsequences(t *testing.T) {
+	s := newSitting(t,
+		queue.Suggestion{ID: "a1", Path: "N/a.md", Line: 9, Kind: "replacement", Old: "[[c]]", New: "[[d]]", Proposal: "p1"},
+		queue.Suggestion{ID: "p1", Path: "N/c.md", Kind: "rename", Old: "N/c.md", New: "N/d.md"},
+		queue.Suggestion{ID: "p2", Path: "N/b.md", Kind: "delete", Old: "N/b.md"})
+	long := strings.Repeat("a line\n", 40)
+	s.q.notes = map[string]queue.Note{
+		"N/b.md": {Text: "lost words\n"},
+		"N/a.md": {Text: long + "see {--[[c]]--}{++[[d]]++}\n" + long + "the end\n", Suggestions: []queue.Suggestion{{ID: "a1", Places: []queue.Place{{Start: len(long) + 4, End: len(long) + 26}}}}},
+	}
+	s.press("v")
+	if view := s.m.View(); !strings.Contains(view, "see {--[[c]]--}{++[[d]]++}") {
+		t.Errorf("the change is not seen in the whole note\n%s", view)
+	}
+	s.press("pgdown", "pgdown", "pgdown", "pgdown")
+	if view := s.m.View(); !strings.Contains(view, "the end") {
+		t.Errorf("the end is out of reach\n%s", view)
+	}
+	s.press("esc", "j")
+	if view := s.m.View(); !strings.Contains(view, "N/a.md:9  {--[[c]]--}{++[[d]]++}") {
+		t.Errorf("no links in\n%s", view)
+	}
+	s.press("j")
+	if view := s.m.View(); !strings.Contains(view, "{--lost words") {
+		t.Errorf("nothing lost in\n%s", view)
+	}
+}
+
+func TestReviewAsks(t *testing.T) {
+	s := newSitting(t, cards()...)
+	s.press("c", "s", "h", "o", "r", "t", "enter")
+	if len(s.q.commented) != 1 || s.q.commented[0].Suggestion != "a1" || s.q.commented[0].Text != "short" || s.q.commented[0].By != "person" {
+		t.Errorf("asked for %+v", s.q.commented)
+	}
+	s.at("a1")
+	if !strings.Contains(s.m.View(), "it stays pending") {
+		t.Errorf("view\n%s", s.m.View())
 	}
 }

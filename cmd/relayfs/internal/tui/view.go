@@ -18,6 +18,13 @@ func (m reviewModel) View() string {
 		return "" // before the first WindowSizeMsg
 	}
 	head, foot := m.head(), m.foot()
+	if s := m.current(); s != nil && m.mode == reading {
+		lines, at := m.whole(s)
+		return head + "\n" + strings.Join(m.cut(lines, at+m.lines-m.height/3, max(1, m.height-2)), "\n") + "\n" + foot
+	}
+	if m.mode == skimming {
+		return head + "\n" + strings.Join(m.cut(m.wrap(m.overview()), m.lines-m.height/2, max(1, m.height-2)), "\n") + "\n" + foot
+	}
 	lines := m.window(m.wrap(m.body()), max(1, m.height-lipgloss.Height(head)-lipgloss.Height(foot)-1))
 	return head + "\n" + strings.Join(lines, "\n") + "\n" + foot
 }
@@ -36,6 +43,11 @@ func (m reviewModel) window(lines []string, room int) []string {
 	if s := m.current(); s != nil && m.mode != editing && m.scrolled.id == s.ID {
 		top += m.scrolled.by * m.screen()
 	}
+	return m.cut(lines, top, room)
+}
+
+// cut returns as many of the lines from top on as there is room for, and says where there are more.
+func (m reviewModel) cut(lines []string, top, room int) []string {
 	top = max(0, min(top, len(lines)-room))
 	below := len(lines) - top - room
 	lines = append([]string(nil), lines[top:min(top+room, len(lines))]...)
@@ -102,7 +114,7 @@ func (m reviewModel) body() string {
 	case s == nil:
 		return "\nNothing waits for review."
 	}
-	return "\n" + m.Diff(s)
+	return "\n" + m.Diff(s) + m.consequences(s)
 }
 
 func (m reviewModel) typed() string {
@@ -112,9 +124,15 @@ func (m reviewModel) typed() string {
 func (m reviewModel) foot() string {
 	switch m.mode {
 	case editing:
-		return m.SGR(render.Faint, m.fit("Ctrl-S puts this text in the note · Esc leaves the suggestion as it is"))
+		return m.SGR(render.Faint, m.fit("Ctrl-S puts this text in the note · Esc leaves all as it is"))
 	case filtering:
 		return m.fit("/" + m.typed())
+	case asking:
+		return m.fit("another version, please: " + m.typed())
+	case reading:
+		return m.SGR(render.Faint, m.fit("j/k and PgDn/PgUp move · any other key goes back"))
+	case skimming:
+		return m.SGR(render.Faint, m.fit("j/k move · Enter goes there · any other key goes back"))
 	case reasoning:
 		return m.fit(fmt.Sprintf("%s because: %s", queue.Imperative(m.asked.Verdict), m.typed()))
 	case confirming:
@@ -128,7 +146,7 @@ func (m reviewModel) foot() string {
 	if m.message != "" {
 		return m.fit(output.OneLine(m.message))
 	}
-	return m.SGR(render.Faint, m.fit("y accept · n reject · e edit · u undo · j/k next/previous · ? more · q quit"))
+	return m.SGR(render.Faint, m.fit("y/n accept/reject · e edit · u undo · j/k move · ? · q quit"))
 }
 
 // fit cuts text to one line of the screen.

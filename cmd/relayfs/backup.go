@@ -1,0 +1,190 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
+)
+
+// withKeeper calls do with what the running owner keeps, or with what is kept for sources that nobody serves.
+func (f *workspaceFlags) withKeeper(ctx context.Context, e *env, sources []string, do func(backup.Keeper) error) error {
+	c, err := f.search().Find(ctx, sources)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		return do(backup.Remote{Client: c})
+	}
+	return f.withSession(ctx, e, sources, func(s *ownership.Session) error { return do(s.Keeper()) })
+}
+
+// progress shows how far a command is, on a terminal.
+func progress(text string) {
+	if output.Stderr.TakesLines() {
+		output.Stderr.Show(output.OneLine(text), false)
+	}
+}
+
+// endProgress takes the line away.
+func endProgress() {
+	if output.Stderr.TakesLines() {
+		output.Stderr.Show("", false)
+	}
+}
+
+func newBackupCommand(e *env) *cobra.Command {
+	var f workspaceFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "backup DIR [SOURCE...]",
+		Short: "Copy what relayfs keeps beside the notes",
+		Long: `Backup makes the folder DIR, with what relayfs keeps for the vaults and for
+folders of servers: authors, sessions, suggestions, proposals, decisions, the
+history of the notes, what a server has yet to get, and its attachments. It can be
+made while relayfs runs, and holds nobody up. The files of a vault are not in it:
+back them up after it, as before. Nor is any token, key or login.`,
+		Example: "  relayfs backup ~/backups/relayfs-$(date +%F)",
+		Args:    usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			return f.withKeeper(cmd.Context(), e, args[1:], func(k backup.Keeper) error {
+				m, err := backup.Write(cmd.Context(), k, dir, version(), progress)
+				endProgress()
+				if err != nil {
+					return err
+				}
+				return show(e, asJSON, m, func(w io.Writer, m backup.Manifest) error {
+					for _, folder := range m.Folders {
+						output.Line(w, "%s  %s", folder.Name, folder.Place)
+					}
+					_, err := fmt.Fprintf(w, "%s in %s\n", backup.Size(m.Bytes), output.OneLine(dir))
+					return err
+				})
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	f.registerClient(cmd)
+	return cmd
+}
+
+func newRestoreCommand(e *env) *cobra.Command {
+	var f workspaceFlags
+	var asJSON bool
+	var o backup.Options
+	cmd := &cobra.Command{
+		Use:   "restore DIR [SOURCE...]",
+		Short: "Put back what 'relayfs backup' has copied",
+		Long: `Restore puts back what the backup in DIR has of the vaults and of folders of
+servers, or of those named: NAME=DIR is for a vault that is elsewhere now. Nobody
+may serve them meanwhile. It compares all files with their checksums first, and
+refuses to take the place of what changed later than the backup, but for --replace.
+What it replaces is set aside in the state folder. For each folder all of it
+is done or nothing, also when the machine stops.
+The files of a vault stay as they are: what people wrote there since the backup was
+made is taken over when relayfs starts.`,
+		Example: "  relayfs restore ~/backups/relayfs-2026-01-31\n  relayfs restore ~/backups/relayfs-2026-01-31 Notes=/mnt/disk/Notes",
+		Args:    usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			b, err := backup.Open(args[0], progress)
+			endProgress()
+			if err != nil {
+				return err
+			}
+			sources, err := source.Parse(b.Sources(args[1:]), f.folders, f.state)
+			if err != nil {
+				return err
+			}
+			if o.Base, err = source.StateDir(f.state); err != nil {
+				return err
+			}
+			list, err := b.Restore(sources, o)
+			if len(list) == 0 && err != nil {
+				return err
+			}
+			return cmp.Or(err, show(e, asJSON, list, printRestored))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.Replace, "replace", false, "also in the place of what changed later than the backup")
+	f.registerState(cmd)
+	return cmd
+}
+
+func printRestored(w io.Writer, list []backup.Restored) error {
+	for _, r := range list {
+		output.Line(w, "%s  %s, as of %s", r.Name, r.Place, r.Changed.Local().Format("2006-01-02 15:04:05"))
+		switch {
+		case r.Damaged != "":
+			output.Line(w, "  what was there before was damaged, and is in %s", r.Aside)
+		case r.Aside != "":
+			output.Line(w, "  what was there before is a backup in %s", r.Aside)
+		}
+	}
+	return nil
+}
+
+// compacted is what a compaction did for one folder.
+type compacted struct {
+	Name string `json:"name"`
+	store.Gain
+}
+
+func newCompactCommand(e *env) *cobra.Command {
+	var f workspaceFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "compact [SOURCE...]",
+		Short: "Make what relayfs keeps smaller",
+		Long: `Compact merges the changes of each document, takes what is older than --history
+of the mount out of the histories, and gives the freed space back to the disk. A
+running relayfs does the first two by itself, for notes that change. It can be done
+while relayfs runs. Without one running, nothing is taken out of the histories
+unless --history is given here or in the configuration.`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if f.keep, err = past.ParseRetention(f.history); err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			return f.withKeeper(ctx, e, args, func(k backup.Keeper) error {
+				folders, err := k.Kept(ctx)
+				if err != nil {
+					return err
+				}
+				list := []compacted{}
+				for _, folder := range folders {
+					gain, err := k.Compact(ctx, folder.Name, func(n, of int) { progress(fmt.Sprintf("%s: %d of %d documents", folder.Name, n, of)) })
+					endProgress()
+					if err != nil {
+						return err
+					}
+					list = append(list, compacted{folder.Name, gain})
+				}
+				return show(e, asJSON, list, func(w io.Writer, list []compacted) error {
+					for _, c := range list {
+						output.Line(w, "%s  %s, %s before", c.Name, backup.Size(c.After), backup.Size(c.Before))
+					}
+					return nil
+				})
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&f.history, "history", "0", "how long it is kept what the notes were, if no relayfs runs: 90d, 2w, or 0 for ever")
+	f.registerClient(cmd)
+	return cmd
+}

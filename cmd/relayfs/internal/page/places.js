@@ -1,0 +1,101 @@
+// What the page shows beside notes, in the form of a note: proposals, and what was decided.
+
+import { api } from "./api.js";
+import { button, element, plural } from "./draw.js";
+
+const historyLength = 300; // entries of the journal
+
+export const documentAt = (path, plain, have) =>
+	api(`/document?path=${encodeURIComponent(path)}${plain ? "&plain=1" : ""}${have ? "&have=" + have : ""}`);
+
+const drawnOf = new Map(); // what a proposal was drawn from -> its block
+
+// proposalBlocks are the proposals among all that is pending, each a block.
+export async function proposalBlocks(all) {
+	const links = new Map();
+	for (const s of all) if (s.proposal) links.set(s.proposal, [...(links.get(s.proposal) || []), s]);
+	return Promise.all(all.filter((s) => !s.line).map(async (s) => {
+		const key = JSON.stringify([s, links.get(s.id)]);
+		if (!drawnOf.has(key)) {
+			drawnOf.set(key, { key, nodes: [...proposal(s, links.get(s.id) || []), ...await lost(s), { t: "hr" }], groups: [[s.id]], suggestions: [s] });
+		}
+		return drawnOf.get(key);
+	}));
+}
+
+// lost is what a deletion takes away: the note, struck.
+async function lost(s) {
+	if (s.kind !== "delete" || s.dir || !s.path.endsWith(".md")) return [];
+	try {
+		const note = await documentAt(s.path);
+		const properties = (note.properties || []).map((p) => ({ t: "p", c: [{ x: `${p.key}: ${p.value}` }] }));
+		return [...properties, ...note.blocks.flatMap((b) => b.nodes || [])].map((n) => ({ ...n, k: "old", s: s.id }));
+	} catch (err) {
+		return [{ t: "p", c: [{ x: `What it holds could not be read: ${err.message}` }] }];
+	}
+}
+
+// proposal is what one would do, the contents of a file, and the links that are rewritten with it.
+function proposal(s, links) {
+	const [what, ...contents] = s.pieces || [];
+	const nodes = [{ t: "p", c: [{ t: "strong", c: [{ x: s.path }] }, { x: ": " + what.text.trim() }] }];
+	const canvas = s.kind === "file" && s.path.endsWith(".canvas");
+	if (canvas) nodes.push({ t: "canvas", c: [{ x: s.old }, { x: s.new }] });
+	if (contents.length) {
+		const text = { t: "pre", c: contents.map((p) => ({ x: p.text, k: p.kind === "kept" ? undefined : p.kind, s: s.id })) };
+		nodes.push(canvas ? { t: "folded", c: [text] } : text);
+	}
+	if (links.length) {
+		nodes.push({ t: "p", c: [{ x: "Links that change with it:" }] }, { t: "ul", c: links.map((x) => ({ t: "li", c: [
+			{ x: `${x.path}, line ${x.line}: ` }, { x: x.old, k: "old", s: s.id }, { x: " " }, { x: x.new, k: "new", s: s.id }] })) });
+	}
+	return nodes;
+}
+
+// batches are what was decided, the newest first. Entries of one batch are undone as one.
+export async function batches() {
+	const list = [], taken = new Set();
+	for (const entry of await api("/journal?limit=" + historyLength)) {
+		if (entry.undoes) taken.add(entry.undoes);
+		const last = list.at(-1);
+		if (last?.batch === entry.batch) last.entries.push(entry);
+		else list.push({ batch: entry.batch, entries: [entry] });
+	}
+	for (const b of list) b.taken = taken.has(b.batch);
+	return list;
+}
+
+// pastRow fills the row of a batch. takeBack undoes it.
+export function pastRow(e, { batch, entries, taken }, takeBack) {
+	const [first] = entries;
+	const who = first.lapsed ? "by no person" : first.by && "by " + first.by;
+	const what = { frontmatter: "properties changed", undone: "taken back", changed: "accepted as edited", resolved: "comments resolved" }[first.action] ?? first.action;
+	const text = element("div", { className: "text past" }, element("p", { className: "about" },
+		[what, who, new Date(first.time).toLocaleString(), first.reason && `because ${first.reason}`].filter(Boolean).join(" · ")));
+	for (const x of entries) text.append(element("p", { dir: "auto" }, element("strong", {}, x.path || "a note that is gone"), " ", ...pastPieces(x)));
+	const side = element("div", { className: "side" });
+	if (taken) side.append(element("p", { className: "about" }, "taken back"));
+	else if (first.action !== "undone") {
+		const where = entries.length > 1 ? plural(entries.length, "note") : first.path;
+		side.append(button("Take back", "", () => takeBack({ batch, what: `${what} in ${where}`, n: entries.reduce((n, x) => n + x.suggestions.length, 0) }), "", { ariaLabel: `Take back: ${what} in ${where}` }));
+	}
+	e.replaceChildren(text, side);
+}
+
+// pastPieces are what an entry of the journal did: of front matter, the lines that differ.
+function pastPieces(e) {
+	if (e.frontMatter) return sides(...linesThatDiffer(e.frontMatter.before, e.frontMatter.after));
+	return e.suggestions.flatMap((s) => {
+		if (s.kind === "delete") return ["deletion "];
+		if (s.kind === "rename") return ["rename ", ...sides("", s.new)];
+		return sides(s.old, s.instead ?? s.new);
+	});
+}
+
+const sides = (old, now) => [old && element("del", {}, old), now && element("ins", {}, now), " "].filter(Boolean);
+
+function linesThatDiffer(before, after) {
+	const lines = (text) => text.split(/\r?\n/).filter((l) => l && l !== "---");
+	const only = (a, b) => lines(a).filter((l) => !lines(b).includes(l)).join("\n");
+	return [only(before, after), only(after, before)];
+}

@@ -1,0 +1,26 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+)
+
+// Suggestions that belong together are drawn as one, with the heading and the comments of each; others by themselves.
+func TestDiffsInGroups(t *testing.T) {
+	pieces := []queue.Piece{{Kind: queue.KeptPiece, Text: "a "}, {Kind: queue.OldPiece, Text: "b"}, {Kind: queue.KeptPiece, Text: " c "}, {Kind: queue.NewPiece, Text: "d"}}
+	list := []queue.Suggestion{
+		{ID: "1", Path: "N/a.md", Line: 1, Kind: "deletion", Old: "b", Group: "1", Pieces: pieces},
+		{ID: "2", Path: "N/a.md", Line: 1, Kind: "addition", New: "d", Group: "1", Comments: []string{"why?"}},
+		{ID: "3", Path: "N/a.md", Line: 2, Kind: "addition", New: "e"},
+	}
+	var b strings.Builder
+	if err := Diffs(&b, list); err != nil {
+		t.Fatal(err)
+	}
+	want := "1  N/a.md:1  deletion\n2  N/a.md:1  addition\n    a {--b--} c {++d++}\n    comment: why?\n\n3  N/a.md:2  addition\n    {++e++}\n"
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}

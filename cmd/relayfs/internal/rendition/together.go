@@ -1,0 +1,76 @@
+package rendition
+
+import (
+	"context"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// SourceOf is what is drawn of a note. Its Comments are the threads with these numbers, which hang on no suggestion.
+func SourceOf(n *queue.Note, plain bool) (s Source, threads []int) {
+	type writer struct{ author, session string }
+	writers := make(map[string]writer, len(n.Suggestions))
+	s = Source{Text: n.Text, Plain: plain, Places: make(map[string][]diffwrap.Span, len(n.Suggestions))}
+	for i := range n.Suggestions {
+		x := &n.Suggestions[i]
+		writers[x.ID] = writer{x.Author, x.Session}
+		for _, at := range x.Places {
+			s.Places[x.ID] = append(s.Places[x.ID], diffwrap.Span{Start: at.Start, End: at.End})
+		}
+	}
+	for i, t := range n.Threads {
+		if t.Suggestion == "" {
+			s.Comments, threads = append(s.Comments, t.Start), append(threads, i)
+		}
+	}
+	s.Together = func(a, b string) bool { return writers[a] == writers[b] }
+	return s, threads
+}
+
+// Together says of the suggestions of a list which ones the page decides at once: each gets the ID of the first one of
+// its group in the list as Group, and that one the text of all of them as Pieces.
+func Together(ctx context.Context, q queue.Queue, list []queue.Suggestion) error {
+	places := make(map[string]map[string]*queue.Suggestion) // those of each note, by their IDs
+	for i := range list {
+		if s := &list[i]; !s.IsProposal() {
+			if places[s.Path] == nil {
+				places[s.Path] = make(map[string]*queue.Suggestion)
+			}
+			places[s.Path][s.ID] = s
+		}
+	}
+	for path, listed := range places {
+		if len(listed) < 2 {
+			continue
+		}
+		n, err := q.Note(ctx, path)
+		if err == nil { // else it has gone since it was listed, and each is shown by itself
+			join(&n, listed)
+		}
+	}
+	return ctx.Err()
+}
+
+// join does that for the suggestions that are listed of a note.
+func join(n *queue.Note, listed map[string]*queue.Suggestion) {
+	source, _ := SourceOf(n, false)
+	for _, b := range Of(source).Blocks {
+		for _, ids := range b.Groups {
+			var group []*queue.Suggestion
+			for _, id := range ids {
+				if s := listed[id]; s != nil {
+					group = append(group, s)
+				}
+			}
+			if len(group) < 2 {
+				continue
+			}
+			for _, s := range group {
+				s.Group = group[0].ID
+			}
+			first, last := group[0], group[len(group)-1]
+			group[0].Pieces = n.Between(first, last)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package tui
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+)
+
+// What a person looks at beside the suggestion: the whole note, what a proposal takes away, and the queue.
+
+// noteMsg is the note that a suggestion is in, or that a deletion is about.
+type noteMsg struct {
+	of   string // the suggestion
+	note queue.Note
+	err  error
+}
+
+func (c commands) note(s *queue.Suggestion) tea.Cmd {
+	id, path := s.ID, s.Path
+	return func() tea.Msg {
+		n, err := c.q.Note(c.ctx, path)
+		return noteMsg{id, n, err}
+	}
+}
+
+// hasText reports whether there is a note to be read of the suggestion: of a proposal only of a deletion.
+func hasText(s *queue.Suggestion) bool {
+	return !s.IsProposal() || s.Kind == string(model.ProposedDelete) && !s.Dir && strings.HasSuffix(s.Path, ".md")
+}
+
+// missing is the command that reads the note that is shown, or taken away, nil if it has been read.
+func (m reviewModel) missing() tea.Cmd {
+	s := m.current()
+	if s == nil || !hasText(s) || m.read.of == s.ID || !s.IsProposal() && m.mode != reading {
+		return nil
+	}
+	return m.cmds.note(s)
+}
+
+// consequences is what a proposal takes away, or the links that change with it.
+func (m reviewModel) consequences(s *queue.Suggestion) string {
+	var b strings.Builder
+	switch {
+	case !s.IsProposal():
+	case hasText(s) && m.read.of != s.ID:
+		b.WriteString("\nreading what is lost …\n")
+	case hasText(s) && m.read.err != nil:
+		fmt.Fprintf(&b, "\nWhat is lost could not be read: %s\n", output.OneLine(m.read.err.Error()))
+	case hasText(s):
+		b.WriteString("\nWhat is lost:\n\n" + m.Text([]queue.Piece{{Kind: queue.OldPiece, Text: m.read.note.Text}}))
+	default:
+		for i := range m.all {
+			if x := &m.all[i]; x.Proposal == s.ID {
+				if b.Len() == 0 {
+					b.WriteString("\nLinks that change with it:\n")
+				}
+				fmt.Fprintf(&b, "    %s  %s\n", output.OneLine(x.Place()), m.Text([]queue.Piece{{Kind: queue.OldPiece, Text: x.Old}, {Kind: queue.NewPiece, Text: x.New}}))
+			}
+		}
+	}
+	return b.String()
+}
+
+// whole is the note that the suggestion is in, and the line on which the suggestion begins.
+func (m reviewModel) whole(s *queue.Suggestion) (lines []string, at int) {
+	switch {
+	case m.read.of != s.ID:
+		return []string{"reading the note …"}, 0
+	case m.read.err != nil:
+		return m.wrap(output.OneLine(m.read.err.Error())), 0
+	}
+	before, rest := m.read.note.InPieces(s.ID)
+	return m.wrap(m.Text(append(before[:len(before):len(before)], rest...))), len(m.wrap(m.Text(before))) - 1
+}
+
+// readKey moves in the whole note.
+func (m reviewModel) readKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+	switch k.String() {
+	case "j", "down":
+		m.lines++
+	case "k", "up":
+		m.lines--
+	case "pgdown", "ctrl+f", " ":
+		m.lines += m.screen()
+	case "pgup", "ctrl+b":
+		m.lines -= m.screen()
+	default:
+		m.mode = browsing
+		return m, nil
+	}
+	s := m.current()
+	if s == nil {
+		m.mode = browsing
+		return m, nil
+	}
+	lines, at := m.whole(s)
+	m.lines = max(-at, min(m.lines, len(lines)-at)) // from where the suggestion is
+	return m, nil
+}
+
+// place is where something is pending: a note, or proposals.
+type place struct {
+	path  string // "" for the proposals
+	first int    // its first card
+	count int
+}
+
+// places are those of the cards, in their order.
+func (d *deck) places() []place {
+	var list []place
+	index := make(map[string]int)
+	for i := range d.cards {
+		path := d.cards[i].Path
+		if d.cards[i].IsProposal() {
+			path = ""
+		}
+		at, ok := index[path]
+		if !ok {
+			at = len(list)
+			index[path] = at
+			list = append(list, place{path: path, first: i})
+		}
+		list[at].count++
+	}
+	return list
+}
+
+// placeAt is the index of the place of the card that is shown.
+func (d *deck) placeAt(list []place) int {
+	at := 0
+	for i, p := range list {
+		if p.first <= d.at {
+			at = i
+		}
+	}
+	return at
+}
+
+// overview draws the queue, the place that Enter goes to marked.
+func (m reviewModel) overview() string {
+	var b strings.Builder
+	places := m.places()
+	at := min(m.lines, len(places)-1)
+	for i, p := range places {
+		mark, name := "  ", output.OneLine(p.path)
+		if i == at {
+			mark = "> "
+		}
+		if p.path == "" {
+			name = "Renames, deletions, files"
+		}
+		line := fmt.Sprintf("%s%4d  %s", mark, p.count, name)
+		if i == at {
+			line = m.SGR(render.Bold, line)
+		}
+		b.WriteString(line + "\n")
+	}
+	for i, t := range m.threads {
+		if i == 0 {
+			b.WriteString("\nComments in the text:\n")
+		}
+		b.WriteString("      " + output.OneLine(t.Place()) + "  " + t.Remarks[len(t.Remarks)-1].Said() + "\n")
+	}
+	return b.String()
+}
+
+func (m reviewModel) overviewKey(k tea.KeyMsg) tea.Model {
+	list := m.places()
+	switch k.String() {
+	case "j", "down":
+		m.lines++
+	case "k", "up":
+		m.lines--
+	case "pgdown", "ctrl+f":
+		m.lines += m.screen()
+	case "pgup", "ctrl+b":
+		m.lines -= m.screen()
+	case "enter":
+		m.mode = browsing
+		if len(list) > 0 {
+			m.deck.at = list[min(m.lines, len(list)-1)].first
+		}
+		return m
+	default:
+		m.mode = browsing
+		return m
+	}
+	m.lines = max(0, min(m.lines, len(list)+len(m.threads)-1)) // beyond the places it scrolls
+	return m
+}
+
+// editedMsg is the text that a person wrote in an editor instead of a suggestion's.
+type editedMsg struct {
+	id, text string
+	err      error
+}
+
+// errUnchanged says that a person left the editor without a change.
+var errUnchanged = errors.New("nothing was changed")
+
+// inEditor has a person change a text in the editor of $VISUAL or $EDITOR.
+func inEditor(id, text string) tea.Cmd {
+	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
+	f, err := os.CreateTemp("", "relayfs-*.md")
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return func() tea.Msg { return editedMsg{err: err} }
+	}
+	cmd := exec.Command(words[0], append(words[1:], f.Name())...)
+	return tea.ExecProcess(cmd, func(err error) tea.Msg {
+		defer os.Remove(f.Name())
+		if err != nil {
+			return editedMsg{err: fmt.Errorf("the editor %s: %w; $EDITOR names another one", words[0], err)}
+		}
+		data, err := os.ReadFile(f.Name())
+		now := string(data)
+		if !strings.HasSuffix(text, "\n") { // an editor ends the last line
+			now = strings.TrimSuffix(now, "\n")
+		}
+		if err == nil && now == text {
+			err = errUnchanged
+		}
+		return editedMsg{id, now, err}
+	})
+}

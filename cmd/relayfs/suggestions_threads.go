@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+)
+
+func newThreadsCommand(e *env) *cobra.Command {
+	var f queueFlags
+	var sel queue.Selector
+	cmd := &cobra.Command{
+		Use:   "threads [ID...] [SOURCE...]",
+		Short: "List the comments in notes",
+		Long: `Threads lists the comments that stand in notes, in the text and behind
+suggestions, of people and of agents. Comments that touch are one thread.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ids, sources := splitArgs(args, isID)
+			if err := sel.Check(ids); err != nil {
+				return err
+			}
+			return f.withQueue(cmd.Context(), e, sources, func(q queue.Queue) error {
+				list, err := chooseThreads(cmd.Context(), q, sel, ids)
+				if err != nil {
+					return err
+				}
+				return show(e, f.json, list, render.Threads)
+			})
+		},
+		ValidArgsFunction: completeThreads(&f, false),
+	}
+	cmd.Flags().StringVar(&sel.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
+	f.register(cmd)
+	return cmd
+}
+
+// chooseThreads lists the threads with ids that begin so or, without ids, in the notes that sel chooses.
+func chooseThreads(ctx context.Context, q queue.Queue, sel queue.Selector, ids []string) ([]queue.Thread, error) {
+	list, err := q.Threads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	named := make([]queue.Suggestion, len(list)) // which are chosen by the same rules
+	byID := make(map[string]queue.Thread, len(list))
+	for i, t := range list {
+		named[i], byID[t.ID] = queue.Suggestion{ID: t.ID, Path: t.Path}, t
+	}
+	chosen, err := sel.Choose(named, ids)
+	if err != nil {
+		return nil, clierr.WithHint(err, "'relayfs suggestions threads' lists them")
+	}
+	out := make([]queue.Thread, len(chosen))
+	for i, s := range chosen {
+		out[i] = byID[s.ID]
+	}
+	return out, nil
+}
+
+func newCommentCommand(e *env) *cobra.Command {
+	var f queueFlags
+	var r queue.CommentRequest
+	cmd := &cobra.Command{
+		Use:   "comment --text TEXT [ID] [SOURCE...]",
+		Short: "Comment on a suggestion or a note, or answer a thread",
+		Long: `Comment writes a comment behind the suggestion ID, which stays pending: so you
+ask its author for another version. With the ID of a thread it is the answer
+there; with --note and --quote it stands behind a passage of a note.`,
+		Example: "  relayfs suggestions comment 77d10bf735 --text 'Shorter, please'\n" +
+			"  relayfs suggestions comment --note Notes/Pond.md --quote 'two frogs' --text 'Who counted?'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			ids, sources := splitArgs(args, isID)
+			switch {
+			case r.Text == "":
+				return clierr.Usagef("say what the comment is: --text")
+			case len(ids) > 1 || len(ids) == 0 && (r.Path == "" || r.Quote == "") || len(ids) == 1 && r.Path+r.Quote != "":
+				return clierr.Usagef("give one id of a suggestion or a thread, or --note and --quote")
+			}
+			r.By = queue.Reviewer()
+			return f.withQueue(ctx, e, sources, func(q queue.Queue) error {
+				if len(ids) == 1 {
+					if err := aim(ctx, q, &r, ids[0]); err != nil {
+						return err
+					}
+				}
+				out, err := q.Comment(ctx, r)
+				if err != nil {
+					return err
+				}
+				return f.printTalk(e, out, "commented", f.given(cmd, sources))
+			})
+		},
+		ValidArgsFunction: completeThreads(&f, true),
+	}
+	cmd.Flags().StringVar(&r.Text, "text", "", "the comment, on one line")
+	cmd.Flags().StringVar(&r.Path, "note", "", "path of a note, as 'list' shows it")
+	cmd.Flags().StringVar(&r.Quote, "quote", "", "the passage, as it stands in the note; it occurs there once")
+	f.register(cmd)
+	return cmd
+}
+
+// aim finds out whether an id is that of a thread or of a suggestion.
+func aim(ctx context.Context, q queue.Queue, r *queue.CommentRequest, id string) error {
+	var none queue.Selector
+	threads, err := q.Threads(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range threads {
+		if strings.HasPrefix(t.ID, id) {
+			r.Thread = t.ID
+			return nil
+		}
+	}
+	list, err := q.List(ctx, false)
+	if err == nil {
+		list, err = none.Choose(list, []string{id})
+	}
+	if err != nil {
+		return err
+	}
+	if list[0].IsProposal() {
+		return clierr.Usagef("%s is a proposal, which stands in no text: reject it with --reason", id)
+	}
+	r.Suggestion = list[0].ID
+	return nil
+}
+
+func newResolveCommand(e *env) *cobra.Command {
+	var f queueFlags
+	cmd := &cobra.Command{
+		Use:   "resolve ID... [SOURCE...]",
+		Short: "Take threads of comments out of the text",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			ids, sources := splitArgs(args, isID)
+			if len(ids) == 0 {
+				return clierr.Usagef("name the threads: 'relayfs suggestions threads' lists them")
+			}
+			return f.withQueue(ctx, e, sources, func(q queue.Queue) error {
+				list, err := chooseThreads(ctx, q, queue.Selector{}, ids)
+				if err != nil {
+					return err
+				}
+				r := queue.ResolveRequest{By: queue.Reviewer()}
+				for _, t := range list {
+					r.Threads = append(r.Threads, t.ID)
+				}
+				out, err := q.Resolve(ctx, r)
+				if err != nil {
+					return err
+				}
+				return errors.Join(f.printTalk(e, out, output.Plural(len(list)-len(out.Missing), "thread")+" resolved", f.given(cmd, sources)), out.Err())
+			})
+		},
+		ValidArgsFunction: completeThreads(&f, false),
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (f *queueFlags) printTalk(e *env, out queue.Outcome, done string, where []string) error {
+	if f.json {
+		return output.JSON(e.stdout, out)
+	}
+	_, err := fmt.Fprintf(e.stdout, "%s in %s\n", done, output.Plural(out.Notes, "note"))
+	if out.Notes > 0 {
+		fmt.Fprintf(e.stderr, "take it back with: relayfs suggestions undo %s\n", shellWords(append([]string{out.Batch}, where...)))
+	}
+	return err
+}
+
+// completeThreads completes the ids of threads, and of suggestions if they may be commented on.
+func completeThreads(f *queueFlags, suggestions bool) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+		if suggestions {
+			out, _ = completeIDs(f)(cmd, args, prefix)
+		}
+		_, sources := splitArgs(args, isID)
+		c, err := f.search().Find(cmd.Context(), sources)
+		if err != nil || c == nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		list, err := queue.Remote{Client: c}.Threads(cmd.Context())
+		if err != nil {
+			return out, cobra.ShellCompDirectiveDefault
+		}
+		for _, t := range list {
+			if strings.HasPrefix(t.ID, prefix) {
+				out = append(out, cobra.CompletionWithDesc(t.ID, output.OneLine(t.Path+" "+t.Remarks[0].Said())))
+			}
+		}
+		return out, cobra.ShellCompDirectiveDefault
+	}
+}
