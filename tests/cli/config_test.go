@@ -93,10 +93,10 @@ func TestDoctorChecksTheConfiguration(t *testing.T) {
 		harness.WriteFile(t, file, text)
 		checkDoctor(t, s, nil, 1, append(want, "ok    state folder: ", "configuration: "+file)...)
 	}
-	harness.WriteFile(t, file, "mode = \"direct\"\nsources = [\""+vault+"\"]\n")
+	harness.WriteFile(t, file, "mode = \"direct\"\nsources = [\""+vault+"\"]\nmountpoint = \""+s.Mkdir(t, "mnt")+"\"\n")
 	checkDoctor(t, s, nil, 0, "ok    vault Vault: ")
 	s.Env = append(s.Env, "RELAYFS_MODEE=suggest", "RELAYFS_OF_ANOTHER_PROGRAM=1")
-	checkDoctor(t, s, []string{vault}, 1, "the variable RELAYFS_MODEE means nothing to relayfs", "mend: did you mean RELAYFS_MODE?")
+	checkDoctor(t, s, []string{vault}, 0, "warn  configuration: the variable RELAYFS_MODEE means nothing to relayfs", "mend: did you mean RELAYFS_MODE?")
 	if out := s.Run(t, "doctor"); strings.Contains(out.Stdout, "ANOTHER") {
 		t.Errorf("a variable that is like none of ours is warned of:\n%s", out.Stdout)
 	}
@@ -109,10 +109,23 @@ func TestDidYouMean(t *testing.T) {
 		"did you mean 'relayfs mount'?":            {"moutn"},
 		"did you mean 'relayfs suggestions list'?": {"suggestions", "lst"},
 		"did you mean --mode?":                     {"mount", "--moed", "direct", "a", "b"},
+		"did you mean 'relayfs completion bash'?":  {"completion", "bsh"},
+		"did you mean 'relayfs suggestions show'?": {"help", "suggestions", "shwo"},
 		"see 'relayfs --help'":                     {"nothing-like-it"},
+		`unknown command "nothing" of relayfs`:     {"help", "nothing"},
 	} {
 		if out := s.Run(t, args...); out.Code != 2 || !strings.Contains(out.Stderr, want) {
 			t.Errorf("%v: exit %d, %s, want %s", args, out.Code, out.Stderr, want)
+		}
+	}
+}
+
+// What is written neither like an id or a batch nor is a vault may have been meant to be each of them.
+func TestNeitherNameNorVault(t *testing.T) {
+	s := harness.NewSandbox(t)
+	for _, args := range [][]string{{"undo", "zz"}, {"show", "zz"}, {"accept", "12ab", "zz"}, {"threads", "zz"}, {"resolve", "12ab", "zz"}} {
+		if out := s.Run(t, append([]string{"suggestions"}, args...)...); out.Code != 1 || !strings.Contains(out.Stderr, `"zz" is no vault, and no id or batch either`) {
+			t.Errorf("%v: exit %d, %s", args, out.Code, out.Stderr)
 		}
 	}
 }
@@ -144,4 +157,42 @@ func TestConfigErrors(t *testing.T) {
 	if out := s.Run(t, "mount"); out.Code != 2 || !strings.Contains(out.Stderr, "relayfs init") {
 		t.Errorf("mount of nothing: exit %d, %q", out.Code, out.Stderr)
 	}
+}
+
+// Shells complete what the running relayfs has: paths folder by folder, authors, and mountpoints. Without one they complete files.
+func TestCompletion(t *testing.T) {
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": "text\n", "Projects/Plan.md": "text\n", "Projects/Odd\x1b[m.md": "text\n"})
+	complete := func(words ...string) []string {
+		t.Helper()
+		out := s.Run(t, append([]string{"__complete"}, words...)...)
+		lines := strings.Split(strings.TrimSpace(out.Stdout), "\n")
+		if out.Code != 0 || !strings.HasPrefix(lines[len(lines)-1], ":") {
+			t.Fatalf("%v: exit code %d, %q", words, out.Code, out.Stdout)
+		}
+		return lines[:len(lines)-1]
+	}
+	if got := complete("cat", ""); len(got) != 0 {
+		t.Errorf("without a mount: %q", got)
+	}
+	m := s.Mount(t, vault, "--author", "claude")
+	harness.WriteFile(t, m.Path("Projects/Plan.md"), "other\n")
+	for _, tt := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"cat", ""}, "Vault/"},
+		{[]string{"ls", "Vault/"}, "Vault/Projects/ Vault/note.md"},
+		{[]string{"edit", "Vault/Projects/"}, "Vault/Projects/Plan.md"},
+		{[]string{"grep", ""}, ""},
+		{[]string{"grep", "x", "Vault/n"}, "Vault/note.md"},
+		{[]string{"suggestions", "list", "--author", "c"}, "claude"},
+		{[]string{"suggestions", "accept", "--path", ""}, "Vault/Projects/Plan.md"},
+		{[]string{"unmount", m.Dir}, m.Dir},
+	} {
+		if got := strings.Join(complete(tt.words...), " "); got != tt.want {
+			t.Errorf("%v: got %q, want %q", tt.words, got, tt.want)
+		}
+	}
+	m.Stop(t)
 }

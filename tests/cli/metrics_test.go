@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -93,7 +94,7 @@ func TestMetrics(t *testing.T) {
 		t.Error("the version is not told")
 	}
 	checkDescribed(t, text)
-	for _, host := range []string{m.metrics, m.http, m.listen} {
+	for _, host := range []string{m.metrics, m.http, m.listen, reviewPage(t, s, m.Vault)} {
 		for _, path := range []string{"/healthz", "/readyz"} {
 			if status, body := get(t, "http://"+host+path); status != http.StatusOK || strings.TrimSpace(body) != `{"ok":true}` {
 				t.Errorf("%s%s: %d, %s", host, path, status, body)
@@ -103,11 +104,12 @@ func TestMetrics(t *testing.T) {
 	m.Stop(t)
 }
 
-// checkDescribed compares the names of a scrape of a vault with those in the manual, which also has
+// checkDescribed compares the names of a scrape of a vault with those in the manual and the alerting rules, which also has
 // the numbers of servers.
 func checkDescribed(t *testing.T, scrape string) {
 	t.Helper()
 	manual := harness.ReadFile(t, harness.Repo("docs", "operations.md"))
+	rules := harness.ReadFile(t, harness.Repo("packaging", "prometheus", "relayfs.rules.yml"))
 	served := make(map[string]bool)
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (relayfs_\w+) `).FindAllStringSubmatch(scrape, -1) {
 		served[m[1]] = true
@@ -115,14 +117,35 @@ func checkDescribed(t *testing.T, scrape string) {
 			t.Errorf("docs/operations.md does not name %s", m[1])
 		}
 	}
-	for _, name := range []string{"relayfs_server_connected", "relayfs_unacknowledged_documents", "relayfs_unfetched_notes"} {
+	for _, name := range []string{"relayfs_server_connected", "relayfs_unacknowledged_documents", "relayfs_unfetched_notes", "relayfs_queued_documents"} {
 		served[name] = true
 	}
-	for _, name := range regexp.MustCompile(`relayfs_\w+`).FindAllString(manual, -1) {
+	for _, name := range regexp.MustCompile(`relayfs_\w+`).FindAllString(manual+rules, -1) {
 		if name = regexp.MustCompile(`_(count|bucket)$`).ReplaceAllString(name, ""); !served[name] {
-			t.Errorf("docs/operations.md names %s, which is not served", name)
+			t.Errorf("docs/operations.md or the rules name %s, which is not served", name)
 		}
 	}
+}
+
+// reviewPage starts the review page, which ends with the test, and returns its host and port.
+func reviewPage(t *testing.T, s *harness.Sandbox, args ...string) string {
+	t.Helper()
+	cmd := s.Command(context.Background(), append([]string{"review", "--listen", "127.0.0.1:0"}, args...)...)
+	out := harness.NewLog()
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		_ = cmd.Wait() // it says "interrupted"
+	})
+	out.Says(t, "/#")
+	u, err := url.Parse(strings.TrimSpace(out.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Host
 }
 
 // On a full disk of the state folder nothing is ready, everything is alive, and the numbers say so.
@@ -130,6 +153,7 @@ func TestMetricsOnAFullDisk(t *testing.T) {
 	s := harness.NewSandbox(t)
 	disk := s.SmallDisk(t, "1m")
 	m := mountMeasured(t, s, s.Vault(t, "Vault", map[string]string{"note.md": "text\n"}), "--state", s.Path("disk", "state"))
+	page := reviewPage(t, s, m.Vault, "--state", s.Path("disk", "state"))
 	disk.Fill(t)
 	var err error
 	for size := 64 << 10; err == nil && size < 4<<20; size *= 2 { // until what the log has reserved is used up
@@ -139,7 +163,7 @@ func TestMetricsOnAFullDisk(t *testing.T) {
 		t.Fatalf("the save on the full disk: %v", err)
 	}
 	m.checkMetrics(t, `relayfs_problems{about="store",folder="Vault"} 1`, `relayfs_save_duration_seconds_count{outcome="failed"} 1`)
-	for _, host := range []string{m.metrics, m.http, m.listen} {
+	for _, host := range []string{m.metrics, m.http, m.listen, page} {
 		if status, body := get(t, "http://"+host+"/readyz"); status != http.StatusServiceUnavailable {
 			t.Errorf("%s/readyz: %d, %s", host, status, body)
 		}

@@ -103,8 +103,12 @@ func TestWhy(t *testing.T) {
 	if !strings.Contains(text, "of Vault/note.md by ") || !strings.Contains(text, ": invalid argument\n    write ") {
 		t.Errorf("why says\n%s", text)
 	}
+	for _, elsewhere := range []string{"/etc/passwd", s.Path("nowhere.md"), "Typo/note.md"} {
+		harness.CheckRefused(t, s.Run(t, "why", "--state", s.Path("state"), elsewhere), "is neither on a mount nor in a vault that relayfs serves")
+	}
 	m.Stop(t)
-	if out := s.Run(t, "why", vault); out.Code != 0 || !strings.Contains(out.Stderr, "nothing was refused since ") {
+	harness.CheckRefused(t, s.Run(t, "why", vault), "is neither on a mount nor in a vault that relayfs serves") // only the other one is
+	if out := s.Run(t, "why", other.Vault); out.Code != 0 || !strings.Contains(out.Stderr, "nothing was refused since ") {
 		t.Errorf("of the other mount: %+v", out)
 	}
 	other.Stop(t)

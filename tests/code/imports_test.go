@@ -66,6 +66,7 @@ var importRules = map[string]importRule{
 	"bridge/noteindex":           {[]string{"bridge/attribution", "bridge/model", "bridge/links", "bridge/frontmatter", "bridge/outline", "diffwrap"}, "what is computed from the text of every note"},
 	"bridge/activity":            {[]string{"bridge/model"}, "which operations are under way, and who hears of what they did; it knows none of them"},
 	"bridge/note":                {[]string{"bridge/activity", "bridge/attribution", "bridge/model", "bridge/planner", "bridge/textmerge", "bridge/ycrdt", "diffwrap"}, "one note; it knows its place, and no tree"},
+	"bridge/history":             {[]string{"bridge/model", "bridge/tree", "bridge/ycrdt"}, "what the notes were is a function of what a store kept; it changes nothing"},
 	"bridge/tree":                {[]string{"bridge/model", "bridge/note"}, "names in memory; it changes no source and no store"},
 	"bridge/proposal":            {[]string{"bridge/activity", "bridge/links", "bridge/model", "bridge/note", "bridge/tree"}, "changes of names that wait for a person; whether they have to wait is not asked here"},
 	"bridge/indexes":             {[]string{"bridge/activity", "bridge/attribution", "bridge/frontmatter", "bridge/links", "bridge/model", "bridge/noteindex", "bridge/tree", "diffwrap"}, "indexes follow the tree and change nothing"},
@@ -79,7 +80,7 @@ var importRules = map[string]importRule{
 	},
 	"bridge": {
 		[]string{
-			"bridge/activity", "bridge/indexes", "bridge/model", "bridge/names", "bridge/note", "bridge/noteindex", "bridge/proposal", "bridge/review", "bridge/tree",
+			"bridge/activity", "bridge/history", "bridge/indexes", "bridge/model", "bridge/names", "bridge/note", "bridge/noteindex", "bridge/proposal", "bridge/review", "bridge/tree",
 			"diffwrap", "golang.org/x/sync/...",
 		},
 		"the workspace puts its parts together; like them it imports no source and no store but their interfaces",
@@ -132,9 +133,11 @@ var importRules = map[string]importRule{
 	"bridge/remote/control":        {[]string{"bridge/token", "bridge/remote/transport"}, "a client of the service that makes tokens; it knows no document, and not where a login is kept"},
 	"bridge/remote/transport":      {[]string{"bridge/ysync", "bridge/token", "bridge/wake", "github.com/coder/websocket"}, "documents by their names at a server; it does not know what is in one, and keeps nothing"},
 	"bridge/remote/relaytest":      {[]string{"bridge/token", "bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"}, "a server for tests of its clients shares no code with ours"},
-	"bridge/semantic":              {[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/lexical", "bridge/outline", "bridge/terms", "bridge/wake", "gonum.org/v1/gonum/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
+	"bridge/semantic":              {[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/lexical", "bridge/outline", "bridge/semantic/internal/...", "bridge/terms", "bridge/wake", "gonum.org/v1/gonum/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
 	"bridge/lexical":               {[]string{"bridge/terms"}, "documents by their words; it does not know what a note is"},
 	"bridge/terms":                 {[]string{"bridge/outline", "github.com/blevesearch/snowballstem/...", "golang.org/x/text/unicode/norm"}, "the only place that knows stems; the terms of a text are a function of it"},
+	"bridge/bases":                 {[]string{"bridge/frontmatter", "bridge/moment", "bridge/outline"}, "what an expression says of a file is a function of both; it reads no file"},
+	"bridge/moment":                {nil, "a time in words is a function of it"},
 	"bridge/blobs":                 {nil, "files by their hashes; it knows no entry and no network"},
 	"bridge/folderdoc":             {[]string{"bridge/frontmatter", "bridge/ycrdt"}, "the data model of a folder is a function of its documents, one at a time"},
 	"bridge/canvasdoc":             {[]string{"bridge/textmerge", "bridge/ycrdt"}, "a canvas is a function of one document"},
@@ -165,9 +168,16 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/cursor":    {[]string{"bridge/model", "mcpserver/internal/answer"}, "where a list goes on; it knows nothing of what is listed"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"mcpserver/internal/session":   {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/passage"}, "what one client was shown; it opens no document"},
-	"mcpserver/internal/names":     {[]string{"bridge", "bridge/model", "mcpserver/internal/answer"}, "which document a model means"},
-	"mcpserver/internal/noteuri":   {[]string{"bridge/model", "mcpserver/internal/answer", "mcpserver/internal/passage"}, "addresses of notes; it knows no protocol"},
-	"mcpserver/internal/review":    {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/answer"}, "suggestions and comments in lines of text"},
+	"mcpserver/internal/happened":  {[]string{"bridge", "bridge/model"}, "what was changed, and by whom; it knows no session but by what it calls itself"},
+	"mcpserver/internal/settings":  {[]string{"bridge", "bridge/model", "bridge/moment", "mcpserver/internal/answer"}, "what a vault's configuration says of periodic notes and templates; it makes none"},
+	"mcpserver/internal/toolset/vault": {
+		[]string{"bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/happened", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/settings", "mcpserver/internal/tool"},
+		"a toolset knows neither the protocol nor the other toolsets",
+	},
+	"mcpserver/internal/question": {[]string{"bridge", "bridge/bases", "bridge/links", "bridge/model", "bridge/noteindex", "mcpserver/internal/answer"}, "which notes a condition or a base chooses; it opens none"},
+	"mcpserver/internal/names":    {[]string{"bridge", "bridge/model", "mcpserver/internal/answer"}, "which document a model means"},
+	"mcpserver/internal/noteuri":  {[]string{"bridge/model", "mcpserver/internal/answer", "mcpserver/internal/passage"}, "addresses of notes; it knows no protocol"},
+	"mcpserver/internal/review":   {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/answer"}, "suggestions and comments in lines of text"},
 	"mcpserver/internal/change": {
 		[]string{"bridge", "bridge/model", "mcpserver/internal/match", "bridge/outline", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/entity", "mcpserver/internal/passage", "mcpserver/internal/session"},
 		"every change of a client goes through it; it knows no tool",
@@ -178,17 +188,17 @@ var importRules = map[string]importRule{
 	},
 	"mcpserver/internal/tool": {
 		[]string{
-			"bridge", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/names", "mcpserver/internal/refusal",
+			"bridge", "bridge/model", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/happened", "mcpserver/internal/names", "mcpserver/internal/refusal",
 			"mcpserver/internal/schema", "mcpserver/internal/search", "mcpserver/internal/session",
 		},
 		"what a tool is, whatever protocol offers it",
 	},
 	"mcpserver/internal/toolset/claude": {
-		[]string{"bridge", "bridge/model", "bridge/outline", "bridge/noteindex", "bridge/links", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/glob", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "mcpserver/internal/trigram", "bridge/frontmatter", "bridge/semantic"},
+		[]string{"mcpserver/internal/names", "mcpserver/internal/question", "bridge", "bridge/model", "bridge/outline", "bridge/noteindex", "bridge/links", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/glob", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "mcpserver/internal/trigram", "bridge/frontmatter", "bridge/semantic"},
 		"the tools that Claude Code knows; no other toolset",
 	},
 	"mcpserver/internal/toolset/notes": {
-		[]string{"bridge", "bridge/model", "diffwrap", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/noteuri", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
+		[]string{"bridge/bases", "bridge/links", "mcpserver/internal/question", "mcpserver/internal/entity", "mcpserver/internal/trigram", "bridge", "bridge/model", "diffwrap", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/noteuri", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
 		"tools for notes and properties; no other toolset",
 	},
 	"mcpserver/internal/toolset/content": {
@@ -218,7 +228,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs": {
 		[]string{
-			"bridge", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/semantic", "diffwrap", "fusefs", "mcpserver",
+			"bridge", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/semantic", "bridge/store", "diffwrap", "fusefs", "mcpserver",
 			"cmd/relayfs/internal/...", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		},
 		"flags, wiring and exit codes; nobody imports it",
@@ -226,7 +236,7 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/clierr":  {nil, "an error of a command line knows nothing of the command"},
 	"cmd/relayfs/internal/output":  {[]string{"github.com/rivo/uniseg", "golang.org/x/term"}, "what is printed passes through here; it knows nothing of notes"},
 	"cmd/relayfs/internal/secret":  {[]string{"cmd/relayfs/internal/clierr"}, "a file that its user alone may read knows nothing of what it opens"},
-	"cmd/relayfs/internal/jsonapi": {[]string{"bridge", "bridge/owner", "cmd/relayfs/internal/clierr"}, "errors as statuses; it knows no path"},
+	"cmd/relayfs/internal/jsonapi": {[]string{"bridge", "bridge/model", "bridge/owner", "cmd/relayfs/internal/clierr"}, "errors as statuses; it knows no path"},
 	"cmd/relayfs/internal/system":  {[]string{"golang.org/x/sys/..."}, "what differs between operating systems; it knows nothing of notes"},
 	"cmd/relayfs/internal/listen":  {[]string{"cmd/relayfs/internal/clierr"}, "ports and servers on them; it knows no path"},
 	"cmd/relayfs/internal/daemon":  {[]string{"cmd/relayfs/internal/system"}, "a process in the background knows nothing of what it does there"},
@@ -242,15 +252,17 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/render": {[]string{"cmd/relayfs/internal/output", "cmd/relayfs/internal/queue"}, "suggestions as text"},
 	"cmd/relayfs/internal/rendition": {
-		[]string{"bridge/frontmatter", "bridge/outline", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
-		"a note as a person reads it is a function of its text; with bridge/outline the only place that knows goldmark",
+		[]string{"bridge/frontmatter", "bridge/outline", "cmd/relayfs/internal/queue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
+		"a note as a person reads it is a function of its text and of what waits in it; with bridge/outline the only place that knows goldmark",
 	},
+	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
+	"cmd/relayfs/internal/past":   {[]string{"bridge", "bridge/history", "bridge/model", "bridge/owner", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/output", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render"}, "histories of notes, here or through an owner, and the words for them"},
 	"cmd/relayfs/internal/access": {[]string{"bridge", "bridge/model", "bridge/owner", "cmd/relayfs/internal/jsonapi", "mcpserver"}, "reading and editing by paths, here or through an owner"},
 	"cmd/relayfs/internal/tui": {
-		[]string{"bridge/model", "cmd/relayfs/internal/output", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg"},
+		[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/output", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg"},
 		"the only place that takes the terminal over",
 	},
-	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/rendition", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace"},
+	"cmd/relayfs/internal/page": {[]string{"bridge/model", "bridge/yserve", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/rendition", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
 	"cmd/relayfs/internal/ports": {
 		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/owner", "bridge/yserve/host", "bridge/yserve", "bridge/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "mcpserver"},
 		"what is served on TCP ports; it knows no lock and no socket of an owner",
@@ -263,19 +275,26 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/ownership": {
 		[]string{
 			"bridge", "bridge/model", "bridge/owner", "bridge/problem", "bridge/remote", "bridge/remote/transport", "bridge/semantic", "bridge/store", "bridge/vault", "mcpserver",
-			"cmd/relayfs/internal/access", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/daemon", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/metrics", "cmd/relayfs/internal/output",
-			"cmd/relayfs/internal/ports", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/refusals", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "golang.org/x/sync/errgroup",
+			"cmd/relayfs/internal/access", "cmd/relayfs/internal/account", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/daemon", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/metrics", "cmd/relayfs/internal/output",
+			"cmd/relayfs/internal/past", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/refusals", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "golang.org/x/sync/errgroup",
 		},
 		"who serves a vault: it opens sources and stores, and answers on the owner's socket",
 	},
 	"cmd/relayfs/internal/mcpproxy": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
-	"cmd/relayfs/internal/status":   {[]string{"bridge", "bridge/model", "bridge/owner", "cmd/relayfs/internal/output", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/secret"}, "what is served, for people and scripts"},
+	"cmd/relayfs/internal/status":   {[]string{"bridge", "bridge/model", "bridge/owner", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/output", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/secret"}, "what is served, for people and scripts"},
 	"cmd/relayfs/internal/doctor": {
 		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system"},
 		"it looks at what a mount needs, and opens no workspace",
 	},
 	"cmd/relayfs/internal/service":   {[]string{"cmd/relayfs/internal/clierr"}, "systemd and launchd are told what to run; it knows nothing of mounts"},
 	"cmd/relayfs/internal/quietinit": {nil, "it must be initialised before everything that asks the terminal"},
+	"bridge/semantic/internal/english": {
+		[]string{"bridge/semantic/internal/rough"}, "vectors of English words; it does not know what a note is",
+	},
+	"bridge/semantic/internal/english/generate": {
+		[]string{"bridge/semantic/internal/english", "bridge/semantic/internal/rough", "gonum.org/v1/gonum/..."}, "it makes the file of the vectors",
+	},
+	"bridge/semantic/internal/rough": {nil, "vectors in few bits"},
 	"tests":                          {nil, "it says what the end-to-end tests have in common"},
 	// The end-to-end tests by subject; what they import is in test files.
 	"tests/cli":              {nil, "commands, configuration and machines on which something is missing"},

@@ -51,6 +51,8 @@ var changingCalls = []changingCall{
 	{"update", "patch.canvas", "patch_content", []any{"entity_type", "canvas", "path", "Vault/patch.canvas", "old_string", `,"edges":[]`, "new_string", ""}, []any{"get_content", "entity_type", "canvas", "path", "Vault/patch.canvas"}},
 	{"update", "replace.md", "replace_content", []any{"entity_type", "note", "path", "Vault/replace.md", "content", "Two lines.\n"}, []any{"get_content", "entity_type", "note", "path", "Vault/replace.md"}},
 	{"update", "replace.base", "replace_content", []any{"entity_type", "base", "path", "Vault/replace.base", "content", "a: 2\n"}, []any{"get_content", "entity_type", "base", "path", "Vault/replace.base"}},
+	{"create", "", "periodic_note", []any{"date", "2026-01-31"}, nil},
+	{"create", "", "create_from_template", []any{"template", "Vault/comment.md", "path", "Vault/sub/templated.md"}, nil},
 	{"create", "", "replace_content", []any{"entity_type", "note", "path", "Vault/sub/replaced.md", "content", "New.\n"}, nil},
 	{"create", "", "replace_content", []any{"entity_type", "canvas", "path", "Vault/new.canvas", "content", "{}"}, nil},
 }
@@ -74,7 +76,7 @@ func approveVault() map[string]string {
 // has none: a new tool has to be thought of.
 func TestMCPApprovalKnowsEveryTool(t *testing.T) {
 	s := harness.NewSandbox(t)
-	c := s.MCP(t, "--toolsets", "claude,notes,content", s.Vault(t, "Vault", approveVault()))
+	c := s.MCP(t, "--toolsets", allToolsets, s.Vault(t, "Vault", approveVault()))
 	var list struct {
 		Tools []struct {
 			Name        string
@@ -86,7 +88,7 @@ func TestMCPApprovalKnowsEveryTool(t *testing.T) {
 	}
 	readers := []string{
 		"read", "glob", "grep", "search", "get_links", "list_suggestions", "read_note", "read_metadata", "list_notes", "text_search",
-		"property_search", "semantic_search", "outline", "get_kiln_info", "search_content", "read_content_lines", "get_content",
+		"property_search", "semantic_search", "outline", "get_kiln_info", "changes", "get_url", "query", "find_links", "search_content", "read_content_lines", "get_content",
 	}
 	for _, tool := range list.Tools {
 		called := slices.ContainsFunc(changingCalls, func(c changingCall) bool { return c.tool == tool.Name })
@@ -144,7 +146,7 @@ func TestMCPApprovalOfEveryTool(t *testing.T) {
 			t.Run(mode+", "+tt.name, func(t *testing.T) {
 				s := harness.NewSandbox(t)
 				vault := s.Vault(t, "Vault", approveVault())
-				args := []string{"--mode", mode, "--structure", map[string]string{"suggest": "propose", "direct": "direct"}[mode], "--toolsets", "claude,notes,content"}
+				args := []string{"--mode", mode, "--structure", map[string]string{"suggest": "propose", "direct": "direct"}[mode], "--toolsets", allToolsets}
 				for _, a := range tt.approve {
 					args = append(args, "--approve", a)
 				}
@@ -221,7 +223,7 @@ func TestMCPApprovalConfirm(t *testing.T) {
 			t.Run(tt.name+" "+call.tool, func(t *testing.T) {
 				s := harness.NewSandbox(t)
 				vault := s.Vault(t, "Vault", approveVault())
-				c := s.MCPAnswering(t, tt.answer, "--mode", "direct", "--structure", "direct", "--toolsets", "claude,notes,content", "--approve", tt.approve, vault)
+				c := s.MCPAnswering(t, tt.answer, "--mode", "direct", "--structure", "direct", "--toolsets", allToolsets, "--approve", tt.approve, vault)
 				got := c.Call(t, call.tool, append(slices.Clone(call.args), "confirm", true)...)
 				_, there := vaultState(t, vault)[call.file]
 				if got.IsError == tt.deleted || there == tt.deleted {

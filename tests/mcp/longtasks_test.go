@@ -167,3 +167,47 @@ func TestMCPOpenTasksOfAllNotes(t *testing.T) {
 }
 
 var openTask = regexp.MustCompile(`(?m)^\s*[-*+] \[ \]`)
+
+// A term is fixed in the seven notes that are about a subject, which do not all have its word.
+func TestMCPTermFixedInNotesFoundByMeaning(t *testing.T) {
+	files := harness.GeneratedVault(200)
+	about := []string{
+		"The sluice lets the tide into the salt pan, where the brine dries.", "Rake the brine when the salt pan has dried in the sun.", "Salt crust forms on the pan; the brine below stays wet.", "Each pan gets its brine from the sluice at spring tide.",
+		"Carry the salt from the pan before rain thins the brine.", "The brine is strong enough when an egg swims in the pan.", "Clay keeps the brine in the pan through the summer.",
+	}
+	for i, line := range about {
+		files[fmt.Sprintf("Works/Step %d.md", i+1)] = fmt.Sprintf("# Step %d\n\n%s\n\nWe call it bryne here.\n", i+1, line)
+	}
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", files)
+	before := contents(t, vault)
+	c := &scripted{MCPClient: s.MCP(t, vault)}
+	found := c.must(t, "search", "query", "how is sea salt made in pans from brine", "limit", 12).Text
+	var paths []string
+	for i := range about {
+		p := fmt.Sprintf("Vault/Works/Step %d.md", i+1)
+		if !strings.Contains(found, p) {
+			t.Fatalf("search does not find %s: %s", p, found)
+		}
+		paths = append(paths, p)
+	}
+	c.must(t, "read", "file_paths", paths)
+	var edits []map[string]any
+	for _, p := range paths {
+		edits = append(edits, map[string]any{"file_path": p, "old_string": "bryne", "new_string": "brine"})
+	}
+	if got := c.must(t, "edit", "edits", edits).Text; !strings.HasPrefix(got, "7 of 7 done.") {
+		t.Errorf("edit: got %.300s, want 7 of 7 done", got)
+	}
+	c.atMost(t, 4)
+	waiting := s.Suggestions(t, vault)
+	if len(waiting) != 7 {
+		t.Errorf("got %d suggestions, want 7", len(waiting))
+	}
+	for i := range about {
+		if text := harness.ReadFile(t, fmt.Sprintf("%s/Works/Step %d.md", vault, i+1)); !strings.Contains(text, "{--bryne--}{++brine++}") {
+			t.Errorf("step %d is %q, want the term fixed as a suggestion", i+1, text)
+		}
+	}
+	undoAll(t, s, vault, before)
+}

@@ -96,7 +96,7 @@ func checkDriven(t *testing.T, got driven) {
 	if used = slices.Compact(used); len(got.Calls) != len(want) || !slices.Equal(used, got.Tools) {
 		t.Errorf("%d calls of %v; the tools are %v", len(got.Calls), used, got.Tools)
 	}
-	if got.Server != "relayfs" || len(got.Prompts) != 2 || !strings.Contains(got.Resource, "at seven") {
+	if got.Server != "relayfs" || len(got.Prompts) != 3 || !strings.Contains(got.Resource, "at seven") {
 		t.Errorf("server %q, prompts %v, resource %q", got.Server, got.Prompts, got.Resource)
 	}
 }

@@ -2,6 +2,7 @@ package packages
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -58,6 +59,73 @@ func TestVendorHash(t *testing.T) {
 	hash := strings.TrimSpace(out.Stdout)
 	if !strings.Contains(harness.ReadFile(t, harness.Repo("flake.nix")), `vendorHash = "`+hash+`";`) {
 		t.Errorf("go.mod has changed: write vendorHash = %q; into flake.nix", hash)
+	}
+}
+
+// The manifest of the bundle for Claude Desktop is one by the tool that packs it, in the version that packs it.
+func TestBundleManifest(t *testing.T) {
+	harness.RequireTools(t, "node")
+	tool := harness.Repo("tests", "packages", "node_modules", ".bin", "mcpb")
+	if _, err := os.Stat(tool); err != nil {
+		harness.Skip(t, "npm ci in tests/packages: %v", err)
+	}
+	manifest := harness.ReadFile(t, harness.Repo("packaging", "mcpb", "manifest.json"))
+	file := filepath.Join(t.TempDir(), "manifest.json")
+	for text, valid := range map[string]bool{manifest: true, strings.Replace(manifest, `"command"`, `"comand"`, 1): false} {
+		harness.WriteFile(t, file, text)
+		if out := harness.OutputIn(t, filepath.Dir(file), []string{tool, "validate", file}); (out.Code == 0) != valid {
+			t.Errorf("mcpb validate: exit code %d, want valid: %v\n%s%s\n%s", out.Code, valid, out.Stdout, out.Stderr, text)
+		}
+	}
+	var wanted struct{ Dependencies map[string]string }
+	if err := json.Unmarshal([]byte(harness.ReadFile(t, harness.Repo("tests", "packages", "package.json"))), &wanted); err != nil {
+		t.Fatal(err)
+	}
+	for name, version := range wanted.Dependencies {
+		if !strings.Contains(harness.ReadFile(t, harness.Repo("packaging", "mcpb", "bundle.sh")), name+"@"+version+" pack") {
+			t.Errorf("bundle.sh does not pack with %s@%s", name, version)
+		}
+	}
+}
+
+// The marketplace of Claude Code leads to the plugin, and that starts a command that there is. Claude Code itself is not here.
+func TestClaudePlugin(t *testing.T) {
+	var market struct {
+		Name    string
+		Owner   struct{ Name string }
+		Plugins []struct{ Name, Source string }
+	}
+	var plugin struct{ Name, Description string }
+	var servers struct {
+		Servers map[string]struct {
+			Command string
+			Args    []string
+		} `json:"mcpServers"`
+	}
+	read := func(v any, elem ...string) {
+		t.Helper()
+		d := json.NewDecoder(strings.NewReader(harness.ReadFile(t, harness.Repo(elem...))))
+		if err := d.Decode(v); err != nil {
+			t.Fatalf("%v: %v", elem, err)
+		}
+	}
+	read(&market, ".claude-plugin", "marketplace.json")
+	if market.Name == "" || market.Owner.Name == "" || len(market.Plugins) != 1 {
+		t.Fatalf("the marketplace is %+v", market)
+	}
+	dir := market.Plugins[0].Source
+	read(&plugin, dir, ".claude-plugin", "plugin.json")
+	read(&servers, dir, ".mcp.json")
+	if plugin.Name != market.Plugins[0].Name || plugin.Description == "" {
+		t.Errorf("the marketplace has %+v, and the plugin is %+v", market.Plugins[0], plugin)
+	}
+	for name, s := range servers.Servers {
+		if out := harness.OutputIn(t, t.TempDir(), append([]string{harness.Binary(t)}, append(s.Args, "--help")...)); s.Command != "relayfs" || out.Code != 0 {
+			t.Errorf("%s starts %s %v: exit code %d", name, s.Command, s.Args, out.Code)
+		}
+	}
+	if len(servers.Servers) != 1 {
+		t.Errorf("the plugin has the servers %v", servers.Servers)
 	}
 }
 

@@ -2,22 +2,29 @@
 // does what the lines on stdin say, one after the other:
 //
 //	press KEY       a key, as a person presses it
+//	keys TEXT       types TEXT key by key, wherever the focus is
 //	type TEXT       replaces what the focused field holds
+//	lose            takes the focus away, as a field does that goes
 //	click LABEL     the first button that begins with that label
 //	beside TEXT > LABEL        clicks that button beside the text that holds TEXT
 //	twice beside TEXT > LABEL  clicks it twice, as with a nervous finger
 //	focus TEXT      the first button beside the text that holds TEXT, as the Tab key does
 //	scroll END      to the "top" or "bottom" of the note, as a wheel does
+//	select TEXT     selects it where it stands in the note
 //	choose LABEL    whose suggestions are shown
 //	look W H SCHEME the size of the window, and whether it is "light" or "dark"
 //	wait TEXT       until the page shows TEXT
 //	tab N           goes on in the Nth tab, which is opened if there is none
 //	reload          loads the tab anew
 //	shot FILE       draws what is to be seen
+//	decide KEY N    presses the key N times, and measures how long it takes until the page shows what came of it
+//	axe             checks what is to be seen for people who cannot see it, with axe-core
+//	bytes           counts from here what the page is sent
+//	memory          measures the memory that is the tab's alone
 //
 // After each line it prints what the page shows, as one line of JSON.
 import { chromium } from "playwright-core";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -35,7 +42,7 @@ const context = await chromium.launchPersistentContext(profile, {
 context.setDefaultTimeout(patience);
 
 const errors = []; // scripts that failed, and what the page may not do
-const asked = []; // questions, each of which is answered with yes
+
 context.on("page", watch);
 context.pages().forEach(watch);
 const tabs = [context.pages()[0] ?? await context.newPage()];
@@ -45,16 +52,70 @@ function watch(tab) {
 	tab.on("pageerror", (err) => errors.push(err.message));
 	tab.on("console", (m) => m.text().includes("Content Security Policy") && errors.push(m.text()));
 	tab.on("request", (r) => !/^(data:|about:)/.test(r.url()) && !r.url().startsWith(new URL(address).origin) && errors.push(r.url()));
-	tab.on("dialog", (d) => {
-		asked.push(d.message());
-		d.accept().catch(() => {});
-	});
 }
+
+const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+let findings = []; // of axe, the last time
+
+async function check(tab) {
+	await tab.evaluate(axe);
+	const { violations } = await tab.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+	return violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.html.slice(0, 160) + " " + (n.any[0]?.message ?? "")).join("; ")}`);
+}
+
+const measured = { ready: 0, decided: [], bytes: 0, memory: 0 }; // ms, ms, bytes, MB
 
 // open is over when the list, or why there is none, is drawn.
 async function open(tab) {
 	await tab.goto(address);
-	await tab.waitForFunction(() => !document.getElementById("count").textContent.startsWith("reading"), undefined, { timeout: patience });
+	await drawn(tab);
+}
+
+async function drawn(tab) {
+	const ready = await tab.waitForFunction(() => !document.getElementById("count").textContent.startsWith("reading") && performance.now(), undefined, { timeout: patience });
+	measured.ready = await ready.jsonValue();
+}
+
+// decide presses a key, and returns the time until a frame has shown another count.
+async function decide(key) {
+	await page.evaluate((limit) => {
+		const count = document.getElementById("count");
+		const before = count.textContent;
+		window.decisionShown = new Promise((resolve, reject) => {
+			setTimeout(() => reject(new Error("the page shows no decision")), limit);
+			document.addEventListener("keydown", () => {
+				const pressed = performance.now();
+				const look = () => requestAnimationFrame(() => (count.textContent === before ? look() : requestAnimationFrame(() => resolve(performance.now() - pressed))));
+				look();
+			}, { capture: true, once: true });
+		});
+	}, patience);
+	await page.keyboard.press(key);
+	return page.evaluate(() => window.decisionShown);
+}
+
+// count adds up what the tab is sent from now on, as it comes over the wire.
+async function count(tab) {
+	measured.bytes = 0;
+	const cdp = await context.newCDPSession(tab);
+	await cdp.send("Network.enable");
+	cdp.on("Network.dataReceived", (ev) => { measured.bytes += ev.encodedDataLength; });
+}
+
+// memory is that of the renderer, after its garbage is collected, in MB. What it shares with others is not counted.
+async function memory(tab) {
+	await (await context.newCDPSession(tab)).send("HeapProfiler.collectGarbage");
+	const sizes = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid)).flatMap((pid) => {
+		try {
+			const line = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+			if (!line.includes("--type=renderer") || !line.includes(profile)) return [];
+			const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+			return [["Private_Clean", "Private_Dirty"].reduce((sum, k) => sum + Number(new RegExp(`${k}:\\s+(\\d+)`).exec(rollup)[1]), 0) / 1024];
+		} catch {
+			return [];
+		}
+	});
+	return Math.max(0, ...sizes);
 }
 
 function shown() {
@@ -71,11 +132,15 @@ function shown() {
 			count: document.getElementById("count").textContent,
 			message: document.getElementById("message").textContent,
 			places: all("button.place").map((e) => e.title),
+			question: document.getElementById("question").open ? document.getElementById("asked").textContent : "",
 			open: document.querySelector("button.place[aria-current]")?.title ?? "",
+			badge: document.querySelector(".badge")?.textContent ?? "",
 			suggestions: all(".card").map((e) => text(e.closest(".row").querySelector(".text"))),
+			who: all("#who option").map((e) => e.textContent),
+			gists: all(".side .gist").map((e) => e.textContent),
 			comments: all(".comment").map((e) => e.textContent),
 			buttons: all("button:not(.place)").map((e) => e.textContent),
-			active: all("main :is(script, a, img, iframe, object, video, audio, form, style, link)").length,
+			active: all("main .text :is(script, a, img, iframe, object, video, audio, form, style, link)").length,
 			focused: document.activeElement.tagName,
 			typed: document.activeElement.value ?? "",
 			card: card?.closest(".row").querySelector(".text").textContent ?? "",
@@ -100,12 +165,24 @@ function beside(where) {
 
 const commands = {
 	press: (key) => page.keyboard.press(key),
+	keys: (text) => page.keyboard.type(text, { delay: 40 }),
+	lose: () => page.evaluate(() => document.activeElement.blur()),
 	type: (text) => page.locator(":focus").fill(text),
 	click: (label) => page.getByRole("button", { name: new RegExp(`^${label}`) }).first().click(),
 	beside: (where) => beside(where).click(),
 	twice: (where) => beside(where.replace("beside ", "")).dblclick(),
 	focus: (text) => page.locator(".row").filter({ hasText: text }).locator(".card button").first().focus(),
 	scroll: (end) => page.evaluate((y) => document.getElementById("note").scrollTo(0, y), end === "top" ? 0 : 1e6),
+	select: (text) => page.evaluate((t) => {
+		const walk = document.createTreeWalker(document.getElementById("note"), NodeFilter.SHOW_TEXT);
+		for (let n; (n = walk.nextNode());) {
+			const at = n.data.indexOf(t);
+			if (at < 0 || !n.parentElement.closest(".text")) continue;
+			getSelection().setBaseAndExtent(n, at, n, at + t.length);
+			return;
+		}
+		throw new Error(`${t} is not in the note`);
+	}, text),
 	choose: (label) => page.locator("#who").selectOption({ label }),
 	look: async (how) => {
 		const [width, height, colorScheme] = how.split(" ");
@@ -123,9 +200,16 @@ const commands = {
 	},
 	async reload() {
 		await page.reload();
-		await page.waitForFunction(() => !document.getElementById("count").textContent.startsWith("reading"), undefined, { timeout: patience });
+		await drawn(page);
 	},
 	shot: (path) => page.screenshot({ path }),
+	async decide(how) {
+		const [key, n] = how.split(" ");
+		for (let i = 0; i < Number(n); i++) measured.decided.push(await decide(key));
+	},
+	axe: async () => { findings = await check(page); },
+	bytes: () => count(page),
+	memory: async () => { measured.memory = await memory(page); },
 };
 
 try {
@@ -135,7 +219,7 @@ try {
 		await commands[verb](rest).catch(async (err) => {
 			throw new Error(`${line}: ${err.message}\nthe page shows ${JSON.stringify(await shown())}`);
 		});
-		console.log(JSON.stringify({ ...await shown(), asked, errors }));
+		console.log(JSON.stringify({ ...await shown(), errors, findings, measured }));
 	}
 } finally {
 	await context.close();

@@ -3,6 +3,7 @@ package review
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -148,4 +149,35 @@ func TestReviewOutlivesItsOwner(t *testing.T) {
 			x.Wait(t)
 		})
 	}
+}
+
+// The review goes on when the mount is started again, and a text is changed in the editor of the environment.
+func TestReviewOutlivesTheMount(t *testing.T) {
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": "One {--two--}{++2++} three {--four--}{++4++}.\n"})
+	m := s.Mount(t, vault)
+	editor := s.Path("editor.sh")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho \"$(cat \"$1\")nd\" > \"$1\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := s.Command(t.Context(), "suggestions", "review", vault)
+	cmd.Env = append(cmd.Env, "EDITOR="+editor)
+	x := harness.StartTerminal(t, cmd)
+	x.Shows(t, "1 of 2")
+	x.Press(t, "v")
+	x.Shows(t, "any other key goes back")
+	x.Press(t, "v")
+	x.Shows(t, "q quit")
+	m.Stop(t)
+	x.Press(t, "n")
+	x.Shows(t, "start it again")
+	m = s.Mount(t, vault)
+	x.Press(t, "E")
+	x.Shows(t, "1 of 1")
+	harness.CheckText(t, "after a restart", harness.ReadFile(t, m.VaultPath("note.md")), "One 2nd three {--four--}{++4++}.\n")
+	x.Press(t, "cless\r")
+	x.Shows(t, "it stays pending")
+	harness.CheckText(t, "asked", harness.ReadFile(t, m.VaultPath("note.md")), "One 2nd three {--four--}{++4++}{>>less<<}.\n")
+	x.Press(t, "q")
+	x.Wait(t)
 }

@@ -205,3 +205,43 @@ func TestUndoInADeletedNote(t *testing.T) {
 	s.Decide(t, "undo", first.Batch, m.Vault)
 	harness.CheckText(t, "in the vault again", harness.ReadFile(t, m.VaultPath("n.md")), "a {--b--}{++X++} c {--d--}{++Y++}\n")
 }
+
+// What a person brings back after its deletion is the file that it was, with its time, and
+// nothing of it stays in the trash. Notes that have exchanged their names have them again.
+func TestUndoneNamesAreAsBefore(t *testing.T) {
+	s := harness.NewSandbox(t)
+	files := map[string]string{"A.md": "the first\n", "B.md": "the second\n", "Gone.md": "gone\n", "Index.md": "[[A]] and [[B]]\n"}
+	vault := s.Vault(t, "Vault", files)
+	gone := filepath.Join(vault, "Gone.md")
+	old := time.Date(2020, 2, 3, 4, 5, 6, 0, time.UTC)
+	if err := os.Chtimes(gone, old, old); err != nil {
+		t.Fatal(err)
+	}
+	m := s.Mount(t, vault)
+	for _, r := range [][2]string{{"A.md", "C.md"}, {"B.md", "A.md"}, {"C.md", "B.md"}} {
+		if err := os.Rename(m.Path(r[0]), m.Path(r[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(m.Path("Gone.md")); err != nil {
+		t.Fatal(err)
+	}
+	waits := harness.Gists(s.Suggestions(t, vault))
+	for _, verdict := range []string{"accept", "reject"} {
+		s.Decide(t, verdict, "--all", vault)
+		s.Decide(t, "undo", vault)
+		if got := harness.Gists(s.Suggestions(t, vault)); !slices.Equal(got, waits) {
+			t.Errorf("after %s and undo there waits %q, want %q", verdict, got, waits)
+		}
+		for _, name := range []string{"A.md", "B.md", "Gone.md"} {
+			harness.CheckText(t, name+" after "+verdict+" and undo", harness.ReadFile(t, filepath.Join(vault, name)), files[name])
+		}
+		harness.CheckText(t, "A.md on the mount", harness.ReadFile(t, m.Path("A.md")), files["B.md"])
+		if info, err := os.Stat(gone); err != nil || !info.ModTime().Equal(old) {
+			t.Errorf("Gone.md is of %v, %v, want %v", info, err, old)
+		}
+		if left, err := os.ReadDir(filepath.Join(vault, ".trash")); err == nil && len(left) > 0 {
+			t.Errorf("left in the trash is %v", left)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Go benchmarks of every package; the speed of the lens as multiples of other work in the same run, and of deciding on
-# thousands of suggestions beside that of the disk; then the measurements on a real mount under tests/bench.
+# thousands of suggestions beside that of the disk; the review page of thousands of suggestions; then the measurements
+# on a real mount under tests/bench.
 #
 #   BENCH      regular expression of benchmarks (default all)
 #   BENCHTIME  as go test -benchtime (default 1s)
@@ -10,5 +11,6 @@ cd "$(dirname "$0")/../.."
 go test -run '^$' -bench "${BENCH:-.}" -benchtime "${BENCHTIME:-1s}" -benchmem ./...
 go test -count 1 -run '^TestRatios$' -v ./diffwrap -diffwrap.ratios
 go test -count 1 -run '^TestDecideOnALargeVault$' -v ./tests/review
+go test -count 1 -run '^TestReviewPageOfALarge' -v ./tests/page
 go test -count 1 -run '^TestServerKeystroke$' -v ./tests/servers
 if [[ -x tests/bench/run.sh ]]; then tests/bench/run.sh; fi

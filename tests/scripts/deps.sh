@@ -29,6 +29,8 @@ missing=()
 for tool in "${tools[@]}"; do
 	command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
 done
+# A python3 of Debian makes no environments without this one.
+if [[ $what == test ]] && ! python3 -c 'import ensurepip' 2>/dev/null; then missing+=(python3-venv); fi
 # The race detector links against the C library.
 if [[ " ${missing[*]-} " == *" gcc "* ]]; then missing+=(libc6-dev); fi
 
@@ -65,6 +67,18 @@ build_ysweet() {
 	CARGO_PROFILE_RELEASE_OPT_LEVEL=0 cargo install y-sweet --version "$version" --locked --quiet --root "$root" >&2
 }
 
+# fetch_prometheus takes Prometheus and promtool out of Debian's package, which is not installed: it would start its service.
+fetch_prometheus() {
+	local work
+	[[ ! -x $root/bin/promtool ]] || return 0
+	say "Prometheus"
+	work=$(mktemp -d)
+	(cd "$work" && apt-get download -q prometheus >&2 && dpkg -x prometheus_*.deb .)
+	mkdir -p "$root/bin"
+	mv "$work/usr/bin/prometheus" "$work/usr/bin/promtool" "$root/bin"
+	rm -rf "$work"
+}
+
 # make_roots makes the bare Debian systems in which tests/packages installs the package, with fuse3 ready to be installed.
 make_roots() {
 	local suite dir=$root
@@ -82,12 +96,24 @@ make_roots() {
 	done
 }
 
+# A real model of embeddings, with its weights.
+make_embeddings() {
+	local dir=$root/embeddings version=0.4.0.post1
+	[[ ! -e $dir/wordllama-$version ]] || return 0
+	say "pip install wordllama"
+	rm -rf "$dir"
+	python3 -m venv "$dir" &&
+		"$dir/bin/pip" install --quiet --disable-pip-version-check "wordllama==$version" >&2 &&
+		touch "$dir/wordllama-$version"
+}
+
 if [[ $what == test ]]; then
 	build_ysweet & # beside npm, which waits for the network
 	ysweet=$!
 	make_roots &
 	roots=$!
-	for dir in tests/peer tests/critic tests/mcp-client tests/docs tests/docs-sets tests/frontmatter tests/render tests/yjs-clients tests/review-page tests/servers; do
+	fetch_prometheus || { say "Prometheus cannot be fetched: apt-get update, and run this again"; exit 1; }
+	for dir in tests/peer tests/critic tests/mcp-client tests/docs tests/docs-sets tests/frontmatter tests/packages tests/render tests/yjs-clients tests/review-page tests/review-api tests/servers; do
 		[[ -f $dir/package-lock.json ]] || continue
 		# npm writes node_modules/.package-lock.json last: newer than the lock file means installed.
 		[[ $dir/node_modules/.package-lock.json -nt $dir/package-lock.json ]] && continue
@@ -103,6 +129,7 @@ if [[ $what == test ]]; then
 	packaging/tools.sh
 	# It has the schema of server.json.
 	go mod download github.com/modelcontextprotocol/registry@v1.4.1
+	make_embeddings || { say "WordLlama cannot be installed"; exit 1; }
 	wait "$ysweet" || { say "y-sweet cannot be built"; exit 1; }
 	wait "$roots" || { say "the Debian systems cannot be made"; exit 1; }
 fi

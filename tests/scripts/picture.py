@@ -67,7 +67,7 @@ def run(command, shell, terminal):
     shell.stdin.write(f"{command.removesuffix('&')}{' & true' if waited else ''}{waited}\n[ $? = 0 ] || exit; printf '\\0'\n".encode())
     shell.stdin.flush()
     shown = ""
-    while not shown.endswith(END) or waited and "mounted" not in shown:
+    while END not in shown or waited and "mounted" not in shown:  # a mount may say so before or after
         if not select.select([terminal], [], [], 20)[0] or shell.poll() is not None:
             sys.exit(f"picture: {command} failed: {shown}")
         shown += os.read(terminal, 4096).decode()

@@ -5,6 +5,7 @@ package harness
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 )
 
@@ -25,6 +26,20 @@ func RequireTools(t *testing.T, names ...string) {
 			Skip(t, "%s is not installed", name)
 		}
 	}
+}
+
+// RequireCached returns the path of something that tests/scripts/deps.sh makes or fetches once.
+func RequireCached(t *testing.T, elem ...string) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(append([]string{cache, "relayfs-tests"}, elem...)...)
+	if _, err := os.Stat(path); err != nil {
+		Skip(t, "tests/scripts/deps.sh makes it: %v", err)
+	}
+	return path
 }
 
 // RequireFUSE skips where nobody can mount.
