@@ -2,13 +2,18 @@
 GO ?= go
 PREFIX ?= /usr/local
 
-.PHONY: build package demo test test-loaded lint fuzz interop picture marks tokens bench soak install clean help
+.PHONY: build package snapshot demo test test-loaded lint fuzz interop picture marks tokens bench soak install clean help
 
 build: ## build ./relayfs
 	$(GO) build -trimpath -o relayfs ./cmd/relayfs
 
 package: ## packages for Linux (deb, rpm, apk; amd64 and arm64) in dist/packages: ARCHS=amd64 for one processor
 	packaging/package.sh
+
+snapshot: ## everything that a release holds, by goreleaser, in dist/release and dist/packages; what it needs is fetched first, and the release made without a network
+	packaging/tools.sh nfpm cyclonedx-gomod goreleaser
+	$(GO) mod download
+	GOPROXY=off dist/tools/goreleaser release --snapshot --clean
 
 demo: ## install FUSE if it is missing, build, and show the main job on a copy of the sample vault
 	tests/scripts/deps.sh demo

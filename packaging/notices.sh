@@ -19,6 +19,13 @@ print() {
 echo "relayfs holds the Go standard library and the modules below, under these licences."
 echo
 print "Go standard library" "$(go env GOROOT)"
+cat <<'END'
+=== GloVe word vectors (bridge/semantic/internal/english)
+Jeffrey Pennington, Richard Socher and Christopher D. Manning: GloVe: Global Vectors for Word Representation, 2014.
+In the public domain by the Open Data Commons Public Domain Dedication and Licence 1.0:
+https://opendatacommons.org/licenses/pddl/1-0/
+
+END
 modules=$(for system in linux darwin windows; do
 	GOOS=$system CGO_ENABLED=0 go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{"\t"}}{{.Dir}}{{end}}{{end}}' ./cmd/relayfs
 done | sort -u)
