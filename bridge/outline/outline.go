@@ -133,7 +133,11 @@ func (s *scanner) blocks() {
 func (s *scanner) heading(n *ast.Heading) {
 	h := Heading{Level: n.Level}
 	if n.Lines().Len() > 0 {
-		h.Text = strings.TrimSpace(string(n.Lines().Value(s.src)))
+		lines := strings.Split(string(n.Lines().Value(s.src)), "\n") // underlined ones may have several
+		for i, line := range lines {
+			lines[i] = strings.TrimSpace(line)
+		}
+		h.Text = strings.TrimSpace(strings.Join(lines, " "))
 		h.Line = s.lineAt(n.Lines().At(0).Start)
 	}
 	s.o.Headings = append(s.o.Headings, h)

@@ -127,7 +127,9 @@ const servers = {
     const url = `http://127.0.0.1:${at}`
     await until(() => fetch(url + '/ready').then(answer => answer.ok, () => false))
     const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${keys.server_token ?? ''}` }
-    await fetch(url + '/doc/new', { method: 'POST', headers, body: '{"docId": "team"}' }) // the folder of all tests
+    if (!Number(port)) { // it is not the same server again
+      await fetch(url + '/doc/new', { method: 'POST', headers, body: '{"docId": "team"}' }) // the folder of all tests
+    }
     return `${at} ${keys.server_token ?? ''}`
   }
 }

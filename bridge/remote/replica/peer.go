@@ -14,19 +14,21 @@ import (
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// Peer keeps one document in step with the server over one link, in one goroutine.
+// Peer keeps one document in step with the server over one link at a time, in one goroutine.
 type Peer struct {
 	d      *Document
 	other  func(ysync.Frame)
 	wake   wake.Signal // the outbox has something
 	lagged atomic.Bool // the outbox was dropped
+	link   atomic.Pointer[transport.Link]
 
-	In  chan struct{} // closed when the document has what the server had
-	Out chan struct{} // closed when the server has acknowledged what the document had then
+	In    chan struct{} // closed when the document has what the server had
+	Out   chan struct{} // closed when the server has acknowledged what the document had then
+	Moved wake.Signal   // set when the peer has gone over to another link
 
 	// Only the goroutine of Run uses these.
-	link    *transport.Link
-	server  []byte // the server's last state vector, nil before the first
+	next    chan *transport.Link // what another link comes from, nil if none is wanted
+	server  []byte               // the server's last state vector, nil before the first
 	waiting []claim
 	stepped time.Time // when the open step 1 was sent, zero if there is none
 	due     bool      // something was sent since the last request for an acknowledgement
@@ -53,11 +55,11 @@ const ticks = 4
 
 // NewPeer returns the one peer of a document. other handles frames about other documents.
 func NewPeer(d *Document, other func(ysync.Frame)) *Peer {
-	return &Peer{d: d, other: other, wake: wake.New(), In: make(chan struct{}), Out: make(chan struct{})}
+	return &Peer{d: d, other: other, wake: wake.New(), In: make(chan struct{}), Out: make(chan struct{}), Moved: wake.New()}
 }
 
 // Send sends a frame. Call it after In.
-func (p *Peer) Send(frame []byte) { p.link.Send(frame) }
+func (p *Peer) Send(frame []byte) { p.link.Load().Send(frame) }
 
 // outboxLimit bounds the updates that wait to be sent one by one. Beyond it the peer sends
 // the difference to the server's state instead.
@@ -83,9 +85,25 @@ func (p *Peer) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer l.Close()
-	p.link = l
+	defer func() { p.link.Load().Close() }()
 	defer p.d.set.questions.ask(p, time.Time{})
+	if err := p.greet(l); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer p.discardNext()
+	defer cancel()
+	err = p.work(ctx)
+	if errors.Is(err, transport.ErrExpired) {
+		p.d.set.Server.Expired(p.d.Name)
+	}
+	return err
+}
+
+// greet makes l the link, and begins to compare the document with the server's.
+func (p *Peer) greet(l *transport.Link) error {
+	p.link.Store(l)
+	p.server, p.waiting, p.stepped, p.due, p.echoes, p.echoed = nil, nil, time.Time{}, false, 0, false
 	if l.ReadOnly() {
 		p.d.set.Access.refuse("the token is for reading only")
 	} else {
@@ -94,14 +112,39 @@ func (p *Peer) Run(ctx context.Context) error {
 	if l.Acks == transport.AckEcho {
 		p.requestEcho() // whether the server has echoes is known before the first step 2
 	}
-	if err := p.step1(); err != nil {
-		return err
-	}
-	err = p.work(ctx)
-	if errors.Is(err, transport.ErrExpired) {
-		p.d.set.Server.Expired(p.d.Name)
-	}
+	return p.step1()
+}
+
+// openNext opens another link to take the place of a doubtful one.
+func (p *Peer) openNext(ctx context.Context) {
+	next := make(chan *transport.Link, 1)
+	p.next = next
+	go func() {
+		defer close(next)
+		if l, err := p.d.set.Server.Open(ctx, p.d.Name); err == nil {
+			next <- l
+		}
+	}()
+}
+
+// move goes over to another link. What the server of the old one had is here, so that the new
+// one gets it; the new one is not doubtful, because the document was loaded when it came.
+func (p *Peer) move(l *transport.Link) error {
+	p.link.Load().Close()
+	l.Doubtful = false
+	err := p.greet(l)
+	p.Moved.Set()
 	return err
+}
+
+// discardNext closes the link that came too late.
+func (p *Peer) discardNext() {
+	if p.next == nil {
+		return
+	}
+	for l := range p.next {
+		l.Close()
+	}
 }
 
 func (p *Peer) work(ctx context.Context) error {
@@ -113,10 +156,15 @@ func (p *Peer) work(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-p.link.Done():
-			return p.link.Err()
-		case f := <-p.link.Frames():
+		case <-p.link.Load().Done():
+			return p.link.Load().Err()
+		case f := <-p.link.Load().Frames():
 			err = p.handle(f)
+		case l, ok := <-p.next:
+			p.next = nil
+			if ok {
+				n, err = 1, p.move(l) // it has the whole time for its first answers
+			}
 		case <-p.wake:
 			err = p.flush()
 		case <-tick.C:
@@ -125,6 +173,9 @@ func (p *Peer) work(ctx context.Context) error {
 			}
 			if n++; n%ticks == 0 {
 				err = p.resync()
+				if p.link.Load().Doubtful && p.next == nil {
+					p.openNext(ctx)
+				}
 			}
 		}
 		if err != nil {
@@ -141,7 +192,7 @@ func (p *Peer) unanswered() bool {
 	if !p.stepped.IsZero() && time.Since(p.silentSince(p.stepped)) > limit {
 		return true
 	}
-	if len(p.waiting) == 0 || p.link.Acks != transport.AckStatus && p.waiting[0].echo == 0 {
+	if len(p.waiting) == 0 || p.link.Load().Acks != transport.AckStatus && p.waiting[0].echo == 0 {
 		return false // there is no other question than step 1
 	}
 	return time.Since(p.waiting[0].asked) > limit
@@ -157,7 +208,7 @@ func (p *Peer) asked() time.Time {
 
 // silentSince returns since when nothing has come from the server to which a question was sent.
 func (p *Peer) silentSince(asked time.Time) time.Time {
-	if heard := p.link.Heard(); heard.After(asked) {
+	if heard := p.link.Load().Heard(); heard.After(asked) {
 		return heard
 	}
 	return asked
@@ -179,14 +230,14 @@ func (p *Peer) step1() error {
 	if err != nil {
 		return err
 	}
-	if p.link.Acks != transport.AckStatus {
+	if p.link.Load().Acks != transport.AckStatus {
 		p.expect(claim{seq: p.sent, valid: p.server != nil})
 		p.due = false
 	}
 	if p.stepped.IsZero() {
 		p.stepped = time.Now()
 	}
-	p.link.Send(ysync.AppendStep1(nil, sv))
+	p.link.Load().Send(ysync.AppendStep1(nil, sv))
 	return nil
 }
 
@@ -231,7 +282,7 @@ func (p *Peer) handleSync(f ysync.Frame) error {
 			return err
 		}
 		closeOnce(p.In)
-		if p.link.Acks != transport.AckStatus {
+		if p.link.Load().Acks != transport.AckStatus {
 			return p.answered(0, true)
 		}
 		return nil
@@ -282,8 +333,8 @@ func (p *Peer) flush() error {
 
 func (p *Peer) write(frame []byte, seq uint64) {
 	p.sent, p.due = max(p.sent, seq), true
-	p.link.Send(frame)
-	if p.link.Acks == transport.AckStatus {
+	p.link.Load().Send(frame)
+	if p.link.Load().Acks == transport.AckStatus {
 		p.expect(claim{seq: p.sent, valid: true})
 		p.due = false
 	}
@@ -306,7 +357,7 @@ func (p *Peer) request() error {
 // requestEcho requests an echo, and returns its number.
 func (p *Peer) requestEcho() uint64 {
 	p.echoes++
-	p.link.Send(ysync.AppendEcho(nil, binary.AppendUvarint(nil, p.echoes)))
+	p.link.Load().Send(ysync.AppendEcho(nil, binary.AppendUvarint(nil, p.echoes)))
 	return p.echoes
 }
 

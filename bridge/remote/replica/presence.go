@@ -57,7 +57,7 @@ func (p *presence) moved(id model.DocID, clock uint64) {
 // announce sends the state of the note, if there is one.
 func (p *presence) announce(to *Peer) {
 	if a := p.of(to); a != nil {
-		to.link.Send(ysync.AppendAwareness(nil, a.Encode(p.client)))
+		to.Send(ysync.AppendAwareness(nil, a.Encode(p.client)))
 	}
 }
 

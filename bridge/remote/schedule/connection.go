@@ -81,9 +81,13 @@ func (y *Scheduler) followFolder(ctx context.Context) error {
 	wg.Go(func() {
 		select {
 		case <-p.In:
-			y.connected()
-			r.start()
 		case <-ctx.Done():
+			return
+		}
+		y.connected()
+		r.start()
+		for range p.Moved.Until(ctx) {
+			r.start()
 		}
 	})
 	err := p.Run(ctx)

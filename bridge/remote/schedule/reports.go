@@ -25,11 +25,15 @@ type reports struct {
 	page  []string   // names of the documents in the open query
 }
 
-// start requests events, and the snapshots of all notes. Servers without them do not answer.
+// start requests events, and the snapshots of all notes, on a new link. Servers without them do
+// not answer.
 func (x *reports) start() {
 	if !x.y.set.Server.Reports() {
 		return
 	}
+	x.mu.Lock()
+	x.page = nil // what the link before was asked
+	x.mu.Unlock()
 	x.p.Send(ysync.AppendSubscribe(nil, ysync.DocumentUpdated))
 	x.compare()
 }

@@ -23,7 +23,11 @@ const (
 
 // Link carries the frames of one document.
 type Link struct {
-	Acks     AckStyle // of the server
+	Acks AckStyle // of the server
+	// Doubtful: the server may answer from a copy of the document that other links do not reach.
+	// y-sweet 0.9.1 loads a document once for each link that comes before it is loaded, keeps the
+	// last copy, and leaves the other links with theirs.
+	Doubtful bool
 	sock     *socket
 	name     []byte // in front of each frame on a shared socket; else nil
 	in       chan ysync.Frame

@@ -86,7 +86,9 @@ func (t *ysweet) dial(ctx context.Context, tok token.ClientToken) (*Link, error)
 	case err != nil:
 		return nil, t.explained(err, tok.Token)
 	}
-	return newLink(s, AckEcho, reads && tok.Token != ""), nil
+	l := newLink(s, AckEcho, reads && tok.Token != "")
+	l.Doubtful = !t.guard.relayfs.Load()
+	return l, nil
 }
 
 var errNotFound = fmt.Errorf("%w (%w)", ErrNoDocument, status(http.StatusNotFound))
