@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -45,7 +44,9 @@ type Note struct {
 
 	share atomic.Pointer[share] // nil while nobody has it open as a live document; see share.go
 
-	mu sync.Mutex // one writer at a time, also across disk; protects the following
+	// writing holds a value while a writer is at work, one at a time, also across disk. It protects
+	// the following. A channel, not a Mutex: package synctest does not see who waits for a Mutex.
+	writing chan struct{}
 	document
 	writeBehind
 
@@ -61,12 +62,12 @@ type Locked Note
 
 // Lock waits for the writer that is at work.
 func (n *Note) Lock() *Locked {
-	n.mu.Lock()
+	n.writing <- struct{}{}
 	return (*Locked)(n)
 }
 
 // Unlock lets the next writer go on.
-func (n *Locked) Unlock() { n.mu.Unlock() }
+func (n *Locked) Unlock() { <-n.writing }
 
 // Version returns the published version, reading the note if need be. Errors:
 // model.ErrOffline, fs.ErrNotExist, fs.ErrPermission.

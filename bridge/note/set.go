@@ -75,7 +75,7 @@ func NewSet(o Options, act *activity.Activity) *Set {
 
 // New makes the note of a node, whose file is in source and whose document is in store.
 func (s *Set) New(node Node, source model.Source, store model.Store) *Note {
-	return &Note{set: s, node: node, source: source, document: document{store: store}}
+	return &Note{set: s, node: node, source: source, writing: make(chan struct{}, 1), document: document{store: store}}
 }
 
 // cache bounds the memory of loaded notes. What is beyond the budget is dropped,
@@ -140,11 +140,13 @@ func (c *cache) forget(n *Note) {
 // it drops is in the file and the store. A version that somebody holds as a
 // base keeps the identities of its characters.
 func (n *Note) evict() bool {
-	if !n.mu.TryLock() {
+	select {
+	case n.writing <- struct{}{}:
+	default:
 		return false
 	}
-	defer n.mu.Unlock()
 	l := (*Locked)(n)
+	defer l.Unlock()
 	if l.isShared() {
 		return false
 	}
