@@ -210,3 +210,34 @@ func checkDoctor(t *testing.T, s *harness.Sandbox, args []string, code int, text
 		}
 	}
 }
+
+// The state folder and backups lie outside of what people see of a vault.
+func TestNothingOfOursInTheVault(t *testing.T) {
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Note.md": "note\n"})
+	if err := os.Symlink(vault, s.Path("link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"suggestions", "list", vault, "--state", filepath.Join(vault, "state")},
+		{"suggestions", "list", vault, "--state", vault},
+		{"suggestions", "list", vault, "--state", s.Path("link", "a", "state")},
+		{"backup", filepath.Join(vault, "backup"), vault},
+		{"backup", s.Path("link", "a", "backup"), vault},
+	} {
+		if out := s.Run(t, args...); out.Code == 0 || !strings.Contains(out.Stderr, "lies in vault") || !strings.Contains(out.Stderr, "outside of the vault") {
+			t.Errorf("%v: %+v", args, out)
+		}
+	}
+	if found, err := os.ReadDir(vault); err != nil || len(found) != 1 {
+		t.Errorf("the vault has %v, %v", found, err)
+	}
+	for _, args := range [][]string{
+		{"suggestions", "list", vault, "--state", filepath.Join(vault, ".hidden", "state")},
+		{"backup", s.Path("backup"), vault},
+	} {
+		if out := s.Run(t, args...); out.Code != 0 {
+			t.Errorf("%v: %+v", args, out)
+		}
+	}
+}

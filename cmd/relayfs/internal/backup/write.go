@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
 const (
@@ -44,6 +45,15 @@ func Write(ctx context.Context, k Keeper, dir, version string, report func(strin
 	if _, err := os.Lstat(dir); err == nil {
 		return m, clierr.WithHint(fmt.Errorf("%q is there already", dir), "name a folder that is not there yet; a backup is never written over another one")
 	}
+	m = Manifest{Format: format, Version: version, Made: time.Now().UTC().Truncate(time.Second)}
+	if m.Folders, err = k.Kept(ctx); err != nil {
+		return m, err
+	}
+	for _, f := range m.Folders {
+		if vault, err := source.ParseVault(f.Source); err == nil && vault.Shows(dir) {
+			return m, clierr.WithHint(fmt.Errorf("%q lies in %s: the backup would be served and synchronised with the notes", dir, f.Place), "name a folder outside of the vault")
+		}
+	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return m, err
 	}
@@ -52,10 +62,7 @@ func Write(ctx context.Context, k Keeper, dir, version string, report func(strin
 		return m, err
 	}
 	w := &writer{ctx: ctx, dir: partial, report: report}
-	m = Manifest{Format: format, Version: version, Made: time.Now().UTC().Truncate(time.Second)}
-	if m.Folders, err = k.Kept(ctx); err == nil {
-		err = w.folders(k, m.Folders)
-	}
+	err = w.folders(k, m.Folders)
 	if m.Bytes = w.bytes; err == nil {
 		err = w.finish(&m)
 	}

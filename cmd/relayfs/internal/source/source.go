@@ -87,6 +87,14 @@ func Parse(args, folders []string, state string) ([]Source, error) {
 			}
 		}
 	}
+	if base, err := StateDir(state); err == nil {
+		for _, s := range sources {
+			if s.Shows(base) {
+				return nil, clierr.WithHint(fmt.Errorf("the state folder %q lies in %s: it would be served and synchronised with the notes", base, s.Place()),
+					"name a folder outside of the vault with --state or XDG_STATE_HOME")
+			}
+		}
+	}
 	if len(folders) > 0 && !slices.ContainsFunc(args, serverScheme.MatchString) {
 		return nil, clierr.Usagef("--folder %s names a folder of a server, but no SOURCE is the address of one", folders[0])
 	}
@@ -99,6 +107,28 @@ func (s Source) Place() string {
 		return fmt.Sprintf("folder %q of %s", s.Server.Folder, s.Server.Address)
 	}
 	return fmt.Sprintf("vault %q", s.Dir)
+}
+
+// Shows reports whether a path lies in the vault, in a folder that people see there.
+func (s Source) Shows(path string) bool {
+	if s.Server != nil {
+		return false
+	}
+	within, err := filepath.Rel(s.Dir, resolved(path))
+	parts := strings.Split(within, string(filepath.Separator))
+	return err == nil && !slices.ContainsFunc(parts, func(name string) bool { return name != "." && strings.HasPrefix(name, ".") })
+}
+
+// resolved returns an absolute path without symbolic links in the part of it that there is.
+func resolved(path string) string {
+	for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if filepath.Dir(at) == at {
+			return path
+		}
+	}
 }
 
 // parseServer parses the address of a server. Its folders are those given, or the one after a '#'.
