@@ -23,6 +23,7 @@ func hintFor(err error) string {
 	var refused *owner.RefusedError
 	var nested *owner.NestedError
 	var setup *fusefs.SetupError
+	var noNote *model.Error
 	switch {
 	case errors.As(err, &hint):
 		return hint.Hint
@@ -40,8 +41,10 @@ func hintFor(err error) string {
 		return "end that process, or name its state folder with --state"
 	case errors.As(err, &owned):
 		return "end that process first; 'relayfs mcp' with the same SOURCE attaches to it instead"
-	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
+	case errors.As(err, &refused) && refused.Status == http.StatusMisdirectedRequest:
 		return ownership.HintSources
+	case errors.As(err, &noNote) && errors.Is(err, fs.ErrNotExist), errors.As(err, &refused) && refused.Status == http.StatusNotFound:
+		return "'relayfs ls' prints what there is; a path begins with the name of the folder: Notes/Projects/Plan.md"
 	case transport.Hint(err) != "":
 		return transport.Hint(err)
 	case errors.Is(err, model.ErrOffline):

@@ -218,7 +218,7 @@ type reaches struct {
 func (x *reaches) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	folders, err := x.c.folders(r.URL.Query()[owner.SourceParam])
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusNotFound)
+		http.Error(w, err.Error(), http.StatusMisdirectedRequest)
 		return
 	}
 	x.within(folders).ServeHTTP(w, r)
