@@ -75,7 +75,7 @@ type (
 	SyncStatus   = model.SyncStatus
 )
 
-// ErrNothingToUndo says that the journal has no such batch, or that it has been
+// ErrNothingToUndo says that the journal has no such batch or item, or that it has been
 // taken back already.
 var ErrNothingToUndo = review.ErrNothingToUndo
 

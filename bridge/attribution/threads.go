@@ -141,9 +141,10 @@ type rejection struct {
 func (l *Ledger) addRejected(rec *model.Record) {
 	d := rec.Decision
 	if d.Verdict == model.Undone {
+		takes := d.Takes()
 		for _, list := range l.rejected {
 			for _, r := range list {
-				r.value.undone = r.value.undone || r.value.seq == d.UndoesSeq
+				r.value.undone = r.value.undone || r.value.seq == d.UndoesSeq && takes(r.value.ID)
 			}
 		}
 	}

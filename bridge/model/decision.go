@@ -33,10 +33,13 @@ type Decision struct {
 	// Lapsed says that no person decided: a proposal gave way to what people did in
 	// the source, or its author took it back.
 	Lapsed bool `json:"lapsed,omitempty"`
-	// Undoes names the batch that this decision took back.
+	// Undoes names the batch of which this decision took back Items, or what has none.
 	Undoes string `json:"undoes,omitempty"`
-	// UndoesSeq is the number of the record that it took back, among the document's.
+	// UndoesSeq is the number of the record that it took them back of, among the document's; 0 for a decision on a
+	// proposal, and in what older versions kept.
 	UndoesSeq uint64 `json:"undoesSeq,omitempty"`
+	// Follows is the ID of the accepted rename whose links in front matter it changed.
+	Follows string `json:"follows,omitempty"`
 	// Runs are the characters that it was about, and Marks the marks that they stood in.
 	Runs  []DecidedRun  `json:"runs,omitempty"`
 	Marks []DecidedMark `json:"marks,omitempty"`

@@ -200,6 +200,7 @@ func (n *Consequences) AcceptFrontMatter(ctx context.Context, p *tree.Proposal, 
 			byNote[x] = append(byNote[x], c)
 		}
 	}
+	d.Follows = p.ID
 	for x, changes := range byNote {
 		at := x.Place().Path
 		_, err := x.Note.Change(ctx, note.Change{Path: at, By: model.Author{Name: d.By}, Plan: func(_ *note.Locked, cur *model.Version) (planner.Plan, error) {

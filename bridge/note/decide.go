@@ -50,7 +50,7 @@ func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggesti
 	return list, x, nil
 }
 
-// TakeBack plans the undo of a journal entry and tells of it in d.
+// TakeBack plans the undo of the items of d in a journal entry, and tells of it in d.
 func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
 	if e.IsOld() {
 		return planner.UndoOld(cur, e, d)

@@ -20,6 +20,7 @@ import (
 var (
 	ErrHistoryLost   = errors.New("cannot be taken back: the note's history was lost; its text is in 'relayfs suggestions log --json'")
 	ErrNoteGone      = errors.New("cannot be taken back: the note is gone; its text is in 'relayfs suggestions log --json'")
+	errOldPart       = errors.New("cannot be taken back by itself: an older relayfs decided it; take back all that it decided with it")
 	errOldRecord     = errors.New("cannot be taken back: an older relayfs decided it, and the note has changed since; its text is in 'relayfs suggestions log --json'")
 	errMatterChanged = errors.New("cannot be taken back: people have changed that front matter since; what it was is in 'relayfs suggestions log --json'")
 	errRemarkChanged = errors.New("cannot be taken back: the comment has been changed or taken out since; take it out with 'relayfs suggestions resolve'")
@@ -36,6 +37,9 @@ const (
 func UndoOld(cur *model.Version, e model.JournalEntry, d *model.Decision) (Plan, error) {
 	before, after := "", ""
 	if e.Decision != nil {
+		if len(d.Items) < len(e.Decision.Items) {
+			return Plan{}, Refuse(errOldPart)
+		}
 		before, after = e.Decision.Before, e.Decision.After
 	} else {
 		end, _ := diffwrap.FrontMatter(cur.Raw())
@@ -88,7 +92,7 @@ type takeback struct {
 func newTakeback(e model.JournalEntry, records []model.Record, cur *model.Version, d *model.Decision) *takeback {
 	t := &takeback{entry: e, d: d, cur: cur, known: attribution.NewLedger(records)}
 	if e.Decision != nil {
-		t.runs, t.marks = e.Decision.Runs, e.Decision.Marks
+		t.runs, t.marks = e.Decision.RunsOf(d), e.Decision.Marks
 	}
 	if fm := e.FrontMatter; fm != nil {
 		t.runs = slices.Clone(t.runs)
@@ -118,28 +122,28 @@ func newTakeback(e model.JournalEntry, records []model.Record, cur *model.Versio
 		switch {
 		case d == nil:
 		case d.Verdict == model.Undone:
-			t.each(d, func(s charState, _ model.Role) charState { s.undo = true; return s })
+			t.each(d.Runs, func(s charState, _ model.Role) charState { s.undo = true; return s })
 			if undone := bySeq[d.UndoesSeq]; undone != nil {
-				t.each(undone, func(s charState, role model.Role) charState { return s.undone(role, d.UndoesSeq) })
+				t.each(undone.RunsOf(d), func(s charState, role model.Role) charState { return s.undone(role, d.UndoesSeq) })
 			}
 		default:
 			bySeq[records[i].Seq] = d
-			t.each(d, func(s charState, role model.Role) charState { return s.decided(role, records[i].Seq) })
+			t.each(d.Runs, func(s charState, role model.Role) charState { return s.decided(role, records[i].Seq) })
 		}
 	}
 	return t
 }
 
-func (t *takeback) each(d *model.Decision, f func(charState, model.Role) charState) {
-	for _, run := range d.Runs {
+func (t *takeback) each(runs []model.DecidedRun, f func(charState, model.Role) charState) {
+	for _, run := range runs {
 		for _, r := range t.known.Firsts(run.At) {
 			t.states.Update(r, func(s charState) charState { return f(s, run.Role) })
 		}
 	}
 }
 
-// Undo plans the undo of a journal entry in a document with these records and pieces,
-// and tells of it in d.
+// Undo plans the undo of the items of d in a journal entry, in a document with these records
+// and pieces, and tells of it in d.
 func Undo(cur *model.Version, e model.JournalEntry, records []model.Record, pieces []ycrdt.Piece, d *model.Decision) (Plan, error) {
 	t := newTakeback(e, records, cur, d)
 	t.read(pieces)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -19,15 +18,36 @@ import (
 // undoReach is how far back Undo looks for the batch it is given.
 const undoReach = 20_000
 
-// ErrNothingToUndo says that the journal has no such batch, or that it has been
+// ErrNothingToUndo says that the journal has no such batch or item, or that it has been
 // taken back already.
 var ErrNothingToUndo = errors.New("nothing to undo")
 
 // Undo takes back a batch of decisions, or one front matter change, by its name
-// in the journal; "" means the newest that has not been taken back, other than
-// what no person decided (Decision.Lapsed). What was written in the notes since
-// stays.
+// in the journal, or what is left of it; "" means the newest that has not been
+// taken back, other than what no person decided (Decision.Lapsed). What was written
+// in the notes since stays.
 func (r *Review) Undo(ctx context.Context, batch string, by model.Author) (Outcome, error) {
+	return r.undo(ctx, by, func(j journal) ([]undoable, error) {
+		entries := j.ofBatch(batch)
+		switch {
+		case len(entries) > 0:
+			return entries, nil
+		case batch == "":
+			return nil, ErrNothingToUndo
+		}
+		return nil, fmt.Errorf("%w: batch %s", ErrNothingToUndo, batch)
+	})
+}
+
+// UndoItems takes back the newest decisions on suggestions and proposals with the given ids, or
+// beginnings of ids, and nothing else that was decided with them, other than the links that a
+// rename rewrites: those follow it. With batch, it is what was decided there.
+func (r *Review) UndoItems(ctx context.Context, ids []string, batch string, by model.Author) (Outcome, error) {
+	return r.undo(ctx, by, func(j journal) ([]undoable, error) { return j.ofItems(ids, batch) })
+}
+
+// undo takes back what choose finds in the journal.
+func (r *Review) undo(ctx context.Context, by model.Author, choose func(journal) ([]undoable, error)) (Outcome, error) {
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
 	}
@@ -35,22 +55,18 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author) (Outco
 	if _, err := r.indexes.Suggestions(ctx, ""); err != nil { // what a crash interrupted comes into the journal
 		return Outcome{}, err
 	}
-	journal, err := r.Journal(undoReach)
+	j, err := r.journal()
 	if err != nil {
 		return Outcome{}, err
 	}
-	entries := undoable(journal, batch)
-	switch {
-	case len(entries) > 0:
-	case batch == "":
-		return Outcome{}, ErrNothingToUndo
-	default:
-		return Outcome{}, fmt.Errorf("%w: batch %s", ErrNothingToUndo, batch)
+	entries, err := choose(j)
+	if err != nil {
+		return Outcome{}, err
 	}
 	out := newOutcome()
-	r.takeBack(ctx, journal, entries, by, &out)
+	r.takeBack(ctx, j, entries, by, &out)
 	if out.Notes == 0 && len(out.Failed) > 0 {
-		out.Older = olderBatch(journal, entries[0].BatchOf())
+		out.Older = j.olderBatch(entries[0].BatchOf())
 	}
 	return out, ctx.Err()
 }
@@ -70,12 +86,12 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 	if err != nil {
 		return Outcome{}, err
 	}
-	journal, err := r.Journal(undoReach)
+	j, err := r.journal()
 	if err != nil {
 		return Outcome{}, err
 	}
-	var entries []model.JournalEntry
-	for e := range notUndone(journal) {
+	var entries []undoable
+	for _, e := range j.left {
 		if e.Decision == nil && e.Session == session {
 			entries = append(entries, e)
 		}
@@ -95,7 +111,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 		return Outcome{}, fmt.Errorf("%w: session %s", ErrNothingToUndo, session)
 	}
 	back := newOutcome()
-	r.takeBack(ctx, journal, entries, by, &back)
+	r.takeBack(ctx, j, entries, by, &back)
 	out, err := r.decide(ctx, ids, model.Rejected, by, false)
 	if err != nil {
 		return back, err
@@ -118,17 +134,17 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 }
 
 // takeBack takes back entries of the journal, the newest of a note first.
-func (r *Review) takeBack(ctx context.Context, journal, entries []model.JournalEntry, by model.Author, out *Outcome) {
+func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by model.Author, out *Outcome) {
 	byNote := make(map[model.Path][]string)
-	entriesOf := make(map[model.Path][]model.JournalEntry) // newest first
+	entriesOf := make(map[model.Path][]undoable) // newest first
 	var proposals []model.JournalEntry
 	for _, e := range entries {
 		if e.Decision != nil && e.Decision.Proposal != nil {
-			proposals = append(proposals, e)
+			proposals = append(proposals, e.JournalEntry)
 			continue
 		}
 		if e.Path == "" {
-			at, err := whyGone(journal, e)
+			at, err := j.whyGone(e.JournalEntry)
 			out.Failed[at] = err
 			continue
 		}
@@ -137,12 +153,12 @@ func (r *Review) takeBack(ctx context.Context, journal, entries []model.JournalE
 	var mu sync.Mutex // protects out.Away
 	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
 		for _, e := range entriesOf[p] {
-			if err := r.names.CreateAgain(ctx, e); err != nil {
+			if err := r.names.CreateAgain(ctx, e.JournalEntry); err != nil {
 				return again, err
 			}
 			n := r.tree.Folder(e.Folder).Lookup(e.Rel) // where people have it: it may be proposed to be deleted
 			if n == nil || n.Note == nil {
-				_, err := whyGone(journal, e)
+				_, err := j.whyGone(e.JournalEntry)
 				return again, err
 			}
 			pending, stays, err := undoNote(ctx, n.Note, p, e, out.Batch, by)
@@ -159,26 +175,56 @@ func (r *Review) takeBack(ctx context.Context, journal, entries []model.JournalE
 	r.undoProposals(ctx, proposals, by, out)
 }
 
-// undoProposals takes back decisions on proposals of one batch, those of each Folder together.
+// undoProposals takes back decisions on proposals: those of one batch in one Folder together, the
+// newest first.
 func (r *Review) undoProposals(ctx context.Context, entries []model.JournalEntry, by model.Author, out *Outcome) {
 	ctx = context.WithoutCancel(ctx)
-	byFolder := make(map[string][]model.JournalEntry)
+	type together struct{ folder, batch string }
+	of := func(e model.JournalEntry) together { return together{e.Folder, e.BatchOf()} }
+	lists := make(map[together][]model.JournalEntry)
 	for _, e := range entries {
-		byFolder[e.Folder] = append(byFolder[e.Folder], e)
+		lists[of(e)] = append(lists[of(e)], e)
 	}
-	for _, list := range byFolder {
-		again, failed := r.names.Undo(ctx, list, model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: list[0].Decision.Batch})
+	for _, e := range entries {
+		list := lists[of(e)]
+		if delete(lists, of(e)); len(list) == 0 {
+			continue
+		}
+		again, failed := r.names.Undo(ctx, list, model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf()})
 		out.Proposals = append(out.Proposals, again...)
 		out.Notes += len(again)
 		maps.Copy(out.Failed, failed)
 	}
 }
 
-// undoable are the entries of a batch that has not been taken back, or of the
-// newest such batch that a person decided.
-func undoable(journal []model.JournalEntry, batch string) []model.JournalEntry {
-	var entries []model.JournalEntry
-	for e := range notUndone(journal) {
+// undoable is an entry of the journal that can be taken back.
+type undoable struct {
+	model.JournalEntry
+	items []model.Decided // those that have not been taken back, and are to be
+}
+
+// journal is what people decided, the newest first.
+type journal struct {
+	all  []model.JournalEntry
+	left []undoable // what has not been taken back, and takes nothing back
+}
+
+func (r *Review) journal() (j journal, err error) {
+	if j.all, err = r.Journal(undoReach); err != nil {
+		return j, err
+	}
+	undos := model.UndosOf(j.all)
+	for _, e := range j.all {
+		if items, ok := undos.Left(e); ok {
+			j.left = append(j.left, undoable{e, items})
+		}
+	}
+	return j, nil
+}
+
+// ofBatch is what is left of a batch, or of the newest one that a person decided.
+func (j journal) ofBatch(batch string) (entries []undoable) {
+	for _, e := range j.left {
 		name := e.BatchOf()
 		if batch == "" && !e.Lapsed() {
 			batch = name
@@ -190,11 +236,74 @@ func undoable(journal []model.JournalEntry, batch string) []model.JournalEntry {
 	return entries
 }
 
+// ofItems is what was decided newest on each of the items, and what follows it.
+func (j journal) ofItems(ids []string, batch string) (entries []undoable, err error) {
+	chosen := make(map[string]map[string]bool) // by batch
+	for _, id := range ids {
+		item, in, err := j.find(id, batch)
+		if err != nil {
+			return nil, err
+		}
+		if chosen[in] == nil {
+			chosen[in] = make(map[string]bool)
+		}
+		chosen[in][item] = true
+	}
+	for _, e := range j.left {
+		if part, ok := e.part(chosen[e.BatchOf()]); ok {
+			entries = append(entries, part)
+		}
+	}
+	return entries, nil
+}
+
+// part is what of an entry items are, or follows them.
+func (e undoable) part(items map[string]bool) (undoable, bool) {
+	if len(e.items) == 0 {
+		return e, e.Decision != nil && items[e.Decision.Follows]
+	}
+	all := e.items
+	e.items = nil
+	for _, x := range all {
+		if items[x.ID] || items[x.Proposal] {
+			e.items = append(e.items, x)
+		}
+	}
+	return e, len(e.items) > 0
+}
+
+// find finds the item with an id, or the beginning of one, in the newest decision on it that can be taken back.
+func (j journal) find(id, batch string) (item, in string, err error) {
+	for _, e := range j.left {
+		if batch != "" && e.BatchOf() != batch {
+			continue
+		}
+		for _, x := range e.items {
+			switch {
+			case !strings.HasPrefix(x.ID, id) || x.ID == item:
+			case item != "":
+				return "", "", fmt.Errorf("%q begins several ids, of %s and %s: give more of it", id, item, x.ID)
+			default:
+				item, in = x.ID, e.BatchOf()
+			}
+		}
+	}
+	if item != "" {
+		return item, in, nil
+	}
+	for _, e := range j.all {
+		if e.Decision != nil && slices.ContainsFunc(e.Decision.Items, func(x model.Decided) bool { return strings.HasPrefix(x.ID, id) }) {
+			return "", "", fmt.Errorf("%w: %s has been taken back already", ErrNothingToUndo, id)
+		}
+	}
+	return "", "", fmt.Errorf("%w: nobody has decided on %s", ErrNothingToUndo, id)
+}
+
 // olderBatch is the newest batch before the one named that a person decided and
 // nobody has taken back, "" if there is none.
-func olderBatch(journal []model.JournalEntry, batch string) string {
+func (j journal) olderBatch(batch string) string {
 	passed := false
-	for e := range notUndone(journal) {
+	for _, e := range j.left {
 		name := e.BatchOf()
 		if passed && name != batch && !e.Lapsed() {
 			return name
@@ -204,29 +313,12 @@ func olderBatch(journal []model.JournalEntry, batch string) string {
 	return ""
 }
 
-// notUndone yields the entries that have not been taken back and take nothing back.
-// Of a batch in several Folders, a client that reaches some of them takes back
-// those only.
-func notUndone(journal []model.JournalEntry) iter.Seq[model.JournalEntry] {
-	type part struct{ folder, batch string }
-	return func(yield func(model.JournalEntry) bool) {
-		undone := make(map[part]bool)
-		for _, e := range journal {
-			if e.Decision != nil && e.Decision.Verdict == model.Undone {
-				undone[part{e.Folder, e.Decision.Undoes}] = true
-			} else if !undone[part{e.Folder, e.BatchOf()}] && !yield(e) {
-				return
-			}
-		}
-	}
-}
-
 // whyGone says why nothing can be taken back in a note that is not there, and what can
 // be done.
-func whyGone(journal []model.JournalEntry, e model.JournalEntry) (model.Path, error) {
+func (j journal) whyGone(e model.JournalEntry) (model.Path, error) {
 	at := cmp.Or(e.Path, model.Path(e.ID))
 	err := planner.ErrNoteGone
-	for other := range notUndone(journal) {
+	for _, other := range j.left {
 		d := other.Decision
 		if d == nil || d.Proposal == nil || d.Verdict != model.Accepted || d.Proposal.Doc != e.ID || other.Folder != e.Folder {
 			continue
@@ -237,20 +329,17 @@ func whyGone(journal []model.JournalEntry, e model.JournalEntry) (model.Path, er
 	return at, model.WrapError("undo", at, planner.Refuse(err))
 }
 
-// undoNote takes back one entry in its note, which is shown or was at p, and returns the
+// undoNote takes back items of one entry in its note, which is shown or was at p, and returns the
 // suggestions that are pending again, and what of it could not come back.
-func undoNote(ctx context.Context, n *note.Note, p model.Path, e model.JournalEntry, batch string, by model.Author) ([]model.Suggestion, []model.Away, error) {
+func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoable, batch string, by model.Author) ([]model.Suggestion, []model.Away, error) {
 	var had []model.Suggestion
 	var away []model.Away
 	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (plan planner.Plan, err error) {
 		if had, _, err = l.Suggestions(p, cur); err != nil {
 			return planner.Plan{}, err
 		}
-		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq}
-		if e.Decision != nil {
-			d.Items = e.Decision.Items
-		}
-		plan, err = l.TakeBack(ctx, cur, e, d)
+		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq, Items: e.items}
+		plan, err = l.TakeBack(ctx, cur, e.JournalEntry, d)
 		away = slices.Clone(d.Away)
 		return plan, err
 	}})
