@@ -104,9 +104,9 @@ func (c *modelChar) shown() (o, a bool) {
 	return o, a
 }
 
-// modelRecord is one decision, or one change of front matter.
+// modelRecord is one decision on one suggestion, or one change of front matter.
 type modelRecord struct {
-	batch       string
+	batch, item string
 	atoms       []*modelAtom
 	gone        []modelGone
 	typed       []*modelChar
@@ -1179,7 +1179,7 @@ func (w *world) decides(r *rand.Rand) error {
 	}
 	s := list[r.IntN(len(list))]
 	several := []model.Suggestion{s}
-	if r.IntN(5) == 0 {
+	if r.IntN(3) == 0 {
 		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		several = list[:1+r.IntN(len(list))]
 		s = several[0]
@@ -1189,16 +1189,20 @@ func (w *world) decides(r *rand.Rand) error {
 	if w.live != nil {
 		w.base(before.Raw())
 	}
-	rec := &modelRecord{accept: r.IntN(2) == 0}
+	rec := &modelRecord{item: s.ID, accept: r.IntN(2) == 0}
+	recs := []*modelRecord{rec}
+	for _, x := range several[1:] {
+		recs = append(recs, &modelRecord{item: x.ID, accept: rec.accept})
+	}
 	var chars []*modelChar
 	var ids []string
-	for i := range several {
-		of := w.of(&several[i], marked)
-		chars, ids = append(chars, of...), append(ids, several[i].ID)
-		rec.loose = rec.loose || len(of) == 0 || slices.ContainsFunc(several[i].Stretches(), func(at diffwrap.Span) bool {
+	for i, rec := range recs {
+		rec.chars = w.of(&several[i], marked)
+		chars, ids = append(chars, rec.chars...), append(ids, rec.item)
+		rec.loose = len(rec.chars) == 0 || slices.ContainsFunc(several[i].Stretches(), func(at diffwrap.Span) bool {
 			return strings.Contains(marked[at.Start-len(w.matter):at.End-len(w.matter)], "{>")
 		})
-		rec.empty = rec.empty || w.hasEmptyMark(&several[i], marked)
+		rec.empty = w.hasEmptyMark(&several[i], marked)
 	}
 	verdict := model.Rejected
 	if rec.accept {
@@ -1224,7 +1228,6 @@ func (w *world) decides(r *rand.Rand) error {
 	if err != nil || len(out.Failed) > 0 || len(out.Missing) > 0 || out.Notes != 1 {
 		return fmt.Errorf("decision on %+v in %q: %+v, %v", s, marked, out, err)
 	}
-	rec.batch, rec.chars = out.Batch, chars
 	w.kept()
 	if w.live == nil {
 		w.base(before.Raw())
@@ -1240,8 +1243,40 @@ func (w *world) decides(r *rand.Rand) error {
 			live[c] = true
 		}
 	}
-	gone := make(map[*modelChar]bool)
-	for _, c := range chars {
+	gone := make(map[*modelRecord]map[*modelChar]bool)
+	for _, rec := range recs {
+		rec.batch = out.Batch
+		gone[rec] = rec.decide(status, live)
+	}
+	for _, rec := range recs {
+		w.findNeighbours(rec, gone[rec])
+	}
+	w.records = append(w.records, recs...)
+	w.stat["decisions"]++
+	if r.IntN(3) > 0 || before.Raw() != before.Marked() || slices.ContainsFunc(recs, func(rec *modelRecord) bool { return rec.empty }) {
+		return nil
+	}
+	if err := w.check("decided"); err != nil {
+		return err
+	}
+	for len(recs) > 0 {
+		n := 1 + r.IntN(len(recs))
+		if err := w.undoes(recs[:n], n == len(recs) && r.IntN(2) == 0); err != nil {
+			return err
+		}
+		recs = recs[n:]
+	}
+	if got := w.version().Raw(); got != before.Raw() {
+		return fmt.Errorf("undo of decision is not the text before: %q -> %q -> %q", before.Raw(), raw, got)
+	}
+	return nil
+}
+
+// decide sets what is pending, and returns what is gone with that. Of an amendment live is
+// what is left.
+func (rec *modelRecord) decide(status atomStatus, live map[*modelChar]bool) (gone map[*modelChar]bool) {
+	gone = make(map[*modelChar]bool)
+	for _, c := range rec.chars {
 		o, a := c.shown()
 		set := status
 		if rec.amd {
@@ -1264,22 +1299,7 @@ func (w *world) decides(r *rand.Rand) error {
 		}
 		gone[c] = a == false && set == acceptedAtom
 	}
-	w.findNeighbours(rec, gone)
-	w.records = append(w.records, rec)
-	w.stat["decisions"]++
-	if r.IntN(3) > 0 || before.Raw() != before.Marked() || rec.empty {
-		return nil
-	}
-	if err := w.check("decided"); err != nil {
-		return err
-	}
-	if err := w.undoes(rec); err != nil {
-		return err
-	}
-	if got := w.version().Raw(); got != before.Raw() {
-		return fmt.Errorf("undo of decision is not the text before: %q -> %q -> %q", before.Raw(), raw, got)
-	}
-	return nil
+	return gone
 }
 
 func (w *world) findNeighbours(rec *modelRecord, gone map[*modelChar]bool) {
@@ -1316,20 +1336,41 @@ func (w *world) undoesAny(r *rand.Rand) error {
 	if len(can) == 0 {
 		return nil
 	}
-	return w.undoes(can[r.IntN(len(can))])
+	rec := can[r.IntN(len(can))]
+	recs := slices.DeleteFunc(can, func(x *modelRecord) bool { return x.batch != rec.batch })
+	if rec.matter || r.IntN(2) == 0 {
+		return w.undoes(recs, true)
+	}
+	r.Shuffle(len(recs), func(i, j int) { recs[i], recs[j] = recs[j], recs[i] })
+	return w.undoes(recs[:1+r.IntN(len(recs))], false)
 }
 
-func (w *world) undoes(rec *modelRecord) error {
+// undoes takes back decisions of one batch: all that is left of it, or by their items.
+func (w *world) undoes(recs []*modelRecord, batch bool) error {
 	before := w.version()
-	out, err := w.ws.Undo(context.Background(), rec.batch, person)
+	rec := recs[0]
+	var items []string
+	for _, x := range recs {
+		items = append(items, x.item)
+	}
+	undo := func() (bridge.Outcome, error) {
+		if batch {
+			return w.ws.Undo(context.Background(), rec.batch, person)
+		}
+		return w.ws.UndoItems(context.Background(), items, rec.batch, person)
+	}
+	out, err := undo()
 	if err != nil {
-		return fmt.Errorf("undo of %s: %w", rec.batch, err)
+		return fmt.Errorf("undo of %s in %s: %w", items, rec.batch, err)
 	}
 	refused := out.Failed[w.path] != nil
 	after := w.version()
-	w.note("undo %s, refused %v: %q", rec.batch, out.Failed[w.path], after.Raw())
+	w.note("undo %s of %s, refused %v: %q", items, rec.batch, out.Failed[w.path], after.Raw())
 	if refused && after.Raw() != before.Raw() {
 		return fmt.Errorf("a refused undo changed the note")
+	}
+	if out, err := undo(); !refused && !errors.Is(err, bridge.ErrNothingToUndo) {
+		return fmt.Errorf("undo of %s in %s once more: %+v, %v", items, rec.batch, out, err)
 	}
 	if rec.matter {
 		newest := rec
@@ -1358,20 +1399,24 @@ func (w *world) undoes(rec *modelRecord) error {
 	}
 	var atoms []was
 	var covered, dead []*modelChar
-	for _, a := range rec.atoms {
-		atoms = append(atoms, was{a, a.status})
-		a.status = pendingAtom
-	}
-	for _, g := range rec.gone {
-		if g.left != nil && g.right != nil && g.left.dead && g.right.dead && !g.char.covered {
-			g.char.covered = true
-			covered = append(covered, g.char)
+	loose := false
+	for _, rec := range recs {
+		loose = loose || rec.loose
+		for _, a := range rec.atoms {
+			atoms = append(atoms, was{a, a.status})
+			a.status = pendingAtom
 		}
-	}
-	for _, c := range rec.typed {
-		if !c.dead {
-			c.dead = true
-			dead = append(dead, c)
+		for _, g := range rec.gone {
+			if g.left != nil && g.right != nil && g.left.dead && g.right.dead && !g.char.covered {
+				g.char.covered = true
+				covered = append(covered, g.char)
+			}
+		}
+		for _, c := range rec.typed {
+			if !c.dead {
+				c.dead = true
+				dead = append(dead, c)
+			}
 		}
 	}
 	changed := false
@@ -1379,8 +1424,8 @@ func (w *world) undoes(rec *modelRecord) error {
 		o, a := c.shown()
 		changed = changed || states[c] != (state{o, a})
 	}
-	if refused == changed && !(rec.loose && !changed) {
-		return fmt.Errorf("undo of %s: %v, and there is something to take back: %v; %q", rec.batch, out.Failed, changed, before.Raw())
+	if refused == changed && !(loose && !changed) {
+		return fmt.Errorf("undo of %s in %s: %v, and there is something to take back: %v; %q", items, rec.batch, out.Failed, changed, before.Raw())
 	}
 	if refused {
 		for _, x := range atoms {
@@ -1395,7 +1440,9 @@ func (w *world) undoes(rec *modelRecord) error {
 		w.stat["refused undos"]++
 		return nil
 	}
-	rec.undone = true
+	for _, rec := range recs {
+		rec.undone = true
+	}
 	if err := w.check("undone"); err != nil {
 		return err
 	}
