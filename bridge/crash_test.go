@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -27,10 +28,14 @@ type machine struct {
 	killAt int // the step that is not taken; 0 for none
 	// atExchange kills the process when the store has a record and the file does not.
 	atExchange bool
-	unplaced   []model.Stamp // of files on their way
+
+	mu       sync.Mutex    // protects the following, and steps
+	unplaced []model.Stamp // of files on their way
 }
 
 func (m *machine) step() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.steps++
 	return m.alive()
 }
@@ -43,6 +48,8 @@ func (m *machine) alive() error {
 }
 
 func (m *machine) placed(post model.Stamp) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.unplaced = slices.DeleteFunc(m.unplaced, post.SameFile)
 }
 
@@ -54,10 +61,12 @@ func (m *machine) then(fn func(model.Stamp) error) func(model.Stamp) error {
 				return err
 			}
 		}
+		m.mu.Lock()
 		m.unplaced = append(m.unplaced, post)
 		if m.atExchange {
 			m.killAt = m.steps + 1
 		}
+		m.mu.Unlock()
 		return m.step()
 	}
 }

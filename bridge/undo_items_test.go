@@ -1,0 +1,297 @@
+package bridge_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Whatever was decided at once can be taken back one by one: each suggestion waits, or was
+// decided on in one batch, and an undo of it, of that batch, or of the newest lets it wait
+// again as it was. So it is when the process is killed in between: what has not been taken
+// back still can be.
+
+// itemModel is what there is to decide, beside a workspace.
+type itemModel struct {
+	t       *testing.T
+	src     *bridgetest.Source
+	store   *bridgetest.Store
+	ws      *bridge.Workspace
+	items   []*decidable
+	batches []string // the newest last
+}
+
+// decidable is a suggestion: a line of a note that is to be another.
+type decidable struct {
+	model.Suggestion
+	batch   string // "" while it waits
+	verdict model.Verdict
+}
+
+func (d *decidable) raw() string {
+	switch {
+	case d.batch == "":
+		return "{--" + d.Old + "--}{++" + d.New + "++}"
+	case d.verdict == model.Accepted:
+		return d.New
+	}
+	return d.Old
+}
+
+func newItemModel(t *testing.T) *itemModel {
+	m := &itemModel{t: t, src: new(bridgetest.Source), store: new(bridgetest.Store)}
+	const notes, lines = 3, 3
+	for n := range notes {
+		var text []string
+		for l := range lines {
+			text = append(text, fmt.Sprintf("old%d%d", n, l))
+		}
+		m.src.Person(t).Save(fmt.Sprintf("n%d.md", n), strings.Join(text, "\n\n")+"\n")
+	}
+	m.ws = process(t, m.src, m.store)
+	for n := range notes {
+		p := model.Path(fmt.Sprintf("Notes/n%d.md", n))
+		for l := range lines {
+			v := open(t, m.ws, p)
+			text := strings.Replace(v.Text(), fmt.Sprintf("old%d%d", n, l), fmt.Sprintf("new%d%d", n, l), 1)
+			write(t, m.ws, p, bridge.Write{Bases: []*model.Version{v}, Text: text, By: []model.Author{ann, bob}[l%2]})
+		}
+	}
+	for _, s := range pendingOf(t, m.ws) {
+		m.items = append(m.items, &decidable{Suggestion: s})
+	}
+	if len(m.items) != notes*lines {
+		t.Fatalf("%d suggestions, want %d", len(m.items), notes*lines)
+	}
+	return m
+}
+
+// in are the items that ok holds for.
+func (m *itemModel) in(ok func(*decidable) bool) (list []*decidable) {
+	for _, d := range m.items {
+		if ok(d) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+func namesOf(list []*decidable) (ids []string) {
+	for _, d := range list {
+		ids = append(ids, d.ID)
+	}
+	return ids
+}
+
+func isDecided(d *decidable) bool { return d.batch != "" }
+
+func some(rt *rapid.T, list []*decidable) []*decidable {
+	return rapid.SliceOfNDistinct(rapid.SampledFrom(list), 1, len(list), func(d *decidable) string { return d.ID }).Draw(rt, "some")
+}
+
+func (m *itemModel) decides(rt *rapid.T) {
+	list := m.in(func(d *decidable) bool { return !isDecided(d) })
+	if len(list) == 0 {
+		return
+	}
+	list = some(rt, list)
+	verdict := rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict")
+	out := decide(m.t, m.ws, verdict, namesOf(list)...)
+	for _, d := range list {
+		d.batch, d.verdict = out.Batch, verdict
+	}
+	m.batches = append(m.batches, out.Batch)
+}
+
+// undone compares what an undo did with what it was to do, but where it failed.
+func (m *itemModel) undone(rt *rapid.T, want []*decidable, out bridge.Outcome, err error) {
+	if len(want) == 0 {
+		if !errors.Is(err, bridge.ErrNothingToUndo) {
+			rt.Fatalf("an undo of nothing: %+v, %v", out, err)
+		}
+		return
+	}
+	if err != nil {
+		rt.Fatal(err)
+	}
+	var got, wanted []string
+	for _, s := range out.Decided {
+		got = append(got, s.ID)
+	}
+	for _, d := range want {
+		if out.Failed[d.Path] == nil {
+			wanted = append(wanted, d.ID)
+			d.batch = ""
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(wanted)
+	if !slices.Equal(got, wanted) {
+		rt.Fatalf("taken back %v, want %v; failed %v", got, wanted, out.Failed)
+	}
+}
+
+func (m *itemModel) undoesItems(rt *rapid.T) {
+	list := m.in(isDecided)
+	if len(list) == 0 {
+		return
+	}
+	list = some(rt, list)
+	out, err := m.ws.UndoItems(m.t.Context(), namesOf(list), "", person)
+	m.undone(rt, list, out, err)
+}
+
+// undoesWhatIsNot takes back what waits, alone or beside what does not: nothing is.
+func (m *itemModel) undoesWhatIsNot(rt *rapid.T) {
+	waiting := m.in(func(d *decidable) bool { return !isDecided(d) })
+	if len(waiting) == 0 {
+		return
+	}
+	ids := append(namesOf(m.in(isDecided)), rapid.SampledFrom(waiting).Draw(rt, "waits").ID)
+	out, err := m.ws.UndoItems(m.t.Context(), ids, "", person)
+	m.undone(rt, nil, out, err)
+}
+
+// aBatch is one that was decided, "" for the newest, and what is left of it.
+func (m *itemModel) aBatch(rt *rapid.T) (batch string, left []*decidable) {
+	batch = rapid.SampledFrom(append([]string{""}, m.batches...)).Draw(rt, "batch")
+	for _, b := range slices.Backward(m.batches) {
+		if batch == "" || b == batch {
+			left = m.in(func(d *decidable) bool { return d.batch == b })
+		}
+		if len(left) > 0 {
+			break
+		}
+	}
+	return batch, left
+}
+
+func (m *itemModel) undoesABatch(rt *rapid.T) {
+	batch, left := m.aBatch(rt)
+	out, err := m.ws.Undo(m.t.Context(), batch, person)
+	m.undone(rt, left, out, err)
+}
+
+// restarts runs do in a process of its own that is killed before it has done all of it, and
+// goes on with another.
+func (m *itemModel) restarts(rt *rapid.T, do func(*bridge.Workspace)) {
+	dies := &machine{src: m.src, store: m.store}
+	ws := dies.start(m.t)
+	pendingOf(m.t, ws)
+	dies.killAt = dies.steps + rapid.IntRange(1, 12).Draw(rt, "dies after")
+	do(ws)
+	dies.killAt = 1
+	m.ws = process(m.t, survivor{m.src, dies}, m.store)
+}
+
+func (m *itemModel) isKilled(rt *rapid.T) {
+	batch, left := m.aBatch(rt)
+	m.restarts(rt, func(ws *bridge.Workspace) { ws.Undo(m.t.Context(), batch, person) })
+	for _, d := range left { // what the text says was taken back
+		if was := d.raw(); !slices.Contains(strings.Split(open(m.t, m.ws, d.Path).Raw(), "\n"), was) {
+			d.batch = ""
+		}
+	}
+}
+
+func (m *itemModel) check(rt *rapid.T) {
+	lines := make(map[model.Path][]string)
+	want := make(map[string]string)
+	as := func(s model.Suggestion) string {
+		return fmt.Sprintf("%s %q %q by %s in %s at %s", s.Path, s.Old, s.New, s.Author, s.Session, s.Time.Format(time.RFC3339Nano))
+	}
+	for _, d := range m.items {
+		lines[d.Path] = append(lines[d.Path], d.raw())
+		if !isDecided(d) {
+			want[d.ID] = as(d.Suggestion)
+		}
+	}
+	for p, l := range lines {
+		if got, want := open(m.t, m.ws, p).Raw(), strings.Join(l, "\n\n")+"\n"; got != want {
+			rt.Fatalf("%s is %q, want %q", p, got, want)
+		}
+	}
+	got := make(map[string]string)
+	for _, s := range pendingOf(m.t, m.ws) {
+		got[s.ID] = as(s)
+	}
+	if !maps.Equal(got, want) {
+		rt.Fatalf("there waits %v, want %v", got, want)
+	}
+	journal, err := m.ws.Journal(1000)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	undos, left := model.UndosOf(journal), make(map[string]string)
+	for _, e := range journal {
+		items, _ := undos.Left(e)
+		for _, x := range items {
+			left[x.ID] = e.BatchOf()
+		}
+	}
+	for _, d := range m.items {
+		if left[d.ID] != d.batch {
+			rt.Fatalf("%s can be taken back of %q, and was decided in %q", d.ID, left[d.ID], d.batch)
+		}
+	}
+}
+
+func TestUndoByItem(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newItemModel(t)
+		rt.Repeat(map[string]func(*rapid.T){
+			"decide":          m.decides,
+			"undo items":      m.undoesItems,
+			"undo what waits": m.undoesWhatIsNot,
+			"undo a batch":    m.undoesABatch,
+			"be killed":       m.isKilled,
+			"restart":         func(*rapid.T) { m.ws = process(t, m.src, m.store) },
+			"":                m.check,
+		})
+	})
+}
+
+// A later decision on what an item left is taken back as it was, whatever else of the batch
+// of that item has been.
+func TestUndoOfAnItemLeavesTheOthers(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "one\n\ntwo\n"})
+	edit := func(by model.Author, old, new string) string {
+		t.Helper()
+		v := open(t, f.Workspace, plan)
+		known := ids(pendingOf(t, f.Workspace))
+		write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.Replace(v.Text(), old, new, 1), By: by})
+		for _, s := range pendingOf(t, f.Workspace) {
+			if !slices.Contains(known, s.ID) {
+				return s.ID
+			}
+		}
+		t.Fatalf("%q for %q is no suggestion", new, old)
+		return ""
+	}
+	added, other := edit(ann, "one", "one more"), edit(ann, "two", "2")
+	decide(t, f.Workspace, model.Accepted, added, other)
+	deleted := decide(t, f.Workspace, model.Accepted, edit(bob, "one more", "one"))
+	if _, err := f.UndoItems(t.Context(), []string{other[:6]}, "", person); err != nil {
+		t.Fatal(err)
+	}
+	undo(t, f.Workspace, deleted.Batch)
+	if got, want := open(t, f.Workspace, plan).Raw(), "one{-- more--}\n\n{--two--}{++2++}\n"; got != want {
+		t.Errorf("the note is %q, want %q", got, want)
+	}
+	if _, err := f.UndoItems(t.Context(), []string{other}, "", person); err == nil || !strings.Contains(err.Error(), other+" has been taken back already") {
+		t.Errorf("taken back twice: %v", err)
+	}
+	if _, err := f.UndoItems(t.Context(), []string{"0000000000"}, "", person); err == nil || !strings.Contains(err.Error(), "nobody has decided on 0000000000") {
+		t.Errorf("an id that nothing has: %v", err)
+	}
+}
