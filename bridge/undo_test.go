@@ -236,7 +236,7 @@ func TestUndoInANoteThatIsGone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want := "'relayfs suggestions undo " + deleted.Batch + "' brings it back first"
+		want := "'relayfs suggestions undo " + deleted.Proposals[0].ID + "' brings it back first"
 		undoes(0)(d)
 		if d.refused == nil || !strings.Contains(d.refused.Error(), want) {
 			t.Errorf("another at its path %v: %v, want %q", remade, d.refused, want)

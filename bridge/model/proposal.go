@@ -96,6 +96,18 @@ func (r *ProposalRecord) MovedVia() {
 	}
 }
 
+// Meets says whether the two are about the same name, or one about what the other is in.
+func (r *ProposalRecord) Meets(other *ProposalRecord) bool {
+	for _, p := range []string{r.From(), r.Rel, r.To()} {
+		for _, q := range []string{other.From(), other.Rel, other.To()} {
+			if p != "" && q != "" && (Path(p).Contains(Path(q)) || Path(q).Contains(Path(p))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Decided is the journal's record of a decision on the proposal.
 func (r ProposalRecord) Decided(d Decision, now time.Time) Record {
 	item := Decided{ID: r.ID, Kind: string(r.Kind), Old: r.From(), Author: r.Author, Session: r.Session}

@@ -40,8 +40,9 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author) (Outco
 }
 
 // UndoItems takes back the newest decisions on suggestions and proposals with the given ids, or
-// beginnings of ids, and nothing else that was decided with them, other than the links that a
-// rename rewrites: those follow it. With batch, it is what was decided there.
+// beginnings of ids, and nothing else that was decided with them, other than what belongs to a
+// proposal: the links that a rename rewrites, and decisions on proposals about the same names,
+// which have their places only together. With batch, it is what was decided there.
 func (r *Review) UndoItems(ctx context.Context, ids []string, batch string, by model.Author) (Outcome, error) {
 	return r.undo(ctx, by, func(j journal) ([]undoable, error) { return j.ofItems(ids, batch) })
 }
@@ -249,12 +250,38 @@ func (j journal) ofItems(ids []string, batch string) (entries []undoable, err er
 		}
 		chosen[in][item] = true
 	}
+	for batch, items := range chosen {
+		j.addMet(batch, items)
+	}
 	for _, e := range j.left {
 		if part, ok := e.part(chosen[e.BatchOf()]); ok {
 			entries = append(entries, part)
 		}
 	}
 	return entries, nil
+}
+
+// addMet adds to items of a batch the proposals that meet one of them.
+func (j journal) addMet(batch string, items map[string]bool) {
+	var met, others []undoable
+	for _, e := range j.left {
+		switch {
+		case e.BatchOf() != batch || e.Decision == nil || e.Decision.Proposal == nil:
+		case items[e.Decision.Proposal.ID]:
+			met = append(met, e)
+		default:
+			others = append(others, e)
+		}
+	}
+	for i := 0; i < len(met); i++ {
+		others = slices.DeleteFunc(others, func(e undoable) bool {
+			if e.Folder != met[i].Folder || !e.Decision.Proposal.Meets(met[i].Decision.Proposal) {
+				return false
+			}
+			met, items[e.Decision.Proposal.ID] = append(met, e), true
+			return true
+		})
+	}
 }
 
 // part is what of an entry items are, or follows them.
@@ -324,7 +351,7 @@ func (j journal) whyGone(e model.JournalEntry) (model.Path, error) {
 			continue
 		}
 		at = other.Path
-		err = fmt.Errorf("cannot be taken back: the note was deleted since; 'relayfs suggestions undo %s' brings it back first", d.Batch)
+		err = fmt.Errorf("cannot be taken back: the note was deleted since; 'relayfs suggestions undo %s' brings it back first", d.Proposal.ID)
 	}
 	return at, model.WrapError("undo", at, planner.Refuse(err))
 }

@@ -196,9 +196,10 @@ func TestUndoInADeletedNote(t *testing.T) {
 	}
 	s.Decide(t, "undo", second.Batch, m.Vault)
 	harness.CheckText(t, "in the vault", harness.ReadFile(t, m.VaultPath("n.md")), "a X c {--d--}{++Y++}\n")
+	deletion := s.Suggestions(t, m.Vault, "--kind", "delete")[0].ID
 	deleted := s.Decide(t, "accept", "--all", m.Vault)
 	out := s.Run(t, "suggestions", "undo", first.Batch, m.Vault)
-	if want := "'relayfs suggestions undo " + deleted.Batch + "' brings it back first"; out.Code == 0 || !strings.Contains(out.Stderr, want) {
+	if want := "'relayfs suggestions undo " + deletion + "' brings it back first"; out.Code == 0 || !strings.Contains(out.Stderr, want) {
 		t.Errorf("undo in a note that was deleted: exit %d, %s%s, want %q", out.Code, out.Stdout, out.Stderr, want)
 	}
 	s.Decide(t, "undo", deleted.Batch, m.Vault)
