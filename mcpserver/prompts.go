@@ -48,17 +48,15 @@ func rejections(_ context.Context, c *tool.Client, under model.Path) (string, er
 	if err != nil {
 		return "", err
 	}
-	undone := make(map[string]bool) // batches of decisions
+	undos := model.UndosOf(journal)
 	var lines []string
 	for _, e := range journal {
-		d := e.Decision
-		if d == nil {
+		left, ok := undos.Left(e)
+		if !ok || e.Decision == nil || e.Decision.Verdict != model.Rejected || e.Lapsed() || !under.Contains(e.Path) {
 			continue
 		}
-		undone[d.Undoes] = true
-		if d.Verdict != model.Rejected || d.Lapsed || undone[d.Batch] || !under.Contains(e.Path) {
-			continue
-		}
+		d := *e.Decision
+		d.Items, e.Decision = left, &d
 		mine := slices.ContainsFunc(d.Items, func(i model.Decided) bool { return i.Author == c.Session.Author().Name })
 		if mine || d.Proposal != nil {
 			lines = append(lines, review.Decision(e)...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
@@ -17,16 +18,17 @@ func newUndoCommand(e *env) *cobra.Command {
 	var f queueFlags
 	var session string
 	cmd := &cobra.Command{
-		Use:   "undo [BATCH] [SOURCE...]",
+		Use:   "undo [BATCH | ID...] [SOURCE...]",
 		Short: "Take back a decision or a change of front matter",
 		Long: `Undo takes back what was accepted or rejected in one go, or one change of front
 matter, by its name in 'relayfs suggestions log'; without a name the newest of
 both that nobody has taken back. What was written in the notes since stays.
-With --session it takes back all that a session did: what waits is rejected, and
+With IDs of suggestions, or their beginnings, it takes back these alone, however
+many were decided with them. With --session it takes back all that a session did: what waits is rejected, and
 changes of front matter are taken back.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runUndo(cmd, e, &f, args, session) },
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return completeBatches(cmd.Context(), &f, args)
+			return completeUndone(cmd.Context(), &f, args)
 		},
 	}
 	cmd.Flags().StringVar(&session, "session", "", "take back all that this session did, as show and log name it")
@@ -36,14 +38,15 @@ changes of front matter are taken back.`,
 
 func runUndo(cmd *cobra.Command, e *env, f *queueFlags, args []string, session string) error {
 	ctx := cmd.Context()
-	batches, sources := splitArgs(args, isBatch)
+	batches, rest := splitArgs(args, isBatch)
+	ids, sources := splitArgs(rest, isID)
 	if len(batches) > 1 {
 		return clierr.Usagef("one batch at a time can be taken back")
 	}
-	if session != "" && len(batches) > 0 {
-		return clierr.Usagef("give a batch or --session, not both")
+	if session != "" && len(batches)+len(ids) > 0 {
+		return clierr.Usagef("give a batch, ids or --session, not several of them")
 	}
-	r := queue.UndoRequest{By: queue.Reviewer(), Session: session}
+	r := queue.UndoRequest{By: queue.Reviewer(), Session: session, IDs: ids}
 	if len(batches) == 1 {
 		r.Batch = batches[0]
 	}
@@ -73,10 +76,12 @@ func wayOn(o *queue.Outcome, where []string) error {
 		shellWords(append([]string{o.Older}, where...)))
 }
 
-func completeBatches(ctx context.Context, f *queueFlags, args []string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
-	given, sources := splitArgs(args, isBatch)
+// completeUndone completes what a running owner can take back: batches and their suggestions, the newest first.
+func completeUndone(ctx context.Context, f *queueFlags, args []string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+	batches, rest := splitArgs(args, isBatch)
+	ids, sources := splitArgs(rest, isID)
 	c, err := f.search().Find(ctx, sources)
-	if err != nil || c == nil || len(given) > 0 {
+	if err != nil || c == nil || len(batches) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	const recent = 100
@@ -84,12 +89,28 @@ func completeBatches(ctx context.Context, f *queueFlags, args []string) (out []c
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	undone := make(map[string]bool)
+	offered := make(map[string]bool)
+	for _, id := range ids {
+		offered[id] = true
+	}
+	offer := func(name, what string) {
+		if !offered[name] {
+			offered[name] = true
+			out = append(out, cobra.CompletionWithDesc(name, output.OneLine(what)))
+		}
+	}
 	for _, x := range list {
-		undone[x.Undoes] = true
-		if x.Undoes == "" && !undone[x.Batch] {
-			undone[x.Batch] = true // offer it once
-			out = append(out, cobra.CompletionWithDesc(x.Batch, output.OneLine(x.Action+" "+x.Path)))
+		if x.Undone || x.Action == string(model.Undone) {
+			continue
+		}
+		if len(ids) == 0 {
+			offer(x.Batch, x.Action+" "+x.Path)
+		}
+		for _, s := range x.Suggestions {
+			if !s.Undone {
+				it := s.Suggestion(x.Path)
+				offer(s.ID, x.Action+" "+x.Path+" "+it.Gist())
+			}
 		}
 	}
 	return out, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveKeepOrder

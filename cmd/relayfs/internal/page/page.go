@@ -175,7 +175,7 @@ func (p *Page) authorize(next http.Handler) http.Handler {
 }
 
 // pageQueue is a queue for the page. Decisions are by this machine's user and on what the page showed,
-// whatever a request says. An undo must name its batch. Proposals have the pieces that the page draws.
+// whatever a request says. An undo must name its batch, or suggestions. Proposals have the pieces that the page draws.
 type pageQueue struct {
 	queue.Queue
 	sent *sent
@@ -195,8 +195,8 @@ func (q pageQueue) Decide(ctx context.Context, r queue.DecideRequest) (queue.Out
 
 func (q pageQueue) Undo(ctx context.Context, r queue.UndoRequest) (queue.Outcome, error) {
 	r.By = queue.Reviewer()
-	if r.Batch == "" {
-		return queue.Outcome{}, clierr.Usagef("say which batch is to be taken back")
+	if r.Batch == "" && len(r.IDs) == 0 {
+		return queue.Outcome{}, clierr.Usagef("say which batch or which suggestions are to be taken back")
 	}
 	return q.dated(ctx)(q.Queue.Undo(ctx, r))
 }

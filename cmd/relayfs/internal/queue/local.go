@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -164,13 +165,21 @@ func (q *Local) revisions(ctx context.Context, ids map[string]string) (map[strin
 func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	q.deciding.Lock()
 	defer q.deciding.Unlock()
+	by := model.Author{Name: r.By}
 	verdict := model.Undone
-	undo := func() (bridge.Outcome, error) { return q.ws.Undo(ctx, r.Batch, model.Author{Name: r.By}) }
-	if r.Session != "" {
+	var out bridge.Outcome
+	var err error
+	switch {
+	case slices.Contains(r.IDs, ""):
+		return Outcome{}, clierr.Usagef("an id is empty")
+	case r.Session != "":
 		verdict = model.Rejected
-		undo = func() (bridge.Outcome, error) { return q.ws.UndoSession(ctx, r.Session, model.Author{Name: r.By}) }
+		out, err = q.ws.UndoSession(ctx, r.Session, by)
+	case len(r.IDs) > 0:
+		out, err = q.ws.UndoItems(ctx, r.IDs, r.Batch, by)
+	default:
+		out, err = q.ws.Undo(ctx, r.Batch, by)
 	}
-	out, err := undo()
 	if errors.Is(err, bridge.ErrNothingToUndo) {
 		err = fmt.Errorf("%w; 'relayfs suggestions log' shows what was decided and what was taken back", err)
 	}
@@ -186,9 +195,10 @@ func (q *Local) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 	if err != nil {
 		return nil, err
 	}
+	undos := model.UndosOf(entries)
 	out := make([]LogEntry, len(entries))
 	for i, e := range entries {
-		out[i] = newLogEntry(e)
+		out[i] = newLogEntry(e, undos)
 	}
 	return out, nil
 }

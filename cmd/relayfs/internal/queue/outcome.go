@@ -106,22 +106,42 @@ type LogEntry struct {
 	Reason      string                   `json:"reason,omitempty"`
 	Session     string                   `json:"session"`
 	Lapsed      bool                     `json:"lapsed,omitempty"` // no person decided: it gave way, or its author withdrew it
-	Undoes      string                   `json:"undoes,omitempty"` // a batch
-	Suggestions []model.Decided          `json:"suggestions"`
+	Undoes      string                   `json:"undoes,omitempty"` // the batch of which it took back the suggestions
+	Undone      bool                     `json:"undone,omitempty"` // all of it has been taken back since
+	Suggestions []LogItem                `json:"suggestions"`
 	FrontMatter *model.FrontMatterChange `json:"frontMatter,omitempty"`
 	Away        []model.Away             `json:"away,omitempty"` // what an undo could not restore
 }
 
-func newLogEntry(e model.JournalEntry) LogEntry {
+// LogItem is the JSON of a suggestion that was decided on.
+type LogItem struct {
+	model.Decided
+	Undone bool `json:"undone,omitempty"` // it has been taken back since
+}
+
+// Suggestion is the item as it was, or as it was accepted, in the note at a path.
+func (x *LogItem) Suggestion(path string) Suggestion {
+	return Suggestion{ID: x.ID, Path: path, Line: x.Line, Kind: x.Kind, Old: x.Old, New: x.Became()}
+}
+
+func newLogEntry(e model.JournalEntry, undos model.Undos) LogEntry {
 	out := LogEntry{
 		Batch: e.BatchOf(), Time: e.Time, Path: string(e.Path), Action: FrontMatterChanged,
-		By: e.Author, Session: e.Session, Suggestions: []model.Decided{}, FrontMatter: e.FrontMatter,
+		By: e.Author, Session: e.Session, Suggestions: []LogItem{}, FrontMatter: e.FrontMatter,
 	}
+	left, ok := undos.Left(e)
 	if d := e.Decision; d != nil {
 		out.Action, out.By, out.Reason, out.Undoes = string(d.Verdict), d.By, d.Reason, d.Undoes
 		out.Lapsed, out.Away = d.Lapsed, d.Away
 		out.Session = ""
-		out.Suggestions = append(out.Suggestions, d.Items...)
+		for _, item := range d.Items {
+			x := LogItem{Decided: item, Undone: d.Verdict != model.Undone}
+			if len(left) > 0 && left[0].ID == item.ID {
+				x.Undone, left = false, left[1:]
+			}
+			out.Suggestions = append(out.Suggestions, x)
+		}
 	}
+	out.Undone = !ok && out.Action != string(model.Undone)
 	return out
 }

@@ -58,11 +58,13 @@ type DecideRequest struct {
 	Shown map[string]string `json:"shown,omitempty"`
 }
 
-// UndoRequest asks to undo a batch, the newest if it is "", or all that a session did.
+// UndoRequest asks to undo a batch, the newest if it is "", or all that a session did. With IDs it is the newest
+// decision on each of these suggestions, or the one of the batch.
 type UndoRequest struct {
-	Batch   string `json:"batch"`
-	Session string `json:"session,omitempty"`
-	By      string `json:"by"`
+	Batch   string   `json:"batch"`
+	IDs     []string `json:"ids,omitempty"` // or beginnings of ids
+	Session string   `json:"session,omitempty"`
+	By      string   `json:"by"`
 }
 
 // ManyAtOnce is how many suggestions are decided at once without asking.

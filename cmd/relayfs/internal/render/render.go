@@ -244,8 +244,12 @@ func Log(w io.Writer, list []queue.LogEntry) error {
 			fmt.Fprintf(w, "  front matter changed  %s%s\n", path, inSession(x.Session))
 		}
 		for _, s := range x.Suggestions {
-			it := queue.Suggestion{Path: path, Line: s.Line, Kind: s.Kind, Old: s.Old, New: s.Became()}
-			if _, err := fmt.Fprintf(w, "  %s  %s  %s  %s%s\n", x.Action, output.OneLine(s.ID), it.Place(), output.OneLine(it.Gist()), inSession(s.Session)); err != nil {
+			it := s.Suggestion(path)
+			since := inSession(s.Session)
+			if s.Undone {
+				since += "  taken back since"
+			}
+			if _, err := fmt.Fprintf(w, "  %s  %s  %s  %s%s\n", x.Action, output.OneLine(s.ID), it.Place(), output.OneLine(it.Gist()), since); err != nil {
 				return err
 			}
 		}

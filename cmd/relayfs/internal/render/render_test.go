@@ -45,7 +45,7 @@ func TestSessionsAreTold(t *testing.T) {
 		{"show", func(w io.Writer) error { return Diffs(w, []queue.Suggestion{ann, person, bob}) }, []string{"s1", "s3"}},
 		{"log", func(w io.Writer) error {
 			return Log(w, []queue.LogEntry{
-				{Batch: "1", Path: "F/N.md", Action: "accepted", Suggestions: []model.Decided{{ID: "a", Session: "s1"}, {ID: "d"}}},
+				{Batch: "1", Path: "F/N.md", Action: "accepted", Suggestions: []queue.LogItem{{Decided: model.Decided{ID: "a", Session: "s1"}}, {Decided: model.Decided{ID: "d"}}}},
 				{Batch: "2", Path: "F/N.md", Action: queue.FrontMatterChanged, By: "ann", Session: "s2"},
 			})
 		}, []string{"s1", "s2"}},

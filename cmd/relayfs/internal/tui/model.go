@@ -23,9 +23,9 @@ const Help = `  y  accept, go on          n x  reject, go on
   j ]c down  next           k [c up  previous
   e  change the proposal    E    change it in $EDITOR
   A R  accept, reject all that are shown of this note
-  u  undo the last          v    the whole note
-  o  overview of the queue  /    only paths and authors
-  PgDn PgUp  the rest of what is longer than the screen
+  u  undo the last          h    history: take any back
+  v  the whole note         o    overview of the queue
+  /  only paths, authors    PgDn PgUp  scroll
   ?  this help              q Ctrl-C  quit`
 
 type mode int
@@ -37,9 +37,10 @@ const (
 	reasoning
 	confirming
 	helping
-	asking   // for another version
-	reading  // the whole note
-	skimming // the overview
+	asking    // for another version
+	reading   // the whole note
+	skimming  // the overview
+	recalling // the history
 )
 
 // reviewModel is the state of a review. Update never changes one; it returns the next.
@@ -53,7 +54,7 @@ type reviewModel struct {
 	asked    queue.DecideRequest // the decision in confirming and reasoning
 	editID   string              // the suggestion in editing
 	prefix   string              // "]" or "[", which waits for its c
-	busy     bool                // a decision is under way, or the list after it
+	busy     bool                // a decision is under way, or the list after it, or the history is read
 	waiting  []tea.KeyMsg        // keys typed while busy
 	lists    int                 // the number of the expected list; older ones are outdated
 	stale    bool                // the notes changed while busy
@@ -64,7 +65,8 @@ type reviewModel struct {
 	scrolled scroll
 	read     noteMsg        // the note that was read last
 	threads  []queue.Thread // in the text of notes
-	lines    int            // down, in the note from the suggestion on, or in the overview
+	past     []past         // the history
+	lines    int            // down, in the note from the suggestion on, or in the overview or the history
 	done     []string       // batches of this review that were not undone
 	counts   map[model.Verdict]int
 
@@ -103,6 +105,8 @@ func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.decided(msg.Outcome)
 	case noteMsg:
 		m.read = msg
+	case pastMsg:
+		return m.recalled(msg).idle()
 	case editedMsg:
 		if msg.err != nil {
 			m.message = msg.err.Error()
@@ -132,18 +136,21 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 	m.deck.all = msg.list
 	m.threads = slices.DeleteFunc(slices.Clone(msg.threads), func(t queue.Thread) bool { return t.Suggestion != "" })
 	m.deck = m.deck.deal()
+	return m.idle()
+}
+
+// idle ends what was under way, applies the keys typed meanwhile, and reads the list again if the notes changed.
+func (m reviewModel) idle() (tea.Model, tea.Cmd) {
 	stale := m.stale
-	m.stale = false
-	next, cmd := m.idle()
+	m.busy, m.stale = false, false
+	next, cmd := m.typedMeanwhile()
 	if stale {
 		cmd = tea.Batch(m.cmds.list(m.lists), cmd)
 	}
 	return next, cmd
 }
 
-// idle ends a decision and applies the keys typed meanwhile.
-func (m reviewModel) idle() (tea.Model, tea.Cmd) {
-	m.busy = false
+func (m reviewModel) typedMeanwhile() (tea.Model, tea.Cmd) {
 	for i, k := range m.waiting {
 		next, cmd := m.key(k)
 		if m = next.(reviewModel); m.busy || cmd != nil {
@@ -182,7 +189,6 @@ func (m reviewModel) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
 	m.counts = counts
 	switch {
 	case out.Verdict == model.Undone:
-		m.done = m.done[:max(len(m.done)-1, 0)]
 		if len(out.Suggestions) > 0 {
 			m.deck.want = out.Suggestions[0].ID
 		}
@@ -224,6 +230,8 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		return m.readKey(k)
 	case skimming:
 		return m.overviewKey(k), nil
+	case recalling:
+		return m.historyKey(k)
 	case confirming:
 		m.mode = browsing
 		if k.String() == "y" {
@@ -262,6 +270,9 @@ func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.deck = m.deck.move(-1)
 	case "u":
 		return m.undo()
+	case "h":
+		m.busy = true
+		return m, m.cmds.past()
 	case "/":
 		m.mode, m.field = filtering, editor{before: m.deck.filter}
 	case "?":
@@ -354,11 +365,10 @@ func (m reviewModel) decide(r queue.DecideRequest) (tea.Model, tea.Cmd) {
 // undo undoes the newest decision of this review, and none of others.
 func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 	if len(m.done) == 0 {
-		m.message = "nothing to undo in this review; 'relayfs suggestions undo' reaches further back"
+		m.message = "nothing to undo in this review; h has what was decided before"
 		return m, nil
 	}
-	m.busy, m.lists = true, m.lists+1
-	return m, m.cmds.undo(m.done[len(m.done)-1])
+	return m.takeBack(past{batch: m.done[len(m.done)-1]})
 }
 
 // edit starts with the text that the suggestion proposes, or with the text that it deletes: in the editor of the

@@ -6,7 +6,7 @@
 //
 //	key ──> update ──> command: decide, undo, list (on the queue)
 //	          ^            │
-//	          └── message ─┘ outcomeMsg, listMsg, changedMsg, errMsg
+//	          └── message ─┘ outcomeMsg, listMsg, changedMsg, pastMsg, errMsg
 //
 // One command always waits for a change of the workspace, upon which the list is read again.
 package tui
@@ -83,8 +83,9 @@ func (c commands) decide(r queue.DecideRequest) tea.Cmd {
 	return func() tea.Msg { return outcomeOf(c.q.Decide(c.ctx, r)) }
 }
 
-func (c commands) undo(batch string) tea.Cmd {
-	return func() tea.Msg { return outcomeOf(c.q.Undo(c.ctx, queue.UndoRequest{Batch: batch, By: c.by})) }
+func (c commands) undo(r queue.UndoRequest) tea.Cmd {
+	r.By = c.by
+	return func() tea.Msg { return outcomeOf(c.q.Undo(c.ctx, r)) }
 }
 
 // comment asks for another version of a suggestion.

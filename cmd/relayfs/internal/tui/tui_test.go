@@ -19,6 +19,7 @@ type fakeQueue struct {
 	pending []queue.Suggestion
 	decided []queue.DecideRequest
 	undone  []queue.UndoRequest
+	log     []queue.LogEntry
 	err     error
 
 	notes     map[string]queue.Note
@@ -67,11 +68,14 @@ func (q *fakeQueue) Decide(_ context.Context, r queue.DecideRequest) (queue.Outc
 func (q *fakeQueue) Undo(_ context.Context, r queue.UndoRequest) (queue.Outcome, error) {
 	q.undone = append(q.undone, r)
 	s := queue.Suggestion{ID: strings.TrimPrefix(r.Batch, "batch "), Path: "N/zz.md"}
+	if len(r.IDs) > 0 {
+		s.ID = r.IDs[0]
+	}
 	q.pending = append(q.pending, s)
 	return queue.Outcome{Verdict: model.Undone, Notes: 1, Suggestions: []queue.Suggestion{s}}, nil
 }
 
-func (q *fakeQueue) Log(context.Context, int) ([]queue.LogEntry, error) { return nil, nil }
+func (q *fakeQueue) Log(context.Context, int) ([]queue.LogEntry, error) { return q.log, nil }
 
 func (q *fakeQueue) Since(context.Context, uint64) (queue.Delta, error) {
 	return queue.Delta{}, errors.New("the terminal reads whole lists")
@@ -171,7 +175,7 @@ func TestReviewDecides(t *testing.T) {
 	s.at("a1")
 	s.press("u")
 	s.at("b1")
-	if got := s.q.undone[0]; got != (queue.UndoRequest{Batch: "batch b1", By: "person"}) {
+	if got := s.q.undone[0]; got.Batch != "batch b1" || got.By != "person" || got.IDs != nil {
 		t.Errorf("undone %+v", got)
 	}
 	s.press("u", "u")
@@ -429,9 +433,10 @@ func TestEditor(t *testing.T) {
 
 // All hints fit on a small terminal, in every mode.
 func TestReviewFitsASmallTerminal(t *testing.T) {
-	for _, keys := range [][]string{{}, {"?"}, {"o"}, {"v"}, {"r"}, {"c"}, {"e"}, {"/"}} {
+	for _, keys := range [][]string{{}, {"?"}, {"o"}, {"h"}, {"v"}, {"r"}, {"c"}, {"e"}, {"/"}} {
 		s := newSitting(t, cards()...)
 		s.q.notes = map[string]queue.Note{"N/a.md": {Text: "some {--tea--}{++coffee++} here\n"}}
+		s.q.log = decidedAtOnce()
 		s.send(tea.WindowSizeMsg{Width: 60, Height: 15})
 		s.press(keys...)
 		lines := strings.Split(s.m.View(), "\n")
@@ -439,7 +444,7 @@ func TestReviewFitsASmallTerminal(t *testing.T) {
 			t.Errorf("%v: %d lines\n%s", keys, len(lines), s.m.View())
 		}
 		whole := newSitting(t, cards()...)
-		whole.q.notes = s.q.notes
+		whole.q.notes, whole.q.log = s.q.notes, s.q.log
 		whole.send(tea.WindowSizeMsg{Width: 200, Height: 60})
 		whole.press(keys...)
 		for _, want := range strings.Split(whole.m.View(), "\n") {
@@ -506,5 +511,57 @@ func TestReviewAsks(t *testing.T) {
 	s.at("a1")
 	if !strings.Contains(s.m.View(), "it stays pending") {
 		t.Errorf("view\n%s", s.m.View())
+	}
+}
+
+// decidedAtOnce is a log of an undo of one of three suggestions of a batch, of that, and of one that was decided before.
+func decidedAtOnce() []queue.LogEntry {
+	item := func(id, text string, undone bool) queue.LogItem {
+		return queue.LogItem{Decided: model.Decided{ID: id, Kind: "addition", Line: 1, New: text}, Undone: undone}
+	}
+	return []queue.LogEntry{
+		{Batch: "b3", Path: "N/a.md", Action: "undone", Undoes: "b2", Suggestions: []queue.LogItem{item("d1", "one", false)}},
+		{Batch: "b2", Path: "N/a.md", Action: "accepted", Suggestions: []queue.LogItem{item("d1", "one", true), item("d2", "two", false)}},
+		{Batch: "b2", Path: "N/b.md", Action: "accepted", Suggestions: []queue.LogItem{item("d3", "three", false)}},
+		{Batch: "b1", Path: "N/a.md", Action: "rejected", Suggestions: []queue.LogItem{item("d4", "four", false)}},
+		{Batch: "b0", Path: "N/a.md", Action: "rejected", Undone: true, Suggestions: []queue.LogItem{item("d5", "five", true)}},
+	}
+}
+
+// The history takes back one of what was decided at once, or all that is left of it, or what was decided alone.
+func TestReviewTakesBackOneOfMany(t *testing.T) {
+	for i, want := range []queue.UndoRequest{
+		{Batch: "b2"}, {Batch: "b2", IDs: []string{"d2"}}, {Batch: "b2", IDs: []string{"d3"}}, {Batch: "b1"}, {Batch: "b1"},
+	} {
+		s := newSitting(t, cards()...)
+		s.q.log = decidedAtOnce()
+		s.press("h")
+		for _, line := range []string{"accepted  2 suggestions", "N/a.md:1  {++two++}", "N/b.md:1  {++three++}", "rejected  N/a.md:1  {++four++}"} {
+			if !strings.Contains(s.m.View(), line) {
+				t.Errorf("%q is missing in\n%s", line, s.m.View())
+			}
+		}
+		if strings.Contains(s.m.View(), "{++one++}") || strings.Contains(s.m.View(), "{++five++}") {
+			t.Errorf("what has been taken back is offered\n%s", s.m.View())
+		}
+		for range i {
+			s.press("j")
+		}
+		s.press("enter")
+		if got := s.q.undone[0]; got.Batch != want.Batch || !slices.Equal(got.IDs, want.IDs) || got.By != "person" {
+			t.Errorf("after %d steps undone %+v, want %+v", i, got, want)
+		}
+	}
+	s := newSitting(t, cards()...)
+	s.press("h")
+	s.at("a1")
+	if !strings.Contains(s.m.View(), "nothing was decided") {
+		t.Errorf("view\n%s", s.m.View())
+	}
+	s.q.log = decidedAtOnce()
+	s.press("hj") // typed ahead: both are for the history
+	s.press("x", "y")
+	if len(s.q.undone) > 0 || len(s.q.decided) != 1 || s.q.decided[0].IDs[0] != "a1" {
+		t.Errorf("undone %+v, decided %+v", s.q.undone, s.q.decided)
 	}
 }

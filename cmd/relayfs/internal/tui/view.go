@@ -25,6 +25,9 @@ func (m reviewModel) View() string {
 	if m.mode == skimming {
 		return head + "\n" + strings.Join(m.cut(m.wrap(m.overview()), m.lines-m.height/2, max(1, m.height-2)), "\n") + "\n" + foot
 	}
+	if m.mode == recalling {
+		return head + "\n" + strings.Join(m.cut(strings.Split(m.history(), "\n"), m.lines-m.height/2, max(1, m.height-2)), "\n") + "\n" + foot
+	}
 	lines := m.window(m.wrap(m.body()), max(1, m.height-lipgloss.Height(head)-lipgloss.Height(foot)-1))
 	return head + "\n" + strings.Join(lines, "\n") + "\n" + foot
 }
@@ -133,6 +136,8 @@ func (m reviewModel) foot() string {
 		return m.SGR(render.Faint, m.fit("j/k and PgDn/PgUp move · any other key goes back"))
 	case skimming:
 		return m.SGR(render.Faint, m.fit("j/k move · Enter goes there · any other key goes back"))
+	case recalling:
+		return m.SGR(render.Faint, m.fit("j/k move · Enter takes it back · any other key goes back"))
 	case reasoning:
 		return m.fit(fmt.Sprintf("%s because: %s", queue.Imperative(m.asked.Verdict), m.typed()))
 	case confirming:

@@ -1,0 +1,143 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+)
+
+// What was decided, by whomever, and has not been taken back: each decision, and below it each suggestion of several.
+
+// recent is how many entries of the journal the history has.
+const recent = 200
+
+// pastMsg is what can be taken back.
+type pastMsg struct {
+	list []past
+	err  error
+}
+
+// past is a decision that can be taken back, or one suggestion of several that were decided at once.
+type past struct {
+	batch string
+	id    string // "" for all that is left of the batch
+	text  string
+}
+
+func (c commands) past() tea.Cmd {
+	return func() tea.Msg {
+		log, err := c.q.Log(c.ctx, recent)
+		return pastMsg{pastOf(log), err}
+	}
+}
+
+// pastOf returns what of a log can be taken back, the newest first.
+func pastOf(log []queue.LogEntry) (list []past) {
+	log = slices.DeleteFunc(slices.Clone(log), func(x queue.LogEntry) bool {
+		return x.Undone || x.Action == string(model.Undone)
+	})
+	for len(log) > 0 {
+		n := 1
+		for n < len(log) && log[n].Batch == log[0].Batch {
+			n++
+		}
+		list, log = append(list, pastBatch(log[:n])...), log[n:]
+	}
+	return list
+}
+
+func pastBatch(entries []queue.LogEntry) []past {
+	first := &entries[0]
+	whole := past{batch: first.Batch}
+	var items []past
+	for i := range entries {
+		x := &entries[i]
+		for k := range x.Suggestions {
+			if s := &x.Suggestions[k]; !s.Undone {
+				it := s.Suggestion(x.Path)
+				items = append(items, past{x.Batch, s.ID, output.OneLine(it.Place() + "  " + it.Gist())})
+			}
+		}
+	}
+	when := fmt.Sprintf("%s  %s", first.Time.Local().Format("15:04"), first.Action)
+	switch len(items) {
+	case 0:
+		whole.text = when + "  " + output.OneLine(first.Path)
+		return []past{whole}
+	case 1:
+		whole.text = when + "  " + items[0].text
+		return []past{whole}
+	}
+	whole.text = when + "  " + output.Plural(len(items), "suggestion")
+	for i := range items {
+		items[i].text = "         " + items[i].text
+	}
+	return append([]past{whole}, items...)
+}
+
+// recalled shows what can be taken back.
+func (m reviewModel) recalled(msg pastMsg) reviewModel {
+	switch {
+	case msg.err != nil:
+		m.message = clierr.Text(msg.err)
+	case len(msg.list) == 0:
+		m.message = "nothing was decided that can be taken back"
+	default:
+		m.mode, m.lines, m.past = recalling, 0, msg.list
+	}
+	return m
+}
+
+// history draws what can be taken back, what Enter takes back marked.
+func (m reviewModel) history() string {
+	var b strings.Builder
+	for i, x := range m.past {
+		line := "  " + x.text
+		if i == m.lines {
+			line = m.SGR(render.Bold, "> "+x.text)
+		}
+		b.WriteString(m.fit(line) + "\n")
+	}
+	return b.String()
+}
+
+func (m reviewModel) historyKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+	switch k.String() {
+	case "j", "down":
+		m.lines++
+	case "k", "up":
+		m.lines--
+	case "pgdown", "ctrl+f":
+		m.lines += m.screen()
+	case "pgup", "ctrl+b":
+		m.lines -= m.screen()
+	case "enter":
+		m.mode = browsing
+		return m.takeBack(m.past[m.lines])
+	default:
+		m.mode = browsing
+		return m, nil
+	}
+	m.lines = max(0, min(m.lines, len(m.past)-1))
+	return m, nil
+}
+
+// takeBack takes back a decision, or one suggestion of it.
+func (m reviewModel) takeBack(x past) (tea.Model, tea.Cmd) {
+	r := queue.UndoRequest{Batch: x.batch}
+	if x.id != "" {
+		r.IDs = []string{x.id}
+	} else {
+		m.done = slices.DeleteFunc(slices.Clone(m.done), func(batch string) bool { return batch == x.batch })
+	}
+	m.busy, m.lists = true, m.lists+1
+	return m, m.cmds.undo(r)
+}
