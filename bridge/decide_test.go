@@ -147,3 +147,31 @@ func TestDecideManyNotes(t *testing.T) {
 		}
 	}
 }
+
+// A person may save what is not UTF-8. Nothing is written into such a note, and what was pending there comes back with the
+// person's next save in UTF-8.
+func TestNothingIsWrittenIntoOtherEncodings(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "one\ntwo\n"})
+	write(t, f.Workspace, plan, bridge.Write{Text: "ONE\ntwo\n", By: ann})
+	out := decide(t, f.Workspace, model.Accepted, ids(pendingOf(t, f.Workspace))...)
+	const latin = "ONE\ntw\xf6\n"
+	f.Person(plan, latin)
+	back, err := f.Undo(t.Context(), out.Batch, person)
+	if err != nil || !errors.Is(back.Failed[plan], model.ErrInvalidUTF8) {
+		t.Errorf("undo: %v, %v", err, back.Failed)
+	}
+	if _, err := f.Talk.Comment(t.Context(), bridge.Spot{Path: plan, Quote: "ONE"}, "why?", person); err == nil {
+		t.Error("a comment was written")
+	}
+	if _, err := f.Write(t.Context(), plan, bridge.Write{Text: "ONE\n", By: ann}); !errors.Is(err, model.ErrReadOnly) {
+		t.Errorf("write: %v", err)
+	}
+	if got := f.SourceText(plan); got != latin {
+		t.Errorf("the note is %q, want %q", got, latin)
+	}
+	f.Person(plan, "ONE\ntwö\n")
+	undo(t, f.Workspace, out.Batch)
+	if got, want := f.SourceText(plan), "{--one--}{++ONE++}\ntwö\n"; got != want {
+		t.Errorf("the note is %q, want %q", got, want)
+	}
+}

@@ -173,8 +173,11 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 func (n *Locked) commit(ctx context.Context, cur *model.Version, plan planner.Plan, c Change) (*model.Event, error) {
 	at := n.node.Place()
 	raw := diffwrap.Apply(cur.Raw(), plan.Edits)
-	if len(raw) > model.MaxNote {
+	switch {
+	case len(raw) > model.MaxNote:
 		return nil, &model.Error{Op: "write", Path: at.Path, Err: model.ErrTooLarge} // its marks are what is too much
+	case !utf8.ValidString(raw):
+		return nil, &model.Error{Op: "write", Path: at.Path, Err: model.ErrInvalidUTF8} // a person saved it so
 	}
 	if n.live != nil {
 		s, err := n.changeLive(ctx, cur, &plan, c.By)
