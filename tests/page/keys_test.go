@@ -92,7 +92,7 @@ func TestReviewPageKeys(t *testing.T) {
 	b.do(t, "press R")
 	b.do(t, "wait 2 suggestions rejected")
 	note("C.md", "Four h or j lines.\n")
-	b.do(t, "beside Four > Undo")
+	b.do(t, "beside Four > Undo all 2")
 	b.do(t, "wait taken back: 2 suggestions rejected in Vault/C.md")
 	note("C.md", "Four {--h--}{++i++} or {--j--}{++k++} lines.\n")
 	b.do(t, "press A")

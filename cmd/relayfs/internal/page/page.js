@@ -240,7 +240,7 @@ function prepare() {
 		const open = form && groups.some((g) => g.includes(form.ids[0])) ? form : null;
 		entries.push(...groups.map((ids) => ({ row, ids })));
 		row.sign = groups.length || row.past.length || row.gone.size
-			? JSON.stringify([groups, row.past.map((p) => [p.batch, p.state]), [...row.gone], open && [open.ids, open.verdict]]) : "";
+			? JSON.stringify([groups, row.past.map((p) => [p.batch, p.state, p.ids, p.total]), [...row.gone], open && [open.ids, open.verdict]]) : "";
 		row.fill = (e) => (b?.past ? pastRow(e, b.past, takeBack) : fillRow(e, row, groups));
 		row.size = () => 30 + 28 * Math.ceil(textLength(b?.nodes) / 70) + 60 * groups.length;
 	}
@@ -314,7 +314,7 @@ const once = (ev) => ev.detail < 2;
 function fillRow(e, row, groups) {
 	const b = row.block;
 	const text = element("div", { className: "text", dir: "auto" }, ...draw(b?.nodes));
-	if (!b && place === proposals) text.append(...row.past.map((p) => element("p", {}, element("strong", {}, p.gist))));
+	if (!b && place === proposals) text.append(...row.past.map((p) => element("p", {}, element("strong", {}, gistOf(p)))));
 	if (b?.source) text.append(drawSource(b.source));
 	const mine = new Set(groups.flat());
 	for (const m of text.querySelectorAll("[data-id]")) {
@@ -348,19 +348,28 @@ function card(list, threads) {
 	return e;
 }
 
-// settledCard says what was decided here, and takes it back.
+// settledCard says what was decided here, and takes it back: each suggestion, and all that was decided with it.
 function settledCard(p) {
 	const doing = { accepted: "accepting … ", rejected: "rejecting … ", changed: "accepting … " }, done = { accepted: "✓ accepted: ", rejected: "✗ rejected: ", changed: "✓ accepted as edited: " };
-	const e = element("div", { className: `settled ${p.verdict}`, ariaBusy: String(p.state === "sent") },
-		element("span", { className: "fate" }, p.state === "sent" ? doing[p.verdict] : done[p.verdict]),
-		element("span", { className: "gist", dir: "auto" }, p.gist + (p.reason ? ` · because ${p.reason}` : "")));
+	const fate = element("span", { className: "fate" }, p.state === "sent" ? doing[p.verdict] : done[p.verdict]);
+	const e = element("div", { className: `settled ${p.verdict}`, ariaBusy: String(p.state === "sent") }, fate);
+	const line = (text) => element("span", { className: "gist", dir: "auto" }, text);
+	const because = p.reason ? `· because ${p.reason}` : "";
+	const back = (label, what, request) => button(label, "", () => takeBack({ batch: p.batch, ...request }), "quiet", { ariaLabel: `${label}: ${what}` });
 	e.style.minHeight = p.height + "px"; // so nothing moves
 	e.onmousedown = (ev) => ev.target.closest("button") || ev.preventDefault(); // a second click leaves the focus where it is
+	if (p.state === "sent" || p.total === 1) e.append(line(`${gistOf(p)} ${because}`));
 	if (p.state === "sent") return e;
-	const label = p.total > p.ids.length ? `Undo all ${p.total}` : "Undo";
-	e.append(button(label, "", () => takeBack({ batch: p.batch, what: p.what, n: p.total }), "quiet", { ariaLabel: `${label}: ${p.gist}` }));
+	if (p.total === 1) {
+		e.append(back("Undo", gistOf(p), { what: p.what }));
+		return e;
+	}
+	e.append(back(`Undo all ${p.total}`, p.what, { what: p.what, n: p.total }));
+	for (const id of p.ids) e.append(element("div", { className: "one" }, line(`${p.gists[id]} ${because}`), back("Undo", p.gists[id], { ids: [id], what: p.gists[id] })));
 	return e;
 }
+
+const gistOf = (p) => p.ids.map((id) => p.gists[id]).join("; ");
 
 // gist says on one line what a suggestion does.
 function gist(s) {
@@ -515,7 +524,7 @@ async function readPlace(at, old = note) {
 	const rowsOf = (blocks) => merged(old?.rows || [], blocks);
 	if (at === history) {
 		const keys = new Map((old?.rows || []).map((r, i) => [r.block.key, i]));
-		return { rows: rowsOf((await batches()).map((b) => ({ key: b.batch + b.taken, past: b })).map((b) => (keys.has(b.key) ? { same: [keys.get(b.key), keys.get(b.key) + 1] } : b))) };
+		return { rows: rowsOf((await batches()).map((b) => ({ key: b.batch + " " + b.left, past: b })).map((b) => (keys.has(b.key) ? { same: [keys.get(b.key), keys.get(b.key) + 1] } : b))) };
 	}
 	if (at === proposals) {
 		const blocks = await proposalBlocks([...pending.all()]);
@@ -538,7 +547,7 @@ async function readPlace(at, old = note) {
 
 // frontMatterOf lists the changes of a note's properties that nobody has taken back.
 async function frontMatterOf(at) {
-	return (await batches()).filter((b) => !b.taken && b.entries.length === 1 && b.entries[0].frontMatter && b.entries[0].path === at).slice(0, 3);
+	return (await batches()).filter((b) => b.left && b.entries.length === 1 && b.entries[0].frontMatter && b.entries[0].path === at).slice(0, 3);
 }
 
 // ---- the focus
@@ -654,16 +663,19 @@ function keep(list, verdict, what, reason) {
 	for (const row of new Set(list.map((s) => entryOf.get(s.id)?.row).filter(Boolean))) {
 		const mine = [...row.known.keys()].filter((id) => ids.has(id));
 		const height = mine.map((id) => cardOf(id)?.offsetHeight ?? 0).reduce((a, b) => Math.max(a, b), 0);
-		const p = { height, ids: mine, verdict, state: "sent", total: list.length, what, reason: reason.trim(), gist: mine.map((id) => gist(row.known.get(id))).join("; ") };
+		const p = { height, ids: mine, verdict, state: "sent", total: list.length, what, reason: reason.trim(), gists: Object.fromEntries(mine.map((id) => [id, gist(row.known.get(id))])) };
 		row.past.push(p);
 		kept.push(p);
 	}
 	return kept;
 }
 
-// forget takes what was decided from the rows of the open note.
+// forget takes what is to be forgotten from what was decided in the open note.
 function forget(which) {
-	for (const row of note?.rows || []) row.past = row.past.filter((p) => !which(p));
+	for (const row of note?.rows || []) {
+		for (const p of row.past) p.ids = p.ids.filter((id) => !which(p, id));
+		row.past = row.past.filter((p) => p.ids.length);
+	}
 }
 
 function authorOf(list) {
@@ -737,13 +749,9 @@ function settled(ids, kept, { out, status }) {
 	const back = status && !out ? ids : ids.filter((id) => !done.has(id));
 	pending.restore(back);
 	pending.settled(ids.filter((id) => done.has(id)), out?.now ?? 0);
-	for (const p of kept) {
-		p.ids = p.ids.filter((id) => !back.includes(id) && !(out?.missing || []).includes(id));
-		p.state = "done";
-		p.batch = out?.batch;
-		p.now = out?.now;
-	}
-	forget((p) => p.ids.length === 0);
+	const missing = new Set(out?.missing || []), mine = new Set(ids.filter((id) => done.has(id) && !missing.has(id)));
+	for (const p of kept) Object.assign(p, { state: "done", batch: out?.batch, now: out?.now, total: mine.size });
+	forget((p, id) => kept.includes(p) && !mine.has(id));
 	redraw();
 }
 
@@ -819,19 +827,24 @@ async function undo() {
 	await takeBack(last);
 }
 
-// takeBack takes back a batch, by its name.
-async function takeBack({ batch, what, n = 1 }) {
+const restOf = (what) => (/^what is left of /.test(what) ? what : `what is left of ${what}`);
+
+// takeBack takes back a batch, by its name, or suggestions of it.
+async function takeBack({ batch, ids, what, n = 1 }) {
 	if (n > confirmAbove && !await ask(`Take back: ${what}?`, `Take back ${n}`)) return;
-	const { out, status, text, bad } = await act("/undo", { batch }, (out) =>
-		(out.notes > 0 ? `taken back: ${what}` : `not taken back: ${what}; 'relayfs suggestions undo ${batch}' tries again`));
-	if (out || status === 410) { // or somebody else did
-		const at = decided.findIndex((d) => d.batch === batch);
-		if (at >= 0) decided.splice(at, 1);
+	const { out, status, text, bad } = await act("/undo", { batch, ids }, (out) =>
+		(out.notes > 0 ? `taken back: ${what}` : `not taken back: ${what}; 'relayfs suggestions undo ${ids ? ids.join(" ") : batch}' tries again`));
+	const at = decided.findIndex((d) => d.batch === batch);
+	if (at >= 0 && (out || status === 410)) { // or somebody else did
+		const d = decided[at], n = ids ? (d.n ?? 1) - ids.length : 0;
+		if (n <= 0) decided.splice(at, 1);
+		else if (out?.notes > 0) decided[at] = { ...d, n, what: restOf(d.what) };
 	}
 	remember();
 	if (out?.notes > 0) {
-		forget((p) => p.batch === batch);
-		pending.restore(out.suggestions.map((s) => s.id));
+		const back = new Set(out.suggestions.map((s) => s.id));
+		forgetBack(batch, (id) => !ids || back.has(id));
+		pending.restore([...back]);
 	}
 	await catchUp(out?.now ?? 0);
 	if (place !== history && out?.suggestions[0] && !isField(document.activeElement)) {
@@ -878,7 +891,16 @@ async function readAll() {
 // dropUndone drops what was decided and, in a state that was seen later, is pending again.
 function dropUndone(seen) {
 	const known = new Set((note?.rows || []).flatMap((r) => (r.block?.suggestions || []).map((s) => s.id)));
-	forget((p) => p.state === "done" && p.now <= seen && p.ids.some((id) => known.has(id)));
+	const undone = (p, id) => p.state === "done" && p.now <= seen && known.has(id);
+	for (const batch of new Set(pastOf().filter((p) => p.ids.some((id) => undone(p, id))).map((p) => p.batch))) forgetBack(batch, (id) => known.has(id));
+}
+
+// forgetBack forgets what has been taken back of a batch: the rest of it is as much less.
+function forgetBack(batch, isBack) {
+	const of = pastOf().filter((p) => p.batch === batch);
+	const n = of.flatMap((p) => p.ids).filter(isBack).length;
+	for (const p of of) Object.assign(p, { total: p.total - n, what: restOf(p.what) });
+	forget((p, id) => p.batch === batch && isBack(id));
 }
 
 // take draws what has changed.

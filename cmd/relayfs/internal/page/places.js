@@ -52,44 +52,65 @@ function proposal(s, links) {
 	return nodes;
 }
 
-// batches are what was decided, the newest first. Entries of one batch are undone as one.
+// batches are what was decided, the newest first, and how much of each can be taken back: an undo cannot.
 export async function batches() {
-	const list = [], taken = new Set();
+	const list = [];
 	for (const entry of await api("/journal?limit=" + historyLength)) {
-		if (entry.undoes) taken.add(entry.undoes);
 		const last = list.at(-1);
 		if (last?.batch === entry.batch) last.entries.push(entry);
 		else list.push({ batch: entry.batch, entries: [entry] });
 	}
-	for (const b of list) b.taken = taken.has(b.batch);
+	const leftOf = (x) => (x.undone || x.action === "undone" ? 0 : x.suggestions.filter((s) => !s.undone).length || 1);
+	for (const b of list) b.left = b.entries.reduce((n, x) => n + leftOf(x), 0);
 	return list;
 }
 
-// pastRow fills the row of a batch. takeBack undoes it.
-export function pastRow(e, { batch, entries, taken }, takeBack) {
+const words = { frontmatter: "properties changed", undone: "taken back", changed: "accepted as edited", resolved: "comments resolved" };
+
+// pastRow fills the row of a batch. takeBack undoes it, or one suggestion of several.
+export function pastRow(e, { batch, entries, left }, takeBack) {
 	const [first] = entries;
 	const who = first.lapsed ? "by no person" : first.by && "by " + first.by;
-	const what = { frontmatter: "properties changed", undone: "taken back", changed: "accepted as edited", resolved: "comments resolved" }[first.action] ?? first.action;
+	const what = words[first.action] ?? first.action;
 	const text = element("div", { className: "text past" }, element("p", { className: "about" },
 		[what, who, new Date(first.time).toLocaleString(), first.reason && `because ${first.reason}`].filter(Boolean).join(" · ")));
-	for (const x of entries) text.append(element("p", { dir: "auto" }, element("strong", {}, x.path || "a note that is gone"), " ", ...pastPieces(x)));
-	const side = element("div", { className: "side" });
-	if (taken) side.append(element("p", { className: "about" }, "taken back"));
-	else if (first.action !== "undone") {
-		const where = entries.length > 1 ? plural(entries.length, "note") : first.path;
-		side.append(button("Take back", "", () => takeBack({ batch, what: `${what} in ${where}`, n: entries.reduce((n, x) => n + x.suggestions.length, 0) }), "", { ariaLabel: `Take back: ${what} in ${where}` }));
+	const back = (label, of, request, className = "") => button(label, "", () => takeBack({ batch, what: of, ...request }), className, { ariaLabel: `${label}: ${of}` });
+	const several = first.action !== "undone" && entries.reduce((n, x) => n + x.suggestions.length, 0) > 1;
+	for (const x of entries) {
+		const name = element("strong", {}, x.path || "a note that is gone");
+		if (x.frontMatter || !several) {
+			text.append(element("p", { dir: "auto" }, name, " ", ...(x.frontMatter ? matterPieces(x.frontMatter) : x.suggestions.flatMap(pastPieces))));
+			continue;
+		}
+		text.append(element("p", { dir: "auto" }, name));
+		for (const s of x.suggestions) {
+			const pieces = pastPieces(s), of = `${what}: ${briefly(s)}`;
+			text.append(element("p", { className: "one", dir: "auto" }, element("span", {}, ...pieces),
+				s.undone ? element("span", { className: "about" }, "taken back") : back("Take back", of, { ids: [s.id] }, "quiet")));
+		}
 	}
+	const side = element("div", { className: "side" });
+	const where = entries.length > 1 ? plural(entries.length, "note") : first.path;
+	if (left) side.append(back(several && left > 1 ? `Take back ${left}` : "Take back", `${what} in ${where}`, { n: left }));
+	else if (first.action !== "undone") side.append(element("p", { className: "about" }, "taken back"));
 	e.replaceChildren(text, side);
 }
 
-// pastPieces are what an entry of the journal did: of front matter, the lines that differ.
-function pastPieces(e) {
-	if (e.frontMatter) return sides(...linesThatDiffer(e.frontMatter.before, e.frontMatter.after));
-	return e.suggestions.flatMap((s) => {
-		if (s.kind === "delete") return ["deletion "];
-		if (s.kind === "rename") return ["rename ", ...sides("", s.new)];
-		return sides(s.old, s.instead ?? s.new);
-	});
+// matterPieces are the lines that a change of front matter made differ.
+const matterPieces = (matter) => sides(...linesThatDiffer(matter.before, matter.after));
+
+// pastPieces are what was decided on.
+function pastPieces(s) {
+	if (s.kind === "delete") return ["deletion "];
+	if (s.kind === "rename") return ["rename ", ...sides("", s.new)];
+	return sides(s.old, s.instead ?? s.new);
+}
+
+// briefly names what was decided on, on one line.
+function briefly(s) {
+	if (s.kind === "delete") return `deletion of ${s.old}`;
+	const text = [s.old, s.instead ?? s.new].filter(Boolean).join(" → ").replace(/\s+/g, " ");
+	return text.length > 80 ? text.slice(0, 60) + " … " + text.slice(-15) : text;
 }
 
 const sides = (old, now) => [old && element("del", {}, old), now && element("ins", {}, now), " "].filter(Boolean);
