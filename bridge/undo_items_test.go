@@ -147,7 +147,7 @@ func (m *itemModel) undoesItems(rt *rapid.T) {
 		return
 	}
 	list = some(rt, list)
-	out, err := m.ws.UndoItems(m.t.Context(), namesOf(list), "", person)
+	out, err := m.ws.Undo(m.t.Context(), "", person, namesOf(list)...)
 	m.undone(rt, list, out, err)
 }
 
@@ -158,7 +158,7 @@ func (m *itemModel) undoesWhatIsNot(rt *rapid.T) {
 		return
 	}
 	ids := append(namesOf(m.in(isDecided)), rapid.SampledFrom(waiting).Draw(rt, "waits").ID)
-	out, err := m.ws.UndoItems(m.t.Context(), ids, "", person)
+	out, err := m.ws.Undo(m.t.Context(), "", person, ids...)
 	m.undone(rt, nil, out, err)
 }
 
@@ -281,17 +281,17 @@ func TestUndoOfAnItemLeavesTheOthers(t *testing.T) {
 	added, other := edit(ann, "one", "one more"), edit(ann, "two", "2")
 	decide(t, f.Workspace, model.Accepted, added, other)
 	deleted := decide(t, f.Workspace, model.Accepted, edit(bob, "one more", "one"))
-	if _, err := f.UndoItems(t.Context(), []string{other[:6]}, "", person); err != nil {
+	if _, err := f.Undo(t.Context(), "", person, other[:6]); err != nil {
 		t.Fatal(err)
 	}
 	undo(t, f.Workspace, deleted.Batch)
 	if got, want := open(t, f.Workspace, plan).Raw(), "one{-- more--}\n\n{--two--}{++2++}\n"; got != want {
 		t.Errorf("the note is %q, want %q", got, want)
 	}
-	if _, err := f.UndoItems(t.Context(), []string{other}, "", person); err == nil || !strings.Contains(err.Error(), other+" has been taken back already") {
+	if _, err := f.Undo(t.Context(), "", person, other); err == nil || !strings.Contains(err.Error(), other+" has been taken back already") {
 		t.Errorf("taken back twice: %v", err)
 	}
-	if _, err := f.UndoItems(t.Context(), []string{"0000000000"}, "", person); err == nil || !strings.Contains(err.Error(), "nobody has decided on 0000000000") {
+	if _, err := f.Undo(t.Context(), "", person, "0000000000"); err == nil || !strings.Contains(err.Error(), "nobody has decided on 0000000000") {
 		t.Errorf("an id that nothing has: %v", err)
 	}
 }

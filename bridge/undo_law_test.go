@@ -172,7 +172,7 @@ func (m *proposalMachine) undoesSome(rt *rapid.T) (left bool) {
 		if rapid.Bool().Draw(rt, "is left") {
 			continue
 		}
-		out, err := m.ws.UndoItems(m.t.Context(), []string{id}, batch, model.Author{Name: "person"})
+		out, err := m.ws.Undo(m.t.Context(), batch, model.Author{Name: "person"}, id)
 		if err != nil && !errors.Is(err, bridge.ErrNothingToUndo) { // it followed its rename
 			rt.Fatal(err)
 		}

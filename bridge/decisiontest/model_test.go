@@ -1357,7 +1357,7 @@ func (w *world) undoes(recs []*modelRecord, batch bool) error {
 		if batch {
 			return w.ws.Undo(context.Background(), rec.batch, person)
 		}
-		return w.ws.UndoItems(context.Background(), items, rec.batch, person)
+		return w.ws.Undo(context.Background(), rec.batch, person, items...)
 	}
 	out, err := undo()
 	if err != nil {

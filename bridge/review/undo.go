@@ -26,29 +26,12 @@ var ErrNothingToUndo = errors.New("nothing to undo")
 // in the journal, or what is left of it; "" means the newest that has not been
 // taken back, other than what no person decided (Decision.Lapsed). What was written
 // in the notes since stays.
-func (r *Review) Undo(ctx context.Context, batch string, by model.Author) (Outcome, error) {
-	return r.undo(ctx, by, func(j journal) ([]undoable, error) {
-		entries := j.ofBatch(batch)
-		switch {
-		case len(entries) > 0:
-			return entries, nil
-		case batch == "":
-			return nil, ErrNothingToUndo
-		}
-		return nil, fmt.Errorf("%w: batch %s", ErrNothingToUndo, batch)
-	})
-}
-
-// UndoItems takes back the newest decisions on suggestions and proposals with the given ids, or
-// beginnings of ids, and nothing else that was decided with them, other than what belongs to a
-// proposal: the links that a rename rewrites, and decisions on proposals about the same names,
-// which have their places only together. With batch, it is what was decided there.
-func (r *Review) UndoItems(ctx context.Context, ids []string, batch string, by model.Author) (Outcome, error) {
-	return r.undo(ctx, by, func(j journal) ([]undoable, error) { return j.ofItems(ids, batch) })
-}
-
-// undo takes back what choose finds in the journal.
-func (r *Review) undo(ctx context.Context, by model.Author, choose func(journal) ([]undoable, error)) (Outcome, error) {
+//
+// With ids of suggestions and proposals, or beginnings of ids, it takes back the batch's
+// decisions on these, or for "" the newest decision on each, and nothing else that was decided
+// with them, other than what belongs to a proposal: the links that a rename rewrites, and
+// proposals about the same names, which have their places only together.
+func (r *Review) Undo(ctx context.Context, batch string, by model.Author, ids ...string) (Outcome, error) {
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
 	}
@@ -60,7 +43,7 @@ func (r *Review) undo(ctx context.Context, by model.Author, choose func(journal)
 	if err != nil {
 		return Outcome{}, err
 	}
-	entries, err := choose(j)
+	entries, err := j.find(batch, ids)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -223,6 +206,21 @@ func (r *Review) journal() (j journal, err error) {
 	return j, nil
 }
 
+// find finds what Undo is to take back.
+func (j journal) find(batch string, ids []string) ([]undoable, error) {
+	if len(ids) > 0 {
+		return j.ofItems(ids, batch)
+	}
+	entries := j.ofBatch(batch)
+	switch {
+	case len(entries) > 0:
+		return entries, nil
+	case batch == "":
+		return nil, ErrNothingToUndo
+	}
+	return nil, fmt.Errorf("%w: batch %s", ErrNothingToUndo, batch)
+}
+
 // ofBatch is what is left of a batch, or of the newest one that a person decided.
 func (j journal) ofBatch(batch string) (entries []undoable) {
 	for _, e := range j.left {
@@ -241,7 +239,7 @@ func (j journal) ofBatch(batch string) (entries []undoable) {
 func (j journal) ofItems(ids []string, batch string) (entries []undoable, err error) {
 	chosen := make(map[string]map[string]bool) // by batch
 	for _, id := range ids {
-		item, in, err := j.find(id, batch)
+		item, in, err := j.item(id, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -299,8 +297,8 @@ func (e undoable) part(items map[string]bool) (undoable, bool) {
 	return e, len(e.items) > 0
 }
 
-// find finds the item with an id, or the beginning of one, in the newest decision on it that can be taken back.
-func (j journal) find(id, batch string) (item, in string, err error) {
+// item finds the item with an id, or the beginning of one, and the batch of the newest decision on it that can be taken back.
+func (j journal) item(id, batch string) (item, in string, err error) {
 	for _, e := range j.left {
 		if batch != "" && e.BatchOf() != batch {
 			continue

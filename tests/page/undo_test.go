@@ -19,7 +19,6 @@ func TestOneOfManyIsTakenBack(t *testing.T) {
 	}
 	b := openPage(t, reviewPage(t, s))
 	b.do(t, "wait 5 pending suggestions")
-	b.do(t, "click A")
 	b.do(t, "wait Accept 4 in this note")
 	b.do(t, "press A")
 	b.do(t, "wait 4 suggestions accepted")

@@ -175,10 +175,8 @@ func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	case r.Session != "":
 		verdict = model.Rejected
 		out, err = q.ws.UndoSession(ctx, r.Session, by)
-	case len(r.IDs) > 0:
-		out, err = q.ws.UndoItems(ctx, r.IDs, r.Batch, by)
 	default:
-		out, err = q.ws.Undo(ctx, r.Batch, by)
+		out, err = q.ws.Undo(ctx, r.Batch, by, r.IDs...)
 	}
 	if errors.Is(err, bridge.ErrNothingToUndo) {
 		err = fmt.Errorf("%w; 'relayfs suggestions log' shows what was decided and what was taken back", err)

@@ -3,12 +3,10 @@ package tui
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
@@ -23,6 +21,12 @@ const recent = 200
 type pastMsg struct {
 	list []past
 	err  error
+}
+
+// history is what can be taken back, and which of it Enter takes back.
+type history struct {
+	list []past
+	at   int
 }
 
 // past is a decision that can be taken back, or one suggestion of several that were decided at once.
@@ -83,50 +87,36 @@ func pastBatch(entries []queue.LogEntry) []past {
 	return append([]past{whole}, items...)
 }
 
-// recalled shows what can be taken back.
-func (m reviewModel) recalled(msg pastMsg) reviewModel {
-	switch {
-	case msg.err != nil:
-		m.message = clierr.Text(msg.err)
-	case len(msg.list) == 0:
-		m.message = "nothing was decided that can be taken back"
-	default:
-		m.mode, m.lines, m.past = recalling, 0, msg.list
-	}
-	return m
-}
-
-// history draws what can be taken back, what Enter takes back marked.
-func (m reviewModel) history() string {
-	var b strings.Builder
-	for i, x := range m.past {
-		line := "  " + x.text
-		if i == m.lines {
-			line = m.SGR(render.Bold, "> "+x.text)
+// lines draws what can be taken back, what Enter takes back marked.
+func (h history) lines(p render.Painter) []string {
+	lines := make([]string, len(h.list))
+	for i, x := range h.list {
+		if lines[i] = "  " + x.text; i == h.at {
+			lines[i] = p.SGR(render.Bold, "> "+x.text)
 		}
-		b.WriteString(m.fit(line) + "\n")
 	}
-	return b.String()
+	return lines
 }
 
 func (m reviewModel) historyKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+	h := &m.history
 	switch k.String() {
 	case "j", "down":
-		m.lines++
+		h.at++
 	case "k", "up":
-		m.lines--
+		h.at--
 	case "pgdown", "ctrl+f":
-		m.lines += m.screen()
+		h.at += m.screen()
 	case "pgup", "ctrl+b":
-		m.lines -= m.screen()
+		h.at -= m.screen()
 	case "enter":
 		m.mode = browsing
-		return m.takeBack(m.past[m.lines])
+		return m.takeBack(h.list[h.at])
 	default:
 		m.mode = browsing
 		return m, nil
 	}
-	m.lines = max(0, min(m.lines, len(m.past)-1))
+	h.at = max(0, min(h.at, len(h.list)-1))
 	return m, nil
 }
 

@@ -65,8 +65,8 @@ type reviewModel struct {
 	scrolled scroll
 	read     noteMsg        // the note that was read last
 	threads  []queue.Thread // in the text of notes
-	past     []past         // the history
-	lines    int            // down, in the note from the suggestion on, or in the overview or the history
+	history  history        // what can be taken back
+	lines    int            // down, in the note from the suggestion on, or in the overview
 	done     []string       // batches of this review that were not undone
 	counts   map[model.Verdict]int
 
@@ -106,7 +106,15 @@ func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case noteMsg:
 		m.read = msg
 	case pastMsg:
-		return m.recalled(msg).idle()
+		switch {
+		case msg.err != nil:
+			m.message = clierr.Text(msg.err)
+		case len(msg.list) == 0:
+			m.message = "nothing was decided that can be taken back"
+		default:
+			m.mode, m.history = recalling, history{list: msg.list}
+		}
+		return m.idle()
 	case editedMsg:
 		if msg.err != nil {
 			m.message = msg.err.Error()
@@ -140,26 +148,18 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 }
 
 // idle ends what was under way, applies the keys typed meanwhile, and reads the list again if the notes changed.
-func (m reviewModel) idle() (tea.Model, tea.Cmd) {
-	stale := m.stale
-	m.busy, m.stale = false, false
-	next, cmd := m.typedMeanwhile()
+func (m reviewModel) idle() (_ tea.Model, cmd tea.Cmd) {
+	keys, stale, lists := m.waiting, m.stale, m.lists
+	m.busy, m.stale, m.waiting = false, false, nil
+	for len(keys) > 0 && !m.busy && cmd == nil {
+		next, then := m.key(keys[0])
+		m, cmd, keys = next.(reviewModel), then, keys[1:]
+	}
+	m.waiting = append(m.waiting[:len(m.waiting):len(m.waiting)], keys...)
 	if stale {
-		cmd = tea.Batch(m.cmds.list(m.lists), cmd)
+		cmd = tea.Batch(m.cmds.list(lists), cmd)
 	}
-	return next, cmd
-}
-
-func (m reviewModel) typedMeanwhile() (tea.Model, tea.Cmd) {
-	for i, k := range m.waiting {
-		next, cmd := m.key(k)
-		if m = next.(reviewModel); m.busy || cmd != nil {
-			m.waiting = m.waiting[i+1:]
-			return m, cmd
-		}
-	}
-	m.waiting = nil
-	return m, nil
+	return m, cmd
 }
 
 func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {

@@ -26,7 +26,11 @@ func (m reviewModel) View() string {
 		return head + "\n" + strings.Join(m.cut(m.wrap(m.overview()), m.lines-m.height/2, max(1, m.height-2)), "\n") + "\n" + foot
 	}
 	if m.mode == recalling {
-		return head + "\n" + strings.Join(m.cut(strings.Split(m.history(), "\n"), m.lines-m.height/2, max(1, m.height-2)), "\n") + "\n" + foot
+		lines := m.history.lines(m.Painter)
+		for i := range lines {
+			lines[i] = m.fit(lines[i])
+		}
+		return head + "\n" + strings.Join(m.cut(lines, m.history.at-m.height/2, max(1, m.height-2)), "\n") + "\n" + foot
 	}
 	lines := m.window(m.wrap(m.body()), max(1, m.height-lipgloss.Height(head)-lipgloss.Height(foot)-1))
 	return head + "\n" + strings.Join(lines, "\n") + "\n" + foot
