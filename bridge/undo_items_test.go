@@ -295,3 +295,60 @@ func TestUndoOfAnItemLeavesTheOthers(t *testing.T) {
 		t.Errorf("an id that nothing has: %v", err)
 	}
 }
+
+// A rename that is taken back has its links with it, in texts and in front matter; what else was decided
+// with it stays. One of two names that were exchanged does not come back without the other.
+func TestUndoOfOneRename(t *testing.T) {
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	files := map[string]string{
+		"A.md": "a\n", "B.md": "b\n", "C.md": "c\n", "D.md": "d\n", "Plan.md": "one\n", "Index.md": "---\nup: \"[[A]]\"\n---\n[[A]] and [[B]]\n",
+	}
+	for name, text := range files {
+		src.Person(t).Save(name, text)
+	}
+	ws := process(t, src, store)
+	moveTo(t, ws, "Notes/A.md", "Notes/Z.md")
+	write(t, ws, plan, bridge.Write{Text: "ONE\n", By: ann})
+	moveTo(t, ws, "Notes/C.md", "Notes/aside.md")
+	moveTo(t, ws, "Notes/D.md", "Notes/C.md")
+	moveTo(t, ws, "Notes/aside.md", "Notes/D.md")
+	before := src.Person(t).Content("Index.md")
+	proposals, err := ws.Proposals(t.Context(), "")
+	if err != nil || len(proposals) != 3 {
+		t.Fatalf("%+v, %v", proposals, err)
+	}
+	id := make(map[model.Path]string)
+	all := ids(pendingOf(t, ws))
+	for _, p := range proposals {
+		id[p.NewPath] = p.ID
+		all = append(all, p.ID)
+	}
+	decide(t, ws, model.Accepted, all...)
+	if got, want := src.Person(t).Content("Index.md"), "---\nup: \"[[Z]]\"\n---\n[[Z]] and [[B]]\n"; got != want {
+		t.Fatalf("accepted: %q, want %q", got, want)
+	}
+	ws = process(t, src, store)
+	if _, err := ws.Undo(t.Context(), "", person, id["Notes/Z.md"]); err != nil {
+		t.Fatal(err)
+	}
+	has := func(name, want string) {
+		t.Helper()
+		if got := src.Person(t).Content(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	has("Index.md", before)
+	has("A.md", "a\n")
+	has("Plan.md", "ONE\n")
+	has("C.md", "d\n")
+	out, err := ws.Undo(t.Context(), "", person, id["Notes/C.md"])
+	if err != nil || len(out.Proposals) != 2 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	has("C.md", "c\n")
+	has("D.md", "d\n")
+	has("Plan.md", "ONE\n")
+	if _, err := ws.Undo(t.Context(), "", person, id["Notes/D.md"]); !errors.Is(err, bridge.ErrNothingToUndo) {
+		t.Errorf("it came back with the other: %v", err)
+	}
+}

@@ -52,6 +52,29 @@ func TestReviewInATerminal(t *testing.T) {
 	}
 }
 
+// One of what was decided at once is taken back from the history, then the rest of it with u.
+func TestReviewTakesBackOneOfMany(t *testing.T) {
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", harness.ReviewNotes)
+	apples := filepath.Join(vault, "Apples.md")
+	x := startReview(t, s, vault)
+	x.Shows(t, "1 of 4")
+	x.Press(t, "A")
+	x.Shows(t, "1 of 1")
+	harness.CheckText(t, "accepted", harness.ReadFile(t, apples), "We sell two apples.\n\nAnd green pears.\n\nNo damsons today.\n")
+	x.Press(t, "h")
+	x.Shows(t, "accepted  3 suggestions")
+	x.Press(t, "jj\r") // the decision, the first, the second
+	x.Shows(t, "1 of 2")
+	harness.CheckText(t, "one is back", harness.ReadFile(t, apples), "We sell two apples.\n\nAnd {++green ++}pears.\n\nNo damsons today.\n")
+	x.Press(t, "u")
+	x.Shows(t, "of 4")
+	harness.CheckText(t, "all is back", harness.ReadFile(t, apples), harness.ReviewNotes["Apples.md"])
+	x.Press(t, "q")
+	x.Shows(t, "3 accepted, 3 undone, 4 suggestions pending")
+	x.Wait(t)
+}
+
 // The review of a vault that is mounted goes through its owner, and sees at once
 // what a person does to the notes meanwhile.
 func TestReviewFollowsTheNotes(t *testing.T) {
