@@ -54,10 +54,8 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.withSelected(cmd.Context(), e, &sel, args, detailed, func(q queue.Queue, list []queue.Suggestion) error {
-				if detailed {
-					if err := rendition.Together(cmd.Context(), q, list); err != nil {
-						return err
-					}
+				if err := rendition.Together(cmd.Context(), q, list, detailed); err != nil {
+					return err
 				}
 				if err := show(e, f.json, list, print); err != nil || f.json || detailed {
 					return err

@@ -105,20 +105,28 @@ func (p Painter) remarks(s *queue.Suggestion) string {
 // Diffs prints suggestions in their context, those that belong together in one.
 func Diffs(w io.Writer, list []queue.Suggestion) error {
 	p := NewPainter(w)
-	for i, n := 0, 0; i < len(list); i += n {
+	for i, group := range groups(list) {
 		sep := ""
 		if i > 0 {
 			sep = "\n"
 		}
-		n = 1
-		for list[i].Group != "" && i+n < len(list) && list[i+n].Group == list[i].Group {
-			n++
-		}
-		if _, err := io.WriteString(w, sep+p.diffs(list[i:i+n])); err != nil {
+		if _, err := io.WriteString(w, sep+p.diffs(group)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// groups are the suggestions of a list, those that belong together in one.
+func groups(list []queue.Suggestion) (out [][]queue.Suggestion) {
+	for len(list) > 0 {
+		n := 1
+		for list[0].Group != "" && n < len(list) && list[n].Group == list[0].Group {
+			n++
+		}
+		out, list = append(out, list[:n]), list[n:]
+	}
+	return out
 }
 
 // diffs is what is decided at once, or one suggestion.
@@ -137,11 +145,16 @@ func (p Painter) diffs(group []queue.Suggestion) string {
 	return b.String()
 }
 
-// List prints what is pending, one line each.
+// List prints what is pending, one line each. The place of those that belong together, and who made them, stands
+// beside the first.
 func List(w io.Writer, list []queue.Suggestion) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, s := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", output.OneLine(s.ID), output.OneLine(s.Place()), output.OneLine(s.Gist()), output.OneLine(s.Who()))
+	for _, group := range groups(list) {
+		place, who := group[0].Place(), group[0].Who()
+		for _, s := range group {
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", output.OneLine(s.ID), output.OneLine(place), output.OneLine(s.Gist()), output.OneLine(who))
+			place, who = "", ""
+		}
 	}
 	if err := tw.Flush(); err != nil {
 		return err

@@ -29,8 +29,8 @@ func SourceOf(n *queue.Note, plain bool) (s Source, threads []int) {
 }
 
 // Together says of the suggestions of a list which ones the page decides at once: each gets the ID of the first one of
-// its group in the list as Group, and that one the text of all of them as Pieces.
-func Together(ctx context.Context, q queue.Queue, list []queue.Suggestion) error {
+// its group in the list as Group, and, if the list is detailed, that one the text of all of them as Pieces.
+func Together(ctx context.Context, q queue.Queue, list []queue.Suggestion, detailed bool) error {
 	places := make(map[string]map[string]*queue.Suggestion) // those of each note, by their IDs
 	for i := range list {
 		if s := &list[i]; !s.IsProposal() {
@@ -46,14 +46,14 @@ func Together(ctx context.Context, q queue.Queue, list []queue.Suggestion) error
 		}
 		n, err := q.Note(ctx, path)
 		if err == nil { // else it has gone since it was listed, and each is shown by itself
-			join(&n, listed)
+			join(&n, listed, detailed)
 		}
 	}
 	return ctx.Err()
 }
 
 // join does that for the suggestions that are listed of a note.
-func join(n *queue.Note, listed map[string]*queue.Suggestion) {
+func join(n *queue.Note, listed map[string]*queue.Suggestion, detailed bool) {
 	source, _ := SourceOf(n, false)
 	for _, b := range Of(source).Blocks {
 		for _, ids := range b.Groups {
@@ -69,8 +69,9 @@ func join(n *queue.Note, listed map[string]*queue.Suggestion) {
 			for _, s := range group {
 				s.Group = group[0].ID
 			}
-			first, last := group[0], group[len(group)-1]
-			group[0].Pieces = n.Between(first, last)
+			if first, last := group[0], group[len(group)-1]; detailed {
+				first.Pieces = n.Between(first, last)
+			}
 		}
 	}
 }
