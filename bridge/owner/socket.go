@@ -207,22 +207,30 @@ func (e *GoneError) Error() string { return fmt.Sprintf("%v has ended; start it 
 
 // Download gives the bytes of an answer to read, with their number.
 func (c *Client) Download(ctx context.Context, path string, query url.Values, read func(size int64, body io.Reader) error) error {
-	return c.answered(ctx, http.MethodGet, path, query, nil, func(resp *http.Response) error { return read(resp.ContentLength, resp.Body) })
+	return c.answered(ctx, http.MethodGet, path, query, nil, nil, func(resp *http.Response) error { return read(resp.ContentLength, resp.Body) })
+}
+
+// Events gives the Server-Sent Events of an answer to read, those behind the one with the id last.
+func (c *Client) Events(ctx context.Context, path, last string, read func(stream io.Reader) error) error {
+	header := http.Header{"Last-Event-ID": {last}}
+	return c.answered(ctx, http.MethodGet, path, nil, header, nil, func(resp *http.Response) error { return read(resp.Body) })
 }
 
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body []byte, v any) error {
-	return c.answered(ctx, method, path, query, body, func(resp *http.Response) error { return json.NewDecoder(resp.Body).Decode(v) })
+	header := make(http.Header)
+	if body != nil {
+		header.Set("Content-Type", "application/json")
+	}
+	return c.answered(ctx, method, path, query, header, body, func(resp *http.Response) error { return json.NewDecoder(resp.Body).Decode(v) })
 }
 
-func (c *Client) answered(ctx context.Context, method, path string, query url.Values, body []byte, take func(*http.Response) error) error {
+func (c *Client) answered(ctx context.Context, method, path string, query url.Values, header http.Header, body []byte, take func(*http.Response) error) error {
 	return c.attended(ctx, func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, method, c.address(path, query), bytes.NewReader(body))
 		if err != nil {
 			return err
 		}
-		if body != nil {
-			req.Header.Set("Content-Type", "application/json")
-		}
+		req.Header = header
 		resp, err := c.http.Do(req)
 		if err != nil {
 			return c.unanswered(err)

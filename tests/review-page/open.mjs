@@ -67,6 +67,7 @@ const measured = { ready: 0, decided: [], bytes: 0, memory: 0 }; // ms, ms, byte
 
 // open is over when the list, or why there is none, is drawn.
 async function open(tab) {
+	await count(tab);
 	await tab.goto(address);
 	await drawn(tab);
 }
@@ -94,9 +95,9 @@ async function decide(key) {
 	return page.evaluate(() => window.decisionShown);
 }
 
-// count adds up what the tab is sent from now on, as it comes over the wire.
+// count adds up what the tab is sent, as it comes over the wire. Chromium knows that of a stream only if it is asked
+// before the stream begins.
 async function count(tab) {
-	measured.bytes = 0;
 	const cdp = await context.newCDPSession(tab);
 	await cdp.send("Network.enable");
 	cdp.on("Network.dataReceived", (ev) => { measured.bytes += ev.encodedDataLength; });
@@ -208,7 +209,7 @@ const commands = {
 		for (let i = 0; i < Number(n); i++) measured.decided.push(await decide(key));
 	},
 	axe: async () => { findings = await check(page); },
-	bytes: () => count(page),
+	bytes: async () => { measured.bytes = 0; },
 	memory: async () => { measured.memory = await memory(page); },
 };
 

@@ -27,13 +27,16 @@ func Handler(get func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := get(r)
 		if err != nil {
-			http.Error(w, clierr.Text(err), statusOf(err))
+			Refuse(w, err)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(v)
 	}
 }
+
+// Refuse answers with an error, in words.
+func Refuse(w http.ResponseWriter, err error) { http.Error(w, clierr.Text(err), statusOf(err)) }
 
 // Posted decodes the JSON body of a request and calls do with it.
 func Posted[Q, A any](ctx context.Context, r *http.Request, do func(context.Context, Q) (A, error)) (any, error) {

@@ -1,21 +1,49 @@
 // What the page asks relayfs, with the token that only the page's address has.
 
-const token = location.hash.slice(1);
-const patience = 60_000; // ms, far longer than relayfs holds an answer back
+import { parse } from "./events.js";
 
-// api asks for a path; with a body it posts that. The error of a refusal has its status.
-export async function api(path, body) {
-	const request = { headers: { Authorization: "Bearer " + token } };
-	if (body !== undefined) {
-		request.method = "POST";
-		request.headers["Content-Type"] = "application/json";
-		request.body = JSON.stringify(body);
-	}
-	if (path.startsWith("/delta")) request.signal = AbortSignal.timeout(patience);
+const authorization = { Authorization: "Bearer " + location.hash.slice(1) };
+const patience = 60_000; // ms, far longer than relayfs is silent on a stream
+
+// ask sends a request. The error of a refusal has its status.
+async function ask(path, request) {
 	const answer = await fetch("/api" + path, request).catch((err) => {
 		throw new Error(`relayfs review does not answer (${err.message}); start it again, and this page goes on by itself`);
 	});
-	const text = await answer.text();
-	if (!answer.ok) throw Object.assign(new Error(text.trim() || answer.statusText), { status: answer.status });
-	return JSON.parse(text);
+	if (answer.ok) return answer;
+	throw Object.assign(new Error((await answer.text()).trim() || answer.statusText), { status: answer.status });
+}
+
+// api asks for a path; with a body it posts that.
+export async function api(path, body) {
+	const post = { method: "POST", headers: { ...authorization, "Content-Type": "application/json" }, body: JSON.stringify(body) };
+	const answer = await ask(path, body === undefined ? { headers: authorization } : post);
+	return answer.json();
+}
+
+// events calls opened when relayfs answers, and then take with each change since the state that was seen, until the
+// stream ends or breaks, or end is aborted. Who asks again gets what was missed.
+export async function events(seen, end, opened, take) {
+	let silence;
+	const alive = () => {
+		clearTimeout(silence);
+		silence = setTimeout(() => end.abort(new Error("it is silent")), patience);
+	};
+	alive();
+	try {
+		const answer = await ask("/events", { headers: { ...authorization, "Last-Event-ID": String(seen) }, signal: end.signal });
+		opened();
+		for await (const data of parse(pieces(answer.body, alive))) take(JSON.parse(data));
+	} finally {
+		clearTimeout(silence);
+	}
+}
+
+async function* pieces(body, alive) {
+	const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+	const broken = () => ({ done: true });
+	for (let read; !(read = await reader.read().catch(broken)).done;) {
+		alive();
+		yield read.value;
+	}
 }

@@ -110,7 +110,7 @@ func (p *Page) Close() { p.listener.Close() }
 // Serve answers until ctx ends. ready says why changes are not stored, nil if they are.
 func (p *Page) Serve(ctx context.Context, q queue.Queue, ready func() error) error {
 	srv := listen.NewServer(p.handler(q, ready))
-	srv.BaseContext = func(net.Listener) context.Context { return ctx } // ends requests that wait for a change
+	srv.BaseContext = func(net.Listener) context.Context { return ctx } // ends streams
 	if _, err := listen.Serve(ctx, p.listener, srv); err != nil {
 		return fmt.Errorf("review page: %w", err)
 	}
@@ -190,7 +190,7 @@ func (q pageQueue) Decide(ctx context.Context, r queue.DecideRequest) (queue.Out
 		return queue.Outcome{}, clierr.Usagef("say what was shown: the revision of each suggestion by its id")
 	}
 	r.IDs = slices.Sorted(maps.Keys(r.Shown))
-	return q.dated(ctx)(q.Queue.Decide(ctx, r))
+	return q.Queue.Decide(ctx, r)
 }
 
 func (q pageQueue) Undo(ctx context.Context, r queue.UndoRequest) (queue.Outcome, error) {
@@ -198,42 +198,32 @@ func (q pageQueue) Undo(ctx context.Context, r queue.UndoRequest) (queue.Outcome
 	if r.Batch == "" && len(r.IDs) == 0 {
 		return queue.Outcome{}, clierr.Usagef("say which batch or which suggestions are to be taken back")
 	}
-	return q.dated(ctx)(q.Queue.Undo(ctx, r))
+	return q.Queue.Undo(ctx, r)
 }
 
 func (q pageQueue) Comment(ctx context.Context, r queue.CommentRequest) (queue.Outcome, error) {
 	r.By = queue.Reviewer()
-	return q.dated(ctx)(q.Queue.Comment(ctx, r))
+	return q.Queue.Comment(ctx, r)
 }
 
 func (q pageQueue) Resolve(ctx context.Context, r queue.ResolveRequest) (queue.Outcome, error) {
 	r.By = queue.Reviewer()
-	return q.dated(ctx)(q.Queue.Resolve(ctx, r))
+	return q.Queue.Resolve(ctx, r)
 }
 
-// dated lets the page know from which state on an outcome is in what it is sent. If that cannot be found out, the
-// page goes by what it is sent next: what was done is done.
-func (q pageQueue) dated(ctx context.Context) func(queue.Outcome, error) (queue.Outcome, error) {
-	return func(out queue.Outcome, err error) (queue.Outcome, error) {
-		if err == nil {
-			out.Now, _ = q.Changed(ctx, 0)
+// Follow leaves out what the page does not list of a change in a note: it has that with the note.
+func (q pageQueue) Follow(ctx context.Context, seen uint64, tell func(queue.Delta) error) error {
+	return q.Queue.Follow(ctx, seen, func(d queue.Delta) error {
+		for i := range d.Suggestions {
+			switch s := &d.Suggestions[i]; {
+			case s.IsProposal():
+				s.Pieces = s.InPieces()
+			case s.Proposal == "":
+				s.Old, s.New, s.Answers = "", "", nil
+			}
 		}
-		return out, err
-	}
-}
-
-// Since leaves out what the page does not list of a change in a note: it has that with the note.
-func (q pageQueue) Since(ctx context.Context, seen uint64) (queue.Delta, error) {
-	d, err := q.Queue.Since(ctx, seen)
-	for i := range d.Suggestions {
-		switch s := &d.Suggestions[i]; {
-		case s.IsProposal():
-			s.Pieces = s.InPieces()
-		case s.Proposal == "":
-			s.Old, s.New, s.Answers = "", "", nil
-		}
-	}
-	return d, err
+		return tell(d)
+	})
 }
 
 func (q pageQueue) List(ctx context.Context, detailed bool) ([]queue.Suggestion, error) {

@@ -8,7 +8,7 @@
 // Nothing moves that a person looks at: what has not changed keeps its elements, what stands at the top of
 // the window, or has the focus, stays where it is, and what was decided stays in its place until the person leaves.
 
-import { api } from "./api.js";
+import { api, events } from "./api.js";
 import { button, draw, drawProperties, drawSource, element, plural } from "./draw.js";
 import { VirtualList } from "./list.js";
 import { Pending, folderOf, placeOf, proposals } from "./pending.js";
@@ -17,8 +17,7 @@ import { Rows, merged } from "./rows.js";
 import { drawAnswer, drawThread, quoted, signature, write } from "./threads.js";
 
 const confirmAbove = 10; // suggestions that are decided at once without asking
-const retryAfter = 2000; // ms, when relayfs does not answer
-const settle = 40; // ms, in which changes are collected
+const retryAfter = 2000; // ms, when a stream has ended, or relayfs does not answer
 const maxReason = 1000; // characters; relayfs has a limit of bytes beside it
 const narrow = matchMedia("(max-width: 45rem)"); // as in page.css: the queue is above the note, and closed
 const history = "\n"; // the place of what was decided; no path is like that
@@ -903,16 +902,22 @@ function forgetBack(batch, isBack) {
 	forget((p, id) => p.batch === batch && isBack(id));
 }
 
-// take draws what has changed.
+// take takes in what has changed, and draws it. It returns whether that could be done.
 async function take(delta) {
+	const first = pending.seen === 0;
 	const touches = pending.apply(delta);
+	const tell = arrived;
+	arrival = new Promise((resolve) => { arrived = resolve; });
+	tell();
 	if (delta.paths.length && place !== undefined) drawQueue(); // at first with the note
 	if (form) return true; // it must not go away under the hands
-	if (place === undefined || !isNote() || touches(place)) return refresh();
-	return true;
+	if (place !== undefined && isNote() && !touches(place)) return true;
+	const drawn = await refresh();
+	if (first && entries.length && document.activeElement === document.body) focusOn(entries[0].ids[0]);
+	return drawn;
 }
 
-let arrived = () => {}; // called when a state has been drawn
+let arrived = () => {}; // called when a state is known
 let arrival = new Promise((resolve) => { arrived = resolve; });
 
 // catchUp waits until the page shows a state.
@@ -921,25 +926,27 @@ async function catchUp(state) {
 	await refresh();
 }
 
-// follow draws again after each change, for as long as the page is open.
+// follow draws what changes, for as long as the page is open.
 async function follow() {
-	let lost = "";
-	for (let first = true; ; first = false) {
-		try {
-			const delta = await api("/delta?seen=" + pending.seen);
-			if (lost && $("message").textContent === lost) say("");
+	let lost = ""; // what was said when relayfs did not answer
+	for (;;) {
+		const end = new AbortController();
+		const see = async (drawn) => {
+			if (await drawn) return;
+			lost = $("message").textContent;
+			end.abort();
+		};
+		const opened = () => {
+			if (!lost) return;
+			if ($("message").textContent === lost) say("");
 			lost = "";
-			if (!await take(delta)) throw new Error($("message").textContent);
-			if (first && entries.length && document.activeElement === document.body) focusOn(entries[0].ids[0]);
-			const tell = arrived;
-			arrival = new Promise((resolve) => { arrived = resolve; });
-			tell();
-			await new Promise((resolve) => setTimeout(resolve, settle));
-		} catch (err) {
+			if (pending.seen) see(refresh());
+		};
+		await events(pending.seen, end, opened, (delta) => see(take(delta))).catch((err) => {
 			lost = err.message;
 			say(lost, true);
-			await new Promise((resolve) => setTimeout(resolve, retryAfter));
-		}
+		});
+		await new Promise((resolve) => setTimeout(resolve, retryAfter));
 	}
 }
 

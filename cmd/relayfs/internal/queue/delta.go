@@ -9,10 +9,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-func (q *Local) Since(ctx context.Context, seen uint64) (Delta, error) {
-	now, err := q.Changed(ctx, seen) // what happens from here on is told again
-	if err != nil {
-		return Delta{}, err
+// since returns what has changed since a state.
+func (q *Local) since(ctx context.Context, seen uint64) (Delta, error) {
+	now := q.now() // what happens from here on is told again
+	if now == seen {
+		return Delta{Now: now}, nil
 	}
 	list, err := q.ws.Suggestions(ctx, "")
 	if err != nil {
@@ -51,6 +52,13 @@ func (q *Local) Since(ctx context.Context, seen uint64) (Delta, error) {
 		}
 	}
 	return d, nil
+}
+
+// now is the state of the workspace.
+func (q *Local) now() uint64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.n
 }
 
 // changedSince returns where something may have changed since a state. proposals are those of now.

@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"fmt"
 	"maps"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -25,21 +27,22 @@ func (k known) apply(d Delta) {
 	}
 }
 
-// Whatever happens, and however much of it a client misses in between, who is told what has changed since the state
-// that it saw knows what is pending.
+// Whatever happens, and however much of it a client misses in between, who asks for the events behind the last one
+// that it has knows what is pending.
 func TestDeltasAddUp(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		f := bridgetest.New(t, map[string]string{"N/a.md": "one\ntwo\n", "N/b.md": "three\n", "N/sub/c.md": "four\n"})
 		q, cancel := NewLocal(f.Workspace)
 		defer cancel()
+		srv := httptest.NewServer(serveEvents(q))
+		defer srv.Close()
 		ctx := t.Context()
 		client := known{}
 		var seen uint64
 		check := func() {
-			d, err := q.Since(ctx, seen)
-			if err != nil {
-				r.Fatal(err)
-			}
+			resp := openEvents(t, srv, fmt.Sprint(seen))
+			d := nextEvents(resp.Body, 1)[0]
+			resp.Body.Close()
 			client.apply(d)
 			seen = d.Now
 			list, err := q.List(ctx, false)

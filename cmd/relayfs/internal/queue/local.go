@@ -30,9 +30,9 @@ type Local struct {
 	deciding sync.Mutex // one decision at a time, with the look whether all is as it was shown
 
 	mu   sync.Mutex    // protects the following
-	n    uint64        // the state of the workspace, see Changed
+	n    uint64        // the state of the workspace
 	next chan struct{} // closed by the next change
-	// For Since: the state before any change here, the state after the newest change at or below each path, and
+	// For since: the state before any change here, the state after the newest change at or below each path, and
 	// the revisions of the proposals at each path, which may change without an event there.
 	first     uint64
 	changed   map[model.Path]uint64
@@ -107,13 +107,13 @@ func (q *Local) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 			decide = q.ws.DecideStale
 		}
 		out, err := decide(ctx, r.IDs, r.Verdict, by)
-		return newOutcome(out, r.Verdict), err
+		return q.outcome(out, r.Verdict), err
 	}
 	if len(r.IDs) != 1 {
 		return Outcome{}, clierr.Usagef("one suggestion at a time can be changed, not %d", len(r.IDs))
 	}
 	out, err := q.ws.Amend(ctx, r.IDs[0], r.Text, by)
-	return newOutcome(out, r.Verdict), err
+	return q.outcome(out, r.Verdict), err
 }
 
 // checkShown returns an error if a suggestion of r is not as it was shown.
@@ -181,7 +181,7 @@ func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	if errors.Is(err, bridge.ErrNothingToUndo) {
 		err = fmt.Errorf("%w; 'relayfs suggestions log' shows what was decided and what was taken back", err)
 	}
-	return newOutcome(out, verdict), err
+	return q.outcome(out, verdict), err
 }
 
 func (q *Local) Log(ctx context.Context, limit int) ([]LogEntry, error) {
@@ -199,28 +199,6 @@ func (q *Local) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 		out[i] = newLogEntry(e, undos)
 	}
 	return out, nil
-}
-
-// changesWait bounds how long Changed waits, in case the connection of the client has broken unnoticed.
-const changesWait = 25 * time.Second
-
-func (q *Local) Changed(ctx context.Context, seen uint64) (uint64, error) {
-	q.mu.Lock()
-	n, next := q.n, q.next
-	q.mu.Unlock()
-	if n != seen {
-		return n, nil
-	}
-	select {
-	case <-next:
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		return q.n, nil
-	case <-time.After(changesWait):
-		return n, nil
-	case <-ctx.Done():
-		return n, ctx.Err()
-	}
 }
 
 // contextLines is how many whole lines of context are before and after the lines of a suggestion. maxContext

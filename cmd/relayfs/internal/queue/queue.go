@@ -31,15 +31,14 @@ type Queue interface {
 	Decide(ctx context.Context, r DecideRequest) (Outcome, error)
 	Undo(ctx context.Context, r UndoRequest) (Outcome, error)
 	Log(ctx context.Context, limit int) ([]LogEntry, error)
-	// Changed returns a number for the state of the workspace: when that is not seen, or after a while.
-	Changed(ctx context.Context, seen uint64) (uint64, error)
-	// Since waits as Changed does, and returns what has changed since the state that was seen.
-	Since(ctx context.Context, seen uint64) (Delta, error)
+	// Follow tells what has changed since the state that was seen, at once, and then what changes, until ctx ends or
+	// tell returns an error. A delta without paths is a sign of life. A client that has seen nothing says 0.
+	Follow(ctx context.Context, seen uint64, tell func(Delta) error) error
 }
 
 // Delta is what has changed between two states of a workspace.
 type Delta struct {
-	Now uint64 `json:"now"` // what is seen with it
+	Now uint64 `json:"now"` // the state that is seen with it
 	// Paths are where something may have changed: all that was pending there or below is replaced. "" is everywhere.
 	Paths       []string     `json:"paths"`
 	Suggestions []Suggestion `json:"suggestions"` // pending at or below Paths
@@ -96,8 +95,7 @@ const (
 	threadsPath     = "/threads"     // query: path
 	notePath        = "/note"        // query: path
 	journalPath     = "/journal"     // query: limit
-	changesPath     = "/changes"     // query: seen; answers after a change
-	deltaPath       = "/delta"       // query: seen; answers after a change with what has changed
+	eventsPath      = "/events"      // a stream, see serveEvents
 	commentPath     = "/comment"     // POST a CommentRequest
 	resolvePath     = "/resolve"     // POST a ResolveRequest
 	decidePath      = "/decide"      // POST a DecideRequest
@@ -142,8 +140,7 @@ func Handle(mux Mux, q Queue) {
 		}
 		return q.Log(r.Context(), limit)
 	})
-	get(changesPath, afterChange(q.Changed))
-	get(deltaPath, afterChange(q.Since))
+	mux.HandleFunc("GET "+eventsPath, serveEvents(q))
 	post(mux, commentPath, q.Comment)
 	post(mux, resolvePath, q.Resolve)
 	post(mux, decidePath, q.Decide)
@@ -163,17 +160,6 @@ func post[Q any](mux Mux, path string, do func(context.Context, Q) (Outcome, err
 	mux.HandleFunc("POST "+path, jsonapi.Handler(func(r *http.Request) (any, error) {
 		return jsonapi.Posted(context.WithoutCancel(r.Context()), r, do)
 	}))
-}
-
-// afterChange answers with what get returns about the state that the client has seen.
-func afterChange[A any](get func(context.Context, uint64) (A, error)) func(*http.Request) (any, error) {
-	return func(r *http.Request) (any, error) {
-		seen, err := strconv.ParseUint(r.FormValue("seen"), 10, 64)
-		if err != nil {
-			return nil, clierr.Usagef("seen is not a number")
-		}
-		return get(r.Context(), seen)
-	}
 }
 
 // Remote is the queue of a running owner.
@@ -221,14 +207,4 @@ func (q Remote) Undo(ctx context.Context, r UndoRequest) (out Outcome, err error
 func (q Remote) Log(ctx context.Context, limit int) (list []LogEntry, err error) {
 	err = q.Client.Get(ctx, journalPath, url.Values{"limit": {strconv.Itoa(limit)}}, &list)
 	return list, err
-}
-
-func (q Remote) Changed(ctx context.Context, seen uint64) (now uint64, err error) {
-	err = q.Client.Get(ctx, changesPath, url.Values{"seen": {strconv.FormatUint(seen, 10)}}, &now)
-	return now, err
-}
-
-func (q Remote) Since(ctx context.Context, seen uint64) (d Delta, err error) {
-	err = q.Client.Get(ctx, deltaPath, url.Values{"seen": {strconv.FormatUint(seen, 10)}}, &d)
-	return d, err
 }

@@ -1,20 +1,17 @@
 package queue
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 func TestResolveID(t *testing.T) {
@@ -83,34 +80,6 @@ func TestQueueListsContext(t *testing.T) {
 	}
 	if s := list[2]; s.After != "\n6\n7" {
 		t.Errorf("context at the end %q", s.After)
-	}
-}
-
-func TestChanged(t *testing.T) {
-	q, stop := NewLocal(bridgetest.New(t, map[string]string{"N/a.md": ""}).Workspace)
-	defer stop()
-	now, err := q.Changed(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	woken := make(chan uint64)
-	go func() {
-		n, _ := q.Changed(t.Context(), now)
-		woken <- n
-	}()
-	q.event(model.Event{})
-	select {
-	case n := <-woken:
-		if n == now {
-			t.Errorf("woken without a change")
-		}
-	case <-time.After(limittest.Scaled(10 * time.Second)):
-		t.Fatal("not woken by a change")
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := q.Changed(ended, now+1); err == nil {
-		t.Error("waits on after its context ended")
 	}
 }
 

@@ -125,7 +125,7 @@ func (q *Local) Comment(ctx context.Context, r CommentRequest) (Outcome, error) 
 		}
 	}
 	out, err := q.ws.Talk.Comment(ctx, at, r.Text, model.Author{Name: r.By})
-	return newOutcome(out, model.Commented), err
+	return q.outcome(out, model.Commented), err
 }
 
 // pathOf is the path of the note that a comment goes into.
@@ -163,5 +163,5 @@ func (q *Local) Resolve(ctx context.Context, r ResolveRequest) (Outcome, error) 
 		return Outcome{}, clierr.Usagef("say which threads are resolved: their ids")
 	}
 	out, err := q.ws.Talk.Resolve(ctx, r.Threads, model.Author{Name: r.By, Reason: TidyReason(r.Reason)})
-	return newOutcome(out, model.Resolved), err
+	return q.outcome(out, model.Resolved), err
 }

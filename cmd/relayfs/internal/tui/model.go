@@ -61,7 +61,6 @@ type reviewModel struct {
 	loaded   bool
 	message  string
 	lost     string // the message while the owner does not answer
-	seen     uint64
 	scrolled scroll
 	read     noteMsg        // the note that was read last
 	threads  []queue.Thread // in the text of notes
@@ -83,7 +82,7 @@ func newModel(sel queue.Selector, p render.Painter, cmds commands) reviewModel {
 	return reviewModel{deck: deck{sel: sel}, Painter: p, cmds: cmds, busy: true}
 }
 
-func (m reviewModel) Init() tea.Cmd { return tea.Batch(m.cmds.list(m.lists), m.cmds.watch(m.seen)) }
+func (m reviewModel) Init() tea.Cmd { return m.cmds.list(m.lists) }
 
 func (m reviewModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	next, cmd := m.apply(msg)
@@ -166,19 +165,17 @@ func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {
 	if msg.lost != nil {
 		m.lost = msg.lost.Error()
 		m.message = m.lost
-		return m, m.cmds.watch(m.seen)
+		return m, nil
 	}
 	if m.lost != "" && m.message == m.lost {
 		m.message = ""
 	}
 	m.lost = ""
-	moved := msg.now != m.seen
-	m.seen = msg.now
-	if moved && !m.busy {
-		return m, tea.Batch(m.cmds.list(m.lists), m.cmds.watch(m.seen))
+	if msg.moved && !m.busy {
+		return m, m.cmds.list(m.lists)
 	}
-	m.stale = m.stale || moved
-	return m, m.cmds.watch(m.seen)
+	m.stale = m.stale || msg.moved
+	return m, nil
 }
 
 func (m reviewModel) decided(out queue.Outcome) (tea.Model, tea.Cmd) {

@@ -8,7 +8,7 @@
 //	          ^            │
 //	          └── message ─┘ outcomeMsg, listMsg, changedMsg, pastMsg, errMsg
 //
-// One command always waits for a change of the workspace, upon which the list is read again.
+// Beside them, the review follows the changes of the workspace, upon which the list is read again.
 package tui
 
 import (
@@ -30,7 +30,9 @@ func Run(ctx context.Context, q queue.Queue, sel queue.Selector, in, out *os.Fil
 	defer cancel()
 	m := newModel(sel, render.NewPainter(out), commands{ctx, q, queue.Reviewer()})
 	// A signal ends ctx (main.go). bubbletea's signal handler would deadlock, because it sends to a loop that ctx has ended.
-	final, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen()).Run()
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen())
+	go m.cmds.follow(p.Send)
+	final, err := p.Run()
 	if errors.Is(err, tea.ErrInterrupted) || errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		err = nil // the decisions so far are carried out
 	}
@@ -53,8 +55,8 @@ type (
 	}
 	outcomeMsg struct{ queue.Outcome }
 	changedMsg struct {
-		now  uint64
-		lost error // the owner does not answer
+		moved bool  // else the owner answers again
+		lost  error // the owner does not answer
 	}
 	errMsg struct{ err error } // a decision or an undo failed
 )
@@ -102,25 +104,24 @@ func outcomeOf(out queue.Outcome, err error) tea.Msg {
 	return outcomeMsg{out}
 }
 
-const (
-	// retryEvery is how often an owner that does not answer is asked again.
-	retryEvery = 2 * time.Second
-	// settle is how long a burst of changes is collected.
-	settle = 50 * time.Millisecond
-)
+// retryEvery is how often an owner that does not answer is asked again.
+const retryEvery = 2 * time.Second
 
-// watch waits for a change of the workspace.
-func (c commands) watch(seen uint64) tea.Cmd {
-	return func() tea.Msg {
-		now, err := c.q.Changed(c.ctx, seen)
-		pause, msg := settle, changedMsg{now: now}
+// follow sends a message for each change of the workspace.
+func (c commands) follow(send func(tea.Msg)) {
+	var seen uint64
+	for c.ctx.Err() == nil {
+		err := c.q.Follow(c.ctx, seen, func(d queue.Delta) error {
+			seen = d.Now
+			send(changedMsg{moved: len(d.Paths) > 0})
+			return nil
+		})
 		if err != nil {
-			pause, msg = retryEvery, changedMsg{seen, err}
+			send(changedMsg{lost: err})
 		}
 		select {
-		case <-time.After(pause):
+		case <-time.After(retryEvery):
 		case <-c.ctx.Done():
 		}
-		return msg
 	}
 }

@@ -77,12 +77,8 @@ func (q *fakeQueue) Undo(_ context.Context, r queue.UndoRequest) (queue.Outcome,
 
 func (q *fakeQueue) Log(context.Context, int) ([]queue.LogEntry, error) { return q.log, nil }
 
-func (q *fakeQueue) Since(context.Context, uint64) (queue.Delta, error) {
-	return queue.Delta{}, errors.New("the terminal reads whole lists")
-}
-
-func (q *fakeQueue) Changed(context.Context, uint64) (uint64, error) {
-	return 0, errors.New("the tests here announce changes themselves")
+func (q *fakeQueue) Follow(context.Context, uint64, func(queue.Delta) error) error {
+	return errors.New("the tests here announce changes themselves")
 }
 
 // sitting is a review without a terminal: commands run at once, except for the

@@ -1,0 +1,220 @@
+package queue
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// eventServer serves the events of q until the test ends.
+func eventServer(t *testing.T, q Queue) *httptest.Server {
+	ctx, stop := context.WithCancel(context.Background())
+	srv := httptest.NewUnstartedServer(serveEvents(q))
+	srv.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	srv.Start()
+	t.Cleanup(func() {
+		stop()
+		srv.Close()
+	})
+	return srv
+}
+
+// openEvents opens a stream behind the event with an id. Close its body.
+func openEvents(t *testing.T, srv *httptest.Server, last string, header ...string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Last-Event-ID", last)
+	for _, h := range header {
+		req.Header.Set(h, "same-origin")
+	}
+	resp, err := srv.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || got != "text/event-stream" {
+		t.Fatalf("%s, %s", resp.Status, got)
+	}
+	return resp
+}
+
+var errEnough = errors.New("enough")
+
+// nextEvents reads n of what a stream tells, signs of life included.
+func nextEvents(stream io.Reader, n int) (told []Delta) {
+	readEvents(stream, 0, func(d Delta) error {
+		if told = append(told, d); len(told) == n {
+			return errEnough
+		}
+		return nil
+	})
+	return told
+}
+
+func someNotes(n int) map[string]string {
+	notes := make(map[string]string, n)
+	for i := range n {
+		notes[fmt.Sprintf("N/%03d.md", i)] = "a {++b++}\n"
+	}
+	return notes
+}
+
+// A client that names the last event that it has is told what it has missed, once; one that names none, or one that
+// this process does not know, is told everything, once.
+func TestEventsGoOn(t *testing.T) {
+	f := bridgetest.New(t, someNotes(3))
+	q, cancel := NewLocal(f.Workspace)
+	defer cancel()
+	srv := eventServer(t, q)
+	resp := openEvents(t, srv, "")
+	defer resp.Body.Close()
+	all := nextEvents(resp.Body, 1)[0]
+	if !slices.Equal(all.Paths, []string{""}) || len(all.Suggestions) != 3 {
+		t.Errorf("at first %+v", all)
+	}
+	q.event(model.Event{Path: "N/001.md"})
+	q.event(model.Event{Path: "N/002.md"})
+	missed := openEvents(t, srv, fmt.Sprint(all.Now))
+	defer missed.Body.Close()
+	if d := nextEvents(missed.Body, 1)[0]; !slices.Equal(d.Paths, []string{"N/001.md", "N/002.md"}) || len(d.Suggestions) != 2 {
+		t.Errorf("behind %d: %+v", all.Now, d)
+	}
+	current := openEvents(t, srv, fmt.Sprint(q.now()))
+	defer current.Body.Close()
+	lines := bufio.NewReader(current.Body)
+	for _, want := range []string{"retry: 2000\n", ":\n"} {
+		if got, err := lines.ReadString('\n'); got != want {
+			t.Errorf("with nothing missed: %q, %v; want %q", got, err, want)
+		}
+	}
+	q.event(model.Event{Path: "N/000.md"})
+	if d := nextEvents(lines, 1)[0]; !slices.Equal(d.Paths, []string{"N/000.md"}) {
+		t.Errorf("then %+v", d)
+	}
+
+	next, cancelNext := NewLocal(f.Workspace) // as after a restart
+	defer cancelNext()
+	restarted := eventServer(t, next)
+	for _, last := range []string{fmt.Sprint(q.now()), fmt.Sprint(next.now() + 1), "1", "-1", "x"} {
+		resp := openEvents(t, restarted, last)
+		defer resp.Body.Close()
+		if d := nextEvents(resp.Body, 1)[0]; !slices.Equal(d.Paths, []string{""}) || len(d.Suggestions) != 3 {
+			t.Errorf("behind %s: %+v", last, d)
+		}
+	}
+}
+
+// pipes is a listener of connections without any buffer: what is not read blocks who writes.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
+func (p pipes) Close() error   { close(p.closed); return nil }
+
+// A client that does not read gets the sum of what it missed when it reads again; one that never does holds up
+// nothing: the server's end waits for no stream.
+func TestEventsOfAClientThatDoesNotRead(t *testing.T) {
+	q, cancel := NewLocal(bridgetest.New(t, someNotes(100)).Workspace)
+	defer cancel()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	srv := &http.Server{Handler: serveEvents(q), BaseContext: func(net.Listener) context.Context { return ctx }}
+	l := pipes{make(chan net.Conn), make(chan struct{})}
+	go srv.Serve(l)
+	open := func() net.Conn {
+		client, server := net.Pipe()
+		t.Cleanup(func() { client.Close() })
+		l.conns <- server
+		fmt.Fprint(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		return client
+	}
+	open() // and never reads
+
+	slow := open()
+	one := make([]byte, 1)
+	if _, err := slow.Read(one); err != nil { // the first delta is made, and waits to be read
+		t.Fatal(err)
+	}
+	for range 50 {
+		for p := range someNotes(100) {
+			q.event(model.Event{Path: model.Path(p)})
+		}
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(one), slow)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := nextEvents(resp.Body, 2)
+	if told[1].Now != q.now() || len(told[1].Paths) != 100 {
+		t.Errorf("behind the first %d suggestions: %d paths, state %d; want all 100 notes in the state %d", len(told[0].Suggestions), len(told[1].Paths), told[1].Now, q.now())
+	}
+
+	idle := open() // waits for a change
+	if resp, err := http.ReadResponse(bufio.NewReader(idle), nil); err != nil || len(nextEvents(resp.Body, 1)) != 1 {
+		t.Fatal(err)
+	}
+	stop()
+	if err := srv.Shutdown(t.Context()); err != nil { // hangs if it waits for one of them
+		t.Error(err)
+	}
+}
+
+// A stream too many is told what it has missed, and ends; it goes on when it comes back and another has ended. Tabs of
+// a browser take no place from programs, and leave the browser connections for what they ask.
+func TestTooManyEventStreams(t *testing.T) {
+	q, cancel := NewLocal(bridgetest.New(t, someNotes(1)).Workspace)
+	defer cancel()
+	srv := eventServer(t, q)
+	for _, c := range []struct {
+		max    int
+		header []string
+	}{{maxTabs, []string{"Sec-Fetch-Site"}}, {maxPrograms, nil}} {
+		var streams []*http.Response
+		for range c.max {
+			resp := openEvents(t, srv, "", c.header...)
+			defer resp.Body.Close()
+			nextEvents(resp.Body, 1)
+			streams = append(streams, resp)
+		}
+		more := openEvents(t, srv, "", c.header...)
+		told := nextEvents(more.Body, 2)
+		if _, err := more.Body.Read(make([]byte, 1)); len(told) != 1 || len(told[0].Suggestions) != 1 || err != io.EOF {
+			t.Errorf("stream %d is told %+v, and goes on with %v", c.max+1, told, err)
+		}
+		more.Body.Close()
+		streams[0].Body.Close()
+		for q.event(model.Event{Path: "N/000.md"}); ; { // until the server has noticed
+			resp := openEvents(t, srv, fmt.Sprint(q.now()), c.header...)
+			nextEvents(resp.Body, 1)
+			q.event(model.Event{Path: "N/000.md"})
+			told := nextEvents(resp.Body, 1)
+			resp.Body.Close()
+			if len(told) == 1 {
+				break
+			}
+		}
+	}
+}

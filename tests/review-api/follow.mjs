@@ -1,0 +1,26 @@
+// Follows the review API as a program with an EventSource of others does: `node follow.mjs FILE`, where FILE is the
+// review-page of the state folder. After each event it prints what is pending, as a line of JSON. The EventSource
+// comes back by itself when a stream ends or nothing listens; after a refusal it is made anew.
+import { EventSource } from "eventsource";
+import { readFileSync } from "node:fs";
+
+const [port, token] = readFileSync(process.argv[2], "utf8").trim().split(" ");
+const pending = new Map(); // id -> suggestion
+
+function follow() {
+	const events = new EventSource(`http://127.0.0.1:${port}/api/events`, {
+		fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, Authorization: `Bearer ${token}` } }),
+	});
+	events.onmessage = ({ data }) => take(data);
+	events.onerror = () => events.readyState === EventSource.CLOSED && setTimeout(follow, 500);
+}
+
+function take(data) {
+	const { paths, suggestions } = JSON.parse(data);
+	const below = (path) => paths.some((p) => p === "" || path === p || path.startsWith(p + "/"));
+	for (const [id, s] of pending) if (below(s.path)) pending.delete(id);
+	for (const s of suggestions) pending.set(s.id, s);
+	console.log(JSON.stringify({ data, everything: paths.includes(""), pending: [...pending.keys()].sort() }));
+}
+
+follow();
