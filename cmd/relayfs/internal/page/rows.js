@@ -41,6 +41,7 @@ export class Rows {
 	#elements = new Map(); // row -> {e, sign, fill}
 	#of = new WeakMap(); // element -> row
 	#watch;
+	#rest = 0; // how far below its place all stands, a part of a pixel: scrollTop takes no such parts
 
 	constructor(main) {
 		this.#main = main;
@@ -112,8 +113,11 @@ export class Rows {
 		const seen = this.#inSight().map((e) => [e, e.getBoundingClientRect().top]);
 		change();
 		const stays = seen.find(([e]) => e.isConnected);
-		const moved = stays ? stays[0].getBoundingClientRect().top - stays[1] : 0;
-		if (moved) this.#main.scrollTop += moved;
+		if (!stays) return;
+		const moved = () => stays[0].getBoundingClientRect().top - stays[1] + this.#rest;
+		if (Math.abs(moved()) >= 0.5) this.#main.scrollTop += moved();
+		const rest = moved();
+		this.#rest = Math.abs(rest) < 1 ? rest : 0; // else the note ends there
 	}
 
 	#inSight() {
