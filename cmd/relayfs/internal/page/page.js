@@ -352,19 +352,18 @@ function settledCard(p) {
 	const doing = { accepted: "accepting … ", rejected: "rejecting … ", changed: "accepting … " }, done = { accepted: "✓ accepted: ", rejected: "✗ rejected: ", changed: "✓ accepted as edited: " };
 	const fate = element("span", { className: "fate" }, p.state === "sent" ? doing[p.verdict] : done[p.verdict]);
 	const e = element("div", { className: `settled ${p.verdict}`, ariaBusy: String(p.state === "sent") }, fate);
-	const line = (text) => element("span", { className: "gist", dir: "auto" }, text);
-	const because = p.reason ? `· because ${p.reason}` : "";
+	const line = (text) => element("span", { className: "gist", dir: "auto" }, text + (p.reason ? ` · because ${p.reason}` : ""));
 	const back = (label, what, request) => button(label, "", () => takeBack({ batch: p.batch, ...request }), "quiet", { ariaLabel: `${label}: ${what}` });
 	e.style.minHeight = p.height + "px"; // so nothing moves
 	e.onmousedown = (ev) => ev.target.closest("button") || ev.preventDefault(); // a second click leaves the focus where it is
-	if (p.state === "sent" || p.total === 1) e.append(line(`${gistOf(p)} ${because}`));
+	if (p.state === "sent" || p.total === 1) e.append(line(gistOf(p)));
 	if (p.state === "sent") return e;
 	if (p.total === 1) {
 		e.append(back("Undo", gistOf(p), { what: p.what }));
 		return e;
 	}
 	e.append(back(`Undo all ${p.total}`, p.what, { what: p.what, n: p.total }));
-	for (const id of p.ids) e.append(element("div", { className: "one" }, line(`${p.gists[id]} ${because}`), back("Undo", p.gists[id], { ids: [id], what: p.gists[id] })));
+	for (const id of p.ids) e.append(element("div", { className: "one" }, line(p.gists[id]), back("Undo", p.gists[id], { ids: [id], what: p.gists[id] })));
 	return e;
 }
 
