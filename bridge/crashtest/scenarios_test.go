@@ -76,6 +76,21 @@ func create(path model.Path, text string) step {
 	}}
 }
 
+// decideAll decides on all suggestions in one go.
+func decideAll(verdict model.Verdict) step {
+	return step{certain: true, do: func(p *process) error {
+		list, err := p.ws.Suggestions(p.t.Context(), "")
+		if err != nil {
+			return err
+		}
+		var ids []string
+		for _, s := range list {
+			ids = append(ids, s.ID)
+		}
+		return p.decide(verdict, ids...)
+	}}
+}
+
 // decide decides on the pending suggestion with that number.
 func decide(verdict model.Verdict, n int) step {
 	return step{certain: true, do: func(p *process) error {
@@ -122,13 +137,26 @@ func (p *process) decide(verdict model.Verdict, ids ...string) error {
 }
 
 func undo() step {
+	return step{certain: true, do: func(p *process) error { return p.undo() }}
+}
+
+// undoOne takes back the first suggestion of the newest decision.
+func undoOne() step {
 	return step{certain: true, do: func(p *process) error {
-		out, err := p.ws.Undo(p.t.Context(), "", person)
-		for _, failed := range out.Failed {
-			err = errors.Join(err, failed)
+		journal, err := p.ws.Journal(1)
+		if err != nil {
+			return err
 		}
-		return err
+		return p.undo(journal[0].Decision.Items[0].ID)
 	}}
+}
+
+func (p *process) undo(ids ...string) error {
+	out, err := p.ws.Undo(p.t.Context(), "", person, ids...)
+	for _, failed := range out.Failed {
+		err = errors.Join(err, failed)
+	}
+	return err
 }
 
 func rename(from, to model.Path) step {
@@ -288,6 +316,10 @@ var scenarios = []scenario{
 	{
 		person: true, name: "an undo", files: note,
 		setUp: []step{replace("two", "TWO"), decide(model.Accepted, 0)}, steps: []step{undo()},
+	},
+	{
+		person: true, name: "one of two suggestions is taken back, and then the other", files: note,
+		setUp: []step{replace("two", "TWO"), replace("four", "FOUR"), decideAll(model.Accepted)}, steps: []step{undoOne(), undo()},
 	},
 	{
 		person: true, name: "a decision and its undo", files: note,
