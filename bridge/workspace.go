@@ -33,7 +33,8 @@ type Workspace struct {
 	*indexes.Indexes
 	Archive *history.Archive // what the notes were
 
-	Talk review.Talk
+	Talk     review.Talk
+	Sessions review.Sessions
 
 	*whole
 	tree *tree.Tree
@@ -71,7 +72,7 @@ func New(o Options) (*Workspace, error) {
 func (w *whole) part(t *tree.Tree, x *indexes.Indexes) *Workspace {
 	n, files, people, consequences := names.New(&w.config, t)
 	r := review.New(&w.config, t, consequences, x)
-	return &Workspace{n, files, people, r, x, history.NewArchive(t), review.NewTalk(r), w, t}
+	return &Workspace{n, files, people, r, x, history.NewArchive(t), review.NewTalk(r), review.NewSessions(r), w, t}
 }
 
 // Within is the part of the workspace that a client may reach: the Folders named,

@@ -143,6 +143,18 @@ func (s *Store) Proposals() ([]model.ProposalRecord, error) {
 	}), nil
 }
 
+// SessionNote returns the newest note of a session.
+func (s *Store) SessionNote(session string) model.SessionNote {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range slices.Backward(s.journal) {
+		if e.SessionNote != nil && e.Session == session {
+			return *e.SessionNote
+		}
+	}
+	return model.SessionNote{}
+}
+
 // Propose changes the pending proposals and the journal.
 func (s *Store) Propose(c model.ProposalChange) error {
 	s.mu.Lock()

@@ -345,8 +345,10 @@ type Store interface {
 	Journal(limit int) ([]JournalEntry, error)
 	// Proposals returns the pending proposals in the order in which they were made.
 	Proposals() ([]ProposalRecord, error)
+	// SessionNote returns the newest one of a session that was journalled, the zero one if there is none.
+	SessionNote(session string) SessionNote
 	// Propose changes the pending proposals and adds to the journal what was
-	// decided on them: all of it or nothing, durably.
+	// decided on them, and told of sessions: all of it or nothing, durably.
 	Propose(ProposalChange) error
 }
 

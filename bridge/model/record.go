@@ -44,6 +44,10 @@ type Record struct {
 	Marks []MadeMark `json:"marks,omitempty"`
 	// Decision is set when a person decided on suggestions: what, and the way back.
 	Decision *Decision `json:"decision,omitempty"`
+	// SessionNote is set when an agent said what Session is, and Approval when a person was asked about a change
+	// of it. Such records belong to no document.
+	SessionNote *SessionNote `json:"sessionNote,omitempty"`
+	Approval    *Approval    `json:"approval,omitempty"`
 	// Ahead says that the change was kept before the source's file had it: one of
 	// a shared note, whose file is written a moment later.
 	Ahead bool `json:"ahead,omitempty"`
@@ -122,7 +126,7 @@ type GoneRun struct {
 
 // JournalEntry is a journalled record and where its document lives now; Path is
 // "" if the document is at no path any more. A decision on a proposal has no
-// document, and so no ID and no Path in a Store's journal.
+// document, and so no ID and no Path in a Store's journal; nor has what is told of a session.
 type JournalEntry struct {
 	Path Path
 	ID   DocID
@@ -131,6 +135,9 @@ type JournalEntry struct {
 	Folder string // whose journal it is in; set by Workspace.Journal
 	Rel    string // where people have the note, "" if the document is at no path any more; likewise
 }
+
+// Undoable says whether the entry is of a kind that can be taken back.
+func (e JournalEntry) Undoable() bool { return e.Decision != nil || e.FrontMatter != nil }
 
 // InStep says whether the last record is known to have led to the text of sum.
 func (h History) InStep(sum ContentSum) bool {

@@ -33,10 +33,10 @@ func UndosOf(journal []JournalEntry) Undos {
 }
 
 // Left says whether something of an entry can be taken back, and which of its items, if it
-// has any. An undo itself cannot.
+// has any. An undo itself cannot, nor what is told of a session.
 func (u Undos) Left(e JournalEntry) (items []Decided, ok bool) {
 	d := e.Decision
-	if d != nil && d.Verdict == Undone {
+	if !e.Undoable() || d != nil && d.Verdict == Undone {
 		return nil, false
 	}
 	undone := func(item string) bool {

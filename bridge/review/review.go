@@ -47,6 +47,9 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b model.JournalEntry) int { return b.Time.Compare(a.Time) })
+	all = slices.CompactFunc(all, func(a, b model.JournalEntry) bool {
+		return a.SessionNote != nil && b.SessionNote != nil && a.Batch == b.Batch
+	})
 	return all[:min(limit, len(all))], nil
 }
 

@@ -49,6 +49,13 @@ func (s *Store) Past(id model.DocID) (model.Past, error) {
 	return fromAll(s, "read history", func(v checkpoint.View) (model.Past, error) { return v.Document(id).Past() })
 }
 
+// SessionNote returns the newest one of a session that was journalled, the zero one if there is none.
+func (s *Store) SessionNote(session string) model.SessionNote {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.sessions[session]
+}
+
 // Propose changes the pending proposals and the journal, all of it or nothing, durably.
 func (s *Store) Propose(c model.ProposalChange) error {
 	return s.fail("propose", s.add(&frame.Entry{Kind: frame.Proposals, Proposals: c}, true, nil))

@@ -25,6 +25,7 @@ type oracle struct {
 	Journal   []oracleEntry // oldest first
 	Proposals map[string]model.ProposalRecord
 	Unsent    map[model.DocID]uint64
+	Sessions  map[string]string // their names
 }
 
 type oracleDoc struct {
@@ -41,7 +42,7 @@ type oracleEntry struct {
 }
 
 func newOracle() *oracle {
-	return &oracle{Docs: map[model.DocID]*oracleDoc{}, Proposals: map[string]model.ProposalRecord{}, Unsent: map[model.DocID]uint64{}}
+	return &oracle{Docs: map[model.DocID]*oracleDoc{}, Proposals: map[string]model.ProposalRecord{}, Unsent: map[model.DocID]uint64{}, Sessions: map[string]string{}}
 }
 
 func (o *oracle) clone() *oracle {
@@ -51,7 +52,7 @@ func (o *oracle) clone() *oracle {
 		copied.Records = slices.Clone(d.Records)
 		c.Docs[id] = &copied
 	}
-	c.Journal, c.Proposals, c.Unsent = slices.Clone(o.Journal), maps.Clone(o.Proposals), maps.Clone(o.Unsent)
+	c.Journal, c.Proposals, c.Unsent, c.Sessions = slices.Clone(o.Journal), maps.Clone(o.Proposals), maps.Clone(o.Unsent), maps.Clone(o.Sessions)
 	return c
 }
 
@@ -82,6 +83,7 @@ type answers struct{ live, all string }
 
 var (
 	ids   = []model.DocID{"one", "two", "three"}
+	names = []string{"s1", "s2"} // of sessions
 	paths = []model.Path{"a", "a/N.md", "a/b", "a/b/N.md", "b", "b/N.md", "N.md", "a.md"}
 )
 
@@ -107,6 +109,9 @@ func (o *oracle) answers() (a answers) {
 	}
 	slices.Sort(unsettled)
 	fmt.Fprintln(&b, "unsettled", unsettled)
+	for _, id := range names {
+		fmt.Fprintln(&b, "session", id, o.Sessions[id])
+	}
 	a.live = b.String()
 	b.Reset()
 	for _, e := range slices.Backward(o.Journal) {
@@ -154,6 +159,9 @@ func ask(s *store.Store) (a answers, err error) {
 	errs = append(errs, err)
 	slices.Sort(unsettled)
 	fmt.Fprintln(&b, "unsettled", unsettled)
+	for _, id := range names {
+		fmt.Fprintln(&b, "session", id, s.SessionNote(id).Name)
+	}
 	a.live = b.String()
 	return a, errors.Join(errs...)
 }
@@ -166,7 +174,7 @@ func askAll(s *store.Store) (a answers, err error) {
 	var b strings.Builder
 	journal, err1 := s.Journal(1000)
 	for _, e := range journal {
-		fmt.Fprintln(&b, "journal", e.ID, e.Path, e.Seq, e.Decision.Batch)
+		fmt.Fprintln(&b, "journal", e.ID, e.Path, e.Seq, e.BatchOf())
 	}
 	proposals, err2 := s.Proposals()
 	slices.SortFunc(proposals, func(a, b model.ProposalRecord) int { return cmp.Compare(a.ID, b.ID) })
@@ -342,14 +350,21 @@ func (x *session) propose() error {
 	rec := model.ProposalRecord{ID: pick(x.rng, []string{"p", "q"}), Rel: fmt.Sprint(x.n)}
 	drop := pick(x.rng, []string{"p", "q", "r"})
 	batch := fmt.Sprint("proposal ", x.n)
+	journal := []model.Record{{Decision: &model.Decision{Batch: batch}}}
+	named := pick(x.rng, append(names, ""))
+	if named != "" {
+		journal = append(journal, model.Record{Session: named, Batch: "name " + batch, SessionNote: &model.SessionNote{Name: batch}})
+	}
 	x.change(func(o *oracle) {
 		o.Proposals[rec.ID] = rec
 		delete(o.Proposals, drop)
 		o.Journal = append(o.Journal, oracleEntry{"", 0, batch})
+		if named != "" {
+			o.Journal = append(o.Journal, oracleEntry{"", 0, "name " + batch})
+			o.Sessions[named] = batch
+		}
 	})
-	return x.s.Propose(model.ProposalChange{
-		Put: []model.ProposalRecord{rec}, Drop: []string{drop}, Journal: []model.Record{{Decision: &model.Decision{Batch: batch}}},
-	})
+	return x.s.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}, Drop: []string{drop}, Journal: journal})
 }
 
 // open starts a store on what a crash has left, and finds the state that it is in.

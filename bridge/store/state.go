@@ -25,6 +25,8 @@ type state struct {
 
 	docs  map[model.DocID]*tailDoc
 	paths map[model.Path]model.DocID // "" where no document lives any more
+
+	sessions map[string]model.SessionNote // with those of the checkpoint
 }
 
 // tailDoc is what the frames say about a document.
@@ -68,6 +70,12 @@ func (s *state) add(e *frame.Entry) {
 	case frame.Path, frame.Move:
 		for _, m := range e.Moves {
 			s.place(m.ID, m.To)
+		}
+	case frame.Proposals:
+		for _, rec := range e.Proposals.Journal {
+			if rec.SessionNote != nil {
+				s.sessions[rec.Session] = *rec.SessionNote
+			}
 		}
 	case frame.Forget:
 		s.leave(e.ID)
@@ -126,7 +134,7 @@ func (s *state) trim(lsn wal.LSN) {
 		return
 	}
 	rest := s.entries[n:]
-	*s = state{checkpoint: s.checkpoint}
+	*s = state{checkpoint: s.checkpoint, sessions: s.sessions}
 	for _, e := range rest {
 		s.add(e)
 	}

@@ -123,9 +123,10 @@ func (s *Store) open(o Options) error {
 	}
 	s.state.checkpoint = s.checkpoint
 	var applied wal.LSN
-	if err := s.checkpoint.View(func(v checkpoint.View) error {
+	if err := s.checkpoint.View(func(v checkpoint.View) (err error) {
 		applied = v.Applied()
-		return nil
+		s.state.sessions, err = v.SessionNotes()
+		return err
 	}); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func TestVersion2(t *testing.T) {
 		}
 		wantDecided(t, s)
 		closeStore(t, s)
-		wantVersion5(t, path)
+		wantVersion6(t, path)
 	}
 	for _, name := range []string{"store.db.wal", "store.db.wal.old", "store.db.intents"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -51,7 +51,7 @@ func TestVersion3(t *testing.T) {
 	path := filepath.Join(dir, "store.db")
 	for range 2 { // the second time it is up to date
 		s := open(t, path)
-		wantVersion5(t, path)
+		wantVersion6(t, path)
 		wantDocument(t, s, "plan", "four three two one ", " ann bob ")
 		wantDocument(t, s, "other", "other", "carol") // without what was taken back
 		wantDocument(t, s, "gone", "", "")            // taken back as a whole
@@ -84,7 +84,7 @@ func TestVersion4(t *testing.T) {
 	path := filepath.Join(dir, "store.db")
 	for range 2 { // the second time it is up to date
 		s := open(t, path)
-		wantVersion5(t, path)
+		wantVersion6(t, path)
 		if id, err := s.DocID("New/Plan.md"); id != "plan" || err != nil {
 			t.Errorf("document %q, %v", id, err)
 		}
@@ -109,6 +109,34 @@ func TestVersion4(t *testing.T) {
 			t.Errorf("the history begins with %d, knows %v and of %v that they were", past.Begin.Seq, known, lost)
 		}
 		wantDecided(t, s)
+		closeStore(t, s)
+	}
+}
+
+// A state folder that a process of version 5 left when it was killed: a decision and a change of names are in its
+// log. A session can be named in it, which outlives the next start.
+func TestVersion5(t *testing.T) {
+	dir := t.TempDir()
+	unpack(t, "testdata/version5.tar.gz", dir)
+	path := filepath.Join(dir, "store.db")
+	want := model.SessionNote{}
+	for range 2 { // the second time it is up to date
+		s := open(t, path)
+		wantVersion6(t, path)
+		wantDocument(t, s, "plan", "two one ", "ann bob")
+		if id, err := s.DocID("New/Plan.md"); id != "plan" || err != nil {
+			t.Errorf("document %q, %v", id, err)
+		}
+		if got := s.SessionNote("s1"); got != want {
+			t.Errorf("session %+v, want %+v", got, want)
+		}
+		if want.Name == "" {
+			wantDecided(t, s)
+		}
+		want = model.SessionNote{Name: "tides", Purpose: "mends the tide table"}
+		if err := s.Propose(model.ProposalChange{Journal: []model.Record{{Session: "s1", SessionNote: &want}}}); err != nil {
+			t.Fatal(err)
+		}
 		closeStore(t, s)
 	}
 }
@@ -138,9 +166,9 @@ func wantDecided(t *testing.T, s *store.Store) {
 	}
 }
 
-// wantVersion5 checks what an older relayfs finds, which refuses versions that it does not
+// wantVersion6 checks what an older relayfs finds, which refuses versions that it does not
 // know (TestNewerVersion).
-func wantVersion5(t *testing.T, path string) {
+func wantVersion6(t *testing.T, path string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	copied := newPath(t)
@@ -156,8 +184,8 @@ func wantVersion5(t *testing.T, path string) {
 	}
 	defer db.Close()
 	_ = db.View(func(tx *bolt.Tx) error {
-		if v := tx.Bucket([]byte("meta")).Get([]byte("version")); string(v) != "5" {
-			t.Errorf("the file has version %q, want 5", v)
+		if v := tx.Bucket([]byte("meta")).Get([]byte("version")); string(v) != "6" {
+			t.Errorf("the file has version %q, want 6", v)
 		}
 		return nil
 	})

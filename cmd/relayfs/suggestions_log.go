@@ -100,7 +100,7 @@ func completeUndone(ctx context.Context, f *queueFlags, args []string) (out []co
 		}
 	}
 	for _, x := range list {
-		if x.Undone || x.Action == string(model.Undone) {
+		if x.Undone || x.Action == string(model.Undone) || x.SessionNote != nil || x.Approval != nil {
 			continue
 		}
 		if len(ids) == 0 {

@@ -139,6 +139,11 @@ func applyProposals(tx *bolt.Tx, c model.ProposalChange) error {
 		if err := noteDecided(tx, rec); err != nil {
 			return err
 		}
+		if rec.SessionNote != nil {
+			if err := noteSession(tx, rec); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

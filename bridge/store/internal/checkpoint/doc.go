@@ -20,7 +20,8 @@
 //	docs/ID/moves           the document's changes of path as JSON
 //	journal/N               seq (8 bytes) and ID of the Nth journalled record; without an ID,
 //	                        seq is a key of decided
-//	decided/SEQ             a record as JSON: what was decided on a proposal
+//	decided/SEQ             a record as JSON: what was decided on a proposal, or told of a session
+//	sessions/SESSION        the newest note of the session as JSON
 //	proposals/ID            a pending proposal as JSON
 //	unsent/ID               seq of the last record that a server has not acknowledged
 //
@@ -34,5 +35,5 @@
 // does not know is model.ErrUnknownStore, and the file is left as it is. Version 4 has the
 // same layout as version 3. It says that the log may hold frames of the kinds Path and
 // Forget, which relayfs took for damage before. Since version 5 there is a history, and frames of
-// the kind Move.
+// the kind Move. Since version 6 records tell of sessions, which relayfs took for changes of front matter before.
 package checkpoint

@@ -11,7 +11,7 @@ import (
 
 // The journal is an index: each entry, numbered in the order of arrival, names a
 // record by its number and its document's id, or by its number alone if it is
-// about a proposal.
+// about a proposal or a session.
 
 // note adds a record to the journal.
 func note(tx *bolt.Tx, id model.DocID, seq uint64) error {
@@ -38,6 +38,36 @@ func noteDecided(tx *bolt.Tx, rec model.Record) error {
 		return err
 	}
 	return note(tx, "", seq)
+}
+
+// noteSession keeps what a record says of its session, where it is found by that.
+func noteSession(tx *bolt.Tx, rec model.Record) error {
+	v, err := json.Marshal(rec.SessionNote)
+	if err != nil {
+		return err
+	}
+	sessions, err := tx.CreateBucketIfNotExists([]byte(sessionsBucket))
+	if err != nil {
+		return err
+	}
+	return sessions.Put([]byte(rec.Session), v)
+}
+
+// SessionNotes are the newest ones of all sessions that have some.
+func (v View) SessionNotes() (map[string]model.SessionNote, error) {
+	notes := make(map[string]model.SessionNote)
+	sessions := v.tx.Bucket([]byte(sessionsBucket))
+	if sessions == nil {
+		return notes, nil
+	}
+	return notes, sessions.ForEach(func(session, value []byte) error {
+		var n model.SessionNote
+		if err := json.Unmarshal(value, &n); err != nil {
+			return Damaged(err)
+		}
+		notes[string(session)] = n
+		return nil
+	})
 }
 
 // unlist takes a document's records from number seq on out of the journal. It begins with

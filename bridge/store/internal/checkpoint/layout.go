@@ -15,7 +15,7 @@ import (
 
 // version is the layout that this package reads and writes. A change that an
 // older relayfs would misread raises it.
-const version = 5
+const version = 6
 
 // Names of buckets and keys; doc.go has the layout.
 const (
@@ -26,7 +26,8 @@ const (
 	journalBucket  = "journal"
 	proposalBucket = "proposals"
 	decidedBucket  = "decided"
-	unsentBucket   = "unsent" // is created when it is first needed
+	unsentBucket   = "unsent"   // is created when it is first needed
+	sessionsBucket = "sessions" // likewise
 	versionKey     = "version"
 	appliedKey     = "applied"
 	pathKey        = "path"

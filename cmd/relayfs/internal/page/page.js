@@ -60,7 +60,7 @@ function matches(s) {
 	const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
 	if (!words.length) return true;
 	const kinds = (kindWords[s.kind] ?? s.kind) + (s.comments?.length ? " " + kindWords.comment : "");
-	const text = `${s.path} ${s.author} ${kinds.replace(/\w+/g, "$& $&s")} ${s.session}`.toLowerCase();
+	const text = `${s.path} ${s.author} ${kinds.replace(/\w+/g, "$& $&s")} ${s.session} ${s.sessionNote?.name ?? ""}`.toLowerCase();
 	return words.every((w) => text.includes(w));
 }
 
@@ -166,15 +166,16 @@ function drawWho() {
 		a.n++;
 		if (!s.session) continue;
 		const x = a.sessions.get(s.session) ?? { n: 0, since: Infinity };
-		a.sessions.set(s.session, { n: x.n + 1, since: Math.min(x.since, Date.parse(s.time) || Infinity) });
+		const note = s.sessionNote ?? x.note;
+		a.sessions.set(s.session, { n: x.n + 1, since: Math.min(x.since, Date.parse(s.time) || Infinity), note });
 	}
 	const options = [{ value: "", text: "everybody" }];
 	for (const [author, { n, sessions }] of [...authors].sort(([a], [b]) => (a < b ? -1 : 1))) {
 		const name = author || "no author";
 		options.push({ value: JSON.stringify([author]), text: `${name} (${n})` });
-		if (sessions.size < 2) continue;
+		if (sessions.size < 2 && ![...sessions.values()].some((x) => x.note)) continue;
 		const list = [...sessions].sort(([, a], [, b]) => a.since - b.since), starts = startsOf(list.map(([, x]) => x.since));
-		list.forEach(([session, x], i) => options.push({ value: JSON.stringify([author, session]), text: `${name}, ${starts[i]} (${x.n})` }));
+		list.forEach(([session, x], i) => options.push({ value: JSON.stringify([author, session]), text: `${name}, ${x.note?.name ? `“${x.note.name}” ` : ""}${starts[i]} (${x.n})`, title: x.note?.purpose ?? "" }));
 	}
 	const now = $("who").value, label = $("who").selectedOptions[0]?.textContent.replace(/ \(\d+\)$/, "");
 	const at = options.find((o) => o.value === now);

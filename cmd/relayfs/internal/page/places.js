@@ -56,6 +56,7 @@ function proposal(s, links) {
 export async function batches() {
 	const list = [];
 	for (const entry of await api("/journal?limit=" + historyLength)) {
+		if (entry.sessionNote || entry.approval) continue; // nothing was decided
 		const last = list.at(-1);
 		if (last?.batch === entry.batch) last.entries.push(entry);
 		else list.push({ batch: entry.batch, entries: [entry] });

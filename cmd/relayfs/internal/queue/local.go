@@ -88,7 +88,18 @@ func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 	for _, p := range proposals {
 		out = append(out, newProposal(p))
 	}
+	for i := range out {
+		out[i].SessionNote = q.noteOf(out[i].Session)
+	}
 	return out, nil
+}
+
+// noteOf returns what the agent said of a session, nil if it said nothing.
+func (q *Local) noteOf(session string) *model.SessionNote {
+	if n := q.ws.Sessions.Note(session); session != "" && n != (model.SessionNote{}) {
+		return &n
+	}
+	return nil
 }
 
 func (q *Local) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {

@@ -100,15 +100,19 @@ func newOutcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 	return out
 }
 
-// FrontMatterChanged is the action of a change of front matter, beside the verdicts.
-const FrontMatterChanged = "frontmatter"
+// Actions beside the verdicts.
+const (
+	FrontMatterChanged = "frontmatter" // a change of front matter
+	SessionNamed       = "session"     // an agent said what its session is
+	Asked              = "asked"       // a person was asked before a change
+)
 
 // LogEntry is the JSON of one journalled decision or change in one note.
 type LogEntry struct {
 	Batch       string                   `json:"batch"` // for undo
 	Time        time.Time                `json:"time"`
 	Path        string                   `json:"path"`   // "" if the note is gone
-	Action      string                   `json:"action"` // a verdict, or "frontmatter"
+	Action      string                   `json:"action"` // a verdict, or FrontMatterChanged, SessionNamed or Asked
 	By          string                   `json:"by"`
 	Reason      string                   `json:"reason,omitempty"`
 	Session     string                   `json:"session"`
@@ -118,6 +122,8 @@ type LogEntry struct {
 	Suggestions []LogItem                `json:"suggestions"`
 	FrontMatter *model.FrontMatterChange `json:"frontMatter,omitempty"`
 	Away        []model.Away             `json:"away,omitempty"` // what an undo could not restore
+	SessionNote *model.SessionNote       `json:"sessionNote,omitempty"`
+	Approval    *model.Approval          `json:"approval,omitempty"`
 }
 
 // LogItem is the JSON of a suggestion that was decided on.
@@ -135,6 +141,13 @@ func newLogEntry(e model.JournalEntry, undos model.Undos) LogEntry {
 	out := LogEntry{
 		Batch: e.BatchOf(), Time: e.Time, Path: string(e.Path), Action: FrontMatterChanged,
 		By: e.Author, Session: e.Session, Suggestions: []LogItem{}, FrontMatter: e.FrontMatter,
+		SessionNote: e.SessionNote, Approval: e.Approval,
+	}
+	switch {
+	case e.SessionNote != nil:
+		out.Action = SessionNamed
+	case e.Approval != nil:
+		out.Action = Asked
 	}
 	left, ok := undos.Left(e)
 	if d := e.Decision; d != nil {
@@ -149,6 +162,6 @@ func newLogEntry(e model.JournalEntry, undos model.Undos) LogEntry {
 			out.Suggestions = append(out.Suggestions, x)
 		}
 	}
-	out.Undone = !ok && out.Action != string(model.Undone)
+	out.Undone = !ok && e.Undoable() && out.Action != string(model.Undone)
 	return out
 }

@@ -16,19 +16,21 @@ import (
 
 // Suggestion is the JSON of one pending change.
 type Suggestion struct {
-	ID       string    `json:"id"`
-	Path     string    `json:"path"`
-	Line     int       `json:"line"` // 1-based, in the accepted view
-	Kind     string    `json:"kind"`
-	Old      string    `json:"old"`
-	New      string    `json:"new"`
-	Author   string    `json:"author"`
-	Session  string    `json:"session"`
-	Time     time.Time `json:"time,omitzero"`
-	Comments []string  `json:"comments"`
-	Proposal string    `json:"proposal,omitempty"` // id of the rename that it rewrites a link for
-	Dir      bool      `json:"dir,omitempty"`      // a proposal about a folder with everything in it
-	Stale    bool      `json:"stale,omitempty"`    // a person has changed what the proposal is about
+	ID      string `json:"id"`
+	Path    string `json:"path"`
+	Line    int    `json:"line"` // 1-based, in the accepted view
+	Kind    string `json:"kind"`
+	Old     string `json:"old"`
+	New     string `json:"new"`
+	Author  string `json:"author"`
+	Session string `json:"session"`
+	// SessionNote is what the agent calls the session and says that it is for. It is no part of the Revision.
+	SessionNote *model.SessionNote `json:"sessionNote,omitempty"`
+	Time        time.Time          `json:"time,omitzero"`
+	Comments    []string           `json:"comments"`
+	Proposal    string             `json:"proposal,omitempty"` // id of the rename that it rewrites a link for
+	Dir         bool               `json:"dir,omitempty"`      // a proposal about a folder with everything in it
+	Stale       bool               `json:"stale,omitempty"`    // a person has changed what the proposal is about
 	// Revision identifies what a person decides on: all of the above but Line. If it changes, the
 	// suggestion is not the one that was shown.
 	Revision string `json:"revision"`
@@ -156,9 +158,12 @@ func (s *Suggestion) proposed(to string) string {
 	return what
 }
 
-// Who returns the author and the time of the suggestion, as far as they are known.
+// Who returns the author, the name of the session and the time of the suggestion, as far as they are known.
 func (s *Suggestion) Who() string {
 	who := s.Author
+	if s.SessionNote != nil && s.SessionNote.Name != "" {
+		who += ", \"" + s.SessionNote.Name + "\""
+	}
 	if !s.Time.IsZero() {
 		who += ", " + s.Time.Local().Format("2006-01-02 15:04")
 	}

@@ -91,7 +91,11 @@ func (p Painter) Diff(s *queue.Suggestion) string { return p.Drawn(s, s.InPieces
 func (p Painter) remarks(s *queue.Suggestion) string {
 	var b strings.Builder
 	if s.Session != "" {
-		b.WriteString("    " + p.SGR(Faint, "session: "+output.OneLine(s.Session)) + "\n")
+		said := ""
+		if s.SessionNote != nil {
+			said = ", " + s.SessionNote.String()
+		}
+		b.WriteString("    " + p.SGR(Faint, "session: "+output.OneLine(s.Session+said)) + "\n")
 	}
 	for _, c := range s.Comments {
 		b.WriteString("    " + p.SGR(Faint, "comment: "+queue.Shorten(c)) + "\n")
@@ -253,8 +257,13 @@ func Log(w io.Writer, list []queue.LogEntry) error {
 		if path == "" {
 			path = "(a note that is gone)"
 		}
-		if x.Action == queue.FrontMatterChanged {
+		switch x.Action {
+		case queue.FrontMatterChanged:
 			fmt.Fprintf(w, "  front matter changed  %s%s\n", path, inSession(x.Session))
+		case queue.SessionNamed:
+			fmt.Fprintf(w, "  session named  %s%s\n", output.OneLine(x.SessionNote.String()), inSession(x.Session))
+		case queue.Asked:
+			fmt.Fprintf(w, "  asked, and the person %s  %s%s\n", x.Approval.Answer, output.OneLine(x.Approval.Question), inSession(x.Session))
 		}
 		for _, s := range x.Suggestions {
 			it := s.Suggestion(path)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"io"
 	"regexp"
 	"slices"
@@ -28,6 +29,30 @@ func TestPainter(t *testing.T) {
 	}
 	if got, want := (Painter{colour: true}).SGR(sgrNew, "a\nb\n"), sgrNew+"a"+sgrReset+"\n"+sgrNew+"b"+sgrReset+"\n"; got != want {
 		t.Errorf("lines %q, want %q", got, want)
+	}
+}
+
+// What agents say of their sessions is shown as text on one line, whatever is in it.
+func TestSessionNotesAreShown(t *testing.T) {
+	note := model.SessionNote{Name: "tides\x1b[31m", Purpose: "two\nlines"}
+	s := queue.Suggestion{ID: "a", Path: "F/N.md", Line: 1, Kind: "addition", New: "x", Author: "ann", Session: "s1", SessionNote: &note}
+	var out strings.Builder
+	asked := model.Approval{Operation: "delete", Question: "ann wants to\ndelete it.", Answer: model.AnswerDeclined}
+	err := errors.Join(List(&out, []queue.Suggestion{s}), Diffs(&out, []queue.Suggestion{s}), Log(&out, []queue.LogEntry{
+		{Batch: "1", Action: queue.SessionNamed, By: "ann", Session: "s1", SessionNote: &note},
+		{Batch: "2", Action: queue.Asked, By: "ann", Session: "s1", Approval: &asked},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "tides"); n != 4 {
+		t.Errorf("the name is told %d times, want 4:\n%s", n, out.String())
+	}
+	if lines := strings.Count(out.String(), "\n"); lines != 9 || strings.Contains(out.String(), "\x1b") {
+		t.Errorf("%d lines, want 9:\n%q", lines, out.String())
+	}
+	if !strings.Contains(out.String(), "asked, and the person declined  ann wants to") {
+		t.Errorf("no answer in\n%s", out.String())
 	}
 }
 
