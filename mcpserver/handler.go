@@ -95,13 +95,24 @@ func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) contex
 		a.Able = info.ClientCapabilities.Elicitation != nil
 	}
 	if res := server.ElicitationResponse(req.Params.InputResponses, questionID); res != nil {
-		content, _ := res.Content.(map[string]any)
-		a.Reply = &approval.Reply{
-			Agreed:   res.Action == mcp.ElicitationResponseActionAccept && content["approve"] == true,
-			Remember: content["remember"] == true,
-		}
+		reply := replyOf(res)
+		a.Reply = &reply
 	}
 	return approval.With(ctx, a)
+}
+
+// replyOf returns what the user answered. An answer that does not say that the change is allowed declines it.
+func replyOf(res *mcp.ElicitationResult) approval.Reply {
+	content, _ := res.Content.(map[string]any)
+	switch {
+	case res.Action == mcp.ElicitationResponseActionCancel:
+		return model.AnswerCancelled
+	case res.Action != mcp.ElicitationResponseActionAccept || content["approve"] != true:
+		return model.AnswerDeclined
+	case content["remember"] == true:
+		return model.AnswerAllowedSession
+	}
+	return model.AnswerAllowed
 }
 
 func elicit(question string) *mcp.CallToolResult {
@@ -114,7 +125,7 @@ func elicit(question string) *mcp.CallToolResult {
 			"type": "object",
 			"properties": map[string]any{
 				"approve":  flag("Allow this", true),
-				"remember": flag("Do not ask again in this session", false),
+				"remember": flag("Allow this kind of change for the rest of the session", false),
 			},
 			"required": []string{"approve"},
 		},

@@ -165,6 +165,7 @@ var answers = map[string]map[string]any{
 	"yes":    {"action": "accept", "content": map[string]any{"approve": true}},
 	"always": {"action": "accept", "content": map[string]any{"approve": true, "remember": true}},
 	"no":     {"action": "decline"},
+	"cancel": {"action": "cancel"},
 	"blank":  {"action": "accept"},
 	"odd":    {"action": "accept", "content": map[string]any{"approve": "false"}},
 }

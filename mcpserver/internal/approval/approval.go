@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
@@ -70,9 +71,30 @@ type AskError struct{ Question string }
 func (e *AskError) Error() string { return "not approved yet: " + e.Question }
 
 // Reply is the answer of the person at the client.
-type Reply struct {
-	Agreed   bool
-	Remember bool // do not ask again in this session
+type Reply = model.Answer
+
+// Request is a change that may need approval.
+type Request struct {
+	Operation Operation
+	By        string        // the author
+	What      string        // the change as a verb phrase
+	Detail    func() string // sentences that tell a person what the change comes to; nil for none
+	// Confirm is an argument that a client sets that cannot ask its user, after the person has agreed; nil means
+	// that it was not given.
+	Confirm *bool
+	// Answered keeps what was asked and answered, before the answer counts.
+	Answered func(model.Approval) error
+}
+
+// question is what the person is asked.
+func (r Request) question() string {
+	q := r.By + " wants to " + r.What + "."
+	if r.Detail != nil {
+		if more := r.Detail(); more != "" {
+			q += " " + more
+		}
+	}
+	return q
 }
 
 // Asked is the state of the question in one call.
@@ -115,36 +137,47 @@ func (g *Gate) Asks(op Operation) bool {
 	return cmp.Or(g.approvals[op], g.otherwise) == Ask && !approved
 }
 
-// Approve returns nil if an operation needs no approval or has it. by names the author,
-// and what is the change as a verb phrase. A client that cannot ask its user sets the
-// tool's argument confirm after the person has agreed; nil means that it was not given.
-func (g *Gate) Approve(ctx context.Context, op Operation, by, what string, confirm *bool) error {
+// Approve returns nil if a change needs no approval or has it.
+func (g *Gate) Approve(ctx context.Context, r Request) error {
+	op := r.Operation
 	switch cmp.Or(g.approvals[op], g.otherwise) {
 	case Auto:
 		return nil
 	case Deny:
-		return answer.WrongArgument("This server does not allow to %s. Tell the person what you would do; they can start relayfs with another --approve than deny.", what)
+		return answer.WrongArgument("This server does not allow to %s. Tell the person what you would do; they can start relayfs with another --approve than deny.", r.What)
 	}
 	if _, ok := g.approved.Load(op); ok || ctx.Value(allowed{}) == op {
 		return nil
 	}
 	asked, _ := ctx.Value(key{}).(Asked)
 	switch {
-	case asked.Reply != nil && !asked.Reply.Agreed:
-		return answer.WrongArgument("The person did not agree to %s. Do not try it again unless they ask for it.", what)
 	case asked.Reply != nil:
-		if asked.Reply.Remember {
-			g.approved.Store(op, true)
-		}
-		return nil
+		return g.heed(r, *asked.Reply)
 	case asked.Able:
-		return &AskError{by + " wants to " + what + "."}
-	case op == Delete && confirm != nil && *confirm:
+		return &AskError{r.question()}
+	case op == Delete && r.Confirm != nil && *r.Confirm:
 		return nil
 	case op == Delete:
 		return answer.WrongArgument("To %s needs a person's approval. Ask the person, and if they agree, call the tool again with confirm: true. "+
-			"They can also start relayfs with --approve delete=auto.", what)
+			"They can also start relayfs with --approve delete=auto.", r.What)
 	}
 	return answer.WrongArgument("To %s needs a person's approval, for which this client cannot ask. "+
-		"Tell the person what you would do; they can start relayfs with --approve %s=auto.", what, op)
+		"Tell the person what you would do; they can start relayfs with --approve %s=auto.", r.What, op)
+}
+
+// heed keeps the answer to a request, and does as it says.
+func (g *Gate) heed(r Request, reply Reply) error {
+	if err := r.Answered(model.Approval{Operation: string(r.Operation), Question: r.question(), Answer: reply}); err != nil {
+		return err
+	}
+	switch reply {
+	case model.AnswerAllowedSession:
+		g.approved.Store(r.Operation, true)
+		return nil
+	case model.AnswerAllowed:
+		return nil
+	case model.AnswerCancelled:
+		return answer.WrongArgument("The person closed the question whether you may %s, and did not answer it. Nothing was done. Ask them what they want before you try it again.", r.What)
+	}
+	return answer.WrongArgument("The person did not agree to %s. Do not try it again unless they ask for it.", r.What)
 }

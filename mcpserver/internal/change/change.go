@@ -42,15 +42,47 @@ func (c Changes) by() model.Author {
 	return by
 }
 
-func (c Changes) approve(ctx context.Context, op approval.Operation, what string, confirm *bool) error {
-	return c.Gate.Approve(ctx, op, c.Session.Author().Name, what, confirm)
+// approve asks about a change at p. The journal of its Folder has the answer.
+func (c Changes) approve(ctx context.Context, p model.Path, r approval.Request) error {
+	by := c.Session.Author()
+	r.By = by.Name
+	r.Answered = func(a model.Approval) error { return c.Workspace.Sessions.RecordApproval(p, by, a) }
+	return c.Gate.Approve(ctx, r)
 }
 
-func (c Changes) mayWrite(ctx context.Context, p model.Path, op approval.Operation, what string) error {
+func (c Changes) mayWrite(ctx context.Context, p model.Path, r approval.Request) error {
 	if err := c.Workspace.MayWrite(p); err != nil {
 		return err
 	}
-	return c.approve(ctx, op, what, nil)
+	return c.approve(ctx, p, r)
+}
+
+// rewritten tells how many words a change of a text strikes and inserts.
+func rewritten(before, after string) string {
+	var struck, inserted int
+	for _, e := range diffwrap.DiffWords(before, after) {
+		old, _ := outline.Count(before[e.Off : e.Off+e.Len])
+		now, _ := outline.Count(e.New)
+		struck, inserted = struck+old, inserted+now
+	}
+	return fmt.Sprintf("It strikes %s and inserts %d.", answer.Count(struck, "word"), inserted)
+}
+
+// maxQuoted is how many characters of a text a question quotes.
+const maxQuoted = 80
+
+// contains tells what is in a text, as what becomes of it: "It writes" or "It takes away".
+func contains(becomes, text string) string {
+	words, _ := outline.Count(text)
+	quoted := []rune(answer.OneLine(strings.Join(strings.Fields(text), " ")))
+	more := ""
+	if len(quoted) > maxQuoted {
+		quoted, more = quoted[:maxQuoted], "..."
+	}
+	if len(quoted) == 0 {
+		return becomes + " no text."
+	}
+	return fmt.Sprintf("%s %s: %q%s", becomes, answer.Count(words, "word"), string(quoted), more)
 }
 
 // maxAsked is how many of the changes of one call a question names.
@@ -70,13 +102,16 @@ func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (conte
 	if n := len(whats) - maxAsked; n > 0 {
 		whats, more = whats[:maxAsked], fmt.Sprintf(", and make %s more", answer.Count(n, "change"))
 	}
-	err := c.approve(ctx, approval.Update, strings.Join(whats, ", ")+more, nil)
+	first := c.Workspace.Options().Folders[0]
+	err := c.approve(ctx, model.Path(first.Name), approval.Request{Operation: approval.Update, What: strings.Join(whats, ", ") + more})
 	return approval.Allow(ctx, approval.Update), err
 }
 
 // Create creates a note.
 func (c Changes) Create(ctx context.Context, p model.Path, text string) (bridge.Result, error) {
-	if err := c.mayWrite(ctx, p, approval.Create, "create the note "+string(p)); err != nil {
+	if err := c.mayWrite(ctx, p, approval.Request{
+		Operation: approval.Create, What: "create the note " + string(p), Detail: func() string { return contains("It writes", text) },
+	}); err != nil {
 		return bridge.Result{}, err
 	}
 	res, err := c.Workspace.Create(ctx, p, bridge.Write{Text: text, By: c.by(), Origin: c.Session})
@@ -92,7 +127,8 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.Knowle
 	edits := diffwrap.Diff(known.Text, text)
 	err := c.MayTake(p, known, edits, by)
 	if err == nil {
-		err = c.mayWrite(ctx, p, approval.Update, what)
+		detail := func() string { return rewritten(known.Text, text) }
+		err = c.mayWrite(ctx, p, approval.Request{Operation: approval.Update, What: what, Detail: detail})
 	}
 	if err != nil {
 		return bridge.Result{}, err
@@ -108,16 +144,17 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.Knowle
 // for approval, and again under the note's lock. before is the version that it changed.
 func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(cur *model.Version) ([]diffwrap.Edit, error)) (before *model.Version, res bridge.Result, err error) {
 	cur, err := c.Workspace.Open(ctx, p)
+	var edits []diffwrap.Edit
 	if err == nil {
-		_, err = fn(cur)
+		edits, err = fn(cur)
 	}
 	if err == nil {
-		err = c.mayWrite(ctx, p, approval.Update, what)
+		detail := func() string { return rewritten(cur.Text(), diffwrap.Apply(cur.Text(), edits)) }
+		err = c.mayWrite(ctx, p, approval.Request{Operation: approval.Update, What: what, Detail: detail})
 	}
 	if err != nil {
 		return cur, res, err
 	}
-	var edits []diffwrap.Edit
 	res, err = c.Workspace.Update(ctx, p, c.by(), c.Session, func(cur *model.Version) (string, error) {
 		var err error
 		before = cur
@@ -182,7 +219,7 @@ func (c Changes) WriteFile(ctx context.Context, f File) (notice string, err erro
 	if err := c.Workspace.MayWriteFile(f.Path); err != nil {
 		return "", err
 	}
-	if err := c.approve(ctx, f.Operation, f.What, nil); err != nil {
+	if err := c.approve(ctx, f.Path, approval.Request{Operation: f.Operation, What: f.What}); err != nil {
 		return "", err
 	}
 	done, err := c.Workspace.WriteFile(ctx, f.Path, []byte(f.Text), bridge.Restructure{By: c.by(), Origin: c.Session, Base: f.Base})
@@ -276,7 +313,7 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restruct
 	if err := c.MayMove(from, to); err != nil {
 		return bridge.Restructured{}, err
 	}
-	if err := c.approve(ctx, approval.Update, fmt.Sprintf("move %s to %s", from, to), nil); err != nil {
+	if err := c.approve(ctx, from, approval.Request{Operation: approval.Update, What: fmt.Sprintf("move %s to %s", from, to)}); err != nil {
 		return bridge.Restructured{}, err
 	}
 	if err := c.makeParents(ctx, to); err != nil {
@@ -298,7 +335,7 @@ func (c Changes) Remove(ctx context.Context, p model.Path, kind string, linking 
 	if err := c.Workspace.MayRestructure(p, c.restructure()); err != nil {
 		return bridge.Restructured{}, err
 	}
-	if err := c.approve(ctx, approval.Delete, what, confirm); err != nil {
+	if err := c.approve(ctx, p, approval.Request{Operation: approval.Delete, What: what, Detail: func() string { return c.lost(ctx, p) }, Confirm: confirm}); err != nil {
 		return bridge.Restructured{}, err
 	}
 	res, err := c.Workspace.Remove(ctx, p, c.restructure())
@@ -306,6 +343,18 @@ func (c Changes) Remove(ctx context.Context, p model.Path, kind string, linking 
 		c.Session.Forget(p)
 	}
 	return res, err
+}
+
+// lost tells what goes with the document at p.
+func (c Changes) lost(ctx context.Context, p model.Path) string {
+	if !p.IsNote() {
+		return ""
+	}
+	v, err := c.Workspace.Open(ctx, p)
+	if err != nil {
+		return "Its text cannot be read."
+	}
+	return contains("It takes away", v.Text())
 }
 
 // LinkTo returns "1 other note links" or "2 other notes link".

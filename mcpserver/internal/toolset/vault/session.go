@@ -1,0 +1,41 @@
+package vault
+
+import (
+	"context"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+type sessionNoteArgs struct {
+	Name    *string `arg:"name" doc:"A few words, for example tidying the recipes"`
+	Purpose *string `arg:"purpose" doc:"What the session is to achieve, in a sentence"`
+}
+
+// setSessionNote leaves what is not given as it is.
+func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) answer.Result {
+	if a.Name == nil && a.Purpose == nil {
+		return answer.Refuse("Give a name, a purpose, or both.")
+	}
+	by := c.Session.Author()
+	n := c.Workspace.Sessions.Note(by.Session)
+	for _, part := range []struct {
+		argument string
+		given    *string
+		set      *string
+		most     int
+	}{{"name", a.Name, &n.Name, model.MaxSessionName}, {"purpose", a.Purpose, &n.Purpose, model.MaxSessionPurpose}} {
+		if part.given == nil {
+			continue
+		}
+		if *part.set = strings.TrimSpace(*part.given); !model.IsLine(*part.set, part.most) {
+			return answer.Refuse("The %s must be one line of at most %d characters, without control characters.", part.argument, part.most)
+		}
+	}
+	if err := c.Workspace.Sessions.SetNote(by, n); err != nil {
+		return failure(c, err)
+	}
+	return answer.Text("People see this beside the changes of this session.")
+}
