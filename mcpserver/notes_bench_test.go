@@ -39,6 +39,7 @@ func BenchmarkNotesTools(b *testing.B) {
 		{"property_search/few", "property_search", []any{"properties", map[string]any{"tags": "area/7", "rating": []int{2, 3}}}},
 	} {
 		b.Run(call.name, func(b *testing.B) {
+			c.ok(call.tool, call.args...) // builds what only this tool asks
 			var took []time.Duration
 			for b.Loop() {
 				start := time.Now()

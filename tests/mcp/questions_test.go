@@ -25,13 +25,13 @@ func questionVault() map[string]string {
 	}
 }
 
-// asked is the answer of query, list_notes and find_links.
+// asked is the answer of query, list_notes, property_search and find_links.
 type asked struct {
 	Rows []struct {
 		Path   string
 		Values json.RawMessage
 	}
-	Notes, Found []struct {
+	Notes, Matches, Found []struct {
 		Path, Text string
 		Line       int
 	}
@@ -43,7 +43,7 @@ func (a asked) lines() (lines []string) {
 	for _, r := range a.Rows {
 		lines = append(lines, strings.TrimPrefix(r.Path, "Vault/")+" "+string(r.Values))
 	}
-	for _, n := range a.Notes {
+	for _, n := range slices.Concat(a.Notes, a.Matches) {
 		lines = append(lines, strings.TrimPrefix(n.Path, "Vault/"))
 	}
 	for _, f := range a.Found {
@@ -81,6 +81,9 @@ func TestMCPQuestions(t *testing.T) {
 		{"query", []any{"base", "Vault/Work.base", "view", "all"}, []string{`Projects/Fence.md {"file.name":"Fence.md"}`, `Projects/Garden.md {"file.name":"Garden.md"}`}},
 		{"query", []any{"base", "Vault/Files.base"}, []string{`image.png {"file.name":"image.png"}`}},
 		{"find_links", []any{"kind", "orphans"}, []string{"Elsewhere/Private.md:0: ", "Index.md:0: ", "Orphan.md:0: "}},
+		{"find_links", []any{"kind", "orphans", "where", `file.hasLink("Pond")`}, []string{"Orphan.md:0: "}},
+		{"find_links", []any{"kind", "backlinks", "path", "Vault/Projects/Pond.md", "where", `status == "done"`}, []string{"Projects/Fence.md:6: Mend it, see [[Pond]]."}},
+		{"property_search", []any{"properties", map[string]any{"status": "open"}, "where", `priority > 3`}, []string{"Projects/Garden.md"}},
 		{"find_links", []any{"kind", "backlinks", "path", "Vault/Projects/Pond.md"}, []string{
 			"Orphan.md:1: Nobody links here. Look at [the pond](Projects/Pond.md) though.", "Projects/Fence.md:6: Mend it, see [[Pond]].", "Projects/Garden.md:8: But see [[Pond|the pond]].",
 		}},

@@ -17,6 +17,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/question"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -33,6 +34,7 @@ const (
 type findLinksArgs struct {
 	Kind   string `arg:"kind" need:"true" enum:"orphans|backlinks|unlinked_mentions" doc:"orphans: notes that no other note links to; backlinks: lines that link to a note; unlinked_mentions: lines that name it, or one of its aliases, without a link"`
 	Path   string `arg:"path" is:"path" doc:"The note; for orphans a folder, all if left out"`
+	Where  string `arg:"where" doc:"Only in notes of which this holds; a condition as query takes it"`
 	Limit  int    `arg:"limit" min:"1" def:"100" doc:"Return at most so many at a time"`
 	Cursor string `arg:"cursor" doc:"next_cursor of the last answer"`
 }
@@ -71,6 +73,9 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 	} else {
 		found, err = linesAbout(ctx, c, a)
 	}
+	if err == nil && a.Where != "" {
+		found, err = inNotesWhere(ctx, c, a.Where, found)
+	}
 	if err != nil {
 		return findLinksResult{}, err
 	}
@@ -104,6 +109,22 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 	}
 	c.Session.ShowPassages(shown)
 	return res, nil
+}
+
+// inNotesWhere returns those of found that are in notes of which a condition holds.
+func inNotesWhere(ctx context.Context, c *tool.Client, where string, found []linkLine) ([]linkLine, error) {
+	notes, err := c.Workspace.Notes(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	if notes, err = question.Where(ctx, c.Workspace, "where", where, notes); err != nil {
+		return nil, err
+	}
+	holds := make(map[string]bool, len(notes))
+	for _, n := range notes {
+		holds[string(n.Path)] = true
+	}
+	return slices.DeleteFunc(found, func(l linkLine) bool { return !holds[l.Path] }), nil
 }
 
 func plainLinks(lines []linkLine) []foundLink {

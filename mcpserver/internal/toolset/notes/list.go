@@ -94,6 +94,7 @@ const defaultMatches = 20
 
 type propertySearchArgs struct {
 	Properties frontmatter.Properties `arg:"properties" need:"true" max:"1000" doc:"Properties that a note must have, all of them, for example {\"status\": \"open\", \"tags\": [\"work\", \"home\"]}; a list means any of its items"`
+	Where      string                 `arg:"where" doc:"Only notes of which this holds, too; a condition as query takes it"`
 	Limit      int                    `arg:"limit" min:"1" def:"20" doc:"Return at most so many notes at a time"`
 	Cursor     string                 `arg:"cursor" doc:"next_cursor of the last answer"`
 }
@@ -120,7 +121,12 @@ func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (
 	if err != nil {
 		return propertySearchResult{}, err
 	}
-	l := cursor.Of("property_search", a.Properties)
+	if notes, err = question.Where(ctx, c.Workspace, "where", a.Where, notes); err != nil {
+		return propertySearchResult{}, err
+	}
+	of := a
+	of.Cursor, of.Limit = "", 0
+	l := cursor.Of("property_search", of)
 	rest, err := cursor.AfterPath(l, a.Cursor, notes, pathOf)
 	if err != nil {
 		return propertySearchResult{}, err
