@@ -130,8 +130,9 @@ func newSegment(docs []doc, lists map[string][]posting) *segment {
 	return s.closed()
 }
 
+// closed gives up the room that the segment had to grow: Clip alone would keep it in memory.
 func (s *segment) closed() *segment {
-	s.data, s.ends = slices.Clip(s.data), slices.Clip(s.ends)
+	s.docs, s.data, s.ends = slices.Clone(s.docs), slices.Clone(s.data), slices.Clone(s.ends)
 	s.suffixes = sync.OnceValue(s.sortBySuffix)
 	return s
 }
