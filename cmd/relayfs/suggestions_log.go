@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
@@ -100,7 +99,7 @@ func completeUndone(ctx context.Context, f *queueFlags, args []string) (out []co
 		}
 	}
 	for _, x := range list {
-		if x.Undone || x.Action == string(model.Undone) || x.SessionNote != nil || x.Approval != nil {
+		if !x.Undoable() {
 			continue
 		}
 		if len(ids) == 0 {

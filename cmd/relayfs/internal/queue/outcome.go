@@ -126,6 +126,11 @@ type LogEntry struct {
 	Approval    *model.Approval          `json:"approval,omitempty"`
 }
 
+// Undoable says whether something of the entry can be taken back.
+func (x *LogEntry) Undoable() bool {
+	return !x.Undone && x.Action != string(model.Undone) && x.SessionNote == nil && x.Approval == nil
+}
+
 // LogItem is the JSON of a suggestion that was decided on.
 type LogItem struct {
 	model.Decided

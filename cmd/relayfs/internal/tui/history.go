@@ -6,7 +6,6 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
@@ -45,9 +44,7 @@ func (c commands) past() tea.Cmd {
 
 // pastOf returns what of a log can be taken back, the newest first.
 func pastOf(log []queue.LogEntry) (list []past) {
-	log = slices.DeleteFunc(slices.Clone(log), func(x queue.LogEntry) bool {
-		return x.Undone || x.Action == string(model.Undone)
-	})
+	log = slices.DeleteFunc(slices.Clone(log), func(x queue.LogEntry) bool { return !x.Undoable() })
 	for len(log) > 0 {
 		n := 1
 		for n < len(log) && log[n].Batch == log[0].Batch {
