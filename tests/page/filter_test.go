@@ -57,3 +57,19 @@ func TestSessionsAreNamedByTheirStart(t *testing.T) {
 		t.Errorf("the first session has %q", p.Suggestions)
 	}
 }
+
+// A session stands in the list by the name that its agent gave it, also if it is the only one; the name is text.
+func TestSessionsAreNamedByTheirAgents(t *testing.T) {
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"A.md": "one\n"})
+	c := s.MCP(t, "--author", "ann", "--toolsets", "claude,vault", vault)
+	c.MustCall(t, "read", "file_path", "Vault/A.md")
+	c.MustCall(t, "edit", "file_path", "Vault/A.md", "old_string", "one", "new_string", "two")
+	c.MustCall(t, "set_session_note", "name", "<i>tides</i>")
+	c.Close(t)
+	p := openPage(t, reviewPage(t, s, vault)).do(t, "wait 1 pending suggestion")
+	want := regexp.MustCompile(`^everybody\|ann \(1\)\|ann, “<i>tides</i>” since \d[^|]* \(1\)$`)
+	if got := strings.Join(p.Who, "|"); !want.MatchString(got) {
+		t.Errorf("to be chosen are %q", got)
+	}
+}

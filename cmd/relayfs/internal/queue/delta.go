@@ -46,6 +46,7 @@ func (q *Local) since(ctx context.Context, seen uint64) (Delta, error) {
 			d.Suggestions = append(d.Suggestions, newProposal(p))
 		}
 	}
+	q.nameSessions(d.Suggestions)
 	for _, t := range threads {
 		if n := len(d.Commented); within(where, t.Path) && (n == 0 || d.Commented[n-1] != string(t.Path)) {
 			d.Commented = append(d.Commented, string(t.Path))

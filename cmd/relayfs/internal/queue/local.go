@@ -88,18 +88,17 @@ func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 	for _, p := range proposals {
 		out = append(out, newProposal(p))
 	}
-	for i := range out {
-		out[i].SessionNote = q.noteOf(out[i].Session)
-	}
+	q.nameSessions(out)
 	return out, nil
 }
 
-// noteOf returns what the agent said of a session, nil if it said nothing.
-func (q *Local) noteOf(session string) *model.SessionNote {
-	if n := q.ws.Sessions.Note(session); session != "" && n != (model.SessionNote{}) {
-		return &n
+// nameSessions adds to suggestions what the agents said of their sessions.
+func (q *Local) nameSessions(list []Suggestion) {
+	for i := range list {
+		if n := q.ws.Sessions.Note(list[i].Session); n != (model.SessionNote{}) {
+			list[i].SessionNote = &n
+		}
 	}
-	return nil
 }
 
 func (q *Local) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {

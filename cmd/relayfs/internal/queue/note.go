@@ -99,6 +99,7 @@ func (q *Local) newNote(p model.Path, text string, list []model.Suggestion, thre
 		}
 		n.Suggestions = append(n.Suggestions, shown)
 	}
+	q.nameSessions(n.Suggestions)
 	for _, t := range threads {
 		n.Threads = append(n.Threads, newThread(t))
 	}
