@@ -7,7 +7,7 @@
 //
 // # Layout
 //
-//	meta/version            "5"
+//	meta/version            "6"
 //	meta/applied            LSN of the last frame that is in the file
 //	paths/PATH              the DocID of the document that lives there
 //	docs/ID/path            its path; missing once another document took it over
