@@ -76,7 +76,7 @@ func TestServerWithTwoCopies(t *testing.T) {
 	server.stop()
 	again.Store(true)
 	slow.Store(true)
-	server = startServer(t, "y-sweet", "", documents, port)
+	startServer(t, "y-sweet", "", documents, port)
 	close(ready)
 	if err := <-copied; err != nil {
 		t.Fatal(err)
