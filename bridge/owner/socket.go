@@ -243,10 +243,16 @@ func (c *Client) answered(ctx context.Context, method, path string, query url.Va
 	})
 }
 
+// endingTime is how long a process that was killed may take to close its socket.
+const endingTime = time.Second
+
 func (c *Client) unanswered(err error) error {
 	gone := errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
-	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) { // an ending process closes its connections
-		gone = !Answers(c.Info())
+	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) {
+		// An ending process closes its connections, some before the socket.
+		for start := time.Now(); !gone && time.Since(start) < endingTime; time.Sleep(endingTime / 20) {
+			gone = !Answers(c.Info())
+		}
 	}
 	if gone {
 		return &GoneError{c.Info()}

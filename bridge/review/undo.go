@@ -218,7 +218,10 @@ func (j journal) find(batch string, ids []string) ([]undoable, error) {
 	case batch == "":
 		return nil, ErrNothingToUndo
 	}
-	return nil, fmt.Errorf("%w: batch %s", ErrNothingToUndo, batch)
+	if slices.ContainsFunc(j.all, func(e model.JournalEntry) bool { return e.BatchOf() == batch }) {
+		return nil, fmt.Errorf("%w: batch %s has been taken back already", ErrNothingToUndo, batch)
+	}
+	return nil, fmt.Errorf("%w: there is no batch %s", ErrNothingToUndo, batch)
 }
 
 // ofBatch is what is left of a batch, or of the newest one that a person decided.

@@ -412,6 +412,7 @@ function editor(s) {
 // reasons asks why suggestions are decided on as they are, in words that their author
 // is told. The Enter key gives the verdict.
 function reasons(list, verdict) {
+	const number = list.length > 1 ? ` ${list.length}` : "";
 	const why = element("input", {
 		type: "text", dir: "auto", maxLength: maxReason, ariaLabel: "the reason", value: form.text ?? "",
 		placeholder: `why? Enter ${verdict === "accepted" ? "accepts" : "rejects"}`,
@@ -422,8 +423,8 @@ function reasons(list, verdict) {
 		if (ev.key === "Enter" && !ev.isComposing) decide(list, verdict, why.value);
 	};
 	return element("div", { className: "actions" }, why,
-		button("Accept", "", () => decide(list, "accepted", why.value), "accept"),
-		button("Reject", "", () => decide(list, "rejected", why.value), "reject"),
+		button("Accept" + number, "", () => decide(list, "accepted", why.value), "accept"),
+		button("Reject" + number, "", () => decide(list, "rejected", why.value), "reject"),
 		button("Cancel", "Esc", closeForm, "quiet"));
 }
 
@@ -633,7 +634,7 @@ function after(gone) {
 let sending = Promise.resolve(); // the last request: one follows another, in the order of the person's decisions
 
 // act sends a request after those before it, and returns {out, status}: what came of it, or the status of a refusal.
-// It says so, too, with what done makes of the outcome.
+// It says so, too, with what done makes of the outcome. lost is set if relayfs ended before it answered.
 function act(path, request, done) {
 	sending = sending.then(async () => {
 		try {
@@ -643,7 +644,7 @@ function act(path, request, done) {
 			if ((out.missing || []).length) trouble.push("not pending any more: " + out.missing.join(", "));
 			return { out, status: trouble.length > 0 && out.notes === 0 ? 1 : 0, text: [done(out), ...trouble].filter(Boolean).join("\n"), bad: trouble.length > 0 };
 		} catch (err) {
-			return { status: err.status || 1, text: err.message, bad: true };
+			return { status: err.status || 1, text: err.message, bad: true, lost: !err.status || err.status >= 500 };
 		}
 	});
 	return sending;
@@ -732,6 +733,7 @@ async function decide(list, verdict, reason = "", text) {
 		return done;
 	});
 	settled(ids, kept, answer);
+	if (answer.lost) unanswered.push({ ids, what: `${what} ${verdict} in ${where}` });
 	if (answer.status && typed?.text) {
 		await refresh();
 		keepTyped(typed);
@@ -752,6 +754,29 @@ function settled(ids, kept, { out, status }) {
 	for (const p of kept) Object.assign(p, { state: "done", batch: out?.batch, now: out?.now, total: mine.size });
 	forget((p, id) => kept.includes(p) && !mine.has(id));
 	redraw();
+}
+
+const unanswered = []; // decisions of which nobody has said what came of them: {ids, what}
+
+// reckon says what came of them, once relayfs answers again, and lets them be taken back.
+async function reckon() {
+	const asked = unanswered.splice(0);
+	if (asked.length === 0) return;
+	const most = asked.reduce((n, d) => n + d.ids.length, 100); // entries: each is of one note
+	const past = await batches(most);
+	for (const { ids, what } of asked) {
+		const of = (b) => b.entries.flatMap((x) => x.suggestions).filter((s) => ids.includes(s.id) && !s.undone).length;
+		const made = past.find((b) => b.left && of(b) > 0);
+		const n = made ? of(made) : 0;
+		if (made) {
+			const all = n === ids.length ? what : `${n} of ${what}`;
+			decided.push({ batch: made.batch, what: all, n });
+			remember();
+			say(n === ids.length ? `${all}, before relayfs ended` : `relayfs ended meanwhile: ${all}; the others wait`, n < ids.length);
+		} else {
+			say(`relayfs ended meanwhile: nothing came of ${what}`, true);
+		}
+	}
 }
 
 // ---- conversations
@@ -937,10 +962,11 @@ async function follow() {
 			end.abort();
 		};
 		const opened = () => {
-			if (!lost) return;
+			if (!lost && unanswered.length === 0) return;
 			if ($("message").textContent === lost) say("");
 			lost = "";
 			if (pending.seen) see(refresh());
+			reckon().catch((err) => say(err.message, true));
 		};
 		await events(pending.seen, end, opened, (delta) => see(take(delta))).catch((err) => {
 			lost = err.message;

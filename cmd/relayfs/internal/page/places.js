@@ -53,9 +53,9 @@ function proposal(s, links) {
 }
 
 // batches are what was decided, the newest first, and how much of each can be taken back: an undo cannot.
-export async function batches() {
+export async function batches(length = historyLength) {
 	const list = [];
-	for (const entry of await api("/journal?limit=" + historyLength)) {
+	for (const entry of await api("/journal?limit=" + length)) {
 		if (entry.sessionNote || entry.approval) continue; // nothing was decided
 		const last = list.at(-1);
 		if (last?.batch === entry.batch) last.entries.push(entry);
@@ -73,8 +73,9 @@ export function pastRow(e, { batch, entries, left }, takeBack) {
 	const [first] = entries;
 	const who = first.lapsed ? "by no person" : first.by && "by " + first.by;
 	const what = words[first.action] ?? first.action;
+	const authors = new Set(entries.flatMap((x) => x.suggestions.map((s) => s.author)).filter(Boolean));
 	const text = element("div", { className: "text past" }, element("p", { className: "about" },
-		[what, who, new Date(first.time).toLocaleString(), first.reason && `because ${first.reason}`].filter(Boolean).join(" · ")));
+		[what, authors.size && "suggestions of " + [...authors].join(", "), who, new Date(first.time).toLocaleString(), first.reason && `because ${first.reason}`].filter(Boolean).join(" · ")));
 	const back = (label, of, request, className = "") => button(label, "", () => takeBack({ batch, what: of, ...request }), className, { ariaLabel: `${label}: ${of}` });
 	const several = first.action !== "undone" && entries.reduce((n, x) => n + x.suggestions.length, 0) > 1;
 	for (const x of entries) {
@@ -86,7 +87,8 @@ export function pastRow(e, { batch, entries, left }, takeBack) {
 		text.append(element("p", { dir: "auto" }, name));
 		for (const s of x.suggestions) {
 			const pieces = pastPieces(s), of = `${what}: ${briefly(s)}`;
-			text.append(element("p", { className: "one", dir: "auto" }, element("span", {}, ...pieces),
+			text.append(element("p", { className: "one", dir: "auto" },
+				element("span", {}, ...(s.line ? [element("span", { className: "about" }, `line ${s.line} `)] : []), ...pieces),
 				s.undone ? element("span", { className: "about" }, "taken back") : back("Take back", of, { ids: [s.id] }, "quiet")));
 		}
 	}
