@@ -129,7 +129,7 @@ func (n *Consequences) makeRoomAgain(ctx context.Context, f *proposal.Folder, re
 	defer l.Unlock()
 	by := model.Author{Name: rec.Author, Session: rec.Session}
 	if l.Lookup(rec.ToDir) == nil {
-		if err := n.makeFolders(ctx, l, l.Path().Join(rec.ToDir), Restructure{By: by}); err != nil {
+		if err := n.makeFolders(ctx, l, shownAt(l, rec.ToDir), Restructure{By: by}); err != nil {
 			return err
 		}
 	}
@@ -141,6 +141,16 @@ func (n *Consequences) makeRoomAgain(ctx context.Context, f *proposal.Folder, re
 		return err
 	}
 	return n.createAgain(ctx, l, rec.Rel, id, by)
+}
+
+// shownAt is where something at rel, which is not there, would be shown: a folder that it would be in may be
+// proposed to have another path.
+func shownAt(l *proposal.Locked, rel string) model.Path {
+	dir := l.Lookup(string(model.Path(rel).Dir()))
+	if dir == nil {
+		return shownAt(l, string(model.Path(rel).Dir())).Join(model.Path(rel).Base())
+	}
+	return dir.Place().Path.Join(model.Path(rel).Base())
 }
 
 // Undo takes back the decisions of journal entries on proposals of one Folder; see
