@@ -24,7 +24,7 @@ import (
 func newTree(ws *bridge.Workspace, o Options) *tree {
 	options := ws.Options()
 	t := &tree{
-		ws: workspace{ws}, author: o.Author, log: o.Logger,
+		ws: workspace{ws}, author: o.Author, sessionNote: o.SessionNote, log: o.Logger,
 		locked:     options.Locked(),
 		handleless: options.ReadOnly && keepCaches,
 		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),

@@ -10,10 +10,12 @@ import (
 // Options configure a mount. The zero value is a private mount of an empty
 // directory.
 type Options struct {
-	Author     string // whom suggestions made through the mount are from
-	AllowOther bool   // let other users in; needs user_allow_other in /etc/fuse.conf
-	NonEmpty   bool   // mount over a directory that is not empty, and hide what is in it
-	Debug      bool   // log every request
+	Author string // whom suggestions made through the mount are from
+	// SessionNote is the name of the sessions that make changes through the mount, one line; "" leaves them without.
+	SessionNote string
+	AllowOther  bool // let other users in; needs user_allow_other in /etc/fuse.conf
+	NonEmpty    bool // mount over a directory that is not empty, and hide what is in it
+	Debug       bool // log every request
 	// Guard is the command line of a process that only calls RunGuard. It keeps a
 	// kill -9 of this process from wedging the mount, and everybody who uses it, until
 	// an administrator aborts it. The mount has none if Guard is empty.

@@ -30,8 +30,11 @@ type tree struct {
 	root   fs.InodeEmbedder
 	ws     workspace
 	author string
-	log    *slog.Logger
-	errno  errno.Reporter
+	// sessionNote is the name of each session, and named are those that have it.
+	sessionNote string
+	named       sync.Map
+	log         *slog.Logger
+	errno       errno.Reporter
 	// mounted is when the tree was made.
 	mounted time.Time
 	locked  error // why no note can be written, nil if notes can be
@@ -104,7 +107,17 @@ const sessionPrefix = "mount-"
 
 // authorOf is the author of a process's changes.
 func (t *tree) authorOf(p process.Process) model.Author {
-	return model.Author{Name: t.author, Session: sessionPrefix + strconv.Itoa(p.Session)}
+	a := model.Author{Name: t.author, Session: sessionPrefix + strconv.Itoa(p.Session)}
+	if _, known := t.named.LoadOrStore(a.Session, nil); !known && t.sessionNote != "" {
+		go t.nameSession(a) // no save waits for it
+	}
+	return a
+}
+
+func (t *tree) nameSession(a model.Author) {
+	if err := t.ws.Sessions.SetNote(a, model.SessionNote{Name: t.sessionNote}); err != nil {
+		t.log.Warn("session has no name", model.LogAuthor, a.Name, model.LogErr, err)
+	}
 }
 
 // isMounts says whether an author is a program on this mount.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
@@ -22,6 +23,7 @@ import (
 type mountOptions struct {
 	serveOptions
 	allowOther, nonEmpty, watchPokes bool
+	sessionNote                      string
 }
 
 func newMountCommand(e *env) *cobra.Command {
@@ -57,6 +59,7 @@ func (o *mountOptions) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
 	cmd.Flags().BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
 	cmd.Flags().BoolVar(&o.watchPokes, "watch-pokes", true, "wake programs that watch the mount (inotify) when others change notes")
+	cmd.Flags().StringVar(&o.sessionNote, "session-note", "", "what agents use the mount for, which people see beside each session's changes")
 	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted and go on in the background")
 }
 
@@ -72,6 +75,9 @@ type mountPlan struct {
 // already, so that its mountpoint and ports are taken.
 func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir string, running bool) (p mountPlan, errs []error) {
 	p.sources, p.session, errs = o.prepare(ctx, e, args)
+	if !model.IsLine(o.sessionNote, model.MaxSessionName) {
+		errs = append(errs, clierr.Usagef("--session-note is one line of at most %d characters", model.MaxSessionName))
+	}
 	if dir != "" {
 		var err error
 		if p.mountpoint, err = filepath.Abs(dir); err == nil {
@@ -103,7 +109,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *ownership.Control) error {
 		fuseOptions := fusefs.Options{
 			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log, Guard: selfWith(guardCommand),
-			Refused: c.Refusals.Add,
+			Refused: c.Refusals.Add, SessionNote: o.sessionNote,
 		}
 		if o.watchPokes {
 			fuseOptions.Poker = selfWith(pokeCommand)

@@ -93,6 +93,7 @@ var values = map[string][]string{
 	"limit":            {`["frame=1", "queue=5"]`, `["frame=0"]`, `["frames=1"]`, `["frame"]`, `["queue=99999999999"]`},
 	"unknown":          {`1`},
 	"watch-pokes":      {`false`},
+	"session-note":     {`"tidying"`, `"two\nlines"`, `3`},
 }
 
 // generate is a configuration that works, with some keys that may be bad.
