@@ -320,7 +320,7 @@ func (j journal) item(id, batch string) (item, in string, err error) {
 		return item, in, nil
 	}
 	for _, e := range j.all {
-		if e.Decision != nil && slices.ContainsFunc(e.Decision.Items, func(x model.Decided) bool { return strings.HasPrefix(x.ID, id) }) {
+		if e.Decision != nil && (batch == "" || e.BatchOf() == batch) && slices.ContainsFunc(e.Decision.Items, func(x model.Decided) bool { return strings.HasPrefix(x.ID, id) }) {
 			return "", "", fmt.Errorf("%w: %s has been taken back already", ErrNothingToUndo, id)
 		}
 	}
