@@ -396,7 +396,7 @@ func (m *shownModel) write(t *testing.T, c *harness.MCPClient, rnd *rand.Rand, p
 	for from > 0 && from < len(m.text) && m.text[from-1] != '\n' && m.text[from-1] != ' ' {
 		from--
 	}
-	for to < len(m.text) && m.text[to-1] != '\n' && m.text[to-1] != ' ' {
+	for to > 0 && to < len(m.text) && m.text[to-1] != '\n' && m.text[to-1] != ' ' {
 		to++
 	}
 	with := fmt.Sprintf("new%06d ", rnd.IntN(1_000_000))
