@@ -108,8 +108,10 @@ const sessionPrefix = "mount-"
 // authorOf is the author of a process's changes.
 func (t *tree) authorOf(p process.Process) model.Author {
 	a := model.Author{Name: t.author, Session: sessionPrefix + strconv.Itoa(p.Session)}
-	if _, known := t.named.LoadOrStore(a.Session, nil); !known && t.sessionNote != "" {
-		go t.nameSession(a) // no save waits for it
+	if t.sessionNote != "" {
+		if _, known := t.named.LoadOrStore(a.Session, nil); !known {
+			go t.nameSession(a) // no save waits for it
+		}
 	}
 	return a
 }

@@ -146,11 +146,11 @@ func (n *Consequences) makeRoomAgain(ctx context.Context, f *proposal.Folder, re
 // shownAt is where something at rel, which is not there, would be shown: a folder that it would be in may be
 // proposed to have another path.
 func shownAt(l *proposal.Locked, rel string) model.Path {
-	dir := l.Lookup(string(model.Path(rel).Dir()))
-	if dir == nil {
-		return shownAt(l, string(model.Path(rel).Dir())).Join(model.Path(rel).Base())
+	dir, name := string(model.Path(rel).Dir()), model.Path(rel).Base()
+	if x := l.Lookup(dir); x != nil {
+		return x.Place().Path.Join(name)
 	}
-	return dir.Place().Path.Join(model.Path(rel).Base())
+	return shownAt(l, dir).Join(name)
 }
 
 // Undo takes back the decisions of journal entries on proposals of one Folder; see

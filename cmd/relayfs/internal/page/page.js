@@ -765,7 +765,8 @@ async function reckon() {
 	const most = asked.reduce((n, d) => n + d.ids.length, 100); // entries: each is of one note
 	const past = await batches(most);
 	for (const { ids, what } of asked) {
-		const of = (b) => b.entries.flatMap((x) => x.suggestions).filter((s) => ids.includes(s.id) && !s.undone).length;
+		const mine = new Set(ids);
+		const of = (b) => b.entries.flatMap((x) => x.suggestions).filter((s) => mine.has(s.id) && !s.undone).length;
 		const made = past.find((b) => b.left && of(b) > 0);
 		const n = made ? of(made) : 0;
 		if (made) {

@@ -208,13 +208,8 @@ func (q *Local) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 	for i, e := range entries {
 		out[i] = newLogEntry(e, undos)
 	}
-	for rest := out; len(rest) > 0; { // what was decided at once, by note: it was decided in any order
-		n := 1
-		for n < len(rest) && rest[n].Batch == rest[0].Batch {
-			n++
-		}
-		slices.SortStableFunc(rest[:n], func(a, b LogEntry) int { return strings.Compare(a.Path, b.Path) })
-		rest = rest[n:]
+	for _, batch := range Batches(out) { // by note: they were decided in any order
+		slices.SortStableFunc(batch, func(a, b LogEntry) int { return strings.Compare(a.Path, b.Path) })
 	}
 	return out, nil
 }

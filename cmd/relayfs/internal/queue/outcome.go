@@ -131,6 +131,18 @@ func (x *LogEntry) Undoable() bool {
 	return !x.Undone && x.Action != string(model.Undone) && x.SessionNote == nil && x.Approval == nil
 }
 
+// Batches are the entries of a log, those of one batch together.
+func Batches(log []LogEntry) (batches [][]LogEntry) {
+	for len(log) > 0 {
+		n := 1
+		for n < len(log) && log[n].Batch == log[0].Batch {
+			n++
+		}
+		batches, log = append(batches, log[:n]), log[n:]
+	}
+	return batches
+}
+
 // LogItem is the JSON of a suggestion that was decided on.
 type LogItem struct {
 	model.Decided

@@ -45,12 +45,8 @@ func (c commands) past() tea.Cmd {
 // pastOf returns what of a log can be taken back, the newest first.
 func pastOf(log []queue.LogEntry) (list []past) {
 	log = slices.DeleteFunc(slices.Clone(log), func(x queue.LogEntry) bool { return !x.Undoable() })
-	for len(log) > 0 {
-		n := 1
-		for n < len(log) && log[n].Batch == log[0].Batch {
-			n++
-		}
-		list, log = append(list, pastBatch(log[:n])...), log[n:]
+	for _, batch := range queue.Batches(log) {
+		list = append(list, pastBatch(batch)...)
 	}
 	return list
 }
