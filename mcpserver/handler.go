@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -20,8 +21,6 @@ const (
 	maxResultSize = "anthropic/maxResultSizeChars"
 	// progressEvery is the shortest time between two progress notifications of a call.
 	progressEvery = 500 * time.Millisecond
-	// questionID names the one question that a call can ask.
-	questionID = "approve"
 )
 
 // definition describes t in the terms of the protocol. It sets all four hints, because
@@ -48,8 +47,8 @@ func (s *Server) handler(t tool.Tool) server.ToolHandlerFunc {
 			}
 		}
 		res := t.Call(s.withAnswer(s.withProgress(ctx, req), req), s.session(ctx).client, raw).Bounded()
-		if res.Ask != "" {
-			return elicit(res.Ask), nil
+		if res.Ask != nil {
+			return elicit(*res.Ask), nil
 		}
 		if res.Err != nil {
 			s.log.Error("tool call failed", "tool", t.Name, model.LogErr, res.Err)
@@ -94,9 +93,11 @@ func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) contex
 	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientCapabilities != nil {
 		a.Able = info.ClientCapabilities.Elicitation != nil
 	}
-	if res := server.ElicitationResponse(req.Params.InputResponses, questionID); res != nil {
-		reply := replyOf(res)
-		a.Reply = &reply
+	a.Reply = func(id string) (approval.Reply, bool) {
+		if res := server.ElicitationResponse(req.Params.InputResponses, id); res != nil {
+			return replyOf(res), true
+		}
+		return "", false
 	}
 	return approval.With(ctx, a)
 }
@@ -115,12 +116,12 @@ func replyOf(res *mcp.ElicitationResult) approval.Reply {
 	return model.AnswerAllowed
 }
 
-func elicit(question string) *mcp.CallToolResult {
+func elicit(q answer.Question) *mcp.CallToolResult {
 	flag := func(title string, def bool) map[string]any {
 		return map[string]any{"type": "boolean", "title": title, "default": def}
 	}
-	return server.NewInputRequestBuilder("").Elicit(questionID, mcp.ElicitationParams{
-		Message: question,
+	return server.NewInputRequestBuilder("").Elicit(q.ID, mcp.ElicitationParams{
+		Message: q.Text,
 		RequestedSchema: map[string]any{
 			"type": "object",
 			"properties": map[string]any{

@@ -266,6 +266,44 @@ func TestMCPApprovalOfTheImpossible(t *testing.T) {
 	}
 }
 
+// An answer is good for the change that the person was asked about: when other text would go by now, the person
+// is asked again.
+func TestMCPApprovalIsOfWhatWasAsked(t *testing.T) {
+	const other = "One line.\nA person's new line.\n"
+	for _, tt := range []struct {
+		name  string
+		call  []any
+		asked []string // a part of each question
+	}{
+		{"the note is another", []any{"delete", "file_path", "Vault/note.md"}, []string{"2 words", "6 words"}},
+		{"the rest of the note is another", []any{"edit", "file_path", "Vault/note.md", "old_string", "One", "new_string", "Two"}, []string{"strikes"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := harness.NewSandbox(t)
+			vault := s.Vault(t, "Vault", map[string]string{"note.md": "One line.\n"})
+			c := s.MCPAnswering(t, saysYes, "--mode", "direct", "--structure", "direct", "--approve", "ask", vault)
+			c.MustCall(t, "read", "file_path", "Vault/note.md")
+			c.Thinking = func() {
+				if len(c.Questions) == 1 {
+					harness.WriteFile(t, filepath.Join(vault, "note.md"), other)
+					harness.WaitFor(t, "the save is seen", func() bool { return s.Run(t, "cat", "Vault/note.md").Stdout == other })
+				}
+			}
+			if got := c.Call(t, tt.call[0].(string), tt.call[1:]...); got.IsError {
+				t.Fatal(got.Text)
+			}
+			if len(c.Questions) != len(tt.asked) {
+				t.Fatalf("asked %q, want %d questions", c.Questions, len(tt.asked))
+			}
+			for i, part := range tt.asked {
+				if !strings.Contains(c.Questions[i], part) {
+					t.Errorf("question %d is %q, want %q in it", i+1, c.Questions[i], part)
+				}
+			}
+		})
+	}
+}
+
 // A person's own commands are not asked about.
 func TestApprovalIsNotForCommands(t *testing.T) {
 	s := harness.NewSandbox(t)

@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// Question is one to the person at the client. Its ID is that of the change that the answer allows.
+type Question struct{ ID, Text string }
+
 // Result is the answer to a tool call.
 type Result struct {
 	Text []string // text blocks
@@ -20,8 +23,8 @@ type Result struct {
 	IsError    bool // the model is to read Text and try something else
 	// Next is the cursor at which a list or a search without structured content continues, "" at its end.
 	Next string
-	// Ask is a question to the person at the client, who calls again with the answer.
-	Ask string
+	// Ask is set when the person has to be asked first. The client makes the call again with the answer.
+	Ask *Question
 	// Err is set when the call failed through no fault of the model.
 	Err error
 }

@@ -7,6 +7,8 @@ package approval
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,9 +68,9 @@ func Parse(words []string) (Approvals, error) {
 }
 
 // AskError is a change that needs the person's answer, with which the client makes the call again.
-type AskError struct{ Question string }
+type AskError struct{ answer.Question }
 
-func (e *AskError) Error() string { return "not approved yet: " + e.Question }
+func (e *AskError) Error() string { return "not approved yet: " + e.Text }
 
 // Reply is the answer of the person at the client.
 type Reply = model.Answer
@@ -76,9 +78,11 @@ type Reply = model.Answer
 // Request is a change that may need approval.
 type Request struct {
 	Operation Operation
-	By        string        // the author
-	What      string        // the change as a verb phrase
-	Detail    func() string // sentences that tell a person what the change comes to; nil for none
+	By        string // the author
+	What      string // the change as a verb phrase
+	// Detail tells a person in sentences what the change comes to, and returns what it takes away: an answer
+	// allows a change that takes away the same. It may be nil.
+	Detail func() (sentences, gone string)
 	// Confirm is an argument that a client sets that cannot ask its user, after the person has agreed; nil means
 	// that it was not given.
 	Confirm *bool
@@ -87,20 +91,22 @@ type Request struct {
 }
 
 // question is what the person is asked.
-func (r Request) question() string {
-	q := r.By + " wants to " + r.What + "."
+func (r Request) question() answer.Question {
+	text, gone := r.By+" wants to "+r.What+".", ""
 	if r.Detail != nil {
-		if more := r.Detail(); more != "" {
-			q += " " + more
+		var more string
+		if more, gone = r.Detail(); more != "" {
+			text += " " + more
 		}
 	}
-	return q
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", r.Operation, r.What, gone))
+	return answer.Question{ID: "approve-" + hex.EncodeToString(sum[:8]), Text: text}
 }
 
-// Asked is the state of the question in one call.
+// Asked is what is known of the person at the client in one call.
 type Asked struct {
-	Able  bool   // the client can ask its user
-	Reply *Reply // nil if nobody was asked yet
+	Able  bool                                   // the client can ask
+	Reply func(id string) (reply Reply, ok bool) // what was answered to a question; false if it was not asked
 }
 
 type (
@@ -150,11 +156,14 @@ func (g *Gate) Approve(ctx context.Context, r Request) error {
 		return nil
 	}
 	asked, _ := ctx.Value(key{}).(Asked)
+	if asked.Able {
+		q := r.question()
+		if reply, ok := asked.Reply(q.ID); ok {
+			return g.heed(r, q, reply)
+		}
+		return &AskError{q}
+	}
 	switch {
-	case asked.Reply != nil:
-		return g.heed(r, *asked.Reply)
-	case asked.Able:
-		return &AskError{r.question()}
 	case op == Delete && r.Confirm != nil && *r.Confirm:
 		return nil
 	case op == Delete:
@@ -166,8 +175,8 @@ func (g *Gate) Approve(ctx context.Context, r Request) error {
 }
 
 // heed keeps the answer to a request, and does as it says.
-func (g *Gate) heed(r Request, reply Reply) error {
-	if err := r.Answered(model.Approval{Operation: string(r.Operation), Question: r.question(), Answer: reply}); err != nil {
+func (g *Gate) heed(r Request, q answer.Question, reply Reply) error {
+	if err := r.Answered(model.Approval{Operation: string(r.Operation), Question: q.Text, Answer: reply}); err != nil {
 		return err
 	}
 	switch reply {

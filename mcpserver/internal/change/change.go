@@ -57,15 +57,16 @@ func (c Changes) mayWrite(ctx context.Context, p model.Path, r approval.Request)
 	return c.approve(ctx, p, r)
 }
 
-// rewritten tells how many words a change of a text strikes and inserts.
-func rewritten(before, after string) string {
+// rewritten tells how many words a change of a text strikes and inserts, and returns what it strikes.
+func rewritten(before, after string) (sentence, gone string) {
 	var struck, inserted int
 	for _, e := range diffwrap.DiffWords(before, after) {
 		old, _ := outline.Count(before[e.Off : e.Off+e.Len])
 		now, _ := outline.Count(e.New)
 		struck, inserted = struck+old, inserted+now
+		gone += fmt.Sprintf("%q", before[e.Off:e.Off+e.Len])
 	}
-	return fmt.Sprintf("It strikes %s and inserts %d.", answer.Count(struck, "word"), inserted)
+	return fmt.Sprintf("It strikes %s and inserts %d.", answer.Count(struck, "word"), inserted), gone
 }
 
 // maxQuoted is how many characters of a text a question quotes.
@@ -110,7 +111,7 @@ func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (conte
 // Create creates a note.
 func (c Changes) Create(ctx context.Context, p model.Path, text string) (bridge.Result, error) {
 	if err := c.mayWrite(ctx, p, approval.Request{
-		Operation: approval.Create, What: "create the note " + string(p), Detail: func() string { return contains("It writes", text) },
+		Operation: approval.Create, What: "create the note " + string(p), Detail: func() (string, string) { return contains("It writes", text), "" },
 	}); err != nil {
 		return bridge.Result{}, err
 	}
@@ -127,7 +128,7 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.Knowle
 	edits := diffwrap.Diff(known.Text, text)
 	err := c.MayTake(p, known, edits, by)
 	if err == nil {
-		detail := func() string { return rewritten(known.Text, text) }
+		detail := func() (string, string) { return rewritten(known.Text, text) }
 		err = c.mayWrite(ctx, p, approval.Request{Operation: approval.Update, What: what, Detail: detail})
 	}
 	if err != nil {
@@ -149,7 +150,7 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 		edits, err = fn(cur)
 	}
 	if err == nil {
-		detail := func() string { return rewritten(cur.Text(), diffwrap.Apply(cur.Text(), edits)) }
+		detail := func() (string, string) { return rewritten(cur.Text(), diffwrap.Apply(cur.Text(), edits)) }
 		err = c.mayWrite(ctx, p, approval.Request{Operation: approval.Update, What: what, Detail: detail})
 	}
 	if err != nil {
@@ -335,7 +336,8 @@ func (c Changes) Remove(ctx context.Context, p model.Path, kind string, linking 
 	if err := c.Workspace.MayRestructure(p, c.restructure()); err != nil {
 		return bridge.Restructured{}, err
 	}
-	if err := c.approve(ctx, p, approval.Request{Operation: approval.Delete, What: what, Detail: func() string { return c.lost(ctx, p) }, Confirm: confirm}); err != nil {
+	detail := func() (string, string) { return c.lost(ctx, p) }
+	if err := c.approve(ctx, p, approval.Request{Operation: approval.Delete, What: what, Detail: detail, Confirm: confirm}); err != nil {
 		return bridge.Restructured{}, err
 	}
 	res, err := c.Workspace.Remove(ctx, p, c.restructure())
@@ -345,16 +347,17 @@ func (c Changes) Remove(ctx context.Context, p model.Path, kind string, linking 
 	return res, err
 }
 
-// lost tells what goes with the document at p.
-func (c Changes) lost(ctx context.Context, p model.Path) string {
+// lost tells what goes with the document at p, and returns its text, or of a file what changes with its content.
+func (c Changes) lost(ctx context.Context, p model.Path) (sentence, gone string) {
 	if !p.IsNote() {
-		return ""
+		info, _ := c.Workspace.Stat(ctx, p) // what is not there is not removed
+		return "", fmt.Sprint(info.Size, info.ModTime.UnixNano())
 	}
 	v, err := c.Workspace.Open(ctx, p)
 	if err != nil {
-		return "Its text cannot be read."
+		return "Its text cannot be read.", ""
 	}
-	return contains("It takes away", v.Text())
+	return contains("It takes away", v.Text()), v.Raw()
 }
 
 // LinkTo returns "1 other note links" or "2 other notes link".

@@ -84,7 +84,7 @@ func Of(err error, words Words) answer.Result {
 	)
 	switch {
 	case errors.As(err, &ask):
-		return answer.Result{Ask: ask.Question}
+		return answer.Result{Ask: &ask.Question}
 	case errors.As(err, &missing) && len(missing.Similar) == 0:
 		return answer.Refuse(words.Missing, missing.Name)
 	case errors.As(err, &at) && errors.As(err, &section):

@@ -26,6 +26,7 @@ type MCPClient struct {
 	// cannot ask.
 	answer    map[string]any
 	Questions []string
+	Thinking  func() // is called before each answer; may be nil
 }
 
 // MCP starts a server and initializes a session with it.
@@ -160,6 +161,9 @@ func (c *MCPClient) Ask(t *testing.T, method string, params any) (result, rpcErr
 		switch {
 		case reply.Method == "elicitation/create":
 			c.Questions = append(c.Questions, reply.Params.Message)
+			if c.Thinking != nil {
+				c.Thinking()
+			}
 			c.Send(t, map[string]any{"jsonrpc": "2.0", "id": reply.ID, "result": c.answer})
 		case reply.ID == float64(c.LastID):
 			return reply.Result, reply.Error
