@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -61,5 +62,30 @@ func BenchmarkManyComments(b *testing.B) {
 	}
 	for b.Loop() {
 		b.ReportMetric(float64(accept(16_000))/float64(accept(2_000)), "x-for-8x")
+	}
+}
+
+// BenchmarkEachNotesSuggestions prints how much longer it takes to list the suggestions of
+// eight times as many notes, one note at a time.
+func BenchmarkEachNotesSuggestions(b *testing.B) {
+	list := func(n int) time.Duration {
+		notes := make(map[string]string, n)
+		for i := range n {
+			notes[fmt.Sprintf("Notes/%d.md", i)] = "some {--words--} here\n"
+		}
+		f := bridgetest.New(b, notes)
+		if got, err := f.Suggestions(b.Context(), ""); err != nil || len(got) != n { // reads every note
+			b.Fatalf("%d suggestions, %v", len(got), err)
+		}
+		start := time.Now()
+		for p := range notes {
+			if got, err := f.Suggestions(b.Context(), model.Path(p)); err != nil || len(got) != 1 {
+				b.Fatalf("%d suggestions of %s, %v", len(got), p, err)
+			}
+		}
+		return time.Since(start)
+	}
+	for b.Loop() {
+		b.ReportMetric(float64(list(8_000))/float64(list(1_000)), "x-for-8x")
 	}
 }

@@ -72,11 +72,20 @@ func (x *SuggestionIndex) rename(oldPath, newPath model.Path) {
 func (x *SuggestionIndex) Below(under model.Path) (all Marked) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, p := range slices.Sorted(maps.Keys(x.notes)) {
-		if under.Contains(p) {
-			all.Suggestions = append(all.Suggestions, x.notes[p].Suggestions...)
-			all.Threads = append(all.Threads, x.notes[p].Threads...)
+	var paths []model.Path
+	if _, note := x.notes[under]; note { // nobody waits for all the others
+		paths = append(paths, under)
+	} else {
+		for p := range x.notes {
+			if under.Contains(p) {
+				paths = append(paths, p)
+			}
 		}
+		slices.Sort(paths)
+	}
+	for _, p := range paths {
+		all.Suggestions = append(all.Suggestions, x.notes[p].Suggestions...)
+		all.Threads = append(all.Threads, x.notes[p].Threads...)
 	}
 	return all
 }
