@@ -482,6 +482,33 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
+// BenchmarkManyRecords prints how much longer it takes to store eight times as many records of
+// one note, in checkpoints of some hundred.
+func BenchmarkManyRecords(b *testing.B) {
+	keep := func(n int) time.Duration {
+		s := open(b, newPath(b))
+		doc := ycrdt.NewDoc(ycrdt.Options{})
+		start := time.Now()
+		for i := range uint64(n) {
+			rec := storetest.Record(doc, "word ")
+			rec.Author = "ann"
+			if _, err := s.Append("id", "N.md", rec); err != nil {
+				b.Fatal(err)
+			}
+			s.Materialized("id", i+1, model.ContentSum{1})
+			if i%200 == 0 {
+				if err := s.Checkpoint(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		return time.Since(start)
+	}
+	for b.Loop() {
+		b.ReportMetric(float64(keep(16_000))/float64(keep(2_000)), "x-for-8x")
+	}
+}
+
 // What was taken back stays away, also if the process is killed right after, and the
 // checkpoint had it already.
 func TestAbortAfterACheckpoint(t *testing.T) {

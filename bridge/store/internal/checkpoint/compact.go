@@ -39,20 +39,22 @@ func (f *File) applyMark(tx *bolt.Tx, e *frame.Entry) error {
 // compact merges the updates up to upTo into one. Of their records it keeps what
 // attribution and undo need: those of an author, those that are journalled, the
 // first one, which took over the text, and the last one, which carries the number
-// the next one follows. Of all of them it keeps the moments.
+// the next one follows. Of all of them it keeps the moments. It reads no record that was
+// merged before, other than the last one: a note may have a hundred thousand.
 func (f *File) compact(doc *bolt.Bucket, id model.DocID, upTo uint64) error {
-	records, err := readRecords(doc)
-	if err != nil {
+	base, former := readBase(doc)
+	records, err := recordsBetween(doc, base, upTo)
+	if err != nil || len(records) == 0 {
 		return err
 	}
-	updates := make([][]byte, 0, len(records))
+	var updates [][]byte
+	if len(former) > 0 {
+		updates = append(updates, former)
+	}
 	for _, rec := range records {
-		if rec.Seq <= upTo {
+		if rec.Seq > base {
 			updates = append(updates, rec.Update)
 		}
-	}
-	if len(updates) == 0 {
-		return nil
 	}
 	merged, err := ycrdt.MergeUpdates(updates...)
 	if err != nil {
@@ -60,21 +62,21 @@ func (f *File) compact(doc *bolt.Bucket, id model.DocID, upTo uint64) error {
 		f.log.Warn("document not compacted", model.LogDoc, string(id), model.LogErr, err)
 		return nil
 	}
-	base, former := readBase(doc)
-	if err := keepMoments(doc, records[:len(updates)], base, former); err != nil {
+	if err := keepMoments(doc, records, base, former); err != nil {
 		return err
 	}
 	bucket := doc.Bucket([]byte(recordsBucket))
-	for i := range records[:len(updates)] {
-		joined := i+1 < len(updates) && joinTyped(records[i], &records[i+1])
-		rec := records[i]
-		keep := !joined && (rec.Author != "" || rec.Proposal != "" || rec.Journalled() || i == 0 && !rec.Ahead || i == len(updates)-1)
+	k, _ := bucket.Cursor().First()
+	first := seqOf(k)
+	for i, rec := range records {
+		last := i == len(records)-1
+		joined := !last && joinTyped(rec, &records[i+1])
+		keep := !joined && (rec.Author != "" || rec.Proposal != "" || rec.Journalled() || rec.Seq == first && !rec.Ahead || last)
 		if err := shrink(bucket, rec, keep); err != nil {
 			return fmt.Errorf("record %d: %w", rec.Seq, err)
 		}
 	}
-	last := records[len(updates)-1].Seq
-	return doc.Put([]byte(baseKey), append(seqKey(last), merged...))
+	return doc.Put([]byte(baseKey), append(seqKey(records[len(records)-1].Seq), merged...))
 }
 
 // joinTyped lets next stand for rec, too, if both are what one author typed in one

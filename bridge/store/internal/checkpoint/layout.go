@@ -153,6 +153,19 @@ func readRecords(doc *bolt.Bucket) ([]model.Record, error) {
 	return records, err
 }
 
+// recordsBetween returns the records from first to last, as they are stored.
+func recordsBetween(doc *bolt.Bucket, first, last uint64) (records []model.Record, err error) {
+	c := doc.Bucket([]byte(recordsBucket)).Cursor()
+	for k, v := c.Seek(seqKey(first)); k != nil && seqOf(k) <= last; k, v = c.Next() {
+		rec, err := decodeRecord(k, v)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, rec)
+	}
+	return records, nil
+}
+
 // Mark is up to which record the source's file holds the text, and the sum of that.
 type Mark struct {
 	Seq uint64
