@@ -234,10 +234,12 @@ func (h *Handle) Release(ctx context.Context) syscall.Errno {
 // end forgets h. A buffer whose commit failed goes with the last handle that wrote: its
 // program has been told.
 func (f *fileState) end(h *Handle) {
-	delete(f.handles, h)
-	if len(f.handles) == 0 && f.exported != nil {
-		f.exported.close()
-		f.exported = nil
+	if delete(f.handles, h); len(f.handles) == 0 {
+		f.handles = nil // an empty map is not small, and the kernel may know 100,000 files
+		if f.exported != nil {
+			f.exported.close()
+			f.exported = nil
+		}
 	}
 	if f.life.HasRetired() && !f.mayBeOpen() {
 		f.t.left(f.File)
