@@ -73,7 +73,7 @@ func (x *SuggestionIndex) Below(under model.Path) (all Marked) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var paths []model.Path
-	if _, note := x.notes[under]; note { // nobody waits for all the others
+	if _, note := x.notes[under]; note { // a list asks for one note after another
 		paths = append(paths, under)
 	} else {
 		for p := range x.notes {

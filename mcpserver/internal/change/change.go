@@ -60,13 +60,14 @@ func (c Changes) mayWrite(ctx context.Context, p model.Path, r approval.Request)
 // rewritten tells how many words a change of a text strikes and inserts, and returns what it strikes.
 func rewritten(before, after string) (sentence, gone string) {
 	var struck, inserted int
+	var all strings.Builder
 	for _, e := range diffwrap.DiffWords(before, after) {
 		old, _ := outline.Count(before[e.Off : e.Off+e.Len])
 		now, _ := outline.Count(e.New)
 		struck, inserted = struck+old, inserted+now
-		gone += fmt.Sprintf("%q", before[e.Off:e.Off+e.Len])
+		fmt.Fprintf(&all, "%q", before[e.Off:e.Off+e.Len])
 	}
-	return fmt.Sprintf("It strikes %s and inserts %d.", answer.Count(struck, "word"), inserted), gone
+	return fmt.Sprintf("It strikes %s and inserts %d.", answer.Count(struck, "word"), inserted), all.String()
 }
 
 // maxQuoted is how many characters of a text a question quotes.
