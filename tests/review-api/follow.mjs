@@ -16,9 +16,10 @@ function follow() {
 }
 
 function take(data) {
-	const { paths, suggestions } = JSON.parse(data);
-	const below = (path) => paths.some((p) => p === "" || path === p || path.startsWith(p + "/"));
+	const { paths, replaced, gone, suggestions } = JSON.parse(data);
+	const below = (path) => replaced.some((p) => p === "" || path === p || path.startsWith(p + "/"));
 	for (const [id, s] of pending) if (below(s.path)) pending.delete(id);
+	for (const id of gone) pending.delete(id);
 	for (const s of suggestions) pending.set(s.id, s);
 	console.log(JSON.stringify({ data, everything: paths.includes(""), pending: [...pending.keys()].sort() }));
 }

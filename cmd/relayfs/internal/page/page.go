@@ -211,7 +211,8 @@ func (q pageQueue) Resolve(ctx context.Context, r queue.ResolveRequest) (queue.O
 	return q.Queue.Resolve(ctx, r)
 }
 
-// Follow leaves out what the page does not list of a change in a note: it has that with the note.
+// Follow leaves out what the page does not list of a change in a note: it has that with the note. So what is before
+// a change, and moves it to another line, does not make it another.
 func (q pageQueue) Follow(ctx context.Context, seen uint64, tell func(queue.Delta) error) error {
 	return q.Queue.Follow(ctx, seen, func(d queue.Delta) error {
 		for i := range d.Suggestions {
@@ -219,7 +220,7 @@ func (q pageQueue) Follow(ctx context.Context, seen uint64, tell func(queue.Delt
 			case s.IsProposal():
 				s.Pieces = s.InPieces()
 			case s.Proposal == "":
-				s.Old, s.New, s.Answers = "", "", nil
+				s.Line, s.Old, s.New, s.Answers = 1, "", "", nil
 			}
 		}
 		return tell(d)

@@ -8,24 +8,20 @@ export const placeOf = (s) => (s.line ? s.path : proposals);
 export const folderOf = (at) => at.slice(0, Math.max(0, at.lastIndexOf("/")));
 
 export class Pending {
-	#byPath = new Map(); // path -> suggestions and proposals
+	#byID = new Map(); // suggestions and proposals
 	#commented = new Set(); // paths of notes with comments
 	#away = new Map(); // id -> the state from which on relayfs does not list it, Infinity until that is known
 	seen = 0; // the state of the workspace
 
 	// apply takes what has changed, and returns whether a path is concerned.
-	apply({ now, paths, suggestions, commented }) {
-		if (now < this.seen && !paths.includes("")) return () => false; // a later answer has come first
+	apply({ now, paths, replaced, gone, suggestions, commented }) {
 		this.seen = now;
-		const touches = (path) => paths.some((p) => p === "" || path === p || path.startsWith(p + "/"));
-		const below = new Set(paths);
-		for (const known of [this.#byPath, this.#commented]) deleteBelow(known, below);
+		const replaces = below(replaced), touches = below(paths);
+		if (replaced.length) for (const [id, s] of this.#byID) if (replaces(s.path)) this.#byID.delete(id);
+		for (const id of gone) this.#byID.delete(id);
+		for (const s of suggestions) this.#byID.set(s.id, s);
+		for (const path of this.#commented) if (touches(path)) this.#commented.delete(path);
 		for (const path of commented) this.#commented.add(path);
-		for (const s of suggestions) {
-			const list = this.#byPath.get(s.path);
-			if (list) list.push(s);
-			else this.#byPath.set(s.path, [s]);
-		}
 		this.#settle();
 		return touches;
 	}
@@ -59,18 +55,20 @@ export class Pending {
 
 	// has tells whether anything is known of a note.
 	has(path) {
-		return this.#byPath.has(path) || this.#commented.has(path);
+		return this.#commented.has(path) || [...this.#byID.values()].some((s) => s.path === path);
 	}
 
 	*all() {
-		for (const list of this.#byPath.values()) for (const s of list) if (!this.#away.has(s.id)) yield s;
+		for (const [id, s] of this.#byID) if (!this.#away.has(id)) yield s;
 	}
 }
 
-// deleteBelow deletes what is at or below paths from a map or set of paths.
-function deleteBelow(known, paths) {
-	if (paths.has("")) return known.clear();
-	for (const path of [...known.keys()]) {
-		for (let at = path; at !== ""; at = folderOf(at)) if (paths.has(at)) known.delete(path);
-	}
+// below tells of a path whether it is one of several, or below one.
+function below(paths) {
+	const known = new Set(paths);
+	return (path) => {
+		let at = path;
+		while (at !== "" && !known.has(at)) at = folderOf(at);
+		return known.has(at);
+	};
 }

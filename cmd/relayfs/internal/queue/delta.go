@@ -2,6 +2,8 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -9,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// since returns what has changed since a state.
+// since returns what has changed since a state: all that is pending where something has.
 func (q *Local) since(ctx context.Context, seen uint64) (Delta, error) {
 	now := q.now() // what happens from here on is told again
 	if now == seen {
@@ -32,10 +34,11 @@ func (q *Local) since(ctx context.Context, seen uint64) (Delta, error) {
 		all[p.Path] += newProposal(p).Revision + " "
 	}
 	where := q.changedSince(seen, all)
-	d := Delta{Now: now, Paths: make([]string, 0, len(where)), Suggestions: []Suggestion{}, Commented: []string{}}
+	d := Delta{Now: now, Paths: make([]string, 0, len(where)), Gone: []string{}, Suggestions: []Suggestion{}, Commented: []string{}}
 	for _, p := range slices.Sorted(maps.Keys(where)) {
 		d.Paths = append(d.Paths, string(p))
 	}
+	d.Replaced = d.Paths
 	for _, s := range list {
 		if within(where, s.Path) {
 			d.Suggestions = append(d.Suggestions, newSuggestion(s))
@@ -100,4 +103,65 @@ func within(paths map[model.Path]bool, p model.Path) bool {
 			return false
 		}
 	}
+}
+
+// told is what a client was told, so that it is told nothing twice.
+type told struct {
+	seed  maphash.Seed
+	whole map[model.Path]bool // of what is at or below them everything was told
+	as    map[string]toldAs   // by ids
+}
+
+// toldAs is where a suggestion was when it was told, and a hash of all of it.
+type toldAs struct {
+	path model.Path
+	sum  uint64
+}
+
+func newTold() *told {
+	return &told{seed: maphash.MakeSeed(), whole: make(map[model.Path]bool), as: make(map[string]toldAs)}
+}
+
+// lacking returns what a client lacks of d that was told everything that lacking returned before.
+func (t *told) lacking(d Delta) (Delta, error) {
+	known, fresh := make(map[model.Path]bool), make(map[model.Path]bool) // of Replaced
+	out := Delta{Now: d.Now, Paths: d.Paths, Replaced: []string{}, Gone: []string{}, Suggestions: []Suggestion{}, Commented: d.Commented}
+	for _, p := range d.Replaced {
+		if within(t.whole, model.Path(p)) {
+			known[model.Path(p)] = true
+		} else {
+			fresh[model.Path(p)] = true
+			out.Replaced = append(out.Replaced, p)
+		}
+	}
+	maps.Copy(t.whole, fresh)
+	gone := make(map[string]bool, len(d.Gone))
+	for _, id := range d.Gone {
+		gone[id] = true
+	}
+	pending := make(map[string]bool, len(d.Suggestions))
+	for i := range d.Suggestions {
+		pending[d.Suggestions[i].ID] = true
+	}
+	for id, was := range t.as {
+		switch {
+		case within(fresh, was.path):
+			delete(t.as, id)
+		case !pending[id] && (gone[id] || within(known, was.path)):
+			delete(t.as, id)
+			out.Gone = append(out.Gone, id)
+		}
+	}
+	slices.Sort(out.Gone)
+	for _, s := range d.Suggestions {
+		text, err := json.Marshal(s)
+		if err != nil {
+			return Delta{}, err
+		}
+		if now := (toldAs{model.Path(s.Path), maphash.Bytes(t.seed, text)}); t.as[s.ID] != now {
+			t.as[s.ID] = now
+			out.Suggestions = append(out.Suggestions, s)
+		}
+	}
+	return out, nil
 }

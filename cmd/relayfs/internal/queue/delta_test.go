@@ -1,11 +1,9 @@
 package queue
 
 import (
-	"fmt"
 	"maps"
-	"net/http/httptest"
+	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -18,49 +16,81 @@ import (
 // known is what a client knows that was told the deltas so far.
 type known map[string]Suggestion
 
-func (k known) apply(d Delta) {
+// apply fails the test if the client is told what it knows.
+func (k known) apply(r *rapid.T, d Delta) {
 	maps.DeleteFunc(k, func(_ string, s Suggestion) bool {
-		return slices.ContainsFunc(d.Paths, func(p string) bool { return model.Path(p).Contains(model.Path(s.Path)) })
+		return slices.ContainsFunc(d.Replaced, func(p string) bool { return model.Path(p).Contains(model.Path(s.Path)) })
 	})
+	for _, id := range d.Gone {
+		if _, ok := k[id]; !ok {
+			r.Fatalf("%s is told to be gone, and was not known", id)
+		}
+		delete(k, id)
+	}
 	for _, s := range d.Suggestions {
+		if was, ok := k[s.ID]; ok && reflect.DeepEqual(was, s) {
+			r.Fatalf("%+v is told again", s)
+		}
 		k[s.ID] = s
 	}
 }
 
+func (k known) check(r *rapid.T, who string, list []Suggestion) {
+	want := make(known, len(list))
+	for _, s := range list {
+		want[s.ID] = s
+	}
+	if !reflect.DeepEqual(k, want) {
+		r.Fatalf("%s knows\n%+v\npending is\n%+v", who, k, want)
+	}
+}
+
+// withoutLines is what the review page tells of suggestions, for which it does not matter where they stand.
+func withoutLines(list []Suggestion) []Suggestion {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Line = min(list[i].Line, 1)
+	}
+	return list
+}
+
 // Whatever happens, and however much of it a client misses in between, who asks for the events behind the last one
-// that it has knows what is pending.
+// that it has knows what is pending, and is told nothing twice on one stream; and so does who follows that client, and
+// tells others less.
 func TestDeltasAddUp(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		f := bridgetest.New(t, map[string]string{"N/a.md": "one\ntwo\n", "N/b.md": "three\n", "N/sub/c.md": "four\n"})
 		q, cancel := NewLocal(f.Workspace)
 		defer cancel()
-		srv := httptest.NewServer(serveEvents(q))
-		defer srv.Close()
 		ctx := t.Context()
-		client := known{}
+		client, follower := known{}, known{}
+		toClient, toFollower := newTold(), newTold()
 		var seen uint64
 		check := func() {
-			resp := openEvents(t, srv, fmt.Sprint(seen))
-			d := nextEvents(resp.Body, 1)[0]
-			resp.Body.Close()
-			client.apply(d)
-			seen = d.Now
+			if rapid.Bool().Draw(r, "the stream ends") {
+				toClient, toFollower = newTold(), newTold()
+			}
+			all, err := q.since(ctx, seen)
+			if err != nil {
+				r.Fatal(err)
+			}
+			seen = all.Now
+			d, err := toClient.lacking(all)
+			if err != nil {
+				r.Fatal(err)
+			}
+			client.apply(r, d)
+			d.Suggestions = withoutLines(d.Suggestions)
+			if d, err = toFollower.lacking(d); err != nil {
+				r.Fatal(err)
+			}
+			follower.apply(r, d)
 			list, err := q.List(ctx, false)
 			if err != nil {
 				r.Fatal(err)
 			}
-			var got, want []string
-			for _, s := range client {
-				got = append(got, s.Path+" "+s.ID+" "+s.Revision)
-			}
-			for _, s := range list {
-				want = append(want, s.Path+" "+s.ID+" "+s.Revision)
-			}
-			slices.Sort(got)
-			slices.Sort(want)
-			if !slices.Equal(got, want) {
-				r.Fatalf("the client knows\n%s\npending is\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-			}
+			client.check(r, "the client", list)
+			follower.check(r, "who follows it", withoutLines(list))
 		}
 		check()
 		agent := model.Author{Name: "claude"}

@@ -120,7 +120,7 @@ func serveEvents(q Queue) http.HandlerFunc {
 			full = errTooMany
 		}
 		seen, _ := strconv.ParseUint(r.Header.Get("Last-Event-ID"), 10, 64) // 0 is of no process
-		s := eventStream{ctx: r.Context(), w: w, c: http.NewResponseController(w)}
+		s := eventStream{ctx: r.Context(), w: w, c: http.NewResponseController(w), told: newTold()}
 		// The server's end does not wait for a client that does not read.
 		stop := context.AfterFunc(s.ctx, func() { s.c.SetWriteDeadline(time.Now()) })
 		defer stop()
@@ -137,9 +137,10 @@ type eventStream struct {
 	w     http.ResponseWriter
 	c     *http.ResponseController
 	begun bool
+	told  *told
 }
 
-// send writes a delta, or, if nothing has changed, a comment as a sign of life, and waits until it is on its way.
+// send writes what the client lacks of a delta, or, if nothing has changed, a comment as a sign of life, and waits until it is on its way.
 func (s *eventStream) send(d Delta) error {
 	s.c.SetWriteDeadline(time.Now().Add(writePatience))
 	if err := s.ctx.Err(); err != nil { // from here on its end sets the deadline
@@ -155,8 +156,12 @@ func (s *eventStream) send(d Delta) error {
 	if len(d.Paths) == 0 {
 		text.WriteString(":\n\n")
 	} else {
+		lacking, err := s.told.lacking(d)
+		if err != nil {
+			return err
+		}
 		fmt.Fprintf(&text, "id: %d\ndata: ", d.Now)
-		if err := json.NewEncoder(&text).Encode(d); err != nil { // on one line, with its end
+		if err := json.NewEncoder(&text).Encode(lacking); err != nil { // on one line, with its end
 			return err
 		}
 		text.WriteString("\n")

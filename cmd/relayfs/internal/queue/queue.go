@@ -36,13 +36,15 @@ type Queue interface {
 	Follow(ctx context.Context, seen uint64, tell func(Delta) error) error
 }
 
-// Delta is what has changed between two states of a workspace.
+// Delta is what has changed between two states of a workspace. Who knows what was pending in the first forgets what was
+// at or below Replaced, then Gone, and takes in Suggestions, each in the place of what had its id.
 type Delta struct {
-	Now uint64 `json:"now"` // the state that is seen with it
-	// Paths are where something may have changed: all that was pending there or below is replaced. "" is everywhere.
-	Paths       []string     `json:"paths"`
+	Now         uint64       `json:"now"`   // the state that is seen with it
+	Paths       []string     `json:"paths"` // where something may have changed, also in the text; "" is everywhere
+	Replaced    []string     `json:"replaced"`
+	Gone        []string     `json:"gone"`        // ids
 	Suggestions []Suggestion `json:"suggestions"` // pending at or below Paths
-	Commented   []string     `json:"commented"`   // notes at or below Paths that have comments
+	Commented   []string     `json:"commented"`   // notes at or below Paths that have comments, in the place of those before
 }
 
 // DecideRequest asks for a decision. With model.Changed, Text replaces the proposal of the one suggestion.
