@@ -7,13 +7,12 @@ import (
 	"context"
 	"log/slog"
 	"slices"
-	"strings"
 
 	"github.com/relayfs/relayfs/bridge/activity"
-	"github.com/relayfs/relayfs/bridge/attribution"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/links"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/tree"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -101,14 +100,14 @@ func (x *Indexes) markedBelow(ctx context.Context, under model.Path) (noteindex.
 
 // markedIn lists the suggestions and threads of the note at p in the state v.
 func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) (m noteindex.Marked, err error) {
-	if v.ReadOnly() || !attribution.MarksIn(v.Marked()) && !strings.Contains(v.Marked(), "<<}}") {
+	if !note.HasMarks(v) {
 		return m, nil
 	}
 	n, err := x.tree.FindNote("open", p)
 	if err != nil {
 		return m, err
 	}
-	m.Suggestions, m.Threads, err = n.Threads(ctx, p)
+	_, m.Suggestions, m.Threads, err = n.Threads(ctx, p)
 	return m, err
 }
 

@@ -3,6 +3,7 @@ package note
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge/attribution"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -22,19 +23,25 @@ func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestio
 	return list, err
 }
 
-// Threads lists the suggestions and the threads of comments of the note, which is shown or was at p.
-func (n *Note) Threads(ctx context.Context, p model.Path) ([]model.Suggestion, []model.Thread, error) {
+// HasMarks says whether v may have suggestions or comments.
+func HasMarks(v *model.Version) bool {
+	return !v.ReadOnly() && (attribution.MarksIn(v.Marked()) || strings.Contains(v.Marked(), "<<}}"))
+}
+
+// Threads lists the suggestions and the threads of comments of the note, which is shown or was at p, and the version
+// that has them.
+func (n *Note) Threads(ctx context.Context, p model.Path) (*model.Version, []model.Suggestion, []model.Thread, error) {
 	l := n.Lock()
 	defer l.Unlock()
 	cur, err := l.load(ctx)
-	if err != nil {
-		return nil, nil, err
+	if err != nil || !HasMarks(cur) {
+		return cur, nil, nil, err
 	}
 	list, x, err := l.Suggestions(p, cur)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return list, x.Threads(p, list), nil
+	return cur, list, x.Threads(p, list), nil
 }
 
 // Suggestions lists the suggestions of cur, the current version, as they are laid out.

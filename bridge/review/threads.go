@@ -27,6 +27,15 @@ func (t Talk) Threads(ctx context.Context, under model.Path) ([]model.Thread, er
 	return indexes.Threads(ctx, t.r.indexes, under)
 }
 
+// In is the note at p in one state, with its suggestions and its threads. An index, which lags behind, is not asked.
+func (t Talk) In(ctx context.Context, p model.Path) (*model.Version, []model.Suggestion, []model.Thread, error) {
+	n, err := t.r.tree.FindNote("open", p)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return n.Threads(ctx, p)
+}
+
 // Spot says where a comment goes in the note at Path: to the end of a thread, behind a suggestion, or behind a
 // place of the text. There it joins the thread that stands behind that place.
 type Spot struct {

@@ -69,7 +69,7 @@ var importRules = map[string]importRule{
 	"bridge/history":             {[]string{"bridge/model", "bridge/tree", "bridge/ycrdt"}, "what the notes were is a function of what a store kept; it changes nothing"},
 	"bridge/tree":                {[]string{"bridge/model", "bridge/note"}, "names in memory; it changes no source and no store"},
 	"bridge/proposal":            {[]string{"bridge/activity", "bridge/links", "bridge/model", "bridge/note", "bridge/tree"}, "changes of names that wait for a person; whether they have to wait is not asked here"},
-	"bridge/indexes":             {[]string{"bridge/activity", "bridge/attribution", "bridge/frontmatter", "bridge/links", "bridge/model", "bridge/noteindex", "bridge/tree", "diffwrap"}, "indexes follow the tree and change nothing"},
+	"bridge/indexes":             {[]string{"bridge/activity", "bridge/frontmatter", "bridge/links", "bridge/model", "bridge/note", "bridge/noteindex", "bridge/tree", "diffwrap"}, "indexes follow the tree and change nothing"},
 	"bridge/names": {
 		[]string{"bridge/activity", "bridge/indexes", "bridge/links", "bridge/model", "bridge/note", "bridge/planner", "bridge/proposal", "bridge/tree", "bridge/ycrdt", "diffwrap"},
 		"what programs and people do to names; it decides on nothing",

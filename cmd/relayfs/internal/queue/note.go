@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -34,41 +33,19 @@ func revisionOf(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// maxReadings bounds how often a note is read anew that changes while it is read.
-const maxReadings = 20
-
-var errRestless = jsonapi.Conflict("the note changes faster than it can be read; ask again")
-
 func (q *Local) Note(ctx context.Context, path string) (Note, error) {
 	p, err := model.CleanPath(path)
 	if err != nil {
 		return Note{}, err
 	}
-	for range maxReadings {
-		before, err := q.ws.Open(ctx, p)
-		if errors.Is(err, fs.ErrNotExist) {
-			return q.lost(ctx, p)
-		}
-		if err != nil {
-			return Note{}, err
-		}
-		list, err := q.ws.Suggestions(ctx, p)
-		if err != nil {
-			return Note{}, err
-		}
-		threads, err := q.ws.Talk.Threads(ctx, p)
-		if err != nil {
-			return Note{}, err
-		}
-		after, err := q.ws.Open(ctx, p)
-		if err != nil {
-			return Note{}, err
-		}
-		if before.Marked() == after.Marked() { // so the lists are of this text
-			return q.newNote(p, after.Marked(), list, threads), nil
-		}
+	v, list, threads, err := q.ws.Talk.In(ctx, p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return q.lost(ctx, p)
 	}
-	return Note{}, errRestless
+	if err != nil {
+		return Note{}, err
+	}
+	return q.newNote(p, v.Marked(), list, threads), nil
 }
 
 // lost returns the note that is proposed to be deleted, as people have it.

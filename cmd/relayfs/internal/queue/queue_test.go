@@ -143,3 +143,41 @@ func TestNote(t *testing.T) {
 		t.Errorf("of no note: %v", err)
 	}
 }
+
+// A note is shown in one state: its suggestions are those of its text, whatever is decided while it is read.
+func TestNoteIsOfOneState(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"N/a.md": strings.Repeat("Some {--garden--}{++allotment++} and more.\n\n", 40)})
+	q, cancel := NewLocal(f.Workspace)
+	defer cancel()
+	list, err := q.List(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decided := make(chan struct{})
+	go func() {
+		defer close(decided)
+		for _, id := range IDsOf(list) {
+			if _, err := q.Decide(t.Context(), DecideRequest{IDs: []string{id}, Verdict: model.Accepted, By: "pat"}); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	defer func() { <-decided }()
+	for going := true; going && !t.Failed(); {
+		select {
+		case <-decided:
+			going = false
+		default:
+		}
+		n, err := q.Note(t.Context(), "N/a.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range n.Suggestions {
+			from, to, _ := n.bounds(s.ID)
+			if got, want := n.Text[from:to], "{--garden--}{++allotment++}"; got != want {
+				t.Errorf("%s is at %q, want %q", s.ID, got, want)
+			}
+		}
+	}
+}
