@@ -33,7 +33,7 @@
 //     leaves no mark.
 //  6. Path independence: the marks of a line depend on the original line and the new line, not on what the line was in
 //     between; Put(R', W) changes nothing. Of several lines that holds for the views alone: which lines are paired, and where a
-//     mark stands between blocks, depends on what was there when they changed. In 999 cases of 1,000 the marks then hold at
+//     mark stands between blocks, depends on what was there when they changed. In 998 cases of 1,000 the marks then hold at
 //     most half as much text again.
 //  7. Furniture: highlights are never changed; marks go inside. An open comment that W keeps is left alone. One that W
 //     leaves out, or has moved across a line that stays, is deleted like text, by marks that are cut at its edges and in
@@ -56,7 +56,8 @@
 // comparison follows the rules of readability: lines before words, similar lines paired, line markers and table cells left
 // whole, few changes of a line kept apart and many made one, constructs such as links never cut, the ends of a pair changed
 // together, whole-line runs a block at a time. Where runs begin and end is decided last (internal/placement): such that the blocks
-// which did not change are still seen on the pending page. Each rule has its cases in testdata/put; docs/marks.md shows what they come to.
+// which did not change are still seen on the pending page; what lies between two of them is replaced whole if nothing less leaves
+// them standing. Each rule has its cases in testdata/put; docs/marks.md shows what they come to.
 //
 // Readers disagree about a text with literal delimiters. Ours is the reading of most: the leftmost opener counts, it
 // ends at its first own closer, nothing nests, an opener without a closer is text, and code gives no protection.

@@ -58,6 +58,8 @@ type verdict struct {
 	lost      map[string]int
 }
 
+func (v verdict) stands() bool { return len(v.broken) == 0 && len(v.lost) == 0 }
+
 // constructs are the kinds of blocks that are counted on whole pages.
 var constructs = []string{"table", "code", "math", "callout", "html", "comment"}
 

@@ -26,6 +26,14 @@
 // A construct is lost where tables, code, formulas, callouts, HTML or comments are fewer on the pending page than on both
 // others. That counts changed blocks, too: a table whose delimiter row was marked is text while the change is pending.
 //
+// # Boxed in
+//
+// A block that stays can be boxed in: the change touches it, and no mark can stand there. Text behind a closing fence that ends a note
+// without a line break is an example: the line break is new, so it is in the mark, and the mark begins on the line of the fence.
+// Whether that is so is found out by trying (room_test.go): each stretch between blocks that stay is replaced whole, with the mark
+// at each place where it can begin and end. If all of that breaks a block, the edit is counted as boxed in and not as broken.
+// Blocks that stay are not written again for this, nor are lines that show nothing, such as definitions of links.
+//
 // # Edits
 //
 // TestMarks makes edits of each kind on the notes of the sample vault and on Markdown files of the npm packages that the

@@ -15,9 +15,10 @@ function fenced(mark, name) {
     let text = first.slice(mark.length);
     let at;
     const content = [];
+    const least = Math.min(state.sCount[start], state.blkIndent); // like a fence, one without the indentation of a list ends it
     while ((at = text.indexOf(mark)) < 0) {
       content.push(text);
-      if (++line >= end || (state.sCount[line] < state.blkIndent && !state.isEmpty(line))) return false;
+      if (++line >= end || (state.sCount[line] < least && !state.isEmpty(line))) return false;
       text = lineOf(state, line);
     }
     if (text.slice(at + mark.length).trim() !== "") return false;

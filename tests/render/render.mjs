@@ -35,10 +35,11 @@ function prose(children) {
   }
   while (out.length && isBreak(out[0])) out.shift();
   while (out.length && isBreak(out.at(-1))) out.pop();
-  if (out.length) {
-    const last = out.at(-1);
-    if (last.type === "text") out[out.length - 1] = Object.assign(Object.create(last), { content: last.content.trimEnd() });
-  }
+  const trim = (i, trimmed) => {
+    if (out[i]?.type === "text") out[i] = Object.assign(Object.create(out[i]), { content: trimmed(out[i].content) });
+  };
+  trim(0, (s) => s.trimStart());
+  trim(out.length - 1, (s) => s.trimEnd());
   return out;
 }
 

@@ -14,6 +14,14 @@ func Len(s string) int {
 	return 0
 }
 
+// FinalLen returns the length of the line break at the end of s, 0 when there is none.
+func FinalLen(s string) int {
+	if !strings.HasSuffix(s, "\n") {
+		return 0
+	}
+	return len(s) - Start(s, len(s)-1, 0)
+}
+
 // Start returns where the line break starts that has its line feed at offset at: one byte earlier for CR LF.
 func Start(text string, at, from int) int {
 	if at > from && text[at-1] == '\r' {

@@ -84,14 +84,9 @@ func (p *Patch) widen(regions []region) []region {
 		if r.lines {
 			p.widenOne(&r, blocks)
 		}
-		if n := len(out); n > 0 && r.from.off < out[n-1].to.off {
-			last := &out[n-1]
-			if last.to.off > r.to.off {
-				r.new.End += last.to.view - r.to.view
-				r.to = last.to
-			}
-			last.to, last.new.End, last.lines = r.to, r.new.End, true
-			continue
+		for n := len(out) - 1; n >= 0 && r.from.off < out[n].to.off; n-- {
+			r.join(out[n])
+			out = out[:n]
 		}
 		out = append(out, r)
 	}
@@ -101,6 +96,19 @@ func (p *Patch) widen(regions []region) []region {
 		}
 	}
 	return out
+}
+
+// join takes in a region that starts before the end of r; its changes are those before r's.
+func (r *region) join(before region) {
+	if before.from.off < r.from.off {
+		r.from = before.from
+	}
+	r.new.Start = before.new.Start - (before.from.view - r.from.view)
+	if before.to.off > r.to.off {
+		r.new.End += before.to.view - r.to.view
+		r.to = before.to
+	}
+	r.lines = true
 }
 
 // widenOne makes a region as large as the blocks that it touches and one more on either side, or as many as no

@@ -65,8 +65,13 @@ func (p *page) withLines(h align.Hunk, limit span.Span) (out []align.Hunk) {
 	return out
 }
 
-// comments counts the comments that a hunk takes.
-func (p *page) comments(h align.Hunk) int { return len(align.Inside(p.old.Comments, h.Old)) }
+// comments counts the comments that hunks take.
+func (p *page) comments(hunks ...align.Hunk) (n int) {
+	for _, h := range hunks {
+		n += len(align.Inside(p.old.Comments, h.Old))
+	}
+	return n
+}
 
 // narrowed leaves the line breaks that both runs of a hunk start with out of it, and the pipe with which a table starts: a mark
 // may stand in a cell, and not before it.

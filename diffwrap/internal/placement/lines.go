@@ -22,7 +22,7 @@ var lines = []struct {
 	{"comment", func(s string) bool { return strings.HasPrefix(s, "%%") || strings.HasSuffix(s, "%%") }, true, true, true},
 	{"HTML", func(s string) bool { return strings.HasPrefix(s, "<") }, true, true, true},
 	{"callout", func(s string) bool { return strings.HasPrefix(s, "[!") }, true, true, false},
-	{"definition", isDefinition, true, true, false},
+	{"definition", isDefinition, true, true, true},
 	{"block id", func(s string) bool { return blockID(s) > 0 }, false, true, false},
 	{"row", func(s string) bool { return strings.HasPrefix(s, "|") }, true, false, false},
 	{"item", func(s string) bool { return markdown.Marker(s) > 0 }, true, false, false},
@@ -35,7 +35,9 @@ func isHeading(s string) bool {
 
 func isRule(s string) bool { return len(s) > 1 && strings.Trim(s, "-=*_|: ") == "" }
 
-func isDefinition(s string) bool { return strings.HasPrefix(s, "[") && strings.Contains(s, "]:") }
+func isDefinition(s string) bool {
+	return strings.HasPrefix(s, "[") && !strings.HasPrefix(s, "[^") && strings.Contains(s, "]:")
+}
 
 // blockID returns the length of the block id at the end of a line, 0 for none.
 func blockID(s string) int {

@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -22,24 +23,35 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 		return hunks
 	}
 	p := newPage(old, new, hunks)
+	hunks = p.reshaped(hunks)
 	for k, h := range hunks {
 		hunks[k] = p.preferred(h, between(hunks, k, len(old.Text)))
 	}
 	hunks, best := p.settle(hunks)
 	for _, r := range []reach{{}, {behind: 1}, {before: 1}, {1, 1}} {
-		for joined := range p.joined(hunks, r) {
-			if best.broken == 0 || p.work < 0 {
-				return hunks
-			}
-			if joined, c := p.settle(joined); c.less(best) {
-				hunks, best = joined, c
+		stretches := p.stretches(r)
+		for _, place := range []func([]align.Hunk) ([]align.Hunk, cost){p.asIs, p.settle} {
+			for _, s := range stretches {
+				for whole := range p.replaced(hunks, s) {
+					if best.broken == 0 || p.work < 0 {
+						return hunks
+					}
+					if whole, c := place(whole); c.less(best) {
+						hunks, best = whole, c
+					}
+				}
 			}
 		}
+	}
+	if all, c := p.settle(p.allReplaced(hunks)); best.broken > 0 && c.less(best) {
+		return all
 	}
 	return hunks
 }
 
-// reach is how many blocks that stay a joined hunk takes in on either side.
+func (p *page) asIs(hunks []align.Hunk) ([]align.Hunk, cost) { return hunks, p.cost(hunks) }
+
+// reach is how many blocks that stay a stretch takes in on either side.
 type reach struct{ before, behind int }
 
 // between is where a hunk may stand: behind the one before it and before the next one.
@@ -233,10 +245,12 @@ func shows(kind block.Kind, pending, text string) bool {
 	if kind == block.Table && strings.Count(pending, "\n") != strings.Count(text, "\n") {
 		return false // a mark on a line of its own is a row
 	}
-	if kind == block.Paragraph && blockID(text) > 0 && !strings.HasSuffix(pending, text[len(text)-blockID(text):]) {
+	switch last := text[linebreak.LineStart(text, len(text)):]; {
+	case kind == block.Paragraph && blockID(text) == 0:
+	case kind == block.Paragraph && blockID(text) == len(text), spoils(last, end) && !strings.HasSuffix(pending, last):
 		return false
 	}
-	return len(pending) < len(text)+64 && strings.TrimSpace(delimiters.Replace(pending)) == text
+	return len(pending) < len(text)+64 && strings.TrimSpace(delimiters.Replace(pending)) == strings.TrimSpace(text)
 }
 
 // settle finds better places for hunks as long as blocks break, one hunk after the other, and once more.
@@ -261,9 +275,40 @@ func (p *page) settle(hunks []align.Hunk) ([]align.Hunk, cost) {
 	return hunks, best
 }
 
-// joined makes one hunk of all that lie between two blocks that stay, with the changed blocks around them, for each such
-// stretch, and takes blocks that stay in.
-func (p *page) joined(hunks []align.Hunk, r reach) iter.Seq[[]align.Hunk] {
+// reshaped makes one hunk of all in a table whose delimiter row becomes another one, which fits none of its rows.
+func (p *page) reshaped(hunks []align.Hunk) []align.Hunk {
+	for _, b := range p.oldBlocks {
+		if b.Kind != block.Table {
+			continue
+		}
+		start := linebreak.End(p.old.Text, b.Start)
+		if from, to := touching(hunks, span.New(start, linebreak.End(p.old.Text[:b.End], start)-1)); from == to {
+			continue
+		}
+		from, to := touching(hunks, b.Span)
+		h := hunks[from].Through(hunks[to-1])
+		h = h.Grow(max(0, h.Old.Start-b.Start), max(0, b.End-h.Old.End))
+		table := func(b block.Block) bool { return b.Kind == block.Table && b.Start < h.New.End && b.End > h.New.Start }
+		if slices.ContainsFunc(p.newBlocks, table) && p.comments(h) <= p.comments(hunks[from:to]...) {
+			hunks = slices.Replace(hunks, from, to, h)
+		}
+	}
+	return hunks
+}
+
+// touching finds the hunks [from, to) that change something within a stretch of the old text.
+func touching(hunks []align.Hunk, s span.Span) (from, to int) {
+	from, _ = slices.BinarySearchFunc(hunks, s.Start, func(h align.Hunk, at int) int { return cmp.Or(cmp.Compare(h.Old.End, at), -1) })
+	for to = from; to < len(hunks) && hunks[to].Old.Start < s.End; to++ {
+	}
+	return from, to
+}
+
+// stretch is what lies between two blocks that stay, of both texts, with the line breaks around it.
+type stretch struct{ old, new span.Span }
+
+// stretches lists those in which something changed.
+func (p *page) stretches(r reach) (out []stretch) {
 	stays := [][2]int{{-1, -1}}
 	for k, partner := range p.match {
 		if partner >= 0 {
@@ -271,82 +316,120 @@ func (p *page) joined(hunks []align.Hunk, r reach) iter.Seq[[]align.Hunk] {
 		}
 	}
 	stays = append(stays, [2]int{len(p.oldBlocks), len(p.newBlocks)})
-	return func(yield func([]align.Hunk) bool) {
-		for k := 1; k < len(stays); k++ {
-			if x, y := stays[k-1], stays[k]; y[0]-x[0] == 1 && y[1]-x[1] == 1 {
-				continue
-			}
-			x, y := stays[max(0, k-1-r.before)], stays[min(len(stays)-1, k+r.behind)]
-			old, new := p.oldBlocks[x[0]+1:y[0]], p.newBlocks[x[1]+1:y[1]]
-			if len(old) == 0 || len(new) == 0 {
-				continue
-			}
-			if stayed := extent(old).Len() - p.changed(x[0]+1, y[0]); stayed > maxWritten {
-				continue
-			}
-			if joined := p.join(hunks, extent(old), extent(new)); joined != nil && !yield(joined) {
-				return
-			}
+	between := func(x, y [2]int) stretch {
+		return stretch{gap(p.oldBlocks, x[0], y[0], len(p.old.Text)), gap(p.newBlocks, x[1], y[1], len(p.new.Text))}
+	}
+	for k := 1; k < len(stays); k++ {
+		if s := between(stays[k-1], stays[k]); s.old.Of(p.old.Text) == s.new.Of(p.new.Text) {
+			continue
+		}
+		x, y := stays[max(0, k-1-r.before)], stays[min(len(stays)-1, k+r.behind)]
+		if p.staying(x[0]+1, y[0]) <= maxWritten {
+			out = append(out, between(x, y))
 		}
 	}
+	return out
+}
+
+// gap is what lies between two blocks of a text of that size.
+func gap(blocks []block.Block, x, y, size int) span.Span {
+	s := span.New(0, size)
+	if x >= 0 {
+		s.Start = blocks[x].End
+	}
+	if y < len(blocks) {
+		s.End = blocks[y].Start
+	}
+	return s
 }
 
 // maxWritten is how much text that stays may be written again to keep a page whole. Whoever types in the old copy of it meanwhile
 // types in what is to go.
 const maxWritten = 200
 
-// changed is how many bytes of old blocks do not stay.
-func (p *page) changed(from, to int) (n int) {
+// staying is how many bytes of old blocks stay.
+func (p *page) staying(from, to int) (n int) {
 	for k := from; k < to; k++ {
-		if p.match[k] < 0 {
+		if p.match[k] >= 0 {
 			n += p.oldBlocks[k].Len()
 		}
 	}
 	return n
 }
 
-func extent(blocks []block.Block) span.Span {
-	return span.New(blocks[0].Start, blocks[len(blocks)-1].End)
-}
-
-// join makes one hunk of those that touch a stretch of both texts, or the line breaks around it, and takes the rest of the
-// stretch in.
-func (p *page) join(hunks []align.Hunk, old, new span.Span) []align.Hunk {
-	p.work -= len(hunks)
-	first, last := len(hunks), -1
-	oldBreaks, newBreaks := withBreaks(p.old.Text, old), withBreaks(p.new.Text, new)
-	for k, h := range hunks {
-		if h.Old.Start <= oldBreaks.End && h.Old.End >= oldBreaks.Start && h.New.Start <= newBreaks.End && h.New.End >= newBreaks.Start {
-			first, last = min(first, k), k
+// replaced makes one hunk of all in a stretch: the line breaks that both of its texts start and end with are in it or not.
+func (p *page) replaced(hunks []align.Hunk, s stretch) iter.Seq[[]align.Hunk] {
+	return func(yield func([]align.Hunk) bool) {
+		first, last, ok := within(hunks, s)
+		if !ok {
+			return
+		}
+		notes := p.comments(hunks[first:last]...)
+		for _, x := range p.withoutBreaks(align.Hunk{Old: s.old, New: s.new}, false) {
+			for _, h := range p.withoutBreaks(x, true) {
+				if !p.cuts(h) && p.comments(h) <= notes && !yield(slices.Concat(hunks[:first], []align.Hunk{h}, hunks[last:])) {
+					return
+				}
+			}
 		}
 	}
-	if last < 0 {
-		return nil
-	}
-	f, l := hunks[first], hunks[last]
-	head := max(0, f.Old.Start-old.Start, f.New.Start-new.Start)
-	tail := max(0, old.End-l.Old.End, new.End-l.New.End)
-	h := f.Through(l).Grow(head, tail)
-	if first > 0 && h.Old.Start < hunks[first-1].Old.End || last+1 < len(hunks) && h.Old.End > hunks[last+1].Old.Start {
-		return nil
-	}
-	notes := 0 // comments that a hunk takes; others stay
-	for _, x := range hunks[first : last+1] {
-		notes += p.comments(x)
-	}
-	if p.comments(h) > notes {
-		return nil
-	}
-	return slices.Concat(hunks[:first], []align.Hunk{h}, hunks[last+1:])
 }
 
-// withBreaks is a stretch of a text with the line breaks around it.
-func withBreaks(text string, s span.Span) span.Span {
-	for s.Start > 0 && (text[s.Start-1] == '\n' || text[s.Start-1] == '\r') {
-		s.Start--
+// allReplaced makes one hunk of each stretch, since a block that stays between two may need both.
+func (p *page) allReplaced(hunks []align.Hunk) []align.Hunk {
+	for _, s := range p.stretches(reach{}) {
+		best, glued := hunks, -1
+		for whole := range p.replaced(hunks, s) {
+			n := 0
+			for _, h := range whole {
+				n += p.glued(h)
+			}
+			if glued < 0 || n < glued {
+				best, glued = whole, n
+			}
+		}
+		hunks = best
 	}
-	for s.End < len(text) && (text[s.End] == '\n' || text[s.End] == '\r') {
-		s.End++
+	return hunks
+}
+
+// withoutBreaks lists a hunk, and what it is without line breaks that both of its texts start or end with.
+func (p *page) withoutBreaks(h align.Hunk, atEnd bool) []align.Hunk {
+	length := linebreak.Len
+	if atEnd {
+		length = linebreak.FinalLen
 	}
-	return s
+	out := []align.Hunk{h}
+	for len(out) <= maxBreaks {
+		n := length(h.Old.Of(p.old.Text))
+		if n == 0 || n != length(h.New.Of(p.new.Text)) {
+			break
+		}
+		if atEnd {
+			h = h.Grow(0, -n)
+		} else {
+			h = h.Grow(-n, 0)
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// within finds the hunks [first, last) that make one text of a stretch the other; ok is false if there are none, or some reach
+// beyond it.
+func within(hunks []align.Hunk, s stretch) (first, last int, ok bool) {
+	delta := func(k int) int { // of offsets before hunk k
+		if k == 0 {
+			return 0
+		}
+		return hunks[k-1].New.End - hunks[k-1].Old.End
+	}
+	for first < len(hunks) && hunks[first].Old.End <= s.old.Start && hunks[first].New.End <= s.new.Start {
+		first++
+	}
+	last = first
+	for last < len(hunks) && (hunks[last].Old.Start < s.old.End || hunks[last].New.Start < s.new.End) {
+		last++
+	}
+	return first, last, first < last && delta(first) == s.new.Start-s.old.Start && delta(last) == s.new.End-s.old.End
 }
