@@ -32,6 +32,8 @@ type Record struct {
 	Len    uint64 `json:"len,omitempty"`
 	// Created is set for the change with which an agent made the note.
 	Created bool `json:"created,omitempty"`
+	// Made are the folders of that note that agents made, from the innermost.
+	Made []string `json:"made,omitempty"`
 	// Unsent is set for a change that a server has yet to acknowledge. A Store that
 	// serves such sources remembers it; it is not part of what Load returns.
 	Unsent bool `json:"-"`

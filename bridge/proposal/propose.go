@@ -49,6 +49,18 @@ func (l *Locked) BringBack(n *tree.Node, origin any) error {
 	return nil
 }
 
+// MadeFor are the folder dir and those that it is in, from the innermost, as far as agents made
+// them, or they are yet to be made.
+func (l *Locked) MadeFor(dir string) (made []string) {
+	for ; dir != ""; dir = string(model.Path(dir).Dir()) {
+		if x := l.Lookup(dir); x != nil && x.State().CreatedBy.Name == "" {
+			break
+		}
+		made = append(made, dir)
+	}
+	return made
+}
+
 // Fulfil forgets the proposal to rename n, which has just been done, or something
 // else in its place.
 func (l *Locked) Fulfil(n *tree.Node) error {
@@ -91,6 +103,11 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 		rec.Author, rec.Session = by.Name, by.Session
 	}
 	rec.ToDir, rec.Name = to.Dir.Place().Rel, to.Name
+	home := st.Rel
+	if n.Kind != model.KindDir {
+		home = string(model.Path(home).Dir())
+	}
+	rec.Made = append(l.MadeFor(rec.ToDir), l.MadeFor(home)...)
 	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
 	if st.Elsewhere && st.Home.Dir == to.Dir && st.Home.Name == to.Name {
 		change = model.ProposalChange{Drop: []string{rec.ID}}
