@@ -103,11 +103,6 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 		rec.Author, rec.Session = by.Name, by.Session
 	}
 	rec.ToDir, rec.Name = to.Dir.Place().Rel, to.Name
-	home := st.Rel
-	if n.Kind != model.KindDir {
-		home = string(model.Path(home).Dir())
-	}
-	rec.Made = append(l.MadeFor(rec.ToDir), l.MadeFor(home)...)
 	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
 	if st.Elsewhere && st.Home.Dir == to.Dir && st.Home.Name == to.Name {
 		change = model.ProposalChange{Drop: []string{rec.ID}}
