@@ -324,7 +324,7 @@ func TestRejectingAllLeavesNoTrace(t *testing.T) {
 		m := newLinkedMachine(t)
 		defer func() { m.stop() }()
 		m.src.Person(t).Save("Index.md", "index [[A]] [[B|bee]] [[C]] [e](d/e/E.md) [[f/F]]\n") // links in front matter change at once
-		m.src.Person(t).Save("Bare.md", rapid.SampledFrom([]string{"---\na: wordBare\n---\n", "wordBare, no end"}).Draw(rt, "bare"))
+		m.src.Person(t).Save("Bare.md", rapid.SampledFrom([]string{"---\na: wordBare\n---\n", "---\na: wordBare\n---", "wordBare, no end"}).Draw(rt, "bare"))
 		m.settle()
 		untouched := m.scene(rt)
 		acts := map[string]func(*rapid.T){

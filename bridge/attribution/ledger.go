@@ -129,6 +129,21 @@ func (l *Ledger) StrokeAt(r model.IDRun) *stroke {
 	return s
 }
 
+// AddedBehind says whether an agent put the text from one position to another behind the text before it.
+func (x *Layout) AddedBehind(from, to int) bool {
+	strokeAt := func(pos int) (s *stroke) {
+		x.Each(pos, pos+1, func(_ int, r model.IDRun) { s = x.StrokeAt(x.Firsts(r)[0]) })
+		return s
+	}
+	before := strokeAt(from - 1)
+	for pos := from; pos < to; pos++ {
+		if s := strokeAt(pos); s == nil || !s.agent || s == before {
+			return false
+		}
+	}
+	return true
+}
+
 // strokeIn is the newest change, of an agent or not, that wrote something of the text from
 // one position to another, nil if none is known.
 func (x *Layout) strokeIn(from, to int, agents bool) (best *stroke) {

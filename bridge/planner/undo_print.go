@@ -306,7 +306,7 @@ func (p *printer) check() error {
 	was, _ := diffwrap.FrontMatter(p.cur.Raw())
 	is, _ := diffwrap.FrontMatter(raw)
 	if p.entry.FrontMatter == nil {
-		if raw[:is] != p.cur.Raw()[:was] {
+		if strings.TrimRight(raw[:is], "\r\n") != strings.TrimRight(p.cur.Raw()[:was], "\r\n") {
 			return Refuse(errNotReadBack)
 		}
 		return nil

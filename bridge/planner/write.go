@@ -22,8 +22,12 @@ func markedAnew(v *model.Version) []diffwrap.Edit {
 	return nil
 }
 
-// FrontMatterChange names by place what turns one front matter block into another.
+// FrontMatterChange names by place what turns one front matter block into another. The line break behind one
+// that had none belongs to the text that follows it.
 func FrontMatterChange(before, after string) *model.FrontMatterChange {
+	if before != "" && !strings.HasSuffix(before, "\n") {
+		after = strings.TrimRight(after, "\r\n")
+	}
 	fm := &model.FrontMatterChange{Before: before, After: after}
 	mark := 0 // a byte order mark belongs to the note and stays
 	if strings.HasPrefix(before, diffwrap.ByteOrderMark) && strings.HasPrefix(after, diffwrap.ByteOrderMark) {
@@ -129,7 +133,9 @@ func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Au
 		}
 	}
 	if fm := res.FrontMatter; fm != nil {
-		plan.FrontMatter = FrontMatterChange(fm.Before, fm.After)
+		if change := FrontMatterChange(fm.Before, fm.After); change.Before != change.After {
+			plan.FrontMatter = change
+		}
 	}
 	return plan, nil
 }
