@@ -163,6 +163,9 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 		return Result{}, nil, err
 	}
 	ev.Origin, ev.Asked = c.Origin, true
+	if plan.Decision == nil {
+		ev.By = c.By
+	}
 	n.set.o.Logger.Debug("note written", model.LogPath, string(ev.Path), model.LogAuthor, c.By.Name, model.LogEdits, len(plan.Edits))
 	return Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: cur.Marked()}, ev, nil
 }
