@@ -262,6 +262,23 @@ func TestDecisionCases(t *testing.T) {
 			agentWrites("A", "q\n"), accepts(0), types("q", "{==q==}"), undoes(0), says("{--p --}{==q==}\n"), rejects(0), says("p {==q==}\n")}},
 		"a dialect's marks": {"a {++{\"author\":\"Ann\",\"time\":1700000000}@@b++}{{author=\"Ann\">><<}} c\n", []step{
 			accepts(0), says("a b c\n"), undoes(0), says("a {++{\"author\":\"Ann\",\"time\":1700000000}@@b++}{{author=\"Ann\">><<}} c\n")}},
+		"front matter without an end": {"---\nk: a\n---", []step{
+			agentWrites("A", "---\nk: a\n---\nx\n"), says("---\nk: a\n---\n{++x\n++}"), rejects(0), says("---\nk: a\n---"), undoes(0),
+			says("---\nk: a\n---\n{++x\n++}"), accepts(0), says("---\nk: a\n---\nx\n"), undoes(1), rejects(0), says("---\nk: a\n---")}},
+		"front matter without an end, in two steps": {"---\nk: a\n---", []step{
+			agentWrites("A", "---\nk: a\n---\nx\n"), agentWrites("B", "---\nk: a\n---\nx\ny\n"), says("---\nk: a\n---\n{++x\n++}{++y\n++}"),
+			rejects(0), says("---\nk: a\n---\n{++y\n++}"), rejects(0), says("---\nk: a\n---"), undoes(0), says("---\nk: a\n---\n{++x\n++}"),
+			undoes(1), says("---\nk: a\n---\n{++x\n++}{++y\n++}"), rejects(0, 1), says("---\nk: a\n---")}},
+		"front matter without an end that is changed, too": {"---\nk: a\n---", []step{
+			agentWrites("A", "---\nk: b\n---\nx\n"), func(d *desk) {
+				journal, err := d.f.Journal(1)
+				if err != nil {
+					d.t.Fatal(err)
+				}
+				d.batches = append(d.batches, journal[0].BatchOf())
+			}, rejects(0), says("---\nk: b\n---"), undoes(0), says("---\nk: a\n---")}},
+		"front matter that an agent made": {"", []step{
+			agentWrites("A", "---\nk: b\n---\nx\n"), rejects(0), says("---\nk: b\n---\n")}},
 		"front matter that people changed": {"---\nk: a\n---\nx\n", []step{
 			agentWrites("A", "---\nk: bcd\n---\nx\n"), func(d *desk) {
 				journal, err := d.f.Journal(1)

@@ -1,7 +1,9 @@
 package bridge_test
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -74,5 +76,88 @@ func TestInterruptedWriteStaysItsAuthors(t *testing.T) {
 	write(t, ws, plan, bridge.Write{Text: "one 2 three four five\n", By: ann})
 	if got, want := src.Person(t).Content("Plan.md"), "one {--two--}{++2++} three four five\n"; got != want {
 		t.Errorf("file %q, want %q", got, want)
+	}
+}
+
+// A mark that a person's program puts in the place of an agent's is the person's, and waits
+// as one: nothing of the agent's is left in it. What is typed into an agent's mark is plain.
+func TestPersonsMarkInThePlaceOfAnAgents(t *testing.T) {
+	const base = "one two three\n"
+	for _, tt := range []struct {
+		name, text, save string // what ann writes, and what the person makes of the note
+		want             string // what waits, by whom
+	}{
+		{"an addition", "one two X three\n", "one two {++mine ++}three\n", `person "" "mine "`},
+		{"an addition with a break", "one two three\n\nmore\n", "one two three\n{++\nmine\n++}", `person "" "\nmine\n"`},
+		{"a replacement", "one 2 three\n", "one {--mine--}{++yours++} three\n", `person "mine" "yours"`},
+		{"an addition instead of a replacement", "one 2 three\n", "one {++mine++} three\n", `person "" "mine"`},
+		{"a substitution", "one 2 three\n", "one {~~mine~>yours~~} three\n", `person "mine" "yours"`},
+		{"beside another of the agent's", "1 two 3\n", "{--one--}{++1++} two {++mine++}\n", `ann "one" "1", person "" "mine"`},
+		{"typed into it", "one two X three\n", "one two {++Xmine ++}three\n", `ann "" "X "`},
+		{"typed into blank lines", "one two three\n\n\n\n", "one two three\n{++\nmine\n\n++}", `ann "" "\n\n"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := bridgetest.New(t, map[string]string{plan: base})
+			write(t, f.Workspace, plan, bridge.Write{Text: tt.text, By: ann})
+			f.Person(plan, tt.save)
+			var waits []string
+			for _, s := range pendingOf(t, f.Workspace) {
+				waits = append(waits, fmt.Sprintf("%s %q %q", cmp.Or(s.Author, "person"), s.Old, s.New))
+			}
+			if got := strings.Join(waits, ", "); got != tt.want {
+				t.Errorf("waiting: %s, want %s; agents read %q", got, tt.want, open(t, f.Workspace, plan).Text())
+			}
+			decide(t, f.Workspace, model.Accepted, ids(pendingOf(t, f.Workspace))...)
+			if got, want := f.SourceText(plan), diffwrap.Accepted(tt.save); got != want {
+				t.Errorf("accepted: %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// What each session of an author wrote stays its own when a later one writes beside it or in it.
+func TestSessionsKeepWhatTheyWrote(t *testing.T) {
+	const base = "one two three four\n"
+	for _, tt := range []struct {
+		name, first, second string // what the sessions make of the note
+		raw                 string
+		withoutSecond       string // what is proposed once the second session is undone
+		withoutFirst        string // and the first instead
+	}{
+		{"behind an addition", "one two X three four\n", "one two X Y three four\n", "one two {++X ++}{++Y ++}three four\n",
+			"one two X three four\n", "one two Y three four\n"},
+		{"in an addition", "one two a b three four\n", "one two a c b three four\n", "one two {++a ++}{++c ++}{++b ++}three four\n",
+			"one two a b three four\n", "one two c three four\n"},
+		{"behind a replacement", "one 2 three four\n", "one 2 3 four\n", "one {--two--}{++2++} {--three--}{++3++} four\n",
+			"one 2 three four\n", "one two 3 four\n"},
+		{"beside a deletion", "one three four\n", "one X three four\n", "one {--two--}{++X++} three four\n",
+			"one  three four\n", "one twoX three four\n"},
+		{"a longer deletion", "one three four\n", "one four\n", "one {--two --}{--three --}four\n", "one three four\n", "one two four\n"},
+		{"in place of a replacement", "one 2 three four\n", "one Z three four\n", "one {--two--}{++Z++} three four\n", base, "one Z three four\n"},
+		{"a deletion taken back", "one three four\n", base, base, base, base},
+		{"elsewhere", "1 two three four\n", "1 two three 4\n", "{--one--}{++1++} two three {--four--}{++4++}\n", "1 two three four\n", "one two three 4\n"},
+	} {
+		for undone, want := range map[string]string{"s1": tt.withoutFirst, "s2": tt.withoutSecond} {
+			for _, live := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, without %s, live %v", tt.name, undone, live), func(t *testing.T) {
+					d := newDesk(t, base, live)
+					for i, text := range []string{tt.first, tt.second} {
+						write(t, d.f.Workspace, d.note, bridge.Write{Text: text, By: model.Author{Name: "ann", Session: fmt.Sprintf("s%d", i+1)}})
+					}
+					says(tt.raw)(d)
+					if _, err := d.f.UndoSession(t.Context(), undone, person); err != nil && !errors.Is(err, bridge.ErrNothingToUndo) {
+						t.Fatal(err)
+					}
+					if got := open(t, d.f.Workspace, d.note).Text(); got != want {
+						t.Errorf("left is %q, want %q", got, want)
+					}
+					for _, s := range pendingOf(t, d.f.Workspace) {
+						if s.Session == undone {
+							t.Errorf("still waiting: %+v", s)
+						}
+					}
+				})
+			}
+		}
 	}
 }

@@ -70,7 +70,10 @@ func (l *Ledger) Add(rec *model.Record) {
 	}
 	for i, m := range rec.Marks {
 		if m.ID == "" {
-			m.ID, m.Author, m.Session, m.Proposal, m.Time = markID(rec, i), rec.Author, rec.Session, rec.Proposal, rec.Time
+			m.ID = markID(rec, i)
+			if m.Author == "" {
+				m.Author, m.Session, m.Proposal, m.Time = rec.Author, rec.Session, rec.Proposal, rec.Time
+			}
 		}
 		l.ByID[m.ID] = &m
 		for _, r := range m.Add {
@@ -124,6 +127,21 @@ func (l *Ledger) silent() bool {
 func (l *Ledger) StrokeAt(r model.IDRun) *stroke {
 	s, _, _ := l.wrote.At(r)
 	return s
+}
+
+// AddedBehind says whether an agent put the text from one position to another behind the text before it.
+func (x *Layout) AddedBehind(from, to int) bool {
+	strokeAt := func(pos int) (s *stroke) {
+		x.Each(pos, pos+1, func(_ int, r model.IDRun) { s = x.StrokeAt(x.Firsts(r)[0]) })
+		return s
+	}
+	before := strokeAt(from - 1)
+	for pos := from; pos < to; pos++ {
+		if s := strokeAt(pos); s == nil || !s.agent || s == before {
+			return false
+		}
+	}
+	return true
 }
 
 // strokeIn is the newest change, of an agent or not, that wrote something of the text from

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -53,8 +54,8 @@ const (
 )
 
 type modelAtom struct {
-	author string
-	status atomStatus
+	author, session string
+	status          atomStatus
 }
 
 // modelChar is one character, dead ones included.
@@ -549,6 +550,11 @@ func (w *world) checkList(what, marked string) error {
 		if !authors[s.Author] {
 			return fmt.Errorf("%s: %+v is listed under %q, its text is of %v: %q", what, s.Suggestion, s.Author, authors, marked)
 		}
+		for _, c := range w.of(&s, marked) {
+			if ins := c.ins; ins != nil && ins.status == pendingAtom && ins.author != "" && ins.session != s.Session && unicode.IsLetter(c.r) {
+				return fmt.Errorf("%s: %+v is listed as session %s's, and session %s typed %q: %q", what, s.Suggestion, s.Session, ins.session, c.r, marked)
+			}
+		}
 		if was, ok := w.told[key]; ok && s.Author != "" && (was.ID != s.ID || !was.Time.Equal(s.Time) || was.Author != s.Author || was.Session != s.Session) {
 			return fmt.Errorf("%s: %+v was %+v: %q", what, s, was.Suggestion, marked)
 		}
@@ -682,7 +688,7 @@ func (w *world) base(before string) {
 }
 
 func (w *world) agentWrites(r *rand.Rand) error {
-	by := model.Author{Name: []string{"ann", "bob", "cy"}[r.IntN(3)], Session: "s"}
+	by := model.Author{Name: []string{"ann", "bob", "cy"}[r.IntN(3)], Session: []string{"s", "t"}[r.IntN(2)]}
 	v := w.version()
 	before := v.Raw()
 	if w.live != nil {
@@ -760,7 +766,7 @@ func (w *world) agentWrites(r *rand.Rand) error {
 	if strings.Contains(raw, "{>++}") {
 		return errSkip // a comment whose deletion is pending was written again, as text that is proposed
 	}
-	if err := w.takeIn(raw, by.Name); err != nil {
+	if err := w.takeIn(raw, by); err != nil {
 		return fmt.Errorf("%s writes: %w: %q", by.Name, err, raw)
 	}
 	if got := w.version().Text(); got != matter+text && strings.ReplaceAll(got, "\r\n", "\n") != strings.ReplaceAll(matter+text, "\r\n", "\n") {
@@ -813,7 +819,7 @@ func changeLetter(r *rand.Rand, text string) string {
 }
 
 // takeIn tells the model what an agent's write did to which characters.
-func (w *world) takeIn(raw, author string) error {
+func (w *world) takeIn(raw string, by model.Author) error {
 	type flags struct{ o, a bool }
 	was := make(map[*modelChar]flags)
 	for _, c := range w.visible() {
@@ -831,7 +837,7 @@ func (w *world) takeIn(raw, author string) error {
 		if now[c] != (flags{false, true}) {
 			return fmt.Errorf("new text is not an addition")
 		}
-		c.ins = &modelAtom{author: author}
+		c.ins = &modelAtom{author: by.Name, session: by.Session}
 	}
 	for c, before := range was {
 		switch after := now[c]; {
@@ -839,7 +845,7 @@ func (w *world) takeIn(raw, author string) error {
 		case after == flags{} && before == flags{false, true}:
 			c.dead = true
 		case before == flags{true, true} && after == flags{true, false}:
-			c.dels = append(c.dels, &modelAtom{author: author})
+			c.dels = append(c.dels, &modelAtom{author: by.Name, session: by.Session})
 		case before == flags{true, false} && after == flags{true, true}:
 			for _, d := range c.dels {
 				if d.status == pendingAtom {
@@ -889,7 +895,9 @@ func (w *world) personEdits(r *rand.Rand) error {
 	edit := handEdit{drop: make(map[int]bool), typed: make(map[int]string)}
 	accept, reject := make(map[int]bool), make(map[int]bool)
 	marks := markSpans(held)
-	switch k := r.IntN(20); {
+	switch k := r.IntN(22); {
+	case k < 2:
+		edit.writesOver(r, held, marks)
 	case k < 7:
 		edit.types(r, held)
 	case k < 14:
@@ -897,9 +905,9 @@ func (w *world) personEdits(r *rand.Rand) error {
 	case k < 15:
 		edit.deletes(r, held, marks)
 		edit.types(r, held)
-	case k < 17:
-		edit.typesMark(r, held)
 	case k < 18:
+		edit.typesMark(r, held)
+	case k < 19:
 		edit.comments(r, held, marks)
 	case len(marks) > 0:
 		m := marks[r.IntN(len(marks))]
@@ -1075,6 +1083,22 @@ func (e *handEdit) typesMark(r *rand.Rand, held []heldChar) {
 	case plain(i+1) && plain(i+2) && !inHighlight(held, i):
 		e.typed[i], e.typed[i+2] = "{==", "==}"
 	}
+}
+
+// writesOver has the person put a suggestion in the place of another that has more than spaces.
+func (e *handEdit) writesOver(r *rand.Rand, held []heldChar, marks []markSpan) {
+	marks = slices.DeleteFunc(marks, func(m markSpan) bool {
+		return !slices.ContainsFunc(m.body, func(i int) bool { return !unicode.IsSpace(held[i].r) })
+	})
+	if len(marks) == 0 {
+		return
+	}
+	m := marks[r.IntN(len(marks))]
+	for _, i := range append(slices.Clone(m.delimiters), m.body...) {
+		e.drop[i] = true
+	}
+	e.typed[m.delimiters[0]] = []string{"{++HU++}", "{++ HU.++}", "{~~HU~>MU~~}", "{--HU--}"}[r.IntN(4)]
+	e.marks = true
 }
 
 func inHighlight(held []heldChar, at int) bool {

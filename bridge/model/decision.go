@@ -78,11 +78,12 @@ const (
 	Covered         // what an undo could not bring back, as the text around it has been deleted: gone
 	Remarked        // a comment that a person wrote; Text is all of it
 	ResolvedComment // one that waited for nobody: gone
+	TakenBreak      // the line break behind front matter that ended the note before: gone
 )
 
 // Gone says whether the decision deleted the characters.
 func (r Role) Gone() bool {
-	return r == AcceptedDeletion || r == RejectedAddition || r == TakenAlong || r == TakenAlongOlder || r == RejectedComment || r == ResolvedComment
+	return r == AcceptedDeletion || r == RejectedAddition || r == TakenAlong || r == TakenAlongOlder || r == RejectedComment || r == ResolvedComment || r == TakenBreak
 }
 
 // DecidedRun is a run of characters that was decided on. Of one that is gone it has the

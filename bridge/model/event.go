@@ -40,6 +40,8 @@ type Event struct {
 	// Origin is who made the change: the Origin of the Write or structure
 	// operation, nil for a change that came from the source (a person).
 	Origin any
+	// By is the author whose change it is; nobody for a person's, also for a decision.
+	By Author
 	// Asked is set for a change of a note's text that somebody asked the workspace for: a
 	// write or a decision. A change that came from the source, or from a client that has
 	// the note open, comes at any time.

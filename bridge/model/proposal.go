@@ -42,6 +42,7 @@ type ProposalRecord struct {
 	Dir     bool         `json:"dir,omitempty"`
 	ToDir   string       `json:"toDir,omitempty"` // the folder it is to be in, unless it is to go
 	Name    string       `json:"name,omitempty"`  // its name there
+	Made    []string     `json:"made,omitempty"`  // folders that agents made: where it is, and where it is to be
 	Author  string       `json:"author,omitempty"`
 	Session string       `json:"session,omitempty"`
 	Time    time.Time    `json:"time"`
@@ -74,7 +75,7 @@ type ProposalRecord struct {
 // change after it was made; another one takes its place.
 func (r *ProposalRecord) SameAs(other *ProposalRecord) bool {
 	return r.ID == other.ID && r.Rel == other.Rel && r.ToDir == other.ToDir && r.Name == other.Name &&
-		r.Stale == other.Stale && r.Aside == other.Aside && slices.Equal(r.Links, other.Links)
+		r.Stale == other.Stale && r.Aside == other.Aside && slices.Equal(r.Links, other.Links) && slices.Equal(r.Made, other.Made)
 }
 
 // To is where a rename is to lead, in the source.
@@ -122,8 +123,18 @@ func (r *ProposalRecord) Rebase(oldRel, newRel string) {
 	for _, at := range []*string{&r.Rel, &r.ToDir, &r.Via} {
 		*at = Rebased(*at, oldRel, newRel)
 	}
+	r.RebaseOthers(oldRel, newRel)
+}
+
+// RebaseOthers lets what else it names follow a rename.
+func (r *ProposalRecord) RebaseOthers(oldRel, newRel string) {
+	r.Links = slices.Clone(r.Links)
 	for i := range r.Links {
 		r.Links[i].Rel = Rebased(r.Links[i].Rel, oldRel, newRel)
+	}
+	r.Made = slices.Clone(r.Made)
+	for i := range r.Made {
+		r.Made[i] = Rebased(r.Made[i], oldRel, newRel)
 	}
 }
 

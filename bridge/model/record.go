@@ -32,6 +32,8 @@ type Record struct {
 	Len    uint64 `json:"len,omitempty"`
 	// Created is set for the change with which an agent made the note.
 	Created bool `json:"created,omitempty"`
+	// Made are the folders of that note that agents made, from the innermost.
+	Made []string `json:"made,omitempty"`
 	// Unsent is set for a change that a server has yet to acknowledge. A Store that
 	// serves such sources remembers it; it is not part of what Load returns.
 	Unsent bool `json:"-"`
@@ -80,8 +82,8 @@ func (r *Record) IsFirstText(client ycrdt.ClientID, clock uint64) bool {
 // MadeMark is a suggestion as the change left it that made it: what it adds, what it
 // deletes, and the comments directly behind it that were there before it.
 type MadeMark struct {
-	// ID, Author, Session, Time and Proposal are set for one that an undo made pending
-	// again. Else they are those of the record.
+	// ID is set for one that an undo made pending again, and Author, Session, Time and Proposal
+	// also for what is left of a suggestion of an earlier session. Else they are those of the record.
 	ID       string    `json:"id,omitempty"`
 	Author   string    `json:"author,omitempty"`
 	Session  string    `json:"session,omitempty"`

@@ -23,8 +23,9 @@ import (
 func (n *Consequences) RemoveRejected(ctx context.Context, notes, folders []*tree.Node) {
 	for _, x := range notes {
 		p := x.Place().Path
+		dir := x.State().Dir
 		if err := n.removeRejected(ctx, x, p); err == nil {
-			n.removeFolders(ctx, p.Dir())
+			folders = append(folders, dir)
 		} else if !errors.Is(err, model.ErrConflict) {
 			n.c.Logger.Warn("a new note that was rejected stays", model.LogPath, string(p), model.LogErr, err)
 		}
@@ -40,10 +41,6 @@ func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model
 	if err != nil {
 		return model.ErrConflict
 	}
-	from, ok := f.Structure.(model.Retractor)
-	if !ok {
-		return model.ErrConflict
-	}
 	names := f.Lock()
 	defer names.Unlock()
 	if st := x.State(); x.Kind != model.KindNote || st.Dir == nil || st.Pending != nil || st.Elsewhere {
@@ -51,15 +48,17 @@ func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model
 	}
 	l := x.Note.Lock()
 	defer l.Unlock()
-	if err := l.RetractRejected(ctx, from); err != nil {
+	made, err := l.RemoveRejected(ctx, f.Structure)
+	if err != nil {
 		return err
 	}
 	gone(names, x, l, nil)
+	tree.MadeBy(names.Folder, made.Made, made.Author)
 	return nil
 }
 
 // removeFolders removes the folder at p, and those that it is in, as long as an agent
-// made it in this process and it is empty.
+// made it and it is empty.
 func (n *Consequences) removeFolders(ctx context.Context, p model.Path) {
 	f, err := n.structureAt("remove", p)
 	if err != nil {
@@ -107,13 +106,21 @@ func (n *Consequences) createAgain(ctx context.Context, l *proposal.Locked, rel 
 	if err != nil {
 		return model.WrapError("undo", l.Path().Join(rel), err)
 	}
-	left, err := note.LeftOf(h)
+	left, stamp, err := note.LeftOf(h)
 	if err != nil {
 		return nil // it is found missing, and what became of it is told
 	}
-	if _, _, err := makeFile(ctx, l, rel, model.NewFile{Data: []byte(left), ModTime: time.Now()}, by); err != nil {
+	if err := n.makeFolderAgain(ctx, l, string(model.Path(rel).Dir()), by); err != nil {
+		return err
+	}
+	if stamp == (model.Stamp{}) {
+		stamp.ModTime = time.Now().UnixNano()
+	}
+	e, err := l.BringFileBack(ctx, rel, stamp, []byte(left))
+	if err != nil {
 		return model.WrapError("undo", l.Path().Join(rel), err)
 	}
+	put(l, e, by)
 	l.Settle(nil)
 	l.Tell(created(l.Path().Join(rel), Restructure{}))
 	return nil
@@ -128,10 +135,8 @@ func (n *Consequences) makeRoomAgain(ctx context.Context, f *proposal.Folder, re
 	l := f.Lock()
 	defer l.Unlock()
 	by := model.Author{Name: rec.Author, Session: rec.Session}
-	if l.Lookup(rec.ToDir) == nil {
-		if err := n.makeFolders(ctx, l, shownAt(l, rec.ToDir), Restructure{By: by}); err != nil {
-			return err
-		}
+	if err := n.makeFolderAgain(ctx, l, rec.ToDir, by); err != nil {
+		return err
 	}
 	id, err := l.Store.DocID(model.Path(rec.Rel))
 	if errors.Is(err, fs.ErrNotExist) || rec.Dir {
@@ -141,6 +146,14 @@ func (n *Consequences) makeRoomAgain(ctx context.Context, f *proposal.Folder, re
 		return err
 	}
 	return n.createAgain(ctx, l, rec.Rel, id, by)
+}
+
+// makeFolderAgain makes the folder at rel, unless it is there.
+func (n *Consequences) makeFolderAgain(ctx context.Context, l *proposal.Locked, rel string, by model.Author) error {
+	if l.Lookup(rel) != nil {
+		return nil
+	}
+	return n.makeFolders(ctx, l, shownAt(l, rel), Restructure{By: by})
 }
 
 // shownAt is where something at rel, which is not there, would be shown: a folder that it would be in may be

@@ -63,6 +63,7 @@ func (n *Names) createAt(ctx context.Context, l *proposal.Locked, p model.Path, 
 	if err != nil {
 		return note.Result{}, err
 	}
+	c.MadeFor(l.MadeFor(string(model.Path(at.Rel).Dir())))
 	ev := created(p, o)
 	if docs, ok := l.Source.(model.Documents); ok {
 		stamp, err := c.KeepLive(ctx, docs, at.Rel)
@@ -152,7 +153,7 @@ func (n *base) placeFor(ctx context.Context, l *proposal.Locked, p model.Path, d
 	}
 	at, deleted, err := n.tree.DestinationAt(p, dir)
 	if deleted != nil {
-		if err = l.BringBack(deleted, o.Origin); err == nil {
+		if err = l.BringBack(deleted, o.author(), o.Origin); err == nil {
 			err = errWasDeleted
 		}
 	}

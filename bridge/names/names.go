@@ -39,6 +39,14 @@ type Restructure struct {
 	Base model.ContentSum
 }
 
+// author is whose change it is, nobody for a person's.
+func (o *Restructure) author() model.Author {
+	if o.Person {
+		return model.Author{}
+	}
+	return o.By
+}
+
 // Restructured says what came of it.
 type Restructured struct {
 	Proposal string // names the proposal that waits for a person; "" when it was done at once
@@ -203,5 +211,5 @@ func put(l *proposal.Locked, e model.SourceEntry, by model.Author) *tree.Node {
 }
 
 func created(p model.Path, o Restructure) model.Event {
-	return model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}
+	return model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: o.Origin, By: o.author()}
 }

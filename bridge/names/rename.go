@@ -166,7 +166,7 @@ func (n *Names) moveNow(ctx context.Context, l *proposal.Locked, m *moving) erro
 
 func (m *moving) event() model.Event {
 	return model.Event{
-		Kind: model.EventRenamed, Path: m.n.Place().Path, OldPath: m.from, Dir: m.n.Kind == model.KindDir, ViewChanged: true, Origin: m.o.Origin,
+		Kind: model.EventRenamed, Path: m.n.Place().Path, OldPath: m.from, Dir: m.n.Kind == model.KindDir, ViewChanged: true, Origin: m.o.Origin, By: m.o.author(),
 	}
 }
 

@@ -58,54 +58,72 @@ func (n *Locked) Gone() {
 	n.cur.Store(nil)
 }
 
-// RetractRejected takes away the file of a note that an agent made, in which people have
-// done nothing but decide, and of which they rejected the rest just now; model.ErrConflict if
-// it is not that.
-func (n *Locked) RetractRejected(ctx context.Context, from model.Retractor) error {
+// RemoveRejected takes away the file of a note that an agent made, in which people have
+// done nothing but decide, and of which they rejected the rest just now, and returns the record of its
+// making; model.ErrConflict if it is not that. Front matter that is left goes where what people
+// delete goes.
+func (n *Locked) RemoveRejected(ctx context.Context, from model.Structure) (made *model.Record, err error) {
 	at := n.node.Place()
 	cur, err := n.load(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if n.live != nil || n.isShared() || diffwrap.HasBody(cur.Raw()) || !n.isRejected(cur.Raw()) {
-		return model.ErrConflict
+	retractor, ok := from.(model.Retractor)
+	if !ok || n.live != nil || n.isShared() || diffwrap.HasBody(cur.Raw()) {
+		return nil, model.ErrConflict
+	}
+	h, err := n.store.Load(n.id)
+	if err != nil || !isRejected(h, cur.Raw()) {
+		return nil, model.ErrConflict
 	}
 	stamp, err := n.unchanged(ctx, cur)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return from.Retract(ctx, at.Rel, stamp)
+	if cur.Raw() == "" {
+		return &h.Records[0], retractor.Retract(ctx, at.Rel, stamp)
+	}
+	return &h.Records[0], from.Remove(ctx, at.Rel)
 }
 
 // isRejected says whether an agent made the note, people have done nothing in it but decide (who
 // changes it as a live document is a person), and the last thing was that they rejected. Front
-// matter that is left must be of a note of which nobody ever accepted anything.
-func (d *document) isRejected(left string) bool {
-	h, err := d.store.Load(d.id)
-	if err != nil || len(h.Records) == 0 || !h.Records[0].Created {
+// matter that is left must be of a note of which nothing that people accepted stands.
+func isRejected(h model.History, left string) bool {
+	if len(h.Records) == 0 || !h.Records[0].Created {
 		return false
 	}
+	var journal []model.JournalEntry
+	for _, r := range h.Records {
+		journal = append(journal, model.JournalEntry{Record: r})
+	}
+	undos := model.UndosOf(journal)
 	last := h.Records[len(h.Records)-1].Decision
 	return last != nil && last.Verdict == model.Rejected && h.All(func(r *model.Record) bool {
-		if r.Decision != nil {
-			return left == "" || r.Decision.Verdict == model.Rejected || r.Decision.Verdict == model.Undone
+		if r.Decision == nil {
+			return r.Author != "" && !r.Ahead
 		}
-		return r.Author != "" && !r.Ahead
+		_, stands := undos.Left(model.JournalEntry{Record: *r})
+		return left == "" || r.Decision.Verdict == model.Rejected || !stands
 	})
 }
 
-// LeftOf is the text that a document ended with whose file was taken away by RetractRejected,
-// as far as its history tells; model.ErrConflict if it is another's.
-func LeftOf(h model.History) (raw string, err error) {
+// LeftOf is the text that a document ended with whose file was taken away by RemoveRejected, as far
+// as its history tells, and the stamp that the file had, if that is known; model.ErrConflict if it is
+// another's.
+func LeftOf(h model.History) (raw string, stamp model.Stamp, err error) {
 	doc, err := replay(h.Records)
 	if err != nil {
-		return "", err
+		return "", stamp, err
 	}
 	raw = doc.Text(contentsName).String()
 	if len(h.Records) == 0 || diffwrap.HasBody(raw) || raw != "" && !h.Records[0].Created {
-		return "", model.ErrConflict
+		return "", stamp, model.ErrConflict
 	}
-	return raw, nil
+	if last := h.Records[len(h.Records)-1]; last.Save != nil {
+		stamp = last.Save.Post
+	}
+	return raw, stamp, nil
 }
 
 // onlyBy is the note's current version and its stamp if its authors, and nobody else,

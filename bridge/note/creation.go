@@ -17,6 +17,7 @@ type Creation struct {
 	raw   string
 	plan  planner.Plan
 	by    model.Author
+	made  []string
 	doc   document
 	state liveState // of doc.live
 }
@@ -39,6 +40,9 @@ func (s *Set) Create(store model.Store, text string, by model.Author) (*Creation
 // Raw is the raw text of the new note.
 func (c *Creation) Raw() string { return c.raw }
 
+// MadeFor notes which of the folders of the note agents made.
+func (c *Creation) MadeFor(folders []string) { c.made = folders }
+
 // Warn adds a warning to the Result.
 func (c *Creation) Warn(warning string) { c.plan.Warnings = append(c.plan.Warnings, warning) }
 
@@ -51,7 +55,9 @@ func (c *Creation) Keep(rel string, post model.Stamp) error {
 		return nil // nothing to keep: the document is made when there is text
 	}
 	rec := d.carryOut(d.doc, "", &c.plan, c.by)
-	rec.Created = c.by.Name != ""
+	if c.by.Name != "" {
+		rec.Created, rec.Made = true, c.made
+	}
 	sum := model.SumOf(c.raw)
 	rec.Save = &model.Save{Post: post, Sum: sum[:]}
 	seq, err := d.store.Append(d.id, model.Path(rel), rec)
@@ -95,7 +101,7 @@ func (c *Creation) KeepLive(ctx context.Context, docs model.Documents, rel strin
 func (n *Note) Create(c *Creation, stamp model.Stamp) Result {
 	l := n.Lock()
 	defer l.Unlock()
-	l.document, l.bornOf = c.doc, c.by
+	l.document, l.bornOf, l.made = c.doc, c.by, c.made
 	res := Result{Changed: true, Warnings: c.plan.Warnings}
 	if l.live != nil {
 		res.Version = l.publish(l.versionOf(c.state, c.state.modTime))

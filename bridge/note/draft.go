@@ -61,7 +61,9 @@ func (d *draft) keep(pre, post model.Stamp) error {
 		n.nameRuns(d.cur)
 	}
 	rec := d.change(doc)
-	rec.Created = n.kept == 0 && len(records) == 0 && n.bornOf.Name != "" // it was made empty
+	if n.kept == 0 && len(records) == 0 && n.bornOf.Name != "" { // it was made empty
+		rec.Created, rec.Made = true, n.made
+	}
 	d.sum = model.SumOf(d.raw)
 	rec.Save = &model.Save{Pre: pre, Post: post, Sum: d.sum[:]}
 	d.records = append(slices.Clip(records), rec)

@@ -55,6 +55,7 @@ type Note struct {
 	synced bool         // the store's history has been compared with the file
 	bornOf model.Author // who made the note in this process
 	born   time.Time    // when
+	made   []string     // which of the folders for that agents made
 }
 
 // Locked is a Note whose lock is held, until Unlock.

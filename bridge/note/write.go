@@ -163,6 +163,9 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 		return Result{}, nil, err
 	}
 	ev.Origin, ev.Asked = c.Origin, true
+	if plan.Decision == nil {
+		ev.By = c.By
+	}
 	n.set.o.Logger.Debug("note written", model.LogPath, string(ev.Path), model.LogAuthor, c.By.Name, model.LogEdits, len(plan.Edits))
 	return Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: cur.Marked()}, ev, nil
 }
@@ -230,12 +233,12 @@ func (s *Set) plan(d *document, cur *model.Version, text string, by model.Author
 		return planner.Plan{Edits: planner.DirectEdits(cur, text)}, nil
 	}
 	lens := diffwrap.Options{FrontMatter: s.o.FrontMatter, Dialect: s.o.Dialect, Author: by.Name, Now: time.Now().UTC()}
+	var x *attribution.Layout
 	if d != nil && by.Name != "" && attribution.MarksIn(cur.Marked()) {
-		x, err := d.layout(cur)
-		if err != nil {
+		var err error
+		if x, err = d.layout(cur); err != nil {
 			return planner.Plan{}, err
 		}
-		lens.Foreign = x.Foreign(by.Name)
 	}
-	return planner.Suggest(cur, text, lens)
+	return planner.Suggest(cur, x, text, by, lens)
 }

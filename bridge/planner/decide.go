@@ -57,6 +57,7 @@ func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion
 	if instead != nil {
 		edits = diffwrap.Compose(len(x.Raw), edits, p.amending(edits, instead))
 	}
+	parts, edits = p.matterBreak(parts, edits)
 	d.Runs = p.runs(parts)
 	edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), edits)
 	raw := diffwrap.Apply(cur.Raw(), edits)
@@ -292,6 +293,32 @@ func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 		p.typed = append(p.typed, model.PlaceRun(e.After, e.After+e.Size))
 	}
 	return edits
+}
+
+// matterBreak takes the line break behind the front matter away with the last of the text behind it, if
+// an agent put it there for that.
+func (p *decider) matterBreak(parts []part, edits []diffwrap.Edit) ([]part, []diffwrap.Edit) {
+	end, ok := diffwrap.FrontMatter(p.Layout.Raw)
+	from := len(strings.TrimRight(p.Layout.Raw[:end], "\r\n"))
+	if !ok || p.accept || from == end || len(p.d.Marks) == 0 || diffwrap.HasBody(diffwrap.Apply(p.Layout.Raw, edits)) {
+		return parts, edits
+	}
+	at := attribution.PlacedText{From: textmerge.UTF16Len(p.Layout.Raw[:from]), To: textmerge.UTF16Len(p.Layout.Raw[:end])}
+	i := slices.IndexFunc(parts, func(x part) bool { return x.off < from && x.end == end && x.role == 0 })
+	if i < 0 || !p.AddedBehind(at.From, at.To) {
+		return parts, edits
+	}
+	parts = slices.Insert(parts, i+1, part{PlacedText: at, off: from, end: end, role: model.TakenBreak})
+	parts[i].To, parts[i].end = at.From, from
+	return parts, diffwrap.Compose(len(p.Layout.Raw), []diffwrap.Edit{{Off: from, Len: end - from}}, shifted(edits, from-end))
+}
+
+func shifted(edits []diffwrap.Edit, by int) []diffwrap.Edit {
+	out := slices.Clone(edits)
+	for i := range out {
+		out[i].Off += by
+	}
+	return out
 }
 
 // runs names what is decided on.

@@ -94,6 +94,11 @@ func newTakeback(e model.JournalEntry, records []model.Record, cur *model.Versio
 	if e.Decision != nil {
 		t.runs, t.marks = e.Decision.RunsOf(d), e.Decision.Marks
 	}
+	for i := range records {
+		if d := records[i].Decision; d != nil && records[i].Seq != e.Seq && e.Decision != nil {
+			t.runs = append(slices.Clip(t.runs), takenBreaks(d)...)
+		}
+	}
 	if fm := e.FrontMatter; fm != nil {
 		t.runs = slices.Clone(t.runs)
 		for _, g := range fm.Removed {
@@ -132,6 +137,11 @@ func newTakeback(e model.JournalEntry, records []model.Record, cur *model.Versio
 		}
 	}
 	return t
+}
+
+// takenBreaks are what a decision took away that has to come back with any text.
+func takenBreaks(d *model.Decision) []model.DecidedRun {
+	return slices.DeleteFunc(slices.Clone(d.Runs), func(r model.DecidedRun) bool { return r.Role != model.TakenBreak })
 }
 
 func (t *takeback) each(runs []model.DecidedRun, f func(charState, model.Role) charState) {

@@ -114,7 +114,7 @@ func (t *takeback) wants() (list []want, changed bool) {
 				one := x
 				one.id, one.first = x.id.Part(part.Clock-x.first.Clock, part.Len), part
 				w := t.wantGone(one)
-				changed = changed || w.shown && (w.kind == contentItem || run(w) == model.RejectedComment || run(w) == model.ResolvedComment)
+				changed = changed || w.shown && (w.kind == contentItem && run(w) != model.TakenBreak || run(w) == model.RejectedComment || run(w) == model.ResolvedComment)
 				list = append(list, w)
 			})
 		})
@@ -130,7 +130,11 @@ func (t *takeback) wants() (list []want, changed bool) {
 		}
 	}
 	for i := range list { // what went with a suggestion comes back with it
-		if w := &list[i]; w.revived && w.kind == furnitureItem && run(*w) != model.ResolvedComment && !back[t.marks[t.runs[w.run].Mark].Item] {
+		switch w := &list[i]; {
+		case !w.revived:
+		case run(*w) == model.TakenBreak:
+			w.shown, w.revived = len(back) > 0, len(back) > 0
+		case w.kind == furnitureItem && run(*w) != model.ResolvedComment && !back[t.marks[t.runs[w.run].Mark].Item]:
 			w.shown, w.revived = false, false
 		}
 	}
@@ -213,6 +217,9 @@ func (t *takeback) wantGone(x item) want {
 		switch run.Role {
 		case model.TakenAlong, model.TakenAlongOlder, model.RejectedComment, model.ResolvedComment:
 			w.kind, w.shown, w.revived = furnitureItem, true, true
+			return w
+		case model.TakenBreak:
+			w.shown, w.revived, w.o, w.a = true, true, true, true
 			return w
 		}
 		w.o, w.a = x.state.undone(run.Role, t.entry.Seq).shown()

@@ -22,8 +22,12 @@ func markedAnew(v *model.Version) []diffwrap.Edit {
 	return nil
 }
 
-// FrontMatterChange names by place what turns one front matter block into another.
+// FrontMatterChange names by place what turns one front matter block into another. The line break behind one
+// that had none belongs to the text that follows it.
 func FrontMatterChange(before, after string) *model.FrontMatterChange {
+	if before != "" && !strings.HasSuffix(before, "\n") {
+		after = strings.TrimRight(after, "\r\n")
+	}
 	fm := &model.FrontMatterChange{Before: before, After: after}
 	mark := 0 // a byte order mark belongs to the note and stays
 	if strings.HasPrefix(before, diffwrap.ByteOrderMark) && strings.HasPrefix(after, diffwrap.ByteOrderMark) {
@@ -84,21 +88,54 @@ func rawInsertAt(raw string, viewToRaw []textmerge.Span, off int) int {
 	return at
 }
 
-// Suggest plans the suggestions that make text the view of cur.
-func Suggest(cur *model.Version, text string, lens diffwrap.Options) (Plan, error) {
+// besideOthers leaves the suggestions of the author's earlier sessions as they are, if no more text has to
+// be marked for that than with res, which changes them.
+func besideOthers(raw string, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options, res diffwrap.Result) diffwrap.Result {
+	lens.Foreign = x.Foreign(by, true)
+	beside, err := lens.Put(raw, text)
+	if err != nil || markedIn(diffwrap.Apply(raw, beside.Edits)) > markedIn(diffwrap.Apply(raw, res.Edits)) {
+		return res
+	}
+	return beside
+}
+
+// markedIn is how much text stands in the marks of raw.
+func markedIn(raw string) (n int) {
+	marks, _, _ := diffwrap.Layout(raw)
+	for _, m := range marks {
+		n += m.Deleted.Len() + m.Added.Len()
+	}
+	return n
+}
+
+// Suggest plans the suggestions by an author that make text the view of cur, which is laid out as x;
+// nil if it has no marks.
+func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options) (Plan, error) {
+	if x != nil {
+		lens.Foreign = x.Foreign(by, false)
+	}
 	res, err := lens.Put(cur.Marked(), text)
+	if err == nil && x != nil && x.HasOthers(by) {
+		res = besideOthers(cur.Marked(), x, text, by, lens, res)
+	}
 	if err != nil {
 		return Plan{}, Refuse(err)
 	}
 	plan := Plan{Warnings: res.Warnings}
 	if len(res.Edits) > 0 {
-		plan.Edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), res.Edits)
+		edits := res.Edits
+		if x != nil {
+			edits = x.Cut(edits, by)
+		}
+		plan.Edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), edits)
 		if len(plan.Edits) == 0 {
 			plan.Edits = markedAnew(cur)
 		}
 	}
 	if fm := res.FrontMatter; fm != nil {
-		plan.FrontMatter = FrontMatterChange(fm.Before, fm.After)
+		if change := FrontMatterChange(fm.Before, fm.After); change.Before != change.After {
+			plan.FrontMatter = change
+		}
 	}
 	return plan, nil
 }

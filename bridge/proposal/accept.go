@@ -132,7 +132,7 @@ func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel st
 	if err := l.Structure.Rename(ctx, oldRel, newRel, false); err != nil {
 		return err
 	}
-	l.Rehome(n, to, oldRel, newRel)
+	l.Rehome(n, to)
 	// A note that was deleted has left its history at the name, which an undo gives it back;
 	// the note that has the name now is not to add to that.
 	l.RenameDocs(newRel, path.Join(trash, newRel))

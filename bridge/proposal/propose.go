@@ -38,15 +38,27 @@ func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, by model.Author) erro
 	return l.add(n, at.Dir, rec)
 }
 
-// BringBack withdraws the proposal to delete n and shows it again.
-func (l *Locked) BringBack(n *tree.Node, origin any) error {
+// BringBack withdraws the proposal to delete n and shows it again, since an author makes it anew.
+func (l *Locked) BringBack(n *tree.Node, by model.Author, origin any) error {
 	if err := l.Store.Propose(model.ProposalChange{Drop: []string{n.State().Pending.ID}}); err != nil {
 		return err
 	}
 	ev := l.Return(n)
-	ev.Origin = origin
+	ev.Origin, ev.By = origin, by
 	l.Tell(ev)
 	return nil
+}
+
+// MadeFor are the folder dir and those that it is in, from the innermost, as far as agents made
+// them, or they are yet to be made.
+func (l *Locked) MadeFor(dir string) (made []string) {
+	for ; dir != ""; dir = string(model.Path(dir).Dir()) {
+		if x := l.Lookup(dir); x != nil && x.State().CreatedBy.Name == "" {
+			break
+		}
+		made = append(made, dir)
+	}
+	return made
 }
 
 // Fulfil forgets the proposal to rename n, which has just been done, or something
@@ -138,7 +150,7 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 	if err := l.Store.Propose(change); err != nil {
 		return "", err
 	}
-	l.Tell(model.Event{Kind: model.EventRemoved, Path: st.Path, Dir: n.Kind == model.KindDir, ViewChanged: true, Origin: origin})
+	l.Tell(model.Event{Kind: model.EventRemoved, Path: st.Path, Dir: n.Kind == model.KindDir, ViewChanged: true, Origin: origin, By: by})
 	if st.Virtual {
 		l.Withdraw(st.Pending, st.Content)
 		l.Forget(n)
@@ -197,7 +209,7 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 	if err := l.Store.Propose(change); err != nil {
 		return "", err
 	}
-	l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: origin})
+	l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: origin, By: by})
 	if needless {
 		l.Withdraw(st.Content)
 		return "", nil

@@ -181,7 +181,7 @@ func (u *reverting) makeAgain(ctx context.Context) error {
 	case u.rec.Old == nil:
 		err = errors.New("is too large to be brought back from here; it is in the trash")
 	default:
-		e, err = u.bringFileBack(ctx)
+		e, err = u.BringFileBack(ctx, u.rec.Rel, u.rec.Stamp, u.rec.Old)
 	}
 	if err != nil {
 		return err
@@ -196,16 +196,17 @@ func (u *reverting) makeAgain(ctx context.Context) error {
 	return nil
 }
 
-// bringFileBack brings back the file itself, if the source has kept it, or makes one like it.
-func (u *reverting) bringFileBack(ctx context.Context) (e model.SourceEntry, err error) {
+// BringFileBack brings back the file that was removed from rel, with that stamp and content, if the
+// source has kept it, or makes one like it.
+func (l *Locked) BringFileBack(ctx context.Context, rel string, stamp model.Stamp, data []byte) (e model.SourceEntry, err error) {
 	err = fs.ErrNotExist
-	if from, ok := u.Structure.(model.Restorer); ok {
-		e, err = from.Restore(ctx, u.rec.Rel, u.rec.Stamp, u.rec.Old)
+	if from, ok := l.Structure.(model.Restorer); ok {
+		e, err = from.Restore(ctx, rel, stamp, data)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		file := model.NewFile{Data: u.rec.Old, Mode: 0o644, ModTime: time.Unix(0, u.rec.Stamp.ModTime)}
-		e = model.SourceEntry{Rel: u.rec.Rel, Mode: file.Mode}
-		e.Stamp, err = u.Structure.Create(ctx, u.rec.Rel, file)
+		file := model.NewFile{Data: data, Mode: 0o644, ModTime: time.Unix(0, stamp.ModTime)}
+		e = model.SourceEntry{Rel: rel, Mode: file.Mode}
+		e.Stamp, err = l.Structure.Create(ctx, rel, file)
 	}
 	return e, err
 }

@@ -25,7 +25,7 @@ type Node struct {
 	home      *home            // where the source has it, nil if that is where it is shown
 	children  map[string]*Node // KindDir: what is shown in it
 	away      map[string]*Node // KindDir: what the source has in it and is not shown there
-	createdBy model.Author     // KindDir: who made it in this process, nobody once others have used it
+	createdBy model.Author     // KindDir: which agent made it, as far as that is known, nobody once others have used it
 	pending   *Proposal        // to rename or delete it
 	content   *Proposal        // to make something else its content; KindFile
 	mode      fs.FileMode
@@ -128,6 +128,23 @@ func (d *Node) usedBy(by model.Author) {
 	}
 }
 
+// madeBy notes that agents made those of the folders that are there, if nobody knows who did: this
+// author and perhaps others.
+func madeBy(f *Folder, rels []string, author string) {
+	for _, rel := range rels {
+		if d := f.lookup(rel); d != nil && d.createdBy.Name == "" {
+			d.createdBy.Name = author
+		}
+	}
+}
+
+// MadeBy notes that agents made those of the folders that are there, as a record tells.
+func MadeBy(f *Folder, rels []string, author string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	madeBy(f, rels, author)
+}
+
 func (n *Node) event(kind model.EventKind) model.Event {
 	return model.Event{Kind: kind, Path: n.path(), Dir: n.Kind == model.KindDir, Link: n.Kind == model.KindLink, ViewChanged: true}
 }
@@ -166,7 +183,7 @@ type State struct {
 	Size      int64
 	ModTime   time.Time
 	Link      string       // of a symbolic link: what it says where its source has it
-	CreatedBy model.Author // of a folder: who made it in this process, nobody once others have used it
+	CreatedBy model.Author // of a folder: which agent made it, as far as that is known, nobody once others have used it
 	Shows     int          // how many names are shown in it
 }
 

@@ -104,8 +104,15 @@ func (n *Node) show(d *Node, name string) {
 }
 
 // rehome notes that the source has n in folder d under name now. What is shown
-// stays as it is.
+// stays as it is; what proposals name follows.
 func (n *Node) rehome(d *Node, name string) {
+	if was := n.rel(); was != "" {
+		defer func() {
+			for _, p := range n.Folder.proposals {
+				p.rec.RebaseOthers(was, n.rel())
+			}
+		}()
+	}
 	if n.home == nil {
 		n.home = &home{n.parent, n.name}
 	} else if n.home.parent != nil {

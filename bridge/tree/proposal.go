@@ -24,7 +24,22 @@ func (p *Proposal) record() model.ProposalRecord {
 	if p.Node.parent != nil && (rec.Kind == model.ProposedRename || p.Node.virtual()) {
 		rec.ToDir, rec.Name = p.Node.parent.rel(), p.Node.name
 	}
+	rec.Made = p.made()
 	return rec
+}
+
+// made are the folders that agents made, of those that the node is in or is to be in, and the
+// node itself. A person's decision does not change that.
+func (p *Proposal) made() (made []string) {
+	for _, d := range []*Node{p.Node, p.Node.parent} {
+		for ; d != nil; d = d.at().parent {
+			rel := d.rel()
+			if rel != "" && (d.createdBy.Name != "" || slices.Contains(p.rec.Made, rel)) && !slices.Contains(made, rel) {
+				made = append(made, rel)
+			}
+		}
+	}
+	return made
 }
 
 // public is the record as callers see it.
@@ -165,6 +180,7 @@ func showFile(dir *Node, rec model.ProposalRecord) *Proposal {
 }
 
 func (n *Node) attach(rec model.ProposalRecord) *Proposal {
+	madeBy(n.Folder, rec.Made, rec.Author)
 	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
 	n.Folder.proposals = append(n.Folder.proposals, p)
 	if rec.Kind == model.ProposedFile {

@@ -97,17 +97,11 @@ func (f *Folder) Unplaced(n *Node) {
 	n.home = new(home)
 }
 
-// Rehome notes that the source, which had n at oldRel, has it in that place now. What is
-// shown stays as it is; links that proposals are to change follow.
-func (f *Folder) Rehome(n *Node, to Target, oldRel, newRel string) {
+// Rehome notes that the source has n in that place now. What is shown stays as it is.
+func (f *Folder) Rehome(n *Node, to Target) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n.rehome(to.Dir, to.Name)
-	for _, p := range f.proposals {
-		for i := range p.rec.Links {
-			p.rec.Links[i].Rel = model.Rebased(p.rec.Links[i].Rel, oldRel, newRel)
-		}
-	}
 }
 
 // Moved notes that the author has moved n to that place in the source, and shows it there.

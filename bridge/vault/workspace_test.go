@@ -101,3 +101,39 @@ func personAppends(t *testing.T, p person) int {
 	}
 	return personLines
 }
+
+// A new note that is rejected goes to the vault's trash with its front matter, and comes back
+// from there when that is taken back.
+func TestRejectedNoteGoesToTheTrash(t *testing.T) {
+	v, p := open(t, vault.Options{})
+	w := startWorkspace(t, v)
+	person := model.Author{Name: "person"}
+	if _, err := w.Create(t.Context(), "V/New/N.md", bridge.Write{Text: "---\na: 1\n---\ntext\n", By: model.Author{Name: "agent"}}); err != nil {
+		t.Fatal(err)
+	}
+	raw := p.Content("New/N.md")
+	for range 2 {
+		list, err := w.Suggestions(t.Context(), "")
+		if err != nil || len(list) != 1 {
+			t.Fatalf("waiting: %+v, %v", list, err)
+		}
+		if _, err := w.Decide(t.Context(), []string{list[0].ID}, model.Rejected, person); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := p.Content(".trash/N.md"), "---\na: 1\n---\n"; got != want {
+			t.Errorf("the trash has %q, want %q", got, want)
+		}
+		if _, err := os.Stat(p.path("New")); !os.IsNotExist(err) {
+			t.Errorf("its folder: %v", err)
+		}
+		if out, err := w.Undo(t.Context(), "", person); err != nil || len(out.Failed) > 0 {
+			t.Fatalf("undo: %v %v", out.Failed, err)
+		}
+		if got := p.Content("New/N.md"); got != raw {
+			t.Errorf("came back as %q, want %q", got, raw)
+		}
+		if left, err := os.ReadDir(p.path(".trash")); err != nil || len(left) > 0 {
+			t.Errorf("left in the trash: %v, %v", left, err)
+		}
+	}
+}

@@ -8,11 +8,13 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
@@ -79,7 +81,11 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 		if len(list) == 0 {
 			return f.print(e, out)
 		}
-		out, err := q.Decide(ctx, queue.DecideRequest{IDs: queue.IDsOf(list), Verdict: f.verdict, By: queue.Reviewer(), Reason: f.reason, Force: f.force})
+		r := queue.DecideRequest{IDs: queue.IDsOf(list), Verdict: f.verdict, By: queue.Reviewer(), Reason: f.reason, Force: f.force}
+		out, err := q.Decide(ctx, r)
+		if _, ended := errors.AsType[*owner.GoneError](err); ended {
+			return f.interrupted(ctx, e, sources, r, len(ids) > 0, err)
+		}
 		if err != nil {
 			return err
 		}
@@ -87,6 +93,44 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 		return errors.Join(f.print(e, out), out.Err())
 	})
 }
+
+// interrupted says how far a decision came when the process that made it ended, and what to type next. named
+// says that its suggestions were named by their ids.
+func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string, r queue.DecideRequest, named bool, ended error) error {
+	return f.withQueue(ctx, e, sources, func(q queue.Queue) error {
+		list, err := q.List(ctx, false) // before the log: what a crash interrupted comes into that
+		var log []queue.LogEntry
+		if err == nil {
+			log, err = q.Log(ctx, len(r.IDs)+manyEntries) // each is of one note
+		}
+		if err != nil {
+			return errors.Join(ended, fmt.Errorf("how far the decision came is not known, 'relayfs suggestions log' tells: %w", err))
+		}
+		batch, n := r.Came(log)
+		again := "the same command again"
+		if named {
+			words := []string{"relayfs", "suggestions", f.verb()}
+			for _, s := range list {
+				if slices.Contains(r.IDs, s.ID) {
+					words = append(words, s.ID)
+				}
+			}
+			again = shellWords(append(words, f.where...))
+		}
+		ended := fmt.Errorf("%w; %d of %s %s", ended, n, output.Plural(len(r.IDs), "suggestion"), f.verdict)
+		back := "take back what was done with: relayfs suggestions undo " + shellWords(append([]string{batch}, f.where...))
+		switch n {
+		case 0:
+			return clierr.WithHint(ended, "for all of them: "+again)
+		case len(r.IDs):
+			return clierr.WithHint(ended, back)
+		}
+		return clierr.WithHint(ended, "for the others: "+again+"\n"+back)
+	})
+}
+
+// manyEntries is how many entries of the log may be newer than those of a decision that was just made.
+const manyEntries = 100
 
 // confirm asks before many are decided at once. Without a terminal it requires --yes.
 func (f *decideFlags) confirm(ctx context.Context, e *env, list []queue.Suggestion) error {

@@ -158,3 +158,28 @@ func TestMCPChanges(t *testing.T) {
 		t.Errorf("at last: got %q, want %q", got, nothing)
 	}
 }
+
+// What an agent does on a mount has its name in the changes of a session beside it.
+func TestMCPChangesOnTheMount(t *testing.T) {
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Plan.md": "One line.\n", "Old.md": "old\n", "Gone.md": "gone\n"}), "--author", "ann", "--toolsets", "claude,vault")
+	c := s.MCP(t, m.Vault)
+	c.MustCall(t, "changes")
+	harness.WriteFile(t, m.Path("Plan.md"), "Two lines.\n")
+	harness.WriteFile(t, m.Path("Made.md"), "made\n")
+	if err := os.Rename(m.Path("Old.md"), m.Path("New.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(m.Path("Gone.md")); err != nil {
+		t.Fatal(err)
+	}
+	got := c.MustCall(t, "changes")
+	for _, want := range []string{"Plan.md: changed by ann", "Made.md: created by ann", "New.md: renamed from Vault/Old.md by ann", "Gone.md: removed by ann"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("changes: %q, want %q in it", got, want)
+		}
+	}
+	if strings.Contains(got, "a person or another program") {
+		t.Errorf("changes tell of others: %q", got)
+	}
+}

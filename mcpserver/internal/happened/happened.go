@@ -25,9 +25,6 @@ type Change struct {
 	Session string // whose change it is; "" like By
 }
 
-// author is what makes changes through the workspace and has a name.
-type author interface{ Author() model.Author }
-
 // Log is what happened.
 type Log struct {
 	cancel func()
@@ -57,11 +54,7 @@ func (x *Log) event(ev model.Event) {
 	default:
 		return
 	}
-	c := Change{Time: time.Now(), Kind: ev.Kind, Path: ev.Path, OldPath: ev.OldPath, Dir: ev.Dir}
-	if a, ok := ev.Origin.(author); ok {
-		by := a.Author()
-		c.By, c.Session = by.Name, by.Session
-	}
+	c := Change{Time: time.Now(), Kind: ev.Kind, Path: ev.Path, OldPath: ev.OldPath, Dir: ev.Dir, By: ev.By.Name, Session: ev.By.Session}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.last++

@@ -149,6 +149,23 @@ type LogItem struct {
 	Undone bool `json:"undone,omitempty"` // it has been taken back since
 }
 
+// Came finds out what came of a decision that nobody has answered for: the batch in which it was made, "" for
+// none, and how many of its suggestions are decided.
+func (r *DecideRequest) Came(log []LogEntry) (batch string, decided int) {
+	for _, x := range log {
+		if x.Action != string(r.Verdict) || x.Lapsed || batch != "" && x.Batch != batch {
+			continue
+		}
+		for i := range x.Suggestions {
+			if s := &x.Suggestions[i]; !s.Undone && slices.Contains(r.IDs, s.ID) {
+				batch = x.Batch
+				decided++
+			}
+		}
+	}
+	return batch, decided
+}
+
 // Suggestion is the item as it was, or as it was accepted, in the note at a path.
 func (x *LogItem) Suggestion(path string) Suggestion {
 	return Suggestion{ID: x.ID, Path: path, Line: x.Line, Kind: x.Kind, Old: x.Old, New: x.Became()}
