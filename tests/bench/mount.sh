@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures a real mount against tmpfs and the vault's own disk; see mount/main.go.
+# Measures a real mount against tmpfs, the vault's own disk and a loopback mount; see mount/main.go.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)

@@ -145,7 +145,7 @@ var importRules = map[string]importRule{
 	"bridge/bridgetest/sourcetest": {[]string{"bridge/model", "bridge/ycrdt/limittest"}, "the suite that every source passes"},
 	"bridge/crashtest":             {nil, "the workspace on a real vault and a real store, on disks in memory; what it imports is in test files"},
 	"bridge/decisiontest":          {nil, "decisions against a model; what it imports is in test files"},
-	"fusefs":                       {[]string{"bridge", "bridge/model", "bridge/wake", "fusefs/internal/...", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "with its parts the only place that knows go-fuse; it knows no MCP"},
+	"fusefs":                       {[]string{"bridge", "bridge/model", "bridge/wake", "fusefs/internal/...", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "with its parts, and a bench, the only place that knows go-fuse; it knows no MCP"},
 	"fusefs/internal/content":      {[]string{"bridge", "bridge/model", "bridge/textmerge", "fusefs/internal/process"}, "what a file shows and what is written to it, as values; it knows no inode"},
 	"fusefs/internal/errno":        {[]string{"bridge/model", "fusefs/internal/process"}, "errors as errnos, and who was told them; it knows no file"},
 	"fusefs/internal/handleless":   {[]string{"github.com/hanwen/go-fuse/v2/fuse"}, "a protocol without handles; it knows no file"},
@@ -314,9 +314,12 @@ var importRules = map[string]importRule{
 	"tests/save":             {nil, "how programs and people save"},
 	"tests/servers":          {nil, "servers and Yjs clients"},
 	"tests/internal/harness": {[]string{"bridge/ycrdt/limittest", "diffwrap", "github.com/creack/pty", "golang.org/x/sys/unix"}, "what end-to-end tests stand on drives the built binary"},
-	"tests/bench/mount":      {[]string{"bridge/disk"}, "it measures a mount through the kernel, as programs use it, and says what the disk promises"},
-	"tests/bench/listen":     {[]string{"bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "golang.org/x/sync/errgroup"}, "it measures servers with the same clients"},
-	"tests/testsum":          {nil, "a filter on the output of go test"},
+	"tests/bench/mount": {
+		[]string{"bridge/disk", "github.com/hanwen/go-fuse/v2/..."},
+		"it measures a mount through the kernel, as programs use it, beside a loopback mount of go-fuse, and says what the disk promises",
+	},
+	"tests/bench/listen": {[]string{"bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "golang.org/x/sync/errgroup"}, "it measures servers with the same clients"},
+	"tests/testsum":      {nil, "a filter on the output of go test"},
 }
 
 // listedPackage is what TestImports needs of `go list -json`.

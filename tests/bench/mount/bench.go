@@ -73,7 +73,7 @@ func noteText(i, size int) []byte {
 // mounted is a running mount.
 type mounted struct {
 	cmd   *exec.Cmd
-	notes string // where the vault's notes are
+	notes string // where the notes are
 	once  sync.Once
 }
 
@@ -83,16 +83,24 @@ func (b *bench) mount(vault, flag string) (*mounted, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"mount", "--state", filepath.Join(b.work, "state"), vault, dir}
+	args := []string{"mount", "--state", filepath.Join(b.work, "state of "+filepath.Base(vault)), vault, dir}
 	if flag != "" {
 		args = append(args, flag)
 	}
-	m := &mounted{cmd: exec.Command(b.relayfs, args...), notes: filepath.Join(dir, filepath.Base(vault))}
-	stderr, err := m.cmd.StderrPipe()
+	return b.start(exec.Command(b.relayfs, args...), filepath.Join(dir, filepath.Base(vault)))
+}
+
+// ready is how the line begins with which a mount says that it can be used.
+const ready = "mounted "
+
+// start starts the program that serves a mount and returns when it is ready.
+func (b *bench) start(cmd *exec.Cmd, notes string) (*mounted, error) {
+	m := &mounted{cmd: cmd, notes: notes}
+	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := m.cmd.Start(); err != nil {
+	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	b.mu.Lock()
@@ -100,7 +108,7 @@ func (b *bench) mount(vault, flag string) (*mounted, error) {
 	b.mu.Unlock()
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), "mounted ") {
+		if strings.HasPrefix(lines.Text(), ready) {
 			go func() {
 				for lines.Scan() { // so that it never waits for us
 					fmt.Fprintln(os.Stderr, lines.Text())
@@ -108,8 +116,9 @@ func (b *bench) mount(vault, flag string) (*mounted, error) {
 			}()
 			return m, nil
 		}
+		fmt.Fprintln(os.Stderr, lines.Text())
 	}
-	return nil, fmt.Errorf("relayfs ended: %w", m.cmd.Wait())
+	return nil, fmt.Errorf("the mount ended: %w", cmd.Wait())
 }
 
 // end unmounts.
@@ -132,7 +141,7 @@ func (b *bench) end() {
 // clockTick is USER_HZ, the unit of times in /proc/PID/stat; Linux has it fixed.
 const clockTick = 10 * time.Millisecond
 
-// cpu is the processor time the mount has used.
+// cpu is the processor time the mount's process has used.
 func (m *mounted) cpu() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", m.cmd.Process.Pid))
 	if err != nil {

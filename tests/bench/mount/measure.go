@@ -82,73 +82,100 @@ func (b *bench) readingOnly() error {
 	return b.read("--read-only", func(r reader) float64 { return r.readOnly })
 }
 
-// read measures each reader on the plain notes and on a mount.
+// The three ways to the same notes, which are compared.
+const (
+	plain    = iota // a directory
+	loopback        // a loopback mount of such a directory
+	relayfs         // a mount of relayfs
+)
+
+// read measures each reader on the plain notes and on mounts.
 func (b *bench) read(flag string, goal func(reader) float64) error {
 	cold, err := b.cold(flag)
 	if err != nil {
 		return err
 	}
+	l, err := b.loopback(b.plain)
+	if err != nil {
+		return err
+	}
+	defer l.end()
 	m, err := b.mount(b.vault, flag)
 	if err != nil {
 		return err
 	}
 	defer m.end()
+	dirs := [3]string{b.plain, l.notes, m.notes}
 	for i, r := range b.readers() {
-		if err := r.run(m.notes); err != nil { // from here on it is warm
-			return err
+		for _, dir := range dirs[loopback:] { // from here on they are warm
+			if err := r.run(dir); err != nil {
+				return err
+			}
 		}
-		plain, warm, err := b.compare(r.run, b.plain, m.notes)
+		warm, err := b.compare(r.run, dirs)
 		if err != nil {
 			return err
 		}
 		name := strings.TrimSpace(r.name + " " + flag)
 		if i == 0 {
-			row(name+", cold", plain, cold, coldRG)
+			cold[plain] = warm[plain]
+			row(name+", cold", cold, coldRG)
 		}
-		row(name+", warm", plain, warm, goal(r))
+		row(name+", warm", warm, goal(r))
 	}
 	return nil
 }
 
-// cold is how long the first rg on a fresh mount takes, in the median of several
-// mounts.
-func (b *bench) cold(flag string) (time.Duration, error) {
-	var times []time.Duration
-	for range b.runs {
-		m, err := b.mount(b.vault, flag)
-		if err != nil {
-			return 0, err
-		}
-		took, err := timed(b.readers()[0].run, m.notes)
-		m.end()
-		if err != nil {
-			return 0, err
-		}
-		times = append(times, took)
+// cold is how long the first rg on a fresh mount takes, in the median of several mounts.
+func (b *bench) cold(flag string) (took [3]time.Duration, err error) {
+	mounts := map[int]func() (*mounted, error){
+		loopback: func() (*mounted, error) { return b.loopback(b.plain) },
+		relayfs:  func() (*mounted, error) { return b.mount(b.vault, flag) },
 	}
-	return middle(times), nil
+	for kind, mount := range mounts {
+		var times []time.Duration
+		for range b.runs {
+			m, err := mount()
+			if err != nil {
+				return took, err
+			}
+			once, err := timed(b.readers()[0].run, m.notes)
+			m.end()
+			if err != nil {
+				return took, err
+			}
+			times = append(times, once)
+		}
+		took[kind] = middle(times)
+	}
+	return took, nil
 }
 
-// comparing is for how long the two directories are compared at least: what takes
+// comparing is for how long directories are compared at least: what takes
 // milliseconds is run more often.
-const comparing = 2 * time.Second
+const comparing = 3 * time.Second
 
-// compare is how long run takes in either directory, in the median. They take
-// turns, so that both meet the same machine.
-func (b *bench) compare(run func(string) error, plain, mount string) (p, m time.Duration, err error) {
-	var plains, mounts []time.Duration
-	for start := time.Now(); len(plains) < b.runs || time.Since(start) < comparing; {
-		took, err := timed(run, plain)
-		if err != nil {
-			return 0, 0, err
+// compare is how long run takes in each directory, in the median. They take
+// turns, so that all meet the same machine.
+func (b *bench) compare(run func(string) error, dirs [3]string) (took [3]time.Duration, err error) {
+	var times [3][]time.Duration
+	for start := time.Now(); len(times[relayfs]) < b.runs || time.Since(start) < comparing; {
+		for i, dir := range dirs {
+			once, err := timed(run, dir)
+			if err != nil {
+				return took, err
+			}
+			times[i] = append(times[i], once)
 		}
-		plains = append(plains, took)
-		if took, err = timed(run, mount); err != nil {
-			return 0, 0, err
-		}
-		mounts = append(mounts, took)
 	}
-	return middle(plains), middle(mounts), nil
+	return middles(times), nil
+}
+
+func middles(times [3][]time.Duration) (m [3]time.Duration) {
+	for i := range times {
+		m[i] = middle(times[i])
+	}
+	return m
 }
 
 func timed(run func(string) error, dir string) (time.Duration, error) {
@@ -210,27 +237,46 @@ func (b *bench) mountingBig() error {
 	}
 	limit(fmt.Sprintf("%d notes, ready after", b.big), "2s", ready.Round(time.Millisecond).String(), ready > 2*time.Second)
 	limit(fmt.Sprintf("%d notes, memory then", b.big), "200 MB", fmt.Sprintf("%d MB", memory>>20), memory > 200<<20)
+	if err := b.readers()[0].run(m.notes); err != nil {
+		return err
+	}
+	if memory, err = m.memory(); err != nil {
+		return err
+	}
+	limit("  after rg", "250 MB", fmt.Sprintf("%d MB", memory>>20), memory > 250<<20)
 	return nil
 }
 
-// limit prints a figure that has no plain one beside it.
+// limit prints a figure that has none to be compared with.
 func limit(name, goal, value string, over bool) {
-	fmt.Printf("%-40s %10s %10s %8s %8s %s\n", name, "", value, "", goal, verdict(over))
+	line(name, [3]string{relayfs: value}, "", "", goal, over)
 }
 
-func verdict(over bool) string {
-	if over {
-		return "over"
-	}
-	return ""
-}
-
-// row prints one figure.
-func row(name string, plain, mount time.Duration, goal float64) {
-	ratio, most := float64(mount)/float64(plain), ""
+// row prints one figure of each way; goal is the most that relayfs may take, in times of the plain one, 0 is none.
+func row(name string, took [3]time.Duration, goal float64) {
+	most := ""
 	if goal > 0 {
-		most = fmt.Sprintf("%.1fx", goal)
+		most = times(goal)
 	}
-	fmt.Printf("%-40s %10v %10v %7.1fx %8s %s\n", name, plain.Round(10*time.Microsecond), mount.Round(10*time.Microsecond),
-		ratio, most, verdict(goal > 0 && ratio > goal))
+	toPlain := ratio(took[relayfs], took[plain])
+	line(name, rounded(took), times(toPlain), times(ratio(took[relayfs], took[loopback])), most, goal > 0 && toPlain > goal)
 }
+
+func line(name string, figures [3]string, toPlain, toLoopback, most string, over bool) {
+	verdict := ""
+	if over {
+		verdict = "missed"
+	}
+	fmt.Printf("%-40s %10s %10s %10s %8s %9s %8s %s\n", name, figures[plain], figures[loopback], figures[relayfs], toPlain, toLoopback, most, verdict)
+}
+
+func rounded(took [3]time.Duration) (s [3]string) {
+	for i, t := range took {
+		s[i] = t.Round(10 * time.Microsecond).String()
+	}
+	return s
+}
+
+func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
+
+func times(ratio float64) string { return fmt.Sprintf("%.1fx", ratio) }

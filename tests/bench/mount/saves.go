@@ -25,36 +25,82 @@ var ways = []save{
 	{"save in place of 100 KB, p50", 100 << 10, inPlace, 1.0, 0},
 }
 
-// saving compares saves through the mount with the same ones on the vault's own disk, one
-// after the other, so that both meet the same disk. Each saves a note that was read before
-// and never saved, and then notes that were saved.
+// saving compares saves through the mount with the same ones on the vault's own disk and
+// through a loopback mount of it, one after the other, so that all meet the same disk. Each saves a
+// note that was read before and never saved, and then notes that were saved.
 func (b *bench) saving() error {
 	for _, way := range ways {
-		vault, plain := filepath.Join(b.work, fmt.Sprint("Saves", way.size)), filepath.Join(b.work, fmt.Sprint("plain", way.size))
-		if err := errors.Join(b.makeSaved(vault, way.size), b.makeSaved(plain, way.size)); err != nil {
-			return err
-		}
-		m, err := b.mount(vault, "")
+		err := b.withSaved(fmt.Sprint("Saves", way.size), way.size, func(dirs [3]string, cpu func() ([3]time.Duration, error)) error {
+			for round, name := range []string{way.name, "  again"} {
+				took, err := b.saveEach(way, dirs, round)
+				if err != nil {
+					return err
+				}
+				row(name, took, way.goal)
+				if way.most > 0 {
+					limit("  at most", way.most.String(), took[relayfs].Round(10*time.Microsecond).String(), took[relayfs] > way.most)
+				}
+				used, err := cpu()
+				if err != nil {
+					return err
+				}
+				b.rowCPU(used)
+			}
+			return nil
+		})
 		if err != nil {
-			return err
-		}
-		for round, name := range []string{way.name, "  again"} {
-			onDisk, onMount, err := b.saveEach(way, plain, m.notes, round)
-			if err != nil {
-				m.end()
-				return err
-			}
-			row(name, onDisk, onMount, way.goal)
-			if way.most > 0 {
-				limit("  at most", way.most.String(), onMount.Round(10*time.Microsecond).String(), onMount > way.most)
-			}
-		}
-		m.end()
-		if err := errors.Join(os.RemoveAll(vault), os.RemoveAll(plain)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// withSaved calls use with three directories of notes of one size, and a function that tells what
+// the processes that serve them have used since it was last called.
+func (b *bench) withSaved(name string, size int, use func(dirs [3]string, cpu func() ([3]time.Duration, error)) error) error {
+	vault, plainDir, looped := filepath.Join(b.work, name), filepath.Join(b.work, "plain "+name), filepath.Join(b.work, "looped "+name)
+	dirs := [3]string{plainDir, looped, vault}
+	for _, dir := range dirs {
+		if err := b.makeSaved(dir, size); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+	}
+	l, err := b.loopback(looped)
+	if err != nil {
+		return err
+	}
+	defer l.end()
+	m, err := b.mount(vault, "")
+	if err != nil {
+		return err
+	}
+	defer m.end()
+	var before [3]time.Duration
+	cpu := func() (used [3]time.Duration, err error) {
+		for i, served := range map[int]*mounted{loopback: l, relayfs: m} {
+			now, err := served.cpu()
+			if err != nil {
+				return used, err
+			}
+			used[i], before[i] = now-before[i], now
+		}
+		return used, nil
+	}
+	if _, err := cpu(); err != nil {
+		return err
+	}
+	return use([3]string{plainDir, l.notes, m.notes}, cpu)
+}
+
+// rowCPU prints what b.saves saves used.
+func (b *bench) rowCPU(used [3]time.Duration) {
+	for i := range used {
+		used[i] /= time.Duration(b.saves)
+	}
+	figures := rounded(used)
+	figures[plain] = ""
+	line("  CPU", figures, "", times(ratio(used[relayfs], used[loopback])), "", false)
 }
 
 // makeSaved makes the notes that are saved, all of one size.
@@ -70,29 +116,25 @@ func (b *bench) makeSaved(dir string, size int) error {
 	return nil
 }
 
-// saveEach saves every note on the disk and on the mount, and returns the median times.
-func (b *bench) saveEach(way save, plain, mount string, round int) (onDisk, onMount time.Duration, err error) {
-	var plains, mounts []time.Duration
-	for i := range b.saves {
-		for _, dir := range []string{plain, mount} {
-			name := filepath.Join(dir, noteName(i))
+// saveEach saves every note in each directory, and returns the median times.
+func (b *bench) saveEach(way save, dirs [3]string, round int) ([3]time.Duration, error) {
+	var times [3][]time.Duration
+	for n := range b.saves {
+		for i, dir := range dirs {
+			name := filepath.Join(dir, noteName(n))
 			text, err := os.ReadFile(name) // as a program does that is going to write it
 			if err != nil {
-				return 0, 0, err
+				return [3]time.Duration{}, err
 			}
 			text = fmt.Appendf(slices.Clip(text), "saved %d\n", round)
 			took, err := timed(func(name string) error { return way.run(name, text) }, name)
 			if err != nil {
-				return 0, 0, err
+				return [3]time.Duration{}, err
 			}
-			if dir == plain {
-				plains = append(plains, took)
-			} else {
-				mounts = append(mounts, took)
-			}
+			times[i] = append(times[i], took)
 		}
 	}
-	return middle(plains), middle(mounts), nil
+	return middles(times), nil
 }
 
 // inPlace is what the shell's > and most scripts do.
@@ -119,87 +161,91 @@ func renameOver(name string, text []byte) error {
 
 // editingAll has sed edit every note in one go.
 func (b *bench) editingAll() error {
-	plain, vault := filepath.Join(b.work, "plainsed"), filepath.Join(b.work, "Sed")
-	if err := errors.Join(b.makeSaved(vault, 4<<10), b.makeSaved(plain, 4<<10)); err != nil {
-		return err
-	}
-	m, err := b.mount(vault, "")
-	if err != nil {
-		return err
-	}
-	defer m.end()
-	for _, edit := range []struct{ name, script string }{
-		{fmt.Sprintf("sed -i over %d notes", b.saves), "s/lantern/lamp/"}, {"  again", "s/willow/birch/"},
-	} {
-		var took [2]time.Duration
-		for i, dir := range []string{plain, m.notes} {
-			args := []string{"-i", edit.script}
-			for n := range b.saves {
-				args = append(args, filepath.Join(dir, noteName(n)))
+	return b.withSaved("Sed", 4<<10, func(dirs [3]string, cpu func() ([3]time.Duration, error)) error {
+		for _, edit := range []struct{ name, script string }{
+			{fmt.Sprintf("sed -i over %d notes", b.saves), "s/lantern/lamp/"}, {"  again", "s/willow/birch/"},
+		} {
+			var took [3]time.Duration
+			for i, dir := range dirs {
+				args := []string{"-i", edit.script}
+				for n := range b.saves {
+					args = append(args, filepath.Join(dir, noteName(n)))
+				}
+				var err error
+				if took[i], err = timed(program("sed", args...), dir); err != nil {
+					return err
+				}
 			}
-			if took[i], err = timed(program("sed", args...), dir); err != nil {
+			row(edit.name, took, 1.5)
+			used, err := cpu()
+			if err != nil {
 				return err
 			}
+			b.rowCPU(used)
 		}
-		row(edit.name, took[0], took[1], 1.5)
+		return nil
+	})
+}
+
+// several is how many programs save at once.
+const several = 8
+
+// writers compares programs that save at once with one.
+func (b *bench) writers() error {
+	return b.withSaved("Writers", 4<<10, func(dirs [3]string, _ func() ([3]time.Duration, error)) error {
+		var figures [3]string
+		var last float64
+		for i, dir := range dirs {
+			if _, err := timed(b.saveTogether, dir); err != nil { // from here on every note has a document
+				return err
+			}
+			one, err := timed(b.saveInTurn, dir)
+			if err != nil {
+				return err
+			}
+			together, err := timed(b.saveTogether, dir)
+			if err != nil {
+				return err
+			}
+			last = ratio(one, together)
+			figures[i] = times(last)
+		}
+		line(fmt.Sprintf("%d writers, in times of one", several), figures, "", "", "4.0x at least", last < 4)
+		return nil
+	})
+}
+
+// saveShare saves the notes of one of several programs.
+func (b *bench) saveShare(dir string, writer int) error {
+	each := b.saves / several
+	for n := range each {
+		name := filepath.Join(dir, noteName(writer*each+n))
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := renameOver(name, append(text, "more\n"...)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// writers compares eight programs that save at once with one.
-func (b *bench) writers() error {
-	const several = 8
-	vault := filepath.Join(b.work, "Writers")
-	if err := b.makeSaved(vault, 4<<10); err != nil {
-		return err
-	}
-	m, err := b.mount(vault, "")
-	if err != nil {
-		return err
-	}
-	defer m.end()
-	each := b.saves / several
-	write := func(writer int) error {
-		for i := range each {
-			name := filepath.Join(m.notes, noteName(writer*each+i))
-			text, err := os.ReadFile(name)
-			if err != nil {
-				return err
-			}
-			if err := renameOver(name, append(text, "more\n"...)); err != nil {
-				return err
-			}
+func (b *bench) saveInTurn(dir string) error {
+	for w := range several {
+		if err := b.saveShare(dir, w); err != nil {
+			return err
 		}
-		return nil
 	}
-	all := func() error {
-		var done sync.WaitGroup
-		errs := make([]error, several)
-		for w := range several {
-			done.Go(func() { errs[w] = write(w) })
-		}
-		done.Wait()
-		return errors.Join(errs...)
-	}
-	if err := all(); err != nil { // from here on every note has a document
-		return err
-	}
-	one, err := timed(func(string) error {
-		for w := range several {
-			if err := write(w); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, "")
-	if err != nil {
-		return err
-	}
-	together, err := timed(func(string) error { return all() }, "")
-	if err != nil {
-		return err
-	}
-	ratio := float64(one) / float64(together)
-	limit(fmt.Sprintf("%d writers, in times of one", several), "4.0x", fmt.Sprintf("%.1fx", ratio), ratio < 4)
 	return nil
+}
+
+func (b *bench) saveTogether(dir string) error {
+	var done sync.WaitGroup
+	errs := make([]error, several)
+	for w := range several {
+		done.Go(func() { errs[w] = b.saveShare(dir, w) })
+	}
+	done.Wait()
+	return errors.Join(errs...)
 }
