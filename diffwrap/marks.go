@@ -29,6 +29,7 @@ type Content struct {
 // Each list is in order.
 func Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
 	doc := critic.Parse(raw)
+	text, marks = make([]Content, 0, len(doc.Cells)), make([]Mark, 0, len(doc.Cells)/2)
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
 		switch {

@@ -237,7 +237,13 @@ func (l *Ledger) role(c diffwrap.Content) Ranges[*model.MadeMark] {
 
 // ownerOf finds whose mark k is, whose contents are those from first to last.
 func (x *Layout) ownerOf(k, first, last int) (o owner) {
-	authors := make(map[string]bool)
+	turns, author := 0, "" // how often another one follows, and the last of them
+	by := func(name string) {
+		if turns == 0 || name != author {
+			turns++
+			author = name
+		}
+	}
 	for i := first; i < last; i++ {
 		x.Each(x.Places[i].From, x.Places[i].To, func(_ int, r model.IDRun) {
 			x.role(x.Text[i]).Each(r, func(part model.IDRun, m *model.MadeMark, ok bool) {
@@ -245,13 +251,13 @@ func (x *Layout) ownerOf(k, first, last int) (o owner) {
 					if o.Mark == nil {
 						o.Mark = m
 					}
-					authors[m.Author] = true
+					by(m.Author)
 				} else if x.Text[i].Added {
 					x.wrote.Each(part, func(_ model.IDRun, s *stroke, ok bool) {
 						if ok && s.agent {
-							authors[s.author] = true
+							by(s.author)
 						} else {
-							authors[""] = true
+							by("")
 						}
 					})
 				}
@@ -269,7 +275,7 @@ func (x *Layout) ownerOf(k, first, last int) (o owner) {
 					theirs += int(part.Len)
 				}
 				if o.Mark == nil {
-					authors[s.author] = true
+					by(s.author)
 				}
 			})
 		})
@@ -282,10 +288,8 @@ func (x *Layout) ownerOf(k, first, last int) (o owner) {
 	} else {
 		o.stroke = x.strokeIn(x.edges[k].From, x.edges[k].To, o.agents)
 	}
-	if len(authors) == 1 {
-		for a := range authors {
-			o.whole = a
-		}
+	if turns == 1 {
+		o.whole = author
 	}
 	return o
 }

@@ -55,6 +55,8 @@ type aligner struct {
 	exact, fragment    bool // see Exact and Readable
 	oldLines, newLines []line
 	ids                map[string]int // interned lines and tokens
+	matcher            lcs.Matcher
+	oldToks, newToks   tokens // the room that interned needs
 	hunks              []Hunk
 }
 
@@ -82,23 +84,22 @@ func (a *aligner) align() []Hunk {
 // matchLines matches equal lines: result[i] is the new line that old line i stays, or -1. Lines with text are matched
 // first, blank ones between them, since a blank line says nothing about where it belongs.
 func (a *aligner) matchLines() []int {
-	old, new := internAll(a, a.old.Text, a.oldLines), internAll(a, a.new.Text, a.newLines)
+	old, new := internAll(a, nil, a.old.Text, a.oldLines), internAll(a, nil, a.new.Text, a.newLines)
 	oldFull, newFull := filled(a.old.Text, a.oldLines), filled(a.new.Text, a.newLines)
 	match := lcs.Unmatched(len(old))
-	for k, partner := range lcs.Match(pick(old, oldFull), pick(new, newFull)) {
+	for k, partner := range a.matcher.Match(pick(old, oldFull), pick(new, newFull)) {
 		if partner >= 0 {
 			match[oldFull[k]] = newFull[partner]
 		}
 	}
-	matcher := lcs.NewMatcher(len(a.ids))
 	i, j := 0, 0
 	for k, partner := range append(slices.Clone(match), len(new)) {
 		if partner >= 0 {
-			matcher.Match(old[i:k], new[j:partner], j, match[i:k])
+			a.matcher.Part(old[i:k], new[j:partner], j, match[i:k])
 			i, j = k+1, partner+1
 		}
 	}
-	lcs.Slide(old, new, match)
+	a.matcher.Slide(old, new, match)
 	return match
 }
 
@@ -120,17 +121,17 @@ func pick(tokens, indices []int) []int {
 	return out
 }
 
-// internAll numbers stretches of text.
-func internAll[T interface{ Of(text string) string }](a *aligner, text string, list []T) []int {
-	out := make([]int, len(list))
-	for i, x := range list {
+// internAll numbers stretches of text. The numbers are appended to out.
+func internAll[T interface{ Of(text string) string }](a *aligner, out []int, text string, list []T) []int {
+	out = slices.Grow(out, len(list))
+	for _, x := range list {
 		s := x.Of(text)
 		id, ok := a.ids[s]
 		if !ok {
 			id = len(a.ids)
 			a.ids[s] = id
 		}
-		out[i] = id
+		out = append(out, id)
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package align
 import (
 	"slices"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -50,7 +49,7 @@ func (a *aligner) commonComments(old, new span.Span) []Hunk {
 	if len(oldInside) == 0 || len(newInside) == 0 {
 		return nil
 	}
-	match := lcs.Match(internAll(a, a.old.Text, oldInside), internAll(a, a.new.Text, newInside))
+	match := a.matcher.Match(internAll(a, nil, a.old.Text, oldInside), internAll(a, nil, a.new.Text, newInside))
 	var pairs []Hunk
 	for k, partner := range match {
 		if partner >= 0 {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -287,8 +286,8 @@ func (a *aligner) reflow(i0, i1, j0, j1, pairedBytes, oldBytes, newBytes int) bo
 		return false
 	}
 	old, new := a.gapSpans(i0, i1, j0, j1)
-	o, n := a.interned(a.old, old), a.interned(a.new, new)
-	_, kept := o.kept(lcs.Match(o.ids, n.ids))
+	o, n := a.interned(old, new)
+	_, kept := o.kept(a.matcher.Match(o.ids, n.ids))
 	if !flows(kept, o.bytes, n.bytes) || 4*kept < 5*pairedBytes {
 		return false
 	}

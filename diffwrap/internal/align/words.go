@@ -3,7 +3,6 @@ package align
 import (
 	"slices"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -12,8 +11,8 @@ import (
 // words compares two pieces of text word by word. survival is the share, in per cent, of the shorter piece that must
 // survive, counted in words; with less, what lies between the first and the last of many changes is replaced as one.
 func (a *aligner) words(old, new span.Span, survival int) {
-	o, n := a.interned(a.old, old), a.interned(a.new, new)
-	match := lcs.Match(o.ids, n.ids)
+	o, n := a.interned(old, new)
+	match := a.matcher.Match(o.ids, n.ids)
 	changes := tokenChanges(match, len(n.ids))
 	if !a.exact {
 		changes = a.readable(o, n, changes, match, survival)
@@ -32,16 +31,23 @@ type tokens struct {
 	bytes int // and their length
 }
 
-func (a *aligner) interned(s Side, piece span.Span) tokens {
-	t := tokens{Span: piece, list: slices.AppendSeq(make([]markdown.Token, 0, piece.Len()/4+1), markdown.Tokens(s.Text, piece, s.Comments))}
-	t.ids = internAll(a, s.Text, t.list)
+// interned reads a piece of each text, until it is called again.
+func (a *aligner) interned(old, new span.Span) (o, n tokens) {
+	a.oldToks.read(a, a.old, old)
+	a.newToks.read(a, a.new, new)
+	return a.oldToks, a.newToks
+}
+
+// read reads a piece of text.
+func (t *tokens) read(a *aligner, s Side, piece span.Span) {
+	*t = tokens{Span: piece, list: slices.AppendSeq(slices.Grow(t.list[:0], piece.Len()/4+1), markdown.Tokens(s.Text, piece, s.Comments)), ids: t.ids[:0]}
+	t.ids = internAll(a, t.ids, s.Text, t.list)
 	for _, tok := range t.list {
 		if tok.IsWord() {
 			t.words++
 			t.bytes += tok.Len()
 		}
 	}
-	return t
 }
 
 func (t *tokens) piece(r span.Span) span.Span {
@@ -75,7 +81,11 @@ func (c tokenChange) replaces() bool { return !c.old.Empty() && !c.new.Empty() }
 func tokenChanges(match []int, newLen int) []tokenChange {
 	var out []tokenChange
 	i, j := 0, 0
-	for k, partner := range append(match, newLen) {
+	for k := range len(match) + 1 {
+		partner := newLen
+		if k < len(match) {
+			partner = match[k]
+		}
 		if partner < 0 {
 			continue
 		}

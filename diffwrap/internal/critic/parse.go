@@ -94,7 +94,7 @@ func (d *Document) Plain() bool {
 // opener without a closer is literal text. Code, fences and tables give no protection, because no CriticMarkup
 // parser in use gives any: people would see something else than relayfs works on.
 func Parse(raw string) *Document {
-	p := parser{Document: &Document{Raw: raw, Unclosed: -1}}
+	p := parser{Document: &Document{Raw: raw, Cells: make([]Cell, 0, atMost(raw)), Unclosed: -1}}
 	p.scan(0, len(raw), -1)
 	p.hideEndMatter()
 	if p.takesComment {
@@ -104,6 +104,21 @@ func Parse(raw string) *Document {
 		p.shareTails()
 	}
 	return p.Document
+}
+
+// maxRoom bounds the cells for which there is room before they are read: what opens a mark may not be closed.
+const maxRoom = 1024
+
+// atMost is how many cells a text has at most, or maxRoom: one for each mark, and the texts around them.
+func atMost(raw string) int {
+	n := 1
+	for at := strings.IndexByte(raw, '{'); at >= 0 && n < maxRoom; at = strings.IndexByte(raw, '{') {
+		if _, ok := formOf(raw[at:]); ok {
+			n += 2
+		}
+		raw = raw[at+1:]
+	}
+	return n
 }
 
 type parser struct {

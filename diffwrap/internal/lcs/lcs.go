@@ -12,60 +12,86 @@ import (
 // maxWork bounds the product of the lengths of two sequences that are compared in full.
 const maxWork = 4 << 20
 
-// Match matches two sequences of interned tokens: result[i] is the index in b of a[i]'s partner, or -1.
-// Partners are equal and their indices grow. It is a longest common subsequence except where that would take more than
-// maxWork; there the tokens that occur once on either side serve as anchors, and what lies between anchors and is still too
-// large is left unmatched.
-func Match(a, b []int) []int {
-	a, b, size := dense(a, b)
-	match := Unmatched(len(a))
-	NewMatcher(size).Match(a, b, 0, match)
-	Slide(a, b, match)
-	return match
-}
-
 // Unmatched is a matching of n tokens, none of which has a partner.
 func Unmatched(n int) []int { return slices.Repeat([]int{-1}, n) }
 
-// dense returns the sequences with tokens below size, renumbered if they are much larger than there are tokens.
-func dense(a, b []int) (denseA, denseB []int, size int) {
-	for _, t := range a {
+// Matcher matches sequences of interned tokens. It keeps its tables for the next ones; the zero value has none yet.
+type Matcher struct {
+	// The tables by token, which hold zeros between uses.
+	countA, countB []int // how often a token occurs
+	where          []int // its last index in b
+	numbers        []int // what dense makes of it, and one more
+
+	denseA, denseB []int    // what dense returns
+	ai, bi         []int    // what survey returns
+	unique         [][2]int // so does it
+	back           []int    // for Slide
+}
+
+// Match matches two sequences: result[i] is the index in b of a[i]'s partner, or -1.
+// Partners are equal and their indices grow. It is a longest common subsequence except where that would take more than
+// maxWork; there the tokens that occur once on either side serve as anchors, and what lies between anchors and is still too
+// large is left unmatched.
+func (m *Matcher) Match(a, b []int) []int {
+	a, b = m.dense(a, b)
+	match := Unmatched(len(a))
+	m.part(a, b, 0, match)
+	m.Slide(a, b, match)
+	return match
+}
+
+// Part matches a with b, which starts at index base of the whole second sequence; match belongs to a. Nothing slides.
+func (m *Matcher) Part(a, b []int, base int, match []int) {
+	m.grow(max(sizeOf(a), sizeOf(b)))
+	m.part(a, b, base, match)
+}
+
+// grow makes the tables fit for tokens below size.
+func (m *Matcher) grow(size int) {
+	if size > len(m.countA) {
+		size = max(size, 2*len(m.countA))
+		m.countA, m.countB, m.where, m.numbers = make([]int, size), make([]int, size), make([]int, size), make([]int, size)
+	}
+}
+
+// sizeOf is the number below which the tokens are.
+func sizeOf(tokens []int) (size int) {
+	for _, t := range tokens {
 		size = max(size, t+1)
 	}
-	for _, t := range b {
-		size = max(size, t+1)
-	}
+	return size
+}
+
+// dense returns the sequences with their tokens renumbered, if these are much larger than there are tokens.
+func (m *Matcher) dense(a, b []int) (denseA, denseB []int) {
+	size := max(sizeOf(a), sizeOf(b))
+	m.grow(size)
 	if size <= 64+4*(len(a)+len(b)) {
-		return a, b, size
+		return a, b
 	}
-	numbers := make(map[int]int, len(a)+len(b))
-	renumber := func(tokens []int) []int {
-		out := make([]int, len(tokens))
-		for i, t := range tokens {
-			n, ok := numbers[t]
-			if !ok {
-				n = len(numbers)
-				numbers[t] = n
+	next := 0
+	renumber := func(out, tokens []int) []int {
+		for _, t := range tokens {
+			if m.numbers[t] == 0 {
+				next++
+				m.numbers[t] = next
 			}
-			out[i] = n
+			out = append(out, m.numbers[t]-1)
 		}
 		return out
 	}
-	return renumber(a), renumber(b), len(numbers)
+	m.denseA, m.denseB = renumber(m.denseA[:0], a), renumber(m.denseB[:0], b)
+	for _, t := range a {
+		m.numbers[t] = 0
+	}
+	for _, t := range b {
+		m.numbers[t] = 0
+	}
+	return m.denseA, m.denseB
 }
 
-// Matcher matches parts of sequences with dense tokens. Its tables are by token and hold zeros between uses.
-type Matcher struct {
-	countA, countB []int // how often a token occurs
-	where          []int // its last index in b
-}
-
-func NewMatcher(size int) *Matcher {
-	return &Matcher{make([]int, size), make([]int, size), make([]int, size)}
-}
-
-// Match matches a with b, which starts at index base of the whole second sequence; match belongs to a.
-func (m *Matcher) Match(a, b []int, base int, match []int) {
+// part is Part with tables that fit.
+func (m *Matcher) part(a, b []int, base int, match []int) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		match[head] = base + head
@@ -80,19 +106,20 @@ func (m *Matcher) Match(a, b []int, base int, match []int) {
 	if len(a) == 0 || len(b) == 0 {
 		return
 	}
-	ai, bi, unique := m.survey(a, b)
+	m.survey(a, b)
 	switch {
-	case len(ai) == 0 || len(bi) == 0:
-	case len(ai)*len(bi) <= maxWork:
-		matchFully(a, b, ai, bi, base, match)
+	case len(m.ai) == 0 || len(m.bi) == 0:
+	case len(m.ai)*len(m.bi) <= maxWork:
+		matchFully(a, b, m.ai, m.bi, base, match)
 	default:
-		m.matchAnchors(a, b, unique, base, match)
+		m.matchAnchors(a, b, base, match)
 	}
 }
 
-// survey returns the indices of the tokens that occur on the other side too (the others cannot match), and the index
+// survey finds the indices of the tokens that occur on the other side too (the others cannot match), and the index
 // pairs of those that occur once on either side.
-func (m *Matcher) survey(a, b []int) (ai, bi []int, unique [][2]int) {
+func (m *Matcher) survey(a, b []int) {
+	m.ai, m.bi, m.unique = m.ai[:0], m.bi[:0], m.unique[:0]
 	for _, t := range a {
 		m.countA[t]++
 	}
@@ -100,15 +127,15 @@ func (m *Matcher) survey(a, b []int) (ai, bi []int, unique [][2]int) {
 		m.countB[t]++
 		m.where[t] = j
 		if m.countA[t] > 0 {
-			bi = append(bi, j)
+			m.bi = append(m.bi, j)
 		}
 	}
 	for i, t := range a {
 		if m.countB[t] > 0 {
-			ai = append(ai, i)
+			m.ai = append(m.ai, i)
 		}
 		if m.countA[t] == 1 && m.countB[t] == 1 {
-			unique = append(unique, [2]int{i, m.where[t]})
+			m.unique = append(m.unique, [2]int{i, m.where[t]})
 		}
 	}
 	for _, t := range a {
@@ -117,23 +144,22 @@ func (m *Matcher) survey(a, b []int) (ai, bi []int, unique [][2]int) {
 	for _, t := range b {
 		m.countB[t] = 0
 	}
-	return ai, bi, unique
 }
 
 // matchAnchors matches the tokens that occur once on either side along their longest increasing chain (the idea of
 // patience diff), and then what lies between them.
-func (m *Matcher) matchAnchors(a, b []int, unique [][2]int, base int, match []int) {
-	chain := longestChain(unique)
+func (m *Matcher) matchAnchors(a, b []int, base int, match []int) {
+	chain := longestChain(m.unique)
 	if len(chain) == 0 {
 		return
 	}
 	i, j := 0, 0
 	for _, p := range chain {
 		match[p[0]] = base + p[1]
-		m.Match(a[i:p[0]], b[j:p[1]], base+j, match[i:p[0]])
+		m.part(a[i:p[0]], b[j:p[1]], base+j, match[i:p[0]])
 		i, j = p[0]+1, p[1]+1
 	}
-	m.Match(a[i:], b[j:], base+j, match[i:])
+	m.part(a[i:], b[j:], base+j, match[i:])
 }
 
 // longestChain returns the longest subsequence of pairs whose second members grow, by patience sorting.
@@ -201,15 +227,18 @@ func asRunes(tokens, indices []int) []rune {
 
 // Slide settles where an insertion or deletion sits that could sit in several places ("a new a" after "a"): as late
 // as possible, so that what is kept comes first, and the same change is drawn the same way wherever it occurs.
-func Slide(a, b, match []int) {
-	back := Unmatched(len(b))
+func (m *Matcher) Slide(a, b, match []int) {
+	m.back = m.back[:0]
+	for range b {
+		m.back = append(m.back, -1)
+	}
 	for i, j := range match {
 		if j >= 0 {
-			back[j] = i
+			m.back[j] = i
 		}
 	}
-	slideSide(a, match, back)
-	slideSide(b, back, match)
+	slideSide(a, match, m.back)
+	slideSide(b, m.back, match)
 }
 
 // slideSide moves the unmatched runs of one sequence down. own[i] is the partner of tokens[i], other the inverse.
