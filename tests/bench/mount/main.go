@@ -1,3 +1,5 @@
+//go:build linux
+
 // Mount measures a relayfs mount against a plain directory, and against a loopback mount of such a directory, go-fuse's
 // own: what FUSE alone costs on this machine. It prints one row per figure: the plain one, the loopback's, that of relayfs,
 // its ratios to both, and the most that the first of these may be; a figure that misses it says so. A goal that the
