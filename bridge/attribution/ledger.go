@@ -70,10 +70,7 @@ func (l *Ledger) Add(rec *model.Record) {
 	}
 	for i, m := range rec.Marks {
 		if m.ID == "" {
-			m.ID = markID(rec, i)
-			if m.Author == "" {
-				m.Author, m.Session, m.Proposal, m.Time = rec.Author, rec.Session, rec.Proposal, rec.Time
-			}
+			m.ID, m.Author, m.Session, m.Proposal, m.Time = markID(rec, i), rec.Author, rec.Session, rec.Proposal, rec.Time
 		}
 		l.ByID[m.ID] = &m
 		for _, r := range m.Add {

@@ -153,19 +153,19 @@ func (x *Layout) wroteComment(from, to int, author string) bool {
 // never changed without a mark. Marks carry no author in the text, so who typed
 // what is read from the document.
 
-// Foreign says which marks and comments of a marked text are not entirely by the author, or, if that is
-// asked for, by this session of the author (diffwrap.Options.Foreign).
-func (x *Layout) Foreign(by model.Author, session bool) func(start, end int) bool {
+// Foreign says which marks and comments of a marked text are not entirely by the author
+// (diffwrap.Options.Foreign).
+func (x *Layout) Foreign(author string) func(start, end int) bool {
 	var places map[int]int
 	return func(start, end int) bool {
 		if k, ok := x.MarkAt(start); ok {
-			return x.Owners[k].whole != by.Name || session && isOther(x.Owners[k].Mark, by)
+			return x.Owners[k].whole != author
 		}
 		if places == nil {
 			places = openersIn(x.Raw)
 		}
 		from := places[start] // of a comment
-		return !x.wroteComment(from, from+textmerge.UTF16Len(x.Raw[start:end]), by.Name)
+		return !x.wroteComment(from, from+textmerge.UTF16Len(x.Raw[start:end]), author)
 	}
 }
 

@@ -13,41 +13,36 @@ import (
 
 // Made are the suggestions that a program's edits made of raw, or changed. u and v are
 // the identities of raw and of what the edits led to.
-func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, v Units, by model.Author) (marks []model.MadeMark) {
+func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, v Units, by string) (marks []model.MadeMark) {
 	separated := l.Separated(raw, u.Runs)
 	before := diffwrap.Apply(raw, separated)
 	x := l.LayOut(before, u.Through(raw, separated))
 	y := NewLedger(nil).LayOut(after, Units{})
 	kept := keptMap{textmerge.Compose(textmerge.Flip(textmerge.Kept(len(raw), separated)), textmerge.Kept(len(raw), edits))}
 	same := y.unchanged(x, kept)
-	others := x.othersIn(y, kept.spans, by)
 	writer := func(start, _ int) diffwrap.Writer {
-		k, ok := y.MarkAt(start)
-		switch {
-		case ok && others[k] != nil:
-			return diffwrap.Writer{Suggestion: others[k].ID, Author: by.Name}
-		case ok && same[k] >= 0:
+		if k, ok := y.MarkAt(start); ok && same[k] >= 0 {
 			return diffwrap.Writer{Author: x.Owners[same[k]].Author()}
 		}
-		return diffwrap.Writer{Author: by.Name}
+		return diffwrap.Writer{Author: by}
 	}
 	groups := diffwrap.SuggestionsBy(after, writer)
-	older := olderComments(after, groups, kept, v, x.remarksOn(by.Name))
-	contents := y.contentsOfMarks()
+	older := olderComments(after, groups, kept, v, x.remarksOn(by))
+	k, i := 0, 0
 	for g := range groups {
 		var m model.MadeMark
 		changed := false
-		for _, at := range groups[g].Stretches() {
-			k, _ := y.MarkAt(at.Start)
-			for ; k < len(y.Marks) && y.Marks[k].Start < at.End; k++ {
-				changed = changed || same[k] < 0 && !y.isEmpty(k) // a person emptied that: programs write none
-				if is := others[k]; is != nil {
-					m.Author, m.Session, m.Proposal, m.Time = is.Author, is.Session, is.Proposal, is.Time
+		for ; k < len(y.Marks) && y.Marks[k].Start < groups[g].End; k++ {
+			changed = changed || same[k] < 0 && !y.isEmpty(k) // a person emptied that: programs write none
+			for ; i < len(y.Text) && y.Text[i].Start < y.Marks[k].End; i++ {
+				if y.Text[i].Mark != k {
+					continue
 				}
-				for _, i := range contents[k] {
-					for _, r := range v.Resolve(model.PlaceRun(y.Places[i].From, y.Places[i].To)) {
-						m.Put(r, y.Text[i].Added)
-					}
+				r := model.PlaceRun(y.Places[i].From, y.Places[i].To)
+				if y.Text[i].Added {
+					m.Add = append(m.Add, v.Resolve(r)...)
+				} else {
+					m.Del = append(m.Del, v.Resolve(r)...)
 				}
 			}
 		}
@@ -57,17 +52,6 @@ func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, 
 		}
 	}
 	return append(marks, madeComments(after, kept, v)...)
-}
-
-// contentsOfMarks are the indices of the texts in each mark.
-func (x *Layout) contentsOfMarks() [][]int {
-	list := make([][]int, len(x.Marks))
-	for i, c := range x.Text {
-		if c.Mark >= 0 {
-			list[c.Mark] = append(list[c.Mark], i)
-		}
-	}
-	return list
 }
 
 func (x *Layout) isEmpty(k int) bool { return x.Marks[k].Deleted.Empty() && x.Marks[k].Added.Empty() }

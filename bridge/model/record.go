@@ -82,8 +82,8 @@ func (r *Record) IsFirstText(client ycrdt.ClientID, clock uint64) bool {
 // MadeMark is a suggestion as the change left it that made it: what it adds, what it
 // deletes, and the comments directly behind it that were there before it.
 type MadeMark struct {
-	// ID is set for one that an undo made pending again, and Author, Session, Time and Proposal
-	// also for what is left of a suggestion of an earlier session. Else they are those of the record.
+	// ID, Author, Session, Time and Proposal are set for one that an undo made pending
+	// again. Else they are those of the record.
 	ID       string    `json:"id,omitempty"`
 	Author   string    `json:"author,omitempty"`
 	Session  string    `json:"session,omitempty"`

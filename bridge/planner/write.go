@@ -88,46 +88,15 @@ func rawInsertAt(raw string, viewToRaw []textmerge.Span, off int) int {
 	return at
 }
 
-// besideOthers leaves the suggestions of the author's earlier sessions as they are, if no more text has to
-// be marked for that than with res, which changes them.
-func besideOthers(raw string, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options, res diffwrap.Result) diffwrap.Result {
-	lens.Foreign = x.Foreign(by, true)
-	beside, err := lens.Put(raw, text)
-	if err != nil || markedIn(diffwrap.Apply(raw, beside.Edits)) > markedIn(diffwrap.Apply(raw, res.Edits)) {
-		return res
-	}
-	return beside
-}
-
-// markedIn is how much text stands in the marks of raw.
-func markedIn(raw string) (n int) {
-	marks, _, _ := diffwrap.Layout(raw)
-	for _, m := range marks {
-		n += m.Deleted.Len() + m.Added.Len()
-	}
-	return n
-}
-
-// Suggest plans the suggestions by an author that make text the view of cur, which is laid out as x;
-// nil if it has no marks.
-func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options) (Plan, error) {
-	if x != nil {
-		lens.Foreign = x.Foreign(by, false)
-	}
+// Suggest plans the suggestions that make text the view of cur.
+func Suggest(cur *model.Version, text string, lens diffwrap.Options) (Plan, error) {
 	res, err := lens.Put(cur.Marked(), text)
-	if err == nil && x != nil && x.HasOthers(by) {
-		res = besideOthers(cur.Marked(), x, text, by, lens, res)
-	}
 	if err != nil {
 		return Plan{}, Refuse(err)
 	}
 	plan := Plan{Warnings: res.Warnings}
 	if len(res.Edits) > 0 {
-		edits := res.Edits
-		if x != nil {
-			edits = x.Cut(edits, by)
-		}
-		plan.Edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), edits)
+		plan.Edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), res.Edits)
 		if len(plan.Edits) == 0 {
 			plan.Edits = markedAnew(cur)
 		}

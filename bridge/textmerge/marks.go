@@ -67,15 +67,15 @@ func wholeMarks(before, after string, edits []diffwrap.Edit) []diffwrap.Edit {
 			at := text[t].Start
 			for j := i; j < len(edits) && starts[j] < text[t].End; j++ {
 				from, to := max(at, starts[j]), min(starts[j]+len(edits[j].New), text[t].End)
-				keeps = keeps || HasWord(after[at:from])
+				keeps = keeps || hasWord(after[at:from])
 				if from < to {
-					types = types || HasWord(after[from:to])
+					types = types || hasWord(after[from:to])
 					at = to
 				} else {
 					at = from
 				}
 			}
-			keeps = keeps || HasWord(after[at:text[t].End])
+			keeps = keeps || hasWord(after[at:text[t].End])
 		}
 		if takes && types && !keeps {
 			kept, renewed = outside(kept, m.Span), true
@@ -100,7 +100,6 @@ func outside(spans []Span, of diffwrap.Span) (left []Span) {
 	return left
 }
 
-// HasWord says whether there is more in s than spaces and punctuation.
-func HasWord(s string) bool {
+func hasWord(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, unicode.Letter, unicode.Digit, unicode.So) })
 }
