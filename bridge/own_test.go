@@ -1,9 +1,7 @@
 package bridge_test
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -76,41 +74,5 @@ func TestInterruptedWriteStaysItsAuthors(t *testing.T) {
 	write(t, ws, plan, bridge.Write{Text: "one 2 three four five\n", By: ann})
 	if got, want := src.Person(t).Content("Plan.md"), "one {--two--}{++2++} three four five\n"; got != want {
 		t.Errorf("file %q, want %q", got, want)
-	}
-}
-
-// A mark that a person's program puts in the place of an agent's is the person's, and waits
-// as one: nothing of the agent's is left in it. What is typed into an agent's mark is plain.
-func TestPersonsMarkInThePlaceOfAnAgents(t *testing.T) {
-	const base = "one two three\n"
-	for _, tt := range []struct {
-		name, text, save string // what ann writes, and what the person makes of the note
-		want             string // what waits, by whom
-	}{
-		{"an addition", "one two X three\n", "one two {++mine ++}three\n", `person "" "mine "`},
-		{"an addition with a break", "one two three\n\nmore\n", "one two three\n{++\nmine\n++}", `person "" "\nmine\n"`},
-		{"a replacement", "one 2 three\n", "one {--mine--}{++yours++} three\n", `person "mine" "yours"`},
-		{"an addition instead of a replacement", "one 2 three\n", "one {++mine++} three\n", `person "" "mine"`},
-		{"a substitution", "one 2 three\n", "one {~~mine~>yours~~} three\n", `person "mine" "yours"`},
-		{"beside another of the agent's", "1 two 3\n", "{--one--}{++1++} two {++mine++}\n", `ann "one" "1", person "" "mine"`},
-		{"typed into it", "one two X three\n", "one two {++Xmine ++}three\n", `ann "" "X "`},
-		{"typed into blank lines", "one two three\n\n\n\n", "one two three\n{++\nmine\n\n++}", `ann "" "\n\n"`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			f := bridgetest.New(t, map[string]string{plan: base})
-			write(t, f.Workspace, plan, bridge.Write{Text: tt.text, By: ann})
-			f.Person(plan, tt.save)
-			var waits []string
-			for _, s := range pendingOf(t, f.Workspace) {
-				waits = append(waits, fmt.Sprintf("%s %q %q", cmp.Or(s.Author, "person"), s.Old, s.New))
-			}
-			if got := strings.Join(waits, ", "); got != tt.want {
-				t.Errorf("waiting: %s, want %s; agents read %q", got, tt.want, open(t, f.Workspace, plan).Text())
-			}
-			decide(t, f.Workspace, model.Accepted, ids(pendingOf(t, f.Workspace))...)
-			if got, want := f.SourceText(plan), diffwrap.Accepted(tt.save); got != want {
-				t.Errorf("accepted: %q, want %q", got, want)
-			}
-		})
 	}
 }
