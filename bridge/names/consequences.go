@@ -53,7 +53,7 @@ func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model
 		return err
 	}
 	gone(names, x, l, nil)
-	names.MadeBy(made.Made, made.Author)
+	tree.MadeBy(names.Folder, made.Made, made.Author)
 	return nil
 }
 

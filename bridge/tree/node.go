@@ -130,7 +130,7 @@ func (d *Node) usedBy(by model.Author) {
 
 // madeBy notes that agents made those of the folders that are there, if nobody knows who did: this
 // author and perhaps others.
-func (f *Folder) madeBy(rels []string, author string) {
+func madeBy(f *Folder, rels []string, author string) {
 	for _, rel := range rels {
 		if d := f.lookup(rel); d != nil && d.createdBy.Name == "" {
 			d.createdBy.Name = author
@@ -139,10 +139,10 @@ func (f *Folder) madeBy(rels []string, author string) {
 }
 
 // MadeBy notes that agents made those of the folders that are there, as a record tells.
-func (f *Folder) MadeBy(rels []string, author string) {
+func MadeBy(f *Folder, rels []string, author string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.madeBy(rels, author)
+	madeBy(f, rels, author)
 }
 
 func (n *Node) event(kind model.EventKind) model.Event {

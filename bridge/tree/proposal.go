@@ -180,7 +180,7 @@ func showFile(dir *Node, rec model.ProposalRecord) *Proposal {
 }
 
 func (n *Node) attach(rec model.ProposalRecord) *Proposal {
-	n.Folder.madeBy(rec.Made, rec.Author)
+	madeBy(n.Folder, rec.Made, rec.Author)
 	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
 	n.Folder.proposals = append(n.Folder.proposals, p)
 	if rec.Kind == model.ProposedFile {
