@@ -285,10 +285,7 @@ func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 			moved += len(e.New) - e.Len
 		}
 	}
-	edits := slices.Clone(instead)
-	for i := range edits {
-		edits[i].Off += start + moved
-	}
+	edits := shifted(instead, start+moved)
 	for e := range textmerge.Places(diffwrap.Apply(p.Layout.Raw, accepting), edits) {
 		p.typed = append(p.typed, model.PlaceRun(e.After, e.After+e.Size))
 	}
@@ -313,6 +310,7 @@ func (p *decider) matterBreak(parts []part, edits []diffwrap.Edit) ([]part, []di
 	return parts, diffwrap.Compose(len(p.Layout.Raw), []diffwrap.Edit{{Off: from, Len: end - from}}, shifted(edits, from-end))
 }
 
+// shifted is a script that does the same so many bytes further on.
 func shifted(edits []diffwrap.Edit, by int) []diffwrap.Edit {
 	out := slices.Clone(edits)
 	for i := range out {

@@ -92,15 +92,20 @@ type takeback struct {
 func newTakeback(e model.JournalEntry, records []model.Record, cur *model.Version, d *model.Decision) *takeback {
 	t := &takeback{entry: e, d: d, cur: cur, known: attribution.NewLedger(records)}
 	if e.Decision != nil {
-		t.runs, t.marks = e.Decision.RunsOf(d), e.Decision.Marks
-	}
-	for i := range records {
-		if d := records[i].Decision; d != nil && records[i].Seq != e.Seq && e.Decision != nil {
-			t.runs = append(slices.Clip(t.runs), takenBreaks(d)...)
+		t.runs, t.marks = slices.Clone(e.Decision.RunsOf(d)), e.Decision.Marks
+		for i := range records {
+			other := records[i].Decision
+			if other == nil || records[i].Seq == e.Seq {
+				continue
+			}
+			for _, r := range other.Runs {
+				if r.Role == model.TakenBreak { // it has to come back with any text
+					t.runs = append(t.runs, r)
+				}
+			}
 		}
 	}
 	if fm := e.FrontMatter; fm != nil {
-		t.runs = slices.Clone(t.runs)
 		for _, g := range fm.Removed {
 			t.runs = append(t.runs, model.DecidedRun{At: g.At, Role: model.RemovedPlain, Text: g.Text})
 		}
@@ -137,11 +142,6 @@ func newTakeback(e model.JournalEntry, records []model.Record, cur *model.Versio
 		}
 	}
 	return t
-}
-
-// takenBreaks are what a decision took away that has to come back with any text.
-func takenBreaks(d *model.Decision) []model.DecidedRun {
-	return slices.DeleteFunc(slices.Clone(d.Runs), func(r model.DecidedRun) bool { return r.Role != model.TakenBreak })
 }
 
 func (t *takeback) each(runs []model.DecidedRun, f func(charState, model.Role) charState) {

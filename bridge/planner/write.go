@@ -33,11 +33,7 @@ func FrontMatterChange(before, after string) *model.FrontMatterChange {
 	if strings.HasPrefix(before, diffwrap.ByteOrderMark) && strings.HasPrefix(after, diffwrap.ByteOrderMark) {
 		mark = len(diffwrap.ByteOrderMark)
 	}
-	edits := diffwrap.Diff(before[mark:], after[mark:])
-	for i := range edits {
-		edits[i].Off += mark
-	}
-	for e := range textmerge.Places(before, edits) {
+	for e := range textmerge.Places(before, shifted(diffwrap.Diff(before[mark:], after[mark:]), mark)) {
 		if e.Len > 0 {
 			fm.Removed = append(fm.Removed, model.GoneRun{At: model.PlaceRun(e.Pos, e.Pos+e.Gone), Text: before[e.Off : e.Off+e.Len]})
 		}

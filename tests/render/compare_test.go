@@ -48,6 +48,9 @@ func (p page) source(b block) string {
 	return strings.TrimRight(strings.Join(p.lines[b.from:min(b.to, len(p.lines))], "\n"), " \t\n")
 }
 
+// same says whether a block did not change.
+func same(a, b block) bool { return a.look == b.look && a.source == b.source }
+
 // weight says how much it matters that a block stays: its lines, and the blank one behind it.
 func (b block) weight() int { return b.to - b.from + 1 }
 
@@ -66,7 +69,6 @@ var constructs = []string{"table", "code", "math", "callout", "html", "comment"}
 // compare judges a pending page; see the documentation of the package.
 func compare(original, accepted, pending page, raw string) verdict {
 	v := verdict{lost: make(map[string]int)}
-	same := func(a, b block) bool { return a.look == b.look && a.source == b.source }
 	stay := common(original.blocks, accepted.blocks, same)
 	v.unchanged = len(stay)
 	looks := func(a, b block) bool { return a.look == b.look }
@@ -128,7 +130,6 @@ const maxCube = 4 << 20
 // allStay reports whether some heaviest common subsequence of the original and the accepted page, of which stay is one, is
 // on the pending page as well.
 func allStay(original, accepted, pending, stay []block) bool {
-	same := func(a, b block) bool { return a.look == b.look && a.source == b.source }
 	for len(original) > 0 && len(accepted) > 0 && len(pending) > 0 && same(original[0], accepted[0]) && original[0].look == pending[0].look {
 		original, accepted, pending, stay = original[1:], accepted[1:], pending[1:], stay[1:]
 	}

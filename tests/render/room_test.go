@@ -80,7 +80,7 @@ func stretches(original, accepted page, stay []block) (list []stretch, kept []st
 		for original.blocks[i] != b {
 			i++
 		}
-		for accepted.blocks[j].look != b.look || accepted.blocks[j].source != b.source {
+		for !same(accepted.blocks[j], b) {
 			j++
 		}
 		start, end := original.bounds(original.blocks[i])
@@ -97,7 +97,6 @@ func stretches(original, accepted page, stay []block) (list []stretch, kept []st
 
 // boxedIn reports whether no replacement of what changed as a whole leaves all blocks that stay standing.
 func (r *renderer) boxedIn(original, accepted page) (bool, error) {
-	same := func(a, b block) bool { return a.look == b.look && a.source == b.source }
 	before, after := original.withHidden(), accepted.withHidden()
 	list, kept := stretches(before, after, common(before.blocks, after.blocks, same))
 	whole := func(pick func(k int) string) string {

@@ -28,6 +28,9 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 		hunks[k] = p.preferred(h, between(hunks, k, len(old.Text)))
 	}
 	hunks, best := p.settle(hunks)
+	if best.broken == 0 {
+		return hunks
+	}
 	for _, r := range []reach{{}, {behind: 1}, {before: 1}, {1, 1}} {
 		stretches := p.stretches(r)
 		for _, place := range []func([]align.Hunk) ([]align.Hunk, cost){p.asIs, p.settle} {
@@ -43,8 +46,10 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 			}
 		}
 	}
-	if all, c := p.settle(p.allReplaced(hunks)); best.broken > 0 && c.less(best) {
-		return all
+	if best.broken > 0 {
+		if all, c := p.settle(p.allReplaced(hunks)); c.less(best) {
+			return all
+		}
 	}
 	return hunks
 }
@@ -115,10 +120,8 @@ func (p *page) stay(hunks []align.Hunk) []int {
 	}
 	weight := func(i int) int {
 		b := p.oldBlocks[i]
-		k, _ := slices.BinarySearchFunc(hunks, b.Start, func(h align.Hunk, at int) int { return cmp.Or(cmp.Compare(h.Old.End, at), -1) })
-		touched := k < len(hunks) && hunks[k].Old.Start < b.End
 		w := 4 * (2 + strings.Count(b.Of(p.old.Text), "\n"))
-		if touched {
+		if from, to := touching(hunks, b.Span); from < to {
 			return w
 		}
 		return w + 1
@@ -316,16 +319,16 @@ func (p *page) stretches(r reach) (out []stretch) {
 		}
 	}
 	stays = append(stays, [2]int{len(p.oldBlocks), len(p.newBlocks)})
-	between := func(x, y [2]int) stretch {
+	of := func(x, y [2]int) stretch {
 		return stretch{gap(p.oldBlocks, x[0], y[0], len(p.old.Text)), gap(p.newBlocks, x[1], y[1], len(p.new.Text))}
 	}
 	for k := 1; k < len(stays); k++ {
-		if s := between(stays[k-1], stays[k]); s.old.Of(p.old.Text) == s.new.Of(p.new.Text) {
+		if s := of(stays[k-1], stays[k]); s.old.Of(p.old.Text) == s.new.Of(p.new.Text) {
 			continue
 		}
 		x, y := stays[max(0, k-1-r.before)], stays[min(len(stays)-1, k+r.behind)]
 		if p.staying(x[0]+1, y[0]) <= maxWritten {
-			out = append(out, between(x, y))
+			out = append(out, of(x, y))
 		}
 	}
 	return out
