@@ -33,7 +33,7 @@
 //     leaves no mark.
 //  6. Path independence: the marks of a line depend on the original line and the new line, not on what the line was in
 //     between; Put(R', W) changes nothing. Of several lines that holds for the views alone: which lines are paired, and where a
-//     mark stands between blocks, depends on what was there when they changed. In 998 cases of 1,000 the marks then hold at
+//     mark stands between blocks, depends on what was there when they changed. In 999 cases of 1,000 the marks then hold at
 //     most half as much text again.
 //  7. Furniture: highlights are never changed; marks go inside. An open comment that W keeps is left alone. One that W
 //     leaves out, or has moved across a line that stays, is deleted like text, by marks that are cut at its edges and in

@@ -46,8 +46,8 @@ func TestLaws(t *testing.T) {
 			if 20*sum.forked > sum.steps {
 				t.Errorf("%d of %d changes came out otherwise in two steps, want at most 5 %%", sum.forked, sum.steps)
 			}
-			if 1000*sum.fatter > 2*sum.steps {
-				t.Errorf("%d of %d changes mark half as much again in two steps, want at most 0.2 %%", sum.fatter, sum.steps)
+			if 1000*sum.fatter > sum.steps {
+				t.Errorf("%d of %d changes mark half as much again in two steps, want at most 0.1 %%", sum.fatter, sum.steps)
 			}
 		})
 	}
