@@ -115,12 +115,12 @@ func (d *Doc) Transact(origin any, fn func(*Txn)) {
 func (d *Doc) finish() {
 	tx := &d.txn
 	defer tx.end()
+	tx.edit.Deletes.Normalize()
+	events := tx.edit.Events()
+	tx.edit.Commit() // also when nothing changed: an update that is known splits items
 	if tx.edit.Empty() {
 		return
 	}
-	tx.edit.Deletes.Normalize()
-	events := tx.edit.Events()
-	tx.edit.Commit()
 	if !tx.local {
 		d.renewClientID()
 	}

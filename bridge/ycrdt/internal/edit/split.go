@@ -67,13 +67,3 @@ func (tx *Txn) SplitItem(r structs.Ref, diff uint64) structs.Ref {
 	right, _ := tx.split(home, s.Find(&s.Clients[home].Index, clock), diff)
 	return right
 }
-
-// NoteCut notes the place before the unit at, if that lies inside of the item
-// that holds clock.
-func (tx *Txn) NoteCut(home uint32, clock, at uint64) {
-	s := tx.Store
-	it := &s.Items[s.FindItem(home, clock)]
-	if it.Kind != wire.KindGC && at != s.ClockOf(it) && at != s.EndOf(it) {
-		tx.mergeAt = append(tx.mergeAt, unit{home, at})
-	}
-}

@@ -172,7 +172,7 @@ func (p *planner) step() {
 		if w.End() > state {
 			p.integrate(c, state-w.ID.Clock)
 		} else if p.tx != nil {
-			p.noteCuts(w)
+			p.splitOrigins(w)
 		}
 	}
 	c.loaded, c.waits = false, false

@@ -61,16 +61,16 @@ func (p *planner) rightOf(w *wire.Struct, left structs.Ref) structs.Ref {
 	return p.tx.ItemStarting(home, w.Right.Clock)
 }
 
-// noteCuts deals with a struct that is in the store already. Yjs splits the
+// splitOrigins deals with a struct that is in the store already. Yjs splits the
 // items that hold its origins all the same, and at commit merges around these
 // places, which may join more than was split: collecting nested types leaves
-// GC structs unmerged. Noting the places has the same effect.
-func (p *planner) noteCuts(w *wire.Struct) {
+// GC structs unmerged.
+func (p *planner) splitOrigins(w *wire.Struct) {
 	if w.Info&wire.InfoOrigin != 0 {
-		p.tx.NoteCut(p.lookup(w.Origin.Client), w.Origin.Clock, w.Origin.Clock+1)
+		p.tx.ItemEnding(p.lookup(w.Origin.Client), w.Origin.Clock)
 	}
 	if w.Info&wire.InfoRight != 0 {
-		p.tx.NoteCut(p.lookup(w.Right.Client), w.Right.Clock, w.Right.Clock)
+		p.tx.ItemStarting(p.lookup(w.Right.Client), w.Right.Clock)
 	}
 }
 

@@ -116,11 +116,20 @@ func MergeScanned(updates [][]byte) []byte {
 	return m.out.finish(ds)
 }
 
+// compareReaders orders readers by what comes next. As in Yjs, a GC struct and
+// an item at the same clock are each less than the other, so that of two updates
+// the form in the later one stays.
 func compareReaders(a, b *updateReader) int {
-	if a.curr.ID.Client != b.curr.ID.Client {
-		return cmp.Compare(b.curr.ID.Client, a.curr.ID.Client)
+	if order := cmp.Or(
+		cmp.Compare(b.curr.ID.Client, a.curr.ID.Client),
+		cmp.Compare(a.curr.ID.Clock, b.curr.ID.Clock),
+	); order != 0 {
+		return order
 	}
-	return cmp.Compare(a.curr.ID.Clock, b.curr.ID.Clock)
+	if (a.curr.Kind() == KindGC) != (b.curr.Kind() == KindGC) {
+		return -1
+	}
+	return 0
 }
 
 // resort restores the order after the first reader has advanced. It puts that
