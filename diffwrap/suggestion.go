@@ -44,6 +44,7 @@ type Suggestion struct {
 	Time       time.Time // as the text says; zero when it does not
 	Comments   []string  // texts of the open comments directly after it
 	Parts      []Span    // where its marks stand, if other text stands between them; nil if they touch
+	Gap        int       // bytes of plain text between it and the suggestion before it; 0 if it has Parts
 }
 
 // Stretches returns where its marks stand in raw.
@@ -76,9 +77,16 @@ func SuggestionsBy(raw string, writer func(start, end int) Writer) []Suggestion 
 	known := make(map[string]int)
 	var out []Suggestion
 	lines := lineCounter{doc: doc, line: 1}
+	behind := 0 // the cell behind the last suggestion
 	for _, g := range doc.Groups() {
 		s := suggestion(doc, g)
 		s.Line = lines.at(g.First) + leadingBreaks(s.New)
+		for _, c := range doc.Cells[behind:g.First] {
+			if c.Kind == critic.Text {
+				s.Gap += c.End - c.Start
+			}
+		}
+		behind = g.Last + 1
 		if writer != nil {
 			by := writer(doc.Cells[g.First].Start, doc.Cells[g.First].End).Suggestion
 			if i, ok := known[by]; ok && by != "" {
@@ -94,7 +102,7 @@ func SuggestionsBy(raw string, writer func(start, end int) Writer) []Suggestion 
 
 func (s *Suggestion) join(more Suggestion) {
 	s.Parts = append(s.Stretches(), more.Stretches()...)
-	s.End = more.End
+	s.End, s.Gap = more.End, 0
 	s.Old, s.New = s.Old+more.Old, s.New+more.New
 	s.Comments = append(s.Comments, more.Comments...)
 	if s.Kind != more.Kind {

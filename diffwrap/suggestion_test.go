@@ -18,7 +18,7 @@ func TestSuggestions(t *testing.T) {
 		want      []diffwrap.Suggestion
 	}{
 		{"none", "plain { text }\n", nil},
-		{"addition", "a\nb {++c++}", []diffwrap.Suggestion{{Kind: diffwrap.Addition, Start: 4, End: 11, Line: 2, New: "c"}}},
+		{"addition", "a\nb {++c++}", []diffwrap.Suggestion{{Kind: diffwrap.Addition, Start: 4, End: 11, Line: 2, New: "c", Gap: 4}}},
 		{"deletion", "{--c--}", []diffwrap.Suggestion{{Kind: diffwrap.Deletion, End: 7, Line: 1, Old: "c"}}},
 		{"replacement", "{--c--}{++d++}", []diffwrap.Suggestion{{Kind: diffwrap.Replacement, End: 14, Line: 1, Old: "c", New: "d"}}},
 		{"substitution", "{~~c~>d~~}", []diffwrap.Suggestion{{Kind: diffwrap.Replacement, End: 10, Line: 1, Old: "c", New: "d"}}},
@@ -29,8 +29,8 @@ func TestSuggestions(t *testing.T) {
 			{Kind: diffwrap.Addition, End: 7, Line: 1, New: "a"},
 			{Kind: diffwrap.Addition, Start: 7, End: 16, Line: 3, New: "\n\nb"}}},
 		{"cut run", "{++a {-++}{++-x--} b++}", []diffwrap.Suggestion{{Kind: diffwrap.Addition, End: 23, Line: 1, New: "a {--x--} b"}}},
-		{"whole line", "- a{++\n- b++}\n- c", []diffwrap.Suggestion{{Kind: diffwrap.Addition, Start: 3, End: 13, Line: 2, New: "\n- b"}}},
-		{"in a highlight", "{==a {--b--}{++c++}==}", []diffwrap.Suggestion{{Kind: diffwrap.Replacement, Start: 5, End: 19, Line: 1, Old: "b", New: "c"}}},
+		{"whole line", "- a{++\n- b++}\n- c", []diffwrap.Suggestion{{Kind: diffwrap.Addition, Start: 3, End: 13, Line: 2, New: "\n- b", Gap: 3}}},
+		{"in a highlight", "{==a {--b--}{++c++}==}", []diffwrap.Suggestion{{Kind: diffwrap.Replacement, Start: 5, End: 19, Line: 1, Old: "b", New: "c", Gap: 2}}},
 		{"comments", "{--a--}{++b++}{>>why<<}{>>{\"done\":true}@@old<<}{>>and<<} {>>else<<}", []diffwrap.Suggestion{
 			{Kind: diffwrap.Replacement, End: 14, Line: 1, Old: "a", New: "b", Comments: []string{"why", "and"}}}},
 		{"commentator", `{++{"author":"Ada","time":1783926115}@@x++}`, []diffwrap.Suggestion{
@@ -50,7 +50,10 @@ func TestSuggestions(t *testing.T) {
 		{"roughdraft attributes", `{++x++}{id="s1" by="AI" at="2026-07-13T07:01:55.000Z"}`, []diffwrap.Suggestion{
 			{Kind: diffwrap.Addition, End: 54, Line: 1, New: "x", Author: "AI", Time: july}}},
 		{"an id without end matter is text", "{++x++}{#s1}", []diffwrap.Suggestion{{Kind: diffwrap.Addition, End: 7, Line: 1, New: "x"}}},
-		{"unclosed", "{++a {--b--} {== {~~c~~}", []diffwrap.Suggestion{{Kind: diffwrap.Deletion, Start: 5, End: 12, Line: 1, Old: "b"}}},
+		{"a gap", "{++a++} b{>>why<<} c {++d++}", []diffwrap.Suggestion{
+			{Kind: diffwrap.Addition, End: 7, Line: 1, New: "a"},
+			{Kind: diffwrap.Addition, Start: 21, End: 28, Line: 1, New: "d", Gap: 5}}},
+		{"unclosed", "{++a {--b--} {== {~~c~~}", []diffwrap.Suggestion{{Kind: diffwrap.Deletion, Start: 5, End: 12, Line: 1, Old: "b", Gap: 5}}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -77,6 +77,7 @@ func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 	var c noteContext
 	for i, s := range list {
 		out[i] = newSuggestion(s)
+		out[i].Near = s.Gap <= BesideBytes && i > 0 && list[i-1].Path == s.Path || s.Parts != nil
 		if detailed {
 			if s.Path != c.path {
 				c = openContext(ctx, q.ws, s.Path)

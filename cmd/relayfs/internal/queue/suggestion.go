@@ -14,6 +14,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
+// BesideBytes is how much text that stays may be between suggestions that are decided at once.
+const BesideBytes = 30
+
 // Suggestion is the JSON of one pending change.
 type Suggestion struct {
 	ID      string `json:"id"`
@@ -39,6 +42,7 @@ type Suggestion struct {
 	After  string  `json:"after,omitempty"`
 	Pieces []Piece `json:"pieces,omitempty"` // it and its context, as they are drawn
 	Places []Place `json:"places,omitempty"` // of its marks in the note's text
+	Near   bool    `json:"near,omitempty"`   // to another of its note, so that both may be decided at once
 	Group  string  `json:"group,omitempty"`  // the first of those that the page decides at once with it
 	// Answers is what the author proposed at that place before, and why a person rejected it.
 	Answers *Rejection `json:"answers,omitempty"`

@@ -15,6 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/outline"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -23,9 +24,6 @@ const maxParsed = 1 << 20
 
 // maxWork bounds what tooManyMarks counts, to some seconds.
 const maxWork = 100_000_000
-
-// besideBytes is how much text that stays may be between changes that are decided at once.
-const besideBytes = 30
 
 // Source is what is drawn.
 type Source struct {
@@ -216,7 +214,7 @@ func (d *drawing) number() {
 func (d *drawing) show(b *Block, id string) {
 	if n := len(b.Groups); n > 0 {
 		group := b.Groups[n-1]
-		if last := group[len(group)-1]; d.Together(last, id) && d.between(last, id) <= besideBytes {
+		if last := group[len(group)-1]; d.Together(last, id) && d.between(last, id) <= queue.BesideBytes {
 			b.Groups[n-1] = append(group, id)
 			return
 		}

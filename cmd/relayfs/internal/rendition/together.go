@@ -32,16 +32,18 @@ func SourceOf(n *queue.Note, plain bool) (s Source, threads []int) {
 // its group in the list as Group, and, if the list is detailed, that one the text of all of them as Pieces.
 func Together(ctx context.Context, q queue.Queue, list []queue.Suggestion, detailed bool) error {
 	places := make(map[string]map[string]*queue.Suggestion) // those of each note, by their IDs
+	near := make(map[string]bool)                           // notes in which some may be decided at once
 	for i := range list {
 		if s := &list[i]; !s.IsProposal() {
 			if places[s.Path] == nil {
 				places[s.Path] = make(map[string]*queue.Suggestion)
 			}
 			places[s.Path][s.ID] = s
+			near[s.Path] = near[s.Path] || s.Near
 		}
 	}
 	for path, listed := range places {
-		if len(listed) < 2 {
+		if !near[path] {
 			continue
 		}
 		n, err := q.Note(ctx, path)
