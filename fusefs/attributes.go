@@ -52,10 +52,20 @@ func (c *common) chmod(ctx context.Context, in *fuse.SetAttrIn) syscall.Errno {
 // attributes are what programs set on an inode besides its content. They are remembered
 // because editors and copying tools check them, and never published.
 type attributes struct {
-	mu                  sync.Mutex // protects the following
-	mode                uint32     // permission bits
-	uid, gid            uint32
-	atime, mtime, ctime time.Time // zero: follow the content
+	mu       sync.Mutex // protects the following
+	mode     uint32     // permission bits
+	uid, gid uint32
+	times    *times // nil if nothing was ever set: of most files
+}
+
+// times are those that were set. Zero ones follow the content.
+type times struct{ atime, mtime, ctime time.Time }
+
+func (a *attributes) setTimes() times {
+	if a.times == nil {
+		return times{}
+	}
+	return *a.times
 }
 
 // set takes over what a SETATTR sets, except the size.
@@ -71,13 +81,15 @@ func (a *attributes) set(in *fuse.SetAttrIn) {
 	if gid, ok := in.GetGID(); ok {
 		a.gid = gid
 	}
+	set := a.setTimes()
 	if t, ok := in.GetATime(); ok {
-		a.atime = t
+		set.atime = t
 	}
 	if t, ok := in.GetMTime(); ok {
-		a.mtime = t
+		set.mtime = t
 	}
-	a.ctime = time.Now()
+	set.ctime = time.Now()
+	a.times = &set
 }
 
 func (a *attributes) permissions() uint32 {
@@ -96,7 +108,9 @@ func (a *attributes) setPermissions(mode uint32) {
 func (a *attributes) followContent() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.mtime = time.Time{}
+	if a.times != nil {
+		a.times.mtime = time.Time{}
+	}
 }
 
 // inherit takes over all but the modification time from another inode.
@@ -105,14 +119,17 @@ func (a *attributes) inherit(from *attributes) {
 	defer from.mu.Unlock()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.mode, a.uid, a.gid, a.atime, a.ctime = from.mode, from.uid, from.gid, from.atime, from.ctime
+	a.mode, a.uid, a.gid = from.mode, from.uid, from.gid
+	theirs := from.setTimes()
+	theirs.mtime = a.setTimes().mtime
+	a.times = &theirs
 }
 
 // setBefore says that nothing was set since t.
 func (a *attributes) setBefore(t time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.ctime.Before(t)
+	return a.setTimes().ctime.Before(t)
 }
 
 // fill writes all attributes of an inode whose content is size bytes and was changed at
@@ -120,16 +137,16 @@ func (a *attributes) setBefore(t time.Time) bool {
 func (a *attributes) fill(out *fuse.Attr, inode *fs.Inode, size int64, modTime time.Time, nlink uint32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	mtime := modTime
-	if !a.mtime.IsZero() {
-		mtime = a.mtime
+	set, mtime := a.setTimes(), modTime
+	if !set.mtime.IsZero() {
+		mtime = set.mtime
 	}
 	atime, ctime := mtime, mtime
-	if !a.atime.IsZero() {
-		atime = a.atime
+	if !set.atime.IsZero() {
+		atime = set.atime
 	}
-	if a.ctime.After(modTime) {
-		ctime = a.ctime
+	if set.ctime.After(modTime) {
+		ctime = set.ctime
 	} else if modTime.After(mtime) {
 		ctime = modTime
 	}

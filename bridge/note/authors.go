@@ -16,7 +16,7 @@ import (
 func (n *Note) IsOwn(by model.Author) bool {
 	l := n.Lock()
 	defer l.Unlock()
-	if !l.bornOf.Is(by) {
+	if !n.bornOf().Is(by) {
 		return false
 	}
 	_, _, err := l.onlyBy(context.Background(), by.Is)
@@ -26,7 +26,7 @@ func (n *Note) IsOwn(by model.Author) bool {
 // CreatedBy says whether one of the authors made the note in this process, not longer ago
 // than that.
 func (n *Locked) CreatedBy(theirs func(model.Author) bool, within time.Duration) bool {
-	return time.Since(n.born) <= within && theirs(n.bornOf)
+	return n.birth != nil && time.Since(n.birth.at) <= within && theirs(n.birth.by)
 }
 
 // Untouched is the current version of a note that nobody but its authors has

@@ -101,13 +101,13 @@ func (c *Creation) KeepLive(ctx context.Context, docs model.Documents, rel strin
 func (n *Note) Create(c *Creation, stamp model.Stamp) Result {
 	l := n.Lock()
 	defer l.Unlock()
-	l.document, l.bornOf, l.made = c.doc, c.by, c.made
+	l.document, l.birth = c.doc, &birth{by: c.by, folders: c.made}
 	res := Result{Changed: true, Warnings: c.plan.Warnings}
 	if l.live != nil {
 		res.Version = l.publish(l.versionOf(c.state, c.state.modTime))
 		return res
 	}
-	l.stamp, l.synced, l.born = stamp, true, time.Now()
+	l.stamp, l.synced, l.birth.at = stamp, true, time.Now()
 	res.Version = l.publish(l.newVersion(c.raw, time.Unix(0, stamp.ModTime)))
 	return res
 }

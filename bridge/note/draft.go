@@ -61,8 +61,8 @@ func (d *draft) keep(pre, post model.Stamp) error {
 		n.nameRuns(d.cur)
 	}
 	rec := d.change(doc)
-	if n.kept == 0 && len(records) == 0 && n.bornOf.Name != "" { // it was made empty
-		rec.Created, rec.Made = true, n.made
+	if n.kept == 0 && len(records) == 0 && (*Note)(n).bornOf().Name != "" { // it was made empty
+		rec.Created, rec.Made = true, n.birth.folders
 	}
 	d.sum = model.SumOf(d.raw)
 	rec.Save = &model.Save{Pre: pre, Post: post, Sum: d.sum[:]}

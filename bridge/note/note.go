@@ -1,6 +1,7 @@
 package note
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"io/fs"
@@ -50,12 +51,29 @@ type Note struct {
 	document
 	writeBehind
 
-	seq    uint64       // of the last version published
-	stamp  model.Stamp  // of the file that cur was read from or written to
-	synced bool         // the store's history has been compared with the file
-	bornOf model.Author // who made the note in this process
-	born   time.Time    // when
-	made   []string     // which of the folders for that agents made
+	seq    uint64      // of the last version published
+	stamp  model.Stamp // of the file that cur was read from or written to
+	synced bool        // the store's history has been compared with the file
+	birth  *birth      // nil if the note was not made in this process
+
+	// Protected by the cache's lock.
+	cached *list.Element // nil if it is not in the cache
+	size   int           // of what is cached of it
+}
+
+// birth is the making of a note.
+type birth struct {
+	by      model.Author
+	at      time.Time // zero for a note without a file
+	folders []string  // which of the folders for it agents made
+}
+
+// bornOf is who made the note in this process.
+func (n *Note) bornOf() model.Author {
+	if n.birth == nil {
+		return model.Author{}
+	}
+	return n.birth.by
 }
 
 // Locked is a Note whose lock is held, until Unlock.

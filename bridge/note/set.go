@@ -84,21 +84,15 @@ type cache struct {
 	budget int // in bytes
 
 	mu    sync.Mutex // protects the following
-	order list.List  // of *cached, most recently used first
-	at    map[*Note]*list.Element
+	order list.List  // of *Note, most recently used first
 	bytes int
-}
-
-type cached struct {
-	note *Note
-	size int
 }
 
 func (c *cache) touch(n *Note) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.at[n]; e != nil {
-		c.order.MoveToFront(e)
+	if n.cached != nil {
+		c.order.MoveToFront(n.cached)
 	}
 }
 
@@ -108,14 +102,11 @@ func (c *cache) add(n *Note, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget(n)
-	if c.at == nil {
-		c.at = make(map[*Note]*list.Element)
-	}
-	c.at[n] = c.order.PushFront(&cached{n, size})
+	n.cached, n.size = c.order.PushFront(n), size
 	c.bytes += size
 	for e := c.order.Back(); e != nil && c.bytes > c.budget; {
 		prev := e.Prev()
-		if victim := e.Value.(*cached).note; victim != n && victim.evict() {
+		if victim := e.Value.(*Note); victim != n && victim.evict() {
 			c.forget(victim)
 		}
 		e = prev
@@ -129,10 +120,10 @@ func (c *cache) remove(n *Note) {
 }
 
 func (c *cache) forget(n *Note) {
-	if e := c.at[n]; e != nil {
-		c.bytes -= e.Value.(*cached).size
-		c.order.Remove(e)
-		delete(c.at, n)
+	if n.cached != nil {
+		c.bytes -= n.size
+		c.order.Remove(n.cached)
+		n.cached = nil
 	}
 }
 

@@ -25,7 +25,7 @@ type Node struct {
 	home      *home            // where the source has it, nil if that is where it is shown
 	children  map[string]*Node // KindDir: what is shown in it
 	away      map[string]*Node // KindDir: what the source has in it and is not shown there
-	createdBy model.Author     // KindDir: which agent made it, as far as that is known, nobody once others have used it
+	createdBy *model.Author    // KindDir: which agent made it, as far as that is known, nil once others have used it
 	pending   *Proposal        // to rename or delete it
 	content   *Proposal        // to make something else its content; KindFile
 	mode      fs.FileMode
@@ -122,18 +122,28 @@ func (n *Node) peoplesPath() model.Path {
 // now on, unless that is the same one.
 func (d *Node) usedBy(by model.Author) {
 	for ; d != nil; d = d.at().parent {
-		if !d.createdBy.Is(by) {
-			d.createdBy = model.Author{}
+		if d.createdBy != nil && !d.createdBy.Is(by) {
+			d.createdBy = nil
 		}
 	}
+}
+
+// creator is which agent made the folder, nobody if none is known to have.
+func (n *Node) creator() model.Author {
+	if n.createdBy == nil {
+		return model.Author{}
+	}
+	return *n.createdBy
 }
 
 // madeBy notes that agents made those of the folders that are there, if nobody knows who did: this
 // author and perhaps others.
 func madeBy(f *Folder, rels []string, author string) {
 	for _, rel := range rels {
-		if d := f.lookup(rel); d != nil && d.createdBy.Name == "" {
-			d.createdBy.Name = author
+		if d := f.lookup(rel); d != nil && d.creator().Name == "" {
+			by := d.creator()
+			by.Name = author
+			d.createdBy = &by
 		}
 	}
 }
@@ -193,8 +203,8 @@ func (n *Node) State() State {
 	defer n.Folder.mu.RUnlock()
 	s := State{
 		Path: n.path(), Rel: n.rel(), Dir: n.parent, Name: n.name, Elsewhere: n.home != nil, Virtual: n.virtual(), Hidden: n.hidden(),
-		Pending: n.pending, Content: n.content, Mode: n.mode, Size: n.size, ModTime: n.modTime, Link: n.link, CreatedBy: n.createdBy,
-		Shows: len(n.children),
+		Pending: n.pending, Content: n.content, Mode: n.mode, Size: n.size, ModTime: n.modTime, Link: n.link,
+		CreatedBy: n.creator(), Shows: len(n.children),
 	}
 	if n.home != nil {
 		s.Home = Target{Dir: n.home.parent, Name: n.home.name}

@@ -34,7 +34,7 @@ func (p *Proposal) made() (made []string) {
 	for _, d := range []*Node{p.Node, p.Node.parent} {
 		for ; d != nil; d = d.at().parent {
 			rel := d.rel()
-			if rel != "" && (d.createdBy.Name != "" || slices.Contains(p.rec.Made, rel)) && !slices.Contains(made, rel) {
+			if rel != "" && (d.creator().Name != "" || slices.Contains(p.rec.Made, rel)) && !slices.Contains(made, rel) {
 				made = append(made, rel)
 			}
 		}

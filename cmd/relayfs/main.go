@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/heap"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/quietinit"
 )
@@ -22,6 +23,7 @@ func init() { runtime.LockOSThread() }
 
 func main() {
 	quietinit.Restore()
+	heap.Tend()
 	ending := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		ending = append(ending, syscall.SIGHUP)

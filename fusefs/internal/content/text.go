@@ -65,7 +65,7 @@ type Text struct {
 	// written: the same for as long as nobody writes through the inode.
 	image  Image
 	size   int64   // of a text that is asleep
-	from   Image   // what a refused text was made from: nobody's next write is computed from that text
+	from   *Image  // what a refused text was made from: nobody's next write is computed from that text
 	buffer *Buffer // of a text that is written
 	latest *model.Version
 	// notBefore is the earliest time that a new image may have.
@@ -134,7 +134,7 @@ func (t *Text) Base() Image {
 	case Written:
 		return t.buffer.From
 	case Refused:
-		return t.from
+		return *t.from
 	}
 	return t.image
 }
@@ -207,7 +207,8 @@ func (t *Text) Settle() { t.state, t.image, t.buffer = Shown, t.buffer.From, nil
 // Refuse shows what could not be committed.
 func (t *Text) Refuse() {
 	b := t.buffer
-	t.state, t.from, t.buffer = Refused, b.From, nil
+	from := b.From
+	t.state, t.from, t.buffer = Refused, &from, nil
 	t.image = Image{Text: string(b.Data), ModTime: b.ModTime, Version: b.From.Version}
 }
 

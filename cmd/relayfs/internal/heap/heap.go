@@ -1,0 +1,90 @@
+// Package heap has the garbage collector suit a server that is idle between bursts of work. By Go's own rule a
+// heap may double before it is collected: a small one is collected every few saves, and a large one keeps what
+// a search through all notes has taken for good.
+package heap
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+const (
+	// room is how much garbage a small heap may hold, and goPercent Go's rule, for those that may hold more.
+	room       = 64 << 20
+	goPercent  = 100
+	maxPercent = 800
+	// quiet is how long nothing was collected when memory goes back to the system, and worth how much that is
+	// at least.
+	quiet = 5 * time.Second
+	worth = 32 << 20
+)
+
+// Tend does so while the process lives, unless its user has set GOGC.
+func Tend() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(maxPercent)
+		tend(quiet, worth)
+	}
+}
+
+// tender hears of each collection.
+type tender struct {
+	worth   uint64
+	timer   *time.Timer // runs while something was collected a moment ago
+	mu      sync.Mutex  // protects the following
+	percent int
+}
+
+func tend(quiet time.Duration, worth uint64) {
+	t := &tender{worth: worth}
+	t.timer = time.AfterFunc(quiet, t.giveBack)
+	t.listen(quiet)
+}
+
+// listen hears of the next collection: it finds that nobody has the token.
+func (t *tender) listen(quiet time.Duration) {
+	token := new([64]byte)
+	runtime.AddCleanup(token, func(t *tender) {
+		t.collected()
+		t.timer.Reset(quiet)
+		t.listen(quiet)
+	}, t)
+}
+
+func (t *tender) collected() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if percent := percentFor(read().live); percent != t.percent {
+		debug.SetGCPercent(percent)
+		t.percent = percent
+	}
+}
+
+// percentFor is by how much a heap may grow of which so much is in use.
+func percentFor(live uint64) int {
+	return int(min(max(100*room/max(live, 1), goPercent), maxPercent))
+}
+
+// giveBack gives memory back that is not in use.
+func (t *tender) giveBack() {
+	if u := read(); u.free+u.objects > u.live+t.worth {
+		debug.FreeOSMemory()
+	}
+}
+
+// usage is how many bytes of memory the heap has.
+type usage struct {
+	live    uint64 // of objects that the last collection found in use
+	objects uint64 // of these, those made since, and garbage
+	free    uint64 // for objects
+}
+
+func read() usage {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	metrics.Read(s)
+	return usage{s[0].Value.Uint64(), s[1].Value.Uint64(), s[2].Value.Uint64()}
+}
