@@ -39,6 +39,8 @@ type Source interface {
 // file, holds.
 type Replacement struct {
 	Expect  Stamp // of what it holds
+	// Held is the text that it holds, "" if the caller does not have that: then it is read.
+	Held    string
 	Data    []byte
 	ModTime time.Time // is given to the file, to the nanosecond where the disk can
 	// Sync is set if Data has to be on the disk before it has the name: the writer has

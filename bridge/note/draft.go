@@ -15,6 +15,7 @@ type draft struct {
 	note   *Locked
 	at     Place
 	cur    *model.Version
+	held   string // what the file holds
 	raw    string // what is to follow cur
 	sync   bool
 	change func(*ycrdt.Doc) model.Record // makes it, in a document that is in the state of cur
@@ -30,7 +31,7 @@ type draft struct {
 // save makes the file, which is as expect says, hold the text.
 func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time) error {
 	err := d.note.replace(ctx, d.at, d.raw, modTime, model.Replacement{
-		Expect: expect, Sync: d.sync,
+		Expect: expect, Held: d.held, Sync: d.sync,
 		Meanwhile: func(post model.Stamp) error { return d.keep(expect, post) },
 		Aborted:   d.takeBack,
 		Settled:   func() { d.note.store.Materialized(d.id, d.seq, d.sum) },

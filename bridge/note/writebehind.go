@@ -53,14 +53,19 @@ func (b *writeBehind) recentlyFlushed() []flushed {
 	return slices.DeleteFunc(b.flushed, func(f flushed) bool { return f.at.Before(oldest) })
 }
 
+// inFile is the version that the file holds of a note that is cur.
+func (b *writeBehind) inFile(cur *model.Version) *model.Version {
+	if b.onDisk != nil {
+		return b.onDisk
+	}
+	return cur
+}
+
 // savedFrom is the version that a person's program had read when it made saved
 // of it: what the file holds, or held before a flush a moment ago, whichever is
 // nearest. It is cur if the file holds that.
 func (b *writeBehind) savedFrom(saved string, cur *model.Version) *model.Version {
-	held := cur
-	if b.onDisk != nil {
-		held = b.onDisk
-	}
+	held := b.inFile(cur)
 	b.flushed = b.recentlyFlushed()
 	if len(b.flushed) == 0 {
 		return held
@@ -203,7 +208,7 @@ func (n *Locked) takeOver(ctx context.Context, base *model.Version, saved string
 		n.stamp = stamp
 		return nil, n.putInFile(ctx, at, cur, modTime)
 	}
-	d := draft{note: n, at: at, cur: cur, raw: merged, change: func(doc *ycrdt.Doc) model.Record {
+	d := draft{note: n, at: at, cur: cur, held: saved, raw: merged, change: func(doc *ycrdt.Doc) model.Record {
 		return changeDoc(doc, cur.Raw(), textmerge.SavedEdits(cur.Raw(), merged), sourceOrigin{})
 	}}
 	if err := d.save(ctx, stamp, modTime); err != nil {

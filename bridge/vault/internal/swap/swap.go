@@ -44,15 +44,13 @@ func (sw *Swap) stage() (err error) {
 	if sw.old, err = sw.at.Dir.Open(sw.at.Name, os.O_RDONLY, 0); err != nil {
 		return conflictIfGone(err)
 	}
-	sw.oldData = make([]byte, sw.r.Expect.Size)
-	n, err := sw.old.ReadAt(sw.oldData, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err := sw.readOld(); err != nil {
 		return err
 	}
 	if sw.at.Info, err = sw.old.Info(); err != nil {
 		return err
 	}
-	if n < len(sw.oldData) || folder.StampOf(&sw.at.Info) != sw.r.Expect {
+	if int64(len(sw.oldData)) != sw.r.Expect.Size || folder.StampOf(&sw.at.Info) != sw.r.Expect {
 		return model.ErrConflict
 	}
 	if dir, ok := sw.s.dir.on(sw.at.Info.Device); ok {
@@ -63,6 +61,18 @@ func (sw *Swap) stage() (err error) {
 		// The folder has been removed or is read-only, or a file there cannot get the note's group.
 	}
 	return sw.makeTemp(sw.at.Dir, false)
+}
+
+func (sw *Swap) readOld() error {
+	if sw.oldData = []byte(sw.r.Held); sw.r.Held != "" {
+		return nil
+	}
+	sw.oldData = make([]byte, sw.r.Expect.Size)
+	n, err := sw.old.ReadAt(sw.oldData, 0)
+	if sw.oldData = sw.oldData[:n]; errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // makeTemp makes the temp file in dir, which is the swap folder, or that of the note.
