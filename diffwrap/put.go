@@ -134,7 +134,7 @@ func (p *putter) newMark() (at int, mark string) {
 // undo returns the edits that take back every suggestion of the writer, if that is the whole change.
 func (p *putter) undo() []Edit {
 	var edits []Edit
-	var text strings.Builder
+	left, same := p.New[p.NewBody:], true
 	for i := range p.Doc.Cells {
 		c := &p.Doc.Cells[i]
 		shown := c.Added
@@ -147,9 +147,11 @@ func (p *putter) undo() []Edit {
 			shown = c.Deleted
 			edits = c.Reduce(edits, c.Kept(false))
 		}
-		text.WriteString(shown.Of(p.Doc.Raw))
+		if left, same = strings.CutPrefix(left, shown.Of(p.Doc.Raw)); !same {
+			return nil
+		}
 	}
-	if len(edits) == 0 || text.String() != p.New[p.NewBody:] {
+	if len(edits) == 0 || left != "" {
 		return nil
 	}
 	return append(slices.Clone(p.Matter), edits...)

@@ -34,7 +34,11 @@ func (p *putter) readsBack(doc *critic.Document) bool {
 // rejected returns what is left of a document when all suggestions, and the comments that the writer writes, are
 // rejected.
 func (p *putter) rejected(doc *critic.Document) string {
+	if doc.Plain() {
+		return doc.Raw
+	}
 	var b strings.Builder
+	b.Grow(len(doc.Raw))
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
 		switch {

@@ -38,7 +38,7 @@ type Source interface {
 // Replacement is what a Source is to put in the place of what a note, or another
 // file, holds.
 type Replacement struct {
-	Expect  Stamp // of what it holds
+	Expect Stamp // of what it holds
 	// Held is the text that it holds, "" if the caller does not have that: then it is read.
 	Held    string
 	Data    []byte
