@@ -287,6 +287,7 @@ var importRules = map[string]importRule{
 		"it looks at what a mount needs, and opens no workspace",
 	},
 	"cmd/relayfs/internal/service":   {[]string{"cmd/relayfs/internal/clierr"}, "systemd and launchd are told what to run; it knows nothing of mounts"},
+	"cmd/relayfs/internal/heap":      {nil, "when garbage is collected, whatever it is"},
 	"cmd/relayfs/internal/quietinit": {nil, "it must be initialised before everything that asks the terminal"},
 	"bridge/semantic/internal/english": {
 		[]string{"bridge/semantic/internal/rough"}, "vectors of English words; it does not know what a note is",
