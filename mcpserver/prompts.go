@@ -24,8 +24,8 @@ func (s *Server) addPrompts() {
 			"Group them by note, say in a few words what each group changes and why it may matter, "+
 			"and name those that deserve a close look. Do not change anything.",
 		func(ctx context.Context, c *tool.Client, under model.Path) (string, error) {
-			list := claude.Suggestions(ctx, c, under)
-			return strings.Join(list.Text, "\n"), list.Err
+			list, err := claude.Suggestions(ctx, c, under)
+			return strings.Join(list.Text, "\n"), err
 		})
 	s.addPrompt("answer-comments", "Work through the comments that reviewers left in notes",
 		"Reviewers left these comments. Take them one by one: read the note around the comment, "+

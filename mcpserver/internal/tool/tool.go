@@ -109,16 +109,21 @@ var (
 )
 
 // Plain returns a tool that runs a function from typed arguments to text.
-func Plain[A any](name, title string, h Hints, run func(context.Context, *Client, A) answer.Result, description string) Tool {
+func Plain[A any](name, title string, h Hints, run func(context.Context, *Client, A) (answer.Result, error), description string) Tool {
 	params := schema.Params(reflect.TypeFor[A]())
 	return Tool{
 		Name: name, Title: title, Description: description, Hints: h, Params: params,
 		Call: func(ctx context.Context, c *Client, raw json.RawMessage) answer.Result {
 			var args A
-			if err := schema.Decode(name, params, raw, &args); err != nil {
+			var res answer.Result
+			err := schema.Decode(name, params, raw, &args)
+			if err == nil {
+				res, err = run(ctx, c, args)
+			}
+			if err != nil {
 				return refusal.Of(err, c.Words)
 			}
-			return run(ctx, c, args)
+			return res
 		},
 	}
 }
@@ -129,12 +134,9 @@ func Plain[A any](name, title string, h Hints, run func(context.Context, *Client
 //	json  the name, and omitempty if it may be missing
 //	doc   the description in the output schema
 func Structured[A, R any](name, title string, h Hints, run func(context.Context, *Client, A) (R, error), description string) Tool {
-	t := Plain(name, title, h, func(ctx context.Context, c *Client, a A) answer.Result {
+	t := Plain(name, title, h, func(ctx context.Context, c *Client, a A) (answer.Result, error) {
 		r, err := run(ctx, c, a)
-		if err != nil {
-			return refusal.Of(err, c.Words)
-		}
-		return answer.JSON(r)
+		return answer.JSON(r), err
 	}, description)
 	t.Output = schema.OfResult(reflect.TypeFor[R]())
 	return t

@@ -35,49 +35,40 @@ type editArgs struct {
 	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing; tell the marks it would make"`
 }
 
-func edit(ctx context.Context, c *tool.Client, a editArgs) answer.Result {
+func edit(ctx context.Context, c *tool.Client, a editArgs) (answer.Result, error) {
 	list := a.Edits
 	switch {
 	case a.OldString != "" && a.NewString != "" && list != nil:
-		return answer.Refuse("Give old_string and new_string for one edit, or edits for several, and not both.")
+		return answer.Result{}, answer.WrongArgument("Give old_string and new_string for one edit, or edits for several, and not both.")
 	case list == nil && !a.DryRun:
-		return editOne(ctx, c, a.oneEdit)
+		said, err := editOne(ctx, c, a.oneEdit)
+		return answer.Text(said), err
 	case list == nil:
 		list = []oneEdit{a.oneEdit}
 	}
 	tried := make(drafts)
-	try := func(e oneEdit) answer.Result { return tried.edit(ctx, c, e) }
+	try := func(e oneEdit) (string, error) { return tried.edit(ctx, c, e) }
 	if a.DryRun {
-		res := trials(list, try)
+		res := trials(c, list, try)
 		res.Text = append(res.Text, tried.marks(c)...)
-		return res
+		return res, nil
 	}
-	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
-		for _, e := range list {
-			if res := try(e); !res.IsError && res.Err == nil {
-				whats = append(whats, fmt.Sprintf("replace %q by %q in %s", answer.OneLine(e.OldString), answer.OneLine(e.NewString), e.FilePath))
-			}
-		}
-		return whats
+	return several(ctx, c, list, try, editOne, func(e oneEdit) string {
+		return fmt.Sprintf("replace %q by %q in %s", answer.OneLine(e.OldString), answer.OneLine(e.NewString), e.FilePath)
 	})
-	if err != nil {
-		return failure(err)
-	}
-	c = c.InOneGo()
-	return several(list, func(e oneEdit) answer.Result { return editOne(ctx, c, e) })
 }
 
-func editOne(ctx context.Context, c *tool.Client, a oneEdit) answer.Result {
+func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 	job, err := newEdit(ctx, c, a)
 	if err != nil {
-		return failure(err)
+		return "", err
 	}
 	p, known := job.path, job.known
 	before, res, err := c.Changes.Update(ctx, p, "change the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
 		return job.edits(cur.Text(), known.In(cur.Text()))
 	})
 	if err != nil {
-		return failure(err)
+		return "", err
 	}
 	out := "Edited " + answer.Shown(p) + ": replaced " + answer.Count(job.replaced, "occurrence") + outcome(c, res)
 	switch {
@@ -86,7 +77,7 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) answer.Result {
 	case job.unseen:
 		out += " You had not been shown that part of the document: read it before edits that depend on what is around."
 	}
-	return answer.Text(out)
+	return out, nil
 }
 
 // editJob computes one edit of the current text of a note.
@@ -199,19 +190,19 @@ type commentArgs struct {
 	Comment    string `arg:"comment" need:"true" doc:"The comment"`
 }
 
-func comment(ctx context.Context, c *tool.Client, a commentArgs) answer.Result {
+func comment(ctx context.Context, c *tool.Client, a commentArgs) (answer.Result, error) {
 	p, err := c.Names.Resolve(ctx, a.FilePath)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	note := strings.Join(strings.Fields(a.Comment), " ")
 	switch {
 	case note == "":
-		return answer.Refuse("The argument \"comment\" is empty.")
+		return answer.Result{}, answer.WrongArgument("The argument \"comment\" is empty.")
 	case a.AnchorText == "":
-		return answer.Refuse("The argument \"anchor_text\" is empty.")
+		return answer.Result{}, answer.WrongArgument("The argument \"anchor_text\" is empty.")
 	case strings.Contains(note, "<<}") || strings.Contains(note, "{>>"):
-		return answer.Refuse("The argument \"comment\" must not contain {>> or <<}, which begin and end a comment.")
+		return answer.Result{}, answer.WrongArgument("The argument \"comment\" must not contain {>> or <<}, which begin and end a comment.")
 	}
 	var at int
 	before, _, err := c.Changes.Update(ctx, p, "comment on the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
@@ -235,9 +226,9 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) answer.Result {
 			answer.Shown(p), len(places), passage.NameLines(cur.Text(), places))
 	})
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
-	return answer.Text(fmt.Sprintf("Commented on %s at line %d.", answer.Shown(p), passage.LineOf(before.Text(), at)))
+	return answer.Text(fmt.Sprintf("Commented on %s at line %d.", answer.Shown(p), passage.LineOf(before.Text(), at))), nil
 }
 
 type writeArgs struct {
@@ -245,37 +236,37 @@ type writeArgs struct {
 	Content  string `arg:"content" need:"true" doc:"Its whole new text, as plain Markdown"`
 }
 
-func write(ctx context.Context, c *tool.Client, a writeArgs) answer.Result {
+func write(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, error) {
 	p, err := c.Names.LookUp(a.FilePath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return writeNew(ctx, c, a)
 	}
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	known, err := c.Changes.MustKnow(ctx, p, reader, "editing")
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	if !utf8.ValidString(known.Text) {
-		return failure(&model.Error{Op: "write", Path: p, Err: model.ErrInvalidUTF8})
+		return answer.Result{}, &model.Error{Op: "write", Path: p, Err: model.ErrInvalidUTF8}
 	}
 	content := match.InStyleOf(known.Text, a.Content)
 	if err := match.CheckMarkup("content", c.Workspace.Options().View, known.Text, content, 0); err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	res, err := c.Changes.Replace(ctx, p, known, content, reader, "replace the content of "+string(p))
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	out := "Wrote " + answer.Shown(p) + outcome(c, res)
 	if res.Merged {
 		out += " Others had changed the document since you read it; their changes were kept. Read it again before you write it again."
 	}
-	return answer.Text(out)
+	return answer.Text(out), nil
 }
 
-func writeNew(ctx context.Context, c *tool.Client, a writeArgs) answer.Result {
+func writeNew(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, error) {
 	p, err := c.Names.NewPath(a.FilePath, true)
 	if err == nil && !p.IsNote() {
 		err = &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
@@ -284,11 +275,8 @@ func writeNew(ctx context.Context, c *tool.Client, a writeArgs) answer.Result {
 		err = match.CheckMarkup("content", c.Workspace.Options().View, "", a.Content, 0)
 	}
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	res, err := c.Changes.Create(ctx, p, a.Content)
-	if err != nil {
-		return failure(err)
-	}
-	return answer.Text("Created " + answer.Shown(p) + outcome(c, res))
+	return answer.Text("Created " + answer.Shown(p) + outcome(c, res)), err
 }

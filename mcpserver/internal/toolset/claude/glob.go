@@ -41,32 +41,32 @@ type listed struct {
 	since, until int64 // of the list that it is in, see globbed
 }
 
-func globFiles(ctx context.Context, c *tool.Client, a globArgs) answer.Result {
+func globFiles(ctx context.Context, c *tool.Client, a globArgs) (answer.Result, error) {
 	under, err := c.Names.Folder(ctx, "path", a.Path, " Pass its name as the pattern instead.")
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	set, err := glob.Parse(withoutRoot(c, a.Pattern, under))
 	if err != nil {
-		return failure(answer.WrongArgument("The argument \"pattern\" is not valid: %v.", err))
+		return answer.Result{}, answer.WrongArgument("The argument \"pattern\" is not valid: %v.", err)
 	}
 	found, err := find(ctx, c, under, set)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	if len(found) == 0 {
-		return answer.Text("No files found")
+		return answer.Text("No files found"), nil
 	}
 	of := a
 	of.Cursor = ""
 	l := cursor.Of("glob", of)
 	at := globbed{Since: math.MinInt64, Until: math.MinInt64}
 	if _, err := l.After(a.Cursor, &at); err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	rest := at.rest(found)
 	if len(rest) == 0 {
-		return answer.Text("No more files")
+		return answer.Text("No more files"), nil
 	}
 	lines := make([]string, 0, maxGlob)
 	for _, f := range rest[:min(len(rest), maxGlob)] {
@@ -79,7 +79,7 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) answer.Result {
 		l.Continue(&res, globbed{last.since, last.until, last.modTime.UnixNano(), string(last.path)},
 			fmt.Sprintf("Showing %d of %d matching files; %d more are not listed.", n, len(found), len(rest)-n))
 	}
-	return res
+	return res, nil
 }
 
 // rest returns the items after at: those that have not changed since the list was begun, then the others.

@@ -49,16 +49,16 @@ type grepArgs struct {
 	Cursor     string `arg:"cursor" doc:"next_cursor of the last answer; then offset does not count"`
 }
 
-func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) answer.Result {
+func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) (answer.Result, error) {
 	job, err := newSearch(ctx, c, a)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	entries, err := job.run(ctx)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
-	return job.page(entries)
+	return job.page(entries), nil
 }
 
 type entry struct {

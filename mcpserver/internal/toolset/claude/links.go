@@ -27,14 +27,14 @@ type linked struct {
 	Item    string
 }
 
-func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) answer.Result {
+func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Result, error) {
 	p, err := c.Names.Resolve(ctx, a.FilePath)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	links, err := c.Workspace.Links(ctx, p)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	sections := []linkSection{
 		{"Backlinks (documents linking to this):", answer.Strings(links.Backlinks), true},
@@ -46,12 +46,12 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) answer.Result
 	var after linked
 	given, err := l.After(a.Cursor, &after)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	if given {
 		sections = after.rest(sections)
 	}
-	return linkPage(sections, l)
+	return linkPage(sections, l), nil
 }
 
 // rest returns what comes after at. If its item is gone from the first section, which is sorted,

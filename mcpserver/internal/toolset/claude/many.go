@@ -12,34 +12,47 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// several does one thing after another. Each succeeds or fails by itself, and the answer has a line for each.
-func several[T any](items []T, do func(T) answer.Result) answer.Result {
-	return inLines(items, do, "%d of %d done.", " %d failed, and changed nothing; do not repeat the others.")
+// several makes changes one after another, which can be undone together. Each succeeds or fails by itself, and the
+// answer has a line for each. A person approves them together, those that try refuses left out; what describes one as
+// a verb phrase.
+func several[T any](ctx context.Context, c *tool.Client, items []T, try func(T) (string, error), do func(context.Context, *tool.Client, T) (string, error), what func(T) string) (answer.Result, error) {
+	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
+		for _, item := range items {
+			if _, err := try(item); err == nil {
+				whats = append(whats, what(item))
+			}
+		}
+		return whats
+	})
+	if err != nil {
+		return answer.Result{}, err
+	}
+	c = c.InOneGo()
+	return inLines(c, items, func(item T) (string, error) { return do(ctx, c, item) },
+		"%d of %d done.", " %d failed, and changed nothing; do not repeat the others."), nil
 }
 
-// trials is several for what is only tried.
-func trials[T any](items []T, try func(T) answer.Result) answer.Result {
-	return inLines(items, try, "Nothing was changed. %d of %d would succeed.", " %d would fail.")
+// trials tells what several would do.
+func trials[T any](c *tool.Client, items []T, try func(T) (string, error)) answer.Result {
+	return inLines(c, items, try, "Nothing was changed. %d of %d would succeed.", " %d would fail.")
 }
 
-func inLines[T any](items []T, do func(T) answer.Result, succeeded, fail string) answer.Result {
+func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succeeded, fail string) answer.Result {
 	lines := make([]string, len(items))
 	var failed []int
 	for i, item := range items {
-		res := do(item)
-		lines[i] = fmt.Sprintf("%d. %s", i+1, strings.Join(res.Text, " "))
-		if res.Err != nil {
-			lines[i] = fmt.Sprintf("%d. The server could not do it: %v", i+1, res.Err)
-		}
-		if res.IsError || res.Err != nil {
-			lines[i] = strings.Replace(lines[i], ". ", ". [error] ", 1)
+		said, err := do(item)
+		if err != nil {
+			said = "[error] " + refusal.Sentence(err, c.Words)
 			failed = append(failed, i)
 		}
+		lines[i] = fmt.Sprintf("%d. %s", i+1, said)
 	}
 	head := fmt.Sprintf(succeeded, len(items)-len(failed), len(items))
 	if len(failed) > 0 && len(failed) < len(items) {
@@ -70,33 +83,33 @@ type draft struct {
 }
 
 // edit tries an edit after those that were tried before.
-func (d drafts) edit(ctx context.Context, c *tool.Client, e oneEdit) answer.Result {
+func (d drafts) edit(ctx context.Context, c *tool.Client, e oneEdit) (string, error) {
 	job, err := newEdit(ctx, c, e)
 	if err == nil {
 		err = c.Workspace.MayWrite(job.path)
 	}
 	if err != nil {
-		return failure(err)
+		return "", err
 	}
 	at := d[job.path]
 	if at == nil {
 		v, err := c.Workspace.Open(ctx, job.path)
 		if err != nil {
-			return failure(err)
+			return "", err
 		}
 		at = &draft{before: v, text: v.Text(), seen: job.known.In(v.Text()), raw: v.Raw()}
 	}
 	edits, err := job.edits(at.text, at.seen)
 	if err != nil {
-		return failure(err)
+		return "", err
 	}
 	text := diffwrap.Apply(at.text, edits)
 	raw, err := c.Workspace.Preview(ctx, job.path, text, c.Session.Author())
 	if err != nil {
-		return failure(err)
+		return "", err
 	}
 	d[job.path] = &draft{at.before, text, at.seen.Through(edits, true), raw}
-	return answer.Text(fmt.Sprintf("Would edit %s: replace %s.", answer.Shown(job.path), answer.Count(job.replaced, "occurrence")))
+	return fmt.Sprintf("Would edit %s: replace %s.", answer.Shown(job.path), answer.Count(job.replaced, "occurrence")), nil
 }
 
 // marks tells what would be written into each note: the marks, and the front matter, which has none.

@@ -27,46 +27,35 @@ type moveArgs struct {
 	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing; tell what it would do"`
 }
 
-func move(ctx context.Context, c *tool.Client, a moveArgs) answer.Result {
+func move(ctx context.Context, c *tool.Client, a moveArgs) (answer.Result, error) {
 	list := a.Moves
 	switch {
 	case a.FilePath != "" && list != nil:
-		return answer.Refuse("Give file_path and new_path for one move, or moves for several, and not both.")
+		return answer.Result{}, answer.WrongArgument("Give file_path and new_path for one move, or moves for several, and not both.")
 	case list == nil && !a.DryRun:
-		return moveOne(ctx, c, a.oneMove)
+		said, err := moveOne(ctx, c, a.oneMove)
+		return answer.Text(said), err
 	case list == nil:
 		list = []oneMove{a.oneMove}
 	}
+	tried := new(places)
+	try := func(m oneMove) (string, error) { return tried.move(ctx, c, m) }
 	if a.DryRun {
-		tried := new(places)
-		return trials(list, func(m oneMove) answer.Result { return tried.move(ctx, c, m) })
+		return trials(c, list, try), nil
 	}
-	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
-		tried := new(places)
-		for _, m := range list {
-			if res := tried.move(ctx, c, m); !res.IsError && res.Err == nil {
-				whats = append(whats, fmt.Sprintf("move %s to %s", m.FilePath, m.NewPath))
-			}
-		}
-		return whats
-	})
-	if err != nil {
-		return failure(err)
-	}
-	c = c.InOneGo()
-	return several(list, func(m oneMove) answer.Result { return moveOne(ctx, c, m) })
+	return several(ctx, c, list, try, moveOne, func(m oneMove) string { return fmt.Sprintf("move %s to %s", m.FilePath, m.NewPath) })
 }
 
-func moveOne(ctx context.Context, c *tool.Client, a oneMove) answer.Result {
+func moveOne(ctx context.Context, c *tool.Client, a oneMove) (string, error) {
 	from, to, err := a.paths(ctx, c)
 	if err != nil {
-		return failure(err)
+		return "", err
 	}
 	res, err := c.Changes.Move(ctx, from, to)
 	if err != nil {
-		return moveFailure(err, to)
+		return "", moveFailure(err, to)
 	}
-	return answer.Text(movedText(c, from, to, res))
+	return movedText(c, from, to, res), nil
 }
 
 // paths returns what is to be moved, and where to.
@@ -171,20 +160,20 @@ func (t *places) source(ctx context.Context, c *tool.Client, m oneMove) (model.P
 }
 
 // move tries a move after those that were tried before.
-func (t *places) move(ctx context.Context, c *tool.Client, m oneMove) answer.Result {
+func (t *places) move(ctx context.Context, c *tool.Client, m oneMove) (string, error) {
 	from, kind, err := t.source(ctx, c, m)
 	if err != nil {
-		return failure(err)
+		return "", err
 	}
 	to, err := m.target(c, from, kind)
 	if err == nil {
 		err = c.Changes.MayMove(from, to)
 	}
 	if err != nil {
-		return failure(err)
+		return "", err
 	}
 	if _, there := t.kind(ctx, c, to); there {
-		return moveFailure(fs.ErrExist, to)
+		return "", moveFailure(fs.ErrExist, to)
 	}
 	now := t.now(from)
 	t.take(ctx, c, from, to)
@@ -192,7 +181,7 @@ func (t *places) move(ctx context.Context, c *tool.Client, m oneMove) answer.Res
 	if n := c.Changes.Linking(ctx, now); n > 0 {
 		out += " " + change.LinkTo(n) + " to it."
 	}
-	return answer.Text(out)
+	return out, nil
 }
 
 func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) string {
@@ -214,11 +203,11 @@ func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) str
 }
 
 // moveFailure names the path that is taken; the error names the one that was to be moved.
-func moveFailure(err error, to model.Path) answer.Result {
+func moveFailure(err error, to model.Path) error {
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, model.ErrConflict) {
-		return answer.Refuse("%q exists already. Choose another new_path.", string(to))
+		return answer.WrongArgument("%q exists already. Choose another new_path.", string(to))
 	}
-	return failure(err)
+	return err
 }
 
 type deleteArgs struct {
@@ -226,20 +215,20 @@ type deleteArgs struct {
 	Confirm  *bool  `arg:"confirm" doc:"The person has agreed; needed only if the answer says so"`
 }
 
-func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) answer.Result {
+func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) (answer.Result, error) {
 	p, err := c.Names.ResolveName(ctx, a.FilePath)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	info, err := c.Workspace.Stat(ctx, p)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	kind := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}[info.Kind]
 	linking := c.Changes.Linking(ctx, p)
 	res, err := c.Changes.Remove(ctx, p, kind, linking, a.Confirm)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	out := "Deleted " + answer.Shown(p) + "."
 	if res.Proposal != "" {
@@ -248,5 +237,5 @@ func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) answer.Result
 	if linking > 0 {
 		out += " Warning: " + answer.Count(linking, "document") + " linked to it."
 	}
-	return answer.Text(out)
+	return answer.Text(out), nil
 }

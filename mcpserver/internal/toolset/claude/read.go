@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -27,7 +28,7 @@ type readArgs struct {
 	Column    int      `arg:"column" min:"1" doc:"First character of the first line, from 1; for long lines only"`
 }
 
-func read(ctx context.Context, c *tool.Client, a readArgs) answer.Result {
+func read(ctx context.Context, c *tool.Client, a readArgs) (answer.Result, error) {
 	if a.FilePaths == nil {
 		return a.read(ctx, c, answer.Max)
 	}
@@ -38,7 +39,7 @@ func read(ctx context.Context, c *tool.Client, a readArgs) answer.Result {
 }
 
 // readMany shows documents one after another, as many as fit. Only what is shown counts as read.
-func (a readArgs) readMany(ctx context.Context, c *tool.Client) answer.Result {
+func (a readArgs) readMany(ctx context.Context, c *tool.Client) (answer.Result, error) {
 	const margin = 1200 // for what is not shown, and how to go on
 	var out answer.Result
 	for i, name := range a.FilePaths {
@@ -50,30 +51,25 @@ func (a readArgs) readMany(ctx context.Context, c *tool.Client) answer.Result {
 				answer.Count(len(a.FilePaths)-i, "document"), len(a.FilePaths), name))
 			break
 		}
-		res := a.read(ctx, c, left)
-		switch {
-		case res.Err != nil:
-			head += "\n[error] The server could not read it: " + res.Err.Error()
-		case res.IsError:
-			head += "\n[error] "
-		default:
-			head += "\n"
+		res, err := a.read(ctx, c, left)
+		if err != nil {
+			res = answer.Text("[error] " + refusal.Sentence(err, c.Words))
 		}
-		out.Text = append(out.Text, strings.TrimSuffix(head+strings.Join(res.Text, "\n\n"), "\n"))
+		out.Text = append(out.Text, strings.TrimSuffix(head+"\n"+strings.Join(res.Text, "\n\n"), "\n"))
 	}
 	out.OneBlock = true
-	return out
+	return out, nil
 }
 
 // read shows one document in an answer that costs at most most.
-func (a readArgs) read(ctx context.Context, c *tool.Client, most int) answer.Result {
+func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Result, error) {
 	p, v, err := c.Names.Note(ctx, a.FilePath)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	list, err := c.Workspace.Suggestions(ctx, p)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	known, _ := c.Session.Known(p)
 	news := c.Session.Resolved(p, known, v)
@@ -82,11 +78,11 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) answer.Res
 	limit := most - answer.Text(waiting, told, notUTF8(v.Text())).Cost() - 400
 	begin, lines, err := a.lines(p, v.Text())
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	page, w, err := numbered(v.Text(), begin, lines, limit)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	now := known.Shown(session.Document{Path: p, Text: v.Text(), Version: v}, w.Place)
 	now.Mine, now.News = c.Session.Own(v, list), untold
@@ -95,7 +91,7 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) answer.Res
 	if notice != "" {
 		notice = "[" + notice + "]"
 	}
-	return answer.Text(page, waiting, told, notice, notUTF8(v.Text()))
+	return answer.Text(page, waiting, told, notice, notUTF8(v.Text())), nil
 }
 
 // lines returns where to begin in the note at p, and how many lines to show; 0 means the default.

@@ -36,24 +36,24 @@ type searchArgs struct {
 	Cursor     string                 `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
-func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) answer.Result {
+func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) (answer.Result, error) {
 	if strings.TrimSpace(a.Query) == "" {
-		return failure(answer.WrongArgument("The argument \"query\" is empty. Say what the documents are about, or call glob to list them."))
+		return answer.Result{}, answer.WrongArgument("The argument \"query\" is empty. Say what the documents are about, or call glob to list them.")
 	}
 	q, err := a.query(ctx, c)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	of := a
 	of.Cursor, of.Limit = "", 0
 	l := cursor.Of("search", of)
 	var after semantic.Place
 	if _, err := l.After(a.Cursor, &after); err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	found, err := c.Semantic.Find(ctx, c.Workspace, q, after, min(cmp.Or(a.Limit, defaultHits), maxHits))
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	res := answer.Text(passages(c, &found)...)
 	res.OneBlock = true
@@ -69,7 +69,7 @@ func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) answer.Resul
 		last := found.Notes[len(found.Notes)-1]
 		l.Continue(&res, semantic.Place{Path: last.Path, Number: after.Number + len(found.Notes)}, fmt.Sprintf("Showing %s; there are more.", answer.Count(len(found.Notes), "document")))
 	}
-	return res
+	return res, nil
 }
 
 // query returns what the arguments look for.

@@ -40,22 +40,22 @@ type listedTo struct {
 }
 
 // Suggestions lists what waits for a person below a path.
-func Suggestions(ctx context.Context, c *tool.Client, under model.Path) answer.Result {
+func Suggestions(ctx context.Context, c *tool.Client, under model.Path) (answer.Result, error) {
 	return listSuggestions(ctx, c, listSuggestionsArgs{Path: string(under)})
 }
 
-func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs) answer.Result {
+func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs) (answer.Result, error) {
 	under, err := c.Names.Place(ctx, a.Path)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	list, err := c.Workspace.Suggestions(ctx, under)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	proposals, err := c.Workspace.Proposals(ctx, under)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	if a.Author != "" {
 		list = slices.DeleteFunc(list, func(sg model.Suggestion) bool { return !strings.EqualFold(sg.Author, a.Author) })
@@ -76,7 +76,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	}
 	threads, err := c.Workspace.Talk.Threads(ctx, under)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	for _, t := range threads {
 		said := slices.ContainsFunc(t.Remarks, func(r model.Remark) bool { return r.Pending == "" }) // else it is listed as a suggestion
@@ -90,7 +90,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	var after listedTo
 	given, err := l.After(a.Cursor, &after)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	if a.ID != "" {
 		return showSuggestion(all, a.ID, after.Off, l)
@@ -100,7 +100,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 		rest = after.rest(all)
 	}
 	if len(rest) == 0 {
-		return answer.Text("No pending suggestions")
+		return answer.Text("No pending suggestions"), nil
 	}
 	lines := make([]string, min(cmp.Or(a.Limit, defaultSuggestions), len(rest), answer.Max/20))
 	for i := range lines {
@@ -115,7 +115,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 		last := rest[n-1]
 		l.Continue(&res, listedTo{ID: last.id, Path: string(last.path), Time: last.time}, fmt.Sprintf("Showing %d of %d suggestions.", n, len(all)))
 	}
-	return res
+	return res, nil
 }
 
 // rest returns what comes after at. If that item is gone, those of its document are listed again.
@@ -136,11 +136,11 @@ func (at listedTo) rest(all []waiting) []waiting {
 	return all[i:]
 }
 
-func showSuggestion(all []waiting, id string, off int, l cursor.Listing) answer.Result {
+func showSuggestion(all []waiting, id string, off int, l cursor.Listing) (answer.Result, error) {
 	id = strings.Trim(id, "[]")
 	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == id })
 	if i < 0 {
-		return answer.Refuse("Nothing with the id %q waits for a person. Call list_suggestions without id to see what does.", id)
+		return answer.Result{}, answer.WrongArgument("Nothing with the id %q waits for a person. Call list_suggestions without id to see what does.", id)
 	}
 	whole := all[i].text(true)
 	off = min(off, len(whole))
@@ -150,5 +150,5 @@ func showSuggestion(all []waiting, id string, off int, l cursor.Listing) answer.
 		off += len(part)
 		l.Continue(&res, listedTo{ID: id, Off: off}, fmt.Sprintf("Showing %d of %d bytes.", off, len(whole)))
 	}
-	return res
+	return res, nil
 }

@@ -40,20 +40,20 @@ type tasksArgs struct {
 	Cursor string   `arg:"cursor" doc:"next_cursor of the last answer"`
 }
 
-func tasks(ctx context.Context, c *tool.Client, a tasksArgs) answer.Result {
+func tasks(ctx context.Context, c *tool.Client, a tasksArgs) (answer.Result, error) {
 	if a.Toggle != nil && a.CopyTo != "" {
-		return answer.Refuse("Give toggle to check tasks off, or copy_to to copy them, and not both: call tasks twice.")
+		return answer.Result{}, answer.WrongArgument("Give toggle to check tasks off, or copy_to to copy them, and not both: call tasks twice.")
 	}
 	if a.Toggle != nil {
 		return toggleTasks(ctx, c, a.Toggle)
 	}
 	under, err := c.Names.Place(ctx, a.Path)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	notes, err := c.Workspace.Notes(ctx, under)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	if a.CopyTo != "" {
 		return a.copy(ctx, c, notes)
@@ -72,13 +72,13 @@ func (a tasksArgs) of(o *outline.Outline) (wanted []outline.Task) {
 }
 
 // list lists tasks with their lines, which count as read then.
-func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.NoteInfo) answer.Result {
+func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.NoteInfo) (answer.Result, error) {
 	of := a
 	of.Cursor = ""
 	l := cursor.Of("tasks", of)
 	after, err := l.Reached(a.Cursor)
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	total, left := 0, answer.Max-answer.Envelope-6000
 	var lines []string
@@ -96,7 +96,7 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.
 			continue
 		}
 		if err != nil {
-			return failure(err)
+			return answer.Result{}, err
 		}
 		text := strings.TrimPrefix(v.Text(), passage.BOM)
 		from := 0
@@ -127,15 +127,15 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.
 	c.Session.ShowPassages(shown)
 	switch {
 	case len(lines) == 0 && after != nil:
-		return answer.Text("No more tasks")
+		return answer.Text("No more tasks"), nil
 	case len(lines) == 0:
-		return answer.Text("No tasks found")
+		return answer.Text("No tasks found"), nil
 	}
 	res := answer.Text(strings.Join(lines, "\n"))
 	if full {
 		l.Continue(&res, last, fmt.Sprintf("Showing %d of %s.", len(lines), answer.Count(total, "task")))
 	}
-	return res
+	return res, nil
 }
 
 // placeOf returns the line with that number, with its break.
@@ -151,7 +151,7 @@ func placeOf(text string, line int) passage.Place {
 }
 
 // copy appends tasks to a document, which is created if it does not exist.
-func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*noteindex.NoteInfo) answer.Result {
+func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*noteindex.NoteInfo) (answer.Result, error) {
 	to, err := c.Names.LookUp(a.CopyTo)
 	create := errors.Is(err, fs.ErrNotExist)
 	if create {
@@ -161,7 +161,7 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*noteindex.
 		err = &model.Error{Op: "write", Path: to, Err: model.ErrNotNote}
 	}
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
 	var lines []string
 	sources := 0
@@ -176,7 +176,7 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*noteindex.
 		}
 	}
 	if len(lines) == 0 {
-		return answer.Text("No tasks found")
+		return answer.Text("No tasks found"), nil
 	}
 	content := strings.Join(lines, "\n") + "\n"
 	var res bridge.Result
@@ -188,9 +188,9 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*noteindex.
 		res, err = c.Changes.Append(ctx, to, "", content, "copy_to")
 	}
 	if err != nil {
-		return failure(err)
+		return answer.Result{}, err
 	}
-	return answer.Text(fmt.Sprintf("Copied %s of %s to %s%s", answer.Count(len(lines), "task"), answer.Count(sources, "document"), answer.Shown(to), outcome(c, res)))
+	return answer.Text(fmt.Sprintf("Copied %s of %s to %s%s", answer.Count(len(lines), "task"), answer.Count(sources, "document"), answer.Shown(to), outcome(c, res))), nil
 }
 
 // linkTo returns a link to a note as it is written in the note at from: its path, if a link can say that.
@@ -206,55 +206,48 @@ func linkTo(p, from model.Path) string {
 	return "[[" + rel + "|" + name + "]]"
 }
 
-func toggleTasks(ctx context.Context, c *tool.Client, list []string) answer.Result {
-	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
-		for _, at := range list {
-			whats = append(whats, "check or uncheck the task "+answer.OneLine(at))
-		}
-		return whats
-	})
-	if err != nil {
-		return failure(err)
-	}
-	c = c.InOneGo()
-	shown := make(map[model.Path]session.Knowledge)
-	return several(list, func(at string) answer.Result { return toggleTask(ctx, c, at, shown) })
+func toggleTasks(ctx context.Context, c *tool.Client, list []string) (answer.Result, error) {
+	shown := make(knowledge)
+	untried := func(string) (string, error) { return "", nil }
+	return several(ctx, c, list, untried, shown.toggle, func(at string) string { return "check or uncheck the task " + answer.OneLine(at) })
 }
 
 // listedTask is a task as the list has it. Its text may be left out.
 var listedTask = regexp.MustCompile(`^(.+?):([0-9]+)(?:: (.*))?$`)
 
-// toggleTask checks or unchecks a task. Its line is that of the note as the session was shown it before the call,
-// which shown remembers.
-func toggleTask(ctx context.Context, c *tool.Client, at string, shown map[model.Path]session.Knowledge) answer.Result {
+// knowledge is what the session was shown of notes before a call.
+type knowledge map[model.Path]session.Knowledge
+
+// toggle checks or unchecks a task. Its line is that of the note as the session was shown it before the call.
+func (shown knowledge) toggle(ctx context.Context, c *tool.Client, at string) (string, error) {
 	m := listedTask.FindStringSubmatch(at)
 	if m == nil {
-		return answer.Refuse("%q is not a task. Give path:line, as the list of tasks has it.", answer.OneLine(at))
+		return "", answer.WrongArgument("%q is not a task. Give path:line, as the list of tasks has it.", answer.OneLine(at))
 	}
 	p, err := c.Names.Resolve(ctx, m[1])
 	if err != nil {
-		return failure(err)
+		return "", err
 	}
 	known, ok := shown[p]
 	if !ok {
 		if known, err = c.Changes.MustKnow(ctx, p, reader, "editing"); err != nil {
-			return failure(err)
+			return "", err
 		}
 		shown[p] = known
 	}
 	tasks := outline.Of(known.Text).Tasks
 	k := slices.IndexFunc(tasks, func(t outline.Task) bool { return strconv.Itoa(t.Line) == m[2] })
 	if k < 0 {
-		return answer.Refuse("There is no task on line %s of %s. Call tasks with it as the path to list them.", m[2], answer.Shown(p))
+		return "", answer.WrongArgument("There is no task on line %s of %s. Call tasks with it as the path to list them.", m[2], answer.Shown(p))
 	}
 	task := tasks[k]
 	place := placeOf(known.Text, task.Line)
 	if part, lacks := known.Seen.Lacks(place); lacks {
-		return failure(change.NotShown(p, known.Text, part, reader))
+		return "", change.NotShown(p, known.Text, part, reader)
 	}
 	changed := answer.WrongArgument("Line %d of %s has changed since you were shown it. Call tasks again.", task.Line, answer.Shown(p))
 	if m[3] != "" && m[3] != strings.TrimRight(known.Text[place.Start:place.End], "\r\n") {
-		return failure(changed)
+		return "", changed
 	}
 	mark, did := "x", "Checked"
 	if task.Done {
@@ -270,11 +263,11 @@ func toggleTask(ctx context.Context, c *tool.Client, at string, shown map[model.
 		return []diffwrap.Edit{{Off: box, Len: size, New: mark}}, nil
 	})
 	if err != nil {
-		return failure(err)
+		return "", err
 	}
 	out := fmt.Sprintf("%s the task on line %d of %s%s", did, task.Line, answer.Shown(p), outcome(c, res))
 	if passage.CountLines(before.Text()) != passage.CountLines(known.Text) {
 		out += " Its lines have moved since you were shown them: call tasks again before you name others of it."
 	}
-	return answer.Text(out)
+	return out, nil
 }

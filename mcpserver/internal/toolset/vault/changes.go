@@ -18,17 +18,17 @@ type changesArgs struct {
 // maxDecisions is how many of the newest decisions are looked through.
 const maxDecisions = 1000
 
-func changes(ctx context.Context, c *tool.Client, a changesArgs) answer.Result {
+func changes(ctx context.Context, c *tool.Client, a changesArgs) (answer.Result, error) {
 	under, err := c.Names.Place(ctx, a.Path)
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	since := c.Session.Looked()
 	list, whole := c.Happened.Since(since.Number)
 	lines := told(list, c.Session.ID(), under)
 	journal, err := c.Workspace.Journal(maxDecisions)
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	var decided []string
 	for _, e := range journal {
@@ -44,7 +44,7 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) answer.Result {
 		c.Session.Look(c.Happened.Now())
 	}
 	if out == "" {
-		return answer.Text("Nothing has changed since you last looked")
+		return answer.Text("Nothing has changed since you last looked"), nil
 	}
 	if left := len(decided) + len(lines) - n; left > 0 {
 		out += fmt.Sprintf("\n(%d more; give a path to see those of a folder)", left)
@@ -52,7 +52,7 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) answer.Result {
 	if !whole {
 		out = "[Older changes are not remembered any more.]\n" + out
 	}
-	return answer.Text(out)
+	return answer.Text(out), nil
 }
 
 // told returns a line for each document that others changed, in the order in which they last did.
@@ -100,19 +100,19 @@ type getURLArgs struct {
 	Path string `arg:"path" is:"path" need:"true" doc:"Path of the document"`
 }
 
-func getURL(ctx context.Context, c *tool.Client, a getURLArgs) answer.Result {
+func getURL(ctx context.Context, c *tool.Client, a getURLArgs) (answer.Result, error) {
 	p, err := c.Names.Resolve(ctx, a.Path)
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	people, err := c.Workspace.PeoplesPath(p)
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	o := c.Workspace.Options()
 	address := o.ObsidianURL(people)
 	if folder, _ := people.Split(); address == "" {
-		return answer.Refuse("%q is a folder of a server. In which vault the person has it is not known here: give them the path instead.", folder)
+		return answer.Result{}, answer.WrongArgument("%q is a folder of a server. In which vault the person has it is not known here: give them the path instead.", folder)
 	}
-	return answer.Text(address)
+	return answer.Text(address), nil
 }

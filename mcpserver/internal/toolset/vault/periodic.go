@@ -27,40 +27,40 @@ type periodicNoteArgs struct {
 	Create *bool  `arg:"create" def:"true" doc:"Create the note if it is missing"`
 }
 
-func periodicNote(ctx context.Context, c *tool.Client, a periodicNoteArgs) answer.Result {
+func periodicNote(ctx context.Context, c *tool.Client, a periodicNoteArgs) (answer.Result, error) {
 	folder, err := vaultOf(c, a.Vault)
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	now := time.Now()
 	day, err := dayOf(a.Date, now)
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	of, err := settings.Of(c.Workspace, folder, cmp.Or(a.Period, "daily"))
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	p, err := c.Names.NewPath(folder+"/"+of.Path(day), true)
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	if there, err := c.Names.LookUp(string(p)); err == nil {
-		return answer.Text(fmt.Sprintf("%s exists.", answer.Shown(there)))
+		return answer.Text(fmt.Sprintf("%s exists.", answer.Shown(there))), nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	if a.Create != nil && !*a.Create {
-		return answer.Text(fmt.Sprintf("%s does not exist yet.", answer.Shown(p)))
+		return answer.Text(fmt.Sprintf("%s does not exist yet.", answer.Shown(p))), nil
 	}
 	text := ""
 	if of.Template != "" {
 		t, err := templatesOf(c, folder)
 		if err != nil {
-			return failure(c, err)
+			return answer.Result{}, err
 		}
 		if text, err = t.fill(ctx, c, of.Template, p, day, now); err != nil {
-			return failure(c, err)
+			return answer.Result{}, err
 		}
 	}
 	return create(ctx, c, p, text)
@@ -122,13 +122,13 @@ func (t templates) fill(ctx context.Context, c *tool.Client, name string, p mode
 var unfilled = regexp.MustCompile(`\{\{[^{}\n]{1,80}\}\}|<%[^%\n]{1,80}%>`)
 
 // create creates a note, and says what of its template is not filled in.
-func create(ctx context.Context, c *tool.Client, p model.Path, text string) answer.Result {
+func create(ctx context.Context, c *tool.Client, p model.Path, text string) (answer.Result, error) {
 	if err := match.CheckMarkup("template", c.Workspace.Options().View, "", text, 0); err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	res, err := c.Changes.Create(ctx, p, text)
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	out := fmt.Sprintf("Created %s.", answer.Shown(p))
 	if notice := change.Notice(res); notice != "" {
@@ -141,7 +141,7 @@ func create(ctx context.Context, c *tool.Client, p model.Path, text string) answ
 	if cut {
 		shown += "\n[cut here; read the note to see the rest]"
 	}
-	return answer.Text(out, shown)
+	return answer.Text(out, shown), nil
 }
 
 type createFromTemplateArgs struct {
@@ -150,45 +150,45 @@ type createFromTemplateArgs struct {
 	Vault    string `arg:"vault" doc:"Top-level folder whose templates are listed; needed if there are several"`
 }
 
-func createFromTemplate(ctx context.Context, c *tool.Client, a createFromTemplateArgs) answer.Result {
+func createFromTemplate(ctx context.Context, c *tool.Client, a createFromTemplateArgs) (answer.Result, error) {
 	if a.Template == "" {
 		return listTemplates(ctx, c, a.Vault)
 	}
 	if a.Path == "" {
-		return failure(c, answer.WrongArgument("The argument \"path\" is missing: give the path of the new note."))
+		return answer.Result{}, answer.WrongArgument("The argument \"path\" is missing: give the path of the new note.")
 	}
 	p, err := c.Names.NewPath(a.Path, true)
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	folder, _ := p.Split()
 	t, err := templatesOf(c, folder)
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	now := time.Now()
 	text, err := t.fill(ctx, c, a.Template, p, now, now)
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	return create(ctx, c, p, text)
 }
 
-func listTemplates(ctx context.Context, c *tool.Client, vault string) answer.Result {
+func listTemplates(ctx context.Context, c *tool.Client, vault string) (answer.Result, error) {
 	folder, err := vaultOf(c, vault)
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	t, err := templatesOf(c, folder)
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	if t.Folder == "" {
-		return answer.Text("The vault's settings name no folder of templates. Give the path of a note as the template.")
+		return answer.Text("The vault's settings name no folder of templates. Give the path of a note as the template."), nil
 	}
 	under, err := c.Names.Resolve(ctx, path.Join(folder, t.Folder))
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	var lines []string
 	err = c.Workspace.Walk(ctx, under, func(e bridge.DirEntry, p model.Path) error {
@@ -198,14 +198,14 @@ func listTemplates(ctx context.Context, c *tool.Client, vault string) answer.Res
 		return nil
 	})
 	if err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
 	if len(lines) == 0 {
-		return answer.Text("There are no templates in " + answer.Shown(under) + ".")
+		return answer.Text("There are no templates in " + answer.Shown(under) + "."), nil
 	}
 	out, n := answer.JoinBounded(lines, answer.Max/2)
 	if n < len(lines) {
 		out += fmt.Sprintf("\n(%d more)", len(lines)-n)
 	}
-	return answer.Text(out)
+	return answer.Text(out), nil
 }

@@ -15,9 +15,9 @@ type sessionNoteArgs struct {
 }
 
 // setSessionNote leaves what is not given as it is.
-func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) answer.Result {
+func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) (answer.Result, error) {
 	if a.Name == nil && a.Purpose == nil {
-		return answer.Refuse("Give a name, a purpose, or both.")
+		return answer.Result{}, answer.WrongArgument("Give a name, a purpose, or both.")
 	}
 	by := c.Session.Author()
 	n := c.Workspace.Sessions.Note(by.Session)
@@ -31,11 +31,11 @@ func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) answer
 			continue
 		}
 		if *part.set = strings.TrimSpace(*part.given); !model.IsLine(*part.set, part.most) {
-			return answer.Refuse("The %s must be one line of at most %d characters, without control characters.", part.argument, part.most)
+			return answer.Result{}, answer.WrongArgument("The %s must be one line of at most %d characters, without control characters.", part.argument, part.most)
 		}
 	}
 	if err := c.Workspace.Sessions.SetNote(by, n); err != nil {
-		return failure(c, err)
+		return answer.Result{}, err
 	}
-	return answer.Text("People see this beside the changes of this session.")
+	return answer.Text("People see this beside the changes of this session."), nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
@@ -31,8 +30,6 @@ var Words = refusal.Words{
 	Exists:    "%q exists already. Choose another path.",
 	Missing:   "There is no document %q. Paths look like Folder/sub/Name.md.",
 }
-
-func failure(c *tool.Client, err error) answer.Result { return refusal.Of(err, c.Words) }
 
 // Reader stands for a tool that reads notes, which this toolset lacks.
 var Reader = change.Reader{Call: func(p model.Path, _ passage.Position) string {
