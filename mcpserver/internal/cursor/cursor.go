@@ -19,11 +19,16 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
-// Listing is the call that a cursor belongs to: a tool, and the arguments that decide what it lists.
-type Listing struct{ tool, args string }
+// Listing is the call that a cursor belongs to: a tool, and the arguments that decide what it lists. It is embedded
+// in the arguments of a tool that lists.
+type Listing struct {
+	Cursor string `arg:"cursor" is:"bound" doc:"next_cursor of the last answer"`
 
-// Of describes a call. args are its arguments without the cursor and the limits of one answer.
-func Of(tool string, args any) Listing { return Listing{tool, answer.PlainJSON(args)} }
+	tool, args string
+}
+
+// Bind says which call l is of. args are its arguments without the cursor and the limits of one answer.
+func (l *Listing) Bind(tool string, args any) { l.tool, l.args = tool, answer.PlainJSON(args) }
 
 const checksumSize = 6
 
@@ -32,8 +37,8 @@ func (l Listing) checksum(key []byte) []byte {
 	return sum[:checksumSize]
 }
 
-// Cursor returns the cursor at which the listing continues after key. It panics if key is not JSON.
-func (l Listing) Cursor(key any) string {
+// at returns the cursor at which the listing continues after key. It panics if key is not JSON.
+func (l Listing) at(key any) string {
 	raw, err := json.Marshal(key)
 	if err != nil {
 		panic("cursor: " + err.Error())
@@ -41,9 +46,9 @@ func (l Listing) Cursor(key any) string {
 	return base64.RawURLEncoding.EncodeToString(append(l.checksum(raw), raw...))
 }
 
-// After decodes a cursor into key. given is false if cursor is empty.
-func (l Listing) After(cursor string, key any) (given bool, err error) {
-	cursor = strings.TrimSpace(cursor)
+// After decodes the cursor of the call into key. given is false if it has none.
+func (l Listing) After(key any) (given bool, err error) {
+	cursor := strings.TrimSpace(l.Cursor)
 	if cursor == "" {
 		return false, nil
 	}
@@ -60,7 +65,7 @@ func (l Listing) After(cursor string, key any) (given bool, err error) {
 
 // Continue adds to a text result that it continues after key, and shown, which says how much it shows.
 func (l Listing) Continue(res *answer.Result, key any, shown string) {
-	res.Next = l.Cursor(key)
+	res.Next = l.at(key)
 	res.Text = append(res.Text, fmt.Sprintf("[%s next_cursor: %q. Call again with it as cursor and the same other arguments to see more.]", shown, res.Next))
 }
 
@@ -76,14 +81,14 @@ func Fit[R any](l Listing, n, total int, key func(i int) any, build func(m int, 
 		if m == total {
 			return build(m, Page{})
 		}
-		return build(m, Page{l.Cursor(key(m - 1))})
+		return build(m, Page{l.at(key(m - 1))})
 	})
 }
 
 // AfterPath returns the items, which are sorted by path, after the cursor, which holds a path.
-func AfterPath[T any](l Listing, cursor string, items []T, path func(T) model.Path) ([]T, error) {
+func AfterPath[T any](l Listing, items []T, path func(T) model.Path) ([]T, error) {
 	var last model.Path
-	given, err := l.After(cursor, &last)
+	given, err := l.After(&last)
 	if err != nil || !given {
 		return items, err
 	}
@@ -128,10 +133,10 @@ func ReachedAt(p model.Path, text string, off int) Reached {
 	return Reached{string(p), place{off, len(text) - off, crc32.ChecksumIEEE([]byte(text[:off])), crc32.ChecksumIEEE([]byte(text[off:]))}}
 }
 
-// Reached decodes a cursor of a search through notes. It is nil if cursor is empty.
-func (l Listing) Reached(cursor string) (*Reached, error) {
+// Reached decodes the cursor of a search through notes. It is nil if the call has none.
+func (l Listing) Reached() (*Reached, error) {
 	var at Reached
-	if given, err := l.After(cursor, &at); err != nil || !given {
+	if given, err := l.After(&at); err != nil || !given {
 		return nil, err
 	}
 	return &at, nil

@@ -32,7 +32,7 @@ import (
 //	max  the most bytes of a string, or of an object as JSON
 //	enum the allowed strings, separated by '|'
 //	def  the default, as JSON, for the schema; the tool itself applies it
-//	is   "path" for a string, or a list of strings, that must be paths
+//	is   "path" for a string, or a list of strings, that must be paths; "bound" for what only bounds one answer of several
 //	for  the needed arguments that may be missing if this one is given, separated by ','
 //
 // A field is a string, bool or int, a pointer to one of them if absence differs from zero,
@@ -48,6 +48,7 @@ type Param struct {
 	index     []int
 	need      bool
 	path      bool
+	bound     bool
 	min       *int
 	max       int // bytes; 0 for any number
 	enum      []string
@@ -58,7 +59,7 @@ type Param struct {
 func Params(t reflect.Type) []Param {
 	var params []Param
 	for _, f := range reflect.VisibleFields(t) {
-		if f.Anonymous {
+		if f.Anonymous || !f.IsExported() {
 			continue
 		}
 		number := func(tag string) *int {
@@ -73,7 +74,7 @@ func Params(t reflect.Type) []Param {
 			return &n
 		}
 		p := Param{
-			Name: f.Tag.Get("arg"), Doc: f.Tag.Get("doc"), index: f.Index, need: f.Tag.Get("need") == "true", path: f.Tag.Get("is") == "path",
+			Name: f.Tag.Get("arg"), Doc: f.Tag.Get("doc"), index: f.Index, need: f.Tag.Get("need") == "true", path: f.Tag.Get("is") == "path", bound: f.Tag.Get("is") == "bound",
 			kind: f.Type.Kind(), min: number("min"), max: *cmp.Or(number("max"), new(int)),
 		}
 		switch {
@@ -107,6 +108,15 @@ func Decode(tool string, params []Param, raw json.RawMessage, dst any) error {
 		}
 	}
 	return decode(tool, "", params, given, nil, reflect.ValueOf(dst).Elem())
+}
+
+// Unbound clears what only bounds one answer in the arguments at args, which are a struct.
+func Unbound(params []Param, args any) {
+	for _, p := range params {
+		if p.bound {
+			reflect.ValueOf(args).Elem().FieldByIndex(p.index).SetZero()
+		}
+	}
 }
 
 // decode sets the fields of v. prefix precedes the names of arguments in errors. otherwise has the arguments of

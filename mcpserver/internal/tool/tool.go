@@ -117,6 +117,11 @@ func Plain[A any](name, title string, h Hints, run func(context.Context, *Client
 			var args A
 			var res answer.Result
 			err := schema.Decode(name, params, raw, &args)
+			if l, ok := any(&args).(interface{ Bind(tool string, args any) }); ok {
+				of := args
+				schema.Unbound(params, &of)
+				l.Bind(name, of)
+			}
 			if err == nil {
 				res, err = run(ctx, c, args)
 			}

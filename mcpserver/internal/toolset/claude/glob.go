@@ -25,7 +25,7 @@ const maxGlob = 100
 type globArgs struct {
 	Pattern string `arg:"pattern" need:"true" max:"10000" doc:"For example *.md or Folder/**/{a,b}*.md. Without a slash it matches at any depth"`
 	Path    string `arg:"path" is:"path" doc:"Folder; everywhere if left out"`
-	Cursor  string `arg:"cursor" doc:"next_cursor of the last answer"`
+	cursor.Listing
 }
 
 // globbed is how far glob has come: after a path that had changed at Time, in a list of changes between Since
@@ -57,11 +57,8 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (answer.Result, 
 	if len(found) == 0 {
 		return answer.Text("No files found"), nil
 	}
-	of := a
-	of.Cursor = ""
-	l := cursor.Of("glob", of)
 	at := globbed{Since: math.MinInt64, Until: math.MinInt64}
-	if _, err := l.After(a.Cursor, &at); err != nil {
+	if _, err := a.After(&at); err != nil {
 		return answer.Result{}, err
 	}
 	rest := at.rest(found)
@@ -76,7 +73,7 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (answer.Result, 
 	res := answer.Text(out)
 	if n < len(rest) {
 		last := rest[n-1]
-		l.Continue(&res, globbed{last.since, last.until, last.modTime.UnixNano(), string(last.path)},
+		a.Continue(&res, globbed{last.since, last.until, last.modTime.UnixNano(), string(last.path)},
 			fmt.Sprintf("Showing %d of %d matching files; %d more are not listed.", n, len(found), len(rest)-n))
 	}
 	return res, nil

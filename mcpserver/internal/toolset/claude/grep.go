@@ -44,9 +44,10 @@ type grepArgs struct {
 	Around     *int   `arg:"-C" min:"0" doc:"Lines on both sides"`
 	Context    *int   `arg:"context" min:"0" doc:"As -C"`
 	Multiline  bool   `arg:"multiline" def:"false" doc:"Let matches cross lines"`
-	HeadLimit  *int   `arg:"head_limit" min:"0" def:"250" doc:"At most so many lines, paths or counts; 0 for all"`
-	Offset     int    `arg:"offset" min:"0" def:"0" doc:"Skip so many first"`
-	Cursor     string `arg:"cursor" doc:"next_cursor of the last answer; then offset does not count"`
+	HeadLimit  *int   `arg:"head_limit" is:"bound" min:"0" def:"250" doc:"At most so many lines, paths or counts; 0 for all"`
+	Offset     int    `arg:"offset" is:"bound" min:"0" def:"0" doc:"Skip so many first"`
+	Cursor     string `arg:"cursor" is:"bound" doc:"next_cursor of the last answer; then offset does not count"`
+	cursor.Listing
 }
 
 func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) (answer.Result, error) {
@@ -99,10 +100,9 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	if a.HeadLimit != nil {
 		job.limit = *a.HeadLimit
 	}
-	of := a
-	of.Cursor, of.HeadLimit, of.Offset = "", nil, 0
-	job.listing = cursor.Of("grep", of)
-	if job.after, err = job.listing.Reached(a.Cursor); err != nil {
+	job.listing = a.Listing
+	job.listing.Cursor = a.Cursor
+	if job.after, err = job.listing.Reached(); err != nil {
 		return nil, err
 	}
 	if job.after != nil {

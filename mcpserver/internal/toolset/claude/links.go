@@ -12,7 +12,7 @@ import (
 
 type getLinksArgs struct {
 	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
-	Cursor   string `arg:"cursor" doc:"next_cursor of the last answer"`
+	cursor.Listing
 }
 
 type linkSection struct {
@@ -42,16 +42,16 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Resul
 		{"Unresolved links:", links.Unresolved, false},
 		{"Pending links (in suggestions that nobody has accepted yet, counted nowhere else):", links.Pending, false},
 	}
-	l := cursor.Of("get_links", string(p))
+	a.Bind("get_links", p) // however it is named
 	var after linked
-	given, err := l.After(a.Cursor, &after)
+	given, err := a.After(&after)
 	if err != nil {
 		return answer.Result{}, err
 	}
 	if given {
 		sections = after.rest(sections)
 	}
-	return linkPage(sections, l), nil
+	return linkPage(sections, a.Listing), nil
 }
 
 // rest returns what comes after at. If its item is gone from the first section, which is sorted,

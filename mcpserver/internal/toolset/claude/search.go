@@ -32,8 +32,8 @@ type searchArgs struct {
 	Where      string                 `arg:"where" doc:"Condition of Obsidian's Bases, for example status != \"done\" && due < today()"`
 	Since      string                 `arg:"since" max:"40" doc:"Changed since 2026-01-31 or 2026-01-31T08:00:00Z"`
 	Author     string                 `arg:"author" doc:"With pending suggestions of this author"`
-	Limit      int                    `arg:"limit" min:"1" def:"10" doc:"Documents at a time, 50 at most"`
-	Cursor     string                 `arg:"cursor" doc:"next_cursor of the last answer"`
+	Limit      int                    `arg:"limit" is:"bound" min:"1" def:"10" doc:"Documents at a time, 50 at most"`
+	cursor.Listing
 }
 
 func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) (answer.Result, error) {
@@ -44,11 +44,8 @@ func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) (answer.Resu
 	if err != nil {
 		return answer.Result{}, err
 	}
-	of := a
-	of.Cursor, of.Limit = "", 0
-	l := cursor.Of("search", of)
 	var after semantic.Place
-	if _, err := l.After(a.Cursor, &after); err != nil {
+	if _, err := a.After(&after); err != nil {
 		return answer.Result{}, err
 	}
 	found, err := c.Semantic.Find(ctx, c.Workspace, q, after, min(cmp.Or(a.Limit, defaultHits), maxHits))
@@ -67,7 +64,7 @@ func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) (answer.Resu
 	}
 	if found.More {
 		last := found.Notes[len(found.Notes)-1]
-		l.Continue(&res, semantic.Place{Path: last.Path, Number: after.Number + len(found.Notes)}, fmt.Sprintf("Showing %s; there are more.", answer.Count(len(found.Notes), "document")))
+		a.Continue(&res, semantic.Place{Path: last.Path, Number: after.Number + len(found.Notes)}, fmt.Sprintf("Showing %s; there are more.", answer.Count(len(found.Notes), "document")))
 	}
 	return res, nil
 }

@@ -19,9 +19,9 @@ const defaultSuggestions = 100
 type listSuggestionsArgs struct {
 	Path   string `arg:"path" is:"path" doc:"Folder or document; all if left out"`
 	Author string `arg:"author" doc:"Only of this author"`
-	Limit  int    `arg:"limit" min:"1" def:"100" doc:"At most so many"`
+	Limit  int    `arg:"limit" is:"bound" min:"1" def:"100" doc:"At most so many"`
 	ID     string `arg:"id" doc:"Show this one whole"`
-	Cursor string `arg:"cursor" doc:"next_cursor of the last answer"`
+	cursor.Listing
 }
 
 // waiting is a suggestion or a proposal that waits for a person.
@@ -41,7 +41,9 @@ type listedTo struct {
 
 // Suggestions lists what waits for a person below a path.
 func Suggestions(ctx context.Context, c *tool.Client, under model.Path) (answer.Result, error) {
-	return listSuggestions(ctx, c, listSuggestionsArgs{Path: string(under)})
+	a := listSuggestionsArgs{Path: string(under)}
+	a.Bind("list_suggestions", a)
+	return listSuggestions(ctx, c, a)
 }
 
 func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs) (answer.Result, error) {
@@ -84,16 +86,13 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 			all = append(all, waiting{path: t.Path, id: t.ID, text: func(bool) string { return review.DescribeThread(t) + " [" + t.ID + "]" }})
 		}
 	}
-	of := a
-	of.Cursor, of.Limit = "", 0
-	l := cursor.Of("list_suggestions", of)
 	var after listedTo
-	given, err := l.After(a.Cursor, &after)
+	given, err := a.After(&after)
 	if err != nil {
 		return answer.Result{}, err
 	}
 	if a.ID != "" {
-		return showSuggestion(all, a.ID, after.Off, l)
+		return showSuggestion(all, a, after.Off)
 	}
 	rest := all
 	if given {
@@ -113,7 +112,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	}
 	if n < len(rest) {
 		last := rest[n-1]
-		l.Continue(&res, listedTo{ID: last.id, Path: string(last.path), Time: last.time}, fmt.Sprintf("Showing %d of %d suggestions.", n, len(all)))
+		a.Continue(&res, listedTo{ID: last.id, Path: string(last.path), Time: last.time}, fmt.Sprintf("Showing %d of %d suggestions.", n, len(all)))
 	}
 	return res, nil
 }
@@ -136,8 +135,8 @@ func (at listedTo) rest(all []waiting) []waiting {
 	return all[i:]
 }
 
-func showSuggestion(all []waiting, id string, off int, l cursor.Listing) (answer.Result, error) {
-	id = strings.Trim(id, "[]")
+func showSuggestion(all []waiting, a listSuggestionsArgs, off int) (answer.Result, error) {
+	id := strings.Trim(a.ID, "[]")
 	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == id })
 	if i < 0 {
 		return answer.Result{}, answer.WrongArgument("Nothing with the id %q waits for a person. Call list_suggestions without id to see what does.", id)
@@ -148,7 +147,7 @@ func showSuggestion(all []waiting, id string, off int, l cursor.Listing) (answer
 	res := answer.Text(part)
 	if cut {
 		off += len(part)
-		l.Continue(&res, listedTo{ID: id, Off: off}, fmt.Sprintf("Showing %d of %d bytes.", off, len(whole)))
+		a.Continue(&res, listedTo{ID: id, Off: off}, fmt.Sprintf("Showing %d of %d bytes.", off, len(whole)))
 	}
 	return res, nil
 }

@@ -37,7 +37,7 @@ type tasksArgs struct {
 	Tag    string   `arg:"tag" max:"1000" doc:"Only with this tag, in the task or in the properties of its document"`
 	CopyTo string   `arg:"copy_to" is:"path" doc:"Append them all to this document instead, each with a link"`
 	Toggle []string `arg:"toggle" doc:"Check or uncheck these instead: their lines in the list, or path:line"`
-	Cursor string   `arg:"cursor" doc:"next_cursor of the last answer"`
+	cursor.Listing
 }
 
 func tasks(ctx context.Context, c *tool.Client, a tasksArgs) (answer.Result, error) {
@@ -73,10 +73,7 @@ func (a tasksArgs) of(o *outline.Outline) (wanted []outline.Task) {
 
 // list lists tasks with their lines, which count as read then.
 func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.NoteInfo) (answer.Result, error) {
-	of := a
-	of.Cursor = ""
-	l := cursor.Of("tasks", of)
-	after, err := l.Reached(a.Cursor)
+	after, err := a.Reached()
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -133,7 +130,7 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.
 	}
 	res := answer.Text(strings.Join(lines, "\n"))
 	if full {
-		l.Continue(&res, last, fmt.Sprintf("Showing %d of %s.", len(lines), answer.Count(total, "task")))
+		a.Continue(&res, last, fmt.Sprintf("Showing %d of %s.", len(lines), answer.Count(total, "task")))
 	}
 	return res, nil
 }

@@ -26,8 +26,8 @@ type searchContentArgs struct {
 	Path         string `arg:"path" is:"path" doc:"Document to search in. Leave it out to search all"`
 	Folder       string `arg:"folder" is:"path" doc:"Folder to search in"`
 	ContextLines *int   `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
-	MaxResults   int    `arg:"max_results" min:"1" def:"20" doc:"Return at most so many matches at a time"`
-	Cursor       string `arg:"cursor" doc:"next_cursor of the last answer"`
+	MaxResults   int    `arg:"max_results" is:"bound" min:"1" def:"20" doc:"Return at most so many matches at a time"`
+	cursor.Listing
 }
 
 type searchContentResult struct {
@@ -55,12 +55,9 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 		return searchContentResult{}, search.NamedPattern("pattern", search.ByLine, err)
 	}
 	around := *cmp.Or(a.ContextLines, new(contextLines))
-	of := a
-	of.Cursor, of.MaxResults = "", 0
-	l := cursor.Of("search_content", of)
 	limit := min(cmp.Or(a.MaxResults, defaultMatches), answer.Max/20)
 	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, All: true}
-	if job.After, err = l.Reached(a.Cursor); err != nil {
+	if job.After, err = a.Reached(); err != nil {
 		return searchContentResult{}, err
 	}
 	var found []search.FoundLine
@@ -77,7 +74,7 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 		before, after := f.Context(around, numberedLine)
 		return contentMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
-	res := cursor.Fit(l, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) searchContentResult {
+	res := cursor.Fit(a.Listing, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) searchContentResult {
 		return searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found), Page: page}
 	})
 	c.ShowLines(found[:len(res.Matches)])

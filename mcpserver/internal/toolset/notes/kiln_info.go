@@ -12,8 +12,8 @@ import (
 )
 
 type kilnInfoArgs struct {
-	Detailed bool   `arg:"detailed" def:"false" doc:"Tell the statistics of each top-level folder, too"`
-	Cursor   string `arg:"cursor" doc:"next_cursor of the last answer"`
+	Detailed bool `arg:"detailed" def:"false" doc:"Tell the statistics of each top-level folder, too"`
+	cursor.Listing
 }
 
 type kilnInfoResult struct {
@@ -50,9 +50,9 @@ func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoR
 		res.Roots = append(res.Roots, root)
 		res.Stats.add(st)
 	}
-	l := cursor.Of("get_kiln_info", a.Detailed)
+	a.Bind("get_kiln_info", a.Detailed)
 	var last string
-	given, err := l.After(a.Cursor, &last)
+	given, err := a.After(&last)
 	if err != nil {
 		return res, err
 	}
@@ -60,7 +60,7 @@ func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoR
 	if given {
 		rest = rest[1+slices.IndexFunc(rest, func(r kilnRoot) bool { return r.Name == last }):]
 	}
-	return cursor.Fit(l, len(rest), len(rest), func(i int) any { return rest[i].Name }, func(n int, page cursor.Page) kilnInfoResult {
+	return cursor.Fit(a.Listing, len(rest), len(rest), func(i int) any { return rest[i].Name }, func(n int, page cursor.Page) kilnInfoResult {
 		return kilnInfoResult{Roots: rest[:n], Stats: res.Stats, Page: page}
 	}), nil
 }

@@ -32,11 +32,11 @@ const (
 )
 
 type findLinksArgs struct {
-	Kind   string `arg:"kind" need:"true" enum:"orphans|backlinks|unlinked_mentions" doc:"orphans: notes that no other note links to; backlinks: lines that link to a note; unlinked_mentions: lines that name it, or one of its aliases, without a link"`
-	Path   string `arg:"path" is:"path" doc:"The note; for orphans a folder, all if left out"`
-	Where  string `arg:"where" doc:"Only in notes of which this holds; a condition as query takes it"`
-	Limit  int    `arg:"limit" min:"1" def:"100" doc:"Return at most so many at a time"`
-	Cursor string `arg:"cursor" doc:"next_cursor of the last answer"`
+	Kind  string `arg:"kind" need:"true" enum:"orphans|backlinks|unlinked_mentions" doc:"orphans: notes that no other note links to; backlinks: lines that link to a note; unlinked_mentions: lines that name it, or one of its aliases, without a link"`
+	Path  string `arg:"path" is:"path" doc:"The note; for orphans a folder, all if left out"`
+	Where string `arg:"where" doc:"Only in notes of which this holds; a condition as query takes it"`
+	Limit int    `arg:"limit" is:"bound" min:"1" def:"100" doc:"Return at most so many at a time"`
+	cursor.Listing
 }
 
 type findLinksResult struct {
@@ -79,11 +79,8 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 	if err != nil {
 		return findLinksResult{}, err
 	}
-	of := a
-	of.Cursor, of.Limit = "", 0
-	l := cursor.Of("find_links", of)
 	var last linkKey
-	given, err := l.After(a.Cursor, &last)
+	given, err := a.After(&last)
 	if err != nil {
 		return findLinksResult{}, err
 	}
@@ -98,7 +95,7 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 		rest = found[i:]
 	}
 	n := min(len(rest), cmp.Or(a.Limit, defaultRows), answer.Max/20)
-	res := cursor.Fit(l, n, len(rest), func(i int) any { return rest[i].key() }, func(n int, page cursor.Page) findLinksResult {
+	res := cursor.Fit(a.Listing, n, len(rest), func(i int) any { return rest[i].key() }, func(n int, page cursor.Page) findLinksResult {
 		return findLinksResult{Kind: a.Kind, Found: plainLinks(rest[:n]), Count: len(found), Page: page}
 	})
 	var shown []session.Passage

@@ -20,7 +20,7 @@ type listNotesArgs struct {
 	FrontMatter bool   `arg:"include_frontmatter" def:"false" doc:"Tell each note's front matter, too"`
 	Recursive   *bool  `arg:"recursive" def:"true" doc:"List what is in folders of the folder, too"`
 	Where       string `arg:"where" doc:"Only notes of which this holds; a condition as query takes it"`
-	Cursor      string `arg:"cursor" doc:"next_cursor of the last answer"`
+	cursor.Listing
 }
 
 type listNotesResult struct {
@@ -54,10 +54,7 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 	if notes, err = question.Where(ctx, c.Workspace, "where", a.Where, notes); err != nil {
 		return listNotesResult{}, err
 	}
-	of := a
-	of.Cursor = ""
-	l := cursor.Of("list_notes", of)
-	rest, err := cursor.AfterPath(l, a.Cursor, notes, pathOf)
+	rest, err := cursor.AfterPath(a.Listing, notes, pathOf)
 	if err != nil {
 		return listNotesResult{}, err
 	}
@@ -65,7 +62,7 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 	for i := range listed {
 		listed[i] = describeNote(rest[i], a.FrontMatter)
 	}
-	res := cursor.Fit(l, len(listed), len(rest), func(i int) any { return rest[i].Path }, func(n int, page cursor.Page) listNotesResult {
+	res := cursor.Fit(a.Listing, len(listed), len(rest), func(i int) any { return rest[i].Path }, func(n int, page cursor.Page) listNotesResult {
 		return listNotesResult{Folder: string(under), Notes: listed[:n], Count: len(notes), Page: page}
 	})
 	for i, shown := range res.Notes {
@@ -95,8 +92,8 @@ const defaultMatches = 20
 type propertySearchArgs struct {
 	Properties frontmatter.Properties `arg:"properties" need:"true" max:"1000" doc:"Properties that a note must have, all of them, for example {\"status\": \"open\", \"tags\": [\"work\", \"home\"]}; a list means any of its items"`
 	Where      string                 `arg:"where" doc:"Only notes of which this holds, too; a condition as query takes it"`
-	Limit      int                    `arg:"limit" min:"1" def:"20" doc:"Return at most so many notes at a time"`
-	Cursor     string                 `arg:"cursor" doc:"next_cursor of the last answer"`
+	Limit      int                    `arg:"limit" is:"bound" min:"1" def:"20" doc:"Return at most so many notes at a time"`
+	cursor.Listing
 }
 
 type propertySearchResult struct {
@@ -124,10 +121,7 @@ func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (
 	if notes, err = question.Where(ctx, c.Workspace, "where", a.Where, notes); err != nil {
 		return propertySearchResult{}, err
 	}
-	of := a
-	of.Cursor, of.Limit = "", 0
-	l := cursor.Of("property_search", of)
-	rest, err := cursor.AfterPath(l, a.Cursor, notes, pathOf)
+	rest, err := cursor.AfterPath(a.Listing, notes, pathOf)
 	if err != nil {
 		return propertySearchResult{}, err
 	}
@@ -136,7 +130,7 @@ func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (
 		fit, notice := propertiesThatFit(rest[i], maxProperties)
 		matches[i] = propertyMatch{string(rest[i].Path), fit, rest[i].Words, notice}
 	}
-	res := cursor.Fit(l, len(matches), len(rest), func(i int) any { return rest[i].Path }, func(n int, page cursor.Page) propertySearchResult {
+	res := cursor.Fit(a.Listing, len(matches), len(rest), func(i int) any { return rest[i].Path }, func(n int, page cursor.Page) propertySearchResult {
 		return propertySearchResult{Properties: a.Properties, Matches: matches[:n], Count: len(notes), Page: page}
 	})
 	for i, shown := range res.Matches {

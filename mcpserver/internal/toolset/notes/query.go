@@ -27,8 +27,8 @@ type queryArgs struct {
 	Folder string   `arg:"folder" is:"path" doc:"Folder whose notes are asked. Leave it out for all, or all of the vault of the base"`
 	Fields []string `arg:"fields" doc:"What to tell of each note: status, file.mtime, ..."`
 	Sort   []string `arg:"sort" doc:"What to sort by; - before one sorts downwards: [\"due\", \"-file.mtime\"]"`
-	Limit  int      `arg:"limit" min:"1" def:"100" doc:"Return at most so many rows at a time"`
-	Cursor string   `arg:"cursor" doc:"next_cursor of the last answer"`
+	Limit  int      `arg:"limit" is:"bound" min:"1" def:"100" doc:"Return at most so many rows at a time"`
+	cursor.Listing
 }
 
 type queryResult struct {
@@ -58,11 +58,8 @@ func query(ctx context.Context, c *tool.Client, a queryArgs) (queryResult, error
 	if err != nil {
 		return queryResult{}, err
 	}
-	of := a
-	of.Cursor, of.Limit = "", 0
-	l := cursor.Of("query", of)
 	var last listed
-	given, err := l.After(a.Cursor, &last)
+	given, err := a.After(&last)
 	if err != nil {
 		return queryResult{}, err
 	}
@@ -78,7 +75,7 @@ func query(ctx context.Context, c *tool.Client, a queryArgs) (queryResult, error
 		fit, notice := valuesThatFit(rest[i].Values, maxProperties)
 		shown[i] = queryRow{string(rest[i].Path), fit, notice}
 	}
-	return cursor.Fit(l, len(shown), len(rest), func(i int) any { return listed{rest[i].Path, from + i} }, func(n int, page cursor.Page) queryResult {
+	return cursor.Fit(a.Listing, len(shown), len(rest), func(i int) any { return listed{rest[i].Path, from + i} }, func(n int, page cursor.Page) queryResult {
 		return queryResult{Rows: shown[:n], Count: len(rows), View: view, Page: page}
 	}), nil
 }

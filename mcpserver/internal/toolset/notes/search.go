@@ -28,8 +28,8 @@ type textSearchArgs struct {
 	Query      string `arg:"query" need:"true" max:"1000" doc:"Text to find within a line, or regex: and a regular expression in RE2 syntax"`
 	Folder     string `arg:"folder" is:"path" doc:"Folder to search in. Leave it out to search everywhere"`
 	IgnoreCase *bool  `arg:"case_insensitive" def:"true" doc:"Ignore case"`
-	Limit      int    `arg:"limit" min:"1" def:"20" doc:"Return at most so many matches at a time"`
-	Cursor     string `arg:"cursor" doc:"next_cursor of the last answer"`
+	Limit      int    `arg:"limit" is:"bound" min:"1" def:"20" doc:"Return at most so many matches at a time"`
+	cursor.Listing
 }
 
 type textSearchResult struct {
@@ -64,12 +64,9 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 	if err != nil {
 		return textSearchResult{}, search.NamedPattern("query", search.ByLine, err)
 	}
-	of := a
-	of.Cursor, of.Limit = "", 0
-	l := cursor.Of("text_search", of)
 	limit := min(cmp.Or(a.Limit, defaultMatches), answer.Max/20)
 	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1}
-	if job.After, err = l.Reached(a.Cursor); err != nil {
+	if job.After, err = a.Reached(); err != nil {
 		return textSearchResult{}, err
 	}
 	found, _, err := job.Notes(ctx, c.Index)
@@ -80,7 +77,7 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 		before, after := f.Context(aroundMatch, func(_ int, line string) string { return line })
 		return textMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
-	res := cursor.Fit(l, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) textSearchResult {
+	res := cursor.Fit(a.Listing, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) textSearchResult {
 		return textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found), Page: page}
 	})
 	c.ShowLines(found[:len(res.Matches)])
@@ -92,8 +89,8 @@ const defaultHits = 10
 type semanticSearchArgs struct {
 	Query   string                 `arg:"query" need:"true" max:"1000" doc:"What the notes are to be about, in a few words or a sentence"`
 	Filters frontmatter.Properties `arg:"filters" doc:"Properties that a note must have, as for property_search"`
-	Limit   int                    `arg:"limit" min:"1" def:"10" doc:"Return at most so many notes at a time"`
-	Cursor  string                 `arg:"cursor" doc:"next_cursor of the last answer"`
+	Limit   int                    `arg:"limit" is:"bound" min:"1" def:"10" doc:"Return at most so many notes at a time"`
+	cursor.Listing
 }
 
 type semanticSearchResult struct {
@@ -122,11 +119,8 @@ func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (
 	if a.Query == "" {
 		return semanticSearchResult{}, answer.WrongArgument("The argument \"query\" is empty. Say what the notes are to be about.")
 	}
-	of := a
-	of.Cursor, of.Limit = "", 0
-	l := cursor.Of("semantic_search", of)
 	var last ranked
-	given, err := l.After(a.Cursor, &last)
+	given, err := a.After(&last)
 	if err != nil {
 		return semanticSearchResult{}, err
 	}
@@ -145,7 +139,7 @@ func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (
 		fit, notice := propertiesThatFit(h.NoteInfo, maxProperties)
 		results[i] = semanticHit{string(h.Path), math.Round(h.Score*1e4) / 1e4, h.Snippet, fit, h.Words, notice}
 	}
-	return cursor.Fit(l, len(results), len(hits), func(i int) any { return ranked{hits[i].Score, hits[i].Path} }, func(n int, page cursor.Page) semanticSearchResult {
+	return cursor.Fit(a.Listing, len(results), len(hits), func(i int) any { return ranked{hits[i].Score, hits[i].Path} }, func(n int, page cursor.Page) semanticSearchResult {
 		return semanticSearchResult{Query: a.Query, Results: results[:n], Count: n, Page: page}
 	}), nil
 }
