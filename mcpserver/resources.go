@@ -64,7 +64,7 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 	if err != nil {
 		return nil, err
 	}
-	d := session.Document{Path: p, Text: v.Text(), Version: v}
+	d := session.NoteOf(p, v)
 	if begin == (passage.Position{}) && answer.TextCost(d.Text) <= answer.Max-4000 {
 		c.Session.ShowAll(d)
 		return []mcp.ResourceContents{mcp.TextResourceContents{URI: noteuri.Of(p), MIMEType: noteType, Text: d.Text}}, nil

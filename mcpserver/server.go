@@ -212,7 +212,7 @@ func (s *Session) id() string { return s.client.Session.ID() }
 func (s *Session) ReadAll(ctx context.Context, name string) error {
 	p, v, err := s.client.Names.Note(ctx, name)
 	if err == nil {
-		s.client.Session.ShowAll(session.Document{Path: p, Text: v.Text(), Version: v})
+		s.client.Session.ShowAll(session.NoteOf(p, v))
 	}
 	return err
 }

@@ -164,7 +164,7 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/passage":   {[]string{"mcpserver/internal/answer", "diffwrap", "github.com/rivo/uniseg"}, "parts of a text are a function of it"},
 	"mcpserver/internal/match":     {[]string{"mcpserver/internal/answer", "mcpserver/internal/passage", "diffwrap"}, "what a model quotes is found in a text, and replaced"},
 	"mcpserver/internal/approval":  {[]string{"bridge/model", "mcpserver/internal/answer"}, "what a person is asked before a change; it makes none"},
-	"mcpserver/internal/search":    {[]string{"bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/passage", "mcpserver/internal/trigram"}, "lines in notes, whoever wants them"},
+	"mcpserver/internal/search":    {[]string{"bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/passage", "mcpserver/internal/session", "mcpserver/internal/trigram"}, "lines in notes, whoever wants them"},
 	"mcpserver/internal/cursor":    {[]string{"bridge/model", "mcpserver/internal/answer"}, "where a list goes on; it knows nothing of what is listed"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"mcpserver/internal/session":   {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/passage"}, "what one client was shown; it opens no document"},

@@ -96,6 +96,17 @@ func SplitLines(doc string) []string {
 	return lines
 }
 
+// Lines returns the places of the lines of text, with their breaks.
+func Lines(text string) []Place {
+	var lines []Place
+	for off := 0; off < len(text); {
+		_, length := lineAt(text, off)
+		lines = append(lines, Place{off, off + length})
+		off += length
+	}
+	return lines
+}
+
 // LineAround returns the line of doc that holds the byte off, without its LF.
 func LineAround(doc string, off int) string {
 	line := doc[strings.LastIndexByte(doc[:off], '\n')+1:]

@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
@@ -25,13 +26,11 @@ type LineSearch struct {
 	After   *cursor.Reached // where the search continues; nil for the beginning
 }
 
-// FoundLine is a line that matches.
+// FoundLine is a line that matches. Its passage has a version if it is one of a note, and Text all of it.
 type FoundLine struct {
-	Path    model.Path
-	Version *model.Version // of the note; nil for another file
-	Number  int
-	Text    string        // the line, or a part of a long one
-	Shown   passage.Place // the line without a byte order mark; empty if Text is a part of it
+	session.Passage
+	Number int
+	Text   string // the line, or a part of a long one
 
 	lines []string // of doc
 	doc   string   // the text of the note
@@ -60,10 +59,7 @@ func (job LineSearch) Notes(ctx context.Context, x *Index) (found []FoundLine, t
 		notes = slices.DeleteFunc(slices.Clone(notes), func(n *Note) bool { return job.passed(n.Path) })
 	}
 	look := func(p model.Path, v *model.Version) foundLines {
-		lines, total := job.In(p, v.Text(), job.Keep)
-		for i := range lines {
-			lines[i].Version = v
-		}
+		lines, total := job.In(p, v.Text(), v, job.Keep)
 		return foundLines{lines, total}
 	}
 	err = Scan(ctx, x, notes, trigram.NewQuery(job.Pattern.Clauses()), look, func(f foundLines) bool {
@@ -78,8 +74,9 @@ func (job LineSearch) passed(p model.Path) bool {
 	return job.After != nil && string(p) < job.After.Path
 }
 
-// In finds lines of one text: at most keep of those that are not passed, and how many match in total.
-func (job LineSearch) In(p model.Path, text string, keep int) (found []FoundLine, total int) {
+// In finds lines of one text: at most keep of those that are not passed, and how many match in total. v is the note
+// that it is of, if any.
+func (job LineSearch) In(p model.Path, text string, v *model.Version, keep int) (found []FoundLine, total int) {
 	text = strings.TrimPrefix(text, passage.BOM)
 	from, limit := 0, keep
 	if job.All {
@@ -105,9 +102,9 @@ func (job LineSearch) In(p model.Path, text string, keep int) (found []FoundLine
 		if total++; e.Start < from || job.passed(p) || len(found) >= keep {
 			continue
 		}
-		f := FoundLine{Path: p, Number: n, Text: job.preview(lines[n-1]), lines: lines, doc: text, end: e.End}
+		f := FoundLine{Passage: session.Passage{Path: p}, Number: n, Text: job.preview(lines[n-1]), lines: lines, doc: text, end: e.End}
 		if f.Text == lines[n-1] {
-			f.Shown = passage.Place{Start: e.Start, End: e.End}
+			f.Version, f.Place = v, passage.Place{Start: e.Start, End: e.End}
 		}
 		found = append(found, f)
 	}

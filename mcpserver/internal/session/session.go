@@ -36,6 +36,11 @@ type Document struct {
 	Version *model.Version // of a note; nil for another file
 }
 
+// NoteOf returns a version of the note at p.
+func NoteOf(p model.Path, v *model.Version) Document {
+	return Document{Path: p, Text: v.Text(), Version: v}
+}
+
 // Knowledge is what a session knows of a document.
 type Knowledge struct {
 	Text string      // when it was last shown
@@ -140,16 +145,26 @@ func (s *Session) Show(d Document, parts ...passage.Place) {
 	s.Remember(d.Path, n)
 }
 
-// Passage is a part of a document, not counting a byte order mark.
+// Passage is a part of a note, not counting a byte order mark. Without a version it is none, or one that was cut.
 type Passage struct {
-	Document
-	Place passage.Place
+	Path    model.Path
+	Version *model.Version
+	Place   passage.Place
 }
 
-// ShowPassages records that the session was shown passages. Those of one document stand together.
-func (s *Session) ShowPassages(list []Passage) {
+func (p Passage) self() Passage { return p }
+
+// ShowAny records that the session was shown what was found: the passages that are embedded in it. Those of one note
+// stand together.
+func ShowAny[T interface{ self() Passage }](s *Session, found []T) {
+	var list []Passage
+	for _, f := range found {
+		if p := f.self(); p.Version != nil {
+			list = append(list, p)
+		}
+	}
 	for len(list) > 0 {
-		d := list[0].Document
+		d := NoteOf(list[0].Path, list[0].Version)
 		bom := len(d.Text) - len(strings.TrimPrefix(d.Text, passage.BOM))
 		var parts []passage.Place
 		for len(list) > 0 && list[0].Path == d.Path {

@@ -45,17 +45,6 @@ func (c *Client) InOneGo() *Client {
 	return &together
 }
 
-// ShowLines records that the client was shown found lines of notes: what it was shown it may change.
-func (c *Client) ShowLines(found []search.FoundLine) {
-	var shown []session.Passage
-	for _, f := range found {
-		if f.Version != nil {
-			shown = append(shown, session.Passage{Document: session.Document{Path: f.Path, Text: f.Version.Text(), Version: f.Version}, Place: f.Shown})
-		}
-	}
-	c.Session.ShowPassages(shown)
-}
-
 // ReadFile returns the bytes of a file that is not a note. The error is model.ErrTooLarge if there are more than most.
 func (c *Client) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
 	info, err := c.Workspace.Stat(ctx, p)

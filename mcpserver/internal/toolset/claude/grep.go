@@ -62,12 +62,11 @@ func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) (answer.Result, 
 	return job.page(entries), nil
 }
 
+// entry is what grep lists. Its passage has a version if it is a line, and not cut.
 type entry struct {
-	text     string
-	path     model.Path
-	version  *model.Version // of the note, if the entry is a line of it, and not cut
-	doc      string         // the text of the note without a byte order mark
-	from, to int            // bytes of doc
+	session.Passage
+	text string
+	doc  string // the text of the note without a byte order mark
 }
 
 type grepJob struct {
@@ -156,8 +155,8 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	query := trigram.NewQuery(job.pattern.Clauses())
 	err = search.Scan(ctx, x, job.chosen(notes), query, job.searchNote, func(found []entry) bool {
 		grouped := job.mode == modeContent && job.format.Before+job.format.After > 0
-		if len(found) > 0 && grouped && (len(entries) > 0 || job.after != nil && string(found[0].path) != job.after.Path) {
-			entries = append(entries, entry{text: grep.Separator, path: found[0].path, doc: found[0].doc})
+		if len(found) > 0 && grouped && (len(entries) > 0 || job.after != nil && string(found[0].Path) != job.after.Path) {
+			entries = append(entries, entry{text: grep.Separator, Passage: session.Passage{Path: found[0].Path}, doc: found[0].doc})
 		}
 		entries = append(entries, found...)
 		for ; skip < len(entries); skip++ {
@@ -185,14 +184,15 @@ func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 
 func (job *grepJob) searchNote(p model.Path, v *model.Version) []entry {
 	text := strings.TrimPrefix(v.Text(), passage.BOM)
+	of := session.Passage{Path: p}
 	switch job.mode {
 	case modeFiles:
 		if job.pattern.Matches(text) {
-			return []entry{{text: answer.Shown(p), path: p}}
+			return []entry{{of, answer.Shown(p), ""}}
 		}
 	case modeCount:
 		if n := job.pattern.Count(text, job.format.OnlyMatching); n > 0 {
-			return []entry{{text: answer.Shown(p) + ":" + strconv.Itoa(n), path: p}}
+			return []entry{{of, answer.Shown(p) + ":" + strconv.Itoa(n), ""}}
 		}
 	default:
 		f := job.format
@@ -201,11 +201,11 @@ func (job *grepJob) searchNote(p model.Path, v *model.Version) []entry {
 		}
 		var found []entry
 		for _, e := range job.pattern.Entries(answer.Shown(p), text, f, job.enough) {
-			whole := v
+			of.Version, of.Place = v, passage.Place{Start: e.Start, End: e.End}
 			if e.Cut {
-				whole = nil
+				of.Version = nil
 			}
-			found = append(found, entry{e.Text, p, whole, text, e.Start, e.End})
+			found = append(found, entry{of, e.Text, text})
 		}
 		return found
 	}
@@ -235,7 +235,7 @@ func (job *grepJob) page(entries []entry) answer.Result {
 	for i, e := range rest {
 		var cut bool
 		if lines[i], cut = answer.FirstThatFit(e.text, answer.MaxMatch); cut {
-			rest[i].version = nil
+			rest[i].Version = nil
 			lines[i] += fmt.Sprintf("... [line cut, %d bytes]", len(e.text))
 		}
 	}
@@ -244,7 +244,7 @@ func (job *grepJob) page(entries []entry) answer.Result {
 	for more && n > 1 && lines[n-1] == grep.Separator {
 		n--
 	}
-	job.show(rest[:n])
+	session.ShowAny(job.client.Session, rest[:n])
 	out := strings.Join(lines[:n], "\n")
 	res := answer.Text(out)
 	res.OneBlock = true
@@ -259,18 +259,6 @@ func (job *grepJob) page(entries []entry) answer.Result {
 	if job.after != nil {
 		what = fmt.Sprintf("Showing %d more entries; there are still more.", n)
 	}
-	job.listing.Continue(&res, cursor.ReachedAt(last.path, last.doc, last.to), what)
+	job.listing.Continue(&res, cursor.ReachedAt(last.Path, last.doc, last.Place.End), what)
 	return res
-}
-
-// show records that the client was shown the lines of entries: they may be edited.
-func (job *grepJob) show(entries []entry) {
-	var shown []session.Passage
-	for _, e := range entries {
-		if e.version != nil {
-			d := session.Document{Path: e.path, Text: e.version.Text(), Version: e.version}
-			shown = append(shown, session.Passage{Document: d, Place: passage.Place{Start: e.from, End: e.to}})
-		}
-	}
-	job.client.Session.ShowPassages(shown)
 }

@@ -84,7 +84,7 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Re
 	if err != nil {
 		return answer.Result{}, err
 	}
-	now := known.Shown(session.Document{Path: p, Text: v.Text(), Version: v}, w.Place)
+	now := known.Shown(session.NoteOf(p, v), w.Place)
 	now.Mine, now.News = c.Session.Own(v, list), untold
 	c.Session.Remember(p, now)
 	notice := w.Notice(func(at passage.Position) string { return "read with " + at.Arguments("offset") })

@@ -134,10 +134,9 @@ func passages(c *tool.Client, found *semantic.Answer) []string {
 			break
 		}
 		blocks = append(blocks, block)
-		d := session.Document{Path: f.Path, Text: f.Version.Text(), Version: f.Version}
-		shown = append(shown, session.Passage{Document: d, Place: passage.Place{Start: f.Start, End: f.End}})
+		shown = append(shown, session.Passage{Path: f.Path, Version: f.Version, Place: passage.Place{Start: f.Start, End: f.End}})
 	}
-	c.Session.ShowPassages(shown)
+	session.ShowAny(c.Session, shown)
 	return blocks
 }
 

@@ -104,8 +104,9 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.
 		if !n.ModTime.Equal(v.ModTime()) || n.Size != int64(len(v.Text())) {
 			now = new(outline.Of(v.Text())) // it has changed since it was indexed
 		}
+		places := passage.Lines(text)
 		for _, t := range a.of(now) {
-			at := placeOf(text, t.Line)
+			at := places[t.Line-1]
 			if at.Start < from {
 				continue
 			}
@@ -116,12 +117,12 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.
 				break
 			}
 			if lines = append(lines, line); !cut {
-				shown = append(shown, session.Passage{Document: session.Document{Path: n.Path, Text: v.Text(), Version: v}, Place: at})
+				shown = append(shown, session.Passage{Path: n.Path, Version: v, Place: at})
 			}
 			last = cursor.ReachedAt(n.Path, text, at.End)
 		}
 	}
-	c.Session.ShowPassages(shown)
+	session.ShowAny(c.Session, shown)
 	switch {
 	case len(lines) == 0 && after != nil:
 		return answer.Text("No more tasks"), nil
@@ -133,18 +134,6 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.
 		a.Continue(&res, last, fmt.Sprintf("Showing %d of %s.", len(lines), answer.Count(total, "task")))
 	}
 	return res, nil
-}
-
-// placeOf returns the line with that number, with its break.
-func placeOf(text string, line int) passage.Place {
-	start := 0
-	for range line - 1 {
-		start += strings.IndexByte(text[start:], '\n') + 1
-	}
-	if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
-		return passage.Place{Start: start, End: start + i + 1}
-	}
-	return passage.Place{Start: start, End: len(text)}
 }
 
 // copy appends tasks to a document, which is created if it does not exist.
@@ -238,7 +227,7 @@ func (shown knowledge) toggle(ctx context.Context, c *tool.Client, at string) (s
 		return "", answer.WrongArgument("There is no task on line %s of %s. Call tasks with it as the path to list them.", m[2], answer.Shown(p))
 	}
 	task := tasks[k]
-	place := placeOf(known.Text, task.Line)
+	place := passage.Lines(known.Text)[task.Line-1]
 	if part, lacks := known.Seen.Lacks(place); lacks {
 		return "", change.NotShown(p, known.Text, part, reader)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -77,7 +78,7 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 	res := cursor.Fit(a.Listing, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) searchContentResult {
 		return searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found), Page: page}
 	})
-	c.ShowLines(found[:len(res.Matches)])
+	session.ShowAny(c.Session, found[:len(res.Matches)])
 	return res, nil
 }
 
@@ -103,7 +104,7 @@ func searchFiles(ctx context.Context, c *tool.Client, kind entity.Type, job sear
 		if err != nil {
 			return passOver(err)
 		}
-		lines, n := job.In(p, text, job.Keep-len(found))
+		lines, n := job.In(p, text, nil, job.Keep-len(found))
 		found, total = append(found, lines...), total+n
 		return nil
 	})

@@ -52,13 +52,12 @@ type foundLink struct {
 	Text string `json:"text,omitempty" doc:"The line, or the part around the link of a long one"`
 }
 
-// linkLine is a found link with the line that the client is shown.
+// linkLine is a found link. Its passage has a version if Text is all of the line.
 type linkLine struct {
-	foundLink
-	shown session.Passage
+	session.Passage
+	line int
+	text string
 }
-
-func (l linkLine) key() linkKey { return linkKey{l.Path, l.Line} }
 
 type linkKey struct {
 	Path string `json:"p"`
@@ -87,7 +86,7 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 	rest := found
 	if given {
 		i, there := slices.BinarySearchFunc(found, last, func(f linkLine, k linkKey) int {
-			return cmp.Or(strings.Compare(f.Path, k.Path), f.Line-k.Line)
+			return cmp.Or(strings.Compare(string(f.Path), k.Path), f.line-k.Line)
 		})
 		if there {
 			i++
@@ -95,16 +94,14 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 		rest = found[i:]
 	}
 	n := min(len(rest), cmp.Or(a.Limit, defaultRows), answer.Max/20)
-	res := cursor.Fit(a.Listing, n, len(rest), func(i int) any { return rest[i].key() }, func(n int, page cursor.Page) findLinksResult {
-		return findLinksResult{Kind: a.Kind, Found: plainLinks(rest[:n]), Count: len(found), Page: page}
-	})
-	var shown []session.Passage
-	for _, f := range rest[:len(res.Found)] {
-		if f.shown.Version != nil {
-			shown = append(shown, f.shown)
-		}
+	links := make([]foundLink, n)
+	for i, l := range rest[:n] {
+		links[i] = foundLink{string(l.Path), l.line, l.text}
 	}
-	c.Session.ShowPassages(shown)
+	res := cursor.Fit(a.Listing, n, len(rest), func(i int) any { return linkKey{links[i].Path, links[i].Line} }, func(n int, page cursor.Page) findLinksResult {
+		return findLinksResult{Kind: a.Kind, Found: links[:n], Count: len(found), Page: page}
+	})
+	session.ShowAny(c.Session, rest[:len(res.Found)])
 	return res, nil
 }
 
@@ -121,15 +118,7 @@ func inNotesWhere(ctx context.Context, c *tool.Client, where string, found []lin
 	for _, n := range notes {
 		holds[string(n.Path)] = true
 	}
-	return slices.DeleteFunc(found, func(l linkLine) bool { return !holds[l.Path] }), nil
-}
-
-func plainLinks(lines []linkLine) []foundLink {
-	out := make([]foundLink, len(lines))
-	for i, l := range lines {
-		out[i] = l.foundLink
-	}
-	return out
+	return slices.DeleteFunc(found, func(l linkLine) bool { return !holds[string(l.Path)] }), nil
 }
 
 // linkingTo returns the notes other than p that link to it and that the client reaches.
@@ -160,7 +149,7 @@ func orphansBelow(ctx context.Context, c *tool.Client, folder string) ([]linkLin
 	var found []linkLine
 	for _, n := range notes {
 		if len(linkingTo(c, index, n.Path)) == 0 {
-			found = append(found, linkLine{foundLink: foundLink{Path: string(n.Path)}})
+			found = append(found, linkLine{Passage: session.Passage{Path: n.Path}})
 		}
 	}
 	return found, nil
@@ -206,32 +195,23 @@ func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLin
 func linesAt(p model.Path, v *model.Version, offsets []int) (found []linkLine) {
 	bom := len(v.Text()) - len(strings.TrimPrefix(v.Text(), passage.BOM))
 	text := v.Text()[bom:]
-	line, start := 1, 0
+	places := passage.Lines(text)
+	line := 0 // from 1
 	for _, off := range offsets {
 		off -= bom
-		for {
-			n := strings.IndexByte(text[start:], '\n')
-			if n < 0 || start+n >= off {
-				break
-			}
-			line, start = line+1, start+n+1
-		}
-		if len(found) > 0 && found[len(found)-1].Line == line {
+		if line > 0 && off < places[line-1].End {
 			continue
 		}
-		end := len(text)
-		if n := strings.IndexByte(text[start:], '\n'); n >= 0 {
-			end = start + n + 1
+		for line++; places[line-1].End <= off; line++ {
 		}
-		whole := strings.TrimRight(text[start:end], "\r\n")
+		at := places[line-1]
+		whole := strings.TrimRight(text[at.Start:at.End], "\r\n")
 		part, cut := answer.FirstThatFit(whole, answer.MaxLine)
-		f := linkLine{foundLink: foundLink{Path: string(p), Line: line, Text: part}}
+		f := linkLine{session.Passage{Path: p, Version: v, Place: at}, line, part}
 		if cut {
-			from := max(0, off-start-answer.MaxLine/2)
+			from := max(0, off-at.Start-answer.MaxLine/2)
 			part, _ = answer.FirstThatFit(strings.ToValidUTF8(whole[from:], ""), answer.MaxLine)
-			f.Text = answer.LeftOut + " " + part + " " + answer.LeftOut
-		} else {
-			f.shown = session.Passage{Document: session.Document{Path: p, Text: v.Text(), Version: v}, Place: passage.Place{Start: start, End: end}}
+			f.Version, f.text = nil, answer.LeftOut+" "+part+" "+answer.LeftOut
 		}
 		found = append(found, f)
 	}

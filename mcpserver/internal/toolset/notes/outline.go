@@ -62,18 +62,15 @@ func outlineNote(ctx context.Context, c *tool.Client, a outlineArgs) (outlineRes
 	if notice == "" {
 		showProperties(ctx, c, info)
 	}
-	starts := strings.SplitAfter(strings.TrimPrefix(text, passage.BOM), "\n")
+	text = strings.TrimPrefix(text, passage.BOM)
+	places := passage.Lines(text)
 	var shown []session.Passage
-	off, line := 0, 0
 	for _, l := range res.Lines {
-		for ; line < l.Line-1; line++ {
-			off += len(starts[line])
-		}
-		if strings.TrimRight(starts[line], "\r\n") == l.Text {
-			shown = append(shown, session.Passage{Document: session.Document{Path: p, Text: text, Version: v}, Place: passage.Place{Start: off, End: off + len(starts[line])}})
+		if at := places[l.Line-1]; strings.TrimRight(text[at.Start:at.End], "\r\n") == l.Text {
+			shown = append(shown, session.Passage{Path: p, Version: v, Place: at})
 		}
 	}
-	c.Session.ShowPassages(shown)
+	session.ShowAny(c.Session, shown)
 	return res, nil
 }
 

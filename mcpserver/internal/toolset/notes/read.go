@@ -34,7 +34,7 @@ func readNote(ctx context.Context, c *tool.Client, a readNoteArgs) (readNoteResu
 	if err != nil {
 		return readNoteResult{}, err
 	}
-	d := session.Document{Path: p, Text: v.Text(), Version: v}
+	d := session.NoteOf(p, v)
 	last, err := passage.LastLine(a.StartLine, a.EndLine, passage.CountLines(d.Text))
 	if err != nil {
 		return readNoteResult{}, err
@@ -110,7 +110,7 @@ func showProperties(ctx context.Context, c *tool.Client, n *noteindex.NoteInfo) 
 	yaml, body, _ := frontmatter.Split(text)
 	now, err := frontmatter.Parse(text)
 	if err == nil && !strings.Contains(yaml, "#") && answer.PlainJSON(now) == answer.PlainJSON(n.Properties) {
-		c.Session.Show(session.Document{Path: n.Path, Text: text, Version: v}, passage.Place{Start: 0, End: body})
+		c.Session.Show(session.NoteOf(n.Path, v), passage.Place{Start: 0, End: body})
 	}
 }
 

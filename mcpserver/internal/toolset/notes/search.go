@@ -15,6 +15,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -80,7 +81,7 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 	res := cursor.Fit(a.Listing, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) textSearchResult {
 		return textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found), Page: page}
 	})
-	c.ShowLines(found[:len(res.Matches)])
+	session.ShowAny(c.Session, found[:len(res.Matches)])
 	return res, nil
 }
 
