@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -65,11 +64,7 @@ func rejections(_ context.Context, c *tool.Client, under model.Path) (string, er
 	if len(lines) == 0 {
 		return "Nothing was rejected.", nil
 	}
-	text, n := answer.JoinBounded(lines, answer.Max-2000)
-	if n < len(lines) {
-		text += fmt.Sprintf("\n(%d more; give the path of a note to see its own)", len(lines)-n)
-	}
-	return text, nil
+	return answer.JoinOrSay(lines, answer.Max-2000, "\n(%d more; give the path of a note to see its own)"), nil
 }
 
 // addPrompt adds a prompt of a task and what list returns for the folder or note in the argument path.
@@ -106,9 +101,5 @@ func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path)
 	if len(lines) == 0 {
 		return "There are no open comments.", err
 	}
-	text, n := answer.JoinBounded(lines, answer.Max-2000)
-	if n < len(lines) {
-		text += fmt.Sprintf("\n(%d more; give the path of a note to see its own, and ask again when these are answered)", len(lines)-n)
-	}
-	return text, err
+	return answer.JoinOrSay(lines, answer.Max-2000, "\n(%d more; give the path of a note to see its own, and ask again when these are answered)"), err
 }

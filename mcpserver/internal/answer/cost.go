@@ -75,6 +75,15 @@ func JoinBounded(lines []string, limit int) (joined string, n int) {
 	return strings.Join(lines[:n], "\n"), n
 }
 
+// JoinOrSay is JoinBounded that says at the end how many lines are left out. Their number comes before args.
+func JoinOrSay(lines []string, limit int, format string, args ...any) string {
+	joined, n := JoinBounded(lines, limit)
+	if n < len(lines) {
+		joined += fmt.Sprintf(format, append([]any{len(lines) - n}, args...)...)
+	}
+	return joined
+}
+
 // Fit returns build(m) for the largest m, at most n, with which the structured result is
 // no longer than an answer. m is at least 1 if n is.
 func Fit[R any](n int, build func(m int) R) R {

@@ -109,8 +109,13 @@ func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (conte
 	return approval.Allow(ctx, approval.Update), err
 }
 
-// Create creates a note.
-func (c Changes) Create(ctx context.Context, p model.Path, text string) (bridge.Result, error) {
+// Create creates a note. argument names the argument that text is from; "" if it is known to have no marks.
+func (c Changes) Create(ctx context.Context, p model.Path, text, argument string) (bridge.Result, error) {
+	if argument != "" {
+		if err := match.CheckMarkup(argument, c.Workspace.Options().View, "", text, 0); err != nil {
+			return bridge.Result{}, err
+		}
+	}
 	if err := c.mayWrite(ctx, p, approval.Request{
 		Operation: approval.Create, What: "create the note " + string(p), Detail: func() (string, string) { return contains("It writes", text), "" },
 	}); err != nil {
@@ -121,6 +126,22 @@ func (c Changes) Create(ctx context.Context, p model.Path, text string) (bridge.
 		c.Session.Created(p, res.Version)
 	}
 	return res, err
+}
+
+// Rewrite replaces the text of the note at p, which the session must have read, by the argument content.
+func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, by Reader, doing string) (bridge.Result, error) {
+	known, err := c.MustKnow(ctx, p, by, doing)
+	if err == nil && !utf8.ValidString(known.Text) {
+		err = &model.Error{Op: "write", Path: p, Err: model.ErrInvalidUTF8}
+	}
+	if err == nil {
+		content = match.InStyleOf(known.Text, content)
+		err = match.CheckMarkup("content", c.Workspace.Options().View, known.Text, content, 0)
+	}
+	if err != nil {
+		return bridge.Result{}, err
+	}
+	return c.Replace(ctx, p, known, content, by, "replace the content of "+string(p))
 }
 
 // Replace replaces the text of the note at p by text, merged with what others have changed

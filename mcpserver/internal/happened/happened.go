@@ -4,7 +4,6 @@ package happened
 
 import (
 	"sync"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -15,8 +14,6 @@ const kept = 10_000
 
 // Change is one change that readers see.
 type Change struct {
-	Number  uint64 // in the order in which they happened, from 1
-	Time    time.Time
 	Kind    model.EventKind
 	Path    model.Path
 	OldPath model.Path // of a rename
@@ -31,7 +28,7 @@ type Log struct {
 
 	mu   sync.Mutex // protects the following
 	list []Change   // oldest first
-	last uint64     // number of the newest
+	last uint64     // number of the newest, in the order in which they happened, from 1
 }
 
 // Follow returns a Log of what happens to ws from now on.
@@ -54,11 +51,10 @@ func (x *Log) event(ev model.Event) {
 	default:
 		return
 	}
-	c := Change{Time: time.Now(), Kind: ev.Kind, Path: ev.Path, OldPath: ev.OldPath, Dir: ev.Dir, By: ev.By.Name, Session: ev.By.Session}
+	c := Change{Kind: ev.Kind, Path: ev.Path, OldPath: ev.OldPath, Dir: ev.Dir, By: ev.By.Name, Session: ev.By.Session}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.last++
-	c.Number = x.last
 	if x.list = append(x.list, c); len(x.list) > 2*kept {
 		x.list = append([]Change(nil), x.list[kept:]...)
 	}

@@ -16,14 +16,14 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
-// Where returns those of notes that a condition holds of; all if it is "".
-func Where(ctx context.Context, ws *bridge.Workspace, argument, where string, notes []*noteindex.NoteInfo) ([]*noteindex.NoteInfo, error) {
+// Where returns those of notes that the argument where holds of; all if it is "".
+func Where(ctx context.Context, ws *bridge.Workspace, where string, notes []*noteindex.NoteInfo) ([]*noteindex.NoteInfo, error) {
 	if where == "" {
 		return notes, nil
 	}
 	e, err := bases.Parse(where)
 	if err != nil {
-		return nil, Wrong(argument, err)
+		return nil, Wrong(err)
 	}
 	linked, err := ws.LinkIndex(ctx)
 	if err != nil {
@@ -33,9 +33,22 @@ func Where(ctx context.Context, ws *bridge.Workspace, argument, where string, no
 	return slices.DeleteFunc(slices.Clone(notes), func(n *noteindex.NoteInfo) bool { return !e.True(fileOf(n, linked, now)) }), nil
 }
 
-// Wrong returns the refusal of an argument that holds an expression.
-func Wrong(argument string, err error) error {
-	return answer.WrongArgument("The argument %q is wrong: %v. Expressions are those of Obsidian's Bases, for example status != \"done\" && due < today() + \"7d\" && file.hasTag(\"work\").", argument, err)
+// Wrong returns the refusal of the argument where.
+func Wrong(err error) error {
+	return answer.WrongArgument("The argument %q is wrong: %v. Expressions are those of Obsidian's Bases, for example status != \"done\" && due < today() + \"7d\" && file.hasTag(\"work\").", "where", err)
+}
+
+// Holds returns what says of which notes at and below under the argument where holds.
+func Holds(ctx context.Context, ws *bridge.Workspace, under model.Path, where string) (func(model.Path) bool, error) {
+	notes, err := ws.Notes(ctx, under)
+	if err == nil {
+		notes, err = Where(ctx, ws, where, notes)
+	}
+	holds := make(map[model.Path]bool, len(notes))
+	for _, n := range notes {
+		holds[n.Path] = true
+	}
+	return func(p model.Path) bool { return holds[p] }, err
 }
 
 // fileOf returns a note as expressions have it, with paths in its top-level folder, which is the vault.

@@ -19,13 +19,13 @@ const (
 	maxRemark      = 2000 // of one comment or reason
 )
 
-// Describe returns a suggestion on one line, with its author.
+// Describe returns a suggestion on one line, with its author, and what people say about it: they ask for another version.
 func Describe(sg model.Suggestion) string {
 	author := sg.Author
 	if author == "" {
 		author = "unknown"
 	}
-	return Sides(sg.Suggestion) + " (" + answer.Shown(author) + ")"
+	return Sides(sg.Suggestion) + " (" + answer.Shown(author) + ")" + comments(sg.Comments)
 }
 
 // Sides returns what a suggestion takes away and adds, on one line.
@@ -45,9 +45,6 @@ func marks(old, new string) string {
 	}
 	return old + new
 }
-
-// Remarks returns what people say about a suggestion, on one line: they ask for another version.
-func Remarks(sg model.Suggestion) string { return comments(sg.Comments) }
 
 // DescribeWhole returns a suggestion as it stands in the note, with its author.
 func DescribeWhole(sg model.Suggestion) string {
@@ -98,12 +95,9 @@ func Pending(p model.Path, list []model.Suggestion) string {
 	}
 	lines := []string{"[Pending suggestions]"}
 	for _, sg := range list {
-		lines = append(lines, fmt.Sprintf("  L%d: %s%s", sg.Line, Describe(sg), comments(sg.Comments)))
+		lines = append(lines, fmt.Sprintf("  L%d: %s", sg.Line, Describe(sg)))
 	}
-	block, n := answer.JoinBounded(lines, maxSuggestions)
-	if n < len(lines) {
-		block += fmt.Sprintf("\n  (%d more; call list_suggestions with path: %q to see them)", len(lines)-n, string(p))
-	}
+	block := answer.JoinOrSay(lines, maxSuggestions, "\n  (%d more; call list_suggestions with path: %q to see them)", string(p))
 	if strings.Contains(block, answer.LeftOut) {
 		block += fmt.Sprintf("\n  (%s stands for text left out; call list_suggestions with path: %q and an id to see it)", answer.LeftOut, string(p))
 	}

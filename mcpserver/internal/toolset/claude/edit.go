@@ -244,18 +244,7 @@ func write(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, err
 	if err != nil {
 		return answer.Result{}, err
 	}
-	known, err := c.Changes.MustKnow(ctx, p, reader, "editing")
-	if err != nil {
-		return answer.Result{}, err
-	}
-	if !utf8.ValidString(known.Text) {
-		return answer.Result{}, &model.Error{Op: "write", Path: p, Err: model.ErrInvalidUTF8}
-	}
-	content := match.InStyleOf(known.Text, a.Content)
-	if err := match.CheckMarkup("content", c.Workspace.Options().View, known.Text, content, 0); err != nil {
-		return answer.Result{}, err
-	}
-	res, err := c.Changes.Replace(ctx, p, known, content, reader, "replace the content of "+string(p))
+	res, err := c.Changes.Rewrite(ctx, p, a.Content, reader, "editing")
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -271,12 +260,9 @@ func writeNew(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, 
 	if err == nil && !p.IsNote() {
 		err = &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
 	}
-	if err == nil {
-		err = match.CheckMarkup("content", c.Workspace.Options().View, "", a.Content, 0)
-	}
 	if err != nil {
 		return answer.Result{}, err
 	}
-	res, err := c.Changes.Create(ctx, p, a.Content)
+	res, err := c.Changes.Create(ctx, p, a.Content, "content")
 	return answer.Text("Created " + answer.Shown(p) + outcome(c, res)), err
 }

@@ -133,9 +133,5 @@ func (d drafts) marks(c *tool.Client) []string {
 	if len(lines) == 0 {
 		return nil
 	}
-	out, n := answer.JoinBounded(lines, answer.Max/2-4000)
-	if n < len(lines) {
-		out += fmt.Sprintf("\n(%d more lines left out; try fewer edits at a time to see them)", len(lines)-n)
-	}
-	return []string{out}
+	return []string{answer.JoinOrSay(lines, answer.Max/2-4000, "\n(%d more lines left out; try fewer edits at a time to see them)")}
 }

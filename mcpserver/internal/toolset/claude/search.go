@@ -97,25 +97,15 @@ func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query
 		}
 		q.Only = func(p model.Path) bool { return theirs[p] }
 	}
-	return q, a.meet(ctx, c, &q)
-}
-
-// meet leaves only notes in q of which the condition holds.
-func (a searchArgs) meet(ctx context.Context, c *tool.Client, q *semantic.Query) error {
-	if a.Where == "" {
-		return nil
+	if a.Where != "" {
+		holds, err := question.Holds(ctx, c.Workspace, q.Under, a.Where)
+		if err != nil {
+			return q, err
+		}
+		also := q.Only
+		q.Only = func(p model.Path) bool { return holds(p) && (also == nil || also(p)) }
 	}
-	notes, err := c.Workspace.Notes(ctx, q.Under)
-	if err == nil {
-		notes, err = question.Where(ctx, c.Workspace, "where", a.Where, notes)
-	}
-	meets := make(map[model.Path]bool)
-	for _, n := range notes {
-		meets[n.Path] = true
-	}
-	also := q.Only
-	q.Only = func(p model.Path) bool { return meets[p] && (also == nil || also(p)) }
-	return err
+	return q, nil
 }
 
 // passages returns the found notes with their passages, as many as fit, and records that the client was shown these.

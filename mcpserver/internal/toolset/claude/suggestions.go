@@ -69,7 +69,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	}
 	for _, sg := range list {
 		all = append(all, waiting{path: sg.Path, id: sg.ID, text: func(whole bool) string {
-			what := review.Describe(sg) + review.Remarks(sg)
+			what := review.Describe(sg)
 			if whole {
 				what = review.DescribeWhole(sg)
 			}

@@ -19,7 +19,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
-	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -167,9 +166,7 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*noteindex.
 	content := strings.Join(lines, "\n") + "\n"
 	var res bridge.Result
 	if create {
-		if err = match.CheckMarkup("copy_to", c.Workspace.Options().View, "", content, 0); err == nil {
-			res, err = c.Changes.Create(ctx, to, content)
-		}
+		res, err = c.Changes.Create(ctx, to, content, "copy_to")
 	} else {
 		res, err = c.Changes.Append(ctx, to, "", content, "copy_to")
 	}

@@ -14,6 +14,12 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
+// document are the arguments that name a document.
+type document struct {
+	EntityType entity.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
+	Path       string      `arg:"path" is:"path" need:"true" doc:"Path of the document"`
+}
+
 // find returns the path of the document of the given type that a model means by name.
 func find(ctx context.Context, c *tool.Client, kind entity.Type, name string) (model.Path, error) {
 	p, err := c.Workspace.Resolve(name)
@@ -47,17 +53,19 @@ func checkType(declared entity.Type, p model.Path) error {
 	}
 }
 
-// open reads the document that a model means by name.
-func open(ctx context.Context, c *tool.Client, kind entity.Type, name string) (d session.Document, err error) {
-	if d.Path, err = find(ctx, c, kind, name); err != nil {
-		return d, err
+// open reads the document.
+func (a document) open(ctx context.Context, c *tool.Client) (session.Document, error) {
+	p, err := find(ctx, c, a.EntityType, a.Path)
+	if err != nil {
+		return session.Document{}, err
 	}
-	if kind != entity.Note {
-		d.Text, err = c.ReadText(ctx, d.Path)
-		return d, err
+	if a.EntityType != entity.Note {
+		text, err := c.ReadText(ctx, p)
+		return session.Document{Path: p, Text: text}, err
 	}
-	if d.Version, err = c.Workspace.Open(ctx, d.Path); err == nil {
-		d.Text = d.Version.Text()
+	v, err := c.Workspace.Open(ctx, p)
+	if err != nil {
+		return session.Document{}, err
 	}
-	return d, err
+	return session.NoteOf(p, v), nil
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -14,11 +13,10 @@ import (
 const defaultSpan = 100
 
 type readContentLinesArgs struct {
-	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
-	Path       string `arg:"path" is:"path" need:"true" doc:"Path of the document"`
-	StartLine  int    `arg:"start_line" min:"1" def:"1" doc:"First line to read, counted from 1"`
-	EndLine    *int   `arg:"end_line" min:"1" doc:"Last line to read, that one included; start_line + 100 if it is left out"`
-	Column     int    `arg:"column" min:"1" doc:"Character of start_line to begin at, counted from 1, where that is too long to read at once"`
+	document
+	StartLine int  `arg:"start_line" min:"1" def:"1" doc:"First line to read, counted from 1"`
+	EndLine   *int `arg:"end_line" min:"1" doc:"Last line to read, that one included; start_line + 100 if it is left out"`
+	Column    int  `arg:"column" min:"1" doc:"Character of start_line to begin at, counted from 1, where that is too long to read at once"`
 }
 
 type readContentLinesResult struct {
@@ -31,7 +29,7 @@ type readContentLinesResult struct {
 }
 
 func readContentLines(ctx context.Context, c *tool.Client, a readContentLinesArgs) (readContentLinesResult, error) {
-	d, err := open(ctx, c, entity.Type(a.EntityType), a.Path)
+	d, err := a.open(ctx, c)
 	if err != nil {
 		return readContentLinesResult{}, err
 	}
@@ -69,11 +67,6 @@ func readOn(at passage.Position) string {
 
 func numberedLine(n int, line string) string { return strconv.Itoa(n) + ": " + line }
 
-type getContentArgs struct {
-	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
-	Path       string `arg:"path" is:"path" need:"true" doc:"Path of the document"`
-}
-
 type getContentResult struct {
 	Path       string `json:"path"`
 	Content    string `json:"content"`
@@ -81,8 +74,8 @@ type getContentResult struct {
 	Notice     string `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
 }
 
-func getContent(ctx context.Context, c *tool.Client, a getContentArgs) (getContentResult, error) {
-	d, err := open(ctx, c, entity.Type(a.EntityType), a.Path)
+func getContent(ctx context.Context, c *tool.Client, a document) (getContentResult, error) {
+	d, err := a.open(ctx, c)
 	if err != nil {
 		return getContentResult{}, err
 	}

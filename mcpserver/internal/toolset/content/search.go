@@ -22,12 +22,12 @@ const defaultMatches = 20
 const contextLines = 3
 
 type searchContentArgs struct {
-	Pattern      string `arg:"pattern" need:"true" max:"10000" doc:"Regular expression to search for, in RE2 syntax"`
-	EntityType   string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What to search: notes (Markdown), canvases (JSON Canvas) or bases (YAML)"`
-	Path         string `arg:"path" is:"path" doc:"Document to search in. Leave it out to search all"`
-	Folder       string `arg:"folder" is:"path" doc:"Folder to search in"`
-	ContextLines *int   `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
-	MaxResults   int    `arg:"max_results" is:"bound" min:"1" def:"20" doc:"Return at most so many matches at a time"`
+	Pattern      string      `arg:"pattern" need:"true" max:"10000" doc:"Regular expression to search for, in RE2 syntax"`
+	EntityType   entity.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What to search: notes (Markdown), canvases (JSON Canvas) or bases (YAML)"`
+	Path         string      `arg:"path" is:"path" doc:"Document to search in. Leave it out to search all"`
+	Folder       string      `arg:"folder" is:"path" doc:"Folder to search in"`
+	ContextLines *int        `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
+	MaxResults   int         `arg:"max_results" is:"bound" min:"1" def:"20" doc:"Return at most so many matches at a time"`
 	cursor.Listing
 }
 
@@ -63,10 +63,10 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 	}
 	var found []search.FoundLine
 	var total int
-	if kind := entity.Type(a.EntityType); kind == entity.Note {
+	if a.EntityType == entity.Note {
 		found, total, err = job.Notes(ctx, c.Index)
 	} else {
-		found, total, err = searchFiles(ctx, c, kind, job)
+		found, total, err = searchFiles(ctx, c, a.EntityType, job)
 	}
 	if err != nil {
 		return searchContentResult{}, err
@@ -87,7 +87,7 @@ func searchedPlace(ctx context.Context, c *tool.Client, a searchContentArgs) (mo
 	if err != nil || a.Path == "" {
 		return folder, err
 	}
-	p, err := find(ctx, c, entity.Type(a.EntityType), a.Path)
+	p, err := find(ctx, c, a.EntityType, a.Path)
 	if err == nil && !folder.Contains(p) {
 		err = answer.WrongArgument("The argument \"path\" is %q, which is not in the folder %q.", string(p), string(folder))
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
@@ -20,10 +21,9 @@ import (
 )
 
 type patchContentArgs struct {
-	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
-	Path       string `arg:"path" is:"path" need:"true" doc:"Path of the document"`
-	OldString  string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands in the document. It must occur once"`
-	NewString  string `arg:"new_string" need:"true" doc:"Text to put in its place"`
+	document
+	OldString string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands in the document. It must occur once"`
+	NewString string `arg:"new_string" need:"true" doc:"Text to put in its place"`
 }
 
 type patchContentResult struct {
@@ -70,8 +70,7 @@ func sentence(c *tool.Client, err error) (string, bool) {
 }
 
 func (a patchContentArgs) run(ctx context.Context, c *tool.Client) (patchContentResult, error) {
-	kind := entity.Type(a.EntityType)
-	p, err := find(ctx, c, kind, a.Path)
+	p, err := find(ctx, c, a.EntityType, a.Path)
 	switch {
 	case err != nil:
 		return patchContentResult{}, err
@@ -82,10 +81,10 @@ func (a patchContentArgs) run(ctx context.Context, c *tool.Client) (patchContent
 	}
 	lines := func(s string) int { return 1 + strings.Count(strings.TrimSuffix(s, "\n"), "\n") }
 	res := patchContentResult{Success: true, Path: string(p), LinesChanged: max(lines(a.OldString), lines(a.NewString))}
-	if kind == entity.Note {
+	if a.EntityType == entity.Note {
 		res.Notice, err = a.patchNote(ctx, c, p)
 	} else {
-		res.Notice, err = a.patchFile(ctx, c, kind, p)
+		res.Notice, err = a.patchFile(ctx, c, p)
 	}
 	return res, err
 }
@@ -105,7 +104,7 @@ func (a patchContentArgs) patchNote(ctx context.Context, c *tool.Client, p model
 // maxPatches bounds how often a patch of a file is computed because another call was faster.
 const maxPatches = 8
 
-func (a patchContentArgs) patchFile(ctx context.Context, c *tool.Client, kind entity.Type, p model.Path) (notice string, err error) {
+func (a patchContentArgs) patchFile(ctx context.Context, c *tool.Client, p model.Path) (notice string, err error) {
 	for range maxPatches {
 		text, err := c.ReadText(ctx, p)
 		if err != nil {
@@ -117,7 +116,7 @@ func (a patchContentArgs) patchFile(ctx context.Context, c *tool.Client, kind en
 		}
 		known, _ := c.Session.Known(p)
 		notice, err = c.Changes.WriteFile(ctx, change.File{
-			Kind: kind, Path: p, Text: diffwrap.Apply(text, edits), Base: change.SumOf(text), Seen: known.In(text).Through(edits, true),
+			Kind: a.EntityType, Path: p, Text: diffwrap.Apply(text, edits), Base: change.SumOf(text), Seen: known.In(text).Through(edits, true),
 			Operation: approval.Update, What: "change " + string(p),
 		})
 		if !errors.Is(err, model.ErrConflict) {
@@ -160,18 +159,18 @@ func (e *severalError) Error() string {
 }
 
 type replaceContentArgs struct {
-	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
-	Path       string `arg:"path" is:"path" need:"true" doc:"Path of the document, new or existing"`
-	Content    string `arg:"content" need:"true" doc:"The whole content that it is to have"`
+	EntityType entity.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
+	Path       string      `arg:"path" is:"path" need:"true" doc:"Path of the document, new or existing"`
+	Content    string      `arg:"content" need:"true" doc:"The whole content that it is to have"`
 }
 
 type replaceContentResult struct {
-	Success    bool   `json:"success"`
-	Path       string `json:"path,omitempty"`
-	EntityType string `json:"entity_type,omitempty"`
-	Created    bool   `json:"created"`
-	Error      string `json:"error,omitempty" doc:"Why nothing was changed"`
-	Notice     string `json:"notice,omitempty" doc:"What else there is to know of the change"`
+	Success    bool        `json:"success"`
+	Path       string      `json:"path,omitempty"`
+	EntityType entity.Type `json:"entity_type,omitempty"`
+	Created    bool        `json:"created"`
+	Error      string      `json:"error,omitempty" doc:"Why nothing was changed"`
+	Notice     string      `json:"notice,omitempty" doc:"What else there is to know of the change"`
 }
 
 // Failed makes the answer an error.
@@ -187,68 +186,50 @@ func replaceContent(ctx context.Context, c *tool.Client, a replaceContentArgs) (
 }
 
 func (a replaceContentArgs) run(ctx context.Context, c *tool.Client) (replaceContentResult, error) {
-	kind := entity.Type(a.EntityType)
+	kind := a.EntityType
 	p, err := find(ctx, c, kind, a.Path)
 	var missing *names.MissingError
 	created := errors.As(err, &missing)
 	if created {
-		p, err = a.newPath(c, kind)
+		p, err = a.newPath(c)
 	}
 	if err != nil {
 		return replaceContentResult{}, err
 	}
 	res := replaceContentResult{Success: true, Path: string(p), EntityType: a.EntityType, Created: created}
 	switch {
-	case kind == entity.Note && created:
-		res.Notice, err = a.createNote(ctx, c, p)
 	case kind == entity.Note:
-		res.Notice, err = a.replaceNote(ctx, c, p)
+		var done bridge.Result
+		if created {
+			done, err = c.Changes.Create(ctx, p, a.Content, "content")
+		} else {
+			done, err = c.Changes.Rewrite(ctx, p, a.Content, c.NoteReader, "replacing")
+		}
+		res.Notice = change.Notice(done)
 	case created:
 		res.Notice, err = c.Changes.WriteFile(ctx, change.File{Kind: kind, Path: p, Text: a.Content, Seen: passage.All(a.Content), Operation: approval.Create, What: "create " + string(p)})
 	default:
-		res.Notice, err = a.replaceFile(ctx, c, kind, p)
+		res.Notice, err = a.replaceFile(ctx, c, p)
 	}
 	return res, err
 }
 
 // newPath returns the path of a new document, with the extension of its type.
-func (a replaceContentArgs) newPath(c *tool.Client, kind entity.Type) (model.Path, error) {
+func (a replaceContentArgs) newPath(c *tool.Client) (model.Path, error) {
 	name := a.Path
 	if !strings.Contains(model.Path(name).Base(), ".") {
-		name += kind.Ext()
+		name += a.EntityType.Ext()
 	}
 	p, err := c.Names.NewPath(name, true)
 	if err != nil {
 		return "", err
 	}
-	return p, checkType(kind, p)
-}
-
-func (a replaceContentArgs) createNote(ctx context.Context, c *tool.Client, p model.Path) (string, error) {
-	if err := match.CheckMarkup("content", c.Workspace.Options().View, "", a.Content, 0); err != nil {
-		return "", err
-	}
-	res, err := c.Changes.Create(ctx, p, a.Content)
-	return change.Notice(res), err
-}
-
-// replaceNote replaces the text of a note. The base is the version that the session was shown.
-func (a replaceContentArgs) replaceNote(ctx context.Context, c *tool.Client, p model.Path) (string, error) {
-	known, err := c.Changes.MustKnow(ctx, p, c.NoteReader, "replacing")
-	if err != nil {
-		return "", err
-	}
-	text := match.InStyleOf(known.Text, a.Content)
-	if err := match.CheckMarkup("content", c.Workspace.Options().View, known.Text, text, 0); err != nil {
-		return "", err
-	}
-	res, err := c.Changes.Replace(ctx, p, known, text, c.NoteReader, "replace the content of "+string(p))
-	return change.Notice(res), err
+	return p, checkType(a.EntityType, p)
 }
 
 // replaceFile replaces the content of a file, if that is still what the session was shown.
-func (a replaceContentArgs) replaceFile(ctx context.Context, c *tool.Client, kind entity.Type, p model.Path) (string, error) {
-	if err := kind.Check(a.Content); err != nil {
+func (a replaceContentArgs) replaceFile(ctx context.Context, c *tool.Client, p model.Path) (string, error) {
+	if err := a.EntityType.Check(a.Content); err != nil {
 		return "", answer.WrongArgument("%s was left as it is: %v.", p, err)
 	}
 	known, err := c.Changes.MustKnow(ctx, p, Reader, "replacing")
@@ -260,7 +241,7 @@ func (a replaceContentArgs) replaceFile(ctx context.Context, c *tool.Client, kin
 		return "", err
 	}
 	notice, err := c.Changes.WriteFile(ctx, change.File{
-		Kind: kind, Path: p, Text: a.Content, Base: change.SumOf(known.Text), Seen: known.Seen.Through(edits, true),
+		Kind: a.EntityType, Path: p, Text: a.Content, Base: change.SumOf(known.Text), Seen: known.Seen.Through(edits, true),
 		Operation: approval.Update, What: "replace the content of " + string(p),
 	})
 	if errors.Is(err, model.ErrConflict) {

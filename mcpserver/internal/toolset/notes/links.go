@@ -72,11 +72,15 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 	} else {
 		found, err = linesAbout(ctx, c, a)
 	}
-	if err == nil && a.Where != "" {
-		found, err = inNotesWhere(ctx, c, a.Where, found)
-	}
 	if err != nil {
 		return findLinksResult{}, err
+	}
+	if a.Where != "" {
+		holds, err := question.Holds(ctx, c.Workspace, "", a.Where)
+		if err != nil {
+			return findLinksResult{}, err
+		}
+		found = slices.DeleteFunc(found, func(l linkLine) bool { return !holds(l.Path) })
 	}
 	var last linkKey
 	given, err := a.After(&last)
@@ -103,22 +107,6 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 	})
 	session.ShowAny(c.Session, rest[:len(res.Found)])
 	return res, nil
-}
-
-// inNotesWhere returns those of found that are in notes of which a condition holds.
-func inNotesWhere(ctx context.Context, c *tool.Client, where string, found []linkLine) ([]linkLine, error) {
-	notes, err := c.Workspace.Notes(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	if notes, err = question.Where(ctx, c.Workspace, "where", where, notes); err != nil {
-		return nil, err
-	}
-	holds := make(map[string]bool, len(notes))
-	for _, n := range notes {
-		holds[string(n.Path)] = true
-	}
-	return slices.DeleteFunc(found, func(l linkLine) bool { return !holds[string(l.Path)] }), nil
 }
 
 // linkingTo returns the notes other than p that link to it and that the client reaches.

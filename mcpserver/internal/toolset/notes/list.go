@@ -51,7 +51,7 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 	if a.Recursive != nil && !*a.Recursive {
 		notes = slices.DeleteFunc(slices.Clone(notes), func(n *noteindex.NoteInfo) bool { return n.Path.Dir() != under })
 	}
-	if notes, err = question.Where(ctx, c.Workspace, "where", a.Where, notes); err != nil {
+	if notes, err = question.Where(ctx, c.Workspace, a.Where, notes); err != nil {
 		return listNotesResult{}, err
 	}
 	rest, err := cursor.AfterPath(a.Listing, notes, pathOf)
@@ -118,7 +118,7 @@ func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (
 	if err != nil {
 		return propertySearchResult{}, err
 	}
-	if notes, err = question.Where(ctx, c.Workspace, "where", a.Where, notes); err != nil {
+	if notes, err = question.Where(ctx, c.Workspace, a.Where, notes); err != nil {
 		return propertySearchResult{}, err
 	}
 	rest, err := cursor.AfterPath(a.Listing, notes, pathOf)

@@ -92,7 +92,7 @@ func (a queryArgs) rows(ctx context.Context, c *tool.Client) ([]question.Row, st
 		}
 		b, err := bases.Ask(conditions(a.Where), a.Fields, a.Sort)
 		if err != nil {
-			return nil, "", question.Wrong("where", err)
+			return nil, "", question.Wrong(err)
 		}
 		rows, err := question.Ask(ctx, c.Workspace, b, b.Views[0], under, false)
 		return rows, "", err

@@ -127,7 +127,7 @@ func createNote(ctx context.Context, c *tool.Client, a createNoteArgs) (createNo
 	if err := checkNote(c, "", a.Content, text); err != nil {
 		return none, err
 	}
-	res, err := c.Changes.Create(ctx, p, text)
+	res, err := c.Changes.Create(ctx, p, text, "")
 	if err != nil {
 		return none, err
 	}

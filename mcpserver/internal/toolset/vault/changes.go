@@ -39,15 +39,12 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (answer.Result,
 			decided = append(decided, review.Decision(e)...)
 		}
 	}
-	out, n := answer.JoinBounded(append(decided, lines...), answer.Max-answer.Envelope-6000)
+	out := answer.JoinOrSay(append(decided, lines...), answer.Max-answer.Envelope-6000, "\n(%d more; give a path to see those of a folder)")
 	if a.Path == "" { // else what happened elsewhere is still to be told
 		c.Session.Look(c.Happened.Now())
 	}
 	if out == "" {
 		return answer.Text("Nothing has changed since you last looked"), nil
-	}
-	if left := len(decided) + len(lines) - n; left > 0 {
-		out += fmt.Sprintf("\n(%d more; give a path to see those of a folder)", left)
 	}
 	if !whole {
 		out = "[Older changes are not remembered any more.]\n" + out

@@ -15,7 +15,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/settings"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -55,11 +54,7 @@ func periodicNote(ctx context.Context, c *tool.Client, a periodicNoteArgs) (answ
 	}
 	text := ""
 	if of.Template != "" {
-		t, err := templatesOf(c, folder)
-		if err != nil {
-			return answer.Result{}, err
-		}
-		if text, err = t.fill(ctx, c, of.Template, p, day, now); err != nil {
+		if text, err = fill(ctx, c, of.Template, p, day, now); err != nil {
 			return answer.Result{}, err
 		}
 	}
@@ -96,22 +91,15 @@ func vaultOf(c *tool.Client, name string) (string, error) {
 	return "", answer.WrongArgument("The argument \"vault\" must be one of %s.", strings.Join(folders, ", "))
 }
 
-// templates are those of one vault.
-type templates struct {
-	settings.Templates
-	folder string
-}
-
-func templatesOf(c *tool.Client, folder string) (templates, error) {
+// fill returns a template of its vault filled in for the note at p.
+func fill(ctx context.Context, c *tool.Client, name string, p model.Path, day, now time.Time) (string, error) {
+	folder, _ := p.Split()
 	t, err := settings.TemplatesOf(c.Workspace, folder)
-	return templates{t, folder}, err
-}
-
-// fill returns a template filled in for the note at p.
-func (t templates) fill(ctx context.Context, c *tool.Client, name string, p model.Path, day, now time.Time) (string, error) {
+	if err != nil {
+		return "", err
+	}
 	var v *model.Version
-	var err error
-	for _, at := range []string{path.Join(t.folder, name), path.Join(t.folder, t.Folder, name), name} {
+	for _, at := range []string{path.Join(folder, name), path.Join(folder, t.Folder, name), name} {
 		if _, v, err = c.Names.Note(ctx, at); err == nil {
 			return t.Fill(v.Text(), strings.TrimSuffix(p.Base(), model.NoteExt), day, now), nil
 		}
@@ -123,10 +111,7 @@ var unfilled = regexp.MustCompile(`\{\{[^{}\n]{1,80}\}\}|<%[^%\n]{1,80}%>`)
 
 // create creates a note, and says what of its template is not filled in.
 func create(ctx context.Context, c *tool.Client, p model.Path, text string) (answer.Result, error) {
-	if err := match.CheckMarkup("template", c.Workspace.Options().View, "", text, 0); err != nil {
-		return answer.Result{}, err
-	}
-	res, err := c.Changes.Create(ctx, p, text)
+	res, err := c.Changes.Create(ctx, p, text, "template")
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -161,13 +146,8 @@ func createFromTemplate(ctx context.Context, c *tool.Client, a createFromTemplat
 	if err != nil {
 		return answer.Result{}, err
 	}
-	folder, _ := p.Split()
-	t, err := templatesOf(c, folder)
-	if err != nil {
-		return answer.Result{}, err
-	}
 	now := time.Now()
-	text, err := t.fill(ctx, c, a.Template, p, now, now)
+	text, err := fill(ctx, c, a.Template, p, now, now)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -179,7 +159,7 @@ func listTemplates(ctx context.Context, c *tool.Client, vault string) (answer.Re
 	if err != nil {
 		return answer.Result{}, err
 	}
-	t, err := templatesOf(c, folder)
+	t, err := settings.TemplatesOf(c.Workspace, folder)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -203,9 +183,5 @@ func listTemplates(ctx context.Context, c *tool.Client, vault string) (answer.Re
 	if len(lines) == 0 {
 		return answer.Text("There are no templates in " + answer.Shown(under) + "."), nil
 	}
-	out, n := answer.JoinBounded(lines, answer.Max/2)
-	if n < len(lines) {
-		out += fmt.Sprintf("\n(%d more)", len(lines)-n)
-	}
-	return answer.Text(out), nil
+	return answer.Text(answer.JoinOrSay(lines, answer.Max/2, "\n(%d more)")), nil
 }
