@@ -95,7 +95,7 @@ func ParseBase(text string) (*Base, error) {
 }
 
 // fileName is what a view shows that names no properties.
-var fileName = &Expr{text: "file.name", root: fileField(fileFields["name"])}
+var fileName = &Expr{text: "file.name", value: fileFields["name"]}
 
 func valueOf(p frontmatter.Properties, key string) any {
 	v, _ := p.Get(key)
@@ -286,12 +286,12 @@ func (r reader) column(name string) (*Expr, error) {
 	case kind == "file":
 		return r.expr(name)
 	case kind == "note" && key != "":
-		return &Expr{text: name, root: property{key}}, nil
+		return &Expr{text: name, value: property(key)}, nil
 	case kind == "formula" && key != "":
-		e := &Expr{text: name, root: formula{key}, uses: []string{key}}
+		e := &Expr{text: name, value: formula(key), uses: []string{key}}
 		return e, r.check(e)
 	}
-	return &Expr{text: name, root: property{name}}, nil
+	return &Expr{text: name, value: property(name)}, nil
 }
 
 // Row is a file and the values that a view shows of it.
@@ -310,7 +310,7 @@ func (b *Base) Rows(v View, files []*File) []Row {
 			continue
 		}
 		for _, key := range v.sort {
-			keys[f] = append(keys[f], key.by.root.value(f))
+			keys[f] = append(keys[f], key.by.value(f))
 		}
 		chosen = append(chosen, f)
 	}
@@ -329,7 +329,7 @@ func (b *Base) Rows(v View, files []*File) []Row {
 	for i, f := range chosen {
 		rows[i].File = f
 		for _, e := range v.columns {
-			rows[i].Values = rows[i].Values.With(e.text, plain(e.root.value(f)))
+			rows[i].Values = rows[i].Values.With(e.text, plain(e.value(f)))
 		}
 	}
 	return rows

@@ -24,71 +24,40 @@ type File struct {
 }
 
 // True reports whether the expression holds of f.
-func (e *Expr) True(f *File) bool { return truthy(e.root.value(f)) }
+func (e *Expr) True(f *File) bool { return truthy(e.value(f)) }
 
-type node interface{ value(f *File) any }
+// node returns the value of an expression, or a part of one, for a file.
+type node func(*File) any
 
-type (
-	constant  struct{ v any }
-	list      struct{ items []node }
-	property  struct{ key string }
-	formula   struct{ key string }
-	fileNode  struct{}
-	fileField func(*File) any
-	fileCall  struct {
-		f    fileMethod
-		args []node
-	}
-	prefix struct {
-		op string
-		of node
-	}
-	operation struct {
-		op          string
-		left, right node
-	}
-	index  struct{ of, at node }
-	member struct {
-		of   node
-		name string
-	}
-	methodCall struct {
-		m    method
-		of   node
-		args []node
-	}
-	global struct {
-		name string
-		f    function
-		args []node
-	}
-)
+func constant(v any) node { return func(*File) any { return v } }
 
-func (c constant) value(*File) any { return c.v }
-
-func (l list) value(f *File) any {
-	if v := values(l.items, f); size(v, maxMade) <= maxMade {
-		return v
+func list(items []node) node {
+	return func(f *File) any {
+		if v := values(items, f); size(v, maxMade) <= maxMade {
+			return v
+		}
+		return nil
 	}
-	return nil
 }
 
 func values(nodes []node, f *File) []any {
 	out := make([]any, len(nodes))
 	for i, n := range nodes {
-		out[i] = n.value(f)
+		out[i] = n(f)
 	}
 	return out
 }
 
-// value returns the property of the file, whose name may be written in another case.
-func (p property) value(f *File) any {
-	v, ok := f.Properties.Get(p.key)
+func property(key string) node { return func(f *File) any { return valueIn(f.Properties, key) } }
+
+// valueIn returns a property, whose name may be written in another case.
+func valueIn(p frontmatter.Properties, key string) any {
+	v, ok := p.Get(key)
 	if ok {
 		return of(v)
 	}
-	for _, e := range f.Properties {
-		if strings.EqualFold(e.Key, p.key) {
+	for _, e := range p {
+		if strings.EqualFold(e.Key, key) {
 			return of(e.Value)
 		}
 	}
@@ -101,51 +70,49 @@ func of(v any) any {
 	case int64:
 		return float64(v)
 	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = of(item)
+		return each(v, of)
+	}
+	return v
+}
+
+func formula(key string) node {
+	return func(f *File) any {
+		v, known := f.results[key]
+		if !known {
+			v = f.formulas[key].value(f)
+			f.results[key] = v
 		}
-		return out
+		return v
 	}
-	return v
 }
 
-func (n formula) value(f *File) any {
-	v, known := f.results[n.key]
-	if !known {
-		v = f.formulas[n.key].root.value(f)
-		f.results[n.key] = v
+func theFile(f *File) any { return link{f.Path} }
+
+func prefix(op string, of node) node {
+	return func(f *File) any {
+		v := of(f)
+		if op == "!" {
+			return !truthy(v)
+		}
+		if x, ok := v.(float64); ok {
+			return -x
+		}
+		return nil
 	}
-	return v
 }
 
-func (fileNode) value(f *File) any { return link{f.Path} }
-
-func (field fileField) value(f *File) any { return field(f) }
-
-func (c *fileCall) value(f *File) any { return c.f.run(f, values(c.args, f)) }
-
-func (n *prefix) value(f *File) any {
-	v := n.of.value(f)
-	if n.op == "!" {
-		return !truthy(v)
-	}
-	if x, ok := v.(float64); ok {
-		return -x
-	}
-	return nil
-}
-
-func (n *operation) value(f *File) any {
-	left := n.left.value(f)
-	switch n.op {
+func operation(op string, left, right node) node {
+	switch op {
 	case "||":
-		return truthy(left) || truthy(n.right.value(f))
+		return func(f *File) any { return truthy(left(f)) || truthy(right(f)) }
 	case "&&":
-		return truthy(left) && truthy(n.right.value(f))
+		return func(f *File) any { return truthy(left(f)) && truthy(right(f)) }
 	}
-	right := n.right.value(f)
-	switch n.op {
+	return func(f *File) any { return operate(op, left(f), right(f)) }
+}
+
+func operate(op string, left, right any) any {
+	switch op {
 	case "==":
 		return equal(left, right)
 	case "!=":
@@ -155,10 +122,10 @@ func (n *operation) value(f *File) any {
 	case "-":
 		return minus(left, right)
 	case "*", "/", "%":
-		return arithmetic(n.op, left, right)
+		return arithmetic(op, left, right)
 	}
 	c, ok := compare(left, right)
-	switch n.op {
+	switch op {
 	case "<":
 		return ok && c < 0
 	case "<=":
@@ -169,53 +136,55 @@ func (n *operation) value(f *File) any {
 	return ok && c >= 0
 }
 
-func (n *index) value(f *File) any {
-	of, at := n.of.value(f), n.at.value(f)
-	switch of := asList(of).(type) {
-	case []any:
-		if i, ok := at.(float64); ok && i >= 0 && i < float64(len(of)) && i == math.Trunc(i) {
-			return of[int(i)]
-		}
-	case frontmatter.Properties:
-		if key, ok := at.(string); ok {
-			return property{key}.value(&File{Properties: of})
-		}
-	}
-	return nil
-}
-
-func (n *member) value(f *File) any {
-	v := n.of.value(f)
-	if p, ok := v.(frontmatter.Properties); ok {
-		return property{n.name}.value(&File{Properties: p})
-	}
-	if n.name == "length" {
-		switch v := asList(v).(type) {
-		case string:
-			return float64(len([]rune(v)))
+func index(of, at node) node {
+	return func(f *File) any {
+		of, at := asList(of(f)), at(f)
+		switch of := of.(type) {
 		case []any:
-			return float64(len(v))
+			if i, ok := at.(float64); ok && i >= 0 && i < float64(len(of)) && i == math.Trunc(i) {
+				return of[int(i)]
+			}
+		case frontmatter.Properties:
+			if key, ok := at.(string); ok {
+				return valueIn(of, key)
+			}
 		}
 		return nil
 	}
-	t, ok := asTime(v)
-	if get := dateFields[n.name]; ok && get != nil {
-		return float64(get(t))
-	}
-	return nil
 }
 
-func (n *methodCall) value(f *File) any { return n.m.run(n.of.value(f), values(n.args, f)) }
-
-func (n *global) value(f *File) any {
-	if n.name == "if" { // which takes the value of one of its arguments only
-		switch {
-		case truthy(n.args[0].value(f)):
-			return n.args[1].value(f)
-		case len(n.args) > 2:
-			return n.args[2].value(f)
+func member(of node, name string) node {
+	return func(f *File) any {
+		v := of(f)
+		if p, ok := v.(frontmatter.Properties); ok {
+			return valueIn(p, name)
+		}
+		if name == "length" {
+			switch v := asList(v).(type) {
+			case string:
+				return float64(len([]rune(v)))
+			case []any:
+				return float64(len(v))
+			}
+			return nil
+		}
+		t, ok := asTime(v)
+		if get := dateFields[name]; ok && get != nil {
+			return float64(get(t))
 		}
 		return nil
 	}
-	return n.f.run(f, values(n.args, f))
+}
+
+// choice is the function if, which takes the value of one of its arguments only.
+func choice(args []node) node {
+	return func(f *File) any {
+		switch {
+		case truthy(args[0](f)):
+			return args[1](f)
+		case len(args) > 2:
+			return args[2](f)
+		}
+		return nil
+	}
 }

@@ -13,16 +13,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/outline"
 )
 
-type fileMethod struct {
-	args arity
-	run  func(*File, []any) any
-}
-
+// method is a function of a value.
 type method struct {
 	args arity
 	run  func(of any, args []any) any
 }
 
+// function is one of a file, or of its arguments alone.
 type function struct {
 	args arity
 	run  func(*File, []any) any
@@ -35,7 +32,7 @@ var (
 )
 
 // fileFields are the properties of a file.
-var fileFields = map[string]func(*File) any{
+var fileFields = map[string]node{
 	"name":       func(f *File) any { return path.Base(f.Path) },
 	"basename":   func(f *File) any { return strings.TrimSuffix(path.Base(f.Path), path.Ext(f.Path)) },
 	"path":       func(f *File) any { return f.Path },
@@ -59,7 +56,7 @@ func linksTo(paths func() []string) []any {
 	return out
 }
 
-var fileMethods = map[string]fileMethod{
+var fileMethods = map[string]function{
 	"hasTag": {some, func(f *File, args []any) any {
 		o := outline.Outline{Tags: f.Tags}
 		return slices.ContainsFunc(args, func(v any) bool { return o.HasTag(text(v)) })
@@ -71,10 +68,7 @@ var fileMethods = map[string]fileMethod{
 	"hasLink": {one, func(f *File, args []any) any {
 		want := args[0]
 		if s, ok := want.(string); ok {
-			want = link{s}
-			if m := wikilink.FindStringSubmatch(s); m != nil {
-				want = link{m[1]}
-			}
+			want = linkOf(s)
 		}
 		return slices.ContainsFunc(linksTo(f.Links), func(v any) bool { return equal(v, want) })
 	}},
@@ -106,15 +100,9 @@ var globals = map[string]function{
 		}
 		return []any{args[0]}
 	}},
-	"link": {arity{1, 2}, func(_ *File, args []any) any {
-		s := text(args[0])
-		if m := wikilink.FindStringSubmatch(s); m != nil {
-			s = m[1]
-		}
-		return link{s}
-	}},
-	"max": {some, func(_ *File, args []any) any { return extreme(args, 1) }},
-	"min": {some, func(_ *File, args []any) any { return extreme(args, -1) }},
+	"link": {arity{1, 2}, func(_ *File, args []any) any { return linkOf(text(args[0])) }},
+	"max":  {some, func(_ *File, args []any) any { return extreme(args, 1) }},
+	"min":  {some, func(_ *File, args []any) any { return extreme(args, -1) }},
 }
 
 func toNumber(v any) any {
@@ -185,10 +173,7 @@ var methods = map[string]method{
 		if !ok {
 			return nil
 		}
-		var items []string
-		for _, item := range l {
-			items = append(items, text(item))
-		}
+		items := each(l, text)
 		if sep := text(args[0]); len(items)*len(sep) <= maxMade {
 			return strings.Join(items, sep)
 		}

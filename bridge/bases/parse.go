@@ -2,6 +2,7 @@ package bases
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,9 +26,9 @@ func (e *Error) Error() string {
 
 // Expr is an expression.
 type Expr struct {
-	text string
-	root node
-	uses []string // the formulas that it names
+	text  string
+	value node
+	uses  []string // the formulas that it names
 }
 
 // String returns the expression as it was written.
@@ -180,7 +181,7 @@ func (p *parser) binary(level int) node {
 		}
 		op := p.tok
 		p.next()
-		left = &operation{op, left, p.binary(level + 1)}
+		left = operation(op, left, p.binary(level+1))
 	}
 	return left
 }
@@ -197,7 +198,7 @@ func (p *parser) unary() node {
 	if p.is("!") || p.is("-") {
 		op := p.tok
 		p.next()
-		return &prefix{op, p.unary()}
+		return prefix(op, p.unary())
 	}
 	return p.postfix(p.primary())
 }
@@ -210,11 +211,11 @@ func (p *parser) primary() node {
 			p.fail("the number %s is too large", p.tok)
 		}
 		p.next()
-		return constant{n}
+		return constant(n)
 	case p.kind == quoted:
 		s := p.tok
 		p.next()
-		return constant{s}
+		return constant(s)
 	case p.is("("):
 		p.next()
 		inner := p.binary(0)
@@ -222,7 +223,7 @@ func (p *parser) primary() node {
 		return inner
 	case p.is("["):
 		p.next()
-		return list{p.until("]")}
+		return list(p.until("]"))
 	case p.is("/"):
 		p.fail("regular expressions are not supported; take contains(), startsWith() or endsWith()")
 	case p.kind == ident:
@@ -256,16 +257,15 @@ func (p *parser) name() node {
 	name, start := p.tok, p.start
 	p.next()
 	if v, ok := words[name]; ok {
-		return constant{v}
+		return constant(v)
 	}
 	if p.is("(") {
-		f, known := globals[name]
-		if !known {
-			p.start = start
-			p.fail("the function %s() is not supported; those that are: %s", name, names(globals))
+		f := known(p, globals, "the function %s()", name, start)
+		args := p.call(name, f.args, start)
+		if name == "if" {
+			return choice(args)
 		}
-		p.next()
-		return p.call(name, f.args, start, func(args []node) node { return &global{name, f, args} })
+		return func(on *File) any { return f.run(on, values(args, on)) }
 	}
 	switch name {
 	case "this":
@@ -273,19 +273,19 @@ func (p *parser) name() node {
 		p.fail("`this` is not supported, since a base is read by itself here and not in a note")
 	case "file":
 		if !p.is(".") {
-			return fileNode{}
+			return theFile
 		}
 		return p.file()
 	case "note", "formula":
 		if key, ok := p.key(); ok {
 			if name == "note" {
-				return property{key}
+				return property(key)
 			}
 			p.uses = append(p.uses, key)
-			return formula{key}
+			return formula(key)
 		}
 	}
-	return property{name}
+	return property(name)
 }
 
 // key reads .name or ["name"] behind note and formula.
@@ -293,11 +293,7 @@ func (p *parser) key() (string, bool) {
 	switch {
 	case p.is("."):
 		p.next()
-		if p.kind != ident {
-			p.fail("a name is missing here")
-		}
-		key := p.tok
-		p.next()
+		key, _ := p.ident()
 		return key, true
 	case p.is("["):
 		p.next()
@@ -315,26 +311,33 @@ func (p *parser) key() (string, bool) {
 // file reads .field or .method() behind file.
 func (p *parser) file() node {
 	p.next()
-	name, start := p.tok, p.start
+	name, start := p.ident()
+	if !p.is("(") {
+		return known(p, fileFields, "file.%s", name, start)
+	}
+	f := known(p, fileMethods, "file.%s()", name, start)
+	args := p.call("file."+name, f.args, start)
+	return func(on *File) any { return f.run(on, values(args, on)) }
+}
+
+// ident reads a name, and returns where it begins.
+func (p *parser) ident() (name string, start int) {
 	if p.kind != ident {
 		p.fail("a name is missing here")
 	}
+	name, start = p.tok, p.start
 	p.next()
-	if p.is("(") {
-		f, known := fileMethods[name]
-		if !known {
-			p.start = start
-			p.fail("file.%s() is not supported; those that are: %s", name, names(fileMethods))
-		}
-		p.next()
-		return p.call("file."+name, f.args, start, func(args []node) node { return &fileCall{f, args} })
-	}
-	f, known := fileFields[name]
-	if !known {
+	return name, start
+}
+
+// known returns what a table has for a name, which begins at start. what is it with a verb for the name.
+func known[T any](p *parser, table map[string]T, what, name string, start int) T {
+	f, ok := table[name]
+	if !ok {
 		p.start = start
-		p.fail("file.%s is not supported; those that are: %s", name, names(fileFields))
+		p.fail(what+" is not supported; those that are: %s", name, strings.Join(slices.Sorted(maps.Keys(table)), ", "))
 	}
-	return fileField(f)
+	return f
 }
 
 // postfix reads fields, methods and indices of a value.
@@ -348,7 +351,7 @@ func (p *parser) postfix(n node) node {
 			p.next()
 			at := p.binary(0)
 			p.need("]")
-			n = &index{n, at}
+			n = index(n, at)
 		case p.is("."):
 			p.next()
 			n = p.member(n)
@@ -359,40 +362,25 @@ func (p *parser) postfix(n node) node {
 }
 
 func (p *parser) member(of node) node {
-	name, start := p.tok, p.start
-	if p.kind != ident {
-		p.fail("a name is missing here")
-	}
-	p.next()
+	name, start := p.ident()
 	if !p.is("(") {
-		return &member{of, name}
+		return member(of, name)
 	}
-	m, known := methods[name]
-	if !known {
-		p.start = start
-		p.fail("the function .%s() is not supported; those that are: %s", name, names(methods))
-	}
-	p.next()
-	return p.call("."+name, m.args, start, func(args []node) node { return &methodCall{m, of, args} })
+	m := known(p, methods, "the function .%s()", name, start)
+	args := p.call("."+name, m.args, start)
+	return func(f *File) any { return m.run(of(f), values(args, f)) }
 }
 
 // arity is how many arguments a function takes: at least and at most, -1 for any number.
 type arity struct{ least, most int }
 
-func (p *parser) call(name string, takes arity, start int, build func([]node) node) node {
+// call reads the arguments of a function, whose name begins at start.
+func (p *parser) call(name string, takes arity, start int) []node {
+	p.next()
 	args := p.until(")")
 	if len(args) < takes.least || takes.most >= 0 && len(args) > takes.most {
 		p.start = start
 		p.fail("%s() does not take %d arguments", name, len(args))
 	}
-	return build(args)
-}
-
-func names[T any](of map[string]T) string {
-	var list []string
-	for name := range of {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return strings.Join(list, ", ")
+	return args
 }

@@ -20,13 +20,17 @@ type tags []string
 
 func asList(v any) any {
 	if t, ok := v.(tags); ok {
-		out := make([]any, len(t))
-		for i, tag := range t {
-			out[i] = "#" + tag
-		}
-		return out
+		return each(t, func(tag string) any { return "#" + tag })
 	}
 	return v
+}
+
+func each[A, B any](list []A, fn func(A) B) []B {
+	out := make([]B, len(list))
+	for i, item := range list {
+		out[i] = fn(item)
+	}
+	return out
 }
 
 func truthy(v any) bool {
@@ -87,6 +91,14 @@ type duration struct {
 
 var durationPart = regexp.MustCompile(`^\s*([+-]?\d{1,6}(?:\.\d{1,9})?)\s*([A-Za-z]+)\s*`)
 
+var units = func() map[string]duration {
+	all := map[string]duration{"y": {years: 1}, "M": {months: 1}, "w": {days: 7}, "d": {days: 1}, "h": {rest: time.Hour}, "m": {rest: time.Minute}, "s": {rest: time.Second}}
+	for short, name := range map[string]string{"y": "year", "M": "month", "w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second"} {
+		all[name], all[name+"s"] = all[short], all[short]
+	}
+	return all
+}()
+
 func asDuration(v any) (d duration, ok bool) {
 	s, ok := v.(string)
 	if !ok || s == "" {
@@ -97,27 +109,15 @@ func asDuration(v any) (d duration, ok bool) {
 		if m == nil {
 			return duration{}, false
 		}
+		unit, known := units[m[2]]
+		if !known {
+			return duration{}, false
+		}
 		s = s[len(m[0]):]
 		x, _ := strconv.ParseFloat(m[1], 64) // the pattern has digits only
 		n := int(x)
-		switch unit := m[2]; {
-		case unit == "M" || unit == "month" || unit == "months":
-			d.months += n
-		case unit == "y" || unit == "year" || unit == "years":
-			d.years += n
-		case unit == "w" || unit == "week" || unit == "weeks":
-			d.days += 7 * n
-		case unit == "d" || unit == "day" || unit == "days":
-			d.days += n
-		case unit == "h" || unit == "hour" || unit == "hours":
-			d.rest += time.Duration(x * float64(time.Hour))
-		case unit == "m" || unit == "minute" || unit == "minutes":
-			d.rest += time.Duration(x * float64(time.Minute))
-		case unit == "s" || unit == "second" || unit == "seconds":
-			d.rest += time.Duration(x * float64(time.Second))
-		default:
-			return duration{}, false
-		}
+		d.years, d.months, d.days = d.years+n*unit.years, d.months+n*unit.months, d.days+n*unit.days
+		d.rest += time.Duration(x * float64(unit.rest))
 	}
 	return d, true
 }
@@ -250,6 +250,14 @@ func equal(a, b any) bool {
 
 var wikilink = regexp.MustCompile(`^\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\]$`)
 
+// linkOf returns the link to what a text names, with brackets or without.
+func linkOf(s string) link {
+	if m := wikilink.FindStringSubmatch(s); m != nil {
+		s = m[1]
+	}
+	return link{s}
+}
+
 // asLink returns a link, or the one that a text is, if it is compared with a link.
 func asLink(v, with any) (link, bool) {
 	if l, ok := v.(link); ok {
@@ -259,10 +267,7 @@ func asLink(v, with any) (link, bool) {
 	if _, also := with.(link); !ok || !also {
 		return link{}, false
 	}
-	if m := wikilink.FindStringSubmatch(s); m != nil {
-		s = m[1]
-	}
-	return link{s}, true
+	return linkOf(s), true
 }
 
 // sameFile reports whether two paths, or names, can mean one file.
@@ -282,11 +287,7 @@ func text(v any) string {
 	case link:
 		return "[[" + strings.TrimSuffix(path.Base(v.target), ".md") + "]]"
 	case []any:
-		var items []string
-		for _, item := range v {
-			items = append(items, text(item))
-		}
-		return strings.Join(items, ", ")
+		return strings.Join(each(v, text), ", ")
 	default:
 		return frontmatter.Text(v)
 	}
@@ -303,11 +304,7 @@ func plain(v any) any {
 	case time.Time, link:
 		return text(v)
 	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = plain(item)
-		}
-		return out
+		return each(v, plain)
 	default:
 		return v
 	}
