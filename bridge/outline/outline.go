@@ -107,14 +107,7 @@ type scanner struct {
 }
 
 func (s *scanner) blocks() {
-	// goldmark does not document whether a parser is safe for concurrent use.
-	p := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
-	root := p.Parse(text.NewReader(s.src))
-	// Walk returns only errors of the function.
-	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering || n.Type() == ast.TypeInline {
-			return ast.WalkSkipChildren, nil
-		}
+	eachBlock(s.src, func(n ast.Node) ast.WalkStatus {
 		switch n := n.(type) {
 		case *ast.FencedCodeBlock, *ast.CodeBlock:
 			s.o.CodeBlocks++
@@ -126,7 +119,20 @@ func (s *scanner) blocks() {
 		case *ast.Paragraph, *ast.TextBlock:
 			s.tags(n.Lines())
 		}
-		return ast.WalkContinue, nil
+		return ast.WalkContinue
+	})
+}
+
+// eachBlock calls fn with the blocks of a text.
+func eachBlock(src []byte, fn func(ast.Node) ast.WalkStatus) {
+	// goldmark does not document whether a parser is safe for concurrent use.
+	root := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...)).Parse(text.NewReader(src))
+	// Walk returns only errors of the function.
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering || n.Type() == ast.TypeInline {
+			return ast.WalkSkipChildren, nil
+		}
+		return fn(n), nil
 	})
 }
 

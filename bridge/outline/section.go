@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/links"
@@ -119,23 +117,19 @@ func blockOf(note, id string) (from, to int, ok bool) {
 	_, body, _ := frontmatter.Split(note)
 	src := []byte(note[body:])
 	flatten(src)
-	root := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...)).Parse(text.NewReader(src))
-	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering || n.Type() == ast.TypeInline {
-			return ast.WalkSkipChildren, nil
-		}
+	eachBlock(src, func(n ast.Node) ast.WalkStatus {
 		switch n.(type) {
 		case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
 		default:
-			return ast.WalkContinue, nil
+			return ast.WalkContinue
 		}
 		lines := n.Lines()
 		if lines.Len() == 0 {
-			return ast.WalkContinue, nil
+			return ast.WalkContinue
 		}
 		last := lines.At(lines.Len() - 1)
 		if !mark.Match(last.Value(src)) {
-			return ast.WalkContinue, nil
+			return ast.WalkContinue
 		}
 		block := n
 		if item := n.Parent(); item.Kind() == ast.KindListItem && item.FirstChild() == n {
@@ -146,7 +140,7 @@ func blockOf(note, id string) (from, to int, ok bool) {
 			from, _ = rangeOf(n.PreviousSibling(), from, to)
 		}
 		ok = true
-		return ast.WalkStop, nil
+		return ast.WalkStop
 	})
 	if !ok {
 		return 0, 0, false

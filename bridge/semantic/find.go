@@ -98,7 +98,7 @@ func (x *Index) Find(ctx context.Context, ws *bridge.Workspace, q Query, after P
 	if from == 0 {
 		from = min(after.Number, len(list))
 	}
-	return a, x.show(ctx, &a, sought{words, asked}, list[from:], limit)
+	return a, x.show(ctx, &a, list[from:], words, asked, limit)
 }
 
 // chosen returns the notes that the conditions of q let through.
@@ -110,14 +110,6 @@ func (x *Index) chosen(ctx context.Context, ws *bridge.Workspace, q Query) ([]*n
 	return slices.DeleteFunc(notes, func(n *noteindex.NoteInfo) bool {
 		return !q.Under.Contains(n.Path) || n.ModTime.Before(q.Since) || q.Only != nil && !q.Only(n.Path)
 	}), nil
-}
-
-// meaning returns the vector of a question in each space, which has been brought to the notes as they are.
-func (x *Index) meaning(ctx context.Context, text string) (map[*space][]float32, error) {
-	if err := x.Update(ctx); err != nil {
-		return nil, err
-	}
-	return x.embed(ctx, text)
 }
 
 // What is nearer than chance would have it is found, and nothing that is much farther than the nearest.
@@ -259,14 +251,8 @@ func (x *Index) fused(notes []*noteindex.NoteInfo, words *lexical.Query, asked m
 	return list
 }
 
-// sought is a question, as words and as its vector in each space.
-type sought struct {
-	words *lexical.Query
-	asked map[*space][]float32
-}
-
 // show adds to a the first candidates, with their best passages. It skips notes that are gone.
-func (x *Index) show(ctx context.Context, a *Answer, q sought, list []*candidate, limit int) error {
+func (x *Index) show(ctx context.Context, a *Answer, list []*candidate, words *lexical.Query, asked map[*space][]float32, limit int) error {
 	for _, c := range list {
 		if len(a.Notes) == limit {
 			a.More = true
@@ -280,7 +266,7 @@ func (x *Index) show(ctx context.Context, a *Answer, q sought, list []*candidate
 			return err
 		}
 		f := Found{NoteInfo: c.info, Version: v}
-		f.Start, f.End = bestPart(v.Text(), q.words, c.passage, x.likeness(c.in, q.asked[c.in]))
+		f.Start, f.End = bestPart(v.Text(), words, c.passage, x.likeness(c.in, asked[c.in]))
 		a.Notes = append(a.Notes, f)
 	}
 	return nil

@@ -17,14 +17,10 @@ func (general) ID() string { return "english-1" }
 
 // Embed implements Embedder.
 func (general) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	out := make([][]float32, len(texts))
-	for i, text := range texts {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		out[i], _, _ = embedEnglish(text)
-	}
-	return out, nil
+	return embedEach(ctx, texts, func(text string) []float32 {
+		v, _, _ := embedEnglish(text)
+		return v
+	})
 }
 
 // embedEnglish returns the vector of a text, and how many of its words have one, stop words aside.

@@ -120,10 +120,7 @@ func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string
 	if err != nil {
 		return nil, err
 	}
-	if err := x.Update(ctx); err != nil {
-		return nil, err
-	}
-	asked, err := x.embed(ctx, query)
+	asked, err := x.meaning(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -138,8 +135,12 @@ func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string
 	return x.withSnippets(ctx, ranked, limit)
 }
 
-// embed returns the vector of a question in each space that has an embedder.
-func (x *Index) embed(ctx context.Context, query string) (map[*space][]float32, error) {
+// meaning returns the vector of a question in each space that has an embedder, once that is brought to the notes as
+// they are.
+func (x *Index) meaning(ctx context.Context, query string) (map[*space][]float32, error) {
+	if err := x.Update(ctx); err != nil {
+		return nil, err
+	}
 	vectors := make(map[*space][]float32)
 	for _, s := range x.spaces {
 		embedder := x.embedderOf(s)

@@ -136,14 +136,7 @@ func (m *lsa) ID() string { return "lsa-" + strconv.Itoa(m.Dims) + "-" + m.Seal 
 
 // Embed implements Embedder: it folds texts into the model.
 func (m *lsa) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	out := make([][]float32, len(texts))
-	for i, text := range texts {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		out[i] = m.fold(text)
-	}
-	return out, nil
+	return embedEach(ctx, texts, m.fold)
 }
 
 func (m *lsa) fold(text string) []float32 {
