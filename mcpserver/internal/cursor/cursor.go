@@ -85,14 +85,23 @@ func Fit[R any](l Listing, n, total int, key func(i int) any, build func(m int, 
 	})
 }
 
-// AfterPath returns the items, which are sorted by path, after the cursor, which holds a path.
-func AfterPath[T any](l Listing, items []T, path func(T) model.Path) ([]T, error) {
-	var last model.Path
+// List is Fit for the items that are left of a list, of which an answer shows at most limit.
+func List[T, S, R any](l Listing, rest []T, limit int, key func(i int) any, show func(T) S, build func(shown []S, page Page) R) R {
+	shown := make([]S, min(len(rest), limit, answer.Max/20))
+	for i := range shown {
+		shown[i] = show(rest[i])
+	}
+	return Fit(l, len(shown), len(rest), key, func(m int, page Page) R { return build(shown[:m], page) })
+}
+
+// Rest returns the items, which are sorted by their keys, after the cursor.
+func Rest[T, K any](l Listing, items []T, key func(T) K, compare func(a, b K) int) ([]T, error) {
+	var last K
 	given, err := l.After(&last)
 	if err != nil || !given {
 		return items, err
 	}
-	i, found := slices.BinarySearchFunc(items, last, func(item T, p model.Path) int { return strings.Compare(string(path(item)), string(p)) })
+	i, found := slices.BinarySearchFunc(items, last, func(item T, k K) int { return compare(key(item), k) })
 	if found {
 		i++
 	}

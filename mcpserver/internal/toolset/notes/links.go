@@ -60,8 +60,8 @@ type linkLine struct {
 }
 
 type linkKey struct {
-	Path string `json:"p"`
-	Line int    `json:"l"`
+	Path model.Path `json:"p"`
+	Line int        `json:"l"`
 }
 
 func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksResult, error) {
@@ -82,28 +82,14 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 		}
 		found = slices.DeleteFunc(found, func(l linkLine) bool { return !holds(l.Path) })
 	}
-	var last linkKey
-	given, err := a.After(&last)
+	key := func(l linkLine) linkKey { return linkKey{l.Path, l.line} }
+	rest, err := cursor.Rest(a.Listing, found, key, func(a, b linkKey) int { return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line) })
 	if err != nil {
 		return findLinksResult{}, err
 	}
-	rest := found
-	if given {
-		i, there := slices.BinarySearchFunc(found, last, func(f linkLine, k linkKey) int {
-			return cmp.Or(strings.Compare(string(f.Path), k.Path), f.line-k.Line)
-		})
-		if there {
-			i++
-		}
-		rest = found[i:]
-	}
-	n := min(len(rest), cmp.Or(a.Limit, defaultRows), answer.Max/20)
-	links := make([]foundLink, n)
-	for i, l := range rest[:n] {
-		links[i] = foundLink{string(l.Path), l.line, l.text}
-	}
-	res := cursor.Fit(a.Listing, n, len(rest), func(i int) any { return linkKey{links[i].Path, links[i].Line} }, func(n int, page cursor.Page) findLinksResult {
-		return findLinksResult{Kind: a.Kind, Found: links[:n], Count: len(found), Page: page}
+	show := func(l linkLine) foundLink { return foundLink{string(l.Path), l.line, l.text} }
+	res := cursor.List(a.Listing, rest, cmp.Or(a.Limit, defaultRows), func(i int) any { return key(rest[i]) }, show, func(links []foundLink, page cursor.Page) findLinksResult {
+		return findLinksResult{Kind: a.Kind, Found: links, Count: len(found), Page: page}
 	})
 	session.ShowAny(c.Session, rest[:len(res.Found)])
 	return res, nil

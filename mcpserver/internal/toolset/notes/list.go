@@ -54,16 +54,13 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 	if notes, err = question.Where(ctx, c.Workspace, a.Where, notes); err != nil {
 		return listNotesResult{}, err
 	}
-	rest, err := cursor.AfterPath(a.Listing, notes, pathOf)
+	rest, err := cursor.Rest(a.Listing, notes, pathOf, cmp.Compare)
 	if err != nil {
 		return listNotesResult{}, err
 	}
-	listed := make([]listedNote, min(len(rest), answer.Max/20))
-	for i := range listed {
-		listed[i] = describeNote(rest[i], a.FrontMatter)
-	}
-	res := cursor.Fit(a.Listing, len(listed), len(rest), func(i int) any { return rest[i].Path }, func(n int, page cursor.Page) listNotesResult {
-		return listNotesResult{Folder: string(under), Notes: listed[:n], Count: len(notes), Page: page}
+	describe := func(n *noteindex.NoteInfo) listedNote { return describeNote(n, a.FrontMatter) }
+	res := cursor.List(a.Listing, rest, len(rest), func(i int) any { return rest[i].Path }, describe, func(listed []listedNote, page cursor.Page) listNotesResult {
+		return listNotesResult{Folder: string(under), Notes: listed, Count: len(notes), Page: page}
 	})
 	for i, shown := range res.Notes {
 		if a.FrontMatter && shown.Notice == "" {
@@ -80,7 +77,7 @@ func describeNote(n *noteindex.NoteInfo, properties bool) listedNote {
 		Path: string(n.Path), Name: strings.TrimSuffix(n.Path.Base(), model.NoteExt), WordCount: n.Words, Modified: timestamp(n.ModTime),
 	}
 	if properties {
-		fit, notice := propertiesThatFit(n, maxProperties)
+		fit, notice := thatFit(n.Properties, maxProperties)
 		l.FrontMatter, l.Notice = &fit, notice
 	}
 	return l
@@ -121,17 +118,16 @@ func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (
 	if notes, err = question.Where(ctx, c.Workspace, a.Where, notes); err != nil {
 		return propertySearchResult{}, err
 	}
-	rest, err := cursor.AfterPath(a.Listing, notes, pathOf)
+	rest, err := cursor.Rest(a.Listing, notes, pathOf, cmp.Compare)
 	if err != nil {
 		return propertySearchResult{}, err
 	}
-	matches := make([]propertyMatch, min(len(rest), cmp.Or(a.Limit, defaultMatches), answer.Max/20))
-	for i := range matches {
-		fit, notice := propertiesThatFit(rest[i], maxProperties)
-		matches[i] = propertyMatch{string(rest[i].Path), fit, rest[i].Words, notice}
+	match := func(n *noteindex.NoteInfo) propertyMatch {
+		fit, notice := thatFit(n.Properties, maxProperties)
+		return propertyMatch{string(n.Path), fit, n.Words, notice}
 	}
-	res := cursor.Fit(a.Listing, len(matches), len(rest), func(i int) any { return rest[i].Path }, func(n int, page cursor.Page) propertySearchResult {
-		return propertySearchResult{Properties: a.Properties, Matches: matches[:n], Count: len(notes), Page: page}
+	res := cursor.List(a.Listing, rest, cmp.Or(a.Limit, defaultMatches), func(i int) any { return rest[i].Path }, match, func(matches []propertyMatch, page cursor.Page) propertySearchResult {
+		return propertySearchResult{Properties: a.Properties, Matches: matches, Count: len(notes), Page: page}
 	})
 	for i, shown := range res.Matches {
 		if shown.Notice == "" {

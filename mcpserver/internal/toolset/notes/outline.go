@@ -52,7 +52,7 @@ func outlineNote(ctx context.Context, c *tool.Client, a outlineArgs) (outlineRes
 	}
 	text := v.Text()
 	info := noteindex.NewNoteInfo(p, v)
-	properties, notice := propertiesThatFit(info, maxProperties)
+	properties, notice := thatFit(info.Properties, maxProperties)
 	all := outlineResult{
 		Path: string(p), TotalLines: passage.CountLines(text), WordCount: info.Words, SizeBytes: len(text), FrontMatter: properties,
 		Tags: append([]string{}, info.Tags...), Lines: outlineLines(info, text),

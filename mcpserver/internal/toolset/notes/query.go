@@ -69,14 +69,13 @@ func query(ctx context.Context, c *tool.Client, a queryArgs) (queryResult, error
 			from = min(max(last.Place, 0), len(rows))
 		}
 	}
-	rest := rows[from:]
-	shown := make([]queryRow, min(len(rest), cmp.Or(a.Limit, defaultRows), answer.Max/20))
-	for i := range shown {
-		fit, notice := valuesThatFit(rest[i].Values, maxProperties)
-		shown[i] = queryRow{string(rest[i].Path), fit, notice}
+	key := func(i int) any { return listed{rows[from+i].Path, from + i} }
+	show := func(r question.Row) queryRow {
+		fit, notice := thatFit(r.Values, maxProperties)
+		return queryRow{string(r.Path), fit, notice}
 	}
-	return cursor.Fit(a.Listing, len(shown), len(rest), func(i int) any { return listed{rest[i].Path, from + i} }, func(n int, page cursor.Page) queryResult {
-		return queryResult{Rows: shown[:n], Count: len(rows), View: view, Page: page}
+	return cursor.List(a.Listing, rows[from:], cmp.Or(a.Limit, defaultRows), key, show, func(shown []queryRow, page cursor.Page) queryResult {
+		return queryResult{Rows: shown, Count: len(rows), View: view, Page: page}
 	}), nil
 }
 

@@ -82,7 +82,7 @@ func readMetadata(ctx context.Context, c *tool.Client, a readMetadataArgs) (read
 	if err != nil {
 		return readMetadataResult{}, err
 	}
-	properties, notice := propertiesThatFit(n, answer.Max-4000-answer.BothCost(string(p)))
+	properties, notice := thatFit(n.Properties, answer.Max-4000-answer.BothCost(string(p)))
 	res := readMetadataResult{
 		Path: string(p), FrontMatter: properties, Notice: notice, Modified: timestamp(n.ModTime),
 		Stats: noteStats{n.Words, n.Chars, len(n.Headings), n.CodeBlocks, n.Wikilinks},
@@ -119,12 +119,8 @@ func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // maxProperties bounds the cost of one note's front matter in a list.
 const maxProperties = 6000
 
-// propertiesThatFit returns properties that together cost at most limit, and how to see the others.
-func propertiesThatFit(n *noteindex.NoteInfo, limit int) (fit frontmatter.Properties, notice string) {
-	return valuesThatFit(n.Properties, limit)
-}
-
-func valuesThatFit(all frontmatter.Properties, limit int) (fit frontmatter.Properties, notice string) {
+// thatFit returns properties that together cost at most limit, and how to see the others.
+func thatFit(all frontmatter.Properties, limit int) (fit frontmatter.Properties, notice string) {
 	if answer.BothCost(all) <= limit {
 		return all, ""
 	}

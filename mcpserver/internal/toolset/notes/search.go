@@ -134,13 +134,12 @@ func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (
 	if err != nil {
 		return semanticSearchResult{}, err
 	}
-	results := make([]semanticHit, min(limit, len(hits)))
-	for i := range results {
-		h := hits[i]
-		fit, notice := propertiesThatFit(h.NoteInfo, maxProperties)
-		results[i] = semanticHit{string(h.Path), math.Round(h.Score*1e4) / 1e4, h.Snippet, fit, h.Words, notice}
+	rank := func(i int) any { return ranked{hits[i].Score, hits[i].Path} }
+	show := func(h semantic.Hit) semanticHit {
+		fit, notice := thatFit(h.Properties, maxProperties)
+		return semanticHit{string(h.Path), math.Round(h.Score*1e4) / 1e4, h.Snippet, fit, h.Words, notice}
 	}
-	return cursor.Fit(a.Listing, len(results), len(hits), func(i int) any { return ranked{hits[i].Score, hits[i].Path} }, func(n int, page cursor.Page) semanticSearchResult {
-		return semanticSearchResult{Query: a.Query, Results: results[:n], Count: n, Page: page}
+	return cursor.List(a.Listing, hits, limit, rank, show, func(results []semanticHit, page cursor.Page) semanticSearchResult {
+		return semanticSearchResult{Query: a.Query, Results: results, Count: len(results), Page: page}
 	}), nil
 }
