@@ -14,7 +14,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 	"github.com/relayfs/relayfs/mcpserver/internal/toolset/claude"
-	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
 func (s *Server) addPrompts() {
@@ -92,7 +91,7 @@ func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path)
 		return "", err
 	}
 	var lines []string
-	err = search.Scan(ctx, s.index, notes, trigram.NewQuery([]grep.Clause{{Any: []string{"{>>"}}}), func(p model.Path, v *model.Version) []string {
+	err = search.Scan(ctx, s.index, notes, []grep.Clause{{Any: []string{"{>>"}}}, func(p model.Path, v *model.Version) []string {
 		return review.CommentsIn(p, v.Marked())
 	}, func(found []string) bool {
 		lines = append(lines, found...)

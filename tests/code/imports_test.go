@@ -194,11 +194,11 @@ var importRules = map[string]importRule{
 		"what a tool is, whatever protocol offers it",
 	},
 	"mcpserver/internal/toolset/claude": {
-		[]string{"mcpserver/internal/names", "mcpserver/internal/question", "bridge", "bridge/model", "bridge/outline", "bridge/noteindex", "bridge/links", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/glob", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "mcpserver/internal/trigram", "bridge/frontmatter", "bridge/semantic"},
+		[]string{"mcpserver/internal/names", "mcpserver/internal/question", "bridge", "bridge/model", "bridge/outline", "bridge/noteindex", "bridge/links", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/glob", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "bridge/frontmatter", "bridge/semantic"},
 		"the tools that Claude Code knows; no other toolset",
 	},
 	"mcpserver/internal/toolset/notes": {
-		[]string{"bridge/bases", "bridge/links", "mcpserver/internal/question", "mcpserver/internal/entity", "mcpserver/internal/trigram", "bridge", "bridge/model", "diffwrap", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/noteuri", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
+		[]string{"bridge/bases", "bridge/links", "mcpserver/internal/question", "mcpserver/internal/entity", "bridge", "bridge/model", "diffwrap", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/noteuri", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
 		"tools for notes and properties; no other toolset",
 	},
 	"mcpserver/internal/toolset/content": {

@@ -29,10 +29,9 @@ const (
 // Expression Matching with a Trigram Index". It expands classes of up to maxClass runes.
 func clausesOf(re *syntax.Regexp, maxClass int) []Clause {
 	a := analysis{fold: folds(re), maxClass: maxClass}
-	n := a.walk(re.Simplify()).flushed()
-	clauses := make([]Clause, 0, len(n.clauses))
-	for _, literals := range n.clauses {
-		clauses = append(clauses, Clause{Any: literals, Fold: a.fold})
+	clauses := a.walk(re.Simplify()).flushed().clauses
+	for i := range clauses {
+		clauses[i].Fold = a.fold
 	}
 	return clauses
 }
@@ -55,7 +54,7 @@ type analysis struct {
 // of one empty string requires nothing.
 type need struct {
 	exact   []string
-	clauses [][]string
+	clauses []Clause
 }
 
 // flushed turns an exact set into a clause.
@@ -63,7 +62,7 @@ func (n need) flushed() need {
 	if n.exact == nil || slices.Contains(n.exact, "") {
 		return need{clauses: n.clauses}
 	}
-	return need{clauses: append(n.clauses, minimal(n.exact))}
+	return need{clauses: append(n.clauses, Clause{Any: minimal(n.exact)})}
 }
 
 // minimal drops the literals that contain another one: if they occur, so does the other.
@@ -173,11 +172,11 @@ func (a analysis) alternate(subs []*syntax.Regexp) need {
 			continue
 		}
 		exact = false
-		i := bestIndex(n.clauses)
-		if i < 0 {
+		c := best(n.clauses)
+		if c.Any == nil {
 			return need{}
 		}
-		literals = append(literals, n.clauses[i]...)
+		literals = append(literals, c.Any...)
 	}
 	switch {
 	case len(literals) > maxExact:
@@ -187,28 +186,17 @@ func (a analysis) alternate(subs []*syntax.Regexp) need {
 	case slices.Contains(literals, ""):
 		return need{}
 	}
-	return need{clauses: [][]string{minimal(literals)}}
+	return need{clauses: []Clause{{Any: minimal(literals)}}}
 }
 
-// best returns the clause that rules out the most text, or the zero Clause.
-func best(clauses []Clause) Clause {
-	sets := make([][]string, len(clauses))
-	for i, c := range clauses {
-		sets[i] = c.Any
-	}
-	if i := bestIndex(sets); i >= 0 {
-		return clauses[i]
-	}
-	return Clause{}
-}
-
-// bestIndex prefers the set whose shortest literal is longest, then the smallest set.
-func bestIndex(sets [][]string) int {
-	best, bestLen := -1, 0
-	for i, set := range sets {
-		n := len(slices.MinFunc(set, func(s, t string) int { return len(s) - len(t) }))
-		if n > bestLen || n == bestLen && best >= 0 && len(set) < len(sets[best]) {
-			best, bestLen = i, n
+// best returns the clause that rules out the most text, or the zero Clause: the one whose shortest literal is longest,
+// then the smallest one.
+func best(clauses []Clause) (best Clause) {
+	bestLen := 0
+	for _, c := range clauses {
+		n := len(slices.MinFunc(c.Any, func(s, t string) int { return len(s) - len(t) }))
+		if n > bestLen || n == bestLen && len(c.Any) < len(best.Any) {
+			best, bestLen = c, n
 		}
 	}
 	return best

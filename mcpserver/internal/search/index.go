@@ -112,12 +112,6 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 	return list, err
 }
 
-// rulesOut reports whether the note cannot match the query's pattern, as far as is known.
-func (n *Note) rulesOut(q trigram.Query) bool {
-	sig := n.sig.Load()
-	return sig.Known() && !q.MayMatch(sig)
-}
-
 // learn computes the signature of text if before, the one that n had before text was read, is
 // empty. If n has changed since then, its signature stays empty.
 func (x *Index) learn(n *Note, before *trigram.Signature, text string) {
@@ -143,10 +137,11 @@ func Bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Patte
 // batch is how many notes are scanned at a time: enough for every core, few enough to stop early.
 const batch = 256
 
-// Scan calls look with each note that may match q's pattern, on several goroutines. It calls take
+// Scan calls look with each note that may match a pattern with these clauses, on several goroutines. It calls take
 // with the results, in the order of notes and on the caller's goroutine, until take returns false.
 // It skips notes that are gone or offline.
-func Scan[T any](ctx context.Context, x *Index, notes []*Note, q trigram.Query, look func(model.Path, *model.Version) T, take func(T) bool) error {
+func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Clause, look func(model.Path, *model.Version) T, take func(T) bool) error {
+	q := trigram.NewQuery(clauses)
 	results := make([]T, batch)
 	errs := make([]error, batch)
 	total := len(notes)
@@ -172,14 +167,14 @@ func Scan[T any](ctx context.Context, x *Index, notes []*Note, q trigram.Query, 
 	return context.Cause(ctx)
 }
 
-// nextBatch splits off the next notes to look at.
+// nextBatch splits off the next notes to look at: those that the query does not rule out, as far as is known.
 func nextBatch(notes []*Note, q trigram.Query) (part, rest []*Note) {
 	part = make([]*Note, 0, batch)
 	for i, n := range notes {
 		if len(part) == batch {
 			return part, notes[i:]
 		}
-		if !n.rulesOut(q) {
+		if sig := n.sig.Load(); !sig.Known() || q.MayMatch(sig) {
 			part = append(part, n)
 		}
 	}

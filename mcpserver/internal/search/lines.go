@@ -14,7 +14,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
-	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
 // LineSearch is a search for lines whose result is structured.
@@ -62,7 +61,7 @@ func (job LineSearch) Notes(ctx context.Context, x *Index) (found []FoundLine, t
 		lines, total := job.In(p, v.Text(), v, job.Keep)
 		return foundLines{lines, total}
 	}
-	err = Scan(ctx, x, notes, trigram.NewQuery(job.Pattern.Clauses()), look, func(f foundLines) bool {
+	err = Scan(ctx, x, notes, job.Pattern.Clauses(), look, func(f foundLines) bool {
 		found = append(found, f.lines[:min(len(f.lines), job.Keep-len(found))]...)
 		total += f.total
 		return job.All || len(found) < job.Keep

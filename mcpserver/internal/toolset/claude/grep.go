@@ -17,7 +17,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
-	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
 // defaultEntries is how many lines, paths or counts grep returns.
@@ -152,8 +151,7 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	}
 	var entries []entry
 	size, skip := 0, job.offset // cost of the entries from the offset on
-	query := trigram.NewQuery(job.pattern.Clauses())
-	err = search.Scan(ctx, x, job.chosen(notes), query, job.searchNote, func(found []entry) bool {
+	err = search.Scan(ctx, x, job.chosen(notes), pattern.Clauses(), job.searchNote, func(found []entry) bool {
 		grouped := job.mode == modeContent && job.format.Before+job.format.After > 0
 		if len(found) > 0 && grouped && (len(entries) > 0 || job.after != nil && string(found[0].Path) != job.after.Path) {
 			entries = append(entries, entry{text: grep.Separator, Passage: session.Passage{Path: found[0].Path}, doc: found[0].doc})

@@ -21,7 +21,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
-	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
 // Values of the argument kind.
@@ -208,7 +207,7 @@ func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *noteindex.
 		return nil, err
 	}
 	var found []linkLine
-	err = search.Scan(ctx, c.Index, notes, trigram.NewQuery(pattern.Clauses()), func(q model.Path, v *model.Version) []linkLine {
+	err = search.Scan(ctx, c.Index, notes, pattern.Clauses(), func(q model.Path, v *model.Version) []linkLine {
 		if q == p {
 			return nil
 		}

@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
@@ -78,7 +79,6 @@ func outlineNote(ctx context.Context, c *tool.Client, a outlineArgs) (outlineRes
 func outlineLines(info *noteindex.NoteInfo, text string) []outlineLine {
 	lines := passage.SplitLines(text)
 	out := []outlineLine{}
-	tasks := info.Tasks
 	add := func(line int, kind string) {
 		text, cut := answer.FirstThatFit(lines[line-1], answer.MaxLine)
 		if cut {
@@ -87,18 +87,14 @@ func outlineLines(info *noteindex.NoteInfo, text string) []outlineLine {
 		out = append(out, outlineLine{line, kind, text})
 	}
 	for _, h := range info.Headings {
-		if h.Line == 0 {
-			continue
+		if h.Line > 0 {
+			add(h.Line, "heading")
 		}
-		for len(tasks) > 0 && tasks[0].Line < h.Line {
-			add(tasks[0].Line, "task")
-			tasks = tasks[1:]
-		}
-		add(h.Line, "heading")
 	}
-	for _, t := range tasks {
+	for _, t := range info.Tasks {
 		add(t.Line, "task")
 	}
+	slices.SortStableFunc(out, func(a, b outlineLine) int { return a.Line - b.Line })
 	return out
 }
 

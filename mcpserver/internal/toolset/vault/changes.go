@@ -52,13 +52,9 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (answer.Result,
 	return answer.Text(out), nil
 }
 
-// told returns a line for each document that others changed, in the order in which they last did.
+// told returns a line for each document that others changed, in the order in which they first did.
 func told(list []happened.Change, own string, under model.Path) []string {
-	type entry struct {
-		text  string
-		times int
-	}
-	latest := make(map[string]*entry)
+	times := make(map[string]int)
 	var order []string
 	for _, ch := range list {
 		if ch.Session == own || !under.Contains(ch.Path) && !under.Contains(ch.OldPath) {
@@ -76,21 +72,16 @@ func told(list []happened.Change, own string, under model.Path) []string {
 			what = "renamed from " + answer.Shown(ch.OldPath)
 		}
 		text := fmt.Sprintf("%s: %s by %s", answer.Shown(ch.Path), what, by)
-		e := latest[text]
-		if e == nil {
-			e = &entry{text: text}
-			latest[text] = e
+		if times[text]++; times[text] == 1 {
 			order = append(order, text)
 		}
-		e.times++
 	}
-	lines := make([]string, len(order))
 	for i, text := range order {
-		if lines[i] = text; latest[text].times > 1 {
-			lines[i] += fmt.Sprintf(", %d times", latest[text].times)
+		if n := times[text]; n > 1 {
+			order[i] += fmt.Sprintf(", %d times", n)
 		}
 	}
-	return lines
+	return order
 }
 
 type getURLArgs struct {
