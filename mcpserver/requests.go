@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
 	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
+	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 )
 
 // Requests are looked at before mcp-go handles them. What it refuses in words of its own, with the types of its
@@ -38,29 +39,16 @@ var kinds = map[mcp.MCPMethod]map[string]string{
 func kindOf(raw json.RawMessage) string {
 	var v any
 	_ = json.Unmarshal(raw, &v) // a part of what was JSON
-	switch v := v.(type) {
-	case string:
-		return "a string"
-	case float64:
-		return "a number"
-	case bool:
-		return "a boolean"
-	case []any:
-		return "a list"
-	case map[string]any:
-		for _, member := range v {
-			if _, ok := member.(string); !ok {
-				return "an object"
-			}
+	members, _ := v.(map[string]any)
+	for _, member := range members {
+		if _, ok := member.(string); !ok {
+			return schema.KindOf(v)
 		}
+	}
+	if members != nil {
 		return "an object of strings"
 	}
-	return ""
-}
-
-// isOf reports whether a value of the kind got is one of the kind want. A value may be left out.
-func isOf(got, want string) bool {
-	return got == "" || got == want || want == "an object" && got == "an object of strings"
+	return schema.KindOf(v)
 }
 
 // rpcError is the error of a reply.
@@ -120,7 +108,7 @@ func (s *Server) check(ctx context.Context, sess *Session, method mcp.MCPMethod,
 		return "", invalid("The parameters of %s have a number that is too large.", method)
 	}
 	for name, kind := range want {
-		if got := kindOf(params[name]); !isOf(got, kind) {
+		if got := kindOf(params[name]); got != "" && got != kind && !(kind == "an object" && got == "an object of strings") {
 			return "", invalid("The parameter %q of %s must be %s, not %s.", name, method, kind, got)
 		}
 	}

@@ -6,9 +6,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -200,37 +202,21 @@ const listAfter = 500 * time.Millisecond
 // followList tells clients that the list of resources has changed when notes come, go or are renamed, until the Server
 // is closed.
 func (s *Server) followList() {
-	changed, done := make(chan struct{}, 1), make(chan struct{})
+	var waits atomic.Bool // for the timer
+	timer := time.AfterFunc(math.MaxInt64, func() {
+		waits.Store(false)
+		s.mcp.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
+	})
 	cancel := s.ws.Subscribe(func(ev model.Event) {
 		switch ev.Kind {
 		case model.EventCreated, model.EventRemoved, model.EventRenamed:
-			select {
-			case changed <- struct{}{}:
-			default: // it is known
+			if !waits.Swap(true) {
+				timer.Reset(listAfter)
 			}
 		}
 	})
-	go func() {
-		for {
-			select {
-			case <-done:
-				return
-			case <-changed:
-			}
-			select {
-			case <-done:
-				return
-			case <-time.After(listAfter):
-			}
-			select { // what came meanwhile is told at once
-			case <-changed:
-			default:
-			}
-			s.mcp.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
-		}
-	}()
 	s.onClose(func() {
 		cancel()
-		close(done)
+		timer.Stop()
 	})
 }

@@ -94,8 +94,8 @@ func (pr *printer) flush() {
 	pr.pending = false
 	pr.trailing(pr.block.start)
 	from := pr.leading()
-	if pr.begun && from > pr.done && pr.f.Before+pr.f.After > 0 {
-		pr.separate(from)
+	if pr.begun && from > pr.done && pr.f.Before+pr.f.After > 0 && from >= pr.f.From {
+		pr.out = append(pr.out, Entry{Text: Separator, Start: from, End: from})
 	}
 	for from < pr.block.start {
 		from = pr.context(from)
@@ -159,12 +159,6 @@ func (pr *printer) parts(l span) {
 		if from, to := max(m.start, l.start), min(m.end, l.end); from < to {
 			pr.add(l.start, span{from, to}, ':')
 		}
-	}
-}
-
-func (pr *printer) separate(off int) {
-	if off >= pr.f.From {
-		pr.out = append(pr.out, Entry{Text: Separator, Start: off, End: off})
 	}
 }
 

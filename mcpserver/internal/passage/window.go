@@ -119,10 +119,25 @@ func (w Window) Notice(how func(Position) string) string {
 	return s + ". Call " + how(w.Next) + " to see more."
 }
 
-// ForResult returns the window of a text for a structured result, which adds margin characters to a line.
-func ForResult(path, text string, begin Position, last, margin int) (Window, error) {
+// ForResult returns the window of a text for a structured result, which adds margin characters to a line: from begin to
+// the line end, behind which nothing is left to show then, or most lines further if end is nil.
+func ForResult(path, text string, begin Position, end *int, most, margin int) (Window, error) {
+	total := CountLines(text)
+	last := begin.Line + min(most, total)
+	switch {
+	case end != nil && *end < begin.Line:
+		return Window{}, answer.WrongArgument("The argument \"end_line\" (%d) must not be less than \"start_line\" (%d).", *end, begin.Line)
+	case begin.Line > 1 && begin.Line > total:
+		return Window{}, answer.WrongArgument("The argument \"start_line\" is %d, and the document has %s.", begin.Line, answer.Count(total, "line"))
+	case end != nil:
+		last = *end
+	}
 	limit := answer.Max - answer.Envelope - answer.BothCost(path) - 1400
-	return WindowOf(text, begin, last, limit, func(s string) int { return answer.BothCost(s) + 2*margin })
+	w, err := WindowOf(text, begin, last, limit, func(s string) int { return answer.BothCost(s) + 2*margin })
+	if end != nil && w.Next.Line > *end {
+		w.Next = Position{}
+	}
+	return w, err
 }
 
 // Content returns the text of the window, without its last line break unless that ends the whole text.
@@ -132,17 +147,4 @@ func (w Window) Content() string {
 		content += "\n"
 	}
 	return content
-}
-
-// LastLine returns the last line to read of total lines, from start to end, or to the last if end is nil.
-func LastLine(start int, end *int, total int) (int, error) {
-	switch {
-	case end != nil && *end < start:
-		return 0, answer.WrongArgument("The argument \"end_line\" (%d) must not be less than \"start_line\" (%d).", *end, start)
-	case start > 1 && start > total:
-		return 0, answer.WrongArgument("The argument \"start_line\" is %d, and the document has %s.", start, answer.Count(total, "line"))
-	case end != nil:
-		return min(*end, total), nil
-	}
-	return total, nil
 }

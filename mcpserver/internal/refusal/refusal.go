@@ -117,12 +117,6 @@ func Of(err error, words Words) answer.Result {
 	return answer.Result{Err: fmt.Errorf("tool: %w", err)}
 }
 
-// heading returns a heading as a section is named; a long one is cut.
-func heading(h outline.Heading) string {
-	h.Text = answer.OneLine(h.Text)
-	return h.Address()
-}
-
 // maxHeadings is how many headings a refusal names.
 const maxHeadings = 30
 
@@ -134,7 +128,8 @@ func noSection(p model.Path, e *outline.SectionError) answer.Result {
 	}
 	var names []string
 	for _, h := range list[:min(len(list), maxHeadings)] {
-		names = append(names, heading(h))
+		h.Text = answer.OneLine(h.Text)
+		names = append(names, h.Address())
 	}
 	if len(list) > maxHeadings {
 		names = append(names, "...")

@@ -366,11 +366,15 @@ func (p Param) setInt(f reflect.Value, v any) error {
 }
 
 func (p Param) wrongType(want string, got any) error {
-	name := map[reflect.Kind]string{
+	return answer.WrongArgument("The argument %q must be %s, not %s.", p.Name, want, KindOf(got))
+}
+
+// KindOf returns what sentences call the kind of a JSON value; "" for null.
+func KindOf(v any) string {
+	return map[reflect.Kind]string{
 		reflect.String: "a string", reflect.Bool: "a boolean", reflect.Float64: "a number",
 		reflect.Slice: "a list", reflect.Map: "an object",
-	}[reflect.ValueOf(got).Kind()]
-	return answer.WrongArgument("The argument %q must be %s, not %s.", p.Name, want, name)
+	}[reflect.ValueOf(v).Kind()]
 }
 
 // escapes finds the escapes of JSON. Its group is half of a surrogate pair without the other half.

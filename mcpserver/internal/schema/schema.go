@@ -63,9 +63,13 @@ func OfArguments(params []Param) json.RawMessage {
 	return ofParams(params).encode()
 }
 
+var types = map[reflect.Kind]string{
+	reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer", reflect.Float64: "number",
+	reflect.Map: "object", reflect.Struct: "object", reflect.Slice: "array",
+}
+
 func ofParams(params []Param) schema {
 	s := schema{Type: "object", Properties: properties{}, Additional: new(false)}
-	types := map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Map: "object", reflect.Slice: "array"}
 	var instead []string
 	for _, p := range params {
 		instead = append(instead, p.instead...)
@@ -107,23 +111,18 @@ func ofType(t reflect.Type) schema {
 	if t == reflect.TypeFor[frontmatter.Properties]() {
 		return schema{Type: "object"}
 	}
+	s := schema{Type: types[t.Kind()]}
 	switch t.Kind() {
-	case reflect.String:
-		return schema{Type: "string"}
-	case reflect.Bool:
-		return schema{Type: "boolean"}
-	case reflect.Int, reflect.Int64:
-		return schema{Type: "integer"}
-	case reflect.Float64:
-		return schema{Type: "number"}
 	case reflect.Slice:
-		return schema{Type: "array", Items: new(ofType(t.Elem()))}
+		s.Items = new(ofType(t.Elem()))
 	case reflect.Struct:
-		s := schema{Type: "object", Properties: properties{}, Required: []string{}, Additional: new(false)}
+		s.Properties, s.Required, s.Additional = properties{}, []string{}, new(false)
 		s.addFields(t)
-		return s
 	}
-	panic(fmt.Sprintf("schema: a result cannot hold %s", t))
+	if s.Type == "" {
+		panic(fmt.Sprintf("schema: a result cannot hold %s", t))
+	}
+	return s
 }
 
 func (s *schema) addFields(t reflect.Type) {

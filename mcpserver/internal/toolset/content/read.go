@@ -3,6 +3,7 @@ package content
 import (
 	"cmp"
 	"context"
+	"math"
 	"strconv"
 	"strings"
 
@@ -34,16 +35,8 @@ func readContentLines(ctx context.Context, c *tool.Client, a readContentLinesArg
 		return readContentLinesResult{}, err
 	}
 	start := cmp.Or(a.StartLine, 1)
-	openEnd := a.EndLine == nil
-	if openEnd {
-		a.EndLine = new(start + defaultSpan)
-	}
-	last, err := passage.LastLine(start, a.EndLine, passage.CountLines(d.Text))
-	if err != nil {
-		return readContentLinesResult{}, err
-	}
 	const margin = 12 // of the number
-	w, err := passage.ForResult(string(d.Path), d.Text, passage.Position{Line: start, Column: a.Column}, last, margin)
+	w, err := passage.ForResult(string(d.Path), d.Text, passage.Position{Line: start, Column: a.Column}, a.EndLine, defaultSpan, margin)
 	if err != nil {
 		return readContentLinesResult{}, err
 	}
@@ -52,13 +45,9 @@ func readContentLines(ctx context.Context, c *tool.Client, a readContentLinesArg
 	for i, l := range w.Lines {
 		lines[i] = numberedLine(start+i, l)
 	}
-	res := readContentLinesResult{
-		Path: string(d.Path), StartLine: start, EndLine: start + len(lines) - 1, TotalLines: w.Total, Content: strings.Join(lines, "\n"),
-	}
-	if w.Next != (passage.Position{}) && (w.Next.Line <= last || openEnd) {
-		res.Notice = w.Notice(readOn)
-	}
-	return res, nil
+	return readContentLinesResult{
+		Path: string(d.Path), StartLine: start, EndLine: start + len(lines) - 1, TotalLines: w.Total, Content: strings.Join(lines, "\n"), Notice: w.Notice(readOn),
+	}, nil
 }
 
 func readOn(at passage.Position) string {
@@ -79,7 +68,7 @@ func getContent(ctx context.Context, c *tool.Client, a document) (getContentResu
 	if err != nil {
 		return getContentResult{}, err
 	}
-	w, err := passage.ForResult(string(d.Path), d.Text, passage.Position{}, passage.CountLines(d.Text), 0)
+	w, err := passage.ForResult(string(d.Path), d.Text, passage.Position{}, nil, math.MaxInt, 0)
 	if err != nil {
 		return getContentResult{}, err
 	}

@@ -15,10 +15,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-type outlineArgs struct {
-	Path string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
-}
-
 type outlineResult struct {
 	Path        string                 `json:"path"`
 	TotalLines  int                    `json:"total_lines"`
@@ -42,7 +38,7 @@ type outlineLine struct {
 // maxOutlined bounds the lines and the links of each kind in an outline.
 const maxOutlined = 400
 
-func outlineNote(ctx context.Context, c *tool.Client, a outlineArgs) (outlineResult, error) {
+func outlineNote(ctx context.Context, c *tool.Client, a noteArgs) (outlineResult, error) {
 	p, v, err := c.Names.Note(ctx, a.Path)
 	if err != nil {
 		return outlineResult{}, err

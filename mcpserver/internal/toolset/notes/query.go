@@ -89,7 +89,11 @@ func (a queryArgs) rows(ctx context.Context, c *tool.Client) ([]question.Row, st
 		if a.View != "" {
 			return nil, "", answer.WrongArgument("The argument \"view\" is one of a base: give \"base\", too.")
 		}
-		b, err := bases.Ask(conditions(a.Where), a.Fields, a.Sort)
+		var conditions []string
+		if a.Where != "" {
+			conditions = []string{a.Where}
+		}
+		b, err := bases.Ask(conditions, a.Fields, a.Sort)
 		if err != nil {
 			return nil, "", question.Wrong(err)
 		}
@@ -130,13 +134,6 @@ func (a queryArgs) rows(ctx context.Context, c *tool.Client) ([]question.Row, st
 
 func cannotEvaluate(p model.Path, err error) error {
 	return answer.WrongArgument("%s cannot be evaluated: %v. Ask with where, for another view, or mend the base.", answer.Shown(p), err)
-}
-
-func conditions(where string) []string {
-	if where == "" {
-		return nil
-	}
-	return []string{where}
 }
 
 func viewOf(b *bases.Base, name string) (bases.View, error) {

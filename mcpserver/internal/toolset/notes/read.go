@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -35,23 +36,16 @@ func readNote(ctx context.Context, c *tool.Client, a readNoteArgs) (readNoteResu
 		return readNoteResult{}, err
 	}
 	d := session.NoteOf(p, v)
-	last, err := passage.LastLine(a.StartLine, a.EndLine, passage.CountLines(d.Text))
-	if err != nil {
-		return readNoteResult{}, err
-	}
-	w, err := passage.ForResult(string(d.Path), d.Text, passage.Position{Line: a.StartLine, Column: a.Column}, last, 0)
+	w, err := passage.ForResult(string(p), d.Text, passage.Position{Line: a.StartLine, Column: a.Column}, a.EndLine, math.MaxInt, 0)
 	if err != nil {
 		return readNoteResult{}, err
 	}
 	c.Session.Show(d, w.Place)
-	res := readNoteResult{Path: string(p), Content: w.Content(), TotalLines: w.Total, LinesReturned: len(w.Lines)}
-	if w.Next != (passage.Position{}) && w.Next.Line <= last {
-		res.Notice = w.Notice(func(at passage.Position) string { return "read_note with " + at.Arguments("start_line") })
-	}
-	return res, nil
+	notice := w.Notice(func(at passage.Position) string { return "read_note with " + at.Arguments("start_line") })
+	return readNoteResult{Path: string(p), Content: w.Content(), TotalLines: w.Total, LinesReturned: len(w.Lines), Notice: notice}, nil
 }
 
-type readMetadataArgs struct {
+type noteArgs struct {
 	Path string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
 }
 
@@ -73,7 +67,7 @@ type noteStats struct {
 	WikilinkCount  int `json:"wikilink_count"`
 }
 
-func readMetadata(ctx context.Context, c *tool.Client, a readMetadataArgs) (readMetadataResult, error) {
+func readMetadata(ctx context.Context, c *tool.Client, a noteArgs) (readMetadataResult, error) {
 	p, err := c.Names.Resolve(ctx, a.Path)
 	if err != nil {
 		return readMetadataResult{}, err
