@@ -93,7 +93,7 @@ func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) contex
 	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientCapabilities != nil {
 		a.Able = info.ClientCapabilities.Elicitation != nil
 	}
-	a.Reply = func(id string) (approval.Reply, bool) {
+	a.Reply = func(id string) (model.Answer, bool) {
 		if res := server.ElicitationResponse(req.Params.InputResponses, id); res != nil {
 			return replyOf(res), true
 		}
@@ -103,7 +103,7 @@ func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) contex
 }
 
 // replyOf returns what the user answered. An answer that does not say that the change is allowed declines it.
-func replyOf(res *mcp.ElicitationResult) approval.Reply {
+func replyOf(res *mcp.ElicitationResult) model.Answer {
 	content, _ := res.Content.(map[string]any)
 	switch {
 	case res.Action == mcp.ElicitationResponseActionCancel:

@@ -41,10 +41,15 @@ func everything(*File) bool { return true }
 func Ask(where, columns, sort []string) (*Base, error) {
 	r := reader{}
 	view := View{filter: everything}
-	parts, err := r.filters(where)
-	if err != nil {
-		return nil, err
+	var parts []filter
+	for _, text := range where {
+		e, err := r.expr(text)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, e.True)
 	}
+	var err error
 	if view.columns, err = r.columns(columns); err != nil {
 		return nil, err
 	}
@@ -208,17 +213,6 @@ func (r reader) filter(v any, depth int) (filter, error) {
 		return nil, err
 	}
 	return e.True, nil
-}
-
-func (r reader) filters(where []string) (parts []filter, err error) {
-	for _, text := range where {
-		e, err := r.expr(text)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, e.True)
-	}
-	return parts, nil
 }
 
 func anyOf(parts []filter, f *File) bool {

@@ -72,9 +72,6 @@ type AskError struct{ answer.Question }
 
 func (e *AskError) Error() string { return "not approved yet: " + e.Text }
 
-// Reply is the answer of the person at the client.
-type Reply = model.Answer
-
 // Request is a change that may need approval.
 type Request struct {
 	Operation Operation
@@ -105,8 +102,8 @@ func (r Request) question() answer.Question {
 
 // Asked is what is known of the person at the client in one call.
 type Asked struct {
-	Able  bool                                   // the client can ask
-	Reply func(id string) (reply Reply, ok bool) // what was answered to a question; false if it was not asked
+	Able  bool                                          // the client can ask
+	Reply func(id string) (reply model.Answer, ok bool) // what was answered to a question; false if it was not asked
 }
 
 type (
@@ -175,7 +172,7 @@ func (g *Gate) Approve(ctx context.Context, r Request) error {
 }
 
 // heed keeps the answer to a request, and does as it says.
-func (g *Gate) heed(r Request, q answer.Question, reply Reply) error {
+func (g *Gate) heed(r Request, q answer.Question, reply model.Answer) error {
 	if err := r.Answered(model.Approval{Operation: string(r.Operation), Question: q.Text, Answer: reply}); err != nil {
 		return err
 	}
