@@ -15,16 +15,20 @@ type getLinksArgs struct {
 	cursor.Listing
 }
 
-type linkSection struct {
-	title  string
-	items  []string
-	always bool // show it even if it is empty
-}
-
-// linked is how far get_links has come: after an item of a section.
+// linked is a link in one of the sections of an answer, and how far get_links has come: after it.
 type linked struct {
 	Section int
 	Item    string
+}
+
+var linkSections = []struct {
+	title  string
+	always bool // say it even if there are none
+}{
+	{"Backlinks (documents linking to this):", true},
+	{"Forward links (documents this links to):", true},
+	{"Unresolved links:", false},
+	{"Pending links (in suggestions that nobody has accepted yet, counted nowhere else):", false},
 }
 
 func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Result, error) {
@@ -36,11 +40,11 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Resul
 	if err != nil {
 		return answer.Result{}, err
 	}
-	sections := []linkSection{
-		{"Backlinks (documents linking to this):", answer.Strings(links.Backlinks), true},
-		{"Forward links (documents this links to):", answer.Strings(links.Forward), true},
-		{"Unresolved links:", links.Unresolved, false},
-		{"Pending links (in suggestions that nobody has accepted yet, counted nowhere else):", links.Pending, false},
+	var all []linked
+	for i, items := range [][]string{answer.Strings(links.Backlinks), answer.Strings(links.Forward), links.Unresolved, links.Pending} {
+		for _, item := range items {
+			all = append(all, linked{i, item})
+		}
 	}
 	a.Bind("get_links", p) // however it is named
 	var after linked
@@ -48,70 +52,52 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Resul
 	if err != nil {
 		return answer.Result{}, err
 	}
+	rest := all
 	if given {
-		sections = after.rest(sections)
+		rest = after.rest(all)
 	}
-	return linkPage(sections, a.Listing), nil
-}
-
-// rest returns what comes after at. If its item is gone from the first section, which is sorted,
-// the section continues after its place; another section is listed again.
-func (at linked) rest(sections []linkSection) []linkSection {
-	for i := range sections {
-		sec := &sections[i]
-		sec.always = false
-		switch {
-		case i < at.Section:
-			sec.items = nil
-		case i == at.Section && i == 0:
-			n, found := slices.BinarySearch(sec.items, at.Item)
-			if found {
-				n++
-			}
-			sec.items = sec.items[n:]
-		case i == at.Section:
-			sec.items = sec.items[slices.Index(sec.items, at.Item)+1:]
-		}
-	}
-	return sections
-}
-
-func linkPage(sections []linkSection, l cursor.Listing) answer.Result {
-	var out []string
 	left := answer.Max - answer.Envelope - 8000
-	total := 0
-	for _, sec := range sections {
-		total += len(sec.items)
-	}
-	listed := 0
-	last := linked{}
-	for i, sec := range sections {
-		if len(sec.items) == 0 && !sec.always {
+	var out []string
+	n := 0
+	for i, section := range linkSections {
+		some := n < len(rest) && rest[n].Section == i
+		if left < 0 || !some && (given || !section.always) {
 			continue
 		}
-		lines := []string{sec.title}
-		if len(sec.items) == 0 {
+		lines := []string{section.title}
+		if !some {
 			lines = append(lines, "- (none)")
 		}
-		left -= answer.TextCost(sec.title) + 20
-		for _, item := range sec.items {
-			line, _ := answer.FirstThatFit("- "+answer.Shown(item), answer.MaxMatch/2)
+		left -= answer.TextCost(section.title) + 20
+		for ; n < len(rest) && rest[n].Section == i; n++ {
+			line, _ := answer.FirstThatFit("- "+answer.Shown(rest[n].Item), answer.MaxMatch/2)
 			if left -= answer.TextCost(line) + 2; left < 0 {
 				break
 			}
-			lines, last = append(lines, line), linked{i, item}
-			listed++
+			lines = append(lines, line)
 		}
 		if len(lines) > 1 {
 			out = append(out, strings.Join(lines, "\n"))
 		}
-		if left < 0 {
-			break
-		}
 	}
 	res := answer.Text(strings.Join(out, "\n\n"))
-	if listed < total {
-		l.Continue(&res, last, answer.Count(total-listed, "more link")+" not listed.")
+	if n < len(rest) {
+		a.Continue(&res, rest[n-1], answer.Count(len(rest)-n, "more link")+" not listed.")
 	}
-	return res
+	return res, nil
+}
+
+// rest returns what comes after at. If that is gone from the first section, which is sorted, the section continues
+// after its place; another section is listed again.
+func (at linked) rest(all []linked) []linked {
+	if i := slices.Index(all, at); i >= 0 {
+		return all[i+1:]
+	}
+	i := slices.IndexFunc(all, func(l linked) bool {
+		return l.Section > at.Section || l.Section == at.Section && (at.Section > 0 || l.Item > at.Item)
+	})
+	if i < 0 {
+		return nil
+	}
+	return all[i:]
 }
