@@ -154,6 +154,15 @@ func (r Resolver) NewPath(name string, note bool) (model.Path, error) {
 	return p, checkNew(p)
 }
 
+// NewNote is NewPath for a note.
+func (r Resolver) NewNote(name string) (model.Path, error) {
+	p, err := r.NewPath(name, true)
+	if err == nil && !p.IsNote() {
+		err = &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
+	}
+	return p, err
+}
+
 // existing returns the path rel in the Folder root. Folders that exist in another spelling keep
 // theirs, because on many disks both spellings are one folder.
 func (r Resolver) existing(root model.Path, rel string) model.Path {

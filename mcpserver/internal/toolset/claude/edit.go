@@ -256,10 +256,7 @@ func write(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, err
 }
 
 func writeNew(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, error) {
-	p, err := c.Names.NewPath(a.FilePath, true)
-	if err == nil && !p.IsNote() {
-		err = &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
-	}
+	p, err := c.Names.NewNote(a.FilePath)
 	if err != nil {
 		return answer.Result{}, err
 	}

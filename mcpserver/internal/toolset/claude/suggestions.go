@@ -51,12 +51,10 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	if err != nil {
 		return answer.Result{}, err
 	}
-	list, err := c.Workspace.Suggestions(ctx, under)
-	if err != nil {
-		return answer.Result{}, err
-	}
-	proposals, err := c.Workspace.Proposals(ctx, under)
-	if err != nil {
+	list, noList := c.Workspace.Suggestions(ctx, under)
+	proposals, noProposals := c.Workspace.Proposals(ctx, under)
+	threads, noThreads := c.Workspace.Talk.Threads(ctx, under)
+	if err := cmp.Or(noList, noProposals, noThreads); err != nil {
 		return answer.Result{}, err
 	}
 	if a.Author != "" {
@@ -75,10 +73,6 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 			}
 			return fmt.Sprintf("%s:%d: %s [%s]", answer.Shown(sg.Path), sg.Line, what, sg.ID)
 		}})
-	}
-	threads, err := c.Workspace.Talk.Threads(ctx, under)
-	if err != nil {
-		return answer.Result{}, err
 	}
 	for _, t := range threads {
 		said := slices.ContainsFunc(t.Remarks, func(r model.Remark) bool { return r.Pending == "" }) // else it is listed as a suggestion

@@ -113,12 +113,9 @@ func createNote(ctx context.Context, c *tool.Client, a createNoteArgs) (createNo
 		}
 		return none, &model.Error{Op: "create", Path: there, Err: err}
 	}
-	p, err := c.Names.NewPath(a.Path, true)
+	p, err := c.Names.NewNote(a.Path)
 	if err != nil {
 		return none, err
-	}
-	if !p.IsNote() {
-		return none, &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
 	}
 	text, err := withProperties(p, a.Content, a.FrontMatter)
 	if err != nil {
