@@ -149,11 +149,11 @@ var methods = map[string]method{
 	}},
 	"startsWith": {one, func(v any, args []any) any { s, ok := v.(string); return ok && strings.HasPrefix(s, text(args[0])) }},
 	"endsWith":   {one, func(v any, args []any) any { s, ok := v.(string); return ok && strings.HasSuffix(s, text(args[0])) }},
-	"lower":      ofString(strings.ToLower),
-	"trim":       ofString(strings.TrimSpace),
-	"abs":        ofNumber(math.Abs),
-	"ceil":       ofNumber(math.Ceil),
-	"floor":      ofNumber(math.Floor),
+	"lower":      onType(strings.ToLower),
+	"trim":       onType(strings.TrimSpace),
+	"abs":        onType(math.Abs),
+	"ceil":       onType(math.Ceil),
+	"floor":      onType(math.Floor),
 	"round": {arity{0, 1}, func(v any, args []any) any {
 		x, ok := v.(float64)
 		if !ok {
@@ -186,18 +186,10 @@ var methods = map[string]method{
 	}},
 }
 
-func ofString(fn func(string) string) method {
+// onType returns a method of values of one type.
+func onType[T any](fn func(T) T) method {
 	return method{no, func(v any, _ []any) any {
-		if s, ok := v.(string); ok {
-			return fn(s)
-		}
-		return nil
-	}}
-}
-
-func ofNumber(fn func(float64) float64) method {
-	return method{no, func(v any, _ []any) any {
-		if x, ok := v.(float64); ok {
+		if x, ok := v.(T); ok {
 			return fn(x)
 		}
 		return nil
