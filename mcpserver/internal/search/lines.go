@@ -25,7 +25,7 @@ type LineSearch struct {
 	After   *cursor.Reached // where the search continues; nil for the beginning
 }
 
-// FoundLine is a line that matches. Its passage has a version if it is one of a note, and Text all of it.
+// FoundLine is a line that matches. Its passage has a version if it is one of a note, and is empty if Text is a part of it.
 type FoundLine struct {
 	session.Passage
 	Number int
@@ -101,9 +101,9 @@ func (job LineSearch) In(p model.Path, text string, v *model.Version, keep int) 
 		if total++; e.Start < from || job.passed(p) || len(found) >= keep {
 			continue
 		}
-		f := FoundLine{Passage: session.Passage{Path: p}, Number: n, Text: job.preview(lines[n-1]), lines: lines, doc: text, end: e.End}
+		f := FoundLine{Passage: session.Passage{Path: p, Version: v}, Number: n, Text: job.preview(lines[n-1]), lines: lines, doc: text, end: e.End}
 		if f.Text == lines[n-1] {
-			f.Version, f.Place = v, passage.Place{Start: e.Start, End: e.End}
+			f.Place = passage.Place{Start: e.Start, End: e.End}
 		}
 		found = append(found, f)
 	}

@@ -145,7 +145,7 @@ func (s *Session) Show(d Document, parts ...passage.Place) {
 	s.Remember(d.Path, n)
 }
 
-// Passage is a part of a note, not counting a byte order mark. Without a version it is none, or one that was cut.
+// Passage is a part of a note, not counting a byte order mark. Without a version it is of another file, or was not shown.
 type Passage struct {
 	Path    model.Path
 	Version *model.Version
