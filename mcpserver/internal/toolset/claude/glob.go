@@ -36,9 +36,8 @@ type globbed struct {
 }
 
 type listed struct {
-	path         model.Path
-	modTime      time.Time
-	since, until int64 // of the list that it is in, see globbed
+	path    model.Path
+	modTime time.Time
 }
 
 func globFiles(ctx context.Context, c *tool.Client, a globArgs) (answer.Result, error) {
@@ -72,8 +71,7 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (answer.Result, 
 	out, n := answer.JoinBounded(lines, answer.Max-answer.Envelope-8000)
 	res := answer.Text(out)
 	if n < len(rest) {
-		last := rest[n-1]
-		a.Continue(&res, globbed{last.since, last.until, last.modTime.UnixNano(), string(last.path)},
+		a.Continue(&res, at.to(rest[n-1], found[0]),
 			fmt.Sprintf("Showing %d of %d matching files; %d more are not listed.", n, len(found), len(rest)-n))
 	}
 	return res, nil
@@ -81,22 +79,25 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (answer.Result, 
 
 // rest returns the items after at: those that have not changed since the list was begun, then the others.
 func (at globbed) rest(found []listed) []listed {
-	newest := found[0].modTime.UnixNano()
-	var rest []listed
+	var rest, others []listed
 	for _, f := range found {
-		t := f.modTime.UnixNano()
-		if at.Since < t && t <= at.Until && (t < at.Time || t == at.Time && string(f.path) > at.Path) {
-			f.since, f.until = at.Since, at.Until
+		switch t := f.modTime.UnixNano(); {
+		case t > at.Until:
+			others = append(others, f)
+		case t > at.Since && (t < at.Time || t == at.Time && string(f.path) > at.Path):
 			rest = append(rest, f)
 		}
 	}
-	for _, f := range found {
-		if f.modTime.UnixNano() > at.Until {
-			f.since, f.until = at.Until, newest
-			rest = append(rest, f)
-		}
+	return append(rest, others...)
+}
+
+// to returns how far glob has come after an item. newest is the one that changed last.
+func (at globbed) to(last, newest listed) globbed {
+	t := last.modTime.UnixNano()
+	if t > at.Until { // it has begun with the others
+		at.Since, at.Until = at.Until, newest.modTime.UnixNano()
 	}
-	return rest
+	return globbed{at.Since, at.Until, t, string(last.path)}
 }
 
 // withoutRoot removes the mountpoint and the folder that is searched from the front of a pattern.

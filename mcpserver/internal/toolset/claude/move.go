@@ -85,60 +85,39 @@ func (a oneMove) target(c *tool.Client, from model.Path, kind model.Kind) (model
 	return to, err
 }
 
-// places are moves that are only tried, in order, and the folders that they would make on the way.
-type places struct {
-	steps []step
-	made  map[model.Path]bool
-}
+// places are moves that are only tried, in order.
+type places []step
 
 type step struct{ from, to model.Path }
 
-// now returns where that is at present which the moves would bring to p; "" if they would leave nothing there.
-func (t *places) now(p model.Path) model.Path {
-	for _, s := range slices.Backward(t.steps) {
+// now returns where that is at present which the moves would bring to p: "" if they would leave nothing there, or a
+// folder that is above what they bring, and made if need be.
+func (t places) now(p model.Path) (now model.Path, folder bool) {
+	for _, s := range slices.Backward(t) {
 		switch {
 		case s.to.Contains(p):
 			p = s.from + p[len(s.to):]
+		case p.Contains(s.to):
+			return "", true
 		case s.from.Contains(p):
-			return ""
+			return "", false
 		}
 	}
-	return p
+	return p, false
 }
 
 // kind returns what the moves would leave at p, and whether that is something.
-func (t *places) kind(ctx context.Context, c *tool.Client, p model.Path) (kind model.Kind, there bool) {
-	if t.made[p] {
-		return model.KindDir, true
-	}
-	now := t.now(p)
-	if now == "" {
-		return 0, false
+func (t places) kind(ctx context.Context, c *tool.Client, p model.Path) (kind model.Kind, there bool) {
+	now, folder := t.now(p)
+	if folder || now == "" {
+		return model.KindDir, folder
 	}
 	info, err := c.Workspace.Stat(ctx, now)
 	return info.Kind, err == nil
 }
 
-// take records a move.
-func (t *places) take(ctx context.Context, c *tool.Client, from, to model.Path) {
-	made := make(map[model.Path]bool)
-	for p := range t.made {
-		if from.Contains(p) {
-			p = to + p[len(from):]
-		}
-		made[p] = true
-	}
-	for dir := to.Dir(); dir != ""; dir = dir.Dir() {
-		if _, there := t.kind(ctx, c, dir); there {
-			break
-		}
-		made[dir] = true
-	}
-	t.steps, t.made = append(t.steps, step{from, to}), made
-}
-
 // source returns the path of what a move is of, after those that were tried, and what that is.
-func (t *places) source(ctx context.Context, c *tool.Client, m oneMove) (model.Path, model.Kind, error) {
+func (t places) source(ctx context.Context, c *tool.Client, m oneMove) (model.Path, model.Kind, error) {
 	for _, note := range []bool{false, true} { // with the ending that may be left out
 		p, err := c.Names.NewPath(m.FilePath, note)
 		if err != nil {
@@ -175,8 +154,8 @@ func (t *places) move(ctx context.Context, c *tool.Client, m oneMove) (string, e
 	if _, there := t.kind(ctx, c, to); there {
 		return "", moveFailure(fs.ErrExist, to)
 	}
-	now := t.now(from)
-	t.take(ctx, c, from, to)
+	now, _ := t.now(from)
+	*t = append(*t, step{from, to})
 	out := "Would move " + answer.Shown(from) + " to " + answer.Shown(to) + "."
 	if n := c.Changes.Linking(ctx, now); n > 0 {
 		out += " " + change.LinkTo(n) + " to it."
