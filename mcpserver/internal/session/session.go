@@ -4,6 +4,7 @@
 package session
 
 import (
+	"cmp"
 	"log/slog"
 	"slices"
 	"strings"
@@ -106,11 +107,7 @@ func (s *Session) ID() string { return s.o.ID }
 func (s *Session) Author() model.Author {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name := s.o.Author
-	if name == "" {
-		name = s.client
-	}
-	return model.Author{Name: name, Session: s.o.ID}
+	return model.Author{Name: cmp.Or(s.o.Author, s.client), Session: s.o.ID}
 }
 
 // Elicits reports whether the client can ask its user.

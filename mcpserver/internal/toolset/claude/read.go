@@ -94,11 +94,11 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Re
 	return answer.Text(page, waiting, told, notice, notUTF8(v.Text())), nil
 }
 
-// lines returns where to begin in the note at p, and how many lines to show; 0 means the default.
+// lines returns where to begin in the note at p, and how many lines to show.
 func (a readArgs) lines(p model.Path, text string) (passage.Position, int, error) {
-	begin := passage.Position{Line: a.Offset, Column: a.Column}
+	begin, limit := passage.Position{Line: a.Offset, Column: a.Column}, cmp.Or(a.Limit, defaultLines)
 	if a.Section == "" {
-		return begin, a.Limit, nil
+		return begin, limit, nil
 	}
 	s, err := outline.SectionOf(text, a.Section)
 	if err != nil {
@@ -109,15 +109,11 @@ func (a readArgs) lines(p model.Path, text string) (passage.Position, int, error
 	if left < 1 {
 		return begin, 0, answer.WrongArgument("The argument \"offset\" is %d, and the section %q ends at line %d.", a.Offset, a.Section, s.Last)
 	}
-	return begin, min(left, cmp.Or(a.Limit, defaultLines)), nil
+	return begin, min(left, limit), nil
 }
 
-// numbered formats lines as `cat -n` does: the number in six columns, a tab, the line. A limit of
-// 0 lines means the default. The lines cost at most most.
+// numbered formats at most limit lines as `cat -n` does: the number in six columns, a tab, the line. They cost at most most.
 func numbered(doc string, begin passage.Position, limit, most int) (page string, w passage.Window, err error) {
-	if limit == 0 {
-		limit = defaultLines
-	}
 	const margin = 11 // of the number, the tab and the break
 	w, err = passage.WindowOf(doc, begin, max(begin.Line, 1)-1+limit, most, func(s string) int { return answer.TextCost(s) + margin })
 	switch {
