@@ -118,23 +118,17 @@ func wholeLine(doc string, p passage.Place) int {
 
 // InStyleOf gives content the line breaks and the byte order mark of base, which no model is shown.
 func InStyleOf(base, content string) string {
-	content = inBreaksOf(base, content, firstBreak(base) == "\r\n")
+	content = inBreaksOf(base, content, beginsCRLF(base))
 	if strings.HasPrefix(base, passage.BOM) && !strings.HasPrefix(content, passage.BOM) {
 		content = passage.BOM + content
 	}
 	return content
 }
 
-// firstBreak returns the first line break of s, "" if it has none.
-func firstBreak(s string) string {
-	i := strings.IndexByte(s, '\n')
-	switch {
-	case i < 0:
-		return ""
-	case i > 0 && s[i-1] == '\r':
-		return "\r\n"
-	}
-	return "\n"
+// beginsCRLF reports whether the first line break of s is a CRLF.
+func beginsCRLF(s string) bool {
+	line, _, found := strings.Cut(s, "\n")
+	return found && strings.HasSuffix(line, "\r")
 }
 
 // inBreaksOf returns s with the line breaks of base. New line breaks are CRLF if crlf is set. If
@@ -192,7 +186,7 @@ func curl(s string, single, double bool) string {
 
 // fit gives s the line breaks of doc and, if found differs from old in its quotes, those of found.
 func fit(s, doc, old, found string) string {
-	s = inBreaksOf(found, s, firstBreak(doc) == "\r\n")
+	s = inBreaksOf(found, s, beginsCRLF(doc))
 	if found == old {
 		return s
 	}

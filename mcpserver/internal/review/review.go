@@ -3,6 +3,7 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -21,11 +22,7 @@ const (
 
 // Describe returns a suggestion on one line, with its author, and what people say about it: they ask for another version.
 func Describe(sg model.Suggestion) string {
-	author := sg.Author
-	if author == "" {
-		author = "unknown"
-	}
-	return Sides(sg.Suggestion) + " (" + answer.Shown(author) + ")" + comments(sg.Comments)
+	return Sides(sg.Suggestion) + " (" + answer.Shown(cmp.Or(sg.Author, "unknown")) + ")" + comments(sg.Comments)
 }
 
 // Sides returns what a suggestion takes away and adds, on one line.

@@ -65,12 +65,7 @@ func Of(ws *bridge.Workspace, folder, period string) (Periodic, error) {
 func TemplatesOf(ws *bridge.Workspace, folder string) (Templates, error) {
 	var t Templates
 	err := read(ws, folder, "templates.json", &t)
-	if t.Date == "" {
-		t.Date = "YYYY-MM-DD"
-	}
-	if t.Time == "" {
-		t.Time = "HH:mm"
-	}
+	t.Date, t.Time = cmp.Or(t.Date, "YYYY-MM-DD"), cmp.Or(t.Time, "HH:mm")
 	return t, err
 }
 

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -60,10 +61,7 @@ func told(list []happened.Change, own string, under model.Path) []string {
 		if ch.Session == own || !under.Contains(ch.Path) && !under.Contains(ch.OldPath) {
 			continue
 		}
-		by := "a person or another program"
-		if ch.By != "" {
-			by = answer.Shown(ch.By)
-		}
+		by := answer.Shown(cmp.Or(ch.By, "a person or another program"))
 		what := ch.Kind.String()
 		if ch.Dir {
 			what += " (a folder)"
