@@ -154,34 +154,27 @@ func (a Local) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
 // Remote is access to a running owner's workspace.
 type Remote struct{ Client *owner.Client }
 
-func (a Remote) Text(ctx context.Context, path string) (data []byte, err error) {
-	err = a.Client.Get(ctx, textPath, url.Values{"path": {path}}, &data)
-	return data, err
+func (a Remote) Text(ctx context.Context, path string) ([]byte, error) {
+	return jsonapi.Get[[]byte](ctx, a.Client, textPath, url.Values{"path": {path}})
 }
 
-func (a Remote) List(ctx context.Context, path string, recursive bool) (list []Listed, err error) {
+func (a Remote) List(ctx context.Context, path string, recursive bool) ([]Listed, error) {
 	query := url.Values{"path": {path}}
 	if recursive {
 		query.Set("recursive", "1")
 	}
-	err = a.Client.Get(ctx, listPath, query, &list)
-	return list, err
+	return jsonapi.Get[[]Listed](ctx, a.Client, listPath, query)
 }
 
-func (a Remote) Call(ctx context.Context, r CallRequest) (results []CallResult, err error) {
-	err = a.Client.Post(ctx, callPath, r, &results)
-	return results, err
+func (a Remote) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
+	return jsonapi.Post[[]CallResult](ctx, a.Client, callPath, r)
 }
 
 // Handle serves a to the Remotes of other processes.
 func Handle(mux *http.ServeMux, a Access) {
-	mux.HandleFunc("GET "+textPath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		return a.Text(r.Context(), r.FormValue("path"))
-	}))
-	mux.HandleFunc("GET "+listPath, jsonapi.Handler(func(r *http.Request) (any, error) {
+	jsonapi.HandleGet(mux, textPath, func(r *http.Request) (any, error) { return a.Text(r.Context(), r.FormValue("path")) })
+	jsonapi.HandleGet(mux, listPath, func(r *http.Request) (any, error) {
 		return a.List(r.Context(), r.FormValue("path"), r.FormValue("recursive") != "")
-	}))
-	mux.HandleFunc("POST "+callPath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		return jsonapi.Posted(r.Context(), r, a.Call)
-	}))
+	})
+	jsonapi.HandlePost(mux, callPath, a.Call)
 }

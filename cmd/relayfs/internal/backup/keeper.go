@@ -92,9 +92,8 @@ func (w interruptible) Write(p []byte) (int, error) {
 // Remote asks a running owner.
 type Remote struct{ Client *owner.Client }
 
-func (r Remote) Kept(ctx context.Context) (list []Folder, err error) {
-	err = r.Client.Get(ctx, keptPath, nil, &list)
-	return list, err
+func (r Remote) Kept(ctx context.Context) ([]Folder, error) {
+	return jsonapi.Get[[]Folder](ctx, r.Client, keptPath, nil)
 }
 
 func (r Remote) Copy(ctx context.Context, folder string, w io.Writer, size func(int64)) error {
@@ -105,14 +104,13 @@ func (r Remote) Copy(ctx context.Context, folder string, w io.Writer, size func(
 	})
 }
 
-func (r Remote) Compact(ctx context.Context, folder string, _ func(n, of int)) (g store.Gain, err error) {
-	err = r.Client.Post(ctx, compactPath, Folder{Name: folder}, &g)
-	return g, err
+func (r Remote) Compact(ctx context.Context, folder string, _ func(n, of int)) (store.Gain, error) {
+	return jsonapi.Post[store.Gain](ctx, r.Client, compactPath, Folder{Name: folder})
 }
 
 // Handle serves k to the Remotes of other processes.
 func Handle(mux *http.ServeMux, k Keeper) {
-	mux.HandleFunc("GET "+keptPath, jsonapi.Handler(func(r *http.Request) (any, error) { return k.Kept(r.Context()) }))
+	jsonapi.HandleGet(mux, keptPath, func(r *http.Request) (any, error) { return k.Kept(r.Context()) })
 	mux.HandleFunc("GET "+storePath, func(w http.ResponseWriter, r *http.Request) {
 		begun := false
 		err := k.Copy(r.Context(), r.FormValue("folder"), w, func(n int64) {
@@ -126,9 +124,7 @@ func Handle(mux *http.ServeMux, k Keeper) {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
 	})
-	mux.HandleFunc("POST "+compactPath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		return jsonapi.Posted(context.WithoutCancel(r.Context()), r, func(ctx context.Context, f Folder) (store.Gain, error) {
-			return k.Compact(ctx, f.Name, func(int, int) {})
-		})
-	}))
+	jsonapi.HandlePost(mux, compactPath, func(ctx context.Context, f Folder) (store.Gain, error) {
+		return k.Compact(context.WithoutCancel(ctx), f.Name, func(int, int) {})
+	})
 }

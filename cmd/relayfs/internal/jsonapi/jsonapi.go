@@ -1,5 +1,5 @@
-// Package jsonapi answers HTTP requests in JSON, and errors with a status for their kind. It knows no
-// path and no transport.
+// Package jsonapi asks owners in JSON and answers requests so, and errors with a status for their kind. It
+// knows no path.
 package jsonapi
 
 import (
@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -22,8 +23,40 @@ type Conflict string
 
 func (c Conflict) Error() string { return string(c) }
 
-// Handler returns a handler that answers with what get returns.
-func Handler(get func(*http.Request) (any, error)) http.HandlerFunc {
+// Get asks an owner.
+func Get[A any](ctx context.Context, c *owner.Client, path string, query url.Values) (answer A, err error) {
+	err = c.Get(ctx, path, query, &answer)
+	return answer, err
+}
+
+// Post sends an owner a request.
+func Post[A any](ctx context.Context, c *owner.Client, path string, request any) (answer A, err error) {
+	err = c.Post(ctx, path, request, &answer)
+	return answer, err
+}
+
+// Mux takes routes, each "METHOD /path".
+type Mux interface {
+	HandleFunc(route string, answer func(http.ResponseWriter, *http.Request))
+}
+
+// HandleGet answers with what get returns.
+func HandleGet(mux Mux, path string, get func(*http.Request) (any, error)) {
+	mux.HandleFunc("GET "+path, handler(get))
+}
+
+// HandlePost answers with what do makes of the JSON that is posted.
+func HandlePost[Q, A any](mux Mux, path string, do func(context.Context, Q) (A, error)) {
+	mux.HandleFunc("POST "+path, handler(func(r *http.Request) (any, error) {
+		var req Q
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+			return nil, clierr.Usagef("the request is not the JSON that is expected: %s", wrong(err))
+		}
+		return do(r.Context(), req)
+	}))
+}
+
+func handler(get func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := get(r)
 		if err != nil {
@@ -37,15 +70,6 @@ func Handler(get func(*http.Request) (any, error)) http.HandlerFunc {
 
 // Refuse answers with an error, in words.
 func Refuse(w http.ResponseWriter, err error) { http.Error(w, clierr.Text(err), statusOf(err)) }
-
-// Posted decodes the JSON body of a request and calls do with it.
-func Posted[Q, A any](ctx context.Context, r *http.Request, do func(context.Context, Q) (A, error)) (any, error) {
-	var req Q
-	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-		return nil, clierr.Usagef("the request is not the JSON that is expected: %s", wrong(err))
-	}
-	return do(ctx, req)
-}
 
 // wrong says what is wrong with a JSON text.
 func wrong(err error) string {

@@ -2,7 +2,6 @@ package ownership
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -141,27 +140,20 @@ type HandoverRequest struct {
 	Sources []string `json:"sources"` // NAME=DIR of each vault that it will serve
 }
 
-// answerHandover hands the vaults over to the process that asks.
-func (c *Control) answerHandover(w http.ResponseWriter, r *http.Request) {
-	var req HandoverRequest
-	err := json.NewDecoder(r.Body).Decode(&req)
-	switch {
-	case err != nil:
-	case c.mayHandOver == nil:
-		err = errors.New("it serves others too")
-	default:
+// handOver hands the vaults over to the process that asks.
+func (c *Control) handOver(_ context.Context, req HandoverRequest) (struct{}, error) {
+	err := errors.New("it serves others too")
+	if c.mayHandOver != nil {
 		err = c.mayHandOver(req)
 	}
 	if err == nil {
 		err = c.owner.HandOver()
 	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusConflict)
-		return
+	if err == nil {
+		// From here on the next owner answers the client. The socket closes after the answer to this request.
+		_ = c.beginHandover() // a pipe's, which cannot fail
 	}
-	// From here on the next owner answers the client. The socket closes after the answer to this request.
-	_ = c.beginHandover() // a pipe's, which cannot fail
-	fmt.Fprintln(w, "{}")
+	return struct{}{}, err
 }
 
 // Take is Open for a process that serves others. It asks an owner that serves only its own client to hand
@@ -244,12 +236,12 @@ func (x *reaches) open(folders []string) http.Handler {
 	q, cancel := queue.NewLocal(ws)
 	x.closers = append(x.closers, cancel)
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+owner.AlivePath, jsonapi.Handler(func(*http.Request) (any, error) { return struct{}{}, nil }))
-	mux.HandleFunc("GET "+owner.InfoPath, jsonapi.Handler(func(*http.Request) (any, error) { return x.c.announced, nil }))
-	mux.HandleFunc("GET "+statusPath, jsonapi.Handler(func(r *http.Request) (any, error) { return ws.Status(r.Context()) }))
-	mux.HandleFunc("GET "+readyPath, jsonapi.Handler(func(*http.Request) (any, error) { return struct{}{}, ws.Ready() }))
+	jsonapi.HandleGet(mux, owner.AlivePath, func(*http.Request) (any, error) { return struct{}{}, nil })
+	jsonapi.HandleGet(mux, owner.InfoPath, func(*http.Request) (any, error) { return x.c.announced, nil })
+	jsonapi.HandleGet(mux, statusPath, func(r *http.Request) (any, error) { return ws.Status(r.Context()) })
+	jsonapi.HandleGet(mux, readyPath, func(*http.Request) (any, error) { return struct{}{}, ws.Ready() })
 	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { x.c.stream(x.ctx, srv, w, r) })
-	mux.HandleFunc("POST "+handoverPath, x.c.answerHandover)
+	jsonapi.HandlePost(mux, handoverPath, x.c.handOver)
 	refusals.Handle(mux, &x.c.Refusals, func(p model.Path) bool {
 		folder, _ := p.Split()
 		served := slices.ContainsFunc(x.c.sources, func(s source.Source) bool { return s.Name == folder })

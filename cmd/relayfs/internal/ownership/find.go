@@ -17,6 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/system"
@@ -48,16 +49,15 @@ func Attach(ctx context.Context, info owner.Info, sources []source.Source, autho
 }
 
 // Status asks an owner for the state of its workspace.
-func Status(ctx context.Context, c *owner.Client) (st bridge.Status, err error) {
-	err = c.Get(ctx, statusPath, url.Values{}, &st)
-	return st, err
+func Status(ctx context.Context, c *owner.Client) (bridge.Status, error) {
+	return jsonapi.Get[bridge.Status](ctx, c, statusPath, nil)
 }
 
 // Ready asks an owner why changes are not stored, nil if they are.
 func Ready(ctx context.Context, c *owner.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, readyPatience)
 	defer cancel()
-	return c.Get(ctx, readyPath, url.Values{}, new(struct{}))
+	return c.Get(ctx, readyPath, nil, new(struct{}))
 }
 
 // readyPatience bounds how long who supervises a page waits for the owner.

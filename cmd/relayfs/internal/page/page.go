@@ -128,10 +128,10 @@ func (p *Page) handler(q queue.Queue, ready func() error) http.Handler {
 }
 
 // handle serves the API that openapi.json describes.
-func handle(mux queue.Mux, q pageQueue) {
+func handle(mux jsonapi.Mux, q pageQueue) {
 	queue.Handle(mux, q)
-	mux.HandleFunc("GET "+documentPath, jsonapi.Handler(func(r *http.Request) (any, error) { return q.document(r.Context(), r) }))
-	mux.HandleFunc("GET "+descriptionPath, jsonapi.Handler(func(*http.Request) (any, error) { return json.RawMessage(description), nil }))
+	jsonapi.HandleGet(mux, documentPath, func(r *http.Request) (any, error) { return q.document(r.Context(), r) })
+	jsonapi.HandleGet(mux, descriptionPath, func(*http.Request) (any, error) { return json.RawMessage(description), nil })
 }
 
 // guard refuses requests that name another host, as a rebound page does, and sets the page's policy.

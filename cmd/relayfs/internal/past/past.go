@@ -85,30 +85,26 @@ func (r Local) open(ctx context.Context, path string) (model.Path, *history.Hist
 // Remote reads the histories of a running owner's workspace.
 type Remote struct{ Client *owner.Client }
 
-func (r Remote) History(ctx context.Context, path string) (l Listing, err error) {
-	err = r.Client.Get(ctx, historyPath, url.Values{"path": {path}}, &l)
-	return l, err
+func (r Remote) History(ctx context.Context, path string) (Listing, error) {
+	return jsonapi.Get[Listing](ctx, r.Client, historyPath, url.Values{"path": {path}})
 }
 
-func (r Remote) Show(ctx context.Context, path string, when history.When) (s Shown, err error) {
+func (r Remote) Show(ctx context.Context, path string, when history.When) (Shown, error) {
 	text, err := json.Marshal(when)
 	if err != nil {
-		return s, err
+		return Shown{}, err
 	}
-	err = r.Client.Get(ctx, textPath, url.Values{"path": {path}, "when": {string(text)}}, &s)
-	return s, err
+	return jsonapi.Get[Shown](ctx, r.Client, textPath, url.Values{"path": {path}, "when": {string(text)}})
 }
 
 // Handle serves r to the Remotes of other processes.
 func Handle(mux *http.ServeMux, r Reader) {
-	mux.HandleFunc("GET "+historyPath, jsonapi.Handler(func(req *http.Request) (any, error) {
-		return r.History(req.Context(), req.FormValue("path"))
-	}))
-	mux.HandleFunc("GET "+textPath, jsonapi.Handler(func(req *http.Request) (any, error) {
+	jsonapi.HandleGet(mux, historyPath, func(req *http.Request) (any, error) { return r.History(req.Context(), req.FormValue("path")) })
+	jsonapi.HandleGet(mux, textPath, func(req *http.Request) (any, error) {
 		var when history.When
 		if err := json.Unmarshal([]byte(req.FormValue("when")), &when); err != nil {
 			return nil, err
 		}
 		return r.Show(req.Context(), req.FormValue("path"), when)
-	}))
+	})
 }

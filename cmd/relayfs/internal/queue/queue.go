@@ -104,18 +104,10 @@ const (
 	undoPath        = "/undo"        // POST an UndoRequest
 )
 
-// Mux takes routes, each "METHOD /path".
-type Mux interface {
-	HandleFunc(route string, answer func(http.ResponseWriter, *http.Request))
-}
-
 // Handle serves q to the Remotes of other processes. What changes something is carried out to the end even if the
 // client goes away, because nobody has asked for half of it.
-func Handle(mux Mux, q Queue) {
-	get := func(path string, answer func(*http.Request) (any, error)) {
-		mux.HandleFunc("GET "+path, jsonapi.Handler(answer))
-	}
-	get(suggestionsPath, func(r *http.Request) (any, error) {
+func Handle(mux jsonapi.Mux, q Queue) {
+	jsonapi.HandleGet(mux, suggestionsPath, func(r *http.Request) (any, error) {
 		sel, err := selected(r)
 		if err != nil {
 			return nil, err
@@ -126,7 +118,7 @@ func Handle(mux Mux, q Queue) {
 		}
 		return sel.Choose(list, nil)
 	})
-	get(threadsPath, func(r *http.Request) (any, error) {
+	jsonapi.HandleGet(mux, threadsPath, func(r *http.Request) (any, error) {
 		sel, err := selected(r)
 		if err != nil {
 			return nil, err
@@ -134,8 +126,8 @@ func Handle(mux Mux, q Queue) {
 		list, err := q.Threads(r.Context())
 		return slices.DeleteFunc(list, func(t Thread) bool { return !sel.Matches(&Suggestion{Path: t.Path}) }), err
 	})
-	get(notePath, func(r *http.Request) (any, error) { return q.Note(r.Context(), r.FormValue("path")) })
-	get(journalPath, func(r *http.Request) (any, error) {
+	jsonapi.HandleGet(mux, notePath, func(r *http.Request) (any, error) { return q.Note(r.Context(), r.FormValue("path")) })
+	jsonapi.HandleGet(mux, journalPath, func(r *http.Request) (any, error) {
 		limit, err := strconv.Atoi(r.FormValue("limit"))
 		if err != nil || limit < 0 {
 			return nil, clierr.Usagef("limit is not a number")
@@ -158,55 +150,45 @@ func selected(r *http.Request) (s Selector, err error) {
 	return s, nil
 }
 
-func post[Q any](mux Mux, path string, do func(context.Context, Q) (Outcome, error)) {
-	mux.HandleFunc("POST "+path, jsonapi.Handler(func(r *http.Request) (any, error) {
-		return jsonapi.Posted(context.WithoutCancel(r.Context()), r, do)
-	}))
+func post[Q any](mux jsonapi.Mux, path string, do func(context.Context, Q) (Outcome, error)) {
+	jsonapi.HandlePost(mux, path, func(ctx context.Context, r Q) (Outcome, error) { return do(context.WithoutCancel(ctx), r) })
 }
 
 // Remote is the queue of a running owner.
 type Remote struct{ Client *owner.Client }
 
-func (q Remote) List(ctx context.Context, detailed bool) (list []Suggestion, err error) {
+func (q Remote) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 	query := url.Values{}
 	if detailed {
 		query.Set("context", "1")
 	}
-	err = q.Client.Get(ctx, suggestionsPath, query, &list)
-	return list, err
+	return jsonapi.Get[[]Suggestion](ctx, q.Client, suggestionsPath, query)
 }
 
-func (q Remote) Note(ctx context.Context, path string) (n Note, err error) {
-	err = q.Client.Get(ctx, notePath, url.Values{"path": {path}}, &n)
-	return n, err
+func (q Remote) Note(ctx context.Context, path string) (Note, error) {
+	return jsonapi.Get[Note](ctx, q.Client, notePath, url.Values{"path": {path}})
 }
 
-func (q Remote) Threads(ctx context.Context) (list []Thread, err error) {
-	err = q.Client.Get(ctx, threadsPath, nil, &list)
-	return list, err
+func (q Remote) Threads(ctx context.Context) ([]Thread, error) {
+	return jsonapi.Get[[]Thread](ctx, q.Client, threadsPath, nil)
 }
 
-func (q Remote) Comment(ctx context.Context, r CommentRequest) (out Outcome, err error) {
-	err = q.Client.Post(ctx, commentPath, r, &out)
-	return out, err
+func (q Remote) Comment(ctx context.Context, r CommentRequest) (Outcome, error) {
+	return jsonapi.Post[Outcome](ctx, q.Client, commentPath, r)
 }
 
-func (q Remote) Resolve(ctx context.Context, r ResolveRequest) (out Outcome, err error) {
-	err = q.Client.Post(ctx, resolvePath, r, &out)
-	return out, err
+func (q Remote) Resolve(ctx context.Context, r ResolveRequest) (Outcome, error) {
+	return jsonapi.Post[Outcome](ctx, q.Client, resolvePath, r)
 }
 
-func (q Remote) Decide(ctx context.Context, r DecideRequest) (out Outcome, err error) {
-	err = q.Client.Post(ctx, decidePath, r, &out)
-	return out, err
+func (q Remote) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
+	return jsonapi.Post[Outcome](ctx, q.Client, decidePath, r)
 }
 
-func (q Remote) Undo(ctx context.Context, r UndoRequest) (out Outcome, err error) {
-	err = q.Client.Post(ctx, undoPath, r, &out)
-	return out, err
+func (q Remote) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
+	return jsonapi.Post[Outcome](ctx, q.Client, undoPath, r)
 }
 
-func (q Remote) Log(ctx context.Context, limit int) (list []LogEntry, err error) {
-	err = q.Client.Get(ctx, journalPath, url.Values{"limit": {strconv.Itoa(limit)}}, &list)
-	return list, err
+func (q Remote) Log(ctx context.Context, limit int) ([]LogEntry, error) {
+	return jsonapi.Get[[]LogEntry](ctx, q.Client, journalPath, url.Values{"limit": {strconv.Itoa(limit)}})
 }

@@ -69,16 +69,15 @@ const (
 
 // Handle answers from a list to a client that may hear of some paths.
 func Handle(mux *http.ServeMux, l *List, mayHear func(model.Path) bool) {
-	mux.HandleFunc("GET "+path, jsonapi.Handler(func(r *http.Request) (any, error) {
+	jsonapi.HandleGet(mux, path, func(r *http.Request) (any, error) {
 		list := l.Of(model.Path(r.FormValue(pathParam)))
 		return slices.DeleteFunc(list, func(r model.Refusal) bool { return !mayHear(r.Path) }), nil
-	}))
+	})
 }
 
 // Ask asks an owner for the refusals about p and what is below it.
-func Ask(ctx context.Context, c *owner.Client, p model.Path) (list []model.Refusal, err error) {
-	err = c.Get(ctx, path, url.Values{pathParam: {string(p)}}, &list)
-	return list, err
+func Ask(ctx context.Context, c *owner.Client, p model.Path) ([]model.Refusal, error) {
+	return jsonapi.Get[[]model.Refusal](ctx, c, path, url.Values{pathParam: {string(p)}})
 }
 
 // Print prints refusals for people.
