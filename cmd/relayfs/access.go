@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
-	"github.com/relayfs/relayfs/mcpserver"
 )
 
 // The commands cat, ls, grep and edit do without a mount what programs do on one: for scripts, and
@@ -23,29 +21,12 @@ import (
 type accessFlags struct {
 	workspaceFlags
 	sources []string
-	json    bool
 }
 
 func (f *accessFlags) register(cmd *cobra.Command) {
-	cmd.ValidArgsFunction = completePaths(f)
+	cmd.ValidArgsFunction = f.completePaths
 	cmd.Flags().StringArrayVar(&f.sources, "source", nil, "the vault, if no relayfs is running and the configuration names none")
 	f.registerClient(cmd)
-}
-
-// with calls do with the workspace of the running owner, or with one that it opens.
-func (f *accessFlags) with(ctx context.Context, e *env, do func(access.Access) error) error {
-	c, err := f.search().Find(ctx, f.sources)
-	if err != nil {
-		return err
-	}
-	if c != nil {
-		return do(access.Remote{Client: c})
-	}
-	return f.withSession(ctx, e, f.sources, func(s *ownership.Session) error {
-		mcp := mcpserver.New(s.Workspace, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log})
-		defer mcp.Close()
-		return do(access.Local{Workspace: s.Workspace, MCP: mcp})
-	})
 }
 
 func newCatCommand(e *env) *cobra.Command {
@@ -55,9 +36,9 @@ func newCatCommand(e *env) *cobra.Command {
 		Short: "Print notes as they read on a mount",
 		Args:  usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd.Context(), e, func(a access.Access) error {
+			return f.ask(cmd.Context(), e, f.sources, func(a ownership.API) error {
 				for _, path := range args {
-					data, err := a.Text(cmd.Context(), path)
+					data, err := a.Files.Text(cmd.Context(), path)
 					if err != nil {
 						return err
 					}
@@ -81,17 +62,14 @@ func newLsCommand(e *env) *cobra.Command {
 		Short: "List folders and notes",
 		Args:  usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd.Context(), e, func(a access.Access) error {
-				list, err := a.List(cmd.Context(), strings.Join(args, ""), recursive)
+			return f.ask(cmd.Context(), e, f.sources, func(a ownership.API) error {
+				list, err := a.Files.List(cmd.Context(), strings.Join(args, ""), recursive)
 				if err != nil {
 					return err
 				}
-				return show(e, f.json, list, func(w io.Writer, list []access.Listed) error {
+				return show(e, list, func(w io.Writer, list []access.Listed) error {
 					for _, l := range list {
-						if l.Kind == "folder" {
-							l.Path += "/"
-						}
-						fmt.Fprintln(w, output.OneLine(l.Path))
+						output.Line(w, "%v", l)
 					}
 					return nil
 				})
@@ -99,7 +77,7 @@ func newLsCommand(e *env) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "everything below it too")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	e.offerJSON(cmd)
 	f.register(cmd)
 	return cmd
 }
@@ -134,9 +112,7 @@ nothing matches.`,
 			if glob != "" {
 				call["glob"] = glob
 			}
-			return f.with(cmd.Context(), e, func(a access.Access) error {
-				return runGrep(cmd.Context(), e, a, call)
-			})
+			return f.ask(cmd.Context(), e, f.sources, func(a ownership.API) error { return runGrep(cmd.Context(), e, a.Files, call) })
 		},
 	}
 	fl := cmd.Flags()
@@ -210,7 +186,7 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 				}
 				change = access.ToolCall{Tool: "write", Args: map[string]any{"file_path": args[0], "content": string(data)}}
 			}
-			return f.with(cmd.Context(), e, func(a access.Access) error { return runEdit(cmd.Context(), e, a, f.author, change) })
+			return f.ask(cmd.Context(), e, f.sources, func(a ownership.API) error { return runEdit(cmd.Context(), e, a.Files, f.author, change) })
 		},
 	}
 	fl := cmd.Flags()
@@ -239,36 +215,4 @@ func runEdit(ctx context.Context, e *env, a access.Access, author string, change
 	}
 	_, err = fmt.Fprintln(e.stdout, output.Printable(last.Text[0]))
 	return err
-}
-
-// completePaths completes paths in the workspace of the relayfs that runs, folder by folder; while none does, shells complete
-// files. A name with control characters is left out: it would be typed into a terminal.
-func completePaths(f *accessFlags) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
-		if cmd.Name() == "grep" && len(args) == 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp // a pattern
-		}
-		c, err := f.search().Find(cmd.Context(), f.sources)
-		if err != nil || c == nil {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		dir, _ := path.Split(prefix)
-		list, err := access.Remote{Client: c}.List(cmd.Context(), strings.TrimSuffix(dir, "/"), false)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		directive := cobra.ShellCompDirectiveNoFileComp
-		for _, l := range list {
-			if l.Kind == "folder" {
-				l.Path += "/"
-			}
-			if strings.HasPrefix(l.Path, prefix) && output.OneLine(l.Path) == l.Path {
-				out = append(out, l.Path)
-				if l.Kind == "folder" {
-					directive |= cobra.ShellCompDirectiveNoSpace
-				}
-			}
-		}
-		return out, directive
-	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -16,18 +15,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
-
-// withKeeper calls do with what the running owner keeps, or with what is kept for sources that nobody serves.
-func (f *workspaceFlags) withKeeper(ctx context.Context, e *env, sources []string, do func(backup.Keeper) error) error {
-	c, err := f.search().Find(ctx, sources)
-	if err != nil {
-		return err
-	}
-	if c != nil {
-		return do(backup.Remote{Client: c})
-	}
-	return f.withSession(ctx, e, sources, func(s *ownership.Session) error { return do(s.Keeper()) })
-}
 
 // progress shows how far a command is, on a terminal.
 func progress(text string) {
@@ -45,7 +32,6 @@ func endProgress() {
 
 func newBackupCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "backup DIR [SOURCE...]",
 		Short: "Copy what relayfs keeps beside the notes",
@@ -61,13 +47,13 @@ back them up after it, as before. Nor is any token, key or login.`,
 			if err != nil {
 				return err
 			}
-			return f.withKeeper(cmd.Context(), e, args[1:], func(k backup.Keeper) error {
-				m, err := backup.Write(cmd.Context(), k, dir, version(), progress)
+			return f.ask(cmd.Context(), e, args[1:], func(a ownership.API) error {
+				m, err := backup.Write(cmd.Context(), a.Kept, dir, version(), progress)
 				endProgress()
 				if err != nil {
 					return err
 				}
-				return show(e, asJSON, m, func(w io.Writer, m backup.Manifest) error {
+				return show(e, m, func(w io.Writer, m backup.Manifest) error {
 					for _, folder := range m.Folders {
 						output.Line(w, "%s  %s", folder.Name, folder.Place)
 					}
@@ -77,14 +63,13 @@ back them up after it, as before. Nor is any token, key or login.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.offerJSON(cmd)
 	f.registerClient(cmd)
 	return cmd
 }
 
 func newRestoreCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var asJSON bool
 	var o backup.Options
 	cmd := &cobra.Command{
 		Use:   "restore DIR [SOURCE...]",
@@ -116,10 +101,10 @@ made is taken over when relayfs starts.`,
 			if len(list) == 0 && err != nil {
 				return err
 			}
-			return cmp.Or(err, show(e, asJSON, list, printRestored))
+			return cmp.Or(err, show(e, list, printRestored))
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.offerJSON(cmd)
 	cmd.Flags().BoolVar(&o.Replace, "replace", false, "also in the place of what changed later than the backup")
 	f.registerState(cmd)
 	return cmd
@@ -146,7 +131,6 @@ type compacted struct {
 
 func newCompactCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "compact [SOURCE...]",
 		Short: "Make what relayfs keeps smaller",
@@ -160,21 +144,21 @@ unless --history is given here or in the configuration.`,
 				return err
 			}
 			ctx := cmd.Context()
-			return f.withKeeper(ctx, e, args, func(k backup.Keeper) error {
-				folders, err := k.Kept(ctx)
+			return f.ask(ctx, e, args, func(a ownership.API) error {
+				folders, err := a.Kept.Kept(ctx)
 				if err != nil {
 					return err
 				}
 				list := []compacted{}
 				for _, folder := range folders {
-					gain, err := k.Compact(ctx, folder.Name, func(n, of int) { progress(fmt.Sprintf("%s: %d of %d documents", folder.Name, n, of)) })
+					gain, err := a.Kept.Compact(ctx, folder.Name, func(n, of int) { progress(fmt.Sprintf("%s: %d of %d documents", folder.Name, n, of)) })
 					endProgress()
 					if err != nil {
 						return err
 					}
 					list = append(list, compacted{folder.Name, gain})
 				}
-				return show(e, asJSON, list, func(w io.Writer, list []compacted) error {
+				return show(e, list, func(w io.Writer, list []compacted) error {
 					for _, c := range list {
 						output.Line(w, "%s  %s, %s before", c.Name, backup.Size(c.After), backup.Size(c.Before))
 					}
@@ -183,7 +167,7 @@ unless --history is given here or in the configuration.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.offerJSON(cmd)
 	cmd.Flags().StringVar(&f.history, "history", "0", "how long it is kept what the notes were, if no relayfs runs: 90d, 2w, or 0 for ever")
 	f.registerClient(cmd)
 	return cmd

@@ -18,6 +18,7 @@ import (
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	json           bool           // whether the command prints JSON
 	config         *config.Config // read before a command runs
 	configErr      error          // what is wrong with it, for doctor; other commands end
 }
@@ -126,9 +127,14 @@ func errorsInWords(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
+// offerJSON adds --json, for show.
+func (e *env) offerJSON(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&e.json, "json", false, "print JSON")
+}
+
 // show prints v as JSON, or else with print.
-func show[T any](e *env, asJSON bool, v T, print func(io.Writer, T) error) error {
-	if asJSON {
+func show[T any](e *env, v T, print func(io.Writer, T) error) error {
+	if e.json {
 		return output.JSON(e.stdout, v)
 	}
 	return print(e.stdout, v)

@@ -128,7 +128,6 @@ func showWaiting(ctx context.Context, limit time.Duration) {
 
 func newFoldersCommand(e *env) *cobra.Command {
 	var state string
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "folders",
 		Short: "List the folders that are shared with the login",
@@ -151,10 +150,10 @@ prints the last list.`,
 			if err != nil {
 				return err
 			}
-			return show(e, asJSON, list.Folders, printFolders)
+			return show(e, list.Folders, printFolders)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.offerJSON(cmd)
 	registerLoginState(cmd, &state)
 	return cmd
 }

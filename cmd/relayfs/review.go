@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/page"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui"
-	"github.com/relayfs/relayfs/mcpserver"
 )
 
 // reviewed is a queue with what its page needs.
@@ -25,7 +24,7 @@ type reviewed struct {
 
 // withReview calls show with the queue of the running owner, or owns the vaults meanwhile, so that changes of
 // others are seen.
-func (f *queueFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, q reviewed) error) error {
+func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, q reviewed) error) error {
 	c, state, err := f.search().Follow(ctx, args)
 	if err != nil {
 		return err
@@ -34,7 +33,7 @@ func (f *queueFlags) withReview(ctx context.Context, e *env, args []string, show
 		return show(ctx, reviewed{queue.Remote{Client: c}, state, func() error { return ownership.Ready(ctx, c) }})
 	}
 	return f.withSession(ctx, e, args, func(s *ownership.Session) error {
-		c := ownership.NewControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log})
+		c := ownership.NewControl(s, mcpDefaults(s))
 		defer c.MCP.Close()
 		return c.Serve(ctx, "review", func(ctx context.Context) error {
 			q, cancel := queue.NewLocal(s.Workspace)
@@ -45,7 +44,7 @@ func (f *queueFlags) withReview(ctx context.Context, e *env, args []string, show
 }
 
 func newPageCommand(e *env) *cobra.Command {
-	var f queueFlags
+	var f workspaceFlags
 	var addr string
 	var open bool
 	cmd := &cobra.Command{
@@ -82,7 +81,7 @@ the same.`,
 }
 
 func newReviewCommand(e *env) *cobra.Command {
-	var f queueFlags
+	var f workspaceFlags
 	var sel queue.Selector
 	cmd := &cobra.Command{
 		Use:   "review [SOURCE...]",

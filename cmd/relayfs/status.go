@@ -19,7 +19,7 @@ import (
 
 func newStatusCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var asJSON, secrets bool
+	var secrets bool
 	cmd := &cobra.Command{
 		Use:   "status [SOURCE...]",
 		Short: "Folders, notes, pending suggestions, and who serves them",
@@ -31,10 +31,10 @@ every relayfs process of yours, the one that serves the current folder first.`,
 			if err != nil && len(r.Others) == 0 {
 				return err
 			}
-			return errors.Join(show(e, asJSON, r, status.Print), err)
+			return errors.Join(show(e, r, status.Print), err)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.offerJSON(cmd)
 	cmd.Flags().BoolVar(&secrets, "show-token", false, "print the tokens with which clients of --http and --listen are let in")
 	f.registerClient(cmd)
 	return cmd
@@ -107,7 +107,6 @@ func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o 
 
 func newDoctorCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   doctorCommand + " [SOURCE...]",
 		Short: "Check what a mount needs, and say how to mend it",
@@ -128,10 +127,10 @@ or fail; the exit code is 1 if something fails.`,
 			if err != nil {
 				return err
 			}
-			return errors.Join(show(e, asJSON, r, doctor.Print), r.Verdict())
+			return errors.Join(show(e, r, doctor.Print), r.Verdict())
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.offerJSON(cmd)
 	f.registerState(cmd)
 	return cmd
 }
@@ -160,19 +159,18 @@ func version() string {
 }
 
 func newVersionCommand(e *env) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and how it was built",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			build := map[string]string{"version": version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
-			return show(e, asJSON, build, func(w io.Writer, b map[string]string) error {
+			return show(e, build, func(w io.Writer, b map[string]string) error {
 				_, err := fmt.Fprintf(w, "relayfs %s (%s, %s/%s)\n", b["version"], b["go"], b["os"], b["arch"])
 				return err
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.offerJSON(cmd)
 	return cmd
 }

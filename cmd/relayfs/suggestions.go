@@ -47,7 +47,7 @@ like an id (up to ten characters 0-9a-f) is one; a vault of such a name is ./NAM
 }
 
 func newListCommand(e *env, name, short string, detailed bool, print func(io.Writer, []queue.Suggestion) error) *cobra.Command {
-	var f queueFlags
+	var f workspaceFlags
 	var sel queue.Selector
 	cmd := &cobra.Command{
 		Use:   name + " [ID...] [SOURCE...]",
@@ -57,21 +57,22 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 				if err := rendition.Together(cmd.Context(), q, list, detailed); err != nil {
 					return err
 				}
-				if err := show(e, f.json, list, print); err != nil || f.json || detailed {
+				if err := show(e, list, print); err != nil || e.json || detailed {
 					return err
 				}
 				return f.tellThreads(cmd.Context(), e, q)
 			})
 		},
-		ValidArgsFunction: completeIDs(&f),
+		ValidArgsFunction: f.completeIDs(true, false),
 	}
 	registerSelector(cmd, &sel, &f)
-	f.register(cmd)
+	e.offerJSON(cmd)
+	f.registerClient(cmd)
 	return cmd
 }
 
 // tellThreads says to a person that there are comments in notes, which are no suggestions.
-func (f *queueFlags) tellThreads(ctx context.Context, e *env, q queue.Queue) error {
+func (f *workspaceFlags) tellThreads(ctx context.Context, e *env, q queue.Queue) error {
 	if to, ok := e.stderr.(*os.File); !ok || !output.IsTerminal(to) {
 		return nil
 	}
@@ -83,17 +84,7 @@ func (f *queueFlags) tellThreads(ctx context.Context, e *env, q queue.Queue) err
 	return err
 }
 
-type queueFlags struct {
-	workspaceFlags
-	json bool
-}
-
-func (f *queueFlags) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	f.registerClient(cmd)
-}
-
-func registerSelector(cmd *cobra.Command, s *queue.Selector, f *queueFlags) {
+func registerSelector(cmd *cobra.Command, s *queue.Selector, f *workspaceFlags) {
 	fl := cmd.Flags()
 	fl.StringVar(&s.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
 	fl.StringVar(&s.Author, "author", "", "only suggestions of this author")
@@ -104,11 +95,11 @@ func registerSelector(cmd *cobra.Command, s *queue.Selector, f *queueFlags) {
 		"path": func(s queue.Suggestion) string { return s.Path }, "author": func(s queue.Suggestion) string { return s.Author },
 		"session": func(s queue.Suggestion) string { return s.Session },
 	} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, completeSelected(f, field)) // the flags are there
+		_ = cmd.RegisterFlagCompletionFunc(flag, f.completeSelected(field)) // the flags are there
 	}
 }
 
-func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *queue.Selector, args []string, detailed bool,
+func (f *workspaceFlags) withSelected(ctx context.Context, e *env, sel *queue.Selector, args []string, detailed bool,
 	do func(queue.Queue, []queue.Suggestion) error) error {
 	ids, sources := splitArgs(args, isID)
 	if err := sel.Check(ids); err != nil {
@@ -126,20 +117,8 @@ func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *queue.Select
 	})
 }
 
-// withQueue calls do with the queue of the running owner, or of the workspace, which it opens for the call.
-func (f *queueFlags) withQueue(ctx context.Context, e *env, sources []string, do func(queue.Queue) error) error {
-	c, err := f.search().Find(ctx, sources)
-	if err != nil {
-		return neither(err)
-	}
-	if c != nil {
-		return do(queue.Remote{Client: c})
-	}
-	return neither(f.withSession(ctx, e, sources, func(s *ownership.Session) error {
-		q, cancel := queue.NewLocal(s.Workspace)
-		defer cancel()
-		return do(q)
-	}))
+func (f *workspaceFlags) withQueue(ctx context.Context, e *env, sources []string, do func(queue.Queue) error) error {
+	return neither(f.ask(ctx, e, sources, func(a ownership.API) error { return do(a.Queue) }))
 }
 
 // neither says of an argument that was taken for a vault, since it is not written like a name of a suggestion or a batch,
@@ -170,47 +149,4 @@ func splitArgs(args []string, isName func(string) bool) (names, sources []string
 		}
 	}
 	return names, sources
-}
-
-// completeIDs completes the ids that a running owner has pending, and files, which may be vaults.
-func completeIDs(f *queueFlags) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
-		given, sources := splitArgs(args, isID)
-		c, err := f.search().Find(cmd.Context(), sources)
-		if err != nil || c == nil {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		list, err := queue.Remote{Client: c}.List(cmd.Context(), false)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		for _, s := range list {
-			if strings.HasPrefix(s.ID, prefix) && !slices.Contains(given, s.ID) {
-				out = append(out, cobra.CompletionWithDesc(s.ID, output.OneLine(s.Path+" "+s.Gist())))
-			}
-		}
-		return out, cobra.ShellCompDirectiveDefault
-	}
-}
-
-// completeSelected completes a flag with what a field of the pending suggestions holds.
-func completeSelected(f *queueFlags, field func(queue.Suggestion) string) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
-		_, sources := splitArgs(args, isID)
-		c, err := f.search().Find(cmd.Context(), sources)
-		if err != nil || c == nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		list, err := queue.Remote{Client: c}.List(cmd.Context(), false)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		for _, s := range list {
-			if v := field(s); v != "" && strings.HasPrefix(v, prefix) && output.OneLine(v) == v {
-				out = append(out, v)
-			}
-		}
-		slices.Sort(out)
-		return slices.Compact(out), cobra.ShellCompDirectiveNoFileComp
-	}
 }

@@ -22,7 +22,7 @@ import (
 )
 
 type decideFlags struct {
-	queueFlags
+	workspaceFlags
 	queue.Selector
 	verdict          model.Verdict
 	reason           string
@@ -42,7 +42,7 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 		Example: fmt.Sprintf("  relayfs suggestions %[1]s 77d10bf735\n  relayfs suggestions %[1]s --path 'Notes/Projects/**' --dry-run\n"+
 			"  relayfs suggestions %[1]s --all --yes", verb),
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, e, args) },
-		ValidArgsFunction: completeIDs(&f.queueFlags),
+		ValidArgsFunction: f.completeIDs(true, false),
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.all, "all", false, "all suggestions, or all that the conditions allow")
@@ -52,8 +52,9 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 	if verdict == model.Accepted {
 		fl.BoolVar(&f.force, "force", false, "accept proposals, too, about notes that changed since they were made")
 	}
-	registerSelector(cmd, &f.Selector, &f.queueFlags)
-	f.queueFlags.register(cmd)
+	registerSelector(cmd, &f.Selector, &f.workspaceFlags)
+	e.offerJSON(cmd)
+	f.registerClient(cmd)
 	return cmd
 }
 
@@ -157,21 +158,25 @@ func (f *decideFlags) confirm(ctx context.Context, e *env, list []queue.Suggesti
 }
 
 func (f *decideFlags) print(e *env, out queue.Outcome) error {
-	if f.json {
-		return output.JSON(e.stdout, out)
-	}
-	if err := render.Scope(e.stdout, out.Suggestions); err != nil {
+	return show(e, out, func(w io.Writer, out queue.Outcome) error {
+		if err := render.Scope(w, out.Suggestions); err != nil {
+			return err
+		}
+		would := ""
+		if f.dryRun {
+			would = "would be "
+		}
+		_, err := fmt.Fprintf(w, "%s %s%s in %s\n", output.Plural(len(out.Suggestions), "suggestion"), would, out.Verdict, output.Plural(out.Notes, "note"))
+		if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
+			tellUndo(e, out.Batch, f.where)
+		}
 		return err
-	}
-	would := ""
-	if f.dryRun {
-		would = "would be "
-	}
-	_, err := fmt.Fprintf(e.stdout, "%s %s%s in %s\n", output.Plural(len(out.Suggestions), "suggestion"), would, out.Verdict, output.Plural(out.Notes, "note"))
-	if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
-		fmt.Fprintf(e.stderr, "take it back with: relayfs suggestions undo %s\n", shellWords(append([]string{out.Batch}, f.where...)))
-	}
-	return err
+	})
+}
+
+// tellUndo says how a batch is taken back. where names the vault.
+func tellUndo(e *env, batch string, where []string) {
+	fmt.Fprintf(e.stderr, "take it back with: relayfs suggestions undo %s\n", shellWords(append([]string{batch}, where...)))
 }
 
 func shellWords(words []string) string {

@@ -1,20 +1,18 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
 func newUndoCommand(e *env) *cobra.Command {
-	var f queueFlags
+	var f workspaceFlags
 	var session string
 	cmd := &cobra.Command{
 		Use:   "undo [BATCH | ID...] [SOURCE...]",
@@ -25,17 +23,16 @@ both that nobody has taken back. What was written in the notes since stays.
 With IDs of suggestions, or their beginnings, it takes back these alone, however
 many were decided with them. With --session it takes back all that a session did: what waits is rejected, and
 changes of front matter are taken back.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runUndo(cmd, e, &f, args, session) },
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return completeUndone(cmd.Context(), &f, args)
-		},
+		RunE:              func(cmd *cobra.Command, args []string) error { return runUndo(cmd, e, &f, args, session) },
+		ValidArgsFunction: f.completeUndone,
 	}
 	cmd.Flags().StringVar(&session, "session", "", "take back all that this session did, as show and log name it")
-	f.register(cmd)
+	e.offerJSON(cmd)
+	f.registerClient(cmd)
 	return cmd
 }
 
-func runUndo(cmd *cobra.Command, e *env, f *queueFlags, args []string, session string) error {
+func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, session string) error {
 	ctx := cmd.Context()
 	batches, rest := splitArgs(args, isBatch)
 	ids, sources := splitArgs(rest, isID)
@@ -59,7 +56,7 @@ func runUndo(cmd *cobra.Command, e *env, f *queueFlags, args []string, session s
 				out.Suggestions = queue.WithContext(out.Suggestions, list)
 			}
 		}
-		return errors.Join(show(e, f.json, out, render.Undone), out.Err(), wayOn(&out, f.given(cmd, sources)))
+		return errors.Join(show(e, out, render.Undone), out.Err(), wayOn(&out, f.given(cmd, sources)))
 	})
 }
 
@@ -75,48 +72,8 @@ func wayOn(o *queue.Outcome, where []string) error {
 		shellWords(append([]string{o.Older}, where...)))
 }
 
-// completeUndone completes what a running owner can take back: batches and their suggestions, the newest first.
-func completeUndone(ctx context.Context, f *queueFlags, args []string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
-	batches, rest := splitArgs(args, isBatch)
-	ids, sources := splitArgs(rest, isID)
-	c, err := f.search().Find(ctx, sources)
-	if err != nil || c == nil || len(batches) > 0 {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	const recent = 100
-	list, err := queue.Remote{Client: c}.Log(ctx, recent)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	offered := make(map[string]bool)
-	for _, id := range ids {
-		offered[id] = true
-	}
-	offer := func(name, what string) {
-		if !offered[name] {
-			offered[name] = true
-			out = append(out, cobra.CompletionWithDesc(name, output.OneLine(what)))
-		}
-	}
-	for _, x := range list {
-		if !x.Undoable() {
-			continue
-		}
-		if len(ids) == 0 {
-			offer(x.Batch, x.Action+" "+x.Path)
-		}
-		for _, s := range x.Suggestions {
-			if !s.Undone {
-				it := s.Suggestion(x.Path)
-				offer(s.ID, x.Action+" "+x.Path+" "+it.Gist())
-			}
-		}
-	}
-	return out, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveKeepOrder
-}
-
 func newLogCommand(e *env) *cobra.Command {
-	var f queueFlags
+	var f workspaceFlags
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "log [SOURCE...]",
@@ -130,11 +87,12 @@ func newLogCommand(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return show(e, f.json, list, render.Log)
+				return show(e, list, render.Log)
 			})
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many notes' entries")
-	f.register(cmd)
+	e.offerJSON(cmd)
+	f.registerClient(cmd)
 	return cmd
 }

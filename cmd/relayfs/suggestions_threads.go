@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,7 @@ import (
 )
 
 func newThreadsCommand(e *env) *cobra.Command {
-	var f queueFlags
+	var f workspaceFlags
 	var sel queue.Selector
 	cmd := &cobra.Command{
 		Use:   "threads [ID...] [SOURCE...]",
@@ -32,13 +33,14 @@ suggestions, of people and of agents. Comments that touch are one thread.`,
 				if err != nil {
 					return err
 				}
-				return show(e, f.json, list, render.Threads)
+				return show(e, list, render.Threads)
 			})
 		},
-		ValidArgsFunction: completeThreads(&f, false),
+		ValidArgsFunction: f.completeIDs(false, true),
 	}
 	cmd.Flags().StringVar(&sel.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
-	f.register(cmd)
+	e.offerJSON(cmd)
+	f.registerClient(cmd)
 	return cmd
 }
 
@@ -65,7 +67,7 @@ func chooseThreads(ctx context.Context, q queue.Queue, sel queue.Selector, ids [
 }
 
 func newCommentCommand(e *env) *cobra.Command {
-	var f queueFlags
+	var f workspaceFlags
 	var r queue.CommentRequest
 	cmd := &cobra.Command{
 		Use:   "comment --text TEXT [ID] [SOURCE...]",
@@ -95,15 +97,16 @@ there; with --note and --quote it stands behind a passage of a note.`,
 				if err != nil {
 					return err
 				}
-				return f.printTalk(e, out, "commented", f.given(cmd, sources))
+				return printTalk(e, out, "commented", f.given(cmd, sources))
 			})
 		},
-		ValidArgsFunction: completeThreads(&f, true),
+		ValidArgsFunction: f.completeIDs(true, true),
 	}
 	cmd.Flags().StringVar(&r.Text, "text", "", "the comment, on one line")
 	cmd.Flags().StringVar(&r.Path, "note", "", "path of a note, as 'list' shows it")
 	cmd.Flags().StringVar(&r.Quote, "quote", "", "the passage, as it stands in the note; it occurs there once")
-	f.register(cmd)
+	e.offerJSON(cmd)
+	f.registerClient(cmd)
 	return cmd
 }
 
@@ -135,7 +138,7 @@ func aim(ctx context.Context, q queue.Queue, r *queue.CommentRequest, id string)
 }
 
 func newResolveCommand(e *env) *cobra.Command {
-	var f queueFlags
+	var f workspaceFlags
 	cmd := &cobra.Command{
 		Use:   "resolve ID... [SOURCE...]",
 		Short: "Take threads of comments out of the text",
@@ -158,46 +161,22 @@ func newResolveCommand(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return errors.Join(f.printTalk(e, out, output.Plural(len(list)-len(out.Missing), "thread")+" resolved", f.given(cmd, sources)), out.Err())
+				return errors.Join(printTalk(e, out, output.Plural(len(list)-len(out.Missing), "thread")+" resolved", f.given(cmd, sources)), out.Err())
 			})
 		},
-		ValidArgsFunction: completeThreads(&f, false),
+		ValidArgsFunction: f.completeIDs(false, true),
 	}
-	f.register(cmd)
+	e.offerJSON(cmd)
+	f.registerClient(cmd)
 	return cmd
 }
 
-func (f *queueFlags) printTalk(e *env, out queue.Outcome, done string, where []string) error {
-	if f.json {
-		return output.JSON(e.stdout, out)
-	}
-	_, err := fmt.Fprintf(e.stdout, "%s in %s\n", done, output.Plural(out.Notes, "note"))
-	if out.Notes > 0 {
-		fmt.Fprintf(e.stderr, "take it back with: relayfs suggestions undo %s\n", shellWords(append([]string{out.Batch}, where...)))
-	}
-	return err
-}
-
-// completeThreads completes the ids of threads, and of suggestions if they may be commented on.
-func completeThreads(f *queueFlags, suggestions bool) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
-		if suggestions {
-			out, _ = completeIDs(f)(cmd, args, prefix)
+func printTalk(e *env, out queue.Outcome, done string, where []string) error {
+	return show(e, out, func(w io.Writer, out queue.Outcome) error {
+		_, err := fmt.Fprintf(w, "%s in %s\n", done, output.Plural(out.Notes, "note"))
+		if out.Notes > 0 {
+			tellUndo(e, out.Batch, where)
 		}
-		_, sources := splitArgs(args, isID)
-		c, err := f.search().Find(cmd.Context(), sources)
-		if err != nil || c == nil {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		list, err := queue.Remote{Client: c}.Threads(cmd.Context())
-		if err != nil {
-			return out, cobra.ShellCompDirectiveDefault
-		}
-		for _, t := range list {
-			if strings.HasPrefix(t.ID, prefix) {
-				out = append(out, cobra.CompletionWithDesc(t.ID, output.OneLine(t.Path+" "+t.Remarks[0].Said())))
-			}
-		}
-		return out, cobra.ShellCompDirectiveDefault
-	}
+		return err
+	})
 }

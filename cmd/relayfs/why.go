@@ -15,7 +15,6 @@ import (
 
 func newWhyCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "why [PATH]",
 		Short: "Say why a mount refused something",
@@ -46,7 +45,7 @@ The process that serves the mount remembers the last 200, until it ends.`,
 				return clierr.WithHint(fmt.Errorf("%q is neither on a mount nor in a vault that relayfs serves", path),
 					"'relayfs status' lists the mounts and their folders; 'relayfs why' without a path tells all that was refused")
 			}
-			return show(e, asJSON, list, func(w io.Writer, list []model.Refusal) error {
+			return show(e, list, func(w io.Writer, list []model.Refusal) error {
 				if len(list) == 0 {
 					info := c.Info()
 					_, err := fmt.Fprintf(e.stderr, "nothing was refused since %s by %v\n", info.Started.Local().Format("2006-01-02 15:04"), info)
@@ -56,7 +55,7 @@ The process that serves the mount remembers the last 200, until it ends.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	e.offerJSON(cmd)
 	cmd.Flags().StringVar(&f.state, "state", "", "the state folder that relayfs was given")
 	return cmd
 }

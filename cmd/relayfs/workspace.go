@@ -19,6 +19,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver"
 )
 
 // workspaceFlags are the flags for opening a workspace. Some commands have only a part of them.
@@ -119,6 +120,27 @@ func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err err
 	}
 	o.Base, err = source.StateDir(f.state)
 	return o, err
+}
+
+// ask calls do with the API of the running owner, or of a workspace that it opens.
+func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do func(ownership.API) error) error {
+	c, err := f.search().Find(ctx, sources)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		return do(ownership.Remote(c))
+	}
+	return f.withSession(ctx, e, sources, func(s *ownership.Session) error {
+		a, end := s.API(mcpDefaults(s))
+		defer end()
+		return do(a)
+	})
+}
+
+// mcpDefaults are for a workspace that is opened for one command.
+func mcpDefaults(s *ownership.Session) mcpserver.Options {
+	return mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log}
 }
 
 // withSession calls do with the workspace of the sources, which no process owns. Its options are the defaults of the

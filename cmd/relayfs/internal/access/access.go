@@ -44,6 +44,14 @@ type Listed struct {
 	Kind string `json:"kind"` // folder, note or file
 }
 
+// String returns the path as it is listed: that of a folder ends so.
+func (l Listed) String() string {
+	if l.Kind == "folder" {
+		return l.Path + "/"
+	}
+	return l.Path
+}
+
 // CallRequest asks for tools to be run in one session.
 type CallRequest struct {
 	Author string     `json:"author"`

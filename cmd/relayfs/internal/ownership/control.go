@@ -233,7 +233,7 @@ func (x *reaches) open(folders []string) http.Handler {
 		srv = mcpserver.New(ws, x.c.options)
 		x.closers = append(x.closers, srv.Close)
 	}
-	q, cancel := queue.NewLocal(ws)
+	api, cancel := x.c.api(ws, srv, folders)
 	x.closers = append(x.closers, cancel)
 	mux := http.NewServeMux()
 	jsonapi.HandleGet(mux, owner.AlivePath, func(*http.Request) (any, error) { return struct{}{}, nil })
@@ -247,10 +247,10 @@ func (x *reaches) open(folders []string) http.Handler {
 		served := slices.ContainsFunc(x.c.sources, func(s source.Source) bool { return s.Name == folder })
 		return !served || slices.Contains(folders, folder) // else it is a name beside the Folders
 	})
-	queue.Handle(mux, q)
-	access.Handle(mux, access.Local{Workspace: ws, MCP: srv})
-	backup.Handle(mux, x.c.Keeper(folders...))
-	past.Handle(mux, past.Local{Workspace: ws})
+	queue.Handle(mux, api.Queue)
+	access.Handle(mux, api.Files)
+	backup.Handle(mux, api.Kept)
+	past.Handle(mux, api.Past)
 	return mux
 }
 
@@ -263,17 +263,17 @@ func (x *reaches) close() {
 }
 
 // folders returns the names of the Folders at places, or of all if there are none.
-func (c *Control) folders(places []string) (names []string, err error) {
+func (s *Session) folders(places []string) (names []string, err error) {
 	for _, p := range places {
-		i := slices.IndexFunc(c.sources, func(s source.Source) bool { return s.Place() == p })
+		i := slices.IndexFunc(s.sources, func(src source.Source) bool { return src.Place() == p })
 		if i < 0 {
-			return nil, fmt.Errorf("%s is not served here; what is: %s", p, strings.Join(source.Names(c.sources), ", "))
+			return nil, fmt.Errorf("%s is not served here; what is: %s", p, strings.Join(source.Names(s.sources), ", "))
 		}
-		names = append(names, c.sources[i].Name)
+		names = append(names, s.sources[i].Name)
 	}
 	if len(places) == 0 {
-		for _, s := range c.sources {
-			names = append(names, s.Name)
+		for _, src := range s.sources {
+			names = append(names, src.Name)
 		}
 	}
 	slices.Sort(names)

@@ -27,14 +27,18 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/vault"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/access"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
+	"github.com/relayfs/relayfs/mcpserver"
 )
 
 // Options say how vaults are served.
@@ -125,13 +129,35 @@ func (s *Session) openFolder(src source.Source, state string, o *Options) (bridg
 // LogFile is the log of a daemon, in the state folder of its first vault.
 func (s *Session) LogFile() string { return filepath.Join(s.State, "relayfs.log") }
 
-// Keeper has what is kept of the Folders named, of all without any.
-func (s *Session) Keeper(folders ...string) backup.Local {
-	kept := slices.Clone(s.kept)
-	if len(folders) > 0 {
-		kept = slices.DeleteFunc(kept, func(f backup.Folder) bool { return !slices.Contains(folders, f.Name) })
+// API is what a process answers about a workspace: to others on its socket, and to the command that it runs.
+type API struct {
+	Queue queue.Queue
+	Files access.Access
+	Past  past.Reader
+	Kept  backup.Keeper
+}
+
+// Remote is the API of a running owner.
+func Remote(c *owner.Client) API {
+	return API{queue.Remote{Client: c}, access.Remote{Client: c}, past.Remote{Client: c}, backup.Remote{Client: c}}
+}
+
+// API is that of all Folders. Call end at the end.
+func (s *Session) API(o mcpserver.Options) (a API, end func()) {
+	srv := mcpserver.New(s.Workspace, o)
+	all, _ := s.folders(nil)
+	a, cancel := s.api(s.Workspace, srv, all)
+	return a, func() {
+		cancel()
+		srv.Close()
 	}
-	return backup.Local{Folders: kept, Stores: s.stores}
+}
+
+// api is the API of the Folders named, which ws and srv serve.
+func (s *Session) api(ws *bridge.Workspace, srv *mcpserver.Server, folders []string) (a API, cancel func()) {
+	q, cancel := queue.NewLocal(ws)
+	kept := slices.DeleteFunc(slices.Clone(s.kept), func(f backup.Folder) bool { return !slices.Contains(folders, f.Name) })
+	return API{q, access.Local{Workspace: ws, MCP: srv}, past.Local{Workspace: ws}, backup.Local{Folders: kept, Stores: s.stores}}, cancel
 }
 
 // Close releases the vaults. What was acknowledged is on disk then.

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/fusefs"
+)
+
+// complete completes a word with those that words makes of what the relayfs that runs has; nil while none does. A
+// word with control characters is left out: it would be typed into a terminal.
+func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix string,
+	words func(context.Context, ownership.API) ([]cobra.Completion, error)) []cobra.Completion {
+	c, err := f.search().Find(cmd.Context(), sources)
+	if err != nil || c == nil {
+		return nil
+	}
+	list, err := words(cmd.Context(), ownership.Remote(c))
+	if err != nil {
+		return []cobra.Completion{}
+	}
+	return slices.DeleteFunc(list, func(word cobra.Completion) bool {
+		word, _, _ = strings.Cut(word, "\t") // its description
+		return !strings.HasPrefix(word, prefix) || output.OneLine(word) != word
+	})
+}
+
+// completePaths completes paths in the workspace, folder by folder; while no relayfs runs, shells complete files.
+func (f *accessFlags) completePaths(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if cmd.Name() == "grep" && len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp // a pattern
+	}
+	directive := cobra.ShellCompDirectiveNoFileComp
+	out := f.complete(cmd, f.sources, prefix, func(ctx context.Context, a ownership.API) (words []cobra.Completion, err error) {
+		dir, _ := path.Split(prefix)
+		list, err := a.Files.List(ctx, strings.TrimSuffix(dir, "/"), false)
+		for _, l := range list {
+			words = append(words, l.String())
+		}
+		return words, err
+	})
+	if out == nil {
+		directive = cobra.ShellCompDirectiveDefault
+	}
+	if slices.ContainsFunc(out, func(word cobra.Completion) bool { return strings.HasSuffix(word, "/") }) {
+		directive |= cobra.ShellCompDirectiveNoSpace
+	}
+	return out, directive
+}
+
+// completeIDs completes the ids of what waits: suggestions, threads or both; and files, which may be vaults.
+func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		given, sources := splitArgs(args, isID)
+		return f.complete(cmd, sources, prefix, func(ctx context.Context, a ownership.API) (words []cobra.Completion, err error) {
+			offer := func(id, what string) {
+				if !slices.Contains(given, id) {
+					words = append(words, cobra.CompletionWithDesc(id, output.OneLine(what)))
+				}
+			}
+			if suggestions {
+				list, err := a.Queue.List(ctx, false)
+				if err != nil {
+					return nil, err
+				}
+				for _, s := range list {
+					offer(s.ID, s.Path+" "+s.Gist())
+				}
+			}
+			if threads {
+				list, err := a.Queue.Threads(ctx)
+				if err != nil {
+					return nil, err
+				}
+				for _, t := range list {
+					offer(t.ID, t.Path+" "+t.Remarks[0].Said())
+				}
+			}
+			return words, nil
+		}), cobra.ShellCompDirectiveDefault
+	}
+}
+
+// completeSelected completes a flag with what a field of the pending suggestions holds.
+func (f *workspaceFlags) completeSelected(field func(queue.Suggestion) string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		_, sources := splitArgs(args, isID)
+		return f.complete(cmd, sources, prefix, func(ctx context.Context, a ownership.API) (words []cobra.Completion, err error) {
+			list, err := a.Queue.List(ctx, false)
+			for _, s := range list {
+				if v := field(s); v != "" {
+					words = append(words, v)
+				}
+			}
+			slices.Sort(words)
+			return slices.Compact(words), err
+		}), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeUndone completes what can be taken back: batches and their suggestions, the newest first.
+func (f *workspaceFlags) completeUndone(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	batches, rest := splitArgs(args, isBatch)
+	ids, sources := splitArgs(rest, isID)
+	if len(batches) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return f.complete(cmd, sources, prefix, func(ctx context.Context, a ownership.API) (words []cobra.Completion, err error) {
+		const recent = 100
+		list, err := a.Queue.Log(ctx, recent)
+		offered := slices.Clone(ids)
+		offer := func(name, what string) {
+			if !slices.Contains(offered, name) {
+				offered = append(offered, name)
+				words = append(words, cobra.CompletionWithDesc(name, output.OneLine(what)))
+			}
+		}
+		for _, x := range list {
+			if !x.Undoable() {
+				continue
+			}
+			if len(ids) == 0 {
+				offer(x.Batch, x.Action+" "+x.Path)
+			}
+			for _, s := range x.Suggestions {
+				if !s.Undone {
+					it := s.Suggestion(x.Path)
+					offer(s.ID, x.Action+" "+x.Path+" "+it.Gist())
+				}
+			}
+		}
+		return words, err
+	}), cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completeMountpoints completes the mounts of relayfs, dead ones too.
+func completeMountpoints(_ *cobra.Command, _ []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+	for _, dir := range fusefs.Mounted() {
+		if strings.HasPrefix(dir, prefix) {
+			out = append(out, dir)
+		}
+	}
+	if out == nil {
+		return nil, cobra.ShellCompDirectiveFilterDirs // a relative path
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
