@@ -109,7 +109,11 @@ func partners(old, new []*Node) []int {
 	holder := make(map[int]int)    // where a word that stays begins -> the index of the new node with it
 	hollow := make(map[string]int) // the same for elements without text
 	for j, n := range new {
-		n.eachText(func(t *Node) { holder[t.at] = j + 1 })
+		n.each(func(t *Node) {
+			if t.stays {
+				holder[t.at] = j + 1
+			}
+		})
 		if n.Tag != "" && len(n.Children) == 0 {
 			hollow[n.place()] = j + 1
 		}
@@ -128,9 +132,9 @@ func partners(old, new []*Node) []int {
 func partnerOf(o *Node, new []*Node, holder map[int]int) int {
 	votes := make(map[int]int)
 	best := -1
-	o.eachText(func(t *Node) {
+	o.each(func(t *Node) {
 		j := holder[t.at] - 1
-		if j < 0 || t.end == t.at && o.Tag == "" && new[j].Text != o.Text {
+		if !t.stays || j < 0 || t.end == t.at && o.Tag == "" && new[j].Text != o.Text {
 			return
 		}
 		votes[j] += t.end - t.at
@@ -156,24 +160,12 @@ func partnerOf(o *Node, new []*Node, holder map[int]int) int {
 
 func (n *Node) place() string { return n.Tag + " " + n.Attr + " " + strconv.Itoa(n.at) }
 
-// eachText calls f with the texts of a node that stay.
-func (n *Node) eachText(f func(*Node)) {
-	if n.Tag == "" && n.stays {
-		f(n)
-	}
-	for _, c := range n.Children {
-		c.eachText(f)
-	}
-}
-
 // size returns the bytes of the texts of a node.
-func (n *Node) size() int {
-	if n.Tag == "" {
-		return n.end - n.at
-	}
-	sum := 0
-	for _, c := range n.Children {
-		sum += c.size()
-	}
+func (n *Node) size() (sum int) {
+	n.each(func(t *Node) {
+		if t.Tag == "" {
+			sum += t.end - t.at
+		}
+	})
 	return sum
 }

@@ -25,82 +25,44 @@ func (n *linkNode) Kind() ast.NodeKind { return kindLink }
 
 func (n *linkNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
-// wikilinks reads [[target]], [[target|text]] and ![[target]].
-type wikilinks struct{}
-
-func (wikilinks) Trigger() []byte { return []byte{'!', '['} }
-
-func (wikilinks) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
-	line, at := block.PeekLine()
-	line = line[:min(len(line), maxInline)]
-	rest := bytes.TrimPrefix(line, []byte("!"))
-	inner, ok := bytes.CutPrefix(rest, []byte("[["))
-	end := bytes.Index(inner, []byte("]]"))
-	if !ok || end <= 0 || bytes.ContainsAny(inner[:end], "[]") {
-		return nil
-	}
-	n := &linkNode{tag: "wikilink"}
-	if len(rest) < len(line) {
-		n.tag = "embed"
-	}
-	target, alias, named := bytes.Cut(inner[:end], []byte("|"))
-	n.target = string(bytes.TrimSuffix(target, []byte(`\`))) // a bar in a table is escaped
-	start := at.Start + len(line) - len(inner)
-	n.shown = text.NewSegment(start, start+len(target))
-	if named && len(alias) > 0 {
-		n.shown = text.NewSegment(start+end-len(alias), start+end)
-	}
-	n.SetPos(at.Start)
-	block.Advance(len(line) - len(inner) + end + 2)
-	return n
-}
-
-// enclosed reads what stands between signs: ==highlight==, and [^name] of a footnote.
-type enclosed struct {
+// inline reads what stands between signs. The groups of its form are all of that and what is shown, or of a link all,
+// the target and the text that is shown instead.
+type inline struct {
 	tag     string
 	trigger byte
-	form    *regexp.Regexp // with what is shown as its group
+	form    *regexp.Regexp
 }
 
-var (
-	highlights = enclosed{"mark", '=', regexp.MustCompile(`^==([^=\s]|[^=\s][^=\n]*[^=\s])==`)}
-	footnotes  = enclosed{"footnote", '[', regexp.MustCompile(`^\[\^([^\]\s]+)\]`)}
-)
+const wikilink = `(\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\])`
 
-func (e enclosed) Trigger() []byte { return []byte{e.trigger} }
+var inlines = []inline{
+	{"footnote", '[', regexp.MustCompile(`^(\[\^([^\]\s]+)\])`)},
+	{"wikilink", '[', regexp.MustCompile(`^` + wikilink)},
+	{"embed", '!', regexp.MustCompile(`^!` + wikilink)},
+	{"math", '$', regexp.MustCompile(`^(\$\$([^$]+)\$\$)`)}, // so that no Markdown is seen in it
+	{"math", '$', regexp.MustCompile(`^(\$([^\s$]|[^\s$][^$\n]*[^\s$])\$)(?:[^0-9]|$)`)},
+	{"mark", '=', regexp.MustCompile(`^(==([^=\s]|[^=\s][^=\n]*[^=\s])==)`)},
+}
 
-func (e enclosed) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+func (x inline) Trigger() []byte { return []byte{x.trigger} }
+
+func (x inline) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, at := block.PeekLine()
-	found := e.form.FindSubmatchIndex(line[:min(len(line), maxInline)])
+	found := x.form.FindSubmatchIndex(line[:min(len(line), maxInline)])
 	if found == nil {
 		return nil
 	}
-	n := &linkNode{tag: e.tag, shown: text.NewSegment(at.Start+found[2], at.Start+found[3])}
-	n.SetPos(at.Start)
-	block.Advance(found[1])
-	return n
-}
-
-// formulas reads $formula$ and $$formula$$ on a line, so that no Markdown is seen in it.
-type formulas struct{}
-
-var formula = regexp.MustCompile(`^(?:\$\$([^$]+)\$\$|\$([^\s$]|[^\s$][^$\n]*[^\s$])\$(?:[^0-9]|$))`)
-
-func (formulas) Trigger() []byte { return []byte{'$'} }
-
-func (formulas) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
-	line, at := block.PeekLine()
-	line = line[:min(len(line), maxInline)]
-	found := formula.FindSubmatchIndex(line)
-	if found == nil {
-		return nil
+	n := &linkNode{tag: x.tag, shown: text.NewSegment(at.Start+found[4], at.Start+found[5])}
+	if len(found) > 6 {
+		if found[3]-found[2] == len("[[]]") {
+			return nil
+		}
+		n.target = string(bytes.TrimSuffix(line[found[4]:found[5]], []byte(`\`))) // a bar in a table is escaped
+		if found[6] < found[7] {
+			n.shown = text.NewSegment(at.Start+found[6], at.Start+found[7])
+		}
 	}
-	body := found[2:4] // between two signs, or between one
-	if body[0] < 0 {
-		body = found[4:6]
-	}
-	n := &linkNode{tag: "math", shown: text.NewSegment(at.Start+body[0], at.Start+body[1])}
 	n.SetPos(at.Start)
-	block.Advance(body[0] + body[1])
+	block.Advance(found[3])
 	return n
 }

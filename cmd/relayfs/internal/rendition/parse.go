@@ -33,9 +33,12 @@ type Node struct {
 // tree returns what goldmark makes of the view from the offset body on.
 func (v *view) tree(body int) []*Node {
 	b := builder{view: v, base: body, src: v.text[body:]}
+	var ours []util.PrioritizedValue
+	for i, x := range inlines {
+		ours = append(ours, util.Prioritized(x, 140+i)) // goldmark's own links come later, code before
+	}
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
-		goldmark.WithParserOptions(parser.WithInlineParsers(
-			util.Prioritized(wikilinks{}, 150), util.Prioritized(formulas{}, 150), util.Prioritized(highlights, 150), util.Prioritized(footnotes, 140))))
+		goldmark.WithParserOptions(parser.WithInlineParsers(ours...)))
 	return b.children(md.Parser().Parse(text.NewReader(b.src)))
 }
 
@@ -74,16 +77,19 @@ func (b *builder) placeOfNode(n ast.Node) int {
 	return b.place(b.base)
 }
 
+// tags are those of elements that have nothing but children.
+var tags = map[ast.NodeKind]string{
+	ast.KindParagraph: "p", ast.KindTextBlock: "p", ast.KindThematicBreak: "hr", ast.KindBlockquote: "blockquote", ast.KindListItem: "li",
+	ast.KindCodeSpan: "code", east.KindTable: "table", east.KindStrikethrough: "s",
+}
+
 func (b *builder) node(n ast.Node) []*Node {
+	if tag, ok := tags[n.Kind()]; ok {
+		return b.element(n, tag, "", b.children(n))
+	}
 	switch n := n.(type) {
-	case *ast.Paragraph, *ast.TextBlock:
-		return b.element(n, "p", "", b.children(n))
 	case *ast.Heading:
 		return b.element(n, "h"+strconv.Itoa(n.Level), "", b.children(n))
-	case *ast.ThematicBreak:
-		return b.element(n, "hr", "", nil)
-	case *ast.Blockquote:
-		return b.element(n, "blockquote", "", b.children(n))
 	case *ast.List:
 		return b.list(n)
 	case *ast.FencedCodeBlock:
@@ -96,14 +102,34 @@ func (b *builder) node(n ast.Node) []*Node {
 			lines = append(lines, b.words(n.ClosureLine.Start, n.ClosureLine.Stop, true)...)
 		}
 		return b.element(n, "pre", "html", lines)
-	case *east.Table:
-		return b.element(n, "table", "", b.children(n))
 	case *east.TableHeader:
 		return b.element(n, "tr", "", b.cells(n, "th"))
 	case *east.TableRow:
 		return b.element(n, "tr", "", b.cells(n, "td"))
+	case *ast.Text:
+		return b.textOf(n)
+	case *ast.Emphasis:
+		return b.element(n, []string{"em", "strong"}[min(n.Level, 2)-1], "", b.children(n))
+	case *ast.Link:
+		return b.element(n, "a", string(n.Destination), b.children(n))
+	case *ast.Image:
+		return b.element(n, "img", string(n.Destination), b.children(n))
+	case *ast.AutoLink:
+		return b.element(n, "a", string(n.URL(b.src)), b.literal(n, string(n.Label(b.src))))
+	case *ast.RawHTML:
+		return b.element(n, "html", "", b.lines(n.Segments))
+	case *east.TaskCheckBox:
+		ticked := ""
+		if n.IsChecked {
+			ticked = "x"
+		}
+		return b.element(n, "checkbox", ticked, nil)
+	case *linkNode:
+		return b.element(n, n.tag, n.target, b.words(n.shown.Start, n.shown.Stop, true))
+	case *ast.String:
+		return b.literal(n, string(n.Value))
 	}
-	return b.inline(n)
+	return b.children(n)
 }
 
 func (b *builder) list(n *ast.List) []*Node {
@@ -127,40 +153,6 @@ func (b *builder) cells(row ast.Node, tag string) []*Node {
 		out = append(out, b.element(c, tag, align, b.children(c))...)
 	}
 	return out
-}
-
-func (b *builder) inline(n ast.Node) []*Node {
-	switch n := n.(type) {
-	case *ast.ListItem:
-		return b.element(n, "li", "", b.children(n))
-	case *ast.Text:
-		return b.textOf(n)
-	case *ast.CodeSpan:
-		return b.element(n, "code", "", b.children(n))
-	case *ast.Emphasis:
-		return b.element(n, []string{"em", "strong"}[min(n.Level, 2)-1], "", b.children(n))
-	case *east.Strikethrough:
-		return b.element(n, "s", "", b.children(n))
-	case *ast.Link:
-		return b.element(n, "a", string(n.Destination), b.children(n))
-	case *ast.Image:
-		return b.element(n, "img", string(n.Destination), b.children(n))
-	case *ast.AutoLink:
-		return b.element(n, "a", string(n.URL(b.src)), b.literal(n, string(n.Label(b.src))))
-	case *ast.RawHTML:
-		return b.element(n, "html", "", b.lines(n.Segments))
-	case *east.TaskCheckBox:
-		ticked := ""
-		if n.IsChecked {
-			ticked = "x"
-		}
-		return b.element(n, "checkbox", ticked, nil)
-	case *linkNode:
-		return b.element(n, n.tag, n.target, b.words(n.shown.Start, n.shown.Stop, true))
-	case *ast.String:
-		return b.literal(n, string(n.Value))
-	}
-	return b.children(n)
 }
 
 // literal is a text that does not stand in the view as it is to be drawn.

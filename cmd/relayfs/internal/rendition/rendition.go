@@ -9,6 +9,7 @@ package rendition
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -76,8 +77,7 @@ func Of(s Source) Note {
 		c := combiner{m}
 		d.blocks(c.lists(before.tree(bodyOf(before)), after.tree(bodyOf(after))))
 	}
-	d.number()
-	d.showRest()
+	d.showRest(d.number())
 	for i, off := range s.Comments {
 		b := d.blockAt(placeOf(pieces, off))
 		b.Comments = append(b.Comments, i)
@@ -136,14 +136,13 @@ func (d *drawing) blocks(nodes []*Node) {
 	last := make(map[string]bool) // the suggestions of the last block
 	add := func(n *Node) {
 		ids := make(map[string]bool)
-		n.eachID(func(id string) { ids[id] = true })
+		n.each(func(n *Node) { ids[n.ID] = true })
+		delete(ids, "")
 		for id := range ids {
 			if last[id] {
 				b := &d.out[len(d.out)-1]
 				b.Nodes = append(b.Nodes, n)
-				for id := range ids {
-					last[id] = true
-				}
+				maps.Copy(last, ids)
 				return
 			}
 		}
@@ -194,20 +193,21 @@ func (r *run) node(part string, at int) *Node {
 	return n
 }
 
-// number finds which suggestions each block shows, and which of those are decided at once.
-func (d *drawing) number() {
-	known := make(map[string]bool)
+// number finds which suggestions each block shows, and which of those are decided at once. known are all of them.
+func (d *drawing) number() (known map[string]bool) {
+	known = make(map[string]bool)
 	for i := range d.out {
 		b := &d.out[i]
 		for _, n := range b.Nodes {
-			n.eachID(func(id string) {
-				if !known[id] {
-					known[id] = true
-					d.show(b, id)
+			n.each(func(n *Node) {
+				if n.ID != "" && !known[n.ID] {
+					known[n.ID] = true
+					d.show(b, n.ID)
 				}
 			})
 		}
 	}
+	return known
 }
 
 // show adds a suggestion to a block: to its last group, if it stands beside what is in there.
@@ -233,16 +233,8 @@ func (d *drawing) between(a, b string) int {
 	return sum
 }
 
-// showRest shows the suggestions that no node shows as source.
-func (d *drawing) showRest() {
-	known := make(map[string]bool)
-	for _, b := range d.out {
-		for _, g := range b.Groups {
-			for _, id := range g {
-				known[id] = true
-			}
-		}
-	}
+// showRest shows the suggestions that are not known as source.
+func (d *drawing) showRest(known map[string]bool) {
 	var rest []string
 	for id := range d.Places {
 		if !known[id] {
@@ -299,13 +291,11 @@ func (d *drawing) blockAt(off int) *Block {
 	return &d.out[max(0, i-1)]
 }
 
-// eachID calls f with the suggestions that a node shows, in order.
-func (n *Node) eachID(f func(string)) {
-	if n.ID != "" {
-		f(n.ID)
-	}
+// each calls f with a node and all below it, in order.
+func (n *Node) each(f func(*Node)) {
+	f(n)
 	for _, c := range n.Children {
-		c.eachID(f)
+		c.each(f)
 	}
 }
 
