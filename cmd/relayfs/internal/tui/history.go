@@ -8,7 +8,6 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
 // What was decided, by whomever, and has not been taken back: each decision, and below it each suggestion of several.
@@ -80,36 +79,24 @@ func pastBatch(entries []queue.LogEntry) []past {
 	return append([]past{whole}, items...)
 }
 
-// lines draws what can be taken back, what Enter takes back marked.
-func (h history) lines(p render.Painter) []string {
+// lines draws what can be taken back.
+func (h history) lines(m reviewModel) []string {
 	lines := make([]string, len(h.list))
 	for i, x := range h.list {
-		if lines[i] = "  " + x.text; i == h.at {
-			lines[i] = p.SGR(render.Bold, "> "+x.text)
-		}
+		lines[i] = m.fit(m.item(x.text, i == h.at))
 	}
 	return lines
 }
 
 func (m reviewModel) historyKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	h := &m.history
-	switch k.String() {
-	case "j", "down":
-		h.at++
-	case "k", "up":
-		h.at--
-	case "pgdown", "ctrl+f":
-		h.at += m.screen()
-	case "pgup", "ctrl+b":
-		h.at -= m.screen()
-	case "enter":
-		m.mode = browsing
-		return m.takeBack(h.list[h.at])
-	default:
-		m.mode = browsing
+	if by := m.step(k); by != 0 {
+		h.at = max(0, min(h.at+by, len(h.list)-1))
 		return m, nil
 	}
-	h.at = max(0, min(h.at, len(h.list)-1))
+	if m.mode = browsing; k.String() == "enter" {
+		return m.takeBack(h.list[h.at])
+	}
 	return m, nil
 }
 

@@ -224,14 +224,13 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	case reasoning, asking:
 		return m.reasonKey(k)
 	case reading:
-		return m.readKey(k)
+		return m.readKey(k), nil
 	case skimming:
 		return m.overviewKey(k), nil
 	case recalling:
 		return m.historyKey(k)
 	case confirming:
-		m.mode = browsing
-		if k.String() == "y" {
+		if m.mode = browsing; k.String() == "y" {
 			return m.decide(m.asked)
 		}
 		m.message = "nothing was done"

@@ -83,29 +83,34 @@ func (m reviewModel) whole(s *queue.Suggestion) (lines []string, at int) {
 	return m.wrap(m.Text(append(before[:len(before):len(before)], rest...))), len(m.wrap(m.Text(before))) - 1
 }
 
-// readKey moves in the whole note.
-func (m reviewModel) readKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+// step returns by how many lines a key moves in what is longer than the screen, 0 for other keys.
+func (m reviewModel) step(k tea.KeyMsg) int {
 	switch k.String() {
 	case "j", "down":
-		m.lines++
+		return 1
 	case "k", "up":
-		m.lines--
-	case "pgdown", "ctrl+f", " ":
-		m.lines += m.screen()
+		return -1
+	case "pgdown", "ctrl+f":
+		return m.screen()
 	case "pgup", "ctrl+b":
-		m.lines -= m.screen()
-	default:
-		m.mode = browsing
-		return m, nil
+		return -m.screen()
 	}
-	s := m.current()
-	if s == nil {
+	return 0
+}
+
+// readKey moves in the whole note.
+func (m reviewModel) readKey(k tea.KeyMsg) tea.Model {
+	by, s := m.step(k), m.current()
+	if k.String() == " " {
+		by = m.screen()
+	}
+	if by == 0 || s == nil {
 		m.mode = browsing
-		return m, nil
+		return m
 	}
 	lines, at := m.whole(s)
-	m.lines = max(-at, min(m.lines, len(lines)-at)) // from where the suggestion is
-	return m, nil
+	m.lines = max(-at, min(m.lines+by, len(lines)-at)) // from where the suggestion is
+	return m
 }
 
 // place is where something is pending: a note, or proposals.
@@ -146,24 +151,22 @@ func (d *deck) placeAt(list []place) int {
 	return at
 }
 
-// overview draws the queue, the place that Enter goes to marked.
+// item is a line of a list, marked if it is the one that Enter is for.
+func (m reviewModel) item(text string, marked bool) string {
+	if marked {
+		return m.SGR(render.Bold, "> "+text)
+	}
+	return "  " + text
+}
+
+// overview draws the queue.
 func (m reviewModel) overview() string {
 	var b strings.Builder
 	places := m.places()
 	at := min(m.lines, len(places)-1)
 	for i, p := range places {
-		mark, name := "  ", output.OneLine(p.path)
-		if i == at {
-			mark = "> "
-		}
-		if p.path == "" {
-			name = "Renames, deletions, files"
-		}
-		line := fmt.Sprintf("%s%4d  %s", mark, p.count, name)
-		if i == at {
-			line = m.SGR(render.Bold, line)
-		}
-		b.WriteString(line + "\n")
+		name := cmp.Or(output.OneLine(p.path), "Renames, deletions, files")
+		b.WriteString(m.item(fmt.Sprintf("%4d  %s", p.count, name), i == at) + "\n")
 	}
 	for i, t := range m.threads {
 		if i == 0 {
@@ -176,26 +179,13 @@ func (m reviewModel) overview() string {
 
 func (m reviewModel) overviewKey(k tea.KeyMsg) tea.Model {
 	list := m.places()
-	switch k.String() {
-	case "j", "down":
-		m.lines++
-	case "k", "up":
-		m.lines--
-	case "pgdown", "ctrl+f":
-		m.lines += m.screen()
-	case "pgup", "ctrl+b":
-		m.lines -= m.screen()
-	case "enter":
-		m.mode = browsing
-		if len(list) > 0 {
-			m.deck.at = list[min(m.lines, len(list)-1)].first
-		}
-		return m
-	default:
-		m.mode = browsing
+	if by := m.step(k); by != 0 {
+		m.lines = max(0, min(m.lines+by, len(list)+len(m.threads)-1)) // beyond the places it scrolls
 		return m
 	}
-	m.lines = max(0, min(m.lines, len(list)+len(m.threads)-1)) // beyond the places it scrolls
+	if m.mode = browsing; k.String() == "enter" && len(list) > 0 {
+		m.deck.at = list[min(m.lines, len(list)-1)].first
+	}
 	return m
 }
 

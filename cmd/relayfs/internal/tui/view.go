@@ -18,21 +18,19 @@ func (m reviewModel) View() string {
 		return "" // before the first WindowSizeMsg
 	}
 	head, foot := m.head(), m.foot()
-	if s := m.current(); s != nil && m.mode == reading {
-		lines, at := m.whole(s)
-		return head + "\n" + strings.Join(m.cut(lines, at+m.lines-m.height/3, max(1, m.height-2)), "\n") + "\n" + foot
+	room := max(1, m.height-2) // head and foot are a line each
+	var lines []string
+	switch s := m.current(); {
+	case s != nil && m.mode == reading:
+		whole, at := m.whole(s)
+		lines = m.cut(whole, at+m.lines-m.height/3, room)
+	case m.mode == skimming:
+		lines = m.cut(m.wrap(m.overview()), m.lines-m.height/2, room)
+	case m.mode == recalling:
+		lines = m.cut(m.history.lines(m), m.history.at-m.height/2, room)
+	default:
+		lines = m.window(m.wrap(m.body()), max(1, m.height-lipgloss.Height(head)-lipgloss.Height(foot)-1))
 	}
-	if m.mode == skimming {
-		return head + "\n" + strings.Join(m.cut(m.wrap(m.overview()), m.lines-m.height/2, max(1, m.height-2)), "\n") + "\n" + foot
-	}
-	if m.mode == recalling {
-		lines := m.history.lines(m.Painter)
-		for i := range lines {
-			lines[i] = m.fit(lines[i])
-		}
-		return head + "\n" + strings.Join(m.cut(lines, m.history.at-m.height/2, max(1, m.height-2)), "\n") + "\n" + foot
-	}
-	lines := m.window(m.wrap(m.body()), max(1, m.height-lipgloss.Height(head)-lipgloss.Height(foot)-1))
 	return head + "\n" + strings.Join(lines, "\n") + "\n" + foot
 }
 
