@@ -16,19 +16,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// progress shows how far a command is, on a terminal.
-func progress(text string) {
-	if output.Stderr.TakesLines() {
-		output.Stderr.Show(output.OneLine(text), false)
-	}
-}
-
-// endProgress takes the line away.
-func endProgress() {
-	if output.Stderr.TakesLines() {
-		output.Stderr.Show("", false)
-	}
-}
+// progress shows how far a command is.
+func progress(text string) { output.Stderr.Show(text, false) }
 
 func newBackupCommand(e *env) *cobra.Command {
 	var f workspaceFlags
@@ -49,7 +38,7 @@ back them up after it, as before. Nor is any token, key or login.`,
 			}
 			return f.ask(cmd.Context(), e, args[1:], func(a ownership.API) error {
 				m, err := backup.Write(cmd.Context(), a.Kept, dir, version(), progress)
-				endProgress()
+				progress("")
 				if err != nil {
 					return err
 				}
@@ -86,7 +75,7 @@ made is taken over when relayfs starts.`,
 		Args:    usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := backup.Open(args[0], progress)
-			endProgress()
+			progress("")
 			if err != nil {
 				return err
 			}
@@ -152,7 +141,7 @@ unless --history is given here or in the configuration.`,
 				list := []compacted{}
 				for _, folder := range folders {
 					gain, err := a.Kept.Compact(ctx, folder.Name, func(n, of int) { progress(fmt.Sprintf("%s: %d of %d documents", folder.Name, n, of)) })
-					endProgress()
+					progress("")
 					if err != nil {
 						return err
 					}

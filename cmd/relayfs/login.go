@@ -27,9 +27,22 @@ import (
 )
 
 type loginOptions struct {
-	api, auth, provider, state string
-	noBrowser                  bool
-	timeout                    time.Duration
+	api, auth, provider string
+	state               loginState
+	noBrowser           bool
+	timeout             time.Duration
+}
+
+// loginState is --state.
+type loginState string
+
+func (s *loginState) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar((*string)(s), "state", "", "folder for the login (default $XDG_STATE_HOME/relayfs)")
+}
+
+func (s loginState) account() (*account.Account, error) {
+	base, err := source.StateDir(string(s))
+	return account.Of(base), err
 }
 
 func newLoginCommand(e *env) *cobra.Command {
@@ -54,12 +67,8 @@ its terms apply. --api and --auth name another one with the same API.`,
 	fl.StringVar(&o.provider, "provider", "", "how to log in, such as google or github, if the service offers several")
 	fl.BoolVar(&o.noBrowser, "no-browser", false, "open no browser")
 	fl.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait for the browser")
-	registerLoginState(cmd, &o.state)
+	o.state.register(cmd)
 	return cmd
-}
-
-func registerLoginState(cmd *cobra.Command, state *string) {
-	cmd.Flags().StringVar(state, "state", "", "folder for the login (default $XDG_STATE_HOME/relayfs)")
 }
 
 func (o *loginOptions) run(ctx context.Context, e *env) error {
@@ -67,11 +76,10 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 	if err != nil {
 		return clierr.Usage(err)
 	}
-	base, err := source.StateDir(o.state)
+	acc, err := o.state.account()
 	if err != nil {
 		return err
 	}
-	acc := account.Of(base)
 	wait, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	var waiting sync.WaitGroup
@@ -109,17 +117,14 @@ func hasDesktop() bool {
 
 // showWaiting shows the time that is left, until ctx ends.
 func showWaiting(ctx context.Context, limit time.Duration) {
-	if !output.Stderr.TakesLines() {
-		return
-	}
+	defer progress("")
 	end := time.Now().Add(limit)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		output.Stderr.Show(fmt.Sprintf("waiting for the browser, %v left (Ctrl-C to leave it)", time.Until(end).Round(time.Second)), false)
+		progress(fmt.Sprintf("waiting for the browser, %v left (Ctrl-C to leave it)", time.Until(end).Round(time.Second)))
 		select {
 		case <-ctx.Done():
-			output.Stderr.Show("", false)
 			return
 		case <-tick.C:
 		}
@@ -127,7 +132,7 @@ func showWaiting(ctx context.Context, limit time.Duration) {
 }
 
 func newFoldersCommand(e *env) *cobra.Command {
-	var state string
+	var state loginState
 	cmd := &cobra.Command{
 		Use:   "folders",
 		Short: "List the folders that are shared with the login",
@@ -137,11 +142,10 @@ prints the last list.`,
 		Example: "  relayfs folders\n  relayfs mount relay:Team ~/notes",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			base, err := source.StateDir(state)
+			acc, err := state.account()
 			if err != nil {
 				return err
 			}
-			acc := account.Of(base)
 			list, err := acc.Refresh(cmd.Context())
 			if errors.Is(err, transport.ErrUnreachable) {
 				output.Line(e.stderr, "%v; this is the last list", err)
@@ -154,7 +158,7 @@ prints the last list.`,
 		},
 	}
 	e.offerJSON(cmd)
-	registerLoginState(cmd, &state)
+	state.register(cmd)
 	return cmd
 }
 
@@ -183,7 +187,7 @@ func printFolders(w io.Writer, folders []control.Folder) error {
 }
 
 func newLogoutCommand(e *env) *cobra.Command {
-	var state string
+	var state loginState
 	cmd := &cobra.Command{
 		Use:   "logout",
 		Short: "Forget the login, the list of folders and their tokens",
@@ -193,11 +197,11 @@ that it has until they end, within the hour as a rule; 'relayfs unmount' ends it
 		Example: "  relayfs logout",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			base, err := source.StateDir(state)
+			acc, err := state.account()
 			if err != nil {
 				return err
 			}
-			login, err := account.Of(base).Remove()
+			login, err := acc.Remove()
 			if errors.Is(err, fs.ErrNotExist) {
 				fmt.Fprintln(e.stderr, "nobody is logged in")
 				return nil
@@ -209,7 +213,7 @@ that it has until they end, within the hour as a rule; 'relayfs unmount' ends it
 			return nil
 		},
 	}
-	registerLoginState(cmd, &state)
+	state.register(cmd)
 	return cmd
 }
 

@@ -177,7 +177,7 @@ func (a *Account) write(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	return secret.Replace(a.file(name), string(data)+"\n")
+	return secret.Replace(a.file(name), append(data, '\n'))
 }
 
 // keyringPatience bounds a call of the keyring, which may wait for a person to unlock it.

@@ -109,9 +109,6 @@ type Screen struct {
 // Stderr is the terminal for everything that is not a result.
 var Stderr = &Screen{f: os.Stderr}
 
-// TakesLines reports whether the Screen is a terminal that can replace a line.
-func (s *Screen) TakesLines() bool { return os.Getenv("TERM") != "dumb" && IsTerminal(s.f) }
-
 // Write writes p over the progress line, and the line after it if p ends a line.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
@@ -128,8 +125,12 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Show replaces the progress line. The last one stays on the screen.
+// Show replaces the progress line, on a terminal that can do that. The last one stays on the screen.
 func (s *Screen) Show(line string, last bool) {
+	if os.Getenv("TERM") == "dumb" || !IsTerminal(s.f) {
+		return
+	}
+	line = OneLine(line)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if last {

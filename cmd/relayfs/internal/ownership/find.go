@@ -72,33 +72,25 @@ type Search struct {
 // Find returns a client of the process that serves the sources in args, or, if args is empty, of the only
 // owner that runs. It is nil if no process serves them.
 func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) {
-	c, err := s.look(args)
+	c, _, _, err := s.look(args)
 	if c == nil || err != nil {
 		return nil, err
 	}
-	if output.Stderr.TakesLines() {
-		c.Waits = func(d time.Duration) { output.Stderr.Show(waitingLine(c.Info(), d), false) }
-	}
+	c.Waits = func(d time.Duration) { output.Stderr.Show(waitingLine(c.Info(), d), false) }
 	return c, c.Alive(ctx)
 }
 
 // Follow is Find for a client that continues with the next owner when the present one has ended. state is the
 // state folder of the first source.
-func (s Search) Follow(ctx context.Context, args []string) (c *owner.Client, state string, err error) {
-	if c, err = s.look(args); c == nil || err != nil {
+func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, state string, _ error) {
+	c, base, sources, err := s.look(args)
+	if c == nil || err != nil {
 		return nil, "", err
 	}
-	base, err := source.StateDir(s.State)
-	if err != nil {
-		return nil, "", err
-	}
-	given, folders := args, s.Folders
 	if len(args) == 0 {
-		given, folders = c.Info().Sources, nil
-	}
-	sources, err := source.Parse(given, folders, s.State)
-	if err != nil {
-		return nil, "", err
+		if sources, err = source.Parse(c.Info().Sources, nil, s.State); err != nil {
+			return nil, "", err
+		}
 	}
 	c.Next = func() (*owner.Info, error) {
 		if len(args) > 0 {
@@ -114,15 +106,13 @@ func (s Search) Follow(ctx context.Context, args []string) (c *owner.Client, sta
 	return c, sources[0].State(base), c.Alive(ctx)
 }
 
-// look is Find without a check that the owner answers.
-func (s Search) look(args []string) (*owner.Client, error) {
-	base, err := source.StateDir(s.State)
-	if err != nil {
-		return nil, err
+// look is Find without a check that the owner answers. sources are those in args, base has their state folders.
+func (s Search) look(args []string) (c *owner.Client, base string, sources []source.Source, err error) {
+	if base, err = source.StateDir(s.State); err != nil {
+		return nil, "", nil, err
 	}
-	sources, err := source.Parse(args, s.Folders, s.State)
-	if err != nil {
-		return nil, err
+	if sources, err = source.Parse(args, s.Folders, s.State); err != nil {
+		return nil, "", nil, err
 	}
 	var info *owner.Info
 	if len(sources) > 0 {
@@ -131,9 +121,9 @@ func (s Search) look(args []string) (*owner.Client, error) {
 		info, err = onlyOwner(base)
 	}
 	if info == nil || err != nil {
-		return nil, err
+		return nil, "", nil, err
 	}
-	return newClient(*info, sources), nil
+	return newClient(*info, sources), base, sources, nil
 }
 
 // waitingLine is the progress line while an owner works on an answer, "" at the end.

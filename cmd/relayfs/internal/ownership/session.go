@@ -109,14 +109,15 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 }
 
 func (s *Session) openFolder(src source.Source, state string, o *Options) (bridge.FolderSource, error) {
-	if src.Server != nil {
-		return s.openServer(src, state, o)
-	}
 	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.Log, History: o.History})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
 	s.closers, s.stores[src.Name] = append(s.closers, st.Close), st
+	if src.Server != nil {
+		folder, err := s.openServer(src, state, st, o)
+		return bridge.FolderSource{Name: src.Name, Source: folder, Store: st}, err
+	}
 	_ = os.Remove(filepath.Join(state, "spare")) // an earlier version kept files there
 	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: filepath.Join(state, "swap"), SyncBefore: o.SyncBefore})
 	if err != nil {
@@ -178,8 +179,9 @@ func (s *Session) Close() error {
 	return errors.Join(errs...)
 }
 
-func (s *Session) openServer(src source.Source, state string, o *Options) (bridge.FolderSource, error) {
-	r := remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Logger: s.Log, Attachments: filepath.Join(state, "attachments"), Author: o.Presence}
+func (s *Session) openServer(src source.Source, state string, st *store.Store, o *Options) (*remote.Source, error) {
+	r := remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Logger: s.Log, Attachments: filepath.Join(state, "attachments"), Author: o.Presence,
+		Store: st, Progress: progressLine(src.Name)}
 	r.Address.Audience = o.Audience
 	var err error
 	if r.Address.Kind == transport.Relay {
@@ -188,23 +190,13 @@ func (s *Session) openServer(src source.Source, state string, o *Options) (bridg
 		r.Key, err = source.ServerKey()
 	}
 	if err != nil {
-		return bridge.FolderSource{}, err
-	}
-	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.Log, History: o.History})
-	if err != nil {
-		return bridge.FolderSource{}, err
-	}
-	s.closers, s.stores[src.Name] = append(s.closers, st.Close), st
-	r.Store = st
-	if output.Stderr.TakesLines() {
-		r.Progress = progressLine(src.Name)
+		return nil, err
 	}
 	folder, err := remote.Open(r)
-	if err != nil {
-		return bridge.FolderSource{}, err
+	if err == nil {
+		s.closers = append(s.closers, folder.Close)
 	}
-	s.closers = append(s.closers, folder.Close)
-	return bridge.FolderSource{Name: src.Name, Source: folder, Store: st}, nil
+	return folder, err
 }
 
 func progressLine(name string) func(remote.Progress) {
@@ -223,7 +215,7 @@ func progressLine(name string) func(remote.Progress) {
 			return
 		}
 		shown, done = now, finished
-		output.Stderr.Show(output.OneLine(progressText(name, p, p.Fetched-first, now.Sub(start))), finished)
+		output.Stderr.Show(progressText(name, p, p.Fetched-first, now.Sub(start)), finished)
 	}
 }
 

@@ -78,7 +78,7 @@ func Listen(given, state string) (*Page, error) {
 	_, port, err = net.SplitHostPort(l.Addr().String())
 	if now := port + " " + token + "\n"; err == nil && kept != now {
 		if err = os.MkdirAll(state, 0o700); err == nil {
-			err = secret.Replace(file, now)
+			err = secret.Replace(file, []byte(now))
 		}
 	}
 	return &Page{token: token, listener: l}, err

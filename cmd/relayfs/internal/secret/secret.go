@@ -68,12 +68,12 @@ func Creatable(file string) error {
 }
 
 // Replace creates such a file, or replaces it whole.
-func Replace(file, text string) error {
+func Replace(file string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(file), ".new-") // of mode 0600
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(text)
+	_, err = f.Write(data)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = os.Rename(f.Name(), file)
 	}
