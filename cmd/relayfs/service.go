@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -27,27 +28,22 @@ log in: through systemd on Linux, launchd on macOS.`,
 		RunE: showHelp,
 	}
 	cmd.AddCommand(newServiceInstallCommand(e),
-		&cobra.Command{
-			Use: "remove", Short: "End the mount, and mount no more at login", Args: usageArgs(cobra.NoArgs),
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				m, err := serviceManager()
-				if err != nil {
-					return err
-				}
-				return m.Remove(cmd.Context(), output.PrintableWriter{W: e.stderr})
-			},
-		},
-		&cobra.Command{
-			Use: "status", Short: "What systemd or launchd knows of the service; exit code 1 if it does not run", Args: usageArgs(cobra.NoArgs),
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				m, err := serviceManager()
-				if err != nil {
-					return err
-				}
-				return m.Status(cmd.Context(), e.stdout)
-			},
-		})
+		newManagerCommand("remove", "End the mount, and mount no more at login", output.PrintableWriter{W: e.stderr}, (*service.Manager).Remove),
+		newManagerCommand("status", "What systemd or launchd knows of the service; exit code 1 if it does not run", e.stdout, (*service.Manager).Status))
 	return cmd
+}
+
+func newManagerCommand(name, short string, w io.Writer, do func(*service.Manager, context.Context, io.Writer) error) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: short, Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m, err := serviceManager()
+			if err != nil {
+				return err
+			}
+			return do(m, cmd.Context(), w)
+		},
+	}
 }
 
 func newServiceInstallCommand(e *env) *cobra.Command {

@@ -250,23 +250,13 @@ func copyNew(from, to string) error {
 
 // asBackup makes a backup of a folder that has nothing but the store that was there before.
 func (b *Backup) asBackup(t *target, dir string) error {
-	name := filepath.Join(dir, storeName)
 	w := &writer{ctx: context.Background(), dir: dir, report: func(string) {}}
-	err := w.file(path.Join(t.source.Name, storeName), func(out io.Writer) error {
-		in, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		_, err = io.Copy(out, in)
-		return err
-	})
-	if err != nil {
+	if err := w.copy(path.Join(t.source.Name, storeName), os.DirFS(dir), storeName); err != nil {
 		return err
 	}
 	m := Manifest{Format: format, Version: b.Version, Made: time.Now().UTC().Truncate(time.Second), Bytes: w.bytes}
 	m.Folders = []Folder{{Name: t.source.Name, Place: t.source.Place(), Source: t.source.String(), State: t.state}}
-	return errors.Join(w.finish(&m), os.Remove(name))
+	return errors.Join(w.finish(&m), os.Remove(filepath.Join(dir, storeName)))
 }
 
 func isThere(at string) bool {

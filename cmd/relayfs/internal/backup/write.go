@@ -103,7 +103,7 @@ func (w *writer) folders(k Keeper, list []Folder) error {
 func (w *writer) attachments(f Folder) error {
 	from := os.DirFS(filepath.Join(f.State, attachments))
 	n := 0
-	err := fs.WalkDir(from, ".", func(name string, e fs.DirEntry, err error) error {
+	return fs.WalkDir(from, ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && name == ".":
 			return fs.SkipAll // a vault has none
@@ -112,17 +112,21 @@ func (w *writer) attachments(f Folder) error {
 		}
 		n++
 		w.report(fmt.Sprintf("%s: attachment %d", f.Name, n))
-		return w.file(path.Join(f.Name, attachments, name), func(out io.Writer) error {
-			in, err := from.Open(name)
-			if err != nil {
-				return err
-			}
-			defer in.Close()
-			_, err = io.Copy(interruptible{w.ctx, out}, in)
-			return err
-		})
+		return w.copy(path.Join(f.Name, attachments, name), from, name)
 	})
-	return err
+}
+
+// copy writes a copy of a file.
+func (w *writer) copy(to string, from fs.FS, name string) error {
+	in, err := from.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return w.file(to, func(out io.Writer) error {
+		_, err := io.Copy(interruptible{w.ctx, out}, in)
+		return err
+	})
 }
 
 // file writes one file durably.

@@ -62,22 +62,22 @@ func (f *HTTP) CheckFile(base string) error {
 	if f.Addr == "" {
 		return nil
 	}
-	file, err := f.file(base)
-	if err != nil {
-		return err
-	}
-	return checkFile(file, func() error {
+	return checkFile(f.file, base, func(file string) error {
 		_, err := secret.ReadToken(file)
 		return err
 	})
 }
 
 // checkFile checks a file that is made if it is missing.
-func checkFile(file string, read func() error) error {
+func checkFile(of func(base string) (string, error), base string, read func(file string) error) error {
+	file, err := of(base)
+	if err != nil {
+		return err
+	}
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return secret.Creatable(file)
 	}
-	return read()
+	return read(file)
 }
 
 // HTTPServer serves MCP over HTTP.

@@ -78,11 +78,7 @@ func (f *Yjs) CheckFile(base string) error {
 	if f.Addr == "" || f.NoToken {
 		return nil
 	}
-	file, err := f.file(base)
-	if err != nil {
-		return err
-	}
-	return checkFile(file, func() error {
+	return checkFile(f.file, base, func(file string) error {
 		_, _, err := loadKey(file)
 		return err
 	})
