@@ -16,9 +16,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// progress shows how far a command is.
-func progress(text string) { output.Stderr.Show(text, false) }
-
 func newBackupCommand(e *env) *cobra.Command {
 	var f workspaceFlags
 	cmd := &cobra.Command{

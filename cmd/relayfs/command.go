@@ -140,6 +140,9 @@ func show[T any](e *env, v T, print func(io.Writer, T) error) error {
 	return print(e.stdout, v)
 }
 
+// progress shows how far a command is.
+func progress(text string) { output.Stderr.Show(text, false) }
+
 // abandonable runs do, which a signal cannot interrupt, and returns when do or ctx ends. In the
 // second case do continues until the process ends.
 func abandonable(ctx context.Context, do func() error) error {

@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
-	"github.com/relayfs/relayfs/fusefs"
 )
 
 // complete completes a word with those that words makes of what the relayfs that runs has; nil while none does. A
@@ -138,17 +137,4 @@ func (f *workspaceFlags) completeUndone(cmd *cobra.Command, args []string, prefi
 		}
 		return words, err
 	}), cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveKeepOrder
-}
-
-// completeMountpoints completes the mounts of relayfs, dead ones too.
-func completeMountpoints(_ *cobra.Command, _ []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
-	for _, dir := range fusefs.Mounted() {
-		if strings.HasPrefix(dir, prefix) {
-			out = append(out, dir)
-		}
-	}
-	if out == nil {
-		return nil, cobra.ShellCompDirectiveFilterDirs // a relative path
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp
 }

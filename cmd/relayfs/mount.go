@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -216,4 +217,17 @@ func selfWith(command string) []string {
 		return nil
 	}
 	return []string{self, command}
+}
+
+// completeMountpoints completes the mounts of relayfs, dead ones too.
+func completeMountpoints(_ *cobra.Command, _ []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+	for _, dir := range fusefs.Mounted() {
+		if strings.HasPrefix(dir, prefix) {
+			out = append(out, dir)
+		}
+	}
+	if out == nil {
+		return nil, cobra.ShellCompDirectiveFilterDirs // a relative path
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
 }

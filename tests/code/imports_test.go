@@ -255,7 +255,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge/frontmatter", "bridge/outline", "cmd/relayfs/internal/queue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
 		"a note as a person reads it is a function of its text and of what waits in it; with bridge/outline the only place that knows goldmark",
 	},
-	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
+	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
 	"cmd/relayfs/internal/past":   {[]string{"bridge", "bridge/history", "bridge/model", "bridge/owner", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/output", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render"}, "histories of notes, here or through an owner, and the words for them"},
 	"cmd/relayfs/internal/access": {[]string{"bridge", "bridge/model", "bridge/owner", "cmd/relayfs/internal/jsonapi", "mcpserver"}, "reading and editing by paths, here or through an owner"},
 	"cmd/relayfs/internal/tui": {

@@ -66,7 +66,10 @@ func inWords(err error) string {
 	case *json.SyntaxError:
 		return fmt.Sprintf("not valid JSON at byte %d", e.Offset)
 	case *json.UnmarshalTypeError:
-		return fmt.Sprintf("%q in the JSON is a %s, which does not belong there", e.Field, e.Value)
+		if e.Field == "" {
+			return "it may not be a JSON " + e.Value
+		}
+		return fmt.Sprintf("%q may not be a JSON %s", e.Field, e.Value)
 	}
 	switch err {
 	case exec.ErrNotFound:

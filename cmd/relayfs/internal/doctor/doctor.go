@@ -77,7 +77,7 @@ func Examine(ctx context.Context, o Options) (*Report, error) {
 		err := owner.NewClient(info).Alive(ctx)
 		_, gone := errors.AsType[*owner.GoneError](err)
 		if err != nil && !gone {
-			r.Findings = append(r.Findings, fusefs.Finding{Name: "running", Severity: fusefs.Fail, Detail: clierr.Text(err)})
+			r.Findings = append(r.Findings, finding("running", fusefs.Fail, clierr.Text(err), ""))
 		}
 		return gone
 	})
@@ -91,7 +91,7 @@ func Examine(ctx context.Context, o Options) (*Report, error) {
 // examineConfig returns a finding for each error in what a mount is told.
 func examineConfig(errs []error, severity fusefs.Severity) (findings []fusefs.Finding) {
 	for _, err := range errs {
-		f := fusefs.Finding{Name: "configuration", Severity: severity, Detail: clierr.Text(err), Mend: "correct it, or remove it"}
+		f := finding("configuration", severity, clierr.Text(err), "correct it, or remove it")
 		if hint, ok := errors.AsType[*clierr.HintError](err); ok {
 			f.Mend = hint.Hint
 		}
@@ -114,28 +114,28 @@ func ownersOf(owners []owner.Info, base string, sources []source.Source) []owner
 
 // examineVault compares the folders of a vault, each of which takes a watch, with the user's limit.
 func examineVault(src source.Source, limitFile string) fusefs.Finding {
-	f := fusefs.Finding{Name: "watches of " + src.Name, Severity: fusefs.Warn}
+	name := "watches of " + src.Name
 	text, err := os.ReadFile(limitFile)
 	if err != nil {
-		f.Detail = clierr.Text(err)
-		return f
+		return finding(name, fusefs.Warn, clierr.Text(err), "")
 	}
 	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
-		f.Detail = limitFile + ": " + clierr.Text(err)
-		return f
+		return finding(name, fusefs.Warn, limitFile+": "+clierr.Text(err), "")
 	}
 	folders, err := countFolders(src.Dir)
 	switch {
 	case err != nil:
-		f.Detail, f.Mend = clierr.Text(err), "make the vault readable"
+		return finding(name, fusefs.Warn, clierr.Text(err), "make the vault readable")
 	case folders > limit/2:
-		f.Detail = fmt.Sprintf("%d folders, and %d watches for all programs: what people change may show seconds late", folders, limit)
-		f.Mend = fmt.Sprintf("sysctl fs.inotify.max_user_watches=%d", 4*folders)
-	default:
-		f.Severity, f.Detail = fusefs.OK, fmt.Sprintf("%d folders, %d watches allowed", folders, limit)
+		return finding(name, fusefs.Warn, fmt.Sprintf("%d folders, and %d watches for all programs: what people change may show seconds late", folders, limit),
+			fmt.Sprintf("sysctl fs.inotify.max_user_watches=%d", 4*folders))
 	}
-	return f
+	return finding(name, fusefs.OK, fmt.Sprintf("%d folders, %d watches allowed", folders, limit), "")
+}
+
+func finding(name string, severity fusefs.Severity, detail, mend string) fusefs.Finding {
+	return fusefs.Finding{Name: name, Severity: severity, Detail: detail, Mend: mend}
 }
 
 func countFolders(dir string) (n int, err error) {
@@ -191,11 +191,11 @@ func examineState(base string) fusefs.Finding {
 	err := tryWrite(dir)
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fusefs.Finding{Name: name, Severity: fusefs.Fail, Detail: clierr.Text(err), Mend: "free space on its disk, or name another folder with --state: no save succeeds once the room is used up that the log has reserved"}
+		return finding(name, fusefs.Fail, clierr.Text(err), "free space on its disk, or name another folder with --state: no save succeeds once the room is used up that the log has reserved")
 	case err != nil:
-		return fusefs.Finding{Name: name, Severity: fusefs.Fail, Detail: clierr.Text(err), Mend: "make it writable, or name another folder with --state"}
+		return finding(name, fusefs.Fail, clierr.Text(err), "make it writable, or name another folder with --state")
 	}
-	return withSpace(fusefs.Finding{Name: name, Severity: fusefs.OK, Detail: base + " can be written"}, dir)
+	return withSpace(name, base+" can be written", dir)
 }
 
 func tryWrite(dir string) error {
@@ -211,35 +211,30 @@ func tryWrite(dir string) error {
 }
 
 func examineFolder(name, dir string) fusefs.Finding {
-	f := fusefs.Finding{Name: "vault " + name, Severity: fusefs.OK, Detail: dir + " can be read and written"}
+	name = "vault " + name
 	err := system.MayUse(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		f.Severity, f.Detail = fusefs.Fail, dir+" is not there"
-		f.Mend = "mount its disk or move it back: nothing counts as deleted, and a mount that runs goes on by itself"
+		return finding(name, fusefs.Fail, dir+" is not there", "mount its disk or move it back: nothing counts as deleted, and a mount that runs goes on by itself")
 	case errors.Is(err, syscall.EROFS):
-		f.Severity, f.Detail, f.Mend = fusefs.Warn, dir+" is on a read-only disk", "mount the disk for writing, or mount the vault with --read-only"
+		return finding(name, fusefs.Warn, dir+" is on a read-only disk", "mount the disk for writing, or mount the vault with --read-only")
 	case err != nil:
-		f.Severity, f.Detail, f.Mend = fusefs.Fail, fmt.Sprintf("%s: %v", dir, err), "run as the user whom the vault belongs to, or change its mode"
-	default:
-		return withSpace(f, dir)
+		return finding(name, fusefs.Fail, fmt.Sprintf("%s: %v", dir, err), "run as the user whom the vault belongs to, or change its mode")
 	}
-	return f
+	return withSpace(name, dir+" can be read and written", dir)
 }
 
-// withSpace returns f, a good finding about dir, unless the disk of dir is almost full.
-func withSpace(f fusefs.Finding, dir string) fusefs.Finding {
+// withSpace returns a good finding, unless the disk of dir is almost full.
+func withSpace(name, detail, dir string) fusefs.Finding {
+	const mend = "free space on it: a save for which there is no room fails and changes nothing"
 	free, err := system.FreeSpace(dir)
 	switch {
 	case err != nil || free >= littleSpace:
-		return f
+		return finding(name, fusefs.OK, detail, "")
 	case free < 4096:
-		f.Severity, f.Detail = fusefs.Fail, "the disk of "+dir+" is full"
-	default:
-		f.Severity, f.Detail = fusefs.Warn, fmt.Sprintf("the disk of %s has %d KiB free", dir, free>>10)
+		return finding(name, fusefs.Fail, "the disk of "+dir+" is full", mend)
 	}
-	f.Mend = "free space on it: a save for which there is no room fails and changes nothing"
-	return f
+	return finding(name, fusefs.Warn, fmt.Sprintf("the disk of %s has %d KiB free", dir, free>>10), mend)
 }
 
 func examineServed(running []owner.Info, sources []source.Source) (findings []fusefs.Finding) {
@@ -261,7 +256,7 @@ func isMissing(path string) bool {
 }
 
 func examineServer(ctx context.Context, src source.Source, audience, base string) []fusefs.Finding {
-	f := fusefs.Finding{Name: "server of " + src.Name}
+	name := "server of " + src.Name
 	address := src.Server.Address
 	address.Audience = audience
 	o := remote.Options{Address: address, Folder: src.Server.Folder}
@@ -275,31 +270,25 @@ func examineServer(ctx context.Context, src source.Source, audience, base string
 	if err == nil {
 		found, err = remote.Probe(ctx, o)
 	}
+	var f fusefs.Finding
 	switch {
 	case errors.Is(err, transport.ErrWouldCreate):
-		f = advice(f.Name, err, "%s takes the token: %v", address, err)
+		f = finding(name, fusefs.Warn, fmt.Sprintf("%s takes the token: %v", address, err), transport.Hint(err))
 	case err != nil:
-		f.Severity, f.Detail, f.Mend = fusefs.Fail, fmt.Sprintf("%s: %v", address, err), transport.Hint(err)
+		f = finding(name, fusefs.Fail, fmt.Sprintf("%s: %v", address, err), transport.Hint(err))
 	case found.Entries == 0:
-		f.Severity, f.Detail = fusefs.Warn, fmt.Sprintf("%s has nothing under the folder id %q", address, src.Server.Folder)
-		f.Mend = "check the folder's id in --folder NAME=ID, unless the folder is new"
+		f = finding(name, fusefs.Warn, fmt.Sprintf("%s has nothing under the folder id %q", address, src.Server.Folder), "check the folder's id in --folder NAME=ID, unless the folder is new")
 	case found.ReadOnly:
-		f.Severity, f.Detail = fusefs.Warn, fmt.Sprintf("%s lets this token read only", address)
-		f.Mend = address.WriteHint()
+		f = finding(name, fusefs.Warn, fmt.Sprintf("%s lets this token read only", address), address.WriteHint())
 	default:
-		f.Severity, f.Detail = fusefs.OK, fmt.Sprintf("%s answers, with %d entries", address, found.Entries)
+		f = finding(name, fusefs.OK, fmt.Sprintf("%s answers, with %d entries", address, found.Entries), "")
 	}
 	findings := []fusefs.Finding{f}
 	if found.Costs != nil {
-		findings = append(findings, advice("token of "+src.Name, found.Costs, "%v", found.Costs))
+		findings = append(findings, finding("token of "+src.Name, fusefs.Warn, found.Costs.Error(), transport.Hint(found.Costs)))
 	}
 	if len(found.Withheld) > 0 {
-		findings = append(findings, advice("files of "+src.Name, found.Reason, "not shown: %q: %v", found.Withheld, found.Reason))
+		findings = append(findings, finding("files of "+src.Name, fusefs.Warn, fmt.Sprintf("not shown: %q: %v", found.Withheld, found.Reason), transport.Hint(found.Reason)))
 	}
 	return findings
-}
-
-// advice is a warning with the next step after an error of a server.
-func advice(name string, err error, format string, args ...any) fusefs.Finding {
-	return fusefs.Finding{Name: name, Severity: fusefs.Warn, Detail: fmt.Sprintf(format, args...), Mend: transport.Hint(err)}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -50,7 +49,10 @@ func HandlePost[Q, A any](mux Mux, path string, do func(context.Context, Q) (A, 
 	mux.HandleFunc("POST "+path, handler(func(r *http.Request) (any, error) {
 		var req Q
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-			return nil, clierr.Usagef("the request is not the JSON that is expected: %s", wrong(err))
+			if errors.Is(err, io.EOF) { // of an empty body
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, clierr.Usagef("the request is not the JSON that is expected: %s", clierr.Text(err))
 		}
 		return do(r.Context(), req)
 	}))
@@ -70,23 +72,6 @@ func handler(get func(*http.Request) (any, error)) http.HandlerFunc {
 
 // Refuse answers with an error, in words.
 func Refuse(w http.ResponseWriter, err error) { http.Error(w, clierr.Text(err), statusOf(err)) }
-
-// wrong says what is wrong with a JSON text.
-func wrong(err error) string {
-	var kind *json.UnmarshalTypeError
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &kind) && kind.Field == "":
-		return "it may not be a JSON " + kind.Value
-	case errors.As(err, &kind):
-		return fmt.Sprintf("%q may not be a JSON %s", kind.Field, kind.Value)
-	case errors.As(err, &syntax):
-		return fmt.Sprintf("it is no JSON at byte %d", syntax.Offset)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "it ends too early"
-	}
-	return clierr.Text(err)
-}
 
 // statusOf returns the HTTP status of an error, by which a page distinguishes errors.
 func statusOf(err error) int {

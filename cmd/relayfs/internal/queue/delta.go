@@ -17,11 +17,7 @@ func (q *Local) since(ctx context.Context, seen uint64) (Delta, error) {
 	if now == seen {
 		return Delta{Now: now}, nil
 	}
-	list, err := q.ws.Suggestions(ctx, "")
-	if err != nil {
-		return Delta{}, err
-	}
-	proposals, err := q.ws.Proposals(ctx, "")
+	list, proposals, err := q.pending(ctx)
 	if err != nil {
 		return Delta{}, err
 	}

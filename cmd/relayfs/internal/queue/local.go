@@ -64,12 +64,16 @@ func (q *Local) touch(p model.Path) {
 	q.next = make(chan struct{})
 }
 
-func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
-	list, err := q.ws.Suggestions(ctx, "")
-	if err != nil {
-		return nil, err
+// pending returns all that waits for a person.
+func (q *Local) pending(ctx context.Context) (list []model.Suggestion, proposals []model.Proposal, err error) {
+	if list, err = q.ws.Suggestions(ctx, ""); err == nil {
+		proposals, err = q.ws.Proposals(ctx, "")
 	}
-	proposals, err := q.ws.Proposals(ctx, "")
+	return list, proposals, err
+}
+
+func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
+	list, proposals, err := q.pending(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -153,11 +157,7 @@ func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
 
 // revisions returns those of the pending suggestions among ids.
 func (q *Local) revisions(ctx context.Context, ids map[string]string) (map[string]string, error) {
-	list, err := q.ws.Suggestions(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	proposals, err := q.ws.Proposals(ctx, "")
+	list, proposals, err := q.pending(ctx)
 	if err != nil {
 		return nil, err
 	}

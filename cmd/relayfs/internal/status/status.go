@@ -145,11 +145,6 @@ func clock(t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// isAbout returns a test for problems with one thing.
-func isAbout(about string) func(model.Problem) bool {
-	return func(p model.Problem) bool { return p.About == about }
-}
-
 func printSync(w io.Writer, f *bridge.FolderStatus) {
 	s := f.Sync
 	state := "not connected"
@@ -165,7 +160,7 @@ func printSync(w io.Writer, f *bridge.FolderStatus) {
 	if s.ReadOnly {
 		facts = append(facts, "READ-ONLY")
 	}
-	stored := !slices.ContainsFunc(f.Problems, isAbout(model.AboutStore))
+	stored := !slices.ContainsFunc(f.Problems, func(p model.Problem) bool { return p.About == model.AboutStore })
 	if !stored {
 		facts = append(facts, "changes cannot be stored here")
 	}

@@ -83,14 +83,14 @@ func pastBatch(entries []queue.LogEntry) []past {
 func (h history) lines(m reviewModel) []string {
 	lines := make([]string, len(h.list))
 	for i, x := range h.list {
-		lines[i] = m.fit(m.item(x.text, i == h.at))
+		lines[i] = m.fit(item(m.Painter, x.text, i == h.at))
 	}
 	return lines
 }
 
 func (m reviewModel) historyKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	h := &m.history
-	if by := m.step(k); by != 0 {
+	if by := step(k, m.screen()); by != 0 {
 		h.at = max(0, min(h.at+by, len(h.list)-1))
 		return m, nil
 	}

@@ -83,24 +83,24 @@ func (m reviewModel) whole(s *queue.Suggestion) (lines []string, at int) {
 	return m.wrap(m.Text(append(before[:len(before):len(before)], rest...))), len(m.wrap(m.Text(before))) - 1
 }
 
-// step returns by how many lines a key moves in what is longer than the screen, 0 for other keys.
-func (m reviewModel) step(k tea.KeyMsg) int {
+// step returns by how many lines a key moves in what is longer than a screen, 0 for other keys.
+func step(k tea.KeyMsg, screen int) int {
 	switch k.String() {
 	case "j", "down":
 		return 1
 	case "k", "up":
 		return -1
 	case "pgdown", "ctrl+f":
-		return m.screen()
+		return screen
 	case "pgup", "ctrl+b":
-		return -m.screen()
+		return -screen
 	}
 	return 0
 }
 
 // readKey moves in the whole note.
 func (m reviewModel) readKey(k tea.KeyMsg) tea.Model {
-	by, s := m.step(k), m.current()
+	by, s := step(k, m.screen()), m.current()
 	if k.String() == " " {
 		by = m.screen()
 	}
@@ -152,9 +152,9 @@ func (d *deck) placeAt(list []place) int {
 }
 
 // item is a line of a list, marked if it is the one that Enter is for.
-func (m reviewModel) item(text string, marked bool) string {
+func item(p render.Painter, text string, marked bool) string {
 	if marked {
-		return m.SGR(render.Bold, "> "+text)
+		return p.SGR(render.Bold, "> "+text)
 	}
 	return "  " + text
 }
@@ -166,7 +166,7 @@ func (m reviewModel) overview() string {
 	at := min(m.lines, len(places)-1)
 	for i, p := range places {
 		name := cmp.Or(output.OneLine(p.path), "Renames, deletions, files")
-		b.WriteString(m.item(fmt.Sprintf("%4d  %s", p.count, name), i == at) + "\n")
+		b.WriteString(item(m.Painter, fmt.Sprintf("%4d  %s", p.count, name), i == at) + "\n")
 	}
 	for i, t := range m.threads {
 		if i == 0 {
@@ -179,7 +179,7 @@ func (m reviewModel) overview() string {
 
 func (m reviewModel) overviewKey(k tea.KeyMsg) tea.Model {
 	list := m.places()
-	if by := m.step(k); by != 0 {
+	if by := step(k, m.screen()); by != 0 {
 		m.lines = max(0, min(m.lines+by, len(list)+len(m.threads)-1)) // beyond the places it scrolls
 		return m
 	}
