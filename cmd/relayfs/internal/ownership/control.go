@@ -161,8 +161,8 @@ func (c *Control) handOver(_ context.Context, req HandoverRequest) (struct{}, er
 func Take(ctx context.Context, sources []source.Source, o Options) (*Session, error) {
 	for start := time.Now(); ; {
 		s, err := Open(ctx, sources, o)
-		var owned *owner.OwnedError
-		if !errors.As(err, &owned) || owned.Owner == nil || time.Since(start) > handoverPatience {
+		owned, ok := errors.AsType[*owner.OwnedError](err)
+		if !ok || owned.Owner == nil || time.Since(start) > handoverPatience {
 			return s, err
 		}
 		if info := *owned.Owner; info.HandedOver.IsZero() {

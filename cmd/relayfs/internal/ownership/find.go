@@ -205,14 +205,15 @@ func (s Search) Owners(ctx context.Context) ([]owner.Info, error) {
 			}
 		}
 	}
-	first := owners
 	if here, err := os.Getwd(); err == nil {
-		first = serving(owners, here)
+		rank := func(info owner.Info) int {
+			if _, ok := pathIn(info, here); ok {
+				return 0
+			}
+			return 1
+		}
+		slices.SortStableFunc(owners, func(a, b owner.Info) int { return cmp.Compare(rank(a), rank(b)) })
 	}
-	rank := func(info owner.Info) int {
-		return slices.IndexFunc(first, func(f owner.Info) bool { return f.Socket == info.Socket })
-	}
-	slices.SortStableFunc(owners, func(a, b owner.Info) int { return cmp.Compare(uint(rank(a)), uint(rank(b))) }) // -1 is last
 	return owners, nil
 }
 
@@ -291,8 +292,7 @@ func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path,
 
 // Answering returns the owner that err names, nil if that does not answer.
 func Answering(err error) *owner.Info {
-	var owned *owner.OwnedError
-	if errors.As(err, &owned) && owned.Owner != nil && owner.Answers(*owned.Owner) {
+	if owned, ok := errors.AsType[*owner.OwnedError](err); ok && owned.Owner != nil && owner.Answers(*owned.Owner) {
 		return owned.Owner
 	}
 	return nil

@@ -136,9 +136,18 @@ func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
 	if r.Shown == nil {
 		return nil
 	}
-	pending, err := q.revisions(ctx, r.Shown)
+	list, proposals, err := q.pending(ctx)
 	if err != nil {
 		return err
+	}
+	pending := make(map[string]string, len(r.Shown))
+	for i := range list {
+		if _, ok := r.Shown[list[i].ID]; ok {
+			pending[list[i].ID] = newSuggestion(list[i]).Revision
+		}
+	}
+	for _, p := range proposals {
+		pending[p.ID] = newProposal(p).Revision
 	}
 	var gone, changed int
 	for _, id := range r.IDs {
@@ -153,24 +162,6 @@ func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
 		return nil
 	}
 	return fmt.Errorf("%w: of %d, %d are not pending any more and %d have changed; look at it again", errNotAsShown, len(r.IDs), gone, changed)
-}
-
-// revisions returns those of the pending suggestions among ids.
-func (q *Local) revisions(ctx context.Context, ids map[string]string) (map[string]string, error) {
-	list, proposals, err := q.pending(ctx)
-	if err != nil {
-		return nil, err
-	}
-	pending := make(map[string]string, len(ids))
-	for i := range list {
-		if _, ok := ids[list[i].ID]; ok {
-			pending[list[i].ID] = newSuggestion(list[i]).Revision
-		}
-	}
-	for _, p := range proposals {
-		pending[p.ID] = newProposal(p).Revision
-	}
-	return pending, nil
 }
 
 func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {

@@ -132,15 +132,20 @@ func (x *LogEntry) Undoable() bool {
 }
 
 // Batches are the entries of a log, those of one batch together.
-func Batches(log []LogEntry) (batches [][]LogEntry) {
-	for len(log) > 0 {
+func Batches(log []LogEntry) [][]LogEntry {
+	return Runs(log, func(a, b *LogEntry) bool { return a.Batch == b.Batch })
+}
+
+// Runs cuts a list into stretches whose elements all belong with their first.
+func Runs[T any](list []T, together func(first, next *T) bool) (runs [][]T) {
+	for len(list) > 0 {
 		n := 1
-		for n < len(log) && log[n].Batch == log[0].Batch {
+		for n < len(list) && together(&list[0], &list[n]) {
 			n++
 		}
-		batches, log = append(batches, log[:n]), log[n:]
+		runs, list = append(runs, list[:n]), list[n:]
 	}
-	return batches
+	return runs
 }
 
 // LogItem is the JSON of a suggestion that was decided on.

@@ -122,15 +122,8 @@ func Diffs(w io.Writer, list []queue.Suggestion) error {
 }
 
 // groups are the suggestions of a list, those that belong together in one.
-func groups(list []queue.Suggestion) (out [][]queue.Suggestion) {
-	for len(list) > 0 {
-		n := 1
-		for list[0].Group != "" && n < len(list) && list[n].Group == list[0].Group {
-			n++
-		}
-		out, list = append(out, list[:n]), list[n:]
-	}
-	return out
+func groups(list []queue.Suggestion) [][]queue.Suggestion {
+	return queue.Runs(list, func(a, b *queue.Suggestion) bool { return a.Group != "" && a.Group == b.Group })
 }
 
 // diffs is what is decided at once, or one suggestion.
