@@ -67,11 +67,10 @@ func newLsCommand(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return show(e, list, func(w io.Writer, list []access.Listed) error {
+				return show(e, list, func(w io.Writer, list []access.Listed) {
 					for _, l := range list {
 						output.Line(w, "%v", l)
 					}
-					return nil
 				})
 			})
 		},

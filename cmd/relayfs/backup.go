@@ -39,12 +39,11 @@ back them up after it, as before. Nor is any token, key or login.`,
 				if err != nil {
 					return err
 				}
-				return show(e, m, func(w io.Writer, m backup.Manifest) error {
+				return show(e, m, func(w io.Writer, m backup.Manifest) {
 					for _, folder := range m.Folders {
 						output.Line(w, "%s  %s", folder.Name, folder.Place)
 					}
-					_, err := fmt.Fprintf(w, "%s in %s\n", backup.Size(m.Bytes), output.OneLine(dir))
-					return err
+					output.Line(w, "%s in %s", backup.Size(m.Bytes), dir)
 				})
 			})
 		},
@@ -96,7 +95,7 @@ made is taken over when relayfs starts.`,
 	return cmd
 }
 
-func printRestored(w io.Writer, list []backup.Restored) error {
+func printRestored(w io.Writer, list []backup.Restored) {
 	for _, r := range list {
 		output.Line(w, "%s  %s, as of %s", r.Name, r.Place, r.Changed.Local().Format("2006-01-02 15:04:05"))
 		switch {
@@ -106,7 +105,6 @@ func printRestored(w io.Writer, list []backup.Restored) error {
 			output.Line(w, "  what was there before is a backup in %s", r.Aside)
 		}
 	}
-	return nil
 }
 
 // compacted is what a compaction did for one folder.
@@ -144,11 +142,10 @@ unless --history is given here or in the configuration.`,
 					}
 					list = append(list, compacted{folder.Name, gain})
 				}
-				return show(e, list, func(w io.Writer, list []compacted) error {
+				return show(e, list, func(w io.Writer, list []compacted) {
 					for _, c := range list {
 						output.Line(w, "%s  %s, %s before", c.Name, backup.Size(c.After), backup.Size(c.Before))
 					}
-					return nil
 				})
 			})
 		},

@@ -133,11 +133,13 @@ func (e *env) offerJSON(cmd *cobra.Command) {
 }
 
 // show prints v as JSON, or else with print.
-func show[T any](e *env, v T, print func(io.Writer, T) error) error {
+func show[T any](e *env, v T, print func(io.Writer, T)) error {
 	if e.json {
 		return output.JSON(e.stdout, v)
 	}
-	return print(e.stdout, v)
+	w := &output.Result{W: e.stdout}
+	print(w, v)
+	return w.Err
 }
 
 // progress shows how far a command is.

@@ -76,7 +76,7 @@ Of changes that one author made in one minute it shows all or none.`,
 					return err
 				}
 				s.Text = diffwrap.Render(s.Text, v)
-				return show(e, s, func(w io.Writer, s past.Shown) error { return output.Note(w, s.Text) })
+				return show(e, s, func(w io.Writer, s past.Shown) { _ = output.Note(w, s.Text) })
 			})
 		},
 	}

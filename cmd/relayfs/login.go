@@ -162,10 +162,9 @@ prints the last list.`,
 	return cmd
 }
 
-func printFolders(w io.Writer, folders []control.Folder) error {
+func printFolders(w io.Writer, folders []control.Folder) {
 	if len(folders) == 0 {
 		fmt.Fprintln(w, "no folder is shared with you")
-		return nil
 	}
 	count := make(map[string]int)
 	for _, f := range folders {
@@ -183,7 +182,7 @@ func printFolders(w io.Writer, folders []control.Folder) error {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", output.OneLine(f.Name), output.OneLine(arg), access, output.OneLine(cmp.Or(f.RelayName, f.Relay)), output.OneLine(f.Creator))
 	}
-	return table.Flush()
+	table.Flush()
 }
 
 func newLogoutCommand(e *env) *cobra.Command {

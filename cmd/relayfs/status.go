@@ -165,9 +165,8 @@ func newVersionCommand(e *env) *cobra.Command {
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			build := map[string]string{"version": version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
-			return show(e, build, func(w io.Writer, b map[string]string) error {
-				_, err := fmt.Fprintf(w, "relayfs %s (%s, %s/%s)\n", b["version"], b["go"], b["os"], b["arch"])
-				return err
+			return show(e, build, func(w io.Writer, b map[string]string) {
+				fmt.Fprintf(w, "relayfs %s (%s, %s/%s)\n", b["version"], b["go"], b["os"], b["arch"])
 			})
 		},
 	}

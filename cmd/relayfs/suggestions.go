@@ -46,7 +46,7 @@ like an id (up to ten characters 0-9a-f) is one; a vault of such a name is ./NAM
 	return cmd
 }
 
-func newListCommand(e *env, name, short string, detailed bool, print func(io.Writer, []queue.Suggestion) error) *cobra.Command {
+func newListCommand(e *env, name, short string, detailed bool, print func(io.Writer, []queue.Suggestion)) *cobra.Command {
 	var f workspaceFlags
 	var sel queue.Selector
 	cmd := &cobra.Command{

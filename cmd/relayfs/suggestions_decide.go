@@ -158,19 +158,16 @@ func (f *decideFlags) confirm(ctx context.Context, e *env, list []queue.Suggesti
 }
 
 func (f *decideFlags) print(e *env, out queue.Outcome) error {
-	return show(e, out, func(w io.Writer, out queue.Outcome) error {
-		if err := render.Scope(w, out.Suggestions); err != nil {
-			return err
-		}
+	return show(e, out, func(w io.Writer, out queue.Outcome) {
+		render.Scope(w, out.Suggestions)
 		would := ""
 		if f.dryRun {
 			would = "would be "
 		}
-		_, err := fmt.Fprintf(w, "%s %s%s in %s\n", output.Plural(len(out.Suggestions), "suggestion"), would, out.Verdict, output.Plural(out.Notes, "note"))
+		fmt.Fprintf(w, "%s %s%s in %s\n", output.Plural(len(out.Suggestions), "suggestion"), would, out.Verdict, output.Plural(out.Notes, "note"))
 		if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
 			tellUndo(e, out.Batch, f.where)
 		}
-		return err
 	})
 }
 

@@ -172,11 +172,10 @@ func newResolveCommand(e *env) *cobra.Command {
 }
 
 func printTalk(e *env, out queue.Outcome, done string, where []string) error {
-	return show(e, out, func(w io.Writer, out queue.Outcome) error {
-		_, err := fmt.Fprintf(w, "%s in %s\n", done, output.Plural(out.Notes, "note"))
+	return show(e, out, func(w io.Writer, out queue.Outcome) {
+		fmt.Fprintf(w, "%s in %s\n", done, output.Plural(out.Notes, "note"))
 		if out.Notes > 0 {
 			tellUndo(e, out.Batch, where)
 		}
-		return err
 	})
 }

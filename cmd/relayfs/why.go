@@ -45,13 +45,11 @@ The process that serves the mount remembers the last 200, until it ends.`,
 				return clierr.WithHint(fmt.Errorf("%q is neither on a mount nor in a vault that relayfs serves", path),
 					"'relayfs status' lists the mounts and their folders; 'relayfs why' without a path tells all that was refused")
 			}
-			return show(e, list, func(w io.Writer, list []model.Refusal) error {
-				if len(list) == 0 {
-					info := c.Info()
-					_, err := fmt.Fprintf(e.stderr, "nothing was refused since %s by %v\n", info.Started.Local().Format("2006-01-02 15:04"), info)
-					return err
+			return show(e, list, func(w io.Writer, list []model.Refusal) {
+				if info := c.Info(); len(list) == 0 {
+					fmt.Fprintf(e.stderr, "nothing was refused since %s by %v\n", info.Started.Local().Format("2006-01-02 15:04"), info)
 				}
-				return refusals.Print(w, list)
+				refusals.Print(w, list)
 			})
 		},
 	}

@@ -162,7 +162,7 @@ func (r *Report) Verdict() error {
 }
 
 // Print prints a report for people.
-func Print(w io.Writer, r *Report) error {
+func Print(w io.Writer, r *Report) {
 	for _, f := range r.Findings {
 		output.Line(w, "%-4s  %s: %s", f.Severity, f.Name, f.Detail)
 		if f.Mend != "" {
@@ -175,7 +175,6 @@ func Print(w io.Writer, r *Report) error {
 	for _, v := range r.Values {
 		output.Line(w, "      %s: %s", v.Name, v.Value)
 	}
-	return nil
 }
 
 // littleSpace is how many bytes a disk should have free at least: the size of one note.

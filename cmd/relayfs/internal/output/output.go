@@ -74,6 +74,19 @@ func (p PrintableWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// Result takes what a command prints. Err is the first error of a write, which who prints need not look at.
+type Result struct {
+	W   io.Writer
+	Err error
+}
+
+func (r *Result) Write(b []byte) (n int, err error) {
+	if r.Err == nil {
+		n, r.Err = r.W.Write(b)
+	}
+	return n, r.Err
+}
+
 // Note prints text of notes: exactly, but printable on a terminal.
 func Note(w io.Writer, text string) error {
 	if toTerminal(w) {
@@ -92,6 +105,9 @@ func Line(w io.Writer, format string, args ...any) {
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 func toTerminal(w io.Writer) bool {
+	if r, ok := w.(*Result); ok {
+		w = r.W
+	}
 	f, ok := w.(*os.File)
 	return ok && IsTerminal(f)
 }

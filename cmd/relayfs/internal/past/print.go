@@ -16,7 +16,7 @@ import (
 const most = 6
 
 // Print prints a history for people.
-func Print(w io.Writer, l Listing) error {
+func Print(w io.Writer, l Listing) {
 	p := render.NewPainter(w)
 	for _, e := range l.Entries {
 		number := "-"
@@ -24,16 +24,13 @@ func Print(w io.Writer, l Listing) error {
 			number = fmt.Sprint(e.Number)
 		}
 		head := fmt.Sprintf("%-6s %s  %s", number, e.Time.Local().Format("2006-01-02 15:04:05"), output.OneLine(tell(&e)))
-		if _, err := fmt.Fprintln(w, p.SGR(render.Bold, head)); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, p.SGR(render.Bold, head))
 		if e.Decision != nil && e.Decision.Reason != "" {
 			fmt.Fprintf(w, "       because %s\n", output.OneLine(e.Decision.Reason))
 		}
 		pieces(w, "-", e.Deleted)
 		pieces(w, "+", e.Added)
 	}
-	return nil
 }
 
 func pieces(w io.Writer, sign string, list []string) {

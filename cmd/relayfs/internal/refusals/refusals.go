@@ -81,7 +81,7 @@ func Ask(ctx context.Context, c *owner.Client, p model.Path) ([]model.Refusal, e
 }
 
 // Print prints refusals for people.
-func Print(w io.Writer, list []model.Refusal) error {
+func Print(w io.Writer, list []model.Refusal) {
 	for _, r := range list {
 		who := "a program"
 		if r.PID != 0 {
@@ -90,5 +90,4 @@ func Print(w io.Writer, list []model.Refusal) error {
 		output.Line(w, "%s  %s of %s by %s: %s", r.Time.Local().Format(time.DateTime), r.Op, r.Path, who, r.Errno)
 		output.Line(w, "    %s", r.Text)
 	}
-	return nil
 }

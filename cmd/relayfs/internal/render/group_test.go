@@ -16,9 +16,7 @@ func TestDiffsInGroups(t *testing.T) {
 		{ID: "3", Path: "N/a.md", Line: 2, Kind: "addition", New: "e"},
 	}
 	var b strings.Builder
-	if err := Diffs(&b, list); err != nil {
-		t.Fatal(err)
-	}
+	Diffs(&b, list)
 	want := "1  N/a.md:1  deletion\n2  N/a.md:1  addition\n    a {--b--} c {++d++}\n    comment: why?\n\n3  N/a.md:2  addition\n    {++e++}\n"
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)

@@ -107,18 +107,14 @@ func (p Painter) remarks(s *queue.Suggestion) string {
 }
 
 // Diffs prints suggestions in their context, those that belong together in one.
-func Diffs(w io.Writer, list []queue.Suggestion) error {
+func Diffs(w io.Writer, list []queue.Suggestion) {
 	p := NewPainter(w)
 	for i, group := range groups(list) {
-		sep := ""
 		if i > 0 {
-			sep = "\n"
+			fmt.Fprintln(w)
 		}
-		if _, err := io.WriteString(w, sep+p.diffs(group)); err != nil {
-			return err
-		}
+		fmt.Fprint(w, p.diffs(group))
 	}
-	return nil
 }
 
 // groups are the suggestions of a list, those that belong together in one.
@@ -144,7 +140,7 @@ func (p Painter) diffs(group []queue.Suggestion) string {
 
 // List prints what is pending, one line each. The place of those that belong together, and who made them, stands
 // beside the first.
-func List(w io.Writer, list []queue.Suggestion) error {
+func List(w io.Writer, list []queue.Suggestion) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, group := range groups(list) {
 		place, who := group[0].Place(), group[0].Who()
@@ -153,15 +149,12 @@ func List(w io.Writer, list []queue.Suggestion) error {
 			place, who = "", ""
 		}
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "%s\n", output.Plural(len(list), "pending suggestion"))
-	return err
+	tw.Flush()
+	fmt.Fprintln(w, output.Plural(len(list), "pending suggestion"))
 }
 
 // Threads prints each thread: its place and what it is about, and below it who said what.
-func Threads(w io.Writer, list []queue.Thread) error {
+func Threads(w io.Writer, list []queue.Thread) {
 	p := NewPainter(w)
 	for _, t := range list {
 		about := "about " + queue.Shorten(t.About)
@@ -176,46 +169,39 @@ func Threads(w io.Writer, list []queue.Thread) error {
 			fmt.Fprintf(w, "    %s\n", t.Remarks[i].Said())
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s\n", output.Plural(len(list), "thread"))
-	return err
+	fmt.Fprintln(w, output.Plural(len(list), "thread"))
 }
 
 // Scope prints a few suggestions, or the number of many in each note.
-func Scope(w io.Writer, list []queue.Suggestion) error {
+func Scope(w io.Writer, list []queue.Suggestion) {
 	if len(list) == 0 {
-		return nil
+		return
 	}
 	if len(list) <= queue.ManyAtOnce {
-		err := Diffs(w, list)
+		Diffs(w, list)
 		fmt.Fprintln(w)
-		return err
+		return
 	}
 	counts := make(map[string]int)
 	for _, s := range list {
 		counts[s.Path]++
 	}
 	for _, p := range slices.Sorted(maps.Keys(counts)) {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", output.OneLine(p), output.Plural(counts[p], "suggestion")); err != nil {
-			return err
-		}
+		output.Line(w, "%s: %s", p, output.Plural(counts[p], "suggestion"))
 	}
-	return nil
 }
 
 // Undone prints the outcome of an undo.
-func Undone(w io.Writer, out queue.Outcome) error {
-	if err := Scope(w, out.Suggestions); err != nil {
-		return err
-	}
+func Undone(w io.Writer, out queue.Outcome) {
+	Scope(w, out.Suggestions)
 	what := output.Plural(len(out.Suggestions), "pending suggestion") + " again"
 	if out.Rejected() {
 		what = output.Plural(len(out.Suggestions), "suggestion") + " rejected"
 	}
-	_, err := fmt.Fprintf(w, "undone in %s; %s\n", output.Plural(out.Notes, "note"), what)
+	fmt.Fprintf(w, "undone in %s; %s\n", output.Plural(out.Notes, "note"), what)
 	for _, a := range out.Away {
 		fmt.Fprintf(w, "%s: %s\n", output.Printable(string(a.Path)), output.Printable(a.String()))
 	}
-	return err
 }
 
 // inSession names the session of what the log tells of, if it has one.
@@ -227,7 +213,7 @@ func inSession(session string) string {
 }
 
 // Log prints the name of each batch, and below it what it did in which note.
-func Log(w io.Writer, list []queue.LogEntry) error {
+func Log(w io.Writer, list []queue.LogEntry) {
 	p := NewPainter(w)
 	for i, x := range list {
 		if i == 0 || list[i-1].Batch != x.Batch {
@@ -264,13 +250,10 @@ func Log(w io.Writer, list []queue.LogEntry) error {
 			if s.Undone {
 				since += "  taken back since"
 			}
-			if _, err := fmt.Fprintf(w, "  %s  %s  %s  %s%s\n", x.Action, output.OneLine(s.ID), it.Place(), output.OneLine(it.Gist()), since); err != nil {
-				return err
-			}
+			fmt.Fprintf(w, "  %s  %s  %s  %s%s\n", x.Action, output.OneLine(s.ID), it.Place(), output.OneLine(it.Gist()), since)
 		}
 		for _, a := range x.Away {
 			fmt.Fprintf(w, "  %s  %s\n", path, output.Printable(a.String()))
 		}
 	}
-	return nil
 }

@@ -68,7 +68,7 @@ func Ask(ctx context.Context, c *owner.Client, secrets bool) (r Report, err erro
 }
 
 // Print prints a report for people, and those of the other owners.
-func Print(w io.Writer, r Report) error {
+func Print(w io.Writer, r Report) {
 	switch {
 	case r.Error != "": // it names the owner
 		output.Line(w, "%s", r.Error)
@@ -80,11 +80,8 @@ func Print(w io.Writer, r Report) error {
 	printFolders(w, &r)
 	for _, other := range r.Others {
 		fmt.Fprintln(w)
-		if err := Print(w, other); err != nil {
-			return err
-		}
+		Print(w, other)
 	}
-	return nil
 }
 
 func printOwner(w io.Writer, r *Report) {
