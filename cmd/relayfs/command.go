@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -144,6 +146,10 @@ func show[T any](e *env, v T, print func(io.Writer, T)) error {
 
 // progress shows how far a command is.
 func progress(text string) { output.Stderr.Show(text, false) }
+
+func isYes(answer string) bool {
+	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
+}
 
 // abandonable runs do, which a signal cannot interrupt, and returns when do or ctx ends. In the
 // second case do continues until the process ends.

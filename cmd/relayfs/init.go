@@ -78,7 +78,7 @@ func (i *initiation) run(ctx context.Context) error {
 		output.Line(i.e.stderr, "vault %s", s)
 	}
 	if asks {
-		install, err := i.yes("mount now and at every login, with 'relayfs service install'?", false)
+		install, err := i.yes("mount now and at every login, with 'relayfs service install'?")
 		if err != nil {
 			return err
 		}
@@ -197,15 +197,9 @@ func (i *initiation) ask(question, otherwise string) (string, error) {
 	return cmp.Or(strings.TrimSpace(line), otherwise), err
 }
 
-func (i *initiation) yes(question string, otherwise bool) (bool, error) {
-	answer, err := i.ask(question, map[bool]string{true: "Y/n", false: "y/N"}[otherwise])
-	switch strings.ToLower(answer) {
-	case "y", "yes":
-		return true, err
-	case "n", "no":
-		return false, err
-	}
-	return otherwise, err
+func (i *initiation) yes(question string) (bool, error) {
+	answer, err := i.ask(question, "y/N")
+	return isYes(answer), err
 }
 
 // complain says why an answer will not do, before it is asked for again.

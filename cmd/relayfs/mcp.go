@@ -68,10 +68,6 @@ func (f *mcpFlags) endpoint(log *slog.Logger) *semantic.Endpoint {
 
 // control returns what serves a session's workspace to other processes. Close its MCP at the end.
 func (o *serveOptions) control(s *ownership.Session) (*ownership.Control, error) {
-	base, err := source.StateDir(o.state)
-	if err != nil {
-		return nil, err
-	}
 	approve, _ := mcpserver.ParseApprovals(o.approve) // checked
 	mo := mcpserver.Options{Author: o.author, Version: version(), Toolsets: o.toolsets, Approve: approve, ReadOnly: o.readOnly, Inflight: ports.Budget, Logger: s.Log}
 	if slices.Contains(o.toolsets, mcpserver.ToolsetNotes) {
@@ -81,7 +77,7 @@ func (o *serveOptions) control(s *ownership.Session) (*ownership.Control, error)
 		}
 		mo.Semantic = semantic.New(s.Workspace, so)
 	}
-	h, err := o.http.Listen(base)
+	h, err := o.http.Listen(s.Base)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,6 @@ from the configuration file.`,
 	return cmd
 }
 
-// register adds the flags of mount.
 func (o *mountOptions) register(cmd *cobra.Command) {
 	o.serveOptions.register(cmd)
 	cmd.Flags().BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")

@@ -168,7 +168,7 @@ func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so ow
 		return err
 	}
 	defer c.MCP.Close()
-	if c.Yjs, err = o.yjs.Listen(ctx, s.Workspace, o.state, s.Log); err != nil {
+	if c.Yjs, err = o.yjs.Listen(ctx, s.Workspace, s.Base, s.Log); err != nil {
 		return err
 	}
 	return c.Serve(ctx, command, func(ctx context.Context) error { return work(ctx, c) })

@@ -120,7 +120,7 @@ or fail; the exit code is 1 if something fails.`,
 			err := abandonable(cmd.Context(), func() (err error) {
 				o, err := f.examine(cmd.Context(), e, args)
 				if err == nil {
-					r, err = doctor.Examine(cmd.Context(), o)
+					r = doctor.Examine(cmd.Context(), o)
 				}
 				return err
 			})

@@ -151,7 +151,7 @@ func (f *decideFlags) confirm(ctx context.Context, e *env, list []queue.Suggesti
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if a := strings.ToLower(strings.TrimSpace(line)); a != "y" && a != "yes" {
+	if !isYes(line) {
 		return errors.New("nothing was done")
 	}
 	return nil

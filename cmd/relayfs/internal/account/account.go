@@ -34,7 +34,6 @@ func Of(base string) *Account {
 	return a
 }
 
-// file returns the path of something that is kept.
 func (a *Account) file(name string) string { return filepath.Join(a.dir, name) }
 
 const (

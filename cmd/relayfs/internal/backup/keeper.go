@@ -29,6 +29,8 @@ type Folder struct {
 	Place  string `json:"place"`  // where its documents come from, for people
 	Source string `json:"source"` // as a SOURCE argument
 	State  string `json:"state"`  // its state folder
+	// Store is what is kept there, in the process that has it open.
+	Store *store.Store `json:"-"`
 }
 
 // Keeper has the stores of Folders open.
@@ -42,14 +44,9 @@ type Keeper interface {
 }
 
 // Local keeps Folders in this process.
-type Local struct {
-	Folders []Folder
-	Stores  map[string]*store.Store // by the names of the Folders
-}
+type Local []Folder
 
-func (l Local) Kept(context.Context) ([]Folder, error) {
-	return l.Folders, nil
-}
+func (l Local) Kept(context.Context) ([]Folder, error) { return l, nil }
 
 func (l Local) Copy(ctx context.Context, folder string, w io.Writer, size func(int64)) error {
 	s, err := l.store(folder)
@@ -68,9 +65,9 @@ func (l Local) Compact(_ context.Context, folder string, done func(n, of int)) (
 }
 
 func (l Local) store(folder string) (*store.Store, error) {
-	for _, f := range l.Folders {
-		if f.Name == folder && l.Stores[folder] != nil {
-			return l.Stores[folder], nil
+	for _, f := range l {
+		if f.Name == folder {
+			return f.Store, nil
 		}
 	}
 	return nil, fmt.Errorf("no folder %q is kept here", folder)

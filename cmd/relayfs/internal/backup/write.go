@@ -116,7 +116,6 @@ func (w *writer) attachments(f Folder) error {
 	})
 }
 
-// copy writes a copy of a file.
 func (w *writer) copy(to string, from fs.FS, name string) error {
 	in, err := from.Open(name)
 	if err != nil {

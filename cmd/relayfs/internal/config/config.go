@@ -76,8 +76,7 @@ func Read(flag string, must bool, root *cobra.Command) (*Config, error) {
 	c := &Config{File: file, flags: make(map[string][]string), known: configurable(root)}
 	var values map[string]any
 	_, err = toml.DecodeFile(file, &values)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && !must:
+	if errors.Is(err, fs.ErrNotExist) && !must {
 		return c, nil
 	}
 	c.found = true

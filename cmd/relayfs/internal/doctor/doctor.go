@@ -53,7 +53,7 @@ type Options struct {
 }
 
 // Examine examines what a mount of the sources needs.
-func Examine(ctx context.Context, o Options) (*Report, error) {
+func Examine(ctx context.Context, o Options) *Report {
 	r := &Report{Findings: append(examineConfig(o.Config, fusefs.Fail), examineConfig(o.Suspect, fusefs.Warn)...), Running: []owner.Info{}}
 	base := o.Base
 	r.Findings = append(append(r.Findings, fusefs.Diagnose()...), examineState(base))
@@ -85,7 +85,7 @@ func Examine(ctx context.Context, o Options) (*Report, error) {
 	r.Values = append([]config.Value{
 		{Name: "program", Value: self}, {Name: "version", Value: o.Version}, {Name: "state", Value: base}, {Name: "author", Value: o.Author},
 	}, o.Values...)
-	return r, nil
+	return r
 }
 
 // examineConfig returns a finding for each error in what a mount is told.

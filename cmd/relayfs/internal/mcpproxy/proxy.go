@@ -69,14 +69,15 @@ func (p *proxy) run(ctx context.Context, in io.Reader) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return p.close()
+			p.close()
+			return nil
 		case line, open := <-lines:
 			if !open {
-				err := p.finish(ctx)
+				p.finish(ctx)
 				if errors.Is(failed(), bufio.ErrTooLong) {
-					err = errors.Join(fmt.Errorf("a message of the client is longer than %d MiB", mcpserver.MaxMessage>>20), err)
+					return fmt.Errorf("a message of the client is longer than %d MiB", mcpserver.MaxMessage>>20)
 				}
-				return err
+				return nil
 			}
 			if err := p.forward(ctx, append(line, '\n')); err != nil {
 				return err
@@ -86,28 +87,26 @@ func (p *proxy) run(ctx context.Context, in io.Reader) error {
 }
 
 // finish tells the server that no more messages come, and passes on its last answers.
-func (p *proxy) finish(ctx context.Context) error {
+func (p *proxy) finish(ctx context.Context) {
 	up := p.current()
 	if up == nil {
-		return nil
+		return
 	}
 	if half, ok := up.stream.(interface{ CloseWrite() error }); ok {
 		half.CloseWrite()
 	}
 	select {
 	case <-up.ended:
-		return nil
 	case <-ctx.Done():
-		return p.close()
+		p.close()
 	}
 }
 
-func (p *proxy) close() error {
+func (p *proxy) close() {
 	if up := p.current(); up != nil {
 		up.stream.Close()
 		<-up.ended
 	}
-	return nil
 }
 
 func (p *proxy) current() *upstream {

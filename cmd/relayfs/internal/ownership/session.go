@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -62,19 +61,18 @@ type Session struct {
 	owner     *owner.Owner
 	account   *account.Account
 	sources   []source.Source
+	Base      string // the state folder of all vaults
 	State     string // of the first vault
 	version   string // of this program
 	closers   []func() error
 	passing   bool
-	kept      []backup.Folder
-	stores    map[string]*store.Store // of the Folders, by their names
-	states    map[string]string       // the state folder of each Folder
+	kept      []backup.Folder // of each source
 	Log       *slog.Logger
 }
 
 // Open locks the vaults, opens their stores and lists their notes.
 func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, err error) {
-	s := &Session{sources: sources, State: sources[0].State(o.Base), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger, passing: o.Passing, states: make(map[string]string), stores: make(map[string]*store.Store)}
+	s := &Session{sources: sources, Base: o.Base, State: sources[0].State(o.Base), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger, passing: o.Passing}
 	defer func() {
 		if err != nil {
 			s.passing = true
@@ -85,7 +83,6 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	for i, src := range sources {
 		claims[i] = owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.State(o.Base)}
 		s.kept = append(s.kept, backup.Folder{Name: src.Name, Place: src.Place(), Source: src.String(), State: claims[i].State})
-		s.states[src.Name] = claims[i].State
 	}
 	if s.owner, err = owner.Acquire(claims); err != nil {
 		return nil, err
@@ -95,7 +92,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	}
 	var folders []bridge.FolderSource
 	for i, src := range sources {
-		folder, err := s.openFolder(src, claims[i].State, &o)
+		folder, err := s.openFolder(src, &s.kept[i], &o)
 		if err != nil {
 			return nil, err
 		}
@@ -108,18 +105,18 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	return s, s.Workspace.Start(ctx)
 }
 
-func (s *Session) openFolder(src source.Source, state string, o *Options) (bridge.FolderSource, error) {
-	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.Log, History: o.History})
+func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options) (bridge.FolderSource, error) {
+	st, err := store.Open(filepath.Join(kept.State, "store.db"), store.Options{Logger: s.Log, History: o.History})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
-	s.closers, s.stores[src.Name] = append(s.closers, st.Close), st
+	s.closers, kept.Store = append(s.closers, st.Close), st
 	if src.Server != nil {
-		folder, err := s.openServer(src, state, st, o)
+		folder, err := s.openServer(src, kept, o)
 		return bridge.FolderSource{Name: src.Name, Source: folder, Store: st}, err
 	}
-	_ = os.Remove(filepath.Join(state, "spare")) // an earlier version kept files there
-	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: filepath.Join(state, "swap"), SyncBefore: o.SyncBefore})
+	_ = os.Remove(filepath.Join(kept.State, "spare")) // an earlier version kept files there
+	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: filepath.Join(kept.State, "swap"), SyncBefore: o.SyncBefore})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
@@ -158,13 +155,13 @@ func (s *Session) API(o mcpserver.Options) (a API, end func()) {
 func (s *Session) api(ws *bridge.Workspace, srv *mcpserver.Server, folders []string) (a API, cancel func()) {
 	q, cancel := queue.NewLocal(ws)
 	kept := slices.DeleteFunc(slices.Clone(s.kept), func(f backup.Folder) bool { return !slices.Contains(folders, f.Name) })
-	return API{q, access.Local{Workspace: ws, MCP: srv}, past.Local{Workspace: ws}, backup.Local{Folders: kept, Stores: s.stores}}, cancel
+	return API{q, access.Local{Workspace: ws, MCP: srv}, past.Local{Workspace: ws}, backup.Local(kept)}, cancel
 }
 
 // Close releases the vaults. What was acknowledged is on disk then.
 func (s *Session) Close() error {
 	var errs []error
-	leave := s.passing && !slices.ContainsFunc(slices.Collect(maps.Values(s.stores)), (*store.Store).Used)
+	leave := s.passing && !slices.ContainsFunc(s.kept, func(f backup.Folder) bool { return f.Store != nil && f.Store.Used() })
 	for _, closer := range slices.Backward(s.closers) {
 		errs = append(errs, closer())
 	}
@@ -179,9 +176,9 @@ func (s *Session) Close() error {
 	return errors.Join(errs...)
 }
 
-func (s *Session) openServer(src source.Source, state string, st *store.Store, o *Options) (*remote.Source, error) {
-	r := remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Logger: s.Log, Attachments: filepath.Join(state, "attachments"), Author: o.Presence,
-		Store: st, Progress: progressLine(src.Name)}
+func (s *Session) openServer(src source.Source, kept *backup.Folder, o *Options) (*remote.Source, error) {
+	r := remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Logger: s.Log, Attachments: filepath.Join(kept.State, "attachments"), Author: o.Presence,
+		Store: kept.Store, Progress: progressLine(src.Name)}
 	r.Address.Audience = o.Audience
 	var err error
 	if r.Address.Kind == transport.Relay {
@@ -267,8 +264,11 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 
 // measured is what the metrics are about.
 func (c *Control) measured() metrics.Sources {
-	m := metrics.Sources{Workspace: c.Workspace, States: c.states, Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Inflight: ports.Budget.Taken, Log: c.Log}
+	m := metrics.Sources{Workspace: c.Workspace, States: make(map[string]string), Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Inflight: ports.Budget.Taken, Log: c.Log}
 	m.Sessions = map[string]func() int{"stream": func() int { return int(c.clients.Load()) }, "http": c.MCP.Sessions}
+	for _, f := range c.kept {
+		m.States[f.Name] = f.State
+	}
 	if c.HTTP != nil {
 		m.Ports["http"] = c.HTTP.Connections
 	}

@@ -111,13 +111,9 @@ type YjsServer struct {
 }
 
 // Listen opens the port. It returns nil if there is none to open. The workspace has been started.
-func (f *Yjs) Listen(ctx context.Context, ws *bridge.Workspace, state string, log *slog.Logger) (*YjsServer, error) {
+func (f *Yjs) Listen(ctx context.Context, ws *bridge.Workspace, base string, log *slog.Logger) (*YjsServer, error) {
 	if f.Addr == "" {
 		return nil, nil
-	}
-	base, err := source.StateDir(state)
-	if err != nil {
-		return nil, err
 	}
 	limits, budget, err := parseLimits(f.Limits)
 	if err != nil {
