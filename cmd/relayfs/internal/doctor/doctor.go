@@ -35,9 +35,6 @@ type Report struct {
 	Values   []config.Value   `json:"values"`
 }
 
-// errUnhealthy is the verdict on a report with a failure; the report has the reasons.
-var errUnhealthy = errors.New("something that a mount needs does not work")
-
 // Options say what to examine.
 type Options struct {
 	Sources []source.Source
@@ -156,7 +153,7 @@ func countFolders(dir string) (n int, err error) {
 // Verdict returns an error if something fails.
 func (r *Report) Verdict() error {
 	if slices.ContainsFunc(r.Findings, func(f fusefs.Finding) bool { return f.Severity == fusefs.Fail }) {
-		return errUnhealthy
+		return errors.New("something that a mount needs does not work") // the report has the reasons
 	}
 	return nil
 }

@@ -17,9 +17,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// errNotAsShown refuses a decision on suggestions that have changed since they were shown.
-var errNotAsShown = jsonapi.Conflict("nothing was decided, because not all of it is as it was shown")
-
 // errNotWritten refuses a comment whose place has changed since it was shown.
 var errNotWritten = jsonapi.Conflict("nothing was written")
 
@@ -161,7 +158,8 @@ func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
 	if gone+changed == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: of %d, %d are not pending any more and %d have changed; look at it again", errNotAsShown, len(r.IDs), gone, changed)
+	return jsonapi.Conflict(fmt.Sprintf("nothing was decided, because not all of it is as it was shown: of %d, %d are not pending any more and %d have changed; look at it again",
+		len(r.IDs), gone, changed))
 }
 
 func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {

@@ -195,9 +195,6 @@ type editedMsg struct {
 	err      error
 }
 
-// errUnchanged says that a person left the editor without a change.
-var errUnchanged = errors.New("nothing was changed")
-
 // inEditor has a person change a text in the editor of $VISUAL or $EDITOR.
 func inEditor(id, text string) tea.Cmd {
 	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
@@ -221,7 +218,7 @@ func inEditor(id, text string) tea.Cmd {
 			now = strings.TrimSuffix(now, "\n")
 		}
 		if err == nil && now == text {
-			err = errUnchanged
+			err = errors.New("nothing was changed")
 		}
 		return editedMsg{id, now, err}
 	})
