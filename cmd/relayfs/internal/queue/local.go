@@ -74,24 +74,50 @@ func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Suggestion, len(list), len(list)+len(proposals))
-	var c noteContext
-	for i, s := range list {
-		out[i] = newSuggestion(s)
-		out[i].Near = s.Gap <= BesideBytes && i > 0 && list[i-1].Path == s.Path || s.Parts != nil
-		if detailed {
-			if s.Path != c.path {
-				c = openContext(ctx, q.ws, s.Path)
-			}
-			out[i].Before, out[i].After = c.around(s.Start, s.End)
-			out[i].After = cutComments(out[i].After, len(s.Comments))
+	out := make([]Suggestion, 0, len(list)+len(proposals))
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n].Path == list[0].Path {
+			n++
 		}
+		if detailed {
+			out = append(out, q.detail(ctx, list[:n])...)
+		} else {
+			out = append(out, newSuggestions(list[:n])...)
+		}
+		list = list[n:]
 	}
 	for _, p := range proposals {
 		out = append(out, newProposal(p))
 	}
 	q.nameSessions(out)
 	return out, nil
+}
+
+// newSuggestions returns those of one note.
+func newSuggestions(list []model.Suggestion) []Suggestion {
+	out := make([]Suggestion, len(list))
+	for i, s := range list {
+		out[i] = newSuggestion(s)
+		out[i].Near = s.Gap <= BesideBytes && i > 0 || s.Parts != nil
+	}
+	return out
+}
+
+// detail returns the suggestions of a note with their context. It asks the note for both: the places that an index has
+// may be those of an older text. Of a note that is gone, the list is as it was given.
+func (q *Local) detail(ctx context.Context, list []model.Suggestion) []Suggestion {
+	v, now, _, err := q.ws.Talk.In(ctx, list[0].Path)
+	if err != nil {
+		return newSuggestions(list)
+	}
+	c := contextOf(v.Marked())
+	out := newSuggestions(now)
+	for i, s := range now {
+		out[i].Before, out[i].After = c.around(s.Start, s.End)
+		out[i].After = cutComments(out[i].After, len(s.Comments))
+	}
+	return out
 }
 
 // nameSessions adds to suggestions what the agents said of their sessions.
@@ -213,18 +239,12 @@ const (
 
 // noteContext is a note's accepted view, and where its bytes are in the raw text.
 type noteContext struct {
-	path     model.Path
 	view     string
 	segments []diffwrap.Segment
 }
 
-// openContext reads the note at p. If that is gone, its context is empty.
-func openContext(ctx context.Context, ws *bridge.Workspace, p model.Path) noteContext {
-	v, err := ws.Open(ctx, p)
-	if err != nil {
-		return noteContext{path: p}
-	}
-	return noteContext{p, diffwrap.Accepted(v.Marked()), diffwrap.Segments(v.Marked(), diffwrap.AcceptedView)}
+func contextOf(text string) noteContext {
+	return noteContext{diffwrap.Accepted(text), diffwrap.Segments(text, diffwrap.AcceptedView)}
 }
 
 // around returns the accepted view before start and after end, places in the raw text: to the ends of their
