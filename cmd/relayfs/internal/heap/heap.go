@@ -14,7 +14,7 @@ import (
 
 const (
 	// room is how much garbage a small heap may hold, and goPercent Go's rule, for those that may hold more.
-	room       = 64 << 20
+	room       = 24 << 20
 	goPercent  = 100
 	maxPercent = 800
 	// quiet is how long nothing was collected when memory goes back to the system, and worth how much that is

@@ -11,7 +11,7 @@ func TestPercentFor(t *testing.T) {
 	for _, c := range []struct {
 		live uint64
 		want int
-	}{{0, maxPercent}, {1 << 20, maxPercent}, {16 << 20, 400}, {64 << 20, goPercent}, {1 << 30, goPercent}} {
+	}{{0, maxPercent}, {1 << 20, maxPercent}, {6 << 20, 400}, {24 << 20, goPercent}, {1 << 30, goPercent}} {
 		if got := percentFor(c.live); got != c.want {
 			t.Errorf("percentFor(%d) = %d, want %d", c.live, got, c.want)
 		}
