@@ -41,6 +41,25 @@ func some(t testing.TB) *Doc {
 	return d
 }
 
+// A struct that is known, but refers to other places than it did, changes nothing.
+func TestKnownStructsChangeNothing(t *testing.T) {
+	d := NewDoc(Options{ClientID: 1})
+	d.Transact(nil, func(tx *Txn) { d.Text("t").Insert(tx, 0, "é🙂é") })
+	end := uints(1, 1, 2, 0, []byte{0x84}, 1, 3, "x", 0) // client 2 writes x after unit 3 of client 1
+	apply(t, d, end)
+	state := d.EncodeStateAsUpdate(nil)
+	for unit := range 4 {
+		apply(t, d, uints(1, 1, 2, 0, []byte{0x84}, 1, unit, "x", 0))
+		apply(t, d, uints(1, 1, 2, 0, []byte{0x44}, 1, unit, "x", 0))
+		if got, want := d.Text("t").String(), "é🙂éx"; got != want {
+			t.Errorf("after a known struct that refers to unit %d the text is %q, want %q", unit, got, want)
+		}
+		if got := d.EncodeStateAsUpdate(nil); !bytes.Equal(got, state) {
+			t.Errorf("after a known struct that refers to unit %d the state is %x, want %x", unit, got, state)
+		}
+	}
+}
+
 func TestHostileUpdatesAreRefused(t *testing.T) {
 	str := func(clock int, rest ...any) []byte { return uints(append([]any{1, 1, 50, clock}, rest...)...) }
 	for name, update := range map[string][]byte{

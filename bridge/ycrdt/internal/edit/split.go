@@ -67,3 +67,17 @@ func (tx *Txn) SplitItem(r structs.Ref, diff uint64) structs.Ref {
 	right, _ := tx.split(home, s.Find(&s.Clients[home].Index, clock), diff)
 	return right
 }
+
+// SplitWhole splits the item that holds clock before the unit at, which is in
+// it or behind it, unless that would cut a surrogate pair.
+func (tx *Txn) SplitWhole(home uint32, clock, at uint64) {
+	s := tx.Store
+	x := &s.Clients[home].Index
+	p := s.Find(x, clock)
+	it := &s.Items[x.At(p)]
+	diff := at - s.ClockOf(it)
+	if it.Kind == wire.KindGC || diff == 0 || at == s.EndOf(it) || s.Arena.CutsPair(it, diff) {
+		return
+	}
+	tx.split(home, p, diff)
+}

@@ -64,13 +64,14 @@ func (p *planner) rightOf(w *wire.Struct, left structs.Ref) structs.Ref {
 // splitOrigins deals with a struct that is in the store already. Yjs splits the
 // items that hold its origins all the same, and at commit merges around these
 // places, which may join more than was split: collecting nested types leaves
-// GC structs unmerged.
+// GC structs unmerged. A surrogate pair is not cut here, as Yjs would do it: only
+// a struct that says it is known, and is not, can ask for that.
 func (p *planner) splitOrigins(w *wire.Struct) {
 	if w.Info&wire.InfoOrigin != 0 {
-		p.tx.ItemEnding(p.lookup(w.Origin.Client), w.Origin.Clock)
+		p.tx.SplitWhole(p.lookup(w.Origin.Client), w.Origin.Clock, w.Origin.Clock+1)
 	}
 	if w.Info&wire.InfoRight != 0 {
-		p.tx.ItemStarting(p.lookup(w.Right.Client), w.Right.Clock)
+		p.tx.SplitWhole(p.lookup(w.Right.Client), w.Right.Clock, w.Right.Clock)
 	}
 }
 

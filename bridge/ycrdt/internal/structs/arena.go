@@ -110,6 +110,15 @@ func (a *Arena) splitText(left, right *Item, diff uint32) {
 	right.Size = uint32(len(a.bytes)) - right.Off
 }
 
+// CutsPair reports whether unit diff of it is the second half of a surrogate pair.
+func (a *Arena) CutsPair(it *Item, diff uint64) bool {
+	if it.Kind != wire.KindString || it.ascii() {
+		return false
+	}
+	_, inside := codeunits.Offset(a.Of(it), int(diff))
+	return inside
+}
+
 // Merge appends the content of right to left, both of the same
 // mergeable kind.
 func (a *Arena) Merge(left, right *Item) {
