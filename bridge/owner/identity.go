@@ -162,13 +162,14 @@ func StateOf(own, dir string) string {
 	return own
 }
 
+// held reports whether a running process owns a state folder.
 func held(state string) bool {
 	f, err := os.OpenFile(filepath.Join(state, lockName), os.O_RDWR, 0)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	return errors.Is(tryLock(f), errHeld)
+	return errors.Is(flock(f, state), errHeld)
 }
 
 // settle ensures that c.State is the state of this vault.

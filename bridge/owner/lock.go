@@ -136,7 +136,7 @@ func (o *Owner) lock(c Claim) error {
 		return fmt.Errorf("state folder: %w", err)
 	}
 	o.locks = append(o.locks, f)
-	if err := flock(f, c); err != nil {
+	if err := flock(f, c.State); err != nil {
 		return ownedBy(c, err)
 	}
 	if c.Vault == "" {
@@ -147,7 +147,7 @@ func (o *Owner) lock(c Claim) error {
 		return fmt.Errorf("vault: %w", err)
 	}
 	o.locks = append(o.locks, dir)
-	if err := flock(dir, c); err != nil {
+	if err := flock(dir, c.State); err != nil {
 		return ownedBy(c, err)
 	}
 	o.vaults = append(o.vaults, c)
@@ -164,9 +164,10 @@ var errHeld = errors.New("locked by another process")
 // its program a moment later.
 const heir = 10 * time.Second
 
-func flock(f *os.File, c Claim) error {
+// flock locks a file or a folder that goes with a state folder.
+func flock(f *os.File, state string) error {
 	err := tryLock(f)
-	for end := time.Now().Add(heir); errors.Is(err, errHeld) && ownerIsDead(c) && time.Now().Before(end); err = tryLock(f) {
+	for end := time.Now().Add(heir); errors.Is(err, errHeld) && ownerIsDead(state) && time.Now().Before(end); err = tryLock(f) {
 		time.Sleep(time.Millisecond)
 	}
 	if err != nil {
@@ -175,9 +176,9 @@ func flock(f *os.File, c Claim) error {
 	return nil
 }
 
-// ownerIsDead reports whether the announced owner ended without releasing the claim.
-func ownerIsDead(c Claim) bool {
-	info, err := Read(c.State)
+// ownerIsDead reports whether the announced owner ended without releasing its locks.
+func ownerIsDead(state string) bool {
+	info, err := Read(state)
 	return err == nil && info.HandedOver.IsZero() && ended(info.PID)
 }
 

@@ -41,31 +41,52 @@ func TestSecondOwnerIsRefusedWithTheFirstOnesName(t *testing.T) {
 }
 
 // A process that was killed while it started another one may leave its locks to that
-// for a moment: they are waited for.
+// for a moment: they are waited for, also where only the owner of a vault is looked for
+// that has another path now.
 func TestTheLocksOfADeadOwner(t *testing.T) {
 	dead := exec.Command("true")
 	if err := dead.Run(); err != nil {
 		t.Skip(err)
 	}
-	claim := owner.Claim{Vault: t.TempDir(), State: filepath.Join(t.TempDir(), "state")}
-	first, err := owner.Acquire([]owner.Claim{claim})
-	if err != nil {
+	base := t.TempDir()
+	claim := owner.Claim{Vault: filepath.Join(base, "before"), State: filepath.Join(base, "state", "before")}
+	if err := os.Mkdir(claim.Vault, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Announce(owner.Info{PID: dead.Process.Pid, Command: "mount"}); err != nil {
-		t.Fatal(err)
+	killed := func() (released <-chan struct{}) {
+		t.Helper()
+		first, err := owner.Acquire([]owner.Claim{claim})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := first.Announce(owner.Info{PID: dead.Process.Pid, Command: "mount"}); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		time.AfterFunc(50*time.Millisecond, func() {
+			first.Release()
+			close(done)
+		})
+		return done
 	}
-	released := make(chan struct{})
-	time.AfterFunc(50*time.Millisecond, func() {
-		first.Release()
-		close(released)
-	})
+	released := killed()
 	second, err := owner.Acquire([]owner.Claim{claim})
 	if err != nil {
 		t.Fatalf("the locks of a dead owner: %v", err)
 	}
 	<-released
 	second.Release()
+
+	released = killed()
+	after := filepath.Join(base, "after")
+	if err := os.Rename(claim.Vault, after); err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(base, "state", "after")
+	if got := owner.StateOf(own, after); got != own {
+		t.Errorf("the state of a vault whose owner is dead: %s, want %s", got, own)
+	}
+	<-released
 }
 
 func TestAVaultIsOwnedWhateverTheStateFolder(t *testing.T) {

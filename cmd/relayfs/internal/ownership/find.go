@@ -77,7 +77,17 @@ func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) 
 		return nil, err
 	}
 	c.Waits = func(d time.Duration) { output.Stderr.Show(waitingLine(c.Info(), d), false) }
-	return c, c.Alive(ctx)
+	return running(ctx, c)
+}
+
+// running returns c, or nil if its owner has ended. That may show only when it is asked: a process that was killed
+// while it started another one leaves that its socket for a moment.
+func running(ctx context.Context, c *owner.Client) (*owner.Client, error) {
+	err := c.Alive(ctx)
+	if _, gone := errors.AsType[*owner.GoneError](err); gone {
+		return nil, nil
+	}
+	return c, err
 }
 
 // Follow is Find for a client that continues with the next owner when the present one has ended. state is the
@@ -103,7 +113,8 @@ func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, sta
 		}
 		return nil, nil
 	}
-	return c, sources[0].State(base), c.Alive(ctx)
+	c, err = running(ctx, c)
+	return c, sources[0].State(base), err
 }
 
 // look is Find without a check that the owner answers. sources are those in args, base has their state folders.
