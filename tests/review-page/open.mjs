@@ -77,17 +77,21 @@ async function drawn(tab) {
 	measured.ready = await ready.jsonValue();
 }
 
-// decide presses a key, and returns the time until a frame has shown another count.
+// decide presses a key, and returns the time until a frame has shown what came of it: that the count fell below what it
+// was at the key. It may rise before the key, and again at once, as relayfs refuses a decision.
 async function decide(key) {
 	await page.evaluate((limit) => {
 		const count = document.getElementById("count");
-		const before = count.textContent;
 		window.decisionShown = new Promise((resolve, reject) => {
 			setTimeout(() => reject(new Error("the page shows no decision")), limit);
 			document.addEventListener("keydown", () => {
-				const pressed = performance.now();
-				const look = () => requestAnimationFrame(() => (count.textContent === before ? look() : requestAnimationFrame(() => resolve(performance.now() - pressed))));
-				look();
+				const pressed = performance.now(), before = parseInt(count.textContent);
+				const drawn = new MutationObserver(() => {
+					if (parseInt(count.textContent) >= before) return;
+					drawn.disconnect();
+					requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - pressed)));
+				});
+				drawn.observe(count, { childList: true });
 			}, { capture: true, once: true });
 		});
 	}, patience);
