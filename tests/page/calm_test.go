@@ -229,12 +229,13 @@ func TestReviewPageDecidesTogether(t *testing.T) {
 	harness.CheckText(t, "after the paragraph", text(), "The old tree bears plums, which nobody can reach from the ground without any help.\n")
 
 	b.do(t, "choose bob (1)")
-	p = b.do(t, "wait 1 of 2 pending")
+	p = b.do(t, "wait Second")
 	if p.Count != "1 of 2 pending" || len(p.Suggestions) != 1 || !strings.Contains(p.Suggestions[0], "Second") {
 		t.Errorf("bob's: %+v", p)
 	}
 	b.do(t, "click Accept 1 in 1 note")
 	b.do(t, "wait Nothing that the filter shows is pending; 1 other waits.")
+	b.do(t, "wait 1 suggestion accepted")
 	b.do(t, "click Clear the filter")
 	if p = b.do(t, "wait First"); p.Count != "1 pending suggestion" {
 		t.Errorf("left: %+v", p)
