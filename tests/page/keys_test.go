@@ -72,6 +72,7 @@ func TestReviewPageKeys(t *testing.T) {
 	b.do(t, "press n") // is for nothing while the keys are shown
 	b.do(t, "press Escape")
 	b.do(t, "press h")
+	b.do(t, "wait History: what was decided") // the note says why, too
 	b.do(t, "wait because so it is")
 
 	b.do(t, "press q")
@@ -110,6 +111,32 @@ func TestReviewPageKeys(t *testing.T) {
 	b.do(t, "beside changed properties > Take back")
 	b.do(t, "wait taken back: properties changed")
 	note("A.md", "---\nk: v\n---\nOne b line.\n\nTwo c lines, and more words than fit in between, {--e--}{++f++}.\n")
+}
+
+// Who has gone to the list of notes stays there, whatever comes meanwhile: what is opened, or shown otherwise, or
+// taken back.
+func TestReviewPageLeavesTheFocusWhereOneHasGone(t *testing.T) {
+	s := harness.NewSandbox(t)
+	keysVault(t, s)
+	b := openPage(t, reviewPage(t, s))
+	b.do(t, "wait 6 pending suggestions")
+	for _, slow := range []struct{ key, answer, drawn string }{
+		{"y", "/decide", "1 suggestion accepted"},
+		{"u", "/undo", "taken back: 1 suggestion accepted"},
+		{"t", "/document", "k: v"},
+		{"]", "/document", "Three"},
+		{"h", "/journal", "History: what was decided"},
+	} {
+		b.do(t, "hold "+slow.answer)
+		b.do(t, "press "+slow.key)
+		b.do(t, "press q")
+		b.do(t, "press ArrowDown")
+		b.do(t, "release")
+		if p := b.do(t, "wait "+slow.drawn); p.Listed == "" {
+			t.Errorf("%s: the focus has left the list of notes for %s, %q", slow.key, p.Focused, p.Card)
+		}
+		b.do(t, "press k") // back to the note
+	}
 }
 
 // While agents write, in the open note and in others, what the reader looks at stays, in both tabs, with the focus,

@@ -26,6 +26,7 @@ type shownPage struct {
 	Suggestions, Comments, Buttons    []string // of what is open
 	Gists                             []string // what its cards say that they are about
 	Who                               []string // may be chosen
+	Listed                            string   // the one in the queue that has the focus
 	Card, Row                         string   // text beside the card that has the focus, and the first one with changes that is in sight
 	CardAt, RowAt, NoteAt, MessageAt  struct{ Top, Bottom float64 }
 	Active                            int // elements that could do something

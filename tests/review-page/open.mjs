@@ -16,6 +16,8 @@
 //	wait TEXT       until the page shows TEXT
 //	tab N           goes on in the Nth tab, which is opened if there is none
 //	reload          loads the tab anew
+//	hold PATH       keeps the answers of the API to what begins with a path from the page
+//	release         lets the page have them
 //	shot FILE       draws what is to be seen
 //	decide KEY N    presses the key N times, and measures how long it takes until the page shows what came of it
 //	axe             checks what is to be seen for people who cannot see it, with axe-core
@@ -76,6 +78,8 @@ async function drawn(tab) {
 	const ready = await tab.waitForFunction(() => !document.getElementById("count").textContent.startsWith("reading") && performance.now(), undefined, { timeout: patience });
 	measured.ready = await ready.jsonValue();
 }
+
+let release; // lets what is held go on
 
 // decide presses a key, and returns the time until a frame has shown what came of it: that the count fell below what it
 // was at the key. It may rise before the key, and again at once, as relayfs refuses a decision.
@@ -148,6 +152,7 @@ function shown() {
 			active: all("main .text :is(script, a, img, iframe, object, video, audio, form, style, link)").length,
 			focused: document.activeElement.tagName,
 			typed: document.activeElement.value ?? "",
+			listed: document.activeElement.closest("button.place")?.title ?? "",
 			card: card?.closest(".row").querySelector(".text").textContent ?? "",
 			scrolled: note.scrollTop,
 			row: row?.querySelector(".text").textContent ?? "",
@@ -206,6 +211,14 @@ const commands = {
 	async reload() {
 		await page.reload();
 		await drawn(page);
+	},
+	async hold(path) {
+		const released = new Promise((resolve) => { release = resolve; });
+		await page.route((url) => url.pathname.startsWith("/api" + path), (route) => released.then(() => route.continue()));
+	},
+	async release() {
+		release();
+		await page.unrouteAll({ behavior: "wait" });
 	},
 	shot: (path) => page.screenshot({ path }),
 	async decide(how) {

@@ -114,10 +114,11 @@ function nothing() {
 const clearing = () => (filtered() ? [button("Clear the filter", "", clearFilter)] : []);
 
 async function clearFilter() {
+	const stays = attention();
 	$("filter").value = $("who").value = "";
 	refiltered = refilter();
 	await refiltered;
-	focusOn(selected);
+	if (stays()) focusOn(selected);
 }
 
 function drawBulk(all) {
@@ -451,9 +452,10 @@ function separate(list) {
 }
 
 async function toggleSource() {
+	const stays = attention();
 	plain = !plain;
 	await refresh();
-	focusOn(selected);
+	if (stays()) focusOn(selected);
 }
 
 // redraw draws what has changed. What had the focus has it again only if it is what it was: so no key meets what
@@ -493,13 +495,16 @@ async function openPlace(at, focus, end) {
 	place = at;
 	note = null;
 	if (focus) uncover();
+	const stays = attention();
 	await refresh();
 	if (place !== at) return; // another was opened meanwhile
 	$("note").scrollTop = 0;
 	queue.reveal(at);
-	const entry = end === "last" ? entries.at(-1) : entries[0];
-	if (focus && entry) focusOn(entry.ids[0]);
-	else if (focus && !isField(document.activeElement)) $("note").focus({ preventScroll: true });
+	if (!focus) return;
+	selected = (end === "last" ? entries.at(-1) : entries[0])?.ids[0] ?? "";
+	if (!stays()) markSelected();
+	else if (selected) focusOn(selected);
+	else if (!isField(document.activeElement)) $("note").focus({ preventScroll: true });
 }
 
 // read reads what is open, or, if nothing is or it is gone, the first of what is listed. It returns {at, note}.
@@ -561,6 +566,13 @@ function cardOf(id) {
 const idsOf = (e) => e?.dataset.ids.split(" ") || [];
 
 const isField = (e) => ["INPUT", "TEXTAREA", "SELECT"].includes(e.tagName);
+
+// attention returns what tells later whether the focus is in the note, or still where it is now. If it is not, the person
+// has gone elsewhere meanwhile, and what comes late must not take it from there.
+function attention() {
+	const here = document.activeElement;
+	return () => [here, document.body].includes(document.activeElement) || $("note").contains(document.activeElement);
+}
 
 // focusOn makes a suggestion of the open place the one that keys are for. A field elsewhere in which a person
 // types keeps the focus.
@@ -724,6 +736,7 @@ async function decide(list, verdict, reason = "", text) {
 	pending.take(ids);
 	redraw();
 	if (next) focusOn(next);
+	const stays = attention();
 	const shown = Object.fromEntries(list.map((s) => [s.id, s.revision]));
 	const answer = await act("/decide", { shown, verdict, reason, force, text }, (out) => {
 		if (out.notes === 0) return "";
@@ -739,7 +752,7 @@ async function decide(list, verdict, reason = "", text) {
 		keepTyped(typed);
 	} else if (answer.status) {
 		await refresh();
-		focusOn(ids[0]);
+		if (stays()) focusOn(ids[0]);
 	}
 	say(answer.text, answer.bad);
 }
@@ -857,6 +870,7 @@ const restOf = (what) => (/^what is left of /.test(what) ? what : `what is left 
 // takeBack takes back a batch, by its name, or suggestions of it.
 async function takeBack({ batch, ids, what, n = 1 }) {
 	if (n > confirmAbove && !await ask(`Take back: ${what}?`, `Take back ${n}`)) return;
+	const stays = attention();
 	const { out, status, text, bad } = await act("/undo", { batch, ids }, (out) =>
 		(out.notes > 0 ? `taken back: ${what}` : `not taken back: ${what}; 'relayfs suggestions undo ${ids ? ids.join(" ") : batch}' tries again`));
 	const at = decided.findIndex((d) => d.batch === batch);
@@ -874,8 +888,8 @@ async function takeBack({ batch, ids, what, n = 1 }) {
 	await catchUp(out?.now ?? 0);
 	if (place !== history && out?.suggestions[0] && !isField(document.activeElement)) {
 		const back = out.suggestions[0];
-		if (placeOf(back) !== place) await openPlace(placeOf(back), true);
-		focusOn(back.id);
+		if (placeOf(back) !== place) await openPlace(placeOf(back), stays());
+		if (stays()) focusOn(back.id);
 	}
 	say(text, bad);
 }
@@ -1055,8 +1069,9 @@ $("filter").addEventListener("keydown", async (ev) => {
 	if (ev.key !== "Enter" && ev.key !== "Escape") return;
 	ev.target.blur();
 	uncover();
+	const stays = attention();
 	await refiltered;
-	focusOn(selected);
+	if (stays()) focusOn(selected);
 });
 
 // openQueue opens the list. In a narrow window it covers the note, in which nothing can have the focus then.
