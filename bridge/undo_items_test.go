@@ -352,3 +352,22 @@ func TestUndoOfOneRename(t *testing.T) {
 		t.Errorf("it came back with the other: %v", err)
 	}
 }
+
+// A substitution comes back as it was written, also if the undo of what was decided with it follows.
+func TestSubstitutionIsUndoneInParts(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "one\n\ntwo{~~three~>four~~} five\n"})
+	write(t, f.Workspace, plan, bridge.Write{Text: "onefour five\n", By: ann})
+	before := open(t, f.Workspace, plan).Raw()
+	list := ids(pendingOf(t, f.Workspace))
+	for _, order := range [][]string{list, {list[1], list[0]}} {
+		out := decide(t, f.Workspace, model.Accepted, list...)
+		for _, id := range order {
+			if _, err := f.Undo(t.Context(), out.Batch, person, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := open(t, f.Workspace, plan).Raw(); got != before {
+			t.Errorf("undone %v: %q, want %q", order, got, before)
+		}
+	}
+}

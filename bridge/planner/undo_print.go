@@ -24,7 +24,7 @@ type printer struct {
 	placed  []model.Placement
 	revived []model.Revival
 	made    map[int]*model.MadeMark // by item
-	sizes   map[int]uint64          // of the decided marks; nil until one is asked for
+	sizes   map[inMark]uint64       // of marks; nil until one is asked for
 	at      int                     // in the raw text
 	pos     int                     // in the new one, UTF-16 units
 	open    *want                   // what the open mark is like, nil for none
@@ -70,6 +70,11 @@ func (p *printer) findIntact() {
 	}
 }
 
+// dropped says whether an item is a delimiter that is not written again as it is.
+func (p *printer) dropped(w *want) bool {
+	return w.kind == delimiterItem && (w.mark < 0 || !p.intact[w.mark])
+}
+
 func (p *printer) print() {
 	p.findIntact()
 	p.comment = make(map[int]int)
@@ -79,11 +84,10 @@ func (p *printer) print() {
 	for i := 0; i < len(p.wants); i++ {
 		w := &p.wants[i]
 		switch {
+		case p.dropped(w):
 		case w.kind == delimiterItem:
-			if w.mark >= 0 && p.intact[w.mark] {
-				p.close()
-				p.keep(w)
-			}
+			p.close()
+			p.keep(w)
 		case !w.shown:
 		case w.kind == furnitureItem && w.run >= 0 && !w.revived:
 			if n := p.reopen(i); n > 0 {
@@ -121,44 +125,39 @@ func (p *printer) close() {
 	}
 }
 
+// written is how the mark was written.
+func (p *printer) written(key inMark) model.DecidedMark {
+	if key.decided {
+		return p.marks[key.n]
+	}
+	return (&decider{Layout: p.x}).describe(0, p.x.Marks[key.n])
+}
+
 // delimiters are those of the mark that w stands in, as they were if they still fit.
 func (p *printer) delimiters(w *want) (open, closer string) {
 	open, closer = "{++", "++}"
 	if w.o {
 		open, closer = "{--", "--}"
 	}
-	was := model.DecidedMark{}
-	if w.key.decided {
-		was = p.marks[w.key.n]
-	} else {
-		was = (&decider{Layout: p.x}).describe(0, p.x.Marks[w.key.n])
-	}
-	if strings.HasPrefix(was.Open, open) {
+	if was := p.written(w.key); strings.HasPrefix(was.Open, open) {
 		return was.Open, was.Close
 	}
 	return open, closer
 }
 
-// substitution writes a mark {~~old~>new~~} that comes back whole, and returns how many
-// of wants that took, 0 for none.
+// substitution writes a mark {~~old~>new~~} that is whole or comes back whole, and returns
+// how many of wants that took, 0 for none.
 func (p *printer) substitution(i int) int {
 	key := p.wants[i].key
-	if !key.decided || p.marks[key.n].Open != "{~~" {
+	was := p.written(key)
+	if was.Open != "{~~" {
 		return 0
-	}
-	if p.sizes == nil {
-		p.sizes = make(map[int]uint64)
-		for _, r := range p.runs {
-			if r.Role <= model.RejectedDeletion {
-				p.sizes[r.Mark] += r.At.Len
-			}
-		}
 	}
 	var units uint64
 	n, turn := 0, -1 // turn is where what is added begins
 	for ; i+n < len(p.wants); n++ {
 		w := &p.wants[i+n]
-		if !w.shown {
+		if !w.shown || p.dropped(w) {
 			continue
 		}
 		if w.kind != contentItem || w.key != key {
@@ -171,7 +170,7 @@ func (p *printer) substitution(i int) int {
 		}
 		units += w.id.Len
 	}
-	if units != p.sizes[key.n] {
+	if units != p.sizeOf(key) {
 		return 0
 	}
 	p.close()
@@ -180,15 +179,33 @@ func (p *printer) substitution(i int) int {
 		if j == turn {
 			p.write(arrow)
 		}
-		if w := &p.wants[i+j]; w.shown {
+		if w := &p.wants[i+j]; w.shown && !p.dropped(w) {
 			p.keep(w)
 		}
 	}
 	if turn < 0 {
 		p.write(arrow)
 	}
-	p.write(p.marks[key.n].Close)
+	p.write(was.Close)
 	return n
+}
+
+// sizeOf is how much text the mark had, in UTF-16 units.
+func (p *printer) sizeOf(key inMark) uint64 {
+	if p.sizes == nil {
+		p.sizes = make(map[inMark]uint64)
+		for _, r := range p.runs {
+			if r.Role <= model.RejectedDeletion {
+				p.sizes[inMark{true, r.Mark}] += r.At.Len
+			}
+		}
+		for i, c := range p.x.Text {
+			if c.Mark >= 0 {
+				p.sizes[inMark{false, c.Mark}] += uint64(p.x.Places[i].To - p.x.Places[i].From)
+			}
+		}
+	}
+	return p.sizes[key]
 }
 
 // arrow stands between the halves of a substitution.
