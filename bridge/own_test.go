@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -74,5 +75,60 @@ func TestInterruptedWriteStaysItsAuthors(t *testing.T) {
 	write(t, ws, plan, bridge.Write{Text: "one 2 three four five\n", By: ann})
 	if got, want := src.Person(t).Content("Plan.md"), "one {--two--}{++2++} three four five\n"; got != want {
 		t.Errorf("file %q, want %q", got, want)
+	}
+}
+
+// What each session of an author wrote stays its own when a later one writes beside it or in it.
+func TestSessionsKeepWhatTheyWrote(t *testing.T) {
+	const base = "one two three four\n"
+	for _, tt := range []struct {
+		name, first, second string // what the sessions make of the note
+		raw                 string
+		withoutSecond       string // what is proposed once the second session is undone
+		withoutFirst        string // and the first instead
+	}{
+		{"behind an addition", "one two X three four\n", "one two X Y three four\n", "one two {++X ++}{++Y ++}three four\n",
+			"one two X three four\n", "one two Y three four\n"},
+		{"in an addition", "one two a b three four\n", "one two a c b three four\n", "one two {++a c b ++}three four\n",
+			base, "one two a c b three four\n"},
+		{"less than was added", "one two a b three four\n", "one two b three four\n", "one two {++b ++}three four\n",
+			base, "one two b three four\n"},
+		{"less than was deleted", "one four\n", "one two four\n", "one two {--three --}four\n",
+			base, "one two four\n"},
+		{"a longer word", "one 2 three four\n", "one 22 three four\n", "one {--two--}{++22++} three four\n",
+			base, "one 22 three four\n"},
+		{"one amended, one beside", "one 2 three 4\n", "one 3 three X 4\n", "one {--two--}{++3++} three {++X ++}{--four--}{++4++}\n",
+			"one two three 4\n", "one 3 three X four\n"},
+		{"behind a replacement", "one 2 three four\n", "one 2 3 four\n", "one {--two--}{++2++} {--three--}{++3++} four\n",
+			"one 2 three four\n", "one two 3 four\n"},
+		{"beside a deletion", "one three four\n", "one X three four\n", "one {++X ++}{--two --}three four\n",
+			"one three four\n", "one X two three four\n"},
+		{"a longer deletion", "one three four\n", "one four\n", "one {--two --}{--three --}four\n", "one three four\n", "one two four\n"},
+		{"in place of a replacement", "one 2 three four\n", "one Z three four\n", "one {--two--}{++Z++} three four\n", base, "one Z three four\n"},
+		{"a deletion taken back", "one three four\n", base, base, base, base},
+		{"elsewhere", "1 two three four\n", "1 two three 4\n", "{--one--}{++1++} two three {--four--}{++4++}\n", "1 two three four\n", "one two three 4\n"},
+	} {
+		for undone, want := range map[string]string{"s1": tt.withoutFirst, "s2": tt.withoutSecond} {
+			for _, live := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, without %s, live %v", tt.name, undone, live), func(t *testing.T) {
+					d := newDesk(t, base, live)
+					for i, text := range []string{tt.first, tt.second} {
+						write(t, d.f.Workspace, d.note, bridge.Write{Text: text, By: model.Author{Name: "ann", Session: fmt.Sprintf("s%d", i+1)}})
+					}
+					says(tt.raw)(d)
+					if _, err := d.f.UndoSession(t.Context(), undone, person); err != nil && !errors.Is(err, bridge.ErrNothingToUndo) {
+						t.Fatal(err)
+					}
+					if got := open(t, d.f.Workspace, d.note).Text(); got != want {
+						t.Errorf("left is %q, want %q", got, want)
+					}
+					for _, s := range pendingOf(t, d.f.Workspace) {
+						if s.Session == undone {
+							t.Errorf("still waiting: %+v", s)
+						}
+					}
+				})
+			}
+		}
 	}
 }

@@ -340,3 +340,80 @@ func TestChangedCommentsAreNotTakenBack(t *testing.T) {
 		t.Errorf("the note is %q, want %q", got, reworded)
 	}
 }
+
+// What a person says about a suggestion is answered by what a later session of the agent writes in it or beside it.
+// If that takes some of it away, or stands in its middle, the suggestion is the later session's; else it stays as it is.
+func TestLaterSessionsAnswer(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		f := bridgetest.New(t, map[string]string{plan: "one two three four\n"})
+		as := func(session, old, new string) {
+			text := open(t, f.Workspace, plan).Text()
+			if strings.Count(text, old) != 1 {
+				rt.Fatalf("%q is not once in %q", old, text)
+			}
+			write(t, f.Workspace, plan, bridge.Write{Text: strings.Replace(text, old, new, 1), By: model.Author{Name: "ann", Session: session}})
+		}
+		thread := func() model.Thread {
+			list, err := f.Talk.Threads(t.Context(), "")
+			if err != nil || len(list) != 1 {
+				rt.Fatalf("threads %+v, %v", list, err)
+			}
+			return list[0]
+		}
+		words := []string{"red", "green", "blue"}[:rapid.IntRange(1, 3).Draw(rt, "words")]
+		old := rapid.SampledFrom([]string{"", "three ", "three four"}).Draw(rt, "old")
+		if old == "" {
+			as("s", "two ", "two "+strings.Join(words, " ")+" ")
+		} else {
+			as("s", old, strings.Join(words, " ")+strings.Repeat(" ", strings.Count(old, " ")%2))
+		}
+		first := pendingOf(t, f.Workspace)[0]
+		if _, err := f.Talk.Comment(t.Context(), bridge.Spot{Path: plan, Suggestion: first.ID}, "why?", person); err != nil {
+			rt.Fatal(err)
+		}
+		if thread().Answered {
+			rt.Fatalf("answered before anything was written: %q", open(t, f.Workspace, plan).Raw())
+		}
+
+		i := rapid.IntRange(0, len(words)-1).Draw(rt, "word")
+		answers, amends := true, true
+		switch rapid.SampledFrom([]string{"take", "change", "before", "behind", "elsewhere"}).Draw(rt, "then") {
+		case "take":
+			if len(words) == 1 {
+				rt.Skip("nothing of it would be left")
+			}
+			if i == 0 {
+				as("t", words[0]+" ", "")
+			} else {
+				as("t", " "+words[i], "")
+			}
+		case "change":
+			as("t", words[i], "new")
+		case "before":
+			amends = i > 0
+			as("t", words[i], "new "+words[i])
+		case "behind":
+			amends = i < len(words)-1
+			as("t", words[i], words[i]+" new")
+		case "elsewhere":
+			answers, amends = false, false
+			as("t", "one", "1")
+		}
+		raw := open(t, f.Workspace, plan).Raw()
+		th := thread()
+		if th.Answered != answers {
+			rt.Errorf("answered %v, want %v: %q", th.Answered, answers, raw)
+		}
+		left := slices.IndexFunc(pendingOf(t, f.Workspace), func(s model.Suggestion) bool {
+			return s.ID == first.ID && s.Session == "s" && s.New == first.New && s.Old == first.Old
+		})
+		if amends == (left >= 0) {
+			rt.Errorf("the suggestion %+v is as it was: %v; %q", first, left >= 0, raw)
+		}
+		for _, s := range pendingOf(t, f.Workspace) {
+			if amends && (s.Session != "t" || s.ID == th.Suggestion && !s.Time.After(th.Remarks[0].Time)) {
+				rt.Errorf("%+v is not the later session's: %q", s, raw)
+			}
+		}
+	})
+}

@@ -13,36 +13,43 @@ import (
 
 // Made are the suggestions that a program's edits made of raw, or changed. u and v are
 // the identities of raw and of what the edits led to.
-func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, v Units, by string) (marks []model.MadeMark) {
+func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, v Units, by model.Author) (marks []model.MadeMark) {
 	separated := l.Separated(raw, u.Runs)
 	before := diffwrap.Apply(raw, separated)
 	x := l.LayOut(before, u.Through(raw, separated))
 	y := NewLedger(nil).LayOut(after, Units{})
 	kept := keptMap{textmerge.Compose(textmerge.Flip(textmerge.Kept(len(raw), separated)), textmerge.Kept(len(raw), edits))}
 	same := y.unchanged(x, kept)
-	writer := func(start, _ int) diffwrap.Writer {
-		if k, ok := y.MarkAt(start); ok && same[k] >= 0 {
-			return diffwrap.Writer{Author: x.Owners[same[k]].Author()}
+	untouched := x.untouched(same)
+	for k, was := range same {
+		if was >= 0 && x.earlier(was, by) != nil && !untouched[x.Owners[was].Mark] {
+			same[k] = -1 // the rest of what is amended
 		}
-		return diffwrap.Writer{Author: by}
+	}
+	writer := func(start, _ int) diffwrap.Writer {
+		k, ok := y.MarkAt(start)
+		if !ok || same[k] < 0 {
+			return diffwrap.Writer{Author: by.Name}
+		}
+		if m := x.earlier(same[k], by); m != nil {
+			return diffwrap.Writer{Suggestion: m.ID, Author: m.Author}
+		}
+		return diffwrap.Writer{Author: x.Owners[same[k]].Author()}
 	}
 	groups := diffwrap.SuggestionsBy(after, writer)
-	older := olderComments(after, groups, kept, v, x.remarksOn(by))
-	k, i := 0, 0
+	older := olderComments(after, groups, kept, v, x.remarksOn(by.Name))
+	contents := y.contentsOfMarks()
 	for g := range groups {
 		var m model.MadeMark
 		changed := false
-		for ; k < len(y.Marks) && y.Marks[k].Start < groups[g].End; k++ {
-			changed = changed || same[k] < 0 && !y.isEmpty(k) // a person emptied that: programs write none
-			for ; i < len(y.Text) && y.Text[i].Start < y.Marks[k].End; i++ {
-				if y.Text[i].Mark != k {
-					continue
-				}
-				r := model.PlaceRun(y.Places[i].From, y.Places[i].To)
-				if y.Text[i].Added {
-					m.Add = append(m.Add, v.Resolve(r)...)
-				} else {
-					m.Del = append(m.Del, v.Resolve(r)...)
+		for _, at := range groups[g].Stretches() {
+			k, _ := y.MarkAt(at.Start)
+			for ; k < len(y.Marks) && y.Marks[k].Start < at.End; k++ {
+				changed = changed || same[k] < 0 && !y.isEmpty(k) // a person emptied that: programs write none
+				for _, i := range contents[k] {
+					for _, r := range v.Resolve(model.PlaceRun(y.Places[i].From, y.Places[i].To)) {
+						m.Put(r, y.Text[i].Added)
+					}
 				}
 			}
 		}
@@ -52,6 +59,17 @@ func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, 
 		}
 	}
 	return append(marks, madeComments(after, kept, v)...)
+}
+
+// contentsOfMarks are the indices of the texts in each mark.
+func (x *Layout) contentsOfMarks() [][]int {
+	list := make([][]int, len(x.Marks))
+	for i, c := range x.Text {
+		if c.Mark >= 0 {
+			list[c.Mark] = append(list[c.Mark], i)
+		}
+	}
+	return list
 }
 
 func (x *Layout) isEmpty(k int) bool { return x.Marks[k].Deleted.Empty() && x.Marks[k].Added.Empty() }

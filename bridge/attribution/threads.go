@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"slices"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
@@ -26,7 +27,7 @@ func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
 		}
 		th.ID = threadID(&th)
 		if s := behind(list, t.Start); s != nil {
-			th.Suggestion, th.Answered = s.ID, isAnswered(th.Remarks, s)
+			th.Suggestion, th.Answered = s.ID, isAnswered(th.Remarks, s.Author, newestAt(list, s, diffwrap.Span{Start: t.Start, End: t.End}))
 		}
 		out = append(out, th)
 	}
@@ -60,12 +61,27 @@ func behind(list []model.Suggestion, at int) *model.Suggestion {
 	return &list[i]
 }
 
-// isAnswered says whether the suggestion is newer than what others have said about it.
-func isAnswered(remarks []model.Remark, s *model.Suggestion) bool {
+// newestAt is when the author of s last proposed something where s and the thread about it stand: s, or what touches them.
+func newestAt(list []model.Suggestion, s *model.Suggestion, thread diffwrap.Span) time.Time {
+	newest := s.Time
+	places := append(slices.Clip(s.Stretches()), thread)
+	for i := range list {
+		touches := slices.ContainsFunc(list[i].Stretches(), func(m diffwrap.Span) bool {
+			return slices.ContainsFunc(places, func(at diffwrap.Span) bool { return m.End == at.Start || m.Start == at.End })
+		})
+		if touches && list[i].Author == s.Author && list[i].Time.After(newest) {
+			newest = list[i].Time
+		}
+	}
+	return newest
+}
+
+// isAnswered says whether what the author last proposed is newer than what others have said about it.
+func isAnswered(remarks []model.Remark, author string, newest time.Time) bool {
 	answered := false
 	for _, r := range remarks {
-		if r.Author != s.Author || !r.Agent {
-			answered = !r.Time.IsZero() && r.Time.Before(s.Time)
+		if r.Author != author || !r.Agent {
+			answered = !r.Time.IsZero() && r.Time.Before(newest)
 		}
 	}
 	return answered

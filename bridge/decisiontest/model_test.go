@@ -53,8 +53,9 @@ const (
 )
 
 type modelAtom struct {
-	author string
-	status atomStatus
+	author  string
+	session string // the one that made it, or amended what it is of
+	status  atomStatus
 }
 
 // modelChar is one character, dead ones included.
@@ -524,6 +525,17 @@ func atomsOf(chars []*modelChar) (pending []*modelAtom, authors map[string]bool)
 	return pending, authors
 }
 
+// sessions are those in which an agent proposed something for the character that waits.
+func (c *modelChar) sessions(author string) (list []string) {
+	atoms, _ := atomsOf([]*modelChar{c})
+	for _, a := range atoms {
+		if a.author == author && author != "" {
+			list = append(list, a.session)
+		}
+	}
+	return list
+}
+
 func keyOf(atoms []*modelAtom) string { return fmt.Sprint(atoms) }
 
 // checkList checks that each suggestion is of one author, who is named, and keeps its
@@ -548,6 +560,11 @@ func (w *world) checkList(what, marked string) error {
 		}
 		if !authors[s.Author] {
 			return fmt.Errorf("%s: %+v is listed under %q, its text is of %v: %q", what, s.Suggestion, s.Author, authors, marked)
+		}
+		for _, c := range w.of(&s, marked) {
+			if sessions := c.sessions(s.Author); len(sessions) > 0 && !slices.Contains(sessions, s.Session) {
+				return fmt.Errorf("%s: %+v has %q of the sessions %q: %q", what, s, c.r, sessions, marked)
+			}
 		}
 		if was, ok := w.told[key]; ok && s.Author != "" && (was.ID != s.ID || !was.Time.Equal(s.Time) || was.Author != s.Author || was.Session != s.Session) {
 			return fmt.Errorf("%s: %+v was %+v: %q", what, s, was.Suggestion, marked)
@@ -682,7 +699,7 @@ func (w *world) base(before string) {
 }
 
 func (w *world) agentWrites(r *rand.Rand) error {
-	by := model.Author{Name: []string{"ann", "bob", "cy"}[r.IntN(3)], Session: "s"}
+	by := model.Author{Name: []string{"ann", "bob", "cy"}[r.IntN(3)], Session: []string{"s", "t"}[r.IntN(2)]}
 	v := w.version()
 	before := v.Raw()
 	if w.live != nil {
@@ -690,6 +707,7 @@ func (w *world) agentWrites(r *rand.Rand) error {
 	}
 	_, markedBefore := body(v.Marked())
 	matter, text := body(v.Text())
+	comments := false // the model has none
 	switch k := r.IntN(18); {
 	case k < 4:
 		words := strings.Split(text, " ")
@@ -727,10 +745,12 @@ func (w *world) agentWrites(r *rand.Rand) error {
 		words := strings.Split(text, " ")
 		if i := r.IntN(len(words)); !strings.ContainsAny(words[i], "{}`|\r\n") {
 			words[i] += "{>>" + modelWord(r) + "<<}"
+			comments = true
 		}
 		text = strings.Join(words, " ")
 	}
 	pendingBefore := w.pending(markedBefore)
+	earlier := w.earlier(by, markedBefore)
 	journal := w.journalled()
 	res, err := w.ws.Write(context.Background(), w.path, bridge.Write{Text: matter + text, By: by})
 	if errors.Is(err, model.ErrRefused) {
@@ -756,12 +776,18 @@ func (w *world) agentWrites(r *rand.Rand) error {
 		w.matter = matter
 	}
 	raw := w.version().Raw()
-	w.note("%s: %q", by.Name, raw)
+	w.note("%s %s: %q", by.Name, by.Session, raw)
 	if strings.Contains(raw, "{>++}") {
 		return errSkip // a comment whose deletion is pending was written again, as text that is proposed
 	}
-	if err := w.takeIn(raw, by.Name); err != nil {
+	fresh, err := w.takeIn(raw, by)
+	if err != nil {
 		return fmt.Errorf("%s writes: %w: %q", by.Name, err, raw)
+	}
+	for _, e := range earlier {
+		if e.amended(w.visible(), fresh) || (comments || !standsBeside(markedBefore, text) || e.rewritten(fresh)) && w.isListed(e, by) {
+			e.take(by)
+		}
 	}
 	if got := w.version().Text(); got != matter+text && strings.ReplaceAll(got, "\r\n", "\n") != strings.ReplaceAll(matter+text, "\r\n", "\n") {
 		return fmt.Errorf("%s wrote %q and reads %q", by.Name, matter+text, got)
@@ -812,8 +838,8 @@ func changeLetter(r *rand.Rand, text string) string {
 	return string(runes[:i]) + []string{"", "z", "é"}[r.IntN(3)] + string(runes[i+1:])
 }
 
-// takeIn tells the model what an agent's write did to which characters.
-func (w *world) takeIn(raw, author string) error {
+// takeIn tells the model what an agent's write did to which characters, and returns the new ones.
+func (w *world) takeIn(raw string, by model.Author) ([]*modelChar, error) {
 	type flags struct{ o, a bool }
 	was := make(map[*modelChar]flags)
 	for _, c := range w.visible() {
@@ -829,9 +855,9 @@ func (w *world) takeIn(raw, author string) error {
 	}
 	for _, c := range fresh {
 		if now[c] != (flags{false, true}) {
-			return fmt.Errorf("new text is not an addition")
+			return nil, fmt.Errorf("new text is not an addition")
 		}
-		c.ins = &modelAtom{author: author}
+		c.ins = &modelAtom{author: by.Name, session: by.Session}
 	}
 	for c, before := range was {
 		switch after := now[c]; {
@@ -839,7 +865,7 @@ func (w *world) takeIn(raw, author string) error {
 		case after == flags{} && before == flags{false, true}:
 			c.dead = true
 		case before == flags{true, true} && after == flags{true, false}:
-			c.dels = append(c.dels, &modelAtom{author: author})
+			c.dels = append(c.dels, &modelAtom{author: by.Name, session: by.Session})
 		case before == flags{true, false} && after == flags{true, true}:
 			for _, d := range c.dels {
 				if d.status == pendingAtom {
@@ -847,10 +873,88 @@ func (w *world) takeIn(raw, author string) error {
 				}
 			}
 		default:
-			return fmt.Errorf("%c was %v and is %v", c.r, before, after)
+			return nil, fmt.Errorf("%c was %v and is %v", c.r, before, after)
 		}
 	}
-	return nil
+	return fresh, nil
+}
+
+// proposed is what another session of an agent had proposed before the agent wrote.
+type proposed struct {
+	old   string
+	chars []*modelChar
+}
+
+func (w *world) earlier(by model.Author, marked string) (list []proposed) {
+	for _, s := range w.list() {
+		if s.Author == by.Name && s.Session != by.Session {
+			list = append(list, proposed{s.Old, w.of(&s, marked)})
+		}
+	}
+	return list
+}
+
+// amended says whether some of it has gone, or new text stands in the middle of what it adds.
+func (p proposed) amended(visible, fresh []*modelChar) bool {
+	if slices.ContainsFunc(p.chars, func(c *modelChar) bool { o, a := c.shown(); return o == a }) {
+		return true
+	}
+	behind, typed := false, false // an addition of it, and then new text
+	for _, c := range visible {
+		o, _ := c.shown()
+		switch {
+		case slices.Contains(fresh, c):
+			typed = behind
+		case !o && slices.Contains(p.chars, c):
+			if typed {
+				return true
+			}
+			behind = true
+		default:
+			behind, typed = false, false
+		}
+	}
+	return false
+}
+
+// rewritten says whether a word that it deletes, or a part of one or a break, has been written again: whether that is
+// the same one depends on how the texts are compared.
+func (p proposed) rewritten(fresh []*modelChar) bool {
+	var text strings.Builder
+	for _, c := range fresh {
+		text.WriteRune(c.r)
+	}
+	words := strings.Fields(p.old)
+	if len(words) == 0 {
+		return strings.Contains(text.String(), p.old)
+	}
+	return slices.ContainsFunc(words, func(was string) bool {
+		return slices.ContainsFunc(strings.Fields(text.String()), func(is string) bool { return strings.Contains(was, is) || strings.Contains(is, was) })
+	})
+}
+
+// isListed says whether all that is left of it is listed as that session's.
+func (w *world) isListed(p proposed, by model.Author) bool {
+	_, marked := body(w.version().Marked())
+	return !slices.ContainsFunc(w.list(), func(s model.Suggestion) bool {
+		return s.Author == by.Name && s.Session != by.Session && slices.ContainsFunc(w.of(&s, marked), func(c *modelChar) bool { return slices.Contains(p.chars, c) })
+	})
+}
+
+// take makes what is left of it the session's.
+func (p proposed) take(by model.Author) {
+	atoms, _ := atomsOf(p.chars)
+	for _, a := range atoms {
+		if a.author == by.Name {
+			a.session = by.Session
+		}
+	}
+}
+
+// standsBeside says whether somebody could propose the text who must leave all marks as they are.
+func standsBeside(marked, text string) bool {
+	_, err := diffwrap.Options{Foreign: func(int, int) bool { return true }}.Put(marked, text)
+	return err == nil
 }
 
 // pending are the marks of each suggestion as they stand in the note.

@@ -233,12 +233,12 @@ func (s *Set) plan(d *document, cur *model.Version, text string, by model.Author
 		return planner.Plan{Edits: planner.DirectEdits(cur, text)}, nil
 	}
 	lens := diffwrap.Options{FrontMatter: s.o.FrontMatter, Dialect: s.o.Dialect, Author: by.Name, Now: time.Now().UTC()}
+	var x *attribution.Layout
 	if d != nil && by.Name != "" && attribution.MarksIn(cur.Marked()) {
-		x, err := d.layout(cur)
-		if err != nil {
+		var err error
+		if x, err = d.layout(cur); err != nil {
 			return planner.Plan{}, err
 		}
-		lens.Foreign = x.Foreign(by.Name)
 	}
-	return planner.Suggest(cur, text, lens)
+	return planner.Suggest(cur, x, text, by, lens)
 }

@@ -37,7 +37,7 @@ func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.A
 		rec.Decision = resolvedDecision(p.Decision, before, after)
 		rec.Marks = resolvedMarks(p.Marks, after)
 	} else if by.Name != "" {
-		rec.Marks = known.Made(raw, before, p.Edits, result, after, by.Name)
+		rec.Marks = known.Made(raw, before, p.Edits, result, after, by)
 	}
 	if fm := p.FrontMatter; fm != nil {
 		named := *fm

@@ -84,9 +84,10 @@ func rawInsertAt(raw string, viewToRaw []textmerge.Span, off int) int {
 	return at
 }
 
-// Suggest plans the suggestions that make text the view of cur.
-func Suggest(cur *model.Version, text string, lens diffwrap.Options) (Plan, error) {
-	res, err := lens.Put(cur.Marked(), text)
+// Suggest plans the suggestions of an author that make text the view of cur, which is laid out as
+// x; nil if it has no marks.
+func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options) (Plan, error) {
+	res, err := put(cur, x, text, by, lens)
 	if err != nil {
 		return Plan{}, Refuse(err)
 	}
@@ -103,4 +104,18 @@ func Suggest(cur *model.Version, text string, lens diffwrap.Options) (Plan, erro
 		}
 	}
 	return plan, nil
+}
+
+// put leaves the suggestions of the author's other sessions alone where it can.
+func put(cur *model.Version, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options) (diffwrap.Result, error) {
+	if x == nil {
+		return lens.Put(cur.Marked(), text)
+	}
+	if lens.Foreign = x.ForeignSessions(text, by); lens.Foreign != nil {
+		if res, err := lens.Put(cur.Marked(), text); err == nil {
+			return res, nil
+		}
+	}
+	lens.Foreign = x.Foreign(by.Name)
+	return lens.Put(cur.Marked(), text)
 }

@@ -78,6 +78,17 @@ func wholeLines(text string, edits []diffwrap.Edit) []diffwrap.Edit {
 	return edits
 }
 
+// WordEdits are what a save changed, each edit with all of the words that it cuts, which may be those
+// of another edit as well. One that only puts text there cuts none unless that continues a word.
+func WordEdits(before, after string) []diffwrap.Edit {
+	edits := diffwrap.Diff(before, after)
+	for i, e := range edits {
+		start, end := wordsCut(before, e)
+		edits[i] = diffwrap.Edit{Off: start, Len: end - start, New: before[start:e.Off] + e.New + before[e.Off+e.Len:end]}
+	}
+	return edits
+}
+
 // breakLen is the length of the line break at the beginning of s, 0 if there is none.
 func breakLen(s string) int {
 	switch {

@@ -77,13 +77,19 @@ func (s Side) Shown() []Span {
 	if s.Raw == s.Text {
 		return []Span{{0, 0, len(s.Raw)}}
 	}
-	segs := diffwrap.Segments(s.Marked, diffwrap.AcceptedView)
-	spans := make([]Span, len(segs))
-	for i, seg := range segs {
-		spans[i] = Span{seg.RawOff, seg.ViewOff, seg.Len}
-	}
+	spans := Shown(s.Marked)
 	if s.Separated == nil {
 		return spans
 	}
 	return Compose(Kept(len(s.Raw), s.Separated), spans)
+}
+
+// Shown maps a marked text to its accepted view.
+func Shown(marked string) []Span {
+	segs := diffwrap.Segments(marked, diffwrap.AcceptedView)
+	spans := make([]Span, len(segs))
+	for i, seg := range segs {
+		spans[i] = Span{seg.RawOff, seg.ViewOff, seg.Len}
+	}
+	return spans
 }
