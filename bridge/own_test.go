@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -130,5 +131,47 @@ func TestSessionsKeepWhatTheyWrote(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// Marks that a person's program puts in the place of an agent's are the person's, and wait as such: nothing of
+// the agent's is left in them. What is typed between the delimiters of one mark is plain, even if it is all that stands there.
+func TestPersonsMarkInThePlaceOfAnAgents(t *testing.T) {
+	const base = "one two three\n"
+	for _, tt := range []struct {
+		name, text, save string // what ann writes, and what the person makes of the note
+		want             string // what waits, by whom
+		accepted         string // what all of that makes of the note
+	}{
+		{"a replacement", "one 2 three\n", "one {--mine--}{++yours++} three\n", `person "mine" "yours"`, "one yours three\n"},
+		{"an addition for a replacement", "one 2 three\n", "one {++mine++} three\n", `person "" "mine"`, "one mine three\n"},
+		{"a deletion for a replacement", "one 2 three\n", "one {--mine--} three\n", `person "mine" ""`, "one  three\n"},
+		{"a substitution", "one 2 three\n", "one {~~mine~>yours~~} three\n", `person "mine" "yours"`, "one yours three\n"},
+		{"a replacement for an addition", "one two X three\n", "one two {--mine--}{++yours++} three\n", `person "mine" "yours"`, "one two yours three\n"},
+		{"an addition for a deletion", "one three\n", "one {++mine ++}three\n", `person "" "mine "`, "one mine three\n"},
+		{"one with other breaks", "one two three\n\nmore\n", "one two three\n{++\nmine\n++}", `person "" "\nmine\n"`, "one two three\n\nmine\n"},
+		{"beside another of the agent's", "1 two 3\n", "{--one--}{++1++} two {++mine++}\n", `ann "one" "1", person "" "mine"`, "1 two mine\n"},
+		{"typed into it", "one two X three\n", "one two {++Xmine ++}three\n", `ann "" "X "`, "one two Xmine three\n"},
+		{"typed for its words", "one two X three\n", "one two {++mine ++}three\n", `ann "" " "`, "one two mine three\n"},
+		{"typed for the words of a deletion", "one three\n", "one {--mine --}three\n", `ann " " ""`, "one minethree\n"},
+		{"typed into one half", "one 2 three\n", "one {--mine--}{++2++} three\n", `ann "" "2"`, "one mine2 three\n"},
+		{"typed into blank lines", "one two three\n\n\n\n", "one two three{++\nmine\n\n++}\n", `ann "" "\n\n\n"`, "one two three\nmine\n\n\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := bridgetest.New(t, map[string]string{plan: base})
+			write(t, f.Workspace, plan, bridge.Write{Text: tt.text, By: ann})
+			f.Person(plan, tt.save)
+			var waits []string
+			for _, s := range pendingOf(t, f.Workspace) {
+				waits = append(waits, fmt.Sprintf("%s %q %q", cmp.Or(s.Author, "person"), s.Old, s.New))
+			}
+			if got := strings.Join(waits, ", "); got != tt.want {
+				t.Errorf("waiting: %s, want %s; agents read %q", got, tt.want, open(t, f.Workspace, plan).Text())
+			}
+			decide(t, f.Workspace, model.Accepted, ids(pendingOf(t, f.Workspace))...)
+			if got := f.SourceText(plan); got != tt.accepted {
+				t.Errorf("accepted: %q, want %q", got, tt.accepted)
+			}
+		})
 	}
 }

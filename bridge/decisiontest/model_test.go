@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -993,7 +994,9 @@ func (w *world) personEdits(r *rand.Rand) error {
 	edit := handEdit{drop: make(map[int]bool), typed: make(map[int]string)}
 	accept, reject := make(map[int]bool), make(map[int]bool)
 	marks := markSpans(held)
-	switch k := r.IntN(20); {
+	switch k := r.IntN(22); {
+	case k < 2:
+		edit.writesOver(r, held, marks, w.live != nil)
 	case k < 7:
 		edit.types(r, held)
 	case k < 14:
@@ -1001,9 +1004,9 @@ func (w *world) personEdits(r *rand.Rand) error {
 	case k < 15:
 		edit.deletes(r, held, marks)
 		edit.types(r, held)
-	case k < 17:
-		edit.typesMark(r, held)
 	case k < 18:
+		edit.typesMark(r, held)
+	case k < 19:
 		edit.comments(r, held, marks)
 	case len(marks) > 0:
 		m := marks[r.IntN(len(marks))]
@@ -1179,6 +1182,27 @@ func (e *handEdit) typesMark(r *rand.Rand, held []heldChar) {
 	case plain(i+1) && plain(i+2) && !inHighlight(held, i):
 		e.typed[i], e.typed[i+2] = "{==", "==}"
 	}
+}
+
+// writesOver has the person put a suggestion in the place of another that has more than spaces. In a file it is of another
+// kind: what stands between delimiters that stay is typed there.
+func (e *handEdit) writesOver(r *rand.Rand, held []heldChar, marks []markSpan, live bool) {
+	marks = slices.DeleteFunc(marks, func(m markSpan) bool {
+		return !slices.ContainsFunc(m.body, func(i int) bool { return !unicode.IsSpace(held[i].r) })
+	})
+	if len(marks) == 0 {
+		return
+	}
+	m := marks[r.IntN(len(marks))]
+	for _, i := range append(slices.Clone(m.delimiters), m.body...) {
+		e.drop[i] = true
+	}
+	typed := []string{"{++HU++}", "{++ HU.++}", "{~~HU~>MU~~}", "{--HU--}"}[r.IntN(4)]
+	if !live && rune(typed[1]) == held[m.delimiters[1]].r {
+		typed = "{~~HU~>MU~~}"
+	}
+	e.typed[m.delimiters[0]] = typed
+	e.marks = true
 }
 
 func inHighlight(held []heldChar, at int) bool {

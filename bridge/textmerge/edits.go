@@ -12,10 +12,11 @@ import (
 )
 
 // SavedEdits are what a save changed, found by comparing the texts, in a form that goes
-// together with what others change there: words as a whole, and lines with the breaks
+// together with what others change there: words and marks as a whole, and lines with the breaks
 // behind them.
 func SavedEdits(before, after string) []diffwrap.Edit {
-	return wholeLines(before, wholeWords(before, diffwrap.Diff(before, after)))
+	edits := wholeWords(before, diffwrap.Diff(before, after))
+	return wholeLines(before, wholeMarks(before, after, edits))
 }
 
 // wholeWords lets a script of text replace words as a whole where it replaces a part of
