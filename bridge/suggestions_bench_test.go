@@ -10,25 +10,48 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// BenchmarkManySuggestions prints how much longer it takes to list eight times as
-// many suggestions of one note.
+// BenchmarkManySuggestions prints how much longer it takes to list and to reject eight times
+// as many suggestions of one note, of which one was rejected before.
 func BenchmarkManySuggestions(b *testing.B) {
-	list := func(n int) time.Duration {
+	listed := func(f *bridgetest.Fixture, n int) (ids []string) {
+		got, err := f.Suggestions(b.Context(), plan)
+		if err != nil || len(got) != n {
+			b.Fatalf("%d suggestions, want %d, %v", len(got), n, err)
+		}
+		for _, s := range got {
+			ids = append(ids, s.ID)
+		}
+		return ids
+	}
+	measure := func(n int) (list, reject time.Duration) {
 		f := bridgetest.New(b, map[string]string{plan: strings.Repeat("some words here\n", n)})
-		_, err := f.Update(b.Context(), plan, agent, nil, func(v *model.Version) (string, error) {
-			return strings.ReplaceAll(v.Text(), "some", "any"), nil
-		})
-		if err != nil {
-			b.Fatal(err)
+		propose := func() {
+			_, err := f.Update(b.Context(), plan, agent, nil, func(v *model.Version) (string, error) {
+				return strings.ReplaceAll(v.Text(), "some", "any"), nil
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
 		}
+		decide := func(ids []string) {
+			if out, err := f.Decide(b.Context(), ids, model.Rejected, person); err != nil || len(out.Decided) != len(ids) {
+				b.Fatalf("%d decided, want %d, %v", len(out.Decided), len(ids), err)
+			}
+		}
+		propose()
+		decide(listed(f, n)[:1])
+		propose()
 		start := time.Now()
-		if got, err := f.Suggestions(b.Context(), plan); err != nil || len(got) != n {
-			b.Fatalf("%d suggestions, %v", len(got), err)
-		}
-		return time.Since(start)
+		ids := listed(f, n)
+		list, start = time.Since(start), time.Now()
+		decide(ids)
+		return list, time.Since(start)
 	}
 	for b.Loop() {
-		b.ReportMetric(float64(list(16_000))/float64(list(2_000)), "x-for-8x")
+		fewList, fewReject := measure(2_000)
+		manyList, manyReject := measure(16_000)
+		b.ReportMetric(float64(manyList)/float64(fewList), "list-x-for-8x")
+		b.ReportMetric(float64(manyReject)/float64(fewReject), "reject-x-for-8x")
 	}
 }
 

@@ -191,10 +191,12 @@ func (x *Layout) answered(s *model.Suggestion) *model.Rejection {
 		return nil
 	}
 	var newest *rejection
-	cursor := textmerge.NewCursor(x.Raw)
 	for _, at := range s.Stretches() {
-		from := cursor.PosAt(at.Start)
-		to := cursor.PosAt(at.End)
+		k, _ := x.MarkAt(at.Start)
+		from, to := x.edges[k].From, x.edges[k].To
+		for ; k < len(x.Marks) && x.Marks[k].Start < at.End; k++ {
+			to = x.edges[k].To
+		}
 		x.Each(max(0, from-1), to+1, func(_ int, now model.IDRun) {
 			x.rejected.Each(now, func(_ model.IDRun, r *rejection, ok bool) {
 				if ok && !r.undone && r.Author == s.Author && r.At.Before(s.Time) && (newest == nil || newest.At.Before(r.At)) {
