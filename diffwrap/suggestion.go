@@ -209,18 +209,11 @@ func leadingBreaks(s string) int {
 	return strings.Count(s[:len(s)-len(rest)], "\n")
 }
 
-// Comments lists the open comments of raw that are attached to no suggestion, in order.
+// Comments lists the open comments of raw, attached to suggestions or not, in order.
 func Comments(raw string) []Suggestion {
-	doc := critic.Parse(raw)
 	var out []Suggestion
-	lines := lineCounter{doc: doc, line: 1}
-	for i := 0; i < len(doc.Cells); i++ {
-		if g, ok := doc.GroupAt(i); ok {
-			i = g.LastComment
-		} else if c := &doc.Cells[i]; c.Kind == critic.Comment && !c.Resolved {
-			out = append(out, Suggestion{Kind: Comment, Start: c.Start, End: c.End, Line: lines.at(i),
-				New: c.Body.Of(raw), Author: c.Author, Time: c.Time})
-		}
+	for _, t := range Threads(raw) {
+		out = append(out, t.Comments...)
 	}
 	return out
 }

@@ -43,7 +43,7 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 			}
 		}
 	}
-	list = append(list, x.comments(p)...)
+	list = append(list, x.comments(p, marks)...)
 	slices.SortStableFunc(list, func(a, b model.Suggestion) int { return a.Start - b.Start })
 	return list
 }
@@ -91,25 +91,43 @@ func Renamed(list []model.Suggestion, p model.Path) []model.Suggestion {
 	return out
 }
 
-// madeComments are the comments that an agent's write put in the note, or changed.
-func madeComments(after string, kept keptMap, v Units) (made []model.MadeMark) {
+// madeComments are the comments that an agent's write put in the note, or changed. One of
+// those before that it only frees of the marks that deleted it is none of them.
+func (l *Ledger) madeComments(after string, kept keptMap, v Units, before map[int]standing) (made []model.MadeMark) {
 	cursor := textmerge.NewCursor(after)
 	for _, c := range diffwrap.Comments(after) {
-		if _, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.End}); ok {
+		from := cursor.PosAt(c.Start)
+		ids := v.Resolve(model.PlaceRun(from, cursor.PosAt(c.End)))
+		was, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.Start + 1})
+		_, began := before[was.Start]
+		if ok && began && kept.all(diffwrap.Span{Start: c.Start, End: c.End}) && l.addedAlike(ids) {
 			continue
 		}
-		from := cursor.PosAt(c.Start)
-		made = append(made, model.MadeMark{Comment: true, Add: v.Resolve(model.PlaceRun(from, cursor.PosAt(c.End)))})
+		made = append(made, model.MadeMark{Comment: true, Add: ids})
 	}
 	return made
 }
 
-// comments lists those of agents that belong to no suggestion and wait for a person.
-func (x *Layout) comments(p model.Path) (list []model.Suggestion) {
+// addedAlike says whether one suggestion adds all of the characters, or none does.
+func (l *Ledger) addedAlike(ids []model.IDRun) bool {
+	var by []*model.MadeMark
+	for _, r := range ids {
+		l.adds.Each(r, func(_ model.IDRun, m *model.MadeMark, _ bool) { by = append(by, m) })
+	}
+	return len(slices.Compact(by)) <= 1
+}
+
+// comments lists those of agents that wait for a person, and not for the decision on a suggestion.
+func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list []model.Suggestion) {
+	comments := diffwrap.Comments(x.Raw)
+	if len(comments) == 0 {
+		return nil
+	}
+	along := x.alongWith(suggestions)
 	cursor := textmerge.NewCursor(x.Raw)
-	for _, c := range diffwrap.Comments(x.Raw) {
+	for _, c := range comments {
 		from := cursor.PosAt(c.Start)
-		if m := x.commentAt(from, cursor.PosAt(c.End)); m != nil {
+		if m := x.commentAt(from, cursor.PosAt(c.End)); m != nil && !along[c.Start] {
 			s := model.Suggestion{Suggestion: c, Path: p, ID: m.ID}
 			s.Author = ""
 			tell(&s, m.Author, m.Session, m.Proposal, m.Time)

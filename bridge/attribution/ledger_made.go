@@ -37,15 +37,19 @@ func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, 
 		return diffwrap.Writer{Author: x.Owners[same[k]].Author()}
 	}
 	groups := diffwrap.SuggestionsBy(after, writer)
-	older := olderComments(after, groups, kept, v, x.remarksOn(by.Name))
+	comments := x.commentsBefore()
+	older, joined := y.olderComments(x, same, groups, kept, v, comments, by.Name)
 	contents := y.contentsOfMarks()
 	for g := range groups {
 		var m model.MadeMark
-		changed := false
+		changed, was := false, (*model.MadeMark)(nil)
 		for _, at := range groups[g].Stretches() {
 			k, _ := y.MarkAt(at.Start)
 			for ; k < len(y.Marks) && y.Marks[k].Start < at.End; k++ {
 				changed = changed || same[k] < 0 && !y.isEmpty(k) // a person emptied that: programs write none
+				if same[k] >= 0 {
+					was = x.Owners[same[k]].Mark
+				}
 				for _, i := range contents[k] {
 					for _, r := range v.Resolve(model.PlaceRun(y.Places[i].From, y.Places[i].To)) {
 						m.Put(r, y.Text[i].Added)
@@ -53,12 +57,16 @@ func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, 
 				}
 			}
 		}
+		if !changed && was != nil && joined[groups[g].End] {
+			m.ID, m.Author, m.Session, m.Proposal, m.Time = was.ID, was.Author, was.Session, was.Proposal, was.Time
+			changed = true
+		}
 		if changed {
 			m.Older = older[groups[g].End]
 			marks = append(marks, m)
 		}
 	}
-	return append(marks, madeComments(after, kept, v)...)
+	return append(marks, l.madeComments(after, kept, v, comments)...)
 }
 
 // contentsOfMarks are the indices of the texts in each mark.
@@ -88,6 +96,15 @@ func (m keptMap) back(s diffwrap.Span) (was diffwrap.Span, ok bool) {
 	}
 	off := m.spans[i].A - m.spans[i].B
 	return diffwrap.Span{Start: s.Start + off, End: s.End + off}, true
+}
+
+// all says whether all of the text at s was there, in as many pieces as there are.
+func (m keptMap) all(s diffwrap.Span) bool {
+	i, _ := slices.BinarySearchFunc(m.spans, s.Start, func(x textmerge.Span, at int) int { return x.B + x.N - at - 1 })
+	for ; i < len(m.spans) && m.spans[i].B <= s.Start && s.Start < s.End; i++ {
+		s.Start = m.spans[i].B + m.spans[i].N
+	}
+	return s.Start >= s.End
 }
 
 // unchanged says of each mark which one it was before, -1 if it was none.
@@ -128,20 +145,29 @@ func (x *Layout) unchanged(before *Layout, kept keptMap) []int {
 	return same
 }
 
-// olderComments are the comments directly behind suggestions that were there before,
-// by where the suggestions end, but for remarks on what the author proposes anew.
-func olderComments(after string, groups []diffwrap.Suggestion, kept keptMap, v Units, remarks map[int]bool) map[int][]model.IDRun {
-	if !strings.Contains(after, ">>") {
-		return nil
+// olderComments are the comments directly behind suggestions that were there before, by
+// where the suggestions end, but for remarks on what the author proposes anew. joined says
+// which of the suggestions had not been before them.
+func (x *Layout) olderComments(
+	before *Layout, same []int, groups []diffwrap.Suggestion, kept keptMap, v Units, comments map[int]standing, by string,
+) (older map[int][]model.IDRun, joined map[int]bool) {
+	if !strings.Contains(x.Raw, ">>") {
+		return nil, nil
 	}
-	older := make(map[int][]model.IDRun)
-	cursor := textmerge.NewCursor(after)
-	diffwrap.Decide(after, false, func(c diffwrap.Attached) diffwrap.Fate {
-		if was, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.Start + 1}); ok && !remarks[was.Start] {
-			from := cursor.PosAt(c.Start)
-			older[c.Mark.End] = append(older[c.Mark.End], v.Resolve(model.PlaceRun(from, cursor.PosAt(c.End)))...)
+	older, joined = make(map[int][]model.IDRun), make(map[int]bool)
+	cursor := textmerge.NewCursor(x.Raw)
+	diffwrap.Decide(x.Raw, false, func(c diffwrap.Attached) diffwrap.Fate {
+		was, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.Start + 1})
+		is, began := comments[was.Start]
+		k, _ := x.MarkAt(c.Mark.Start)
+		moved := is.mark != same[k]
+		if !ok || !began || is.remark && (!moved || before.Owners[is.mark].Author() == by) {
+			return diffwrap.Stays
 		}
+		from := cursor.PosAt(c.Start)
+		older[c.Mark.End] = append(older[c.Mark.End], v.Resolve(model.PlaceRun(from, cursor.PosAt(c.End)))...)
+		joined[c.Mark.End] = joined[c.Mark.End] || moved
 		return diffwrap.Stays
 	}, groups...)
-	return older
+	return older, joined
 }

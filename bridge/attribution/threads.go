@@ -15,6 +15,7 @@ import (
 // Threads are the threads of a note at p, of which list are the suggestions.
 func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
 	var out []model.Thread
+	before, waiting := endingAt(list), waitingIn(list)
 	cursor := textmerge.NewCursor(x.Raw)
 	for _, t := range diffwrap.Threads(x.Raw) {
 		th := model.Thread{Thread: t, Path: p}
@@ -23,10 +24,10 @@ func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
 			if th.Anchor == "" {
 				th.Anchor = x.anchor(from)
 			}
-			th.Remarks = append(th.Remarks, x.remark(c, from, cursor.PosAt(c.End)))
+			th.Remarks = append(th.Remarks, x.remark(c, from, cursor.PosAt(c.End), waiting))
 		}
 		th.ID = threadID(&th)
-		if s := behind(list, t.Start); s != nil {
+		if s := before[t.Start]; s != nil {
 			th.Suggestion, th.Answered = s.ID, isAnswered(th.Remarks, s.Author, newestAt(list, s, diffwrap.Span{Start: t.Start, End: t.End}))
 		}
 		out = append(out, th)
@@ -50,15 +51,29 @@ func RenamedThreads(list []model.Thread, p model.Path) []model.Thread {
 	return out
 }
 
-// behind is the suggestion that a comment at an offset hangs on, nil for none.
-func behind(list []model.Suggestion, at int) *model.Suggestion {
-	i := slices.IndexFunc(list, func(s model.Suggestion) bool {
-		return s.Kind != diffwrap.Comment && slices.ContainsFunc(s.Stretches(), func(m diffwrap.Span) bool { return m.End == at })
-	})
-	if i < 0 {
-		return nil
+// waitingIn are the ids of the comments that wait for a person.
+func waitingIn(list []model.Suggestion) map[string]bool {
+	ids := make(map[string]bool)
+	for _, s := range list {
+		if s.Kind == diffwrap.Comment {
+			ids[s.ID] = true
+		}
 	}
-	return &list[i]
+	return ids
+}
+
+// endingAt are the suggestions that a comment may hang on, by the offsets at which their marks end.
+func endingAt(list []model.Suggestion) map[int]*model.Suggestion {
+	ends := make(map[int]*model.Suggestion, len(list))
+	for i := range list {
+		if list[i].Kind == diffwrap.Comment {
+			continue
+		}
+		for _, at := range list[i].Stretches() {
+			ends[at.End] = &list[i]
+		}
+	}
+	return ends
 }
 
 // newestAt is when the author of s last proposed something where s and the thread about it stand: s, or what touches them.
@@ -88,9 +103,9 @@ func isAnswered(remarks []model.Remark, author string, newest time.Time) bool {
 }
 
 // remark tells who wrote a comment: as it says itself, or as the records do if one wrote all of it.
-func (x *Layout) remark(c diffwrap.Suggestion, from, to int) model.Remark {
+func (x *Layout) remark(c diffwrap.Suggestion, from, to int, waiting map[string]bool) model.Remark {
 	r := model.Remark{Suggestion: c}
-	if m := x.commentAt(from, to); m != nil {
+	if m := x.commentAt(from, to); m != nil && waiting[m.ID] {
 		r.Pending = m.ID
 	}
 	var by *stroke
@@ -114,23 +129,54 @@ func (x *Layout) remark(c diffwrap.Suggestion, from, to int) model.Remark {
 	return r
 }
 
-// remarksOn are the places of the comments that are about suggestions of an author, and not older than these.
-func (x *Layout) remarksOn(by string) map[int]bool {
-	places := make(map[int]bool)
+// standing is a comment that was there before a write.
+type standing struct {
+	mark   int  // that it hangs on, -1 for none
+	remark bool // it is about that
+}
+
+// commentsBefore are the comments, deleted ones too, by the places at which they begin.
+func (x *Layout) commentsBefore() map[int]standing {
+	places := make(map[int]standing)
+	for _, c := range x.Text {
+		if c.Mark >= 0 && x.Marks[c.Mark].Comment {
+			places[c.Start] = standing{mark: -1}
+		}
+	}
 	cursor := textmerge.NewCursor(x.Raw)
 	for _, t := range diffwrap.Threads(x.Raw) {
-		k := slices.IndexFunc(x.Marks, func(m diffwrap.Mark) bool { return m.End == t.Start })
-		if k < 0 || x.Owners[k].Mark == nil || x.Owners[k].Author() != by {
-			continue
+		k, ok := slices.BinarySearchFunc(x.Marks, t.Start, func(m diffwrap.Mark, at int) int { return m.End - at })
+		if !ok {
+			k = -1
 		}
 		for _, c := range t.Comments {
 			from := cursor.PosAt(c.Start)
-			older := false
-			x.Each(from, cursor.PosAt(c.End), func(_ int, r model.IDRun) { older = older || x.IsOlder(x.Owners[k].Mark, r) })
-			places[c.Start] = !older
+			about := ok && x.Owners[k].Mark != nil && !x.isOlder(k, from, cursor.PosAt(c.End))
+			places[c.Start] = standing{mark: k, remark: about}
 		}
 	}
 	return places
+}
+
+// alongWith are the places of the comments that a decision on their suggestion takes along.
+func (x *Layout) alongWith(suggestions []diffwrap.Suggestion) map[int]bool {
+	places := make(map[int]bool)
+	cursor := textmerge.NewCursor(x.Raw)
+	diffwrap.Decide(x.Raw, false, func(c diffwrap.Attached) diffwrap.Fate {
+		k, ok := x.MarkAt(c.Mark.Start)
+		from := cursor.PosAt(c.Start)
+		places[c.Start] = !ok || !x.isOlder(k, from, cursor.PosAt(c.End))
+		return diffwrap.Stays
+	}, suggestions...)
+	return places
+}
+
+// isOlder says whether something of a comment behind mark k was there before the suggestion.
+func (x *Layout) isOlder(k, from, to int) (older bool) {
+	if m := x.Owners[k].Mark; m != nil && len(m.Older) > 0 {
+		x.Each(from, to, func(_ int, r model.IDRun) { older = older || x.IsOlder(m, r) })
+	}
+	return older
 }
 
 // IsOlder says whether characters of a comment were there before the suggestion that it stands behind.

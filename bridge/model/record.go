@@ -90,7 +90,7 @@ type MadeMark struct {
 	Session  string    `json:"session,omitempty"`
 	Time     time.Time `json:"time,omitzero"`
 	Proposal string    `json:"proposal,omitempty"`
-	// Comment is set for a comment that belongs to no mark: Add is all of it.
+	// Comment is set for a comment: Add is all of it.
 	Comment bool    `json:"comment,omitempty"`
 	Add     []IDRun `json:"add,omitempty"`
 	Del     []IDRun `json:"del,omitempty"`
