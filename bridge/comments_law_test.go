@@ -108,6 +108,11 @@ func TestCommentsLaw(t *testing.T) {
 				rt.Fatal(err)
 			}
 			is("taken back", v.Raw())
+			if rapid.Bool().Draw(rt, "more") {
+				write()
+				decide(model.Rejected, before)
+				return
+			}
 		}
 		waits := make(map[string]bool)
 		for _, s := range pendingOf(t, f.Workspace) {

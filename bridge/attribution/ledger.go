@@ -382,6 +382,13 @@ func (l *Ledger) addRevived(rec *model.Record) {
 			l.alias.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), rec.Seq})
 			done += first.Len
 		}
+		if rec.Decision.Verdict == model.Undone {
+			l.adds.Each(r.Old, func(part model.IDRun, m *model.MadeMark, ok bool) {
+				if ok && m.Comment { // it waits again, or goes with its suggestion
+					l.adds.Set(r.New.Part(part.Clock-r.Old.Clock, part.Len), m)
+				}
+			})
+		}
 	}
 }
 
