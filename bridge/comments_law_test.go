@@ -129,3 +129,31 @@ func TestCommentsLaw(t *testing.T) {
 
 // theirs are comments that an agent wrote, or wrote in.
 var theirs = regexp.MustCompile(`\{>>[^<]*w[^<]*<<\}`)
+
+// TestRejectedAmongComments rejects everything after writes that the law failed on: a new comment that kept the brace of a
+// mark, a remark that came to stand alone, and comments of people that were freed of a deletion, or came to touch a suggestion.
+func TestRejectedAmongComments(t *testing.T) {
+	for _, writes := range [][]string{
+		{"p {>>c1<<} q\n", "p {>>c1<<} q1\n", "p {>>W<<} q1\n"},
+		{"p {>>c1<<} q\n", "  {>>w1<<}{>>c1<<} q\n", "w2 {>>w1<<}{>>c1<<} q\n"},
+		{"p {>>c1<<}{>>c2<<} q\n", "w1 {>>c2<<}{>>c1<<} q\n", "w1 {>>w2<<}{>>c1<<} q\n"},
+		{"{>>c1<<} p\n", "{>>c1<<}w1p\n", "w1p {>>w3<<} {>>w2<<}{>>c1<<}\n", "w1p {>>w3<<}{>>w2<<}{>>c1<<}\n"},
+		{"p {>>c1<<}{>>c2<<} q\n", "p {>>c1<<}{>>w1<<}{>>w2<<} q\n", "p {>>c1<<}{>>w2<<} q\n"},
+	} {
+		f := bridgetest.New(t, map[string]string{plan: writes[0]})
+		for _, text := range writes[1:] {
+			write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{open(t, f.Workspace, plan)}, Text: text, By: ann})
+		}
+		raw := open(t, f.Workspace, plan).Raw()
+		var ids []string
+		for _, s := range pendingOf(t, f.Workspace) {
+			ids = append(ids, s.ID)
+		}
+		if _, err := f.Decide(t.Context(), ids, model.Rejected, person); err != nil {
+			t.Fatal(err)
+		}
+		if got := open(t, f.Workspace, plan).Raw(); got != writes[0] {
+			t.Errorf("%q rejected: %q, want %q", raw, got, writes[0])
+		}
+	}
+}
