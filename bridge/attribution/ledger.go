@@ -64,8 +64,12 @@ func (l *Ledger) Add(rec *model.Record) {
 	if rec.Author != "" || rec.Proposal != "" {
 		l.addStroke(rec)
 	}
+	l.addReturned(rec)
 	if rec.Decision != nil {
-		l.addRevived(rec)
+		l.addRevived(rec.Decision.Revived, rec.Seq)
+		if rec.Decision.Verdict == model.Undone {
+			l.addComments(rec.Decision.Revived)
+		}
 		l.addRejected(rec)
 	}
 	for i, m := range rec.Marks {
@@ -374,21 +378,38 @@ func (x *Layout) MarkAt(start int) (k int, ok bool) {
 // origin tells of later identities which the first ones are, and since which record.
 type origin struct{ client, shift, since uint64 }
 
-// addRevived notes which identities a decision has given to text that had others.
-func (l *Ledger) addRevived(rec *model.Record) {
-	for _, r := range rec.Decision.Revived {
+// addReturned notes what a person's save brought back: all that is known of it holds of the new
+// identities, too.
+func (l *Ledger) addReturned(rec *model.Record) {
+	l.addRevived(rec.Returned, rec.Seq)
+	for _, r := range rec.Returned {
+		l.wrote.copy(r)
+		l.adds.copy(r)
+		l.dels.copy(r)
+		l.rejected.copy(r)
+	}
+}
+
+// addRevived notes which identities a record has given to text that had others.
+func (l *Ledger) addRevived(revived []model.Revival, since uint64) {
+	for _, r := range revived {
 		done := uint64(0)
 		for _, first := range l.Firsts(r.Old) {
-			l.alias.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), rec.Seq})
+			l.alias.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), since})
 			done += first.Len
 		}
-		if rec.Decision.Verdict == model.Undone {
-			l.adds.Each(r.Old, func(part model.IDRun, m *model.MadeMark, ok bool) {
-				if ok && m.Comment { // it waits again, or goes with its suggestion
-					l.adds.Set(r.New.Part(part.Clock-r.Old.Clock, part.Len), m)
-				}
-			})
-		}
+	}
+}
+
+// addComments notes which comments of agents an undo has brought back: they wait again, or go
+// with their suggestions.
+func (l *Ledger) addComments(revived []model.Revival) {
+	for _, r := range revived {
+		l.adds.Each(r.Old, func(part model.IDRun, m *model.MadeMark, ok bool) {
+			if ok && m.Comment {
+				l.adds.Set(r.New.Part(part.Clock-r.Old.Clock, part.Len), m)
+			}
+		})
 	}
 }
 

@@ -60,6 +60,15 @@ func (x Ranges[T]) Set(r model.IDRun, v T) {
 	x[r.Client] = slices.Replace(x[r.Client], i, j, idRange[T]{from, to, v})
 }
 
+// copy says of the new identities of a run what is said of the old ones.
+func (x Ranges[T]) copy(r model.Revival) {
+	x.Each(r.Old, func(part model.IDRun, v T, ok bool) {
+		if ok {
+			x.Set(r.New.Part(part.Clock-r.Old.Clock, part.Len), v)
+		}
+	})
+}
+
 // Told is one thing that is said of identities.
 type Told[T any] struct {
 	Of    model.IDRun

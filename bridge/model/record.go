@@ -51,6 +51,8 @@ type Record struct {
 	// of it. Such records belong to no document.
 	SessionNote *SessionNote `json:"sessionNote,omitempty"`
 	Approval    *Approval    `json:"approval,omitempty"`
+	// Returned is what a person's save brought back to where it had been: it is still by whoever wrote it.
+	Returned []Revival `json:"returned,omitempty"`
 	// Ahead says that the change was kept before the source's file had it: one of
 	// a shared note, whose file is written a moment later.
 	Ahead bool `json:"ahead,omitempty"`

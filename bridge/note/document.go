@@ -15,7 +15,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // contentsName is the root Text of a document that holds a note's raw text, as
@@ -59,12 +58,31 @@ func dropObjects(doc *ycrdt.Doc, text *ycrdt.Text) {
 	})
 }
 
-// changeDoc applies edits to a document whose text is raw and returns the record of it.
-func changeDoc(doc *ycrdt.Doc, raw string, edits []diffwrap.Edit, origin any) model.Record {
-	return record(doc, func(*model.Record) {
-		text := doc.Text(contentsName)
-		doc.Transact(origin, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, raw, edits) })
-	})
+// changeSaved makes the change in doc, whose text is had, by which a person's program got to raw, and
+// returns the record of it.
+func (d *document) changeSaved(doc *ycrdt.Doc, had, raw string) model.Record {
+	text := doc.Text(contentsName)
+	edits := textmerge.SavedEdits(had, raw)
+	saved := planner.Typed(edits)
+	if d.kept > 0 && slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }) {
+		if h, err := d.store.Load(d.id); err == nil { // else it is as if it had been typed
+			saved = planner.SavedEdits(h.Records, d.moments(), had, raw, edits)
+		}
+	}
+	return record(doc, func(rec *model.Record) { saved.CarryOut(doc, text, had, sourceOrigin{}, rec) })
+}
+
+// moments are what the store tells of states from before records were merged.
+func (d *document) moments() []model.Moment {
+	store, ok := d.store.(model.Historian)
+	if !ok {
+		return nil
+	}
+	past, err := store.Past(d.id)
+	if err != nil {
+		return nil
+	}
+	return append([]model.Moment{past.Begin}, past.Moments...)
 }
 
 func record(doc *ycrdt.Doc, fn func(*model.Record)) model.Record {
@@ -141,7 +159,7 @@ func (d *document) open(at Place, raw string) ([]model.Record, error) {
 	if have == raw {
 		return nil, nil
 	}
-	rec := changeDoc(d.doc, have, textmerge.SavedEdits(have, raw), sourceOrigin{})
+	rec := d.changeSaved(d.doc, have, raw)
 	rec.Found = d.kept > 0
 	return []model.Record{rec}, nil
 }
@@ -274,6 +292,9 @@ func (d *document) ledgerNow() (*attribution.Ledger, error) {
 // hasKept notes that the store has kept records, the last of them as seq.
 func (d *document) hasKept(seq uint64, records []model.Record) {
 	current := d.ledger != nil && d.ledger.UpTo == d.kept
+	for i := range records {
+		current = current && records[i].Returned == nil // what is known of what was gone may be forgotten
+	}
 	d.kept = seq
 	if !current {
 		d.ledger = nil

@@ -62,7 +62,7 @@ func (n *Locked) recover(ctx context.Context, at Place) error {
 	held := lastHeld(states, n.source, file.Raw())
 	interrupted := isInterrupted(states, stamp) || held.Raw() == file.Raw()
 	if !interrupted && held == head {
-		rec := changeDoc(n.doc, head.Raw(), textmerge.SavedEdits(head.Raw(), file.Raw()), sourceOrigin{})
+		rec := n.changeSaved(n.doc, head.Raw(), file.Raw())
 		rec.Found = true
 		return n.keep(at, model.SumOf(file.Raw()), []model.Record{rec})
 	}
@@ -217,12 +217,18 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 		n.closeDoc()
 		return n.succeed(cur, n.newVersion(raw, modTime)), nil
 	}
-	records, err := n.open(at, cur.Raw())
+	had := cur.Raw()
+	if !model.Writable(had) {
+		had = raw // a file cut within a character: the document was never at that
+	}
+	records, err := n.open(at, had)
 	if err != nil {
 		return nil, err
 	}
-	n.nameRuns(cur)
-	if err := n.keepSaved(at, cur.Raw(), raw, records); err != nil {
+	if had == cur.Raw() {
+		n.nameRuns(cur)
+	}
+	if err := n.keepSaved(at, had, raw, records); err != nil {
 		// The file is the truth and has been read; the store catches up later.
 		n.set.o.Logger.Warn("person's change is not in the store yet", model.LogPath, string(at.Path), model.LogErr, err)
 	}
@@ -232,13 +238,16 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 // keepSaved makes the change in the document by which a person's program got from had to raw, and
 // has the store keep it. A document that others have open gets it when it is durable.
 func (n *Locked) keepSaved(at Place, had, raw string, records []model.Record) (err error) {
+	if had == raw {
+		return n.keep(at, model.SumOf(raw), records)
+	}
 	doc, shared := n.doc, n.share.Load() != nil
 	if shared {
 		if doc, err = replay([]model.Record{{Update: doc.EncodeStateAsUpdate(nil)}}); err != nil {
 			return err
 		}
 	}
-	rec := changeDoc(doc, had, textmerge.SavedEdits(had, raw), sourceOrigin{})
+	rec := n.changeSaved(doc, had, raw)
 	if err := n.keep(at, model.SumOf(raw), append(slices.Clip(records), rec)); err != nil || !shared {
 		return err
 	}

@@ -209,7 +209,7 @@ func (n *Locked) takeOver(ctx context.Context, base *model.Version, saved string
 		return nil, n.putInFile(ctx, at, cur, modTime)
 	}
 	d := draft{note: n, at: at, cur: cur, held: saved, raw: merged, change: func(doc *ycrdt.Doc) model.Record {
-		return changeDoc(doc, cur.Raw(), textmerge.SavedEdits(cur.Raw(), merged), sourceOrigin{})
+		return n.changeSaved(doc, cur.Raw(), merged)
 	}}
 	if err := d.save(ctx, stamp, modTime); err != nil {
 		return nil, err

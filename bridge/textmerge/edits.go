@@ -185,14 +185,19 @@ func Places(raw string, edits []diffwrap.Edit) iter.Seq[Placed] {
 // highlighted, or what comes back would be, too.
 func ApplyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit) {
 	for e := range Places(raw, edits) {
-		if e.Gone > 0 {
-			text.Delete(txn, e.After, e.Gone)
-		}
-		if e.New != "" && (e.Gone > 0 || strings.HasSuffix(e.New, "{==")) {
-			text.Insert(txn, e.After, e.New)
-		} else if e.New != "" {
-			text.InsertAfter(txn, e.After, e.New)
-		}
+		ApplyEdit(txn, text, e)
+	}
+}
+
+// ApplyEdit makes the next edit of a script.
+func ApplyEdit(txn *ycrdt.Txn, text *ycrdt.Text, e Placed) {
+	if e.Gone > 0 {
+		text.Delete(txn, e.After, e.Gone)
+	}
+	if e.New != "" && (e.Gone > 0 || strings.HasSuffix(e.New, "{==")) {
+		text.Insert(txn, e.After, e.New)
+	} else if e.New != "" {
+		text.InsertAfter(txn, e.After, e.New)
 	}
 }
 

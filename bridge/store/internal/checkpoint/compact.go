@@ -71,7 +71,7 @@ func (f *File) compact(doc *bolt.Bucket, id model.DocID, upTo uint64) error {
 	for i, rec := range records {
 		last := i == len(records)-1
 		joined := !last && joinTyped(rec, &records[i+1])
-		keep := !joined && (rec.Author != "" || rec.Proposal != "" || rec.Journalled() || rec.Seq == first && !rec.Ahead || last)
+		keep := !joined && (rec.Author != "" || rec.Proposal != "" || rec.Journalled() || len(rec.Returned) > 0 || rec.Seq == first && !rec.Ahead || last)
 		if err := shrink(bucket, rec, keep); err != nil {
 			return fmt.Errorf("record %d: %w", rec.Seq, err)
 		}

@@ -1,0 +1,162 @@
+package bridge_test
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
+	"pgregory.net/rapid"
+)
+
+// returning is a note whose file people set back to what it held, and forth again. Each word
+// begins with a letter for who wrote it: o for what was there first, p for people, and a and b
+// for agents.
+type returning struct {
+	t      *testing.T
+	rt     rapid.TB
+	src    *bridgetest.Source
+	store  *bridgetest.Store
+	ws     *bridge.Workspace
+	stop   func()
+	states []string // raw texts that the file held
+}
+
+func newReturning(t *testing.T, rt rapid.TB, text string) *returning {
+	r := &returning{t: t, rt: rt, src: new(bridgetest.Source), store: new(bridgetest.Store), states: []string{text}}
+	r.src.Person(t).Save("N.md", text)
+	r.start()
+	return r
+}
+
+func (r *returning) start() {
+	r.ws = process(r.t, r.src, r.store)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- r.ws.Run(ctx) }()
+	r.stop = func() {
+		cancel()
+		if err := <-done; err != nil {
+			r.t.Errorf("workspace: %v", err)
+		}
+	}
+}
+
+func (r *returning) note() *model.Version { return open(r.t, r.ws, "Notes/N.md") }
+
+// saves has a person's program put text in the file.
+func (r *returning) saves(raw string) {
+	r.src.Person(r.t).Save("N.md", raw)
+	if err := r.src.Settle(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	if got := r.note().Raw(); got != raw {
+		r.rt.Fatalf("the note is %q after a save of %q", got, raw)
+	}
+	r.states = append(r.states, raw)
+}
+
+// writes has an agent write; what would change another's suggestion is refused.
+func (r *returning) writes(by, text string) {
+	_, err := r.ws.Write(r.t.Context(), "Notes/N.md", bridge.Write{Text: text, By: model.Author{Name: by, Session: "s"}})
+	if err != nil && !errors.Is(err, model.ErrRefused) {
+		r.rt.Fatal(err)
+	}
+	r.states = append(r.states, r.note().Raw())
+}
+
+func (r *returning) restarts() {
+	r.stop()
+	r.start()
+}
+
+// decides decides on all that waits.
+func (r *returning) decides(verdict model.Verdict) {
+	for len(pendingOf(r.t, r.ws)) > 0 {
+		var ids []string
+		for _, s := range pendingOf(r.t, r.ws) {
+			ids = append(ids, s.ID)
+		}
+		if out, err := r.ws.Decide(r.t.Context(), ids, verdict, person); err != nil || len(out.Decided) == 0 {
+			r.rt.Fatalf("decided %+v: %v", out, err)
+		}
+	}
+	r.states = append(r.states, r.note().Raw())
+}
+
+// undoes takes the last decision back, unless it has been.
+func (r *returning) undoes() {
+	_, err := r.ws.Undo(r.t.Context(), "", person)
+	r.rt.Logf("undo: %v", err)
+	r.states = append(r.states, r.note().Raw())
+}
+
+var (
+	ofMarks    = regexp.MustCompile(`\{\+\+|\+\+\}|\s`)
+	agentsWord = regexp.MustCompile(`[ab](1|2|3é|4🙂|4🙃)`)
+)
+
+// check decides on all in one way and compares the words that are left: the people's, or all.
+func (r *returning) check(verdict model.Verdict) {
+	raw := r.note().Raw()
+	want := ofMarks.ReplaceAllString(raw, "")
+	if verdict == model.Rejected {
+		want = agentsWord.ReplaceAllString(want, "")
+	}
+	r.decides(verdict)
+	if got := ofMarks.ReplaceAllString(r.note().Raw(), ""); got != want {
+		r.rt.Fatalf("%s: %q leaves %q, want %q", verdict, raw, got, want)
+	}
+}
+
+// word is a new word, or one that stands somewhere.
+func (r *returning) word(rt *rapid.T, by string) string {
+	return by + rapid.SampledFrom([]string{"1", "2", "3é", "4🙂", "4🙃"}).Draw(rt, "word")
+}
+
+// insert puts a word before one of text.
+func insert(rt *rapid.T, text, word string) string {
+	words := strings.SplitAfter(text, " ")
+	at := rapid.IntRange(0, len(words)-1).Draw(rt, "at")
+	return strings.Join(slices.Insert(words, at, word+" "), "")
+}
+
+// Text that a save brings back to where it was, byte for byte, is by whoever wrote it: only text
+// that was never there is a person's.
+func TestReturnsKeepTheirAuthors(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := newReturning(t, rt, "o1 o2 o3\no4 o5🙂 o6\n\no7\n")
+		defer func() { r.stop() }()
+		for range rapid.IntRange(2, 12).Draw(rt, "steps") {
+			switch rapid.IntRange(0, 9).Draw(rt, "step") {
+			case 0, 1:
+				by := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "agent")
+				r.writes(by, insert(rt, r.note().Text(), r.word(rt, by)))
+			case 2:
+				r.saves(insert(rt, r.note().Raw(), r.word(rt, "p")))
+			case 3, 4:
+				r.saves(rapid.SampledFrom(r.states).Draw(rt, "state"))
+			case 5:
+				raw := rapid.SampledFrom(r.states).Draw(rt, "state")
+				r.saves(raw[:rapid.IntRange(0, len(raw)).Draw(rt, "size")]) // a program that has just begun to write
+				r.states = r.states[:len(r.states)-1]
+				r.saves(raw)
+			case 6:
+				r.restarts()
+			case 7: // what somebody has typed into an older text
+				r.saves(rapid.SampledFrom(r.states).Draw(rt, "state") + r.word(rt, "p") + "\n")
+			case 8:
+				r.decides(model.Rejected)
+			case 9:
+				r.undoes()
+			}
+			rt.Logf("%q", r.note().Raw())
+		}
+		r.check(rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict"))
+	})
+}
