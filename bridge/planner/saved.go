@@ -62,8 +62,8 @@ type Saved struct {
 func Typed(edits []diffwrap.Edit) Saved { return Saved{edits: edits} }
 
 // SavedEdits are the edits by which a save made raw of had, the text that the records of a
-// document lead to.
-// older are the states from before the records were merged, as far as they are known.
+// document lead to. older are the states from before the records were merged, as far as they
+// are known.
 func SavedEdits(records []model.Record, older []model.Moment, had, raw string, edits []diffwrap.Edit) Saved {
 	s := Saved{edits: edits}
 	puts := func(e diffwrap.Edit) bool { return e.New != "" }
@@ -397,7 +397,7 @@ func (p *past) find(e diffwrap.Edit, size int) (state int, in []stretch, ok bool
 	}
 	slices.Sort(states)
 	states = slices.Compact(states)
-	states = states[max(0, len(states)-maxStates):]
+	states = states[max(0, len(states)-statesFor(e.New)):]
 	for _, state := range slices.Backward(states) {
 		if rest, more := left(in, state, e.New); rest == "" && !more {
 			return state, in, true
@@ -421,7 +421,7 @@ func (p *past) findShorter(text string, edits []diffwrap.Edit) (state int, in []
 	for _, e := range edits {
 		least += len(e.New)
 	}
-	for s := p.last - 1; s >= max(0, p.last-maxStates); s-- {
+	for s := p.last - 1; s >= max(0, p.last-statesFor(text)); s-- {
 		old := p.sizeAt(s)
 		size := len(text) - old
 		if size <= 0 || size >= least {
@@ -520,11 +520,16 @@ func (p *past) with(text string, state, at int) (out []stretch) {
 	return out
 }
 
-// maxStates bounds how many states are compared with a save, and maxMove how far an insertion is moved.
+// maxStates and maxCompared, in bytes, bound how many states are compared with a save, and maxMove how far an
+// insertion is moved.
 const (
-	maxStates = 1024
-	maxMove   = 1024
+	maxStates   = 1024
+	maxCompared = 128 << 20
+	maxMove     = 1024
 )
+
+// statesFor is with how many states a text is compared.
+func statesFor(text string) int { return min(maxStates, 1+maxCompared/max(1, len(text))) }
 
 // left is what a state has not of text, which it may begin with, and whether it has more.
 func left(in []stretch, state int, text string) (rest string, more bool) {
