@@ -117,8 +117,10 @@ const servers = {
     const s3 = readOnlyToken?.startsWith('http')
     if (readOnlyToken) args.push(s3 ? `s3://${bucket}/y-sweet` : readOnlyToken)
     if (keys.private_key) args.push('--auth', keys.private_key)
-    const child = run(program, args, s3 && {
-      AWS_ENDPOINT_URL_S3: readOnlyToken, AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_S3_USE_PATH_STYLE: 'true'
+    const child = run(program, args, {
+      // Two threads that open connections to one document at once can spin for ever (Observer::subscribe_with of yrs 0.19).
+      TOKIO_WORKER_THREADS: '1',
+      ...s3 && { AWS_ENDPOINT_URL_S3: readOnlyToken, AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_S3_USE_PATH_STYLE: 'true' }
     })
     atEnd = () => { // it writes what it has not kept yet
       child.kill('SIGINT')
