@@ -383,10 +383,10 @@ type origin struct{ client, shift, since uint64 }
 func (l *Ledger) addReturned(rec *model.Record) {
 	l.addRevived(rec.Returned, rec.Seq)
 	for _, r := range rec.Returned {
-		l.wrote.copy(r)
-		l.adds.copy(r)
-		l.dels.copy(r)
-		l.rejected.copy(r)
+		l.wrote.copy(r, nil)
+		l.adds.copy(r, nil)
+		l.dels.copy(r, nil)
+		l.rejected.copy(r, nil)
 	}
 }
 
@@ -405,11 +405,7 @@ func (l *Ledger) addRevived(revived []model.Revival, since uint64) {
 // with their suggestions.
 func (l *Ledger) addComments(revived []model.Revival) {
 	for _, r := range revived {
-		l.adds.Each(r.Old, func(part model.IDRun, m *model.MadeMark, ok bool) {
-			if ok && m.Comment {
-				l.adds.Set(r.New.Part(part.Clock-r.Old.Clock, part.Len), m)
-			}
-		})
+		l.adds.copy(r, func(m *model.MadeMark) bool { return m.Comment })
 	}
 }
 

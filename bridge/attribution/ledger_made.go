@@ -20,9 +20,9 @@ func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, 
 	y := NewLedger(nil).LayOut(after, Units{})
 	kept := keptMap{textmerge.Compose(textmerge.Flip(textmerge.Kept(len(raw), separated)), textmerge.Kept(len(raw), edits))}
 	same := y.unchanged(x, kept)
-	untouched := x.untouched(same)
+	touched := x.touched(same)
 	for k, was := range same {
-		if was >= 0 && x.earlier(was, by) != nil && !untouched[x.Owners[was].Mark] {
+		if was >= 0 && x.earlier(was, by) != nil && touched[x.Owners[was].Mark] > 0 {
 			same[k] = -1 // the rest of what is amended
 		}
 	}

@@ -22,8 +22,8 @@ func (x *Layout) earlier(k int, by model.Author) *model.MadeMark {
 	return nil
 }
 
-// untouched says which suggestions have all their marks among same, which unchanged found.
-func (x *Layout) untouched(same []int) map[*model.MadeMark]bool {
+// touched says how many marks of each suggestion are not among same, which unchanged found.
+func (x *Layout) touched(same []int) map[*model.MadeMark]int {
 	changed := make(map[*model.MadeMark]int)
 	for k := range x.Owners {
 		changed[x.Owners[k].Mark]++
@@ -33,11 +33,7 @@ func (x *Layout) untouched(same []int) map[*model.MadeMark]bool {
 			changed[x.Owners[k].Mark]--
 		}
 	}
-	untouched := make(map[*model.MadeMark]bool)
-	for m, n := range changed {
-		untouched[m] = n == 0
-	}
-	return untouched
+	return changed
 }
 
 // ForeignSessions is Foreign for an author who turns the accepted view into text: suggestions of

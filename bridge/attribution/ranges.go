@@ -60,10 +60,11 @@ func (x Ranges[T]) Set(r model.IDRun, v T) {
 	x[r.Client] = slices.Replace(x[r.Client], i, j, idRange[T]{from, to, v})
 }
 
-// copy says of the new identities of a run what is said of the old ones.
-func (x Ranges[T]) copy(r model.Revival) {
+// copy says of the new identities of a run what is said of the old ones, where that is
+// wanted; all of it without which.
+func (x Ranges[T]) copy(r model.Revival, which func(T) bool) {
 	x.Each(r.Old, func(part model.IDRun, v T, ok bool) {
-		if ok {
+		if ok && (which == nil || which(v)) {
 			x.Set(r.New.Part(part.Clock-r.Old.Clock, part.Len), v)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 // Threads are the threads of a note at p, of which list are the suggestions.
 func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
 	var out []model.Thread
-	before, waiting := endingAt(list), waitingIn(list)
+	at, waiting := boundariesOf(list), waitingIn(list)
 	cursor := textmerge.NewCursor(x.Raw)
 	for _, t := range diffwrap.Threads(x.Raw) {
 		th := model.Thread{Thread: t, Path: p}
@@ -27,8 +27,8 @@ func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
 			th.Remarks = append(th.Remarks, x.remark(c, from, cursor.PosAt(c.End), waiting))
 		}
 		th.ID = threadID(&th)
-		if s := before[t.Start]; s != nil {
-			th.Suggestion, th.Answered = s.ID, isAnswered(th.Remarks, s.Author, newestAt(list, s, diffwrap.Span{Start: t.Start, End: t.End}))
+		if s := at.ends[t.Start]; s != nil && s.Kind != diffwrap.Comment {
+			th.Suggestion, th.Answered = s.ID, isAnswered(th.Remarks, s.Author, at.newest(s, diffwrap.Span{Start: t.Start, End: t.End}))
 		}
 		out = append(out, th)
 	}
@@ -62,30 +62,27 @@ func waitingIn(list []model.Suggestion) map[string]bool {
 	return ids
 }
 
-// endingAt are the suggestions that a comment may hang on, by the offsets at which their marks end.
-func endingAt(list []model.Suggestion) map[int]*model.Suggestion {
-	ends := make(map[int]*model.Suggestion, len(list))
+// boundaries are suggestions by the offsets at which their marks begin and end.
+type boundaries struct{ starts, ends map[int]*model.Suggestion }
+
+func boundariesOf(list []model.Suggestion) boundaries {
+	x := boundaries{make(map[int]*model.Suggestion, len(list)), make(map[int]*model.Suggestion, len(list))}
 	for i := range list {
-		if list[i].Kind == diffwrap.Comment {
-			continue
-		}
 		for _, at := range list[i].Stretches() {
-			ends[at.End] = &list[i]
+			x.starts[at.Start], x.ends[at.End] = &list[i], &list[i]
 		}
 	}
-	return ends
+	return x
 }
 
-// newestAt is when the author of s last proposed something where s and the thread about it stand: s, or what touches them.
-func newestAt(list []model.Suggestion, s *model.Suggestion, thread diffwrap.Span) time.Time {
+// newest is when the author of s last proposed something where s and the thread about it stand: s, or what touches them.
+func (x boundaries) newest(s *model.Suggestion, thread diffwrap.Span) time.Time {
 	newest := s.Time
-	places := append(slices.Clip(s.Stretches()), thread)
-	for i := range list {
-		touches := slices.ContainsFunc(list[i].Stretches(), func(m diffwrap.Span) bool {
-			return slices.ContainsFunc(places, func(at diffwrap.Span) bool { return m.End == at.Start || m.Start == at.End })
-		})
-		if touches && list[i].Author == s.Author && list[i].Time.After(newest) {
-			newest = list[i].Time
+	for _, at := range append(slices.Clip(s.Stretches()), thread) {
+		for _, beside := range []*model.Suggestion{x.ends[at.Start], x.starts[at.End]} {
+			if beside != nil && beside.Author == s.Author && beside.Time.After(newest) {
+				newest = beside.Time
+			}
 		}
 	}
 	return newest

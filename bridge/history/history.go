@@ -10,9 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// contentsName is the root Text of a document that holds a note's raw text.
-const contentsName = "contents"
-
 // History is what is known of one note.
 type History struct {
 	past model.Past
@@ -42,7 +39,7 @@ func New(past model.Past) (*History, error) {
 	if err := doc.ApplyUpdate(held, nil); err != nil {
 		return nil, err
 	}
-	text := doc.Text(contentsName)
+	text := doc.Text(model.ContentsName)
 	codes, objects := utf16.Encode([]rune(text.String())), text.Objects()
 	place := 0 // in the text, objects included
 	places := make(map[ycrdt.ClientID][]stretch)

@@ -7,8 +7,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
+// ContentsName is the root Text of a document that holds a note's raw text, as the
+// Relay data model names it.
+const ContentsName = "contents"
+
 // Documents is a Source whose notes are live documents, which peers change at
-// any time. Their text is the root Text "contents". The source keeps everything
+// any time. The source keeps everything
 // that it receives, and what Change makes, in the Folder's Store. It reports
 // EventChanged for what peers did.
 type Documents interface {

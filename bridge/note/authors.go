@@ -116,7 +116,7 @@ func LeftOf(h model.History) (raw string, stamp model.Stamp, err error) {
 	if err != nil {
 		return "", stamp, err
 	}
-	raw = doc.Text(contentsName).String()
+	raw = doc.Text(model.ContentsName).String()
 	if len(h.Records) == 0 || diffwrap.HasBody(raw) || raw != "" && !h.Records[0].Created {
 		return "", stamp, model.ErrConflict
 	}

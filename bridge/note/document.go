@@ -17,10 +17,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// contentsName is the root Text of a document that holds a note's raw text, as
-// the Relay data model names it.
-const contentsName = "contents"
-
 // document is a note's document, in memory and in the store, and what the store's
 // records tell of it.
 type document struct {
@@ -61,7 +57,7 @@ func dropObjects(doc *ycrdt.Doc, text *ycrdt.Text) {
 // changeSaved makes the change in doc, whose text is had, by which a person's program got to raw, and
 // returns the record of it.
 func (d *document) changeSaved(doc *ycrdt.Doc, had, raw string) model.Record {
-	text := doc.Text(contentsName)
+	text := doc.Text(model.ContentsName)
 	edits := textmerge.SavedEdits(had, raw)
 	saved := planner.Typed(edits)
 	if d.kept > 0 && slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }) {
@@ -108,7 +104,7 @@ func replay(records []model.Record) (*ycrdt.Doc, error) {
 // runsAs are the identities of raw's characters, of which those that doc does not have
 // are nobody's.
 func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
-	text := doc.Text(contentsName)
+	text := doc.Text(model.ContentsName)
 	if have := text.String(); have != raw {
 		doc.Transact(nil, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, have, textmerge.SavedEdits(have, raw)) })
 	}
@@ -116,7 +112,7 @@ func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 }
 
 // use makes doc the document in memory.
-func (d *document) use(doc *ycrdt.Doc) { d.doc, d.text = doc, doc.Text(contentsName) }
+func (d *document) use(doc *ycrdt.Doc) { d.doc, d.text = doc, doc.Text(model.ContentsName) }
 
 // lookupID asks the store for the document of the note at at, "" if it has none.
 func (d *document) lookupID(at Place) (model.DocID, error) {
@@ -172,7 +168,7 @@ func (d *document) carryOut(doc *ycrdt.Doc, raw string, plan *planner.Plan, by m
 		known = attribution.NewLedger(nil) // whose the marks are that it leaves alone is not known for now
 	}
 	return record(doc, func(rec *model.Record) {
-		plan.CarryOut(doc, doc.Text(contentsName), raw, by, known, rec)
+		plan.CarryOut(doc, doc.Text(model.ContentsName), raw, by, known, rec)
 	})
 }
 
@@ -213,7 +209,7 @@ func (d *document) runsOf(v *model.Version) (runs []ycrdt.Run) {
 		return nil
 	}
 	doc := ycrdt.NewDoc(ycrdt.Options{})
-	text := doc.Text(contentsName)
+	text := doc.Text(model.ContentsName)
 	units := textmerge.UTF16Len(v.Raw())
 	for _, rec := range h.Records {
 		if doc.ApplyUpdate(rec.Update, sourceOrigin{}) != nil {
@@ -240,7 +236,7 @@ func (d *document) pieces(ctx context.Context, cur *model.Version) (pieces []ycr
 		return d.text.Pieces(), nil
 	}
 	err = d.live.View(ctx, func(doc *ycrdt.Doc, _ time.Time) error {
-		text := doc.Text(contentsName)
+		text := doc.Text(model.ContentsName)
 		if !isAt(text, cur) {
 			return model.ErrConflict
 		}

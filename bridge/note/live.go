@@ -27,7 +27,7 @@ type liveState struct {
 }
 
 func stateOf(doc *ycrdt.Doc, modTime time.Time) liveState {
-	text := doc.Text(contentsName)
+	text := doc.Text(model.ContentsName)
 	s := liveState{raw: text.String(), runs: text.Runs(), modTime: modTime}
 	s.foreign = text.Len() != textmerge.UTF16Len(s.raw)
 	return s
@@ -55,7 +55,7 @@ func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *pla
 		return s, err
 	}
 	err = d.live.Change(ctx, &rec, func(doc *ycrdt.Doc) error {
-		text := doc.Text(contentsName)
+		text := doc.Text(model.ContentsName)
 		if !isAt(text, cur) {
 			return model.ErrConflict
 		}

@@ -102,7 +102,7 @@ func (n *Locked) settle(ctx context.Context, at Place, file *model.Version) {
 // from it.
 func statesOf(h model.History) ([]state, *ycrdt.Doc, error) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
-	text := doc.Text(contentsName)
+	text := doc.Text(model.ContentsName)
 	var states []state
 	for i, rec := range h.Records {
 		if rec.Seq > h.Materialized && len(states) == 0 {

@@ -210,7 +210,7 @@ func (c *sharedChange) run(doc *ycrdt.Doc) []model.Record {
 	before := doc.StateVector()
 	cancel := doc.OnUpdate(func(update []byte, _ any) { c.update = append(c.update, update) })
 	c.err = c.fn(doc)
-	dropObjects(doc, doc.Text(contentsName))
+	dropObjects(doc, doc.Text(model.ContentsName))
 	cancel()
 	if len(c.update) == 0 {
 		return nil
@@ -290,4 +290,4 @@ func (n *Note) Adopt(id model.DocID, doc *ycrdt.Doc, seq uint64, stamp model.Sta
 }
 
 // TextOf is the text of a note whose document is doc.
-func TextOf(doc *ycrdt.Doc) string { return doc.Text(contentsName).String() }
+func TextOf(doc *ycrdt.Doc) string { return doc.Text(model.ContentsName).String() }

@@ -366,7 +366,7 @@ func (p *past) place(all []stretch, known *attribution.Ledger) {
 func everything(update []byte) (*ycrdt.Text, error) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	err := doc.ApplyUpdate(update, nil)
-	return doc.Text("contents"), err
+	return doc.Text(model.ContentsName), err
 }
 
 func (p *past) textAt(state int) string {

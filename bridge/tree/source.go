@@ -21,14 +21,11 @@ func (f *Folder) put(e model.SourceEntry, by model.Author) (n *Node, created boo
 			return f.putChild(dir, elem, e)
 		}
 		if dir, created = f.putChild(dir, elem, model.SourceEntry{Rel: elem, Dir: true, Mode: 0o755}); created {
-			dir.createdBy = copyOf(by)
+			dir.createdBy = new(by)
 		}
 		rel = rest
 	}
 }
-
-// copyOf is for the few nodes that need an author of their own.
-func copyOf(by model.Author) *model.Author { return &by }
 
 func (f *Folder) putChild(dir *Node, name string, e model.SourceEntry) (*Node, bool) {
 	kind := e.Kind()
@@ -67,7 +64,7 @@ func (f *Folder) Put(e model.SourceEntry, by model.Author) (n *Node, created boo
 	n, created = f.put(e, by)
 	n.usedBy(by)
 	if e.Dir {
-		n.createdBy = copyOf(by)
+		n.createdBy = new(by)
 	}
 	return n, created
 }
