@@ -26,6 +26,7 @@
 //	rename_unlink, save_by_rename
 //	park, scratch, attachment           notes whose name is missing; what is no note
 //	events, notify, guard, poke         what changes elsewhere, and who is told
+//	evict                               what an idle mount forgets
 //	system, diagnose                    what depends on the operating system
 //
 // # Writing
@@ -48,7 +49,8 @@
 // it. A change made elsewhere is a new inode of the same number at the name (shown.go),
 // and a descriptor goes on with what was opened. For a moment after a save the name stays
 // with what was saved. A note that nobody has open keeps no text. With the answer
-// to its first OPEN the kernel gets the text (push).
+// to its first OPEN the kernel gets the text (push). A mount that nobody uses has the kernel forget
+// all notes but the latest (evict.go).
 //
 // # What becomes of a file
 //

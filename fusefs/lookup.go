@@ -69,6 +69,7 @@ func (t *tree) lookup(ctx context.Context, p model.Path) (node, model.Path, erro
 // bind returns the node for what the workspace described, nil if names have
 // changed since epoch, and an error if it is parked.
 func (t *tree) bind(info bridge.Info, epoch uint64) (n node, err error) {
+	t.used.Store(true)
 	t.update(func(tb *table) {
 		k := tb.nodes[info.Path]
 		switch {
@@ -107,21 +108,6 @@ func (t *tree) newNode(info bridge.Info, ino uint64) (n node) {
 	n.moveTo(info.Path)
 	t.attach(n, kind, ino)
 	return n
-}
-
-// forgetUnused drops the nodes that the kernel has forgotten: they are not in
-// go-fuse's tree of names, which mirrors the kernel's. One that was looked up
-// since before may be on its way there.
-func (t *tree) forgetUnused(before time.Time) {
-	t.update(func(tb *table) {
-		for p, k := range tb.nodes {
-			_, parent := k.node.EmbeddedInode().Parent()
-			_, unsaved := t.unsaved.Load(k.node)
-			if parent == nil && p != "" && k.id != 0 && !unsaved && !holdsScratch(k.node) && k.used.Before(before) {
-				tb.forget(p, k.node)
-			}
-		}
-	})
 }
 
 // Lookup finds a name: scratch first, because it hides what is below it.

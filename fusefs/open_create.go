@@ -21,6 +21,7 @@ import (
 
 // Open opens a note or a scratch file.
 func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+	f.t.used.Store(true)
 	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
 	h := newHandle(ctx, f, flags)
 	errno := f.t.errno.Of(ctx, "open", f.path(), f.learn(ctx))

@@ -26,8 +26,8 @@ import (
 const (
 	// lingerAfterDetach is how long a busy mount is served after it was detached.
 	lingerAfterDetach = 5 * time.Second
-	// housekeeping is how often expired scratch files and forgotten inodes are dropped.
-	housekeeping = 10 * time.Minute
+	// housekeeping is how often expired scratch files and inodes that nobody uses are dropped.
+	housekeeping = time.Minute
 )
 
 // Server is one mount.
@@ -187,6 +187,7 @@ func (s *Server) housekeep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
+			s.tree.evict(ctx, maxIdle)
 			s.tree.expireScratch(now.Add(-scratchExpiry))
 			s.tree.forgetUnused(now.Add(-housekeeping))
 		}

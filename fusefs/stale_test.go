@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/fusefs"
 )
 
 // reader loops over a folder and checks that whatever it sees is one state: the
@@ -88,11 +89,19 @@ func TestNothingStale(t *testing.T) {
 		"read-only":    func(o *bridge.Options) { o.ReadOnly = true },
 		"small memory": func(o *bridge.Options) { o.CacheBytes = 1 },
 	} {
-		t.Run(name, func(t *testing.T) { testNothingStale(t, opts) })
+		t.Run(name, func(t *testing.T) { testNothingStale(t, opts, func(*fusefs.Server) {}) })
 	}
+	t.Run("evicted", func(t *testing.T) {
+		testNothingStale(t, func(*bridge.Options) {}, func(s *fusefs.Server) {
+			for t.Context().Err() == nil {
+				s.Evict(t.Context(), 3)
+			}
+		})
+	})
 }
 
-func testNothingStale(t *testing.T, opts func(*bridge.Options)) {
+// testNothingStale runs meanwhile beside the readers.
+func testNothingStale(t *testing.T, opts func(*bridge.Options), meanwhile func(*fusefs.Server)) {
 	requireTool(t, "python3")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -107,6 +116,7 @@ func testNothingStale(t *testing.T, opts func(*bridge.Options)) {
 	}
 	m := mount(t, files, opts)
 	wait := m.startReaders(t, 3)
+	go meanwhile(m.server)
 	a := m.agent(t, "F")
 	next := len(notes)
 	for i := range changes(t) {

@@ -45,6 +45,7 @@ type tree struct {
 	generation atomic.Uint64 // of the inode made last
 	unsaved    sync.Map      // the notes with a buffer, by their *File
 	inval      *invalidate.Queue
+	used       atomic.Bool // somebody has looked up or opened a note since the last housekeeping
 	poker      atomic.Pointer[poker]
 	shown      shown.Log
 	procs      process.Table

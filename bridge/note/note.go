@@ -45,9 +45,7 @@ type Note struct {
 
 	share atomic.Pointer[share] // nil while nobody has it open as a live document; see share.go
 
-	// writing holds a value while a writer is at work, one at a time, also across disk. It protects
-	// the following. A channel, not a Mutex: package synctest does not see who waits for a Mutex.
-	writing chan struct{}
+	writing turn // of the writer that is at work; protects the following
 	document
 	writeBehind
 
@@ -81,12 +79,12 @@ type Locked Note
 
 // Lock waits for the writer that is at work.
 func (n *Note) Lock() *Locked {
-	n.writing <- struct{}{}
+	n.writing.take()
 	return (*Locked)(n)
 }
 
 // Unlock lets the next writer go on.
-func (n *Locked) Unlock() { <-n.writing }
+func (n *Locked) Unlock() { n.writing.pass() }
 
 // Version returns the published version, reading the note if need be. Errors:
 // model.ErrOffline, fs.ErrNotExist, fs.ErrPermission.
@@ -186,7 +184,7 @@ func (n *Locked) publish(v *model.Version) *model.Version {
 	v.Number(n.seq)
 	n.cur.Store(v)
 	n.changed.Store(v.ModTime().UnixNano())
-	n.set.cache.add((*Note)(n), len(v.Raw())+n.document.size())
+	n.set.cache.add((*Note)(n), loadedBytes+len(v.Raw())+n.document.size())
 	return v
 }
 

@@ -75,7 +75,7 @@ func NewSet(o Options, act *activity.Activity) *Set {
 
 // New makes the note of a node, whose file is in source and whose document is in store.
 func (s *Set) New(node Node, source model.Source, store model.Store) *Note {
-	return &Note{set: s, node: node, source: source, writing: make(chan struct{}, 1), document: document{store: store}}
+	return &Note{set: s, node: node, source: source, document: document{store: store}}
 }
 
 // cache bounds the memory of loaded notes. What is beyond the budget is dropped,
@@ -83,14 +83,38 @@ func (s *Set) New(node Node, source model.Source, store model.Store) *Note {
 type cache struct {
 	budget int // in bytes
 
-	mu    sync.Mutex // protects the following
-	order list.List  // of *Note, most recently used first
-	bytes int
+	mu      sync.Mutex // protects the following
+	order   list.List  // of *Note, most recently used first
+	bytes   int
+	used    time.Time   // when a note was last asked for
+	resting *time.Timer // of rest; nil if nothing was added since
+}
+
+const (
+	// idleAfter is for how long no note was asked for when those beyond idleBytes are dropped: one search through a vault
+	// does not take its memory for good.
+	idleAfter = time.Minute
+	idleBytes = 16 << 20
+	// loadedBytes is about what a loaded note takes besides its text.
+	loadedBytes = 256
+)
+
+// rest drops what exceeds idleBytes, if nobody has asked for a note for a while.
+func (c *cache) rest() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if left := time.Until(c.used.Add(idleAfter)); left > 0 {
+		c.resting.Reset(left)
+		return
+	}
+	c.resting = nil
+	c.trim(min(c.budget, idleBytes), nil)
 }
 
 func (c *cache) touch(n *Note) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.used = time.Now()
 	if n.cached != nil {
 		c.order.MoveToFront(n.cached)
 	}
@@ -104,9 +128,18 @@ func (c *cache) add(n *Note, size int) {
 	c.forget(n)
 	n.cached, n.size = c.order.PushFront(n), size
 	c.bytes += size
-	for e := c.order.Back(); e != nil && c.bytes > c.budget; {
+	c.used = time.Now()
+	if c.resting == nil {
+		c.resting = time.AfterFunc(idleAfter, c.rest)
+	}
+	c.trim(c.budget, n)
+}
+
+// trim drops notes until they fit into a budget, but for one.
+func (c *cache) trim(budget int, but *Note) {
+	for e := c.order.Back(); e != nil && c.bytes > budget; {
 		prev := e.Prev()
-		if victim := e.Value.(*Note); victim != n && victim.evict() {
+		if victim := e.Value.(*Note); victim != but && victim.evict() {
 			c.forget(victim)
 		}
 		e = prev
@@ -131,9 +164,7 @@ func (c *cache) forget(n *Note) {
 // it drops is in the file and the store. A version that somebody holds as a
 // base keeps the identities of its characters.
 func (n *Note) evict() bool {
-	select {
-	case n.writing <- struct{}{}:
-	default:
+	if !n.writing.try() {
 		return false
 	}
 	l := (*Locked)(n)

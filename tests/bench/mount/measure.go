@@ -245,9 +245,19 @@ func (b *bench) mountingBig() error {
 	if memory, err = m.memory(); err != nil {
 		return err
 	}
-	limit("  after rg", "250 MB", fmt.Sprintf("%d MB", memory>>20), memory > 250<<20)
+	limit("  after rg", "", fmt.Sprintf("%d MB", memory>>20), false)
+	const goal = 250 << 20
+	for start = time.Now(); time.Since(start) < quietPeriod && memory > goal; time.Sleep(5 * time.Second) {
+		if memory, err = m.memory(); err != nil {
+			return err
+		}
+	}
+	limit(fmt.Sprintf("  %v later", time.Since(start).Round(time.Second)), "250 MB", fmt.Sprintf("%d MB", memory>>20), memory > goal)
 	return nil
 }
+
+// quietPeriod is within what time an idle mount gives back what one search took.
+const quietPeriod = 5 * time.Minute
 
 // limit prints a figure that has none to be compared with.
 func limit(name, goal, value string, over bool) {

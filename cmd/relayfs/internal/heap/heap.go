@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	// room is how much garbage a small heap may hold, and goPercent Go's rule, for those that may hold more.
-	room       = 24 << 20
-	goPercent  = 100
-	maxPercent = 800
+	// room is how much garbage a small heap may hold, and largePercent how much a large one may in percent of what is in use:
+	// what lives among much garbage keeps the memory around it.
+	room         = 24 << 20
+	largePercent = 33
+	maxPercent   = 800
 	// quiet is how long nothing was collected when memory goes back to the system, and worth how much that is
 	// at least.
 	quiet = 5 * time.Second
@@ -66,7 +67,7 @@ func (t *tender) collected() {
 
 // percentFor is by how much a heap may grow of which so much is in use.
 func percentFor(live uint64) int {
-	return int(min(max(100*room/max(live, 1), goPercent), maxPercent))
+	return int(min(max(100*room/max(live, 1), largePercent), maxPercent))
 }
 
 // giveBack gives memory back that is not in use.

@@ -11,7 +11,7 @@ func TestPercentFor(t *testing.T) {
 	for _, c := range []struct {
 		live uint64
 		want int
-	}{{0, maxPercent}, {1 << 20, maxPercent}, {6 << 20, 400}, {24 << 20, goPercent}, {1 << 30, goPercent}} {
+	}{{0, maxPercent}, {1 << 20, maxPercent}, {6 << 20, 400}, {24 << 20, 100}, {room * 4, largePercent}, {1 << 30, largePercent}} {
 		if got := percentFor(c.live); got != c.want {
 			t.Errorf("percentFor(%d) = %d, want %d", c.live, got, c.want)
 		}
@@ -21,7 +21,7 @@ func TestPercentFor(t *testing.T) {
 // TestMemoryGoesBack makes much garbage and sees that the system has it back, without a further collection that
 // somebody asked for.
 func TestMemoryGoesBack(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(goPercent))
+	defer debug.SetGCPercent(debug.SetGCPercent(largePercent))
 	const size = 128 << 20
 	burst := make([][]byte, size>>20)
 	for i := range burst {

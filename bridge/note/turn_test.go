@@ -1,0 +1,41 @@
+package note
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A turn has one holder at a time and is passed on in order, and who waits for it lets the clock of a synctest go on.
+func TestTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l turn
+		var order []int
+		l.take()
+		for i := range 5 {
+			go func() {
+				l.take()
+				defer l.pass()
+				if l.try() {
+					t.Error("two have the turn")
+				}
+				order = append(order, i)
+				time.Sleep(time.Hour)
+			}()
+			synctest.Wait()
+		}
+		time.Sleep(time.Hour)
+		if len(order) > 0 {
+			t.Errorf("%v took the turn from its holder", order)
+		}
+		l.pass()
+		time.Sleep(6 * time.Hour)
+		if !l.try() {
+			t.Fatal("the turn is not free after its last holder")
+		}
+		if want := []int{0, 1, 2, 3, 4}; !slices.Equal(order, want) {
+			t.Errorf("took turns: %v, want %v", order, want)
+		}
+	})
+}

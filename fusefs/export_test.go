@@ -1,0 +1,19 @@
+package fusefs
+
+import (
+	"context"
+	"time"
+)
+
+// Evict does what is done for an idle mount, as if nobody had used it.
+func (s *Server) Evict(ctx context.Context, keep int) {
+	s.tree.used.Store(false)
+	s.tree.evict(ctx, keep)
+	s.tree.forgetUnused(time.Now().Add(-time.Second))
+}
+
+// Housekeep is what is done now and then, but that no note is left to the kernel.
+func (s *Server) Housekeep(ctx context.Context) { s.tree.evict(ctx, 0) }
+
+// Inodes is how many inodes of notes the kernel has.
+func (s *Server) Inodes() int { return len(s.tree.oldest(0)) }
