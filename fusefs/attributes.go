@@ -122,7 +122,16 @@ func (a *attributes) inherit(from *attributes) {
 	a.mode, a.uid, a.gid = from.mode, from.uid, from.gid
 	theirs := from.setTimes()
 	theirs.mtime = a.setTimes().mtime
-	a.times = &theirs
+	if a.times = nil; theirs != (times{}) {
+		a.times = &theirs
+	}
+}
+
+// wereSet says that a program has set something, which is remembered here alone.
+func (a *attributes) wereSet() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.times != nil
 }
 
 // setBefore says that nothing was set since t.

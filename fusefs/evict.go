@@ -80,7 +80,7 @@ func (t *tree) forgetUnused(before time.Time) {
 		}
 	})
 	for p, k := range unused {
-		if f, ok := k.node.(*File); ok && (f.isOpen() || f.isPinned()) || holdsScratch(k.node) {
+		if f, ok := k.node.(*File); ok && (f.isOpen() || f.isPinned()) || holdsScratch(k.node) || k.node.wereSet() {
 			continue
 		}
 		t.update(func(tb *table) {

@@ -17,3 +17,9 @@ func (s *Server) Housekeep(ctx context.Context) { s.tree.evict(ctx, 0) }
 
 // Inodes is how many inodes of notes the kernel has.
 func (s *Server) Inodes() int { return len(s.tree.oldest(0)) }
+
+// Nodes is how many nodes of the workspace the tree has.
+func (s *Server) Nodes() (n int) {
+	s.tree.update(func(tb *table) { n = len(tb.nodes) })
+	return n
+}

@@ -26,6 +26,7 @@ type node interface {
 	attr(ctx context.Context, out *fuse.Attr) error
 	moveTo(model.Path)
 	vanish()
+	wereSet() bool
 }
 
 // place is where a node is in the workspace. It is zero for a node of the scratch layer.

@@ -63,6 +63,30 @@ func TestWatchersAreWoken(t *testing.T) {
 	checkText(t, "source", m.SourceText("F/Note.md"), "changed\n")
 }
 
+// That the kernel forgets a note wakes nobody, and who watches it hears of its next change.
+func TestEvictionWakesNobody(t *testing.T) {
+	t.Setenv(pokerEnv, "1")
+	m := mountWith(t, map[string]string{"F/Note.md": "one\n", "F/Other.md": "x\n"},
+		func(o *fusefs.Options) { o.Poker = []string{os.Args[0], "-test.run=^TestPokerChild$"} })
+	a := m.agent(t, "F")
+	a.do(`read("Note.md") + read("Other.md")`)
+	a.do(watch)
+	a.do(`held["libc"].inotify_add_watch(held["watch"], b"Note.md", 0xfff)`)
+	a.do(seen)
+	m.server.Evict(t.Context(), 0)
+	checkText(t, "whether the watcher hears of the eviction", a.do(heard), "false")
+	m.Person("F/Note.md", "two\n")
+	var all strings.Builder
+	eventually(t, func() error {
+		all.WriteString(a.do(seen))
+		if !strings.Contains(all.String(), "Note.md") {
+			return wants("what the watcher hears", all.String(), "Note.md")
+		}
+		return nil
+	})
+	checkText(t, "the note", a.do(`read("Note.md")`), `"two\n"`)
+}
+
 // Being woken changes neither the times nor what is suggested.
 func TestPokesChangeNothing(t *testing.T) {
 	t.Setenv(pokerEnv, "1")
