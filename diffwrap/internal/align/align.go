@@ -67,6 +67,7 @@ func (a *aligner) align() []Hunk {
 	case a.old.Text == "" || a.new.Text == "":
 		a.oldLines = splitLines(a.old.Text, 0, len(a.old.Text), a.old.Comments)
 		a.newLines = splitLines(a.new.Text, 0, len(a.new.Text), a.new.Comments)
+		a.findFences()
 		a.block(0, len(a.oldLines), 0, len(a.newLines))
 		return a.hunks
 	}
@@ -75,10 +76,18 @@ func (a *aligner) align() []Hunk {
 	tail := a.commonTail(span.New(head, oldEnd), span.New(head, newEnd))
 	a.oldLines = splitLines(a.old.Text, head, oldEnd-tail, a.old.Comments)
 	a.newLines = splitLines(a.new.Text, head, newEnd-tail, a.new.Comments)
+	a.findFences()
 	a.fragment = a.fragment && head == 0
 	a.ids = make(map[string]int, len(a.oldLines)+len(a.newLines))
 	a.walk(a.matchLines())
 	return a.hunks
+}
+
+func (a *aligner) findFences() {
+	if !a.exact {
+		findFences(a.old.Text, a.oldLines)
+		findFences(a.new.Text, a.newLines)
+	}
 }
 
 // matchLines matches equal lines: result[i] is the new line that old line i stays, or -1. Lines with text are matched

@@ -13,8 +13,9 @@ import (
 // adds or deletes whole lines then starts with a line break, and bullets, headings and table rows stay at the
 // start of their lines.
 type line struct {
-	brk       int // where the break before the line starts; equal to start for the first line
-	span.Span     // the line's text, without breaks
+	brk       int  // where the break before the line starts; equal to start for the first line
+	span.Span      // the line's text, without breaks
+	inFence   bool // whether a code fence is open before the line; not found out for Exact
 }
 
 // splitLines splits text[from:to] into lines. Nothing is split inside an atom, such as a comment that spans lines.
@@ -38,6 +39,18 @@ func splitLines(text string, from, to int, atoms []span.Span) []line {
 	}
 	current.End = to
 	return append(lines, current)
+}
+
+// findFences says which lines start in a code fence.
+func findFences(text string, lines []line) {
+	fence := ""
+	for s := range strings.Lines(text[:lines[0].Start]) {
+		fence = fenceAfter(fence, strings.TrimRight(s, "\r\n"))
+	}
+	for k := range lines {
+		lines[k].inFence = fence != ""
+		fence = fenceAfter(fence, lines[k].Of(text))
+	}
 }
 
 // atomAround returns the atom that off lies in. Atoms are sorted.
@@ -78,9 +91,12 @@ func (a *aligner) block(i0, i1, j0, j1 int) {
 }
 
 // blockCuts returns where the blocks of lines start, the first left out. Blocks are parted by blank lines outside code
-// fences. The blank lines go with the block below them, unless the lines end with one (or stay on top of others): then with
+// fences; lines that start in one are not parted, since what is in it, and the next one if they open that, would be. The blank lines go with the block below them, unless the lines end with one (or stay on top of others): then with
 // the block above.
 func blockCuts(text string, lines []line, onTop bool) []int {
+	if len(lines) > 0 && lines[0].inFence {
+		return nil
+	}
 	var cuts []int
 	blankAbove := onTop || len(lines) > 0 && markdown.IsBlank(lines[len(lines)-1].Of(text))
 	var fence string

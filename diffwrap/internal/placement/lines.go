@@ -23,6 +23,7 @@ var lines = []struct {
 	{"HTML", func(s string) bool { return strings.HasPrefix(s, "<") }, true, true, true},
 	{"callout", func(s string) bool { return strings.HasPrefix(s, "[!") }, true, true, false},
 	{"definition", isDefinition, true, true, true},
+	{"footnote", func(s string) bool { return strings.HasPrefix(s, "[^") && strings.Contains(s, "]:") }, true, false, false},
 	{"block id", func(s string) bool { return blockID(s) > 0 }, false, true, false},
 	{"row", func(s string) bool { return strings.HasPrefix(s, "|") }, true, false, false},
 	{"item", func(s string) bool { return markdown.Marker(s) > 0 }, true, false, false},
