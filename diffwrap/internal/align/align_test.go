@@ -17,7 +17,7 @@ import (
 var (
 	words = strings.Split("the a fox grows, stands. waits 漢 字 ไทย don't 3.14 **bold** (x) [[Link]] `code` {>>note<<} {>>two\nlines<<}", " ")
 	gaps  = []string{" ", " ", "", "|"}
-	heads = []string{"", "", "", "", "- ", "1. ", "2. ", "## ", "> ", "  ", "| ", "```", "$$", "- [ ] ", "---"}
+	heads = []string{"", "", "", "", "- ", "1. ", "2. ", "## ", "> ", "  ", "| ", "```", "```", "```", "$$", "- [ ] ", "---"}
 )
 
 // drawLine makes a line of a few words, or a blank one.
@@ -194,6 +194,9 @@ func TestSteps(t *testing.T) {
 				if (s.what == stays || s.what == changed) && s.old.Len() != s.new.Len() || s.what == changed && s.old.Len() != 1 {
 					t.Fatalf("steps of %q and %q: the lines of %v do not face each other", o.Text, n.Text, s)
 				}
+				if s.what == stays && o.blank(s.old.Start) != o.blank(s.old.End-1) {
+					t.Fatalf("steps of %q and %q: %v has text and ends in a blank line", o.Text, n.Text, s)
+				}
 				for k := range s.old.Len() {
 					if s.what == stays && o.text(s.old.Start+k) != n.text(s.new.Start+k) {
 						t.Fatalf("steps of %q and %q: line %d of %v changed", o.Text, n.Text, k, s)
@@ -249,7 +252,7 @@ func TestBlockCuts(t *testing.T) {
 		at := -1
 		for _, cut := range blockCuts(o, lines, false) {
 			i := slices.IndexFunc(o.lines, func(l line) bool { return l.brk == cut })
-			if cut <= at || i <= lines.Start || i >= lines.End || o.lines[i].inFence || !o.blank(i) && !o.blank(i-1) {
+			if cut <= at || i <= lines.Start || i >= lines.End || o.lines[i].inFence || o.lines[lines.Start].inFence || !o.blank(i) && !o.blank(i-1) {
 				t.Fatalf("lines %v of %q are cut at %d, line %d", lines, o.Text, cut, i)
 			}
 			at = cut

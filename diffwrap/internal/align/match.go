@@ -16,7 +16,7 @@ type room struct {
 // intern numbers stretches of text: equal ones have one number. The numbers are appended to out.
 func intern[T interface{ Of(text string) string }](r *room, out []int, text string, list []T) []int {
 	if r.ids == nil {
-		r.ids = make(map[string]int, 2*len(list))
+		r.ids = make(map[string]int, len(list))
 	}
 	out = slices.Grow(out, len(list))
 	for _, x := range list {
