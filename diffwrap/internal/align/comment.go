@@ -41,28 +41,6 @@ func commonComments(r *room, old, new Side, h Hunk) (pairs []Hunk) {
 	return pairs
 }
 
-// Inside returns the comments that lie within a stretch of text.
-func Inside(comments []span.Span, s span.Span) []span.Span {
-	at := func(off int) int {
-		k, _ := slices.BinarySearchFunc(comments, off, func(c span.Span, off int) int { return c.Start - off })
-		return k
-	}
-	from, to := at(s.Start), at(s.End)
-	if from < to && comments[to-1].End > s.End {
-		to--
-	}
-	return comments[from:to]
-}
-
-func touched(comments []span.Span, s span.Span) int {
-	k, _ := slices.BinarySearchFunc(comments, s.Start, func(c span.Span, off int) int { return c.End - off - 1 })
-	n := 0
-	for k+n < len(comments) && comments[k+n].Start < s.End {
-		n++
-	}
-	return n
-}
-
 // touchesOld reports whether hunks touch the old part of a pair.
 func touchesOld(hunks, pairs []Hunk) bool {
 	comments := make([]span.Span, len(pairs))

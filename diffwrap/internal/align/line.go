@@ -52,8 +52,8 @@ func (p *page) marker(i int) span.Span {
 	return m
 }
 
-// splitLines splits text[from:to] into lines. Nothing is split inside an atom, such as a comment that spans lines.
-func splitLines(text string, from, to int, atoms []span.Span) []line {
+// splitLines splits text[from:to] into lines. A comment is not split.
+func splitLines(text string, from, to int, comments []span.Span) []line {
 	lines := make([]line, 0, 1+strings.Count(text[from:to], "\n"))
 	current := line{brk: from, Span: span.Span{Start: from}}
 	for i := from; ; {
@@ -63,8 +63,8 @@ func splitLines(text string, from, to int, atoms []span.Span) []line {
 		}
 		at += i
 		i = at + 1
-		if a, inside := atomAround(atoms, at); inside {
-			i = a.End
+		if c, inside := commentAround(comments, at); inside {
+			i = c.End
 			continue
 		}
 		current.End = linebreak.Start(text, at, from)

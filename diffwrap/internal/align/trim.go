@@ -1,7 +1,6 @@
 package align
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
@@ -77,26 +76,6 @@ func commonTail(old, new Side, h Hunk) int {
 		}
 		return len(o) - oldBreak
 	}
-}
-
-// cutsComment reports whether a border at these offsets lies inside a comment on either side.
-func cutsComment(old, new Side, oldAt, newAt int) bool {
-	return InComment(old.Comments, oldAt) || InComment(new.Comments, newAt)
-}
-
-// InComment reports whether an offset lies inside of a comment.
-func InComment(comments []span.Span, off int) bool {
-	c, ok := atomAround(comments, off)
-	return ok && c.Start < off
-}
-
-// atomAround returns the atom that off lies in. Atoms are sorted.
-func atomAround(atoms []span.Span, off int) (span.Span, bool) {
-	k, _ := slices.BinarySearchFunc(atoms, off, func(a span.Span, off int) int { return a.End - off - 1 })
-	if k < len(atoms) && atoms[k].Start <= off {
-		return atoms[k], true
-	}
-	return span.Span{}, false
 }
 
 // trimClusters takes the grapheme clusters that both pieces of a hunk start or end with out of it.
