@@ -49,7 +49,8 @@
 //
 // # How Put works
 //
-// Put (put.go) is a pipeline. What a stage makes is what the next one takes:
+// Put (put.go) is a pipeline. What a stage makes is what the next one takes. A change that only takes back what the writer proposed
+// is none of it (undo), and what can be refused without a comparison is refused before it.
 //
 //	critic.Parse      the raw text    → cells: text, marks, comments, highlights
 //	frontMatter       both texts      → where their bodies start; edits of the front matter
