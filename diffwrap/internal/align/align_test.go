@@ -17,7 +17,7 @@ import (
 var (
 	words = strings.Split("the a fox grows, stands. waits 漢 字 ไทย don't 3.14 **bold** (x) [[Link]] `code` {>>note<<} {>>two\nlines<<}", " ")
 	gaps  = []string{" ", " ", "", "|"}
-	heads = []string{"", "", "", "", "- ", "1. ", "2. ", "## ", "> ", "  ", "| ", "```", "```", "```", "$$", "- [ ] ", "---"}
+	heads = []string{"", "", "", "", "- ", "1. ", "2. ", "## ", "> ", "  ", "| ", "```", "$$", "- [ ] ", "---"}
 )
 
 // drawLine makes a line of a few words, or a blank one.
@@ -246,7 +246,8 @@ func TestStepHunks(t *testing.T) {
 
 func TestBlockCuts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		_, o, _ := drawPages(t)
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "```", "> ~~~"}), 1, 12).Draw(t, "lines"), "\n")
+		o := newPage(Side{Text: text}, span.New(0, len(text)), mode{})
 		from := rapid.IntRange(0, len(o.lines)).Draw(t, "from")
 		lines := span.New(from, rapid.IntRange(from, len(o.lines)).Draw(t, "to"))
 		at := -1
