@@ -20,8 +20,11 @@ type Construct struct {
 	rule.Rule
 	first  string // the characters that it can start with, all of them ASCII
 	class  Class
-	length func(text string, i, from int) int // at offset i of text, in a line or piece that starts at from; 0 for none
+	length length
 }
+
+// length returns the length of the construct at offset i of text, in a line or piece that starts at from; 0 for none.
+type length = func(text string, i, from int) int
 
 // Constructs are the rules about tokens that are more than a word or a character, except for URLs, which a word starts. An Atom is
 // of one line, and a mark inside would break it.
@@ -80,8 +83,6 @@ func construct(text string, i, from int) (t Token, ok bool) {
 	return Token{}, false
 }
 
-type length = func(text string, i, from int) int
-
 // bounded is about a construct that needs a closing delimiter.
 func bounded(f func(s string) int) length {
 	return func(text string, i, _ int) int { return f(text[i:min(len(text), i+maxAtom)]) }
@@ -110,7 +111,7 @@ func escape(text string, i, _ int) int {
 	return n + 1
 }
 
-func embed(text string, i, from int) int {
+func embed(text string, i, _ int) int {
 	rest := text[i+1 : min(len(text), i+maxAtom)]
 	if n := cmp.Or(wikilink(rest), link(rest), label(rest)); n > 0 {
 		return n + 1

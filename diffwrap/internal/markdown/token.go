@@ -72,7 +72,17 @@ func plainToken(text string, i int) (t Token, ok bool) {
 }
 
 // mayJoin says which characters after a word may belong to it, or make a URL of it.
-var mayJoin = [utf8.RuneSelf]bool{'\'': true, '_': true, '.': true, ',': true, ':': true, '-': true, '/': true}
+var mayJoin = func() (t [utf8.RuneSelf]bool) {
+	t[':'] = true
+	for _, j := range Joints {
+		for _, c := range j.chars {
+			if c < utf8.RuneSelf {
+				t[c] = true
+			}
+		}
+	}
+	return t
+}()
 
 var isAlnum = func() (t [256]bool) {
 	for c := range t {
