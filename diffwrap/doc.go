@@ -28,7 +28,7 @@
 //     it is never marked, since a mark breaks the YAML; its changes go in directly, are reported, and can be forbidden
 //     (FrontMatterPolicy).
 //  4. No nesting: only {--x--} and {++y++} are written, never empty, with no opener, no own closer, no ~> and no @@
-//     inside (runs are cut in the middle of such text), an addition directly after its deletion.
+//     inside (runs are cut in the middle of such text), an addition directly after its deletion. No run ends between CR and LF.
 //  5. Amend: editing one's own pending addition changes it in place; taking it back, or writing deleted text again,
 //     leaves no mark.
 //  6. Path independence: the marks of a line depend on the original line and the new line, not on what the line was in
@@ -49,15 +49,30 @@
 //
 // # How Put works
 //
-// The raw text is parsed into cells (internal/critic), and those are sorted by what they are to the writer into pieces
-// (internal/marking). The accepted view is compared with the written text (internal/align), which shows which lines changed:
-// regions. Where more than words of prose change, a region is as large as the blocks around it (block). Each region is marked anew
-// from its original text and its new text alone, all else is left alone. Comments that stay part what is compared. That
-// comparison follows the rules of readability: lines before words, similar lines paired, line markers and table cells left
-// whole, few changes of a line kept apart and many made one, constructs such as links never cut, the ends of a pair changed
-// together, whole-line runs a block at a time. Where runs begin and end is decided last (internal/placement): such that the blocks
-// which did not change are still seen on the pending page; what lies between two of them is replaced whole if nothing less leaves
-// them standing. Each rule has its cases in testdata/put; docs/marks.md shows what they come to.
+// Put (put.go) is a pipeline. What a stage makes is what the next one takes. A change that only takes back what the writer proposed
+// is none of it (undo), and what can be refused without a comparison is refused before it.
+//
+//	critic.Parse      the raw text    → cells: text, marks, comments, highlights
+//	frontMatter       both texts      → where their bodies start; edits of the front matter
+//	Patch.Compare     both bodies     → hunks that show which lines changed (align.Exact), none of them in another author's text
+//	Patch.regions     hunks           → regions: lines that are marked anew; as large as the blocks around where lines change (block)
+//	align.Readable    a region        → hunks that can be read
+//	placement.Hunks   those           → hunks that leave the page standing
+//	closeEnds         those           → hunks after which no parser sees an opener
+//	emitter.write     those           → edits of the raw text
+//	verify            the edits       → a result, or a refusal
+//
+// Cells are pieces to the writer: what is kept, what its own marks add and delete, what is another author's (internal/marking).
+// Each region is marked anew from its original text and its new text alone, all else is left alone. Comments that stay part what is
+// compared. The comparison itself (internal/align) goes from lines to words: similar lines paired, line markers and table cells left
+// whole, whole-line runs a block at a time, constructs such as links never cut, few changes of a line kept apart and many made one.
+// Placement moves a mark to where the blocks which did not change are still seen on the pending page; what lies between two of them is
+// replaced whole if nothing less leaves them standing. If a result does not read back right, the last stages are gone through again
+// with other ways to write (marking.How).
+//
+// The rules are rows of tables: LineMarkers, Constructs and Joints (internal/markdown) for tokens, Islands and Folds (internal/align)
+// for words, Places and Lines (internal/placement) for placement. A row has its example, which rules_test.go holds it to. What a stage
+// does as a whole has its cases in testdata/put; docs/marks.md shows what they come to.
 //
 // Readers disagree about a text with literal delimiters. Ours is the reading of most: the leftmost opener counts, it
 // ends at its first own closer, nothing nests, an opener without a closer is text, and code gives no protection.

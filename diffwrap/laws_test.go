@@ -199,6 +199,8 @@ func brokenBy(doc *critic.Document, i int) string {
 		return "4, safe runs"
 	case critic.EndsOpen(body, own[0]) && textFollows(doc, i):
 		return "4, closed ends"
+	case strings.HasSuffix(body, "\r") && textFollows(doc, i) && strings.HasPrefix(doc.Raw[doc.Cells[i+1].Start:], "\n"):
+		return "4, whole line breaks"
 	}
 	return ""
 }

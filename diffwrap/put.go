@@ -81,6 +81,7 @@ type putter struct {
 	live   Span // the first literal opener in new text, in p.New
 }
 
+// put runs the stages that the package comment lists, from Compare on.
 func (p *putter) put() (Result, error) {
 	if err := p.checkSigned(); err != nil {
 		return Result{}, err

@@ -1,7 +1,6 @@
 package align
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
@@ -9,16 +8,52 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
+// page is one side of a comparison, with the lines that are compared.
+type page struct {
+	Side
+	mode
+	lines []line
+}
+
 // line is one line of a text, as offsets into it. The break before it belongs to it, not the one after it: a run that
 // adds or deletes whole lines then starts with a line break, and bullets, headings and table rows stay at the
 // start of their lines.
 type line struct {
-	brk       int // where the break before the line starts; equal to start for the first line
-	span.Span     // the line's text, without breaks
+	brk       int  // where the break before the line starts; equal to start for the first line
+	span.Span      // the line's text, without breaks
+	inFence   bool // whether a code fence is open before the line; not found out for Exact
 }
 
-// splitLines splits text[from:to] into lines. Nothing is split inside an atom, such as a comment that spans lines.
-func splitLines(text string, from, to int, atoms []span.Span) []line {
+// newPage splits a stretch of a text into lines.
+func newPage(s Side, stretch span.Span, m mode) *page {
+	p := &page{s, m, splitLines(s.Text, stretch.Start, stretch.End, s.Comments)}
+	if !m.exact {
+		findFences(p.Text, p.lines)
+	}
+	return p
+}
+
+// all numbers all lines.
+func (p *page) all() span.Span { return span.New(0, len(p.lines)) }
+
+func (p *page) text(i int) string { return p.lines[i].Of(p.Text) }
+func (p *page) blank(i int) bool  { return markdown.IsBlank(p.text(i)) }
+
+// marker returns where the marker of a line stands, up to a comment in it.
+func (p *page) marker(i int) span.Span {
+	l := p.lines[i]
+	if p.fragment && i == 0 {
+		return span.New(l.Start, l.Start)
+	}
+	m := span.New(l.Start, l.Start+markdown.Marker(l.Of(p.Text)))
+	if c, ok := markdown.NextComment(p.Comments, m.Start); ok && c.Start < m.End {
+		m.End = c.Start
+	}
+	return m
+}
+
+// splitLines splits text[from:to] into lines. A comment is not split.
+func splitLines(text string, from, to int, comments []span.Span) []line {
 	lines := make([]line, 0, 1+strings.Count(text[from:to], "\n"))
 	current := line{brk: from, Span: span.Span{Start: from}}
 	for i := from; ; {
@@ -28,8 +63,8 @@ func splitLines(text string, from, to int, atoms []span.Span) []line {
 		}
 		at += i
 		i = at + 1
-		if a, inside := atomAround(atoms, at); inside {
-			i = a.End
+		if c, inside := commentAround(comments, at); inside {
+			i = c.End
 			continue
 		}
 		current.End = linebreak.Start(text, at, from)
@@ -40,72 +75,16 @@ func splitLines(text string, from, to int, atoms []span.Span) []line {
 	return append(lines, current)
 }
 
-// atomAround returns the atom that off lies in. Atoms are sorted.
-func atomAround(atoms []span.Span, off int) (span.Span, bool) {
-	k, _ := slices.BinarySearchFunc(atoms, off, func(a span.Span, off int) int { return a.End - off - 1 })
-	if k < len(atoms) && atoms[k].Start <= off {
-		return atoms[k], true
+// findFences says which lines start in a code fence.
+func findFences(text string, lines []line) {
+	fence := ""
+	for s := range strings.Lines(text[:lines[0].Start]) {
+		fence = fenceAfter(fence, strings.TrimRight(s, "\r\n"))
 	}
-	return span.Span{}, false
-}
-
-// block replaces old lines [i0,i1) by new lines [j0,j1): a block of text at a time, so that a person can take one and
-// leave another, and so that no run holds a blank line between two paragraphs.
-func (a *aligner) block(i0, i1, j0, j1 int) {
-	if i0 == i1 && j0 == j1 {
-		return
+	for k := range lines {
+		lines[k].inFence = fence != ""
+		fence = fenceAfter(fence, lines[k].Of(text))
 	}
-	old, new := a.gapSpans(i0, i1, j0, j1)
-	if a.exact {
-		a.change(old, new)
-		return
-	}
-	onTop := a.onTop(i0, i1, j1)
-	oldCuts := blockCuts(a.old.Text, a.oldLines[i0:i1], onTop)
-	newCuts := blockCuts(a.new.Text, a.newLines[j0:j1], onTop)
-	for k := 0; k < len(oldCuts) || k < len(newCuts); k++ {
-		o, n := old, new
-		if k < len(oldCuts) {
-			o.End = oldCuts[k]
-		}
-		if k < len(newCuts) {
-			n.End = newCuts[k]
-		}
-		a.change(o, n)
-		old.Start, new.Start = o.End, n.End
-	}
-	a.change(old, new)
-}
-
-// blockCuts returns where the blocks of lines start, the first left out. Blocks are parted by blank lines outside code
-// fences. The blank lines go with the block below them, unless the lines end with one (or stay on top of others): then with
-// the block above.
-func blockCuts(text string, lines []line, onTop bool) []int {
-	var cuts []int
-	blankAbove := onTop || len(lines) > 0 && markdown.IsBlank(lines[len(lines)-1].Of(text))
-	var fence string
-	seen, blank := false, false // text in this block; a blank line since
-	for _, l := range lines {
-		s := l.Of(text)
-		fence = fenceAfter(fence, s)
-		switch {
-		case markdown.IsBlank(s) && fence == "":
-			if seen && !blank && !blankAbove {
-				cuts = append(cuts, l.brk)
-				seen = false
-			}
-			blank = true
-			continue
-		case seen && blank && blankAbove:
-			cut := l.brk
-			if onTop {
-				cut = l.Start // there is no break before it
-			}
-			cuts = append(cuts, cut)
-		}
-		seen, blank = true, false
-	}
-	return cuts
 }
 
 // fenceAfter returns the code fence that is open after a line, given the one before; "" for none.
@@ -121,4 +100,39 @@ func fenceAfter(fence, s string) string {
 		return ""
 	}
 	return fence
+}
+
+// breaks returns the line breaks before old line i and new line j that face each other. The first line of a text has
+// none; a line that faces the first line gives its break to the gap before it.
+func breaks(o, n *page, i, j int) Hunk {
+	a, b := o.lines[i], n.lines[j]
+	if i == 0 || j == 0 {
+		return Hunk{span.New(a.Start, a.Start), span.New(b.Start, b.Start)}
+	}
+	return Hunk{span.New(a.brk, a.Start), span.New(b.brk, b.Start)}
+}
+
+// wholeLines returns the texts of the lines of a step, each with the break before it. The first line of one side has none; a
+// gap before it on the other side takes the break after the gap.
+func wholeLines(o, n *page, s step) Hunk {
+	if onTop(o, n, s) {
+		return Hunk{span.New(o.lines[0].Start, o.lines[s.old.End].Start), span.New(n.lines[0].Start, n.lines[s.new.End].Start)}
+	}
+	return Hunk{linesSpan(o.lines, s.old), linesSpan(n.lines, s.new)}
+}
+
+// onTop reports whether a step is one before the first line of one side, which stays.
+func onTop(o, n *page, s step) bool {
+	return s.old.Start == 0 && (s.old.End == 0 || s.new.End == 0) && s.old.End < len(o.lines) && s.new.End < len(n.lines)
+}
+
+func linesSpan(lines []line, s span.Span) span.Span {
+	if s.Empty() {
+		at := lines[len(lines)-1].End
+		if s.Start < len(lines) {
+			at = lines[s.Start].brk
+		}
+		return span.New(at, at)
+	}
+	return span.New(lines[s.Start].brk, lines[s.End-1].End)
 }

@@ -2,7 +2,6 @@ package align
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -21,142 +20,54 @@ const (
 	flowSimilarity = 70
 )
 
-// gap compares old lines [i0,i1) with new lines [j0,j1), none of which is equal to one of the other side in place.
-func (a *aligner) gap(i0, i1, j0, j1 int) {
+// pairGap appends what becomes of the lines of a gap; any other step is appended as it is.
+func pairGap(r *room, out []step, o, n *page, s step) []step {
 	switch {
-	case i0 == i1 && j0 == j1:
-		return
-	case i0 == i1 || j0 == j1:
-		a.block(i0, i1, j0, j1)
-		return
-	case i1-i0 == 1 && j1-j0 == 1:
-		a.unpaired(i0, i1, j0, j1)
-		return
+	case s.what != gap:
+		return append(out, s)
+	case s.old.Empty() || s.new.Empty():
+		return append(out, step{s.old, s.new, replaced})
+	case s.old.Len() == 1 && s.new.Len() == 1:
+		return inOrder(out, o, n, s)
 	}
-	old, new := a.lineWords(a.old, a.oldLines, i0, i1), a.lineWords(a.new, a.newLines, j0, j1)
-	pairs, common := a.pairLines(old, new)
-	if a.reflow(i0, i1, j0, j1, common, weigh(old), weigh(new)) {
-		return
+	old, new := wordsOfLines(o, s.old), wordsOfLines(n, s.new)
+	pairs, common := pairLines(old, new)
+	if wraps(r, o, n, s, common, weigh(old), weigh(new)) {
+		return append(out, step{s.old, s.new, wrapped})
 	}
-	i, j := i0, j0
+	i, j := s.old.Start, s.new.Start
 	for _, p := range pairs {
-		a.unpaired(i, i0+p[0], j, j0+p[1])
-		a.changeLine(i0+p[0], j0+p[1])
-		i, j = i0+p[0]+1, j0+p[1]+1
+		k, partner := s.old.Start+p[0], s.new.Start+p[1]
+		out = inOrder(out, o, n, step{span.New(i, k), span.New(j, partner), gap})
+		out = append(out, lineStep(k, partner, changed))
+		i, j = k+1, partner+1
 	}
-	a.unpaired(i, i1, j, j1)
+	return inOrder(out, o, n, step{span.New(i, s.old.End), span.New(j, s.new.End), gap})
 }
 
-// unpaired compares lines that have nothing to do with one another: as many on either side replace one another in
-// order, so that the marks of a line depend on that line alone; otherwise the whole block is replaced. Blank lines at
+// inOrder appends what becomes of lines that have nothing to do with one another: as many on either side replace one another in
+// order, so that the marks of a line depend on that line alone; otherwise all of them are replaced. Blank lines at
 // the end that only one side has come or go by themselves.
-func (a *aligner) unpaired(i0, i1, j0, j1 int) {
-	i2, j2 := i1, j1
-	for i1 > i0 && j1 > j0 && a.oldBlank(i1-1) != a.newBlank(j1-1) {
-		if a.oldBlank(i1 - 1) {
-			i1--
+func inOrder(out []step, o, n *page, s step) []step {
+	old, new := s.old, s.new
+	for !old.Empty() && !new.Empty() && o.blank(old.End-1) != n.blank(new.End-1) {
+		if o.blank(old.End - 1) {
+			old.End--
 		} else {
-			j1--
+			new.End--
 		}
 	}
-	alike := i1 > i0 && i1-i0 == j1-j0
-	for k := 0; alike && k < i1-i0; k++ {
-		alike = a.oldBlank(i0+k) == a.newBlank(j0+k)
+	alike := !old.Empty() && old.Len() == new.Len()
+	for k := 0; alike && k < old.Len(); k++ {
+		alike = o.blank(old.Start+k) == n.blank(new.Start+k)
 	}
 	if !alike {
-		a.block(i0, i2, j0, j2)
-		return
+		return append(out, step{s.old, s.new, replaced})
 	}
-	for k := range i1 - i0 {
-		a.changeLine(i0+k, j0+k)
+	for k := range old.Len() {
+		out = append(out, lineStep(old.Start+k, new.Start+k, changed))
 	}
-	a.block(i1, i2, j1, j2)
-}
-
-func (a *aligner) oldBlank(i int) bool { return markdown.IsBlank(a.oldLines[i].Of(a.old.Text)) }
-func (a *aligner) newBlank(j int) bool { return markdown.IsBlank(a.newLines[j].Of(a.new.Text)) }
-
-// changeLine compares two lines that are taken for versions of one another.
-func (a *aligner) changeLine(i, j int) {
-	old, new := a.oldLines[i].Span, a.newLines[j].Span
-	if a.exact {
-		a.keep(i, j)
-		a.words(old, new, 0)
-		return
-	}
-	oldMarker, newMarker := a.marker(a.old, a.oldLines, i), a.marker(a.new, a.newLines, j)
-	if oldMarker.Of(a.old.Text) != newMarker.Of(a.new.Text) {
-		a.replaceLine(i, j)
-		return
-	}
-	old.Start, new.Start = oldMarker.End, newMarker.End
-	oldCells, newCells := cells(a.old, old), cells(a.new, new)
-	if len(oldCells) == len(newCells) {
-		a.keep(i, j)
-		for k := range oldCells {
-			a.words(oldCells[k], newCells[k], lineSurvival)
-		}
-		return
-	}
-	if markdown.IsRow(old.Of(a.old.Text)) || markdown.IsRow(new.Of(a.new.Text)) {
-		a.replaceLine(i, j)
-		return
-	}
-	a.keep(i, j)
-	a.words(old, new, lineSurvival)
-}
-
-func (a *aligner) replaceLine(i, j int) {
-	oldBreak, newBreak := a.breaks(i, j)
-	h := Hunk{span.New(oldBreak.Start, a.oldLines[i].End), span.New(newBreak.Start, a.newLines[j].End)}
-	if n := len(a.hunks); n > 0 && i > 0 && j > 0 && a.renumbers(i, j) && a.renumbers(i-1, j-1) &&
-		a.hunks[n-1].Old.End == h.Old.Start && a.hunks[n-1].New.End == h.New.Start {
-		a.hunks[n-1] = a.hunks[n-1].Through(h) // one list, numbered anew
-		return
-	}
-	a.change(h.Old, h.New)
-}
-
-// renumbers reports whether two lines are one item of a list, with different numbers.
-func (a *aligner) renumbers(i, j int) bool {
-	old, oldRest := cutNumber(a.oldLines[i].Of(a.old.Text))
-	new, newRest := cutNumber(a.newLines[j].Of(a.new.Text))
-	return old != "" && new != "" && old != new && oldRest == newRest
-}
-
-func cutNumber(s string) (number, rest string) {
-	indent := markdown.Skip(s, 0, " \t>")
-	digits := markdown.Skip(s, indent, "0123456789")
-	return s[indent:digits], s[:indent] + s[digits:]
-}
-
-func (a *aligner) marker(s Side, lines []line, i int) span.Span {
-	l := lines[i]
-	if a.fragment && i == 0 {
-		return span.New(l.Start, l.Start)
-	}
-	m := span.New(l.Start, l.Start+markdown.Marker(l.Of(s.Text)))
-	if c, ok := markdown.NextComment(s.Comments, m.Start); ok && c.Start < m.End {
-		m.End = c.Start
-	}
-	return m
-}
-
-// cells splits a line at the pipes that separate cells, so that no change crosses one. A line that is no row has one
-// cell.
-func cells(s Side, line span.Span) []span.Span {
-	if strings.IndexByte(line.Of(s.Text), '|') < 0 {
-		return []span.Span{line}
-	}
-	var out []span.Span
-	start := line.Start
-	for t := range markdown.Tokens(s.Text, line, s.Comments) {
-		if t.Of(s.Text) == "|" {
-			out = append(out, span.New(start, t.Start))
-			start = t.End
-		}
-	}
-	return append(out, span.New(start, line.End))
+	return append(out, step{span.New(old.End, s.old.End), span.New(new.End, s.new.End), replaced})
 }
 
 // lineWords is what the similarity of lines is measured by: the words of a line, sorted, and their length in bytes.
@@ -187,18 +98,18 @@ func hashWord(s string) hashedWord {
 
 func (w hashedWord) len() int { return int(w & maxHashed) }
 
-func (a *aligner) lineWords(s Side, lines []line, from, to int) []lineWords {
-	out := make([]lineWords, to-from)
-	all := make([]hashedWord, 0, linesSpan(lines, from, to).Len()/5+4)
+// wordsOfLines reads the words of some lines.
+func wordsOfLines(p *page, lines span.Span) []lineWords {
+	out := make([]lineWords, lines.Len())
+	all := make([]hashedWord, 0, linesSpan(p.lines, lines).Len()/5+4)
 	for k := range out {
 		w := &out[k]
-		marker := a.marker(s, lines, from+k)
-		w.marker = marker.Of(s.Text)
-		text := span.New(marker.End, lines[from+k].End)
+		marker := p.marker(lines.Start + k)
+		w.marker = marker.Of(p.Text)
 		first := len(all)
-		for t := range markdown.Tokens(s.Text, text, s.Comments) {
+		for t := range markdown.Tokens(p.Text, span.New(marker.End, p.lines[lines.Start+k].End), p.Comments) {
 			if t.IsWord() {
-				word := hashWord(t.Of(s.Text))
+				word := hashWord(t.Of(p.Text))
 				all = append(all, word)
 				w.weight += word.len()
 			}
@@ -222,7 +133,7 @@ func weigh(lines []lineWords) int {
 
 // pairLines pairs the similar ones of old and new lines, in order, so that the pairs have as much text in common as
 // possible; it returns the pairs and how many bytes that is.
-func (a *aligner) pairLines(old, new []lineWords) (pairs [][2]int, common int) {
+func pairLines(old, new []lineWords) (pairs [][2]int, common int) {
 	n, m := len(old), len(new)
 	if n*m > maxPairs {
 		return nil, 0
@@ -278,21 +189,16 @@ func similar(old, new lineWords) int {
 	return 0
 }
 
-// reflow handles a block of prose in which the line breaks changed more than the words: a paragraph that was split,
-// joined or wrapped anew. It compares the block as one line, and does nothing unless most words stay in order, and
-// clearly more of them than stay in paired lines (pairedBytes). The lines have words of oldBytes and newBytes.
-func (a *aligner) reflow(i0, i1, j0, j1, pairedBytes, oldBytes, newBytes int) bool {
-	if i1-i0+j1-j0 < 3 || !flows(min(oldBytes, newBytes), oldBytes, newBytes) || !allProse(a.old.Text, a.oldLines[i0:i1]) || !allProse(a.new.Text, a.newLines[j0:j1]) {
+// wraps reports whether the line breaks of a block of prose changed more than its words: a paragraph that was split, joined or
+// wrapped anew. Most words of the block, compared as one line, have to stay in order, and clearly more of them than stay in paired
+// lines (pairedBytes). The lines have words of oldBytes and newBytes.
+func wraps(r *room, o, n *page, s step, pairedBytes, oldBytes, newBytes int) bool {
+	if s.old.Len()+s.new.Len() < 3 || !flows(min(oldBytes, newBytes), oldBytes, newBytes) || !allProse(o, s.old) || !allProse(n, s.new) {
 		return false
 	}
-	old, new := a.gapSpans(i0, i1, j0, j1)
-	o, n := a.interned(old, new)
-	_, kept := o.kept(a.matcher.Match(o.ids, n.ids))
-	if !flows(kept, o.bytes, n.bytes) || 4*kept < 5*pairedBytes {
-		return false
-	}
-	a.words(old, new, 0)
-	return true
+	w := tokenScript(r, o.Side, n.Side, wholeLines(o, n, s))
+	_, _, kept := w.kept(w.all())
+	return flows(kept, w.old.bytes, w.new.bytes) && 4*kept >= 5*pairedBytes
 }
 
 // flows reports whether two blocks whose words have so many bytes, of which kept are common, can be one that was
@@ -301,9 +207,9 @@ func flows(kept, oldBytes, newBytes int) bool {
 	return 200*kept >= flowSimilarity*(oldBytes+newBytes)
 }
 
-func allProse(text string, lines []line) bool {
-	for _, l := range lines {
-		if s := l.Of(text); markdown.Marker(s) > 0 && !markdown.IsBlank(s) || markdown.IsRow(s) {
+func allProse(p *page, lines span.Span) bool {
+	for i := lines.Start; i < lines.End; i++ {
+		if s := p.text(i); markdown.Marker(s) > 0 && !markdown.IsBlank(s) || markdown.IsRow(s) {
 			return false
 		}
 	}

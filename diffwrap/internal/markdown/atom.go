@@ -1,50 +1,122 @@
 package markdown
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/rule"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
 
 // maxAtom bounds the length in bytes of an atom that needs a closing delimiter, and thereby the search for it.
 const maxAtom = 512
 
 const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// atomLength returns the length of the atom at offset i of text, 0 when there is none. Atoms are constructs of one
-// line that a mark inside would break: wikilinks and embeds, links and images, inline code, tags, math, %%comments%%, block
-// ids, HTML, templates. URLs are found by word. from is the start of the line or piece.
-func atomLength(text string, i, from int) int {
-	rest := text[i:min(len(text), i+maxAtom)]
-	switch text[i] {
-	case '!':
-		if n := bracketed(rest[1:]); n > 0 {
-			return n + 1
-		}
-	case '[':
-		return bracketed(rest)
-	case '`':
-		return codeSpan(rest)
-	case '$':
-		return mathSpan(rest)
-	case '%':
-		return enclosed(rest, "%%", "%%")
-	case '{':
-		return enclosed(rest, "{{", "}}")
-	case '&':
-		return entity(rest)
-	case '<':
-		return htmlTag(rest)
-	case '#':
-		if startsPiece(text, i, from) {
-			return tag(text[i:])
-		}
-	case '^':
-		if startsPiece(text, i, from) {
-			return blockID(rest)
-		}
-	}
-	return 0
+// Construct is a rule about a token that its first character announces.
+type Construct struct {
+	rule.Rule
+	first  string // the characters that it can start with, all of them ASCII
+	class  Class
+	length length
 }
 
-func startsPiece(text string, i, from int) bool {
-	return i == from || strings.IndexByte(" \t(", text[i-1]) >= 0
+// length returns the length of the construct at offset i of text, in a line or piece that starts at from; 0 for none.
+type length = func(text string, i, from int) int
+
+// Constructs are the rules about tokens that are more than a word or a character, except for URLs, which a word starts. An Atom is
+// of one line, and a mark inside would break it.
+var Constructs = []Construct{
+	{rule.New("line break", "a line ends", "CR and LF are one",
+		"if x is{--\r\n--}{++ {\r\n++}end\r\n"), "\r\n", Space, lineBreak},
+	{rule.New("emphasis", "emphasis characters follow one another", "they are one",
+		"A {--**--}{++***++}wooden shed that stands behind the large old house beside the small pond{--**--}{++***++}."), "*_~=", Symbol, run},
+	{rule.New("escape", "a character is escaped", "it stays with its backslash",
+		"Cost {--\\*--}{++\\_++}five."), "\\", Symbol, escape},
+	{rule.New("embed", "a note or a picture is embedded", "it is replaced whole",
+		"See {--![[a.png]]--}{++![[b.png]]++}."), "!", Atom, embed},
+	{rule.New("wikilink", "a link is one of a wiki", "it is replaced whole",
+		"See {--[[Old shed]]--}{++[[New shed]]++}."), "[", Atom, bounded(wikilink)},
+	{rule.New("link", "a link has text and a destination", "it is replaced whole, so that both can be clicked",
+		"See {--[shed](a.md)--}{++[shed](b.md)++}."), "[", Atom, bounded(link)},
+	{rule.New("footnote label", "a footnote is referred to", "its label is replaced whole",
+		"Rain{--[^1]--}{++[^2]++} fell."), "[", Atom, bounded(label)},
+	{rule.New("inline code", "backticks enclose something", "it is replaced whole",
+		"Run {--`go test`--}{++`go vet`++} now."), "`", Atom, bounded(codeSpan)},
+	{rule.New("inline formula", "dollars enclose something", "it is replaced whole",
+		"With {--$x + y$--}{++$x + z$++} it fits."), "$", Atom, bounded(mathSpan)},
+	{rule.New("hidden text", "percent signs enclose something", "it is replaced whole",
+		"Rain {--%%in May%%--}{++%%in June%%++} fell."), "%", Atom, bounded(hidden)},
+	{rule.New("template", "braces enclose something", "it is replaced whole",
+		"At {--{{date now}}--}{++{{time now}}++} it fell."), "{", Atom, bounded(template)},
+	{rule.New("entity", "a character has a name", "it is replaced whole",
+		"Rain {--&amp;--}{++&nbsp;++} sun."), "&", Atom, bounded(entity)},
+	{rule.New("inline HTML", "there is a tag or a comment of HTML", "it is replaced whole",
+		"A {--<b>--}{++<i>++}shed."), "<", Atom, bounded(htmlTag)},
+	{rule.New("tag", "a hash starts a tag", "it is replaced whole",
+		"A {--#garden/old--}{++#garden/new++} shed."), "#", Atom, atStart(tag)},
+	{rule.New("id of a block", "a line ends in the id of its block", "it is replaced whole",
+		"A shed. {--^old-id--}{++^new-id++}"), "^", Atom, atStart(bounded(blockID))},
+}
+
+// mayStart says which characters can start a construct.
+var mayStart = func() (t [256]bool) {
+	for _, c := range Constructs {
+		for i := range len(c.first) {
+			t[c.first[i]] = true
+		}
+	}
+	return t
+}()
+
+// construct reads the construct at offset i, if there is one.
+func construct(text string, i, from int) (t Token, ok bool) {
+	for k := range Constructs {
+		if c := &Constructs[k]; strings.IndexByte(c.first, text[i]) >= 0 {
+			if n := c.length(text, i, from); n > 0 {
+				return Token{span.New(i, i+n), c.class}, true
+			}
+		}
+	}
+	return Token{}, false
+}
+
+// bounded is about a construct that needs a closing delimiter.
+func bounded(f func(s string) int) length {
+	return func(text string, i, _ int) int { return f(text[i:min(len(text), i+maxAtom)]) }
+}
+
+// atStart is about a construct that only starts a line, a piece or what a blank or a bracket parts from the text before it.
+func atStart(f length) length {
+	return func(text string, i, from int) int {
+		if i > from && strings.IndexByte(" \t(", text[i-1]) < 0 {
+			return 0
+		}
+		return f(text, i, from)
+	}
+}
+
+func lineBreak(text string, i, _ int) int { return max(1, linebreak.Len(text[i:])) }
+
+// run returns the length of a run of one character.
+func run(text string, i, _ int) int { return Skip(text, i, text[i:i+1]) - i }
+
+func escape(text string, i, _ int) int {
+	n, _ := character(text, i)
+	if end := i + n; end == len(text) || text[end] >= utf8.RuneSelf || text[end] <= ' ' {
+		return 0
+	}
+	return n + 1
+}
+
+func embed(text string, i, _ int) int {
+	rest := text[i+1 : min(len(text), i+maxAtom)]
+	if n := cmp.Or(wikilink(rest), link(rest), label(rest)); n > 0 {
+		return n + 1
+	}
+	return 0
 }
 
 // enclosed returns the length of open, something on one line, close at the start of s.
@@ -59,24 +131,30 @@ func enclosed(s, open, close string) int {
 	return len(open) + end + len(close)
 }
 
-// bracketed returns the length of a [[wikilink]], a [link](destination) or a [^footnote] at the start of s.
-func bracketed(s string) int {
-	if n := enclosed(s, "[[", "]]"); n > 0 {
-		return n
-	}
+func wikilink(s string) int { return enclosed(s, "[[", "]]") }
+
+// link returns the length of a [link](destination) at the start of s.
+func link(s string) int {
 	text := balanced(s, '[', ']')
-	switch {
-	case text == 0:
+	if text == 0 {
 		return 0
-	case strings.HasPrefix(s[text:], "("):
-		if target := balanced(s[text:], '(', ')'); target > 0 {
-			return text + target
-		}
-	case strings.HasPrefix(s, "[^"):
-		return text
+	}
+	if target := balanced(s[text:], '(', ')'); target > 0 {
+		return text + target
 	}
 	return 0
 }
+
+// label returns the length of a [^footnote] at the start of s.
+func label(s string) int {
+	if n := balanced(s, '[', ']'); strings.HasPrefix(s, "[^") && !strings.HasPrefix(s[n:], "(") {
+		return n
+	}
+	return 0
+}
+
+func hidden(s string) int   { return enclosed(s, "%%", "%%") }
+func template(s string) int { return enclosed(s, "{{", "}}") }
 
 func balanced(s string, open, close byte) int {
 	if s == "" || s[0] != open {
@@ -147,20 +225,20 @@ func htmlTag(s string) int {
 }
 
 // tag returns the length of #tag/subtag, which needs one character that is not a digit.
-func tag(s string) int {
-	n, named := 1, false
-	for n < len(s) {
-		size, class := character(s, n)
-		if class != Word && class != Glyph && strings.IndexByte("_-/", s[n]) < 0 {
+func tag(text string, i, _ int) int {
+	n, named := i+1, false
+	for n < len(text) {
+		size, class := character(text, n)
+		if class != Word && class != Glyph && strings.IndexByte("_-/", text[n]) < 0 {
 			break
 		}
-		named = named || !isDigit(s[n])
+		named = named || !isDigit(text[n])
 		n += size
 	}
 	if !named {
 		return 0
 	}
-	return n
+	return n - i
 }
 
 func blockID(s string) int {

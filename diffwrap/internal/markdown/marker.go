@@ -2,10 +2,35 @@
 // reads a line by itself; of blocks it knows only the fences.
 package markdown
 
-import "strings"
+import (
+	"strings"
 
-// Marker is the part of a line that makes it what it is: indentation, quote marks, a heading's hashes, a bullet or
-// number, a checkbox, a callout's type, a fence. Of a rule or a table's delimiter row it is the whole line.
+	"github.com/relayfs/relayfs/diffwrap/internal/rule"
+)
+
+// LineMarker is a rule about what makes a line what it is.
+type LineMarker struct {
+	rule.Rule
+	end func(s string, n int) int // of the marker at offset n of a line; n for none
+}
+
+// LineMarkers are all but indentation and the marks of quotes, which stand before them.
+var LineMarkers = []LineMarker{
+	{rule.New("callout marker", "the type of a callout changes", "the line is replaced whole",
+		"Text.{--\n> [!tip] Title--}{++\n> [!note] Title++}"), calloutMarker},
+	{rule.New("line of rule characters", "a thematic break, an underline or a delimiter row changes", "it is replaced whole",
+		"Text.\n{--\n- - ---}{++\n- - - -++}\n\nMore."), ruleMarker},
+	{rule.New("fence marker", "a fence becomes another one", "its line is replaced whole",
+		"Text.\n\n{--```js\n--}{++~~~js\n++}code{--\n```--}{++\n~~~++}"), fenceMarker},
+	{rule.New("heading marker", "the level of a heading changes", "the line is replaced whole",
+		"Text.\n{--\n## Title--}{++\n### Title++}\n\nMore."), headingMarker},
+	{rule.New("checkbox", "a task is done, or is no task any longer", "the line is replaced whole",
+		"- a{--\n- [ ] b--}{++\n- [x] b++}"), taskMarker},
+	{rule.New("item marker", "a bullet or a number changes", "the line is replaced whole",
+		"1. a{--\n2. b--}{++\n3. b++}"), itemMarker},
+}
+
+// Marker is the part of a line that makes it what it is: indentation, quote marks, and what LineMarkers say.
 // It returns the marker's length. Where the marker changes the whole line is replaced, since a mark in front of it
 // or inside it would stop the line from being rendered as what it is.
 func Marker(s string) int {
@@ -16,25 +41,49 @@ func Marker(s string) int {
 	if n < len(s) && isLetter(s[n]) {
 		return n // as most lines of prose: none of the following starts so
 	}
-	if strings.HasPrefix(s[n:], "[!") {
-		if end := strings.IndexByte(s[n:], ']'); end > 0 {
-			return Skip(s, n+end+1, "+- \t")
+	for _, m := range LineMarkers {
+		if end := m.end(s, n); end > n {
+			return end
 		}
 	}
+	return n
+}
+
+// calloutMarker is about the type of a callout.
+func calloutMarker(s string, n int) int {
+	if end := strings.IndexByte(s[n:], ']'); end > 0 && strings.HasPrefix(s[n:], "[!") {
+		return Skip(s, n+end+1, "+- \t")
+	}
+	return n
+}
+
+func ruleMarker(s string, n int) int {
 	if isRule(s[n:]) {
 		return len(s)
 	}
-	if fence := FenceLength(s[n:]); fence > 0 {
-		return n + fence
-	}
+	return n
+}
+
+func fenceMarker(s string, n int) int { return n + FenceLength(s[n:]) }
+
+func headingMarker(s string, n int) int {
 	if hashes := Skip(s, n, "#"); hashes > n && hashes-n <= 6 && (hashes == len(s) || s[hashes] == ' ') {
 		return Skip(s, hashes, " ")
 	}
-	return listMarker(s, n)
+	return n
 }
 
-// listMarker returns the end of the bullet or number at offset n and the checkbox after it; n when there is none.
-func listMarker(s string, n int) int {
+// taskMarker is about the marker of an item and the checkbox after it.
+func taskMarker(s string, n int) int {
+	end := itemMarker(s, n)
+	if end > n && len(s) >= end+3 && s[end] == '[' && s[end+2] == ']' && (len(s) == end+3 || s[end+3] == ' ') {
+		return Skip(s, end+3, " ")
+	}
+	return n
+}
+
+// itemMarker is about a bullet or a number.
+func itemMarker(s string, n int) int {
 	end := n
 	switch digits := Skip(s, n, "0123456789"); {
 	case n < len(s) && strings.IndexByte("-*+", s[n]) >= 0:
@@ -47,11 +96,7 @@ func listMarker(s string, n int) int {
 	if end < len(s) && s[end] != ' ' && s[end] != '\t' {
 		return n
 	}
-	end = Skip(s, end, " \t")
-	if len(s) >= end+3 && s[end] == '[' && s[end+2] == ']' && (len(s) == end+3 || s[end+3] == ' ') {
-		end = Skip(s, end+3, " ")
-	}
-	return end
+	return Skip(s, end, " \t")
 }
 
 // FenceLength returns the length of the code fence or math fence at the start of s.

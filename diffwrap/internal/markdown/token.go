@@ -10,6 +10,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/rule"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -21,7 +22,7 @@ const (
 	Word                 // letters and digits
 	Glyph                // one character, or syllable, of a script that is written without spaces
 	Symbol               // one character of anything else, or a run of emphasis characters
-	Atom                 // a construct that a mark inside would break: see atomLength
+	Atom                 // a construct that a mark inside would break: see Constructs
 	Comment              // a CriticMarkup comment
 )
 
@@ -71,11 +72,21 @@ func plainToken(text string, i int) (t Token, ok bool) {
 }
 
 // mayJoin says which characters after a word may belong to it, or make a URL of it.
-var mayJoin = [utf8.RuneSelf]bool{'\'': true, '_': true, '.': true, ',': true, ':': true, '-': true, '/': true}
+var mayJoin = func() (t [utf8.RuneSelf]bool) {
+	t[':'] = true
+	for _, j := range Joints {
+		for _, c := range j.chars {
+			if c < utf8.RuneSelf {
+				t[c] = true
+			}
+		}
+	}
+	return t
+}()
 
 var isAlnum = func() (t [256]bool) {
 	for c := range t {
-		t[c] = isLetter(byte(c)) || isDigit(byte(c))
+		t[c] = isWordByte(byte(c))
 	}
 	return t
 }()
@@ -87,24 +98,20 @@ func tokenAlone(text string, i, from int, comments []span.Span) Token {
 	} else if ok {
 		text = text[:min(len(text), c.Start)] // nothing else reaches into a comment
 	}
-	if n := atomLength(text, i, from); n > 0 {
-		return Token{span.New(i, i+n), Atom}
+	if mayStart[text[i]] {
+		if t, ok := construct(text, i, from); ok {
+			return t
+		}
 	}
 	size, class := character(text, i)
 	end := i + size
-	switch {
-	case text[i] == '\n' || text[i] == '\r':
-		return Token{span.New(i, i+max(1, linebreak.Len(text[i:]))), Space}
-	case class == Word:
+	switch class {
+	case Word:
 		return word(text, i, end)
-	case class == Glyph:
+	case Glyph:
 		end = syllable(text, i, end)
-	case strings.IndexByte("*_~=", text[i]) >= 0:
-		end = Skip(text, i, text[i:i+1])
-	case text[i] == '\\' && end < len(text) && text[end] < utf8.RuneSelf && text[end] > ' ':
-		end++
 	}
-	return Token{span.New(i, max(end, i+size)), class}
+	return Token{span.New(i, end), class}
 }
 
 // NextComment returns the first comment that starts at or after offset i.
@@ -139,30 +146,41 @@ func word(text string, i, end int) Token {
 	return Token{span.New(i, end), Word}
 }
 
-// wordJoint returns the length of the character at offset end if it stands between two characters of a word and
-// belongs to it: an apostrophe between letters, an underscore, a separator between digits (3.14, 10:30, 2026-07-13).
+// Joint is a rule about a character that belongs to a word if it stands between two characters of it.
+type Joint struct {
+	rule.Rule
+	chars   string
+	between func(c byte) bool
+}
+
+// Joints are all there are.
+var Joints = []Joint{
+	{rule.New("apostrophes", "letters stand on both sides of an apostrophe", "it belongs to their word",
+		"It {--isn't--}{++doesn't++} rain."), "'\u2019", isLetter},
+	{rule.New("underscores", "letters or digits stand on both sides of an underscore", "it belongs to their word",
+		"Set {--max_size--}{++max_length++} now."), "_", isWordByte},
+	{rule.New("numbers", "digits stand on both sides of a separator, as in 3.14, 10:30, 2026-07-13", "it belongs to their number",
+		"At {--10:30--}{++10:45++} it rained."), ".,:-/", isDigit},
+}
+
+// wordJoint returns the length of the character at offset end if it belongs to the word that starts at offset i.
 func wordJoint(text string, i, end int) int {
-	n := 1
-	if strings.HasPrefix(text[end:], "\u2019") {
-		n = len("\u2019")
-	}
+	r, n := utf8.DecodeRuneInString(text[end:])
 	if end == i || end+n >= len(text) {
 		return 0
 	}
-	letters := isLetter(text[end-1]) && isLetter(text[end+n])
-	digits := isDigit(text[end-1]) && isDigit(text[end+n])
-	alnum := (isLetter(text[end-1]) || isDigit(text[end-1])) && (isLetter(text[end+n]) || isDigit(text[end+n]))
-	switch {
-	case text[end] == '\'' && letters, n > 1 && letters, text[end] == '_' && alnum:
-		return n
-	case strings.IndexByte(".,:-/", text[end]) >= 0 && digits:
-		return n
+	for _, j := range Joints {
+		if strings.ContainsRune(j.chars, r) && j.between(text[end-1]) && j.between(text[end+n]) {
+			return n
+		}
 	}
 	return 0
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+
+func isWordByte(c byte) bool { return isLetter(c) || isDigit(c) }
 
 // character returns the length and Class of the grapheme cluster at offset i.
 func character(text string, i int) (int, Class) {

@@ -20,47 +20,62 @@ type How struct {
 
 // Write returns the edits that mark the hunks, and where the first literal opener in new text is.
 func (p *Patch) Write(hunks []align.Hunk, how How) (edits []script.Edit, live span.Span) {
-	e := emitter{Patch: p, hunks: hunks, How: how, script: slices.Clone(p.Matter), pos: p.RawBody}
+	e := emitter{Patch: p, literal: how.Literal, script: slices.Clone(p.Matter), pos: p.RawBody}
 	for _, r := range p.regions(hunks) {
-		e.region(r)
+		e.write(p.mark(r, hunks, how))
 	}
 	return e.script, e.live
+}
+
+// marked is a region with what is deleted and added in it.
+type marked struct {
+	region
+	text  string      // its new text
+	notes []span.Span // the comments in that
+	hunks []align.Hunk
+}
+
+// mark finds what is deleted and added in a region: what can be read, where it leaves the page standing, and where parsers see no
+// opener in it.
+func (p *Patch) mark(r region, changes []align.Hunk, how How) marked {
+	text := r.new.Of(p.New)
+	notes := p.notes(text, r.old, how.Literal)
+	before, after := align.Side{Text: r.old.text, Comments: r.old.notes}, align.Side{Text: text, Comments: notes}
+	hunks := align.Readable(before, after, !linebreak.StartsLine(p.Doc.Raw, r.from.off), p.anchors(r, notes, changes))
+	if r.lines && !how.InPlace {
+		hunks = placement.Hunks(before, after, hunks)
+	}
+	return marked{r, text, notes, closeEnds(before, after, hunks)}
 }
 
 // emitter writes regions. What it copies is kept, character for character; what it writes between two copies replaces
 // what the raw text has between them, which is delimiters and the writer's own additions.
 type emitter struct {
 	*Patch
-	How
-	hunks   []align.Hunk
+	literal bool      // see How
 	live    span.Span // the first literal opener in new text, in p.New
 	script  []script.Edit
 	pos     int             // raw is copied or replaced up to here
 	pending strings.Builder // written since
 	run     critic.Kind     // the kind of run that ends here and still lacks its attribution; critic.Text for none
+	next    int             // the first part of the region that was not visited to its end
 }
 
-func (e *emitter) region(r region) {
-	e.copy(span.New(e.pos, r.from.off))
-	text := r.new.Of(e.New)
-	old := r.old
-	notes := e.notes(text, old)
-	before, after := align.Side{Text: old.text, Comments: old.notes}, align.Side{Text: text, Comments: notes}
-	hunks := align.Readable(before, after, !linebreak.StartsLine(e.Doc.Raw, r.from.off), e.anchors(r, notes))
-	if r.lines && !e.InPlace {
-		hunks = placement.Hunks(before, after, hunks)
-	}
+func (e *emitter) write(m marked) {
+	e.copy(span.New(e.pos, m.from.off))
+	e.next = 0
+	old := m.old
 	done := 0
-	for _, h := range closeEnds(before, after, hunks) {
+	for _, h := range m.hunks {
 		e.keep(old, span.New(done, h.Old.Start))
-		apart := e.onlyComments(text, h.New, notes)
+		apart := e.onlyComments(m.text, h.New, m.notes)
 		if apart || h.Old.Empty() {
 			e.leave(old, h.Old.Start)
 		}
 		if !apart {
 			e.delete(old, h.Old)
 		}
-		e.add(text, h.New, notes, r.new.Start)
+		e.add(m.text, h.New, m.notes, m.new.Start)
 		if apart {
 			e.delete(old, h.Old)
 		}
@@ -68,11 +83,11 @@ func (e *emitter) region(r region) {
 	}
 	e.keep(old, span.New(done, len(old.text)+1))
 	e.endRun()
-	e.flush(r.to.off)
+	e.flush(m.to.off)
 }
 
 func (e *emitter) keep(o *original, s span.Span) {
-	o.visit(s, func(x part) {
+	e.visit(o, s, func(x part) {
 		e.endRun()
 		e.copy(x.Span)
 	})
@@ -80,14 +95,37 @@ func (e *emitter) keep(o *original, s span.Span) {
 
 // leave passes over the ends of highlights at an offset of the original: what is written after a highlight is not in it.
 func (e *emitter) leave(o *original, at int) {
-	for o.next < len(o.parts) {
-		x := o.parts[o.next]
+	for e.next < len(o.parts) {
+		x := o.parts[e.next]
 		if x.at != at || x.cell.Kind != critic.HighlightClose {
 			return
 		}
 		e.endRun()
 		e.copy(x.Span)
-		o.next++
+		e.next++
+	}
+}
+
+// visit calls f for each part, or piece of one, in s. Spans must be visited in order. A part without text belongs to
+// the span that starts at or before it, so that it stays after what was changed directly before it.
+func (e *emitter) visit(o *original, s span.Span, f func(part)) {
+	for e.next < len(o.parts) {
+		p := o.parts[e.next]
+		end := p.at + p.size
+		switch {
+		case p.at >= s.End:
+			return
+		case p.size == 0:
+			f(p)
+		case max(p.at, s.Start) < min(end, s.End):
+			first, last := max(p.at, s.Start), min(end, s.End)
+			p.Span = span.New(p.Start+first-p.at, p.Start+last-p.at)
+			f(p)
+		}
+		if end > s.End {
+			return
+		}
+		e.next++
 	}
 }
 
@@ -98,7 +136,7 @@ func (e *emitter) delete(o *original, s span.Span) {
 		e.deletion(run)
 		run = nil
 	}
-	o.visit(s, func(x part) {
+	e.visit(o, s, func(x part) {
 		if x.size > 0 {
 			run = append(run, x)
 			return
@@ -127,7 +165,7 @@ func (e *emitter) deletion(parts []part) {
 	e.endRun()
 	open, close := "{--"+e.Metadata, "--}"
 	e.pending.WriteString(open)
-	cuts := append(critic.CutPoints(content.String(), close, e.Literal), edges...)
+	cuts := append(critic.CutPoints(content.String(), close, e.literal), edges...)
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
 	at := 0
@@ -190,7 +228,7 @@ func (e *emitter) addition(text string, s span.Span, base int) {
 	open, close := "{++"+e.Metadata, "++}"
 	e.pending.WriteString(open)
 	at := 0
-	for _, cut := range critic.CutPoints(content, close, e.Literal) {
+	for _, cut := range critic.CutPoints(content, close, e.literal) {
 		e.pending.WriteString(content[at:cut] + close + open)
 		at = cut
 	}

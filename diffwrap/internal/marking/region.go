@@ -282,7 +282,7 @@ func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []ali
 		end = p.stopAfter(from, at)
 		apart := func() bool { return len(changes) == 0 || !p.reaches(changes[0], end) }
 		for apart() && end.piece < len(p.pieces) && p.pieces[end.piece].role == kept && p.endsOpenAt(end, end.view+delta) {
-			end = p.stopAfter(end.piece, end.view+1)
+			end = p.stopAfter(end.piece, end.view+linebreak.Len(p.Doc.Raw[end.off:]))
 		}
 		if apart() {
 			return end, changes, delta

@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/rule"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -134,23 +135,51 @@ func (p *page) moved(h align.Hunk, limit span.Span) []align.Hunk {
 	return out
 }
 
-// rank says how well a hunk stands: 0 from the end of one line to the end of another, 1 from the start of a line to the start
-// of another, 2 on blank lines, 3 behind the markers of lines or the first pipes of rows, -1 elsewhere.
+// Place is a rule about where a hunk can stand.
+type Place struct {
+	rule.Rule
+	is func(p *page, h align.Hunk) bool
+}
+
+// Places are all there are, the most readable first.
+var Places = []Place{
+	{rule.New("line break first", "whole lines come or go", "the mark begins with a line break, at the end of a line that stays",
+		"- a{++\n- b++}\n- c"), fromLineEnds},
+	{rule.New("whole lines", "no mark can stand at the end of the line before", "it begins at the start of a line",
+		"Old. ^id\n{++New.\n++}"), fromLineStarts},
+	{rule.New("on a blank line", "a mark would stand on a line of a block that stays, and a blank line is near", "it begins on that",
+		"# One\n{++\n# Two\n++}\n---"), fromBlankLines},
+	{rule.New("behind a marker", "lines above others that begin alike come or go", "the mark begins behind a marker, or a row's first pipe",
+		"# {++One\n\n# ++}Two"), behindMarkers},
+}
+
+// rank says how well a hunk stands: the less the better, -1 not at all.
 func (p *page) rank(h align.Hunk) int {
 	if p.cuts(h) {
 		return -1
 	}
+	return slices.IndexFunc(Places, func(x Place) bool { return x.is(p, h) })
+}
+
+// leads reports whether both runs of a hunk begin with a line break, if they are not empty.
+func (p *page) leads(h align.Hunk) bool {
+	return linebreak.Leads(h.Old.Of(p.old.Text)) && linebreak.Leads(h.New.Of(p.new.Text))
+}
+
+func fromLineEnds(p *page, h align.Hunk) bool {
+	return p.leads(h) && !linebreak.StartsLine(p.old.Text, h.Old.Start)
+}
+
+func fromLineStarts(p *page, h align.Hunk) bool {
+	return !p.leads(h) && linebreak.StartsLine(p.old.Text, h.Old.Start)
+}
+
+func fromBlankLines(p *page, h align.Hunk) bool {
+	return p.leads(h) && linebreak.StartsLine(p.old.Text, h.Old.Start)
+}
+
+func behindMarkers(p *page, h align.Hunk) bool {
 	old := p.old.Text
-	atStart := linebreak.StartsLine(old, h.Old.Start)
-	leads := linebreak.Leads(h.Old.Of(old)) && linebreak.Leads(h.New.Of(p.new.Text))
-	switch {
-	case leads && !atStart:
-		return 0
-	case atStart && !leads:
-		return 1
-	case atStart:
-		return 2
-	}
 	near := old[max(0, h.Old.Start-maxMarker):h.Old.Start]
 	from := h.Old.Start - len(near) + strings.LastIndexByte(near, '\n') + 1
 	line := firstLine(old[from:])
@@ -158,10 +187,7 @@ func (p *page) rank(h align.Hunk) int {
 	if markdown.IsRow(line) {
 		m = markdown.Skip(line, 0, " |")
 	}
-	if m > 0 && from+m == h.Old.Start && linebreak.StartsLine(old, from) {
-		return 3
-	}
-	return -1
+	return m > 0 && from+m == h.Old.Start && linebreak.StartsLine(old, from)
 }
 
 // maxMarker is how long a line's marker may be.

@@ -6,27 +6,57 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/rule"
 )
 
-// lines says where a mark makes something else of a line that stays: at its start, or at its end; and whether a line in a mark
-// begins or ends a block only without a mark at that end.
-var lines = []struct {
-	name               string
+// Line is a rule about a line that stays, and that a mark makes something else of at its start or at its end; and about a line in a
+// mark, which begins or ends a block only without a mark at that end.
+type Line struct {
+	rule.Rule
 	is                 func(s string) bool // s is a line without its indentation and the marks of quotes
 	start, end, inside bool
-}{
-	{"heading", isHeading, true, true, false},
-	{"fence", func(s string) bool { return markdown.FenceLength(s) > 0 }, true, true, true},
-	{"rule, underline or delimiter row", isRule, true, true, false},
-	{"formula", func(s string) bool { return strings.HasPrefix(s, "$$") || strings.HasSuffix(s, "$$") }, true, true, true},
-	{"comment", func(s string) bool { return strings.HasPrefix(s, "%%") || strings.HasSuffix(s, "%%") }, true, true, true},
-	{"HTML", func(s string) bool { return strings.HasPrefix(s, "<") }, true, true, true},
-	{"callout", func(s string) bool { return strings.HasPrefix(s, "[!") }, true, true, false},
-	{"definition", isDefinition, true, true, true},
-	{"block id", func(s string) bool { return blockID(s) > 0 }, false, true, false},
-	{"row", func(s string) bool { return strings.HasPrefix(s, "|") }, true, false, false},
-	{"item", func(s string) bool { return markdown.Marker(s) > 0 }, true, false, false},
 }
+
+// Lines are all there are. Where a mark stands at the edge of such a line, another place is looked for.
+var Lines = []Line{
+	{rule.New("heading", "a heading stays", "no mark stands on its line",
+		"# {++Day\n# ++}Day"), isHeading, true, true, false},
+	{rule.New("fence", "a fence stays", "no mark stands on its line",
+		"```\na{++\n```\n\n```\nb++}\n```"), isFence, true, true, true},
+	{rule.New("rule", "a rule, an underline or a delimiter row stays", "no mark stands on its line",
+		"---\n# {++One\n# ++}Two"), isRule, true, true, false},
+	{rule.New("formula", "a line begins or ends a formula", "no mark stands on it",
+		"$${++\na $$\n\n$$++}\na $$"), around("$$"), true, true, true},
+	{rule.New("comment", "a line begins or ends a comment", "no mark stands on it",
+		"%%\na{++\n%%\n\n%%\nb++}\n%%"), around("%%"), true, true, true},
+	{rule.New("HTML", "a line starts with a tag", "no mark stands on it",
+		"<div>\na\n</div>\n{++New.\n++}"), starts("<"), true, true, true},
+	{rule.New("callout", "a line is the title of a callout", "no mark stands on it",
+		"> [!tip] Title\n{++New.\n++}"), starts("[!"), true, true, false},
+	{rule.New("definition", "a line defines a link", "no mark stands on it",
+		"One.\n[a]: b\n{++New.\n++}"), isDefinition, true, true, true},
+	{rule.New("footnote", "a line starts a footnote", "no mark stands in front of it",
+		"Rain[^1] fell.\n\n$$\nn\n$$\n{--\nOld. ^id\n--}\n[^1]: In May.{++ All night.++}"), isFootnote, true, false, false},
+	{rule.New("block id", "a line ends in the id of its block", "no mark stands behind it",
+		"Old. ^id\n{++New.\n++}"), hasBlockID, false, true, false},
+	{rule.New("row", "a line is a row of a table", "no mark stands in front of it",
+		"| a |\n|---|\n| {++1 |\n| ++}2 |"), starts("|"), true, false, false},
+	{rule.New("item", "a line is an item", "no mark stands in front of it",
+		"- {++a\n- ++}b"), isItem, true, false, false},
+}
+
+func starts(with string) func(string) bool {
+	return func(s string) bool { return strings.HasPrefix(s, with) }
+}
+
+func around(mark string) func(string) bool {
+	return func(s string) bool { return strings.HasPrefix(s, mark) || strings.HasSuffix(s, mark) }
+}
+
+func isFence(s string) bool    { return markdown.FenceLength(s) > 0 }
+func isFootnote(s string) bool { return strings.HasPrefix(s, "[^") && strings.Contains(s, "]:") }
+func hasBlockID(s string) bool { return blockID(s) > 0 }
+func isItem(s string) bool     { return markdown.Marker(s) > 0 }
 
 func isHeading(s string) bool {
 	n := markdown.Skip(s, 0, "#")
@@ -66,7 +96,7 @@ func spoils(s string, at edge) bool {
 	if s == "" {
 		return false
 	}
-	for _, l := range lines {
+	for _, l := range Lines {
 		if [...]bool{start: l.start, end: l.end, inside: l.inside}[at] && l.is(s) {
 			return true
 		}

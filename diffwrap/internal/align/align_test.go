@@ -1,0 +1,362 @@
+package align
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/script"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+var (
+	words = strings.Split("the a fox grows, stands. waits 漢 字 ไทย don't 3.14 **bold** (x) [[Link]] `code` {>>note<<} {>>two\nlines<<}", " ")
+	gaps  = []string{" ", " ", "", "|"}
+	heads = []string{"", "", "", "", "- ", "1. ", "2. ", "## ", "> ", "  ", "| ", "```", "$$", "- [ ] ", "---"}
+)
+
+// drawLine makes a line of a few words, or a blank one.
+func drawLine(t *rapid.T) string {
+	line := rapid.SampledFrom(heads).Draw(t, "head")
+	return line + strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 6).Draw(t, "words"), rapid.SampledFrom(gaps).Draw(t, "gap"))
+}
+
+// drawTexts makes a text and another one that has much in common with it.
+func drawTexts(t *rapid.T) (old, new Side) {
+	var a, b []string
+	for range rapid.IntRange(0, 10).Draw(t, "lines") {
+		line := drawLine(t)
+		switch rapid.IntRange(0, 7).Draw(t, "edit") {
+		case 0:
+			b = append(b, line)
+		case 1:
+			a = append(a, line)
+		case 2:
+			a, b = append(a, line), append(b, drawLine(t))
+		case 3:
+			fields := strings.Split(line, " ")
+			fields[rapid.IntRange(0, len(fields)-1).Draw(t, "at")] = rapid.SampledFrom(words).Draw(t, "word")
+			a, b = append(a, line), append(b, strings.Join(fields, " "))
+		default:
+			a, b = append(a, line), append(b, line)
+		}
+	}
+	breaks := rapid.SampledFrom([]string{"\n", "\n", "\n", "\r\n"})
+	end := rapid.SampledFrom([]string{"", "\n", "\n\n"})
+	return side(strings.Join(a, "\n") + end.Draw(t, "old end")), side(strings.Join(b, breaks.Draw(t, "breaks")) + end.Draw(t, "new end"))
+}
+
+var comment = regexp.MustCompile(`(?s)\{>>.*?<<\}`)
+
+func side(text string) Side {
+	s := Side{Text: text}
+	for _, at := range comment.FindAllStringIndex(text, -1) {
+		s.Comments = append(s.Comments, span.New(at[0], at[1]))
+	}
+	return s
+}
+
+// drawPages makes two pages as compare does.
+func drawPages(t *rapid.T) (r *room, o, n *page) {
+	old, new := drawTexts(t)
+	m := mode{exact: rapid.Bool().Draw(t, "exact")}
+	h := differing(old, new)
+	return &room{}, newPage(old, h.Old, m), newPage(new, h.New, m)
+}
+
+// checkHunks wants hunks that are sorted, apart, not empty, and turn old into new.
+func checkHunks(t *rapid.T, name string, old, new Side, hunks []Hunk) {
+	t.Helper()
+	at := Hunk{}
+	for _, h := range append(slices.Clone(hunks), Hunk{span.New(len(old.Text), len(old.Text)), span.New(len(new.Text), len(new.Text))}) {
+		between := Hunk{span.New(at.Old.End, h.Old.Start), span.New(at.New.End, h.New.Start)}
+		if between.Old.Len() < 0 || between.New.Len() < 0 || between.Old.Of(old.Text) != between.New.Of(new.Text) {
+			t.Fatalf("%s of %q and %q: between %v and %v the texts differ, or the hunks overlap", name, old.Text, new.Text, at, h)
+		}
+		at = h
+	}
+	for _, h := range hunks {
+		if h.Old.Empty() && h.New.Empty() {
+			t.Fatalf("%s of %q and %q: hunk %v is empty", name, old.Text, new.Text, h)
+		}
+	}
+}
+
+// checkComments wants hunks that cut no comment. Those of Exact do where two comments begin or end alike.
+func checkComments(t *rapid.T, old, new Side, hunks []Hunk) {
+	t.Helper()
+	for _, h := range hunks {
+		if cutsComment(old, new, h.Old.Start, h.New.Start) || cutsComment(old, new, h.Old.End, h.New.End) {
+			t.Fatalf("hunk %v of %q and %q cuts a comment", h, old.Text, new.Text)
+		}
+	}
+}
+
+func TestHunks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old, new := drawTexts(t)
+		checkHunks(t, "Exact", old, new, Exact(old, new))
+		whole := Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))}
+		fragment := rapid.Bool().Draw(t, "fragment")
+		checkHunks(t, "Readable", old, new, Readable(old, new, fragment, nil))
+		checkComments(t, old, new, Readable(old, new, fragment, nil))
+		pairs := commonComments(&room{}, old, new, whole)
+		hunks := Readable(old, new, fragment, pairs)
+		checkHunks(t, "Readable with pairs", old, new, hunks)
+		if touchesOld(hunks, pairs) {
+			t.Fatalf("Readable of %q and %q: %v touches a comment of %v", old.Text, new.Text, hunks, pairs)
+		}
+	})
+}
+
+func TestScripts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old, new := drawTexts(t)
+		for name, edits := range map[string][]script.Edit{"Diff": Diff(old.Text, new.Text), "Words": Words(old.Text, new.Text)} {
+			if got := script.Apply(old.Text, edits); got != new.Text {
+				t.Fatalf("%s of %q and %q makes %q", name, old.Text, new.Text, got)
+			}
+		}
+	})
+}
+
+func TestDiffering(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old, new := drawTexts(t)
+		h := differing(old, new)
+		checkHunks(t, "differing", old, new, add(nil, h))
+		checkComments(t, old, new, []Hunk{h})
+		if !atLineEnd(old.Text, h.Old.Start) && h.Old.Start > 0 || !atLineEnd(old.Text, h.Old.End) || !atLineEnd(new.Text, h.New.End) {
+			t.Fatalf("differing of %q and %q: %v are not whole lines", old.Text, new.Text, h)
+		}
+	})
+}
+
+func TestSplitLines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old, _ := drawTexts(t)
+		at := 0
+		for i, l := range splitLines(old.Text, 0, len(old.Text), old.Comments) {
+			if brk := old.Text[l.brk:l.Start]; l.brk != at || (linebreak.Len(brk) == len(brk)) != (i > 0) && brk != "" || i > 0 && brk == "" {
+				t.Fatalf("line %d of %q starts with %q at %d, want a line break at %d", i, old.Text, brk, l.brk, at)
+			}
+			if s := comment.ReplaceAllLiteralString(l.Of(old.Text), ""); strings.Contains(s, "\n") {
+				t.Fatalf("line %d of %q is %q", i, old.Text, s)
+			}
+			at = l.End
+		}
+		if at != len(old.Text) {
+			t.Fatalf("the lines of %q end at %d", old.Text, at)
+		}
+	})
+}
+
+func TestMatchLines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, o, n := drawPages(t)
+		last := -1
+		for i, j := range matchLines(r, o, n) {
+			if j < 0 {
+				continue
+			}
+			if j <= last || o.text(i) != n.text(j) {
+				t.Fatalf("lines of %q and %q: %d is matched with %d, after %d", o.Text, n.Text, i, j, last)
+			}
+			last = j
+		}
+	})
+}
+
+// drawSteps makes the script of lines of two pages, before and after its gaps are paired.
+func drawSteps(t *rapid.T) (r *room, o, n *page, gaps, paired []step) {
+	r, o, n = drawPages(t)
+	gaps = lineScript(o, matchLines(r, o, n), len(n.lines))
+	for _, s := range gaps {
+		paired = pairGap(r, paired, o, n, s)
+	}
+	return r, o, n, gaps, paired
+}
+
+func TestSteps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		_, o, n, gaps, paired := drawSteps(t)
+		for _, steps := range [][]step{gaps, paired} {
+			at := step{}
+			for _, s := range steps {
+				if s.old.Start != at.old.End || s.new.Start != at.new.End {
+					t.Fatalf("steps of %q and %q: %v comes after %v", o.Text, n.Text, s, at)
+				}
+				if (s.what == stays || s.what == changed) && s.old.Len() != s.new.Len() || s.what == changed && s.old.Len() != 1 {
+					t.Fatalf("steps of %q and %q: the lines of %v do not face each other", o.Text, n.Text, s)
+				}
+				if s.what == stays && o.blank(s.old.Start) != o.blank(s.old.End-1) {
+					t.Fatalf("steps of %q and %q: %v has text and ends in a blank line", o.Text, n.Text, s)
+				}
+				for k := range s.old.Len() {
+					if s.what == stays && o.text(s.old.Start+k) != n.text(s.new.Start+k) {
+						t.Fatalf("steps of %q and %q: line %d of %v changed", o.Text, n.Text, k, s)
+					}
+				}
+				at = s
+			}
+			if at.old.End != len(o.lines) || at.new.End != len(n.lines) {
+				t.Fatalf("steps of %q and %q end at %v", o.Text, n.Text, at)
+			}
+		}
+		if slices.ContainsFunc(paired, func(s step) bool { return s.what == gap }) {
+			t.Fatalf("steps of %q and %q: a gap is left in %v", o.Text, n.Text, paired)
+		}
+	})
+}
+
+func TestStretches(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		_, o, _, steps, _ := drawSteps(t)
+		for len(steps) > 0 {
+			n := stretchLength(o, steps)
+			for _, s := range steps[:n] {
+				if s.what == stays && !o.blank(s.old.Start) && n > 1 {
+					t.Fatalf("a stretch of %q goes over line %d, which stays", o.Text, s.old.Start)
+				}
+			}
+			steps = steps[n:]
+		}
+	})
+}
+
+// The hunks of a step stay within it, but for the break after a gap on top.
+func TestStepHunks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, o, n, _, paired := drawSteps(t)
+		for _, s := range paired {
+			whole := wholeLines(o, n, s)
+			for _, h := range stepHunks(r, nil, o, n, s) {
+				if h.Old.Start < whole.Old.Start || h.Old.End > whole.Old.End || h.New.Start < whole.New.Start || h.New.End > whole.New.End {
+					t.Fatalf("step %v of %q and %q has hunk %v, want it within %v", s, o.Text, n.Text, h, whole)
+				}
+			}
+		}
+	})
+}
+
+func TestBlockCuts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "```", "> ~~~"}), 1, 12).Draw(t, "lines"), "\n")
+		o := newPage(Side{Text: text}, span.New(0, len(text)), mode{})
+		from := rapid.IntRange(0, len(o.lines)).Draw(t, "from")
+		lines := span.New(from, rapid.IntRange(from, len(o.lines)).Draw(t, "to"))
+		at := -1
+		for _, cut := range blockCuts(o, lines, false) {
+			i := slices.IndexFunc(o.lines, func(l line) bool { return l.brk == cut })
+			if cut <= at || i <= lines.Start || i >= lines.End || o.lines[i].inFence || o.lines[lines.Start].inFence || !o.blank(i) && !o.blank(i-1) {
+				t.Fatalf("lines %v of %q are cut at %d, line %d", lines, o.Text, cut, i)
+			}
+			at = cut
+		}
+	})
+}
+
+// drawWording makes a script of tokens.
+func drawWording(t *rapid.T) (*wording, []change) {
+	old, new := drawTexts(t)
+	w := tokenScript(&room{}, old, new, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
+	w.survival = rapid.SampledFrom([]int{0, lineSurvival, 100}).Draw(t, "survival")
+	return &w, w.changes()
+}
+
+// checkChanges wants changes that are sorted, with equal tokens between them.
+func checkChanges(t *rapid.T, name string, w *wording, changes []change) {
+	t.Helper()
+	at := change{}
+	end := change{span.New(len(w.old.ids), len(w.old.ids)), span.New(len(w.new.ids), len(w.new.ids))}
+	for _, c := range append(slices.Clone(changes), end) {
+		apart := c.old.Start >= at.old.End && c.new.Start >= at.new.End
+		if !apart || !slices.Equal(w.old.ids[at.old.End:c.old.Start], w.new.ids[at.new.End:c.new.Start]) {
+			t.Fatalf("%s of %q and %q: between %v and %v the texts differ", name, w.old.text, w.new.text, at, c)
+		}
+		at = c
+	}
+}
+
+func TestTokenScript(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, changes := drawWording(t)
+		checkChanges(t, "tokenScript", w, changes)
+		for _, side := range []*tokens{w.old, w.new} {
+			if side.of(span.New(0, len(side.list))) != side.text {
+				t.Fatalf("the tokens of %q are %v", side.text, side.list)
+			}
+		}
+	})
+}
+
+// A rule only joins: each change that it makes holds changes that were there.
+func TestFolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, changes := drawWording(t)
+		steps := slices.Clone(Folds)
+		for _, i := range Islands {
+			steps = append(steps, Fold{i.Rule, func(w *wording, changes []change) []change {
+				return join(changes, func(left, right change) bool { return joinsOver(w, left, right, []Join{i}) })
+			}})
+		}
+		for _, f := range rapid.Permutation(steps).Draw(t, "rules") {
+			before := slices.Clone(changes)
+			changes = f.fold(w, changes)
+			checkChanges(t, f.Name, w, changes)
+			for _, c := range changes {
+				n := 0
+				for n < len(before) && before[n].old.End <= c.old.End && before[n].new.End <= c.new.End {
+					n++
+				}
+				if n == 0 || before[0].through(before[n-1]) != c {
+					t.Fatalf("%s of %q and %q makes %v of %v", f.Name, w.old.text, w.new.text, c, before)
+				}
+				before = before[n:]
+			}
+			if len(before) > 0 {
+				t.Fatalf("%s of %q and %q forgets %v", f.Name, w.old.text, w.new.text, before)
+			}
+		}
+	})
+}
+
+// What is trimmed off both ends is equal, and nothing more can be.
+func TestTrim(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old, new := drawTexts(t)
+		h := trimClusters(old.Text, new.Text, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
+		checkHunks(t, "trimClusters", Side{Text: old.Text}, Side{Text: new.Text}, add(nil, h))
+		if again := trimClusters(old.Text, new.Text, h); again != h {
+			t.Fatalf("%q and %q are trimmed to %v, and that to %v", old.Text, new.Text, h, again)
+		}
+		w, changes := drawWording(t)
+		for k, c := range changes {
+			changes[k] = trimBlanks(w, c)
+		}
+		checkChanges(t, "trimBlanks", w, changes)
+	})
+}
+
+// Equal stretches, and no others, have one number.
+func TestIntern(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old, _ := drawTexts(t)
+		list := slices.Collect(markdown.Tokens(old.Text, span.New(0, len(old.Text)), old.Comments))
+		r := &room{}
+		ids := append(intern(r, nil, old.Text, list), intern(r, nil, old.Text, list)...)
+		list = append(list, list...)
+		for i := range list {
+			for j := range list {
+				if (ids[i] == ids[j]) != (list[i].Of(old.Text) == list[j].Of(old.Text)) {
+					t.Fatalf("%q and %q are %d and %d", list[i].Of(old.Text), list[j].Of(old.Text), ids[i], ids[j])
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,175 @@
+package align
+
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// stepHunks appends the hunks of a step. It looks at the last hunk of the stretch, which a list that is numbered anew goes on with.
+func stepHunks(r *room, hunks []Hunk, o, n *page, s step) []Hunk {
+	before := len(hunks)
+	switch s.what {
+	case stays:
+		for k := range s.old.Len() {
+			hunks = breakHunk(hunks, o, n, s.old.Start+k, s.new.Start+k)
+		}
+	case changed:
+		hunks = lineHunks(r, hunks, o, n, s.old.Start, s.new.Start)
+	case wrapped:
+		hunks = wordHunks(r, hunks, o, n, wholeLines(o, n, s), 0)
+	case replaced:
+		hunks = blockHunks(hunks, o, n, s)
+	}
+	if !o.exact {
+		return hunks
+	}
+	exact := hunks[:before]
+	for _, h := range hunks[before:] {
+		exact = add(exact, trimClusters(o.Text, n.Text, h))
+	}
+	return exact
+}
+
+// add appends a hunk, unless nothing differs in it.
+func add(hunks []Hunk, h Hunk) []Hunk {
+	if h.Old.Empty() && h.New.Empty() {
+		return hunks
+	}
+	return append(hunks, h)
+}
+
+// breakHunk appends a change of the line break before a pair of lines.
+func breakHunk(hunks []Hunk, o, n *page, i, j int) []Hunk {
+	h := breaks(o, n, i, j)
+	if h.Old.Of(o.Text) == h.New.Of(n.Text) {
+		return hunks
+	}
+	return add(hunks, h)
+}
+
+// lineHunks appends the changes of a line.
+func lineHunks(r *room, hunks []Hunk, o, n *page, i, j int) []Hunk {
+	h := Hunk{o.lines[i].Span, n.lines[j].Span}
+	if o.exact {
+		return wordHunks(r, breakHunk(hunks, o, n, i, j), o, n, h, 0)
+	}
+	oldMarker, newMarker := o.marker(i), n.marker(j)
+	if oldMarker.Of(o.Text) != newMarker.Of(n.Text) {
+		return wholeLineHunk(hunks, o, n, i, j)
+	}
+	h.Old.Start, h.New.Start = oldMarker.End, newMarker.End
+	oldCells, newCells := cells(o.Side, h.Old), cells(n.Side, h.New)
+	if len(oldCells) != len(newCells) {
+		if markdown.IsRow(h.Old.Of(o.Text)) || markdown.IsRow(h.New.Of(n.Text)) {
+			return wholeLineHunk(hunks, o, n, i, j)
+		}
+		oldCells, newCells = []span.Span{h.Old}, []span.Span{h.New}
+	}
+	hunks = breakHunk(hunks, o, n, i, j)
+	for k := range oldCells {
+		hunks = wordHunks(r, hunks, o, n, Hunk{oldCells[k], newCells[k]}, lineSurvival)
+	}
+	return hunks
+}
+
+// wholeLineHunk appends the replacement of a line with the break before it.
+func wholeLineHunk(hunks []Hunk, o, n *page, i, j int) []Hunk {
+	b := breaks(o, n, i, j)
+	h := Hunk{span.New(b.Old.Start, o.lines[i].End), span.New(b.New.Start, n.lines[j].End)}
+	if k := len(hunks) - 1; k >= 0 && i > 0 && j > 0 && renumbers(o, n, i, j) && renumbers(o, n, i-1, j-1) &&
+		hunks[k].Old.End == h.Old.Start && hunks[k].New.End == h.New.Start {
+		hunks[k] = hunks[k].Through(h) // one list, numbered anew
+		return hunks
+	}
+	return add(hunks, h)
+}
+
+// renumbers reports whether two lines are one item of a list, with different numbers.
+func renumbers(o, n *page, i, j int) bool {
+	old, oldRest := cutNumber(o.text(i))
+	new, newRest := cutNumber(n.text(j))
+	return old != "" && new != "" && old != new && oldRest == newRest
+}
+
+func cutNumber(s string) (number, rest string) {
+	indent := markdown.Skip(s, 0, " \t>")
+	digits := markdown.Skip(s, indent, "0123456789")
+	return s[indent:digits], s[:indent] + s[digits:]
+}
+
+// cells splits a line at the pipes that separate cells, so that no change crosses one. A line that is no row has one
+// cell.
+func cells(s Side, line span.Span) []span.Span {
+	if strings.IndexByte(line.Of(s.Text), '|') < 0 {
+		return []span.Span{line}
+	}
+	var out []span.Span
+	start := line.Start
+	for t := range markdown.Tokens(s.Text, line, s.Comments) {
+		if t.Of(s.Text) == "|" {
+			out = append(out, span.New(start, t.Start))
+			start = t.End
+		}
+	}
+	return append(out, span.New(start, line.End))
+}
+
+// blockHunks appends the replacement of lines: a block of text at a time, so that a person can take one and
+// leave another, and so that no run holds a blank line between two paragraphs.
+func blockHunks(hunks []Hunk, o, n *page, s step) []Hunk {
+	if s.old.Empty() && s.new.Empty() {
+		return hunks
+	}
+	whole := wholeLines(o, n, s)
+	if o.exact {
+		return add(hunks, whole)
+	}
+	top := onTop(o, n, s)
+	oldCuts, newCuts := blockCuts(o, s.old, top), blockCuts(n, s.new, top)
+	for k := 0; k < len(oldCuts) || k < len(newCuts); k++ {
+		h := whole
+		if k < len(oldCuts) {
+			h.Old.End = oldCuts[k]
+		}
+		if k < len(newCuts) {
+			h.New.End = newCuts[k]
+		}
+		hunks = add(hunks, h)
+		whole.Old.Start, whole.New.Start = h.Old.End, h.New.End
+	}
+	return add(hunks, whole)
+}
+
+// blockCuts returns where the blocks of lines start, the first left out. Blocks are parted by blank lines outside code
+// fences; lines that start in one are not parted, since what is in it, and the next one if they open that, would be. The blank lines
+// go with the block below them, unless the lines end with one (or stay on top of others): then with the block above.
+func blockCuts(p *page, lines span.Span, onTop bool) []int {
+	if lines.Empty() || p.lines[lines.Start].inFence {
+		return nil
+	}
+	var cuts []int
+	blankAbove := onTop || p.blank(lines.End-1)
+	seen, blank := false, false // text in this block; a blank line since
+	for i := lines.Start; i < lines.End; i++ {
+		l := p.lines[i]
+		switch {
+		case p.blank(i) && !l.inFence:
+			if seen && !blank && !blankAbove {
+				cuts = append(cuts, l.brk)
+				seen = false
+			}
+			blank = true
+			continue
+		case seen && blank && blankAbove:
+			cut := l.brk
+			if onTop {
+				cut = l.Start // there is no break before it
+			}
+			cuts = append(cuts, cut)
+		}
+		seen, blank = true, false
+	}
+	return cuts
+}

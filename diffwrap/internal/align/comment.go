@@ -1,0 +1,68 @@
+package align
+
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// A comment belongs to the person who wrote it. Where both texts have it in a stretch that changed, it stays, and what
+// is before and after it is compared again. One that was moved across a line that stays counts as another one.
+
+// keepComments returns the hunks of a stretch, or if these touch comments that can stay, hunks around those.
+func keepComments(r *room, hunks []Hunk, o, n *page, stretch step) []Hunk {
+	if len(hunks) == 0 || len(o.Comments) == 0 || stretch.old.Empty() || stretch.new.Empty() {
+		return hunks
+	}
+	whole := wholeLines(o, n, stretch)
+	pairs := commonComments(r, o.Side, n.Side, whole)
+	kept := len(Inside(o.Comments, whole.Old))
+	for _, h := range hunks {
+		kept -= touched(o.Comments, h.Old)
+	}
+	if kept >= len(pairs) {
+		return hunks
+	}
+	return compareAround(r, o.Side, n.Side, o.mode, pairs, whole)
+}
+
+// commonComments pairs the comments that both texts of a hunk have in one order.
+func commonComments(r *room, old, new Side, h Hunk) (pairs []Hunk) {
+	o, n := Inside(old.Comments, h.Old), Inside(new.Comments, h.New)
+	if len(o) == 0 || len(n) == 0 {
+		return nil
+	}
+	for k, partner := range r.Match(intern(r, nil, old.Text, o), intern(r, nil, new.Text, n)) {
+		if partner >= 0 {
+			pairs = append(pairs, Hunk{o[k], n[partner]})
+		}
+	}
+	return pairs
+}
+
+// touchesOld reports whether hunks touch the old part of a pair.
+func touchesOld(hunks, pairs []Hunk) bool {
+	comments := make([]span.Span, len(pairs))
+	for k, p := range pairs {
+		comments[k] = p.Old
+	}
+	return slices.ContainsFunc(hunks, func(h Hunk) bool { return touched(comments, h.Old) > 0 })
+}
+
+// compareAround compares what lies before, between and after pairs of comments within a hunk, each as texts of their own.
+func compareAround(r *room, old, new Side, m mode, pairs []Hunk, whole Hunk) (hunks []Hunk) {
+	part := func(o, n span.Span) {
+		m := m
+		m.fragment = m.fragment && o.Start == 0 || !linebreak.StartsLine(old.Text, o.Start) || !linebreak.StartsLine(new.Text, n.Start)
+		for _, h := range compare(r, old.within(o), new.within(n), m) {
+			hunks = append(hunks, Hunk{h.Old.Shift(o.Start), h.New.Shift(n.Start)})
+		}
+	}
+	for _, p := range pairs {
+		part(span.New(whole.Old.Start, p.Old.Start), span.New(whole.New.Start, p.New.Start))
+		whole.Old.Start, whole.New.Start = p.Old.End, p.New.End
+	}
+	part(whole.Old, whole.New)
+	return hunks
+}

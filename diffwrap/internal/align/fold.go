@@ -1,0 +1,176 @@
+package align
+
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/rule"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// Join is a rule that makes one change of two neighbours.
+type Join struct {
+	rule.Rule
+	joins func(w *wording, left, right change) bool
+}
+
+// Islands are the rules about what is too little to keep two changes apart. They are looked at together, from left to right.
+var Islands = []Join{
+	{rule.New("islands", "two changes take something out, one puts something in, and a lone blank parts them", "they are one",
+		"A {--pine tree--}{++apple bush++} here."), partedByBlank},
+	{rule.New("unspaced script", "few characters or syllables of a script without spaces part two changes", "they are one",
+		"我们{--四月种--}{++五月植++}豆子"), partedByGlyphs},
+}
+
+// Fold is a rule that makes one change of several.
+type Fold struct {
+	rule.Rule
+	fold func(w *wording, changes []change) []change
+}
+
+// Folds are the other rules, each of which starts from what the one before it made.
+var Folds = []Fold{
+	{rule.New("pairs", "two changes put the ends of a pair around something, take them away, or put others there", "they are one",
+		"Keep the {--word--}{++**word**++} here."), foldPairs},
+	{rule.New("survival", "of many changes of a line with too few words between them", "one is made",
+		"{--Red beans grow. Old sheds stand. Big ponds freeze. Wet dogs--}{++New rice grows. Small huts stand. Dark seas freeze. Grey cats++} wait."),
+		foldLine},
+	{rule.New("sentences", "of many changes of a sentence with too few words between them", "one is made",
+		"The garden is old and big. {--Red beans in May, sown in rows, grow--}{++Rice in June, kept in water, stands++}. The pond is cold and deep."),
+		foldSentences},
+}
+
+// readable applies the rules that make the changes of a piece of text readable.
+func readable(w *wording, changes []change) []change {
+	changes = join(changes, func(left, right change) bool {
+		return joinsOver(w, left, right, Islands)
+	})
+	for _, f := range Folds {
+		changes = f.fold(w, changes)
+	}
+	for k := range changes {
+		changes[k] = trimBlanks(w, changes[k])
+	}
+	return changes
+}
+
+// joinsOver reports whether one of some rules joins two changes that take something out, over what stays between them.
+func joinsOver(w *wording, left, right change, rules []Join) bool {
+	return !left.old.Empty() && !right.old.Empty() && left.old.End < right.old.Start &&
+		slices.ContainsFunc(rules, func(j Join) bool { return j.joins(w, left, right) })
+}
+
+// join makes one change of neighbours, from left to right.
+func join(changes []change, joins func(left, right change) bool) []change {
+	out := changes[:0]
+	for _, c := range changes {
+		if k := len(out) - 1; k >= 0 && joins(out[k], c) {
+			out[k] = out[k].through(c)
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// partedByBlank: one change of a phrase reads better than one per word.
+func partedByBlank(w *wording, left, right change) bool {
+	island := w.old.list[left.old.End:right.old.Start]
+	return len(island) == 1 && island[0].Class == markdown.Space && linebreak.Len(island[0].Of(w.old.text)) == 0 &&
+		(left.replaces() || right.replaces())
+}
+
+// maxIsland is how many kept characters or syllables of a script without spaces are too few to keep two changes apart.
+const maxIsland = 2
+
+// partedByGlyphs: words are not told apart in such a script, and one change of a phrase reads better than one per character.
+func partedByGlyphs(w *wording, left, right change) bool {
+	around := w.old.list[left.old.End-1 : right.old.Start+1]
+	return len(around)-2 <= maxIsland && !slices.ContainsFunc(around, func(t markdown.Token) bool { return t.Class != markdown.Glyph })
+}
+
+// closers are what closes a pair that a token opens.
+var closers = map[string]string{
+	"": "", "*": "*", "**": "**", "***": "***", "_": "_", "__": "__", "~~": "~~", "==": "==", "\"": "\"", "'": "'", "“": "”", "„": "“", "‘": "’",
+	"«": "»", "»": "«", "(": ")", "[": "]", "「": "」", "『": "』",
+}
+
+// maxPaired is how many bytes between the ends of a pair are written again to keep it together.
+const maxPaired = 60
+
+// foldPairs: one end of a pair without the other leaves a text that nobody wrote.
+func foldPairs(w *wording, changes []change) []change {
+	return join(changes, func(left, right change) bool {
+		before, opens := closers[w.old.of(left.old)]
+		after, alsoOpens := closers[w.new.of(left.new)]
+		return opens && alsoOpens && w.old.of(right.old) == before && w.new.of(right.new) == after &&
+			w.old.piece(span.New(left.old.End, right.old.Start)).Len() <= maxPaired
+	})
+}
+
+// maxScattered is how many changes of a line a person can decide one by one, however little stays between them. They may
+// be several writers'.
+const maxScattered = 3
+
+// foldLine makes one change of all.
+func foldLine(w *wording, changes []change) []change {
+	if len(changes) <= maxScattered {
+		return changes
+	}
+	if _, kept, _ := w.kept(w.all()); 100*kept < w.survival*min(w.old.words, w.new.words) {
+		changes = []change{changes[0].through(changes[len(changes)-1])}
+	}
+	return changes
+}
+
+// foldSentences makes one change of many in a sentence.
+func foldSentences(w *wording, changes []change) []change {
+	if len(changes) <= maxScattered || w.survival == 0 {
+		return changes
+	}
+	out := changes[:0]
+	for from := 0; from < len(w.old.list); {
+		end := sentenceEnd(w.old, from)
+		n := 0
+		for n < len(changes) && changes[n].old.Start < end {
+			n++
+		}
+		words, kept, _ := w.kept(span.New(from, end))
+		if n > maxScattered && changes[n-1].old.End <= end && 100*kept < w.survival*words {
+			out = append(out, changes[0].through(changes[n-1]))
+		} else {
+			out = append(out, changes[:n]...)
+		}
+		changes, from = changes[n:], end
+	}
+	return append(out, changes...)
+}
+
+// sentenceEnd returns the token behind the end of the sentence at token from: one that follows a full stop and a blank.
+func sentenceEnd(t *tokens, from int) int {
+	for k := from; k+1 < len(t.list); k++ {
+		switch s := t.list[k].Of(t.text); s {
+		case ".", "!", "?":
+			if t.list[k+1].Class == markdown.Space {
+				return k + 2
+			}
+		case "。", "！", "？":
+			return k + 1
+		}
+	}
+	return len(t.list)
+}
+
+// trimBlanks takes equal tokens out of the ends of a change, which a rule may have brought in.
+func trimBlanks(w *wording, c change) change {
+	for c.replaces() && w.old.ids[c.old.Start] == w.new.ids[c.new.Start] {
+		c.old.Start++
+		c.new.Start++
+	}
+	for c.replaces() && w.old.ids[c.old.End-1] == w.new.ids[c.new.End-1] {
+		c.old.End--
+		c.new.End--
+	}
+	return c
+}

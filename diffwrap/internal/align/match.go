@@ -1,0 +1,73 @@
+package align
+
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
+)
+
+// room is the memory that comparisons need one after the other. What is in it never decides anything.
+type room struct {
+	lcs.Matcher
+	ids      map[string]int // the numbers of lines, comments and tokens
+	old, new tokens
+}
+
+// intern numbers stretches of text: equal ones have one number. The numbers are appended to out.
+func intern[T interface{ Of(text string) string }](r *room, out []int, text string, list []T) []int {
+	if r.ids == nil {
+		r.ids = make(map[string]int, len(list))
+	}
+	out = slices.Grow(out, len(list))
+	for _, x := range list {
+		s := x.Of(text)
+		id, ok := r.ids[s]
+		if !ok {
+			id = len(r.ids)
+			r.ids[s] = id
+		}
+		out = append(out, id)
+	}
+	return out
+}
+
+// matchLines matches equal lines: result[i] is the new line that old line i stays, or -1. Lines with text are matched
+// first, blank ones between them, since a blank line says nothing about where it belongs.
+func matchLines(r *room, o, n *page) []int {
+	old, new := intern(r, nil, o.Text, o.lines), intern(r, nil, n.Text, n.lines)
+	oldFull, newFull := filled(o), filled(n)
+	match := lcs.Unmatched(len(old))
+	for k, partner := range r.Match(pick(old, oldFull), pick(new, newFull)) {
+		if partner >= 0 {
+			match[oldFull[k]] = newFull[partner]
+		}
+	}
+	i, j := 0, 0
+	for k, partner := range append(slices.Clone(match), len(new)) {
+		if partner >= 0 {
+			r.Part(old[i:k], new[j:partner], j, match[i:k])
+			i, j = k+1, partner+1
+		}
+	}
+	r.Slide(old, new, match)
+	return match
+}
+
+// filled lists the lines with text.
+func filled(p *page) []int {
+	var out []int
+	for i := range p.lines {
+		if !p.blank(i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func pick(tokens, indices []int) []int {
+	out := make([]int, len(indices))
+	for k, i := range indices {
+		out[k] = tokens[i]
+	}
+	return out
+}

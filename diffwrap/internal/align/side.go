@@ -1,0 +1,61 @@
+package align
+
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// Side is one of the two texts of a comparison.
+type Side struct {
+	Text     string
+	Comments []span.Span // whole CriticMarkup comments in it, which Readable never cuts
+}
+
+// within is a stretch of a side as a text of its own.
+func (s Side) within(x span.Span) Side {
+	return Side{x.Of(s.Text), span.Shift(Inside(s.Comments, x), -x.Start)}
+}
+
+// Inside returns the comments that lie within a stretch of text.
+func Inside(comments []span.Span, s span.Span) []span.Span {
+	at := func(off int) int {
+		k, _ := slices.BinarySearchFunc(comments, off, func(c span.Span, off int) int { return c.Start - off })
+		return k
+	}
+	from, to := at(s.Start), at(s.End)
+	if from < to && comments[to-1].End > s.End {
+		to--
+	}
+	return comments[from:to]
+}
+
+// touched counts the comments that a stretch overlaps.
+func touched(comments []span.Span, s span.Span) int {
+	k, _ := slices.BinarySearchFunc(comments, s.Start, func(c span.Span, off int) int { return c.End - off - 1 })
+	n := 0
+	for k+n < len(comments) && comments[k+n].Start < s.End {
+		n++
+	}
+	return n
+}
+
+// InComment reports whether an offset lies inside of a comment.
+func InComment(comments []span.Span, off int) bool {
+	c, ok := commentAround(comments, off)
+	return ok && c.Start < off
+}
+
+// commentAround returns the comment that off lies in, or at whose start.
+func commentAround(comments []span.Span, off int) (span.Span, bool) {
+	k, _ := slices.BinarySearchFunc(comments, off, func(c span.Span, off int) int { return c.End - off - 1 })
+	if k < len(comments) && comments[k].Start <= off {
+		return comments[k], true
+	}
+	return span.Span{}, false
+}
+
+// cutsComment reports whether a border at these offsets lies inside a comment on either side.
+func cutsComment(old, new Side, oldAt, newAt int) bool {
+	return InComment(old.Comments, oldAt) || InComment(new.Comments, newAt)
+}

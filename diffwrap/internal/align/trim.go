@@ -1,0 +1,109 @@
+package align
+
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// differing returns what lies between the common start and the common end of two texts: whole lines, of which the first on
+// either side has no break before it. No comment is cut.
+func differing(old, new Side) Hunk {
+	oldEnd, newEnd := withoutFinalBreak(old, new)
+	head := commonHead(old, new, oldEnd, newEnd)
+	tail := commonTail(old, new, Hunk{span.New(head, oldEnd), span.New(head, newEnd)})
+	return Hunk{span.New(head, oldEnd-tail), span.New(head, newEnd-tail)}
+}
+
+// withoutFinalBreak returns the ends of both texts, before the line break with which both end, if they do: what is
+// appended to a text then goes before its final break, and the stored text still ends with one.
+func withoutFinalBreak(old, new Side) (oldEnd, newEnd int) {
+	a, b := old.Text, new.Text
+	if !strings.HasSuffix(a, "\n") || !strings.HasSuffix(b, "\n") {
+		return len(a), len(b)
+	}
+	o, n := linebreak.Start(a, len(a)-1, 0), linebreak.Start(b, len(b)-1, 0)
+	if a[o:] != b[n:] || cutsComment(old, new, o, n) {
+		return len(a), len(b)
+	}
+	return o, n
+}
+
+// commonHead returns the length of the common start of both texts, up to the end of a line.
+func commonHead(old, new Side, oldEnd, newEnd int) int {
+	o, n := old.Text[:oldEnd], new.Text[:newEnd]
+	head := lcs.Prefix(o, n)
+	if atLineEnd(o, head) && atLineEnd(n, head) && !cutsComment(old, new, head, head) {
+		return head
+	}
+	for head > 0 {
+		head = strings.LastIndexByte(o[:head], '\n')
+		if head < 0 {
+			return 0
+		}
+		if head = linebreak.Start(o, head, 0); !cutsComment(old, new, head, head) {
+			return head
+		}
+	}
+	return 0
+}
+
+func atLineEnd(text string, i int) bool {
+	if strings.HasSuffix(text[:i], "\r") && strings.HasPrefix(text[i:], "\n") {
+		return false
+	}
+	return i == len(text) || linebreak.Len(text[i:]) > 0
+}
+
+// commonTail returns the length of the common end of two stretches, from a line break on.
+func commonTail(old, new Side, h Hunk) int {
+	o, n := h.Old.Of(old.Text), h.New.Of(new.Text)
+	tail := lcs.Suffix(o, n)
+	for from := 0; ; {
+		at := strings.IndexByte(o[len(o)-tail+from:], '\n')
+		if at < 0 {
+			return 0
+		}
+		feed := from + at // the line feed, counted from the start of the common end
+		from = feed + 1
+		oldAt, newAt := len(o)-tail+feed, len(n)-tail+feed
+		oldBreak, newBreak := linebreak.Start(o, oldAt, 0), linebreak.Start(n, newAt, 0)
+		if oldAt-oldBreak != newAt-newBreak || cutsComment(old, new, h.Old.Start+oldBreak, h.New.Start+newBreak) {
+			continue
+		}
+		return len(o) - oldBreak
+	}
+}
+
+// trimClusters takes the grapheme clusters that both pieces of a hunk start or end with out of it.
+func trimClusters(oldText, newText string, h Hunk) Hunk {
+	old, new := h.Old, h.New
+	for !old.Empty() && !new.Empty() {
+		n := markdown.ClusterLength(oldText[old.Start:old.End])
+		if n != markdown.ClusterLength(newText[new.Start:new.End]) || oldText[old.Start:old.Start+n] != newText[new.Start:new.Start+n] {
+			break
+		}
+		old.Start, new.Start = old.Start+n, new.Start+n
+	}
+	oldBorders, newBorders := borders(oldText, old), borders(newText, new)
+	for len(oldBorders) > 0 && len(newBorders) > 0 {
+		o, n := oldBorders[len(oldBorders)-1], newBorders[len(newBorders)-1]
+		if oldText[o:old.End] != newText[n:new.End] {
+			break
+		}
+		old.End, new.End = o, n
+		oldBorders, newBorders = oldBorders[:len(oldBorders)-1], newBorders[:len(newBorders)-1]
+	}
+	return Hunk{old, new}
+}
+
+func borders(text string, s span.Span) []int {
+	var out []int
+	for i := s.Start; i < s.End; i += markdown.ClusterLength(text[i:s.End]) {
+		out = append(out, i)
+	}
+	return out
+}

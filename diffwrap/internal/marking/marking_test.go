@@ -1,0 +1,83 @@
+package marking
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+var pieces = []string{
+	"One two.", "a", "b {", "b {", "# T", "- a", "```", "\n", "\n", "\r\n", "\r\n", "\n\n", "{--a--}", "{++b++}", "{--a\nb--}{++c++}",
+	`{++{"author":"Bob"}@@bob++}`, `{--{"author":"Bob"}@@bob--}`, "{>>c<<}", "{==a==}",
+}
+
+// drawPatch makes a change of a text with marks.
+func drawPatch(t *rapid.T) *Patch {
+	list := rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 14).Draw(t, "pieces")
+	doc := critic.Parse(strings.Join(list, ""))
+	old := doc.Render(critic.AcceptedView)
+	from := rapid.IntRange(0, len(old)).Draw(t, "from")
+	to := rapid.IntRange(from, min(len(old), from+20)).Draw(t, "to")
+	written := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces[:12]), 0, 3).Draw(t, "written"), "")
+	own := func(c *critic.Cell) bool { return c.IsSuggestion() && c.Author == "" }
+	return &Patch{Doc: doc, Old: old, New: old[:from] + written + old[to:], Own: own}
+}
+
+// Regions are sorted and apart, each change lies in one, and what lies between them is the same in both texts. None ends within a
+// line break.
+func TestRegions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPatch(t)
+		hunks, wall := p.Compare()
+		if wall != nil {
+			return
+		}
+		regions := p.regions(hunks)
+		raw, view, written := 0, 0, 0
+		end := place{off: len(p.Doc.Raw), view: len(p.Old)}
+		for _, r := range append(regions, region{from: end, to: end, new: span.New(len(p.New), len(p.New))}) {
+			if r.from.off < raw || r.new.Start < written || p.Old[view:r.from.view] != p.New[written:r.new.Start] {
+				t.Fatalf("%q to %q: the region %v comes after %d, %d, %d", p.Doc.Raw, p.New, r, raw, view, written)
+			}
+			for _, at := range []int{r.from.off, r.to.off} {
+				if strings.HasSuffix(p.Doc.Raw[:at], "\r") && strings.HasPrefix(p.Doc.Raw[at:], "\n") {
+					t.Fatalf("%q to %q: the region %v ends within a line break", p.Doc.Raw, p.New, r)
+				}
+			}
+			for len(hunks) > 0 && hunks[0].Old.End <= r.to.view && hunks[0].New.End <= r.new.End {
+				if hunks[0].Old.Start < r.from.view || hunks[0].New.Start < r.new.Start {
+					t.Fatalf("%q to %q: %v reaches out of the region %v", p.Doc.Raw, p.New, hunks[0], r)
+				}
+				hunks = hunks[1:]
+			}
+			raw, view, written = r.to.off, r.to.view, r.new.End
+		}
+		if len(hunks) > 0 {
+			t.Fatalf("%q to %q: %v lie in no region", p.Doc.Raw, p.New, hunks)
+		}
+	})
+}
+
+// Hunks are closed without another meaning: they still turn one text into the other, and none but the last leaves a run open.
+func TestCloseEnds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPatch(t)
+		old, new := align.Side{Text: p.Old}, align.Side{Text: p.New}
+		hunks := closeEnds(old, new, align.Readable(old, new, false, nil))
+		at := align.Hunk{}
+		for _, h := range append(hunks, align.Hunk{Old: span.New(len(p.Old), len(p.Old)), New: span.New(len(p.New), len(p.New))}) {
+			if h.Old.Start < at.Old.End || h.New.Start < at.New.End || p.Old[at.Old.End:h.Old.Start] != p.New[at.New.End:h.New.Start] {
+				t.Fatalf("%v of %q and %q: between %v and %v the texts differ", hunks, p.Old, p.New, at, h)
+			}
+			if endsOpen(at, p.Old, p.New) && at.Old.End < len(p.Old) {
+				t.Fatalf("%v of %q and %q: %v ends open", hunks, p.Old, p.New, at)
+			}
+			at = h
+		}
+	})
+}
