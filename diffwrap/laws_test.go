@@ -26,7 +26,7 @@ func TestLaws(t *testing.T) {
 		{"prose", 0},
 		{"braces", 0.005},
 		{"hostile", 0.25},
-		{"markdown", 0},
+		{"markdown", 0.0001}, // half of a comment may be left in front matter, which cannot be marked
 	} {
 		t.Run(tc.alphabet, func(t *testing.T) {
 			t.Parallel()
@@ -41,7 +41,7 @@ func TestLaws(t *testing.T) {
 			}
 			t.Logf("%+v", sum)
 			if share := float64(sum.ambiguous) / float64(sum.rounds); share > tc.maxAmbiguous {
-				t.Errorf("%d of %d rounds were refused as ambiguous, want at most %.1f %%", sum.ambiguous, sum.rounds, 100*tc.maxAmbiguous)
+				t.Errorf("%d of %d rounds were refused as ambiguous, want at most %.2f %%", sum.ambiguous, sum.rounds, 100*tc.maxAmbiguous)
 			}
 			if 20*sum.forked > sum.steps {
 				t.Errorf("%d of %d changes came out otherwise in two steps, want at most 5 %%", sum.forked, sum.steps)

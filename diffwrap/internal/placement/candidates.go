@@ -12,8 +12,12 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// preferred is the best place of those that a hunk can be moved to, as far as the lines around it tell.
+// preferred is the best place of those that a hunk can be moved to, as far as the lines around it tell. One within a line stays: what
+// a line shows depends on that line alone.
 func (p *page) preferred(h align.Hunk, limit span.Span) align.Hunk {
+	if !strings.Contains(h.Old.Of(p.old.Text), "\n") && !strings.Contains(h.New.Of(p.new.Text), "\n") {
+		return h
+	}
 	best, glued := h, 1<<30
 	for _, m := range p.moved(h, limit) {
 		if n := p.glued(m); n < glued {
