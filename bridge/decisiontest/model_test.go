@@ -1217,12 +1217,39 @@ func inHighlight(held []heldChar, at int) bool {
 	return in
 }
 
-// comments has the person comment on a suggestion.
+// comments has the person comment on a suggestion, or write in a comment or another one beside it.
 func (e *handEdit) comments(r *rand.Rand, held []heldChar, marks []markSpan) {
-	if len(marks) > 0 {
+	remark := "{>>" + modelWord(r) + "<<}"
+	if open := openComments(held); len(open) > 0 && r.IntN(2) == 0 {
+		c := open[r.IntN(len(open))]
+		switch r.IntN(3) {
+		case 0:
+			e.typed[c.Start] = remark
+		case 1:
+			e.typed[c.End] = remark
+		default:
+			e.typed[c.Start+len("{>>")] = "HUM "
+		}
+	} else if len(marks) > 0 {
 		m := marks[r.IntN(len(marks))]
-		e.typed[m.delimiters[len(m.delimiters)-1]+1] = "{>>" + modelWord(r) + "<<}"
+		e.typed[m.delimiters[len(m.delimiters)-1]+1] = remark
 	}
+}
+
+// openComments are the comments that no mark deletes, as indices of held.
+func openComments(held []heldChar) (list []diffwrap.Span) {
+	start := -1
+	for i, h := range held {
+		switch {
+		case !h.markup || i < 2 || !held[i-1].markup || !held[i-2].markup:
+		case start < 0 && string([]rune{held[i-2].r, held[i-1].r, h.r}) == "{>>":
+			start = i - 2
+		case start >= 0 && string([]rune{held[i-2].r, held[i-1].r, h.r}) == "<<}":
+			list = append(list, diffwrap.Span{Start: start, End: i + 1})
+			start = -1
+		}
+	}
+	return list
 }
 
 // save makes the person's edit: in the file, or in the live document by itself.

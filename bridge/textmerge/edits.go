@@ -12,11 +12,11 @@ import (
 )
 
 // SavedEdits are what a save changed, found by comparing the texts, in a form that goes
-// together with what others change there: words and marks as a whole, and lines with the breaks
-// behind them.
+// together with what others change there: words, marks and comments as a whole, and lines with the
+// breaks behind them.
 func SavedEdits(before, after string) []diffwrap.Edit {
 	edits := wholeWords(before, diffwrap.Diff(before, after))
-	return wholeLines(before, wholeMarks(before, after, edits))
+	return wholeLines(before, wholeComments(before, after, wholeMarks(before, after, edits)))
 }
 
 // wholeWords lets a script of text replace words as a whole where it replaces a part of
