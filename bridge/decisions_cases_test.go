@@ -221,9 +221,10 @@ func TestDecisionCases(t *testing.T) {
 			undoes(0), says("{--two --}{--{>--}{-->why<<}--}{--three --}four\n"), accepts(0), says("four\n"),
 			undoes(1), says("{--two --}{--{>--}{-->why<<}--}{--three --}four\n"), rejects(0), says("two {>>why<<}three four\n")}},
 		"24: a deletion across a comment that is accepted later": {"tea apples the.\n", []step{
-			agentWrites("A", "tea apples{>>why<<} the.\n"), agentWrites("B", "the.\n"), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n"),
-			rejects(0), accepts(0), undoes(0), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n"),
-			rejects(0), undoes(1), undoes(2), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n")}},
+			agentWrites("A", "tea apples{>>why<<} the.\n"), accepts(0), agentWrites("B", "the.\n"), rejects(0), undoes(0), undoes(1),
+			says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n"),
+			rejects(0), accepts(0), undoes(2), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n"),
+			rejects(0), undoes(3), undoes(4), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n")}},
 		"24: a deletion across a comment that a person writes in": {"two {>>why<<} three four\n", []step{
 			agentWrites("A", "two four\n"), says("two {--{>--}{-->why<<}--}{-- three --}four\n"), rejects(0), types("why", "whyHUM"),
 			undoes(0), says("two {>>whyHUM<<}{-- three --}four\n"), rejects(0), says("two {>>whyHUM<<} three four\n"), undoes(1),

@@ -786,7 +786,7 @@ func (w *world) agentWrites(r *rand.Rand) error {
 		return fmt.Errorf("%s writes: %w: %q", by.Name, err, raw)
 	}
 	for _, e := range earlier {
-		if e.amended(w.visible(), fresh) || (comments || !standsBeside(markedBefore, text) || e.rewritten(fresh)) && w.isListed(e, by) {
+		if e.amended(w.visible(), fresh) || (comments || !standsBeside(markedBefore, text) || e.rewritten(fresh) || e.oneIsLeft(v.Text(), text)) && w.isListed(e, by) {
 			e.take(by)
 		}
 	}
@@ -882,14 +882,14 @@ func (w *world) takeIn(raw string, by model.Author) ([]*modelChar, error) {
 
 // proposed is what another session of an agent had proposed before the agent wrote.
 type proposed struct {
-	old   string
-	chars []*modelChar
+	old, new string
+	chars    []*modelChar
 }
 
 func (w *world) earlier(by model.Author, marked string) (list []proposed) {
 	for _, s := range w.list() {
 		if s.Author == by.Name && s.Session != by.Session {
-			list = append(list, proposed{s.Old, w.of(&s, marked)})
+			list = append(list, proposed{s.Old, s.New, w.of(&s, marked)})
 		}
 	}
 	return list
@@ -931,6 +931,14 @@ func (p proposed) rewritten(fresh []*modelChar) bool {
 	}
 	return slices.ContainsFunc(words, func(was string) bool {
 		return slices.ContainsFunc(strings.Fields(text.String()), func(is string) bool { return strings.Contains(was, is) || strings.Contains(is, was) })
+	})
+}
+
+// oneIsLeft says whether of a word that it adds and that stands elsewhere, too, one goes: which one depends on that, too.
+func (p proposed) oneIsLeft(before, after string) bool {
+	return slices.ContainsFunc(strings.Fields(p.new), func(w string) bool {
+		left := strings.Count(after, w)
+		return left > 0 && left < strings.Count(before, w)
 	})
 }
 
