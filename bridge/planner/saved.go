@@ -76,16 +76,25 @@ func SavedEdits(records []model.Record, older []model.Moment, had, raw string, e
 	if err != nil || p == nil || textOf(p.stretches, p.last) != had {
 		return s
 	}
-	whole := diffwrap.Edit{Len: len(had), New: raw}
-	if in := p.findLines(had, hunk{whole, 0, len(edits)}, edits); in != nil {
-		return Saved{[]diffwrap.Edit{whole}, [][]stretch{in}}
+	whole := hunk{diffwrap.Edit{Len: len(had), New: raw}, 0, len(edits)}
+	lines := hunks(had, edits)
+	in := p.find(whole.whole, len(had))
+	if in == nil && slices.ContainsFunc(lines, func(h hunk) bool { return p.hasGone(h.whole) || attribution.MarksIn(h.whole.New) }) {
+		in = p.findTypedIn(had, whole, edits)
+	}
+	if in != nil {
+		return Saved{[]diffwrap.Edit{whole.whole}, [][]stretch{in}}
 	}
 	s.edits = nil
 	add := func(e diffwrap.Edit, in []stretch) {
 		s.edits, s.back = append(s.edits, e), append(s.back, in)
 	}
-	for _, h := range hunks(had, edits) {
-		if in := p.findLines(had, h, edits); in != nil {
+	for _, h := range lines {
+		in := p.find(h.whole, len(had))
+		if in == nil && p.hasGone(h.whole) {
+			in = p.findTypedIn(had, h, edits)
+		}
+		if in != nil {
 			add(h.whole, in)
 			continue
 		}
@@ -134,7 +143,7 @@ func (p *past) findMoved(had string, edits []diffwrap.Edit, k int, whole diffwra
 	left, right = min(left, edits[k].Off-whole.Off), min(right, max(0, whole.Off+whole.Len-edits[k].Off-1))
 	for by := range tries(min(left, maxMove), min(right, maxMove)) {
 		e := edits[k]
-		if !p.hasGone(e.Off+by, e.Off+by+e.Len) {
+		if !p.hasGone(diffwrap.Edit{Off: e.Off + by, Len: e.Len}) {
 			continue
 		}
 		if by != 0 {
@@ -382,7 +391,7 @@ func textOf(in []stretch, state int) string {
 // find is everything that was ever in the place of an edit, of which what stays is what the newest state had whose text there
 // is the new text; nil if there is none. A file that is being written ends anywhere.
 func (p *past) find(e diffwrap.Edit, size int) []stretch {
-	if e.New == "" || !p.hasGone(e.Off, e.Off+e.Len) {
+	if e.New == "" || !p.hasGone(e) {
 		return nil
 	}
 	in := p.between(e.Off, e.Off+e.Len)
@@ -403,13 +412,10 @@ func (p *past) find(e diffwrap.Edit, size int) []stretch {
 	return nil
 }
 
-// findLines is find for lines that edits change, among which words may have been typed that no state had. Then it is the newest
-// of the states that leave the least to be typed, and that less than the edits type.
-func (p *past) findLines(had string, h hunk, edits []diffwrap.Edit) (in []stretch) {
+// findTypedIn is find for lines among which edits type words that no state had. It is the newest of the states that leave the
+// least to be typed, and that less than the edits type.
+func (p *past) findTypedIn(had string, h hunk, edits []diffwrap.Edit) (in []stretch) {
 	e := h.whole
-	if in = p.find(e, len(had)); in != nil {
-		return in
-	}
 	all, least := p.between(e.Off, e.Off+e.Len), typedBy(had, edits[h.from:h.to])
 	for _, state := range slices.Backward(p.statesOf(all, e.New)) {
 		if more := lacks(all, state, e.New); more <= 0 || more >= least {
@@ -417,10 +423,13 @@ func (p *past) findLines(had string, h hunk, edits []diffwrap.Edit) (in []stretc
 		}
 		text := textOf(all, state)
 		edits := textmerge.SavedEdits(text, e.New)
-		if slices.ContainsFunc(edits, func(x diffwrap.Edit) bool { return hasMoreOf(x.New, had[e.Off:e.Off+e.Len], text) }) {
-			continue // of what is there
+		typed := typedBy(text, edits)
+		for _, x := range edits {
+			if hasMoreOf(x.New, had[e.Off:e.Off+e.Len], text) {
+				typed += len(x.New) // which is there, and would go
+			}
 		}
-		if typed := typedBy(text, edits); typed < least {
+		if typed < least {
 			in, least = typedIn(all, state, edits), typed
 		}
 	}
@@ -583,10 +592,10 @@ func (x *stretch) kept(from, to int) stretch {
 	return y
 }
 
-// hasGone says whether there was something between two offsets of the newest text that is gone.
-func (p *past) hasGone(from, to int) bool {
-	i, _ := slices.BinarySearch(p.places, from)
-	for ; i < len(p.stretches) && p.places[i] <= to; i++ {
+// hasGone says whether there was something in the place of an edit that is gone.
+func (p *past) hasGone(e diffwrap.Edit) bool {
+	i, _ := slices.BinarySearch(p.places, e.Off)
+	for ; i < len(p.stretches) && p.places[i] <= e.Off+e.Len; i++ {
 		if !p.stretches[i].live {
 			return true
 		}
