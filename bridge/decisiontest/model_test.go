@@ -1075,6 +1075,9 @@ func (w *world) personEdits(r *rand.Rand) error {
 	if have != saved {
 		return fmt.Errorf("the document says %q, the person saved %q", have, saved)
 	}
+	if w.returned() {
+		return errSkip // what the person typed is what was there before, and the model takes it for new
+	}
 	live, now := make(map[*modelChar]bool), make(map[*modelChar]int)
 	for _, d := range slices.Backward(doc) {
 		if c := w.ids[d.id]; c != nil && d.live {
@@ -1291,6 +1294,22 @@ func (w *world) save(saved, matter string, held []heldChar, edit handEdit) error
 		err = w.live.Settle(context.Background())
 	}
 	return err
+}
+
+// returned says whether the last save of the file brought text back.
+func (w *world) returned() bool {
+	if w.live != nil {
+		return false
+	}
+	id, err := w.store.DocID("Plan.md")
+	if err != nil {
+		panic(err)
+	}
+	h, err := w.store.Load(id)
+	if err != nil {
+		panic(err)
+	}
+	return h.Records[len(h.Records)-1].Returned != nil
 }
 
 // heldChars are the model's characters by their index in what is held, nil without a
