@@ -51,9 +51,9 @@ func rewrite(t *rapid.T, text string, fresh func() string) string {
 	return strings.Join(tokens, "")
 }
 
-// TestCommentsLaw: when everything is rejected, nothing is left that a program wrote, comments
-// included, and what people wrote stands as it stood; that is taken back to the byte; and when
-// everything is accepted, the note is what the agent saw, but for the remarks on suggestions.
+// TestCommentsLaw: in whatever order two agents write, when everything is rejected at once, nothing is left that
+// they wrote, comments included, and what people wrote stands as it stood; that is taken back to the byte; and when
+// everything is accepted, the note is what the agents saw, but for the remarks on suggestions.
 func TestCommentsLaw(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		before := rapid.SampledFrom([]string{
@@ -71,11 +71,12 @@ func TestCommentsLaw(t *testing.T) {
 			for range rapid.IntRange(1, 3).Draw(rt, "edits") {
 				text = rewrite(rt, text, fresh)
 			}
-			_, err := f.Write(t.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: text, By: ann})
+			by := rapid.SampledFrom([]model.Author{ann, {Name: "bob", Session: "s"}}).Draw(rt, "agent")
+			_, err := f.Write(t.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: text, By: by})
 			if err != nil && !errors.Is(err, model.ErrRefused) {
 				rt.Fatal(err)
 			}
-			rt.Logf("wrote %q: %q, %v", text, open(t, f.Workspace, plan).Raw(), err)
+			rt.Logf("%s wrote %q: %q, %v", by.Name, text, open(t, f.Workspace, plan).Raw(), err)
 		}
 		is := func(what, want string) {
 			if got := open(t, f.Workspace, plan).Raw(); got != want {
@@ -114,15 +115,20 @@ func TestCommentsLaw(t *testing.T) {
 				return
 			}
 		}
-		waits := make(map[string]bool)
+		remarks := make(map[string]bool) // on suggestions
+		for _, c := range diffwrap.Comments(v.Raw()) {
+			remarks[c.New] = true
+		}
 		for _, s := range pendingOf(t, f.Workspace) {
-			waits[s.New] = waits[s.New] || s.Kind == diffwrap.Comment
+			if s.Kind == diffwrap.Comment {
+				delete(remarks, s.New)
+			}
 		}
 		decide(model.Accepted, theirs.ReplaceAllStringFunc(v.Text(), func(comment string) string {
-			if waits[comment[3:len(comment)-3]] {
-				return comment
+			if remarks[comment[3:len(comment)-3]] {
+				return ""
 			}
-			return ""
+			return comment
 		}))
 	})
 }

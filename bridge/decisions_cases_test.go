@@ -221,9 +221,26 @@ func TestDecisionCases(t *testing.T) {
 			undoes(0), says("{--two --}{--{>--}{-->why<<}--}{--three --}four\n"), accepts(0), says("four\n"),
 			undoes(1), says("{--two --}{--{>--}{-->why<<}--}{--three --}four\n"), rejects(0), says("two {>>why<<}three four\n")}},
 		"24: a deletion across a comment that is accepted later": {"tea apples the.\n", []step{
-			agentWrites("A", "tea apples{>>why<<} the.\n"), agentWrites("B", "the.\n"), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n"),
-			rejects(0), accepts(0), undoes(0), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n"),
-			rejects(0), undoes(1), undoes(2), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n")}},
+			agentWrites("A", "tea apples{>>why<<} the.\n"), accepts(0), agentWrites("B", "the.\n"), rejects(0), undoes(0), undoes(1),
+			says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n"),
+			rejects(0), accepts(0), undoes(2), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n"),
+			rejects(0), undoes(3), undoes(4), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n")}},
+		"24: a deletion across a comment that a person writes in": {"two {>>why<<} three four\n", []step{
+			agentWrites("A", "two four\n"), says("two {--{>--}{-->why<<}--}{-- three --}four\n"), rejects(0), types("why", "whyHUM"),
+			undoes(0), says("two {>>whyHUM<<}{-- three --}four\n"), rejects(0), says("two {>>whyHUM<<} three four\n"), undoes(1),
+			accepts(0), says("two {>>whyHUM<<}four\n")}},
+		"24: a deletion across a comment beside which a person writes another": {"two {>>so<<} three four\n", []step{
+			agentWrites("A", "two four\n"), says("two {--{>--}{-->so<<}--}{-- three --}four\n"), rejects(0), types("{>>", "{>>shed<<}{>>"),
+			undoes(0), func(d *desk) {
+				want := "two {>>shed<<}{--{>--}{-->so<<}--}{-- three --}four\n"
+				if d.live != nil { // the person's program cut the comment
+					want = "two {>>shed<<}{>>so<<}{-- three --}four\n"
+				}
+				says(want)(d)
+			}, rejects(0), says("two {>>shed<<}{>>so<<} three four\n")}},
+		"24: beside a comment that was accepted with it": {"a b c\n", []step{
+			agentWrites("A", "a b{>>w<<} c\n"), agentWrites("B", "a{>>w<<} c\n"), says("a{-- b--}{>>w<<} c\n"), accepts(0, 1),
+			types("a{>>w<<}", ""), undoes(0), says("{-- b--} c\n"), staysAway("{>>w<<", "deleted by people since")}},
 		"a person's mark beside an agent's that is deleted": {"a c {--d--}e\n", []step{
 			agentWrites("A", "a c X e\n"), says("a c {++X ++}{--d--}e\n"), types("{++X ++}{--", "{--"), agentWrites("A", "a c e f\n"),
 			says("a c {--d--}e{++ f++}\n"), func(d *desk) {

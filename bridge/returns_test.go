@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -25,6 +26,7 @@ type returning struct {
 	ws     *bridge.Workspace
 	stop   func()
 	states []string // raw texts that the file held
+	typed  int      // how many new words
 }
 
 func newReturning(t *testing.T, rt rapid.TB, text string) *returning {
@@ -119,6 +121,12 @@ func (r *returning) word(rt *rapid.T, by string) string {
 	return by + rapid.SampledFrom([]string{"1", "2", "3é", "4🙂", "4🙃"}).Draw(rt, "word")
 }
 
+// newWord is a person's word that stands nowhere, and has next to nothing in common with one that does.
+func (r *returning) newWord() string {
+	r.typed++
+	return "p" + strings.Repeat(string(rune('A'+r.typed)), 3)
+}
+
 // insert puts a word before one of text.
 func insert(rt *rapid.T, text, word string) string {
 	words := strings.SplitAfter(text, " ")
@@ -140,7 +148,14 @@ func TestReturnsKeepTheirAuthors(t *testing.T) {
 			case 2:
 				r.saves(insert(rt, r.note().Raw(), r.word(rt, "p")))
 			case 3, 4:
+				forth := r.note().Raw()
 				r.saves(rapid.SampledFrom(r.states).Draw(rt, "state"))
+				if words := rapid.IntRange(0, 2).Draw(rt, "typed in what comes back"); words > 0 {
+					for range words {
+						forth = insert(rt, forth, r.newWord())
+					}
+					r.saves(forth)
+				}
 			case 5:
 				raw := rapid.SampledFrom(r.states).Draw(rt, "state")
 				r.saves(raw[:rapid.IntRange(0, len(raw)).Draw(rt, "size")]) // a program that has just begun to write
@@ -159,4 +174,42 @@ func TestReturnsKeepTheirAuthors(t *testing.T) {
 		}
 		r.check(rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict"))
 	})
+}
+
+// loads counts how often the history of a document is read.
+type loads struct {
+	bridgetest.Store
+	n atomic.Int64
+}
+
+func (l *loads) Load(id model.DocID) (model.History, error) {
+	l.n.Add(1)
+	return l.Store.Load(id)
+}
+
+// A save that only takes whole words away brings nothing back, and reads no history.
+func TestDeletionsReadNoHistory(t *testing.T) {
+	src, store := new(bridgetest.Source), new(loads)
+	src.Person(t).Save("N.md", "one two three four\n")
+	ws := process(t, src, store)
+	write(t, ws, "Notes/N.md", bridge.Write{Text: "one two three four five\n", By: ann})
+	go ws.Run(t.Context())
+	saves := func(raw string) int64 {
+		before := store.n.Load()
+		src.Person(t).Save("N.md", raw)
+		if err := src.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := open(t, ws, "Notes/N.md").Raw(); got != raw {
+			t.Fatalf("the note is %q, want %q", got, raw)
+		}
+		return store.n.Load() - before
+	}
+	saves("one three four{++ five++}\n")
+	if n := saves("one three{++ five++}\n"); n != 0 {
+		t.Errorf("the history was read %d times for a deletion", n)
+	}
+	if n := saves("one three four{++ five++}\n"); n == 0 {
+		t.Error("the history was not read for text that comes back")
+	}
 }

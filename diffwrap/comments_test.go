@@ -42,26 +42,33 @@ func TestCommentsStay(t *testing.T) {
 }
 
 // TestOwnComments checks the laws for a writer whose comments are known: it changes them and takes them back without a
-// mark, and leaves everybody else's.
+// mark, leaves everybody else's, and touches none that wait for a decision.
 func TestOwnComments(t *testing.T) {
 	for _, alphabet := range []string{"prose", "braces"} {
 		letters := newAlphabet(t, alphabet)
 		for round := range *rounds / 10 {
 			g := letters.generator(uint64(round))
 			raw := g.commented()
-			var own []Span
+			var own, waiting []Span
 			for _, c := range Comments(raw) {
 				if c.Author == "" && !strings.Contains(raw[c.Start:c.End], "\n") && g.IntN(2) == 0 {
 					own = append(own, span.New(c.Start, c.End))
+				} else if g.IntN(2) == 0 {
+					waiting = append(waiting, span.New(c.Start, c.End))
 				}
 			}
 			want := g.edit(Accepted(raw))
 			options := Options{Author: "AI", Foreign: func(start, end int) bool {
 				return strings.HasPrefix(raw[start:], "{>>") && !slices.Contains(own, span.New(start, end))
-			}}
+			}, Waits: func(start, end int) bool { return slices.Contains(waiting, span.New(start, end)) }}
 			result, err := options.Put(raw, want)
 			if err != nil || result.FrontMatter != nil {
 				continue
+			}
+			for _, e := range result.Edits {
+				if slices.ContainsFunc(waiting, func(c Span) bool { return e.Off < c.End && c.Start < e.Off+e.Len || c.Start < e.Off && e.Off < c.End }) {
+					t.Fatalf("%s seed %d: %v", alphabet, round, lawError("7, furniture", raw, want, "%+v touches one of %v", e, waiting))
+				}
 			}
 			var others strings.Builder // raw without the writer's comments
 			at := 0

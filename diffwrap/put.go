@@ -20,7 +20,10 @@ type Options struct {
 	// Foreign, if set, reports whether the mark at these bytes of the raw text is somebody else's, whatever it says
 	// itself: for callers who know who typed what. Without it all comments are somebody else's.
 	Foreign func(start, end int) bool
-	Now     time.Time // the time that a dialect attributes; zero for none
+	// Waits, if set, reports whether the comment at these bytes, which is foreign, waits for a decision: it is never changed, as
+	// no suggestion of somebody else's is. Other comments are deleted like text.
+	Waits func(start, end int) bool
+	Now   time.Time // the time that a dialect attributes; zero for none
 }
 
 // Result is the outcome of a Put.
@@ -69,7 +72,7 @@ func (o Options) put(raw, accepted string) (Result, error) {
 		Doc: doc, Old: old, New: accepted, RawBody: matter.rawEnd, OldBody: matter.oldEnd, NewBody: matter.newEnd, Matter: matter.edits,
 		Metadata: o.Dialect.Metadata(o.Author, o.Now), Tail: o.Dialect.Tail(o.Author, o.Now),
 	}}
-	p.Own = p.own
+	p.Own, p.Stays = p.own, p.stays
 	return p.put()
 }
 
@@ -170,6 +173,9 @@ func (p *putter) own(c *critic.Cell) bool {
 	return c.ID == "" && p.signs(c.Author)
 }
 
+// stays reports whether a comment that is not the writer's waits for a decision.
+func (p *putter) stays(c *critic.Cell) bool { return p.Waits != nil && p.Waits(c.Start, c.End) }
+
 // signs reports whether a name in the text is the writer's or none.
 func (p *putter) signs(name string) bool {
 	return name == "" || name == p.Author || name == critic.AttributeName(p.Author)
@@ -213,8 +219,10 @@ const ByteOrderMark = "\ufeff"
 // putAfterMark is Put for what stands after a byte order mark.
 func (o Options) putAfterMark(raw, accepted string) (Result, error) {
 	const n = len(ByteOrderMark)
-	if foreign := o.Foreign; foreign != nil {
-		o.Foreign = func(start, end int) bool { return foreign(start+n, end+n) }
+	for _, tell := range []*func(start, end int) bool{&o.Foreign, &o.Waits} {
+		if told := *tell; told != nil {
+			*tell = func(start, end int) bool { return told(start+n, end+n) }
+		}
 	}
 	r, err := o.put(raw, accepted)
 	for i := range r.Edits {

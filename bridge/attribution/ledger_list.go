@@ -174,16 +174,32 @@ func (x *Layout) wroteComment(from, to int, author string) bool {
 // Foreign says which marks and comments of a marked text are not entirely by the author
 // (diffwrap.Options.Foreign).
 func (x *Layout) Foreign(author string) func(start, end int) bool {
-	var places map[int]int
+	comment := x.ofComments(func(from, to int) bool { return !x.wroteComment(from, to, author) })
 	return func(start, end int) bool {
 		if k, ok := x.MarkAt(start); ok {
 			return x.Owners[k].whole != author
 		}
+		return comment(start, end)
+	}
+}
+
+// Waits says which comments of a marked text wait for a person as another author's (diffwrap.Options.Waits).
+func (x *Layout) Waits(author string) func(start, end int) bool {
+	return x.ofComments(func(from, to int) bool {
+		m := x.commentAt(from, to)
+		return m != nil && m.Author != author
+	})
+}
+
+// ofComments tells by offsets what is told of comments by their places.
+func (x *Layout) ofComments(tell func(from, to int) bool) func(start, end int) bool {
+	var places map[int]int
+	return func(start, end int) bool {
 		if places == nil {
 			places = openersIn(x.Raw)
 		}
-		from := places[start] // of a comment
-		return !x.wroteComment(from, from+textmerge.UTF16Len(x.Raw[start:end]), author)
+		from := places[start]
+		return tell(from, from+textmerge.UTF16Len(x.Raw[start:end]))
 	}
 }
 

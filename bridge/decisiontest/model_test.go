@@ -786,7 +786,7 @@ func (w *world) agentWrites(r *rand.Rand) error {
 		return fmt.Errorf("%s writes: %w: %q", by.Name, err, raw)
 	}
 	for _, e := range earlier {
-		if e.amended(w.visible(), fresh) || (comments || !standsBeside(markedBefore, text) || e.rewritten(fresh)) && w.isListed(e, by) {
+		if e.amended(w.visible(), fresh) || (comments || !standsBeside(markedBefore, text) || e.rewritten(fresh) || e.oneIsLeft(v.Text(), text)) && w.isListed(e, by) {
 			e.take(by)
 		}
 	}
@@ -882,14 +882,14 @@ func (w *world) takeIn(raw string, by model.Author) ([]*modelChar, error) {
 
 // proposed is what another session of an agent had proposed before the agent wrote.
 type proposed struct {
-	old   string
-	chars []*modelChar
+	old, new string
+	chars    []*modelChar
 }
 
 func (w *world) earlier(by model.Author, marked string) (list []proposed) {
 	for _, s := range w.list() {
 		if s.Author == by.Name && s.Session != by.Session {
-			list = append(list, proposed{s.Old, w.of(&s, marked)})
+			list = append(list, proposed{s.Old, s.New, w.of(&s, marked)})
 		}
 	}
 	return list
@@ -931,6 +931,14 @@ func (p proposed) rewritten(fresh []*modelChar) bool {
 	}
 	return slices.ContainsFunc(words, func(was string) bool {
 		return slices.ContainsFunc(strings.Fields(text.String()), func(is string) bool { return strings.Contains(was, is) || strings.Contains(is, was) })
+	})
+}
+
+// oneIsLeft says whether of a word that it adds and that stands elsewhere, too, one goes: which one depends on that, too.
+func (p proposed) oneIsLeft(before, after string) bool {
+	return slices.ContainsFunc(strings.Fields(p.new), func(w string) bool {
+		left := strings.Count(after, w)
+		return left > 0 && left < strings.Count(before, w)
 	})
 }
 
@@ -1066,6 +1074,9 @@ func (w *world) personEdits(r *rand.Rand) error {
 	doc, have := w.document()
 	if have != saved {
 		return fmt.Errorf("the document says %q, the person saved %q", have, saved)
+	}
+	if w.returned() {
+		return errSkip // what the person typed is what was there before, and the model takes it for new
 	}
 	live, now := make(map[*modelChar]bool), make(map[*modelChar]int)
 	for _, d := range slices.Backward(doc) {
@@ -1217,12 +1228,39 @@ func inHighlight(held []heldChar, at int) bool {
 	return in
 }
 
-// comments has the person comment on a suggestion.
+// comments has the person comment on a suggestion, or write in a comment or another one beside it.
 func (e *handEdit) comments(r *rand.Rand, held []heldChar, marks []markSpan) {
-	if len(marks) > 0 {
+	remark := "{>>" + modelWord(r) + "<<}"
+	if open := openComments(held); len(open) > 0 && r.IntN(2) == 0 {
+		c := open[r.IntN(len(open))]
+		switch r.IntN(3) {
+		case 0:
+			e.typed[c.Start] = remark
+		case 1:
+			e.typed[c.End] = remark
+		default:
+			e.typed[c.Start+len("{>>")] = "HUM "
+		}
+	} else if len(marks) > 0 {
 		m := marks[r.IntN(len(marks))]
-		e.typed[m.delimiters[len(m.delimiters)-1]+1] = "{>>" + modelWord(r) + "<<}"
+		e.typed[m.delimiters[len(m.delimiters)-1]+1] = remark
 	}
+}
+
+// openComments are the comments that no mark deletes, as indices of held.
+func openComments(held []heldChar) (list []diffwrap.Span) {
+	start := -1
+	for i, h := range held {
+		switch {
+		case !h.markup || i < 2 || !held[i-1].markup || !held[i-2].markup:
+		case start < 0 && string([]rune{held[i-2].r, held[i-1].r, h.r}) == "{>>":
+			start = i - 2
+		case start >= 0 && string([]rune{held[i-2].r, held[i-1].r, h.r}) == "<<}":
+			list = append(list, diffwrap.Span{Start: start, End: i + 1})
+			start = -1
+		}
+	}
+	return list
 }
 
 // save makes the person's edit: in the file, or in the live document by itself.
@@ -1256,6 +1294,22 @@ func (w *world) save(saved, matter string, held []heldChar, edit handEdit) error
 		err = w.live.Settle(context.Background())
 	}
 	return err
+}
+
+// returned says whether the last save of the file brought text back.
+func (w *world) returned() bool {
+	if w.live != nil {
+		return false
+	}
+	id, err := w.store.DocID("Plan.md")
+	if err != nil {
+		panic(err)
+	}
+	h, err := w.store.Load(id)
+	if err != nil {
+		panic(err)
+	}
+	return h.Records[len(h.Records)-1].Returned != nil
 }
 
 // heldChars are the model's characters by their index in what is held, nil without a

@@ -27,8 +27,10 @@ type part struct {
 	comment  bool // of a comment that is to go, which is in no view
 }
 
-// stays says whether it is text next to which what is gone can come back.
-func (x part) stays() bool { return !x.role.Gone() && !x.comment && x.To > x.From }
+// stays says whether it is text next to which what is gone can come back: no comment, which may go with anything.
+func (x part) stays() bool {
+	return !x.role.Gone() && x.role != model.AcceptedComment && !x.comment && x.To > x.From
+}
 
 // Decide plans a decision on suggestions of the current version. With instead, which makes
 // something else of what the only one proposes, that stands in the place of it.

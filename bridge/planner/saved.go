@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/attribution"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -17,7 +16,8 @@ import (
 // This file tells what a person's save typed from what it only brought back: an older or
 // newer file that git, a backup or a sync tool puts in place, or one that was written in two
 // halves. What stands between the same characters as in an earlier state, byte for byte, is
-// that state's text, and by whoever wrote it.
+// that state's text, and by whoever wrote it. Words that were typed among lines which come back
+// are what a save on top of that state would have typed.
 
 // slack is how far an insertion can be moved to either side, and make the same text of had.
 func slack(had string, edits []diffwrap.Edit, k int) (left, right int) {
@@ -55,40 +55,47 @@ func moved(e diffwrap.Edit, by int) diffwrap.Edit {
 type Saved struct {
 	edits []diffwrap.Edit
 	back  [][]stretch // by edit: what is in its place, and is to be; nil for text that was never there
-	state []int       // by edit: the state that is back there
 }
 
 // Typed are edits of which nothing was there before.
 func Typed(edits []diffwrap.Edit) Saved { return Saved{edits: edits} }
+
+// MayReturn says whether edits by which a save made raw of had may bring something back: they put text there, or whole words are
+// another's.
+func MayReturn(had, raw string, edits []diffwrap.Edit) bool {
+	puts := func(e diffwrap.Edit) bool { return e.New != "" }
+	return slices.ContainsFunc(edits, puts) || slices.ContainsFunc(textmerge.WordEdits(had, raw), puts)
+}
 
 // SavedEdits are the edits by which a save made raw of had, the text that the records of a
 // document lead to. older are the states from before the records were merged, as far as they
 // are known.
 func SavedEdits(records []model.Record, older []model.Moment, had, raw string, edits []diffwrap.Edit) Saved {
 	s := Saved{edits: edits}
-	puts := func(e diffwrap.Edit) bool { return e.New != "" }
-	if !slices.ContainsFunc(edits, puts) && !slices.ContainsFunc(textmerge.WordEdits(had, raw), puts) {
-		return s // whole words are gone
-	}
 	p, err := pastOf(records, older)
-	if err != nil || p == nil || p.textAt(p.last) != had {
+	if err != nil || p == nil || textOf(p.stretches, p.last) != had {
 		return s
 	}
-	whole := diffwrap.Edit{Len: len(had), New: raw}
-	state, in, ok := p.find(whole, len(had))
-	if !ok && len(edits) > 1 {
-		state, in, ok = p.findShorter(raw, edits)
+	whole := hunk{diffwrap.Edit{Len: len(had), New: raw}, 0, len(edits)}
+	lines := hunks(had, edits)
+	in := p.find(whole.whole, len(had))
+	if in == nil && slices.ContainsFunc(lines, func(h hunk) bool { return p.hasGone(h.whole) || attribution.MarksIn(h.whole.New) }) {
+		in = p.findTypedIn(had, whole, edits)
 	}
-	if ok {
-		return Saved{[]diffwrap.Edit{whole}, [][]stretch{in}, []int{state}}
+	if in != nil {
+		return Saved{[]diffwrap.Edit{whole.whole}, [][]stretch{in}}
 	}
 	s.edits = nil
-	add := func(e diffwrap.Edit, state int, in []stretch) {
-		s.edits, s.back, s.state = append(s.edits, e), append(s.back, in), append(s.state, state)
+	add := func(e diffwrap.Edit, in []stretch) {
+		s.edits, s.back = append(s.edits, e), append(s.back, in)
 	}
-	for _, h := range hunks(had, edits) {
-		if state, in, ok := p.find(h.whole, len(had)); ok {
-			add(h.whole, state, in)
+	for _, h := range lines {
+		in := p.find(h.whole, len(had))
+		if in == nil && p.hasGone(h.whole) {
+			in = p.findTypedIn(had, h, edits)
+		}
+		if in != nil {
+			add(h.whole, in)
 			continue
 		}
 		for k := h.from; k < h.to; k++ {
@@ -131,22 +138,22 @@ func hunks(had string, edits []diffwrap.Edit) (list []hunk) {
 }
 
 // findMoved is find for one of edits, and that edit where it brings something back: within whole.
-func (p *past) findMoved(had string, edits []diffwrap.Edit, k int, whole diffwrap.Edit) (e diffwrap.Edit, state int, in []stretch) {
+func (p *past) findMoved(had string, edits []diffwrap.Edit, k int, whole diffwrap.Edit) (e diffwrap.Edit, in []stretch) {
 	left, right := slack(had, edits, k)
 	left, right = min(left, edits[k].Off-whole.Off), min(right, max(0, whole.Off+whole.Len-edits[k].Off-1))
 	for by := range tries(min(left, maxMove), min(right, maxMove)) {
 		e := edits[k]
-		if !p.hasGone(e.Off+by, e.Off+by+e.Len) {
+		if !p.hasGone(diffwrap.Edit{Off: e.Off + by, Len: e.Len}) {
 			continue
 		}
 		if by != 0 {
 			e = moved(e, by)
 		}
-		if state, in, ok := p.find(e, len(had)); ok {
-			return e, state, in
+		if in := p.find(e, len(had)); in != nil {
+			return e, in
 		}
 	}
-	return edits[k], 0, nil
+	return edits[k], nil
 }
 
 // tries are the distances by which an insertion may be moved, the shortest ones first.
@@ -183,20 +190,20 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, origin an
 	}
 }
 
-// bringBack makes what is in the place of an edit what it was in an earlier state.
+// bringBack makes what is in the place of an edit what it is to be.
 func (s *Saved) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, pos, k int, added uint64, rec *model.Record) uint64 {
 	for _, x := range s.back[k] {
 		size := int(x.id.Len)
-		switch was := x.in(s.state[k]); {
+		switch {
 		case x.typed:
 			text.InsertAfter(txn, pos, x.text)
 			added += x.id.Len
 			pos += size
-		case was && x.live:
+		case x.stays && x.live:
 			pos += size
 		case x.live:
 			text.Delete(txn, pos, size)
-		case was:
+		case x.stays:
 			now := model.IDRun{Client: rec.Client, Clock: rec.Clock + added, Len: x.id.Len}
 			if text.InsertAt(txn, x.id.Last(), ycrdt.Behind, x.text) {
 				rec.Returned = append(rec.Returned, model.Revival{Old: x.id, New: now})
@@ -223,6 +230,7 @@ type stretch struct {
 	text  string
 	lives []life // of what has come back, those before, too
 	live  bool
+	stays bool // it is to be there after the save
 	typed bool // it was never there
 }
 
@@ -369,24 +377,144 @@ func everything(update []byte) (*ycrdt.Text, error) {
 	return doc.Text(model.ContentsName), err
 }
 
-func (p *past) textAt(state int) string {
+// textOf is what stretches had in a state.
+func textOf(in []stretch, state int) string {
 	var b strings.Builder
-	for i := range p.stretches {
-		if x := &p.stretches[i]; x.in(state) {
+	for i := range in {
+		if x := &in[i]; x.in(state) {
 			b.WriteString(x.text)
 		}
 	}
 	return b.String()
 }
 
-// find is the newest state that had the new text of an edit in its place, and everything that was
-// ever there. A file that is being written ends anywhere.
-func (p *past) find(e diffwrap.Edit, size int) (state int, in []stretch, ok bool) {
-	if e.New == "" || !p.hasGone(e.Off, e.Off+e.Len) {
-		return 0, nil, false
+// find is everything that was ever in the place of an edit, of which what stays is what the newest state had whose text there
+// is the new text; nil if there is none. A file that is being written ends anywhere.
+func (p *past) find(e diffwrap.Edit, size int) []stretch {
+	if e.New == "" || !p.hasGone(e) {
+		return nil
 	}
-	in = p.between(e.Off, e.Off+e.Len)
-	var states []int
+	in := p.between(e.Off, e.Off+e.Len)
+	states := p.statesOf(in, e.New)
+	for _, state := range slices.Backward(states) {
+		if rest, more := left(in, state, e.New); rest == "" && !more {
+			return begun(in, state, len(e.New))
+		}
+	}
+	if e.Off+e.Len < size {
+		return nil
+	}
+	for _, state := range slices.Backward(states) {
+		if rest, more := left(in, state, e.New); rest == "" && more {
+			return begun(in, state, len(e.New))
+		}
+	}
+	return nil
+}
+
+// findTypedIn is find for lines among which edits type words that no state had. It is the newest of the states that leave the
+// least to be typed, and that less than the edits type.
+func (p *past) findTypedIn(had string, h hunk, edits []diffwrap.Edit) (in []stretch) {
+	e := h.whole
+	all, least := p.between(e.Off, e.Off+e.Len), typedBy(had, edits[h.from:h.to])
+	for _, state := range slices.Backward(p.statesOf(all, e.New)) {
+		if more := lacks(all, state, e.New); more <= 0 || more >= least {
+			continue
+		}
+		text := textOf(all, state)
+		edits := textmerge.SavedEdits(text, e.New)
+		typed := typedBy(text, edits)
+		for _, x := range edits {
+			if hasMoreOf(x.New, had[e.Off:e.Off+e.Len], text) {
+				typed += len(x.New) // which is there, and would go
+			}
+		}
+		if typed < least {
+			in, least = typedIn(all, state, edits), typed
+		}
+	}
+	return in
+}
+
+// typedBy is how much edits of a text type, in whole words.
+func typedBy(text string, edits []diffwrap.Edit) (size int) {
+	for _, e := range textmerge.WordsOf(text, edits) {
+		size += len(e.New)
+	}
+	return size
+}
+
+// hasMoreOf says whether one text has some of the words more often than another.
+func hasMoreOf(words, one, other string) bool {
+	return slices.ContainsFunc(strings.Fields(words), func(w string) bool { return strings.Count(one, w) > strings.Count(other, w) })
+}
+
+// lacks is how much of a text a state has not, which has nothing else; -1 if it has.
+func lacks(in []stretch, state int, text string) int {
+	size := len(text)
+	for i := range in {
+		if x := &in[i]; x.in(state) {
+			size -= len(x.text)
+		}
+	}
+	left := size // to be passed over
+	for i := range in {
+		x := &in[i]
+		if !x.in(state) {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(text, x.text); ok {
+			text = rest
+			continue
+		}
+		for k := range len(x.text) {
+			n := strings.IndexByte(text, x.text[k])
+			if left -= n; n < 0 || left < 0 {
+				return -1
+			}
+			text = text[n+1:]
+		}
+	}
+	return size
+}
+
+// typedIn are stretches, of which those of a state stay, after edits of its text.
+func typedIn(in []stretch, state int, edits []diffwrap.Edit) (out []stretch) {
+	at := 0 // in the state
+	typed := func() {
+		for ; len(edits) > 0 && edits[0].Off+edits[0].Len <= at; edits = edits[1:] {
+			if text := edits[0].New; text != "" {
+				out = append(out, stretch{id: model.IDRun{Len: uint64(textmerge.UTF16Len(text))}, text: text, typed: true})
+			}
+		}
+	}
+	for _, x := range in {
+		if !x.in(state) {
+			out = append(out, x)
+			continue
+		}
+		for from, to := 0, 0; from < len(x.text); from = to {
+			typed()
+			to = len(x.text)
+			switch {
+			case len(edits) == 0:
+				out = append(out, x.kept(from, to))
+			case at < edits[0].Off:
+				to = min(to, from+edits[0].Off-at)
+				out = append(out, x.kept(from, to))
+			default:
+				to = min(to, from+edits[0].Off+edits[0].Len-at)
+				out = append(out, x.part(from, to))
+			}
+			at += to - from
+		}
+	}
+	typed()
+	return out
+}
+
+// statesOf are the states in which something of stretches came or went, as many as text is compared with.
+func (p *past) statesOf(in []stretch, text string) (states []int) {
 	for _, x := range in {
 		for _, l := range x.lives {
 			states = append(states, l.born)
@@ -397,127 +525,7 @@ func (p *past) find(e diffwrap.Edit, size int) (state int, in []stretch, ok bool
 	}
 	slices.Sort(states)
 	states = slices.Compact(states)
-	states = states[max(0, len(states)-statesFor(e.New)):]
-	for _, state := range slices.Backward(states) {
-		if rest, more := left(in, state, e.New); rest == "" && !more {
-			return state, in, true
-		}
-	}
-	if e.Off+e.Len < size {
-		return 0, nil, false
-	}
-	for _, state := range slices.Backward(states) {
-		if rest, more := left(in, state, e.New); rest == "" && more {
-			return state, begun(in, state, len(e.New)), true
-		}
-	}
-	return 0, nil, false
-}
-
-// findShorter is the newest of the states that lack one thing of text, and the least of it, and everything
-// that was ever there, with that; edits type more.
-func (p *past) findShorter(text string, edits []diffwrap.Edit) (state int, in []stretch, ok bool) {
-	least, from := 0, 0
-	for _, e := range edits {
-		least += len(e.New)
-	}
-	for s := p.last - 1; s >= max(0, p.last-statesFor(text)); s-- {
-		old := p.sizeAt(s)
-		size := len(text) - old
-		if size <= 0 || size >= least {
-			continue
-		}
-		high := p.common(text, s)
-		low := max(0, old-p.commonEnd(text, s))
-		if low > high {
-			continue
-		}
-		least, state, from, ok = size, s, high, true
-		for from > low && !strings.ContainsRune(" \n", rune(text[from-1])) {
-			from-- // a word as a whole
-		}
-	}
-	if ok {
-		in = p.with(text[from:from+least], state, from)
-	}
-	return state, in, ok
-}
-
-func (p *past) sizeAt(state int) (size int) {
-	for i := range p.stretches {
-		if x := &p.stretches[i]; x.in(state) {
-			size += len(x.text)
-		}
-	}
-	return size
-}
-
-// common is how much of its beginning a state has in common with text.
-func (p *past) common(text string, state int) (size int) {
-	for i := range p.stretches {
-		x := &p.stretches[i]
-		if !x.in(state) {
-			continue
-		}
-		if strings.HasPrefix(text[size:], x.text) {
-			size += len(x.text)
-			continue
-		}
-		for n := 0; size < len(text) && text[size] == x.text[n]; n++ {
-			size++
-		}
-		for size > 0 && size < len(text) && !utf8.RuneStart(text[size]) {
-			size--
-		}
-		return size
-	}
-	return size
-}
-
-// commonEnd is how much of its end a state has in common with text.
-func (p *past) commonEnd(text string, state int) (size int) {
-	for i := range slices.Backward(p.stretches) {
-		x := &p.stretches[i]
-		if !x.in(state) {
-			continue
-		}
-		if strings.HasSuffix(text[:len(text)-size], x.text) {
-			size += len(x.text)
-			continue
-		}
-		for n := len(x.text) - 1; size < len(text) && text[len(text)-size-1] == x.text[n]; n-- {
-			size++
-		}
-		for size > 0 && !utf8.RuneStart(text[len(text)-size]) {
-			size--
-		}
-		return size
-	}
-	return size
-}
-
-// with is everything that was ever there, and new text at an offset in a state.
-func (p *past) with(text string, state, at int) (out []stretch) {
-	typed := stretch{id: model.IDRun{Len: uint64(textmerge.UTF16Len(text))}, text: text, typed: true}
-	for _, x := range p.stretches {
-		switch {
-		case at < 0 || !x.in(state):
-			out = append(out, x)
-		case at < len(x.text):
-			if at > 0 {
-				out = append(out, x.part(0, at))
-			}
-			out = append(out, typed, x.part(at, len(x.text)))
-			at = -1
-		default:
-			out = append(out, x)
-			at -= len(x.text)
-		}
-	}
-	if at >= 0 {
-		out = append(out, typed)
-	}
-	return out
+	return states[max(0, len(states)-statesFor(text)):]
 }
 
 // maxStates and maxCompared, in bytes, bound how many states are compared with a save, and maxMove how far an
@@ -549,7 +557,7 @@ func left(in []stretch, state int, text string) (rest string, more bool) {
 	return text, false
 }
 
-// begun takes from a state what is behind its first bytes.
+// begun are stretches, of which the first bytes of a state stay.
 func begun(in []stretch, state, size int) []stretch {
 	out := make([]stretch, 0, len(in)+1)
 	for _, x := range in {
@@ -560,12 +568,10 @@ func begun(in []stretch, state, size int) []stretch {
 		n := min(size, len(x.text))
 		size -= n
 		if n > 0 {
-			out = append(out, x.part(0, n))
+			out = append(out, x.kept(0, n))
 		}
-		if n < len(x.text) && x.live {
-			rest := x.part(n, len(x.text))
-			rest.lives = nil
-			out = append(out, rest)
+		if n < len(x.text) {
+			out = append(out, x.part(n, len(x.text)))
 		}
 	}
 	return out
@@ -579,10 +585,17 @@ func (x *stretch) part(from, to int) stretch {
 	return y
 }
 
-// hasGone says whether there was something between two offsets of the newest text that is gone.
-func (p *past) hasGone(from, to int) bool {
-	i, _ := slices.BinarySearch(p.places, from)
-	for ; i < len(p.stretches) && p.places[i] <= to; i++ {
+// kept is such a part, which stays.
+func (x *stretch) kept(from, to int) stretch {
+	y := x.part(from, to)
+	y.stays = true
+	return y
+}
+
+// hasGone says whether there was something in the place of an edit that is gone.
+func (p *past) hasGone(e diffwrap.Edit) bool {
+	i, _ := slices.BinarySearch(p.places, e.Off)
+	for ; i < len(p.stretches) && p.places[i] <= e.Off+e.Len; i++ {
 		if !p.stretches[i].live {
 			return true
 		}

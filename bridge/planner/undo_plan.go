@@ -145,9 +145,6 @@ func (t *takeback) wants() (list []want, changed bool) {
 // what it let stay.
 func (t *takeback) wantLive(x item) want {
 	w := want{item: x, shown: true, key: noMark}
-	if x.kind == furnitureItem && x.run >= 0 && t.runs[x.run].Role == model.RejectedDeletion { // a comment that was to go
-		w.kind, w.o, w.a, x.o, x.a = contentItem, true, true, true, true
-	}
 	if x.run >= 0 && t.runs[x.run].Role == model.Remarked {
 		w.shown, w.changed = false, true
 	}

@@ -152,6 +152,9 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			t.part(r.Part(0, n), item{kind: s.kind, mark: s.mark, o: s.o, a: s.a}, &live)
 			r = r.Part(n, r.Len-n)
 			pos += int(n)
+			if pos == s.to && s.kind == furnitureItem {
+				t.wasToGo(t.items[start:])
+			}
 		}
 	}
 	t.live = attribution.RangesOf(live, nil)
@@ -168,6 +171,17 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 		x.text = t.cur.Raw()[x.off:cursor.OffAt(pos)]
 	}
 	t.home = attribution.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
+}
+
+// wasToGo makes content of a comment that was rejected to go, unless somebody has written in it since: that is another
+// comment, which stays as it is.
+func (t *takeback) wasToGo(comment []item) {
+	if slices.ContainsFunc(comment, func(x item) bool { return x.run < 0 || t.runs[x.run].Role != model.RejectedDeletion }) {
+		return
+	}
+	for i := range comment {
+		comment[i].kind, comment[i].o, comment[i].a = contentItem, true, true
+	}
 }
 
 // part adds one stretch, cut where what is known of it changes. Of what is gone only

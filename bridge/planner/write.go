@@ -111,6 +111,7 @@ func put(cur *model.Version, x *attribution.Layout, text string, by model.Author
 	if x == nil {
 		return lens.Put(cur.Marked(), text)
 	}
+	lens.Waits = x.Waits(by.Name)
 	if lens.Foreign = x.ForeignSessions(text, by); lens.Foreign != nil {
 		if res, err := lens.Put(cur.Marked(), text); err == nil {
 			return res, nil

@@ -12,11 +12,11 @@ import (
 )
 
 // SavedEdits are what a save changed, found by comparing the texts, in a form that goes
-// together with what others change there: words and marks as a whole, and lines with the breaks
-// behind them.
+// together with what others change there: words, marks and comments as a whole, and lines with the
+// breaks behind them.
 func SavedEdits(before, after string) []diffwrap.Edit {
 	edits := wholeWords(before, diffwrap.Diff(before, after))
-	return wholeLines(before, wholeMarks(before, after, edits))
+	return wholeLines(before, wholeComments(before, after, wholeMarks(before, after, edits)))
 }
 
 // wholeWords lets a script of text replace words as a whole where it replaces a part of
@@ -79,15 +79,20 @@ func wholeLines(text string, edits []diffwrap.Edit) []diffwrap.Edit {
 	return edits
 }
 
-// WordEdits are what a save changed, each edit with all of the words that it cuts, which may be those
-// of another edit as well. One that only puts text there cuts none unless that continues a word.
+// WordEdits are what a save changed, in whole words (WordsOf).
 func WordEdits(before, after string) []diffwrap.Edit {
-	edits := diffwrap.Diff(before, after)
+	return WordsOf(before, diffwrap.Diff(before, after))
+}
+
+// WordsOf are edits of a text, each with all of the words that it cuts, which may be those of another edit
+// as well. One that only puts text there cuts none unless that continues a word.
+func WordsOf(text string, edits []diffwrap.Edit) []diffwrap.Edit {
+	whole := make([]diffwrap.Edit, len(edits))
 	for i, e := range edits {
-		start, end := wordsCut(before, e)
-		edits[i] = diffwrap.Edit{Off: start, Len: end - start, New: before[start:e.Off] + e.New + before[e.Off+e.Len:end]}
+		start, end := wordsCut(text, e)
+		whole[i] = diffwrap.Edit{Off: start, Len: end - start, New: text[start:e.Off] + e.New + text[e.Off+e.Len:end]}
 	}
-	return edits
+	return whole
 }
 
 // breakLen is the length of the line break at the beginning of s, 0 if there is none.

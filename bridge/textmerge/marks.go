@@ -46,6 +46,53 @@ func wholeMarks(before, after string, edits []diffwrap.Edit) []diffwrap.Edit {
 	return scriptOf(left, before, after)
 }
 
+// wholeComments moves what a script only puts somewhere, or only takes away, out of the comments
+// that stay, where it makes the same text there: of two comments that touch, the one that stays
+// keeps its own delimiters.
+func wholeComments(before, after string, edits []diffwrap.Edit) []diffwrap.Edit {
+	if !strings.Contains(before, "{>>") || !strings.Contains(after, "{>>") {
+		return edits
+	}
+	was, is := diffwrap.Comments(before), diffwrap.Comments(after)
+	end, shift := -1, 0 // of the edits before
+	for i := range edits {
+		e := &edits[i]
+		next := len(before) + 1
+		if i+1 < len(edits) {
+			next = edits[i+1].Off
+		}
+		changed := e.New + before[e.Off:e.Off+e.Len] // one of the two
+		var head, tail string                        // of the comment that it is in
+		switch {
+		case e.Len == 0:
+			head, tail = commentAround(before, was, e.Off)
+		case e.New == "":
+			head, tail = commentAround(after, is, e.Off+shift)
+		}
+		by := 0
+		if len(head) < e.Off-end && strings.HasSuffix(head+changed, head) {
+			by = -len(head)
+		} else if len(tail) < next-e.Off-e.Len && strings.HasPrefix(changed+tail, tail) {
+			by = len(tail)
+		}
+		if e.Off += by; e.Len == 0 {
+			e.New = (head + changed + tail)[len(head)+by:][:len(changed)]
+		}
+		end = e.Off + e.Len
+		shift += len(e.New) - e.Len
+	}
+	return edits
+}
+
+// commentAround is the comment of a text that an offset lies inside of, in two parts.
+func commentAround(text string, comments []diffwrap.Suggestion, off int) (head, tail string) {
+	i, _ := slices.BinarySearchFunc(comments, off+1, func(c diffwrap.Suggestion, off int) int { return c.End - off })
+	if i == len(comments) || comments[i].Start >= off {
+		return "", ""
+	}
+	return text[comments[i].Start:off], text[off:comments[i].End]
+}
+
 func mayHaveMarks(raw string) bool {
 	return strings.Contains(raw, "{++") || strings.Contains(raw, "{--") || strings.Contains(raw, "{~~")
 }

@@ -83,3 +83,32 @@ func TestMarksAreTypedIntoOrReplaced(t *testing.T) {
 		}
 	})
 }
+
+// A save that puts comments beside others, or takes some away, cuts none of those that stay.
+func TestCommentsStayWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.SampledFrom([]string{"{>>a<<}", "{>>ab<<}", "{>>b<<}", "{>>{ba<<}", "a", "b ", "\n"})
+		longer := rapid.SliceOfN(piece, 1, 8).Draw(t, "text")
+		from := rapid.IntRange(0, len(longer)-1).Draw(t, "from")
+		to := rapid.IntRange(from+1, len(longer)).Draw(t, "to")
+		before, after := strings.Join(longer, ""), strings.Join(slices.Delete(slices.Clone(longer), from, to), "")
+		shorter := after
+		if rapid.Bool().Draw(t, "put there") {
+			before, after = after, before
+		}
+		edits := textmerge.SavedEdits(before, after)
+		if got := diffwrap.Apply(before, edits); got != after {
+			t.Fatalf("%+v make %q of %q, want %q", edits, got, before, after)
+		}
+		if len(edits) > 1 {
+			return // the comparison sees more than one place
+		}
+		for _, e := range edits {
+			for _, c := range diffwrap.Comments(shorter) {
+				if c.Start < e.Off && e.Off < c.End {
+					t.Errorf("%q -> %q: %+v cuts the comment at %d", before, after, e, c.Start)
+				}
+			}
+		}
+	})
+}

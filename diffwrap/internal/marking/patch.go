@@ -3,7 +3,8 @@
 //
 // Highlights and comments are furniture: they are in neither text. A highlight is never changed; marks go inside. An open
 // comment of somebody else's is deleted like text, by marks around it that are cut at its edges and in its opener, so that
-// it comes back with them. The writer's own comment is written and taken back as such.
+// it comes back with them. The writer's own comment is written and taken back as such, and one that waits for a decision as
+// another author's suggestion is never changed.
 package marking
 
 import (
@@ -20,6 +21,7 @@ type Patch struct {
 	RawBody, OldBody, NewBody int                     // where the body starts in the raw text and in the views
 	Matter                    []script.Edit           // of what stands before the body
 	Own                       func(*critic.Cell) bool // whether a cell is a suggestion or a comment of the writer
+	Stays                     func(*critic.Cell) bool // whether a comment of somebody else's waits for a decision
 	Bare                      map[string]bool         // comments that the writer writes as such; others are text of an addition
 	Metadata, Tail            string                  // what stands between the opener of a mark and its text, and after the mark
 	pieces                    []Piece
@@ -67,7 +69,7 @@ const (
 	kept    role = iota // text of the original that stays
 	dropped             // text of the original that the writer's own pending deletion takes out
 	own                 // the writer's own pending addition
-	wall                // text that another author proposed: not to be changed
+	wall                // text or a comment that another author proposed: not to be changed
 	note                // an open comment of somebody else's
 	pin                 // what no view shows and nobody changes: another author's deletion, a highlight's edge
 )
@@ -96,6 +98,8 @@ func (p *Patch) cut() []Piece {
 			add(kept, c.Span, c, c.Len())
 		case c.Kind == critic.Comment && c.Resolved:
 			add(pin, c.Span, c, 0)
+		case c.Kind == critic.Comment && !p.Own(c) && p.Stays(c):
+			add(wall, c.Span, c, c.Len())
 		case c.Kind == critic.Comment && !p.Own(c):
 			add(note, c.Span, c, c.Len())
 		case p.Own(c):
