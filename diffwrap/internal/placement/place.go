@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -23,7 +24,7 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 		return hunks
 	}
 	p := newPage(old, new, hunks)
-	hunks = p.reshaped(hunks)
+	hunks = p.unbroken(p.reshaped(hunks))
 	for k, h := range hunks {
 		hunks[k] = p.preferred(h, between(hunks, k, len(old.Text)))
 	}
@@ -298,6 +299,45 @@ func (p *page) reshaped(hunks []align.Hunk) []align.Hunk {
 	}
 	return hunks
 }
+
+// unbroken makes one hunk of all that begin or end inside of one construct over lines, and of that construct: a link, or code.
+func (p *page) unbroken(hunks []align.Hunk) []align.Hunk {
+	for k := 0; k < len(hunks); {
+		from, to, x := k, k+1, p.whole(hunks[k])
+		switch limit := between(hunks, k, len(p.old.Text)); {
+		case x.Old.Start < limit.Start:
+			from--
+			x = hunks[from].Through(hunks[k])
+		case x.Old.End > limit.End:
+			x = hunks[k].Through(hunks[to])
+			to++
+		}
+		if x == hunks[k] || p.cuts(x) || p.comments(x) > p.comments(hunks[from:to]...) {
+			k++
+			continue
+		}
+		hunks = slices.Replace(hunks, from, to, x)
+		k = from
+	}
+	return hunks
+}
+
+// whole is a hunk with the constructs over lines that it begins or ends inside of.
+func (p *page) whole(h align.Hunk) align.Hunk {
+	old, new := inProse(p.old.Text, p.oldBlocks, h.Old), inProse(p.new.Text, p.newBlocks, h.New)
+	return h.Grow(max(h.Old.Start-old.Start, h.New.Start-new.Start), max(old.End-h.Old.End, new.End-h.New.End))
+}
+
+// inProse is markdown.Whole for what begins in a block of prose.
+func inProse(text string, blocks []block.Block, s span.Span) span.Span {
+	k, _ := slices.BinarySearchFunc(blocks, s.Start, func(b block.Block, at int) int { return b.End - at })
+	if k == len(blocks) || !slices.Contains(prose, blocks[k].Kind) {
+		return s
+	}
+	return markdown.Whole(text, s)
+}
+
+var prose = []block.Kind{block.Paragraph, block.Quote, block.Callout, block.List, block.Footnote}
 
 // touching finds the hunks [from, to) that change something within a stretch of the old text.
 func touching(hunks []align.Hunk, s span.Span) (from, to int) {
