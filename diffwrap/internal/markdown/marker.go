@@ -1,5 +1,5 @@
-// Package markdown finds the constructs of a line that a change leaves whole: its marker, and the tokens of its text. It
-// reads a line by itself; of blocks it knows only the fences.
+// Package markdown finds the constructs that a change leaves whole: the marker of a line, the tokens of its text, and atoms that go on
+// over line breaks. It reads a line, or the lines of a paragraph, by itself; of blocks it knows only the fences.
 package markdown
 
 import (

@@ -35,8 +35,7 @@ func wrapped(text string, at int) span.Span {
 		return none
 	}
 	p := paragraph(text, at)
-	// A line break in a paragraph is a blank, so that its atoms are those of one line.
-	for t := range Tokens(unwrap.Replace(p.Of(text)), span.New(0, p.Len()), nil) {
+	for t := range Tokens(oneLine(p.Of(text)), span.New(0, p.Len()), nil) {
 		switch a := t.Shift(p.Start); {
 		case a.Start >= at:
 			return none
@@ -47,7 +46,19 @@ func wrapped(text string, at int) span.Span {
 	return none
 }
 
-var unwrap = strings.NewReplacer("\r\n", "  ", "\n", " ")
+// oneLine returns a paragraph with blanks for its line breaks and for what indents its lines, of the same length: its atoms are those of
+// that line.
+func oneLine(paragraph string) string {
+	var b strings.Builder
+	for line := range strings.Lines(paragraph) {
+		indent := indentation(line)
+		text := strings.TrimRight(line[indent:], "\r\n")
+		b.WriteString(strings.Repeat(" ", indent))
+		b.WriteString(text)
+		b.WriteString(strings.Repeat(" ", len(line)-indent-len(text)))
+	}
+	return b.String()
+}
 
 // maxBack is how far before an offset the start of its paragraph is looked for.
 const maxBack = 8 * maxAtom

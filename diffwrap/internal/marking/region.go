@@ -53,7 +53,8 @@ func (p *Patch) regions(changes []align.Hunk) []region {
 // nearConstruct reports whether a region begins or ends inside of a construct over lines, or may have one in it.
 func (p *Patch) nearConstruct(r region) bool {
 	view := span.New(r.from.view, r.to.view)
-	return markdown.MayWrap(strings.TrimLeft(r.old.text, "\r\n")) || markdown.Whole(p.Old, view) != view || markdown.Whole(p.New, r.new) != r.new
+	several := strings.TrimLeft(r.old.text, "\r\n")
+	return markdown.MayWrap(several) || markdown.Whole(p.Old, view) != view || markdown.Whole(p.New, r.new) != r.new
 }
 
 // changesLines reports whether lines come or go between two texts, or one of them has lines that are more than prose.
