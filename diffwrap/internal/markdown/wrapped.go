@@ -1,21 +1,33 @@
 package markdown
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Whole returns a stretch of text with the atoms that it begins or ends inside of, if these go on over a line break.
-func Whole(text string, s span.Span) span.Span {
-	start, end := wrapped(text, s.Start), wrapped(text, s.End)
-	return span.New(min(s.Start, start.Start), max(s.End, end.End))
-}
-
-// MayWrap reports whether a text may have an atom over lines.
-func MayWrap(text string) bool {
-	return strings.IndexByte(text, '\n') >= 0 && strings.ContainsAny(text, openers)
+// Wrapped returns the atoms in prose that go on over a line break.
+func Wrapped(text string) (out []span.Span) {
+	if !mayOpen(text) {
+		return nil
+	}
+	for p := (span.Span{}); p.Start < len(text); p.Start = p.End {
+		first := linebreak.End(text, p.Start)
+		for p.End = first; continues(text[p.End:]); {
+			p.End = linebreak.End(text, p.End)
+		}
+		if p.End == first {
+			continue
+		}
+		for t := range paragraphTokens(text, p) {
+			if t.wraps(text) {
+				out = append(out, t.Span)
+			}
+		}
+	}
+	return out
 }
 
 // openers are the characters that atoms can start with, but for URLs, which have no line breaks.
@@ -28,22 +40,30 @@ var openers = func() (s string) {
 	return s
 }()
 
-// wrapped returns the atom over lines that an offset lies inside of; if there is none, nothing at that offset.
-func wrapped(text string, at int) span.Span {
-	none := span.New(at, at)
-	if !strings.ContainsAny(text[max(0, at-maxAtom):at], openers) {
-		return none
-	}
-	p := paragraph(text, at)
-	for t := range Tokens(oneLine(p.Of(text)), span.New(0, p.Len()), nil) {
-		switch a := t.Shift(p.Start); {
-		case a.Start >= at:
-			return none
-		case a.End > at && t.Class == Atom && strings.IndexByte(a.Of(text), '\n') >= 0:
-			return a
+// mayOpen reports whether an atom can start in a text. It is asked of much text, which IndexByte passes over faster than ContainsAny.
+func mayOpen(text string) bool {
+	for k := range len(openers) {
+		if strings.IndexByte(text, openers[k]) >= 0 {
+			return true
 		}
 	}
-	return none
+	return false
+}
+
+// paragraphTokens reads the lines of a paragraph as one line.
+func paragraphTokens(text string, p span.Span) iter.Seq[Token] {
+	return func(yield func(Token) bool) {
+		for t := range Tokens(oneLine(p.Of(text)), span.New(0, p.Len()), nil) {
+			if t.Span = t.Shift(p.Start); !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// wraps reports whether a token is an atom that goes on over a line break.
+func (t Token) wraps(text string) bool {
+	return t.Class == Atom && strings.IndexByte(t.Of(text), '\n') >= 0
 }
 
 // oneLine returns a paragraph with blanks for its line breaks and for what indents its lines, of the same length: its atoms are those of
@@ -60,8 +80,21 @@ func oneLine(paragraph string) string {
 	return b.String()
 }
 
+// InWrapped reports whether an offset lies inside of an atom that goes on over a line break.
+func InWrapped(text string, at int) bool {
+	if !mayOpen(text[max(0, at-maxAtom):at]) {
+		return false
+	}
+	for t := range paragraphTokens(text, paragraph(text, at)) {
+		if t.End > at {
+			return t.Start < at && t.wraps(text)
+		}
+	}
+	return false
+}
+
 // maxBack is how far before an offset the start of its paragraph is looked for.
-const maxBack = 8 * maxAtom
+const maxBack = 2 * maxAtom
 
 // paragraph returns the lines around an offset that can be of one paragraph, as far as an atom around it can reach. Where the
 // paragraph starts further up, it is read from a line in the middle of it.
@@ -69,7 +102,7 @@ func paragraph(text string, at int) span.Span {
 	first := max(0, at-maxBack)
 	p := span.New(first+linebreak.LineStart(text[first:], at-first), linebreak.End(text, at))
 	for p.Start > first && continues(text[p.Start:]) {
-		before := linebreak.LineStart(text[first:], p.Start-1-first) + first
+		before := first + linebreak.LineStart(text[first:], p.Start-1-first)
 		if IsBlank(text[before : p.Start-1]) {
 			break
 		}

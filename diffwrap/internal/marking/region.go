@@ -50,11 +50,11 @@ func (p *Patch) regions(changes []align.Hunk) []region {
 	return p.widen(out)
 }
 
-// nearConstruct reports whether a region begins or ends inside of a construct over lines, or may have one in it.
+// nearConstruct reports whether a region begins or ends inside of a construct over lines, or has one in it.
 func (p *Patch) nearConstruct(r region) bool {
-	view := span.New(r.from.view, r.to.view)
-	several := strings.TrimLeft(r.old.text, "\r\n")
-	return markdown.MayWrap(several) || markdown.Whole(p.Old, view) != view || markdown.Whole(p.New, r.new) != r.new
+	return markdown.InWrapped(p.Old, r.from.view) || markdown.InWrapped(p.Old, r.to.view) ||
+		markdown.InWrapped(p.New, r.new.Start) || markdown.InWrapped(p.New, r.new.End) ||
+		len(markdown.Wrapped(r.old.text)) > 0 || len(markdown.Wrapped(r.new.Of(p.New))) > 0
 }
 
 // changesLines reports whether lines come or go between two texts, or one of them has lines that are more than prose.

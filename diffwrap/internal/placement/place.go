@@ -76,7 +76,8 @@ func between(hunks []align.Hunk, k, size int) span.Span {
 type page struct {
 	old, new             align.Side
 	oldBlocks, newBlocks []block.Block
-	match                []int // of old blocks with the new ones that are the same
+	oldAtoms, newAtoms   []span.Span // that go on over a line break
+	match                []int       // of old blocks with the new ones that are the same
 	constructs           [block.Kinds]int
 	work                 int // how many bytes of pending pages may still be looked at
 }
@@ -85,6 +86,7 @@ func newPage(old, new align.Side, hunks []align.Hunk) *page {
 	p := &page{old: old, new: new, oldBlocks: block.Scan(old.Text), newBlocks: block.Scan(new.Text),
 		work: minWork + maxPages*(len(old.Text)+len(new.Text))}
 	p.match = p.stay(hunks)
+	p.oldAtoms, p.newAtoms = wrapped(old.Text, p.oldBlocks), wrapped(new.Text, p.newBlocks)
 	o, n := tally(p.oldBlocks), tally(p.newBlocks)
 	for _, k := range []block.Kind{block.Table, block.Code, block.Math, block.Callout, block.HTML, block.Comment} {
 		p.constructs[k] = min(o[k], n[k])
@@ -324,17 +326,27 @@ func (p *page) unbroken(hunks []align.Hunk) []align.Hunk {
 
 // whole is a hunk with the constructs over lines that it begins or ends inside of.
 func (p *page) whole(h align.Hunk) align.Hunk {
-	old, new := inProse(p.old.Text, p.oldBlocks, h.Old), inProse(p.new.Text, p.newBlocks, h.New)
+	old, new := withCut(p.oldAtoms, h.Old), withCut(p.newAtoms, h.New)
 	return h.Grow(max(h.Old.Start-old.Start, h.New.Start-new.Start), max(old.End-h.Old.End, new.End-h.New.End))
 }
 
-// inProse is markdown.Whole for what begins in a block of prose.
-func inProse(text string, blocks []block.Block, s span.Span) span.Span {
-	k, _ := slices.BinarySearchFunc(blocks, s.Start, func(b block.Block, at int) int { return b.End - at })
-	if k == len(blocks) || !slices.Contains(prose, blocks[k].Kind) {
-		return s
+// withCut is a stretch of text with those of some atoms that it cuts.
+func withCut(atoms []span.Span, s span.Span) span.Span {
+	k, _ := slices.BinarySearchFunc(atoms, s.Start, func(a span.Span, at int) int { return a.End - at - 1 })
+	for ; k < len(atoms) && atoms[k].Start < s.End; k++ {
+		s = span.New(min(s.Start, atoms[k].Start), max(s.End, atoms[k].End))
 	}
-	return markdown.Whole(text, s)
+	return s
+}
+
+// wrapped lists the atoms over lines in blocks of prose.
+func wrapped(text string, blocks []block.Block) (out []span.Span) {
+	for _, b := range blocks {
+		if slices.Contains(prose, b.Kind) {
+			out = append(out, span.Shift(markdown.Wrapped(b.Of(text)), b.Start)...)
+		}
+	}
+	return out
 }
 
 var prose = []block.Kind{block.Paragraph, block.Quote, block.Callout, block.List, block.Footnote}
