@@ -66,9 +66,9 @@
 // Each region is marked anew from its original text and its new text alone, all else is left alone. Comments that stay part what is
 // compared. The comparison itself (internal/align) goes from lines to words: similar lines paired, line markers and table cells left
 // whole, whole-line runs a block at a time, constructs such as links never cut, few changes of a line kept apart and many made one.
-// Placement moves a mark to where the blocks which did not change are still seen on the pending page; what lies between two of them is
-// replaced whole if nothing less leaves them standing. If a result does not read back right, the last stages are gone through again
-// with other ways to write (marking.How).
+// Placement makes a mark that would cut a construct over lines one of all of that, and moves a mark to where the blocks which did not
+// change are still seen on the pending page; what lies between two of them is replaced whole if nothing less leaves them standing. If
+// a result does not read back right, the last stages are gone through again with other ways to write (marking.How).
 //
 // The rules are rows of tables: LineMarkers, Constructs and Joints (internal/markdown) for tokens, Islands and Folds (internal/align)
 // for words, Places and Lines (internal/placement) for placement. A row has its example, which rules_test.go holds it to. What a stage

@@ -49,7 +49,7 @@ func rules() []row {
 
 // stages are the rules that are no rows, since a stage of the comparison, or of placement, is what each says.
 var stages = []string{
-	"words", "characters", "line marker", "lines before words", "blocks", "reflow", "table cells", "final break", "blank lines", "table",
+	"words", "characters", "line marker", "lines before words", "blocks", "reflow", "table cells", "final break", "blank lines", "table", "constructs over lines",
 }
 
 // written is what is stored when a program turns the original of a pending text into the accepted one.

@@ -26,8 +26,8 @@ type Construct struct {
 // length returns the length of the construct at offset i of text, in a line or piece that starts at from; 0 for none.
 type length = func(text string, i, from int) int
 
-// Constructs are the rules about tokens that are more than a word or a character, except for URLs, which a word starts. An Atom is
-// of one line, and a mark inside would break it.
+// Constructs are the rules about tokens that are more than a word or a character, except for URLs, which a word starts. A mark
+// inside of an Atom would break it; those that go on over a line break are found by Wrapped.
 var Constructs = []Construct{
 	{rule.New("line break", "a line ends", "CR and LF are one",
 		"if x is{--\r\n--}{++ {\r\n++}end\r\n"), "\r\n", Space, lineBreak},

@@ -1,5 +1,5 @@
-// Package markdown finds the constructs of a line that a change leaves whole: its marker, and the tokens of its text. It
-// reads a line by itself; of blocks it knows only the fences.
+// Package markdown finds the constructs that a change leaves whole: the marker of a line, the tokens of its text, and atoms that go on
+// over line breaks. It reads a line, or the lines of a paragraph, by itself; of blocks it knows only the fences.
 package markdown
 
 import (
@@ -34,10 +34,7 @@ var LineMarkers = []LineMarker{
 // It returns the marker's length. Where the marker changes the whole line is replaced, since a mark in front of it
 // or inside it would stop the line from being rendered as what it is.
 func Marker(s string) int {
-	n := Skip(s, 0, " \t")
-	for n < len(s) && s[n] == '>' {
-		n = Skip(s, n+1, " \t")
-	}
+	n := indentation(s)
 	if n < len(s) && isLetter(s[n]) {
 		return n // as most lines of prose: none of the following starts so
 	}
@@ -45,6 +42,15 @@ func Marker(s string) int {
 		if end := m.end(s, n); end > n {
 			return end
 		}
+	}
+	return n
+}
+
+// indentation returns the length of the blanks and the marks of quotes that a line starts with.
+func indentation(s string) int {
+	n := Skip(s, 0, " \t")
+	for n < len(s) && s[n] == '>' {
+		n = Skip(s, n+1, " \t")
 	}
 	return n
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -25,7 +26,7 @@ type region struct {
 	from, to place
 	new      span.Span // what it shall read, in p.New
 	old      *original
-	lines    bool // whether whole lines, or lines with markers, change in it
+	lines    bool // whether whole lines, lines with markers, or constructs over lines may change in it
 }
 
 // regions groups changes of the accepted view into regions.
@@ -42,11 +43,18 @@ func (p *Patch) regions(changes []align.Hunk) []region {
 		r.to, changes, delta = p.regionEnd(r.from.piece, changes)
 		r.new.End = r.to.view + delta
 		r.old = p.original(r.from, r.to)
-		r.lines = changesLines(r.old.text, r.new.Of(p.New))
+		r.lines = changesLines(r.old.text, r.new.Of(p.New)) || p.nearConstruct(r)
 		end = r.to
 		out = append(out, r)
 	}
 	return p.widen(out)
+}
+
+// nearConstruct reports whether a region begins or ends inside of a construct over lines, or has one in it.
+func (p *Patch) nearConstruct(r region) bool {
+	return markdown.InWrapped(p.Old, r.from.view) || markdown.InWrapped(p.Old, r.to.view) ||
+		markdown.InWrapped(p.New, r.new.Start) || markdown.InWrapped(p.New, r.new.End) ||
+		len(markdown.Wrapped(r.old.text)) > 0 || len(markdown.Wrapped(r.new.Of(p.New))) > 0
 }
 
 // changesLines reports whether lines come or go between two texts, or one of them has lines that are more than prose.

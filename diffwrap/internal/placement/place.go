@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -23,7 +24,7 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 		return hunks
 	}
 	p := newPage(old, new, hunks)
-	hunks = p.reshaped(hunks)
+	hunks = p.unbroken(p.reshaped(hunks))
 	for k, h := range hunks {
 		hunks[k] = p.preferred(h, between(hunks, k, len(old.Text)))
 	}
@@ -75,7 +76,8 @@ func between(hunks []align.Hunk, k, size int) span.Span {
 type page struct {
 	old, new             align.Side
 	oldBlocks, newBlocks []block.Block
-	match                []int // of old blocks with the new ones that are the same
+	oldAtoms, newAtoms   []span.Span // that go on over a line break
+	match                []int       // of old blocks with the new ones that are the same
 	constructs           [block.Kinds]int
 	work                 int // how many bytes of pending pages may still be looked at
 }
@@ -84,6 +86,7 @@ func newPage(old, new align.Side, hunks []align.Hunk) *page {
 	p := &page{old: old, new: new, oldBlocks: block.Scan(old.Text), newBlocks: block.Scan(new.Text),
 		work: minWork + maxPages*(len(old.Text)+len(new.Text))}
 	p.match = p.stay(hunks)
+	p.oldAtoms, p.newAtoms = wrapped(old.Text, p.oldBlocks), wrapped(new.Text, p.newBlocks)
 	o, n := tally(p.oldBlocks), tally(p.newBlocks)
 	for _, k := range []block.Kind{block.Table, block.Code, block.Math, block.Callout, block.HTML, block.Comment} {
 		p.constructs[k] = min(o[k], n[k])
@@ -298,6 +301,55 @@ func (p *page) reshaped(hunks []align.Hunk) []align.Hunk {
 	}
 	return hunks
 }
+
+// unbroken makes one hunk of all that begin or end inside of one construct over lines, and of that construct: a link, or code.
+func (p *page) unbroken(hunks []align.Hunk) []align.Hunk {
+	for k := 0; k < len(hunks); {
+		from, to, x := k, k+1, p.whole(hunks[k])
+		switch limit := between(hunks, k, len(p.old.Text)); {
+		case x.Old.Start < limit.Start:
+			from--
+			x = hunks[from].Through(hunks[k])
+		case x.Old.End > limit.End:
+			x = hunks[k].Through(hunks[to])
+			to++
+		}
+		if x == hunks[k] || p.cuts(x) || p.comments(x) > p.comments(hunks[from:to]...) {
+			k++
+			continue
+		}
+		hunks = slices.Replace(hunks, from, to, x)
+		k = from
+	}
+	return hunks
+}
+
+// whole is a hunk with the constructs over lines that it begins or ends inside of.
+func (p *page) whole(h align.Hunk) align.Hunk {
+	old, new := withCut(p.oldAtoms, h.Old), withCut(p.newAtoms, h.New)
+	return h.Grow(max(h.Old.Start-old.Start, h.New.Start-new.Start), max(old.End-h.Old.End, new.End-h.New.End))
+}
+
+// withCut is a stretch of text with those of some atoms that it cuts.
+func withCut(atoms []span.Span, s span.Span) span.Span {
+	k, _ := slices.BinarySearchFunc(atoms, s.Start, func(a span.Span, at int) int { return a.End - at - 1 })
+	for ; k < len(atoms) && atoms[k].Start < s.End; k++ {
+		s = span.New(min(s.Start, atoms[k].Start), max(s.End, atoms[k].End))
+	}
+	return s
+}
+
+// wrapped lists the atoms over lines in blocks of prose.
+func wrapped(text string, blocks []block.Block) (out []span.Span) {
+	for _, b := range blocks {
+		if slices.Contains(prose, b.Kind) {
+			out = append(out, span.Shift(markdown.Wrapped(b.Of(text)), b.Start)...)
+		}
+	}
+	return out
+}
+
+var prose = []block.Kind{block.Paragraph, block.Quote, block.Callout, block.List, block.Footnote}
 
 // touching finds the hunks [from, to) that change something within a stretch of the old text.
 func touching(hunks []align.Hunk, s span.Span) (from, to int) {

@@ -1,0 +1,121 @@
+package markdown
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// Wrapped returns the atoms in prose that go on over a line break.
+func Wrapped(text string) (out []span.Span) {
+	if !mayOpen(text) {
+		return nil
+	}
+	for p := (span.Span{}); p.Start < len(text); p.Start = p.End {
+		first := linebreak.End(text, p.Start)
+		for p.End = first; continues(text[p.End:]); {
+			p.End = linebreak.End(text, p.End)
+		}
+		if p.End == first {
+			continue
+		}
+		for t := range paragraphTokens(text, p) {
+			if t.wraps(text) {
+				out = append(out, t.Span)
+			}
+		}
+	}
+	return out
+}
+
+// openers are the characters that atoms can start with, but for URLs, which have no line breaks.
+var openers = func() (s string) {
+	for _, c := range Constructs {
+		if c.class == Atom {
+			s += c.first
+		}
+	}
+	return s
+}()
+
+// mayOpen reports whether an atom can start in a text. It is asked of much text, which IndexByte passes over faster than ContainsAny.
+func mayOpen(text string) bool {
+	for k := range len(openers) {
+		if strings.IndexByte(text, openers[k]) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// paragraphTokens reads the lines of a paragraph as one line.
+func paragraphTokens(text string, p span.Span) iter.Seq[Token] {
+	return func(yield func(Token) bool) {
+		for t := range Tokens(oneLine(p.Of(text)), span.New(0, p.Len()), nil) {
+			if t.Span = t.Shift(p.Start); !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// wraps reports whether a token is an atom that goes on over a line break.
+func (t Token) wraps(text string) bool {
+	return t.Class == Atom && strings.IndexByte(t.Of(text), '\n') >= 0
+}
+
+// oneLine returns a paragraph with blanks for its line breaks and for what indents its lines, of the same length: its atoms are those of
+// that line.
+func oneLine(paragraph string) string {
+	var b strings.Builder
+	for line := range strings.Lines(paragraph) {
+		indent := indentation(line)
+		text := strings.TrimRight(line[indent:], "\r\n")
+		b.WriteString(strings.Repeat(" ", indent))
+		b.WriteString(text)
+		b.WriteString(strings.Repeat(" ", len(line)-indent-len(text)))
+	}
+	return b.String()
+}
+
+// InWrapped reports whether an offset lies inside of an atom that goes on over a line break.
+func InWrapped(text string, at int) bool {
+	if !mayOpen(text[max(0, at-maxAtom):at]) {
+		return false
+	}
+	for t := range paragraphTokens(text, paragraph(text, at)) {
+		if t.End > at {
+			return t.Start < at && t.wraps(text)
+		}
+	}
+	return false
+}
+
+// maxBack is how far before an offset the start of its paragraph is looked for.
+const maxBack = 2 * maxAtom
+
+// paragraph returns the lines around an offset that can be of one paragraph, as far as an atom around it can reach. Where the
+// paragraph starts further up, it is read from a line in the middle of it.
+func paragraph(text string, at int) span.Span {
+	first := max(0, at-maxBack)
+	p := span.New(first+linebreak.LineStart(text[first:], at-first), linebreak.End(text, at))
+	for p.Start > first && continues(text[p.Start:]) {
+		before := first + linebreak.LineStart(text[first:], p.Start-1-first)
+		if IsBlank(text[before : p.Start-1]) {
+			break
+		}
+		p.Start = before
+	}
+	for p.End-at < maxAtom && continues(text[p.End:]) {
+		p.End = linebreak.End(text, p.End)
+	}
+	return p
+}
+
+// continues reports whether the first line of a text can go on with the paragraph of the line before it.
+func continues(text string) bool {
+	line, _, _ := strings.Cut(text, "\n")
+	return !IsBlank(line) && Marker(line) == indentation(line) && !IsRow(line)
+}
