@@ -214,6 +214,17 @@ func classOf(r rune) Class {
 // InWord reports whether a character can be in the middle of a Word.
 func InWord(r rune) bool { return classOf(r) == Word }
 
+// LastWord is what a text ends in of a Word. A letter behind a backslash is none of its, nor is what only changes how a sign looks.
+func LastWord(text string) string {
+	head := strings.TrimRightFunc(text, InWord)
+	word := text[len(head):]
+	if backslashes := len(head) - len(strings.TrimRight(head, "\\")); backslashes%2 == 1 && word != "" {
+		_, n := utf8.DecodeRuneInString(word)
+		word = word[n:]
+	}
+	return strings.TrimLeftFunc(word, unicode.IsMark)
+}
+
 // clusterBorder returns the end of a token, moved over what combines with the ASCII character that the token ends in: a
 // combining mark or a joiner may follow the bracket that closes a link. Tokens that end otherwise were read by cluster.
 func clusterBorder(text string, t Token) int {

@@ -105,7 +105,7 @@ func (p *Patch) typed(o *original, x *part) []span.Span {
 		return nil
 	}
 	var out []span.Span
-	lastOf := func(s string) bool { r, _ := utf8.DecodeLastRuneInString(s); return markdown.InWord(r) }
+	lastOf := func(s string) bool { return len(markdown.LastWord(s)) > 0 }
 	firstOf := func(s string) bool { r, _ := utf8.DecodeRuneInString(s); return markdown.InWord(r) }
 	if text := s.Of(o.text); lastOf(o.text[:s.Start]) || lastOf(p.Old[:x.View.Start]) {
 		rest := s.End - len(strings.TrimLeftFunc(text, markdown.InWord))
@@ -113,7 +113,7 @@ func (p *Patch) typed(o *original, x *part) []span.Span {
 		s.Start = rest
 	}
 	if text := s.Of(o.text); firstOf(o.text[s.End:]) || firstOf(p.Old[x.View.End:]) {
-		out = append(out, span.New(s.Start+len(strings.TrimRightFunc(text, markdown.InWord)), s.End))
+		out = append(out, span.New(s.End-len(markdown.LastWord(text)), s.End))
 	}
 	return slices.DeleteFunc(out, span.Span.Empty)
 }
