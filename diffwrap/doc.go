@@ -32,9 +32,9 @@
 //  5. Amend: editing one's own pending addition changes it in place; taking it back, or writing deleted text again,
 //     leaves no mark.
 //  6. Path independence: the marks of a line depend on the original line and the new line, not on what the line was in
-//     between, unless literal braces happen to make an opener with a mark; Put(R', W) changes nothing. Of several lines that holds for the views alone: which lines are paired, and where a
-//     mark stands between blocks, depends on what was there when they changed. In 999 cases of 1,000 the marks then hold at
-//     most half as much text again.
+//     between, unless literal braces happen to make an opener with a mark; Put(R', W) changes nothing. Of several lines that
+//     holds for the views alone: which lines are paired, and where a mark stands between blocks, depends on what was there when
+//     they changed. In 999 cases of 1,000 the marks then hold at most half as much text again.
 //  7. Furniture: highlights are never changed; marks go inside. An open comment that W keeps is left alone. One that W
 //     leaves out, or has moved across a line that stays, is deleted like text, by marks that are cut at its edges and in
 //     its opener, so that no reader takes it for a comment. A comment that W brings is written as such; it has one line

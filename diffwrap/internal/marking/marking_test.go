@@ -25,7 +25,8 @@ func drawPatch(t *rapid.T) *Patch {
 	to := rapid.IntRange(from, min(len(old), from+20)).Draw(t, "to")
 	written := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces[:12]), 0, 3).Draw(t, "written"), "")
 	own := func(c *critic.Cell) bool { return c.IsSuggestion() && c.Author == "" }
-	return &Patch{Doc: doc, Old: old, New: old[:from] + written + old[to:], Own: own}
+	stay := rapid.Bool().Draw(t, "comments wait")
+	return &Patch{Doc: doc, Old: old, New: old[:from] + written + old[to:], Own: own, Stays: func(*critic.Cell) bool { return stay }}
 }
 
 // Regions are sorted and apart, each change lies in one, and what lies between them is the same in both texts. None ends within a
