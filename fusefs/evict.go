@@ -28,8 +28,9 @@ func (t *tree) evict(ctx context.Context, keep int) {
 	}
 	for batch := range slices.Chunk(t.oldest(keep), evictBatch) {
 		for _, k := range batch {
-			if f := k.node.(*File); !f.isOpen() {
-				t.forgetName(f.path())
+			f := k.node.(*File)
+			if dir := t.folderOf(f.path()); dir != nil && !f.isOpen() {
+				t.inval.Renamed(dir, f.path().Base())
 			}
 		}
 		t.inval.Told(ctx)
@@ -40,8 +41,8 @@ func (t *tree) evict(ctx context.Context, keep int) {
 }
 
 // oldest are the notes that the kernel knows, but for the latest so many.
-func (t *tree) oldest(keep int) (notes []known) {
-	t.update(func(tb *table) {
+func (n *names) oldest(keep int) (notes []known) {
+	n.update(func(tb *table) {
 		for _, k := range tb.nodes {
 			f, ok := k.node.(*File)
 			if !ok || k.id == 0 {
@@ -54,6 +55,16 @@ func (t *tree) oldest(keep int) (notes []known) {
 	})
 	slices.SortFunc(notes, func(a, b known) int { return a.used.Compare(b.used) })
 	return notes[:max(len(notes)-keep, 0)]
+}
+
+// folderOf is the node of the folder that a path is in, nil if there is none.
+func (n *names) folderOf(p model.Path) (dir node) {
+	n.update(func(tb *table) {
+		if k := tb.nodes[p.Dir()]; k != nil {
+			dir = k.node
+		}
+	})
+	return dir
 }
 
 // isOpen says that somebody has the file open, or that it is being saved.
@@ -88,14 +99,5 @@ func (t *tree) forgetUnused(before time.Time) {
 				tb.forget(p, k.node)
 			}
 		})
-	}
-}
-
-// forgetName queues a name that is not stale.
-func (t *tree) forgetName(p model.Path) {
-	var dir *known
-	t.update(func(tb *table) { dir = tb.nodes[p.Dir()] })
-	if dir != nil {
-		t.inval.Renamed(dir.node, p.Base())
 	}
 }
