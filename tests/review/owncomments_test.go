@@ -41,12 +41,18 @@ func TestWhoMayChangeAComment(t *testing.T) {
 
 	bob := s.MCP(t, "--author", "bob", m.Vault)
 	bob.MustCall(t, "read", "file_path", "Vault/others.md")
-	bob.MustCall(t, "edit", "file_path", "Vault/others.md", "old_string", "{>>first<<}", "new_string", "")
-	stored("others.md", "One two{--{>--}{-->first<<}--}.\n")
-	pending("others.md", 1)
-	s.Decide(t, "reject", "--path", "Vault/others.md", "--author", "bob", m.Vault)
-	stored("others.md", with("first"))
-	pending("others.md", 1)
+	for _, text := range []string{"", "{>>second<<}"} {
+		refused := bob.Call(t, "edit", "file_path", "Vault/others.md", "old_string", "{>>first<<}", "new_string", text)
+		if !refused.IsError || !strings.Contains(refused.Text, "another author's pending suggestion") {
+			t.Errorf("another agent puts %q in the place of a comment that waits: %+v", text, refused)
+		}
+	}
+	bob.MustCall(t, "edit", "file_path", "Vault/others.md", "old_string", "One", "new_string", "Ten")
+	stored("others.md", "{--One--}{++Ten++} two{>>first<<}.\n")
+	pending("others.md", 2)
+	s.Decide(t, "reject", "--path", "Vault/others.md", m.Vault)
+	stored("others.md", before)
+	pending("others.md", 0)
 
 	s.Decide(t, "accept", "--path", "Vault/accepted.md", m.Vault)
 	pending("accepted.md", 0)
