@@ -4,6 +4,7 @@ package fusefs
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -57,16 +58,6 @@ func (n *names) oldest(keep int) (notes []known) {
 	return notes[:max(len(notes)-keep, 0)]
 }
 
-// folderOf is the node of the folder that a path is in, nil if there is none.
-func (n *names) folderOf(p model.Path) (dir node) {
-	n.update(func(tb *table) {
-		if k := tb.nodes[p.Dir()]; k != nil {
-			dir = k.node
-		}
-	})
-	return dir
-}
-
 // isOpen says that somebody has the file open, or that it is being saved.
 func (f *File) isOpen() (open bool) {
 	f.update(func(s *fileState) { open = len(s.handles) > 0 || s.text.Buffer() != nil || !s.hold.until.IsZero() })
@@ -90,14 +81,15 @@ func (t *tree) forgetUnused(before time.Time) {
 			}
 		}
 	})
-	for p, k := range unused {
-		if f, ok := k.node.(*File); ok && (f.isOpen() || f.isPinned()) || holdsScratch(k.node) || k.node.wereSet() {
-			continue
-		}
-		t.update(func(tb *table) {
+	maps.DeleteFunc(unused, func(_ model.Path, k *known) bool { // asks files, which lock themselves before the table
+		f, ok := k.node.(*File)
+		return ok && (f.isOpen() || f.isPinned()) || holdsScratch(k.node) || k.node.wereSet()
+	})
+	t.update(func(tb *table) {
+		for p, k := range unused {
 			if tb.nodes[p] == k && k.used.Before(before) {
 				tb.forget(p, k.node)
 			}
-		})
-	}
+		}
+	})
 }

@@ -283,6 +283,16 @@ func (tb *table) below(p model.Path) map[model.Path]*known {
 	return found
 }
 
+// folderOf is the folder that a path is in, nil if the kernel cannot know it.
+func (n *names) folderOf(p model.Path) (d folder) {
+	n.update(func(tb *table) {
+		if k := tb.nodes[p.Dir()]; k != nil && p != "" {
+			d, _ = k.node.(folder)
+		}
+	})
+	return d
+}
+
 func (n *names) bound(p model.Path, f *File, doc uint64) {
 	n.update(func(tb *table) {
 		tb.inos.Set(doc, f.StableAttr().Ino)

@@ -30,6 +30,19 @@ const (
 	seen  = `os.read(held["watch"], 65536).replace(b"\0", b" ").decode("latin-1")`
 )
 
+// hears waits until the watcher has heard of a name.
+func (a *agent) hears(t *testing.T, what, name string) {
+	t.Helper()
+	var all strings.Builder
+	eventually(t, func() error {
+		all.WriteString(a.do(seen))
+		if !strings.Contains(all.String(), name) {
+			return wants("what the watcher hears of "+what, all.String(), name)
+		}
+		return nil
+	})
+}
+
 // Programs that watch the mount with inotify hear of what others change.
 func TestWatchersAreWoken(t *testing.T) {
 	t.Setenv(pokerEnv, "1")
@@ -37,27 +50,16 @@ func TestWatchersAreWoken(t *testing.T) {
 		func(o *fusefs.Options) { o.Poker = []string{os.Args[0], "-test.run=^TestPokerChild$"} })
 	a := m.agent(t, "F")
 	a.do(watch)
-	hears := func(what, name string) {
-		t.Helper()
-		var all strings.Builder
-		eventually(t, func() error {
-			all.WriteString(a.do(seen))
-			if !strings.Contains(all.String(), name) {
-				return wants("what the watcher hears of "+what, all.String(), name)
-			}
-			return nil
-		})
-	}
 	before := m.sh(t, "F", "stat -c %Y Other.md")
 	m.Delete("F/Gone.md") // is an event of the folder itself, without a name
 	eventually(t, func() error { return wants("whether the watcher hears of a deletion", a.do(heard), "true") })
 	m.Person("F/Note.md", "changed\n")
-	hears("a change", "Note.md")
+	a.hears(t, "a change", "Note.md")
 	checkText(t, "the note", m.cat(t, "F/Note.md"), "changed\n")
 	m.Person("F/New.md", "new\n")
-	hears("a new note", "New.md")
+	a.hears(t, "a new note", "New.md")
 	m.Rename("F/New.md", "F/Renamed.md")
-	hears("a rename", "Renamed.md")
+	a.hears(t, "a rename", "Renamed.md")
 	m.Delete("F/Renamed.md")
 	checkText(t, "time of a note that nobody changed", m.sh(t, "F", "stat -c %Y Other.md"), before)
 	checkText(t, "source", m.SourceText("F/Note.md"), "changed\n")
@@ -76,14 +78,7 @@ func TestEvictionWakesNobody(t *testing.T) {
 	m.server.Evict(t.Context(), 0)
 	checkText(t, "whether the watcher hears of the eviction", a.do(heard), "false")
 	m.Person("F/Note.md", "two\n")
-	var all strings.Builder
-	eventually(t, func() error {
-		all.WriteString(a.do(seen))
-		if !strings.Contains(all.String(), "Note.md") {
-			return wants("what the watcher hears", all.String(), "Note.md")
-		}
-		return nil
-	})
+	a.hears(t, "a change", "Note.md")
 	checkText(t, "the note", a.do(`read("Note.md")`), `"two\n"`)
 }
 
@@ -102,14 +97,7 @@ func TestPokesChangeNothing(t *testing.T) {
 		}
 		return nil
 	})
-	var all strings.Builder
-	eventually(t, func() error {
-		all.WriteString(a.do(seen))
-		if !strings.Contains(all.String(), "Note.md") {
-			return wants("what the watcher hears", all.String(), "Note.md")
-		}
-		return nil
-	})
+	a.hears(t, "a change", "Note.md")
 	checkText(t, "size and time", m.sh(t, "F", "stat -c '%s %.9Y' Note.md"), stat)
 	m.sh(t, "F", "sed -i s/one/two/ Note.md")
 	m.checkSuggested(t, "F/Note.md", "one\n", "two\n")

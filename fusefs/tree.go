@@ -75,13 +75,7 @@ func (t *tree) attach(n fs.InodeEmbedder, mode uint32, ino uint64) {
 // entryChanged tells the kernel that the name p appeared, vanished or names
 // something else, if it may know the folder.
 func (t *tree) entryChanged(p model.Path) {
-	var d folder
-	t.update(func(tb *table) {
-		if k := tb.nodes[p.Dir()]; k != nil && p != "" {
-			d, _ = k.node.(folder)
-		}
-	})
-	if d != nil {
+	if d := t.folderOf(p); d != nil {
 		d.layer().touch()
 		t.inval.Entry(d, p.Base())
 	}
