@@ -321,7 +321,7 @@ var importRules = map[string]importRule{
 		"it measures a mount through the kernel, as programs use it, beside a loopback mount of go-fuse, and says what the disk promises",
 	},
 	"tests/bench/listen": {[]string{"bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "golang.org/x/sync/errgroup"}, "it measures servers with the same clients"},
-	"tests/testsum":      {nil, "a filter on the output of go test"},
+	"tests/testall":      {nil, "runs every test and sums up the results"},
 }
 
 // listedPackage is what TestImports needs of `go list -json`.

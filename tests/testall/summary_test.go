@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -69,16 +70,24 @@ func TestSummary(t *testing.T) {
 			ok:   true,
 			want: []string{"flaky\tp TestA/one: failed, and passed when run again\n", "2 passed, 0 failed\n"},
 		},
+		{
+			name: "a package that panics stays a failure, though its timed tests pass in another run",
+			events: `{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"fail","Package":"p"}
+{"Action":"pass","Package":"p","Test":"TestTimedB"}
+{"Action":"pass","Package":"p"}`,
+			want: []string{"failed\tp, see above\n", "2 passed, 1 failed\n"},
+		},
 		{name: "nothing run is not well", events: `{"Action":"skip","Package":"p"}`, want: []string{"0 passed, 0 failed\n"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var out strings.Builder
-			s := newSummary(&out)
-			if err := s.read(strings.NewReader(tt.events)); err != nil {
+			a := &all{summary: newSummary(&out)}
+			if err := a.read(strings.NewReader(tt.events)); err != nil {
 				t.Fatal(err)
 			}
-			if got := s.finish(); got != tt.ok {
+			if got := a.summary.finish(); got != tt.ok {
 				t.Errorf("finish() = %v, want %v", got, tt.ok)
 			}
 			rest := out.String()
@@ -105,11 +114,11 @@ func TestAgain(t *testing.T) {
 {"Action":"pass","Package":"p","Test":"TestB"}
 {"Action":"fail","Package":"p","Test":"TestC"}
 {"Action":"fail","Package":"p"}`
-	s := newSummary(io.Discard)
-	if err := s.read(strings.NewReader(events)); err != nil {
+	a := &all{summary: newSummary(io.Discard)}
+	if err := a.read(strings.NewReader(events)); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := s.again(), "p\t^(TestA|TestC)$\nq\t^(TestQ)$\n"; got != want {
+	if got, want := a.summary.again(), map[string]string{"p": "^(TestA|TestC)$", "q": "^(TestQ)$"}; !maps.Equal(got, want) {
 		t.Errorf("again() = %q, want %q", got, want)
 	}
 }

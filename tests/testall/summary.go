@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -20,6 +21,8 @@ type summary struct {
 	order   []testID            // of result, each once
 	flaky   []testID            // failed, and passed when run again
 	fatal   map[testID]bool     // failed in a way that no second run may hide
+	died    map[string]bool     // what failed without a failing test: packages that did not build or panicked, and lint
+	took    map[string]float64  // seconds by package, of all its runs
 	skipped []string
 	builds  map[string][]string // compiler output by import path
 }
@@ -30,6 +33,8 @@ func newSummary(out io.Writer) *summary {
 		output: make(map[testID][]string),
 		result: make(map[testID]string),
 		fatal:  make(map[testID]bool),
+		died:   make(map[string]bool),
+		took:   make(map[string]float64),
 		builds: make(map[string][]string),
 	}
 }
@@ -61,6 +66,12 @@ func (s *summary) end(id testID, ev event) {
 	if ev.Action == "fail" && slices.ContainsFunc(lines, isFatal) {
 		s.fatal[topLevel(id)] = true
 	}
+	if id.Test == "" {
+		s.took[id.Package] += ev.Elapsed
+		if ev.Action == "fail" && !s.hasFailure(id.Package) {
+			s.died[id.Package] = true
+		}
+	}
 	switch {
 	case ev.Action == "fail":
 		lines = append(slices.Clone(s.builds[ev.FailedBuild]), lines...)
@@ -84,19 +95,29 @@ func topLevel(id testID) testID {
 	return testID{id.Package, top}
 }
 
-// again lists the failed tests that are worth a second run, a line per package.
-func (s *summary) again() string {
+// hasFailure says whether a test of the package has failed.
+func (s *summary) hasFailure(pkg string) bool {
+	for id, result := range s.result {
+		if id.Package == pkg && id.Test != "" && result == "fail" {
+			return true
+		}
+	}
+	return false
+}
+
+// again returns the failed tests that are worth a second run: a pattern for -run by package.
+func (s *summary) again() map[string]string {
 	tests := make(map[string][]string)
 	for _, id := range s.order {
 		if s.result[id] == "fail" && id.Test != "" && id == topLevel(id) && !s.fatal[id] {
 			tests[id.Package] = append(tests[id.Package], id.Test)
 		}
 	}
-	var out strings.Builder
-	for _, pkg := range slices.Sorted(maps.Keys(tests)) {
-		fmt.Fprintf(&out, "%s\t^(%s)$\n", pkg, strings.Join(tests[pkg], "|"))
+	patterns := make(map[string]string)
+	for pkg, names := range tests {
+		patterns[pkg] = "^(" + strings.Join(names, "|") + ")$"
 	}
-	return out.String()
+	return patterns
 }
 
 // skipReason finds what t.Skip printed between the frame lines.
@@ -110,10 +131,9 @@ func skipReason(lines []string) string {
 	return "no reason given"
 }
 
-// count returns how many leaves passed and how many failed. A package that
-// fails with no failing test (it did not build, it panicked) counts as one.
+// count returns how many leaves passed and how many failed. A package that died counts as one failure.
 func (s *summary) count() (passed, failed int) {
-	framed := make(map[testID]bool) // has a subtest, or a test for a package
+	framed := make(map[testID]bool) // has a subtest
 	broken := make(map[testID]bool) // has a failure below it
 	for id, result := range s.result {
 		for up, ok := parent(id); ok; up, ok = parent(up) {
@@ -123,32 +143,31 @@ func (s *summary) count() (passed, failed int) {
 	}
 	for id, result := range s.result {
 		switch {
+		case id.Test == "":
 		case result == "fail" && !broken[id]:
 			failed++
-		case result == "pass" && !framed[id] && id.Test != "":
+		case result == "pass" && !framed[id]:
 			passed++
 		}
 	}
-	return passed, failed
+	return passed, failed + len(s.died)
 }
 
-// parent returns the test or package that id ran in.
+// parent returns the test that id is a subtest of.
 func parent(id testID) (testID, bool) {
-	if id.Test == "" {
+	i := strings.LastIndex(id.Test, "/")
+	if i < 0 {
 		return testID{}, false
 	}
-	frame, _, sub := cutLast(id.Test, "/")
-	if !sub {
-		return testID{Package: id.Package}, true
-	}
-	return testID{id.Package, frame}, true
+	return testID{id.Package, id.Test[:i]}, true
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
+// slowest prints the packages that took longest.
+func (s *summary) slowest() {
+	packages := slices.SortedFunc(maps.Keys(s.took), func(a, b string) int { return cmp.Compare(s.took[b], s.took[a]) })
+	for _, pkg := range packages[:min(10, len(packages))] {
+		fmt.Fprintf(s.out, "time\t%s\t%.0fs\n", pkg, s.took[pkg])
 	}
-	return s, "", false
 }
 
 // finish prints the end of the report and says whether all is well.
@@ -161,10 +180,14 @@ func (s *summary) finish() bool {
 		fmt.Fprintf(s.out, "flaky\t%s %s: failed, and passed when run again\n", id.Package, id.Test)
 	}
 	for _, id := range s.order {
-		if s.result[id] == "fail" {
+		if s.result[id] == "fail" && id.Test != "" {
 			fmt.Fprintf(s.out, "failed\t%s %s\n", id.Package, id.Test)
 		}
 	}
+	for _, pkg := range slices.Sorted(maps.Keys(s.died)) {
+		fmt.Fprintf(s.out, "failed\t%s, see above\n", pkg)
+	}
+	s.slowest()
 	fmt.Fprintf(s.out, "%d passed, %d failed\n", passed, failed)
 	return failed == 0 && passed > 0
 }

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// event is a line of `go test -json`; see `go doc test2json`.
+type event struct {
+	Action      string
+	Package     string
+	ImportPath  string // of build events
+	Test        string
+	Elapsed     float64 // seconds
+	Output      string
+	FailedBuild string
+}
+
+// read adds the events of one go test command until the end of r. A line that is not JSON (a tool's message) is
+// printed as it is.
+func (a *all) read(r io.Reader) error {
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			var ev event
+			isEvent := json.Unmarshal(line, &ev) == nil
+			a.mu.Lock()
+			if isEvent {
+				a.summary.add(ev)
+			} else {
+				fmt.Fprintf(a.summary.out, "%s", line)
+			}
+			a.mu.Unlock()
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

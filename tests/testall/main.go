@@ -1,0 +1,159 @@
+// Command testall lints the module, runs every test of it and prints a line per package, the
+// whole output of what failed, why tests were skipped, and at the end one line
+//
+//	N passed, N failed
+//
+// It exits 1 if anything failed, and also if nothing was run. tests/scripts/test.sh
+// installs what the tests need, and calls it.
+//
+// Packages run side by side, in three go test commands: with the race detector those
+// that start goroutines, without it the others, and those below tests, which drive the
+// built program and mostly wait. Tests whose name begins with TestTimed measure time:
+// they run at the end, one after the other, with nothing beside them.
+//
+// These tests drive real programs, kernels and clocks. One that fails is run once more,
+// alone, and listed as flaky if it passes then; a data race or a panic is not run again,
+// since a second run would hide it.
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+func main() {
+	timeout := flag.Duration("timeout", 10*time.Minute, "how long one package may take")
+	race := flag.String("race", "", "regular expression: packages to run with the race detector")
+	cover := flag.String("cover", "", "directory: write coverage profiles of bridge, fusefs, mcpserver and diffwrap there")
+	flag.Parse()
+	a := &all{summary: newSummary(os.Stdout), timeout: *timeout, cover: *cover}
+	var err error
+	if a.race, err = regexp.Compile(cmp.Or(*race, "^$")); err != nil {
+		fail(err)
+	}
+	out, err := exec.Command("go", "list", "./...").Output()
+	if err != nil {
+		fail(fmt.Errorf("go list: %w", err))
+	}
+	start := time.Now()
+	a.run(strings.Fields(string(out)))
+	a.again()
+	fmt.Printf("%.0f s\n", time.Since(start).Seconds())
+	if !a.summary.finish() {
+		os.Exit(1)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintf(os.Stderr, "testall: %v\n", err)
+	os.Exit(1)
+}
+
+// all is one run of every test.
+type all struct {
+	race    *regexp.Regexp
+	timeout time.Duration
+	cover   string
+
+	mu      sync.Mutex // guards the field below
+	summary *summary
+}
+
+// timed matches the names of tests that measure time.
+const timed = "^TestTimed"
+
+// run lints and runs the tests of the packages: all but the timed ones side by side, then those.
+func (a *all) run(packages []string) {
+	var raced, plain, driven []string
+	for _, pkg := range packages {
+		switch {
+		case a.race.MatchString(pkg):
+			raced = append(raced, pkg)
+		case strings.Contains(pkg+"/", "/tests/"):
+			driven = append(driven, pkg)
+		default:
+			plain = append(plain, pkg)
+		}
+	}
+	cores := runtime.GOMAXPROCS(0)
+	var group sync.WaitGroup
+	// The driven tests wait for processes most of the time, so more of them run than there are processors.
+	group.Go(func() { a.goTest("driven", driven, "-skip", timed, "-p", fmt.Sprint(2*cores)) })
+	group.Go(func() {
+		a.goTest("raced", raced, "-skip", timed, "-p", fmt.Sprint(cores), "-race")
+		a.goTest("plain", plain, "-skip", timed, "-p", fmt.Sprint(cores))
+	})
+	var lint []byte
+	var linted error
+	group.Go(func() { lint, linted = exec.Command("tests/scripts/lint.sh").CombinedOutput() })
+	group.Wait()
+	fmt.Printf("%s", lint)
+	if linted != nil {
+		a.summary.died["lint"] = true
+	}
+	a.goTest("timed", withTimed(), "-run", timed, "-p", "1", "-parallel", "1")
+}
+
+// withTimed lists the packages that have timed tests, as paths below the current directory.
+func withTimed() []string {
+	files, err := exec.Command("git", "grep", "--untracked", "-l", "^func TestTimed", "--", "*_test.go").Output()
+	if exit := new(exec.ExitError); errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return nil
+	} else if err != nil {
+		fail(fmt.Errorf("git grep: %w", err))
+	}
+	var dirs []string
+	for file := range strings.Lines(string(files)) {
+		dirs = append(dirs, "./"+path.Dir(strings.TrimSpace(file)))
+	}
+	return slices.Compact(dirs)
+}
+
+// again runs the failed tests once more, one package after the other.
+func (a *all) again() {
+	for pkg, pattern := range a.summary.again() {
+		args := []string{"-run", pattern}
+		if a.race.MatchString(pkg) {
+			args = append(args, "-race")
+		}
+		a.goTest("again", []string{pkg}, args...)
+	}
+}
+
+// goTest runs the tests of the packages and adds their results to the summary. The exit code of go test is not
+// needed: a failure is in the results.
+func (a *all) goTest(name string, packages []string, args ...string) {
+	if len(packages) == 0 {
+		return
+	}
+	// -count=1: the test cache knows neither of the programs that the tests drive nor of new seeds.
+	args = append([]string{"test", "-json", "-count=1", "-timeout", a.timeout.String()}, args...)
+	if a.cover != "" {
+		args = append(args, "-covermode=atomic", "-coverpkg=./bridge/...,./fusefs/...,./mcpserver/...,./diffwrap/...",
+			"-coverprofile="+a.cover+"/"+name+".out")
+	}
+	cmd := exec.Command("go", append(args, packages...)...)
+	cmd.Stderr = os.Stderr
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		fail(err)
+	}
+	if err := cmd.Start(); err != nil {
+		fail(err)
+	}
+	if err := a.read(events); err != nil {
+		fail(fmt.Errorf("read the results of go test: %w", err))
+	}
+	cmd.Wait()
+}
