@@ -140,7 +140,7 @@ func (a *all) goTest(name string, packages []string, args ...string) {
 	// -count=1: the test cache knows neither of the programs that the tests drive nor of new seeds.
 	args = append([]string{"test", "-json", "-count=1", "-timeout", a.timeout.String()}, args...)
 	if a.cover != "" {
-		args = append(args, "-covermode=atomic", "-coverpkg=./bridge/...,./fusefs/...,./mcpserver/...,./diffwrap/...",
+		args = append(args, "-covermode=set", "-coverpkg=./bridge/...,./fusefs/...,./mcpserver/...,./diffwrap/...",
 			"-coverprofile="+a.cover+"/"+name+".out")
 	}
 	cmd := exec.Command("go", append(args, packages...)...)
