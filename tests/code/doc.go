@@ -1,3 +1,3 @@
-// Package code tests the source: what each package imports, how large and how tangled it is, and how files are named.
+// Package code tests the source: what each package imports, what a release holds, and how files are named.
 // It runs no relayfs.
 package code
