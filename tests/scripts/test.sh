@@ -11,6 +11,8 @@ SCALE=${RELAYFS_TEST_TIMESCALE:-1}
 TIMEOUT=${TIMEOUT:-$((20 * SCALE))m}
 # As the packages are built: what both need is compiled once.
 export GOFLAGS=${GOFLAGS--trimpath}
+# Without it the tests that need more than Go skip.
+export RELAYFS_TESTS=all
 fresh=()
 if ((SCALE != 1)); then fresh=(-count=1); fi
 RACE=${RACE:-'/(bridge|bridge/ysync|bridge/vault|bridge/store(/wal)?|bridge/owner|fusefs(/internal/[a-z]+)?|mcpserver|cmd/relayfs(/internal/[a-z]+)?)$'}
