@@ -14,6 +14,7 @@ import (
 // A decision on many suggestions the process of which is killed says how far it came, and what it says to type
 // next does the rest, or takes back what was done.
 func TestKillInADecision(t *testing.T) {
+	t.Parallel()
 	const notes = 400
 	files := make(map[string]string)
 	for i := range notes {

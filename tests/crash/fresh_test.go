@@ -19,6 +19,7 @@ import (
 // those over them: each note is what a save left that had returned, or the one that
 // was under way; a new note that is still there is whole, and nothing is proposed.
 func TestKillWhileNewNotesAreRenamedOver(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))

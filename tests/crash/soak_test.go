@@ -30,6 +30,7 @@ const (
 // Eight read, four write and a person saves, for RELAYFS_SOAK (a duration, 20 s
 // by default): no error, no lost change, and memory stays flat.
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	period := 20 * time.Second
 	if env := os.Getenv("RELAYFS_SOAK"); env != "" {
 		var err error
