@@ -49,9 +49,7 @@ func kills(t *testing.T, rng *rand.Rand) []int {
 // and the next start is clean.
 func TestKillLosesNoWrite(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := harness.Random(t)
 	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	notes := make(map[string]written)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
@@ -39,6 +40,7 @@ func TestKillInADecision(t *testing.T) {
 					m.Kill(t)
 					out, running = <-ended, false
 				}
+				time.Sleep(time.Millisecond)
 			}
 		}
 		left := len(s.Suggestions(t, vault))

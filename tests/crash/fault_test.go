@@ -3,7 +3,6 @@ package crash
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,6 +98,7 @@ func TestFailingDisk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			m, disk := mountOnFaultyDisk(t, tt.state, shapeFiles())
 			for _, shape := range saveShapes() {
 				t.Run(shape.name, func(t *testing.T) {
@@ -163,6 +163,7 @@ func TestRefusedTextIsNoBase(t *testing.T) {
 	}
 	for how, save := range saves {
 		t.Run(how, func(t *testing.T) {
+			t.Parallel()
 			const name = "note.md"
 			m, disk := mountOnFaultyDisk(t, false, map[string]string{name: harness.TideTable})
 			harness.CheckText(t, "the mount", harness.ReadFile(t, m.Path(name)), harness.TideTable)
@@ -286,9 +287,7 @@ func TestFullDisk(t *testing.T) {
 // without an error is there, none that failed, and nothing half-written.
 func TestKillOnAFailingDisk(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := harness.Random(t)
 	s := harness.NewSandbox(t)
 	disk := newFaultyDisk(t, s, "disk")
 	vault := s.Vault(t, filepath.Join("disk", "Vault"), shapeFiles())
@@ -341,6 +340,7 @@ func TestCreateOnAFailingDisk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			m, disk := mountOnFaultyDisk(t, tt.state, map[string]string{"note.md": harness.TideTable})
 			for _, f := range tt.faults {
 				t.Run(fmt.Sprint(f), func(t *testing.T) { testCreateFault(t, m, disk, f) })

@@ -20,9 +20,7 @@ import (
 // was under way; a new note that is still there is whole, and nothing is proposed.
 func TestKillWhileNewNotesAreRenamedOver(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := harness.Random(t)
 	s := harness.NewSandbox(t)
 	files, notes := make(map[string]string), make(map[string]written)
 	for i := range 4 {

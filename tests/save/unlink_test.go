@@ -48,9 +48,7 @@ func TestRemovedStaysRemoved(t *testing.T) {
 	for mode, flags := range harness.FileModes {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			rng := rand.New(rand.NewPCG(seed, 0))
+			rng := harness.Random(t)
 			s := harness.NewSandbox(t)
 			m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "Sub/keep.md": "keep\n"}), flags...)
 			const lanes = 4 // at the same time, as agents' tools do it
