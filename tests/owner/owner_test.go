@@ -107,6 +107,7 @@ func TestShutdownWhileBusy(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
 			s := harness.NewSandbox(t)
 			m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 			after := strings.Replace(harness.TideTable, "six", "seven", 1)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
@@ -273,7 +274,7 @@ func TestSourcesOfSeveralOwners(t *testing.T) {
 			append([]string{"edit", "Alpha/mine.md", "--old", "plain", "--new", "bold"}, named...),
 		}
 	}
-	for _, sources := range [][]string{{alpha, beta}, {beta, alpha}, {alpha, free}, {free, alpha}} {
+	check := func(sources []string) {
 		for _, args := range commands(sources...) {
 			out := s.Run(t, args...)
 			owner := a
@@ -288,6 +289,11 @@ func TestSourcesOfSeveralOwners(t *testing.T) {
 			}
 		}
 	}
+	var all sync.WaitGroup
+	for _, sources := range [][]string{{alpha, beta}, {beta, alpha}, {alpha, free}, {free, alpha}} {
+		all.Go(func() { check(sources) })
+	}
+	all.Wait()
 	checkUntouched(t, beta)
 	harness.CheckText(t, "the first", harness.ReadFile(t, filepath.Join(alpha, "mine.md")), reachNotes["Alpha"]["mine.md"])
 	harness.CheckText(t, "the free one", harness.ReadFile(t, filepath.Join(free, "a.md")), "{++a++}\n")

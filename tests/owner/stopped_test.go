@@ -170,6 +170,7 @@ func TestTheTerminalIsClosed(t *testing.T) {
 	harness.RequireFUSE(t)
 	for name, flags := range map[string][]string{"mount": {"mount"}, "serve": {"serve"}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := harness.NewSandbox(t)
 			vault, mnt := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), s.Mkdir(t, "mnt")
 			args, ready := append(slices.Clone(flags), vault), "serving notes of"
@@ -200,6 +201,7 @@ func TestTheTerminalIsClosed(t *testing.T) {
 		})
 	}
 	t.Run("closed", func(t *testing.T) {
+		t.Parallel()
 		s := harness.NewSandbox(t)
 		mnt := s.Mkdir(t, "mnt")
 		t.Cleanup(func() { _ = syscall.Unmount(mnt, syscall.MNT_DETACH) })
@@ -221,6 +223,7 @@ func TestTheTerminalIsClosed(t *testing.T) {
 		}
 	})
 	t.Run("nohup", func(t *testing.T) {
+		t.Parallel()
 		harness.RequireTools(t, "nohup")
 		s := harness.NewSandbox(t)
 		mnt := s.Mkdir(t, "mnt")
