@@ -48,9 +48,8 @@ func kills(t *testing.T, rng *rand.Rand) []int {
 // mount and decided upon, loses no write whose close had returned and no proposal,
 // and the next start is clean.
 func TestKillLosesNoWrite(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	t.Parallel()
+	rng := harness.Random(t)
 	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	notes := make(map[string]written)
@@ -339,6 +338,7 @@ func checkAfterCrash(t *testing.T, m *harness.Mount, notes map[string]written, n
 // The mountpoint of a killed process is a dead mount; mounting there again
 // works without an unmount by hand, however soon.
 func TestMountOverADeadMount(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	first := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	for range 4 {
@@ -360,6 +360,7 @@ func TestMountOverADeadMount(t *testing.T) {
 // A write is its writer's also if the process is killed at once when its close has
 // returned.
 func TestKillKeepsAuthors(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	const rounds, perRound = 8, 3
 	files := make(map[string]string)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
@@ -14,6 +15,7 @@ import (
 // A decision on many suggestions the process of which is killed says how far it came, and what it says to type
 // next does the rest, or takes back what was done.
 func TestKillInADecision(t *testing.T) {
+	t.Parallel()
 	const notes = 400
 	files := make(map[string]string)
 	for i := range notes {
@@ -38,6 +40,7 @@ func TestKillInADecision(t *testing.T) {
 					m.Kill(t)
 					out, running = <-ended, false
 				}
+				time.Sleep(time.Millisecond)
 			}
 		}
 		left := len(s.Suggestions(t, vault))

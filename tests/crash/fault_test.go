@@ -3,7 +3,6 @@ package crash
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +81,7 @@ func shapeFiles() map[string]string {
 // rename, the note is what it was, nothing half-written is left, the mount goes
 // on, and the same save succeeds once the disk does.
 func TestFailingDisk(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		state  bool // the disk is that of the state folder
@@ -98,6 +98,7 @@ func TestFailingDisk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			m, disk := mountOnFaultyDisk(t, tt.state, shapeFiles())
 			for _, shape := range saveShapes() {
 				t.Run(shape.name, func(t *testing.T) {
@@ -149,6 +150,7 @@ func testFault(t *testing.T, m *harness.Mount, shape shape, want syscall.Errno, 
 // A save that was refused is no base: who read the file before its writer closed it, or
 // has it open and writes there, saves all of the text with the next save.
 func TestRefusedTextIsNoBase(t *testing.T) {
+	t.Parallel()
 	after := strings.Replace(harness.TideTable, "six", "seven", 1)
 	saves := map[string]func(m *harness.Mount, name string, open *os.File) error{
 		"anew": func(m *harness.Mount, name string, _ *os.File) error {
@@ -161,6 +163,7 @@ func TestRefusedTextIsNoBase(t *testing.T) {
 	}
 	for how, save := range saves {
 		t.Run(how, func(t *testing.T) {
+			t.Parallel()
 			const name = "note.md"
 			m, disk := mountOnFaultyDisk(t, false, map[string]string{name: harness.TideTable})
 			harness.CheckText(t, "the mount", harness.ReadFile(t, m.Path(name)), harness.TideTable)
@@ -203,6 +206,7 @@ func TestRefusedTextIsNoBase(t *testing.T) {
 // A save that was refused is not made later, when nobody expects it any more: also if
 // the disk took longer to fail than what a program leaves alone waits to be saved.
 func TestRefusedIsNotSavedLater(t *testing.T) {
+	t.Parallel()
 	m, disk := mountOnFaultyDisk(t, false, shapeFiles())
 	for _, shape := range saveShapes() {
 		if shape.name != "in place" && shape.name != "what differs" {
@@ -225,6 +229,7 @@ func TestRefusedIsNotSavedLater(t *testing.T) {
 // A save is on the disk when it returns, but for its name: if that fails, the
 // mount shows what was saved, and fsync says that a power cut may take it.
 func TestFailingFolderSync(t *testing.T) {
+	t.Parallel()
 	m, disk := mountOnFaultyDisk(t, false, shapeFiles())
 	for _, shape := range saveShapes() {
 		t.Run(shape.name, func(t *testing.T) {
@@ -267,6 +272,7 @@ func syncFile(name string) error {
 
 // TestFailingDisk on a disk that is full for real.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	disk := s.SmallDisk(t, "256k")
 	m := s.Mount(t, s.Vault(t, filepath.Join("disk", "Vault"), shapeFiles()))
@@ -280,9 +286,8 @@ func TestFullDisk(t *testing.T) {
 // kill -9 on a disk that fails now and then: every save whose close had returned
 // without an error is there, none that failed, and nothing half-written.
 func TestKillOnAFailingDisk(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	t.Parallel()
+	rng := harness.Random(t)
 	s := harness.NewSandbox(t)
 	disk := newFaultyDisk(t, s, "disk")
 	vault := s.Vault(t, filepath.Join("disk", "Vault"), shapeFiles())
@@ -324,6 +329,7 @@ func TestKillOnAFailingDisk(t *testing.T) {
 // A new note for which there is no room, in the vault or in the state folder, is not
 // made, and leaves nothing behind.
 func TestCreateOnAFailingDisk(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		state  bool // the disk is that of the state folder
@@ -334,6 +340,7 @@ func TestCreateOnAFailingDisk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			m, disk := mountOnFaultyDisk(t, tt.state, map[string]string{"note.md": harness.TideTable})
 			for _, f := range tt.faults {
 				t.Run(fmt.Sprint(f), func(t *testing.T) { testCreateFault(t, m, disk, f) })
@@ -378,6 +385,7 @@ func testCreateFault(t *testing.T, m *harness.Mount, disk *faultyDisk, f faults)
 
 // A tool that finds the disk full says so, and changes nothing.
 func TestMCPOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	disk := newFaultyDisk(t, s, "disk")
 	m := s.Mount(t, s.Vault(t, filepath.Join("disk", "Vault"), map[string]string{"note.md": harness.TideTable}))

@@ -19,9 +19,8 @@ import (
 // those over them: each note is what a save left that had returned, or the one that
 // was under way; a new note that is still there is whole, and nothing is proposed.
 func TestKillWhileNewNotesAreRenamedOver(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	t.Parallel()
+	rng := harness.Random(t)
 	s := harness.NewSandbox(t)
 	files, notes := make(map[string]string), make(map[string]written)
 	for i := range 4 {

@@ -271,6 +271,7 @@ func writtenAnew(t *testing.T, m *harness.Mount, name string, w written) {
 // for people, proposed to be deleted. Its next save is an edit; and a person who
 // rejects the deletion has the note on the mount again.
 func TestKillBetweenUnlinkAndCreate(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"saved.md": harness.TideTable, "kept.md": harness.TideTable})
 	m := s.Mount(t, vault)

@@ -27,16 +27,18 @@ const (
 	raceMemory = 5
 )
 
-// Eight read, four write and a person saves, for RELAYFS_SOAK (a duration, 20 s
+// Eight read, four write and a person saves, for RELAYFS_SOAK (a duration, 5 s
 // by default): no error, no lost change, and memory stays flat.
 func TestSoak(t *testing.T) {
-	period := 20 * time.Second
+	t.Parallel()
+	period := 5 * time.Second
 	if env := os.Getenv("RELAYFS_SOAK"); env != "" {
 		var err error
 		if period, err = time.ParseDuration(env); err != nil {
 			t.Fatalf("RELAYFS_SOAK: %v", err)
 		}
 	}
+	rng := harness.Random(t)
 	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for w := range soakWriters {
@@ -53,9 +55,10 @@ func TestSoak(t *testing.T) {
 	}
 	kept := make([]map[string]string, soakWriters)
 	for w := range soakWriters {
-		wg.Go(func() { kept[w] = writeAround(t, m, w, stop) })
+		mine := rand.New(rand.NewPCG(rng.Uint64(), 0))
+		wg.Go(func() { kept[w] = writeAround(t, m, mine, w, stop) })
 	}
-	wg.Go(func() { p.goOn(t, rand.New(rand.NewPCG(1, 1)), stop) })
+	wg.Go(func() { p.goOn(t, rng, stop) })
 	time.Sleep(period / 3)
 	early := residentMemory(t, m)
 	time.Sleep(period * 2 / 3)
@@ -123,8 +126,7 @@ func readAround(t *testing.T, m *harness.Mount, stop <-chan struct{}) {
 
 // writeAround saves the writer's notes until stop is closed, checks that each
 // reads back, and returns what they hold then.
-func writeAround(t *testing.T, m *harness.Mount, writer int, stop <-chan struct{}) map[string]string {
-	rng := rand.New(rand.NewPCG(2, uint64(writer)))
+func writeAround(t *testing.T, m *harness.Mount, rng *rand.Rand, writer int, stop <-chan struct{}) map[string]string {
 	texts := make(map[string]string)
 	for i := range 3 {
 		texts[soakNote(writer, i)] = harness.TideTable

@@ -14,6 +14,7 @@ import (
 // A mount that was killed starts again on a state disk that has become full, is found by other
 // commands, and serves.
 func TestStartOnAFullStateDisk(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	disk := s.SmallDisk(t, "1m")
 	state := s.Path("disk", "state")
@@ -36,6 +37,7 @@ func TestStartOnAFullStateDisk(t *testing.T) {
 // Where the last owner has left no room either, a mount starts all the same, and is found
 // once there is room.
 func TestStartWithoutRoomForTheAnnouncement(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	disk := s.SmallDisk(t, "1m")
 	state := s.Path("disk", "state")
@@ -55,6 +57,7 @@ func TestStartWithoutRoomForTheAnnouncement(t *testing.T) {
 
 // On a full disk a state folder cannot be made. The error says where there is no room.
 func TestNoRoomForAState(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	s.SmallDisk(t, "1m").Fill(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
@@ -70,6 +73,7 @@ func TestNoRoomForAState(t *testing.T) {
 
 // Status tells of a full disk of the vault, once, until there is room again.
 func TestStatusOfAFullVaultDisk(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	disk := s.SmallDisk(t, "256k")
 	m := s.Mount(t, s.Vault(t, "disk/Vault", map[string]string{"note.md": harness.TideTable}))
@@ -101,6 +105,7 @@ func TestStatusOfAFullVaultDisk(t *testing.T) {
 // Who only looks at a vault leaves nothing but the lock of all vaults, nor does who cannot start.
 // What was decided stays.
 func TestLookingLeavesNoState(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": "one {++two++}\n"})
 	for _, args := range [][]string{
@@ -142,6 +147,7 @@ func TestLookingLeavesNoState(t *testing.T) {
 
 // The socket of a process that was killed goes when the next one starts.
 func TestStaleSocketsGo(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	m := s.Mount(t, vault)

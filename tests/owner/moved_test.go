@@ -74,6 +74,7 @@ func copyTree(t *testing.T, from, to string) {
 // A vault that was renamed or moved has its authors, log and proposals yet, and that
 // is told once.
 func TestMovedVaultKeepsItsState(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault, queue := usedVault(t, s, "Before")
 	place := s.Mkdir(t, "elsewhere")
@@ -101,6 +102,7 @@ func TestMovedVaultKeepsItsState(t *testing.T) {
 // A copy takes nothing from the vault that it is of, nor does a vault in the place of
 // another one.
 func TestCopiedVaultTakesNoState(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault, queue := usedVault(t, s, "Notes")
 	copied := s.Path("Copy")
@@ -130,6 +132,7 @@ func TestCopiedVaultTakesNoState(t *testing.T) {
 // What may be a vault that was moved, and may be a copy, is told; a command adopts
 // the state.
 func TestDoubtfulMoveIsAdoptedByHand(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault, queue := usedVault(t, s, "Notes")
 	moved := s.Path("Moved here")
@@ -159,6 +162,7 @@ func TestDoubtfulMoveIsAdoptedByHand(t *testing.T) {
 // A vault that is renamed while it is served belongs to its owner, and goes with its
 // state when that has ended.
 func TestVaultMovedWhileServed(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault, queue := usedVault(t, s, "Notes")
 	m := s.Mount(t, vault)
@@ -174,6 +178,7 @@ func TestVaultMovedWhileServed(t *testing.T) {
 
 // A vault by several paths is one vault, and one inside another is refused.
 func TestNestedVaults(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Outer", map[string]string{"a.md": "{++a++}\n", "Inner/b.md": "b\n"})
 	inner := filepath.Join(vault, "Inner")

@@ -13,6 +13,7 @@ import (
 
 // The second owner of a vault is refused with a sentence that names the first.
 func TestSecondOwnerIsRefused(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	second := s.Run(t, "mount", m.Vault, s.Mkdir(t, "other"))
@@ -44,6 +45,7 @@ func TestSecondOwnerIsRefused(t *testing.T) {
 // The processes that a mount starts hold neither its locks nor its socket: they may
 // outlive it for a moment.
 func TestChildrenHoldNoLock(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	children := make(map[string]string) // pid to program
@@ -79,6 +81,7 @@ func TestChildrenHoldNoLock(t *testing.T) {
 
 // MCP attaches to the mount's process: both show the same documents at once.
 func TestMCPAttachesToTheOwner(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	client := s.MCP(t, m.Vault)
@@ -101,8 +104,10 @@ func TestMCPAttachesToTheOwner(t *testing.T) {
 // SIGTERM with a program still working inside the mount: what was closed is
 // kept, the process ends, nothing stays mounted.
 func TestShutdownWhileBusy(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
 			s := harness.NewSandbox(t)
 			m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 			after := strings.Replace(harness.TideTable, "six", "seven", 1)
@@ -130,6 +135,7 @@ func TestShutdownWhileBusy(t *testing.T) {
 }
 
 func TestUnmountCommand(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	if out := s.Run(t, "unmount", m.Dir); out.Code != 0 {

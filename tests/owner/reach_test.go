@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
@@ -48,6 +49,7 @@ func checkHushed(t *testing.T, what, text string) {
 // Whatever an MCP client of one vault calls, with whatever path, it gets at that
 // vault alone.
 func TestMCPReachesItsSourceOnly(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	alpha, beta, m := twoVaults(t, s)
 	_ = s.MCP(t, beta).MustCall(t, "semantic_search", "query", "rose") // the index knows all
@@ -150,6 +152,7 @@ func betaSuggestion(t *testing.T, s *harness.Sandbox, beta string) string {
 
 // A client that watches a note of another vault hears nothing of it.
 func TestMCPHearsOfItsSourceOnly(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	alpha, beta, _ := twoVaults(t, s)
 	client := s.MCP(t, alpha)
@@ -171,6 +174,7 @@ func TestMCPHearsOfItsSourceOnly(t *testing.T) {
 
 // Every command that is given one of two vaults works on that one.
 func TestCommandsReachTheirSourceOnly(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	alpha, beta, _ := twoVaults(t, s)
 	id := betaSuggestion(t, s, beta)
@@ -221,6 +225,7 @@ func TestCommandsReachTheirSourceOnly(t *testing.T) {
 
 // A decision in both vaults is taken back in one, and later in the other.
 func TestUndoWithinASource(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	alpha, beta, _ := twoVaults(t, s)
 	out := s.Run(t, "suggestions", "accept", "--all", "--json")
@@ -242,6 +247,7 @@ func TestUndoWithinASource(t *testing.T) {
 
 // Where no one process serves what a command names, it says so and does nothing.
 func TestSourcesOfSeveralOwners(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	alpha, beta, free := s.Vault(t, "Alpha", reachNotes["Alpha"]), s.Vault(t, "Beta", reachNotes["Beta"]), s.Vault(t, "Free", map[string]string{"a.md": "{++a++}\n"})
 	a, b := s.MountAt(t, alpha, s.Mkdir(t, "mnt-a")), s.MountAt(t, beta, s.Mkdir(t, "mnt-b"))
@@ -268,7 +274,7 @@ func TestSourcesOfSeveralOwners(t *testing.T) {
 			append([]string{"edit", "Alpha/mine.md", "--old", "plain", "--new", "bold"}, named...),
 		}
 	}
-	for _, sources := range [][]string{{alpha, beta}, {beta, alpha}, {alpha, free}, {free, alpha}} {
+	check := func(sources []string) {
 		for _, args := range commands(sources...) {
 			out := s.Run(t, args...)
 			owner := a
@@ -283,6 +289,11 @@ func TestSourcesOfSeveralOwners(t *testing.T) {
 			}
 		}
 	}
+	var all sync.WaitGroup
+	for _, sources := range [][]string{{alpha, beta}, {beta, alpha}, {alpha, free}, {free, alpha}} {
+		all.Go(func() { check(sources) })
+	}
+	all.Wait()
 	checkUntouched(t, beta)
 	harness.CheckText(t, "the first", harness.ReadFile(t, filepath.Join(alpha, "mine.md")), reachNotes["Alpha"]["mine.md"])
 	harness.CheckText(t, "the free one", harness.ReadFile(t, filepath.Join(free, "a.md")), "{++a++}\n")

@@ -11,6 +11,7 @@ import (
 // With two mounts status is about both, and other commands find theirs by the current folder, on
 // the mount and in the vault. Elsewhere they ask for a SOURCE.
 func TestTwoMounts(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	files := map[string]string{"note.md": harness.TideTable, ".obsidian/app.json": "{}", "sub/other.md": "other\n"}
 	a := s.Mount(t, s.Vault(t, "A", files))
@@ -78,6 +79,7 @@ func TestTwoMounts(t *testing.T) {
 
 // A mount in the background says in its status where its log is.
 func TestStatusNamesTheLog(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
 	s := harness.NewSandbox(t)
 	vault, mnt := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), s.Mkdir(t, "mnt")

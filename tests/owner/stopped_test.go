@@ -49,6 +49,7 @@ func clientCommands(m *harness.Mount) [][]string {
 // Beside a mount that is suspended each command ends by itself, says which process
 // is stopped, and how to continue it.
 func TestCommandsBesideAStoppedOwner(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	harness.WriteFile(t, s.Path("xdg", "config_home", "relayfs", "config.toml"), fmt.Sprintf("sources = [%q]\n", vault))
@@ -74,6 +75,7 @@ func TestCommandsBesideAStoppedOwner(t *testing.T) {
 
 // Ctrl-C and SIGTERM end each command at once, whatever it waits for.
 func TestCommandsAreInterrupted(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	harness.WriteFile(t, s.Path("xdg", "config_home", "relayfs", "config.toml"), fmt.Sprintf("sources = [%q]\n", vault))
@@ -114,6 +116,7 @@ func checkInterrupted(t *testing.T, cmd *exec.Cmd, signal os.Signal) {
 
 // A command that waits for its user is ended by a signal, too.
 func TestWaitingForInputIsInterrupted(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Note.md": strings.Repeat("a {--b--}{++c++} d\n", 12)})
 	s.Mount(t, vault)
@@ -138,6 +141,7 @@ func TestWaitingForInputIsInterrupted(t *testing.T) {
 // A client that is attached when its owner is suspended is told so, and goes on
 // when that is continued.
 func TestMCPBesideAStoppedOwner(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	client := s.MCP(t, m.Vault)
@@ -162,9 +166,11 @@ func TestMCPBesideAStoppedOwner(t *testing.T) {
 // When the terminal is closed in which a mount or a server runs, that ends cleanly;
 // under nohup it goes on.
 func TestTheTerminalIsClosed(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
 	for name, flags := range map[string][]string{"mount": {"mount"}, "serve": {"serve"}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := harness.NewSandbox(t)
 			vault, mnt := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), s.Mkdir(t, "mnt")
 			args, ready := append(slices.Clone(flags), vault), "serving notes of"
@@ -195,6 +201,7 @@ func TestTheTerminalIsClosed(t *testing.T) {
 		})
 	}
 	t.Run("closed", func(t *testing.T) {
+		t.Parallel()
 		s := harness.NewSandbox(t)
 		mnt := s.Mkdir(t, "mnt")
 		t.Cleanup(func() { _ = syscall.Unmount(mnt, syscall.MNT_DETACH) })
@@ -216,6 +223,7 @@ func TestTheTerminalIsClosed(t *testing.T) {
 		}
 	})
 	t.Run("nohup", func(t *testing.T) {
+		t.Parallel()
 		harness.RequireTools(t, "nohup")
 		s := harness.NewSandbox(t)
 		mnt := s.Mkdir(t, "mnt")

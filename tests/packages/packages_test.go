@@ -42,6 +42,7 @@ const manPages = "/usr/share/man/man1/relayfs-"
 // A package is the same bytes whatever folder it is made in, holds what docs/packaging.md says, and serves a new user of each
 // Debian from its installation to its removal.
 func TestDebianPackage(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "dpkg", "git")
 	dir := t.TempDir()
 	deb := makePackage(t, harness.Repo(), filepath.Join(dir, "dist"))
@@ -156,6 +157,7 @@ func newUser(t *testing.T, suite, deb string) {
 
 // What a release is built for, beside this processor's Linux, compiles, and is stripped; on Linux it is static.
 func TestReleaseBuilds(t *testing.T) {
+	t.Parallel()
 	// Of Linux on this processor the Debian package has one; lint.sh has compiled the last two.
 	for system, check := range map[string]func(t *testing.T, file string){
 		"linux/arm64": checkELF, "darwin/arm64": checkMachO, "windows/amd64": checkPE,

@@ -16,6 +16,7 @@ import (
 
 // The functions of PKGBUILD build the program and put what the Debian package holds where Arch Linux has it.
 func TestPKGBUILD(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "git")
 	dir := t.TempDir()
 	copyRepository(t, filepath.Join(dir, "src", "relayfs"))
@@ -43,6 +44,7 @@ func TestPKGBUILD(t *testing.T) {
 
 // Homebrew is not here; Ruby reads its formula.
 func TestFormula(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "ruby")
 	if out := harness.OutputIn(t, harness.Repo("packaging", "homebrew"), []string{"ruby", "-wc", "relayfs.rb"}); out.Code != 0 || out.Stderr != "" {
 		t.Errorf("ruby -wc: exit code %d\n%s", out.Code, out.Stderr)
@@ -51,6 +53,7 @@ func TestFormula(t *testing.T) {
 
 // flake.nix has the hash of the modules that go.mod names today.
 func TestVendorHash(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "python3")
 	out := harness.RunCommand(t, exec.CommandContext(t.Context(), harness.Repo("packaging", "vendor-hash.py")))
 	if out.Code != 0 {
@@ -64,6 +67,7 @@ func TestVendorHash(t *testing.T) {
 
 // The manifest of the bundle for Claude Desktop is one by the tool that packs it, in the version that packs it.
 func TestBundleManifest(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "node")
 	tool := harness.Repo("tests", "packages", "node_modules", ".bin", "mcpb")
 	if _, err := os.Stat(tool); err != nil {
@@ -90,6 +94,7 @@ func TestBundleManifest(t *testing.T) {
 
 // The marketplace of Claude Code leads to the plugin, and that starts a command that there is. Claude Code itself is not here.
 func TestClaudePlugin(t *testing.T) {
+	t.Parallel()
 	var market struct {
 		Name    string
 		Owner   struct{ Name string }
@@ -134,6 +139,7 @@ const registry = "github.com/modelcontextprotocol/registry@v1.4.1"
 
 // The entry for the MCP registry is one by the registry's own schema.
 func TestServerJSON(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "python3")
 	bundle := filepath.Join(t.TempDir(), "relayfs_linux_amd64.mcpb")
 	harness.WriteFile(t, bundle, "a bundle")

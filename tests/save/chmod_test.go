@@ -27,6 +27,7 @@ func checkMode(t *testing.T, what, name string, want fs.FileMode) {
 // In direct mode permissions that are set on the mount are those of the vault's file,
 // and are there after the next mount.
 func TestChmodReachesTheVault(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Note.md": "one\n", "Picked/In.md": "in\n", "picture.png": "png"})
 	m := s.Mount(t, vault, "--mode", "direct")
@@ -64,6 +65,7 @@ func TestChmodReachesTheVault(t *testing.T) {
 // In suggest mode what would not be kept is refused and not shown; what changes nothing
 // succeeds, as programs do it when they save.
 func TestChmodInSuggestMode(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "cp", "sh")
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Note.md": "one\n", "picture.png": "png"}))
@@ -88,6 +90,7 @@ func TestChmodInSuggestMode(t *testing.T) {
 
 // Access rights of the vault's file outlast a suggestion.
 func TestFileModeIsKept(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	if err := os.Chmod(m.VaultPath("note.md"), 0o640); err != nil {

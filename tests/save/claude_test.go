@@ -87,6 +87,7 @@ func claudeEditInPlace(t *testing.T, dir string) {
 // Claude Code stats a note after its own write and takes a later mtime for
 // somebody else's change: mtime must stand still once the write is done.
 func TestModTimeStandsAfterAWrite(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "other.md": harness.TideTable}))
 	dir := m.Path("")
@@ -98,7 +99,7 @@ func TestModTimeStandsAfterAWrite(t *testing.T) {
 	// By the time a later change of the vault is visible, the echo of the write
 	// above has come back from the file system as well.
 	harness.WriteFile(t, m.VaultPath("other.md"), "a person's text\n")
-	waitForText(t, m, "other.md", "a person's text\n")
+	harness.WaitForView(t, m, "other.md", "a person's text\n")
 	second, err := os.Stat(m.Path("note.md"))
 	if err != nil {
 		t.Fatal(err)

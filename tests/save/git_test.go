@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -68,6 +69,7 @@ func gitFiles() map[string]string {
 // git leaves on the mount what it leaves on a plain folder, and a person who rejects
 // all has what was there before.
 func TestGit(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "git")
 	for name, steps := range gitSteps {
 		for mode, flags := range harness.FileModes {
@@ -91,13 +93,20 @@ var gitBraked = map[string]bool{
 
 func testGit(t *testing.T, steps []string, flags ...string) {
 	s := harness.NewSandbox(t)
-	m := s.Mount(t, s.Vault(t, "Vault", gitFiles()), flags...)
-	plain := gitRun{work: s.Vault(t, "plain", gitFiles()), repo: s.Path("plain.git"), env: s.Env}
+	vault, folder := s.Vault(t, "Vault", gitFiles()), s.Vault(t, "plain", gitFiles())
+	for _, dir := range []string{vault, folder} { // git reads the contents again of what is as new as its index
+		for name := range gitFiles() {
+			if err := os.Chtimes(filepath.Join(dir, name), time.Time{}, time.Now().Add(-time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	m := s.Mount(t, vault, flags...)
+	plain := gitRun{work: folder, repo: s.Path("plain.git"), env: s.Env}
 	mounted := gitRun{work: m.Path(""), repo: s.Path("mounted.git"), env: s.Env}
 	const begin = "git init -q -b main && git add -A && git commit -qm begin"
 	plain.do(t, begin)
 	mounted.do(t, begin)
-	time.Sleep(1100 * time.Millisecond) // git looks at the contents of what is as new as its index
 	for _, step := range steps {
 		want, got := plain.do(t, step), mounted.do(t, step)
 		if strings.HasPrefix(step, "git status") && got != want {
@@ -105,7 +114,7 @@ func testGit(t *testing.T, steps []string, flags ...string) {
 		}
 		checkSameTree(t, "after "+step, mounted.work, plain.work)
 	}
-	time.Sleep(4 * time.Second) // longer than anything is held back
+	time.Sleep(heldBack)
 	checkSameTree(t, "after a while", mounted.work, plain.work)
 	if len(flags) > 0 {
 		return

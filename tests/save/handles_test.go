@@ -13,8 +13,9 @@ import (
 // A process that may have few files open holds only some of them after saves, however
 // fast they come: what they replaced is let go of.
 func TestSavesHoldFewFiles(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "sh")
-	const limit, notes = 256, 300
+	const limit, notes, rounds = 256, 300, 2
 	files := make(map[string]string)
 	for i := range notes {
 		files[fmt.Sprintf("n%d.md", i)] = "one\n"
@@ -22,15 +23,12 @@ func TestSavesHoldFewFiles(t *testing.T) {
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", files)
 	limited := s.Path("limited")
-	harness.WriteFile(t, limited, fmt.Sprintf("#!/bin/sh\nulimit -n %d && exec %s \"$@\"\n", limit, s.Binary))
-	if err := os.Chmod(limited, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	harness.WriteProgram(t, limited, fmt.Sprintf("#!/bin/sh\nulimit -n %d && exec %s \"$@\"\n", limit, s.Binary))
 	s.Binary = limited
 	m := s.Mount(t, vault)
 	before := openNotes(t, m.Cmd.Process.Pid)
 	most := 0
-	for round := range 3 {
+	for round := range rounds {
 		for name := range files {
 			if err := os.WriteFile(m.Path(name), []byte(fmt.Sprintf("two %d\n", round)), 0); err != nil {
 				t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 // What an operation has made is there when it returns: for every operation that
 // comes next, and in the listing.
 func TestNewFileIsThereAtOnce(t *testing.T) {
+	t.Parallel()
 	create := func(name string) error { return os.WriteFile(name, []byte("data"), 0o600) }
 	steps := []struct {
 		name string
@@ -103,7 +104,7 @@ func TestNewFileIsThereAtOnce(t *testing.T) {
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), harness.FileModes["direct"]...)
 	for i, step := range steps {
 		t.Run(step.name, func(t *testing.T) {
-			for n := range 20 {
+			for n := range 10 {
 				if err := step.do(m.Path(fmt.Sprintf("%d-%d.bin", i, n))); err != nil {
 					t.Fatalf("round %d: %v", n, err)
 				}
@@ -131,6 +132,7 @@ func listed(name string, want bool) error {
 
 // Programs that make and remove files beside their own work as on a plain folder.
 func TestProgramsWithFilesOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	programs := []saver{
 		{"sqlite3", []string{"sqlite3"}, harness.Shell(`
 for i in 1 2 3 4 5; do
@@ -176,6 +178,7 @@ mkdir from && seq 100 > from/a.txt && seq 10 > from/b.csv && rsync -a from/ to/ 
 // A file that is removed at the moment at which the vault's watcher tells of it stays
 // removed.
 func TestRemovedWhileItIsNoticed(t *testing.T) {
+	t.Parallel()
 	const lanes, rounds = 32, 10
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), harness.FileModes["direct"]...)
@@ -209,6 +212,7 @@ func TestRemovedWhileItIsNoticed(t *testing.T) {
 
 // What a program has made on the mount is there at once for agents that use tools.
 func TestNewFileIsThereForTools(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), harness.FileModes["direct"]...)
 	client := s.MCP(t, m.Vault)

@@ -10,27 +10,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
-// waitForText waits until the mount shows text in the note, which has to be soon.
-func waitForText(t *testing.T, m *harness.Mount, name, text string) time.Duration {
-	t.Helper()
-	return harness.Eventually(t, harness.Soon, func() error {
-		got, err := os.ReadFile(m.Path(name))
-		if err == nil && string(got) != text {
-			err = fmt.Errorf("the mount shows %q, want %q", got, text)
-		}
-		return err
-	})
-}
-
 // A person's edit of the vault's file shows within a second on the mount and
 // in MCP, and is nobody's suggestion.
-func TestPersonsEditIsShown(t *testing.T) {
+func TestTimedPersonsEditIsShown(t *testing.T) {
 	s := harness.NewSandbox(t)
 	files := harness.GeneratedVault(1000)
 	files["Desk/note.md"] = harness.TideTable
@@ -40,7 +27,13 @@ func TestPersonsEditIsShown(t *testing.T) {
 		text := fmt.Sprintf("%s\nA person's line, number %d.\n", harness.TideTable, i)
 		harness.ReadFile(t, m.Path("Desk/note.md")) // the kernel has the old text in its cache
 		save(t, m.VaultPath("Desk/note.md"), text)
-		took := waitForText(t, m, "Desk/note.md", text)
+		took := harness.Eventually(t, harness.Soon, func() error {
+			got, err := os.ReadFile(m.Path("Desk/note.md"))
+			if err == nil && string(got) != text {
+				err = fmt.Errorf("the mount shows %q, want %q", got, text)
+			}
+			return err
+		})
 		t.Logf("shown after %v", took)
 		if got := client.MustCall(t, "read", "file_path", "Vault/Desk/note.md"); !strings.Contains(got, fmt.Sprintf("A person's line, number %d.", i)) {
 			t.Errorf("MCP does not show the edit:\n%s", got)
@@ -54,7 +47,7 @@ func TestPersonsEditIsShown(t *testing.T) {
 
 // Notes and folders that a person makes, moves and deletes appear, move and
 // vanish on the mount, also where the kernel had cached their absence.
-func TestPersonsStructureIsShown(t *testing.T) {
+func TestTimedPersonsStructureIsShown(t *testing.T) {
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"a.md": "a\n", "folder/b.md": "b\n"}))
 	listing := func(want ...string) {
@@ -93,6 +86,7 @@ func TestPersonsStructureIsShown(t *testing.T) {
 // An agent reads a note, a person edits it, the agent writes what it made of
 // the text it had read. Both changes are in the result, wherever they lie.
 func TestEditBetweenReadAndWrite(t *testing.T) {
+	t.Parallel()
 	persons := []struct{ where, old, text string }{
 		{"far away", "Last words:", "Very last words:"},
 		{"the next line", "A second line", "Another second line"},
@@ -136,13 +130,14 @@ os.rename('note.md.tmp.7.abc', 'note.md')`}},
 		for j, person := range persons {
 			for _, pace := range []string{"seen", "raced"} {
 				t.Run(agent.name+"/"+person.where+"/"+pace, func(t *testing.T) {
+					t.Parallel()
 					harness.RequireTools(t, agent.tools...)
 					name := fmt.Sprintf("%d/%d/%s/note.md", i, j, pace)
 					persons := strings.Replace(harness.TideTable, person.old, person.text, 1)
 					writer := startWaitingWriter(t, filepath.Dir(m.Path(name)), agent.args)
 					harness.ObsidianSave(t, m.VaultPath(name), persons)
 					if pace == "seen" {
-						waitForText(t, m, name, persons)
+						harness.WaitForView(t, m, name, persons)
 					}
 					writer.finish(t)
 					checkMerged(t, m, name, persons, strings.Replace(persons, "six", "seven", 1))
@@ -155,6 +150,7 @@ os.rename('note.md.tmp.7.abc', 'note.md')`}},
 // A person's save in place is seen half done: emptied, and a moment later
 // written. A program that had read the note before still changes only its words.
 func TestWriteAfterATornSave(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "python3")
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "other.md": "other\n"}))
@@ -169,10 +165,10 @@ open('note.md', 'w').write(text.replace('six', 'seven'))`})
 	// By the time a later change is shown, the empty file has been noticed,
 	// whether or not it was believed.
 	harness.ObsidianSave(t, m.VaultPath("other.md"), "changed\n")
-	waitForText(t, m, "other.md", "changed\n")
+	harness.WaitForView(t, m, "other.md", "changed\n")
 	persons := strings.Replace(harness.TideTable, "at six, and", "at six today, and", 1)
 	harness.ObsidianSave(t, m.VaultPath("note.md"), persons)
-	waitForText(t, m, "note.md", persons)
+	harness.WaitForView(t, m, "note.md", persons)
 	writer.finish(t)
 	checkMerged(t, m, "note.md", persons, strings.Replace(persons, "six", "seven", 1))
 }
@@ -182,7 +178,7 @@ open('note.md', 'w').write(text.replace('six', 'seven'))`})
 // be told.
 func checkMerged(t *testing.T, m *harness.Mount, name, before, after string) {
 	t.Helper()
-	waitForText(t, m, name, after)
+	harness.WaitForView(t, m, name, after)
 	m.CheckSuggested(t, name, before, after)
 }
 
@@ -217,12 +213,13 @@ func (w *waitingWriter) finish(t *testing.T) {
 // A long-lived program reads, a person edits, the program reads again and
 // writes: its base is what it read last, and no word of the person comes twice.
 func TestWriterThatReadTwice(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	harness.ReadFile(t, m.Path("note.md"))
 	persons := strings.Replace(harness.TideTable, "Last words:", "A person's line.\nLast words:", 1)
 	harness.ObsidianSave(t, m.VaultPath("note.md"), persons)
-	waitForText(t, m, "note.md", persons)
+	harness.WaitForView(t, m, "note.md", persons)
 	after := strings.Replace(persons, "six", "seven", 1)
 	harness.WriteFile(t, m.Path("note.md"), after)
 	m.CheckSuggested(t, "note.md", persons, after)
@@ -230,6 +227,7 @@ func TestWriterThatReadTwice(t *testing.T) {
 
 // A person accepts and rejects by editing the marks, as Obsidian does.
 func TestPersonReviewsInTheFile(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	after := strings.NewReplacer("six", "seven", "quiet", "loud").Replace(harness.TideTable)
@@ -241,7 +239,7 @@ func TestPersonReviewsInTheFile(t *testing.T) {
 		t.Fatalf("marks are not one word each:\n%s", raw)
 	}
 	harness.ObsidianSave(t, m.VaultPath("note.md"), reviewed)
-	waitForText(t, m, "note.md", want)
+	harness.WaitForView(t, m, "note.md", want)
 	if pending := s.Suggestions(t, m.Vault); len(pending) != 0 {
 		t.Errorf("pending after review: %v", pending)
 	}

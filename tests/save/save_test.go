@@ -164,6 +164,7 @@ fs.renameSync('note.md.tmp', 'note.md')`)},
 // Every program does on the mount what it does on a plain directory, and the
 // vault's file holds the difference as suggestions.
 func TestSaves(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	files := harness.GeneratedVault(1000)
 	for i := range savers {
@@ -172,6 +173,7 @@ func TestSaves(t *testing.T) {
 	m := s.Mount(t, s.Vault(t, "Vault", files))
 	for i, saver := range savers {
 		t.Run(saver.name, func(t *testing.T) {
+			t.Parallel()
 			harness.RequireTools(t, saver.tools...)
 			testSave(t, m, fmt.Sprintf("Saves/%d", i), saver)
 		})
@@ -262,6 +264,7 @@ func shortTempDir(t *testing.T) string {
 
 // A kill between truncation and write must not publish an emptied note.
 func TestKilledWriterDoesNotEmptyANote(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "python3")
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))

@@ -51,6 +51,7 @@ go()`},
 // Two programs that one shell has started read a note, the second one saves, then the
 // first one: what each of them changed is there.
 func TestSiblingsKeepEachOthersEdits(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "sh", "python3", "node")
 	const before = "# List\n\nalpha beta gamma\n\ndelta epsilon zeta\n"
 	for _, mode := range []string{"suggest", "direct"} {
@@ -58,6 +59,7 @@ func TestSiblingsKeepEachOthersEdits(t *testing.T) {
 		m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Start.md": before}), "--mode", mode)
 		for name, argv := range siblingPrograms {
 			t.Run(mode+", "+name, func(t *testing.T) {
+				t.Parallel()
 				file := strings.ReplaceAll(name, ", ", " ") + ".md"
 				harness.WriteFile(t, m.VaultPath(file), before)
 				harness.Eventually(t, limittest.Scaled(10*time.Second), func() error {

@@ -96,6 +96,7 @@ func checkTexts(t *testing.T, what string, got, want map[string]string) {
 // Notes that exchange their names are exchanged: at once on the mount, and in the
 // vault as a person decides.
 func TestSwaps(t *testing.T) {
+	t.Parallel()
 	for _, swap := range swaps {
 		for mode, flags := range harness.FileModes {
 			for _, verdict := range []string{"accept", "reject"} {
@@ -165,8 +166,10 @@ func checkNotUnseen(t *testing.T, have, before map[string]string) {
 
 // A note that is moved to a backup's name and replaced by another note is replaced.
 func TestReplacedAfterBackup(t *testing.T) {
+	t.Parallel()
 	for mode, flags := range harness.FileModes {
 		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
 			s := harness.NewSandbox(t)
 			m := s.Mount(t, s.Vault(t, "Vault", swapped), flags...)
 			harness.Shell(`mv a.md a.md.bak && mv b.md a.md`)(t, m.Path(""))
@@ -194,6 +197,7 @@ func TestReplacedAfterBackup(t *testing.T) {
 
 // What cannot be exchanged says so, and stays as it is.
 func TestRenameFlags(t *testing.T) {
+	t.Parallel()
 	for mode, flags := range harness.FileModes {
 		t.Run(mode, func(t *testing.T) {
 			s := harness.NewSandbox(t)

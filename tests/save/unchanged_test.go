@@ -40,6 +40,7 @@ var rewriters = []saver{
 // Writing a note back unchanged makes no suggestion and does not touch the
 // vault's file, not even its times.
 func TestUnchangedWriteBack(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for _, r := range rewriters {
@@ -48,22 +49,17 @@ func TestUnchangedWriteBack(t *testing.T) {
 		}
 	}
 	m := s.Mount(t, s.Vault(t, "Vault", files))
-	for _, r := range rewriters {
-		for kind, text := range oddNotes {
-			t.Run(r.name+"/"+kind, func(t *testing.T) {
+	t.Run("rewriters", func(t *testing.T) {
+		for _, r := range rewriters {
+			t.Run(r.name, func(t *testing.T) {
+				t.Parallel()
 				harness.RequireTools(t, r.tools...)
-				folder := filepath.Join(r.name, kind)
-				shown := harness.ReadFile(t, m.Path(folder+"/note.md"))
-				before := statFile(t, m.VaultPath(folder+"/note.md"))
-				r.save(t, m.Path(folder))
-				harness.CheckText(t, "mount's text", harness.ReadFile(t, m.Path(folder+"/note.md")), shown)
-				harness.CheckText(t, "vault's text", harness.ReadFile(t, m.VaultPath(folder+"/note.md")), text)
-				if after := statFile(t, m.VaultPath(folder+"/note.md")); after != before {
-					t.Errorf("vault's file was %+v, is %+v", before, after)
+				for kind, text := range oddNotes {
+					t.Run(kind, func(t *testing.T) { rewrite(t, m, r, filepath.Join(r.name, kind), text) })
 				}
 			})
 		}
-	}
+	})
 	pending := s.Suggestions(t, m.Vault)
 	for _, sg := range pending {
 		if filepath.Base(filepath.Dir(sg.Path)) != "suggestions" {
@@ -75,8 +71,21 @@ func TestUnchangedWriteBack(t *testing.T) {
 	}
 }
 
+// rewrite has a program give back the note of a folder, in which the vault has text.
+func rewrite(t *testing.T, m *harness.Mount, r saver, folder, text string) {
+	shown := harness.ReadFile(t, m.Path(folder+"/note.md"))
+	before := statFile(t, m.VaultPath(folder+"/note.md"))
+	r.save(t, m.Path(folder))
+	harness.CheckText(t, "mount's text", harness.ReadFile(t, m.Path(folder+"/note.md")), shown)
+	harness.CheckText(t, "vault's text", harness.ReadFile(t, m.VaultPath(folder+"/note.md")), text)
+	if after := statFile(t, m.VaultPath(folder+"/note.md")); after != before {
+		t.Errorf("vault's file was %+v, is %+v", before, after)
+	}
+}
+
 // A read-only tour leaves no trace in the vault.
 func TestReadingChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.SampleVault(t))
 	before := make(map[string]fileState)

@@ -40,15 +40,15 @@ var makers = []struct {
 
 // A file that was removed stays removed, also if its last save was under way then.
 func TestRemovedStaysRemoved(t *testing.T) {
-	rounds := 500
-	if testing.Short() {
-		rounds = 100
+	t.Parallel()
+	rounds := 100
+	if os.Getenv("RELAYFS_SOAK") != "" {
+		rounds = 2000
 	}
 	for mode, flags := range harness.FileModes {
 		t.Run(mode, func(t *testing.T) {
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			rng := rand.New(rand.NewPCG(seed, 0))
+			t.Parallel()
+			rng := harness.Random(t)
 			s := harness.NewSandbox(t)
 			m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "Sub/keep.md": "keep\n"}), flags...)
 			const lanes = 4 // at the same time, as agents' tools do it
@@ -124,6 +124,7 @@ func errOr(err error, text string) error {
 // What was written to a person's note before its removal was proposed is not lost
 // with it: a person who keeps the note finds it.
 func TestSaveBeforeProposedRemoval(t *testing.T) {
+	t.Parallel()
 	const notes = 4 // more would be too many at once
 	files := make(map[string]string)
 	for i := range 100 {

@@ -19,13 +19,15 @@ const savedNameHolds = 300 * time.Millisecond
 // finds its own bytes, whatever became of them in the note: Claude Code does, and says
 // otherwise that the write failed. A moment later it finds the note, with a later time.
 func TestSavedBytesAreThereToVerify(t *testing.T) {
+	t.Parallel()
 	const text = "# Note\n\nalpha beta\n\nlast line\n"
 	crlf := strings.ReplaceAll(text, "\n", "\r\n")
 	replaced := func(s string) string { return strings.Replace(s, "beta", "BETA", 1) }
-	for name, c := range map[string]struct {
+	type saved struct {
 		note, written, shown string
 		before, after        string // what a person saves before and after the save, if anything
-	}{
+	}
+	cases := map[string]saved{
 		"LF for CR LF":            {note: crlf, written: replaced(text), shown: replaced(crlf)},
 		"CR LF for LF":            {note: text, written: replaced(crlf), shown: replaced(text)},
 		"line ends only":          {note: crlf, written: text, shown: crlf},
@@ -34,20 +36,29 @@ func TestSavedBytesAreThereToVerify(t *testing.T) {
 		"nothing else":            {note: text, written: replaced(text), shown: replaced(text)},
 		"a person saved before":   {note: text, written: replaced(text), before: text + "by a person\n", shown: replaced(text) + "by a person\n"},
 		"a person saves after it": {note: text, written: replaced(text), after: "by a person\n", shown: replaced(text) + "by a person\n"},
-	} {
-		for _, mode := range []string{"suggest", "direct"} {
+	}
+	for _, mode := range []string{"suggest", "direct"} {
+		files := make(map[string]string)
+		for name, c := range cases {
+			for how := range verifiedSaves {
+				files[name+", "+how+".md"] = c.note
+			}
+		}
+		s := harness.NewSandbox(t)
+		m := s.Mount(t, s.Vault(t, "Vault", files), "--mode", mode)
+		for name, c := range cases {
 			for how, save := range verifiedSaves {
 				t.Run(name+", "+mode+", "+how, func(t *testing.T) {
+					t.Parallel()
 					shown, after := c.shown, c.after
 					if mode == "direct" && c.before+c.after == "" {
 						shown = c.written
 					}
-					s := harness.NewSandbox(t)
-					m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Note.md": c.note}), "--mode", mode)
-					note := m.Path("Note.md")
+					inVault := m.VaultPath(name + ", " + how + ".md")
+					note := m.Path(name + ", " + how + ".md")
 					harness.CheckText(t, "note", harness.ReadFile(t, note), c.note)
 					if c.before != "" {
-						harness.ObsidianSave(t, m.VaultPath("Note.md"), c.before)
+						harness.ObsidianSave(t, inVault, c.before)
 					}
 					begun := time.Now()
 					if err := save(note, c.written); err != nil {
@@ -55,7 +66,7 @@ func TestSavedBytesAreThereToVerify(t *testing.T) {
 					}
 					mtime := checkOwnBytes(t, note, c.written, begun, func() {
 						if after != "" {
-							harness.ObsidianSave(t, m.VaultPath("Note.md"), harness.ReadFile(t, m.VaultPath("Note.md"))+after)
+							harness.ObsidianSave(t, inVault, harness.ReadFile(t, inVault)+after)
 						}
 					})
 					if shown == "" || shown == c.written {
@@ -119,6 +130,7 @@ func checkOwnBytes(t *testing.T, note, text string, begun time.Time, then func()
 
 // What a person does is on the mount soon, however often a program saves.
 func TestSavesHideNobodysChangesForLong(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Note.md": "program 0\n\nmiddle\n"}))
 	note := m.Path("Note.md")

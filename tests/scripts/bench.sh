@@ -6,6 +6,7 @@
 #   BENCH      regular expression of benchmarks (default all)
 #   BENCHTIME  as go test -benchtime (default 1s)
 set -euo pipefail
+export RELAYFS_TESTS=all
 cd "$(dirname "$0")/../.."
 
 go test -run '^$' -bench "${BENCH:-.}" -benchtime "${BENCHTIME:-1s}" -benchmem ./...

@@ -7,6 +7,7 @@ cd "$(dirname "$0")/../.."
 
 SOAKTIME=${SOAKTIME:-600}
 export RELAYFS_RACE=1
+export RELAYFS_TESTS=all
 export RELAYFS_KILLS=${RELAYFS_KILLS:-300}
 RELAYFS_SOAK=${SOAKTIME}s go test -count=1 -timeout $((SOAKTIME + 600))s -v -run 'TestSoak$' ./tests/crash
 go test -count=1 -p 1 -timeout 60m -v -run 'Kill|Between|Twice|Whole|Vanished|Shutdown' ./tests/...

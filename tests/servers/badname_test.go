@@ -13,6 +13,7 @@ import (
 // Programs on the mount of a server's folder are refused names that Windows cannot have
 // when they open the file, not when they have written it.
 func TestServerNamesForWindows(t *testing.T) {
+	t.Parallel()
 	g := gridKinds["y-websocket"](t)
 	p := g.person(t)
 	p.do("create", map[string]any{"path": "Note.md", "text": "note\n"})

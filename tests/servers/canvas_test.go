@@ -14,6 +14,7 @@ import (
 // A canvas of a server is a file on the mount with Obsidian's bytes, which follows what a person
 // does in it. An agent's change of it reaches the person's program.
 func TestServerCanvas(t *testing.T) {
+	t.Parallel()
 	g := gridKinds["y-websocket"](t)
 	p := g.person(t)
 	node := func(id, text string) map[string]any {

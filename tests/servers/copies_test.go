@@ -32,6 +32,7 @@ func front(t *testing.T, port string, before func(*http.Request)) *httptest.Serv
 // it, and leaves the first client alone with the first copy, whose changes reach nobody. Both
 // mounts have the same notes all the same.
 func TestServerWithTwoCopies(t *testing.T) {
+	t.Parallel()
 	var slow atomic.Bool
 	var requests atomic.Int64
 	documents := front(t, startServer(t, "s3").port, func(*http.Request) {

@@ -10,6 +10,7 @@ import (
 
 // A note of a server that nobody has written to is an empty file, and a save fills it.
 func TestServerEmptyNote(t *testing.T) {
+	t.Parallel()
 	g := gridKinds["y-websocket"](t)
 	p := g.person(t)
 	p.do("raw", map[string]any{"map": "docs", "key": "/Empty.md", "value": "e37"})

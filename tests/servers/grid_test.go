@@ -148,6 +148,7 @@ func (p *yjsPerson) do(cmd string, args map[string]any, result ...any) {
 // kind of server, and end with the same bytes. Of a server with two nodes each
 // has one of both.
 func TestServerGrid(t *testing.T) {
+	t.Parallel()
 	for kind, start := range gridKinds {
 		t.Run(kind, func(t *testing.T) { converge(t, start(t)) })
 	}
@@ -208,6 +209,7 @@ func converge(t *testing.T, g gridServer) {
 // A folder of more notes than y-sweet takes connections: what one mount writes and what a
 // person changes afterwards reaches another mount.
 func TestServerManyNotes(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"hocuspocus-redis", "relayfs", "y-sweet", "y-sweet, S3"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel() // with y-sweet it waits for the comparison of each minute most of the time

@@ -44,6 +44,7 @@ var hiddenEntries = map[string]map[string]any{
 // A server's folder that only looks empty is not removed, in neither mode, and names
 // that only look free are not taken.
 func TestServerFolderThatLooksEmpty(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"suggest", "direct"} {
 		t.Run(mode, func(t *testing.T) {
 			g := gridKinds["y-websocket"](t)
@@ -87,6 +88,7 @@ func TestServerFolderThatLooksEmpty(t *testing.T) {
 // What comes into a folder that is proposed to be deleted stays, and the decision
 // says what it is. What was deleted comes back.
 func TestServerFolderFillsBeforeItGoes(t *testing.T) {
+	t.Parallel()
 	g := gridKinds["y-websocket"](t)
 	p := g.person(t)
 	for _, dir := range []string{"late", "gone"} {
@@ -119,6 +121,7 @@ func TestServerFolderFillsBeforeItGoes(t *testing.T) {
 // What clients of the embedded server have in a folder stays when a person removes
 // the folder from the vault.
 func TestEmbeddedServerKeepsWhatAVaultDoesNotHave(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Team", map[string]string{"Plan.md": "the plan\n", "dir/Note.md": "note\n", "newer/Note.md": "note\n"})
 	y := serveYjs(t, s, vault, "--no-token", "--mode", "direct")
@@ -139,6 +142,7 @@ func TestEmbeddedServerKeepsWhatAVaultDoesNotHave(t *testing.T) {
 
 // A vault's folder that holds what is hidden is not removed either.
 func TestVaultFolderThatLooksEmpty(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{
 		"Plan.md": "the plan\n", "dir/Note.md": "note\n", "dir/.obsidian/app.json": "{}\n", "repo/.git/config": "[core]\n", "late/Note.md": "note\n",

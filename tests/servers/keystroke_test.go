@@ -15,6 +15,7 @@ import (
 // A character that is typed in yjs's own client is readable on a mount. The test
 // prints how long that takes: make bench shows it.
 func TestServerKeystroke(t *testing.T) {
+	t.Parallel()
 	g := npmServer(t, "y-websocket", "ws://127.0.0.1:")
 	g.person(t).do("create", map[string]any{"path": "Note.md", "text": "x", "id": "note-0"})
 	s := harness.NewSandbox(t)

@@ -182,6 +182,7 @@ func userToken(t *testing.T, s *harness.Sandbox) string {
 // Log in, mount by name, edit: text and an attachment come and go, over tokens that last for seconds. The login is
 // revoked while the mount runs: the mount goes on offline, says what to do, and connects again after it was done.
 func TestLogin(t *testing.T) {
+	t.Parallel()
 	y := harness.NewSandbox(t)
 	server := serveYjs(t, y, y.Vault(t, "Team", map[string]string{"Note.md": "note\n", "pic.png": "\x89PNG"}), "--relay", testRelay)
 	p := startPlane(t, server)
@@ -287,6 +288,7 @@ func TestLogin(t *testing.T) {
 
 // A login that comes to its end while there is no network is told when there is one again, and nothing is lost.
 func TestLoginEndsOffline(t *testing.T) {
+	t.Parallel()
 	y := harness.NewSandbox(t)
 	server := serveYjs(t, y, y.Vault(t, "Team", map[string]string{"Note.md": "note\n"}), "--relay", testRelay)
 	p := startPlane(t, server)
@@ -314,6 +316,7 @@ func TestLoginEndsOffline(t *testing.T) {
 // Where there is a desktop, its browser is sent to the address that is printed. Nobody comes back from there: login ends
 // when its time is over, or with Ctrl-C, and leaves nothing.
 func TestLoginIsLeft(t *testing.T) {
+	t.Parallel()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/collections/users/auth-methods", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"authProviders":[{"name":"google","state":"abcdefghijklmnopqrstuvwxyz0123","codeVerifier":"v","authUrl":"https://accounts.example.org/?redirect_uri="}]}`)
@@ -322,9 +325,7 @@ func TestLoginIsLeft(t *testing.T) {
 	defer service.Close()
 	s := withoutKeyring(t)
 	bin := s.Mkdir(t, "bin")
-	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\necho \"$1\" >"+s.Path("opened")+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	harness.WriteProgram(t, filepath.Join(bin, "xdg-open"), "#!/bin/sh\necho \"$1\" >"+s.Path("opened")+"\n")
 	s.Env = append(s.Env, "PATH="+bin+":"+os.Getenv("PATH"), "DISPLAY=:0")
 	args := []string{"login", "--api", service.URL, "--auth", service.URL}
 	out := s.Run(t, append(args, "--timeout", "1s")...)
@@ -352,6 +353,7 @@ func TestLoginIsLeft(t *testing.T) {
 
 // What a command line cannot mean is said with what there is.
 func TestLoginUsage(t *testing.T) {
+	t.Parallel()
 	s := withoutKeyring(t)
 	dir := s.Mkdir(t, "mnt")
 	s.Mkdir(t, "xdg", "state_home", "relayfs", "login")

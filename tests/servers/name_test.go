@@ -13,6 +13,7 @@ import (
 // A name that came to be taken while a server had lost its data keeps both texts, here
 // and for everybody else: the second one gets a free name, and the log says so.
 func TestServerThatLostItsDataKeepsBothTexts(t *testing.T) {
+	t.Parallel()
 	const ours, theirs = "what stood here before\n", "what was written meanwhile 🦔\n"
 	for i := range 4 { // which of the two keeps the name is by chance
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

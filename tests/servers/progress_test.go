@@ -29,6 +29,7 @@ const onceFetched = "Large: 1500 of 1500 notes"
 // The first fetch of a large folder tells on a terminal how far it is: in one
 // line that is replaced, no wider than the terminal, without colours.
 func TestServerProgress(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
 	y := largeFolder(t)
 	for name, c := range map[string]struct {

@@ -47,6 +47,7 @@ func tells(t *testing.T, out harness.Output, code int, secret string, want ...st
 // The audience of tokens comes from the environment or the configuration; doctor says what
 // was sent where it is wrong.
 func TestServerAudience(t *testing.T) {
+	t.Parallel()
 	const relayURL = "https://relay.example"
 	server, key, source := relayServer(t, relayURL)
 	s := harness.NewSandbox(t)
@@ -77,6 +78,7 @@ func TestServerAudience(t *testing.T) {
 
 // A server tells no time of a folder. It has the time of the mount there.
 func TestServerFolderTime(t *testing.T) {
+	t.Parallel()
 	server, key, source := relayServer(t, "")
 	s := harness.NewSandbox(t)
 	s.Env = append(s.Env, "RELAYFS_SERVER_KEY=k1."+key.Secret())
@@ -97,6 +99,7 @@ func TestServerFolderTime(t *testing.T) {
 // A server token costs others the reports of notes, and its owner the attachments: status
 // and doctor say so, with the next step.
 func TestServerTokenCosts(t *testing.T) {
+	t.Parallel()
 	server, _, source := relayServer(t, "")
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, name := range []string{"A.png", "dir/B.pdf"} {

@@ -117,6 +117,7 @@ func restartingRelayfs(t *testing.T) restarting {
 // next mount has it at once, the server gets it when it is back, and so does
 // another relayfs.
 func TestServerKillOffline(t *testing.T) {
+	t.Parallel()
 	for kind, start := range killServers {
 		t.Run(kind, func(t *testing.T) { killOffline(t, start(t)) })
 	}
@@ -221,6 +222,7 @@ func awaitAcknowledged(t *testing.T, s *harness.Sandbox) {
 // What is the matter with a server is told on the command line with the next
 // step, and the token is not.
 func TestServerRefusals(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	y := serveYjs(t, harness.NewSandbox(t), s.Mkdir(t, "Served"))
 	s.Env = append(s.Env, "RELAYFS_TOKEN=secret-of-the-test")
@@ -263,6 +265,7 @@ func TestServerRefusals(t *testing.T) {
 
 // Later, when the folder is kept here, it can be read, and status tells the same.
 func TestServerRefusesLater(t *testing.T) {
+	t.Parallel()
 	server := startNPMServer(t, "hocuspocus", "0", "right")
 	g := gridServer{client: "hocuspocus", room: "team", clientURL: "ws://127.0.0.1:" + server.port, token: "right"}
 	p := g.person(t)
@@ -306,6 +309,7 @@ func TestServerRefusesLater(t *testing.T) {
 
 // A folder id that the server does not know is a sentence, too.
 func TestServerWrongFolder(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	y := serveYjs(t, s, s.Mkdir(t, "Served"))
 	s.Env = append(s.Env, "RELAYFS_TOKEN="+y.token())

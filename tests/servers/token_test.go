@@ -58,6 +58,7 @@ func statusTells(t *testing.T, s *harness.Sandbox, want ...string) {
 // A folder whose token may only read is a read-only folder, and says why; with a
 // token that may write it is as any other.
 func TestServerReadOnlyToken(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"suggest", "direct"} {
 		t.Run(mode, func(t *testing.T) { readOnlyToken(t, mode) })
 	}
@@ -117,6 +118,7 @@ func readOnlyToken(t *testing.T, mode string) {
 // is written waits and is told, and goes to the server once a token is good again.
 // To revoke is to remove the key file, while the server runs.
 func TestServerTokenRevoked(t *testing.T) {
+	t.Parallel()
 	owner := harness.NewSandbox(t)
 	server := serveYjs(t, owner, owner.Vault(t, "Team", map[string]string{"Note.md": "note\n"}), "--relay", testRelay)
 	s := harness.NewSandbox(t)

@@ -160,6 +160,7 @@ func whenever(t *testing.T, test func(t *testing.T)) {
 // Programs read a note while a person types in the middle of it, in a Yjs client or
 // in an editor that saves all the time: each of them reads one state of it, whole.
 func TestReadsAreNotTorn(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "node", "python3", "sh", "sed", "dd")
 	whenever(t, func(t *testing.T) {
 		s := harness.NewSandbox(t)
@@ -271,6 +272,7 @@ echo $n`, "sh"},
 // types in it: in the end the note has all that the person has typed and the words, and
 // nothing else has changed.
 func TestWritesBesideTyping(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "node", "sh", "sed", "perl")
 	whenever(t, func(t *testing.T) {
 		for _, mode := range []string{"suggest", "direct"} {

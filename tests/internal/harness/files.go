@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,18 @@ func WriteFile(t *testing.T, name, text string) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// WriteProgram writes a script that is to be run. A program that another test starts meanwhile would inherit the file
+// open for writing, and the kernel starts no such file.
+func WriteProgram(t *testing.T, name, script string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	WriteFile(t, name, script)
+	if err := os.Chmod(name, 0o700); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -4,11 +4,14 @@ package harness
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -20,11 +23,38 @@ func Main(m *testing.M) {
 	if signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		if err := flag.Set("test.parallel", strconv.Itoa(testsPerProcessor*runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
+	}
 	code := m.Run()
-	if builtIn != "" {
-		os.RemoveAll(builtIn)
+	atEnd.Lock()
+	defer atEnd.Unlock()
+	for _, end := range atEnd.funcs {
+		end()
 	}
 	os.Exit(code)
+}
+
+// testsPerProcessor is how many parallel tests run on each processor: most of a test's time is waiting for other
+// processes, and for periods of the product.
+const testsPerProcessor = 4
+
+// atEnd has what is called once the tests of a package have run.
+var atEnd struct {
+	sync.Mutex
+	funcs []func()
+}
+
+// AtEnd has end called once all tests of the package have run: for what they share, such as a server.
+func AtEnd(end func()) {
+	atEnd.Lock()
+	defer atEnd.Unlock()
+	atEnd.funcs = append(atEnd.funcs, end)
 }
 
 // Binary is the absolute path of the program under test. The first test that asks for it builds it, unless
@@ -45,22 +75,24 @@ var theBinary = sync.OnceValues(func() (string, error) {
 	return Build("cmd/relayfs", os.Getenv("RELAYFS_RACE") == "1")
 })
 
-// builtIn is the directory of what was built here, "" if nothing was.
-var builtIn string
+// builtIn is the directory of what is built here.
+var builtIn = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "relayfs-bin-")
+	if err != nil {
+		return "", err
+	}
+	AtEnd(func() { os.RemoveAll(dir) })
+	// Other users must be able to run it: one test drops root's rights.
+	return dir, os.Chmod(dir, 0o755)
+})
 
 // Build builds a program of the repository, or of a module below it. It returns its path, which goes with the tests.
 func Build(dir string, race bool) (string, error) {
-	if builtIn == "" {
-		var err error
-		if builtIn, err = os.MkdirTemp("", "relayfs-bin-"); err != nil {
-			return "", err
-		}
-		// Other users must be able to run it: one test drops root's rights.
-		if err := os.Chmod(builtIn, 0o755); err != nil {
-			return "", err
-		}
+	in, err := builtIn()
+	if err != nil {
+		return "", err
 	}
-	path := filepath.Join(builtIn, filepath.Base(dir))
+	path := filepath.Join(in, filepath.Base(dir))
 	args := []string{"build", "-o", path}
 	if race {
 		args = append(args, "-race")

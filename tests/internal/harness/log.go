@@ -39,6 +39,9 @@ func (l *Log) Write(p []byte) (int, error) {
 func (l *Log) Seen(text string) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if ch := l.want[text]; ch != nil {
+		return ch
+	}
 	ch := make(chan struct{})
 	if bytes.Contains(l.buf.Bytes(), []byte(text)) {
 		close(ch)

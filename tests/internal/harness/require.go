@@ -18,9 +18,19 @@ func Skip(t *testing.T, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
+// RequireFull skips unless RELAYFS_TESTS=all is set, as `make test` does. A test that needs FUSE, Node, a server or
+// another program calls it, directly or through the other Require functions: plain `go test ./...` needs Go alone.
+func RequireFull(t *testing.T) {
+	t.Helper()
+	if os.Getenv("RELAYFS_TESTS") != "all" {
+		t.Skip("make test runs it")
+	}
+}
+
 // RequireTools skips where one of the programs is not installed.
 func RequireTools(t *testing.T, names ...string) {
 	t.Helper()
+	RequireFull(t)
 	for _, name := range names {
 		if _, err := exec.LookPath(name); err != nil {
 			Skip(t, "%s is not installed", name)
@@ -31,6 +41,7 @@ func RequireTools(t *testing.T, names ...string) {
 // RequireCached returns the path of something that tests/scripts/deps.sh makes or fetches once.
 func RequireCached(t *testing.T, elem ...string) string {
 	t.Helper()
+	RequireFull(t)
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
@@ -45,6 +56,7 @@ func RequireCached(t *testing.T, elem ...string) string {
 // RequireFUSE skips where nobody can mount.
 func RequireFUSE(t *testing.T) {
 	t.Helper()
+	RequireFull(t)
 	dev, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
 	if err != nil {
 		Skip(t, "no FUSE: %v", err)

@@ -66,6 +66,7 @@ func DocsSets(t *testing.T, s *Sandbox) (files map[string]string) {
 		t.Fatal(err)
 	}
 	root := Repo("tests/docs-sets/node_modules")
+	RequireFull(t)
 	if _, err := os.Stat(root); err != nil {
 		Skip(t, "tests/docs-sets is not installed: run npm ci there")
 	}

@@ -4,12 +4,29 @@ package harness
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
+
+// Random is the source of a test's random choices. Each run has another seed, which the test prints; RELAYFS_SEED
+// repeats one.
+func Random(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64()
+	if env := os.Getenv("RELAYFS_SEED"); env != "" {
+		var err error
+		if seed, err = strconv.ParseUint(env, 10, 64); err != nil {
+			t.Fatalf("RELAYFS_SEED: %v", err)
+		}
+	}
+	t.Logf("RELAYFS_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
 
 // StartTimeout is generous: it bounds a hang, it measures nothing.
 var StartTimeout = limittest.Scaled(30 * time.Second)
@@ -22,10 +39,13 @@ var QueueTimeout = limittest.Scaled(2 * time.Minute)
 
 // Eventually polls until check returns nil, and fails the test with check's
 // last error when it does not within the given time. It returns how long it took.
+// After a check it pauses for about as long as the check took: one that starts a
+// program leaves the processor to what it waits for.
 func Eventually(t *testing.T, within time.Duration, check func() error) time.Duration {
 	t.Helper()
 	start := time.Now()
 	for {
+		begun := time.Now()
 		err := check()
 		took := time.Since(start)
 		if err == nil {
@@ -34,32 +54,31 @@ func Eventually(t *testing.T, within time.Duration, check func() error) time.Dur
 		if took > within {
 			t.Fatalf("still after %v: %v", within, err)
 		}
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(min(max(time.Since(begun), 2*time.Millisecond), 100*time.Millisecond))
 	}
 }
 
 // WaitFor waits until something is the case.
 func WaitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(limittest.Scaled(time.Minute)); !ok(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
+	Eventually(t, limittest.Scaled(time.Minute), func() error {
+		if !ok() {
+			return fmt.Errorf("waited in vain for %s", what)
 		}
-	}
+		return nil
+	})
 }
 
 // FileBecomes waits until a file holds a text.
 func FileBecomes(t *testing.T, file, want string) {
 	t.Helper()
-	for end := time.Now().Add(limittest.Scaled(time.Minute)); ; time.Sleep(10 * time.Millisecond) {
+	Eventually(t, limittest.Scaled(time.Minute), func() error {
 		data, err := os.ReadFile(file)
-		if err == nil && string(data) == want {
-			return
+		if err == nil && string(data) != want {
+			err = fmt.Errorf("%s has %q, want %q", file, data, want)
 		}
-		if time.Now().After(end) {
-			t.Fatalf("%s has %q, %v, want %q", file, data, err, want)
-		}
-	}
+		return err
+	})
 }
 
 // WaitForView waits until the mount shows text. After a failed close the kernel is
