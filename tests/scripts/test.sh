@@ -12,15 +12,8 @@ SCALE=${RELAYFS_TEST_TIMESCALE:-1}
 TIMEOUT=${TIMEOUT:-$((10 * SCALE))m}
 # As the packages are built: what both need is compiled once.
 export GOFLAGS=${GOFLAGS--trimpath}
-<<<<<<< HEAD
 # All that matters, at full size; without it `go test` runs a sample that needs Go alone.
 export RELAYFS_TESTS=all
-=======
-# Without it the tests that need more than Go skip.
-export RELAYFS_TESTS=all
-fresh=()
-if ((SCALE != 1)); then fresh=(-count=1); fi
->>>>>>> tests-a
 RACE=${RACE:-'/(bridge|bridge/ysync|bridge/vault|bridge/store(/wal)?|bridge/owner|fusefs(/internal/[a-z]+)?|mcpserver|cmd/relayfs(/internal/[a-z]+)?)$'}
 
 tests/scripts/deps.sh test
