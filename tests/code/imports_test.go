@@ -321,6 +321,8 @@ var importRules = map[string]importRule{
 		"it measures a mount through the kernel, as programs use it, beside a loopback mount of go-fuse, and says what the disk promises",
 	},
 	"tests/bench/listen": {[]string{"bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "golang.org/x/sync/errgroup"}, "it measures servers with the same clients"},
+	"tests/need":         {nil, "what a test needs of a machine"},
+	"tests/randomtest":   {[]string{"tests/need"}, "tests of random input"},
 	"tests/testall":      {nil, "runs every test and sums up the results"},
 }
 

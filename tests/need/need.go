@@ -1,0 +1,44 @@
+// Package need skips tests for which this machine has not everything.
+//
+// RELAYFS_TESTS=all, as make test sets it, runs all tests; plain go test runs those that need only Go.
+// With CI=true beside it, a test fails that would have to skip.
+package need
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// Everything reports whether the tests run in full, as make test runs them.
+func Everything() bool { return os.Getenv("RELAYFS_TESTS") == "all" }
+
+// Full skips unless the tests run in full; why names what the test needs, or how long it takes.
+func Full(t testing.TB, why string) {
+	t.Helper()
+	if !Everything() {
+		t.Skipf("runs with RELAYFS_TESTS=all: %s", why)
+	}
+}
+
+// Missing skips for want of something, which CI must have when the tests run in full.
+func Missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	missing := fmt.Sprintf(format, args...)
+	if Everything() && os.Getenv("CI") == "true" {
+		t.Fatalf("CI must have everything: %s", missing)
+	}
+	t.Skip(missing)
+}
+
+// Programs skips unless the tests run in full and the programs are installed.
+func Programs(t testing.TB, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		Full(t, "it needs "+name)
+		if _, err := exec.LookPath(name); err != nil {
+			Missing(t, "%s is not installed", name)
+		}
+	}
+}

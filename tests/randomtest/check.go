@@ -1,0 +1,155 @@
+package randomtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/tests/need"
+)
+
+// slow is when a round that still runs is named: a test that hangs reports no seed.
+const slow = time.Minute
+
+// Check runs property for rounds seeds, one after the other, and fails t at the first that fails. The testing.TB
+// that property gets is the round's own: Fatal and Skip end the round, Cleanup runs at its end.
+// All that is random in a round must come from r, and r belongs to one goroutine at a time.
+func Check(t *testing.T, rounds int, property func(t testing.TB, r *rand.Rand)) {
+	t.Helper()
+	if path := os.Getenv("RELAYFS_CASE"); path != "" {
+		draws, err := readCase(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := run(t, &source{script: draws}, property); got.failed() {
+			t.Fatalf("%s fails:\n%s", path, got.text())
+		}
+		return
+	}
+	if !need.Everything() {
+		rounds = max(1, rounds/10)
+	}
+	env(t, "RELAYFS_ROUNDS", &rounds, strconv.Atoi)
+	var soak time.Duration
+	env(t, "RELAYFS_SOAK", &soak, time.ParseDuration)
+	base := rand.Uint64N(1e12)
+	env(t, "RELAYFS_SEED", &base, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
+
+	t.Logf("RELAYFS_SEED=%d", base)
+	src := &source{}
+	start := time.Now()
+	for i := 0; soak > 0 && time.Since(start) < soak || soak == 0 && i < rounds; i++ {
+		seed := base + uint64(i)
+		src.reset(rand.NewPCG(seed, 0))
+		timer := time.AfterFunc(slow, func() {
+			fmt.Fprintf(os.Stderr, "%s: the round with RELAYFS_SEED=%d has run for %v\n", t.Name(), seed, slow)
+		})
+		got := run(t, src, property)
+		timer.Stop()
+		if got.failed() {
+			report(t, seed, max(10*time.Second, soak/20), src.drawn, got, property)
+			return
+		}
+	}
+}
+
+// env sets value to what the variable holds, if it is set.
+func env[T any](t testing.TB, name string, value *T, parse func(string) (T, error)) {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return
+	}
+	v, err := parse(text)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	*value = v
+}
+
+// report fails t for a round, with the command that repeats it and the smallest case that fails as it did.
+func report(t *testing.T, seed uint64, limit time.Duration, draws []uint64, first *round, property func(testing.TB, *rand.Rand)) {
+	t.Helper()
+	again := fmt.Sprintf("RELAYFS_SEED=%d RELAYFS_ROUNDS=1 go test -count=1 -run '%s' %s", seed, pattern(t.Name()), here)
+	t.Errorf("seed %d fails:\n%s\nrepeat it: %s", seed, first.text(), again)
+	small, last := shrink(t, draws, first, limit, property)
+	if last == nil {
+		t.Logf("run again with the same draws, the round passes: something else is random, or the time")
+		last = first
+	} else if len(small) < len(draws) {
+		t.Logf("a smaller case, %d draws of %d:\n%s", len(small), len(draws), last.text())
+	}
+	path, err := writeCase(t.Name(), seed, again, last.text(), small)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	t.Logf("replay the smallest case: RELAYFS_CASE=%s go test -count=1 -run '%s' %s", path, pattern(t.Name()), here)
+}
+
+// here is the package under test, as a path from the root of the module.
+var here = func() string {
+	dir, err := os.Getwd()
+	for root := dir; err == nil; root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			rel, _ := filepath.Rel(root, dir)
+			return "./" + filepath.ToSlash(rel)
+		}
+		if root == filepath.Dir(root) {
+			break
+		}
+	}
+	return "."
+}()
+
+// pattern matches a test of this name only.
+func pattern(name string) string {
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(part) + "$"
+	}
+	return strings.Join(parts, "/")
+}
+
+// A file of a case has the draws in hexadecimal, and lines of comments that begin with "#".
+
+var notInName = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+func writeCase(name string, seed uint64, again, text string, draws []uint64) (string, error) {
+	dir := os.Getenv("RELAYFS_FINDINGS")
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n# %s\n#\n# %s\n", name, again, strings.ReplaceAll(text, "\n", "\n# "))
+	for _, v := range draws {
+		fmt.Fprintf(&b, "%x\n", v)
+	}
+	path := filepath.Join(dir, fmt.Sprintf("%s-%d.case", notInName.ReplaceAllString(name, "-"), seed))
+	return path, os.WriteFile(path, []byte(b.String()), 0o644)
+}
+
+func readCase(path string) (draws []uint64, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		v, err := strconv.ParseUint(line, 16, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		draws = append(draws, v)
+	}
+	return draws, nil
+}

@@ -1,0 +1,12 @@
+// Package randomtest runs tests of random input: [Check] gives a property a random source for each of many rounds,
+// reports the seed of the first round that fails, and looks for a smaller case that fails at the same place.
+//
+// Every run has new seeds. The environment changes what all such tests do:
+//
+//	RELAYFS_TESTS=all      all rounds, as make test has it; else a tenth of them
+//	RELAYFS_ROUNDS=n       n rounds
+//	RELAYFS_SOAK=duration  rounds until the time is over
+//	RELAYFS_SEED=n         the seed of the first round; the next ones follow
+//	RELAYFS_CASE=file      one round with the draws of this file
+//	RELAYFS_FINDINGS=dir   where failing cases are written, instead of the folder for temporary files
+package randomtest
