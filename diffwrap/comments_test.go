@@ -1,6 +1,7 @@
 package diffwrap
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // TestCommentsStay is law 7 for a line that was changed around its comments: those are left alone, byte for byte, and
@@ -16,27 +18,28 @@ import (
 func TestCommentsStay(t *testing.T) {
 	for _, alphabet := range []string{"prose", "braces"} {
 		letters := newAlphabet(t, alphabet)
-		changed := 0
-		for round := range *rounds / 10 {
-			g := letters.generator(uint64(round))
+		changed, all := 0, 0
+		randomtest.Check(t, rounds/5, func(t testing.TB, r *rand.Rand) {
+			all++
+			g := letters.generator(r)
 			raw := g.commented()
 			shown := Accepted(raw)
 			want := g.editAround(shown)
 			options := g.options()
 			if !slices.Equal(commentsIn(shown), commentsIn(want)) {
-				continue
+				return
 			}
 			result, err := options.Put(raw, want)
 			if err != nil || result.FrontMatter != nil {
-				continue
+				return
 			}
 			changed++
 			if err := commentsStay(raw, want, result.Edits); err != nil {
-				t.Fatalf("%s seed %d: %v", alphabet, round, err)
+				t.Fatalf("%s: %v", alphabet, err)
 			}
-		}
-		if 10*changed < *rounds/10 {
-			t.Errorf("%s: %d changes were checked in %d rounds, want a tenth at least", alphabet, changed, *rounds/10)
+		})
+		if all > 100 && 10*changed < all {
+			t.Errorf("%s: %d changes were checked in %d rounds, want a tenth at least", alphabet, changed, all)
 		}
 	}
 }
@@ -46,8 +49,8 @@ func TestCommentsStay(t *testing.T) {
 func TestOwnComments(t *testing.T) {
 	for _, alphabet := range []string{"prose", "braces"} {
 		letters := newAlphabet(t, alphabet)
-		for round := range *rounds / 10 {
-			g := letters.generator(uint64(round))
+		randomtest.Check(t, rounds/5, func(t testing.TB, r *rand.Rand) {
+			g := letters.generator(r)
 			raw := g.commented()
 			var own, waiting []Span
 			for _, c := range Comments(raw) {
@@ -63,11 +66,11 @@ func TestOwnComments(t *testing.T) {
 			}, Waits: func(start, end int) bool { return slices.Contains(waiting, span.New(start, end)) }}
 			result, err := options.Put(raw, want)
 			if err != nil || result.FrontMatter != nil {
-				continue
+				return
 			}
 			for _, e := range result.Edits {
 				if slices.ContainsFunc(waiting, func(c Span) bool { return e.Off < c.End && c.Start < e.Off+e.Len || c.Start < e.Off && e.Off < c.End }) {
-					t.Fatalf("%s seed %d: %v", alphabet, round, lawError("7, furniture", raw, want, "%+v touches one of %v", e, waiting))
+					t.Fatalf("%s: %v", alphabet, lawError("7, furniture", raw, want, "%+v touches one of %v", e, waiting))
 				}
 			}
 			var others strings.Builder // raw without the writer's comments
@@ -78,9 +81,9 @@ func TestOwnComments(t *testing.T) {
 			}
 			others.WriteString(raw[at:])
 			if got := Apply(raw, result.Edits); !leaves(undecided(got), strings.Join(undecided(others.String()), "")) {
-				t.Fatalf("%s seed %d: %v", alphabet, round, lawError("7, furniture", raw, want, "stored %q, own %v", got, own))
+				t.Fatalf("%s: %v", alphabet, lawError("7, furniture", raw, want, "stored %q, own %v", got, own))
 			}
-		}
+		})
 	}
 }
 

@@ -2,11 +2,13 @@ package diffwrap
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // TestDiff checks on random texts that a script leads from the old text to the new one and cuts no grapheme cluster
@@ -14,14 +16,14 @@ import (
 func TestDiff(t *testing.T) {
 	for _, alphabet := range []string{"prose", "braces", "hostile"} {
 		letters := newAlphabet(t, alphabet)
-		for round := range *rounds / 5 {
-			g := letters.generator(uint64(round))
+		randomtest.Check(t, rounds/5, func(t testing.TB, r *rand.Rand) {
+			g := letters.generator(r)
 			old := g.text()
 			new := g.edit(old)
 			if err := checkDiff(old, new); err != nil {
-				t.Fatalf("%s seed %d: %v", alphabet, round, err)
+				t.Fatalf("%s: %v", alphabet, err)
 			}
-		}
+		})
 	}
 }
 
@@ -137,12 +139,12 @@ func TestDiffLarge(t *testing.T) {
 // leaves the rest alone.
 func TestDecisions(t *testing.T) {
 	letters := newAlphabet(t, "prose")
-	for round := range *rounds / 5 {
-		g := letters.generator(uint64(round))
+	randomtest.Check(t, rounds/5, func(t testing.TB, r *rand.Rand) {
+		g := letters.generator(r)
 		if err := checkDecisions(g, g.raw()); err != nil {
-			t.Fatalf("seed %d: %v", round, err)
+			t.Fatal(err)
 		}
-	}
+	})
 }
 
 func checkDecisions(g *generator, raw string) error {

@@ -124,7 +124,7 @@ func fuzzLaws(f *testing.F, name string) {
 		f.Add(script)
 	}
 	f.Fuzz(func(t *testing.T, script []byte) {
-		g := &generator{letters, rand.New(&scriptSource{script: script, rest: rand.NewPCG(1, 2)})}
+		g := letters.generator(rand.New(&scriptSource{script: script, rest: rand.NewPCG(1, 2)}))
 		if err := checkLaws(g, &tally{}); err != nil {
 			t.Fatal(err)
 		}

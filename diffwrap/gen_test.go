@@ -20,15 +20,13 @@ type alphabet struct {
 	nest   bool     // marks may be put into marks
 }
 
-// generator makes random raw texts and random edits of them. Equal seeds make equal texts.
+// generator makes random raw texts and random edits of them.
 type generator struct {
 	*alphabet
 	*rand.Rand
 }
 
-func (a *alphabet) generator(seed uint64) *generator {
-	return &generator{a, rand.New(rand.NewPCG(seed, 0x5EED))}
-}
+func (a *alphabet) generator(r *rand.Rand) *generator { return &generator{a, r} }
 
 // newAlphabet returns the alphabet of a name: prose, braces, hostile or markdown.
 func newAlphabet(t testing.TB, name string) *alphabet {

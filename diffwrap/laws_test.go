@@ -2,8 +2,9 @@ package diffwrap
 
 import (
 	"errors"
-	"flag"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,9 +12,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
-var rounds = flag.Int("diffwrap.rounds", 50_000, "rounds per alphabet of the property tests")
+// rounds is how many of each alphabet the laws are checked on; other tests of the package take a part of it.
+const rounds = 10_000
+
+// isMore reports whether n of all is a larger share than most, and more than chance explains.
+func isMore(n, all int, most float64) bool {
+	limit := most * float64(all)
+	return float64(n) > limit+4*math.Sqrt(limit)+1
+}
 
 // tally counts what the rounds of one alphabet came to.
 type tally struct{ rounds, ambiguous, foreign, other, steps, forked, fatter int }
@@ -32,21 +41,19 @@ func TestLaws(t *testing.T) {
 			t.Parallel()
 			var sum tally
 			letters := newAlphabet(t, tc.alphabet)
-			for round := range *rounds {
-				seed := uint64(round)
-				g := letters.generator(seed)
-				if err := checkLaws(g, &sum); err != nil {
-					t.Fatalf("seed %d: %v", seed, err)
+			randomtest.Check(t, rounds, func(t testing.TB, r *rand.Rand) {
+				if err := checkLaws(letters.generator(r), &sum); err != nil {
+					t.Fatal(err)
 				}
-			}
+			})
 			t.Logf("%+v", sum)
-			if share := float64(sum.ambiguous) / float64(sum.rounds); share > tc.maxAmbiguous {
+			if isMore(sum.ambiguous, sum.rounds, tc.maxAmbiguous) {
 				t.Errorf("%d of %d rounds were refused as ambiguous, want at most %.3f %%", sum.ambiguous, sum.rounds, 100*tc.maxAmbiguous)
 			}
-			if 20*sum.forked > sum.steps {
+			if isMore(sum.forked, sum.steps, 0.05) {
 				t.Errorf("%d of %d changes came out otherwise in two steps, want at most 5 %%", sum.forked, sum.steps)
 			}
-			if 1000*sum.fatter > sum.steps {
+			if isMore(sum.fatter, sum.steps, 0.001) {
 				t.Errorf("%d of %d changes mark half as much again in two steps, want at most 0.1 %%", sum.fatter, sum.steps)
 			}
 		})
@@ -362,19 +369,22 @@ func hasComment(raw string) bool {
 // TestLineHistory is law 6 for one line: its marks depend on the original line and the new line only, not on what the
 // line was in between.
 func TestLineHistory(t *testing.T) {
-	for alphabet, maxApart := range map[string]int{
-		"prose":  0,
-		"braces": 1, // where the raw text has an opener by chance, an edge moves
+	for _, tc := range []struct {
+		alphabet string
+		maxApart float64 // share of rounds
+	}{
+		{"prose", 0},
+		{"braces", 0.0001}, // where the raw text has an opener by chance, an edge moves
 	} {
-		letters, apart := newAlphabet(t, alphabet), 0
-		for round := range *rounds / 5 {
-			seed := uint64(round)
-			g := letters.generator(seed)
+		letters, apart, all := newAlphabet(t, tc.alphabet), 0, 0
+		randomtest.Check(t, rounds/5, func(t testing.TB, r *rand.Rand) {
+			all++
+			g := letters.generator(r)
 			raw := g.text()
 			lines := strings.Split(raw, "\n")
 			i := g.IntN(len(lines))
 			if !critic.Parse(raw).Plain() || lines[i] == "" || strings.Contains(raw, "\r") {
-				continue
+				return
 			}
 			change := func() string {
 				changed := slices.Clone(lines)
@@ -390,15 +400,15 @@ func TestLineHistory(t *testing.T) {
 			step, err2 := Put(got, want)
 			leap, err3 := Put(raw, want)
 			if err1 != nil || err2 != nil || err3 != nil || hasComment(got) {
-				continue
+				return
 			}
 			if a, b := Apply(got, step), Apply(raw, leap); a != b {
-				if apart++; apart <= maxApart*(round/10_000) {
-					continue
+				if apart++; tc.maxApart > 0 && !isMore(apart, all, tc.maxApart) {
+					return
 				}
-				t.Fatalf("%s seed %d: raw %q\nvia  %q\nwant %q\nstored first %q\nin two steps %q\nin one step  %q", alphabet, seed, raw, via, want, got, a, b)
+				t.Fatalf("%s: raw %q\nvia  %q\nwant %q\nstored first %q\nin two steps %q\nin one step  %q", tc.alphabet, raw, via, want, got, a, b)
 			}
-		}
+		})
 	}
 }
 

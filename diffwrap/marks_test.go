@@ -3,21 +3,22 @@ package diffwrap
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // A composed script does what the two do one after the other.
 func TestCompose(t *testing.T) {
-	for seed := range uint64(20_000) {
-		r := rand.New(rand.NewPCG(seed, 1))
+	randomtest.Check(t, 20_000, func(t testing.TB, r *rand.Rand) {
 		text := "abcdefghij"
 		first := randomScript(r, len(text), "XYZ")
 		between := Apply(text, first)
 		second := randomScript(r, len(between), "123")
 		want := Apply(between, second)
 		if got := Apply(text, Compose(len(text), first, second)); got != want {
-			t.Fatalf("seed %d: %v and then %v make %q, composed %q", seed, first, second, want, got)
+			t.Fatalf("%v and then %v make %q, composed %q", first, second, want, got)
 		}
-	}
+	})
 }
 
 func randomScript(r *rand.Rand, size int, letters string) (edits []Edit) {
