@@ -15,11 +15,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // cutPair has a peer put s between the two UTF-16 units of the character at pos, as
 // clients in JavaScript may: Yjs makes U+FFFD of each of them then, which keeps its identity.
-func cutPair(t *testing.T, live *bridgetest.Live, rel string, pos int, s string) {
+func cutPair(t testing.TB, live *bridgetest.Live, rel string, pos int, s string) {
 	t.Helper()
 	err := live.Peer(rel, func(doc *ycrdt.Doc) {
 		text := doc.Text("contents")
@@ -130,9 +131,9 @@ func TestUndoOfACutPair(t *testing.T) {
 // somebody has put there stands there once, whole, and where they put it.
 func TestLiveStaleWritersBesideTypists(t *testing.T) {
 	for _, mode := range []bridge.Mode{bridge.Direct, bridge.Suggest} {
-		for seed := range uint64(40) {
-			typistsAndWriters(t, mode, rand.New(rand.NewPCG(seed, 5)))
-		}
+		randomtest.Check(t, 40, func(t testing.TB, r *rand.Rand) {
+			typistsAndWriters(t, mode, r)
+		})
 	}
 }
 
@@ -148,7 +149,7 @@ var (
 	closes = regexp.MustCompile(`(\+\+|--|~~)\}$`)
 )
 
-func typistsAndWriters(t *testing.T, mode bridge.Mode, rng *rand.Rand) {
+func typistsAndWriters(t testing.TB, mode bridge.Mode, rng *rand.Rand) {
 	const note = "Team/Note.md"
 	f, live := openLive(t, map[string]string{"Note.md": "start 🦊🐸 王国 é 👩‍🚀 end"}, func(o *bridge.Options) { o.Mode = mode })
 	open := func() *model.Version {

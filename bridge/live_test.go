@@ -13,7 +13,7 @@ import (
 )
 
 // openLive serves the notes of files as live documents of the Folder "Team".
-func openLive(t *testing.T, files map[string]string, opts ...func(*bridge.Options)) (*bridgetest.Fixture, *bridgetest.Live) {
+func openLive(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) (*bridgetest.Fixture, *bridgetest.Live) {
 	t.Helper()
 	live := &bridgetest.Live{Store: new(bridgetest.Store)}
 	for rel, text := range files {

@@ -17,6 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/fusefs"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // The test process serves the mount. What touches the mount runs in other
@@ -30,28 +31,11 @@ type mounted struct {
 	log    *syncBuffer
 }
 
-// skip skips, or fails where everything must run.
-func skip(t testing.TB, reason string) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatal(reason)
-	}
-	t.Skip(reason)
-}
-
-func requireTool(t testing.TB, names ...string) {
-	t.Helper()
-	for _, name := range names {
-		if _, err := exec.LookPath(name); err != nil {
-			skip(t, name+" is not installed")
-		}
-	}
-}
-
 func requireFUSE(t testing.TB) {
 	t.Helper()
+	need.Full(t, "it mounts")
 	if err := fusefs.Check(t.TempDir(), false); err != nil {
-		skip(t, "no FUSE: "+err.Error())
+		need.Missing(t, "no FUSE: %v", err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // agent is a Python process that lives on while a person changes the notes: a
@@ -40,7 +41,7 @@ for line in sys.stdin:
 
 func (m *mounted) agent(t testing.TB, folder string) *agent {
 	t.Helper()
-	requireTool(t, "python3")
+	need.Programs(t, "python3")
 	cmd := exec.Command("python3", "-c", agentProgram, m.path(folder))
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 const tideTable = `# Tide table
@@ -194,7 +196,7 @@ func TestSaves(t *testing.T) {
 	m := mount(t, files)
 	for i, s := range all {
 		t.Run(s.name, func(t *testing.T) {
-			requireTool(t, s.needs...)
+			need.Programs(t, s.needs...)
 			m.checkSave(t, "Saves/"+folderOf(i), s)
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // slowSource is a Folder at a server: who reads waits, unless he is interrupted.
@@ -86,7 +87,7 @@ print("made", made > 50)
 // A signal that a program handles makes none of its calls fail, as on a disk, however long
 // they wait.
 func TestHandledSignalsInterruptNothing(t *testing.T) {
-	requireTool(t, "python3")
+	need.Programs(t, "python3")
 	const notes = 100
 	for _, answers := range []time.Duration{0, 10 * time.Millisecond} {
 		t.Run(answers.String(), func(t *testing.T) {

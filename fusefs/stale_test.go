@@ -2,19 +2,20 @@ package fusefs_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/fusefs"
+	"github.com/relayfs/relayfs/tests/need"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // reader loops over a folder and checks that whatever it sees is one state: the
@@ -68,19 +69,6 @@ func sized(r *rand.Rand) string {
 	}
 }
 
-// changes is how many changes are made: 1000, or what FUSEFS_CHANGES says.
-func changes(t *testing.T) int {
-	env := os.Getenv("FUSEFS_CHANGES")
-	if env == "" {
-		return 1000
-	}
-	n, err := strconv.Atoi(env)
-	if err != nil {
-		t.Fatalf("FUSEFS_CHANGES: %v", err)
-	}
-	return n
-}
-
 // TestNothingStale makes random changes under processes that read all the time.
 // After each change the mount shows it; at no time do readers see a mixture.
 func TestNothingStale(t *testing.T) {
@@ -89,23 +77,24 @@ func TestNothingStale(t *testing.T) {
 		"read-only":    func(o *bridge.Options) { o.ReadOnly = true },
 		"small memory": func(o *bridge.Options) { o.CacheBytes = 1 },
 	} {
-		t.Run(name, func(t *testing.T) { testNothingStale(t, opts, func(*fusefs.Server) {}) })
+		t.Run(name, func(t *testing.T) { testNothingStale(t, opts, func(context.Context, *fusefs.Server) {}) })
 	}
 	t.Run("evicted", func(t *testing.T) {
-		testNothingStale(t, func(*bridge.Options) {}, func(s *fusefs.Server) {
-			for t.Context().Err() == nil {
-				s.Evict(t.Context(), 3)
+		testNothingStale(t, func(*bridge.Options) {}, func(ctx context.Context, s *fusefs.Server) {
+			for ctx.Err() == nil {
+				s.Evict(ctx, 3)
 			}
 		})
 	})
 }
 
 // testNothingStale runs meanwhile beside the readers.
-func testNothingStale(t *testing.T, opts func(*bridge.Options), meanwhile func(*fusefs.Server)) {
-	requireTool(t, "python3")
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+func testNothingStale(t *testing.T, opts func(*bridge.Options), meanwhile func(context.Context, *fusefs.Server)) {
+	need.Programs(t, "python3")
+	randomtest.Check(t, 2, func(t testing.TB, r *rand.Rand) { nothingStale(t, r, opts, meanwhile) })
+}
+
+func nothingStale(t testing.TB, r *rand.Rand, opts func(*bridge.Options), meanwhile func(context.Context, *fusefs.Server)) {
 	notes := make(map[string]string)
 	for i := range 20 {
 		notes[fmt.Sprintf("n%d.md", i)] = sized(r)
@@ -116,10 +105,10 @@ func testNothingStale(t *testing.T, opts func(*bridge.Options), meanwhile func(*
 	}
 	m := mount(t, files, opts)
 	wait := m.startReaders(t, 3)
-	go meanwhile(m.server)
+	go meanwhile(t.Context(), m.server)
 	a := m.agent(t, "F")
 	next := len(notes)
-	for i := range changes(t) {
+	for i := range 250 {
 		names := slices.Sorted(maps.Keys(notes))
 		name := names[r.IntN(len(names))]
 		switch op := r.IntN(10); {
@@ -150,7 +139,7 @@ func testNothingStale(t *testing.T, opts func(*bridge.Options), meanwhile func(*
 	wait()
 }
 
-func (m *mounted) startReaders(t *testing.T, n int) (wait func()) {
+func (m *mounted) startReaders(t testing.TB, n int) (wait func()) {
 	t.Helper()
 	var waits []func()
 	for range n {
@@ -182,7 +171,7 @@ func (m *mounted) startReaders(t *testing.T, n int) (wait func()) {
 }
 
 // checkShown compares names, sizes and contents.
-func checkShown(t *testing.T, a *agent, notes map[string]string) {
+func checkShown(t testing.TB, a *agent, notes map[string]string) {
 	t.Helper()
 	var names, sizes []string
 	for _, name := range slices.Sorted(maps.Keys(notes)) {

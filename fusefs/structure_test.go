@@ -10,6 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func direct(o *bridge.Options) { o.Structure = bridge.StructureDirect }
@@ -172,7 +173,7 @@ func mustReadDir(t testing.TB, m *mounted, p string) []bridge.DirEntry {
 }
 
 func TestGitRepositoryInAFolder(t *testing.T) {
-	requireTool(t, "git")
+	need.Programs(t, "git")
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	after := strings.Replace(tideTable, "six", "seven", 1)
 	t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -320,7 +321,7 @@ func TestBrakeOnTheMount(t *testing.T) {
 
 // Where names may not change, a program still saves by putting a file in the place of one that it unlinks.
 func TestDenialLetsSavesThrough(t *testing.T) {
-	requireTool(t, "git")
+	need.Programs(t, "git")
 	t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
 	t.Setenv("OTHER", t.TempDir())
 	after := strings.Replace(tideTable, "six", "seven", 1)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // syscallCase is one system call, or a few, and what comes of them: the case is a
@@ -137,7 +138,7 @@ json.dump(out, sys.stdout)
 // TestSystemCalls makes system calls on a plain folder and on a mount in direct
 // mode: values and errors are the same, but where a case says why not.
 func TestSystemCalls(t *testing.T) {
-	requireTool(t, "python3")
+	need.Programs(t, "python3")
 	m := mount(t, map[string]string{"F/Note.md": tideTable}, direct, func(o *bridge.Options) { o.Mode = bridge.Direct })
 	plain, mounted := runSyscallCases(t, t.TempDir()), runSyscallCases(t, m.path("F"))
 	for i, c := range syscallCases {
@@ -174,7 +175,7 @@ func runSyscallCases(t *testing.T, dir string) map[string]string {
 
 // On a read-only mount everything that changes something is EROFS.
 func TestSystemCallsReadOnly(t *testing.T) {
-	requireTool(t, "python3")
+	need.Programs(t, "python3")
 	m := mount(t, map[string]string{"F/a.md": "hello\n", "F/sub/c.md": "x\n"}, readOnly)
 	a := m.agent(t, "F")
 	for what, call := range map[string]string{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // sourceNames lists what people have in a Folder.
@@ -62,7 +63,7 @@ func TestWhatCancelsOut(t *testing.T) {
 
 // Renames that git made and takes back are taken back: people see no trace.
 func TestGitTakesRenamesBack(t *testing.T) {
-	requireTool(t, "git")
+	need.Programs(t, "git")
 	t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
 	files := map[string]string{"F/n6.md": tideTable, "F/a.md": "a\n", "F/b.md": "b\n", "F/c.md": "c\n", "F/d/x.md": "x\n", "F/d/y.md": "see [[n6]]\n"}
 	const commit, back = "git add -A && git commit -q -m two", "git reset -q --hard HEAD~1"
@@ -104,7 +105,7 @@ func TestGitTakesRenamesBack(t *testing.T) {
 
 // Where git writes exchanged names one by one, what waits leads to what git wrote.
 func TestGitTakesExchangedNamesBack(t *testing.T) {
-	requireTool(t, "git")
+	need.Programs(t, "git")
 	t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
 	files := map[string]string{"F/a.md": "a\n", "F/b.md": "b\n", "F/c.md": "c\n"}
 	m := mount(t, files)

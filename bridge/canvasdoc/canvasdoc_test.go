@@ -46,7 +46,7 @@ func want(t *testing.T, doc *ycrdt.Doc, file string) {
 	}
 }
 
-func write(t *testing.T, doc *ycrdt.Doc, base, data string) {
+func write(t testing.TB, doc *ycrdt.Doc, base, data string) {
 	t.Helper()
 	if err := canvasdoc.Write(doc, []byte(base), []byte(data)); err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestMinimalWrite(t *testing.T) {
 }
 
 // sync brings documents in step.
-func sync(t *testing.T, a, b *ycrdt.Doc) {
+func sync(t testing.TB, a, b *ycrdt.Doc) {
 	t.Helper()
 	for _, pair := range [][2]*ycrdt.Doc{{a, b}, {b, a}} {
 		if err := pair[1].ApplyUpdate(pair[0].EncodeStateAsUpdate(pair[1].EncodeStateVector()), nil); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/canvasdoc"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // item is a node or an edge as the model has it, and file is a canvas.
@@ -21,7 +22,7 @@ type (
 	file = map[string]map[string]item // "nodes" or "edges", then ids
 )
 
-func parsed(t *testing.T, data string) file {
+func parsed(t testing.TB, data string) file {
 	t.Helper()
 	var lists map[string][]item
 	if err := json.Unmarshal([]byte(data), &lists); err != nil {
@@ -108,8 +109,7 @@ func (e *editor) edit(f file) {
 // person edits the canvas. Nothing that the person did since the agent's reading is lost by that
 // write, and of what the agent did everything is done that does not stand against it.
 func TestModel(t *testing.T) {
-	for seed := range uint64(100) {
-		r := rand.New(rand.NewPCG(seed, 1))
+	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
 		persons, agents := ycrdt.NewDoc(ycrdt.Options{ClientID: 5}), ycrdt.NewDoc(ycrdt.Options{ClientID: 7})
 		person, agent := &editor{r, "p", 0}, &editor{r, "a", 0}
 		base := file{"nodes": {}, "edges": {}}
@@ -140,16 +140,16 @@ func TestModel(t *testing.T) {
 				check(t, base[kind], is[kind], made[kind], now[kind], tied(base, is))
 			}
 			if t.Failed() {
-				t.Fatalf("seed %d: the agent made\n%s\nof\n%s\nand of what was\n%s\nthat became\n%s", seed, printed(made), printed(base), printed(is), printed(now))
+				t.Fatalf("the agent made\n%s\nof\n%s\nand of what was\n%s\nthat became\n%s", printed(made), printed(base), printed(is), printed(now))
 			}
 			read = string(canvasdoc.Read(agents))
 			base = now
 		}
 		sync(t, persons, agents)
 		if p, a := parsed(t, string(canvasdoc.Read(persons))), parsed(t, string(canvasdoc.Read(agents))); !reflect.DeepEqual(p, a) {
-			t.Fatalf("seed %d: the person has\n%s\nand the agent\n%s", seed, printed(p), printed(a))
+			t.Fatalf("the person has\n%s\nand the agent\n%s", printed(p), printed(a))
 		}
-	}
+	})
 }
 
 // tied is the nodes to which edges lead that base does not have.
@@ -164,7 +164,7 @@ func tied(base, is file) map[string]bool {
 }
 
 // check compares what became of the items is, when somebody wrote made, who had read base.
-func check(t *testing.T, base, is, made, now map[string]item, tied map[string]bool) {
+func check(t testing.TB, base, is, made, now map[string]item, tied map[string]bool) {
 	t.Helper()
 	for id, theirs := range is {
 		switch {
@@ -192,7 +192,7 @@ func check(t *testing.T, base, is, made, now map[string]item, tied map[string]bo
 	}
 }
 
-func checkMembers(t *testing.T, id string, base, is, made, now item) {
+func checkMembers(t testing.TB, id string, base, is, made, now item) {
 	t.Helper()
 	if made == nil {
 		made = base // a deletion that was not done

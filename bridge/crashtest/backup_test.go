@@ -11,13 +11,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // rover does this and that to notes. Each text that it types is of its own.
@@ -107,7 +107,7 @@ func (r *rover) save(rel string) error {
 
 // restored is a world with another one's vault, in which a store was restored: TestRestoreStopped
 // of package store says that this is what a restore leaves.
-func (w *world) restored(t *testing.T, backup []byte) *world {
+func (w *world) restored(t testing.TB, backup []byte) *world {
 	t.Helper()
 	path := filepath.Join(scratch(t), "store.db")
 	r, err := store.PrepareRestore(path, bytes.NewReader(backup), store.Options{})
@@ -130,13 +130,9 @@ func (w *world) restored(t *testing.T, backup []byte) *world {
 // A state that was restored beside a vault which has moved on loses nothing that is in the
 // vault's files: the notes are the files.
 func TestRestoredState(t *testing.T) {
-	seeds := 150
-	if all {
-		seeds = 3000
-	}
-	for seed := range seeds {
-		synctest.Test(t, func(t *testing.T) {
-			r := &rover{rng: rand.New(rand.NewPCG(uint64(seed), 1))}
+	randomtest.Check(t, 150, func(t testing.TB, rng *rand.Rand) {
+		randomtest.Bubble(t, func(t testing.TB) {
+			r := &rover{rng: rng}
 			dir := scratch(t)
 			w := newWorld(t, []disktest.Volume{{Path: "/", OrdersNames: true}}, map[string]string{"Plan.md": "one two three ", "Other.md": "four five "})
 			var err error
@@ -169,13 +165,13 @@ func TestRestoredState(t *testing.T) {
 			for _, rel := range notesOfRover {
 				got := s.notes[model.Path("Notes/"+rel)]
 				if killed.notes()[rel] != got {
-					t.Errorf("seed %d: %s is %q, and its file is %q", seed, rel, got, killed.notes()[rel])
+					t.Errorf("%s is %q, and its file is %q", rel, got, killed.notes()[rel])
 				}
 				if got != want[rel] {
-					t.Errorf("seed %d: %s is %q, and its file was %q", seed, rel, got, want[rel])
+					t.Errorf("%s is %q, and its file was %q", rel, got, want[rel])
 				}
 			}
 			p.end()
 		})
-	}
+	})
 }

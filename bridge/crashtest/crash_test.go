@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/need"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // machine is the disks that a scenario runs on.
@@ -36,8 +37,16 @@ var machines = []machine{
 	{name: "a plain disk", volumes: []disktest.Volume{{Path: "/", NoExchange: true, NoLinks: true, NoLeases: true}}},
 }
 
-// all says that every state is to be visited.
-var all = os.Getenv("RELAYFS_CRASHES") == "all"
+// all says that every state is to be visited, which takes an hour. Without it a run visits some.
+var all = randomtest.Soaks()
+
+// part is how many of n a run visits: a plain one a tenth.
+func part(n int) int {
+	if need.Everything() {
+		return n
+	}
+	return n / 10
+}
 
 // TestEveryCrash stops each scenario before each call, by a kill and by power cuts.
 func TestEveryCrash(t *testing.T) {
@@ -48,9 +57,9 @@ func TestEveryCrash(t *testing.T) {
 			}
 			t.Run(m.name+"/"+sc.name, func(t *testing.T) {
 				t.Parallel()
-				v := &visitor{sc: sc, m: m, dir: scratch(t), cuts: 80, seen: make(map[string]bool)}
+				v := &visitor{sc: sc, m: m, dir: scratch(t), cuts: part(80), seen: make(map[string]bool)}
 				if i > 0 {
-					v.cuts = 16
+					v.cuts = part(16)
 				}
 				synctest.Test(t, func(t *testing.T) {
 					v.t = t
@@ -165,7 +174,7 @@ func (v *visitor) meddle(n int, save func(p disktest.Person, path, text string) 
 
 // visitor visits the states of one scenario on one machine.
 type visitor struct {
-	t      *testing.T
+	t      testing.TB
 	sc     scenario
 	m      machine
 	dir    string

@@ -39,7 +39,7 @@ type world struct {
 }
 
 // newWorld has files in the vault.
-func newWorld(t *testing.T, volumes []disktest.Volume, files map[string]string) *world {
+func newWorld(t testing.TB, volumes []disktest.Volume, files map[string]string) *world {
 	t.Helper()
 	w := &world{disk: disktest.New(time.Now, volumes...)}
 	for _, dir := range []string{vaultDir, stateDir} {
@@ -121,7 +121,7 @@ func (w *world) left(kill bool) (left []string) {
 
 // process is a relayfs that serves a world.
 type process struct {
-	t      *testing.T
+	t      testing.TB
 	w      *world
 	store  *store.Store
 	vault  *vault.Vault
@@ -140,7 +140,7 @@ func (source) Run(ctx context.Context, _ func(model.SourceEvent)) error {
 }
 
 // scratch is a folder on the fastest disk that there is.
-func scratch(t *testing.T) string {
+func scratch(t testing.TB) string {
 	t.Helper()
 	parent := "/dev/shm"
 	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
@@ -153,7 +153,7 @@ func scratch(t *testing.T) string {
 }
 
 // start starts a process.
-func start(t *testing.T, w *world, dir string) (*process, error) {
+func start(t testing.TB, w *world, dir string) (*process, error) {
 	p := &process{t: t, w: w, file: filepath.Join(dir, "store.db")}
 	os.Remove(p.file)
 	if w.checkpoint != nil {
@@ -212,7 +212,7 @@ func (p *process) end() {
 	}
 }
 
-func check(t *testing.T, err error) {
+func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // list and mapping make values short to write.
@@ -161,21 +162,19 @@ func randomWanted(r *rand.Rand) any {
 	return values[r.IntN(len(values))]
 }
 
-// Ten thousand random edits of random front matter: the bytes before and after the
+// Random edits of random front matter: the bytes before and after the
 // entry that is edited stay, and so do those of all others.
 func TestRandomEditsKeepUntouchedBytes(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 1))
-	for i := range 10_000 {
+	randomtest.Check(t, 10_000, func(t testing.TB, r *rand.Rand) {
 		var chunks []chunk
 		for k := range r.IntN(6) {
 			chunks = append(chunks, randomChunk(r, fmt.Sprintf("key%d", k)))
 		}
 		crlf := r.IntN(5) == 0
 		if err := editOnce(r, chunks, crlf); err != nil {
-			t.Fatalf("edit %d, seed %d: %v", i, seed, err)
+			t.Fatal(err)
 		}
-	}
+	})
 }
 
 // editOnce sets, removes or adds one property and compares bytes.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/lexical"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 func keys(x *lexical.Index, query string) string {
@@ -69,8 +70,9 @@ func TestSearchKeeps(t *testing.T) {
 }
 
 // An index that followed many changes finds what one finds that was made of the documents as they are.
-func TestChangesAreAsNew(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 3))
+func TestChangesAreAsNew(t *testing.T) { randomtest.Check(t, 10, changesAreAsNew) }
+
+func changesAreAsNew(t testing.TB, r *rand.Rand) {
 	words := strings.Fields("apple apples river rivers stone bread butter Haus Häuser garden gardening gartenhaus 豆腐 味噌汁 night knight")
 	text := func() string {
 		var b strings.Builder
@@ -80,7 +82,7 @@ func TestChangesAreAsNew(t *testing.T) {
 		return b.String()
 	}
 	x, now := lexical.New(), make(map[string]lexical.Document)
-	for range 600 {
+	for range r.IntN(600) {
 		var docs []lexical.Document
 		var gone []string
 		for range r.IntN(4) {

@@ -17,6 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/store/storetest"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // oracle is a store in memory, as simple as can be.
@@ -368,7 +369,7 @@ func (x *session) propose() error {
 }
 
 // open starts a store on what a crash has left, and finds the state that it is in.
-func (x *session) open(t *testing.T, d *disktest.Disk, content []byte) error {
+func (x *session) open(t testing.TB, d *disktest.Disk, content []byte) error {
 	x.disk, x.file = d, storetest.NewCheckpoint(t, content)
 	s, err := store.Open("/state/store.db", store.Options{Disk: d, OpenFile: x.file.OpenFile, Committed: x.file.Committed, Manual: true})
 	if err != nil {
@@ -432,24 +433,19 @@ func (x *session) run(n, at int) (c crash, err error) {
 // simple model says after everything that was told, or after what was told until some
 // moment that is no earlier than the last sync.
 func TestModel(t *testing.T) {
-	seeds := 60
-	if testing.Short() {
-		seeds = 20
-	}
 	cuts := 0
-	for seed := range uint64(seeds) {
-		rng := rand.New(rand.NewPCG(seed, 5))
+	randomtest.Check(t, 60, func(t testing.TB, rng *rand.Rand) {
 		x := &session{rng: rng, states: []*oracle{newOracle()}}
 		d := disktest.New(nil, disktest.Volume{Path: "/", OrdersNames: rng.IntN(2) == 0})
 		state, err := d.MakeRoot("/state")
 		root, err2 := d.OpenRoot("/")
 		if err := errors.Join(err, err2, root.Sync(), state.Sync(), x.open(t, d, nil)); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+			t.Fatalf("%v", err)
 		}
 		for range 4 {
 			c, err := x.run(5+rng.IntN(40), 1+rng.IntN(60))
 			if err != nil {
-				t.Fatalf("seed %d: %v", seed, err)
+				t.Fatalf("%v", err)
 			}
 			var left []*disktest.Disk
 			if rng.IntN(2) == 0 {
@@ -463,7 +459,7 @@ func TestModel(t *testing.T) {
 			for i, d := range left { // goes on with the last one
 				x.states, x.durable = states, durable
 				if err := x.open(t, d, c.content); err != nil {
-					t.Fatalf("seed %d: %v", seed, err)
+					t.Fatalf("%v", err)
 				}
 				cuts++
 				if i < len(left)-1 {
@@ -472,6 +468,6 @@ func TestModel(t *testing.T) {
 			}
 		}
 		_ = x.s.Close()
-	}
+	})
 	t.Logf("%d crashes", cuts)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // filling is a disk of the log on which there may be little space.
@@ -60,8 +61,7 @@ func (f fillingFile) WriteAt(b []byte, off int64) (int, error) {
 // when.
 func TestStoreHasAProblem(t *testing.T) {
 	const small, large, much = 100, 2 << 20, 1 << 30
-	for seed := range uint64(20) {
-		rng := rand.New(rand.NewPCG(seed, 1))
+	randomtest.Check(t, 20, func(t testing.TB, rng *rand.Rand) {
 		d := new(filling)
 		d.room.Store(much)
 		path := newPath(t)
@@ -81,7 +81,7 @@ func TestStoreHasAProblem(t *testing.T) {
 				start := time.Now()
 				_, err = s.Append("id", "N.md", record(strings.Repeat("x", size)))
 				if errors.Is(err, model.ErrNoSpace) != (size > room) {
-					t.Fatalf("seed %d, step %d: append: %v", seed, step, err)
+					t.Fatalf("step %d: append: %v", step, err)
 				}
 				switch {
 				case err == nil && size >= lacking:
@@ -107,14 +107,14 @@ func TestStoreHasAProblem(t *testing.T) {
 				switch got := s.Problems(); {
 				case lacking == 0 && len(got) == 0:
 				case lacking == 0 || len(got) != 1 || got[0].Since.Before(before) || got[0].Since.After(after):
-					t.Fatalf("seed %d, step %d: problems %v; %d bytes have failed", seed, step, got, lacking)
+					t.Fatalf("step %d: problems %v; %d bytes have failed", step, got, lacking)
 				case got[0].About != "store" || got[0].Text != `changes cannot be stored in "`+path+`": no space left on device; free space on its disk; it is tried again by itself`:
 					t.Fatalf("problem is %q", got[0].Text)
 				}
 			}
 		}
 		closeStore(t, s)
-	}
+	})
 }
 
 // A checkpoint that cannot be written is a problem, and loses nothing.

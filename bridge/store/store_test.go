@@ -23,6 +23,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/store/storetest"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // crashEnv makes the test binary a process that appends until it is killed.
@@ -281,19 +282,18 @@ func TestDamaged(t *testing.T) {
 		wantDamaged(t, data)
 	})
 	t.Run("overwritten in places", func(t *testing.T) {
-		for seed := range uint64(30) {
+		randomtest.Check(t, 30, func(t testing.TB, rng *rand.Rand) {
 			bad := bytes.Clone(good)
-			rng := rand.New(rand.NewPCG(seed, 0))
 			for range 1 + rng.IntN(20) {
 				at := 8192 + rng.IntN(len(bad)-8192-8)
 				binary.LittleEndian.PutUint64(bad[at:], rng.Uint64())
 			}
 			useDamaged(t, bad)
-		}
+		})
 	})
 }
 
-func writeStore(t *testing.T, data []byte) string {
+func writeStore(t testing.TB, data []byte) string {
 	t.Helper()
 	path := newPath(t)
 	if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -302,7 +302,7 @@ func writeStore(t *testing.T, data []byte) string {
 	return path
 }
 
-func wantDamaged(t *testing.T, data []byte) {
+func wantDamaged(t testing.TB, data []byte) {
 	t.Helper()
 	path := writeStore(t, data)
 	_, err := store.Open(path, store.Options{})
@@ -312,7 +312,7 @@ func wantDamaged(t *testing.T, data []byte) {
 }
 
 // useDamaged does with a damaged file what a process does.
-func useDamaged(t *testing.T, data []byte) {
+func useDamaged(t testing.TB, data []byte) {
 	t.Helper()
 	s, err := store.Open(writeStore(t, data), store.Options{})
 	if err != nil {
@@ -409,7 +409,7 @@ func TestKill(t *testing.T) {
 
 // runAndKill notes what the process acknowledged. The time begins with the
 // first acknowledgement.
-func runAndKill(t *testing.T, path string, after time.Duration, acked map[model.DocID]uint64) {
+func runAndKill(t testing.TB, path string, after time.Duration, acked map[model.DocID]uint64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), crashEnv+"="+path)
@@ -436,7 +436,7 @@ func runAndKill(t *testing.T, path string, after time.Duration, acked map[model.
 	_ = cmd.Wait() // it was killed
 }
 
-func checkAcked(t *testing.T, path string, acked map[model.DocID]uint64) {
+func checkAcked(t testing.TB, path string, acked map[model.DocID]uint64) {
 	t.Helper()
 	s, err := store.Open(path, store.Options{})
 	if err != nil {

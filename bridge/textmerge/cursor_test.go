@@ -7,6 +7,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 func TestUTF16Cursor(t *testing.T) {
@@ -32,8 +33,7 @@ func TestUTF16Cursor(t *testing.T) {
 
 // TestUTF16CursorModel asks for places in random texts, in steps of random lengths.
 func TestUTF16CursorModel(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
+	randomtest.Check(t, 2000, func(t testing.TB, rng *rand.Rand) {
 		var b strings.Builder
 		for range rng.IntN(60) {
 			b.WriteString([]string{"a", "bc def gh ", "é", "漢", "😀", "\n"}[rng.IntN(6)])
@@ -58,5 +58,5 @@ func TestUTF16CursorModel(t *testing.T) {
 		if got := textmerge.UTF16Len(text); got != pos {
 			t.Fatalf("UTF16Len(%q) = %d, want %d", text, got, pos)
 		}
-	}
+	})
 }

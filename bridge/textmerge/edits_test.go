@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // textOf is a document's text that starts as s.
@@ -20,21 +21,19 @@ func textOf(s string) (*ycrdt.Doc, *ycrdt.Text) {
 
 // A script of edits does to a document's text what it does to a string.
 func TestApplyEdits(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
 	alphabet := []string{"a", "é", "語", "🐸", "\r\n"}
-	word := func(n int) string {
+	word := func(rng *rand.Rand, n int) string {
 		var b strings.Builder
 		for range n {
 			b.WriteString(alphabet[rng.IntN(len(alphabet))])
 		}
 		return b.String()
 	}
-	for range 2000 {
+	randomtest.Check(t, 2000, func(t testing.TB, rng *rand.Rand) {
 		var raw, want strings.Builder
 		var edits []diffwrap.Edit
 		for range rng.IntN(8) { // at times edits that touch
-			kept, old, now := word(rng.IntN(3)), word(rng.IntN(3)), word(rng.IntN(3))
+			kept, old, now := word(rng, rng.IntN(3)), word(rng, rng.IntN(3)), word(rng, rng.IntN(3))
 			raw.WriteString(kept)
 			edits = append(edits, diffwrap.Edit{Off: raw.Len(), Len: len(old), New: now})
 			raw.WriteString(old)
@@ -43,9 +42,9 @@ func TestApplyEdits(t *testing.T) {
 		doc, text := textOf(raw.String())
 		doc.Transact(nil, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, raw.String(), edits) })
 		if got := text.String(); got != want.String() {
-			t.Fatalf("seed %d: %q with %+v: %q, want %q", seed, raw.String(), edits, got, want.String())
+			t.Fatalf("%q with %+v: %q, want %q", raw.String(), edits, got, want.String())
 		}
-	}
+	})
 }
 
 // BenchmarkApplyEdits edits every line of a note that is not ASCII, and of one

@@ -10,6 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // docOf makes a document with the given text and the version it is in.
@@ -92,8 +93,7 @@ func TestNearestBase(t *testing.T) {
 // TestMergeKeepsEverybodysWords merges random changes of a person and a writer
 // to the same base and looks for each unique word.
 func TestMergeKeepsEverybodysWords(t *testing.T) {
-	for seed := range uint64(3000) {
-		rng := rand.New(rand.NewPCG(seed, 7))
+	randomtest.Check(t, 3000, func(t testing.TB, rng *rand.Rand) {
 		base := randomWords(rng, "base", 3+rng.IntN(30))
 		doc, text, was := docOf(strings.Join(base, ""))
 		person := scramble(rng, base, "person")
@@ -104,11 +104,11 @@ func TestMergeKeepsEverybodysWords(t *testing.T) {
 			w = strings.TrimSpace(w)
 			own := !strings.HasPrefix(w, "base")
 			if own && strings.Count(got, w) != 1 {
-				t.Fatalf("seed %d: %q is %d times in %q\nbase   %q\nperson %q\nwriter %q",
-					seed, w, strings.Count(got, w), got, base, person, writer)
+				t.Fatalf("%q is %d times in %q\nbase   %q\nperson %q\nwriter %q",
+					w, strings.Count(got, w), got, base, person, writer)
 			}
 		}
-	}
+	})
 }
 
 // randomWords are distinct words, some followed by a newline.
@@ -144,8 +144,7 @@ func TestMergeLeavesFrontMatterAlone(t *testing.T) {
 	for _, nl := range []string{"\n", "\r\n"} {
 		front := strings.ReplaceAll("---\nTitle: Kept\n---\n", "\n", nl)
 		note := func(paragraphs []string) string { return front + strings.Join(paragraphs, nl+nl) + nl }
-		for seed := range uint64(3000) {
-			rng := rand.New(rand.NewPCG(seed, 7))
+		randomtest.Check(t, 3000, func(t testing.TB, rng *rand.Rand) {
 			var base []string
 			for i := range 1 + rng.IntN(4) {
 				base = append(base, fmt.Sprintf("p%d00 p%d01 p%d02", i, i, i)[:5*(1+rng.IntN(3))-1])
@@ -154,9 +153,9 @@ func TestMergeLeavesFrontMatterAlone(t *testing.T) {
 			doc, text, was := docOf(note(base))
 			cur := edit(doc, text, person)
 			if got := Merge(was, cur, writer); !strings.HasPrefix(got, front) {
-				t.Fatalf("seed %d: base %q, person %q, writer %q: %q", seed, was.Text, person, writer, got)
+				t.Fatalf("base %q, person %q, writer %q: %q", was.Text, person, writer, got)
 			}
-		}
+		})
 	}
 }
 
@@ -227,8 +226,7 @@ func TestWholeWords(t *testing.T) {
 // What two states share is the same whole characters in both, whatever peers do to the
 // note in between: also when they cut a surrogate pair, whose halves keep their identities.
 func TestSharedViewIsTheSameText(t *testing.T) {
-	for seed := range uint64(3000) {
-		rng := rand.New(rand.NewPCG(seed, 11))
+	randomtest.Check(t, 3000, func(t testing.TB, rng *rand.Rand) {
 		doc, text, _ := docOf(strings.Join(randomWords(rng, "🦊王{++ü++}", 1+rng.IntN(8)), ""))
 		churn(rng, doc, text, rng.IntN(4))
 		base := sideOf(text)
@@ -237,18 +235,18 @@ func TestSharedViewIsTheSameText(t *testing.T) {
 		at := Span{}
 		for _, s := range sharedView(base, cur) {
 			if s.N <= 0 || s.A < at.A+at.N || s.B < at.B+at.N {
-				t.Fatalf("seed %d: span %v comes after %v", seed, s, at)
+				t.Fatalf("span %v comes after %v", s, at)
 			}
 			if s.A+s.N > len(base.Text) || s.B+s.N > len(cur.Text) {
-				t.Fatalf("seed %d: span %v of %q and %q", seed, s, base.Text, cur.Text)
+				t.Fatalf("span %v of %q and %q", s, base.Text, cur.Text)
 			}
 			was, is := base.Text[s.A:s.A+s.N], cur.Text[s.B:s.B+s.N]
 			if was != is || !utf8.ValidString(was) {
-				t.Fatalf("seed %d: %q is shared with %q\nbase %q\ncur  %q", seed, was, is, base.Text, cur.Text)
+				t.Fatalf("%q is shared with %q\nbase %q\ncur  %q", was, is, base.Text, cur.Text)
 			}
 			at = s
 		}
-	}
+	})
 }
 
 // churn changes a text as peers do: it puts text next to any unit, be it half a surrogate

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // Text that is put at what was deleted stands where that stood, in whatever order it
@@ -41,8 +42,7 @@ func TestInsertAtWhatWasDeleted(t *testing.T) {
 // Peers that insert at deleted units at the same time agree, and Pieces names every
 // unit once.
 func TestInsertAtConverges(t *testing.T) {
-	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 3))
+	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
 		docs := []*ycrdt.Doc{ycrdt.NewDoc(ycrdt.Options{ClientID: 1}), ycrdt.NewDoc(ycrdt.Options{ClientID: 2}), ycrdt.NewDoc(ycrdt.Options{ClientID: 3})}
 		for range 40 {
 			d := docs[r.IntN(len(docs))]
@@ -58,7 +58,7 @@ func TestInsertAtConverges(t *testing.T) {
 				text.Delete(tx, r.IntN(text.LenIn(tx)+1), r.IntN(4))
 			})
 			if err := ycrdt.Check(d); err != nil {
-				t.Fatalf("seed %d: %v", seed, err)
+				t.Fatalf("%v", err)
 			}
 			if r.IntN(3) == 0 {
 				if err := docs[r.IntN(len(docs))].ApplyUpdate(d.EncodeStateAsUpdate(nil), nil); err != nil {
@@ -80,7 +80,7 @@ func TestInsertAtConverges(t *testing.T) {
 		want := docs[0].Text("t").String()
 		for i, d := range docs {
 			if got := d.Text("t").String(); got != want {
-				t.Fatalf("seed %d: document %d has %q, want %q", seed, i, got, want)
+				t.Fatalf("document %d has %q, want %q", i, got, want)
 			}
 			units, visible := 0, 0
 			for _, p := range d.Text("t").Pieces() {
@@ -94,8 +94,8 @@ func TestInsertAtConverges(t *testing.T) {
 				all += int(clock)
 			}
 			if visible != len(want) || units != all {
-				t.Fatalf("seed %d: pieces of %d units, %d of them visible; want %d and %d", seed, units, visible, all, len(want))
+				t.Fatalf("pieces of %d units, %d of them visible; want %d and %d", units, visible, all, len(want))
 			}
 		}
-	}
+	})
 }

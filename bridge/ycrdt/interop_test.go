@@ -5,19 +5,15 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
-)
 
-var (
-	scenarios    = flag.Int("yjs.scenarios", 2000, "how many random scenarios to compare with Yjs")
-	scenarioSeed = flag.Int("yjs.seed", 0, "seed of the first scenario; 0 means by the time")
+	"github.com/relayfs/relayfs/tests/need"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // peerDir holds the Node program that runs the real Yjs.
@@ -29,22 +25,14 @@ type yjsPeer struct {
 	out *bufio.Reader
 }
 
-// startPeer starts Node. Without Node or the packages it skips the test, but
-// fails it in CI, where both have to be there.
+// startPeer starts Node. Without Node or the packages it skips the test.
 func startPeer(t testing.TB) *yjsPeer {
 	t.Helper()
-	unavailable := t.Skipf
-	if os.Getenv("CI") == "true" {
-		unavailable = t.Fatalf
-	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		unavailable("no node: %v", err)
-	}
+	need.Programs(t, "node")
 	if _, err := os.Stat(filepath.Join(peerDir, "node_modules", "yjs")); err != nil {
-		unavailable("no Yjs: run npm ci in tests/peer: %v", err)
+		need.Missing(t, "no Yjs: run npm ci in tests/peer: %v", err)
 	}
-	cmd := exec.CommandContext(t.Context(), node, "peer.mjs")
+	cmd := exec.CommandContext(t.Context(), "node", "peer.mjs")
 	cmd.Dir = peerDir
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -65,18 +53,23 @@ func startPeer(t testing.TB) *yjsPeer {
 	return &yjsPeer{in, bufio.NewReaderSize(out, 1<<20)}
 }
 
-// scenario asks for the log of the scenario with the given seed.
-// The log of a single scenario, as one asks for to repeat a failure, has the
-// state after every step.
-func (p *yjsPeer) scenario(t *testing.T, seed int) *scenarioLog {
+// replay replays the scenario with the given seed. One that fails is made again with the state after every step, to
+// name the step.
+func (p *yjsPeer) replay(t testing.TB, seed int) {
 	t.Helper()
-	var log scenarioLog
-	p.ask(t, map[string]any{"cmd": "scenario", "seed": seed, "full": *scenarios == 1}, &log)
-	return &log
+	for _, full := range []bool{false, true} {
+		var log scenarioLog
+		p.ask(t, map[string]any{"cmd": "scenario", "seed": seed, "full": full}, &log)
+		err := replay(&log)
+		if err == nil && !full {
+			return
+		}
+		t.Error(err)
+	}
 }
 
 // ask sends a request and reads the answer.
-func (p *yjsPeer) ask(t *testing.T, request map[string]any, answer any) {
+func (p *yjsPeer) ask(t testing.TB, request map[string]any, answer any) {
 	t.Helper()
 	data, err := json.Marshal(request)
 	if err != nil {
@@ -104,28 +97,13 @@ func (p *yjsPeer) ask(t *testing.T, request map[string]any, answer any) {
 var rare = []int{795613652, 795618838}
 
 // TestYjs replays random scenarios of several Yjs documents and expects the
-// same bytes, events and content at every step. Repeat a failure with
-//
-//	go test -run TestYjs -yjs.scenarios 1 -yjs.seed SEED
+// same bytes, events and content at every step.
 func TestYjs(t *testing.T) {
 	peer := startPeer(t)
-	first := *scenarioSeed
-	if first == 0 {
-		first = int(time.Now().Unix() % 1e9)
+	for _, seed := range rare {
+		peer.replay(t, seed)
 	}
-	t.Logf("%d scenarios from seed %d on", *scenarios, first)
-	if *scenarios > 1 {
-		for _, seed := range rare {
-			if err := replay(peer.scenario(t, seed)); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	for seed := first; seed < first+*scenarios; seed++ {
-		if err := replay(peer.scenario(t, seed)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	randomtest.Check(t, 2000, func(t testing.TB, r *rand.Rand) { peer.replay(t, r.IntN(1e9)) })
 }
 
 // history makes a document with edits by two clients, and one update more.

@@ -10,16 +10,18 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // TestTextModel edits a text and a slice of its UTF-16 units alike, in
 // transactions of several edits, and reads inside and outside of them.
-func TestTextModel(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 3))
+func TestTextModel(t *testing.T) { randomtest.Check(t, 20, textModel) }
+
+func textModel(t testing.TB, r *rand.Rand) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text := doc.Text("t")
 	model := ""
-	for range 400 {
+	for range 80 {
 		before := text.String()
 		doc.Transact(nil, func(tx *ycrdt.Txn) {
 			for range 1 + r.IntN(4) {

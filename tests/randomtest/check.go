@@ -17,6 +17,9 @@ import (
 // slow is when a round that still runs is named: a test that hangs reports no seed.
 const slow = time.Minute
 
+// Soaks reports whether tests go on for a given time, to find what is rare.
+func Soaks() bool { return os.Getenv("RELAYFS_SOAK") != "" }
+
 // Check runs property for rounds seeds, one after the other, and fails t at the first that fails. The testing.TB
 // that property gets is the round's own: Fatal and Skip end the round, Cleanup runs at its end.
 // All that is random in a round must come from r, and r belongs to one goroutine at a time.

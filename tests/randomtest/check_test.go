@@ -172,6 +172,31 @@ func TestPanicsAndSkips(t *testing.T) {
 	}
 }
 
+func TestABubbleIsPartOfItsRound(t *testing.T) {
+	ended, cleaned := true, false
+	got := run(t, &source{random: rand.NewPCG(1, 2)}, func(t testing.TB, r *rand.Rand) {
+		start := time.Now()
+		Bubble(t, func(t testing.TB) {
+			time.Sleep(time.Hour + time.Duration(r.IntN(100)))
+			t.Log("slept")
+		})
+		if took := time.Since(start); took > time.Minute {
+			t.Errorf("an hour in a bubble took %v", took)
+		}
+		Bubble(t, func(t testing.TB) {
+			t.Cleanup(func() { cleaned = true })
+			t.Fatal("inside")
+		})
+		ended = false
+	})
+	if !got.failed() || t.Failed() || !ended || !cleaned {
+		t.Errorf("got round failed %t, test failed %t, round ended %t, bubble cleaned up %t, want true, false, true, true", got.failed(), t.Failed(), ended, cleaned)
+	}
+	if text := got.text(); !strings.Contains(text, "slept") || !strings.Contains(text, "inside") {
+		t.Errorf("got %q, want the lines of both bubbles", text)
+	}
+}
+
 func TestLeastIsTheLeastValue(t *testing.T) {
 	r := rand.New(&source{})
 	for n := 1; n < 100; n++ {

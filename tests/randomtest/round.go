@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 // A round is the testing.TB of one run of a property. What it does not have itself is the test's.
@@ -43,6 +44,25 @@ func run(t *testing.T, src *source, property func(testing.TB, *rand.Rand)) *roun
 		r.cleanups = r.cleanups[:n-1]
 		r.mu.Unlock()
 		r.apart(fn)
+	}
+}
+
+// Bubble runs fn in a bubble of package synctest, as a part of the round that t is.
+func Bubble(t testing.TB, fn func(t testing.TB)) {
+	r := t.(*round)
+	var inner *round
+	synctest.Test(r.TB.(*testing.T), func(t *testing.T) {
+		inner = run(t, nil, func(t testing.TB, _ *rand.Rand) { fn(t) })
+	})
+	for _, line := range inner.lines {
+		r.log(line)
+	}
+	if inner.Failed() {
+		r.fail(inner.at, "")
+	}
+	if inner.Failed() || inner.Skipped() {
+		r.skipped = inner.skipped
+		runtime.Goexit()
 	}
 }
 

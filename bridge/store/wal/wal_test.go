@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // memory is a disk.Dir in memory that knows what was synced, and that can stop working.
@@ -248,7 +249,8 @@ func session(d *memory, rng *rand.Rand, from, n int, applied LSN) (appended, syn
 // synced, in order and without a gap, for as many sessions as one likes.
 func TestEveryCrash(t *testing.T) {
 	states := 0
-	for seed := range uint64(40) {
+	randomtest.Check(t, 40, func(t testing.TB, r *rand.Rand) {
+		seed := r.Uint64()
 		for stop := 1; ; stop++ {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			d := newDisk()
@@ -258,7 +260,7 @@ func TestEveryCrash(t *testing.T) {
 				break // it ran to its end
 			}
 			if !errors.Is(err, errStopped) {
-				t.Fatalf("seed %d, stop %d: %v", seed, stop, err)
+				t.Fatalf("stop %d: %v", stop, err)
 			}
 			for try := range uint64(6) {
 				states++
@@ -270,15 +272,15 @@ func TestEveryCrash(t *testing.T) {
 				}
 				got, at, rel, err := session(again, chance, 0, 20, released)
 				if err != nil || got < want {
-					t.Fatalf("seed %d, stop %d, try %d: the log goes to %d, want at least %d (appended %d, released %d): %v", seed, stop, try, got-20, want, appended, released, err)
+					t.Fatalf("stop %d, try %d: the log goes to %d, want at least %d (appended %d, released %d): %v", stop, try, got-20, want, appended, released, err)
 				}
 				third := again.afterPowerCut(chance)
 				if got, _, _, err := session(third, chance, 0, 1, rel); err != nil || got < at {
-					t.Fatalf("seed %d, stop %d, try %d, again: the log goes to %d, want at least %d: %v", seed, stop, try, got-1, at, err)
+					t.Fatalf("stop %d, try %d, again: the log goes to %d, want at least %d: %v", stop, try, got-1, at, err)
 				}
 			}
 		}
-	}
+	})
 	t.Logf("%d states", states)
 }
 
@@ -293,7 +295,8 @@ func cloneInodes(names map[string]*inode) map[string]*inode {
 // An error of the disk loses nothing that was appended before: the log goes on, or says
 // that it does not.
 func TestEveryError(t *testing.T) {
-	for seed := range uint64(20) {
+	randomtest.Check(t, 20, func(t testing.TB, r *rand.Rand) {
+		seed := r.Uint64()
 		for fail := 1; ; fail++ {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			d := newDisk()
@@ -303,17 +306,17 @@ func TestEveryError(t *testing.T) {
 				break
 			}
 			if err != nil && !errors.Is(err, errFailed) {
-				t.Fatalf("seed %d, fail %d: %v", seed, fail, err)
+				t.Fatalf("fail %d: %v", fail, err)
 			}
 			for try := range uint64(3) {
 				chance := rand.New(rand.NewPCG(seed, try))
 				again := d.afterPowerCut(chance)
 				if got, _, _, err := session(again, chance, 0, 1, released); err != nil || got < synced {
-					t.Fatalf("seed %d, fail %d: the log goes to %d, want at least %d of %d: %v", seed, fail, got-1, synced, appended, err)
+					t.Fatalf("fail %d: the log goes to %d, want at least %d of %d: %v", fail, got-1, synced, appended, err)
 				}
 			}
 		}
-	}
+	})
 }
 
 // A sync that fails is made good by a new segment, not by a second sync.
@@ -347,16 +350,17 @@ func TestFailedSync(t *testing.T) {
 
 // A disk that fails for a while costs nothing that was appended, and the log goes on by itself.
 func TestPassingFailure(t *testing.T) {
-	for seed := range uint64(4) {
+	randomtest.Check(t, 4, func(t testing.TB, r *rand.Rand) {
+		seed := r.Uint64()
 		for _, fails := range []int{1, 2, 3, 5, 9, 20} {
 			for from := 1; passingFailure(t, seed, from, fails); from++ {
 			}
 		}
-	}
+	})
 }
 
 // passingFailure has calls fail beginning with the one with number from, and returns false if there were none.
-func passingFailure(t *testing.T, seed uint64, from, fails int) bool {
+func passingFailure(t testing.TB, seed uint64, from, fails int) bool {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, uint64(from)))
 	d := newDisk()
@@ -418,8 +422,7 @@ func TestDamage(t *testing.T) {
 	if _, _, _, err := session(d, rand.New(rand.NewPCG(3, 3)), 1, 60, 0); err != nil {
 		t.Fatal(err)
 	}
-	rng := rand.New(rand.NewPCG(4, 4))
-	for range 2000 {
+	randomtest.Check(t, 2000, func(t testing.TB, rng *rand.Rand) {
 		hurt := &memory{names: cloneInodes(d.names), synced: map[string]*inode{}}
 		for _, name := range slices.Sorted(maps.Keys(hurt.names)) {
 			n := hurt.names[name]
@@ -436,7 +439,7 @@ func TestDamage(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-	}
+	})
 }
 
 // What was released is used again: the folder does not grow.

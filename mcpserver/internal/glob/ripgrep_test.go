@@ -11,21 +11,18 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/mcpserver/internal/glob"
+	"github.com/relayfs/relayfs/tests/need"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // For generated trees and lists of patterns the files are those that
 // `rg --files --glob` lists.
 func TestEqualsRipgrep(t *testing.T) {
-	rg, err := exec.LookPath("rg")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("rg is not installed")
-		}
-		t.Skip("rg is not installed")
-	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	need.Programs(t, "rg")
+	randomtest.Check(t, 20, equalsRipgrep)
+}
+
+func equalsRipgrep(t testing.TB, rnd *rand.Rand) {
 	pick := func(s ...string) string { return s[rnd.IntN(len(s))] }
 	dir := t.TempDir()
 	var files []string
@@ -45,7 +42,7 @@ func TestEqualsRipgrep(t *testing.T) {
 	}
 	slices.Sort(files)
 	files = slices.Compact(files)
-	for range 200 {
+	for range 10 {
 		var patterns []string
 		args := []string{"--no-config", "--files", "--hidden", "--no-ignore"}
 		for range 1 + rnd.IntN(3) {
@@ -63,15 +60,15 @@ func TestEqualsRipgrep(t *testing.T) {
 				got = append(got, f)
 			}
 		}
-		if want := ripgrepFiles(t, rg, dir, args); !slices.Equal(got, want) {
+		if want := ripgrepFiles(t, dir, args); !slices.Equal(got, want) {
 			t.Fatalf("%q\n got %q\nwant %q", patterns, got, want)
 		}
 	}
 }
 
-func ripgrepFiles(t *testing.T, rg, dir string, args []string) []string {
+func ripgrepFiles(t testing.TB, dir string, args []string) []string {
 	t.Helper()
-	cmd := exec.Command(rg, args...)
+	cmd := exec.Command("rg", args...)
 	cmd.Dir = dir
 	out, err := cmd.Output()
 	var exit *exec.ExitError

@@ -13,24 +13,13 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/tests/need"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
-
-// ripgrep returns the command's path.
-func ripgrep(t *testing.T) string {
-	t.Helper()
-	rg, err := exec.LookPath("rg")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("rg is not installed")
-		}
-		t.Skip("rg is not installed")
-	}
-	return rg
-}
 
 // corpus writes generated notes to dir and returns their names, sorted, with
 // their texts.
-func corpus(t *testing.T, rnd *rand.Rand, dir string) (names []string, texts map[string]string) {
+func corpus(t testing.TB, rnd *rand.Rand, dir string) (names []string, texts map[string]string) {
 	t.Helper()
 	words := strings.Fields("the a note [[Link]] **bold** TODO todo FIXME #tag über Straße naïve 你好 émigré foo foobar bar baz x1 42 2024-01-02 (see) - [ ] > `code` $5 snake_case it's end.")
 	texts = map[string]string{"b1.md": "", "b2.md": "\n", "b3.md": "no newline", "b4.md": "\ufefffoo bom\nbar\n", "b5.md": "crlf foo\r\nbar\r\n\r\nfoo\r\n"}
@@ -152,7 +141,7 @@ func (c call) args() []string {
 	return append(args, "-e", pattern, "--", ".")
 }
 
-func (c call) run(t *testing.T, names []string, texts map[string]string) string {
+func (c call) run(t testing.TB, names []string, texts map[string]string) string {
 	t.Helper()
 	p, err := grep.Compile(c.pattern, c.o)
 	if err != nil {
@@ -186,39 +175,32 @@ func (c call) run(t *testing.T, names []string, texts map[string]string) string 
 
 // For generated patterns, options and notes the result is ripgrep's, byte for byte.
 func TestEqualsRipgrep(t *testing.T) {
-	rg := ripgrep(t)
-	rounds := 400
-	if testing.Short() {
-		rounds = 100
-	}
-	seed := rand.Uint64()
-	if s := os.Getenv("GREP_SEED"); s != "" {
-		fmt.Sscan(s, &seed)
-	}
-	t.Logf("GREP_SEED=%d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
-	dir := t.TempDir()
-	names, texts := corpus(t, rnd, dir)
-	slices.Sort(names)
-	matched := 0
-	for i := range rounds {
-		c := randomCall(rnd)
-		cmd := exec.Command(rg, c.args()...)
-		cmd.Dir = dir
-		want, err := cmd.Output()
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && exit.ExitCode() > 1 {
-			t.Fatalf("rg %q: %v\n%s", c.args(), err, exit.Stderr)
+	need.Programs(t, "rg")
+	calls, matched := 0, 0
+	randomtest.Check(t, 20, func(t testing.TB, rnd *rand.Rand) {
+		dir := t.TempDir()
+		names, texts := corpus(t, rnd, dir)
+		slices.Sort(names)
+		for range 20 {
+			c := randomCall(rnd)
+			cmd := exec.Command("rg", c.args()...)
+			cmd.Dir = dir
+			want, err := cmd.Output()
+			var exit *exec.ExitError
+			if errors.As(err, &exit) && exit.ExitCode() > 1 {
+				t.Fatalf("rg %q: %v\n%s", c.args(), err, exit.Stderr)
+			}
+			calls++
+			if len(want) > 0 {
+				matched++
+			}
+			if got := c.run(t, names, texts); got != string(want) {
+				t.Fatalf("%+v\n%s", c, firstDifference(got, string(want)))
+			}
 		}
-		if len(want) > 0 {
-			matched++
-		}
-		if got := c.run(t, names, texts); got != string(want) {
-			t.Fatalf("round %d: %+v\n%s", i, c, firstDifference(got, string(want)))
-		}
-	}
-	if matched < rounds/3 {
-		t.Errorf("only %d of %d calls matched anything", matched, rounds)
+	})
+	if calls > 200 && matched < calls/3 {
+		t.Errorf("only %d of %d calls matched anything", matched, calls)
 	}
 }
 

@@ -8,16 +8,14 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // Matches are those that package regexp finds in one go.
 func TestEachIn(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 0))
 	patterns := []string{`a`, `a*`, `a|b*`, `^a`, `a$`, `^`, `$`, `\b`, `\bab?`, `\Ba`, `a.*b|a`, `(a)(b)?`, `é|a`, `[^a]`, `\Aa`, `a\z`, `b*?`, `(?i)AB`, `\n`, `a\nb*`, ``}
 	alphabet := []string{"a", "b", "é", "\n", " ", "\xff", "👩"}
-	for range 3000 {
+	randomtest.Check(t, 3000, func(t testing.TB, rnd *rand.Rand) {
 		expr := patterns[rnd.IntN(len(patterns))]
 		p, err := Compile(expr, Options{Multiline: true})
 		if err != nil {
@@ -40,7 +38,7 @@ func TestEachIn(t *testing.T) {
 				t.Fatalf("%q in %q: %v, want %v", expr, text, got, want)
 			}
 		}
-	}
+	})
 }
 
 // A search ends soon after it is not wanted any more, however long the text.

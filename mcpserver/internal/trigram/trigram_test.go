@@ -8,6 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 func query(t testing.TB, pattern string, fold bool) trigram.Query {
@@ -57,9 +58,8 @@ func TestMayMatch(t *testing.T) {
 
 // A text that matches is never ruled out.
 func TestNoMatchIsLost(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(3, 3))
 	alphabet := []rune("abcABC ßſKäÄ你\n")
-	random := func(n int) string {
+	random := func(rnd *rand.Rand, n int) string {
 		var b strings.Builder
 		for range n {
 			b.WriteRune(alphabet[rnd.IntN(len(alphabet))])
@@ -67,9 +67,9 @@ func TestNoMatchIsLost(t *testing.T) {
 		return b.String()
 	}
 	var m trigram.Maker
-	for range 20_000 {
-		text := random(rnd.IntN(60))
-		pattern := random(1+rnd.IntN(4)) + []string{"", ".*", "|", "?", "(a|b)"}[rnd.IntN(5)] + random(rnd.IntN(4))
+	randomtest.Check(t, 20_000, func(t testing.TB, rnd *rand.Rand) {
+		text := random(rnd, rnd.IntN(60))
+		pattern := random(rnd, 1+rnd.IntN(4)) + []string{"", ".*", "|", "?", "(a|b)"}[rnd.IntN(5)] + random(rnd, rnd.IntN(4))
 		o := grep.Options{IgnoreCase: rnd.IntN(2) == 0, Multiline: true}
 		p, err := grep.Compile(pattern, o)
 		if err != nil {
@@ -78,7 +78,7 @@ func TestNoMatchIsLost(t *testing.T) {
 		if p.Matches(text) && !trigram.NewQuery(p.Clauses()).MayMatch(m.Make(text)) {
 			t.Fatalf("%q matches %q and is ruled out", pattern, text)
 		}
-	}
+	})
 }
 
 func TestSizeAndChance(t *testing.T) {

@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // TestCodeUnits compares the counting of units with package unicode/utf16.
 func TestCodeUnits(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
 	alphabet := []string{"a", "é", "日", "😀", "\uFFFD", "plain text "}
-	for range 3000 {
+	randomtest.Check(t, 3000, func(t testing.TB, r *rand.Rand) {
 		var b strings.Builder
 		for range r.IntN(30) {
 			b.WriteString(alphabet[r.IntN(len(alphabet))])
@@ -35,5 +36,5 @@ func TestCodeUnits(t *testing.T) {
 				t.Fatalf("Offset(%q, %d) = %d, %v, want %d, %v", s, pos, off, inside, want, cut)
 			}
 		}
-	}
+	})
 }
