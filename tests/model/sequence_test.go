@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,15 +17,14 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
-// sequences is how many random sequences TestSequences runs; RELAYFS_SEQUENCES asks for another number, RELAYFS_SEED
-// for those of an earlier run.
 const (
-	sequences        = 2000
 	notesPerWorld    = 25 // sequences that run beside each other in one vault
 	stepsPerSequence = 12
 	worldsAtOnce     = 2
+	worlds           = 8 // of each
 )
 
 // step is one thing that happens to a note. What exactly follows from the random number and from what the note is then,
@@ -73,46 +71,19 @@ func randomSteps(r *rand.Rand) (steps []step) {
 // model has words only; bridge/decisiontest has that law.
 func TestSequences(t *testing.T) {
 	harness.RequireFUSE(t)
-	seed := uint64(1) // the same sequences each time; `make soak` runs others
-	if env := os.Getenv("RELAYFS_SEED"); env != "" {
-		seed = number(t, "RELAYFS_SEED", env)
-	}
-	n := uint64(sequences)
-	if env := os.Getenv("RELAYFS_SEQUENCES"); env != "" {
-		n = number(t, "RELAYFS_SEQUENCES", env)
-	}
-	t.Logf("seed %d (RELAYFS_SEED), %d sequences", seed, n)
-	worlds := make(chan uint64)
-	var wg sync.WaitGroup
-	for range worldsAtOnce {
-		wg.Go(func() {
-			for first := range worlds {
-				if !t.Failed() {
-					runSequences(t, seed, first, min(first+notesPerWorld, n))
-				}
-			}
+	for i := range worldsAtOnce {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			var first sync.Once
+			randomtest.Check(t, worlds, func(rt testing.TB, r *rand.Rand) { runSequences(t, rt, r, &first) })
 		})
 	}
-	for first := uint64(0); first < n; first += notesPerWorld {
-		worlds <- first
-	}
-	close(worlds)
-	wg.Wait()
 }
 
-func number(t *testing.T, name, text string) uint64 {
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
-}
-
-// runSequences runs some sequences in one vault. One that fails is run alone and made shorter.
-func runSequences(t *testing.T, seed, first, end uint64) {
+// runSequences runs some sequences in one vault, as a round of t. The first one that fails is run alone and made shorter.
+func runSequences(t *testing.T, round testing.TB, r *rand.Rand, first *sync.Once) {
 	var notes []*sequence
-	for i := first; i < end; i++ {
-		r := rand.New(rand.NewPCG(seed, i))
+	for i := range notesPerWorld {
 		notes = append(notes, &sequence{name: fmt.Sprintf("n%d", i), rnd: r.Uint64(), steps: randomSteps(r)})
 	}
 	failed, err := runWorld(t, notes)
@@ -120,17 +91,18 @@ func runSequences(t *testing.T, seed, first, end uint64) {
 		return
 	}
 	if failed == nil {
-		t.Errorf("seed %d, sequences %d to %d: %v", seed, first, end-1, err)
-		return
+		round.Fatal(err)
 	}
-	t.Errorf("seed %d, sequence %s: %v\n%s", seed, failed.name, err, failed.story())
-	small := shrink(failed, func(s *sequence) bool { again, err := runWorld(t, []*sequence{s}); return err != nil && again != nil })
-	if small == nil {
-		t.Logf("%s passes when it runs alone", failed.name)
-		return
-	}
-	_, err = runWorld(t, []*sequence{small})
-	t.Logf("made shorter: %v\n%v\n%s", err, small.steps, small.story())
+	first.Do(func() {
+		small := shrink(failed, func(s *sequence) bool { again, err := runWorld(t, []*sequence{s}); return err != nil && again != nil })
+		if small == nil {
+			round.Logf("%s passes when it runs alone", failed.name)
+			return
+		}
+		_, err := runWorld(t, []*sequence{small})
+		round.Logf("made shorter: %v\n%v\n%s", err, small.steps, small.story())
+	})
+	round.Fatalf("sequence %s: %v\n%s", failed.name, err, failed.story())
 }
 
 // shrink leaves steps out as long as the sequence fails; nil if it does not fail at all.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // fuzzNames are what the random calls are about: notes, other files, scratch files and
@@ -185,44 +185,43 @@ func (s *fuzzSide) state() string {
 	return strings.Join(list, "\n")
 }
 
-// Random calls return on the mount what they return on a plain folder, and leave what
-// they leave there. RELAYFS_SEED repeats a run.
-func TestRandomCallsOnNames(t *testing.T) {
-	const calls = 60
-	sequences := 300
-	if testing.Short() {
-		sequences = 50
-	}
-	seed := rand.Uint64()
-	if s := os.Getenv("RELAYFS_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("RELAYFS_SEED=%d", seed)
+// fuzzFolders is how many sequences one mount has folders for.
+const fuzzFolders = 300
+
+// fuzzTrees are a mount and a plain folder that hold the same.
+type fuzzTrees struct {
+	m     *harness.Mount
+	plain string
+	used  int
+}
+
+func newFuzzTrees(t *testing.T) *fuzzTrees {
 	s := harness.NewSandbox(t)
 	files := make(map[string]string)
-	for i := range sequences {
+	for i := range fuzzFolders {
 		for _, name := range []string{"a.md", "x.bin", "d/a.md"} {
 			files[fmt.Sprintf("%d/%s", i, name)] = "from before\n"
 		}
 	}
-	m := s.Mount(t, s.Vault(t, "Vault", files), harness.FileModes["direct"]...)
-	plain := s.Vault(t, "plain", files)
-	failed := 0
-	for i := range sequences {
-		rng := rand.New(rand.NewPCG(seed, uint64(i)))
-		if !randomSequence(t, rng, i, calls, m.Path(fmt.Sprint(i)), filepath.Join(plain, fmt.Sprint(i))) {
-			if failed++; failed == 3 {
-				return
-			}
-		}
-	}
+	return &fuzzTrees{m: s.Mount(t, s.Vault(t, "Vault", files), harness.FileModes["direct"]...), plain: s.Vault(t, "plain", files)}
 }
 
-// randomSequence says whether a sequence went as on the plain folder.
-func randomSequence(t *testing.T, rng *rand.Rand, n, calls int, mounted, plain string) bool {
+// Random calls return on the mount what they return on a plain folder, and leave what
+// they leave there.
+func TestRandomCallsOnNames(t *testing.T) {
+	trees := newFuzzTrees(t)
+	randomtest.Check(t, 150, func(rt testing.TB, rng *rand.Rand) {
+		if trees.used == fuzzFolders {
+			trees = newFuzzTrees(t)
+		}
+		n := fmt.Sprint(trees.used)
+		trees.used++
+		randomSequence(rt, rng, trees.m.Path(n), filepath.Join(trees.plain, n))
+	})
+}
+
+func randomSequence(t testing.TB, rng *rand.Rand, mounted, plain string) {
+	const calls = 60
 	a, b := &fuzzSide{dir: mounted}, &fuzzSide{dir: plain}
 	defer a.close()
 	defer b.close()
@@ -245,11 +244,9 @@ func randomSequence(t *testing.T, rng *rand.Rand, n, calls int, mounted, plain s
 			continue
 		}
 		if time.Since(start) > 2*time.Second {
-			return true // a name was missing for longer than a save takes
+			return // a name was missing for longer than a save takes
 		}
-		t.Errorf("sequence %d, call %d, %s: %s, on a plain folder %s\nbefore:\n%s\nafter:\n%s\non a plain folder:\n%s\ncalls:\n%s",
-			n, i, c, got, want, before, have, should, strings.Join(done, "\n"))
-		return false
+		t.Fatalf("call %d, %s: %s, on a plain folder %s\nbefore:\n%s\nafter:\n%s\non a plain folder:\n%s\ncalls:\n%s",
+			i, c, got, want, before, have, should, strings.Join(done, "\n"))
 	}
-	return true
 }
