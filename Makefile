@@ -47,7 +47,7 @@ tokens: ## about how many tokens each MCP tool and toolset costs a model
 bench: ## benchmarks
 	tests/scripts/bench.sh
 
-soak: ## read and write on a mount for SOAKTIME (600 s), then kill it 300 times, with the race detector in the binary
+soak: ## hours of random tests, kills, servers on bad networks and fuzzing (SOAKTIME, 14400 s); it resumes, and keeps what it finds in dist/soak
 	tests/scripts/soak.sh
 
 install: build ## copy the binary to $(PREFIX)/bin

@@ -72,28 +72,29 @@ func sized(r *rand.Rand) string {
 // TestNothingStale makes random changes under processes that read all the time.
 // After each change the mount shows it; at no time do readers see a mixture.
 func TestNothingStale(t *testing.T) {
-	for name, opts := range map[string]func(*bridge.Options){
-		"read-write":   func(*bridge.Options) {},
-		"read-only":    func(o *bridge.Options) { o.ReadOnly = true },
-		"small memory": func(o *bridge.Options) { o.CacheBytes = 1 },
-	} {
-		t.Run(name, func(t *testing.T) { testNothingStale(t, opts, func(context.Context, *fusefs.Server) {}) })
-	}
-	t.Run("evicted", func(t *testing.T) {
-		testNothingStale(t, func(*bridge.Options) {}, func(ctx context.Context, s *fusefs.Server) {
+	requireFUSE(t)
+	need.Programs(t, "python3")
+	for _, tc := range []struct {
+		name      string
+		opts      func(*bridge.Options)
+		meanwhile func(context.Context, *fusefs.Server)
+	}{
+		{"read-write", func(*bridge.Options) {}, nil},
+		{"read-only", func(o *bridge.Options) { o.ReadOnly = true }, nil},
+		{"small memory", func(o *bridge.Options) { o.CacheBytes = 1 }, nil},
+		{"evicted", func(*bridge.Options) {}, func(ctx context.Context, s *fusefs.Server) {
 			for ctx.Err() == nil {
 				s.Evict(ctx, 3)
 			}
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			randomtest.Check(t, 2, func(t testing.TB, r *rand.Rand) { nothingStale(t, r, tc.opts, tc.meanwhile) })
 		})
-	})
+	}
 }
 
-// testNothingStale runs meanwhile beside the readers.
-func testNothingStale(t *testing.T, opts func(*bridge.Options), meanwhile func(context.Context, *fusefs.Server)) {
-	need.Programs(t, "python3")
-	randomtest.Check(t, 2, func(t testing.TB, r *rand.Rand) { nothingStale(t, r, opts, meanwhile) })
-}
-
+// nothingStale runs meanwhile beside the readers.
 func nothingStale(t testing.TB, r *rand.Rand, opts func(*bridge.Options), meanwhile func(context.Context, *fusefs.Server)) {
 	notes := make(map[string]string)
 	for i := range 20 {
@@ -105,7 +106,9 @@ func nothingStale(t testing.TB, r *rand.Rand, opts func(*bridge.Options), meanwh
 	}
 	m := mount(t, files, opts)
 	wait := m.startReaders(t, 3)
-	go meanwhile(t.Context(), m.server)
+	if meanwhile != nil {
+		go meanwhile(t.Context(), m.server)
+	}
 	a := m.agent(t, "F")
 	next := len(notes)
 	for i := range 250 {

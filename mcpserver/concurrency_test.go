@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 const (
@@ -44,9 +45,9 @@ type race struct {
 // the text, at its place and once; every one that fails says why; and what the
 // person wrote stays.
 func TestConcurrentEdits(t *testing.T) {
-	edits := 2000
-	if testing.Short() {
-		edits = 400
+	edits := 1000
+	if !need.Everything() {
+		edits = 200
 	}
 	files := make(map[string]string)
 	races := make([]*race, raceNotes)

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // mayFail are the scenarios that fail now and then through no fault of this
@@ -19,15 +21,13 @@ var scenarioLine = regexp.MustCompile(`(?m)^([✓✗]) ([a-z0-9-]+): `)
 
 // The official conformance suite, against the server's own HTTP handler.
 func TestConformance(t *testing.T) {
+	need.Programs(t, "node")
 	bin, err := filepath.Abs("../tests/mcp-client/node_modules/.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(bin, "conformance")); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("tests/mcp-client is not installed")
-		}
-		t.Skip("tests/mcp-client is not installed: run npm ci there")
+		need.Missing(t, "tests/mcp-client is not installed: run npm ci there")
 	}
 	_, srv := serve(t, map[string]string{"V/a.md": "one\n"})
 	addFixtures(srv.Protocol())

@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/mcpserver"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 const token = "a-token-of-the-test"
@@ -185,8 +186,8 @@ func TestRequireTokenWithoutToken(t *testing.T) {
 // Clients that come and go without a word leave a bounded number of sessions.
 func TestHTTPSessionsAreBounded(t *testing.T) {
 	n := 10_000
-	if testing.Short() {
-		n = 3000
+	if !need.Everything() {
+		n = 1000
 	}
 	_, srv := serve(t, map[string]string{"V/a.md": "one\n"})
 	h := srv.HTTPHandler()

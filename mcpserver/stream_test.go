@@ -11,6 +11,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // Everything that was asked before the input ended is answered.
@@ -70,9 +71,7 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 }
 
 func TestStreamRefusesEndlessMessages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs 200 MB")
-	}
+	need.Full(t, "it takes 200 MB")
 	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
 	endless := io.LimitReader(zeros{}, 200<<20)
 	err := srv.ServeStream(t.Context(), endless, io.Discard, mcpserver.Client{Name: "test"})

@@ -185,7 +185,7 @@ func endure(t *testing.T, s *server) {
 			c.await(path, func() bool { _, err := c.Open(t.Context(), model.Path("Team/"+path)); return err == nil })
 		}
 		wg.Go(func() {
-			r := rand.New(rand.NewPCG(uint64(i), 2))
+			r := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())) // the network is chance, too: no run can be repeated
 			for time.Now().Before(until) {
 				c.randomEdits(r, paths[:1], 1)
 				c.write(model.Path("Team/"+paths[1]), func(text string) string {

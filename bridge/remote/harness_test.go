@@ -19,6 +19,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // serversDir holds the servers and clients of npm.
@@ -27,26 +28,14 @@ const serversDir = "../../tests/servers"
 // patience bounds every wait of these tests; machines that run many tests are slow.
 var patience = limittest.Scaled(90 * time.Second)
 
-// unavailable skips the test, but in CI, where everything has to be there, it fails.
-func unavailable(t testing.TB, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}
-
 // node starts a program of serversDir.
 func node(t testing.TB, args ...string) (io.WriteCloser, *bufio.Reader, *exec.Cmd) {
 	t.Helper()
-	bin, err := exec.LookPath("node")
-	if err != nil {
-		unavailable(t, "no node: %v", err)
-	}
+	need.Programs(t, "node")
 	if _, err := os.Stat(filepath.Join(serversDir, "node_modules", "yjs")); err != nil {
-		unavailable(t, "no servers: run npm ci in tests/servers: %v", err)
+		need.Missing(t, "no servers: run npm ci in tests/servers: %v", err)
 	}
-	cmd := exec.Command(bin, args...)
+	cmd := exec.Command("node", args...)
 	cmd.Dir = serversDir
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -104,7 +93,7 @@ func (s *server) start(port string) {
 	s.in, s.cmd = in, cmd
 	if what, missing := strings.CutPrefix(line, "missing: "); missing {
 		s.stop()
-		unavailable(s.t, "%s", what)
+		need.Missing(s.t, "%s", what)
 	}
 	s.port = strings.TrimSpace(line)
 }

@@ -1,16 +1,13 @@
 #!/usr/bin/env bash
-# Runs every native fuzz target of the module for FUZZTIME (default 30s) each, then the property tests for longer than
-# the tests do. What a fuzzer finds is kept by Go under the package's testdata/fuzz and belongs into the repository.
+# Runs every native fuzz target of the module for FUZZTIME (default 30s) each. What a fuzzer finds is kept by Go under the
+# package's testdata/fuzz and belongs into the repository. `make soak` runs them for longer, and the tests of random input.
 #
 #   fuzz.sh [PACKAGE...]   only the fuzz targets of these packages
-#   LAW_ROUNDS             rounds of the lens laws per alphabet (default 500000)
-#   SCENARIOS              random histories to compare with the real yjs (default 10000)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 FUZZTIME=${FUZZTIME:-30s}
-properties=0
-(($#)) || { set -- ./...; properties=1; }
+(($#)) || set -- ./...
 
 failed=0
 for pkg in $(go list "$@"); do
@@ -19,10 +16,4 @@ for pkg in $(go list "$@"); do
 		go test -run '^$' -fuzz "^$target\$" -fuzztime "$FUZZTIME" -fuzzminimizetime=10x "$pkg" || failed=$((failed + 1))
 	done
 done
-if ((properties)); then
-	echo "fuzz: lens laws"
-	go test -run 'TestLaws|TestLineHistory' -timeout 2h ./diffwrap -diffwrap.rounds "${LAW_ROUNDS:-500000}" || failed=$((failed + 1))
-	echo "fuzz: histories compared with yjs"
-	go test -run TestYjs -timeout 2h ./bridge/ycrdt -yjs.scenarios "${SCENARIOS:-10000}" || failed=$((failed + 1))
-fi
 ((failed == 0)) || { echo "fuzz: $failed targets failed" >&2; exit 1; }

@@ -1,19 +1,100 @@
 #!/usr/bin/env bash
-# Eight read, four write and a person saves on a real mount for SOAKTIME seconds (default 600). Then RELAYFS_KILLS kills
-# (default 300) during saves of all shapes and edits by people. All with the race detector in the binary. Every test
-# prints its seed; the first failure ends it.
+# Looks for what is rare, for hours: all tests of random input at length, every power cut of the crash tests, kills and the
+# mount under load with the race detector in the binary, clients of servers on a bad network, and the fuzz targets.
+#
+#   soak.sh [WORD]   only the jobs with this word in their line, such as a test's name
+#   SOAKTIME         how many seconds in all (default 14400)
+#   SLICE            how many of them a job has before the next one's turn (default 300)
+#   SOAKDIR          where its place and its findings are kept (default dist/soak)
+#   RELAYFS_KILLS    how many kills a turn makes (default 300)
+#
+# Stopped, it goes on later with the job at which it was. After a finding it goes on with new seeds. A finding is a file
+# with the seed and the command that repeats it, and the smallest case beside it. At the end they are listed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-SOAKTIME=${SOAKTIME:-600}
-export RELAYFS_RACE=1
-export RELAYFS_TESTS=all
-export RELAYFS_KILLS=${RELAYFS_KILLS:-300}
-RELAYFS_SOAK=${SOAKTIME}s go test -count=1 -timeout $((SOAKTIME + 600))s -v -run 'TestSoak$' ./tests/crash
-go test -count=1 -p 1 -timeout 60m -v -run 'Kill|Between|Twice|Whole|Vanished|Shutdown' ./tests/...
-# Clients of a server on a network that loses, repeats, delays and cuts, for CHAOSTIME seconds (default 1800); three kinds of server.
-CHAOSTIME=${CHAOSTIME:-1800}
-RELAYFS_SOAK=${CHAOSTIME}s go test -count=1 -parallel 3 -timeout $((CHAOSTIME + 900))s -v -run 'TestChaos$' ./bridge/remote
-# Random sequences of everything that happens to a note, against a model.
-RELAYFS_SEED=${RELAYFS_SEED:-$(date +%s%N)} RELAYFS_SEQUENCES=${RELAYFS_SEQUENCES:-100000} go test -count=1 -timeout 24h -v -run 'TestSequences$' ./tests/model
-echo "soak: done in $SECONDS s"
+SLICE=${SLICE:-300}
+dir=${SOAKDIR:-dist/soak}
+mkdir -p "$dir/findings"
+dir=$(cd "$dir" && pwd)
+place=$dir/place # the next job, and the seconds that are left
+work=$(mktemp -d "${TMPDIR:-/tmp}/relayfs-soak.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'echo "soak: stopped; make soak goes on" >&2; exit 130' INT TERM
+export GOFLAGS=${GOFLAGS--trimpath} RELAYFS_TESTS=all RELAYFS_FINDINGS=$dir/findings RELAYFS_KILLS=${RELAYFS_KILLS:-300}
+
+# jobs prints KIND PACKAGE TEST, a line for each. Tests of random input are those that call randomtest.Check or rapid.Check,
+# and fuzz targets are found by their names.
+jobs() {
+	git ls-files -z '*_test.go' | xargs -0 awk '
+		FNR == 1 { dir = FILENAME; sub("/[^/]*$", "", dir) }
+		/^func / { name = $2; sub(/\(.*/, "", name) }
+		/[^a-z]randomtest\.Check\(/ && name ~ /^Test/ { print "random ./" dir, name }
+		/[^a-z]rapid\.Check\(/ && name ~ /^Test/ { print "rapid ./" dir, name }
+		/^func Fuzz/ { print "fuzz ./" dir, name }' | grep -v ' ./tests/randomtest ' | sort -u
+	echo 'soak ./bridge/remote TestChaos'
+	echo 'soak ./tests/crash TestSoak'
+	echo 'soak ./bridge/crashtest TestEvery'
+	echo 'once ./tests/crash Kill|Between|Twice|Whole|Vanished|Shutdown'
+}
+
+# run KIND PACKAGE TEST SECONDS: a turn of one job. Jobs that look at all there is, or make a number of kills, may take longer.
+run() {
+	local flags=(-count=1 -v -timeout "$(($4 + 7200))s")
+	case $1 in
+	random) RELAYFS_SOAK=$4s go test "${flags[@]}" -run "^$3\$" "$2" ;;
+	rapid) go test -count=1 -v -timeout "$(($4 + 30))s" -run "^$3\$" "$2" -rapid.checks=1000000000 ;; # it ends before the timeout
+	fuzz) go test -run '^$' -fuzz "^$3\$" -fuzztime "$4s" "$2" ;;
+	soak) RELAYFS_RACE=1 RELAYFS_SOAK=$4s go test "${flags[@]}" -run "^$3" "$2" ;;
+	once) RELAYFS_RACE=1 go test "${flags[@]}" -run "$3" "$2" ;;
+	esac
+}
+
+# keep JOB: what the job said, and what Go and rapid wrote beside the tests: left there, it would fail at once each time.
+keep() {
+	local name=$dir/findings/${3//[^A-Za-z]/-}-$(date +%s)
+	local package=${2#./} file
+	{
+		printf '%s\n\n' "$*"
+		grep -vE '^=== |^--- PASS|^fuzz: elapsed' "$work/log" | tail -n 2000
+	} >"$name.txt"
+	for file in $(git ls-files --others "$package/testdata/fuzz" "$package/testdata/rapid"); do
+		if [[ $file -nt $work/start ]]; then mv "$file" "$name-${file##*/}"; fi
+	done
+	echo "soak: $1 $2 $3 failed: $name.txt" >&2
+}
+
+mapfile -t all < <(jobs | grep -F -- "${1-}")
+((${#all[@]})) || { echo "soak: no job has $1 in its line" >&2; exit 2; }
+next='' left=${SOAKTIME:-14400}
+if [[ -f $place ]]; then
+	{ read -r left; read -r next; } <"$place"
+	echo "soak: goes on with $next, $left s are left; remove $place to begin again"
+fi
+i=0
+for k in "${!all[@]}"; do if [[ ${all[k]} == "$next" ]]; then i=$k; fi; done
+
+while ((left > 0)); do
+	job=${all[i % ${#all[@]}]}
+	printf '%s\n%s\n' "$left" "$job" >"$place"
+	read -r kind package test <<<"$job"
+	begun=$SECONDS
+	for _ in 1 2 3 4 5; do # findings of one turn
+		seconds=$(((left < SLICE ? left : SLICE) - (SECONDS - begun)))
+		((seconds > 0)) || break
+		echo "soak: $job for $seconds s"
+		touch "$work/start"
+		if run "$kind" "$package" "$test" "$seconds" >"$work/log" 2>&1; then break; fi
+		keep "$kind" "$package" "$test"
+	done
+	left=$((left - (SECONDS - begun)))
+	i=$((i + 1))
+done
+rm -f "$place"
+if [[ -z $(ls "$dir/findings") ]]; then
+	echo "soak: no findings"
+else
+	echo "soak: findings in $dir/findings:"
+	ls "$dir/findings"
+	exit 1
+fi

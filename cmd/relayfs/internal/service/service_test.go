@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // strange has every character that a unit or a property list reads as something else.
@@ -64,6 +66,7 @@ func TestSystemd(t *testing.T) {
 
 // systemd itself reads the unit, and finds a program with a strange name. It takes none with quotes.
 func TestSystemdReadsTheUnit(t *testing.T) {
+	need.Full(t, "it needs systemd-analyze")
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("systemd-analyze is not installed")
 	}
