@@ -50,6 +50,9 @@ run() {
 	esac
 }
 
+# found TEST prints how many findings there are.
+found() { find "$dir/findings" -name "${1//[^A-Za-z]/-}-*.txt" | wc -l; }
+
 # keep JOB: what the job said, and what Go and rapid wrote beside the tests: left there, it would fail at once each time.
 keep() {
 	local name=$dir/findings/${3//[^A-Za-z]/-}-$(date +%s)
@@ -74,14 +77,19 @@ fi
 i=0
 for k in "${!all[@]}"; do if [[ ${all[k]} == "$next" ]]; then i=$k; fi; done
 
-while ((left > 0)); do
+# Of a job with so many findings no more are looked for.
+most=5
+idle=0 # jobs in a row that had no turn
+while ((left > 0 && idle < ${#all[@]})); do
 	job=${all[i % ${#all[@]}]}
 	printf '%s\n%s\n' "$left" "$job" >"$place"
 	read -r kind package test <<<"$job"
 	begun=$SECONDS
-	for _ in 1 2 3 4 5; do # findings of one turn
+	idle=$((idle + 1))
+	while (($(found "$test") < most)); do
 		seconds=$(((left < SLICE ? left : SLICE) - (SECONDS - begun)))
 		((seconds > 0)) || break
+		idle=0
 		echo "soak: $job for $seconds s"
 		touch "$work/start"
 		if run "$kind" "$package" "$test" "$seconds" >"$work/log" 2>&1; then break; fi
