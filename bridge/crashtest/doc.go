@@ -2,8 +2,9 @@
 // a real process, on disks in memory (bridge/disk/disktest), and starts it again on every state
 // that a kill or a power cut leaves.
 //
-//	go test ./bridge/crashtest                      # some of the states where there are too many
-//	RELAYFS_CRASHES=all go test ./bridge/crashtest  # every one; takes an hour
+//	go test ./bridge/crashtest                    # a few of the states where there are too many
+//	RELAYFS_TESTS=all go test ./bridge/crashtest  # more of them, as make test does
+//	RELAYFS_SOAK=1s go test ./bridge/crashtest    # every one, as make soak does; takes an hour
 //
 // A scenario is a list of steps. It is run twice without a crash: once to find out what
 // notes, suggestions, authors, decisions and proposals there are after each step, and once to keep the disks as they are before each call. In every state a new
