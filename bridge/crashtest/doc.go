@@ -2,8 +2,8 @@
 // a real process, on disks in memory (bridge/disk/disktest), and starts it again on every state
 // that a kill or a power cut leaves.
 //
-//	go test ./bridge/crashtest                    # a few of the states where there are too many
-//	RELAYFS_TESTS=all go test ./bridge/crashtest  # more of them, as make test does
+//	go test ./bridge/crashtest                    # a sample, another one in each run
+//	RELAYFS_TESTS=all go test ./bridge/crashtest  # as make test does: all calls, some of the states where there are too many
 //	RELAYFS_SOAK=1s go test ./bridge/crashtest    # every one, as make soak does; takes an hour
 //
 // A scenario is a list of steps. It is run twice without a crash: once to find out what
