@@ -40,6 +40,16 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
+// MainFull is Main for a package all of whose tests need FUSE: without RELAYFS_TESTS=all it does not even build the
+// program.
+func MainFull(m *testing.M) {
+	if !full() {
+		fmt.Println(runsInFull)
+		return
+	}
+	Main(m)
+}
+
 // testsPerProcessor is how many parallel tests run on each processor: most of a test's time is waiting for other
 // processes, and for periods of the product.
 const testsPerProcessor = 4
