@@ -11,6 +11,8 @@ export RELAYFS_TESTS=all
 export RELAYFS_KILLS=${RELAYFS_KILLS:-300}
 RELAYFS_SOAK=${SOAKTIME}s go test -count=1 -timeout $((SOAKTIME + 600))s -v -run 'TestSoak$' ./tests/crash
 go test -count=1 -p 1 -timeout 60m -v -run 'Kill|Between|Twice|Whole|Vanished|Shutdown' ./tests/...
+# What make test repeats less often, or on fewer servers, and reads and writes beside a person who types on a busy machine.
+RELAYFS_SOAK=${SOAKTIME}s go test -count=1 -p 1 -timeout 60m -v -run 'RemovedStaysRemoved|ReadsAreNotTorn|WritesBesideTyping|ServerManyNotes' ./tests/save ./tests/servers
 # Clients of a server on a network that loses, repeats, delays and cuts, for CHAOSTIME seconds (default 1800); three kinds of server.
 CHAOSTIME=${CHAOSTIME:-1800}
 RELAYFS_SOAK=${CHAOSTIME}s go test -count=1 -parallel 3 -timeout $((CHAOSTIME + 900))s -v -run 'TestChaos$' ./bridge/remote
