@@ -48,6 +48,7 @@ func TestDebianPackage(t *testing.T) {
 	deb := makePackage(t, harness.Repo(), filepath.Join(dir, "dist"))
 	t.Run("contents", func(t *testing.T) { checkContents(t, deb) })
 	t.Run("same bytes", func(t *testing.T) {
+		t.Parallel()
 		other := filepath.Join(dir, "another folder")
 		copyRepository(t, other)
 		again := makePackage(t, other, filepath.Join(other, "dist"))
@@ -56,7 +57,10 @@ func TestDebianPackage(t *testing.T) {
 		}
 	})
 	for _, suite := range []string{"bookworm", "trixie"} {
-		t.Run(suite, func(t *testing.T) { newUser(t, suite, deb) })
+		t.Run(suite, func(t *testing.T) {
+			t.Parallel()
+			newUser(t, suite, deb)
+		})
 	}
 }
 
@@ -158,11 +162,13 @@ func newUser(t *testing.T, suite, deb string) {
 // What a release is built for, beside this processor's Linux, compiles, and is stripped; on Linux it is static.
 func TestReleaseBuilds(t *testing.T) {
 	t.Parallel()
+	harness.RequireFull(t)
 	// Of Linux on this processor the Debian package has one; lint.sh has compiled the last two.
 	for system, check := range map[string]func(t *testing.T, file string){
 		"linux/arm64": checkELF, "darwin/arm64": checkMachO, "windows/amd64": checkPE,
 	} {
 		t.Run(strings.ReplaceAll(system, "/", " "), func(t *testing.T) {
+			t.Parallel()
 			goos, goarch, _ := strings.Cut(system, "/")
 			file := filepath.Join(t.TempDir(), "relayfs")
 			cmd := exec.CommandContext(t.Context(), harness.Repo("packaging", "build.sh"), file)

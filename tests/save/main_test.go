@@ -6,4 +6,4 @@ import (
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
-func TestMain(m *testing.M) { harness.Main(m) }
+func TestMain(m *testing.M) { harness.MainFull(m) }

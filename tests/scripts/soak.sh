@@ -34,8 +34,10 @@ jobs() {
 		/^func Fuzz/ { print "fuzz ./" dir, name }' | grep -v ' ./tests/randomtest ' | sort -u
 	echo 'soak ./bridge/remote TestChaos'
 	echo 'soak ./tests/crash TestSoak'
+	echo 'soak ./tests/save TestRemovedStaysRemoved'
+	echo 'soak ./tests/servers Test(ReadsAreNotTorn|WritesBesideTyping|ServerManyNotes)'
 	echo 'soak ./bridge/crashtest TestEvery'
-	echo 'once ./tests/crash Kill|Between|Twice|Whole|Vanished|Shutdown'
+	echo 'once ./tests/... Kill|Between|Twice|Whole|Vanished|Shutdown'
 }
 
 # run KIND PACKAGE TEST SECONDS: a turn of one job. Jobs that look at all there is, or make a number of kills, may take longer.

@@ -14,7 +14,7 @@ import (
 // when they open the file, not when they have written it.
 func TestServerNamesForWindows(t *testing.T) {
 	t.Parallel()
-	g := gridKinds["y-websocket"](t)
+	g := anyServer(t)
 	p := g.person(t)
 	p.do("create", map[string]any{"path": "Note.md", "text": "note\n"})
 	s := harness.NewSandbox(t)

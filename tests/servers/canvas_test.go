@@ -15,7 +15,7 @@ import (
 // does in it. An agent's change of it reaches the person's program.
 func TestServerCanvas(t *testing.T) {
 	t.Parallel()
-	g := gridKinds["y-websocket"](t)
+	g := anyServer(t)
 	p := g.person(t)
 	node := func(id, text string) map[string]any {
 		return map[string]any{"id": id, "type": "text", "x": 0, "y": 0, "width": 250, "height": 60, "text": text}

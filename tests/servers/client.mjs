@@ -40,9 +40,16 @@ const admitted = async name => {
     if (!answer.ok) throw new Error(`${path}: ${answer.status}`)
     return answer.json()
   }
-  await post('/doc/new', { docId: name })
-  const { token: forDocument } = await post(`/doc/${name}/auth`, {})
-  return forDocument ? { token: forDocument } : {}
+  for (let tries = 1; ; tries++) {
+    try {
+      await post('/doc/new', { docId: name })
+      const { token: forDocument } = await post(`/doc/${name}/auth`, {})
+      return forDocument ? { token: forDocument } : {}
+    } catch (err) { // a server without a disk drops a document that nobody opens soon
+      if (tries === 20) throw err
+      await new Promise(resolve => setTimeout(resolve, 100))
+    }
+  }
 }
 
 const connect = (name, doc) => {
@@ -194,6 +201,9 @@ const until = (doc, cond, ms = 60_000 * (process.env.RELAYFS_TEST_TIMESCALE || 1
   look()
 })
 
+let typing = null
+let typed = 0
+
 let seed = 1
 const random = n => {
   seed = (seed * 1103515245 + 12345) & 0x7fffffff
@@ -273,6 +283,21 @@ const commands = {
   list: () => [...new Set([...docs.keys(), ...meta.keys()])].sort().map(key => ({ path: key.slice(1), id: idAt(key.slice(1)), type: meta.get(key)?.type ?? 'legacy' })),
   async has ({ path }) { return until(folder, () => idAt(path) !== undefined) },
   async gone ({ path }) { return until(folder, () => idAt(path) === undefined) },
+  // Types letters in front of a mark, 40 a second, and takes some of them back, until stopTyping, which tells how many stay.
+  async type ({ path, mark }) {
+    const text = await textAt(path)
+    let keys = 0
+    typed = 0
+    typing = setInterval(() => {
+      const end = text.toString().indexOf(mark)
+      if (keys++ % 50 < 40) text.insert(end, String.fromCharCode(97 + typed++ % 26))
+      else { text.delete(end - 1, 1); typed-- }
+    }, 25)
+  },
+  stopTyping () {
+    clearInterval(typing)
+    return typed
+  },
   async awaitText ({ path, text, includes }) {
     await until(folder, () => idAt(path) !== undefined)
     const doc = await docAt(path)

@@ -11,7 +11,7 @@ import (
 // A note of a server that nobody has written to is an empty file, and a save fills it.
 func TestServerEmptyNote(t *testing.T) {
 	t.Parallel()
-	g := gridKinds["y-websocket"](t)
+	g := anyServer(t)
 	p := g.person(t)
 	p.do("raw", map[string]any{"map": "docs", "key": "/Empty.md", "value": "e37"})
 	p.raw("Empty.md", map[string]any{"id": "e37", "type": "markdown", "version": 0})

@@ -47,7 +47,8 @@ func TestServerFolderThatLooksEmpty(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"suggest", "direct"} {
 		t.Run(mode, func(t *testing.T) {
-			g := gridKinds["y-websocket"](t)
+			t.Parallel()
+			g := anyServer(t)
 			p := g.person(t)
 			p.do("create", map[string]any{"path": "Plan.md", "text": "the plan\n"})
 			var keys []string
@@ -89,7 +90,7 @@ func TestServerFolderThatLooksEmpty(t *testing.T) {
 // says what it is. What was deleted comes back.
 func TestServerFolderFillsBeforeItGoes(t *testing.T) {
 	t.Parallel()
-	g := gridKinds["y-websocket"](t)
+	g := anyServer(t)
 	p := g.person(t)
 	for _, dir := range []string{"late", "gone"} {
 		p.raw(dir, map[string]any{"id": dir, "type": "folder", "version": 0})

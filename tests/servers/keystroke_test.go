@@ -14,9 +14,8 @@ import (
 
 // A character that is typed in yjs's own client is readable on a mount. The test
 // prints how long that takes: make bench shows it.
-func TestServerKeystroke(t *testing.T) {
-	t.Parallel()
-	g := npmServer(t, "y-websocket", "ws://127.0.0.1:")
+func TestTimedServerKeystroke(t *testing.T) {
+	g := anyServer(t)
 	g.person(t).do("create", map[string]any{"path": "Note.md", "text": "x", "id": "note-0"})
 	s := harness.NewSandbox(t)
 	m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder)

@@ -14,11 +14,6 @@ import http from 'node:http'
 import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
-import { Redis } from '@hocuspocus/extension-redis'
-import { Server } from '@hocuspocus/server'
-import { setupWSConnection } from '@y/websocket-server/utils'
-import { WebSocketServer } from 'ws'
-import * as Y from 'yjs'
 
 const [kind, token, readOnlyToken, port] = process.argv.slice(2)
 let atEnd = () => {}
@@ -56,6 +51,8 @@ const built = name => {
 
 const states = new Map() // the database of Hocuspocus
 const hocuspocus = async (port, extensions = []) => {
+  const { Server } = await import('@hocuspocus/server')
+  const Y = await import('yjs')
   const server = new Server({
     quiet: true,
     address: '127.0.0.1',
@@ -80,6 +77,8 @@ const hocuspocus = async (port, extensions = []) => {
 
 const servers = {
   'y-websocket': async () => {
+    const { setupWSConnection } = await import('@y/websocket-server/utils')
+    const { WebSocketServer } = await import('ws')
     const server = http.createServer()
     const sockets = new WebSocketServer({ server })
     sockets.on('connection', setupWSConnection)
@@ -98,6 +97,7 @@ const servers = {
     process.on('exit', () => fs.rmSync(dir, { recursive: true }))
     const socket = path.join(dir, 'socket')
     run('redis-server', ['--port', '0', '--unixsocket', socket, '--dir', dir, '--save', '', '--logfile', path.join(dir, 'log')])
+    const { Redis } = await import('@hocuspocus/extension-redis')
     await until(() => fs.existsSync(socket))
     const node = () => hocuspocus(0, [new Redis({ options: { path: socket } })])
     return `${await node()} ${await node()}`

@@ -26,6 +26,8 @@ type npmProcess struct {
 	more string // what it said behind the port
 	in   io.WriteCloser
 	cmd  *exec.Cmd
+
+	missing string // what is not installed, instead of a port
 }
 
 // startNPMServer runs one until stop or the end of the test; port 0 takes any. A
@@ -38,24 +40,56 @@ func startNPMServer(t *testing.T, kind, port, token string) *npmProcess {
 // startServer runs server.mjs with these arguments until stop or the end of the test.
 func startServer(t *testing.T, args ...string) *npmProcess {
 	t.Helper()
-	if _, err := os.Stat(harness.Repo("tests/servers/node_modules/yjs")); err != nil {
-		harness.Skip(t, "no servers: run npm ci in tests/servers: %v", err)
-	}
-	cmd := exec.Command("node", append([]string{"server.mjs"}, args...)...)
-	cmd.Dir = harness.Repo("tests/servers")
-	cmd.Stderr = os.Stderr
-	in, out := harness.StartPiped(t, cmd)
-	s := &npmProcess{in: in, cmd: cmd}
-	t.Cleanup(s.stop)
-	line, err := bufio.NewReader(out).ReadString('\n')
+	requireNPM(t)
+	s, err := launchServer(args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if what, missing := strings.CutPrefix(line, "missing: "); missing {
-		harness.Skip(t, "%s", what)
+	t.Cleanup(s.stop)
+	if s.missing != "" {
+		harness.Skip(t, "%s", s.missing)
 	}
-	s.port, s.more, _ = strings.Cut(strings.TrimSpace(line), " ")
 	return s
+}
+
+// requireNPM skips where the servers and clients of npm are not installed.
+func requireNPM(t *testing.T) {
+	t.Helper()
+	harness.RequireTools(t, "node")
+	if _, err := os.Stat(harness.Repo("tests/servers/node_modules/yjs")); err != nil {
+		harness.Skip(t, "no servers and clients: run npm ci in tests/servers: %v", err)
+	}
+}
+
+// launchServer runs server.mjs with these arguments until stop.
+func launchServer(args ...string) (*npmProcess, error) {
+	cmd := exec.Command("node", append([]string{"server.mjs"}, args...)...)
+	cmd.Dir = harness.Repo("tests/servers")
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	s := &npmProcess{in: in, cmd: cmd}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		s.stop()
+		return nil, fmt.Errorf("server.mjs %q: %w", args, err)
+	}
+	line = strings.TrimSpace(line)
+	if what, missing := strings.CutPrefix(line, "missing: "); missing {
+		s.missing = what
+	} else {
+		s.port, s.more, _ = strings.Cut(line, " ")
+	}
+	return s, nil
 }
 
 func (s *npmProcess) stop() {
@@ -119,7 +153,10 @@ func restartingRelayfs(t *testing.T) restarting {
 func TestServerKillOffline(t *testing.T) {
 	t.Parallel()
 	for kind, start := range killServers {
-		t.Run(kind, func(t *testing.T) { killOffline(t, start(t)) })
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			killOffline(t, start(t))
+		})
 	}
 }
 

@@ -60,7 +60,10 @@ func statusTells(t *testing.T, s *harness.Sandbox, want ...string) {
 func TestServerReadOnlyToken(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"suggest", "direct"} {
-		t.Run(mode, func(t *testing.T) { readOnlyToken(t, mode) })
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			readOnlyToken(t, mode)
+		})
 	}
 }
 

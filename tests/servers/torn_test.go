@@ -1,14 +1,13 @@
 package servers
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,40 +43,23 @@ func checkTypedNote(text string) error {
 	return nil
 }
 
-// typist is a Yjs client that types into a note.
-type typist struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Scanner
-}
-
-func startTypist(t *testing.T, m *harness.Mount, note string) *typist {
+// typedFolder is a server's folder with a note Live.md, into which a person types until stop is called, which tells how
+// many letters stay. The folder is mounted with flags.
+func typedFolder(t *testing.T, flags ...string) (dir string, person *yjsPerson, stop func() int) {
 	t.Helper()
-	y := &yjsServer{s: m.Sandbox, vault: m.Vault}
-	y.ask(t)
-	cmd := y.room(t, note, "keys", "|")
-	in, out := harness.StartPiped(t, cmd)
-	ty := &typist{cmd, in, bufio.NewScanner(out)}
-	if !ty.out.Scan() {
-		t.Fatal("the typing client has ended")
+	g := anyServer(t)
+	person = g.person(t)
+	person.do("create", map[string]any{"path": "Live.md", "text": typedNote(0, 0, 0)})
+	s := harness.NewSandbox(t)
+	m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), append(flags, "--folder", "Team="+g.folder)...)
+	dir = filepath.Join(m.Dir, "Team")
+	harness.FileBecomes(t, filepath.Join(dir, "Live.md"), typedNote(0, 0, 0))
+	person.do("type", map[string]any{"path": "Live.md", "mark": "|"})
+	return dir, person, func() (typed int) {
+		t.Helper()
+		person.do("stopTyping", nil, &typed)
+		return typed
 	}
-	return ty
-}
-
-// stop ends the typing and returns how many letters stay.
-func (ty *typist) stop(t *testing.T) (typed int) {
-	t.Helper()
-	ty.in.Close()
-	if !ty.out.Scan() {
-		t.Fatal("the typing client has ended")
-	}
-	if err := json.Unmarshal(ty.out.Bytes(), &typed); err != nil {
-		t.Fatal(err)
-	}
-	if err := ty.cmd.Wait(); err != nil {
-		t.Error(err)
-	}
-	return typed
 }
 
 // tornReaders print each text that they read, as lines of JSON, until the time in
@@ -137,22 +119,22 @@ while time.time() < end:
 subprocess.run(['rm', copy])`},
 }
 
-// whenever runs a test on the machine as it is, and on one that is busy.
+// whenever runs a test on the machine as it is, and for make soak on one that is busy.
 func whenever(t *testing.T, test func(t *testing.T)) {
-	t.Run("idle", test)
+	t.Run("as it is", test)
+	if os.Getenv("RELAYFS_SOAK") == "" {
+		return
+	}
 	t.Run("busy", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("takes all of the machine")
-		}
 		harness.RequireTools(t, "stress-ng")
 		cmd := exec.Command("stress-ng", "--cpu", "4", "--io", "2", "--timeout", fmt.Sprintf("%.0fs", limittest.Scaled(time.Minute).Seconds()), "--temp-path", t.TempDir())
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		defer func() {
+		t.Cleanup(func() {
 			_ = cmd.Process.Signal(os.Interrupt)
 			_ = cmd.Wait()
-		}()
+		})
 		test(t)
 	})
 }
@@ -163,28 +145,27 @@ func TestReadsAreNotTorn(t *testing.T) {
 	t.Parallel()
 	harness.RequireTools(t, "node", "python3", "sh", "sed", "dd")
 	whenever(t, func(t *testing.T) {
+		dir, _, stopTyping := typedFolder(t)
 		s := harness.NewSandbox(t)
-		m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Live.md": typedNote(0, 0, 0), "Saved.md": typedNote(0, 0, 0)}), "--listen", "127.0.0.1:0")
-		typist := startTypist(t, m, "Live.md")
+		m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Saved.md": typedNote(0, 0, 0)}))
 		stop := make(chan struct{})
 		saved := make(chan error, 1)
 		go func() { saved <- saveAllTheTime(m.VaultPath("Saved.md"), stop) }()
-		for name, argv := range tornReaders {
-			for _, note := range []string{"Live.md", "Saved.md"} {
-				t.Run(name+" "+note, func(t *testing.T) { readStates(t, m.Path(note), argv) })
+		t.Run("readers", func(t *testing.T) {
+			for name, argv := range tornReaders {
+				for _, note := range []string{filepath.Join(dir, "Live.md"), m.Path("Saved.md")} {
+					t.Run(name+" "+filepath.Base(note), func(t *testing.T) {
+						t.Parallel()
+						readStates(t, note, argv)
+					})
+				}
 			}
-		}
+		})
 		close(stop)
 		if err := <-saved; err != nil {
 			t.Error(err)
 		}
-		typed := typist.stop(t)
-		harness.Eventually(t, harness.StartTimeout, func() error {
-			if text := harness.ReadFile(t, m.Path("Live.md")); text != typedNote(0, typed, 0) {
-				return fmt.Errorf("the note is %q, and %d letters were typed, want %q", text, typed, typedNote(0, typed, 0))
-			}
-			return nil
-		})
+		harness.FileBecomes(t, filepath.Join(dir, "Live.md"), typedNote(0, stopTyping(), 0))
 	})
 }
 
@@ -207,7 +188,7 @@ func saveAllTheTime(file string, stop <-chan struct{}) error {
 }
 
 func readStates(t *testing.T, note string, argv []string) {
-	cmd := exec.CommandContext(t.Context(), argv[0], append(argv[1:], note, "3")...)
+	cmd := exec.CommandContext(t.Context(), argv[0], append(slices.Clone(argv[1:]), note, "2")...)
 	out := harness.RunCommand(t, cmd)
 	if out.Code != 0 {
 		t.Errorf("exit %d: %s", out.Code, out.Stderr)
@@ -277,42 +258,35 @@ func TestWritesBesideTyping(t *testing.T) {
 	whenever(t, func(t *testing.T) {
 		for _, mode := range []string{"suggest", "direct"} {
 			for name, argv := range tornWriters {
-				t.Run(mode+", "+name, func(t *testing.T) { writeBesideTyping(t, mode, argv) })
+				t.Run(mode+", "+name, func(t *testing.T) {
+					t.Parallel()
+					writeBesideTyping(t, mode, argv)
+				})
 			}
 		}
 	})
 }
 
 func writeBesideTyping(t *testing.T, mode string, argv []string) {
-	s := harness.NewSandbox(t)
-	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Live.md": typedNote(0, 0, 0)}), "--mode", mode, "--listen", "127.0.0.1:0")
-	typist := startTypist(t, m, "Live.md")
-	var n int
+	dir, person, stopTyping := typedFolder(t, "--mode", mode)
+	note := filepath.Join(dir, "Live.md")
+	var written [2]int
 	for i, word := range []string{"alpha", "omega"} {
-		var written int
-		cmd := exec.CommandContext(t.Context(), argv[0], append(argv[1:], m.Path("Live.md"), word, "2")...)
+		cmd := exec.CommandContext(t.Context(), argv[0], append(slices.Clone(argv[1:]), note, word, "2")...)
 		out := harness.RunCommand(t, cmd)
-		if _, err := fmt.Sscan(out.Stdout, &written); err != nil || out.Code != 0 {
+		if _, err := fmt.Sscan(out.Stdout, &written[i]); err != nil || out.Code != 0 {
 			t.Fatalf("exit %d: %s%s", out.Code, out.Stdout, out.Stderr)
 		}
-		if i == 0 {
-			n = written
-			continue
-		}
-		typed := typist.stop(t)
-		want := typedNote(n, typed, written)
-		harness.Eventually(t, harness.StartTimeout, func() error {
-			if text := harness.ReadFile(t, m.Path("Live.md")); text != want {
-				return fmt.Errorf("the note is\n%q, want\n%q", text, want)
-			}
-			return nil
-		})
-		harness.Eventually(t, harness.StartTimeout, func() error {
-			raw := harness.ReadFile(t, filepath.Join(m.Vault, "Live.md"))
-			if mode == "suggest" && diffwrap.Original(raw) != typedNote(0, typed, 0) || diffwrap.Accepted(raw) != want {
-				return fmt.Errorf("the vault has %q", raw)
-			}
-			return nil
-		})
 	}
+	typed := stopTyping()
+	want := typedNote(written[0], typed, written[1])
+	harness.FileBecomes(t, note, want)
+	harness.Eventually(t, harness.StartTimeout, func() error {
+		var raw string
+		person.do("text", map[string]any{"path": "Live.md"}, &raw)
+		if mode == "suggest" && diffwrap.Original(raw) != typedNote(0, typed, 0) || diffwrap.Accepted(raw) != want {
+			return fmt.Errorf("the person has %q, want %q", raw, want)
+		}
+		return nil
+	})
 }

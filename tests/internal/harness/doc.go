@@ -7,5 +7,8 @@
 // a test starts, t.Cleanup ends and unmounts. Only a log has a lock: a process
 // writes to it while a test reads.
 //
+// A test has sandboxes of its own, and calls t.Parallel. One that measures time has a name that begins with TestTimed
+// and does not: it runs alone, after the others.
+//
 // The tests need Linux, so all of this does.
 package harness

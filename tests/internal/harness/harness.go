@@ -19,9 +19,11 @@ import (
 
 // Main runs the tests of a package, for its TestMain.
 func Main(m *testing.M) {
-	// Under nohup SIGHUP is ignored, also by what is started here: a handler ends that.
-	if signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	// Under nohup SIGHUP is ignored, and in a shell's background SIGINT, also by what is started here: a handler ends that.
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
 	}
 	flag.Parse()
 	given := false
@@ -38,6 +40,16 @@ func Main(m *testing.M) {
 		end()
 	}
 	os.Exit(code)
+}
+
+// MainFull is Main for a package all of whose tests need FUSE: without RELAYFS_TESTS=all it does not even build the
+// program.
+func MainFull(m *testing.M) {
+	if !full() {
+		fmt.Println(runsInFull)
+		return
+	}
+	Main(m)
 }
 
 // testsPerProcessor is how many parallel tests run on each processor: most of a test's time is waiting for other

@@ -22,10 +22,14 @@ func Skip(t *testing.T, format string, args ...any) {
 // another program calls it, directly or through the other Require functions: plain `go test ./...` needs Go alone.
 func RequireFull(t *testing.T) {
 	t.Helper()
-	if os.Getenv("RELAYFS_TESTS") != "all" {
-		t.Skip("make test runs it")
+	if !full() {
+		t.Skip(runsInFull)
 	}
 }
+
+func full() bool { return os.Getenv("RELAYFS_TESTS") == "all" }
+
+const runsInFull = "make test runs it"
 
 // RequireTools skips where one of the programs is not installed.
 func RequireTools(t *testing.T, names ...string) {

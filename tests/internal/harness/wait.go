@@ -39,8 +39,8 @@ var QueueTimeout = limittest.Scaled(2 * time.Minute)
 
 // Eventually polls until check returns nil, and fails the test with check's
 // last error when it does not within the given time. It returns how long it took.
-// After a check it pauses for about as long as the check took: one that starts a
-// program leaves the processor to what it waits for.
+// After a check it pauses for about as long as the check took, or a fiftieth of the
+// time so far if that is longer: a check leaves the processor to what it waits for.
 func Eventually(t *testing.T, within time.Duration, check func() error) time.Duration {
 	t.Helper()
 	start := time.Now()
@@ -54,7 +54,7 @@ func Eventually(t *testing.T, within time.Duration, check func() error) time.Dur
 		if took > within {
 			t.Fatalf("still after %v: %v", within, err)
 		}
-		time.Sleep(min(max(time.Since(begun), 2*time.Millisecond), 100*time.Millisecond))
+		time.Sleep(min(max(time.Since(begun), took/50, 2*time.Millisecond), 100*time.Millisecond))
 	}
 }
 
