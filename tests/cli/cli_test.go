@@ -18,6 +18,7 @@ import (
 // and with which exit code. The command `exits CODE PROGRAM...` runs a program
 // and checks its exit code exactly.
 func TestCommandLine(t *testing.T) {
+	t.Parallel()
 	relayfs := harness.Binary(t)
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",

@@ -14,6 +14,7 @@ import (
 
 // A machine that cannot mount, or should not here, gets a sentence and a hint.
 func TestMountRefusals(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
@@ -46,6 +47,7 @@ func TestMountRefusals(t *testing.T) {
 
 // Without fusermount3 root mounts directly, as it always does.
 func TestRootNeedsNoFusermount(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("not root; TestMissingFusermount is for others")
 	}
@@ -58,6 +60,7 @@ func TestRootNeedsNoFusermount(t *testing.T) {
 
 // Anybody but root is told what to install.
 func TestMissingFusermount(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
 	s := harness.NewSandbox(t)
 	vault, mnt := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), s.Mkdir(t, "mnt")
@@ -100,6 +103,7 @@ func chownAll(t *testing.T, dir string, uid int) {
 // A vault on a read-only disk is served; writes say read-only. The mount lives
 // in a namespace of its own, so that no disk of the machine is touched.
 func TestVaultOnAReadOnlyDisk(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
 	harness.RequireTools(t, "unshare", "mount")
 	s := harness.NewSandbox(t)

@@ -52,6 +52,7 @@ wait $server
 // An ordinary user mounts through fusermount3, reads, writes and unmounts, and is
 // the only one who gets in.
 func TestMountAsOrdinaryUser(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
 	harness.RequireTools(t, "fusermount3")
 	s := harness.NewSandbox(t)
@@ -75,6 +76,7 @@ grep " $MNT " /proc/self/mounts`
 
 // --allow-other is for whom the machine allows it; others are told what to write where.
 func TestAllowOther(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
 	harness.RequireTools(t, "fusermount3")
 	if os.Geteuid() != 0 {
@@ -99,6 +101,7 @@ func TestAllowOther(t *testing.T) {
 
 // In a container that may not mount, mount and doctor say what it lacks.
 func TestContainerThatMayNotMount(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
 	harness.RequireTools(t, "setpriv")
 	if os.Geteuid() != 0 {
@@ -122,6 +125,7 @@ func TestContainerThatMayNotMount(t *testing.T) {
 
 // Doctor finds the vault of a running mount that is gone, and says that it comes back.
 func TestDoctorLostVault(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	checkDoctor(t, s, nil, 0, "ok    vault Vault: ")
@@ -139,6 +143,7 @@ func TestDoctorLostVault(t *testing.T) {
 
 // Doctor finds disks that are full, and those that are about to be.
 func TestDoctorFullDisk(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	disk := s.SmallDisk(t, "1m")
 	vault := s.Vault(t, "disk/Vault", map[string]string{"note.md": harness.TideTable})
@@ -155,6 +160,7 @@ func TestDoctorFullDisk(t *testing.T) {
 
 // The processes beside a mount keep nothing of it open: it would be busy for ever.
 func TestHelpersLeaveTheMountAlone(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	for range 5 {
@@ -213,6 +219,7 @@ func checkDoctor(t *testing.T, s *harness.Sandbox, args []string, code int, text
 
 // The state folder and backups lie outside of what people see of a vault.
 func TestNothingOfOursInTheVault(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Note.md": "note\n"})
 	if err := os.Symlink(vault, s.Path("link")); err != nil {

@@ -34,6 +34,7 @@ func refusals(t *testing.T, s *harness.Sandbox, dir string, args ...string) (lis
 // Why tells what a mount refused, with its reason: in the folder where it was, on the mount and
 // in the vault, for one note, and from elsewhere; and the log has the same sentences.
 func TestWhy(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "cp")
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{
@@ -119,6 +120,7 @@ func TestWhy(t *testing.T) {
 
 // A save that fails for want of space has its line in the log each time, and its entry in why.
 func TestWhyOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	disk := s.SmallDisk(t, "256k")
 	m := s.Mount(t, s.Vault(t, "disk/Vault", map[string]string{"note.md": harness.TideTable}))

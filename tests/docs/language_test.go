@@ -14,6 +14,7 @@ import (
 // A linter finds nothing in the pages, and a spell checker for British English no word that it does not know. Words of this
 // project go into cspell.json; what stands in code is not checked.
 func TestLanguage(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "node")
 	pages := readPages(t)
 	for _, checker := range []struct {

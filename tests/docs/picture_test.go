@@ -16,6 +16,7 @@ const maxPicture = 60 << 10
 
 // The moving picture of README.md shows what the commands in it print today.
 func TestPicture(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
 	harness.RequireTools(t, "python3", "fusermount3", "mountpoint")
 	s := harness.NewSandbox(t)

@@ -130,6 +130,7 @@ func contentFlags(rnd *rand.Rand, empty bool, add func(string, any, ...string)) 
 
 // Searching published documentation over MCP finds what ripgrep finds.
 func TestMCPGrepEqualsRipgrepOnDocs(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "rg")
 	s := harness.NewSandbox(t)
 	files := harness.DocsSets(t, s)

@@ -52,6 +52,7 @@ type driven struct {
 // The TypeScript SDK's client uses every tool, over stdio and over HTTP, with
 // the same results.
 func TestMCPWithTypeScriptSDK(t *testing.T) {
+	t.Parallel()
 	nodeBin(t)
 	drive := harness.Repo("tests/mcp-client/drive.mjs")
 	for _, kind := range []string{"stdio", "http"} {
@@ -103,6 +104,7 @@ func checkDriven(t *testing.T, got driven) {
 
 // The inspector finds nothing in the schemas that some client would not take.
 func TestMCPInspectorStrict(t *testing.T) {
+	t.Parallel()
 	nodeBin(t)
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})

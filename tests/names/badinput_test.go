@@ -17,6 +17,7 @@ import (
 
 // Names and texts that cannot be, through system calls. The document is untouched.
 func TestBadNamesAndTexts(t *testing.T) {
+	t.Parallel()
 	var m *harness.Mount                     // of the running test
 	long := strings.Repeat("n", 253) + ".md" // 256 bytes
 	big := bytes.Repeat([]byte("sixteen bytes..\n"), 1<<20+1)
@@ -63,6 +64,7 @@ func TestBadNamesAndTexts(t *testing.T) {
 // The longest name there is works for a note: its temporary file in the vault
 // has to fit as well.
 func TestLongestName(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	name := strings.Repeat("é", 126) + ".md" // 255 bytes
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{name: harness.TideTable}))
@@ -75,6 +77,7 @@ func TestLongestName(t *testing.T) {
 
 // A file in the vault that is not valid UTF-8 is served byte for byte, read-only.
 func TestInvalidUTF8InTheVault(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	const text = "caf\xe9 in Latin-1\n"
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"latin.md": text}))
@@ -86,6 +89,7 @@ func TestInvalidUTF8InTheVault(t *testing.T) {
 // A vault that vanishes takes its Folder offline. Nothing counts as deleted,
 // and when it is back, so is everything.
 func TestVanishedVault(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "folder/b.md": "b\n"}))
 	after := strings.Replace(harness.TideTable, "six", "seven", 1)
@@ -111,6 +115,7 @@ func TestVanishedVault(t *testing.T) {
 
 // A vault whose files all vanish at once is not a person deleting each note.
 func TestEmptiedVault(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "folder/b.md": "b\n"})
 	m := s.Mount(t, vault)
@@ -149,6 +154,7 @@ func waitForOffline(t *testing.T, s *harness.Sandbox) {
 
 // With --structure deny what marks cannot carry is refused, and nothing changes.
 func TestStructureDenied(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	files := map[string]string{"note.md": harness.TideTable, "folder/b.md": "b\n", "image.png": "\x89PNG"}
 	m := s.Mount(t, s.Vault(t, "Vault", files), "--structure", "deny")
@@ -173,6 +179,7 @@ func TestStructureDenied(t *testing.T) {
 
 // Direct structure renames and deletes for real; deleted notes go to .trash.
 func TestStructureDirect(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "gone.md": "gone\n", "folder/b.md": "b\n"}), "--structure", "direct")
 	if err := os.Rename(m.Path("folder"), m.Path("moved")); err != nil {
@@ -199,6 +206,7 @@ func TestStructureDirect(t *testing.T) {
 }
 
 func TestReadOnlyMount(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), "--read-only")
 	harness.CheckText(t, "note", harness.ReadFile(t, m.Path("note.md")), harness.TideTable)

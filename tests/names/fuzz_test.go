@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -188,19 +187,13 @@ func (s *fuzzSide) state() string {
 // Random calls return on the mount what they return on a plain folder, and leave what
 // they leave there. RELAYFS_SEED repeats a run.
 func TestRandomCallsOnNames(t *testing.T) {
+	t.Parallel()
 	const calls = 60
-	sequences := 300
-	if testing.Short() {
-		sequences = 50
+	sequences := 100
+	if os.Getenv("RELAYFS_SOAK") != "" {
+		sequences = 3000
 	}
-	seed := rand.Uint64()
-	if s := os.Getenv("RELAYFS_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("RELAYFS_SEED=%d", seed)
+	seed := harness.Random(t).Uint64()
 	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for i := range sequences {

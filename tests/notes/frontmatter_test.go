@@ -27,6 +27,7 @@ type reading struct {
 // yaml and gray-matter read, on two thousand generated notes and on those of the
 // packages below tests/docs-sets.
 func TestFrontMatterAgreesWithOtherReaders(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "node")
 	if _, err := os.Stat(harness.Repo("tests/frontmatter/node_modules/yaml")); err != nil {
 		harness.Skip(t, "tests/frontmatter is not installed: run npm ci there")

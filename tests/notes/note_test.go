@@ -15,6 +15,7 @@ import (
 // A new note becomes a file of the vault; its front matter is plain, its body
 // an addition that waits for review.
 func TestNewNotes(t *testing.T) {
+	t.Parallel()
 	const matter = "---\ntags: [new]\n---\n"
 	const body = "# New\n\nFirst paragraph.\n\nSecond paragraph.\n"
 	makers := []struct {
@@ -76,6 +77,7 @@ func TestNewNotes(t *testing.T) {
 
 // What is not a note stays on the mount, for the program that made it.
 func TestScratchFilesStayOnTheMount(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	names := []string{".note.md.swp", "note.md~", "4913", "#note.md#", "sedAbC123", "note.md.tmp.12.ab34", "note.md.lock", "tmpabcd1234", "note.md.orig"}
@@ -101,6 +103,7 @@ func TestScratchFilesStayOnTheMount(t *testing.T) {
 
 // Front matter never carries marks.
 func TestFrontMatter(t *testing.T) {
+	t.Parallel()
 	const before = "---\ntags: [a, b]\nstatus: open   # by hand\n---\n" + harness.TideTable
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": before})
@@ -124,6 +127,7 @@ func TestFrontMatter(t *testing.T) {
 
 // Suggestions carry the name of their writer, also after a restart.
 func TestSuggestionsKeepTheirAuthors(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	m := s.Mount(t, vault, "--author", "Ada")
@@ -159,6 +163,7 @@ func TestSuggestionsKeepTheirAuthors(t *testing.T) {
 
 // Direct mode changes notes without marks.
 func TestDirectMode(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "image.png": "old"}), "--mode", "direct")
 	after := strings.Replace(harness.TideTable, "six", "seven", 1)
@@ -171,6 +176,7 @@ func TestDirectMode(t *testing.T) {
 // A new note goes, on the mount and in the vault, when all of it is rejected, and
 // comes back when that is undone; a person's does not go.
 func TestRejectedNewNote(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"hers.md": ""})
 	m := s.Mount(t, vault, "--author", "Ada")

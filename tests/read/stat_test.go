@@ -115,6 +115,7 @@ func (w *watchedFile) do(call string, size int64, f func() error) {
 // TestStatIsComplete looks at all attributes of all kinds of files after each call
 // that answers with them, or changes them.
 func TestStatIsComplete(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"suggest", "direct"} {
 		t.Run(mode, func(t *testing.T) { testStat(t, mode) })
 	}
@@ -263,6 +264,7 @@ func appendTo(name, text string) error {
 // Programs that compare inode numbers do not take two notes for one, whoever set
 // something on them before.
 func TestProgramsTellNotesApart(t *testing.T) {
+	t.Parallel()
 	harness.RequireTools(t, "diff", "cp", "cat", "sh")
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"a.md": "one\n", "b.md": "two\n"}))
