@@ -176,10 +176,11 @@ async function drive(connection) {
 		return button(page.locator(".row").filter({ hasText: text }), label);
 	}
 
-	// button is the first that shows text which begins so. Playwright's search by role computes the names of all buttons,
-	// which takes seconds in a large note.
+	// button is the first whose text, or whose label for those who do not see it, begins so. Playwright's search by role
+	// computes the names of all buttons, which takes seconds in a large note.
 	function button(within, label) {
-		return within.locator("button").filter({ hasText: new RegExp(`^${label}`) }).filter({ visible: true }).first();
+		const labelled = within.locator(`button[aria-label^=${JSON.stringify(label)}]`);
+		return within.locator("button").filter({ hasText: new RegExp(`^${label}`) }).or(labelled).filter({ visible: true }).first();
 	}
 
 	const commands = {
