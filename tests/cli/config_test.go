@@ -13,6 +13,7 @@ import (
 // no arguments; what is on the command line still wins.
 func TestConfigFromObsidian(t *testing.T) {
 	t.Parallel()
+	harness.RequireFUSE(t)
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "My Vault", map[string]string{"Note.md": "a {--b--}{++c++} d\n"})
 	s.Mkdir(t, "home", ".config", "obsidian")
@@ -81,6 +82,7 @@ func TestConfigOrder(t *testing.T) {
 // and what may have been meant.
 func TestDoctorChecksTheConfiguration(t *testing.T) {
 	t.Parallel()
+	harness.RequireFUSE(t)
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Note.md": "text\n"})
 	file := s.Path("xdg", "config_home", "relayfs", "config.toml")

@@ -53,6 +53,7 @@ func (n *newcomer) checkNothing(t *testing.T) {
 // of one name are told apart; what it writes mounts.
 func TestInitAsks(t *testing.T) {
 	t.Parallel()
+	harness.RequireFUSE(t)
 	n := newNewcomer(t, "work/Notes", "home/Notes", "Other")
 	x := n.terminal(t, "init")
 	for _, shown := range []string{"vaults found:", "1  " + n.Path("Other"), "2  " + n.Path("home", "Notes"), "3  Notes-work=" + n.Path("work", "Notes"), "which ones (numbers, or the folder of another)? [all] "} {
@@ -91,6 +92,7 @@ func TestInitAsks(t *testing.T) {
 // Without a vault it asks for one; with everything given it asks nothing.
 func TestInitOfOneVault(t *testing.T) {
 	t.Parallel()
+	harness.RequireFUSE(t)
 	n := newNewcomer(t)
 	vault := n.Vault(t, "My Notes", map[string]string{"note.md": "text\n"})
 	x := n.terminal(t, "init", "--mountpoint", "mnt")
@@ -140,6 +142,7 @@ func TestInitIsLeft(t *testing.T) {
 // Without a terminal on stdin init asks nothing: it takes what it finds, and refuses where there is nothing or what cannot be mounted.
 func TestInitAsksNobody(t *testing.T) {
 	t.Parallel()
+	harness.RequireFUSE(t)
 	n := newNewcomer(t, "a/Notes", "b/Notes")
 	full := n.Mkdir(t, "full")
 	harness.WriteFile(t, filepath.Join(full, "mine"), "mine")

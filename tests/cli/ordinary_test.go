@@ -144,6 +144,7 @@ func TestDoctorLostVault(t *testing.T) {
 // Doctor finds disks that are full, and those that are about to be.
 func TestDoctorFullDisk(t *testing.T) {
 	t.Parallel()
+	harness.RequireFUSE(t)
 	s := harness.NewSandbox(t)
 	disk := s.SmallDisk(t, "1m")
 	vault := s.Vault(t, "disk/Vault", map[string]string{"note.md": harness.TideTable})

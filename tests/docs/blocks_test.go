@@ -66,6 +66,7 @@ func blocksOf(t *testing.T, info string) (texts []string) {
 // A configuration that the manual shows is one that mounts.
 func TestConfigurations(t *testing.T) {
 	t.Parallel()
+	harness.RequireFUSE(t)
 	for _, text := range blocksOf(t, "toml run") {
 		s := harness.NewSandbox(t)
 		for _, dir := range []string{"Notes", "team", "relayfs"} {

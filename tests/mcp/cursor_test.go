@@ -139,6 +139,7 @@ func checkOnce(t *testing.T, what string, got []string, want map[string]bool) {
 // them, and no answer is longer than what clients show.
 func TestMCPCursors(t *testing.T) {
 	t.Parallel()
+	harness.RequireFull(t) // it takes long
 	s := harness.NewSandbox(t)
 	files := bigVault()
 	vault := s.Vault(t, "Vault", files)
@@ -257,6 +258,7 @@ func TestMCPCursors(t *testing.T) {
 // shows it twice.
 func TestMCPCursorsWhileNotesChange(t *testing.T) {
 	t.Parallel()
+	harness.RequireFull(t) // it takes long
 	for _, tt := range []struct {
 		tool    string
 		args    []any
@@ -387,6 +389,7 @@ func TestMCPCursorIsRefused(t *testing.T) {
 // may be long say so to Claude Code, and every list takes a cursor.
 func TestMCPAnswersAreBounded(t *testing.T) {
 	t.Parallel()
+	harness.RequireFull(t) // it takes long
 	s := harness.NewSandbox(t)
 	wide := strings.Repeat("\x01<&\"\\", 100_000)
 	files := map[string]string{

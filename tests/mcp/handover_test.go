@@ -60,6 +60,7 @@ func TestMCPHandsOverToHTTP(t *testing.T) {
 // the client wanted.
 func TestMCPKeepsItsVault(t *testing.T) {
 	t.Parallel()
+	harness.RequireFUSE(t)
 	for name, tt := range map[string]struct {
 		mcp  []string
 		want string
@@ -117,6 +118,7 @@ func TestMCPTakesBackWhatNobodyTook(t *testing.T) {
 // the vault, and nothing else is.
 func TestMCPEditsWhileOwnersChange(t *testing.T) {
 	t.Parallel()
+	harness.RequireFUSE(t)
 	s := harness.NewSandbox(t)
 	const clients = 4
 	before := ""

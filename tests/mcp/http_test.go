@@ -246,6 +246,7 @@ func (zeros) Read(p []byte) (int, error) {
 // Sessions that are opened and dropped do not stay.
 func TestHTTPManySessions(t *testing.T) {
 	t.Parallel()
+	harness.RequireFull(t) // it takes long
 	s := harness.NewSandbox(t)
 	h := serveHTTP(t, s, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	first := h.open(t)
