@@ -20,7 +20,7 @@ var untold = map[string]string{
 	"The argument %q cannot be read: %v.": "TestDecodeArgs: mcp-go refuses the request before",
 	"%s ... [cut here]":                   "TestMCPAnswersAreBounded in tests: its sentence is as long as an answer may be",
 	"%q is read-only here. Tell the person what you would change instead.":                                                                                    "it needs a disk that is mounted read-only",
-	"The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.": "TestGrepIsBounded in tests: a transcript does not take that long",
+	"The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.": "TestSearchThatEnds of refusal: a transcript does not take that long",
 	"%q exists already. Read it and use replace_content, or choose another path.":                                                                             "replace_content replaces what exists, unless that was made while it looked",
 	"Resource %q is not an address like note:///Folder/Name.md.":                                                                                              "TestRefusedRequests: it refuses no tool call",
 	"Resource %q: %s is not a number from 1 on.":                                                                                                              "TestRefusedRequests: it refuses no tool call",

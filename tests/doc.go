@@ -3,7 +3,11 @@
 // relayfs binary, mount vaults with it, and drive the mount, MCP and the command
 // line as people's programs do. They know the product from outside only; of
 // its packages they use diffwrap, to read what a vault's file says, and limittest.
-// Since some of them measure time, the packages run one after the other (go test -p 1).
+//
+// Tests run beside each other, those of a package and packages too: each has a sandbox of its own, and none changes the
+// process that it runs in. A test that measures time is named TestTimed...; make test runs these alone, after all others.
+// RELAYFS_TESTS=all, which make test sets, runs what needs more than Go, and what takes long; RELAYFS_SOAK=1 takes
+// repeated and random tests to the length that make soak has.
 //
 // A missing program or /dev/fuse skips a test with the reason; with CI=true in
 // the environment it fails instead. RELAYFS_BINARY names a program to test

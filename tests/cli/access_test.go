@@ -10,6 +10,7 @@ import (
 
 // cat, ls, grep and edit are the same with and without a running mount.
 func TestAccessWithoutAMount(t *testing.T) {
+	t.Parallel()
 	for _, mounted := range []bool{false, true} {
 		name := "alone"
 		if mounted {

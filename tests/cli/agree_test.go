@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"flag"
 	"maps"
 	"net"
 	"os"
@@ -156,10 +157,12 @@ var (
 
 // Doctor finds a problem in a configuration if and only if mount does not start with it. What mount says is what doctor found.
 func TestDoctorAndMountAgree(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
 	p := newPlace(t)
 	file := p.Path("config.toml")
 	outcomes := make(map[bool]int)
+	setChecks(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		text := p.generate(rt)
 		harness.WriteFile(t, file, text)
@@ -183,6 +186,19 @@ func TestDoctorAndMountAgree(t *testing.T) {
 	})
 	if outcomes[true] == 0 || outcomes[false] == 0 {
 		t.Errorf("of the configurations %d mounted and %d did not: the law says little", outcomes[true], outcomes[false])
+	}
+}
+
+// setChecks has rapid try 40 cases, each of which starts two programs, unless -rapid.checks says how many, or a soak.
+func setChecks(t *testing.T) {
+	t.Helper()
+	given := os.Getenv("RELAYFS_SOAK") != ""
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if given {
+		return
+	}
+	if err := flag.Set("rapid.checks", "40"); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 // Init writes a configuration with Obsidian's vaults, after which commands need
 // no arguments; what is on the command line still wins.
 func TestConfigFromObsidian(t *testing.T) {
+	t.Parallel()
+	harness.RequireFUSE(t)
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "My Vault", map[string]string{"Note.md": "a {--b--}{++c++} d\n"})
 	s.Mkdir(t, "home", ".config", "obsidian")
@@ -39,6 +41,7 @@ func TestConfigFromObsidian(t *testing.T) {
 
 // A flag wins over the environment, and that over the file; doctor tells which.
 func TestConfigOrder(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Note.md": "text\n"})
 	file := s.Path("relayfs.toml")
@@ -78,6 +81,8 @@ func TestConfigOrder(t *testing.T) {
 // Doctor goes on with a configuration that is broken, and says of everything in it what is wrong
 // and what may have been meant.
 func TestDoctorChecksTheConfiguration(t *testing.T) {
+	t.Parallel()
+	harness.RequireFUSE(t)
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Note.md": "text\n"})
 	file := s.Path("xdg", "config_home", "relayfs", "config.toml")
@@ -104,6 +109,7 @@ func TestDoctorChecksTheConfiguration(t *testing.T) {
 
 // Misspelt commands and flags are asked about.
 func TestDidYouMean(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	for want, args := range map[string][]string{
 		"did you mean 'relayfs mount'?":            {"moutn"},
@@ -122,6 +128,7 @@ func TestDidYouMean(t *testing.T) {
 
 // What is written neither like an id or a batch nor is a vault may have been meant to be each of them.
 func TestNeitherNameNorVault(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	for _, args := range [][]string{{"undo", "zz"}, {"show", "zz"}, {"accept", "12ab", "zz"}, {"threads", "zz"}, {"resolve", "12ab", "zz"}} {
 		if out := s.Run(t, append([]string{"suggestions"}, args...)...); out.Code != 1 || !strings.Contains(out.Stderr, `"zz" is no vault, and no id or batch either`) {
@@ -131,6 +138,7 @@ func TestNeitherNameNorVault(t *testing.T) {
 }
 
 func TestConfigErrors(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	tests := []struct{ name, text, want string }{
 		{"not TOML", "mode = \n", "line 1"},
@@ -161,6 +169,7 @@ func TestConfigErrors(t *testing.T) {
 
 // Shells complete what the running relayfs has: paths folder by folder, authors, and mountpoints. Without one they complete files.
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": "text\n", "Projects/Plan.md": "text\n", "Projects/Odd\x1b[m.md": "text\n"})
 	complete := func(words ...string) []string {

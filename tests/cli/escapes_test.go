@@ -59,6 +59,7 @@ func checkHarmless(t *testing.T, what, out string) {
 
 // What is in notes, names and authors reaches no terminal as it is, and JSON exactly.
 func TestTerminalEscapes(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	name := "n" + evil + "\nforged.md"
 	vault := s.Vault(t, "Notes", map[string]string{"Plan.md": "one " + evil + " two\nforged?\n", name: "one two\n", "Other.md": "one two\n"})
@@ -118,6 +119,7 @@ func TestTerminalEscapes(t *testing.T) {
 
 // New names have no control characters; what has some is read and written as before.
 func TestControlNames(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	old := "old\x1b[31m\nname.md"
 	m := s.Mount(t, s.Vault(t, "Notes", map[string]string{old: "one\n", "Plan.md": "one\n"}), "--mode", "direct")

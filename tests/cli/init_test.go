@@ -26,9 +26,7 @@ func newNewcomer(t *testing.T, vaults ...string) *newcomer {
 		listed = append(listed, `"`+v+`":{"path":"`+s.Vault(t, v, map[string]string{"note.md": "of " + v + "\n"})+`"}`)
 	}
 	harness.WriteFile(t, filepath.Join(s.Mkdir(t, "home", ".config", "obsidian"), "obsidian.json"), `{"vaults":{`+strings.Join(listed, ",")+`}}`)
-	if err := os.WriteFile(filepath.Join(s.Mkdir(t, "bin"), "systemctl"), []byte("#!/bin/sh\necho \"$*\" >>"+n.calls+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	harness.WriteProgram(t, filepath.Join(s.Mkdir(t, "bin"), "systemctl"), "#!/bin/sh\necho \"$*\" >>"+n.calls+"\n")
 	s.Env = append(s.Env, "PATH="+s.Path("bin")+":"+os.Getenv("PATH"))
 	return n
 }
@@ -54,6 +52,8 @@ func (n *newcomer) checkNothing(t *testing.T) {
 // In a terminal init asks for what is not given, again where an answer will not do, and mounts at every login if told so. Vaults
 // of one name are told apart; what it writes mounts.
 func TestInitAsks(t *testing.T) {
+	t.Parallel()
+	harness.RequireFUSE(t)
 	n := newNewcomer(t, "work/Notes", "home/Notes", "Other")
 	x := n.terminal(t, "init")
 	for _, shown := range []string{"vaults found:", "1  " + n.Path("Other"), "2  " + n.Path("home", "Notes"), "3  Notes-work=" + n.Path("work", "Notes"), "which ones (numbers, or the folder of another)? [all] "} {
@@ -91,6 +91,8 @@ func TestInitAsks(t *testing.T) {
 
 // Without a vault it asks for one; with everything given it asks nothing.
 func TestInitOfOneVault(t *testing.T) {
+	t.Parallel()
+	harness.RequireFUSE(t)
 	n := newNewcomer(t)
 	vault := n.Vault(t, "My Notes", map[string]string{"note.md": "text\n"})
 	x := n.terminal(t, "init", "--mountpoint", "mnt")
@@ -122,6 +124,7 @@ func TestInitOfOneVault(t *testing.T) {
 
 // A question that is left unanswered leaves nothing behind.
 func TestInitIsLeft(t *testing.T) {
+	t.Parallel()
 	for name, keys := range map[string]string{"end of input": "\x04", "interrupt": "\x03"} {
 		t.Run(name, func(t *testing.T) {
 			n := newNewcomer(t, "Notes")
@@ -138,6 +141,8 @@ func TestInitIsLeft(t *testing.T) {
 
 // Without a terminal on stdin init asks nothing: it takes what it finds, and refuses where there is nothing or what cannot be mounted.
 func TestInitAsksNobody(t *testing.T) {
+	t.Parallel()
+	harness.RequireFUSE(t)
 	n := newNewcomer(t, "a/Notes", "b/Notes")
 	full := n.Mkdir(t, "full")
 	harness.WriteFile(t, filepath.Join(full, "mine"), "mine")

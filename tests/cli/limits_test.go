@@ -63,6 +63,7 @@ func join(t *testing.T, address, id string) int {
 
 // What --limit sets holds, and what it leaves out is as without it.
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": "text\n"})
 	for _, tt := range []struct {

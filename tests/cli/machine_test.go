@@ -10,10 +10,12 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // A machine that cannot mount, or should not here, gets a sentence and a hint.
 func TestMountRefusals(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
@@ -46,6 +48,7 @@ func TestMountRefusals(t *testing.T) {
 
 // Without fusermount3 root mounts directly, as it always does.
 func TestRootNeedsNoFusermount(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("not root; TestMissingFusermount is for others")
 	}
@@ -58,13 +61,14 @@ func TestRootNeedsNoFusermount(t *testing.T) {
 
 // Anybody but root is told what to install.
 func TestMissingFusermount(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
 	s := harness.NewSandbox(t)
 	vault, mnt := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), s.Mkdir(t, "mnt")
 	script := `PATH="$EMPTY" exec "$RELAYFS" mount "$VAULT" "$MNT"`
 	if os.Geteuid() == 0 {
 		// Become nobody, who may open a device node of our own in a namespace of our own.
-		harness.RequireTools(t, "unshare", "setpriv", "mknod")
+		need.Programs(t, "unshare", "setpriv", "mknod")
 		script = `mknod -m 666 fuse c 10 229 && mount --bind fuse /dev/fuse &&
 			exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c '` + script + `'`
 		for _, path := range []string{s.Dir, s.Path("xdg"), vault, mnt} {
@@ -79,7 +83,7 @@ func TestMissingFusermount(t *testing.T) {
 	cmd.Env = append(s.Env, "EMPTY="+s.Mkdir(t, "empty"), "RELAYFS="+s.Binary, "VAULT="+vault, "MNT="+mnt)
 	out := harness.RunCommand(t, cmd)
 	if strings.Contains(out.Stderr, "unshare:") || strings.Contains(out.Stderr, "mknod:") {
-		harness.Skip(t, "no namespaces or device nodes: %s", out.Stderr)
+		need.Missing(t, "no namespaces or device nodes: %s", out.Stderr)
 	}
 	harness.CheckRefused(t, out, "fusermount3")
 }
@@ -100,8 +104,9 @@ func chownAll(t *testing.T, dir string, uid int) {
 // A vault on a read-only disk is served; writes say read-only. The mount lives
 // in a namespace of its own, so that no disk of the machine is touched.
 func TestVaultOnAReadOnlyDisk(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
-	harness.RequireTools(t, "unshare", "mount")
+	need.Programs(t, "unshare", "mount")
 	s := harness.NewSandbox(t)
 	vault, mnt := s.Mkdir(t, "Vault"), s.Mkdir(t, "mnt")
 	harness.WriteFile(t, s.Path("note.md"), harness.TideTable)
@@ -129,7 +134,7 @@ wait $!
 	cmd.Env = append(s.Env, "VAULT="+vault, "MNT="+mnt, "RELAYFS="+s.Binary)
 	if out := harness.RunCommand(t, cmd); out.Code != 0 {
 		if strings.Contains(out.Stderr, "unshare") {
-			harness.Skip(t, "no namespaces: %s", out.Stderr)
+			need.Missing(t, "no namespaces: %s", out.Stderr)
 		}
 		log, _ := os.ReadFile(s.Path("log"))
 		t.Fatalf("exit %d: %s%s\n%s", out.Code, out.Stdout, out.Stderr, log)

@@ -67,6 +67,7 @@ func (m measured) checkMetrics(t *testing.T, lines ...string) {
 
 // The numbers follow what is done, and name nothing but folders. Every HTTP server tells its health.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := mountMeasured(t, s, s.Vault(t, "Vault", map[string]string{"secret plan.md": harness.TideTable, "picture.png": "png"}))
 	m.checkMetrics(t, `relayfs_notes{folder="Vault"} 1`, `relayfs_pending_suggestions{folder="Vault"} 0`,
@@ -150,6 +151,7 @@ func reviewPage(t *testing.T, s *harness.Sandbox, args ...string) string {
 
 // On a full disk of the state folder nothing is ready, everything is alive, and the numbers say so.
 func TestMetricsOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	disk := s.SmallDisk(t, "1m")
 	m := mountMeasured(t, s, s.Vault(t, "Vault", map[string]string{"note.md": "text\n"}), "--state", s.Path("disk", "state"))
@@ -178,6 +180,7 @@ func TestMetricsOnAFullDisk(t *testing.T) {
 
 // An address that is none is a wrong command line; a port that is taken is an error with a hint.
 func TestMetricsAddress(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": "text\n"})
 	if out := s.Run(t, "serve", vault, "--metrics", "9464"); out.Code != 2 || !strings.Contains(out.Stderr, `--metrics "9464" is not HOST:PORT`) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // asNobody runs a shell script as an ordinary user. Root becomes nobody, in a
@@ -21,7 +22,7 @@ func asNobody(t *testing.T, s *harness.Sandbox, setup, script string, env ...str
 	cmd := s.Command(ctx)
 	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", script}
 	if os.Geteuid() == 0 {
-		harness.RequireTools(t, "unshare", "setpriv", "mknod")
+		need.Programs(t, "unshare", "setpriv", "mknod")
 		root := `mknod -m 666 "$TMP/fuse" c 10 229 && mount --bind "$TMP/fuse" /dev/fuse || exit 99
 ` + setup + `
 exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c "$SCRIPT"`
@@ -32,7 +33,7 @@ exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c "$SCRIPT"`
 	cmd.Env = append(cmd.Env, env...)
 	out := harness.RunCommand(t, cmd)
 	if out.Code == 99 || strings.Contains(out.Stderr, "unshare:") {
-		harness.Skip(t, "no namespaces or device nodes: %s", out.Stderr)
+		need.Missing(t, "no namespaces or device nodes: %s", out.Stderr)
 	}
 	return out
 }
@@ -52,8 +53,9 @@ wait $server
 // An ordinary user mounts through fusermount3, reads, writes and unmounts, and is
 // the only one who gets in.
 func TestMountAsOrdinaryUser(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
-	harness.RequireTools(t, "fusermount3")
+	need.Programs(t, "fusermount3")
 	s := harness.NewSandbox(t)
 	vault, mnt := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), s.Mkdir(t, "mnt")
 	work := `
@@ -75,8 +77,9 @@ grep " $MNT " /proc/self/mounts`
 
 // --allow-other is for whom the machine allows it; others are told what to write where.
 func TestAllowOther(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
-	harness.RequireTools(t, "fusermount3")
+	need.Programs(t, "fusermount3")
 	if os.Geteuid() != 0 {
 		t.Skip("not root: /etc/fuse.conf cannot be replaced for the test")
 	}
@@ -99,8 +102,9 @@ func TestAllowOther(t *testing.T) {
 
 // In a container that may not mount, mount and doctor say what it lacks.
 func TestContainerThatMayNotMount(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
-	harness.RequireTools(t, "setpriv")
+	need.Programs(t, "setpriv")
 	if os.Geteuid() != 0 {
 		t.Skip("not root: no capability to give up")
 	}
@@ -122,6 +126,7 @@ func TestContainerThatMayNotMount(t *testing.T) {
 
 // Doctor finds the vault of a running mount that is gone, and says that it comes back.
 func TestDoctorLostVault(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	checkDoctor(t, s, nil, 0, "ok    vault Vault: ")
@@ -139,6 +144,8 @@ func TestDoctorLostVault(t *testing.T) {
 
 // Doctor finds disks that are full, and those that are about to be.
 func TestDoctorFullDisk(t *testing.T) {
+	t.Parallel()
+	harness.RequireFUSE(t)
 	s := harness.NewSandbox(t)
 	disk := s.SmallDisk(t, "1m")
 	vault := s.Vault(t, "disk/Vault", map[string]string{"note.md": harness.TideTable})
@@ -155,6 +162,7 @@ func TestDoctorFullDisk(t *testing.T) {
 
 // The processes beside a mount keep nothing of it open: it would be busy for ever.
 func TestHelpersLeaveTheMountAlone(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	for range 5 {
@@ -213,6 +221,7 @@ func checkDoctor(t *testing.T, s *harness.Sandbox, args []string, code int, text
 
 // The state folder and backups lie outside of what people see of a vault.
 func TestNothingOfOursInTheVault(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Note.md": "note\n"})
 	if err := os.Symlink(vault, s.Path("link")); err != nil {

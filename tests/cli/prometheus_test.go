@@ -23,6 +23,7 @@ import (
 
 // The alerting rules are right for promtool, and fire when their tests say; each of them has one in which it fires.
 func TestAlertingRules(t *testing.T) {
+	t.Parallel()
 	promtool := harness.RequireCached(t, "bin", "promtool")
 	dir := harness.Repo("packaging", "prometheus")
 	for _, args := range [][]string{{"check", "rules", "relayfs.rules.yml"}, {"test", "rules", "relayfs.rules.test.yml"}} {
@@ -162,7 +163,7 @@ func (p prometheus) becomes(t *testing.T, query string, want float64) {
 
 // A Prometheus scrapes everything that serves notes, while programs save as fast as they can. It misses no scrape, counts
 // each save, and takes the rules; the health is told within a second.
-func TestPrometheus(t *testing.T) {
+func TestTimedPrometheus(t *testing.T) {
 	promtool := harness.RequireCached(t, "bin", "promtool")
 	s := harness.NewSandbox(t)
 	note := map[string]string{"note.md": harness.TideTable}
@@ -239,6 +240,7 @@ func TestPrometheus(t *testing.T) {
 
 // An MCP process that finds the vault served leaves the numbers to who serves it, and says so.
 func TestMetricsOfTheOwner(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := mountMeasured(t, s, s.Vault(t, "Vault", map[string]string{"note.md": "text\n"}))
 	out := s.Run(t, "mcp", m.Vault, "--metrics", "127.0.0.1:0")

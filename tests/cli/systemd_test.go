@@ -10,6 +10,7 @@ import (
 
 // A unit of Type=notify has started when the mount is ready, not before.
 func TestSystemdIsNotified(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	name := s.Path("notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})

@@ -12,6 +12,7 @@ import (
 // Control sequences are for people who look at a diff in a terminal that shows
 // colour. Nothing else writes one, and no command asks the terminal anything.
 func TestControlSequences(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", harness.ReviewNotes)
 	inFile := s.Path("out")

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // refusal is one entry of 'relayfs why --json'.
@@ -34,7 +35,8 @@ func refusals(t *testing.T, s *harness.Sandbox, dir string, args ...string) (lis
 // Why tells what a mount refused, with its reason: in the folder where it was, on the mount and
 // in the vault, for one note, and from elsewhere; and the log has the same sentences.
 func TestWhy(t *testing.T) {
-	harness.RequireTools(t, "cp")
+	t.Parallel()
+	need.Programs(t, "cp")
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{
 		"note.md": "---\na: b\n---\n" + harness.TideTable, "sub/picture.png": "png", "sub/latin.md": "caf\xe9\n",
@@ -119,6 +121,7 @@ func TestWhy(t *testing.T) {
 
 // A save that fails for want of space has its line in the log each time, and its entry in why.
 func TestWhyOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	disk := s.SmallDisk(t, "256k")
 	m := s.Mount(t, s.Vault(t, "disk/Vault", map[string]string{"note.md": harness.TideTable}))

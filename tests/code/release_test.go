@@ -8,17 +8,18 @@ import (
 	modpath "golang.org/x/mod/module"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // The Go module format refuses some file names (emoji, apostrophes), and one
 // such name anywhere in the repository breaks `go install ...@latest` for all.
 func TestEveryFileNameFitsTheModuleFormat(t *testing.T) {
-	harness.RequireTools(t, "git")
+	need.Programs(t, "git")
 	cmd := exec.CommandContext(t.Context(), "git", "ls-files", "-z")
 	cmd.Dir = harness.Repo()
 	out, err := cmd.Output()
 	if err != nil || len(out) == 0 {
-		harness.Skip(t, "not a git checkout: %v", err)
+		need.Missing(t, "not a git checkout: %v", err)
 	}
 	folded := make(map[string]string)
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // crashNotes is how many notes the writers of TestKillLosesNoWrite share out.
@@ -49,7 +50,7 @@ func kills(t *testing.T, rng *rand.Rand) []int {
 // and the next start is clean.
 func TestKillLosesNoWrite(t *testing.T) {
 	t.Parallel()
-	rng := harness.Random(t)
+	rng := randomtest.New(t)
 	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	notes := make(map[string]written)

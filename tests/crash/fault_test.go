@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // shape is one way in which a program saves, with the error that it gets.
@@ -287,7 +288,7 @@ func TestFullDisk(t *testing.T) {
 // without an error is there, none that failed, and nothing half-written.
 func TestKillOnAFailingDisk(t *testing.T) {
 	t.Parallel()
-	rng := harness.Random(t)
+	rng := randomtest.New(t)
 	s := harness.NewSandbox(t)
 	disk := newFaultyDisk(t, s, "disk")
 	vault := s.Vault(t, filepath.Join("disk", "Vault"), shapeFiles())

@@ -11,6 +11,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // faultyDisk is a disk that can be told to fail: a folder shown through a file
@@ -48,7 +49,7 @@ func newFaultyDisk(t *testing.T, s *harness.Sandbox, name string) *faultyDisk {
 		MountOptions: fuse.MountOptions{FsName: "faulty", Name: "faulty", DirectMount: true},
 	})
 	if err != nil {
-		harness.Skip(t, "no FUSE: %v", err)
+		need.Missing(t, "no FUSE: %v", err)
 	}
 	t.Cleanup(func() { // what the mount has started may end a moment after it
 		harness.Eventually(t, harness.StartTimeout, server.Unmount)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // kill -9 at any time while programs save notes by making new ones and renaming
@@ -20,7 +21,7 @@ import (
 // was under way; a new note that is still there is whole, and nothing is proposed.
 func TestKillWhileNewNotesAreRenamedOver(t *testing.T) {
 	t.Parallel()
-	rng := harness.Random(t)
+	rng := randomtest.New(t)
 	s := harness.NewSandbox(t)
 	files, notes := make(map[string]string), make(map[string]written)
 	for i := range 4 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 const (
@@ -38,7 +39,7 @@ func TestSoak(t *testing.T) {
 			t.Fatalf("RELAYFS_SOAK: %v", err)
 		}
 	}
-	rng := harness.Random(t)
+	rng := randomtest.New(t)
 	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for w := range soakWriters {

@@ -16,6 +16,7 @@ var languages = []string{"sh", "console", "toml", "yaml", "json", "js", "ini"}
 
 // Every block that somebody copies is run here, or says which tests run it, or why none can.
 func TestEveryBlockIsRun(t *testing.T) {
+	t.Parallel()
 	for _, p := range readPages(t) {
 		for _, b := range p.blocks {
 			language, mark, _ := strings.Cut(b.info, " ")
@@ -64,6 +65,8 @@ func blocksOf(t *testing.T, info string) (texts []string) {
 
 // A configuration that the manual shows is one that mounts.
 func TestConfigurations(t *testing.T) {
+	t.Parallel()
+	harness.RequireFUSE(t)
 	for _, text := range blocksOf(t, "toml run") {
 		s := harness.NewSandbox(t)
 		for _, dir := range []string{"Notes", "team", "relayfs"} {
@@ -79,6 +82,7 @@ func TestConfigurations(t *testing.T) {
 
 // A client that is configured as the manual shows gets the notes.
 func TestClientConfigurations(t *testing.T) {
+	t.Parallel()
 	for _, text := range blocksOf(t, "json run") {
 		var config struct {
 			Servers map[string]struct {

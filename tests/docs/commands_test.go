@@ -11,6 +11,7 @@ import (
 
 // Every command line of relayfs names a command and flags that there are; so does every flag that stands for itself.
 func TestCommandLines(t *testing.T) {
+	t.Parallel()
 	m := &manual{sandbox: harness.NewSandbox(t), help: make(map[string]string)}
 	checked := 0
 	for _, p := range readPages(t) {

@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // A linter finds nothing in the pages, and a spell checker for British English no word that it does not know. Words of this
 // project go into cspell.json; what stands in code is not checked.
 func TestLanguage(t *testing.T) {
-	harness.RequireTools(t, "node")
+	t.Parallel()
+	need.Programs(t, "node")
 	pages := readPages(t)
 	for _, checker := range []struct {
 		command []string
@@ -26,7 +28,7 @@ func TestLanguage(t *testing.T) {
 		t.Run(checker.command[0], func(t *testing.T) {
 			program := filepath.Join("node_modules", ".bin", checker.command[0])
 			if _, err := os.Stat(program); err != nil {
-				harness.Skip(t, "tests/scripts/deps.sh installs it: %v", err)
+				need.Missing(t, "tests/scripts/deps.sh installs it: %v", err)
 			}
 			words := slices.Concat([]string{program}, checker.command[1:])
 			for page := range pages {

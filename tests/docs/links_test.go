@@ -11,6 +11,7 @@ import (
 
 // Every relative link leads to a file of the repository, and its anchor to a heading of that.
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	pages := readPages(t)
 	for _, p := range pages {
 		for _, link := range p.links {
@@ -34,6 +35,7 @@ func TestLinks(t *testing.T) {
 
 // Every page is in README's list.
 func TestREADMENamesEveryPage(t *testing.T) {
+	t.Parallel()
 	pages := readPages(t)
 	linked := make(map[string]bool)
 	for _, link := range pages["README.md"].links {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // maxPicture is how large README's picture may be, in bytes: everybody who reads the page fetches it.
@@ -16,8 +17,9 @@ const maxPicture = 60 << 10
 
 // The moving picture of README.md shows what the commands in it print today.
 func TestPicture(t *testing.T) {
+	t.Parallel()
 	harness.RequireFUSE(t)
-	harness.RequireTools(t, "python3", "fusermount3", "mountpoint")
+	need.Programs(t, "python3", "fusermount3", "mountpoint")
 	s := harness.NewSandbox(t)
 	file := s.Path("session.svg")
 	cmd := exec.CommandContext(t.Context(), harness.Repo("tests", "scripts", "picture.py"), file)

@@ -19,6 +19,7 @@ import (
 // too. In the first kind, what a command prints is what stands below it; a line `...` is any number of lines, and `->` begins
 // a request over MCP. In the second kind a command may print anything, and may go on once it is ready, to the end of its block.
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	ran := 0
 	for _, p := range readPages(t) {
 		var blocks [][]step
@@ -34,7 +35,10 @@ func TestSessions(t *testing.T) {
 			continue
 		}
 		ran++
-		t.Run(filepath.Base(p.name), func(t *testing.T) { runSession(t, blocks) })
+		t.Run(filepath.Base(p.name), func(t *testing.T) {
+			t.Parallel()
+			runSession(t, blocks)
+		})
 	}
 	if ran == 0 {
 		t.Error("no page has a session to run")
@@ -98,9 +102,7 @@ func runSession(t *testing.T, blocks [][]step) {
 	}
 	s.Env = append(s.Env, "RELAYFS_AUTHOR=me", pathWithRelayfs(t, s))
 	for _, name := range others {
-		if err := os.WriteFile(s.Path("bin", name), []byte("#!/bin/sh\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		harness.WriteProgram(t, s.Path("bin", name), "#!/bin/sh\n")
 	}
 	mounts := func(st step) bool { return strings.HasPrefix(st.command, "relayfs mount") }
 	if slices.ContainsFunc(blocks, func(steps []step) bool { return slices.ContainsFunc(steps, mounts) }) {

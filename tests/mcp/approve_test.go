@@ -75,6 +75,7 @@ func approveVault() map[string]string {
 // Every tool that is not marked as a reader has a call here, and every one that is
 // has none: a new tool has to be thought of.
 func TestMCPApprovalKnowsEveryTool(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	c := s.MCP(t, "--toolsets", allToolsets, s.Vault(t, "Vault", approveVault()))
 	var list struct {
@@ -127,6 +128,7 @@ var (
 // changes nothing, what a person agrees to is done, and who cannot be asked is told
 // with what to start relayfs.
 func TestMCPApprovalOfEveryTool(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"suggest", "direct"} {
 		for _, tt := range []struct {
 			name    string
@@ -210,6 +212,7 @@ func waitingList(t *testing.T, c *harness.MCPClient) string {
 // A client that cannot ask may delete once the model says that the person agrees;
 // that is no way past a person who can be asked, and none past deny.
 func TestMCPApprovalConfirm(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, approve string
 		answer        map[string]any
@@ -239,6 +242,7 @@ func TestMCPApprovalConfirm(t *testing.T) {
 
 // Nobody is asked about what cannot be done.
 func TestMCPApprovalOfTheImpossible(t *testing.T) {
+	t.Parallel()
 	move := []any{"move", "file_path", "Vault/note.md", "new_path", "Vault/moved.md"}
 	remove := []any{"delete", "file_path", "Vault/note.md"}
 	edit := []any{"edit", "file_path", "Vault/note.md", "old_string", "One", "new_string", "Two"}
@@ -269,6 +273,7 @@ func TestMCPApprovalOfTheImpossible(t *testing.T) {
 // An answer is good for the change that the person was asked about: when other text would go by now, the person
 // is asked again.
 func TestMCPApprovalIsOfWhatWasAsked(t *testing.T) {
+	t.Parallel()
 	const other = "One line.\nA person's new line.\n"
 	for _, tt := range []struct {
 		name  string
@@ -306,6 +311,7 @@ func TestMCPApprovalIsOfWhatWasAsked(t *testing.T) {
 
 // A person's own commands are not asked about.
 func TestApprovalIsNotForCommands(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": approveNote})
 	s.Mount(t, vault, "--approve", "deny")
@@ -317,6 +323,7 @@ func TestApprovalIsNotForCommands(t *testing.T) {
 // The journal has what a person was asked and what they answered; an agent is told whether they declined or only
 // closed the question.
 func TestMCPApprovalsAreJournalled(t *testing.T) {
+	t.Parallel()
 	always := map[string]any{"action": "accept", "content": map[string]any{"approve": true, "remember": true}}
 	for _, tt := range []struct {
 		answer map[string]any

@@ -13,6 +13,7 @@ import (
 // An attached client outlives its owner: while there is none it is told so, and
 // with the next one it goes on.
 func TestMCPOutlivesItsOwner(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*harness.Mount, *testing.T){
 		"restarted": (*harness.Mount).Stop,
 		"killed":    (*harness.Mount).Kill,
@@ -55,6 +56,7 @@ func TestMCPOutlivesItsOwner(t *testing.T) {
 // When nobody serves the vault any more, an attached client's process does. Its
 // subscriptions go on.
 func TestMCPTakesOver(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	client := s.MCP(t, m.Vault)
@@ -102,6 +104,7 @@ func expectNotice(t *testing.T, c *harness.MCPClient, method string) {
 // An attached client that asked for it may change nothing, whatever the owner
 // allows.
 func TestMCPAttachedReadOnly(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	client := s.MCP(t, "--read-only", m.Vault)

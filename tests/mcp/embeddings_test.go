@@ -14,6 +14,7 @@ import (
 
 // With a real model behind --embeddings, search answers questions that share hardly a word with their notes.
 func TestRealEmbeddings(t *testing.T) {
+	t.Parallel()
 	python := filepath.Join(harness.RequireCached(t, "embeddings"), "bin", "python")
 	server := exec.Command(python, "testdata/embeddings.py")
 	_, out := harness.StartPiped(t, server)

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // grepCall is a call of grep and the command line of ripgrep for the same.
@@ -130,7 +131,8 @@ func contentFlags(rnd *rand.Rand, empty bool, add func(string, any, ...string)) 
 
 // Searching published documentation over MCP finds what ripgrep finds.
 func TestMCPGrepEqualsRipgrepOnDocs(t *testing.T) {
-	harness.RequireTools(t, "rg")
+	t.Parallel()
+	need.Programs(t, "rg")
 	s := harness.NewSandbox(t)
 	files := harness.DocsSets(t, s)
 	if len(files) < 2000 {

@@ -15,6 +15,7 @@ import (
 // An MCP process that serves a vault for its own client makes way for a mount,
 // and its client goes on with the mount's documents.
 func TestMCPHandsOverToAMount(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	client := s.MCP(t, vault)
@@ -43,6 +44,7 @@ func TestMCPHandsOverToAMount(t *testing.T) {
 
 // A server on a port asks for a vault as a mount does.
 func TestMCPHandsOverToHTTP(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	client := s.MCP(t, vault)
@@ -57,6 +59,8 @@ func TestMCPHandsOverToHTTP(t *testing.T) {
 // The vault stays where it is if the mount would serve less, or otherwise, than
 // the client wanted.
 func TestMCPKeepsItsVault(t *testing.T) {
+	t.Parallel()
+	harness.RequireFUSE(t)
 	for name, tt := range map[string]struct {
 		mcp  []string
 		want string
@@ -85,6 +89,7 @@ func TestMCPKeepsItsVault(t *testing.T) {
 // If who asked for the vault never takes it, the MCP process does again. A call
 // made meanwhile waits and is answered.
 func TestMCPTakesBackWhatNobodyTook(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	client := s.MCP(t, vault)
@@ -112,6 +117,8 @@ func TestMCPTakesBackWhatNobodyTook(t *testing.T) {
 // Owners come and go while clients edit. What a client was told happened is in
 // the vault, and nothing else is.
 func TestMCPEditsWhileOwnersChange(t *testing.T) {
+	t.Parallel()
+	harness.RequireFUSE(t)
 	s := harness.NewSandbox(t)
 	const clients = 4
 	before := ""

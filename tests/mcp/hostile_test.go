@@ -18,6 +18,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 const allToolsets = "claude,notes,content,vault"
@@ -295,20 +296,22 @@ var (
 // slowest is the longest that any call may take.
 var slowest = limittest.Scaled(10 * time.Second)
 
-const calls = 1000
-
 // Whatever the arguments are, on a vault that other programs change meanwhile, a tool answers in time with what its
 // output schema says, or with a sentence that is none of Go's.
 func TestMCPHostileArguments(t *testing.T) {
+	t.Parallel()
+	calls := 1000
+	if os.Getenv("RELAYFS_SOAK") != "" {
+		calls = 20_000
+	}
 	var tools []listedTool
 	succeeded := make(map[string]int)
 	for _, tt := range []struct {
 		name  string
-		seed  uint64
 		flags []string
 	}{
-		{"suggest", 1, nil},
-		{"direct", 2, []string{"--mode", "direct", "--structure", "direct", "--approve", "auto"}},
+		{"suggest", nil},
+		{"direct", []string{"--mode", "direct", "--structure", "direct", "--approve", "auto"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := harness.NewSandbox(t)
@@ -316,15 +319,16 @@ func TestMCPHostileArguments(t *testing.T) {
 			c := s.MCP(t, append(tt.flags, "--toolsets", allToolsets, vault)...)
 			tools = listTools(t, c)
 			schemas := outputSchemas(t, tools)
-			r := &caller{Rand: rand.New(rand.NewPCG(tt.seed, 0)), files: []string{"Vault", "Vault/Folder", "Vault/Nowhere.md", "Plan", "Vault/Folder/New.md"}}
+			r := &caller{Rand: randomtest.New(t), files: []string{"Vault", "Vault/Folder", "Vault/Nowhere.md", "Plan", "Vault/Folder/New.md"}}
 			for name := range hostileVault() {
 				r.files = append(r.files, "Vault/"+name)
 			}
 			slices.Sort(r.files)
 			next, ended := make(chan struct{}, 1), make(chan struct{})
+			seed := r.Uint64()
 			go func() {
 				defer close(ended)
-				others(vault, rand.New(rand.NewPCG(tt.seed, 1)), next)
+				others(vault, rand.New(rand.NewPCG(seed, 1)), next)
 			}()
 			for i := range calls {
 				select {

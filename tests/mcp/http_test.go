@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // httpServer is `relayfs mcp --http` on a free port.
@@ -123,6 +124,7 @@ func (h *httpServer) call(t *testing.T, session, tool string, args map[string]an
 }
 
 func TestHTTPToken(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	h := serveHTTP(t, s, vault)
@@ -147,6 +149,7 @@ func TestHTTPToken(t *testing.T) {
 }
 
 func TestHTTPRefusals(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	h := serveHTTP(t, s, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	origin := strings.TrimSuffix(h.url, "/mcp")
@@ -187,6 +190,7 @@ func TestHTTPRefusals(t *testing.T) {
 }
 
 func TestHTTPPathEscapes(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "../outside.md": "not yours\n"})
 	if err := os.Symlink(s.Path("outside.md"), filepath.Join(vault, "link.md")); err != nil {
@@ -213,6 +217,7 @@ func TestHTTPPathEscapes(t *testing.T) {
 
 // A body may be as large as the largest note, and no larger; memory stays bounded.
 func TestHTTPBodyLimit(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	h := serveHTTP(t, s, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	session := h.open(t)
@@ -241,9 +246,8 @@ func (zeros) Read(p []byte) (int, error) {
 
 // Sessions that are opened and dropped do not stay.
 func TestHTTPManySessions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("opens 10,000 sessions")
-	}
+	t.Parallel()
+	need.Full(t, "it takes long")
 	s := harness.NewSandbox(t)
 	h := serveHTTP(t, s, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	first := h.open(t)
@@ -293,6 +297,7 @@ func openFiles(t *testing.T, pid int) int {
 
 // A client that keeps its event stream open does not keep the server up.
 func TestHTTPShutdownWithOpenStream(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	h := serveHTTP(t, s, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.url, nil)
@@ -318,6 +323,7 @@ func TestHTTPShutdownWithOpenStream(t *testing.T) {
 
 // Beyond loopback a token has to be thought of, and its file is the user's alone.
 func TestHTTPFlags(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	open, short := s.Path("open-token"), s.Path("short-token")
@@ -363,6 +369,7 @@ func TestHTTPFlags(t *testing.T) {
 
 // A mount serves HTTP too, from the same documents.
 func TestMountServesHTTP(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), "--http", "127.0.0.1:0")
 	m.Log.Says(t, "serving MCP at ")

@@ -77,6 +77,7 @@ func undoAll(t *testing.T, s *harness.Sandbox, vault string, before map[string]s
 
 // Thirty notes are moved, and a property of each is changed: in text or as properties.
 func TestMCPThirtyMovesWithProperties(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"Index.md": ""}
 	var paths []string
 	for i := range 30 {
@@ -136,6 +137,7 @@ func TestMCPThirtyMovesWithProperties(t *testing.T) {
 
 // The open tasks of 2,000 notes come into one note.
 func TestMCPOpenTasksOfAllNotes(t *testing.T) {
+	t.Parallel()
 	files := harness.GeneratedVault(2000)
 	open := 0
 	for name, text := range files {
@@ -170,6 +172,7 @@ var openTask = regexp.MustCompile(`(?m)^\s*[-*+] \[ \]`)
 
 // A term is fixed in the seven notes that are about a subject, which do not all have its word.
 func TestMCPTermFixedInNotesFoundByMeaning(t *testing.T) {
+	t.Parallel()
 	files := harness.GeneratedVault(200)
 	about := []string{
 		"The sluice lets the tide into the salt pan, where the brine dries.", "Rake the brine when the salt pan has dried in the sun.", "Salt crust forms on the pan; the brine below stays wet.", "Each pan gets its brine from the sluice at spring tide.",

@@ -9,10 +9,12 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // The words that clients build on, from read to edit to amend.
 func TestMCPEdit(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Desk/note.md": harness.TideTable})
 	client := s.MCP(t, vault)
@@ -54,6 +56,7 @@ func checkRaw(t *testing.T, vault, before, after string) string {
 }
 
 func TestMCPEditKeepsAPersonsEdit(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Desk/note.md": harness.TideTable})
 	client := s.MCP(t, vault)
@@ -65,6 +68,7 @@ func TestMCPEditKeepsAPersonsEdit(t *testing.T) {
 }
 
 func TestMCPBadArguments(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Desk/note.md": harness.TideTable, "../outside.md": "not yours\n"})
 	client := s.MCP(t, vault)
@@ -107,7 +111,8 @@ func TestMCPBadArguments(t *testing.T) {
 
 // Searching over MCP finds what ripgrep finds on the mount.
 func TestMCPGrepEqualsRipgrep(t *testing.T) {
-	harness.RequireTools(t, "rg")
+	t.Parallel()
+	need.Programs(t, "rg")
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", harness.GeneratedVault(1000)))
 	client := s.MCP(t, m.Vault)
@@ -126,6 +131,7 @@ func TestMCPGrepEqualsRipgrep(t *testing.T) {
 }
 
 func TestMCPToolsListed(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	client := s.MCP(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	var list struct {
@@ -158,6 +164,7 @@ func TestMCPToolsListed(t *testing.T) {
 }
 
 func TestMCPGetLinks(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	client := s.MCP(t, s.Vault(t, "Lens", map[string]string{
 		"Biology 101.md":    "Start with [[Photosynthesis]].\n",

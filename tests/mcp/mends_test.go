@@ -17,6 +17,7 @@ var moveOutcome = regexp.MustCompile(`(?m)^(\d+)\. (\[error\])?`)
 // A dry run foresees which moves of a call succeed: endings, names that are taken, and what earlier moves of the same
 // call make possible or impossible.
 func TestMCPMovesAreForeseen(t *testing.T) {
+	t.Parallel()
 	names := []string{"a.md", "b.md", "c.md", "d.txt", "e.txt", "Sub", "Sub/x.md", "Sub/y.md", "New", "New/x.md", "New/a.md", "a", "b", "Sub/Sub", "Sub/x.txt"}
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -47,6 +48,7 @@ func TestMCPMovesAreForeseen(t *testing.T) {
 
 // Of headings that read alike, each can be named, as the refusal has it.
 func TestMCPEqualHeadings(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Plan.md": "# A\n\n## Plan\n\none\n\n# B\n\n## Plan\n\none\n"})
 	c := s.MCP(t, "--mode", "direct", "--approve", "auto", "--toolsets", "claude,notes", vault)
@@ -64,6 +66,7 @@ func TestMCPEqualHeadings(t *testing.T) {
 
 // A copied task keeps what is in its box, and toggle does not drop copy_to.
 func TestMCPCopiedTasksKeepTheirBoxes(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Plan.md": "- [-] given up\n- [x] done\n- [ ] open\n- [/] half\n"})
 	c := s.MCP(t, "--mode", "direct", "--approve", "auto", vault)
@@ -76,6 +79,7 @@ func TestMCPCopiedTasksKeepTheirBoxes(t *testing.T) {
 
 // set_properties answers in the order of the call.
 func TestMCPSetPropertiesInOrder(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	c := s.MCP(t, "--toolsets", "notes", s.Vault(t, "Vault", map[string]string{"a.md": "a\n", "b.md": "b\n"}))
 	got := c.MustCall(t, "set_properties", "notes", []any{map[string]any{"path": "Vault/a.md"}, map[string]any{"path": "Vault/none.md"}, map[string]any{"path": "Vault/b.md"}}, "set", map[string]any{"k": 1})

@@ -13,6 +13,7 @@ import (
 // the end of the process; the vault changes when a person accepts, and where the
 // file has been changed meanwhile, a person is told.
 func TestMCPProposalsThroughTheQueue(t *testing.T) {
+	t.Parallel()
 	const oldCanvas, newCanvas = "{\n}\n", `{"nodes":[],"edges":[]}`
 	files := map[string]string{
 		"gone.md": "See nothing.\n", "stays.md": "[[gone]]\n", "typed.md": "One.\n", "link.md": "[[stays]]\n",

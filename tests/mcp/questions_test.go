@@ -62,6 +62,7 @@ func ask(t *testing.T, c *harness.MCPClient, tool string, args ...any) asked {
 }
 
 func TestMCPQuestions(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", questionVault())
 	c := s.MCP(t, "--toolsets", "claude,notes", vault)
@@ -114,6 +115,7 @@ func TestMCPQuestions(t *testing.T) {
 
 // All rows come, each once, however many a page has, in the order of the question.
 func TestMCPQueryPages(t *testing.T) {
+	t.Parallel()
 	files := make(map[string]string)
 	var want []string
 	for i := range 300 {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 const (
@@ -48,10 +50,12 @@ type raceCaller func(tool string, args ...any) harness.ToolResult
 // while a person does. Every edit that succeeds is in the text, at its place and
 // once; every one that fails says why; and what the person wrote stays.
 func TestMCPConcurrentEdits(t *testing.T) {
-	edits := 2000
-	if testing.Short() {
-		edits = 200
+	t.Parallel()
+	edits := 600
+	if os.Getenv("RELAYFS_SOAK") != "" {
+		edits = 20_000
 	}
+	seed := randomtest.New(t).Uint64()
 	s := harness.NewSandbox(t)
 	races, files := make([]*race, raceNotes), make(map[string]string)
 	for i := range races {
@@ -62,14 +66,14 @@ func TestMCPConcurrentEdits(t *testing.T) {
 	h := serveHTTP(t, s, vault)
 	done := make(chan struct{})
 	var person, clients sync.WaitGroup
-	person.Go(func() { racePerson(t, vault, races, done) })
+	person.Go(func() { racePerson(t, rand.New(rand.NewPCG(seed, raceClients)), vault, races, done) })
 	for c := range raceClients {
 		call := h.caller(t)
 		if c%2 == 0 {
 			stdio := s.MCP(t, vault)
 			call = func(tool string, args ...any) harness.ToolResult { return stdio.Call(t, tool, args...) }
 		}
-		clients.Go(func() { raceClient(t, call, races, c, edits/raceClients) })
+		clients.Go(func() { raceClient(t, rand.New(rand.NewPCG(seed, uint64(c))), call, races, c, edits/raceClients) })
 	}
 	clients.Wait()
 	close(done)
@@ -117,8 +121,7 @@ func (h *httpServer) caller(t *testing.T) raceCaller {
 
 // racePerson counts in the vault's files, saved as Obsidian does or as sync tools
 // do.
-func racePerson(t *testing.T, vault string, races []*race, done <-chan struct{}) {
-	rnd := rand.New(rand.NewPCG(1, 99))
+func racePerson(t *testing.T, rnd *rand.Rand, vault string, races []*race, done <-chan struct{}) {
 	for {
 		select {
 		case <-done:
@@ -143,8 +146,7 @@ func racePerson(t *testing.T, vault string, races []*race, done <-chan struct{})
 }
 
 // raceClient makes n edits, each of its own counter or of the shared one.
-func raceClient(t *testing.T, call raceCaller, races []*race, c, n int) {
-	rnd := rand.New(rand.NewPCG(2, uint64(c)))
+func raceClient(t *testing.T, rnd *rand.Rand, call raceCaller, races []*race, c, n int) {
 	read := make(map[*race]bool)
 	for range n {
 		r := races[rnd.IntN(raceNotes)]

@@ -10,6 +10,7 @@ import (
 // The prompt about rejections has what a person rejected of the client's suggestions, with the reason, until the
 // decision is undone; and nothing that was accepted.
 func TestMCPAddressRejections(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Plan.md": "One line.\n", "Other.md": "Red barn.\n"})
 	c := s.MCP(t, vault)

@@ -14,6 +14,7 @@ import (
 
 // Attachments are resources, as text or as bytes, within a bound.
 func TestMCPAttachments(t *testing.T) {
+	t.Parallel()
 	image := "\x89PNG\r\n\x1a\n\x00\xff"
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{
@@ -54,6 +55,7 @@ func TestMCPAttachments(t *testing.T) {
 
 // Clients hear that the list of resources has changed when notes come and go, and not when their text changes.
 func TestMCPListChanged(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Plan.md": "One\n"})
 	c := s.MCP(t, vault)

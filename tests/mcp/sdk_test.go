@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // nodeBin is where npm put the clients, and a Node that is new enough for them.
@@ -18,7 +19,7 @@ func nodeBin(t *testing.T) string {
 	t.Helper()
 	bin := harness.Repo("tests/mcp-client/node_modules/.bin")
 	if _, err := os.Stat(filepath.Join(bin, "node")); err != nil {
-		harness.Skip(t, "tests/mcp-client is not installed: run npm ci there")
+		need.Missing(t, "tests/mcp-client is not installed: run npm ci there")
 	}
 	return bin
 }
@@ -52,6 +53,7 @@ type driven struct {
 // The TypeScript SDK's client uses every tool, over stdio and over HTTP, with
 // the same results.
 func TestMCPWithTypeScriptSDK(t *testing.T) {
+	t.Parallel()
 	nodeBin(t)
 	drive := harness.Repo("tests/mcp-client/drive.mjs")
 	for _, kind := range []string{"stdio", "http"} {
@@ -103,6 +105,7 @@ func checkDriven(t *testing.T, got driven) {
 
 // The inspector finds nothing in the schemas that some client would not take.
 func TestMCPInspectorStrict(t *testing.T) {
+	t.Parallel()
 	nodeBin(t)
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})

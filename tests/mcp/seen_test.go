@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // A line that is too long for one answer is shown in parts, by every tool that
 // reads; none cuts it without a word, and the parts are the line.
 func TestMCPLongLineIsReadInParts(t *testing.T) {
+	t.Parallel()
 	line := strings.Repeat("0123456789 ünï <b>", 8000) // 160 KB
 	text := "first\n" + line + "\nlast\n"
 	for _, tool := range partReaders {
@@ -33,6 +35,7 @@ func TestMCPLongLineIsReadInParts(t *testing.T) {
 // A session that has been shown a part of a document does not replace the rest,
 // whatever the tool; an edit of the part that it was shown is made.
 func TestMCPUnseenIsNotOverwritten(t *testing.T) {
+	t.Parallel()
 	long := "start\n" + strings.Repeat("x", 128<<10) + "\n" + strings.Repeat("a line of many\n", 3000) + "the end\n"
 	canvas := "{\"nodes\":[],\"edges\":[],\n\"long\":\"" + strings.Repeat("x", 128<<10) + "\"}\n"
 	files := map[string]string{"note.md": long, "board.canvas": canvas, "books.base": "a: 1\nb: " + strings.Repeat("y", 128<<10) + "\n", "unread.md": "Never read.\n", "unread.canvas": "{}\n", "front.md": "---\nkey: value\n---\nText.\n"}
@@ -294,9 +297,8 @@ func randomNote(rnd *rand.Rand) string {
 // Random reads and writes of random notes: the parts that are read put together are
 // the text, and no write that is accepted takes away what was not shown or quoted.
 func TestMCPShownModel(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 0))
+	t.Parallel()
+	rnd := randomtest.New(t)
 	const notes, steps = 24, 25
 	files := make(map[string]string)
 	for i := range notes {

@@ -11,6 +11,7 @@ import (
 // What an agent says of its session is shown to people beside the suggestions that it made before and after that,
 // and to them only, over the end of the process.
 func TestMCPSessionNote(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"a.md": "one two\n", "b.md": "one two\n", "c.md": "one two\n"})
 	edit := func(c *harness.MCPClient, name string) {

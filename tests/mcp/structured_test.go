@@ -50,6 +50,7 @@ func runStructured(t *testing.T, s *harness.Sandbox, kind, vault string, env []s
 // The TypeScript SDK's client takes the structured result of every tool of the
 // toolsets notes and content, and asks its user where the server wants that.
 func TestMCPStructuredWithTypeScriptSDK(t *testing.T) {
+	t.Parallel()
 	// Nobody is asked about the two calls that fail.
 	all := []string{"create the note Vault/new.md", "change the note Vault/note.md", "change the note Vault/note.md", "replace the content of Vault/board.canvas", "delete the note Vault/new.md", "append to the note Vault/note.md", `set {"status":"new"} in Vault/note.md`}
 	for _, tt := range []struct {
@@ -114,6 +115,7 @@ func checkStructured(t *testing.T, got structuredRun) {
 // A client that cannot ask its user is told so, and may delete once the model says
 // that the person agrees.
 func TestMCPApprovalWithoutElicitation(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"stdio", "http"} {
 		t.Run(kind, func(t *testing.T) {
 			s := harness.NewSandbox(t)

@@ -25,6 +25,7 @@ func writeSettings(t *testing.T, vault string, files map[string]string) {
 
 // Periodic notes are where the vault's own settings have them, with their templates filled in.
 func TestMCPPeriodicNotes(t *testing.T) {
+	t.Parallel()
 	daily := `{"folder":"Journal","format":"YYYY/MM-MMMM/YYYY-MM-DD-dddd","template":"Templates/Day"}`
 	template := "# {{title}}\n{{date:dddd, MMMM Do}}, {{date}}, after {{yesterday}}\n{{weather}}\n"
 	filled := "# 2026-01-31-Saturday\nSaturday, January 31st, 31.01.2026, after 30.01.2026\n{{weather}}\n"
@@ -62,6 +63,7 @@ func TestMCPPeriodicNotes(t *testing.T) {
 }
 
 func TestMCPPeriodicNoteRefusals(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		settings string
 		args     []any
@@ -87,6 +89,7 @@ func TestMCPPeriodicNoteRefusals(t *testing.T) {
 }
 
 func TestMCPTemplatesAndURLs(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "My Vault", map[string]string{"Templates/Meeting.md": "---\ntype: meeting\n---\n# {{title}}\n", "A+B & c.md": "x\n"})
 	writeSettings(t, vault, map[string]string{"templates.json": `{"folder":"Templates"}`})
@@ -116,6 +119,7 @@ func TestMCPTemplatesAndURLs(t *testing.T) {
 
 // A session is told what people and other sessions did, once, and not what it did itself.
 func TestMCPChanges(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Plan.md": "One line.\n", "Old.md": "old\n", "Gone.md": "gone\n", "Sub/Deep.md": "deep\n"})
 	c := s.MCP(t, "--toolsets", "claude,vault", vault)
@@ -161,6 +165,7 @@ func TestMCPChanges(t *testing.T) {
 
 // What an agent does on a mount has its name in the changes of a session beside it.
 func TestMCPChangesOnTheMount(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Plan.md": "One line.\n", "Old.md": "old\n", "Gone.md": "gone\n"}), "--author", "ann", "--toolsets", "claude,vault")
 	c := s.MCP(t, m.Vault)

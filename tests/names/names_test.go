@@ -349,6 +349,7 @@ var nameDifferences = []nameDifference{
 // Every call on every kind of name returns what it returns on a plain folder, and
 // leaves what it leaves there.
 func TestNames(t *testing.T) {
+	t.Parallel()
 	for mode, flags := range harness.FileModes {
 		t.Run(mode, func(t *testing.T) {
 			files := make(map[string]string)
@@ -437,6 +438,7 @@ func compareNameCase(t *testing.T, mode, kind, op string, got, want []string) {
 // A rename over a file that is not a note leaves the old file to whoever has that open,
 // with what is written to it from then on.
 func TestReplacedFileStaysWithWhoHasItOpen(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"x.bin": "old\n"}), harness.FileModes["direct"]...)
 	f, err := os.OpenFile(m.Path("x.bin"), os.O_RDWR, 0)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // Notes and folders with symbolic links to them: the links of linked, by their names.
@@ -60,7 +61,8 @@ func shellOutput(t *testing.T, dir, command string) string {
 
 // With symbolic links, programs find on the mount what they find in the vault.
 func TestSymlinksLookAsInTheVault(t *testing.T) {
-	harness.RequireTools(t, "rg", "git")
+	t.Parallel()
+	need.Programs(t, "rg", "git")
 	s := harness.NewSandbox(t)
 	m := linkedMount(t, s)
 	repo := filepath.Join(s.Path("repo"), ".git")
@@ -89,6 +91,7 @@ func TestSymlinksLookAsInTheVault(t *testing.T) {
 // A note has one document, one reading and one place in every list, whatever the name
 // that a program comes by.
 func TestNoteHasOneNameBehindLinks(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := linkedMount(t, s)
 	client := s.MCP(t, m.Vault)
@@ -140,6 +143,7 @@ func TestNoteHasOneNameBehindLinks(t *testing.T) {
 // Moving and deleting by a link's name is about the link, on the mount and in MCP, and
 // waits for a person, who may take it back.
 func TestLinksAreMovedAndDeleted(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := linkedMount(t, s)
 	client := s.MCP(t, m.Vault)
@@ -202,6 +206,7 @@ func eventuallyLink(t *testing.T, name, target string) {
 // A person makes, changes, moves and removes links and what they lead to while the
 // vault is mounted. No note is taken for another, or loses who wrote what in it.
 func TestPersonChangesLinks(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", linkedFiles())
 	m := s.Mount(t, vault)
@@ -235,6 +240,7 @@ func TestPersonChangesLinks(t *testing.T) {
 
 // The commands list and count a note once.
 func TestCommandsListLinkedNotesOnce(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := linkedMount(t, s)
 	out := s.Run(t, "ls", "-R")
@@ -251,6 +257,7 @@ func TestCommandsListLinkedNotesOnce(t *testing.T) {
 // A move that waits changes where links lead that are moved with it, as it does in any
 // folder, and never to a place outside of what is mounted.
 func TestLinksStayInTheMount(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"a/b/c/Note.md": "c\n", "Top.md": "top\n"})
 	link(t, vault, map[string]string{"a/b/c/up": "../../..", "a/b/c/Top.md": "../../../Top.md", "a/b/c/beside": "../../x"})

@@ -14,6 +14,7 @@ const bom = "\ufeff"
 // matter behind it, whether or not the program that writes knows of it, and reject
 // brings back the bytes from before.
 func TestByteOrderMarks(t *testing.T) {
+	t.Parallel()
 	const matter = "---\ntitle: a\ntags: [x]\n---\n"
 	tests := []struct {
 		name          string
@@ -68,6 +69,7 @@ func TestByteOrderMarks(t *testing.T) {
 // A note with a byte order mark is appended to, and a change of the properties behind
 // one is taken back, without doubling it.
 func TestByteOrderMarkAppendAndUndo(t *testing.T) {
+	t.Parallel()
 	const raw = bom + "---\ntitle: a\n---\nBody.\n"
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": raw, "bare.md": raw}))
@@ -84,6 +86,7 @@ func TestByteOrderMarkAppendAndUndo(t *testing.T) {
 // Properties behind a byte order mark are properties for every tool, and links in them
 // follow a rename.
 func TestByteOrderMarkProperties(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{
 		"note.md":   bom + "---\nstatus: draft\nup: \"[[Target]]\"\n---\nBody.\n",

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // otherReading is what tests/frontmatter/read.mjs says of one note.
@@ -27,9 +28,10 @@ type reading struct {
 // yaml and gray-matter read, on two thousand generated notes and on those of the
 // packages below tests/docs-sets.
 func TestFrontMatterAgreesWithOtherReaders(t *testing.T) {
-	harness.RequireTools(t, "node")
+	t.Parallel()
+	need.Programs(t, "node")
 	if _, err := os.Stat(harness.Repo("tests/frontmatter/node_modules/yaml")); err != nil {
-		harness.Skip(t, "tests/frontmatter is not installed: run npm ci there")
+		need.Missing(t, "tests/frontmatter is not installed: run npm ci there")
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

@@ -52,6 +52,7 @@ var hostileNotes = map[string]string{
 // What a note costs is bounded, whatever is in it, and nobody waits for it who asks for
 // another.
 func TestHostileNotes(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Mkdir(t, "Notes")
 	for name, text := range hostileNotes {
@@ -97,6 +98,7 @@ func TestHostileNotes(t *testing.T) {
 
 // Delimiters that are written one by one do not take a person's words between them.
 func TestDelimitersOneByOne(t *testing.T) {
+	t.Parallel()
 	for _, pair := range [][2]string{{"{++", "++}"}, {"{--", "--}"}} {
 		s := harness.NewSandbox(t)
 		m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"n.md": "alpha beta gamma delta\n"}))

@@ -10,11 +10,13 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // A new note becomes a file of the vault; its front matter is plain, its body
 // an addition that waits for review.
 func TestNewNotes(t *testing.T) {
+	t.Parallel()
 	const matter = "---\ntags: [new]\n---\n"
 	const body = "# New\n\nFirst paragraph.\n\nSecond paragraph.\n"
 	makers := []struct {
@@ -53,7 +55,7 @@ func TestNewNotes(t *testing.T) {
 	m := s.Mount(t, s.Vault(t, "Vault", files))
 	for i, maker := range makers {
 		t.Run(maker.name, func(t *testing.T) {
-			harness.RequireTools(t, maker.tools...)
+			need.Programs(t, maker.tools...)
 			folder := fmt.Sprint(i)
 			maker.make(t, m.Path(folder))
 			names := harness.ListFiles(t, m.VaultPath(folder))
@@ -76,6 +78,7 @@ func TestNewNotes(t *testing.T) {
 
 // What is not a note stays on the mount, for the program that made it.
 func TestScratchFilesStayOnTheMount(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	names := []string{".note.md.swp", "note.md~", "4913", "#note.md#", "sedAbC123", "note.md.tmp.12.ab34", "note.md.lock", "tmpabcd1234", "note.md.orig"}
@@ -101,6 +104,7 @@ func TestScratchFilesStayOnTheMount(t *testing.T) {
 
 // Front matter never carries marks.
 func TestFrontMatter(t *testing.T) {
+	t.Parallel()
 	const before = "---\ntags: [a, b]\nstatus: open   # by hand\n---\n" + harness.TideTable
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": before})
@@ -124,6 +128,7 @@ func TestFrontMatter(t *testing.T) {
 
 // Suggestions carry the name of their writer, also after a restart.
 func TestSuggestionsKeepTheirAuthors(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	m := s.Mount(t, vault, "--author", "Ada")
@@ -159,6 +164,7 @@ func TestSuggestionsKeepTheirAuthors(t *testing.T) {
 
 // Direct mode changes notes without marks.
 func TestDirectMode(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "image.png": "old"}), "--mode", "direct")
 	after := strings.Replace(harness.TideTable, "six", "seven", 1)
@@ -171,6 +177,7 @@ func TestDirectMode(t *testing.T) {
 // A new note goes, on the mount and in the vault, when all of it is rejected, and
 // comes back when that is undone; a person's does not go.
 func TestRejectedNewNote(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"hers.md": ""})
 	m := s.Mount(t, vault, "--author", "Ada")

@@ -14,6 +14,7 @@ import (
 // What is written in a raw view cannot become a suggestion, so nothing is: not on the
 // mount, not through MCP, not on the command line.
 func TestARawViewIsReadOnly(t *testing.T) {
+	t.Parallel()
 	const raw = "The {--coffee--}{++tea++} stands.\n"
 	for _, view := range []string{"raw", "original"} {
 		t.Run(view, func(t *testing.T) {
@@ -69,6 +70,7 @@ func TestARawViewIsReadOnly(t *testing.T) {
 
 // With --mode direct people edit the stored text itself.
 func TestARawViewIsWritableInDirectMode(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": "The {--coffee--}{++tea++} stands.\n"}), "--view", "raw", "--mode", "direct")
 	harness.WriteFile(t, m.Path("note.md"), "The {--coffee--}{++milk++} stands.\n")

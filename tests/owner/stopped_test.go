@@ -19,6 +19,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // suspend stops a process as Ctrl-Z does, until the test ends or continue is called.
@@ -224,7 +225,7 @@ func TestTheTerminalIsClosed(t *testing.T) {
 	})
 	t.Run("nohup", func(t *testing.T) {
 		t.Parallel()
-		harness.RequireTools(t, "nohup")
+		need.Programs(t, "nohup")
 		s := harness.NewSandbox(t)
 		mnt := s.Mkdir(t, "mnt")
 		relayfs := s.Command(context.Background(), "mount", s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), mnt)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
@@ -43,7 +44,7 @@ const manPages = "/usr/share/man/man1/relayfs-"
 // Debian from its installation to its removal.
 func TestDebianPackage(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "dpkg", "git")
+	need.Programs(t, "dpkg", "git")
 	dir := t.TempDir()
 	deb := makePackage(t, harness.Repo(), filepath.Join(dir, "dist"))
 	t.Run("contents", func(t *testing.T) { checkContents(t, deb) })
@@ -129,7 +130,7 @@ func checkContents(t *testing.T, deb string) {
 // checkManPages has each page formatted, with all warnings.
 func checkManPages(t *testing.T, dir string) {
 	t.Helper()
-	harness.RequireTools(t, "groff", "gzip")
+	need.Programs(t, "groff", "gzip")
 	out := harness.OutputIn(t, dir, []string{"bash", "-c", `for page in *; do echo "$page:"; gzip -dc "$page" | groff -man -Tutf8 -K utf8 -ww -z 2>&1 || exit; done`})
 	for line := range strings.Lines(out.Stdout) {
 		if out.Code != 0 || !strings.HasSuffix(line, ".1.gz:\n") {
@@ -141,9 +142,9 @@ func checkManPages(t *testing.T, dir string) {
 // newUser installs the package on a bare Debian, uses and removes it, as testdata/newuser.sh tells.
 func newUser(t *testing.T, suite, deb string) {
 	harness.RequireFUSE(t)
-	harness.RequireTools(t, "unshare", "python3")
+	need.Programs(t, "unshare", "python3")
 	if os.Geteuid() != 0 {
-		harness.Skip(t, "only root installs packages")
+		need.Missing(t, "only root installs packages")
 	}
 	tar := harness.RequireCached(t, "debian-"+suite+".tar")
 	start := time.Now()
@@ -162,7 +163,7 @@ func newUser(t *testing.T, suite, deb string) {
 // What a release is built for, beside this processor's Linux, compiles, and is stripped; on Linux it is static.
 func TestReleaseBuilds(t *testing.T) {
 	t.Parallel()
-	harness.RequireFull(t)
+	need.Full(t, "it installs packages")
 	// Of Linux on this processor the Debian package has one; lint.sh has compiled the last two.
 	for system, check := range map[string]func(t *testing.T, file string){
 		"linux/arm64": checkELF, "darwin/arm64": checkMachO, "windows/amd64": checkPE,

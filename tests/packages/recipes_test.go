@@ -12,12 +12,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // The functions of PKGBUILD build the program and put what the Debian package holds where Arch Linux has it.
 func TestPKGBUILD(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "git")
+	need.Programs(t, "git")
 	dir := t.TempDir()
 	copyRepository(t, filepath.Join(dir, "src", "relayfs"))
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c",
@@ -45,7 +46,7 @@ func TestPKGBUILD(t *testing.T) {
 // Homebrew is not here; Ruby reads its formula.
 func TestFormula(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "ruby")
+	need.Programs(t, "ruby")
 	if out := harness.OutputIn(t, harness.Repo("packaging", "homebrew"), []string{"ruby", "-wc", "relayfs.rb"}); out.Code != 0 || out.Stderr != "" {
 		t.Errorf("ruby -wc: exit code %d\n%s", out.Code, out.Stderr)
 	}
@@ -54,7 +55,7 @@ func TestFormula(t *testing.T) {
 // flake.nix has the hash of the modules that go.mod names today.
 func TestVendorHash(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "python3")
+	need.Programs(t, "python3")
 	out := harness.RunCommand(t, exec.CommandContext(t.Context(), harness.Repo("packaging", "vendor-hash.py")))
 	if out.Code != 0 {
 		t.Fatalf("vendor-hash.py: exit code %d\n%s", out.Code, out.Stderr)
@@ -68,10 +69,10 @@ func TestVendorHash(t *testing.T) {
 // The manifest of the bundle for Claude Desktop is one by the tool that packs it, in the version that packs it.
 func TestBundleManifest(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "node")
+	need.Programs(t, "node")
 	tool := harness.Repo("tests", "packages", "node_modules", ".bin", "mcpb")
 	if _, err := os.Stat(tool); err != nil {
-		harness.Skip(t, "npm ci in tests/packages: %v", err)
+		need.Missing(t, "npm ci in tests/packages: %v", err)
 	}
 	manifest := harness.ReadFile(t, harness.Repo("packaging", "mcpb", "manifest.json"))
 	file := filepath.Join(t.TempDir(), "manifest.json")
@@ -140,7 +141,7 @@ const registry = "github.com/modelcontextprotocol/registry@v1.4.1"
 // The entry for the MCP registry is one by the registry's own schema.
 func TestServerJSON(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "python3")
+	need.Programs(t, "python3")
 	bundle := filepath.Join(t.TempDir(), "relayfs_linux_amd64.mcpb")
 	harness.WriteFile(t, bundle, "a bundle")
 	out := harness.RunCommand(t, exec.CommandContext(t.Context(), harness.Repo("packaging", "mcpb", "registry.py"), "1.2.3", bundle))
@@ -167,7 +168,7 @@ func moduleDir(t *testing.T, module string) string {
 	cmd.Env = append(cmd.Environ(), "GOPROXY=off", "GOSUMDB=off")
 	var found struct{ Dir string }
 	if out, err := cmd.Output(); err != nil || json.Unmarshal(out, &found) != nil {
-		harness.Skip(t, "no module %s: %v", module, err)
+		need.Missing(t, "no module %s: %v", module, err)
 	}
 	return found.Dir
 }

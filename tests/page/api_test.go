@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // api is the review API as a program on this machine finds it: by the file in the state folder.
@@ -131,6 +132,7 @@ type apiNote struct {
 // An editor's plugin lists, finds the places of suggestions, comments, decides and takes back; every request and every
 // answer is as described.
 func TestReviewAPI(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"a.md": "---\nt: 1\n---\nÖne two, and then once more three.\n", "sub/b.md": "Four {--five--}{++six++}.\n", "c.md": "Links to [[a]].\n"})
 	for _, edit := range [][]string{{"two", "2"}, {"three", "3"}, {"t: 1", "t: 2"}} {
@@ -287,10 +289,11 @@ func (a *api) raceOfDecisions() {
 
 // The description is valid OpenAPI 3.1, as a validator of others reads it.
 func TestDescriptionIsOpenAPI(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat(harness.Repo("tests/review-api/node_modules/@seriousme")); err != nil {
-		harness.Skip(t, "tests/review-api is not installed: run npm ci there")
+		need.Missing(t, "tests/review-api is not installed: run npm ci there")
 	}
-	harness.RequireTools(t, "node")
+	need.Programs(t, "node")
 	s := harness.NewSandbox(t)
 	reviewPage(t, s, s.Vault(t, "Vault", map[string]string{"a.md": "a\n"}))
 	_, text := newAPI(t, s).send(http.MethodGet, "/openapi.json", nil)

@@ -11,6 +11,7 @@ import (
 // Before many suggestions are decided, or taken back, the page says whose they are and what is among them, in the
 // numbers that its buttons have.
 func TestBulkDecisionsSayWhatIsInThem(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	files := map[string]string{"Old.md": "old\n", "Plan.md": "plan\n"}
 	for i := range 11 {

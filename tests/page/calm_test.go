@@ -26,6 +26,7 @@ func near(a, b float64) bool { return math.Abs(a-b) < 200 }
 // What is decided in the middle of a note leaves the reader there, and what is said of it is in sight. The next
 // change has the focus, below no header; a second click is not for it.
 func TestReviewPageStaysWhereOneDecides(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Note.md": longNote(60)})
 	b := openPage(t, reviewPage(t, s, vault))
@@ -57,6 +58,7 @@ func TestReviewPageStaysWhereOneDecides(t *testing.T) {
 
 // A note that an agent writes in does not move under the reader, and takes no focus.
 func TestReviewPageStaysWhileAgentsWrite(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	text := strings.ReplaceAll(longNote(40), "{--one--}{++two++}", "one")
 	vault := s.Vault(t, "Vault", map[string]string{"Note.md": text, "Other.md": "a {++b++}\n"})
@@ -88,6 +90,7 @@ func TestReviewPageStaysWhileAgentsWrite(t *testing.T) {
 
 // What a person typed is not lost when its suggestion was decided elsewhere meanwhile.
 func TestReviewPageKeepsWhatWasTyped(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Note.md": "a {--one--}{++two++} b\n"})
 	m := s.Mount(t, vault)
@@ -106,6 +109,7 @@ func TestReviewPageKeepsWhatWasTyped(t *testing.T) {
 
 // A text that cannot be taken is said to be none, and stays to be corrected.
 func TestReviewPageKeepsWhatWasRefused(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Note.md": "a {--one--}{++two++} b\n"})
 	b := openPage(t, reviewPage(t, s, vault))
@@ -121,6 +125,7 @@ func TestReviewPageKeepsWhatWasRefused(t *testing.T) {
 
 // A note of which nothing is left but its front matter is shown, and what comes after it.
 func TestReviewPageOfAnEmptiedNote(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"A.md": "---\na: 1\n---\n{--only line\n--}", "B.md": "a {--one--}{++two++} b\n"})
 	b := openPage(t, reviewPage(t, s, vault))
@@ -138,6 +143,7 @@ func TestReviewPageOfAnEmptiedNote(t *testing.T) {
 // The note reads as a document: its changes in place, comments in plain text too, nothing that could act; as
 // source at a key.
 func TestReviewPageShowsADocument(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Note.md": `---
 status: draft
@@ -196,6 +202,7 @@ status: draft
 // Changes side by side are decided at once, or one by one; so is a paragraph, and what an author did. The number
 // on a button is what it does.
 func TestReviewPageDecidesTogether(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{
 		"A.md": "The {--old--}{++oldest++} tree bears {++sweet ++}plums, which nobody can reach from the ground without any {--help--}{++ladder++}.\n",

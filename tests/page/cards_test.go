@@ -11,6 +11,7 @@ import (
 // A card says which change it is about, also when that is decided, and why it was rejected; so does the list of
 // renames and deletions.
 func TestCardsSayWhatTheyAreAbout(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{
 		"Note.md": "Take {--the--}{++that++} one.\n\nMore {++or less ++}words.\n\nLess {--and less --}words.\n", "Old.md": "old\n", "Stale.md": "stale\n",

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // followed is what tests/review-api/follow.mjs prints after an event.
@@ -26,10 +27,11 @@ type followed struct {
 // A program with an EventSource knows what is pending while an agent writes. It is told everything at first and by the
 // next owner of the vault, and only what it missed by the next review page.
 func TestEventsFollowedByAProgram(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat(harness.Repo("tests/review-api/node_modules/eventsource")); err != nil {
-		harness.Skip(t, "tests/review-api is not installed: run npm ci there")
+		need.Missing(t, "tests/review-api is not installed: run npm ci there")
 	}
-	harness.RequireTools(t, "node")
+	need.Programs(t, "node")
 	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for i := range 8 {
@@ -122,7 +124,8 @@ func TestEventsFollowedByAProgram(t *testing.T) {
 
 // What the page reads is what was sent, however it comes in pieces.
 func TestPageParsesEvents(t *testing.T) {
-	harness.RequireTools(t, "node")
+	t.Parallel()
+	need.Programs(t, "node")
 	want := []string{`{"now":1,"paths":["Käse/a: b.md"]}`, strings.Repeat("語", 1000), "two\nlines", ""}
 	var stream bytes.Buffer
 	stream.WriteString("retry: 2000\n:\n\n\n")
@@ -147,6 +150,7 @@ func TestPageParsesEvents(t *testing.T) {
 
 // A stream needs the token. It comes compressed to who accepts that, each event as soon as it is there.
 func TestEventsNeedTheTokenAndAreCompressed(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	reviewPage(t, s, s.Vault(t, "Vault", pageNotes))
 	a := newAPI(t, s)
@@ -179,6 +183,7 @@ func TestEventsNeedTheTokenAndAreCompressed(t *testing.T) {
 // Of many tabs some are told what changes as it happens, others a moment later, and all can decide: a browser has only
 // six connections to a server.
 func TestReviewPageInManyTabs(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", pageNotes))
 	b := openPage(t, reviewPage(t, s))

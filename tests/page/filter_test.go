@@ -11,6 +11,7 @@ import (
 
 // The filter knows the words that people have for kinds of suggestions.
 func TestFilterKnowsKinds(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{
 		"A.md": "a {--b--} c\n\nd {++e++}{>>why?<<} f\n", "B.md": "Only a remark{>>is it?<<}.\n", "C.md": "c\n", "D.md": "d\n",
@@ -41,6 +42,7 @@ func TestFilterKnowsKinds(t *testing.T) {
 
 // Of an author with several sessions each can be chosen, by when it began.
 func TestSessionsAreNamedByTheirStart(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"A.md": "one\n\ntwo\n\nthree\n"})
 	for _, edit := range [][3]string{{"ann", "one", "1"}, {"bob", "two", "2"}, {"ann", "three", "3"}} {
@@ -62,6 +64,7 @@ func TestSessionsAreNamedByTheirStart(t *testing.T) {
 
 // A session stands in the list by the name that its agent gave it, also if it is the only one; the name is text.
 func TestSessionsAreNamedByTheirAgents(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"A.md": "one\n"})
 	c := s.MCP(t, "--author", "ann", "--toolsets", "claude,vault", vault)

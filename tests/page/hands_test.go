@@ -57,6 +57,7 @@ const newMap = `{"nodes":[{"id":"a","type":"text","text":"Beds","x":0,"y":0,"wid
 
 // The page is usable by people who cannot see it, or not well, in every state, both colours and on every screen.
 func TestReviewPageIsAccessible(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Garden", gardenNotes)
 	harness.WriteFile(t, filepath.Join(vault, "Map.canvas"), `{"nodes":[{"id":"a","type":"text","text":"Beds","x":0,"y":0,"width":200,"height":80}],"edges":[]}`)

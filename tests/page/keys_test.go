@@ -22,6 +22,7 @@ func keysVault(t *testing.T, s *harness.Sandbox) *harness.Mount {
 
 // Each key does what the list of keys says, in its place and nowhere else.
 func TestReviewPageKeys(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := keysVault(t, s)
 	b := openPage(t, reviewPage(t, s))
@@ -116,6 +117,7 @@ func TestReviewPageKeys(t *testing.T) {
 // Who has gone to the list of notes stays there, whatever comes meanwhile: what is opened, or shown otherwise, or
 // taken back.
 func TestReviewPageLeavesTheFocusWhereOneHasGone(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	keysVault(t, s)
 	b := openPage(t, reviewPage(t, s))
@@ -142,6 +144,7 @@ func TestReviewPageLeavesTheFocusWhereOneHasGone(t *testing.T) {
 // While agents write, in the open note and in others, what the reader looks at stays, in both tabs, with the focus,
 // and what is decided meanwhile is what was shown. Afterwards both tabs show what the command line does.
 func TestReviewPageWhileAgentsWriteAllTheTime(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	files := map[string]string{"Note.md": longNote(60)}
 	for i := range 20 {

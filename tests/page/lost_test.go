@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
@@ -12,6 +13,7 @@ import (
 // relayfs is killed while it carries out a decision on many suggestions. When it is back, the page says what came of
 // that, and Undo takes it back.
 func TestReviewPageWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
 	const notes = 400
 	files := make(map[string]string)
 	for i := range notes {
@@ -37,6 +39,7 @@ func TestReviewPageWithoutAnAnswer(t *testing.T) {
 	go func() {
 		defer close(killed)
 		for accepted() == 0 {
+			time.Sleep(time.Millisecond) // leaves the processor to relayfs
 		}
 		m.Kill(t)
 	}()

@@ -13,6 +13,7 @@ import (
 // A new note says so, also one with properties, which are not offered by themselves. Rejected as a whole, after a
 // question, nothing is left of it on the page but how to take that back.
 func TestReviewPageOfANewNote(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Old.md": "---\na: 1\n---\n{++by the way++}\n", "Z.md": "a {--b--}{++c++} d\n"}))
 	harness.WriteFile(t, m.Path("New.md"), "---\nstatus: draft\n---\nAn idea.\n")

@@ -33,18 +33,13 @@ type shownPage struct {
 	RightToLeft                       int // texts that are read so
 	Scrolled, Height, Overflow, Hints float64
 	Question                          string   // that waits for an answer
+	Failed                            string   // why the line could not be carried out
 	Errors                            []string // so far
 	Findings                          []string // of axe-core, when it was asked last
 	Measured                          struct {
 		Ready, Memory, Bytes float64   // ms, MB
 		Decided              []float64 // ms, each
 	}
-}
-
-// browser is the review page, open.
-type browser struct {
-	keys  io.Writer
-	shown *json.Decoder
 }
 
 // reviewPage starts `relayfs review` and returns the address that it prints.
@@ -78,44 +73,6 @@ func startPage(t *testing.T, cmd *exec.Cmd) string {
 	return strings.TrimSpace(line)
 }
 
-func openPage(t *testing.T, address string) *browser {
-	t.Helper()
-	if _, err := os.Stat(harness.Repo("tests/review-page/node_modules/playwright-core")); err != nil {
-		harness.Skip(t, "tests/review-page is not installed: run npm ci there")
-	}
-	harness.RequireTools(t, "node", "chromium")
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("node", harness.Repo("tests/review-page/open.mjs"), address, chromium)
-	cmd.Stderr = os.Stderr
-	in, out := harness.StartPiped(t, cmd)
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the browser: %v", err)
-		}
-	})
-	return &browser{in, json.NewDecoder(out)}
-}
-
-// do carries out a line of open.mjs's language.
-func (b *browser) do(t *testing.T, line string) shownPage {
-	t.Helper()
-	if _, err := fmt.Fprintln(b.keys, line); err != nil {
-		t.Fatal(err)
-	}
-	var p shownPage
-	if err := b.shown.Decode(&p); err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
-	if len(p.Errors) > 0 {
-		t.Fatalf("%s: the page's scripts failed, or it did what it may not: %q", line, p.Errors)
-	}
-	return p
-}
-
 var pageNotes = map[string]string{
 	"Apples.md": "We sell {--one--}{++two++} apples.\n\nAnd {++green ++}{>>why <b>green</b>?<<}pears.\n\n<script>alert(1)</script> no {--plums--}{++<i>damsons</i>++} today.\n",
 	"Bread.md":  "The {--oven--}{++kiln++} is hot.\n",
@@ -124,6 +81,7 @@ var pageNotes = map[string]string{
 // A person accepts, edits, rejects and takes back on the page, sees what others
 // change meanwhile, and the vault's files are as they must be.
 func TestReviewPage(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", pageNotes)
 	apples, bread := filepath.Join(vault, "Apples.md"), filepath.Join(vault, "Bread.md")
@@ -174,6 +132,7 @@ func TestReviewPage(t *testing.T) {
 
 // The page of a vault that another process serves works through that process.
 func TestReviewPageOfAMount(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", pageNotes)
 	s.Mount(t, vault)
@@ -187,6 +146,7 @@ func TestReviewPageOfAMount(t *testing.T) {
 // Proposals read as in the list, one that is stale is accepted when the person
 // says so, and a reason reaches the log.
 func TestReviewPageOfProposals(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Old.md": "old\n", "Plan.md": "plan\n", "Sub/a.md": "a\n"})
 	m := s.Mount(t, vault)
@@ -252,6 +212,7 @@ func askPage(t *testing.T, page, path, body string) (status int, answer string) 
 
 // Other machines, other pages and other users of this machine get nothing.
 func TestReviewPageIsPrivate(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", pageNotes)
 	if out := s.Run(t, "review", "--listen", "0.0.0.0:0", vault); out.Code != 2 || !strings.Contains(out.Stderr, "other machines") {
@@ -302,6 +263,7 @@ func TestReviewPageIsPrivate(t *testing.T) {
 }
 
 func TestReviewPageIsCompressed(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	address, _, _ := strings.Cut(reviewPage(t, s, s.Vault(t, "Vault", pageNotes)), "#")
 	res, err := http.Get(address + "page.js")
@@ -316,6 +278,7 @@ func TestReviewPageIsCompressed(t *testing.T) {
 
 // What the filter hides is not decided on, whoever decides on the note.
 func TestReviewPageDecidesWhatTheFilterShows(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Plan.md": "One line.\n\nAnother line.\n"})
 	s.Mount(t, vault)
@@ -343,6 +306,7 @@ func TestReviewPageDecidesWhatTheFilterShows(t *testing.T) {
 // A key is for the card that has the focus and is in sight. If none is, it decides
 // nothing.
 func TestReviewPageKeysMeanTheFocusedCard(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	note := ""
 	for i := range 30 {
@@ -377,6 +341,7 @@ func TestReviewPageKeysMeanTheFocusedCard(t *testing.T) {
 // Of more suggestions than are drawn at a time, and of proposals behind them, each
 // can be reached, and none is decided before it was drawn.
 func TestReviewPageReachesEverything(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	note := ""
 	for i := range 600 {
@@ -448,6 +413,7 @@ func TestReviewPageReachesEverything(t *testing.T) {
 // Undo takes back what was decided in this tab, by name, also after a reload; not
 // what another tab or the command line decided, and no change of front matter.
 func TestReviewPageUndoesItsOwn(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{
 		"A.md": "a {++one++}\n", "B.md": "b {++two++}\n", "C.md": "c {++three++}\n", "D.md": "---\nk: v\n---\nd {++four++}\n",
@@ -506,6 +472,7 @@ func TestReviewPageUndoesItsOwn(t *testing.T) {
 // The page's API decides on what was shown and on nothing else, and takes back only
 // what is named.
 func TestReviewPageDecidesWhatWasShown(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Old.md": "old\n", "Note.md": "a {++word++}\n"})
 	m := s.Mount(t, vault)
@@ -556,6 +523,7 @@ func TestReviewPageDecidesWhatWasShown(t *testing.T) {
 // Decisions in two tabs and on the command line at once: each suggestion is decided
 // once, and the page shows what is left.
 func TestReviewPageBesideOthers(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for i := range 24 {
@@ -617,6 +585,7 @@ func plural(n int, what string) string {
 // A page that is open finds its way back: to the vault's next owner, and to the
 // next `relayfs review`.
 func TestReviewPageComesBack(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", pageNotes))
 	var b *browser
@@ -652,6 +621,7 @@ func TestReviewPageComesBack(t *testing.T) {
 // The review page's address stays, and what it answers comes from whoever serves
 // the vault.
 func TestReviewPageOutlivesItsOwner(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", harness.ReviewNotes))
 	address := reviewPage(t, s, m.Vault)
@@ -671,6 +641,7 @@ func TestReviewPageOutlivesItsOwner(t *testing.T) {
 // A page that is started again is where it was, for the page that is still open in
 // a browser; another vault's is elsewhere, and so is a second one of the same.
 func TestReviewPageStaysWhereItWas(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", harness.ReviewNotes)
 	other := s.Vault(t, "Other", map[string]string{"a.md": "{++a++}\n"})

@@ -12,6 +12,7 @@ import (
 // A person asks for another version, sees the answer in place, comments on a passage, replies, resolves, and takes
 // each back, with keys and with buttons; and what cannot be written stays typed.
 func TestConversationOnThePage(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": "One two three.\n\nFour five, four six.\n"})
 	note := filepath.Join(vault, "note.md")

@@ -9,6 +9,7 @@ import (
 // What a person types into the filter decides nothing, on no screen: not while notes open under it, and not when the
 // field loses the focus by itself.
 func TestTypedTextDecidesNothing(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	notes := map[string]string{
 		"Apples.md":        "a {--b--}{++c++} d\n",
@@ -54,6 +55,7 @@ func TestTypedTextDecidesNothing(t *testing.T) {
 
 // What comes of one decision while a person types the reason of the next leaves the field as it is.
 func TestTypedReasonKeepsTheFocus(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	const text = "a {--b--}{++c++} d, some words that stand between the two, e {--f--}{++g++} h\n"
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"A.md": text}))

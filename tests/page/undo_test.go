@@ -10,6 +10,7 @@ import (
 
 // What was decided at once is taken back one by one, where it stands and in the history, or what is left of it at once.
 func TestOneOfManyIsTakenBack(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	const pending = "One {--a--}{++b++} here.\n\nTwo {--c--}{++d++} here.\n\nThree {--e--}{++f++} and {--g--}{++h++} here.\n"
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"A.md": pending, "B.md": "Other {--x--}{++y++}.\n"}))
@@ -76,6 +77,7 @@ func TestOneOfManyIsTakenBack(t *testing.T) {
 
 // Programs take back suggestions by their ids, each once, and the journal says which were.
 func TestAPITakesBackByID(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"A.md": "One {--a--}{++b++}.\n\nTwo {--c--}{++d++}.\n\nThree {--e--}{++f++}.\n"}))
 	reviewPage(t, s)

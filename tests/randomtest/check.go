@@ -41,10 +41,7 @@ func Check(t *testing.T, rounds int, property func(t testing.TB, r *rand.Rand)) 
 	env(t, "RELAYFS_ROUNDS", &rounds, strconv.Atoi)
 	var soak time.Duration
 	env(t, "RELAYFS_SOAK", &soak, time.ParseDuration)
-	base := rand.Uint64N(1e12)
-	env(t, "RELAYFS_SEED", &base, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
-
-	t.Logf("RELAYFS_SEED=%d", base)
+	base := seed(t)
 	src := &source{}
 	start := time.Now()
 	for i := 0; soak > 0 && time.Since(start) < soak || soak == 0 && i < rounds; i++ {
@@ -60,6 +57,20 @@ func Check(t *testing.T, rounds int, property func(t testing.TB, r *rand.Rand)) 
 			return
 		}
 	}
+}
+
+// New returns the random source of a test that is no property of many rounds. It logs the seed that RELAYFS_SEED repeats.
+func New(t testing.TB) *rand.Rand {
+	t.Helper()
+	return rand.New(rand.NewPCG(seed(t), 0))
+}
+
+func seed(t testing.TB) uint64 {
+	t.Helper()
+	seed := rand.Uint64N(1e12)
+	env(t, "RELAYFS_SEED", &seed, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
+	t.Logf("RELAYFS_SEED=%d", seed)
+	return seed
 }
 
 // env sets value to what the variable holds, if it is set.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // readers are commands whose output on the mount equals that on the vault.
@@ -30,11 +31,12 @@ var readers = []struct {
 }
 
 func TestReads(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", harness.GeneratedVault(1200)))
 	for _, r := range readers {
 		t.Run(r.name, func(t *testing.T) {
-			harness.RequireTools(t, r.tools...)
+			need.Programs(t, r.tools...)
 			want := harness.OutputIn(t, m.Vault, r.args)
 			if want.Stdout == "" {
 				t.Fatal("the command prints nothing on the vault")
@@ -50,6 +52,7 @@ func TestReads(t *testing.T) {
 // The sample vault is served byte for byte, attachments too; dot directories
 // are not served.
 func TestSampleVaultIsServedByteForByte(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.SampleVault(t), "--view", "raw")
 	names := harness.ListFiles(t, m.Vault)
@@ -71,6 +74,7 @@ func TestSampleVaultIsServedByteForByte(t *testing.T) {
 
 // The three views of a note that people have marked.
 func TestViews(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	const raw = "The {--coffee--}{++tea urn++} stands.{>>Agreed.<<}\n"
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": raw})
@@ -92,6 +96,7 @@ func TestViews(t *testing.T) {
 
 // Many readers at once get whole notes while somebody writes them.
 func TestReadersSeeWholeNotes(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	text := func(i int) string { return strings.Repeat(fmt.Sprintf("line of round %03d\n", i), 600) }
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": text(0)}), "--mode", "direct")

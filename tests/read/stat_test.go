@@ -15,6 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // statted is everything that statx(2) tells of a file.
@@ -115,6 +116,7 @@ func (w *watchedFile) do(call string, size int64, f func() error) {
 // TestStatIsComplete looks at all attributes of all kinds of files after each call
 // that answers with them, or changes them.
 func TestStatIsComplete(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"suggest", "direct"} {
 		t.Run(mode, func(t *testing.T) { testStat(t, mode) })
 	}
@@ -263,7 +265,8 @@ func appendTo(name, text string) error {
 // Programs that compare inode numbers do not take two notes for one, whoever set
 // something on them before.
 func TestProgramsTellNotesApart(t *testing.T) {
-	harness.RequireTools(t, "diff", "cp", "cat", "sh")
+	t.Parallel()
+	need.Programs(t, "diff", "cp", "cat", "sh")
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"a.md": "one\n", "b.md": "two\n"}))
 	sh := func(script string) (string, error) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // renderer is one process of Node, and the pages that may be asked for again.
@@ -26,12 +27,12 @@ type renderer struct {
 // newRenderer starts Node, which ends with the test.
 func newRenderer(t *testing.T) *renderer {
 	t.Helper()
-	harness.RequireTools(t, "node")
+	need.Programs(t, "node")
 	dir := filepath.Join(harness.Repo(), "tests/render")
 	// What the test looks at here is what the test cache knows that the results depend on.
 	for _, name := range []string{"node_modules/.package-lock.json", "render.mjs", "obsidian.mjs"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			harness.Skip(t, "needs `npm ci` in tests/render: %v", err)
+			need.Missing(t, "needs `npm ci` in tests/render: %v", err)
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), "node", "render.mjs")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // The notes are those of the sample vault and the Markdown files of the packages that the tests install.
@@ -43,7 +44,7 @@ func collect(t *testing.T) collection {
 	for _, dir := range packageDirs {
 		root := harness.Repo(filepath.Join("tests", dir, "node_modules"))
 		if _, err := os.Stat(root); err != nil {
-			harness.Skip(t, "needs `npm ci` in tests/%s: %v", dir, err)
+			need.Missing(t, "needs `npm ci` in tests/%s: %v", dir, err)
 		}
 		c.packages = append(c.packages, read(t, root, seen)...)
 	}

@@ -20,6 +20,7 @@ func agentMount(t *testing.T, s *harness.Sandbox, files map[string]string) *harn
 // An agent's comment is in the note at once, and waits: it is listed with its author,
 // rejecting takes it out, accepting lets it stay, and either is taken back.
 func TestAnAgentsCommentWaits(t *testing.T) {
+	t.Parallel()
 	const before = "One two.\n\nThree.\n"
 	const after = "One two{>>really?<<}.\n\nThree{>>{\"author\":\"agent\"}@@count again<<}.\n"
 	s := harness.NewSandbox(t)
@@ -65,6 +66,7 @@ func TestAnAgentsCommentWaits(t *testing.T) {
 // What an agent may not write as a comment is refused: several lines, which could hold
 // blocks, and anything that is signed by somebody else.
 func TestCommentsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	const before = "---\ntitle: a\n---\nOne two.{>>{\"author\":\"Ann\"}@@mine<<}\n"
 	s := harness.NewSandbox(t)
 	m := agentMount(t, s, map[string]string{"note.md": before})
@@ -119,6 +121,7 @@ func TestCommentsThatAreRefused(t *testing.T) {
 // A person's comment goes by a suggestion only, alone or with the text around it, and
 // rejecting that brings back every byte.
 func TestAPersonsCommentIsNotDeletedDirectly(t *testing.T) {
+	t.Parallel()
 	const comment, signed = "{>>why?\n\nreally<<}", "{>>{\"author\":\"Ann\",\"time\":1783926115}@@hm {++x++}<<}"
 	const before = "One two" + comment + " three.\n\nSecond.\n\n- item" + signed + " rest\n- last\n"
 	s := harness.NewSandbox(t)
@@ -171,6 +174,7 @@ func TestAPersonsCommentIsNotDeletedDirectly(t *testing.T) {
 
 // Highlights are furniture: marks go inside, and rejecting brings back every byte.
 func TestHighlightsStay(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, before, written, stored, accepted string }{
 		{"replaced", "An {==important==} word.\n", "An urgent word.\n", "An {=={--important--}{++urgent++}==} word.\n", "An {==urgent==} word.\n"},
 		{"words inside", "{==one two three==}\n", "one 2 three\n", "{==one {--two--}{++2++} three==}\n", "{==one 2 three==}\n"},

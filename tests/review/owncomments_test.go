@@ -12,6 +12,7 @@ import (
 // An agent changes its own comment and takes it back as it does its additions; another
 // agent's, and one that a person has accepted or reworded, it does not.
 func TestWhoMayChangeAComment(t *testing.T) {
+	t.Parallel()
 	const before = "One two.\n"
 	with := func(comment string) string { return strings.Replace(before, "two", "two{>>"+comment+"<<}", 1) }
 	s := harness.NewSandbox(t)
@@ -79,6 +80,7 @@ func TestWhoMayChangeAComment(t *testing.T) {
 // A comment that was moved is that person's in its new place, too, once both sides of
 // the move are accepted, and halves of the move do not stand in the way of other edits.
 func TestAMovedCommentStaysItsAuthors(t *testing.T) {
+	t.Parallel()
 	const signed = "{>>{\"author\":\"Ann\"}@@two\nlines<<}"
 	const before = "First" + signed + " one.\n\nSecond.\n\nThird.\n"
 	const moved = "Second.\n\nFirst" + signed + " one.\n\nThird.\n"

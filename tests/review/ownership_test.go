@@ -14,6 +14,7 @@ import (
 // What a session did not make it does not take away, whosever text is in it by
 // then: it proposes to, and what people have stays where it is.
 func TestOnlyWhatASessionMadeGoesAtOnce(t *testing.T) {
+	t.Parallel()
 	const properties = "---\ntitle: hers\n---\n"
 	s := harness.NewSandbox(t)
 	files := map[string]string{
@@ -71,6 +72,7 @@ func TestOnlyWhatASessionMadeGoesAtOnce(t *testing.T) {
 
 // What a person has typed in is not its maker's any more, whatever became of it.
 func TestWhatAPersonTypedInIsNotAgentsOwn(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Plan.md": "the plan\n", "empty.md": ""})
 	m := s.Mount(t, vault)
@@ -108,6 +110,7 @@ func TestWhatAPersonTypedInIsNotAgentsOwn(t *testing.T) {
 
 // The same through the tools.
 func TestToolsTakeAwayOnlyWhatTheirSessionMade(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"empty.md": "", "moved.md": "", "Plan.md": "the plan\n"})
 	m := s.Mount(t, vault)

@@ -3,7 +3,6 @@ package review
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,11 +10,13 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // Renames and deletions on the mount wait for a person: over a kill, listed by a
 // process of their own, accepted, taken back and rejected.
 func TestProposalsWaitForAPerson(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	files := map[string]string{
 		"Plan.md": "the plan\n", "Index.md": "---\nup: \"[[Plan]]\"\n---\nsee [[Plan|it]]\n", "Gone.md": "gone\n", "dir/Note.md": "note\n",
@@ -86,15 +87,14 @@ func TestProposalsWaitForAPerson(t *testing.T) {
 // A kill while a person's decision is carried out leaves each proposal pending or
 // done.
 func TestKillWhileDecidingOnProposals(t *testing.T) {
+	t.Parallel()
 	const notes = 30
 	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for i := range notes {
 		files[fmt.Sprintf("n%02d.md", i)] = fmt.Sprintf("note %d\n", i)
 	}
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 1))
-	t.Logf("seed %d", seed)
+	rng := randomtest.New(t)
 	for round := range 4 {
 		vault := s.Vault(t, fmt.Sprint("Vault", round), files)
 		m := s.Mount(t, vault)

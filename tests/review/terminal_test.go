@@ -3,7 +3,6 @@ package review
 import (
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -21,6 +20,7 @@ func startReview(t *testing.T, s *harness.Sandbox, args ...string) *harness.Term
 // A person goes through a vault that nobody serves: accepts one, rejects one and
 // says why, edits one, undoes the edit, and quits.
 func TestReviewInATerminal(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", harness.ReviewNotes)
 	apples, bread := filepath.Join(vault, "Apples.md"), filepath.Join(vault, "Bread.md")
@@ -54,6 +54,7 @@ func TestReviewInATerminal(t *testing.T) {
 
 // One of what was decided at once is taken back from the history, then the rest of it with u.
 func TestReviewTakesBackOneOfMany(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", harness.ReviewNotes)
 	apples := filepath.Join(vault, "Apples.md")
@@ -78,6 +79,7 @@ func TestReviewTakesBackOneOfMany(t *testing.T) {
 // The review of a vault that is mounted goes through its owner, and sees at once
 // what a person does to the notes meanwhile.
 func TestReviewFollowsTheNotes(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", harness.ReviewNotes)
 	s.Mount(t, vault)
@@ -94,6 +96,7 @@ func TestReviewFollowsTheNotes(t *testing.T) {
 
 // Ctrl-C and a filter end well too, and leave the notes alone.
 func TestReviewIsLeftAtAnyTime(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", harness.ReviewNotes)
 	x := startReview(t, s, vault)
@@ -111,6 +114,7 @@ func TestReviewIsLeftAtAnyTime(t *testing.T) {
 
 // Without a terminal the review says what to use instead.
 func TestReviewNeedsATerminal(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	out := s.Run(t, "suggestions", "review", s.Vault(t, "Vault", harness.ReviewNotes))
 	if out.Code != 2 || !strings.Contains(out.Stderr, "needs a terminal") {
@@ -120,6 +124,7 @@ func TestReviewNeedsATerminal(t *testing.T) {
 
 // More than ten at once are decided when the person at the terminal says so.
 func TestManyAreConfirmed(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	note := strings.Repeat("a {--b--}{++c++} d\n", 12)
 	vault := s.Vault(t, "Vault", map[string]string{"Note.md": note})
@@ -139,6 +144,7 @@ func TestManyAreConfirmed(t *testing.T) {
 
 // SIGTERM ends a review like q.
 func TestReviewIsTerminated(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	x := startReview(t, s, s.Vault(t, "Vault", harness.ReviewNotes))
 	x.Shows(t, "1 of 4")
@@ -150,6 +156,7 @@ func TestReviewIsTerminated(t *testing.T) {
 
 // The review in a terminal goes on with the next owner of the vault.
 func TestReviewOutlivesItsOwner(t *testing.T) {
+	t.Parallel()
 	for _, named := range []bool{true, false} {
 		t.Run(fmt.Sprintf("named %v", named), func(t *testing.T) {
 			s := harness.NewSandbox(t)
@@ -176,13 +183,12 @@ func TestReviewOutlivesItsOwner(t *testing.T) {
 
 // The review goes on when the mount is started again, and a text is changed in the editor of the environment.
 func TestReviewOutlivesTheMount(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": "One {--two--}{++2++} three {--four--}{++4++}.\n"})
 	m := s.Mount(t, vault)
 	editor := s.Path("editor.sh")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho \"$(cat \"$1\")nd\" > \"$1\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	harness.WriteProgram(t, editor, "#!/bin/sh\necho \"$(cat \"$1\")nd\" > \"$1\"\n")
 	cmd := s.Command(t.Context(), "suggestions", "review", vault)
 	cmd.Env = append(cmd.Env, "EDITOR="+editor)
 	x := harness.StartTerminal(t, cmd)

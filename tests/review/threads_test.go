@@ -27,6 +27,7 @@ func threadsOf(t *testing.T, s *harness.Sandbox, args ...string) (list []thread)
 // A person asks for another version and the agent, who reads that, answers in place; the person talks about the text,
 // the agent replies, and a restart keeps all of it until the person resolves it and takes that back.
 func TestDialogue(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := agentMount(t, s, map[string]string{"note.md": "One two three.\n\nFour five.\n"})
 	client := s.MCP(t, "--author", "agent", m.Vault)
@@ -85,6 +86,7 @@ func TestDialogue(t *testing.T) {
 
 // Where no comment can stand, nothing is written and the reason is said.
 func TestCommentsOfPeopleThatAreRefused(t *testing.T) {
+	t.Parallel()
 	const text = "---\na: b\n---\nOne two two.\n"
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": text})

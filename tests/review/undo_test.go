@@ -40,6 +40,7 @@ func saveOnMount(t *testing.T, m *harness.Mount, name, text string) {
 // One paragraph becomes two, in two suggestions side by side: both are accepted and
 // taken back one after the other, in either order, over a restart of the mount.
 func TestUndoOfNeighbours(t *testing.T) {
+	t.Parallel()
 	const before = "# T\n\nThe old river. Apples fall.\n\nLast line.\n"
 	const after = "# T\n\nA new stream.\n\nA close, with bold.\n\nLast line.\n"
 	for _, order := range [][]int{{0, 1}, {1, 0}} {
@@ -76,6 +77,7 @@ func TestUndoOfNeighbours(t *testing.T) {
 // Two paragraphs are added, the second is rejected, the agent writes others there, and
 // the rejection is taken back.
 func TestUndoBesideAWritingAgent(t *testing.T) {
+	t.Parallel()
 	const before = "# T\n\nOne paragraph.\n"
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"n.md": before}))
@@ -93,6 +95,7 @@ func TestUndoBesideAWritingAgent(t *testing.T) {
 // What people have deleted since stays away and is named; an undo of which nothing can
 // come back changes nothing and says why.
 func TestUndoNamesWhatStaysAway(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"n.md": "the brown fox\n", "o.md": "h\n\nthe brown fox ran\n\nt\n"}))
 	saveOnMount(t, m, "n.md", "the red fox\n")
@@ -118,6 +121,7 @@ func TestUndoNamesWhatStaysAway(t *testing.T) {
 // A word that a person types before an accepted replacement stays beside it, whatever
 // becomes of that.
 func TestAWordTypedBeforeAnAcceptedReplacement(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"n.md": "one two three\n"}))
 	saveOnMount(t, m, "n.md", "one TWO three\n")
@@ -132,6 +136,7 @@ func TestAWordTypedBeforeAnAcceptedReplacement(t *testing.T) {
 // What a person types inside of an agent's marks is shown to agents, and stays whatever
 // is decided.
 func TestPersonsWordsInAMark(t *testing.T) {
+	t.Parallel()
 	for _, verdict := range []string{"accept", "reject"} {
 		s := harness.NewSandbox(t)
 		m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"a.md": "a\n", "d.md": "x beta y\n"}))
@@ -153,6 +158,7 @@ func TestPersonsWordsInAMark(t *testing.T) {
 
 // A suggestion keeps its id and time over a rename of its note and a restart.
 func TestSuggestionsKeepTheirIDs(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"n.md": "one two three\n"}), "--structure", "direct")
 	saveOnMount(t, m, "n.md", "one TWO three\n")
@@ -185,6 +191,7 @@ func personWrites(t *testing.T, m *harness.Mount, name, raw, shown string) {
 // Where the deletion of a note is proposed, an undo of what was decided there works;
 // where it was accepted, the undo says which one comes first.
 func TestUndoInADeletedNote(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"n.md": "a b c d\n"}))
 	saveOnMount(t, m, "n.md", "a X c d\n")
@@ -210,6 +217,7 @@ func TestUndoInADeletedNote(t *testing.T) {
 // What a person brings back after its deletion is the file that it was, with its time, and
 // nothing of it stays in the trash. Notes that have exchanged their names have them again.
 func TestUndoneNamesAreAsBefore(t *testing.T) {
+	t.Parallel()
 	s := harness.NewSandbox(t)
 	files := map[string]string{"A.md": "the first\n", "B.md": "the second\n", "Gone.md": "gone\n", "Index.md": "[[A]] and [[B]]\n"}
 	vault := s.Vault(t, "Vault", files)

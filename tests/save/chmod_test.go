@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func checkMode(t *testing.T, what, name string, want fs.FileMode) {
@@ -66,7 +67,7 @@ func TestChmodReachesTheVault(t *testing.T) {
 // succeeds, as programs do it when they save.
 func TestChmodInSuggestMode(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "cp", "sh")
+	need.Programs(t, "cp", "sh")
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Note.md": "one\n", "picture.png": "png"}))
 	for _, name := range []string{"Note.md", "picture.png"} {

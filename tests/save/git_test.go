@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // gitRun runs git commands on a work tree, each of which may fail, and returns what
@@ -70,7 +71,7 @@ func gitFiles() map[string]string {
 // all has what was there before.
 func TestGit(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "git")
+	need.Programs(t, "git")
 	for name, steps := range gitSteps {
 		for mode, flags := range harness.FileModes {
 			if mode == "suggest" && gitBraked[name] {

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // A process that may have few files open holds only some of them after saves, however
 // fast they come: what they replaced is let go of.
 func TestSavesHoldFewFiles(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "sh")
+	need.Programs(t, "sh")
 	const limit, notes, rounds = 256, 300, 2
 	files := make(map[string]string)
 	for i := range notes {

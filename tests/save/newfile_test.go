@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // What an operation has made is there when it returns: for every operation that
@@ -152,7 +153,7 @@ mkdir from && seq 100 > from/a.txt && seq 10 > from/b.csv && rsync -a from/ to/ 
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), harness.FileModes["direct"]...)
 	for i, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
-			harness.RequireTools(t, p.tools...)
+			need.Programs(t, p.tools...)
 			plain, dir := t.TempDir(), m.Path(fmt.Sprint(i))
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)

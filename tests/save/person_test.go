@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // A person's edit of the vault's file shows within a second on the mount and
@@ -131,7 +132,7 @@ os.rename('note.md.tmp.7.abc', 'note.md')`}},
 			for _, pace := range []string{"seen", "raced"} {
 				t.Run(agent.name+"/"+person.where+"/"+pace, func(t *testing.T) {
 					t.Parallel()
-					harness.RequireTools(t, agent.tools...)
+					need.Programs(t, agent.tools...)
 					name := fmt.Sprintf("%d/%d/%s/note.md", i, j, pace)
 					persons := strings.Replace(harness.TideTable, person.old, person.text, 1)
 					writer := startWaitingWriter(t, filepath.Dir(m.Path(name)), agent.args)
@@ -151,7 +152,7 @@ os.rename('note.md.tmp.7.abc', 'note.md')`}},
 // written. A program that had read the note before still changes only its words.
 func TestWriteAfterATornSave(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "python3")
+	need.Programs(t, "python3")
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "other.md": "other\n"}))
 	writer := startWaitingWriter(t, m.Path(""), []string{"python3", "-c", `

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // saver is one way in which a program saves a file. It finds note.md in dir,
@@ -174,7 +175,7 @@ func TestSaves(t *testing.T) {
 	for i, saver := range savers {
 		t.Run(saver.name, func(t *testing.T) {
 			t.Parallel()
-			harness.RequireTools(t, saver.tools...)
+			need.Programs(t, saver.tools...)
 			testSave(t, m, fmt.Sprintf("Saves/%d", i), saver)
 		})
 	}
@@ -265,7 +266,7 @@ func shortTempDir(t *testing.T) string {
 // A kill between truncation and write must not publish an emptied note.
 func TestKilledWriterDoesNotEmptyANote(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "python3")
+	need.Programs(t, "python3")
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	cmd := exec.Command("python3", "-c", "import os, signal; f = open('note.md', 'w'); os.kill(os.getpid(), signal.SIGKILL)")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // siblingPrograms read a note, wait, and write what they made of it: argv is the note,
@@ -52,7 +53,7 @@ go()`},
 // first one: what each of them changed is there.
 func TestSiblingsKeepEachOthersEdits(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "sh", "python3", "node")
+	need.Programs(t, "sh", "python3", "node")
 	const before = "# List\n\nalpha beta gamma\n\ndelta epsilon zeta\n"
 	for _, mode := range []string{"suggest", "direct"} {
 		s := harness.NewSandbox(t)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 	"golang.org/x/sys/unix"
 )
 
@@ -105,7 +106,7 @@ func TestSwaps(t *testing.T) {
 				}
 				t.Run(strings.Join([]string{swap.name, mode, verdict}, ", "), func(t *testing.T) {
 					t.Parallel()
-					harness.RequireTools(t, swap.tools...)
+					need.Programs(t, swap.tools...)
 					testSwap(t, swap, verdict, flags...)
 				})
 			}

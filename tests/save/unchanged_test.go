@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // oddNotes are texts that careless programs do not give back as they were.
@@ -53,7 +54,7 @@ func TestUnchangedWriteBack(t *testing.T) {
 		for _, r := range rewriters {
 			t.Run(r.name, func(t *testing.T) {
 				t.Parallel()
-				harness.RequireTools(t, r.tools...)
+				need.Programs(t, r.tools...)
 				for kind, text := range oddNotes {
 					t.Run(kind, func(t *testing.T) { rewrite(t, m, r, filepath.Join(r.name, kind), text) })
 				}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // makers are the ways in which a file gets its name and content; each closes it.
@@ -48,7 +49,7 @@ func TestRemovedStaysRemoved(t *testing.T) {
 	for mode, flags := range harness.FileModes {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			rng := harness.Random(t)
+			rng := randomtest.New(t)
 			s := harness.NewSandbox(t)
 			m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "Sub/keep.md": "keep\n"}), flags...)
 			const lanes = 4 // at the same time, as agents' tools do it

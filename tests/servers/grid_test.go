@@ -18,6 +18,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/remote/relaytest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // gridServer is a running server of some kind.
@@ -199,7 +200,7 @@ func converge(t *testing.T, g gridServer) {
 			harness.FileBecomes(t, filepath.Join(dir, note), "start of "+note+" 🦔\n")
 		}
 	}
-	rng := harness.Random(t)
+	rng := randomtest.New(t)
 	var wg sync.WaitGroup
 	for _, person := range []*yjsPerson{p, q} {
 		from := rng.Int32()
@@ -269,7 +270,7 @@ func manyNotes(t *testing.T, g gridServer) {
 		}
 	}
 	changed := make(map[int]bool) // a person's program has some of the notes open
-	for _, i := range harness.Random(t).Perm(notes)[:notes/4] {
+	for _, i := range randomtest.New(t).Perm(notes)[:notes/4] {
 		changed[i] = true
 	}
 	for i := range notes {

@@ -26,6 +26,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // oidcProvider is where people of the test log in: whoever comes is Ann. It returns its address.
@@ -80,7 +81,7 @@ func startPlane(t *testing.T, y *yjsServer) *plane {
 	t.Helper()
 	bin, err := thePocketBase()
 	if err != nil {
-		harness.Skip(t, "no control plane: %v", err)
+		need.Missing(t, "no control plane: %v", err)
 	}
 	name := filepath.Base(y.vault)
 	server := "http://" + strings.TrimPrefix(y.Owner.Yjs.URL, "ys://")

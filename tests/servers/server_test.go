@@ -18,6 +18,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // npmProcess is a server of server.mjs.
@@ -47,7 +48,7 @@ func startServer(t *testing.T, args ...string) *npmProcess {
 	}
 	t.Cleanup(s.stop)
 	if s.missing != "" {
-		harness.Skip(t, "%s", s.missing)
+		need.Missing(t, "%s", s.missing)
 	}
 	return s
 }
@@ -55,9 +56,9 @@ func startServer(t *testing.T, args ...string) *npmProcess {
 // requireNPM skips where the servers and clients of npm are not installed.
 func requireNPM(t *testing.T) {
 	t.Helper()
-	harness.RequireTools(t, "node")
+	need.Programs(t, "node")
 	if _, err := os.Stat(harness.Repo("tests/servers/node_modules/yjs")); err != nil {
-		harness.Skip(t, "no servers and clients: run npm ci in tests/servers: %v", err)
+		need.Missing(t, "no servers and clients: run npm ci in tests/servers: %v", err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // typedNote is a note into which a person types letters in front of the bar: a, b, c
@@ -126,7 +127,7 @@ func whenever(t *testing.T, test func(t *testing.T)) {
 		return
 	}
 	t.Run("busy", func(t *testing.T) {
-		harness.RequireTools(t, "stress-ng")
+		need.Programs(t, "stress-ng")
 		cmd := exec.Command("stress-ng", "--cpu", "4", "--io", "2", "--timeout", fmt.Sprintf("%.0fs", limittest.Scaled(time.Minute).Seconds()), "--temp-path", t.TempDir())
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -143,7 +144,7 @@ func whenever(t *testing.T, test func(t *testing.T)) {
 // in an editor that saves all the time: each of them reads one state of it, whole.
 func TestReadsAreNotTorn(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "node", "python3", "sh", "sed", "dd")
+	need.Programs(t, "node", "python3", "sh", "sed", "dd")
 	whenever(t, func(t *testing.T) {
 		dir, _, stopTyping := typedFolder(t)
 		s := harness.NewSandbox(t)
@@ -254,7 +255,7 @@ echo $n`, "sh"},
 // nothing else has changed.
 func TestWritesBesideTyping(t *testing.T) {
 	t.Parallel()
-	harness.RequireTools(t, "node", "sh", "sed", "perl")
+	need.Programs(t, "node", "sh", "sed", "perl")
 	whenever(t, func(t *testing.T) {
 		for _, mode := range []string{"suggest", "direct"} {
 			for name, argv := range tornWriters {

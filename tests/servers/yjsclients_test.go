@@ -19,6 +19,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // yjsServer is `relayfs serve --listen` on a free port.
@@ -102,10 +103,10 @@ func driver(t *testing.T, s *harness.Sandbox, name string, args ...string) *exec
 	t.Helper()
 	dir := harness.Repo("tests/yjs-clients")
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
-		harness.Skip(t, "tests/yjs-clients is not installed: run npm ci there")
+		need.Missing(t, "tests/yjs-clients is not installed: run npm ci there")
 	}
 	if _, err := exec.LookPath("node"); err != nil {
-		harness.Skip(t, "node is not installed")
+		need.Missing(t, "node is not installed")
 	}
 	cmd := exec.CommandContext(t.Context(), "node", append([]string{filepath.Join(dir, name)}, args...)...)
 	cmd.Env = s.Env

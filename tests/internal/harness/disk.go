@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // SmallDisk is a disk in memory that can be filled.
@@ -17,7 +19,7 @@ type SmallDisk struct{ Dir string }
 // is skipped where that is not permitted.
 func (s *Sandbox) SmallDisk(t *testing.T, size string) SmallDisk {
 	t.Helper()
-	RequireFull(t)
+	need.Full(t, "it needs more than Go")
 	d := SmallDisk{s.Mkdir(t, "disk")}
 	if err := syscall.Mount("relayfs-test", d.Dir, "tmpfs", 0, "size="+size); err != nil {
 		t.Skipf("tmpfs cannot be mounted: %v", err)

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // Main runs the tests of a package, for its TestMain.
@@ -45,8 +47,8 @@ func Main(m *testing.M) {
 // MainFull is Main for a package all of whose tests need FUSE: without RELAYFS_TESTS=all it does not even build the
 // program.
 func MainFull(m *testing.M) {
-	if !full() {
-		fmt.Println(runsInFull)
+	if !need.Everything() {
+		fmt.Println("make test runs it")
 		return
 	}
 	Main(m)

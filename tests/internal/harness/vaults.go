@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // TideTable is the note that most tests change.
@@ -66,9 +68,9 @@ func DocsSets(t *testing.T, s *Sandbox) (files map[string]string) {
 		t.Fatal(err)
 	}
 	root := Repo("tests/docs-sets/node_modules")
-	RequireFull(t)
+	need.Full(t, "it needs more than Go")
 	if _, err := os.Stat(root); err != nil {
-		Skip(t, "tests/docs-sets is not installed: run npm ci there")
+		need.Missing(t, "tests/docs-sets is not installed: run npm ci there")
 	}
 	files = make(map[string]string)
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {

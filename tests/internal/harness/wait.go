@@ -4,29 +4,12 @@ package harness
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
-
-// Random is the source of a test's random choices. Each run has another seed, which the test prints; RELAYFS_SEED
-// repeats one.
-func Random(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if env := os.Getenv("RELAYFS_SEED"); env != "" {
-		var err error
-		if seed, err = strconv.ParseUint(env, 10, 64); err != nil {
-			t.Fatalf("RELAYFS_SEED: %v", err)
-		}
-	}
-	t.Logf("RELAYFS_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // StartTimeout is generous: it bounds a hang, it measures nothing.
 var StartTimeout = limittest.Scaled(30 * time.Second)
