@@ -315,7 +315,7 @@ var importRules = map[string]importRule{
 	"tests/review":           {nil, "what waits for a person, and what becomes of it"},
 	"tests/save":             {nil, "how programs and people save"},
 	"tests/servers":          {nil, "servers and Yjs clients"},
-	"tests/internal/harness": {[]string{"bridge/ycrdt/limittest", "diffwrap", "github.com/creack/pty", "golang.org/x/sys/unix"}, "what end-to-end tests stand on drives the built binary"},
+	"tests/internal/harness": {[]string{"bridge/ycrdt/limittest", "diffwrap", "github.com/creack/pty", "golang.org/x/sys/unix", "tests/need"}, "what end-to-end tests stand on drives the built binary"},
 	"tests/bench/mount": {
 		[]string{"bridge/disk", "github.com/hanwen/go-fuse/v2/..."},
 		"it measures a mount through the kernel, as programs use it, beside a loopback mount of go-fuse, and says what the disk promises",
