@@ -241,6 +241,9 @@ const setNode = (doc, node) => {
   if (node.type === 'text' && text) doc.getText(node.id).insert(0, text)
 }
 
+let typing
+let typingEnds = false
+
 const commands = {
   async create ({ path, text, id = randomUUID() }) {
     const doc = await opened(documentName(id))
@@ -267,6 +270,25 @@ const commands = {
     })
   },
   async insert ({ path, at, text }) { (await textAt(path)).insert(at, text) },
+  // types letters in front of a mark, 40 a second, and takes some of them back, until typed is asked for
+  async keys ({ path, mark }) {
+    const contents = await textAt(path)
+    typing = (async () => {
+      let typed = 0
+      for (let i = 0; !typingEnds; i++) {
+        const end = contents.toString().indexOf(mark)
+        if (i % 50 < 40) contents.insert(end, String.fromCharCode(97 + typed++ % 26))
+        else { contents.delete(end - 1, 1); typed-- }
+        await new Promise(resolve => setTimeout(resolve, 25))
+      }
+      return typed
+    })()
+  },
+  // ends keys, and returns how many letters stay
+  typed () {
+    typingEnds = true
+    return typing
+  },
   async edit ({ path }) { if (idAt(path)) randomEdit(await textAt(path)) }, // it may be gone
   async remove_text ({ path, at, length }) { (await textAt(path)).delete(at, length) },
   async text ({ path }) { return (await textAt(path)).toString() },

@@ -35,7 +35,6 @@ var gridKinds = map[string]func(*testing.T) gridServer{
 	"y-websocket":      func(t *testing.T) gridServer { return npmServer(t, "y-websocket", "ws://127.0.0.1:") },
 	"hocuspocus":       func(t *testing.T) gridServer { return npmServer(t, "hocuspocus", "hocuspocus+ws://127.0.0.1:") },
 	"hocuspocus-redis": hocuspocusNodes,
-	"relayfs":          relayfsServer,
 	"y-sweet":          func(t *testing.T) gridServer { return npmServer(t, "y-sweet", "ys://127.0.0.1:") },
 	"y-sweet, auth":    ysweetWithAuth,
 	"y-sweet, S3":      ysweetOnS3,
@@ -79,14 +78,6 @@ func startS3(t *testing.T) string { return "http://127.0.0.1:" + startServer(t, 
 func relayStandIn(t *testing.T) gridServer {
 	at := relaytest.New(t, relaytest.Options{}).Address()
 	return gridServer{url: at, folder: "team", client: "y-sweet", room: "team", clientURL: "ws" + strings.TrimPrefix(at, "ys")}
-}
-
-// relayfsServer is this project's own, over the API of y-sweet.
-func relayfsServer(t *testing.T) gridServer {
-	s := harness.NewSandbox(t)
-	y := serveYjs(t, s, s.Mkdir(t, "Team"), "--no-token", "--mode", "direct")
-	id := y.Owner.Yjs.Folders["Team"]
-	return gridServer{url: y.Owner.Yjs.URL, folder: id, client: "y-sweet", room: id, clientURL: y.websocket()}
 }
 
 // yjsPerson is a client of npm with the rules of the Obsidian plugin.
@@ -210,7 +201,7 @@ func converge(t *testing.T, g gridServer) {
 // person changes afterwards reaches another mount.
 func TestServerManyNotes(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"hocuspocus-redis", "relayfs", "y-sweet", "y-sweet, S3"} {
+	for _, kind := range []string{"hocuspocus-redis", "relay-server", "y-sweet", "y-sweet, S3"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel() // with y-sweet it waits for the comparison of each minute most of the time
 			manyNotes(t, gridKinds[kind](t))

@@ -1,10 +1,8 @@
 package servers
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,40 +42,21 @@ func checkTypedNote(text string) error {
 	return nil
 }
 
-// typist is a Yjs client that types into a note.
-type typist struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Scanner
-}
-
-func startTypist(t *testing.T, m *harness.Mount, note string) *typist {
+// mountTyped mounts a folder of a server in which a person types into Live.md. typed ends that, and
+// returns how many letters stay.
+func mountTyped(t *testing.T, more ...string) (m *harness.Mount, p *yjsPerson, typed func() int) {
 	t.Helper()
-	y := &yjsServer{s: m.Sandbox, vault: m.Vault}
-	y.ask(t)
-	cmd := y.room(t, note, "keys", "|")
-	in, out := harness.StartPiped(t, cmd)
-	ty := &typist{cmd, in, bufio.NewScanner(out)}
-	if !ty.out.Scan() {
-		t.Fatal("the typing client has ended")
+	g := npmServer(t, "y-websocket", "ws://127.0.0.1:")
+	p = g.person(t)
+	p.do("create", map[string]any{"path": "Live.md", "text": typedNote(0, 0, 0)})
+	s := harness.NewSandbox(t)
+	m = s.MountAt(t, g.url, s.Mkdir(t, "mnt"), append(more, "--folder", "Team="+g.folder)...)
+	harness.FileBecomes(t, filepath.Join(m.Dir, "Team", "Live.md"), typedNote(0, 0, 0))
+	p.do("keys", map[string]any{"path": "Live.md", "mark": "|"})
+	return m, p, func() (n int) {
+		p.do("typed", nil, &n)
+		return n
 	}
-	return ty
-}
-
-// stop ends the typing and returns how many letters stay.
-func (ty *typist) stop(t *testing.T) (typed int) {
-	t.Helper()
-	ty.in.Close()
-	if !ty.out.Scan() {
-		t.Fatal("the typing client has ended")
-	}
-	if err := json.Unmarshal(ty.out.Bytes(), &typed); err != nil {
-		t.Fatal(err)
-	}
-	if err := ty.cmd.Wait(); err != nil {
-		t.Error(err)
-	}
-	return typed
 }
 
 // tornReaders print each text that they read, as lines of JSON, until the time in
@@ -163,24 +142,25 @@ func TestReadsAreNotTorn(t *testing.T) {
 	t.Parallel()
 	harness.RequireTools(t, "node", "python3", "sh", "sed", "dd")
 	whenever(t, func(t *testing.T) {
+		typing, _, stopTyping := mountTyped(t)
 		s := harness.NewSandbox(t)
-		m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Live.md": typedNote(0, 0, 0), "Saved.md": typedNote(0, 0, 0)}), "--listen", "127.0.0.1:0")
-		typist := startTypist(t, m, "Live.md")
+		m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Saved.md": typedNote(0, 0, 0)}))
+		live := filepath.Join(typing.Dir, "Team", "Live.md")
 		stop := make(chan struct{})
 		saved := make(chan error, 1)
 		go func() { saved <- saveAllTheTime(m.VaultPath("Saved.md"), stop) }()
 		for name, argv := range tornReaders {
-			for _, note := range []string{"Live.md", "Saved.md"} {
-				t.Run(name+" "+note, func(t *testing.T) { readStates(t, m.Path(note), argv) })
+			for _, note := range []string{live, m.Path("Saved.md")} {
+				t.Run(name+" "+filepath.Base(note), func(t *testing.T) { readStates(t, note, argv) })
 			}
 		}
 		close(stop)
 		if err := <-saved; err != nil {
 			t.Error(err)
 		}
-		typed := typist.stop(t)
+		typed := stopTyping()
 		harness.Eventually(t, harness.StartTimeout, func() error {
-			if text := harness.ReadFile(t, m.Path("Live.md")); text != typedNote(0, typed, 0) {
+			if text := harness.ReadFile(t, live); text != typedNote(0, typed, 0) {
 				return fmt.Errorf("the note is %q, and %d letters were typed, want %q", text, typed, typedNote(0, typed, 0))
 			}
 			return nil
@@ -284,13 +264,12 @@ func TestWritesBesideTyping(t *testing.T) {
 }
 
 func writeBesideTyping(t *testing.T, mode string, argv []string) {
-	s := harness.NewSandbox(t)
-	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Live.md": typedNote(0, 0, 0)}), "--mode", mode, "--listen", "127.0.0.1:0")
-	typist := startTypist(t, m, "Live.md")
+	m, p, stopTyping := mountTyped(t, "--mode", mode)
+	note := filepath.Join(m.Dir, "Team", "Live.md")
 	var n int
 	for i, word := range []string{"alpha", "omega"} {
 		var written int
-		cmd := exec.CommandContext(t.Context(), argv[0], append(argv[1:], m.Path("Live.md"), word, "2")...)
+		cmd := exec.CommandContext(t.Context(), argv[0], append(argv[1:], note, word, "2")...)
 		out := harness.RunCommand(t, cmd)
 		if _, err := fmt.Sscan(out.Stdout, &written); err != nil || out.Code != 0 {
 			t.Fatalf("exit %d: %s%s", out.Code, out.Stdout, out.Stderr)
@@ -299,18 +278,19 @@ func writeBesideTyping(t *testing.T, mode string, argv []string) {
 			n = written
 			continue
 		}
-		typed := typist.stop(t)
+		typed := stopTyping()
 		want := typedNote(n, typed, written)
 		harness.Eventually(t, harness.StartTimeout, func() error {
-			if text := harness.ReadFile(t, m.Path("Live.md")); text != want {
+			if text := harness.ReadFile(t, note); text != want {
 				return fmt.Errorf("the note is\n%q, want\n%q", text, want)
 			}
 			return nil
 		})
 		harness.Eventually(t, harness.StartTimeout, func() error {
-			raw := harness.ReadFile(t, filepath.Join(m.Vault, "Live.md"))
+			var raw string
+			p.do("text", map[string]any{"path": "Live.md"}, &raw)
 			if mode == "suggest" && diffwrap.Original(raw) != typedNote(0, typed, 0) || diffwrap.Accepted(raw) != want {
-				return fmt.Errorf("the vault has %q", raw)
+				return fmt.Errorf("the server has %q", raw)
 			}
 			return nil
 		})
