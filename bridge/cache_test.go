@@ -64,18 +64,3 @@ func TestLongHistoriesAreEvicted(t *testing.T) {
 		t.Errorf("a write from before the eviction led to %q, want %q", res.Version.Text(), want)
 	}
 }
-
-// A note that is ahead of its file, or that somebody edits live, stays.
-func TestDirtyNotesAreNotEvicted(t *testing.T) {
-	f := withCache(t, "one\n", 1)
-	s := share(t, f.Workspace, plan)
-	change(t, s, typed(0, "typed\n"))
-	dirty := open(t, f.Workspace, plan)
-	open(t, f.Workspace, other)
-	if open(t, f.Workspace, plan) != dirty {
-		t.Error("a note that is being edited was dropped")
-	}
-	if dirty.Text() != "typed\none\n" {
-		t.Errorf("its text is %q", dirty.Text())
-	}
-}

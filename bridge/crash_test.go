@@ -384,7 +384,9 @@ func (m *machine) check(t *testing.T, sc scenario, killAt int, want []string) {
 		got := "-"
 		if has(m.src, "Plan.md") {
 			got = open(t, ws, plan).Raw()
-			until(t, "the file has it", func() bool { return m.src.Person(t).Content("Plan.md") == got })
+			if file := m.src.Person(t).Content("Plan.md"); file != got {
+				t.Errorf("%s, killed at step %d: the file holds %q, the note %q", sc.name, killAt, file, got)
+			}
 		}
 		if i > 0 && got != last {
 			t.Errorf("%s, killed at step %d: the second start makes %q of %q", sc.name, killAt, got, last)

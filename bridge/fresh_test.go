@@ -62,13 +62,6 @@ func TestFreshNote(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, false},
-		{"open as a live document", func(t *testing.T, f *bridgetest.Fixture) {
-			s, err := f.OpenShared(t.Context(), made)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(s.Close)
-		}, false},
 		{"proposed to be renamed", func(t *testing.T, f *bridgetest.Fixture) {
 			o := bridge.Restructure{By: model.Author{Name: "bob"}}
 			if _, err := f.Workspace.Rename(t.Context(), made, "F/Other.md", o); err != nil {

@@ -130,9 +130,6 @@ func (w *Workspace) PeoplesPath(p model.Path) (model.Path, error) {
 	return n.Place().Peoples, nil
 }
 
-// Tree lists what people have in a Folder, sorted by path.
-func (w *Workspace) Tree(folder string) ([]TreeEntry, error) { return w.tree.Entries(folder) }
-
 // HasNote says whether a note is at p: one that is shown there, or one that is
 // proposed to be deleted, and that whoever writes at p writes anew.
 func (w *Workspace) HasNote(p model.Path) bool {
@@ -180,26 +177,4 @@ func (w *Workspace) Preview(ctx context.Context, p model.Path, text string, by m
 		return "", err
 	}
 	return n.Preview(ctx, p, text, by)
-}
-
-// OpenShared opens the note at p as a live document, which is made if the note
-// has none yet. Errors: those of Open, and ErrReadOnly for a note that cannot
-// be written. Close it at the end.
-func (w *Workspace) OpenShared(ctx context.Context, p model.Path) (*Shared, error) {
-	n, err := w.tree.FindPeoplesNote("open", p)
-	if err != nil {
-		return nil, err
-	}
-	return n.OpenShared(ctx, p)
-}
-
-// DocIDOf is the id of the note's document: the one it has, or the one that it
-// gets when a document is made for it. That is want, unless an earlier caller
-// wanted another. No document is made.
-func (w *Workspace) DocIDOf(p model.Path, want model.DocID) (model.DocID, error) {
-	n, err := w.tree.FindPeoplesNote("open", p)
-	if err != nil {
-		return "", err
-	}
-	return n.DocID(want)
 }

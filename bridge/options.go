@@ -58,10 +58,8 @@ func parseName(s, what string, names []string) (int, error) {
 type (
 	DirEntry     = tree.DirEntry
 	Info         = tree.Info
-	TreeEntry    = tree.Entry
 	Write        = note.Write
 	Result       = note.Result
-	Shared       = note.Shared
 	Restructure  = names.Restructure
 	Restructured = names.Restructured
 	Fresh        = names.Fresh

@@ -9,7 +9,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // rejectAll rejects what is pending in the note at p, one after the other.
@@ -57,20 +56,6 @@ func TestRejectedNoteGoes(t *testing.T) {
 		{"front matter", func(a worker) { a.must(a.write(made, "---\na: 1\n---\nmade\n", "ann")) }, ""},
 		{"a person's property", func(a worker) { a.Person(string(made), "---\na: 1\n---\n"+a.SourceText(string(made))) }, "New New/Deep New/Deep/Made.md"},
 		{"a person's note in the folder", func(a worker) { a.Person("Notes/New/Hers.md", "hers\n") }, "New New/Hers.md"},
-		{"a live document", func(a worker) { a.t.Cleanup(share(a.t, a.Workspace, made).Close) }, "New New/Deep New/Deep/Made.md"},
-		{"a live document that was typed in", func(a worker) {
-			s := share(a.t, a.Workspace, made)
-			raw := a.SourceText(string(made))
-			change(a.t, s, typed(0, "typed"))
-			change(a.t, s, func(doc *ycrdt.Doc) error {
-				doc.Transact("client", func(txn *ycrdt.Txn) { doc.Text("contents").Delete(txn, 0, len("typed")) })
-				return nil
-			})
-			s.Close()
-			until(a.t, "the file is as before and nobody has it open", func() bool {
-				return a.SourceText(string(made)) == raw && open(a.t, a.Workspace, made).Raw() == raw
-			})
-		}, "New New/Deep New/Deep/Made.md"},
 		{"a new name", func(a worker) {
 			a.as(model.Author{Name: "bob"}).move(made, "Notes/New/Deep/Moved.md")
 		}, "New New/Deep New/Deep/Made.md"},

@@ -28,7 +28,6 @@ import (
 type Workspace struct {
 	*names.Names
 	*names.Files
-	*names.People
 	*review.Review
 	*indexes.Indexes
 	Archive *history.Archive // what the notes were
@@ -70,9 +69,9 @@ func New(o Options) (*Workspace, error) {
 
 // part is the workspace for who reaches t.
 func (w *whole) part(t *tree.Tree, x *indexes.Indexes) *Workspace {
-	n, files, people, consequences := names.New(&w.config, t)
+	n, files, consequences := names.New(&w.config, t)
 	r := review.New(&w.config, t, consequences, x)
-	return &Workspace{n, files, people, r, x, history.NewArchive(t), review.NewTalk(r), review.NewSessions(r), w, t}
+	return &Workspace{n, files, r, x, history.NewArchive(t), review.NewTalk(r), review.NewSessions(r), w, t}
 }
 
 // Within is the part of the workspace that a client may reach: the Folders named,
@@ -141,7 +140,6 @@ func (w *Workspace) Run(ctx context.Context) error {
 	}
 	err := g.Wait()
 	w.act.Close()
-	w.notes.FlushAll()
 	return err
 }
 

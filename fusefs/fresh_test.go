@@ -171,13 +171,6 @@ func TestTouchedNoteRenamedOver(t *testing.T) {
 		"another session wrote, not on the mount": func(t *testing.T, m *mounted) {
 			m.write(t, "F/x.md", m.cat(t, "F/x.md")+"Another's.\n", model.Author{Name: "tester", Session: "mcp-1"})
 		},
-		"a client has it open": func(t *testing.T, m *mounted) {
-			s, err := m.OpenShared(t.Context(), "F/x.md")
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(s.Close)
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := mount(t, map[string]string{"F/Note.md": tideTable})

@@ -57,7 +57,7 @@ func NewLedger(records []model.Record) *Ledger {
 func (l *Ledger) Add(rec *model.Record) {
 	if l.first == nil {
 		l.first = &model.Record{
-			Author: rec.Author, Proposal: rec.Proposal, Ahead: rec.Ahead, Client: rec.Client, Clock: rec.Clock, Len: rec.Len,
+			Author: rec.Author, Proposal: rec.Proposal, Client: rec.Client, Clock: rec.Clock, Len: rec.Len,
 		}
 	}
 	l.UpTo = max(l.UpTo, rec.Seq)
@@ -87,23 +87,15 @@ func (l *Ledger) Add(rec *model.Record) {
 	}
 }
 
-// addStroke notes whose the text of a record is. What one person types in one go is one.
+// addStroke notes whose the text of a record is.
 func (l *Ledger) addStroke(rec *model.Record) {
 	s := &stroke{
 		author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time,
-		agent: !rec.Ahead && rec.Decision == nil, marks: len(rec.Marks) > 0,
+		agent: rec.Decision == nil, marks: len(rec.Marks) > 0,
 	}
 	if d := rec.Decision; d != nil {
 		s.marks = d.Before == d.After // else an older version's
 		s.printed = len(rec.Marks) == 0 || slices.ContainsFunc(rec.Marks, func(m model.MadeMark) bool { return m.Author != "" })
-	}
-	list := l.wrote[rec.Client]
-	if n := len(list) - 1; n >= 0 && rec.Ahead && list[n].to == rec.Clock {
-		if before := list[n].value; before.author == s.author && before.session == s.session && !before.agent {
-			before.time = s.time
-			list[n].to += rec.Len
-			return
-		}
 	}
 	l.wrote.Set(model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}, s)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
-	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -60,26 +59,13 @@ func (r *rover) step() error {
 	rel := notesOfRover[r.rng.IntN(len(notesOfRover))]
 	path := model.Path("Notes/" + rel)
 	ctx := r.p.t.Context()
-	switch r.rng.IntN(8) {
+	switch r.rng.IntN(6) {
 	case 0, 1:
 		return r.save(rel)
 	case 2:
 		settle()
 		return nil
-	case 3, 4:
-		sh, err := r.p.ws.OpenShared(ctx, path)
-		if err != nil {
-			return err
-		}
-		defer sh.Close()
-		return sh.Change(ctx, model.Author{Name: "anna"}, func(doc *ycrdt.Doc) error {
-			text := doc.Text("contents")
-			at := r.rng.IntN(text.Len() + 1)
-			word := r.word("live")
-			doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, at, word) })
-			return nil
-		})
-	case 5:
+	case 3:
 		list, err := r.p.ws.Suggestions(ctx, path)
 		if err != nil || len(list) == 0 {
 			return err

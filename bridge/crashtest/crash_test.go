@@ -17,7 +17,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
@@ -347,11 +346,10 @@ type moment struct {
 	w       *world
 	n       int // number of the call
 	call    disktest.Call
-	done    int    // steps that have returned
-	certain int    // the last of them that outlives a power cut
-	synced  int    // the last of which the log has been synced
-	over    bool   // everything has settled
-	client  []byte // what a Yjs client has, nil without one
+	done    int  // steps that have returned
+	certain int  // the last of them that outlives a power cut
+	synced  int  // the last of which the log has been synced
+	over    bool // everything has settled
 }
 
 // run runs the scenario and keeps the world before each call. meddle, unless nil, is called
@@ -371,7 +369,7 @@ func (v *visitor) run(meddle func(*world, int)) (moments []moment) {
 			meddle(w, now.n)
 		}
 		m := now // with what is certain before the call
-		m.w, m.call, m.client = w.now(), c, p.clientHas()
+		m.w, m.call = w.now(), c
 		moments = append(moments, m)
 		now.synced = max(now.synced, synced.after(c, now.done))
 		return nil
@@ -389,18 +387,10 @@ func (v *visitor) run(meddle func(*world, int)) (moments []moment) {
 	}
 	settle()
 	w.disk.Before(nil)
-	now.n, now.w, now.over, now.client = now.n+1, w.now(), true, p.clientHas()
+	now.n, now.w, now.over = now.n+1, w.now(), true
 	moments = append(moments, now)
 	p.end()
 	return moments
-}
-
-// clientHas is the state of the Yjs client, nil without one.
-func (p *process) clientHas() []byte {
-	if p.client == nil {
-		return nil
-	}
-	return p.client.EncodeStateAsUpdate(nil)
 }
 
 // logSync follows the syncs of the log.
@@ -435,7 +425,7 @@ func (v *visitor) visitAll(moments []moment) {
 			continue
 		}
 		hi := min(m.done+1, len(v.sc.steps))
-		v.visit(m, "a kill", m.w.now(), legal{lo: m.done, hi: hi, kill: true, synced: m.synced, client: m.client})
+		v.visit(m, "a kill", m.w.now(), legal{lo: m.done, hi: hi, kill: true, synced: m.synced})
 		lo := m.certain
 		if m.over {
 			lo = m.done
@@ -446,7 +436,7 @@ func (v *visitor) visitAll(moments []moment) {
 		}
 		for cut := range m.w.disk.PowerCuts(limit) {
 			w := &world{disk: cut, checkpoint: m.w.checkpoint, commits: m.w.commits}
-			v.visit(m, "a power cut", w, legal{lo: lo, hi: hi, synced: m.synced, client: m.client})
+			v.visit(m, "a power cut", w, legal{lo: lo, hi: hi, synced: m.synced})
 		}
 	}
 }
@@ -456,12 +446,11 @@ type legal struct {
 	lo, hi int  // what there was after one of these steps
 	kill   bool // with every author; else with those of the first steps
 	synced int
-	client []byte // what a Yjs client has, who comes again
 }
 
 // visit starts relayfs on a state and looks whether it finds what is legal.
 func (v *visitor) visit(m moment, why string, w *world, want legal) {
-	key := fmt.Sprint(w.disk.Sum(), w.commits, want.lo, want.hi, want.kill, want.synced, len(want.client))
+	key := fmt.Sprint(w.disk.Sum(), w.commits, want.lo, want.hi, want.kill, want.synced)
 	switch {
 	case v.failed >= maxFailures:
 		return
@@ -525,11 +514,6 @@ func (v *visitor) recovers(w *world, want legal) string {
 			return "a power cut when the next process has settled: " + problem
 		}
 	}
-	if want.client != nil {
-		if problem := v.clientReturns(again.now(), want); problem != "" {
-			return problem
-		}
-	}
 	before := len(again.disk.Calls())
 	second, _, problem := v.restart(again, false)
 	switch {
@@ -590,29 +574,6 @@ func (v *visitor) lost(s sight, want legal) string {
 		}
 	}
 	return ""
-}
-
-// clientReturns says what is wrong when the Yjs client brings what it has, "" if nothing is: then
-// both have the same, and nothing twice.
-func (v *visitor) clientReturns(w *world, want legal) (problem string) {
-	p := v.start(w)
-	defer p.end()
-	check(v.t, p.openShared())
-	check(v.t, p.yjs.Change(v.t.Context(), person, func(doc *ycrdt.Doc) error { return doc.ApplyUpdate(want.client, nil) }))
-	check(v.t, p.client.ApplyUpdate(want.client, nil))
-	raw, client := p.yjs.Doc().Text("contents").String(), p.client.Text("contents").String()
-	if raw != client {
-		return fmt.Sprintf("a client has %q, relayfs %q", client, raw)
-	}
-	if v.person {
-		raw = strings.Replace(raw, hers, "", 1)
-	}
-	for _, s := range v.expected {
-		if s.notes[plan] == raw {
-			return ""
-		}
-	}
-	return fmt.Sprintf("with a client that comes again there is %q", raw)
 }
 
 // restart starts a process, waits until it has settled, and says what it shows, and how it leaves the world if it is killed then.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 const (
@@ -173,20 +172,6 @@ func remove(path model.Path) step {
 	}}
 }
 
-func personRenames(from, to model.Path) step {
-	return step{do: func(p *process) error {
-		_, err := p.ws.Rename(p.t.Context(), from, to, bridge.Restructure{By: person, Person: true})
-		return err
-	}}
-}
-
-func personRemoves(path model.Path) step {
-	return step{do: func(p *process) error {
-		_, err := p.ws.Remove(p.t.Context(), path, bridge.Restructure{By: person, Person: true})
-		return err
-	}}
-}
-
 // decideProposal decides on the proposal that waits.
 func decideProposal(verdict model.Verdict) step {
 	return step{certain: true, do: func(p *process) error {
@@ -215,35 +200,6 @@ func decideProposals(verdict model.Verdict) step {
 			ids = append(ids, x.ID)
 		}
 		return p.decide(verdict, ids...)
-	}}
-}
-
-// openShared opens the note for a Yjs client, which gets what others change, and has what it changes itself
-// before relayfs has.
-func (p *process) openShared() (err error) {
-	if p.yjs, err = p.ws.OpenShared(p.t.Context(), plan); err != nil {
-		return err
-	}
-	p.client = ycrdt.NewDoc(ycrdt.Options{})
-	if err := p.client.ApplyUpdate(p.yjs.Doc().EncodeStateAsUpdate(nil), nil); err != nil {
-		return err
-	}
-	p.yjs.Doc().OnUpdate(func(update []byte, _ any) { check(p.t, p.client.ApplyUpdate(update, nil)) })
-	return nil
-}
-
-// types has a Yjs client insert text in the note, which it has open from then on.
-func types(pos int, text string) step {
-	return step{certain: true, do: func(p *process) (err error) {
-		if p.yjs == nil {
-			if err := p.openShared(); err != nil {
-				return err
-			}
-		}
-		return p.yjs.Change(p.t.Context(), person, func(doc *ycrdt.Doc) error {
-			doc.Transact("client", func(txn *ycrdt.Txn) { doc.Text("contents").Insert(txn, pos, text) })
-			return nil
-		})
 	}}
 }
 
@@ -381,29 +337,5 @@ var scenarios = []scenario{
 	{
 		name: "a removal is accepted and undone", files: map[string]string{"Plan.md": "one two\n", "Other.md": "other\n"},
 		setUp: []step{remove(plan)}, steps: []step{decideProposal(model.Accepted), undo()},
-	},
-	{
-		moves: true, name: "a person renames", files: note,
-		setUp: []step{replace("two", "TWO")}, steps: []step{personRenames(plan, "Notes/Other.md")},
-		between: func(expected []sight) sight { // the store hears of it after the disk
-			s := expected[1]
-			s.pending = slices.Clone(s.pending)
-			s.pending[0].author = ""
-			return s
-		},
-	},
-	{
-		name: "a person removes", files: map[string]string{"Plan.md": "one two\n", "Other.md": "other\n"},
-		setUp: []step{replace("two", "TWO")}, steps: []step{personRemoves(plan)},
-	},
-	{person: true, name: "a live edit", files: note, steps: []step{types(0, "typed "), pause(time.Second)}},
-	{name: "live edits", files: note, steps: []step{types(0, "t"), types(1, "y"), pause(time.Second), types(2, "p"), types(8, "ed")}},
-	{
-		person: true, name: "a live edit of a written note", files: note,
-		setUp: []step{replace("two", "TWO")}, steps: []step{types(0, "typed "), pause(time.Second), add("five\n")},
-	},
-	{
-		name: "a live edit and a write", files: note,
-		steps: []step{types(0, "typed "), replace("two", "TWO"), types(0, "more ")},
 	},
 }

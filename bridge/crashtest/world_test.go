@@ -18,7 +18,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/vault"
-	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 const (
@@ -121,14 +120,12 @@ func (w *world) left(kill bool) (left []string) {
 
 // process is a relayfs that serves a world.
 type process struct {
-	t      testing.TB
-	w      *world
-	store  *store.Store
-	vault  *vault.Vault
-	ws     *bridge.Workspace
-	file   string         // of the checkpoint
-	yjs    *bridge.Shared // what a Yjs client has open, nil without one
-	client *ycrdt.Doc     // what it has
+	t     testing.TB
+	w     *world
+	store *store.Store
+	vault *vault.Vault
+	ws    *bridge.Workspace
+	file  string // of the checkpoint
 }
 
 // source is the vault, which nobody follows: inotify knows nothing of a disk in memory.
@@ -196,9 +193,6 @@ func settle() { time.Sleep(4 * time.Second) }
 // end ends a process well.
 func (p *process) end() {
 	p.t.Helper()
-	if p.yjs != nil {
-		p.yjs.Close()
-	}
 	if p.ws != nil {
 		ctx, cancel := context.WithCancel(p.t.Context())
 		cancel()

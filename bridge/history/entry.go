@@ -31,9 +31,7 @@ type Entry struct {
 	// Author is "" for a person who saved the file, whose name nobody knows.
 	Author  string `json:"author,omitempty"`
 	Session string `json:"session,omitempty"`
-	// Live is set for what was typed in a live document, and Found for what was changed while
-	// nobody followed the note: Time is when it was found.
-	Live  bool `json:"live,omitempty"`
+	// Found is set for what was changed while nobody followed the note: Time is when it was found.
 	Found bool `json:"found,omitempty"`
 	// Added and Deleted are pieces of the raw text, in their order. What was added and deleted
 	// within the entry is in neither.
@@ -138,7 +136,7 @@ func (h *History) entry(i int, c *change) Entry {
 	m := &h.past.Moments[i]
 	e := Entry{
 		Number: m.Seq, Time: m.Time, Kind: Changed, Author: m.Author, Session: m.Session,
-		Live: m.Ahead, Found: m.Found, Lost: m.Did == nil,
+		Found: m.Found, Lost: m.Did == nil,
 	}
 	if c != nil {
 		e.Added, e.Deleted = c.added, c.deleted

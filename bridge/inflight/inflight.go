@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// Default is the size in bytes of a budget unless configured otherwise.
+	// Default is the size in bytes of a budget.
 	Default = 256 << 20
 	// Free is the size in bytes that each reader has outside of the budget, as much as its
 	// connection takes anyway. So small messages always come through.
@@ -28,14 +28,6 @@ type Budget struct {
 
 // New returns a budget of n bytes.
 func New(n int) *Budget { return &Budget{size: n, left: n} }
-
-// Resize makes it a budget of n bytes. What is in flight counts on.
-func (b *Budget) Resize(n int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.left += n - b.size
-	b.size = n
-}
 
 // Taken is how many bytes of the budget are in flight.
 func (b *Budget) Taken() int {

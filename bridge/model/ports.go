@@ -320,7 +320,7 @@ type Store interface {
 	// Append keeps recs, all or none, for the document id, which lives at p, and
 	// returns the sequence number of the last one. They outlive the process when
 	// Append returns, and a power cut a moment later; records that are journalled
-	// or Ahead, of which the source has no copy, outlive a power cut at once. Calls
+	// or Unsent, of which the source has no copy, outlive a power cut at once. Calls
 	// for one document come one at a time.
 	Append(id DocID, p Path, recs ...Record) (seq uint64, err error)
 	// Materialized notes that the source's file holds the text as of seq, whose

@@ -53,9 +53,6 @@ type Record struct {
 	Approval    *Approval    `json:"approval,omitempty"`
 	// Returned is what a person's save brought back to where it had been: it is still by whoever wrote it.
 	Returned []Revival `json:"returned,omitempty"`
-	// Ahead says that the change was kept before the source's file had it: one of
-	// a shared note, whose file is written a moment later.
-	Ahead bool `json:"ahead,omitempty"`
 	// Found is set for a change that was made while nobody followed the note: Time is when
 	// it was found.
 	Found bool `json:"found,omitempty"`
@@ -79,7 +76,7 @@ func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision !
 // IsFirstText says whether the record took over the text of a note that had no
 // document, with the character of that identity.
 func (r *Record) IsFirstText(client ycrdt.ClientID, clock uint64) bool {
-	return r.Author == "" && r.Proposal == "" && !r.Ahead && r.Clock == 0 && r.Client == uint64(client) && clock < r.Len
+	return r.Author == "" && r.Proposal == "" && r.Clock == 0 && r.Client == uint64(client) && clock < r.Len
 }
 
 // MadeMark is a suggestion as the change left it that made it: what it adds, what it
@@ -168,7 +165,7 @@ func (h History) MayHaveTyped() bool {
 	agents := false
 	for i := range h.Records {
 		r := &h.Records[i]
-		theirs := r.Author != "" && !r.Ahead || r.Decision != nil
+		theirs := r.Author != "" || r.Decision != nil
 		if agents && (!theirs || r.Seq != h.Records[i-1].Seq+1) {
 			return true
 		}
@@ -177,11 +174,10 @@ func (h History) MayHaveTyped() bool {
 	return false
 }
 
-// OnlyBy says whether the history is all theirs: of programs, that is, since who
-// changes a note as a live document is a person.
+// OnlyBy says whether the history is all theirs.
 func (h History) OnlyBy(theirs func(Author) bool) bool {
 	return h.All(func(r *Record) bool {
-		return r.Decision == nil && r.Proposal == "" && !r.Ahead && theirs(Author{Name: r.Author, Session: r.Session})
+		return r.Decision == nil && r.Proposal == "" && theirs(Author{Name: r.Author, Session: r.Session})
 	})
 }
 

@@ -153,7 +153,7 @@ func (n *base) placeFor(ctx context.Context, l *proposal.Locked, p model.Path, d
 	}
 	at, deleted, err := n.tree.DestinationAt(p, dir)
 	if deleted != nil {
-		if err = l.BringBack(deleted, o.author(), o.Origin); err == nil {
+		if err = l.BringBack(deleted, o.By, o.Origin); err == nil {
 			err = errWasDeleted
 		}
 	}

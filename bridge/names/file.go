@@ -84,7 +84,7 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructu
 		}
 		l.SetMode(x, perm.Perm())
 		l.SetStamp(x, stamp)
-		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin, By: o.author()})
+		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin, By: o.By})
 		return nil
 	})
 }
@@ -217,7 +217,7 @@ func (n *Files) writeFile(ctx context.Context, l *proposal.Locked, p model.Path,
 	}
 	_, _, err = l.Rewrite(ctx, x, time.Now(), func(have []byte) ([]byte, error) { return data, isStill(o.Base, have) })
 	if err == nil {
-		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin, By: o.author()})
+		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin, By: o.By})
 	}
 	return "", err
 }

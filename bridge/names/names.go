@@ -33,18 +33,9 @@ type Restructure struct {
 	Origin  any  // comes back in Event.Origin
 	Replace bool // Rename: over an existing file
 	Confirm bool // many at once are meant: past the brake
-	Person  bool // a person does it, not a program: at once, whatever the policy is
 	// Base names what the writer of a whole file had read of it; zero if it does not
 	// matter what is there.
 	Base model.ContentSum
-}
-
-// author is whose change it is, nobody for a person's.
-func (o *Restructure) author() model.Author {
-	if o.Person {
-		return model.Author{}
-	}
-	return o.By
 }
 
 // Restructured says what came of it.
@@ -80,9 +71,6 @@ type Names struct {
 // Files reads and writes files that are not notes, for programs: byte for byte, and whole.
 type Files struct{ base }
 
-// People does what people do through relayfs itself, as clients of a shared Folder.
-type People struct{ base }
-
 // Consequences are what decisions on suggestions and proposals do to names, and the reverse.
 type Consequences struct {
 	base
@@ -91,10 +79,10 @@ type Consequences struct {
 }
 
 // New changes the names of t.
-func New(c *Config, t *tree.Tree) (*Names, *Files, *People, *Consequences) {
+func New(c *Config, t *tree.Tree) (*Names, *Files, *Consequences) {
 	b := base{c, t}
 	consequences := &Consequences{base: b}
-	return &Names{b, consequences}, &Files{b}, &People{b}, consequences
+	return &Names{b, consequences}, &Files{b}, consequences
 }
 
 // at is the Folder of p, which is not its root, if it takes changes now. Errors:
@@ -156,7 +144,7 @@ func (n *base) policy(op string, p model.Path, o Restructure) error {
 	switch {
 	case n.c.ReadOnly:
 		return &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
-	case n.c.Structure == Deny && !o.Person:
+	case n.c.Structure == Deny:
 		return &model.Error{Op: op, Path: p, Err: model.ErrNeedsReview}
 	}
 	return nil
@@ -211,5 +199,5 @@ func put(l *proposal.Locked, e model.SourceEntry, by model.Author) *tree.Node {
 }
 
 func created(p model.Path, o Restructure) model.Event {
-	return model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: o.Origin, By: o.author()}
+	return model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: o.Origin, By: o.By}
 }

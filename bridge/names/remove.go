@@ -20,9 +20,6 @@ func (n *Names) Remove(ctx context.Context, p model.Path, o Restructure) (Restru
 	if err != nil {
 		return Restructured{}, err
 	}
-	if o.Person {
-		return Restructured{}, model.WrapError("remove", p, n.personRemoves(ctx, f, p, o))
-	}
 	id, dropped, err := n.removeIn(ctx, f, p, o)
 	if err != nil {
 		return Restructured{}, model.WrapError("remove", p, err)
@@ -86,7 +83,7 @@ func (n *base) removeNow(ctx context.Context, l *proposal.Locked, x *tree.Node, 
 	err := l.Fulfil(x)
 	l.Vanish(x, false)
 	l.Settle(nil)
-	l.Tell(model.Event{Kind: model.EventRemoved, Path: p, Dir: x.Kind == model.KindDir, ViewChanged: true, Origin: o.Origin, By: o.author()})
+	l.Tell(model.Event{Kind: model.EventRemoved, Path: p, Dir: x.Kind == model.KindDir, ViewChanged: true, Origin: o.Origin, By: o.By})
 	return err
 }
 

@@ -34,9 +34,6 @@ func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restr
 			return Restructured{}, err
 		}
 	}
-	if o.Person {
-		return Restructured{}, model.WrapError("rename", oldPath, n.personRenames(ctx, f, oldPath, newPath, o))
-	}
 	index, err := n.c.Indexes.LinkIndex(ctx)
 	if err != nil {
 		n.c.Logger.Warn("links are not all known", model.LogErr, err)
@@ -166,7 +163,7 @@ func (n *Names) moveNow(ctx context.Context, l *proposal.Locked, m *moving) erro
 
 func (m *moving) event() model.Event {
 	return model.Event{
-		Kind: model.EventRenamed, Path: m.n.Place().Path, OldPath: m.from, Dir: m.n.Kind == model.KindDir, ViewChanged: true, Origin: m.o.Origin, By: m.o.author(),
+		Kind: model.EventRenamed, Path: m.n.Place().Path, OldPath: m.from, Dir: m.n.Kind == model.KindDir, ViewChanged: true, Origin: m.o.Origin, By: m.o.By,
 	}
 }
 

@@ -32,7 +32,7 @@ func (n *Locked) CreatedBy(theirs func(model.Author) bool, within time.Duration)
 // Untouched is the current version of a note that nobody but its authors has
 // touched; model.ErrConflict.
 func (n *Locked) Untouched(ctx context.Context, theirs func(model.Author) bool) (*model.Version, error) {
-	if n.live != nil || n.isShared() {
+	if n.live != nil {
 		return nil, model.ErrConflict
 	}
 	v, stamp, err := n.onlyBy(ctx, theirs)
@@ -69,7 +69,7 @@ func (n *Locked) RemoveRejected(ctx context.Context, from model.Structure) (made
 		return nil, err
 	}
 	retractor, ok := from.(model.Retractor)
-	if !ok || n.live != nil || n.isShared() || diffwrap.HasBody(cur.Raw()) {
+	if !ok || n.live != nil || diffwrap.HasBody(cur.Raw()) {
 		return nil, model.ErrConflict
 	}
 	h, err := n.store.Load(n.id)
@@ -86,9 +86,9 @@ func (n *Locked) RemoveRejected(ctx context.Context, from model.Structure) (made
 	return &h.Records[0], from.Remove(ctx, at.Rel)
 }
 
-// isRejected says whether an agent made the note, people have done nothing in it but decide (who
-// changes it as a live document is a person), and the last thing was that they rejected. Front
-// matter that is left must be of a note of which nothing that people accepted stands.
+// isRejected says whether an agent made the note, people have done nothing in it but decide, and
+// the last thing was that they rejected. Front matter that is left must be of a note of which
+// nothing that people accepted stands.
 func isRejected(h model.History, left string) bool {
 	if len(h.Records) == 0 || !h.Records[0].Created {
 		return false
@@ -101,7 +101,7 @@ func isRejected(h model.History, left string) bool {
 	last := h.Records[len(h.Records)-1].Decision
 	return last != nil && last.Verdict == model.Rejected && h.All(func(r *model.Record) bool {
 		if r.Decision == nil {
-			return r.Author != "" && !r.Ahead
+			return r.Author != ""
 		}
 		_, stands := undos.Left(model.JournalEntry{Record: *r})
 		return left == "" || r.Decision.Verdict == model.Rejected || !stands

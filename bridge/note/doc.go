@@ -5,11 +5,6 @@
 // the Doc, so that characters keep their identity and a stale writer's change finds its
 // place.
 //
-// OpenShared opens a note as a live document for Yjs clients. What they change is
-// a person's plain text: in the Store when it is acknowledged, at once for every
-// reader, and in the source's file within half a second, because a file cannot
-// be written for each key. A program's write brings the file up to date, too.
-//
 // A Note knows its Place, which a rename changes, through the Node that it is the note of.
 // Its lock admits one writer at a time and is held across disk. Lock returns the Locked,
 // which has all that happens under the lock; readers of a loaded note do not take it. What the

@@ -1,7 +1,6 @@
 package note
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -20,14 +19,13 @@ import (
 // document is a note's document, in memory and in the store, and what the store's
 // records tell of it.
 type document struct {
-	store    model.Store
-	id       model.DocID // "" while the note has no document
-	assigned model.DocID // the id that it is to get, "" for any
-	doc      *ycrdt.Doc
-	text     *ycrdt.Text
-	kept     uint64              // store sequence number of the last record of doc
-	ledger   *attribution.Ledger // what the store's records up to kept tell, of doc or live; nil if that was not asked for
-	live     model.Document      // instead of doc and the rest, where the document is the truth; see live.go
+	store  model.Store
+	id     model.DocID // "" while the note has no document
+	doc    *ycrdt.Doc
+	text   *ycrdt.Text
+	kept   uint64              // store sequence number of the last record of doc
+	ledger *attribution.Ledger // what the store's records up to kept tell, of doc or live; nil if that was not asked for
+	live   model.Document      // instead of doc and the rest, where the document is the truth; see live.go
 }
 
 // sourceOrigin is the transaction origin of text that came from the source.
@@ -38,20 +36,6 @@ func NewDocID() model.DocID {
 	var b [16]byte
 	rand.Read(b[:])
 	return model.DocID(hex.EncodeToString(b[:]))
-}
-
-// dropObjects takes away what a client has put into a text that is no text: a file has no
-// place for it, and the places of the text after it would not be those of the file's.
-func dropObjects(doc *ycrdt.Doc, text *ycrdt.Text) {
-	if text.Len() == textmerge.UTF16Len(text.String()) {
-		return
-	}
-	objects := text.Objects()
-	doc.Transact(sourceOrigin{}, func(txn *ycrdt.Txn) {
-		for _, pos := range slices.Backward(objects) {
-			text.Delete(txn, pos, 1)
-		}
-	})
 }
 
 // changeSaved makes the change in doc, whose text is had, by which a person's program got to raw, and
@@ -134,7 +118,7 @@ func (d *document) open(at Place, raw string) ([]model.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d.id = cmp.Or(id, d.assigned); d.id == "" {
+		if d.id = id; id == "" {
 			d.id = NewDocID()
 		}
 	}
@@ -147,7 +131,6 @@ func (d *document) open(at Place, raw string) ([]model.Record, error) {
 		return nil, model.WrapError("open", at.Path, err)
 	}
 	d.use(doc)
-	dropObjects(d.doc, d.text)
 	if len(h.Records) > 0 {
 		d.kept = h.Records[len(h.Records)-1].Seq
 	}

@@ -21,7 +21,6 @@ type draft struct {
 	change func(*ycrdt.Doc) model.Record // makes it, in a document that is in the state of cur
 
 	begun   bool // the document is open, and may have changed
-	onCopy  bool // a copy of it has changed
 	id      model.DocID
 	seq     uint64
 	sum     model.ContentSum
@@ -40,12 +39,11 @@ func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time)
 		d.abort()
 		return err
 	}
-	d.finish()
+	d.note.hasKept(d.seq, d.records)
 	return nil
 }
 
-// keep makes the change in the document, and has the store keep it. A document that others
-// have open changes when the file has: until then a copy does.
+// keep makes the change in the document, and has the store keep it.
 func (d *draft) keep(pre, post model.Stamp) error {
 	n := d.note
 	d.begun = true
@@ -53,15 +51,8 @@ func (d *draft) keep(pre, post model.Stamp) error {
 	if err != nil {
 		return err
 	}
-	doc := n.doc
-	if d.onCopy = n.isShared(); d.onCopy {
-		if doc, err = replay([]model.Record{{Update: n.doc.EncodeStateAsUpdate(nil)}}); err != nil {
-			return err
-		}
-	} else {
-		n.nameRuns(d.cur)
-	}
-	rec := d.change(doc)
+	n.nameRuns(d.cur)
+	rec := d.change(n.doc)
 	if n.kept == 0 && len(records) == 0 && (*Note)(n).bornOf().Name != "" { // it was made empty
 		rec.Created, rec.Made = true, n.birth.folders
 	}
@@ -72,15 +63,6 @@ func (d *draft) keep(pre, post model.Stamp) error {
 	d.seq, err = n.store.Append(d.id, model.Path(d.at.Rel), d.records...)
 	if err != nil {
 		d.records = nil
-		return err
-	}
-	if !d.onCopy {
-		return nil
-	}
-	// A power cut must not leave a file that is ahead of a document which others have: its
-	// text would be taken for a person's, and come a second time.
-	if err = n.store.Sync(); err != nil {
-		d.takeBack()
 	}
 	return err
 }
@@ -96,7 +78,7 @@ func (d *draft) takeBack() {
 // client: what was taken back may have been seen.
 func (d *draft) abort() {
 	n := d.note
-	if !d.begun || d.onCopy {
+	if !d.begun {
 		return
 	}
 	n.closeDoc()
@@ -105,14 +87,13 @@ func (d *draft) abort() {
 	}
 }
 
-func (d *draft) finish() {
-	n := d.note
-	if d.onCopy {
-		n.nameRuns(d.cur)
-		if err := n.doc.ApplyUpdate(d.records[len(d.records)-1].Update, nil); err != nil {
-			n.set.o.Logger.Error("a change is not in the live document", model.LogPath, string(d.at.Path), model.LogErr, err)
-			n.closeDoc()
-		}
+// replace makes the file hold raw, which is the note's current version then.
+func (n *Locked) replace(ctx context.Context, at Place, raw string, modTime time.Time, r model.Replacement) error {
+	r.Data, r.ModTime = []byte(raw), r.Expect.Next(modTime)
+	stamp, err := n.source.Replace(ctx, at.Rel, r)
+	if err != nil {
+		return model.WrapError("write", at.Path, err)
 	}
-	n.hasKept(d.seq, d.records)
+	n.stamp = stamp
+	return nil
 }

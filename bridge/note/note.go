@@ -43,11 +43,8 @@ type Note struct {
 	// outlives cur. 0 until the note is first read.
 	changed atomic.Int64
 
-	share atomic.Pointer[share] // nil while nobody has it open as a live document; see share.go
-
 	writing turn // of the writer that is at work; protects the following
 	document
-	writeBehind
 
 	seq    uint64      // of the last version published
 	stamp  model.Stamp // of the file that cur was read from or written to
@@ -95,7 +92,11 @@ func (n *Note) Version(ctx context.Context) (*model.Version, error) {
 	}
 	l := n.Lock()
 	defer l.Unlock()
-	return l.load(ctx)
+	v, err := l.load(ctx)
+	if v != nil {
+		return v, nil
+	}
+	return nil, err
 }
 
 // Changed is the modification time of the last version, and whether that is in memory.
@@ -104,8 +105,19 @@ func (n *Note) Changed() (t time.Time, loaded bool) {
 	return time.Unix(0, n.changed.Load()), n.cur.Load() != nil
 }
 
-// load reads the note and brings its document up to the file.
-func (n *Locked) load(ctx context.Context) (*model.Version, error) {
+// load reads the note and brings document and file together. If the file lacks text that a
+// crash has kept from it and cannot be written, load returns the version with that text beside
+// the error: it can be read, and the next load tries again.
+func (n *Locked) load(ctx context.Context) (v *model.Version, err error) {
+	for range maxAttempts { // somebody may save while the file is brought up to date
+		if v, err = n.read(ctx); !errors.Is(err, model.ErrConflict) {
+			break
+		}
+	}
+	return v, err
+}
+
+func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	if v := n.cur.Load(); v != nil {
 		return v, nil
 	}
@@ -129,9 +141,10 @@ func (n *Locked) load(ctx context.Context) (*model.Version, error) {
 	if n.synced {
 		return v, nil
 	}
-	if err := n.recover(ctx, at); err != nil {
+	if behind, err := n.recover(ctx, at); err != nil {
+		n.closeDoc()
 		n.cur.Store(nil)
-		return nil, err
+		return behind, err
 	}
 	n.synced = true
 	cur := n.cur.Load()
@@ -224,32 +237,13 @@ func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 		}
 		return n.succeed(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), s.modTime))), nil
 	}
-	for range maxAttempts {
-		ev, err := n.refreshFile(ctx, at, cur)
-		if !errors.Is(err, model.ErrConflict) {
-			return ev, err
-		}
-	}
-	return nil, &model.Error{Op: "read", Path: at.Path, Err: model.ErrConflict}
-}
-
-// refreshFile is refresh for a note with a file; ErrConflict says that the file
-// has changed again.
-func (n *Locked) refreshFile(ctx context.Context, at Place, cur *model.Version) (*model.Event, error) {
 	data, stamp, err := n.source.Read(ctx, at.Rel)
 	if err != nil {
 		return nil, model.WrapError("read", at.Path, err)
 	}
-	switch base := n.savedFrom(string(data), cur); {
-	case string(data) == cur.Raw():
-		n.stamp = stamp
-		n.markClean()
-		return nil, nil
-	case n.onDisk != nil && string(data) == n.onDisk.Raw():
+	if string(data) == cur.Raw() {
 		n.stamp = stamp
 		return nil, nil
-	case base != cur:
-		return n.takeOver(ctx, base, string(data), stamp)
 	}
 	ev, err := n.reconcile(string(data), modTimeOf(cur, stamp))
 	if err == nil {
@@ -345,7 +339,4 @@ func (n *Note) Chmod(ctx context.Context, source model.Permissions, mode fs.File
 }
 
 // Drop forgets a note that is in the tree no more.
-func (n *Note) Drop() {
-	n.set.cache.remove(n)
-	n.endShare()
-}
+func (n *Note) Drop() { n.set.cache.remove(n) }

@@ -19,8 +19,7 @@ import (
 // state is the text after a record.
 type state struct {
 	version *model.Version
-	save    *model.Save // of the record
-	inFile  bool        // the file has held it
+	save    *model.Save // of the record, nil if that was taken from the file
 }
 
 // recover compares the store's history with the file that was just read, and brings the two
@@ -28,60 +27,101 @@ type state struct {
 //
 //	the file holds the newest text          they are in step
 //	its stamp is before or after a save     a crash has kept the newest text from it, or torn it: it gets that
-//	it holds what it held last              the same, of a note that people edit live
+//	it holds what it held last              the same
 //	otherwise                               a person has saved since: what that changes of what the file
 //	                                        held last is carried onto the newest text
 //
-// A save of the last two does not revert what the file never held, and a file that was set
+// A save of the last row does not revert what the file never held, and a file that was set
 // back to an old text, from a backup or by git, is a person's save like any other.
-func (n *Locked) recover(ctx context.Context, at Place) error {
+//
+// If the file cannot be written, recover returns the newest text beside the error.
+func (n *Locked) recover(ctx context.Context, at Place) (behind *model.Version, err error) {
 	id, err := n.lookupID(at)
 	if err != nil || id == "" {
-		return err
+		return nil, err
 	}
 	n.id = id
 	h, err := n.store.Load(id)
 	if err != nil {
-		return model.WrapError("open", at.Path, err)
+		return nil, model.WrapError("open", at.Path, err)
 	}
 	file, stamp := n.cur.Load(), n.stamp
 	if file.ReadOnly() || len(h.Records) == 0 || h.Settled(model.SumOf(file.Raw())) {
-		return nil
+		return nil, nil
 	}
 	states, doc, err := statesOf(h)
 	if err != nil {
-		return model.WrapError("open", at.Path, err)
+		return nil, model.WrapError("open", at.Path, err)
 	}
 	head := states[len(states)-1].version
 	n.use(doc)
 	n.kept = h.Records[len(h.Records)-1].Seq
 	if head.Raw() == file.Raw() {
 		n.settle(ctx, at, file)
-		return nil
+		return nil, nil
 	}
 	held := lastHeld(states, n.source, file.Raw())
 	interrupted := isInterrupted(states, stamp) || held.Raw() == file.Raw()
 	if !interrupted && held == head {
 		rec := n.changeSaved(n.doc, head.Raw(), file.Raw())
 		rec.Found = true
-		return n.keep(at, model.SumOf(file.Raw()), []model.Record{rec})
+		return nil, n.keep(at, model.SumOf(file.Raw()), []model.Record{rec})
 	}
-	n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
+	newest := n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
 	n.set.o.Logger.Info("changes that a crash has kept from the file are put into it", model.LogPath, string(at.Path))
+	var former model.Save
+	if save := h.Records[len(h.Records)-1].Save; save != nil {
+		former = *save
+	}
 	if interrupted {
-		n.markDirty(file)
-		if err := n.putInFile(ctx, at, n.cur.Load(), n.cur.Load().ModTime()); err != nil {
-			n.set.o.Logger.Warn("they will be put there later", model.LogPath, string(at.Path), model.LogErr, err)
-			n.flushAfter(flushRetry)
-		}
-		return nil
+		err = n.putInFile(ctx, at, newest, newest.ModTime(), former)
+	} else {
+		err = n.takeOver(ctx, held, file.Raw(), former)
 	}
-	n.markDirty(held)
-	n.flushAfter(0)
-	n.stamp = model.Stamp{} // no write before what a person saved is taken over
-	if _, err := n.takeOver(ctx, held, file.Raw(), stamp); err != nil {
-		n.set.o.Logger.Warn("a person's change is merged later", model.LogPath, string(at.Path), model.LogErr, err)
+	if err != nil {
+		n.set.o.Logger.Warn("they will be put there later", model.LogPath, string(at.Path), model.LogErr, err)
 	}
+	return newest, err
+}
+
+// putInFile makes the file hold cur, which the store has. former is what the store says of its
+// save: it says so again if the file cannot be written.
+func (n *Locked) putInFile(ctx context.Context, at Place, cur *model.Version, modTime time.Time, former model.Save) error {
+	id, seq, sum := n.id, n.kept, model.SumOf(cur.Raw())
+	return n.replace(ctx, at, cur.Raw(), modTime, model.Replacement{
+		Expect: n.stamp,
+		Meanwhile: func(post model.Stamp) error {
+			return n.place(seq, model.Save{Pre: n.stamp, Post: post, Sum: sum[:]})
+		},
+		Aborted: func() {
+			if err := n.place(seq, former); err != nil {
+				n.set.o.Logger.Error("a person's save may take back changes after a restart", model.LogPath, string(at.Path), model.LogErr, err)
+			}
+		},
+		Settled: func() { n.store.Materialized(id, seq, sum) },
+	})
+}
+
+// takeOver brings in what a person saved: what the save changed of base is
+// carried onto the note as it is now, and the file gets the result. It returns
+// ErrConflict if the file has changed again.
+func (n *Locked) takeOver(ctx context.Context, base *model.Version, saved string, former model.Save) error {
+	at, cur := n.node.Place(), n.cur.Load()
+	merged := textmerge.Merge(textmerge.RawSide(base.Raw(), base.Runs()), textmerge.RawSide(cur.Raw(), n.runs(cur)), saved)
+	if !model.Writable(merged) {
+		return &model.Error{Op: "read", Path: at.Path, Err: model.ErrInvalidUTF8}
+	}
+	modTime := modTimeOf(cur, n.stamp)
+	if merged == cur.Raw() {
+		return n.putInFile(ctx, at, cur, modTime, former)
+	}
+	d := draft{note: n, at: at, cur: cur, held: saved, raw: merged, change: func(doc *ycrdt.Doc) model.Record {
+		return n.changeSaved(doc, cur.Raw(), merged)
+	}}
+	if err := d.save(ctx, n.stamp, modTime); err != nil {
+		return err
+	}
+	n.publish(n.newVersion(merged, modTime))
 	return nil
 }
 
@@ -98,28 +138,22 @@ func (n *Locked) settle(ctx context.Context, at Place, file *model.Version) {
 }
 
 // statesOf replays a history: the states of the document since the file was last known to
-// hold one, which is the first of them. A record that is not ahead of the file was taken
-// from it.
+// hold one, which is the first of them. A record without a Save was taken from the file.
 func statesOf(h model.History) ([]state, *ycrdt.Doc, error) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text := doc.Text(model.ContentsName)
 	var states []state
 	for i, rec := range h.Records {
 		if rec.Seq > h.Materialized && len(states) == 0 {
-			states = append(states, state{version: rawState(text), inFile: true})
+			states = append(states, state{version: rawState(text)})
 		}
 		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
 			return nil, nil, err
 		}
 		if rec.Seq > h.Materialized || i == len(h.Records)-1 {
-			save := rec.Save
-			if save != nil && len(save.Sum) == 0 { // it was taken back
-				save = nil
-			}
-			states = append(states, state{rawState(text), save, save != nil || !rec.Ahead})
+			states = append(states, state{rawState(text), rec.Save})
 		}
 	}
-	dropObjects(doc, text)
 	return states, doc, nil
 }
 
@@ -133,9 +167,9 @@ func lastHeld(states []state, source model.Source, now string) *model.Version {
 	for i := len(states) - 1; i > 0; i-- {
 		s := states[i]
 		if s.save == nil {
-			if s.inFile {
-				return s.version
-			}
+			return s.version
+		}
+		if len(s.save.Sum) == 0 { // it was taken back
 			continue
 		}
 		saves++
@@ -161,7 +195,7 @@ func wasPlaced(source model.Source, save model.Save) (placed, known bool) {
 // may have been interrupted.
 func isInterrupted(states []state, stamp model.Stamp) bool {
 	for _, s := range states[1:] {
-		if s.save != nil && (stamp.SameFile(s.save.Pre) || stamp.SameFile(s.save.Post)) {
+		if s.save != nil && len(s.save.Sum) > 0 && (stamp.SameFile(s.save.Pre) || stamp.SameFile(s.save.Post)) {
 			return true
 		}
 	}
@@ -181,15 +215,7 @@ func (n *Locked) prepare(at Place, raw string) error {
 }
 
 // closeDoc forgets the in-memory document, whose state the store may not hold.
-func (n *Locked) closeDoc() {
-	n.doc, n.text, n.ledger = nil, nil, nil
-	(*Note)(n).endShare()
-	if n.onDisk != nil {
-		n.markClean()
-		n.cur.Store(nil) // to be found from file and store
-		n.synced = false
-	}
-}
+func (n *Locked) closeDoc() { n.doc, n.text, n.ledger = nil, nil, nil }
 
 // keep has the store keep records of what the file holds, whose text has that sum. If it
 // cannot, the document is forgotten: the next one is made of what the store has and of the
@@ -236,28 +262,13 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 }
 
 // keepSaved makes the change in the document by which a person's program got from had to raw, and
-// has the store keep it. A document that others have open gets it when it is durable.
-func (n *Locked) keepSaved(at Place, had, raw string, records []model.Record) (err error) {
+// has the store keep it.
+func (n *Locked) keepSaved(at Place, had, raw string, records []model.Record) error {
 	if had == raw {
 		return n.keep(at, model.SumOf(raw), records)
 	}
-	doc, shared := n.doc, n.share.Load() != nil
-	if shared {
-		if doc, err = replay([]model.Record{{Update: doc.EncodeStateAsUpdate(nil)}}); err != nil {
-			return err
-		}
-	}
-	rec := n.changeSaved(doc, had, raw)
-	if err := n.keep(at, model.SumOf(raw), append(slices.Clip(records), rec)); err != nil || !shared {
-		return err
-	}
-	if err = n.store.Sync(); err == nil {
-		err = n.doc.ApplyUpdate(rec.Update, sourceOrigin{})
-	}
-	if err != nil {
-		n.closeDoc()
-	}
-	return err
+	rec := n.changeSaved(n.doc, had, raw)
+	return n.keep(at, model.SumOf(raw), append(slices.Clip(records), rec))
 }
 
 // separate takes what people typed inside of agents' marks out of them, in a version

@@ -65,7 +65,6 @@ type Set struct {
 	o     Options
 	act   *activity.Activity
 	cache cache
-	dirty sync.Map // the notes whose files lack a change
 }
 
 // NewSet makes a set without notes. Their changes are operations and events of act.
@@ -169,9 +168,6 @@ func (n *Note) evict() bool {
 	}
 	l := (*Locked)(n)
 	defer l.Unlock()
-	if l.isShared() {
-		return false
-	}
 	if cur := n.cur.Load(); cur != nil {
 		l.nameRuns(cur)
 	}

@@ -190,7 +190,7 @@ func (n *Locked) commit(ctx context.Context, cur *model.Version, plan planner.Pl
 		return n.succeed(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), orTime(c.ModTime, s.modTime)))), nil
 	}
 	modTime := model.NextModTime(cur.ModTime(), orTime(c.ModTime, time.Now()))
-	d := draft{note: n, at: at, cur: cur, held: n.inFile(cur).Raw(), raw: raw, sync: c.Sync, change: func(doc *ycrdt.Doc) model.Record {
+	d := draft{note: n, at: at, cur: cur, held: cur.Raw(), raw: raw, sync: c.Sync, change: func(doc *ycrdt.Doc) model.Record {
 		return n.carryOut(doc, cur.Raw(), &plan, c.By)
 	}}
 	if err := d.save(ctx, n.stamp, modTime); err != nil {

@@ -24,7 +24,6 @@ type Info struct {
 	Version    string    `json:"version"`
 	Log        string    `json:"log,omitempty"`  // the file that it logs to, "" if that is its stderr
 	HTTP       *HTTP     `json:"http,omitempty"` // nil if it has no port
-	Yjs        *Yjs      `json:"yjs,omitempty"`  // nil if it lets no Yjs clients in
 	// HandedOver is when the owner began to make way for another one at its request;
 	// zero if it did not. Clients wait for the other one.
 	HandedOver time.Time `json:"handedOver,omitzero"`
@@ -34,16 +33,6 @@ type Info struct {
 type HTTP struct {
 	URL       string `json:"url"`
 	TokenFile string `json:"tokenFile"` // holds the bearer token; readable by its user only
-}
-
-// Yjs is where an owner serves Yjs clients.
-type Yjs struct {
-	URL      string `json:"url"`                // connection string without a token
-	Audience string `json:"audience,omitempty"` // the URL from outside, if that differs
-	// KeyFile holds the key of the tokens, readable by its user only; "" if clients
-	// need none.
-	KeyFile string            `json:"keyFile,omitempty"`
-	Folders map[string]string `json:"folders"` // ids of the folder documents by name
 }
 
 func (i Info) String() string {

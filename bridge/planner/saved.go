@@ -246,7 +246,7 @@ const never = math.MaxInt
 
 // pastOf numbers the states to which moments and records led; nil if no agent wrote there.
 func pastOf(records []model.Record, older []model.Moment) (*past, error) {
-	if !slices.ContainsFunc(records, func(r model.Record) bool { return r.Author != "" && !r.Ahead }) {
+	if !slices.ContainsFunc(records, func(r model.Record) bool { return r.Author != "" }) {
 		return nil, nil
 	}
 	updates := make([][]byte, len(records))

@@ -64,8 +64,6 @@ func (l *Locked) LockNotes(n *tree.Node) (unlock func()) {
 	var held []*note.Locked
 	for _, x := range n.Notes() {
 		locked := x.Lock()
-		late, _ := locked.Materialise() // or the old name would get the text
-		l.Tell(late...)
 		held = append(held, locked)
 	}
 	return func() {

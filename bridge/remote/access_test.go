@@ -17,24 +17,18 @@ import (
 	"github.com/relayfs/relayfs/bridge/token"
 )
 
-// guarded is an embedded server with a key.
+// guarded is a server with a key.
 func guarded(t *testing.T, alg token.Algorithm) *server {
 	t.Helper()
 	key, err := token.GenerateKey("k1", alg)
 	noError(t, err)
-	s := &server{t: t, kind: "embedded", folder: embeddedFolder, room: "Team"}
-	s.own = &embedded{t: t, vault: t.TempDir(), state: t.TempDir(), key: key}
+	s := &server{t: t, kind: "relay-server", folder: "team", room: "team", keys: token.Ring{key}}
 	s.start("0")
 	t.Cleanup(s.stop)
 	return s
 }
 
-func (s *server) mint(scope token.Scope, life time.Duration) string {
-	s.t.Helper()
-	text, err := s.own.key.Mint(token.Claims{Scope: scope, Expires: time.Now().Add(life), Issuer: "test", Issued: time.Now(), Audience: "http://127.0.0.1:" + s.port})
-	noError(s.t, err)
-	return text
-}
+func (s *server) mint(scope token.Scope) string { return s.own.Mint(s.t, token.Claims{Scope: scope}) }
 
 func withToken(text string) func(*remote.Options, *bridge.Options) {
 	return func(o *remote.Options, b *bridge.Options) {
@@ -47,10 +41,10 @@ func TestTokens(t *testing.T) {
 	for name, alg := range map[string]token.Algorithm{"legacy": token.Legacy, "CWT": token.HMAC} {
 		t.Run(name, func(t *testing.T) {
 			s := guarded(t, alg)
-			a := mustOpen(t, s, withToken(s.mint(token.Scope{Kind: token.Server}, time.Hour)))
+			a := mustOpen(t, s, withToken(s.mint(token.Scope{Kind: token.Server})))
 			a.create("Team/Note.md", "note\n")
 			a.awaitSent()
-			b := mustOpen(t, s, direct, func(o *remote.Options, _ *bridge.Options) { o.Key = s.own.key })
+			b := mustOpen(t, s, direct, func(o *remote.Options, _ *bridge.Options) { o.Key = s.keys[0] })
 			b.awaitText("Team/Note.md", "note\n")
 			b.write("Team/Note.md", func(s string) string { return s + "by key\n" })
 			a.awaitText("Team/Note.md", "note\nby key\n")
@@ -61,10 +55,10 @@ func TestTokens(t *testing.T) {
 // A token for the folder's document alone opens no note. Who opens one is told so, and does not wait for what cannot come.
 func TestRefusedNote(t *testing.T) {
 	s := guarded(t, token.HMAC)
-	a := mustOpen(t, s, withToken(s.mint(token.Scope{Kind: token.Server}, time.Hour)))
+	a := mustOpen(t, s, withToken(s.mint(token.Scope{Kind: token.Server})))
 	a.create("Team/Note.md", "note\n")
 	a.awaitSent()
-	b := mustOpen(t, s, withToken(s.mint(token.Scope{Kind: token.Doc, ID: s.folder, Permission: token.ReadOnly}, time.Hour)))
+	b := mustOpen(t, s, withToken(s.mint(token.Scope{Kind: token.Doc, ID: s.folder, Permission: token.ReadOnly})))
 	for range 2 {
 		start := time.Now()
 		_, err := b.Open(t.Context(), "Team/Note.md")
@@ -94,7 +88,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"wrong token":               {s.address(), s.folder, "wrong", transport.ErrDenied},
 		"no token":                  {s.address(), s.folder, "", transport.ErrDenied},
-		"wrong folder":              {s.address(), "0f1e2d3c-0000-4000-8000-00000000ffff", s.mint(token.Scope{Kind: token.Server}, time.Hour), transport.ErrNoFolder},
+		"wrong folder":              {s.address(), "0f1e2d3c-0000-4000-8000-00000000ffff", s.mint(token.Scope{Kind: token.Server}), transport.ErrNoFolder},
 		"down":                      {"ys://" + closed.Addr().String(), "f", "", transport.ErrUnreachable},
 		"down, y-websocket":         {"ws://" + closed.Addr().String(), "f", "", transport.ErrUnreachable},
 		"nonsense":                  {"ys://" + nonsense.Listener.Addr().String(), "f", "", transport.ErrProtocol},
@@ -139,7 +133,7 @@ func TestReadOnlyHocuspocus(t *testing.T) {
 
 // A note larger than notes may be is refused in words.
 func TestTooLarge(t *testing.T) {
-	s := startServer(t, "embedded")
+	s := startServer(t, "relay-server")
 	c := mustOpen(t, s, direct)
 	_, err := c.Create(t.Context(), "Team/Big.md", bridge.Write{Text: strings.Repeat("x", model.MaxNote+1)})
 	if !errors.Is(err, model.ErrTooLarge) {

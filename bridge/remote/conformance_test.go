@@ -3,8 +3,6 @@ package remote_test
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -202,7 +200,7 @@ func emptyNote(t *testing.T) {
 }
 
 func echoed(t *testing.T) {
-	s := startServer(t, "embedded")
+	s := startServer(t, "relay-server")
 	conn, _, err := websocket.Dial(t.Context(), s.url()+"/d/"+s.folder+"/ws/"+s.folder, nil)
 	noError(t, err)
 	defer conn.CloseNow()
@@ -236,13 +234,8 @@ func stepOneAgain(t *testing.T) {
 }
 
 func queryPages(t *testing.T) {
-	s := startServer(t, "embedded")
-	s.stop()
 	const notes = 250
-	for i := range notes {
-		noError(t, os.WriteFile(filepath.Join(s.own.vault, fmt.Sprintf("%d.md", i)), []byte("x\n"), 0o600))
-	}
-	s.start("0")
+	s := startFilled(t, notes)
 	dir := t.TempDir()
 	c, err := open(t, s.address(), s.folder, dir, direct)
 	noError(t, err)

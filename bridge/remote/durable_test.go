@@ -19,7 +19,7 @@ import (
 // What a writer was told is done outlives a power cut: it is in the synced file,
 // whatever of it is in the log beside it: that is synced.
 func TestPowerCutOffline(t *testing.T) {
-	s := startServer(t, "embedded")
+	s := startServer(t, "relay-server")
 	dir := t.TempDir()
 	c, err := open(t, s.address(), s.folder, dir, direct)
 	noError(t, err)
@@ -85,7 +85,7 @@ func (s *mortalStore) Sent(id model.DocID, seq uint64) error {
 func TestKilledBetweenAnyTwoRecords(t *testing.T) {
 	for survives := range 16 {
 		t.Run(fmt.Sprint(survives), func(t *testing.T) {
-			s := startServer(t, "embedded")
+			s := startServer(t, "relay-server")
 			other := mustOpen(t, s, direct)
 			other.create("Team/First.md", "so that there is a folder\n")
 			other.awaitSent()

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,15 +73,16 @@ func fetches(t *testing.T, s *server) (address string, count *fetched) {
 	return "ys://" + front.Listener.Addr().String(), count
 }
 
-// startFilled starts a server whose vault has n notes.
+// startFilled starts a server whose folder has n notes.
 func startFilled(t *testing.T, n int) *server {
 	t.Helper()
-	s := startServer(t, "embedded")
-	s.stop()
+	s := startServer(t, "relay-server")
+	c := mustOpen(t, s, direct)
 	for i := range n {
-		noError(t, os.WriteFile(filepath.Join(s.own.vault, fmt.Sprintf("%d.md", i)), []byte("x\n"), 0o600))
+		c.create(model.Path(fmt.Sprintf("Team/%d.md", i)), "x\n")
 	}
-	s.start("0")
+	c.awaitSent()
+	c.stop()
 	return s
 }
 
@@ -139,7 +139,7 @@ func TestAcknowledgedWithAndWithoutEcho(t *testing.T) {
 	echo := ysync.AppendEcho(nil, nil)[0]
 	for name, unknown := range map[string]byte{"with": 0, "without": echo} {
 		t.Run(name, func(t *testing.T) {
-			s := startServer(t, "embedded")
+			s := startServer(t, "relay-server")
 			proxy := newChaos(t, s)
 			proxy.calm.Store(true)
 			proxy.unknown = unknown

@@ -16,8 +16,10 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/relaytest"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/need"
 )
@@ -61,7 +63,8 @@ type server struct {
 	port string
 	in   io.WriteCloser
 	cmd  *exec.Cmd
-	own  *embedded // instead of a program of npm
+	own  *relaytest.Server // instead of a program of npm
+	keys token.Ring        // of own
 	// folder is the name of the folder's document for relayfs, and room that for
 	// persons.
 	folder, room string
@@ -72,10 +75,6 @@ type server struct {
 func startServer(t testing.TB, kind string, args ...string) *server {
 	t.Helper()
 	s := &server{t: t, kind: kind, args: append(args, make([]string, 2-min(2, len(args)))...), folder: "team", room: "team"}
-	if kind == "embedded" {
-		s.own = &embedded{t: t, vault: t.TempDir(), state: t.TempDir()}
-		s.folder, s.room = embeddedFolder, "Team"
-	}
 	s.start("0")
 	t.Cleanup(func() { s.stop() })
 	return s
@@ -83,8 +82,14 @@ func startServer(t testing.TB, kind string, args ...string) *server {
 
 func (s *server) start(port string) {
 	s.t.Helper()
-	if s.own != nil {
-		s.port = s.own.start(port)
+	if s.kind == "relay-server" {
+		o := relaytest.Options{Keys: s.keys}
+		if port != "0" {
+			o.Port = port
+		}
+		s.own = relaytest.New(s.t, o)
+		s.own.Put(s.t, s.folder, model.EmptyUpdate())
+		_, s.port, _ = strings.Cut(strings.TrimPrefix(s.own.Address(), "ys://"), ":")
 		return
 	}
 	in, out, cmd := node(s.t, append([]string{"server.mjs", s.kind}, append(s.args, port)...)...)
@@ -100,9 +105,8 @@ func (s *server) start(port string) {
 
 // stop ends the server; start with its port brings another, empty one.
 func (s *server) stop() {
-	if s.own != nil && s.own.stop != nil {
-		s.own.stop()
-		s.own.stop = nil
+	if s.own != nil {
+		s.own.Close()
 	}
 	if s.cmd != nil {
 		s.in.Close()
@@ -118,7 +122,7 @@ func (s *server) address() string {
 	switch s.kind {
 	case "hocuspocus":
 		return "hocuspocus+" + s.url()
-	case "embedded", "y-sweet":
+	case "relay-server", "y-sweet":
 		return "ys://127.0.0.1:" + s.port
 	}
 	return s.url()
@@ -134,8 +138,8 @@ type person struct {
 func (s *server) person(token ...string) *person {
 	s.t.Helper()
 	kind := s.kind
-	if kind == "embedded" {
-		kind = "y-websocket"
+	if kind == "relay-server" {
+		kind = "y-sweet" // the same API
 	}
 	in, out, cmd := node(s.t, append([]string{"client.mjs", kind, s.url(), s.room}, token...)...)
 	s.t.Cleanup(func() {

@@ -10,7 +10,7 @@ import (
 )
 
 // kinds are the servers that every test of behaviour runs against.
-var kinds = []string{"y-websocket", "hocuspocus", "embedded", "y-sweet"}
+var kinds = []string{"y-websocket", "hocuspocus", "relay-server", "y-sweet"}
 
 // onEach runs a test against each kind of server.
 func onEach(t *testing.T, test func(*testing.T, *server)) {

@@ -16,7 +16,7 @@ import (
 // A connection that the server closes with 1008 because its token has expired is
 // made again at once, with another token.
 func tokenRenewal(t *testing.T) {
-	s := startServer(t, "embedded")
+	s := startServer(t, "relay-server")
 	target := "127.0.0.1:" + s.port
 	var asked, refused atomic.Int32
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: target})

@@ -96,7 +96,7 @@ func (f *freezer) thaw() {
 // unsent, and everything is told to be over when it is.
 func TestSilentServer(t *testing.T) {
 	resync := limittest.Scaled(2 * time.Second)
-	for _, kind := range []string{"embedded", "y-websocket", "hocuspocus"} {
+	for _, kind := range []string{"relay-server", "y-websocket", "hocuspocus"} {
 		t.Run(kind, func(t *testing.T) {
 			s := startServer(t, kind)
 			f := newFreezer(t, "127.0.0.1:"+s.port)

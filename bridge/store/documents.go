@@ -36,7 +36,7 @@ var errNoID = errors.New("document has no id")
 
 // Append keeps recs, all or none, for the document id, which lives at p. They
 // outlive the process when Append returns, and a power cut soon; what has no copy in the
-// source, records that are journalled, ahead of it or unsent, outlives one at once.
+// source, records that are journalled or unsent, outlives one at once.
 func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq uint64, err error) {
 	if id == "" || len(recs) == 0 {
 		return 0, s.fail("append", errNoID)
@@ -50,7 +50,7 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq 
 		}
 		v := e.Values[i]
 		rec.Update, rec.Time = v[len(v)-len(rec.Update):], rec.Time.Round(0) // not the caller's
-		only = only || rec.Journalled() || rec.Ahead || rec.Unsent
+		only = only || rec.Journalled() || rec.Unsent
 	}
 	err = s.add(e, only, func(st *state) error {
 		last, err := st.last(id)

@@ -294,9 +294,7 @@ func (x *session) append(id model.DocID, p model.Path) (synced bool, err error) 
 		r := &recs[i]
 		r.Update, r.Author, r.Time = fmt.Appendf(nil, "update %d.%d", x.n, i), pick(x.rng, []string{"", "ann"}), time.Unix(int64(x.n), 0).UTC()
 		switch x.rng.IntN(8) {
-		case 0:
-			r.Ahead, synced = true, true
-		case 1:
+		case 0, 1:
 			r.Unsent, synced = true, true
 		case 2:
 			r.Decision, synced = &model.Decision{Batch: fmt.Sprint(x.n, ".", i)}, true

@@ -126,35 +126,6 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// What one person types, key by key, becomes one record.
-func TestCompactionOfTyping(t *testing.T) {
-	path := newPath(t)
-	s := open(t, path)
-	doc := ycrdt.NewDoc(ycrdt.Options{})
-	var seq uint64
-	for i := range 300 {
-		rec := storetest.Record(doc, "x")
-		rec.Author, rec.Ahead = "ann", true
-		if i >= 200 {
-			rec.Author = "bob"
-		}
-		var err error
-		if seq, err = s.Append("id", "N.md", rec); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.Materialized("id", seq, model.ContentSum{}) // at the end, or the background compacts a part
-	closeStore(t, s)
-	h, err := open(t, path).Load("id")
-	if err != nil || len(h.Records) != 2 || storetest.Text(t, h) != doc.Text("contents").String() {
-		t.Fatalf("history is %+v, %v", h, err)
-	}
-	ann, bob := h.Records[0], h.Records[1]
-	if ann.Author != "ann" || ann.Clock != 0 || ann.Len != 200 || bob.Author != "bob" || bob.Clock != 200 || bob.Len != 100 {
-		t.Errorf("records are %+v and %+v", ann, bob)
-	}
-}
-
 // TestCompactionInTheBackground copies the file of an open store, a while after
 // what it was told.
 func TestCompactionInTheBackground(t *testing.T) {

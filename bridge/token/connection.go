@@ -48,10 +48,6 @@ func (c Connection) String() string {
 	return strings.Replace(scheme, "http", "ys", 1) + "://" + rest
 }
 
-// RelayfsHeader is a header of every answer of relayfs. There the folder that lists a
-// document gets its events, whoever opens it with whatever token.
-const RelayfsHeader = "Relayfs-Server"
-
 // ClientToken is a server's answer to a request for access to one document.
 type ClientToken struct {
 	URL           string     `json:"url"`     // of the websocket, without the document's id

@@ -281,50 +281,6 @@ type Entry struct {
 	ModTime time.Time
 }
 
-// Entries lists what people have in a Folder, as opposed to what proposals would make
-// of it, sorted by path; fs.ErrNotExist,
-// model.ErrOffline.
-func (t *Tree) Entries(folder string) ([]Entry, error) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	f := t.Folder(folder)
-	switch {
-	case f == nil:
-		return nil, &model.Error{Op: "list", Path: model.Path(folder), Err: fs.ErrNotExist}
-	case f.Offline():
-		return nil, &model.Error{Op: "list", Path: model.Path(folder), Err: model.ErrOffline}
-	}
-	var list []Entry
-	f.top.walkSource(func(c *Node) {
-		if c != f.top && c.Kind != model.KindLink { // what it leads to has its own entry
-			list = append(list, Entry{c.ID, c.peoplesPath(), c.Kind, c.modTime})
-		}
-	})
-	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	return list, nil
-}
-
-// FindPeoples finds what people have at p; fs.ErrNotExist.
-func (t *Tree) FindPeoples(op string, p model.Path) (*Node, error) {
-	folder, rel := p.Split()
-	if f := t.Folder(folder); f != nil {
-		if n := f.Lookup(rel); n != nil {
-			return n, nil
-		}
-	}
-	return nil, &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
-}
-
-// FindPeoplesNote finds the note that people have at p; fs.ErrNotExist, model.ErrIsDir,
-// model.ErrNotNote.
-func (t *Tree) FindPeoplesNote(op string, p model.Path) (*note.Note, error) {
-	n, err := t.FindPeoples(op, p)
-	if err != nil {
-		return nil, err
-	}
-	return asNote(n, op, p)
-}
-
 // Counts says how much is shown in a Folder, and how much waits.
 type Counts struct {
 	Notes, Files, Proposals int

@@ -150,8 +150,3 @@ func appendSync(dst []byte, step Step, payload []byte) []byte {
 func AppendAwareness(dst, update []byte) []byte {
 	return appendBytes(append(dst, byte(AwarenessState)), update)
 }
-
-// AppendPermissionDenied appends y-websocket's refusal of a server.
-func AppendPermissionDenied(dst []byte, reason string) []byte {
-	return appendBytes(append(dst, byte(Auth), 0), reason)
-}

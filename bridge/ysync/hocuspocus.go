@@ -66,27 +66,3 @@ func AppendDocument(dst []byte, name string) []byte { return appendBytes(dst, na
 func AppendToken(dst []byte, token, version string) []byte {
 	return appendBytes(appendBytes(append(dst, byte(Auth), wireToken), token), version)
 }
-
-// AppendAuthenticated appends the body of a server's answer to a token; scope is
-// "read-write" or "readonly".
-func AppendAuthenticated(dst []byte, scope string) []byte {
-	return appendBytes(append(dst, byte(Auth), wireAuthenticated), scope)
-}
-
-// AppendDenied appends the body of a server's refusal.
-func AppendDenied(dst []byte, reason string) []byte {
-	return appendBytes(append(dst, byte(Auth), wirePermissionDenied), reason)
-}
-
-// AppendSyncStatus appends the body by which a server reports whether it saved an update.
-func AppendSyncStatus(dst []byte, saved bool) []byte {
-	if saved {
-		return append(dst, byte(SyncStatus), 1)
-	}
-	return append(dst, byte(SyncStatus), 0)
-}
-
-// AppendClose appends the body by which one side closes a document.
-func AppendClose(dst []byte, reason string) []byte {
-	return appendBytes(append(dst, byte(Close)), reason)
-}

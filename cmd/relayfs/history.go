@@ -22,7 +22,7 @@ func newHistoryCommand(e *env) *cobra.Command {
 		Long: `History prints the changes of a note, the newest first: those of agents and of
 people, decisions, changes of front matter, and renames, over which it follows the
 note. Changes that one author made in one minute are one entry. It begins when an
-agent first changed the note, or a Yjs client opened it; what was changed while
+agent first changed the note; what was changed while
 relayfs did not run has the time when that was found. --history of 'relayfs mount'
 says how long it is kept (default 90d).`,
 		Example: "  relayfs history Notes/Plan.md | less\n  relayfs show Notes/Plan.md@17",

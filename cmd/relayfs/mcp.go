@@ -107,9 +107,8 @@ With --http it serves any number of clients over Streamable HTTP instead, until
 interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 		Example: "  relayfs mcp ~/Notes\n  claude mcp add notes -- relayfs mcp ~/Notes\n  relayfs mcp --http 127.0.0.1:7777 ~/Notes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			args, err := e.sources(args, "mcp")
-			if err != nil {
-				return err
+			if args = e.config.SourcesOr(args); len(args) == 0 {
+				return clierr.Usagef("no SOURCE given, and %s names none: relayfs mcp ~/Notes, or 'relayfs init' once", e.config.File)
 			}
 			if !cmd.Flags().Changed("metrics") {
 				o.metrics = "" // what the configuration has is one port; a machine has several MCP processes
@@ -121,7 +120,7 @@ interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 			if o.http.Addr == "" {
 				return o.serveStdio(cmd, e, sources, so)
 			}
-			err = o.serve(cmd.Context(), sources, so, ownership.MCPCommand, "", func(ctx context.Context, c *ownership.Control) error {
+			err := o.serve(cmd.Context(), sources, so, ownership.MCPCommand, "", func(ctx context.Context, c *ownership.Control) error {
 				c.Announce(e.stderr)
 				<-ctx.Done()
 				return nil
@@ -132,9 +131,7 @@ interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 			return err
 		},
 	}
-	o.workspaceFlags.register(cmd)
-	o.mcpFlags.register(cmd)
-	o.registerMetrics(cmd)
+	o.register(cmd)
 	return cmd
 }
 

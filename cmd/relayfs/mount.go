@@ -22,8 +22,8 @@ import (
 
 type mountOptions struct {
 	serveOptions
-	allowOther, nonEmpty, watchPokes bool
-	sessionNote                      string
+	allowOther, nonEmpty, watchPokes, daemon bool
+	sessionNote                              string
 }
 
 func newMountCommand(e *env) *cobra.Command {

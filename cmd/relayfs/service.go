@@ -124,7 +124,7 @@ func serviceManager() (*service.Manager, error) {
 		home, err := os.UserHomeDir()
 		return service.Launchd(home, os.Getuid()), err
 	}
-	return nil, clierr.WithHint(fmt.Errorf("there is no service for %s", runtime.GOOS), "have 'relayfs serve' started at login by what the system has for that")
+	return nil, clierr.WithHint(fmt.Errorf("there is no service for %s", runtime.GOOS), "have 'relayfs mcp --http 127.0.0.1:7777' started at login by what the system has for that")
 }
 
 // program returns the path of this program by which PATH finds it, if it does. That one stays when a package manager

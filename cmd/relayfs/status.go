@@ -35,7 +35,7 @@ every relayfs process of yours, the one that serves the current folder first.`,
 		},
 	}
 	e.offerJSON(cmd)
-	cmd.Flags().BoolVar(&secrets, "show-token", false, "print the tokens with which clients of --http and --listen are let in")
+	cmd.Flags().BoolVar(&secrets, "show-token", false, "print the token with which clients of --http are let in")
 	f.registerClient(cmd)
 	return cmd
 }

@@ -69,11 +69,6 @@ var values = map[string][]string{
 	"token-file": {
 		`"$/token"`, `"$/short"`, `"$/open"`, `"$/new/token"`, `"$/file/token"`, `"$/mnt"`,
 	},
-	"listen":           {`"127.0.0.1:0"`, `"0.0.0.0:0"`, `"@"`, `":"`},
-	"no-token":         {`true`},
-	"key-file":         {`"$/short"`, `"$/new/key"`, `"$/file/key"`},
-	"relay":            {`"id-1"`, `"a/b"`},
-	"url":              {`"https://notes.example"`, `"notes"`},
 	"mode":             {`"direct"`, `"direkt"`, `""`},
 	"view":             {`"raw"`, `"rough"`},
 	"dialect":          {`"commentator"`, `"swabian"`},

@@ -34,18 +34,18 @@ func get(t *testing.T, address string) (int, string) {
 // measured is a mount with all of its ports, by what it says of them.
 type measured struct {
 	*harness.Mount
-	metrics, http, listen string // host and port
+	metrics, http string // host and port
 }
 
 func mountMeasured(t *testing.T, s *harness.Sandbox, vault string, flags ...string) measured {
 	t.Helper()
-	m := measured{Mount: s.Mount(t, vault, append(flags, "--metrics", "127.0.0.1:0", "--http", "127.0.0.1:0", "--listen", "127.0.0.1:0")...)}
+	m := measured{Mount: s.Mount(t, vault, append(flags, "--metrics", "127.0.0.1:0", "--http", "127.0.0.1:0")...)}
 	for _, line := range regexp.MustCompile(`serving (\w+).* at ([^ ,\n]+)`).FindAllStringSubmatch(m.Log.String(), -1) {
 		u, err := url.Parse(line[2])
 		if err != nil {
 			t.Fatal(err)
 		}
-		*map[string]*string{"metrics": &m.metrics, "MCP": &m.http, "Yjs": &m.listen}[line[1]] = u.Host
+		*map[string]*string{"metrics": &m.metrics, "MCP": &m.http}[line[1]] = u.Host
 	}
 	return m
 }
@@ -95,7 +95,7 @@ func TestMetrics(t *testing.T) {
 		t.Error("the version is not told")
 	}
 	checkDescribed(t, text)
-	for _, host := range []string{m.metrics, m.http, m.listen, reviewPage(t, s, m.Vault)} {
+	for _, host := range []string{m.metrics, m.http, reviewPage(t, s, m.Vault)} {
 		for _, path := range []string{"/healthz", "/readyz"} {
 			if status, body := get(t, "http://"+host+path); status != http.StatusOK || strings.TrimSpace(body) != `{"ok":true}` {
 				t.Errorf("%s%s: %d, %s", host, path, status, body)
@@ -165,7 +165,7 @@ func TestMetricsOnAFullDisk(t *testing.T) {
 		t.Fatalf("the save on the full disk: %v", err)
 	}
 	m.checkMetrics(t, `relayfs_problems{about="store",folder="Vault"} 1`, `relayfs_save_duration_seconds_count{outcome="failed"} 1`)
-	for _, host := range []string{m.metrics, m.http, m.listen, page} {
+	for _, host := range []string{m.metrics, m.http, page} {
 		if status, body := get(t, "http://"+host+"/readyz"); status != http.StatusServiceUnavailable {
 			t.Errorf("%s/readyz: %d, %s", host, status, body)
 		}
@@ -183,12 +183,12 @@ func TestMetricsAddress(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": "text\n"})
-	if out := s.Run(t, "serve", vault, "--metrics", "9464"); out.Code != 2 || !strings.Contains(out.Stderr, `--metrics "9464" is not HOST:PORT`) {
+	if out := s.Run(t, "mcp", vault, "--metrics", "9464"); out.Code != 2 || !strings.Contains(out.Stderr, `--metrics "9464" is not HOST:PORT`) {
 		t.Errorf("%+v", out)
 	}
 	m := mountMeasured(t, s, vault)
 	other := s.Vault(t, "Other", map[string]string{"note.md": "text\n"})
-	if out := s.Run(t, "serve", other, "--metrics", m.metrics); out.Code != 1 || !strings.Contains(out.Stderr, "choose another port") {
+	if out := s.Run(t, "mcp", other, "--metrics", m.metrics); out.Code != 1 || !strings.Contains(out.Stderr, "choose another port") {
 		t.Errorf("%+v", out)
 	}
 	m.Stop(t)

@@ -168,12 +168,11 @@ func TestTimedPrometheus(t *testing.T) {
 	s := harness.NewSandbox(t)
 	note := map[string]string{"note.md": harness.TideTable}
 	mount := mountMeasured(t, s, s.Vault(t, "Mounted", note))
-	served := startMetered(t, s, "serve", s.Vault(t, "Served", note))
 	overHTTP := startMetered(t, s, "mcp", s.Vault(t, "HTTP", note), "--http", "127.0.0.1:0")
 	stdio := startMetered(t, s, "mcp", s.Vault(t, "Stdio", note))
-	targets := []string{mount.metrics, served.metrics, overHTTP.metrics, stdio.metrics}
+	targets := []string{mount.metrics, overHTTP.metrics, stdio.metrics}
 	p := startPrometheus(t, targets)
-	p.becomes(t, "sum(up)", 4)
+	p.becomes(t, "sum(up)", 3)
 
 	const writers, saves = 4, 50
 	slowest := make(chan time.Duration, 1)

@@ -100,7 +100,6 @@ var importRules = map[string]importRule{
 	"bridge/store/wal":              {[]string{"bridge/disk"}, "a log of frames that outlive a crash; it knows nothing of what is in them"},
 	"bridge/store":                  {[]string{"bridge/disk", "bridge/model", "bridge/problem", "bridge/store/internal/...", "bridge/store/wal", "bridge/wake"}, "the log, and what it says; it knows no file format"},
 	"bridge/token":                  {[]string{"github.com/fxamacker/cbor/v2"}, "signed sentences about ids; it knows no document and no network"},
-	"bridge/yserve/host":            {[]string{"bridge", "bridge/model", "bridge/blobs", "bridge/folderdoc", "bridge/token", "bridge/wake", "bridge/ycrdt"}, "the workspace as documents with ids; it knows no network"},
 	"bridge/store/storetest":        {[]string{"bridge/model", "bridge/ycrdt"}, "the suite that every store passes"},
 	"bridge/store/internal/frame":   {[]string{"bridge/model", "bridge/store/wal"}, "what a store is told, as bytes; it opens nothing"},
 	"bridge/store/internal/checkpoint": {
@@ -210,19 +209,6 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/transport/stream":         {[]string{"bridge/model", "github.com/mark3labs/mcp-go/..."}, "messages on a stream; it knows no tool"},
 	"mcpserver/internal/transport/streamablehttp": {[]string{"bridge/inflight", "github.com/mark3labs/mcp-go/..."}, "messages over HTTP; it knows no tool"},
 	"bridge/inflight":                             {nil, "a bound on bytes knows nothing of what they are"},
-	"bridge/yserve": {
-		[]string{
-			"bridge/model", "bridge/inflight", "bridge/yserve/access", "bridge/yserve/host", "bridge/yserve/room", "bridge/yserve/socket",
-			"bridge/token", "bridge/ycrdt", "bridge/ysync",
-		},
-		"what Yjs clients talk to; it changes documents through bridge/yserve/host",
-	},
-	"bridge/yserve/room": {
-		[]string{"bridge/model", "bridge/ycrdt", "bridge/ysync", "bridge/token", "bridge/yserve/access", "bridge/yserve/host", "bridge/yserve/socket", "github.com/fxamacker/cbor/v2"},
-		"the clients of a document; it knows no request",
-	},
-	"bridge/yserve/access": {[]string{"bridge/token", "bridge/yserve/host"}, "who is let in; it knows a document but by its id"},
-	"bridge/yserve/socket": {[]string{"bridge/inflight", "bridge/wake", "github.com/coder/websocket"}, "one websocket of a client; it does not know what a frame says"},
 	"mcpserver": {
 		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/semantic", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."},
 		"with its transports the only place that knows mcp-go; it knows no FUSE",
@@ -263,14 +249,14 @@ var importRules = map[string]importRule{
 		[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/output", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg"},
 		"the only place that takes the terminal over",
 	},
-	"cmd/relayfs/internal/page": {[]string{"bridge/model", "bridge/yserve", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/rendition", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
+	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/rendition", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
 	"cmd/relayfs/internal/ports": {
-		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/owner", "bridge/yserve/host", "bridge/yserve", "bridge/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "mcpserver"},
+		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/owner", "bridge/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "mcpserver"},
 		"what is served on TCP ports; it knows no lock and no socket of an owner",
 	},
 	"cmd/relayfs/internal/refusals": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/output"}, "what a mount refused last; it knows no mount"},
 	"cmd/relayfs/internal/metrics": {
-		[]string{"bridge", "bridge/model", "bridge/yserve", "cmd/relayfs/internal/listen", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_golang/prometheus/promhttp"},
+		[]string{"bridge", "bridge/model", "cmd/relayfs/internal/listen", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_golang/prometheus/promhttp"},
 		"numbers for Prometheus; the only place that knows its client",
 	},
 	"cmd/relayfs/internal/ownership": {
@@ -320,10 +306,9 @@ var importRules = map[string]importRule{
 		[]string{"bridge/disk", "github.com/hanwen/go-fuse/v2/..."},
 		"it measures a mount through the kernel, as programs use it, beside a loopback mount of go-fuse, and says what the disk promises",
 	},
-	"tests/bench/listen": {[]string{"bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "golang.org/x/sync/errgroup"}, "it measures servers with the same clients"},
-	"tests/need":         {nil, "what a test needs of a machine"},
-	"tests/randomtest":   {[]string{"tests/need"}, "tests of random input"},
-	"tests/testall":      {nil, "runs every test and sums up the results"},
+	"tests/need":       {nil, "what a test needs of a machine"},
+	"tests/randomtest": {[]string{"tests/need"}, "tests of random input"},
+	"tests/testall":    {nil, "runs every test and sums up the results"},
 }
 
 // listedPackage is what TestImports needs of `go list -json`.

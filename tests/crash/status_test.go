@@ -19,7 +19,6 @@ import (
 type report struct {
 	Owner struct {
 		HTTP struct{ URL string }
-		Yjs  struct{ URL string }
 	}
 	Folders []struct {
 		Problems []struct {
@@ -36,7 +35,7 @@ func TestStatusOfAFullStateFolder(t *testing.T) {
 	s := harness.NewSandbox(t)
 	disk := newFaultyDisk(t, s, "disk")
 	state := filepath.Join(disk.dir, "state")
-	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), "--state", state, "--http", "127.0.0.1:0", "--listen", "127.0.0.1:0")
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), "--state", state, "--http", "127.0.0.1:0")
 	ask := func() (r report, text string) {
 		out := s.Run(t, "status", "--json", "--state", state, m.Vault)
 		if err := json.Unmarshal([]byte(out.Stdout), &r); err != nil || len(r.Folders) != 1 {
@@ -50,7 +49,7 @@ func TestStatusOfAFullStateFolder(t *testing.T) {
 		if len(r.Folders[0].Problems) > 0 || strings.Contains(text, "PROBLEM") {
 			t.Errorf("the disk works, and the status is %s", text)
 		}
-		for _, u := range []string{r.Owner.HTTP.URL, r.Owner.Yjs.URL} {
+		for _, u := range []string{r.Owner.HTTP.URL} {
 			if err := isReady(u); err != nil {
 				t.Error(err)
 			}
@@ -73,7 +72,7 @@ func TestStatusOfAFullStateFolder(t *testing.T) {
 	if !strings.Contains(text, "  PROBLEM since ") || !strings.Contains(text, mend) {
 		t.Errorf("status is %s", text)
 	}
-	for _, u := range []string{r.Owner.HTTP.URL, r.Owner.Yjs.URL} {
+	for _, u := range []string{r.Owner.HTTP.URL} {
 		if err := isReady(u); err == nil || !strings.Contains(err.Error(), "503") || !strings.Contains(err.Error(), "changes cannot be stored") {
 			t.Errorf("on a full disk %s is ready: %v", u, err)
 		}

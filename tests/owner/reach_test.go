@@ -267,7 +267,6 @@ func TestSourcesOfSeveralOwners(t *testing.T) {
 			append([]string{"review"}, sources...),
 			append([]string{"mcp"}, sources...),
 			append([]string{"mcp", "--http", "127.0.0.1:0"}, sources...),
-			append([]string{"serve"}, sources...),
 			append([]string{"ls"}, named...),
 			append([]string{"cat", "Alpha/mine.md"}, named...),
 			append([]string{"grep", "a"}, named...),
@@ -284,7 +283,7 @@ func TestSourcesOfSeveralOwners(t *testing.T) {
 			if out.Code != 1 || !strings.Contains(out.Stderr, "served") || !strings.Contains(out.Stderr, "relayfs: hint: ") || out.Stdout != "" {
 				t.Errorf("%v: exit %d\n%s%s", args, out.Code, out.Stdout, out.Stderr)
 			}
-			if args[0] != "mcp" && args[0] != "serve" && !strings.Contains(out.Stderr, fmt.Sprint(owner.Cmd.Process.Pid)) {
+			if args[0] != "mcp" && !strings.Contains(out.Stderr, fmt.Sprint(owner.Cmd.Process.Pid)) {
 				t.Errorf("%v names no process: %s", args, out.Stderr)
 			}
 		}

@@ -169,12 +169,12 @@ func TestMCPBesideAStoppedOwner(t *testing.T) {
 func TestTheTerminalIsClosed(t *testing.T) {
 	t.Parallel()
 	harness.RequireFUSE(t)
-	for name, flags := range map[string][]string{"mount": {"mount"}, "serve": {"serve"}} {
+	for name, flags := range map[string][]string{"mount": {"mount"}, "mcp": {"mcp", "--http", "127.0.0.1:0"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := harness.NewSandbox(t)
 			vault, mnt := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), s.Mkdir(t, "mnt")
-			args, ready := append(slices.Clone(flags), vault), "serving notes of"
+			args, ready := append(slices.Clone(flags), vault), "serving MCP at"
 			if name == "mount" {
 				args, ready = append(args, mnt), "mounted "+mnt
 				t.Cleanup(func() { _ = syscall.Unmount(mnt, syscall.MNT_DETACH) })

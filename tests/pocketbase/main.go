@@ -244,7 +244,7 @@ func (s *service) give(c echo.Context, path string, scope func(r request, name s
 	}
 	ends := time.Now().Add(time.Duration(s.life.Load()) * time.Second)
 	user, _ := c.Get(apis.ContextAuthRecordKey).(*models.Record)
-	text, err := s.key.Mint(token.Claims{Scope: what, User: user.Id, Channel: r.Relay + "-" + r.Folder, Issued: time.Now(), Expires: ends})
+	text, err := s.key.Mint(token.Claims{Scope: what, User: user.Id, Channel: r.Relay + "-" + r.Folder, Audience: s.server, Issued: time.Now(), Expires: ends})
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 
 // The notes are those of the sample vault and the Markdown files of the packages that the tests install.
 var (
-	packageDirs = []string{"critic", "docs-sets", "frontmatter", "mcp-client", "peer", "render", "review-page", "servers", "yjs-clients"}
+	packageDirs = []string{"critic", "docs-sets", "frontmatter", "mcp-client", "peer", "render", "review-page", "servers"}
 	minNotes    = 2000
 )
 

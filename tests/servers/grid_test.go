@@ -37,7 +37,6 @@ var gridKinds = map[string]func(*testing.T) gridServer{
 	"y-websocket":      func(t *testing.T) gridServer { return npmServer(t, "y-websocket", "ws://127.0.0.1:") },
 	"hocuspocus":       func(t *testing.T) gridServer { return npmServer(t, "hocuspocus", "hocuspocus+ws://127.0.0.1:") },
 	"hocuspocus-redis": hocuspocusNodes,
-	"relayfs":          relayfsServer,
 	"y-sweet":          func(t *testing.T) gridServer { return npmServer(t, "y-sweet", "ys://127.0.0.1:") },
 	"y-sweet, auth":    ysweetWithAuth,
 	"y-sweet, S3":      ysweetOnS3,
@@ -104,14 +103,6 @@ func startS3(t *testing.T) string { return "http://127.0.0.1:" + startServer(t, 
 func relayStandIn(t *testing.T) gridServer {
 	at := relaytest.New(t, relaytest.Options{}).Address()
 	return gridServer{url: at, folder: "team", client: "y-sweet", room: "team", clientURL: "ws" + strings.TrimPrefix(at, "ys")}
-}
-
-// relayfsServer is this project's own, over the API of y-sweet.
-func relayfsServer(t *testing.T) gridServer {
-	s := harness.NewSandbox(t)
-	y := serveYjs(t, s, s.Mkdir(t, "Team"), "--no-token", "--mode", "direct")
-	id := y.Owner.Yjs.Folders["Team"]
-	return gridServer{url: y.Owner.Yjs.URL, folder: id, client: "y-sweet", room: id, clientURL: y.websocket()}
 }
 
 // yjsPerson is a client of npm with the rules of the Obsidian plugin.
@@ -241,7 +232,7 @@ func TestServerManyNotes(t *testing.T) {
 	t.Parallel()
 	kinds := []string{"hocuspocus-redis", "y-sweet"}
 	if os.Getenv("RELAYFS_SOAK") != "" {
-		kinds = append(kinds, "y-sweet, S3", "relayfs")
+		kinds = append(kinds, "y-sweet, S3")
 	}
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {

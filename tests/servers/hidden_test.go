@@ -119,28 +119,6 @@ func TestServerFolderFillsBeforeItGoes(t *testing.T) {
 	harness.FileBecomes(t, filepath.Join(m.Dir, "Team", "gone", "Note.md"), "note of gone\n")
 }
 
-// What clients of the embedded server have in a folder stays when a person removes
-// the folder from the vault.
-func TestEmbeddedServerKeepsWhatAVaultDoesNotHave(t *testing.T) {
-	t.Parallel()
-	s := harness.NewSandbox(t)
-	vault := s.Vault(t, "Team", map[string]string{"Plan.md": "the plan\n", "dir/Note.md": "note\n", "newer/Note.md": "note\n"})
-	y := serveYjs(t, s, vault, "--no-token", "--mode", "direct")
-	id := y.Owner.Yjs.Folders["Team"]
-	p := gridServer{folder: id, client: "y-sweet", room: id, clientURL: y.websocket()}.person(t)
-	p.raw("dir/board.canvas", board())
-	p.raw("newer/Newer.md", hiddenEntries["Newer.md"])
-	for _, dir := range []string{"dir", "newer"} {
-		if err := os.RemoveAll(filepath.Join(vault, dir)); err != nil {
-			t.Fatal(err)
-		}
-		p.do("gone", map[string]any{"path": dir + "/Note.md"})
-	}
-	harness.WriteFile(t, filepath.Join(vault, "After.md"), "after\n")
-	p.do("has", map[string]any{"path": "After.md"})
-	p.has("dir/board.canvas", "newer/Newer.md", "Plan.md", "dir", "newer")
-}
-
 // A vault's folder that holds what is hidden is not removed either.
 func TestVaultFolderThatLooksEmpty(t *testing.T) {
 	t.Parallel()

@@ -77,17 +77,18 @@ type plane struct {
 	out  *bufio.Reader
 }
 
-func startPlane(t *testing.T, y *yjsServer) *plane {
+func startPlane(t *testing.T, f *sharedFolder) *plane {
 	t.Helper()
 	bin, err := thePocketBase()
 	if err != nil {
 		need.Missing(t, "no control plane: %v", err)
 	}
-	name := filepath.Base(y.vault)
-	server := "http://" + strings.TrimPrefix(y.Owner.Yjs.URL, "ys://")
+	server := "http" + strings.TrimPrefix(f.Address(), "ys")
+	keyFile := filepath.Join(t.TempDir(), "key")
+	harness.WriteFile(t, keyFile, f.key.Secret())
 	p := &plane{args: []string{
-		bin, "-dir", y.s.Mkdir(t, "pocketbase"), "-provider", oidcProvider(t), "-server", server, "-relay", testRelay,
-		"-key-file", y.s.Path("xdg", "state_home", "relayfs", "relay-key"), "-folder", name + "=" + y.Owner.Yjs.Folders[name],
+		bin, "-dir", t.TempDir(), "-provider", oidcProvider(t), "-server", server, "-relay", testRelay,
+		"-key-file", keyFile, "-folder", f.name + "=" + strings.TrimPrefix(relayFolder, testRelay+"-"),
 	}}
 	p.start(t)
 	t.Cleanup(p.stop)
@@ -180,14 +181,27 @@ func userToken(t *testing.T, s *harness.Sandbox) string {
 	return login.Token
 }
 
+// putPicture has another client put an attachment into the folder.
+func putPicture(t *testing.T, f *sharedFolder) {
+	t.Helper()
+	s := harness.NewSandbox(t)
+	s.Env = append(s.Env, "RELAYFS_SERVER_KEY="+f.key.Secret())
+	m := s.MountAt(t, f.source()[0], s.Mkdir(t, "mnt"), append(f.source()[1:], "--mode", "direct")...)
+	if err := harness.WriteAll(filepath.Join(m.Dir, f.name, "pic.png"), []byte("\x89PNG")); err != nil {
+		t.Fatal(err)
+	}
+	awaitAcknowledged(t, s)
+	m.Stop(t)
+}
+
 // Log in, mount by name, edit: text and an attachment come and go, over tokens that last for seconds. The login is
 // revoked while the mount runs: the mount goes on offline, says what to do, and connects again after it was done.
 func TestLogin(t *testing.T) {
 	t.Parallel()
-	y := harness.NewSandbox(t)
-	server := serveYjs(t, y, y.Vault(t, "Team", map[string]string{"Note.md": "note\n", "pic.png": "\x89PNG"}), "--relay", testRelay)
+	server := shareFolder(t, "Team", map[string]string{"Note.md": "note\n"})
 	p := startPlane(t, server)
 	s := withoutKeyring(t)
+	putPicture(t, server)
 	printed := p.login(t, s)
 	secrets := []string{userToken(t, s)}
 
@@ -204,7 +218,7 @@ func TestLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := s.MountAt(t, "relay:Team", s.Mkdir(t, "mnt"), "--mode", "direct", "--log-level", "debug")
-	note, theirs := filepath.Join(m.Dir, "Team", "Note.md"), filepath.Join(server.vault, "Note.md")
+	note := filepath.Join(m.Dir, "Team", "Note.md")
 	harness.FileBecomes(t, note, "note\n")
 	harness.FileBecomes(t, filepath.Join(m.Dir, "Team", "pic.png"), "\x89PNG")
 	text := "note\n"
@@ -217,7 +231,7 @@ func TestLogin(t *testing.T) {
 	}
 	for i, before := 0, p.tell(t, "tokens"); p.tell(t, "tokens") < before+4; i++ { // the tokens of two documents, twice
 		edit(fmt.Sprintf("over token %d", i))
-		harness.FileBecomes(t, theirs, text)
+		server.becomes(t, "Note.md", text)
 	}
 	awaitAcknowledged(t, s)
 	if out := s.Run(t, "doctor", "relay:Team"); !strings.Contains(out.Stdout, p.url+" answers, with 2 entries") {
@@ -233,12 +247,11 @@ func TestLogin(t *testing.T) {
 	p.tell(t, "life 3600")
 	printed += p.login(t, s)
 	secrets = append(secrets, userToken(t, s))
-	harness.FileBecomes(t, theirs, text)
+	server.becomes(t, "Note.md", text)
 	awaitAcknowledged(t, s)
 	if err := harness.WriteAll(filepath.Join(m.Dir, "Team", "New.md"), []byte("new\n")); err != nil {
 		t.Fatal(err)
 	}
-	harness.FileBecomes(t, filepath.Join(server.vault, "New.md"), "new\n")
 	awaitAcknowledged(t, s)
 
 	// What was cached lets a mount connect without the service.
@@ -247,7 +260,7 @@ func TestLogin(t *testing.T) {
 	m2 := s.MountAt(t, "relay:Team", m.Dir, "--mode", "direct", "--log-level", "debug")
 	awaitAcknowledged(t, s)
 	edit("without the service")
-	harness.FileBecomes(t, theirs, text)
+	server.becomes(t, "Note.md", text)
 	if out := s.Run(t, "folders"); out.Code != 0 || !strings.Contains(out.Stdout, "relay:Team") || !strings.Contains(out.Stderr, "last list") {
 		t.Errorf("folders without the service: %+v", out)
 	}
@@ -290,8 +303,7 @@ func TestLogin(t *testing.T) {
 // A login that comes to its end while there is no network is told when there is one again, and nothing is lost.
 func TestLoginEndsOffline(t *testing.T) {
 	t.Parallel()
-	y := harness.NewSandbox(t)
-	server := serveYjs(t, y, y.Vault(t, "Team", map[string]string{"Note.md": "note\n"}), "--relay", testRelay)
+	server := shareFolder(t, "Team", map[string]string{"Note.md": "note\n"})
 	p := startPlane(t, server)
 	s := withoutKeyring(t)
 	p.tell(t, "life %d", shortLife)
@@ -311,7 +323,7 @@ func TestLoginEndsOffline(t *testing.T) {
 	p.start(t)
 	p.tell(t, "login 3600")
 	p.login(t, s)
-	harness.FileBecomes(t, filepath.Join(server.vault, "Note.md"), "note\nwritten offline\n")
+	server.becomes(t, "Note.md", "note\nwritten offline\n")
 }
 
 // Where there is a desktop, its browser is sent to the address that is printed. Nobody comes back from there: login ends

@@ -13,14 +13,13 @@ import (
 )
 
 // largeFolder serves a folder that takes a while to be fetched.
-func largeFolder(t *testing.T) *yjsServer {
+func largeFolder(t *testing.T) *sharedFolder {
 	t.Helper()
 	notes := make(map[string]string)
 	for i := range 1500 {
 		notes[fmt.Sprintf("folder %d/note %d.md", i%20, i)] = strings.Repeat(fmt.Sprintf("line of note %d\n", i), 1000)
 	}
-	s := harness.NewSandbox(t)
-	return serveYjs(t, s, s.Vault(t, "Large", notes), "--relay", testRelay)
+	return shareFolder(t, "Large", notes)
 }
 
 // onceFetched is the last state of the line that tells of largeFolder.
@@ -38,7 +37,7 @@ func TestServerProgress(t *testing.T) {
 	}{"wide": {"", 100}, "no colour": {"NO_COLOR=1", 100}, "narrow": {"", 20}} {
 		t.Run(name, func(t *testing.T) {
 			s := harness.NewSandbox(t)
-			s.Env = append(s.Env, "RELAYFS_TOKEN="+y.token(), c.env)
+			s.Env = append(s.Env, "RELAYFS_TOKEN="+y.token(t), c.env)
 			dir := s.Mkdir(t, "mnt")
 			x := harness.StartTerminal(t, s.Command(t.Context(), append(append([]string{"mount"}, y.source()...), dir)...))
 			if err := pty.Setsize(x.Keys, &pty.Winsize{Rows: 24, Cols: uint16(c.cols)}); err != nil {
@@ -87,9 +86,9 @@ func checkProgress(t *testing.T, sent, message string, cols int) {
 var full = regexp.MustCompile(`Large: \d+ of 1500 notes, \d+ a second, (\d+m)?\d+s left$`)
 
 // An MCP client that shows what goes to stderr on a terminal is told as well.
-func progressOfMCP(t *testing.T, y *yjsServer) {
+func progressOfMCP(t *testing.T, y *sharedFolder) {
 	s := harness.NewSandbox(t)
-	s.Env = append(s.Env, "RELAYFS_TOKEN="+y.token())
+	s.Env = append(s.Env, "RELAYFS_TOKEN="+y.token(t))
 	x := harness.StartTerminal(t, s.Command(t.Context(), append([]string{"mcp"}, y.source()...)...))
 	x.Shows(t, onceFetched)
 	x.Press(t, "\x04") // the end of its input
@@ -98,9 +97,9 @@ func progressOfMCP(t *testing.T, y *yjsServer) {
 }
 
 // Where nothing can be replaced nothing is told.
-func noProgressInALog(t *testing.T, y *yjsServer) {
+func noProgressInALog(t *testing.T, y *sharedFolder) {
 	s := harness.NewSandbox(t)
-	s.Env = append(s.Env, "RELAYFS_TOKEN="+y.token())
+	s.Env = append(s.Env, "RELAYFS_TOKEN="+y.token(t))
 	m := s.MountAt(t, y.source()[0], s.Mkdir(t, "mnt"), y.source()[1:]...)
 	statusTells(t, s, "everything is acknowledged\n")
 	if log := m.Log.String(); strings.Contains(log, "Large: ") || strings.Contains(log, "\x1b") {
@@ -109,11 +108,11 @@ func noProgressInALog(t *testing.T, y *yjsServer) {
 	m.Stop(t)
 }
 
-func noProgressOnADumbTerminal(t *testing.T, y *yjsServer) {
+func noProgressOnADumbTerminal(t *testing.T, y *sharedFolder) {
 	s := harness.NewSandbox(t)
 	dir := s.Mkdir(t, "mnt")
 	cmd := exec.CommandContext(t.Context(), "env", append([]string{"TERM=dumb", s.Binary, "mount"}, append(y.source(), dir)...)...)
-	cmd.Env = append(s.Env, "RELAYFS_TOKEN="+y.token())
+	cmd.Env = append(s.Env, "RELAYFS_TOKEN="+y.token(t))
 	x := harness.StartTerminal(t, cmd)
 	x.Shows(t, "mounted "+dir)
 	statusTells(t, s, "everything is acknowledged\n")

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,63 @@ func relayServer(t *testing.T, url string) (s *relaytest.Server, key *token.Key,
 	}
 	s = relaytest.New(t, relaytest.Options{Keys: token.Ring{key}, URL: url})
 	return s, key, []string{s.Address(), "--folder", "Team=" + relayFolder}
+}
+
+// sharedFolder is a folder of a stand-in for relay-server with a key.
+type sharedFolder struct {
+	*relaytest.Server
+	key   *token.Key
+	name  string
+	notes map[string]string // the documents by path
+}
+
+// shareFolder serves notes.
+func shareFolder(t *testing.T, name string, notes map[string]string) *sharedFolder {
+	t.Helper()
+	key, err := token.GenerateKey("", token.HMAC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &sharedFolder{relaytest.New(t, relaytest.Options{Keys: token.Ring{key}}), key, name, make(map[string]string)}
+	folder := ycrdt.NewDoc(ycrdt.Options{})
+	for path, text := range notes {
+		e := folderdoc.Entry{Path: path, ID: folderdoc.NewID(), Type: folderdoc.TypeMarkdown}
+		if _, err := folderdoc.Open(folder).Create(e); err != nil {
+			t.Fatal(err)
+		}
+		doc := ycrdt.NewDoc(ycrdt.Options{})
+		doc.Transact(nil, func(txn *ycrdt.Txn) { doc.Text("contents").Insert(txn, 0, text) })
+		f.notes[path] = testRelay + "-" + e.ID
+		f.Put(t, f.notes[path], doc.EncodeStateAsUpdate(nil))
+	}
+	f.Put(t, relayFolder, folder.EncodeStateAsUpdate(nil))
+	return f
+}
+
+// token is a server token.
+func (f *sharedFolder) token(t *testing.T) string {
+	return f.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Server}})
+}
+
+// mint makes a token for all documents of the folder.
+func (f *sharedFolder) mint(t *testing.T, p token.Permission, user string) string {
+	return f.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Prefix, ID: testRelay + "-", Permission: p}, User: user, Channel: relayFolder})
+}
+
+// source are the arguments for a client of the folder.
+func (f *sharedFolder) source() []string {
+	return []string{f.Address(), "--folder", f.name + "=" + relayFolder}
+}
+
+// becomes waits until the server has that text of a note.
+func (f *sharedFolder) becomes(t *testing.T, path, want string) {
+	t.Helper()
+	harness.Eventually(t, serverPatience, func() error {
+		if got := f.Text(f.notes[path]); got != want {
+			return fmt.Errorf("the server has %q of %s, want %q", got, path, want)
+		}
+		return nil
+	})
 }
 
 // tells fails the test unless the output has all of that, and no token.

@@ -113,7 +113,6 @@ func serverNote(i int) (name, text string) {
 var killServers = map[string]func(*testing.T) restarting{
 	"y-websocket": func(t *testing.T) restarting { return restartingNPM(t, "y-websocket", "ws://127.0.0.1:") },
 	"hocuspocus":  func(t *testing.T) restarting { return restartingNPM(t, "hocuspocus", "hocuspocus+ws://127.0.0.1:") },
-	"relayfs":     restartingRelayfs,
 	"y-sweet":     func(t *testing.T) restarting { return restartingYSweet(t, t.TempDir()) },
 	"y-sweet, S3": func(t *testing.T) restarting { return restartingYSweet(t, startS3(t)) },
 }
@@ -136,16 +135,6 @@ func restartingYSweet(t *testing.T, documents string) restarting {
 	p := startServer(t, "y-sweet", "", documents, "0")
 	port := p.port
 	return restarting{"ys://127.0.0.1:" + port, "team", func() { p.stop() }, func() { p = startServer(t, "y-sweet", "", documents, port) }}
-}
-
-func restartingRelayfs(t *testing.T) restarting {
-	s := harness.NewSandbox(t)
-	vault := s.Mkdir(t, "Team")
-	y := serveYjs(t, s, vault, "--no-token", "--mode", "direct")
-	addr := strings.TrimPrefix(y.Owner.Yjs.URL, "ys://")
-	return restarting{y.Owner.Yjs.URL, y.Owner.Yjs.Folders["Team"], func() { y.stop(t) }, func() {
-		y = serveYjs(t, s, vault, "--no-token", "--mode", "direct", "--listen", addr)
-	}}
 }
 
 // kill -9 during work without the server loses nothing and doubles nothing: the
@@ -262,26 +251,27 @@ func awaitAcknowledged(t *testing.T, s *harness.Sandbox) {
 func TestServerRefusals(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)
-	y := serveYjs(t, harness.NewSandbox(t), s.Mkdir(t, "Served"))
+	f := shareFolder(t, "Team", nil)
+	guarded := startNPMServer(t, "hocuspocus", "0", "right")
 	s.Env = append(s.Env, "RELAYFS_TOKEN=secret-of-the-test")
 	page := httptest.NewServer(http.NotFoundHandler())
 	defer page.Close()
 	nonsense := "hocuspocus+ws://" + page.Listener.Addr().String()
-	served, wrong := "--folder=Team="+y.Owner.Yjs.Folders["Served"], []string{"server refuses access", "hint: set RELAYFS_TOKEN"}
+	served, wrong := "--folder=Team="+relayFolder, []string{"server refuses access", "hint: set RELAYFS_TOKEN"}
 	for name, c := range map[string]struct {
 		args []string
 		want []string
 	}{
-		"down":                     {[]string{"mount", "ws://127.0.0.1:1", "--folder", "Team=x", s.Mkdir(t, "a")}, []string{"cannot be reached", "hint: check the address"}},
-		"down, MCP":                {[]string{"mcp", "ys://127.0.0.1:1", "--folder", "Team=x"}, []string{"cannot be reached", "hint: check the address"}},
-		"wrong token":              {[]string{"mount", y.Owner.Yjs.URL, served, s.Mkdir(t, "d")}, wrong},
-		"wrong token, status":      {[]string{"status", y.Owner.Yjs.URL, served}, wrong},
-		"wrong token, y-websocket": {[]string{"mcp", y.websocket(), served}, wrong},
-		"nonsense":                 {[]string{"mount", nonsense, "--folder", "Team=x", s.Mkdir(t, "e")}, []string{"does not speak the protocol", "hint: check that the address"}},
-		"no folder":                {[]string{"mount", "ys://127.0.0.1:1", s.Mkdir(t, "b")}, []string{"--folder NAME=ID"}},
-		"bad folder":               {[]string{"status", "ys://127.0.0.1:1", "--folder", "x"}, []string{"is not NAME=ID"}},
-		"bad scheme":               {[]string{"mount", "gopher://127.0.0.1:1", "--folder", "Team=x", s.Mkdir(t, "c")}, []string{"is not the address of a server"}},
-		"doctor":                   {[]string{"doctor", "ws://127.0.0.1:1", "--folder", "Team=x"}, []string{"fail  server of Team", "mend: check the address"}},
+		"down":                    {[]string{"mount", "ws://127.0.0.1:1", "--folder", "Team=x", s.Mkdir(t, "a")}, []string{"cannot be reached", "hint: check the address"}},
+		"down, MCP":               {[]string{"mcp", "ys://127.0.0.1:1", "--folder", "Team=x"}, []string{"cannot be reached", "hint: check the address"}},
+		"wrong token":             {[]string{"mount", f.Address(), served, s.Mkdir(t, "d")}, wrong},
+		"wrong token, status":     {[]string{"status", f.Address(), served}, wrong},
+		"wrong token, Hocuspocus": {[]string{"mcp", "hocuspocus+ws://127.0.0.1:" + guarded.port, "--folder=Team=team"}, wrong},
+		"nonsense":                {[]string{"mount", nonsense, "--folder", "Team=x", s.Mkdir(t, "e")}, []string{"does not speak the protocol", "hint: check that the address"}},
+		"no folder":               {[]string{"mount", "ys://127.0.0.1:1", s.Mkdir(t, "b")}, []string{"--folder NAME=ID"}},
+		"bad folder":              {[]string{"status", "ys://127.0.0.1:1", "--folder", "x"}, []string{"is not NAME=ID"}},
+		"bad scheme":              {[]string{"mount", "gopher://127.0.0.1:1", "--folder", "Team=x", s.Mkdir(t, "c")}, []string{"is not the address of a server"}},
+		"doctor":                  {[]string{"doctor", "ws://127.0.0.1:1", "--folder", "Team=x"}, []string{"fail  server of Team", "mend: check the address"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := s.Run(t, c.args...)
@@ -349,10 +339,10 @@ func TestServerRefusesLater(t *testing.T) {
 func TestServerWrongFolder(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)
-	y := serveYjs(t, s, s.Mkdir(t, "Served"))
-	s.Env = append(s.Env, "RELAYFS_TOKEN="+y.token())
+	f := shareFolder(t, "Team", nil)
+	s.Env = append(s.Env, "RELAYFS_TOKEN="+f.token(t))
 	for _, verb := range []string{"status", "mcp", "doctor"} {
-		out := s.Run(t, verb, y.Owner.Yjs.URL, "--folder", "Team=another")
+		out := s.Run(t, verb, f.Address(), "--folder", "Team=another")
 		if all := out.Stdout + out.Stderr; out.Code == 0 || !strings.Contains(all, `no such folder as "another"`) || !strings.Contains(all, "check the folder's id in --folder NAME=ID") {
 			t.Errorf("%s ended with %d\n%s", verb, out.Code, all)
 		}

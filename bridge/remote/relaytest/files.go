@@ -19,7 +19,7 @@ func (s *Server) fileClaims(w http.ResponseWriter, r *http.Request) (c token.Cla
 	switch {
 	case c.Scope.Kind == token.File && c.Scope.ID == r.PathValue("id"):
 		return c, true
-	case c.Scope.Kind != token.File && len(s.o.Keys) > 0:
+	case c.Scope.Kind != token.File && len(s.keys()) > 0:
 		code = http.StatusBadRequest
 	}
 	s.mu.Lock()

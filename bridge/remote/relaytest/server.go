@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -22,6 +23,7 @@ type Options struct {
 	URL  string     // the url in the server's configuration, which it gives clients; "" is its address
 	// Vectors makes the answer to a query of subdocs that of Lens Relay: state vectors.
 	Vectors bool
+	Port    string // "" for any that is free
 }
 
 // Server is a stand-in for relay-server.
@@ -30,6 +32,7 @@ type Server struct {
 	audience string
 	http     *httptest.Server
 	ctx      context.Context // ends with the server
+	end      context.CancelFunc
 
 	mu      sync.Mutex // protects the following and all documents
 	docs    map[string]*document
@@ -60,19 +63,31 @@ func New(t testing.TB, o Options) *Server {
 	mux.HandleFunc("GET /f/{id}/download-url", s.downloadURL)
 	mux.HandleFunc("PUT /f/{id}/upload", s.upload)
 	mux.HandleFunc("GET /f/{id}/download", s.download)
-	s.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Relay-Server-Version", "stand-in")
 		mux.ServeHTTP(w, r)
 	}))
+	if o.Port != "" {
+		l, err := net.Listen("tcp", "127.0.0.1:"+o.Port)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.http.Listener.Close()
+		s.http.Listener = l
+	}
+	s.http.Start()
 	s.o = o
 	s.audience = cmp.Or(o.URL, s.http.URL)
 	ctx, cancel := context.WithCancel(context.Background())
-	s.ctx = ctx
-	t.Cleanup(func() {
-		cancel() // ends the websockets
-		s.http.Close()
-	})
+	s.ctx, s.end = ctx, cancel
+	t.Cleanup(s.Close)
 	return s
+}
+
+// Close ends the server before the test does.
+func (s *Server) Close() {
+	s.end() // ends the websockets
+	s.http.Close()
 }
 
 // Address returns the server's address as relayfs takes it.
@@ -82,7 +97,7 @@ func (s *Server) Address() string { return "ys" + strings.TrimPrefix(s.http.URL,
 func (s *Server) Mint(t testing.TB, c token.Claims) string {
 	t.Helper()
 	c.Issued, c.Expires, c.Audience = time.Now(), time.Now().Add(time.Hour), s.audience
-	text, err := s.o.Keys[0].Mint(c)
+	text, err := s.keys()[0].Mint(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,6 +139,31 @@ func (s *Server) Refused() int {
 	return s.refused
 }
 
+// SetKeys replaces Options.Keys, and ends every websocket.
+func (s *Server) SetKeys(keys token.Ring) {
+	s.mu.Lock()
+	s.o.Keys = keys
+	s.mu.Unlock()
+	s.Restart()
+}
+
+func (s *Server) keys() token.Ring {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.o.Keys
+}
+
+// Text returns the text of a document, "" if there is none.
+func (s *Server) Text(id string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.docs[id]
+	if d == nil {
+		return ""
+	}
+	return d.doc.Text("contents").String()
+}
+
 // Restart ends every websocket, unloads all documents, and forgets the record of loads.
 func (s *Server) Restart() {
 	s.mu.Lock()
@@ -146,10 +186,10 @@ func refuse(w http.ResponseWriter, code int) { http.Error(w, http.StatusText(cod
 
 // claims returns the claims of the request's token; ok is false if it was refused.
 func (s *Server) claims(w http.ResponseWriter, r *http.Request) (c token.Claims, ok bool) {
-	if len(s.o.Keys) == 0 {
+	if len(s.keys()) == 0 {
 		return token.Claims{Scope: token.Scope{Kind: token.Server, Permission: token.Full}}, true
 	}
-	c, err := s.o.Keys.Verify(requestToken(r), s.audience, time.Now())
+	c, err := s.keys().Verify(requestToken(r), s.audience, time.Now())
 	if err != nil {
 		refuse(w, http.StatusUnauthorized)
 	}
@@ -225,9 +265,9 @@ func (s *Server) auth(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var text string
-	if len(s.o.Keys) > 0 {
+	if keys := s.keys(); len(keys) > 0 {
 		var err error
-		if text, err = s.o.Keys[0].Mint(token.Claims{
+		if text, err = keys[0].Mint(token.Claims{
 			Scope:    token.Scope{Kind: token.Doc, ID: id, Permission: req.Authorization},
 			Audience: s.audience, Issued: time.Now(), Expires: time.Now().Add(time.Duration(req.ValidForSeconds) * time.Second),
 		}); err != nil {

@@ -206,11 +206,13 @@ func (d *Document) keep(s *state, rec model.Record) error {
 		return err
 	}
 	rec.Unsent = d.Name != ""
-	rec.Ahead = !rec.Unsent // the store has the only copy of the drafts
 	if rec.Time.IsZero() {
 		rec.Time = time.Now().UTC()
 	}
 	seq, err := d.set.append(d, append(records, rec)...)
+	if err == nil && !rec.Unsent {
+		err = d.set.Store.Sync() // it has the only copy of the drafts
+	}
 	if err != nil {
 		return err
 	}

@@ -5,17 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"sync/atomic"
-
-	"github.com/relayfs/relayfs/bridge/token"
 )
 
 // guard sends the requests of a Server, those for websockets included. It keeps tokens
 // where the address says they go, and learns from the answers what the server is.
 type guard struct {
 	http.RoundTripper
-	secure  bool        // the address has TLS, and so has every request
-	relay   atomic.Bool // the server is relay-server
-	relayfs atomic.Bool // the server is relayfs
+	secure bool        // the address has TLS, and so has every request
+	relay  atomic.Bool // the server is relay-server
 }
 
 // relayHeader is a header of every answer of relay-server.
@@ -30,12 +27,8 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("%w: %s://%s has no TLS", ErrAstray, r.URL.Scheme, r.URL.Host)
 	}
 	resp, err := g.RoundTripper.RoundTrip(r)
-	switch {
-	case err != nil:
-	case resp.Header.Get(relayHeader) != "":
+	if err == nil && resp.Header.Get(relayHeader) != "" {
 		g.relay.Store(true)
-	case resp.Header.Get(token.RelayfsHeader) != "":
-		g.relayfs.Store(true)
 	}
 	return resp, err
 }

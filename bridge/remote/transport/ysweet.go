@@ -87,7 +87,7 @@ func (t *ysweet) dial(ctx context.Context, tok token.ClientToken) (*Link, error)
 		return nil, t.explained(err, tok.Token)
 	}
 	l := newLink(s, AckEcho, reads && tok.Token != "")
-	l.Doubtful = !t.guard.relayfs.Load()
+	l.Doubtful = true
 	return l, nil
 }
 
@@ -315,11 +315,8 @@ func (t *ysweet) versions(ctx context.Context, tok token.ClientToken) error {
 // harmless reports whether requests for whole documents are, see ysweet: not without a sign
 // that the server is not relay-server.
 func (t *ysweet) harmless(ctx context.Context) bool {
-	switch {
-	case t.guard.relay.Load():
+	if t.guard.relay.Load() {
 		return false
-	case t.guard.relayfs.Load():
-		return true
 	}
 	t.mu.Lock()
 	known := t.pages

@@ -70,24 +70,12 @@ func (f *File) compact(doc *bolt.Bucket, id model.DocID, upTo uint64) error {
 	first := seqOf(k)
 	for i, rec := range records {
 		last := i == len(records)-1
-		joined := !last && joinTyped(rec, &records[i+1])
-		keep := !joined && (rec.Author != "" || rec.Proposal != "" || rec.Journalled() || len(rec.Returned) > 0 || rec.Seq == first && !rec.Ahead || last)
+		keep := rec.Author != "" || rec.Proposal != "" || rec.Journalled() || len(rec.Returned) > 0 || rec.Seq == first || last
 		if err := shrink(bucket, rec, keep); err != nil {
 			return fmt.Errorf("record %d: %w", rec.Seq, err)
 		}
 	}
 	return doc.Put([]byte(baseKey), append(seqKey(records[len(records)-1].Seq), merged...))
-}
-
-// joinTyped lets next stand for rec, too, if both are what one author typed in one
-// go: a record for each key would be kept for ever.
-func joinTyped(rec model.Record, next *model.Record) bool {
-	if !rec.Ahead || !next.Ahead || rec.Journalled() || next.Journalled() || rec.Proposal != "" || next.Proposal != "" ||
-		rec.Author != next.Author || rec.Session != next.Session || rec.Client != next.Client || rec.Clock+rec.Len != next.Clock {
-		return false
-	}
-	next.Clock, next.Len = rec.Clock, rec.Len+next.Len
-	return true
 }
 
 // shrink takes a merged record's update away, or the whole record.

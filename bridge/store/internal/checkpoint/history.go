@@ -89,7 +89,7 @@ func momentOf(rec model.Record) (model.Moment, error) {
 		return model.Moment{}, Damaged(err)
 	}
 	return model.Moment{Did: did, Record: model.Record{
-		Seq: rec.Seq, Author: rec.Author, Session: rec.Session, Time: rec.Time, Ahead: rec.Ahead,
+		Seq: rec.Seq, Author: rec.Author, Session: rec.Session, Time: rec.Time,
 		Created: rec.Created, Found: rec.Found, Proposal: rec.Proposal, Batch: rec.Batch,
 		// Whether it is journalled counts, and the rest is in the record.
 		Decision: presence(rec.Decision), FrontMatter: presence(rec.FrontMatter),
@@ -111,7 +111,7 @@ func join(m, next *model.Moment) bool {
 		return !m.Journalled() && !m.Created && !m.Found && !first
 	}
 	minute := func(m *model.Moment) time.Time { return m.Time.Truncate(time.Minute) }
-	if !plain(m) || !plain(next) || m.Author != next.Author || m.Session != next.Session || m.Ahead != next.Ahead ||
+	if !plain(m) || !plain(next) || m.Author != next.Author || m.Session != next.Session ||
 		m.Proposal != next.Proposal || !minute(m).Equal(minute(next)) {
 		return false
 	}

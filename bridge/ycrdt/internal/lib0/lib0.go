@@ -248,12 +248,3 @@ func AppendString(dst []byte, s string) []byte {
 func AppendBytes(dst, b []byte) []byte {
 	return append(AppendUint(dst, uint64(len(b))), b...)
 }
-
-// UintLen returns how many bytes AppendUint writes for v.
-func UintLen(v uint64) int {
-	n := 1
-	for ; v >= 0x80; v >>= 7 {
-		n++
-	}
-	return n
-}

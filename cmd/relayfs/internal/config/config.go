@@ -42,7 +42,7 @@ type Config struct {
 
 // servers are the commands whose flags the file and the environment set: those that serve, and the one that
 // says where folders come from.
-var servers = []string{"mount", "mcp", "serve", "login"}
+var servers = []string{"mount", "mcp", "login"}
 
 // everywhere are the flags that they also set for all other commands.
 var everywhere = []string{"state", "log-level", "log-format", "server-audience", "history"}

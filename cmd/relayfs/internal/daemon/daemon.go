@@ -63,7 +63,7 @@ func awaitReady(ctx context.Context, stderr io.Writer, cmd *exec.Cmd, r *os.File
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		fmt.Fprintln(stderr, lines.Text())
-		if strings.HasPrefix(lines.Text(), Mounted) || strings.HasPrefix(lines.Text(), Serving) {
+		if strings.HasPrefix(lines.Text(), Mounted) {
 			return cmd.Process.Release()
 		}
 	}
@@ -80,11 +80,8 @@ type ChildError struct{ Code int }
 
 func (e *ChildError) Error() string { return "relayfs ended in the background" }
 
-// Beginnings of the line by which a process says that it is ready.
-const (
-	Mounted = "mounted "
-	Serving = "serving notes of "
-)
+// Mounted is the beginning of the line by which a process says that it is ready.
+const Mounted = "mounted "
 
 // InBackground reports whether this process was made by Start.
 func InBackground() bool { return os.Getenv(readyEnv) != "" }

@@ -1,8 +1,9 @@
-// Package listen opens TCP ports, and serves HTTP until a context ends. It knows no path.
+// Package listen opens TCP ports, and serves HTTP until a context ends. It knows no path but those of the health.
 package listen
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -89,4 +90,31 @@ func Serve(ctx context.Context, l net.Listener, srv *http.Server) (finished bool
 		return false, nil
 	}
 	return true, nil
+}
+
+// Health answers GET /healthz with 200, and GET /ready and /readyz with 200, or 503 after an
+// error of check. It answers everybody, so it does not tell the error.
+func Health(mux *http.ServeMux, check func() error) {
+	ready := func(w http.ResponseWriter, _ *http.Request) {
+		if check() == nil {
+			answer(w, http.StatusOK, health{OK: true})
+			return
+		}
+		answer(w, http.StatusServiceUnavailable, health{Error: "changes cannot be stored: 'relayfs status' on this machine says why"})
+	}
+	mux.HandleFunc("GET /ready", ready)
+	mux.HandleFunc("GET /readyz", ready)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, health{OK: true}) })
+}
+
+// health is the answer to whether changes are stored.
+type health struct {
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+}
+
+func answer(w http.ResponseWriter, status int, h health) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(h) // the client has gone
 }

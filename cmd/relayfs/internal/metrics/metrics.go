@@ -20,7 +20,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/yserve"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 )
 
@@ -129,7 +128,7 @@ func (m *Server) Serve(ctx context.Context, s Sources) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.saves, m.info, &collector{ctx, s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
-	yserve.Health(mux, s.Workspace.Ready)
+	listen.Health(mux, s.Workspace.Ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
 	}))

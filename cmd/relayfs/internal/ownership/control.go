@@ -46,7 +46,6 @@ type Control struct {
 	announced owner.Info // set by Serve
 	MCP       *mcpserver.Server
 	HTTP      *ports.HTTPServer // nil if there is none
-	Yjs       *ports.YjsServer  // nil if there is none
 	Metrics   *metrics.Server   // nil if there is none
 	Refusals  refusals.List     // of the mount, if there is one
 	streams   sync.WaitGroup    // of attached clients
@@ -72,9 +71,6 @@ func (c *Control) LetHandOver(may func(HandoverRequest) error, begin func() erro
 func (c *Control) Announce(w io.Writer) {
 	if c.HTTP != nil {
 		c.HTTP.Announce(w)
-	}
-	if c.Yjs != nil {
-		c.Yjs.Announce(w)
 	}
 	if c.Metrics != nil {
 		c.Metrics.Announce(w)

@@ -251,10 +251,6 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 	if c.HTTP != nil {
 		front.start(func(ctx context.Context) error { return c.HTTP.Serve(ctx, c.MCP, c.Workspace.Ready, c.Log) })
 	}
-	if c.Yjs != nil {
-		workspace.start(c.Yjs.Host.Run)
-		front.start(c.Yjs.Serve)
-	}
 	if c.Metrics != nil {
 		front.start(func(ctx context.Context) error { return c.Metrics.Serve(ctx, c.measured()) })
 	}
@@ -271,9 +267,6 @@ func (c *Control) measured() metrics.Sources {
 	}
 	if c.HTTP != nil {
 		m.Ports["http"] = c.HTTP.Connections
-	}
-	if c.Yjs != nil {
-		m.Ports["listen"] = c.Yjs.Connections
 	}
 	return m
 }
@@ -342,9 +335,6 @@ func (c *Control) info(command, socket string) owner.Info {
 	}
 	if h := c.HTTP; h != nil {
 		info.HTTP = &owner.HTTP{URL: h.URL(), TokenFile: h.TokenFile}
-	}
-	if c.Yjs != nil {
-		info.Yjs = &c.Yjs.Info
 	}
 	if daemon.InBackground() {
 		info.Log = c.LogFile()

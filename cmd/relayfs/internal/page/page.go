@@ -32,7 +32,6 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/yserve"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
@@ -121,7 +120,7 @@ func (p *Page) handler(q queue.Queue, ready func() error) http.Handler {
 	api := http.NewServeMux()
 	handle(api, pageQueue{q, newSent()})
 	mux := http.NewServeMux()
-	yserve.Health(mux, ready)
+	listen.Health(mux, ready)
 	mux.Handle("/api/", http.StripPrefix("/api", p.authorize(http.MaxBytesHandler(api, maxBody))))
 	mux.Handle("/", http.FileServerFS(files))
 	return p.guard(gzhttp.GzipHandler(mux)) // for who looks through an SSH tunnel

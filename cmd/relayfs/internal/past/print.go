@@ -1,6 +1,7 @@
 package past
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -53,13 +54,7 @@ func tell(e *history.Entry) string {
 }
 
 func action(e *history.Entry) string {
-	who := e.Author
-	switch {
-	case who == "":
-		who = "a person"
-	case e.Live:
-		who += ", live"
-	}
+	who := cmp.Or(e.Author, "a person")
 	switch e.Kind {
 	case history.Unknown:
 		return "older changes are merged; who made them, and what was before, is not known any more"

@@ -1,5 +1,4 @@
-// Package ports serves a workspace on TCP ports: MCP over HTTP, and Yjs clients. Both require a token;
-// clients without one keep nobody out.
+// Package ports serves MCP over HTTP on a TCP port. It requires a token; clients without one keep nobody out.
 //
 // Locks: guestListener.mu alone, held for moments.
 package ports
@@ -19,8 +18,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/relayfs/relayfs/bridge/inflight"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/yserve"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
@@ -62,23 +61,19 @@ func (f *HTTP) CheckFile(base string) error {
 	if f.Addr == "" {
 		return nil
 	}
-	return checkFile(f.file, base, func(file string) error {
-		_, err := secret.ReadToken(file)
-		return err
-	})
-}
-
-// checkFile checks a file that is made if it is missing.
-func checkFile(of func(base string) (string, error), base string, read func(file string) error) error {
-	file, err := of(base)
+	file, err := f.file(base)
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return secret.Creatable(file)
 	}
-	return read(file)
+	_, err = secret.ReadToken(file)
+	return err
 }
+
+// Budget bounds what clients of --http send at a time.
+var Budget = inflight.New(inflight.Default)
 
 // HTTPServer serves MCP over HTTP.
 type HTTPServer struct {
@@ -100,8 +95,12 @@ func (f *HTTP) Listen(base string) (*HTTPServer, error) {
 	if h.token, err = secret.EnsureToken(h.TokenFile); err != nil {
 		return nil, err
 	}
-	h.listener, err = listenGuests("--http", f.Addr)
-	return h, err
+	l, err := listen.Open("--http", f.Addr)
+	if err != nil {
+		return nil, err
+	}
+	h.listener = newGuestListener(l, maxConnections())
+	return h, nil
 }
 
 // Connections is the number of open connections.
@@ -120,14 +119,15 @@ func (h *HTTPServer) Announce(w io.Writer) {
 func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready func() error, log *slog.Logger) error {
 	guarded := mcp.HTTPHandler()
 	mux := http.NewServeMux()
-	yserve.Health(mux, ready)
+	listen.Health(mux, ready)
 	mux.Handle(mcpPath, mcpserver.RequireToken(h.token, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		welcome(r)
 		guarded.ServeHTTP(w, r)
 	})))
 	srv := listen.NewServer(mux)
 	srv.RegisterOnShutdown(mcp.Close) // ends the streams that clients keep open
-	finished, err := serveGuests(ctx, h.listener, srv)
+	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
+	finished, err := listen.Serve(ctx, h.listener, srv)
 	if err != nil {
 		return fmt.Errorf("MCP over HTTP: %w", err)
 	}
@@ -151,15 +151,6 @@ type guestListener struct {
 
 	mu     sync.Mutex   // protects the following
 	guests []*guestConn // the oldest first
-}
-
-// listenGuests opens the port that a flag gives, with a bound on the connections.
-func listenGuests(flag, addr string) (*guestListener, error) {
-	l, err := listen.Open(flag, addr)
-	if err != nil {
-		return nil, err
-	}
-	return newGuestListener(l, maxConnections()), nil
 }
 
 func newGuestListener(l net.Listener, max int) *guestListener {
@@ -238,12 +229,6 @@ func welcome(r *http.Request) {
 	}
 }
 
-// serveGuests serves on l until ctx ends. finished is that of listen.Serve.
-func serveGuests(ctx context.Context, l *guestListener, srv *http.Server) (finished bool, err error) {
-	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
-	return listen.Serve(ctx, l, srv)
-}
-
-// maxConnections bounds the open connections to --listen, and to --http. More wait until one ends, so that
+// maxConnections bounds the open connections. More wait until one ends, so that
 // files of the vault can always be opened.
 func maxConnections() int { return int(min(8192, system.MaxFiles()/3)) }

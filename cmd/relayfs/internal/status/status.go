@@ -17,16 +17,14 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
 // Report is what 'relayfs status --json' prints.
 type Report struct {
-	Owner      *owner.Info `json:"owner,omitempty"`      // absent if nothing is running
-	Error      string      `json:"error,omitempty"`      // why the owner gives no report
-	Token      string      `json:"token,omitempty"`      // the bearer token of the owner's HTTP port, if secrets are shown
-	Connection string      `json:"connection,omitempty"` // the connection string of its Yjs port, with a token, if secrets are shown
+	Owner *owner.Info `json:"owner,omitempty"` // absent if nothing is running
+	Error string      `json:"error,omitempty"` // why the owner gives no report
+	Token string      `json:"token,omitempty"` // the bearer token of the owner's HTTP port, if secrets are shown
 	bridge.Status
 	Others []Report `json:"others,omitempty"` // of the other owners that run, if no source was named
 }
@@ -61,9 +59,6 @@ func Ask(ctx context.Context, c *owner.Client, secrets bool) (r Report, err erro
 			return r, err
 		}
 	}
-	if info.Yjs != nil {
-		r.Connection, err = ports.ConnectionString(info.Yjs)
-	}
 	return r, err
 }
 
@@ -92,13 +87,6 @@ func printOwner(w io.Writer, r *Report) {
 		output.Line(w, "MCP: %s", h.URL)
 		output.Line(w, "token: %s", cmp.Or(r.Token, "in "+h.TokenFile+"; --show-token prints it"))
 	}
-	if y := r.Owner.Yjs; y != nil {
-		hidden := y.URL
-		if y.KeyFile != "" {
-			hidden += "; --show-token shows its token"
-		}
-		output.Line(w, "Yjs clients: %s", cmp.Or(r.Connection, hidden))
-	}
 }
 
 func printFolders(w io.Writer, r *Report) {
@@ -112,9 +100,6 @@ func printFolders(w io.Writer, r *Report) {
 		}
 		if f.ReadOnly != "" && f.Sync == nil {
 			facts = append(facts, "READ-ONLY: "+f.ReadOnly)
-		}
-		if r.Owner != nil && r.Owner.Yjs != nil {
-			facts = append(facts, "folder document "+r.Owner.Yjs.Folders[f.Name])
 		}
 		output.Line(w, "%s: %s", f.Name, strings.Join(facts, ", "))
 		if f.Sync != nil {
