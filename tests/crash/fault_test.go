@@ -15,6 +15,9 @@ import (
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
+// The tests of this file run one after the other, with nothing beside them: a program that another test starts holds what
+// is open here until it runs, and its close then saves anew what was refused.
+
 // shape is one way in which a program saves, with the error that it gets.
 type shape struct {
 	name string
@@ -82,7 +85,6 @@ func shapeFiles() map[string]string {
 // rename, the note is what it was, nothing half-written is left, the mount goes
 // on, and the same save succeeds once the disk does.
 func TestFailingDisk(t *testing.T) {
-	t.Parallel()
 	tests := []struct {
 		name   string
 		state  bool // the disk is that of the state folder
@@ -99,7 +101,6 @@ func TestFailingDisk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			m, disk := mountOnFaultyDisk(t, tt.state, shapeFiles())
 			for _, shape := range saveShapes() {
 				t.Run(shape.name, func(t *testing.T) {
@@ -151,7 +152,6 @@ func testFault(t *testing.T, m *harness.Mount, shape shape, want syscall.Errno, 
 // A save that was refused is no base: who read the file before its writer closed it, or
 // has it open and writes there, saves all of the text with the next save.
 func TestRefusedTextIsNoBase(t *testing.T) {
-	t.Parallel()
 	after := strings.Replace(harness.TideTable, "six", "seven", 1)
 	saves := map[string]func(m *harness.Mount, name string, open *os.File) error{
 		"anew": func(m *harness.Mount, name string, _ *os.File) error {
@@ -164,7 +164,6 @@ func TestRefusedTextIsNoBase(t *testing.T) {
 	}
 	for how, save := range saves {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			const name = "note.md"
 			m, disk := mountOnFaultyDisk(t, false, map[string]string{name: harness.TideTable})
 			harness.CheckText(t, "the mount", harness.ReadFile(t, m.Path(name)), harness.TideTable)
@@ -207,7 +206,6 @@ func TestRefusedTextIsNoBase(t *testing.T) {
 // A save that was refused is not made later, when nobody expects it any more: also if
 // the disk took longer to fail than what a program leaves alone waits to be saved.
 func TestRefusedIsNotSavedLater(t *testing.T) {
-	t.Parallel()
 	m, disk := mountOnFaultyDisk(t, false, shapeFiles())
 	for _, shape := range saveShapes() {
 		if shape.name != "in place" && shape.name != "what differs" {
@@ -230,7 +228,6 @@ func TestRefusedIsNotSavedLater(t *testing.T) {
 // A save is on the disk when it returns, but for its name: if that fails, the
 // mount shows what was saved, and fsync says that a power cut may take it.
 func TestFailingFolderSync(t *testing.T) {
-	t.Parallel()
 	m, disk := mountOnFaultyDisk(t, false, shapeFiles())
 	for _, shape := range saveShapes() {
 		t.Run(shape.name, func(t *testing.T) {
@@ -273,7 +270,6 @@ func syncFile(name string) error {
 
 // TestFailingDisk on a disk that is full for real.
 func TestFullDisk(t *testing.T) {
-	t.Parallel()
 	s := harness.NewSandbox(t)
 	disk := s.SmallDisk(t, "256k")
 	m := s.Mount(t, s.Vault(t, filepath.Join("disk", "Vault"), shapeFiles()))
@@ -287,7 +283,6 @@ func TestFullDisk(t *testing.T) {
 // kill -9 on a disk that fails now and then: every save whose close had returned
 // without an error is there, none that failed, and nothing half-written.
 func TestKillOnAFailingDisk(t *testing.T) {
-	t.Parallel()
 	rng := randomtest.New(t)
 	s := harness.NewSandbox(t)
 	disk := newFaultyDisk(t, s, "disk")
@@ -330,7 +325,6 @@ func TestKillOnAFailingDisk(t *testing.T) {
 // A new note for which there is no room, in the vault or in the state folder, is not
 // made, and leaves nothing behind.
 func TestCreateOnAFailingDisk(t *testing.T) {
-	t.Parallel()
 	tests := []struct {
 		name   string
 		state  bool // the disk is that of the state folder
@@ -341,7 +335,6 @@ func TestCreateOnAFailingDisk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			m, disk := mountOnFaultyDisk(t, tt.state, map[string]string{"note.md": harness.TideTable})
 			for _, f := range tt.faults {
 				t.Run(fmt.Sprint(f), func(t *testing.T) { testCreateFault(t, m, disk, f) })
@@ -386,7 +379,6 @@ func testCreateFault(t *testing.T, m *harness.Mount, disk *faultyDisk, f faults)
 
 // A tool that finds the disk full says so, and changes nothing.
 func TestMCPOnAFullDisk(t *testing.T) {
-	t.Parallel()
 	s := harness.NewSandbox(t)
 	disk := newFaultyDisk(t, s, "disk")
 	m := s.Mount(t, s.Vault(t, filepath.Join("disk", "Vault"), map[string]string{"note.md": harness.TideTable}))

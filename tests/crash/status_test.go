@@ -31,7 +31,6 @@ type report struct {
 // While the state folder takes no writes, the status says so, since when and what to do, and the
 // ports are not ready; as soon as it does, all of that is over, whether or not somebody writes.
 func TestStatusOfAFullStateFolder(t *testing.T) {
-	t.Parallel()
 	s := harness.NewSandbox(t)
 	disk := newFaultyDisk(t, s, "disk")
 	state := filepath.Join(disk.dir, "state")
