@@ -124,7 +124,7 @@ func TestControlNames(t *testing.T) {
 	old := "old\x1b[31m\nname.md"
 	m := s.Mount(t, s.Vault(t, "Notes", map[string]string{old: "one\n", "Plan.md": "one\n"}), "--mode", "direct")
 	for _, bad := range []string{"a\x1b]0;x\x07.md", "a\nb.md", "a\rb.md", "a\u009bb.md", "a\x7f.md", "a\u2028b.md", "a\nb", "a\nb.png", ".a\n.swp"} {
-		if err := os.WriteFile(m.Path(bad), []byte("x"), 0o600); !errors.Is(err, syscall.EINVAL) {
+		if err := harness.WriteAll(m.Path(bad), []byte("x")); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("create %q: %v", bad, err)
 		}
 		if err := os.Mkdir(m.Path(bad), 0o700); !errors.Is(err, syscall.EINVAL) {

@@ -78,7 +78,7 @@ func TestMetrics(t *testing.T) {
 	if err := os.Remove(m.Path("secret plan.md")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(m.Path("new.md"), []byte("\xff"), 0o644); err == nil {
+	if err := harness.WriteAll(m.Path("new.md"), []byte("\xff")); err == nil {
 		t.Fatal("bytes that are not UTF-8 were taken")
 	}
 	m.checkMetrics(t, `relayfs_notes{folder="Vault"} 1`, `relayfs_pending_suggestions{folder="Vault"} 1`, `relayfs_pending_proposals{folder="Vault"} 1`,
@@ -159,7 +159,7 @@ func TestMetricsOnAFullDisk(t *testing.T) {
 	disk.Fill(t)
 	var err error
 	for size := 64 << 10; err == nil && size < 4<<20; size *= 2 { // until what the log has reserved is used up
-		err = os.WriteFile(m.Path("note.md"), bytes.Repeat([]byte("text\n"), size/5), 0o644)
+		err = harness.WriteAll(m.Path("note.md"), bytes.Repeat([]byte("text\n"), size/5))
 	}
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("the save on the full disk: %v", err)

@@ -48,10 +48,10 @@ func TestWhy(t *testing.T) {
 		t.Errorf("before anything was refused: %+v", got)
 	}
 
-	if err := os.WriteFile(m.Path("note.md"), []byte("---\na: [b\n---\n"+harness.TideTable), 0o644); !errors.Is(err, syscall.EINVAL) {
+	if err := harness.WriteAll(m.Path("note.md"), []byte("---\na: [b\n---\n"+harness.TideTable)); !errors.Is(err, syscall.EINVAL) {
 		t.Fatalf("bad front matter: %v", err)
 	}
-	if err := os.WriteFile(m.Path("sub/latin.md"), []byte("cafe\n"), 0o644); !errors.Is(err, syscall.EROFS) {
+	if err := harness.WriteAll(m.Path("sub/latin.md"), []byte("cafe\n")); !errors.Is(err, syscall.EROFS) {
 		t.Fatalf("a note that is not UTF-8: %v", err)
 	}
 	if err := exec.Command("cp", m.Path("note.md"), m.Path("sub/picture.png")).Run(); err == nil {
@@ -127,7 +127,7 @@ func TestWhyOnAFullDisk(t *testing.T) {
 	m := s.Mount(t, s.Vault(t, "disk/Vault", map[string]string{"note.md": harness.TideTable}))
 	disk.Fill(t)
 	for range 2 {
-		if err := os.WriteFile(m.Path("note.md"), []byte("changed\n"), 0o644); !errors.Is(err, syscall.ENOSPC) {
+		if err := harness.WriteAll(m.Path("note.md"), []byte("changed\n")); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatal(err)
 		}
 	}

@@ -209,7 +209,6 @@ func newFuzzTrees(t *testing.T) *fuzzTrees {
 // Random calls return on the mount what they return on a plain folder, and leave what
 // they leave there.
 func TestRandomCallsOnNames(t *testing.T) {
-	t.Parallel()
 	trees := newFuzzTrees(t)
 	randomtest.Check(t, 150, func(rt testing.TB, rng *rand.Rand) {
 		if trees.used == fuzzFolders {

@@ -349,7 +349,6 @@ var nameDifferences = []nameDifference{
 // Every call on every kind of name returns what it returns on a plain folder, and
 // leaves what it leaves there.
 func TestNames(t *testing.T) {
-	t.Parallel()
 	for mode, flags := range harness.FileModes {
 		t.Run(mode, func(t *testing.T) {
 			files := make(map[string]string)

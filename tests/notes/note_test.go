@@ -83,7 +83,7 @@ func TestScratchFilesStayOnTheMount(t *testing.T) {
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	names := []string{".note.md.swp", "note.md~", "4913", "#note.md#", "sedAbC123", "note.md.tmp.12.ab34", "note.md.lock", "tmpabcd1234", "note.md.orig"}
 	for _, name := range names {
-		if err := os.WriteFile(m.Path(name), []byte("scratch"), 0o600); err != nil {
+		if err := harness.WriteAll(m.Path(name), []byte("scratch")); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

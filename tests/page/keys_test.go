@@ -169,7 +169,7 @@ func TestReviewPageWhileAgentsWriteAllTheTime(t *testing.T) {
 			name := m.Path(fmt.Sprintf("Other %02d.md", i%20))
 			err := os.WriteFile(name, fmt.Appendf(nil, "some words, %d\n", i), 0o600)
 			if text, readErr := os.ReadFile(m.Path("Note.md")); err == nil && readErr == nil && i%3 == 0 {
-				err = os.WriteFile(m.Path("Note.md"), fmt.Appendf(nil, "Written %d.\n\n%s", i, text), 0o600)
+				err = harness.WriteAll(m.Path("Note.md"), fmt.Appendf(nil, "Written %d.\n\n%s", i, text))
 			}
 			if err != nil {
 				ended <- err

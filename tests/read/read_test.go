@@ -106,7 +106,7 @@ func TestReadersSeeWholeNotes(t *testing.T) {
 		go func() { done <- readWhole(m.Path("note.md"), stop) }()
 	}
 	for i := range 40 {
-		if err := os.WriteFile(m.Path("note.tmp"), []byte(text(i)), 0o644); err != nil {
+		if err := harness.WriteAll(m.Path("note.tmp"), []byte(text(i))); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(m.Path("note.tmp"), m.Path("note.md")); err != nil {

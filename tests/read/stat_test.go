@@ -116,7 +116,6 @@ func (w *watchedFile) do(call string, size int64, f func() error) {
 // TestStatIsComplete looks at all attributes of all kinds of files after each call
 // that answers with them, or changes them.
 func TestStatIsComplete(t *testing.T) {
-	t.Parallel()
 	for _, mode := range []string{"suggest", "direct"} {
 		t.Run(mode, func(t *testing.T) { testStat(t, mode) })
 	}

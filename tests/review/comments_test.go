@@ -2,7 +2,6 @@ package review
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -88,7 +87,7 @@ func TestCommentsThatAreRefused(t *testing.T) {
 		"Ann's in new words": `{>>{"author":"Ann"}@@yes, do<<}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := os.WriteFile(m.Path("note.md"), []byte(strings.Replace(before, "two.", "two."+added, 1)), 0o644)
+			err := harness.WriteAll(m.Path("note.md"), []byte(strings.Replace(before, "two.", "two."+added, 1)))
 			if !errors.Is(err, syscall.EINVAL) {
 				t.Errorf("on the mount: %v, want EINVAL", err)
 			}

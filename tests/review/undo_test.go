@@ -32,7 +32,7 @@ func listWaiting(t *testing.T, s *harness.Sandbox, vault string) (list []waiting
 // saveOnMount writes a note on the mount, as a program does.
 func saveOnMount(t *testing.T, m *harness.Mount, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(m.Path(name), []byte(text), 0o644); err != nil {
+	if err := harness.WriteAll(m.Path(name), []byte(text)); err != nil {
 		t.Fatal(err)
 	}
 }

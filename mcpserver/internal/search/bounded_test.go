@@ -28,9 +28,9 @@ func TestBounded(t *testing.T) {
 				t.Errorf("%s: it finds something: %v, and ends with %v; want %v and %v", when, got, context.Cause(ctx), want, cause)
 			}
 		}
-		time.Sleep(20*time.Second - 1)
+		time.Sleep(20*time.Second - time.Nanosecond)
 		check("before its time is over", true, nil)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		check("afterwards", false, ErrSlow)
 	})
 }

@@ -15,9 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WriteFile writes a file, and makes its folders.
+// WriteFile writes a file, and makes its folders. No other test starts a program meanwhile: that would get a copy of the
+// file, open, and close it, which saves what is on a mount so far, be it only truncated.
 func WriteFile(t *testing.T, name, text string) {
 	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -30,8 +33,6 @@ func WriteFile(t *testing.T, name, text string) {
 // open for writing, and the kernel starts no such file.
 func WriteProgram(t *testing.T, name, script string) {
 	t.Helper()
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
 	WriteFile(t, name, script)
 	if err := os.Chmod(name, 0o700); err != nil {
 		t.Fatal(err)
@@ -48,8 +49,11 @@ func ReadFile(t *testing.T, name string) string {
 	return string(b)
 }
 
-// WriteAll reports the error of close too, unlike os.WriteFile when a write fails first.
+// WriteAll is WriteFile for a write that may fail. It reports the error of close too, unlike os.WriteFile when a write
+// fails first.
 func WriteAll(name string, b []byte) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return err
