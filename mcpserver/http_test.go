@@ -187,7 +187,7 @@ func TestRequireTokenWithoutToken(t *testing.T) {
 func TestHTTPSessionsAreBounded(t *testing.T) {
 	n := 10_000
 	if !need.Everything() {
-		n = 1000
+		n = 3000
 	}
 	_, srv := serve(t, map[string]string{"V/a.md": "one\n"})
 	h := srv.HTTPHandler()

@@ -251,7 +251,6 @@ const setNode = (doc, node) => {
   if (node.type === 'text' && text) doc.getText(node.id).insert(0, text)
 }
 
-
 const commands = {
   async create ({ path, text, id = randomUUID() }) {
     const doc = await opened(documentName(id))
