@@ -137,8 +137,6 @@ var importRules = map[string]importRule{
 	"bridge/semantic":              {[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/lexical", "bridge/outline", "bridge/semantic/internal/...", "bridge/terms", "bridge/wake", "gonum.org/v1/gonum/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
 	"bridge/lexical":               {[]string{"bridge/terms"}, "documents by their words; it does not know what a note is"},
 	"bridge/terms":                 {[]string{"bridge/outline", "github.com/blevesearch/snowballstem/...", "golang.org/x/text/unicode/norm"}, "the only place that knows stems; the terms of a text are a function of it"},
-	"bridge/bases":                 {[]string{"bridge/frontmatter", "bridge/moment", "bridge/outline"}, "what an expression says of a file is a function of both; it reads no file"},
-	"bridge/moment":                {nil, "a time in words is a function of it"},
 	"bridge/blobs":                 {nil, "files by their hashes; it knows no entry and no network"},
 	"bridge/folderdoc":             {[]string{"bridge/frontmatter", "bridge/ycrdt"}, "the data model of a folder is a function of its documents, one at a time"},
 	"bridge/canvasdoc":             {[]string{"bridge/textmerge", "bridge/ycrdt"}, "a canvas is a function of one document"},
@@ -170,21 +168,19 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"mcpserver/internal/session":   {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/passage"}, "what one client was shown; it opens no document"},
 	"mcpserver/internal/happened":  {[]string{"bridge", "bridge/model"}, "what was changed, and by whom; it knows no session but by what it calls itself"},
-	"mcpserver/internal/settings":  {[]string{"bridge", "bridge/model", "bridge/moment", "mcpserver/internal/answer"}, "what a vault's configuration says of periodic notes and templates; it makes none"},
 	"mcpserver/internal/toolset/vault": {
-		[]string{"bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/happened", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/settings", "mcpserver/internal/tool"},
+		[]string{"bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/happened", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/tool"},
 		"a toolset knows neither the protocol nor the other toolsets",
 	},
-	"mcpserver/internal/question": {[]string{"bridge", "bridge/bases", "bridge/links", "bridge/model", "bridge/noteindex", "mcpserver/internal/answer"}, "which notes a condition or a base chooses; it opens none"},
-	"mcpserver/internal/names":    {[]string{"bridge", "bridge/model", "mcpserver/internal/answer"}, "which document a model means"},
-	"mcpserver/internal/noteuri":  {[]string{"bridge/model", "mcpserver/internal/answer", "mcpserver/internal/passage"}, "addresses of notes; it knows no protocol"},
-	"mcpserver/internal/review":   {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/answer"}, "suggestions and comments in lines of text"},
+	"mcpserver/internal/names":   {[]string{"bridge", "bridge/model", "mcpserver/internal/answer"}, "which document a model means"},
+	"mcpserver/internal/noteuri": {[]string{"bridge/model", "mcpserver/internal/answer", "mcpserver/internal/passage"}, "addresses of notes; it knows no protocol"},
+	"mcpserver/internal/review":  {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/answer"}, "suggestions and comments in lines of text"},
 	"mcpserver/internal/change": {
 		[]string{"bridge", "bridge/model", "mcpserver/internal/match", "bridge/outline", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/entity", "mcpserver/internal/passage", "mcpserver/internal/session"},
 		"every change of a client goes through it; it knows no tool",
 	},
 	"mcpserver/internal/refusal": {
-		[]string{"bridge/model", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/names", "mcpserver/internal/search"},
+		[]string{"bridge/model", "bridge/noteindex", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/names", "mcpserver/internal/search"},
 		"what a model is told for an error",
 	},
 	"mcpserver/internal/tool": {
@@ -195,11 +191,11 @@ var importRules = map[string]importRule{
 		"what a tool is, whatever protocol offers it",
 	},
 	"mcpserver/internal/toolset/claude": {
-		[]string{"mcpserver/internal/names", "mcpserver/internal/question", "bridge", "bridge/model", "bridge/outline", "bridge/noteindex", "bridge/links", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/glob", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "bridge/frontmatter", "bridge/semantic"},
+		[]string{"mcpserver/internal/names", "bridge", "bridge/model", "bridge/outline", "bridge/noteindex", "bridge/links", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/glob", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "bridge/frontmatter", "bridge/semantic"},
 		"the tools that Claude Code knows; no other toolset",
 	},
 	"mcpserver/internal/toolset/notes": {
-		[]string{"bridge/bases", "bridge/links", "mcpserver/internal/question", "mcpserver/internal/entity", "bridge", "bridge/model", "diffwrap", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/noteuri", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
+		[]string{"bridge/links", "mcpserver/internal/entity", "bridge", "bridge/model", "diffwrap", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/noteuri", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
 		"tools for notes and properties; no other toolset",
 	},
 	"mcpserver/internal/toolset/content": {
