@@ -134,7 +134,7 @@ var importRules = map[string]importRule{
 	"bridge/remote/control":        {[]string{"bridge/token", "bridge/remote/transport"}, "a client of the service that makes tokens; it knows no document, and not where a login is kept"},
 	"bridge/remote/transport":      {[]string{"bridge/ysync", "bridge/token", "bridge/wake", "github.com/coder/websocket"}, "documents by their names at a server; it does not know what is in one, and keeps nothing"},
 	"bridge/remote/relaytest":      {[]string{"bridge/token", "bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"}, "a server for tests of its clients shares no code with ours"},
-	"bridge/semantic":              {[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/lexical", "bridge/outline", "bridge/semantic/internal/...", "bridge/terms", "bridge/wake", "gonum.org/v1/gonum/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
+	"bridge/semantic":              {[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/lexical", "bridge/outline", "bridge/semantic/internal/...", "bridge/terms", "github.com/google/renameio/v2/maybe"}, "the only place that knows vectors, and the embeddings API"},
 	"bridge/lexical":               {[]string{"bridge/terms"}, "documents by their words; it does not know what a note is"},
 	"bridge/terms":                 {[]string{"bridge/outline", "github.com/blevesearch/snowballstem/...", "golang.org/x/text/unicode/norm"}, "the only place that knows stems; the terms of a text are a function of it"},
 	"bridge/blobs":                 {nil, "files by their hashes; it knows no entry and no network"},
@@ -290,7 +290,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge/semantic/internal/rough"}, "vectors of English words; it does not know what a note is",
 	},
 	"bridge/semantic/internal/english/generate": {
-		[]string{"bridge/semantic/internal/english", "bridge/semantic/internal/rough", "gonum.org/v1/gonum/..."}, "it makes the file of the vectors",
+		[]string{"bridge/semantic/internal/english", "bridge/semantic/internal/rough"}, "it makes the file of the vectors",
 	},
 	"bridge/semantic/internal/rough": {nil, "vectors in few bits"},
 	"tests":                          {nil, "it says what the end-to-end tests have in common"},

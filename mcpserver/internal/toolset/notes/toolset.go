@@ -35,7 +35,7 @@ func Tools() []tool.Tool {
 - An object as a value has operators: =, != (with a value or a list), <, <=, >, >= (with a number or a date), exists (true or false). != holds of notes without the property, too.
 - tags are found in the text and in the front matter; work finds work/urgent, too.`),
 		tool.Structured("find_links", "Find orphans, backlinks and mentions", tool.Reads, findLinks, `Finds notes that nothing links to, the lines that link to a note, or the lines that name a note without a link. Lines it shows count as read.`),
-		tool.Structured("semantic_search", "Find notes by meaning", tool.Reads, semanticSearch, `Finds notes by what they are about, whatever their words. Scores are between 0 and 1.
+		tool.Structured("semantic_search", "Find notes by meaning", tool.Reads, semanticSearch, `Finds notes by what they are about, by meaning and by words, best first. Scores are between 0 and 1.
 - filters are properties as property_search takes them; only notes that match them are ranked.`),
 		tool.Structured("outline", "Outline a note", tool.Reads, outlineNote, `Tells a note's headings and tasks with their lines, properties, tags and links, without its text. What it shows counts as read.`),
 		tool.Structured("append", "Add to a note", tool.Suggests, appendNote, `Adds text at the end of a note or of one of its sections or lists, set off as the note does it. The note need not have been read.`),
