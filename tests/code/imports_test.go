@@ -161,9 +161,9 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/answer":    {nil, "what a call gives back, and how much of it fits; it knows no tool and no protocol"},
 	"mcpserver/internal/schema":    {[]string{"bridge/model", "bridge/frontmatter", "mcpserver/internal/answer"}, "schemas of arguments and results, and how arguments are read; it runs no tool"},
 	"mcpserver/internal/passage":   {[]string{"mcpserver/internal/answer", "diffwrap", "github.com/rivo/uniseg"}, "parts of a text are a function of it"},
-	"mcpserver/internal/match":     {[]string{"mcpserver/internal/answer", "mcpserver/internal/passage", "diffwrap"}, "what a model quotes is found in a text, and replaced"},
+	"mcpserver/internal/match":     {[]string{"golang.org/x/text/unicode/norm", "mcpserver/internal/answer", "mcpserver/internal/passage", "diffwrap"}, "what a model quotes is found in a text, and replaced"},
 	"mcpserver/internal/approval":  {[]string{"bridge/model", "mcpserver/internal/answer"}, "what a person is asked before a change; it makes none"},
-	"mcpserver/internal/search":    {[]string{"bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/passage", "mcpserver/internal/session", "mcpserver/internal/trigram"}, "lines in notes, whoever wants them"},
+	"mcpserver/internal/search":    {[]string{"mcpserver/internal/names", "bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/passage", "mcpserver/internal/session", "mcpserver/internal/trigram"}, "lines in notes, whoever wants them"},
 	"mcpserver/internal/cursor":    {[]string{"bridge/model", "mcpserver/internal/answer"}, "where a list goes on; it knows nothing of what is listed"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"mcpserver/internal/session":   {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/passage"}, "what one client was shown; it opens no document"},
@@ -172,11 +172,11 @@ var importRules = map[string]importRule{
 		[]string{"bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/happened", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/tool"},
 		"a toolset knows neither the protocol nor the other toolsets",
 	},
-	"mcpserver/internal/names":   {[]string{"bridge", "bridge/model", "mcpserver/internal/answer"}, "which document a model means"},
+	"mcpserver/internal/names":   {[]string{"mcpserver/internal/entity", "mcpserver/internal/session", "bridge", "bridge/model", "mcpserver/internal/answer"}, "which document a model means"},
 	"mcpserver/internal/noteuri": {[]string{"bridge/model", "mcpserver/internal/answer", "mcpserver/internal/passage"}, "addresses of notes; it knows no protocol"},
 	"mcpserver/internal/review":  {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/answer"}, "suggestions and comments in lines of text"},
 	"mcpserver/internal/change": {
-		[]string{"bridge", "bridge/model", "mcpserver/internal/match", "bridge/outline", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/entity", "mcpserver/internal/passage", "mcpserver/internal/session"},
+		[]string{"mcpserver/internal/names", "bridge", "bridge/model", "mcpserver/internal/match", "bridge/outline", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/entity", "mcpserver/internal/passage", "mcpserver/internal/session"},
 		"every change of a client goes through it; it knows no tool",
 	},
 	"mcpserver/internal/refusal": {
@@ -191,7 +191,7 @@ var importRules = map[string]importRule{
 		"what a tool is, whatever protocol offers it",
 	},
 	"mcpserver/internal/toolset/claude": {
-		[]string{"mcpserver/internal/names", "bridge", "bridge/model", "bridge/outline", "bridge/noteindex", "bridge/links", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/glob", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "bridge/frontmatter", "bridge/semantic"},
+		[]string{"mcpserver/internal/noteuri", "mcpserver/internal/names", "bridge", "bridge/model", "bridge/outline", "bridge/noteindex", "bridge/links", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/glob", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "bridge/frontmatter", "bridge/semantic"},
 		"the tools that Claude Code knows; no other toolset",
 	},
 	"mcpserver/internal/toolset/notes": {

@@ -41,7 +41,7 @@ func (w Words) sentences() []sentence {
 		{model.ErrNameTooLong, "The path %q is not allowed: a name has at most 255 bytes."},
 		{model.ErrIsDir, w.Folder},
 		{model.ErrNotDir, w.NotFolder},
-		{model.ErrNotNote, "%q is not a Markdown document. Only documents whose names end in .md can be read and changed."},
+		{model.ErrNotNote, "%q is not a note: its name does not end in .md. This tool works on notes only."},
 		{model.ErrNotEmpty, "%q is a folder that is not empty. Only an empty folder can be deleted."},
 		{model.ErrInvalidUTF8, "%q cannot be changed: the text is not valid UTF-8."},
 		{model.ErrTooLarge, "%q cannot be written: a document holds at most 16 MiB. Split it into several documents."},

@@ -199,13 +199,7 @@ func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) (answer.Resul
 	if err != nil {
 		return answer.Result{}, err
 	}
-	info, err := c.Workspace.Stat(ctx, p)
-	if err != nil {
-		return answer.Result{}, err
-	}
-	kind := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}[info.Kind]
-	linking := c.Changes.Linking(ctx, p)
-	res, err := c.Changes.Remove(ctx, p, kind, linking, a.Confirm)
+	res, err := c.Changes.Remove(ctx, p, a.Confirm)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -213,8 +207,8 @@ func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) (answer.Resul
 	if res.Proposal != "" {
 		out = "Proposed to delete " + answer.Shown(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
 	}
-	if linking > 0 {
-		out += " Warning: " + answer.Count(linking, "document") + " linked to it."
+	if res.Linking > 0 {
+		out += " Warning: " + answer.Count(res.Linking, "document") + " linked to it."
 	}
 	return answer.Text(out), nil
 }

@@ -59,13 +59,5 @@ func (a document) open(ctx context.Context, c *tool.Client) (session.Document, e
 	if err != nil {
 		return session.Document{}, err
 	}
-	if a.EntityType != entity.Note {
-		text, err := c.ReadText(ctx, p)
-		return session.Document{Path: p, Text: text}, err
-	}
-	v, err := c.Workspace.Open(ctx, p)
-	if err != nil {
-		return session.Document{}, err
-	}
-	return session.NoteOf(p, v), nil
+	return c.Names.Document(ctx, p)
 }

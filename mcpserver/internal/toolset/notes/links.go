@@ -196,16 +196,16 @@ func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *noteindex.
 	if err != nil {
 		return nil, search.NamedPattern("path", search.ByLine, err)
 	}
-	notes, err := c.Index.Below(ctx, "")
+	notes, err := c.Index.Below(ctx, "", search.Notes)
 	if err != nil {
 		return nil, err
 	}
 	var found []linkLine
-	err = search.Scan(ctx, c.Index, notes, pattern.Clauses(), func(q model.Path, v *model.Version) []linkLine {
-		if q == p {
+	err = search.Scan(ctx, c.Index, notes, pattern.Clauses(), func(d session.Document) []linkLine {
+		if d.Path == p {
 			return nil
 		}
-		return linesAt(q, v, unlinked(v.Text(), named))
+		return linesAt(d.Path, d.Version, unlinked(d.Text, named))
 	}, func(more []linkLine) bool {
 		found = append(found, more...)
 		return true

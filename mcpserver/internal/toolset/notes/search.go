@@ -64,11 +64,11 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 		return textSearchResult{}, search.NamedPattern("query", search.ByLine, err)
 	}
 	limit := min(cmp.Or(a.Limit, defaultMatches), answer.Max/20)
-	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1}
+	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, Wanted: search.Notes}
 	if job.After, err = a.Reached(); err != nil {
 		return textSearchResult{}, err
 	}
-	found, _, err := job.Notes(ctx, c.Index)
+	found, _, err := job.Run(ctx, c.Index)
 	if err != nil {
 		return textSearchResult{}, err
 	}

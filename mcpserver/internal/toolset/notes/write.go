@@ -184,17 +184,16 @@ func deleteOneNote(ctx context.Context, c *tool.Client, a deleteNoteArgs) (delet
 	if err != nil {
 		return none, err
 	}
-	linking := c.Changes.Linking(ctx, p)
-	done, err := c.Changes.Remove(ctx, p, "note", linking, a.Confirm)
+	done, err := c.Changes.Remove(ctx, p, a.Confirm)
 	if err != nil {
 		return none, err
 	}
-	res := deleteNoteResult{Path: string(p), Status: "deleted", HadBacklinks: linking > 0, BacklinkCount: linking}
+	res := deleteNoteResult{Path: string(p), Status: "deleted", HadBacklinks: done.Linking > 0, BacklinkCount: done.Linking}
 	if done.Proposal != "" {
 		res.Status = "proposed"
 	}
-	if linking > 0 {
-		res.Warning = change.LinkTo(linking) + " to it; those links lead nowhere without it."
+	if done.Linking > 0 {
+		res.Warning = change.LinkTo(done.Linking) + " to it; those links lead nowhere without it."
 	}
 	return res, nil
 }
