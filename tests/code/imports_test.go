@@ -202,7 +202,6 @@ var importRules = map[string]importRule{
 		[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/entity", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/names", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
 		"tools for notes, canvases and bases; no other toolset",
 	},
-	"mcpserver/internal/watch":                    {[]string{"bridge", "bridge/model", "mcpserver/internal/noteuri"}, "who wants to hear of which notes"},
 	"mcpserver/internal/transport/stream":         {[]string{"bridge/model", "github.com/mark3labs/mcp-go/..."}, "messages on a stream; it knows no tool"},
 	"mcpserver/internal/transport/streamablehttp": {[]string{"bridge/inflight", "github.com/mark3labs/mcp-go/..."}, "messages over HTTP; it knows no tool"},
 	"bridge/inflight":                             {nil, "a bound on bytes knows nothing of what they are"},

@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/match"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -104,8 +105,10 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 	if err != nil {
 		return false, err
 	}
-	known, _ := c.Session.Known(p)
-	_, res, err := c.Changes.Update(ctx, p, "change the properties of "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
+	known, read := c.Session.Known(p)
+	var set string
+	var seen passage.Set // of set
+	before, res, err := c.Changes.Update(ctx, p, "change the properties of "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
 		text, err := s.rewrite(p, cur.Text())
 		if err != nil {
 			return nil, err
@@ -115,8 +118,12 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 		if err := c.Changes.MayTake(p, now, edits, c.NoteReader); err != nil {
 			return nil, err
 		}
+		set, seen = text, now.Seen.Through(edits, true)
 		return edits, match.CheckMarkup("set", c.Workspace.Options().View, cur.Text(), text, 0)
 	})
+	if err == nil && !read { // the session knows what it has set
+		c.Session.Changed(p, before, res.Version, seen.Between(set, res.Version.Text(), false))
+	}
 	return res.Changed, err
 }
 
