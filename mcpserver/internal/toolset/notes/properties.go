@@ -109,9 +109,9 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 	var set string
 	var seen passage.Set // of set
 	before, res, err := c.Changes.Update(ctx, p, "change the properties of "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
-		text, err := s.rewrite(p, cur.Text())
+		text, err := s.rewrite(cur.Text())
 		if err != nil {
-			return nil, err
+			return nil, answer.WrongArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
 		}
 		edits := diffwrap.Diff(cur.Text(), text)
 		now := session.Knowledge{Text: cur.Text(), Seen: known.In(cur.Text())}
@@ -127,19 +127,17 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 	return res.Changed, err
 }
 
-func (s oneSet) rewrite(p model.Path, text string) (string, error) {
+// rewrite returns text with the properties set and removed.
+func (s oneSet) rewrite(text string) (string, error) {
 	have, err := frontmatter.Parse(text)
-	if err == nil {
-		for _, e := range s.Set {
-			have = have.With(e.Key, e.Value)
-		}
-		for _, key := range s.Unset {
-			have = have.Without(key)
-		}
-		text, err = frontmatter.Rewrite(text, have)
+	if err != nil || len(s.Set)+len(s.Unset) == 0 {
+		return text, err
 	}
-	if err != nil {
-		return "", answer.WrongArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
+	for _, e := range s.Set {
+		have = have.With(e.Key, e.Value)
 	}
-	return text, nil
+	for _, key := range s.Unset {
+		have = have.Without(key)
+	}
+	return frontmatter.Rewrite(text, have)
 }
