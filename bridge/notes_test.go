@@ -97,9 +97,9 @@ func TestNotesFollowChanges(t *testing.T) {
 
 func TestNotesWith(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{
-		"V/1.md": "---\nStatus: Done\nn: 3\ntags: [work/urgent]\nlist: [a, B]\nempty:\n---\n",
-		"V/2.md": "---\nstatus: open\nn: \"3\"\nlist: []\nmap: {k: v}\n---\n#Work\n",
-		"V/3.md": "---\nstatus: done\nd: 2024-05-06\n---\n",
+		"V/1.md": "---\nStatus: Done\nn: 3\ntags: [work/urgent]\nlist: [a, B]\nempty:\nd: 2024-05-06T08:30\n---\n",
+		"V/2.md": "---\nstatus: open\nn: \"3\"\nlist: []\nmap: {k: v}\nmany: [1, 20]\n---\n#Work\n",
+		"V/3.md": "---\nstatus: done\nd: 2024-05-06\nn: 10.5\nx: .nan\n---\n",
 		"V/4.md": "---\nstatus: [\n---\n#home\n",
 	})
 	for _, tt := range []struct{ want, found string }{
@@ -115,14 +115,51 @@ func TestNotesWith(t *testing.T) {
 		{`{"list": "b"}`, "V/1.md"},
 		{`{"list": null}`, "V/2.md"},
 		{`{"empty": null}`, "V/1.md"},
-		{`{"map": {"k": "v"}}`, "V/2.md"},
+		{`{"map": {"=": {"k": "v"}}}`, "V/2.md"},
 		{`{"d": "2024-05-06"}`, "V/3.md"},
 		{`{"none": "x"}`, ""},
 		{`{}`, "V/1.md V/2.md V/3.md V/4.md"},
+		{`{"status": {"=": ["OPEN", "x"]}}`, "V/2.md"},
+		{`{"status": {"!=": "done"}}`, "V/2.md V/4.md"},
+		{`{"status": {"!=": ["done", "open"]}}`, "V/4.md"},
+		{`{"tags": {"!=": "work"}}`, "V/3.md V/4.md"},
+		{`{"list": {"!=": null}, "status": ["done", "open"]}`, "V/1.md V/3.md"},
+		{`{"EMPTY": {"exists": true}}`, "V/1.md"},
+		{`{"empty": {"exists": false}}`, "V/2.md V/3.md V/4.md"},
+		{`{"tags": {"exists": true}}`, "V/1.md V/2.md V/4.md"},
+		{`{"n": {">": 3}}`, "V/3.md"},
+		{`{"n": {">=": "3"}}`, "V/1.md V/2.md V/3.md"},
+		{`{"n": {">": 3, "<": 10.5}}`, ""},
+		{`{"n": {"<=": 10.5, "!=": 3}}`, "V/3.md"},
+		{`{"many": {">": 5}}`, "V/2.md"},
+		{`{"status": {"<": 5}}`, ""},
+		{`{"d": {"<": 5}}`, ""},
+		{`{"n": {"<": "2024-05-06"}}`, ""},
+		{`{"x": {"<=": 5}}`, ""},
+		{`{"d": {"<": "2024-05-06T08:30"}}`, "V/3.md"},
+		{`{"d": {"<=": "2024-05-06 08:30"}}`, "V/1.md V/3.md"},
+		{`{"d": {">": "2024-05-06"}}`, "V/1.md"},
+		{`{"d": {">=": "2024-05-06", "<": "2024-05-07"}, "status": "done"}`, "V/1.md V/3.md"},
 	} {
 		notes, err := f.NotesWith(t.Context(), props(t, tt.want))
 		if err != nil || pathsOf(notes) != tt.found {
 			t.Errorf("%s: %q, %v, want %q", tt.want, pathsOf(notes), err, tt.found)
+		}
+	}
+	for want, say := range map[string]string{
+		`{"a": {}}`:                         "no operator",
+		`{"a": {"=>": 3}}`:                  `"=>" is no operator`,
+		`{"a": {"exists": "yes"}}`:          "true or false",
+		`{"a": {"<": "soon"}}`:              "< needs a number, or a date",
+		`{"a": {"<": null}}`:                "< needs a number, or a date",
+		`{"b": 1, "a": {">=": [1]}}`:        ">= needs a number, or a date",
+		`{"a": {"<": "2024-13-01"}}`:        "< needs a number, or a date",
+		`{"a": {"<": "2024-01-01", "": 1}}`: `"" is no operator`,
+	} {
+		_, err := f.NotesWith(t.Context(), props(t, want))
+		var wrong *noteindex.ConditionError
+		if !errors.As(err, &wrong) || wrong.Key != "a" || !strings.Contains(wrong.Msg, say) {
+			t.Errorf("%s: error %v, want %q", want, err, say)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 	"github.com/relayfs/relayfs/mcpserver/internal/toolset/claude"
 )
@@ -86,13 +87,13 @@ func (s *Server) addPrompt(name, description, task string, list func(context.Con
 
 // comments returns the open comments of the notes at and below under, as path:line: text.
 func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path) (string, error) {
-	notes, err := s.index.Below(ctx, under)
+	notes, err := s.index.Below(ctx, under, search.Notes)
 	if err != nil {
 		return "", err
 	}
 	var lines []string
-	err = search.Scan(ctx, s.index, notes, []grep.Clause{{Any: []string{"{>>"}}}, func(p model.Path, v *model.Version) []string {
-		return review.CommentsIn(p, v.Marked())
+	err = search.Scan(ctx, s.index, notes, []grep.Clause{{Any: []string{"{>>"}}}, func(d session.Document) []string {
+		return review.CommentsIn(d.Path, d.Version.Marked())
 	}, func(found []string) bool {
 		lines = append(lines, found...)
 		return true

@@ -21,6 +21,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -98,7 +99,7 @@ func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.Resourc
 	if info, err := c.Workspace.Stat(ctx, p); err != nil || info.Kind != model.KindFile {
 		return nil, err
 	}
-	data, err := c.ReadFile(ctx, p, maxAttachment)
+	data, err := c.Names.ReadFile(ctx, p, maxAttachment)
 	if errors.Is(err, model.ErrTooLarge) {
 		return nil, fmt.Errorf("%s is larger than %d MiB, which is the most that a resource may have; tell the person, who can open it", answer.Shown(p), maxAttachment>>20)
 	}
@@ -145,7 +146,7 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 
 // notePaths returns the paths of all notes, in the order of their bytes.
 func (s *Server) notePaths(ctx context.Context) []model.Path {
-	notes, err := s.index.Below(ctx, "")
+	notes, err := s.index.Below(ctx, "", search.Notes)
 	if err != nil {
 		s.log.Warn("notes not listed", model.LogErr, err)
 		return nil

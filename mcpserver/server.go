@@ -30,7 +30,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 	"github.com/relayfs/relayfs/mcpserver/internal/transport/stream"
 	"github.com/relayfs/relayfs/mcpserver/internal/transport/streamablehttp"
-	"github.com/relayfs/relayfs/mcpserver/internal/watch"
 )
 
 // Approvals say which changes the person at the client is asked about.
@@ -64,7 +63,7 @@ type Server struct {
 	index    *search.Index
 	semantic *semantic.Index
 	happened *happened.Log
-	watches  *watch.Watches
+	watches  *watches
 
 	mu      sync.Mutex // protects the following
 	closers []func()
@@ -110,7 +109,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	if s.semantic = o.Semantic; s.semantic == nil {
 		s.semantic = semantic.New(ws, semantic.Options{Logger: o.Logger})
 	}
-	s.watches = watch.New(ws, s.tellUpdated)
+	s.watches = newWatches(ws, s.tellUpdated)
 	s.happened = happened.Follow(ws)
 	s.onClose(s.happened.Close)
 	s.onClose(s.index.Close)

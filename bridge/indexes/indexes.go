@@ -127,12 +127,15 @@ func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*noteindex.Not
 // path. Keys and texts match whatever their case, numbers match their texts; a
 // list has a property if one of its items matches, and a wanted list means any of
 // its items. "tags" are those in the text, too, and those nested in a wanted tag.
-// A wanted null is a property that is there and empty.
+// A wanted null is a property that is there and empty. A wanted mapping has operators:
+// = and != with a value or a list, <, <=, > and >= with a number or a date, and exists
+// with a bool. For anything else the error is a [*noteindex.ConditionError].
 func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([]*noteindex.NoteInfo, error) {
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	return tree.Reached(x.tree, x.notes.With(want), pathOf), nil
+	notes, err := x.notes.With(want)
+	return tree.Reached(x.tree, notes, pathOf), err
 }
 
 func pathOf(n *noteindex.NoteInfo) model.Path { return n.Path }

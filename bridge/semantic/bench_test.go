@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkSearch prints what the first search of 2,000 notes of 4 KB costs, which
-// makes the model, and the median of those after it.
+// embeds them, and the median of those after it.
 func BenchmarkSearch(b *testing.B) {
 	labelled, questions := labelled(b)
 	texts := slices.Sorted(maps.Values(labelled))

@@ -180,8 +180,11 @@ func inWords(err error) error {
 	return err
 }
 
+// maxMessage is how many bytes of an answer an error quotes.
+const maxMessage = 320
+
 func statusError(res *http.Response, answer []byte) error {
-	err := fmt.Errorf("%s: %s", res.Status, snippet(string(answer[:min(len(answer), snippetSize)])))
+	err := fmt.Errorf("%s: %s", res.Status, strings.Join(strings.Fields(string(answer[:min(len(answer), maxMessage)])), " "))
 	switch {
 	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden:
 		return fmt.Errorf("%w (check the key)", err)

@@ -34,6 +34,7 @@ type Found struct {
 	*noteindex.NoteInfo
 	Version    *model.Version
 	Start, End int
+	Score      float64 // above 0, at most 1; it falls from note to note
 }
 
 // Title returns the first heading of the note if that is not its name, else "".
@@ -68,8 +69,7 @@ const (
 	pool          = 100 // notes that each search contributes
 	rankOffset    = 10
 	wordsWeight   = 2.0 // of all words of the question
-	generalWeight = 1.0 // of what words mean in general
-	notesWeight   = 0.3 // of what they mean in these notes
+	meaningWeight = 1.0
 )
 
 // Find ranks the notes of ws, the workspace or a part of it, by words and by meaning at once, and
@@ -121,27 +121,36 @@ const (
 // maxExact is how many passages are compared number by number.
 const maxExact = 1000
 
-// nearest returns those of notes, which are sorted by path, that are nearest to a vector in a space, best first, at most
+// near is a note that is near to a question, by its best passage.
+type near struct {
+	info    *noteindex.NoteInfo
+	score   float64
+	passage int
+}
+
+// nearest returns those of notes, which are sorted by path, that are nearest to a vector, best first, at most
 // pool. Of many passages it looks only at those whose signs agree best.
-func (x *Index) nearest(in *space, notes []*noteindex.NoteInfo, v []float32) []Hit {
+func (x *Index) nearest(notes []*noteindex.NoteInfo, v []float32) []near {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	score := in.vectors.scorer(v)
-	var list []Hit
-	for _, p := range x.likely(in, notes, v) {
+	score := x.vectors.scorer(v)
+	var list []near
+	for _, p := range x.likely(notes, v) {
 		s := score(p.row)
 		last := len(list) - 1
 		switch {
 		case s <= 0:
-		case last < 0 || list[last].NoteInfo != p.info:
-			list = append(list, Hit{NoteInfo: p.info, Score: s, passage: int(p.num)})
-		case s > list[last].Score:
-			list[last].Score, list[last].passage = s, int(p.num)
+		case last < 0 || list[last].info != p.info:
+			list = append(list, near{p.info, s, int(p.num)})
+		case s > list[last].score:
+			list[last].score, list[last].passage = s, int(p.num)
 		}
 	}
-	slices.SortFunc(list, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path)) })
+	slices.SortFunc(list, func(a, b near) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.info.Path, b.info.Path))
+	})
 	list = list[:min(pool, len(list))]
-	far := sort.Search(len(list), func(i int) bool { return list[i].Score < max(list[0].Score*nearEnough, unrelated) })
+	far := sort.Search(len(list), func(i int) bool { return list[i].score < max(list[0].score*nearEnough, unrelated) })
 	return list[:far]
 }
 
@@ -153,18 +162,18 @@ type passageOf struct {
 
 // likely returns the passages of notes that may be nearest to a vector, about maxExact of them, in the order of
 // notes. mu is held.
-func (x *Index) likely(in *space, notes []*noteindex.NoteInfo, v []float32) []passageOf {
-	if len(v) != in.vectors.dims {
+func (x *Index) likely(notes []*noteindex.NoteInfo, v []float32) []passageOf {
+	if len(v) != x.vectors.dims {
 		return nil
 	}
 	row, _ := rough.Steps(nil, v, math.MaxInt8)
 	signs := rough.AppendSigns(nil, row)
-	among := x.among(in, notes)
+	among := x.among(notes)
 	var distances []int16 // of their passages
 	counts := make([]int, 64*len(signs)+1)
 	for _, n := range among {
 		for _, row := range n.passages {
-			d := in.vectors.apart(row, signs)
+			d := x.vectors.apart(row, signs)
 			distances = append(distances, int16(d))
 			counts[d]++
 		}
@@ -186,14 +195,14 @@ func (x *Index) likely(in *space, notes []*noteindex.NoteInfo, v []float32) []pa
 	return list
 }
 
-// among returns what is indexed of notes in a space. mu is held.
-func (x *Index) among(in *space, notes []*noteindex.NoteInfo) []*indexed {
+// among returns what is indexed of notes. mu is held.
+func (x *Index) among(notes []*noteindex.NoteInfo) []*indexed {
 	list := make([]*indexed, 0, min(len(notes), len(x.sorted)))
 	for _, n := range x.sorted {
 		for len(notes) > 0 && notes[0].Path < n.info.Path {
 			notes = notes[1:]
 		}
-		if n.in == in && len(notes) > 0 && notes[0] == n.info {
+		if len(notes) > 0 && notes[0] == n.info {
 			list = append(list, n)
 		}
 	}
@@ -204,12 +213,12 @@ func (x *Index) among(in *space, notes []*noteindex.NoteInfo) []*indexed {
 type candidate struct {
 	info    *noteindex.NoteInfo
 	score   float64
-	in      *space // nil if it was found by words alone
-	passage int    // the best one by meaning
+	near    bool // it was found by meaning, too
+	passage int  // the best one by meaning
 }
 
 // fused ranks the notes by all searches, best first.
-func (x *Index) fused(notes []*noteindex.NoteInfo, words *lexical.Query, asked map[*space][]float32) []*candidate {
+func (x *Index) fused(notes []*noteindex.NoteInfo, words *lexical.Query, asked []float32) []*candidate {
 	find := func(p model.Path) *noteindex.NoteInfo {
 		i, found := slices.BinarySearchFunc(notes, p, func(n *noteindex.NoteInfo, p model.Path) int { return cmp.Compare(n.Path, p) })
 		if !found {
@@ -235,15 +244,9 @@ func (x *Index) fused(notes []*noteindex.NoteInfo, words *lexical.Query, asked m
 			add(info, rank, wordsWeight*h.Part)
 		}
 	}
-	for in, v := range asked {
-		weight := generalWeight
-		if in == x.ofNotes() {
-			weight = notesWeight
-		}
-		for rank, h := range x.nearest(in, notes, v) {
-			c := add(h.NoteInfo, rank, weight)
-			c.in, c.passage = in, h.passage
-		}
+	for rank, h := range x.nearest(notes, asked) {
+		c := add(h.info, rank, meaningWeight)
+		c.near, c.passage = true, h.passage
 	}
 	slices.SortFunc(list, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.info.Path, b.info.Path))
@@ -252,7 +255,7 @@ func (x *Index) fused(notes []*noteindex.NoteInfo, words *lexical.Query, asked m
 }
 
 // show adds to a the first candidates, with their best passages. It skips notes that are gone.
-func (x *Index) show(ctx context.Context, a *Answer, list []*candidate, words *lexical.Query, asked map[*space][]float32, limit int) error {
+func (x *Index) show(ctx context.Context, a *Answer, list []*candidate, words *lexical.Query, asked []float32, limit int) error {
 	for _, c := range list {
 		if len(a.Notes) == limit {
 			a.More = true
@@ -265,8 +268,8 @@ func (x *Index) show(ctx context.Context, a *Answer, list []*candidate, words *l
 		if err != nil {
 			return err
 		}
-		f := Found{NoteInfo: c.info, Version: v}
-		f.Start, f.End = bestPart(v.Text(), words, c.passage, x.likeness(c.in, asked[c.in]))
+		f := Found{NoteInfo: c.info, Version: v, Score: c.score * (rankOffset + 1) / (wordsWeight + meaningWeight)}
+		f.Start, f.End = bestPart(v.Text(), words, c.passage, x.likeness(c, asked))
 		a.Notes = append(a.Notes, f)
 	}
 	return nil
@@ -285,15 +288,14 @@ type piece struct {
 	weight     float32
 }
 
-// likeness returns what says how near a text is to a vector of a space, nil if that would ask a server.
-func (x *Index) likeness(in *space, v []float32) func(text string) float32 {
-	if in == nil || x.o.Embedder != nil {
+// likeness returns what says how near a text of a candidate is to a vector, nil if that would ask a server.
+func (x *Index) likeness(c *candidate, v []float32) func(text string) float32 {
+	if !c.near || x.o.Embedder != nil {
 		return nil
 	}
-	embedder := x.embedderOf(in)
 	return func(text string) float32 {
 		sum := float32(0)
-		if made, err := embedder.Embed(context.Background(), []string{text}); err == nil && len(made[0]) == len(v) {
+		if made, err := x.embedder.Embed(context.Background(), []string{text}); err == nil && len(made[0]) == len(v) {
 			for i, x := range made[0] {
 				sum += x * v[i]
 			}
@@ -306,6 +308,7 @@ func (x *Index) likeness(in *space, v []float32) func(text string) float32 {
 // one. If it has no word of the question, that is what is nearest to it in meaning, or the beginning of a passage.
 func bestPart(text string, words *lexical.Query, passage int, likeness func(string) float32) (start, end int) {
 	pieces := piecesOf(text)
+	_, body, _ := frontmatter.Split(text)
 	from, some := 0, weigh(text, pieces, words)
 	if !some {
 		from = startOfPassage(text, passage)
@@ -332,6 +335,9 @@ func bestPart(text string, words *lexical.Query, passage int, likeness func(stri
 		if !some {
 			break
 		}
+	}
+	if start >= body {
+		from = max(from, body)
 	}
 	// What stands before it in the same paragraph tells what it is about.
 	for i := first - 1; i >= 0 && pieces[i].start >= from && !pieces[i].blank && end-pieces[i].start <= partSize; i-- {

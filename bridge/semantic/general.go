@@ -43,7 +43,7 @@ func embedEnglish(text string) (v []float32, known, all int) {
 // sampleSize is how many bytes of a note tell its language.
 const sampleSize = 4000
 
-// isEnglish reports whether a text is better embedded by what its words mean in general than by a model of the notes.
+// isEnglish reports whether most words of a text have vectors.
 func isEnglish(text string) bool {
 	if len(text) > sampleSize {
 		text = text[:characterStart(text, sampleSize)]

@@ -140,7 +140,6 @@ func compareSearches(t *testing.T, name string, notes map[string]string, questio
 	t.Helper()
 	f := bridgetest.New(t, notes)
 	x := semantic.New(f.Workspace, semantic.Options{})
-	var meaning recall
 	for _, q := range questions {
 		a, err := x.Find(t.Context(), f.Workspace, semantic.Query{Text: q.query}, semantic.Place{}, 10)
 		if err != nil {
@@ -149,21 +148,14 @@ func compareSearches(t *testing.T, name string, notes map[string]string, questio
 		if len(a.Notes) == 0 {
 			t.Errorf("%s: %q finds nothing", name, q.query)
 		}
-		hits, err := x.Search(t.Context(), q.query, nil, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var found, meant []string
+		var found []string
 		for _, n := range a.Notes {
 			found = append(found, string(n.Path))
 		}
-		for _, h := range hits {
-			meant = append(meant, string(h.Path))
-		}
 		bare := plainBM25(notes, q.query)
-		t.Logf("%2d %2d %2d %s => %s", fused.count(found, q.answers), meaning.count(meant, q.answers), plain.count(bare[:min(10, len(bare))], q.answers), q.query, q.answers)
+		t.Logf("%2d %2d %s => %s", fused.count(found, q.answers), plain.count(bare[:min(10, len(bare))], q.answers), q.query, q.answers)
 	}
-	t.Logf("%s: of %d questions in the first 5 and 10: search %d %d, by meaning alone %d %d, plain BM25 %d %d",
-		name, len(questions), fused.at5, fused.at10, meaning.at5, meaning.at10, plain.at5, plain.at10)
+	t.Logf("%s: of %d questions in the first 5 and 10: search %d %d, plain BM25 %d %d",
+		name, len(questions), fused.at5, fused.at10, plain.at5, plain.at10)
 	return fused, plain
 }

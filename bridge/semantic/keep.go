@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/google/renameio/v2/maybe"
@@ -19,30 +18,23 @@ import (
 
 const (
 	fileName   = "semantic.gob"
-	fileFormat = 3
+	fileFormat = 4
 	// saveEvery is how often Run saves.
 	saveEvery = time.Minute
 )
 
-// kept is the contents of the file: the vectors of each space, and the model of the notes.
+// kept is the contents of the file: the vectors, and which embedder they are of.
 type kept struct {
 	Format int
-	Spaces []keptSpace
+	ID     string
+	Dims   int
+	Sums   []sum
+	Signs  []uint64
+	Sizes  []uint8
+	Steps  []float32
 }
 
-type keptSpace struct {
-	ID      string // "" has no embedder yet
-	Model   *lsa   // if it is the embedder
-	Changed int
-	Dims    int
-	Sums    []sum
-	Signs   []uint64
-	Sizes   []uint8
-	Steps   []float32
-}
-
-// Run saves vectors and rebuilds the model in the background until ctx ends. It logs
-// errors and returns nil.
+// Run saves vectors until ctx ends. It logs errors and returns nil.
 func (x *Index) Run(ctx context.Context) error {
 	tick := time.NewTicker(saveEvery)
 	defer tick.Stop()
@@ -52,12 +44,8 @@ func (x *Index) Run(ctx context.Context) error {
 			x.save()
 			return nil
 		case <-tick.C:
-		case <-x.wake:
-			if err := x.Rebuild(ctx); err != nil && ctx.Err() == nil {
-				x.log.Warn("semantic model not rebuilt", "err", err)
-			}
+			x.save()
 		}
-		x.save()
 	}
 }
 
@@ -65,23 +53,6 @@ func (x *Index) save() {
 	if err := x.Save(); err != nil {
 		x.log.Warn("semantic index not saved", "err", err)
 	}
-}
-
-// Rebuild builds a new model if the vectors come from one. Searches use the old model
-// meanwhile.
-func (x *Index) Rebuild(ctx context.Context) error {
-	if x.o.Embedder != nil {
-		return nil
-	}
-	m, vs, err := x.model(ctx)
-	if err != nil || m == nil {
-		return err
-	}
-	x.updating.Lock()
-	x.adopt(m, vs)
-	x.done = nil
-	x.updating.Unlock()
-	return x.Update(ctx)
 }
 
 // Save writes the index to Dir if it has changed.
@@ -109,17 +80,8 @@ func (x *Index) snapshot() *kept {
 		return nil
 	}
 	x.dirty = false
-	k := &kept{Format: fileFormat}
-	for _, s := range x.spaces {
-		v, _ := s.vectors.only(x.used(s))
-		one := keptSpace{Changed: s.changed, Dims: v.dims, Sums: v.sums, Signs: v.signs, Sizes: v.sizes, Steps: v.step}
-		if s.embedder != nil {
-			one.ID = s.embedder.ID()
-			one.Model, _ = s.embedder.(*lsa)
-		}
-		k.Spaces = append(k.Spaces, one)
-	}
-	return k
+	v, _ := x.vectors.only(x.used())
+	return &kept{Format: fileFormat, ID: x.embedder.ID(), Dims: v.dims, Sums: v.sums, Signs: v.signs, Sizes: v.sizes, Steps: v.step}
 }
 
 // load reads the file. It ignores one that it cannot read or that is of another embedder.
@@ -142,32 +104,13 @@ func (x *Index) load() {
 		x.log.Warn("semantic index starts anew", "err", err)
 		return
 	}
-	if len(k.Spaces) != len(x.spaces) {
-		return
-	}
-	for i, one := range k.Spaces {
-		s := x.spaces[i]
-		if s.embedder == nil && one.Model != nil {
-			s.embedder = one.Model
-		}
-		if s.embedder != nil && s.embedder.ID() == one.ID {
-			s.changed = one.Changed
-			s.vectors = &vectors{dims: one.Dims, signs: one.Signs, sizes: one.Sizes, step: one.Steps, sums: one.Sums}
-		}
+	if k.ID == x.embedder.ID() {
+		x.vectors = &vectors{dims: k.Dims, signs: k.Signs, sizes: k.Sizes, step: k.Steps, sums: k.Sums}
 	}
 }
 
 // sound reports whether k is of this version, and its parts fit together.
 func (k *kept) sound() bool {
-	return k.Format == fileFormat && !slices.ContainsFunc(k.Spaces, func(s keptSpace) bool { return !s.sound() })
-}
-
-func (s *keptSpace) sound() bool {
-	n := len(s.Sums)
-	return s.Dims >= 0 && len(s.Steps) == n && len(s.Signs) == rough.SignWords(s.Dims)*n && len(s.Sizes) == rough.SizeBytes(s.Dims)*n && s.Model.sound()
-}
-
-// sound reports whether the parts of a model fit together.
-func (m *lsa) sound() bool {
-	return m == nil || m.Dims >= 0 && len(m.Terms) == len(m.IDF) && len(m.Basis) == m.Dims*len(m.IDF) && len(m.Step) == len(m.IDF)
+	n := len(k.Sums)
+	return k.Format == fileFormat && k.Dims >= 0 && len(k.Steps) == n && len(k.Signs) == rough.SignWords(k.Dims)*n && len(k.Sizes) == rough.SizeBytes(k.Dims)*n
 }

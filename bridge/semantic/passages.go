@@ -60,22 +60,6 @@ func appendPassage(list []string, text string) []string {
 	return list
 }
 
-// snippetSize is the length of a snippet in bytes.
-const snippetSize = 320
-
-// snippet is the beginning of a passage on one line; [...] stands for the rest.
-func snippet(passage string) string {
-	s := strings.Join(strings.Fields(passage), " ")
-	if len(s) <= snippetSize {
-		return s
-	}
-	cut := strings.LastIndexByte(s[:snippetSize], ' ')
-	if cut < snippetSize/2 {
-		cut = characterStart(s, snippetSize)
-	}
-	return s[:cut] + " [...]"
-}
-
 // characterStart returns the start of the character that holds the byte i.
 func characterStart(s string, i int) int {
 	for i > 0 && !utf8.RuneStart(s[i]) {

@@ -31,8 +31,6 @@ const everything = [
 	['outline', { path: note }],
 	['append', { path: note, content: 'The end.' }],
 	['set_properties', { notes: [{ path: note }], set: { status: 'new' } }],
-	['query', { where: 'status == "new"', fields: ['status', 'file.mtime', 'file.tags'] }],
-	['query', { base: 'Vault/books.base' }],
 	['find_links', { kind: 'orphans' }],
 ]
 

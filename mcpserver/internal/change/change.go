@@ -7,7 +7,6 @@ package change
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,8 +20,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
-	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/match"
+	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
@@ -128,22 +127,6 @@ func (c Changes) Create(ctx context.Context, p model.Path, text, argument string
 	return res, err
 }
 
-// Rewrite replaces the text of the note at p, which the session must have read, by the argument content.
-func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, by Reader, doing string) (bridge.Result, error) {
-	known, err := c.MustKnow(ctx, p, by, doing)
-	if err == nil && !utf8.ValidString(known.Text) {
-		err = &model.Error{Op: "write", Path: p, Err: model.ErrInvalidUTF8}
-	}
-	if err == nil {
-		content = match.InStyleOf(known.Text, content)
-		err = match.CheckMarkup("content", c.Workspace.Options().View, known.Text, content, 0)
-	}
-	if err != nil {
-		return bridge.Result{}, err
-	}
-	return c.Replace(ctx, p, known, content, by, "replace the content of "+string(p))
-}
-
 // Replace replaces the text of the note at p by text, merged with what others have changed
 // since the session was shown it. what describes the change as a verb phrase.
 func (c Changes) Replace(ctx context.Context, p model.Path, known session.Knowledge, text string, by Reader, what string) (bridge.Result, error) {
@@ -223,48 +206,8 @@ func Notice(res bridge.Result) string {
 	return strings.Join(notes, " ")
 }
 
-// File is a change of a whole file that is not a note.
-type File struct {
-	Kind      entity.Type
-	Path      model.Path
-	Text      string             // the new content
-	Base      model.ContentSum   // of the content to replace; zero for a new file
-	Seen      passage.Set        // what the session knows of Text afterwards
-	Operation approval.Operation // to be approved
-	What      string             // the change as a verb phrase
-}
-
-// WriteFile writes a file whose content is valid for its type. notice tells of a proposal.
-func (c Changes) WriteFile(ctx context.Context, f File) (notice string, err error) {
-	if err := f.Kind.Check(f.Text); err != nil {
-		return "", answer.WrongArgument("%s was left as it is: %v.", f.Path, err)
-	}
-	if err := c.Workspace.MayWriteFile(f.Path); err != nil {
-		return "", err
-	}
-	if err := c.approve(ctx, f.Path, approval.Request{Operation: f.Operation, What: f.What}); err != nil {
-		return "", err
-	}
-	done, err := c.Workspace.WriteFile(ctx, f.Path, []byte(f.Text), bridge.Restructure{By: c.by(), Origin: c.Session, Base: f.Base})
-	if err != nil {
-		return "", err
-	}
-	if _, read := c.Session.Known(f.Path); read || f.Operation == approval.Create {
-		c.Session.Remember(f.Path, session.Knowledge{Text: f.Text, Seen: f.Seen})
-	}
-	if done.Proposal != "" {
-		return "The change is proposed as a whole, and waits for a person.", nil
-	}
-	return "", nil
-}
-
-// SumOf returns the checksum that identifies the content of a file.
-func SumOf(text string) model.ContentSum { return sha256.Sum256([]byte(text)) }
-
 // Reader is the tool by which a client reads a document before it changes it.
 type Reader struct {
-	// NotesOnly says that the tool refuses everything but notes.
-	NotesOnly bool
 	// Call describes the call that reads the document at p, from a position if that is not zero.
 	Call func(p model.Path, from passage.Position) string
 }
@@ -275,10 +218,8 @@ func (c Changes) MustKnow(ctx context.Context, p model.Path, by Reader, doing st
 	if ok {
 		return known, nil
 	}
-	if p.IsNote() || by.NotesOnly {
-		if _, err := c.Workspace.Open(ctx, p); err != nil {
-			return known, err
-		}
+	if _, err := (names.Resolver{Workspace: c.Workspace}).Document(ctx, p); err != nil {
+		return known, err
 	}
 	return known, answer.WrongArgument("You must read this document before %s it. Call %s first.", doing, by.Call(p, passage.Position{}))
 }
@@ -349,24 +290,35 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restruct
 	return res, err
 }
 
-// Remove deletes what is at p. linking is how many other notes link to it.
-func (c Changes) Remove(ctx context.Context, p model.Path, kind string, linking int, confirm *bool) (bridge.Restructured, error) {
-	what := fmt.Sprintf("delete the %s %s", kind, p)
+// Removed is what came of a deletion.
+type Removed struct {
+	bridge.Restructured
+	Linking int // other documents that link to what was deleted
+}
+
+// Remove deletes what is at p.
+func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Removed, error) {
+	info, err := c.Workspace.Stat(ctx, p)
+	if err != nil {
+		return Removed{}, err
+	}
+	kind := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}[info.Kind]
+	what, linking := fmt.Sprintf("delete the %s %s", kind, p), c.Linking(ctx, p)
 	if linking > 0 {
 		what += " (" + LinkTo(linking) + " to it)"
 	}
 	if err := c.Workspace.MayRestructure(p, c.restructure()); err != nil {
-		return bridge.Restructured{}, err
+		return Removed{}, err
 	}
 	detail := func() (string, string) { return c.lost(ctx, p) }
 	if err := c.approve(ctx, p, approval.Request{Operation: approval.Delete, What: what, Detail: detail, Confirm: confirm}); err != nil {
-		return bridge.Restructured{}, err
+		return Removed{}, err
 	}
 	res, err := c.Workspace.Remove(ctx, p, c.restructure())
 	if err == nil {
 		c.Session.Forget(p)
 	}
-	return res, err
+	return Removed{res, linking}, err
 }
 
 // lost tells what goes with the document at p, and returns its text, or of a file what changes with its content.

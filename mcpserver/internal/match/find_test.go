@@ -118,3 +118,20 @@ func TestNewMarkup(t *testing.T) {
 		})
 	}
 }
+
+func TestNearly(t *testing.T) {
+	doc := "First.\n\nCaf\u00e9 au lait\u00a0please,\n\ttwo  cups.\n"
+	for quote, want := range map[string]int{
+		"Cafe\u0301 au lait please":          3,
+		"au lait please,\n    two cups.\n\n": 3,
+		"two cups":                           4,
+		"two\u200b cups":                     4,
+		"three cups":                         0,
+		" \n":                                0,
+		"First.\nCaf\u00e9":                  1,
+	} {
+		if got := Nearly(doc, quote); got != want {
+			t.Errorf("%q is nearly on line %d, want %d", quote, got, want)
+		}
+	}
+}

@@ -1,17 +1,22 @@
 // Package names finds what a model means by a name, and checks the paths of new documents. It
-// opens notes, and changes nothing. It has no locks.
+// opens documents, and changes nothing. It has no locks.
 package names
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
 
 // Resolver finds documents in a workspace.
@@ -25,6 +30,51 @@ func (r Resolver) Note(ctx context.Context, name string) (model.Path, *model.Ver
 	}
 	v, err := r.Workspace.Open(ctx, p)
 	return p, v, err
+}
+
+// Document opens the note at p, or another file that holds text.
+func (r Resolver) Document(ctx context.Context, p model.Path) (session.Document, error) {
+	if !p.IsNote() {
+		text, err := r.ReadText(ctx, p)
+		return session.Document{Path: p, Text: text}, err
+	}
+	v, err := r.Workspace.Open(ctx, p)
+	if err != nil {
+		return session.Document{}, err
+	}
+	return session.NoteOf(p, v), nil
+}
+
+// ReadFile returns the bytes of a file that is not a note. The error is model.ErrTooLarge if there are more than most.
+func (r Resolver) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
+	info, err := r.Workspace.Stat(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if info.Kind == model.KindDir {
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
+	}
+	f, err := r.Workspace.OpenFile(ctx, p, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, most+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read %q: %w", string(p), err)
+	}
+	if int64(len(data)) > most {
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrTooLarge}
+	}
+	return data, nil
+}
+
+// ReadText is ReadFile for a file that holds text.
+func (r Resolver) ReadText(ctx context.Context, p model.Path) (string, error) {
+	data, err := r.ReadFile(ctx, p, model.MaxNote)
+	if err == nil && !utf8.Valid(data) {
+		err = &model.Error{Op: "open", Path: p, Err: model.ErrInvalidUTF8}
+	}
+	return string(data), err
 }
 
 // Resolve finds what a model means by name.
@@ -159,6 +209,15 @@ func (r Resolver) NewNote(name string) (model.Path, error) {
 	p, err := r.NewPath(name, true)
 	if err == nil && !p.IsNote() {
 		err = &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
+	}
+	return p, err
+}
+
+// NewDocument is NewPath for a note, a canvas or a base.
+func (r Resolver) NewDocument(name string) (model.Path, error) {
+	p, err := r.NewPath(name, true)
+	if err == nil && entity.Of(string(p)) == "" {
+		err = answer.WrongArgument("%q was not created: the names of new documents end in .md, .canvas or .base.", string(p))
 	}
 	return p, err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
@@ -40,7 +41,7 @@ func (w Words) sentences() []sentence {
 		{model.ErrNameTooLong, "The path %q is not allowed: a name has at most 255 bytes."},
 		{model.ErrIsDir, w.Folder},
 		{model.ErrNotDir, w.NotFolder},
-		{model.ErrNotNote, "%q is not a Markdown document. Only documents whose names end in .md can be read and changed."},
+		{model.ErrNotNote, "%q is not a note: its name does not end in .md. This tool works on notes only."},
 		{model.ErrNotEmpty, "%q is a folder that is not empty. Only an empty folder can be deleted."},
 		{model.ErrInvalidUTF8, "%q cannot be changed: the text is not valid UTF-8."},
 		{model.ErrTooLarge, "%q cannot be written: a document holds at most 16 MiB. Split it into several documents."},
@@ -81,6 +82,7 @@ func Of(err error, words Words) answer.Result {
 		badName   *model.BadNameError
 		ask       *approval.AskError
 		section   *outline.SectionError
+		condition *noteindex.ConditionError
 	)
 	switch {
 	case errors.As(err, &ask):
@@ -91,6 +93,8 @@ func Of(err error, words Words) answer.Result {
 		return noSection(at.Path, section)
 	case errors.As(err, &argument), errors.As(err, &missing):
 		return answer.Refuse("%v", err)
+	case errors.As(err, &condition):
+		return answer.Refuse("The condition on the property %q is wrong: %s.", condition.Key, condition.Msg)
 	case errors.Is(err, search.ErrSlow):
 		return answer.Refuse("The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -1,6 +1,5 @@
-// Package search finds lines in the notes of a workspace. Its Index holds the paths of the notes,
-// and signatures that rule out notes which cannot match. It knows no tool. The lock of an Index
-// protects the list of notes.
+// Package search finds lines in the notes of a workspace and in its other files that hold text. Its Index holds their
+// paths, and signatures that rule out notes which cannot match. It knows no tool. The lock of an Index protects the list.
 package search
 
 import (
@@ -8,8 +7,10 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"path"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +18,8 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
@@ -35,7 +38,8 @@ type Index struct {
 	list  []*Note // sorted as Walk sorts; nil after notes came or went
 }
 
-// Note is one note. Its signature is nil, or of its text since the last event, or empty after an event.
+// Note is one note or text file. Its signature is nil, or of its text since the last event, or empty after an event. A file
+// has none: not every change of its content is an event.
 type Note struct {
 	Path model.Path
 	sig  atomic.Pointer[trigram.Signature]
@@ -77,15 +81,33 @@ func drop(notes map[model.Path]*Note, p model.Path) {
 	maps.DeleteFunc(notes, func(q model.Path, _ *Note) bool { return p.Contains(q) })
 }
 
-// Below returns the notes at and below under, sorted by path.
-func (x *Index) Below(ctx context.Context, under model.Path) ([]*Note, error) {
+// textEndings are those of files that hold text, besides notes.
+var textEndings = strings.Fields(".base .bib .canvas .css .csv .html .ics .ini .js .json .log .opml .org .py .rst .sh .srt .svg .tex .toml .ts .tsv .txt .vtt .xml .yaml .yml")
+
+func isText(e bridge.DirEntry) bool {
+	return e.Kind == model.KindNote || e.Kind == model.KindFile && slices.Contains(textEndings, strings.ToLower(path.Ext(e.Name)))
+}
+
+// Below returns the notes and text files at and below under of whose paths wanted holds, sorted by path. A file at under
+// is one of them whatever its ending.
+func (x *Index) Below(ctx context.Context, under model.Path, wanted func(model.Path) bool) ([]*Note, error) {
 	x.follow()
 	all, err := x.all(ctx)
-	if err != nil || under == "" {
-		return all, err
+	if err != nil {
+		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(n *Note) bool { return !under.Contains(n.Path) }), nil
+	list := slices.DeleteFunc(slices.Clone(all), func(n *Note) bool { return !under.Contains(n.Path) || !wanted(n.Path) })
+	if len(list) == 0 && wanted(under) {
+		if info, err := x.ws.Stat(ctx, under); err == nil && info.Kind == model.KindFile {
+			list = []*Note{{Path: under}}
+		}
+	}
+	return list, nil
 }
+
+// Everything is wanted of all documents, Notes of notes.
+func Everything(model.Path) bool { return true }
+func Notes(p model.Path) bool    { return p.IsNote() }
 
 func (x *Index) all(ctx context.Context) ([]*Note, error) {
 	x.mu.Lock()
@@ -95,7 +117,7 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 	}
 	list := make([]*Note, 0, len(x.notes))
 	err := x.ws.Walk(ctx, "", func(e bridge.DirEntry, p model.Path) error {
-		if e.Kind != model.KindNote {
+		if !isText(e) {
 			return nil
 		}
 		n := x.notes[p]
@@ -139,8 +161,8 @@ const batch = 256
 
 // Scan calls look with each note that may match a pattern with these clauses, on several goroutines. It calls take
 // with the results, in the order of notes and on the caller's goroutine, until take returns false.
-// It skips notes that are gone or offline.
-func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Clause, look func(model.Path, *model.Version) T, take func(T) bool) error {
+// It skips notes that are gone or offline, and files that cannot be read as text.
+func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Clause, look func(session.Document) T, take func(T) bool) error {
 	q := trigram.NewQuery(clauses)
 	results := make([]T, batch)
 	errs := make([]error, batch)
@@ -181,20 +203,26 @@ func nextBatch(notes []*Note, q trigram.Query) (part, rest []*Note) {
 	return part, nil
 }
 
-func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(model.Path, *model.Version) T) (res T, err error) {
+func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(session.Document) T) (res T, err error) {
 	if err := ctx.Err(); err != nil {
 		return res, err
 	}
 	before := n.sig.Load()
-	v, err := x.ws.Open(ctx, n.Path)
+	d, err := names.Resolver{Workspace: x.ws}.Document(ctx, n.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrOffline):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrOffline), err != nil && !n.Path.IsNote() && passOver(err), err == nil && d.Version == nil && strings.Contains(d.Text, "\x00"):
 		return res, nil
 	case err != nil:
 		return res, err
+	case d.Version != nil:
+		x.learn(n, before, d.Text)
 	}
-	x.learn(n, before, v.Text())
-	return look(n.Path, v), nil
+	return look(d), nil
+}
+
+// passOver reports whether a search skips a file because of an error.
+func passOver(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, model.ErrInvalidUTF8) || errors.Is(err, model.ErrTooLarge) || errors.Is(err, model.ErrNotFetched)
 }
 
 // inParallel calls fn with 0 to n-1, on as many goroutines as there are cores, and waits for them.

@@ -20,9 +20,10 @@ import (
 type LineSearch struct {
 	Pattern *grep.Pattern
 	Under   model.Path
-	Keep    int             // lines to return
-	All     bool            // count all lines, also those that are not returned
-	After   *cursor.Reached // where the search continues; nil for the beginning
+	Wanted  func(model.Path) bool // of the documents at and below Under
+	Keep    int                   // lines to return
+	All     bool                  // count all lines, also those that are not returned
+	After   *cursor.Reached       // where the search continues; nil for the beginning
 }
 
 // FoundLine is a line that matches. Its passage has a version if it is one of a note, and is empty if Text is a part of it.
@@ -32,7 +33,7 @@ type FoundLine struct {
 	Text   string // the line, or a part of a long one
 
 	lines []string // of doc
-	doc   string   // the text of the note
+	doc   string   // the text of the document
 	end   int      // of the line in doc
 }
 
@@ -45,23 +46,19 @@ type foundLines struct {
 	total int
 }
 
-// Notes finds lines of the notes of x, in the order of paths.
-func (job LineSearch) Notes(ctx context.Context, x *Index) (found []FoundLine, total int, err error) {
+// Run finds lines of the documents of x, in the order of paths.
+func (job LineSearch) Run(ctx context.Context, x *Index) (found []FoundLine, total int, err error) {
 	ctx, pattern, cancel := Bounded(ctx, job.Pattern)
 	defer cancel()
 	job.Pattern = pattern
-	notes, err := x.Below(ctx, job.Under)
+	notes, err := x.Below(ctx, job.Under, job.Wanted)
 	if err != nil {
 		return nil, 0, err
 	}
 	if !job.All {
-		notes = slices.DeleteFunc(slices.Clone(notes), func(n *Note) bool { return job.passed(n.Path) })
+		notes = slices.DeleteFunc(notes, func(n *Note) bool { return job.passed(n.Path) })
 	}
-	look := func(p model.Path, v *model.Version) foundLines {
-		lines, total := job.In(p, v.Text(), v, job.Keep)
-		return foundLines{lines, total}
-	}
-	err = Scan(ctx, x, notes, job.Pattern.Clauses(), look, func(f foundLines) bool {
+	err = Scan(ctx, x, notes, job.Pattern.Clauses(), job.in, func(f foundLines) bool {
 		found = append(found, f.lines[:min(len(f.lines), job.Keep-len(found))]...)
 		total += f.total
 		return job.All || len(found) < job.Keep
@@ -73,11 +70,10 @@ func (job LineSearch) passed(p model.Path) bool {
 	return job.After != nil && string(p) < job.After.Path
 }
 
-// In finds lines of one text: at most keep of those that are not passed, and how many match in total. v is the note
-// that it is of, if any.
-func (job LineSearch) In(p model.Path, text string, v *model.Version, keep int) (found []FoundLine, total int) {
-	text = strings.TrimPrefix(text, passage.BOM)
-	from, limit := 0, keep
+// in finds lines of one document: at most Keep of those that are not passed, and how many match in total.
+func (job LineSearch) in(d session.Document) (found foundLines) {
+	p, text := d.Path, strings.TrimPrefix(d.Text, passage.BOM)
+	from, limit := 0, job.Keep
 	if job.All {
 		limit = -1
 	}
@@ -90,7 +86,7 @@ func (job LineSearch) In(p model.Path, text string, v *model.Version, keep int) 
 	}
 	entries := job.Pattern.Entries("", text, f, limit)
 	if len(entries) == 0 {
-		return nil, 0
+		return found
 	}
 	lines := passage.SplitLines(text)
 	for _, e := range entries {
@@ -98,16 +94,16 @@ func (job LineSearch) In(p model.Path, text string, v *model.Version, keep int) 
 		if n > len(lines) {
 			break // a match after the last line break
 		}
-		if total++; e.Start < from || job.passed(p) || len(found) >= keep {
+		if found.total++; e.Start < from || job.passed(p) || len(found.lines) >= job.Keep {
 			continue
 		}
-		f := FoundLine{Passage: session.Passage{Path: p, Version: v}, Number: n, Text: job.preview(lines[n-1]), lines: lines, doc: text, end: e.End}
+		f := FoundLine{Passage: session.Passage{Path: p, Version: d.Version}, Number: n, Text: job.preview(lines[n-1]), lines: lines, doc: text, end: e.End}
 		if f.Text == lines[n-1] {
 			f.Place = passage.Place{Start: e.Start, End: e.End}
 		}
-		found = append(found, f)
+		found.lines = append(found.lines, f)
 	}
-	return found, total
+	return found
 }
 
 // preview returns the part of a matching line that is shown, around the first match of a long line.

@@ -5,15 +5,9 @@ package tool
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"os"
 	"reflect"
-	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
@@ -43,38 +37,6 @@ func (c *Client) InOneGo() *Client {
 	together := *c
 	together.Changes.Batch = bridge.NewBatch()
 	return &together
-}
-
-// ReadFile returns the bytes of a file that is not a note. The error is model.ErrTooLarge if there are more than most.
-func (c *Client) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
-	info, err := c.Workspace.Stat(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	if info.Kind == model.KindDir {
-		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
-	}
-	f, err := c.Workspace.OpenFile(ctx, p, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(io.NewSectionReader(f, 0, most+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("read %q: %w", string(p), err)
-	}
-	if int64(len(data)) > most {
-		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrTooLarge}
-	}
-	return data, nil
-}
-
-// ReadText is ReadFile for a file that holds text.
-func (c *Client) ReadText(ctx context.Context, p model.Path) (string, error) {
-	data, err := c.ReadFile(ctx, p, model.MaxNote)
-	if err == nil && !utf8.Valid(data) {
-		err = &model.Error{Op: "open", Path: p, Err: model.ErrInvalidUTF8}
-	}
-	return string(data), err
 }
 
 // Tool is one tool.

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
@@ -63,16 +61,14 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, known := job.path, job.known
-	before, res, err := c.Changes.Update(ctx, p, "change the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
-		return job.edits(cur.Text(), known.In(cur.Text()))
-	})
+	p := job.path
+	res, err := c.Changes.Edit(ctx, p, job.edits)
 	if err != nil {
 		return "", err
 	}
 	out := "Edited " + answer.Shown(p) + ": replaced " + answer.Count(job.replaced, "occurrence") + outcome(c, res)
 	switch {
-	case before.Text() != known.Text:
+	case res.Before != job.known.Text:
 		out += " The document had changed since you read it: read it again before edits that depend on its other parts."
 	case job.unseen:
 		out += " You had not been shown that part of the document: read it before edits that depend on what is around."
@@ -80,9 +76,9 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 	return out, nil
 }
 
-// editJob computes one edit of the current text of a note.
+// editJob computes one edit of the current text of a document.
 type editJob struct {
-	oneEdit
+	change.Quote
 	path     model.Path
 	view     diffwrap.View
 	known    session.Knowledge
@@ -95,8 +91,9 @@ func newEdit(ctx context.Context, c *tool.Client, a oneEdit) (*editJob, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.OldString == a.NewString {
-		return nil, answer.WrongArgument("No changes to make: old_string and new_string are exactly the same.")
+	q := change.Quote{Old: a.OldString, New: a.NewString, All: a.ReplaceAll, Section: a.Section}
+	if err := q.Check(); err != nil {
+		return nil, err
 	}
 	known, err := c.Changes.MustKnow(ctx, p, reader, "editing")
 	if err != nil {
@@ -105,44 +102,17 @@ func newEdit(ctx context.Context, c *tool.Client, a oneEdit) (*editJob, error) {
 	if !utf8.ValidString(known.Text) {
 		return nil, &model.Error{Op: "edit", Path: p, Err: model.ErrInvalidUTF8}
 	}
-	return &editJob{oneEdit: a, path: p, view: c.Workspace.Options().View, known: known}, nil
+	return &editJob{Quote: q, path: p, view: c.Workspace.Options().View, known: known}, nil
 }
 
-// edits returns the edits of doc, of which the session has seen a part. The workspace calls it under the note's
-// lock, perhaps repeatedly.
-func (j *editJob) edits(doc string, seen passage.Set) ([]diffwrap.Edit, error) {
-	if j.OldString == "" {
+// edits returns the edits of doc, of which the session has seen a part.
+func (j *editJob) edits(doc string, seen passage.Set) (edits []diffwrap.Edit, err error) {
+	if j.Old == "" {
 		return j.fill(doc)
 	}
-	places := match.Find(doc, j.OldString)
-	if j.Section != "" {
-		s, err := outline.SectionOf(doc, j.Section)
-		if err != nil {
-			return nil, &model.Error{Op: "edit", Path: j.path, Err: err}
-		}
-		places = slices.DeleteFunc(places, func(p passage.Place) bool { return p.Start < s.From || p.End > s.To })
-	}
-	switch {
-	case len(places) == 0 && j.Section != "":
-		return nil, answer.WrongArgument("old_string not found in the section %q of %s. Make sure it matches exactly.", j.Section, answer.Shown(j.path))
-	case len(places) == 0:
-		return nil, answer.WrongArgument("old_string not found in %s. Make sure it matches exactly.", answer.Shown(j.path))
-	case len(places) > 1 && !j.ReplaceAll:
-		return nil, answer.WrongArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
-			answer.Shown(j.path), len(places), passage.NameLines(doc, places))
-	}
-	places = match.Apart(places)
-	j.replaced = len(places)
-	for _, place := range places {
-		part, lacks := seen.Lacks(place)
-		// Quoting a text that occurs once shows that it is known. Of several, the others are not.
-		if lacks && len(places) > 1 {
-			return nil, change.NotShown(j.path, doc, part, reader)
-		}
-		j.unseen = lacks
-	}
-	edits := match.Replace(doc, places, j.OldString, j.NewString)
-	return edits, match.CheckMarkup("new_string", j.view, doc, diffwrap.Apply(doc, edits), places[0].Start)
+	edits, j.unseen, err = j.Replace(j.path, j.view, doc, seen, reader)
+	j.replaced = len(edits)
+	return edits, err
 }
 
 // fill is the edit with an empty old_string: it sets the text of an empty document.
@@ -151,13 +121,17 @@ func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
 		return nil, answer.WrongArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", answer.Shown(j.path))
 	}
 	j.replaced = 1
-	return []diffwrap.Edit{{New: j.NewString}}, match.CheckMarkup("new_string", j.view, "", j.NewString, 0)
+	return []diffwrap.Edit{{New: j.New}}, match.CheckMarkup("new_string", j.view, "", j.New, 0)
 }
 
 // outcome returns the rest of a sentence that says what a change did.
-func outcome(c *tool.Client, res bridge.Result) string {
+func outcome(c *tool.Client, res change.Result) string {
 	var b strings.Builder
 	switch o := c.Workspace.Options(); {
+	case res.Version == nil && res.Proposed:
+		b.WriteString("; the change is proposed as a whole, and waits for a person.")
+	case res.Version == nil: // a file
+		b.WriteString("; the change is in the document.")
 	case !res.Changed:
 		b.WriteString("; the document already reads so.")
 	case o.Mode == bridge.Direct || o.View == diffwrap.RawView:
@@ -256,10 +230,10 @@ func write(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, err
 }
 
 func writeNew(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, error) {
-	p, err := c.Names.NewNote(a.FilePath)
+	p, err := c.Names.NewDocument(a.FilePath)
 	if err != nil {
 		return answer.Result{}, err
 	}
-	res, err := c.Changes.Create(ctx, p, a.Content, "content")
+	res, err := c.Changes.CreateDocument(ctx, p, a.Content)
 	return answer.Text("Created " + answer.Shown(p) + outcome(c, res)), err
 }

@@ -72,6 +72,7 @@ type grepJob struct {
 	client  *tool.Client
 	pattern *grep.Pattern
 	under   model.Path
+	one     bool // under is a document
 	globs   glob.Set
 	types   glob.Set
 	mode    string
@@ -91,6 +92,13 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	}
 	if job.under, err = c.Names.Place(ctx, a.Path); err != nil {
 		return nil, err
+	}
+	if info, err := c.Workspace.Stat(ctx, job.under); err == nil && job.under != "" && info.Kind != model.KindDir {
+		if job.one = true; !job.under.IsNote() {
+			if _, err := textOf(ctx, c, job.under); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if err = job.choose(a); err != nil {
 		return nil, err
@@ -145,7 +153,7 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	defer cancel()
 	job.pattern = pattern
 	x := job.client.Index
-	notes, err := x.Below(ctx, job.under)
+	notes, err := x.Below(ctx, job.under, search.Everything)
 	if err != nil {
 		return nil, err
 	}
@@ -165,13 +173,13 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	return entries, err
 }
 
-// chosen returns the notes that glob and type choose. As in ripgrep, a note that path names is chosen.
+// chosen returns the documents that glob and type choose. As in ripgrep, one that path names is chosen.
 func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
-	everything := job.under.IsNote() || job.globs.All() && job.types.All()
+	everything := job.one || job.globs.All() && job.types.All()
 	if everything && job.after == nil {
 		return notes
 	}
-	return slices.DeleteFunc(slices.Clone(notes), func(n *search.Note) bool {
+	return slices.DeleteFunc(notes, func(n *search.Note) bool {
 		if job.after != nil && (string(n.Path) < job.after.Path || job.mode != modeContent && string(n.Path) == job.after.Path) {
 			return true
 		}
@@ -180,8 +188,8 @@ func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	})
 }
 
-func (job *grepJob) searchNote(p model.Path, v *model.Version) []entry {
-	text := strings.TrimPrefix(v.Text(), passage.BOM)
+func (job *grepJob) searchNote(d session.Document) []entry {
+	p, text := d.Path, strings.TrimPrefix(d.Text, passage.BOM)
 	of := session.Passage{Path: p}
 	switch job.mode {
 	case modeFiles:
@@ -199,7 +207,7 @@ func (job *grepJob) searchNote(p model.Path, v *model.Version) []entry {
 		}
 		var found []entry
 		for _, e := range job.pattern.Entries(answer.Shown(p), text, f, job.enough) {
-			of.Version, of.Place = v, passage.Place{Start: e.Start, End: e.End}
+			of.Version, of.Place = d.Version, passage.Place{Start: e.Start, End: e.End}
 			if e.Cut {
 				of.Version = nil
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/review"
@@ -76,35 +77,40 @@ func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succe
 type drafts map[model.Path]*draft
 
 type draft struct {
-	before *model.Version
-	text   string      // the view after the edits
-	seen   passage.Set // what the session would know of text
-	raw    string      // what would be stored
+	before *model.Version // of a note; nil for another file
+	text   string         // the view after the edits
+	seen   passage.Set    // what the session would know of text
+	raw    string         // what would be stored
 }
 
 // edit tries an edit after those that were tried before.
 func (d drafts) edit(ctx context.Context, c *tool.Client, e oneEdit) (string, error) {
 	job, err := newEdit(ctx, c, e)
 	if err == nil {
-		err = c.Workspace.MayWrite(job.path)
+		err = c.Changes.MayWrite(job.path)
 	}
 	if err != nil {
 		return "", err
 	}
 	at := d[job.path]
 	if at == nil {
-		v, err := c.Workspace.Open(ctx, job.path)
+		doc, err := c.Names.Document(ctx, job.path)
 		if err != nil {
 			return "", err
 		}
-		at = &draft{before: v, text: v.Text(), seen: job.known.In(v.Text()), raw: v.Raw()}
+		at = &draft{before: doc.Version, text: doc.Text, seen: job.known.In(doc.Text)}
 	}
 	edits, err := job.edits(at.text, at.seen)
 	if err != nil {
 		return "", err
 	}
 	text := diffwrap.Apply(at.text, edits)
-	raw, err := c.Workspace.Preview(ctx, job.path, text, c.Session.Author())
+	raw := text
+	if at.before != nil {
+		raw, err = c.Workspace.Preview(ctx, job.path, text, c.Session.Author())
+	} else {
+		err = change.CheckFile(job.path, text)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -118,6 +124,10 @@ func (d drafts) marks(c *tool.Client) []string {
 	for _, p := range slices.Sorted(maps.Keys(d)) {
 		at := d[p]
 		lines = append(lines, "[Would be in "+answer.Shown(p)+"]")
+		if at.before == nil {
+			lines = append(lines, "  the file as a whole")
+			continue
+		}
 		was, _ := diffwrap.FrontMatter(at.before.Raw())
 		is, _ := diffwrap.FrontMatter(at.raw)
 		if at.before.Raw()[:was] != at.raw[:is] {

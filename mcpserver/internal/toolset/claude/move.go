@@ -51,6 +51,9 @@ func moveOne(ctx context.Context, c *tool.Client, a oneMove) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if other := variantOf(c, from, to); other != "" {
+		return "", moveFailure(fs.ErrExist, other)
+	}
 	res, err := c.Changes.Move(ctx, from, to)
 	if err != nil {
 		return "", moveFailure(err, to)
@@ -83,6 +86,16 @@ func (a oneMove) target(c *tool.Client, from model.Path, kind model.Kind) (model
 		err = answer.WrongArgument("%q cannot be moved into itself. Choose another new_path.", string(from))
 	}
 	return to, err
+}
+
+// variantOf returns another document than from whose path differs from to in case or Unicode form alone, "" if there is
+// none. On many disks both would be one.
+func variantOf(c *tool.Client, from, to model.Path) model.Path {
+	p, err := c.Workspace.Resolve(string(to))
+	if err != nil || p == to || from.Contains(p) || p.Dir() != to.Dir() {
+		return ""
+	}
+	return p
 }
 
 // places are moves that are only tried, in order.
@@ -151,8 +164,10 @@ func (t *places) move(ctx context.Context, c *tool.Client, m oneMove) (string, e
 	if err != nil {
 		return "", err
 	}
-	if _, there := t.kind(ctx, c, to); there {
-		return "", moveFailure(fs.ErrExist, to)
+	for _, p := range []model.Path{to, variantOf(c, from, to)} {
+		if _, there := t.kind(ctx, c, p); there && p != "" {
+			return "", moveFailure(fs.ErrExist, p)
+		}
 	}
 	now, _ := t.now(from)
 	*t = append(*t, step{from, to})
@@ -199,13 +214,7 @@ func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) (answer.Resul
 	if err != nil {
 		return answer.Result{}, err
 	}
-	info, err := c.Workspace.Stat(ctx, p)
-	if err != nil {
-		return answer.Result{}, err
-	}
-	kind := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}[info.Kind]
-	linking := c.Changes.Linking(ctx, p)
-	res, err := c.Changes.Remove(ctx, p, kind, linking, a.Confirm)
+	res, err := c.Changes.Remove(ctx, p, a.Confirm)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -213,8 +222,8 @@ func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) (answer.Resul
 	if res.Proposal != "" {
 		out = "Proposed to delete " + answer.Shown(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
 	}
-	if linking > 0 {
-		out += " Warning: " + answer.Count(linking, "document") + " linked to it."
+	if res.Linking > 0 {
+		out += " Warning: " + answer.Count(res.Linking, "document") + " linked to it."
 	}
 	return answer.Text(out), nil
 }

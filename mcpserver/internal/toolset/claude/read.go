@@ -3,13 +3,16 @@ package claude
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/review"
@@ -63,35 +66,53 @@ func (a readArgs) readMany(ctx context.Context, c *tool.Client) (answer.Result, 
 
 // read shows one document in an answer that costs at most most.
 func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Result, error) {
-	p, v, err := c.Names.Note(ctx, a.FilePath)
+	p, err := c.Names.Resolve(ctx, a.FilePath)
 	if err != nil {
 		return answer.Result{}, err
 	}
-	list, err := c.Workspace.Suggestions(ctx, p)
+	d, err := textOf(ctx, c, p)
 	if err != nil {
 		return answer.Result{}, err
 	}
 	known, _ := c.Session.Known(p)
-	news := c.Session.Resolved(p, known, v)
-	told, untold := review.News(news)
-	waiting := review.Pending(p, list)
-	limit := most - answer.Text(waiting, told, notUTF8(v.Text())).Cost() - 400
-	begin, lines, err := a.lines(p, v.Text())
+	var list []model.Suggestion
+	var told, waiting string
+	var untold []bridge.Resolved
+	if d.Version != nil {
+		if list, err = c.Workspace.Suggestions(ctx, p); err != nil {
+			return answer.Result{}, err
+		}
+		told, untold = review.News(c.Session.Resolved(p, known, d.Version))
+		waiting = review.Pending(p, list)
+	}
+	limit := most - answer.Text(waiting, told, notUTF8(d.Text)).Cost() - 400
+	begin, lines, err := a.lines(p, d.Text)
 	if err != nil {
 		return answer.Result{}, err
 	}
-	page, w, err := numbered(v.Text(), begin, lines, limit)
+	page, w, err := numbered(d.Text, begin, lines, limit)
 	if err != nil {
 		return answer.Result{}, err
 	}
-	now := known.Shown(session.NoteOf(p, v), w.Place)
-	now.Mine, now.News = c.Session.Own(v, list), untold
+	now := known.Shown(d, w.Place)
+	if d.Version != nil {
+		now.Mine, now.News = c.Session.Own(d.Version, list), untold
+	}
 	c.Session.Remember(p, now)
 	notice := w.Notice(func(at passage.Position) string { return "read with " + at.Arguments("offset") })
 	if notice != "" {
 		notice = "[" + notice + "]"
 	}
-	return answer.Text(page, waiting, told, notice, notUTF8(v.Text())), nil
+	return answer.Text(page, waiting, told, notice, notUTF8(d.Text)), nil
+}
+
+// textOf opens a document. The error for a file that does not hold text says how it may be read.
+func textOf(ctx context.Context, c *tool.Client, p model.Path) (session.Document, error) {
+	d, err := c.Names.Document(ctx, p)
+	if errors.Is(err, model.ErrInvalidUTF8) || d.Version == nil && strings.Contains(d.Text, "\x00") {
+		err = answer.WrongArgument("%s is not text. It may be read as the resource %s.", answer.Shown(p), noteuri.Of(p))
+	}
+	return d, err
 }
 
 // lines returns where to begin in the note at p, and how many lines to show.

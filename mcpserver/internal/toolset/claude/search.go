@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
-	"github.com/relayfs/relayfs/mcpserver/internal/question"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -28,8 +27,7 @@ type searchArgs struct {
 	Query      string                 `arg:"query" need:"true" max:"1000" doc:"A question, or some words"`
 	Path       string                 `arg:"path" is:"path" doc:"Folder or document; everywhere if left out"`
 	Tag        string                 `arg:"tag" doc:"Tag; work finds work/urgent, too"`
-	Properties frontmatter.Properties `arg:"properties" doc:"For example {\"status\": \"open\"}"`
-	Where      string                 `arg:"where" doc:"Condition of Obsidian's Bases, for example status != \"done\" && due < today()"`
+	Properties frontmatter.Properties `arg:"properties" doc:"Must match, for example {\"status\": \"open\", \"due\": {\"<\": \"2026-02-01\"}}; also !=, <=, >, >=, exists"`
 	Since      string                 `arg:"since" max:"40" doc:"Changed since 2026-01-31 or 2026-01-31T08:00:00Z"`
 	Author     string                 `arg:"author" doc:"With pending suggestions of this author"`
 	Limit      int                    `arg:"limit" is:"bound" min:"1" def:"10" doc:"Documents at a time, 50 at most"`
@@ -97,14 +95,6 @@ func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query
 		}
 		q.Only = func(p model.Path) bool { return theirs[p] }
 	}
-	if a.Where != "" {
-		holds, err := question.Holds(ctx, c.Workspace, q.Under, a.Where)
-		if err != nil {
-			return q, err
-		}
-		also := q.Only
-		q.Only = func(p model.Path) bool { return holds(p) && (also == nil || also(p)) }
-	}
 	return q, nil
 }
 
@@ -164,7 +154,7 @@ func nothing(ctx context.Context, c *tool.Client, q semantic.Query, after semant
 		for _, f := range all.Notes {
 			paths = append(paths, answer.Shown(f.Path))
 		}
-		say = append(say, "Without path, tag, properties, where, since and author there are "+strings.Join(paths, ", ")+".")
+		say = append(say, "Without path, tag, properties, since and author there are "+strings.Join(paths, ", ")+".")
 	}
 	return strings.Join(append(say, "Try other words, or call grep for an exact text."), " ")
 }

@@ -173,7 +173,7 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*noteindex.
 	if err != nil {
 		return answer.Result{}, err
 	}
-	return answer.Text(fmt.Sprintf("Copied %s of %s to %s%s", answer.Count(len(lines), "task"), answer.Count(sources, "document"), answer.Shown(to), outcome(c, res))), nil
+	return answer.Text(fmt.Sprintf("Copied %s of %s to %s%s", answer.Count(len(lines), "task"), answer.Count(sources, "document"), answer.Shown(to), outcome(c, change.Result{Result: res}))), nil
 }
 
 // linkTo returns a link to a note as it is written in the note at from: its path, if a link can say that.
@@ -236,20 +236,20 @@ func (shown knowledge) toggle(ctx context.Context, c *tool.Client, at string) (s
 	if task.Done {
 		mark, did = " ", "Unchecked"
 	}
-	before, res, err := c.Changes.Update(ctx, p, "change the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
-		now := passage.Set{place}.Between(known.Text, cur.Text(), false)
+	res, err := c.Changes.Edit(ctx, p, func(text string, _ passage.Set) ([]diffwrap.Edit, error) {
+		now := passage.Set{place}.Between(known.Text, text, false)
 		if len(now) != 1 || now[0].End-now[0].Start != place.End-place.Start {
 			return nil, changed
 		}
-		box := now[0].Start + strings.IndexByte(cur.Text()[now[0].Start:], '[') + 1
-		_, size := utf8.DecodeRuneInString(cur.Text()[box:])
+		box := now[0].Start + strings.IndexByte(text[now[0].Start:], '[') + 1
+		_, size := utf8.DecodeRuneInString(text[box:])
 		return []diffwrap.Edit{{Off: box, Len: size, New: mark}}, nil
 	})
 	if err != nil {
 		return "", err
 	}
 	out := fmt.Sprintf("%s the task on line %d of %s%s", did, task.Line, answer.Shown(p), outcome(c, res))
-	if passage.CountLines(before.Text()) != passage.CountLines(known.Text) {
+	if passage.CountLines(res.Before) != passage.CountLines(known.Text) {
 		out += " Its lines have moved since you were shown them: call tasks again before you name others of it."
 	}
 	return out, nil

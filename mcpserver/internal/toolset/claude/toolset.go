@@ -41,6 +41,6 @@ var Words = refusal.Words{
 	Missing:   "There is no document %q. Call glob to find its path; paths look like Folder/sub/Name.md.",
 }
 
-var reader = change.Reader{NotesOnly: true, Call: func(p model.Path, from passage.Position) string {
+var reader = change.Reader{Call: func(p model.Path, from passage.Position) string {
 	return change.ReadCall("read", fmt.Sprintf("file_path: %q", string(p)), "offset", from)
 }}

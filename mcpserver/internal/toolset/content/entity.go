@@ -3,7 +3,6 @@ package content
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -22,15 +21,15 @@ type document struct {
 
 // find returns the path of the document of the given type that a model means by name.
 func find(ctx context.Context, c *tool.Client, kind entity.Type, name string) (model.Path, error) {
-	p, err := c.Workspace.Resolve(name)
-	if errors.Is(err, fs.ErrNotExist) && kind != entity.Note && !strings.Contains(model.Path(name).Base(), ".") {
-		p, err = c.Workspace.Resolve(name + kind.Ext())
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = &names.MissingError{Name: name, Similar: c.Names.Similar(ctx, name), Err: err}
-		if mismatch := checkType(kind, model.Path(name)); mismatch != nil && entity.Of(name) != "" {
-			err = mismatch
+	p, err := c.Names.Resolve(ctx, name)
+	var missing *names.MissingError
+	if errors.As(err, &missing) && kind != entity.Note && !strings.Contains(model.Path(name).Base(), ".") {
+		if there, again := c.Names.LookUp(name + kind.Ext()); again == nil {
+			p, err = there, nil
 		}
+	}
+	if mismatch := checkType(kind, model.Path(name)); errors.As(err, &missing) && mismatch != nil && entity.Of(name) != "" {
+		err = mismatch
 	}
 	if err != nil {
 		return "", err
@@ -59,13 +58,5 @@ func (a document) open(ctx context.Context, c *tool.Client) (session.Document, e
 	if err != nil {
 		return session.Document{}, err
 	}
-	if a.EntityType != entity.Note {
-		text, err := c.ReadText(ctx, p)
-		return session.Document{Path: p, Text: text}, err
-	}
-	v, err := c.Workspace.Open(ctx, p)
-	if err != nil {
-		return session.Document{}, err
-	}
-	return session.NoteOf(p, v), nil
+	return c.Names.Document(ctx, p)
 }

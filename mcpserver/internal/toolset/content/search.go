@@ -3,10 +3,7 @@ package content
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
@@ -57,17 +54,11 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 	}
 	around := *cmp.Or(a.ContextLines, new(contextLines))
 	limit := min(cmp.Or(a.MaxResults, defaultMatches), answer.Max/20)
-	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, All: true}
+	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, All: true, Wanted: func(p model.Path) bool { return entity.Of(string(p)) == a.EntityType }}
 	if job.After, err = a.Reached(); err != nil {
 		return searchContentResult{}, err
 	}
-	var found []search.FoundLine
-	var total int
-	if a.EntityType == entity.Note {
-		found, total, err = job.Notes(ctx, c.Index)
-	} else {
-		found, total, err = searchFiles(ctx, c, a.EntityType, job)
-	}
+	found, total, err := job.Run(ctx, c.Index)
 	if err != nil {
 		return searchContentResult{}, err
 	}
@@ -92,31 +83,4 @@ func searchedPlace(ctx context.Context, c *tool.Client, a searchContentArgs) (mo
 		err = answer.WrongArgument("The argument \"path\" is %q, which is not in the folder %q.", string(p), string(folder))
 	}
 	return p, err
-}
-
-// searchFiles finds lines of documents that are not notes, in the order of paths.
-func searchFiles(ctx context.Context, c *tool.Client, kind entity.Type, job search.LineSearch) (found []search.FoundLine, total int, err error) {
-	err = c.Workspace.Walk(ctx, job.Under, func(e bridge.DirEntry, p model.Path) error {
-		if e.Kind != model.KindFile || entity.Of(e.Name) != kind {
-			return nil
-		}
-		text, err := c.ReadText(ctx, p)
-		if err != nil {
-			return passOver(err)
-		}
-		lines, n := job.In(p, text, nil, job.Keep-len(found))
-		found, total = append(found, lines...), total+n
-		return nil
-	})
-	return found, total, err
-}
-
-// passOver returns nil for an error after which a search skips the document.
-func passOver(err error) error {
-	for _, skip := range []error{fs.ErrNotExist, fs.ErrPermission, model.ErrOffline, model.ErrInvalidUTF8, model.ErrTooLarge} {
-		if errors.Is(err, skip) {
-			return nil
-		}
-	}
-	return err
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
-	"github.com/relayfs/relayfs/mcpserver/internal/question"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -30,10 +29,12 @@ const (
 	mentions  = "unlinked_mentions"
 )
 
+// defaultLinks is how many places find_links returns.
+const defaultLinks = 100
+
 type findLinksArgs struct {
 	Kind  string `arg:"kind" need:"true" enum:"orphans|backlinks|unlinked_mentions" doc:"orphans: notes that no other note links to; backlinks: lines that link to a note; unlinked_mentions: lines that name it, or one of its aliases, without a link"`
 	Path  string `arg:"path" is:"path" doc:"The note; for orphans a folder, all if left out"`
-	Where string `arg:"where" doc:"Only in notes of which this holds; a condition as query takes it"`
 	Limit int    `arg:"limit" is:"bound" min:"1" def:"100" doc:"Return at most so many at a time"`
 	cursor.Listing
 }
@@ -74,20 +75,13 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 	if err != nil {
 		return findLinksResult{}, err
 	}
-	if a.Where != "" {
-		holds, err := question.Holds(ctx, c.Workspace, "", a.Where)
-		if err != nil {
-			return findLinksResult{}, err
-		}
-		found = slices.DeleteFunc(found, func(l linkLine) bool { return !holds(l.Path) })
-	}
 	key := func(l linkLine) linkKey { return linkKey{l.Path, l.line} }
 	rest, err := cursor.Rest(a.Listing, found, key, func(a, b linkKey) int { return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line) })
 	if err != nil {
 		return findLinksResult{}, err
 	}
 	show := func(l linkLine) foundLink { return foundLink{string(l.Path), l.line, l.text} }
-	res := cursor.List(a.Listing, rest, cmp.Or(a.Limit, defaultRows), func(i int) any { return key(rest[i]) }, show, func(links []foundLink, page cursor.Page) findLinksResult {
+	res := cursor.List(a.Listing, rest, cmp.Or(a.Limit, defaultLinks), func(i int) any { return key(rest[i]) }, show, func(links []foundLink, page cursor.Page) findLinksResult {
 		return findLinksResult{Kind: a.Kind, Found: links, Count: len(found), Page: page}
 	})
 	session.ShowAny(c.Session, rest[:len(res.Found)])
@@ -202,16 +196,16 @@ func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *noteindex.
 	if err != nil {
 		return nil, search.NamedPattern("path", search.ByLine, err)
 	}
-	notes, err := c.Index.Below(ctx, "")
+	notes, err := c.Index.Below(ctx, "", search.Notes)
 	if err != nil {
 		return nil, err
 	}
 	var found []linkLine
-	err = search.Scan(ctx, c.Index, notes, pattern.Clauses(), func(q model.Path, v *model.Version) []linkLine {
-		if q == p {
+	err = search.Scan(ctx, c.Index, notes, pattern.Clauses(), func(d session.Document) []linkLine {
+		if d.Path == p {
 			return nil
 		}
-		return linesAt(q, v, unlinked(v.Text(), named))
+		return linesAt(d.Path, d.Version, unlinked(d.Text, named))
 	}, func(more []linkLine) bool {
 		found = append(found, more...)
 		return true

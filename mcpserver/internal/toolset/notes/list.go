@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
-	"github.com/relayfs/relayfs/mcpserver/internal/question"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -19,7 +18,6 @@ type listNotesArgs struct {
 	Folder      string `arg:"folder" is:"path" doc:"Folder to list. Leave it out for all"`
 	FrontMatter bool   `arg:"include_frontmatter" def:"false" doc:"Tell each note's front matter, too"`
 	Recursive   *bool  `arg:"recursive" def:"true" doc:"List what is in folders of the folder, too"`
-	Where       string `arg:"where" doc:"Only notes of which this holds; a condition as query takes it"`
 	cursor.Listing
 }
 
@@ -50,9 +48,6 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 	}
 	if a.Recursive != nil && !*a.Recursive {
 		notes = slices.DeleteFunc(slices.Clone(notes), func(n *noteindex.NoteInfo) bool { return n.Path.Dir() != under })
-	}
-	if notes, err = question.Where(ctx, c.Workspace, a.Where, notes); err != nil {
-		return listNotesResult{}, err
 	}
 	rest, err := cursor.Rest(a.Listing, notes, pathOf, cmp.Compare)
 	if err != nil {
@@ -87,8 +82,8 @@ func describeNote(n *noteindex.NoteInfo, properties bool) listedNote {
 const defaultMatches = 20
 
 type propertySearchArgs struct {
-	Properties frontmatter.Properties `arg:"properties" need:"true" max:"1000" doc:"Properties that a note must have, all of them, for example {\"status\": \"open\", \"tags\": [\"work\", \"home\"]}; a list means any of its items"`
-	Where      string                 `arg:"where" doc:"Only notes of which this holds, too; a condition as query takes it"`
+	Properties frontmatter.Properties `arg:"properties" need:"true" max:"1000" doc:"Properties that a note must have, all of them, for example {\"status\": \"open\", \"tags\": [\"work\", \"home\"]}; a list means any of its items. An object compares: {\"priority\": {\">=\": 2}, \"due\": {\"<\": \"2026-02-01\"}, \"status\": {\"!=\": \"done\"}, \"aliases\": {\"exists\": true}}"`
+	Folder     string                 `arg:"folder" is:"path" doc:"Folder whose notes are meant. Leave it out for all"`
 	Limit      int                    `arg:"limit" is:"bound" min:"1" def:"20" doc:"Return at most so many notes at a time"`
 	cursor.Listing
 }
@@ -111,13 +106,15 @@ func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (
 	if len(a.Properties) == 0 {
 		return propertySearchResult{}, answer.WrongArgument("The argument \"properties\" is empty. Give at least one property, or call list_notes for all notes.")
 	}
+	under, err := c.Names.Folder(ctx, "folder", a.Folder, "")
+	if err != nil {
+		return propertySearchResult{}, err
+	}
 	notes, err := c.Workspace.NotesWith(ctx, a.Properties)
 	if err != nil {
 		return propertySearchResult{}, err
 	}
-	if notes, err = question.Where(ctx, c.Workspace, a.Where, notes); err != nil {
-		return propertySearchResult{}, err
-	}
+	notes = slices.DeleteFunc(notes, func(n *noteindex.NoteInfo) bool { return !under.Contains(n.Path) })
 	rest, err := cursor.Rest(a.Listing, notes, pathOf, cmp.Compare)
 	if err != nil {
 		return propertySearchResult{}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/match"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -104,35 +105,39 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 	if err != nil {
 		return false, err
 	}
-	known, _ := c.Session.Known(p)
-	_, res, err := c.Changes.Update(ctx, p, "change the properties of "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
-		text, err := s.rewrite(p, cur.Text())
+	known, read := c.Session.Known(p)
+	var set string
+	var seen passage.Set // of set
+	before, res, err := c.Changes.Update(ctx, p, "change the properties of "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
+		text, err := s.rewrite(cur.Text())
 		if err != nil {
-			return nil, err
+			return nil, answer.WrongArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
 		}
 		edits := diffwrap.Diff(cur.Text(), text)
 		now := session.Knowledge{Text: cur.Text(), Seen: known.In(cur.Text())}
 		if err := c.Changes.MayTake(p, now, edits, c.NoteReader); err != nil {
 			return nil, err
 		}
+		set, seen = text, now.Seen.Through(edits, true)
 		return edits, match.CheckMarkup("set", c.Workspace.Options().View, cur.Text(), text, 0)
 	})
+	if err == nil && !read { // the session knows what it has set
+		c.Session.Changed(p, before, res.Version, seen.Between(set, res.Version.Text(), false))
+	}
 	return res.Changed, err
 }
 
-func (s oneSet) rewrite(p model.Path, text string) (string, error) {
+// rewrite returns text with the properties set and removed.
+func (s oneSet) rewrite(text string) (string, error) {
 	have, err := frontmatter.Parse(text)
-	if err == nil {
-		for _, e := range s.Set {
-			have = have.With(e.Key, e.Value)
-		}
-		for _, key := range s.Unset {
-			have = have.Without(key)
-		}
-		text, err = frontmatter.Rewrite(text, have)
+	if err != nil || len(s.Set)+len(s.Unset) == 0 {
+		return text, err
 	}
-	if err != nil {
-		return "", answer.WrongArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
+	for _, e := range s.Set {
+		have = have.With(e.Key, e.Value)
 	}
-	return text, nil
+	for _, key := range s.Unset {
+		have = have.Without(key)
+	}
+	return frontmatter.Rewrite(text, have)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 
@@ -93,20 +94,35 @@ func readMetadata(ctx context.Context, c *tool.Client, a noteArgs) (readMetadata
 	return res, nil
 }
 
-// showProperties records that the client was shown the front matter of a note, which it may change then. If the note has other
-// properties by now, or comments among them, it was not.
+// showProperties records that the client was shown the front matter of a note except its comments, and may change it
+// then. If the note has other properties by now, it was not.
 func showProperties(ctx context.Context, c *tool.Client, n *noteindex.NoteInfo) {
 	v, err := c.Workspace.Open(ctx, n.Path)
 	if err != nil {
 		return
 	}
 	text := v.Text()
-	yaml, body, _ := frontmatter.Split(text)
+	_, body, _ := frontmatter.Split(text)
 	now, err := frontmatter.Parse(text)
-	if err == nil && !strings.Contains(yaml, "#") && answer.PlainJSON(now) == answer.PlainJSON(n.Properties) {
-		c.Session.Show(session.NoteOf(n.Path, v), passage.Place{Start: 0, End: body})
+	if err != nil || answer.PlainJSON(now) != answer.PlainJSON(n.Properties) {
+		return
 	}
+	var parts []passage.Place
+	off := 0
+	for line := range strings.Lines(text[:body]) {
+		end := len(strings.TrimRight(line, "\r\n"))
+		hidden := end
+		if at := comment.FindStringIndex(line[:end]); at != nil {
+			hidden = at[0]
+		}
+		parts = append(parts, passage.Place{Start: off, End: off + hidden}, passage.Place{Start: off + end, End: off + len(line)})
+		off += len(line)
+	}
+	c.Session.Show(session.NoteOf(n.Path, v), parts...)
 }
+
+// comment finds what may be a comment in a line of YAML.
+var comment = regexp.MustCompile(`(^|\s)#`)
 
 func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 

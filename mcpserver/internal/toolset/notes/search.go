@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
-	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
@@ -66,11 +64,11 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 		return textSearchResult{}, search.NamedPattern("query", search.ByLine, err)
 	}
 	limit := min(cmp.Or(a.Limit, defaultMatches), answer.Max/20)
-	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1}
+	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, Wanted: search.Notes}
 	if job.After, err = a.Reached(); err != nil {
 		return textSearchResult{}, err
 	}
-	found, _, err := job.Notes(ctx, c.Index)
+	found, _, err := job.Run(ctx, c.Index)
 	if err != nil {
 		return textSearchResult{}, err
 	}
@@ -103,43 +101,37 @@ type semanticSearchResult struct {
 
 type semanticHit struct {
 	Path        string                 `json:"path"`
-	Score       float64                `json:"score" doc:"How well the note fits, from 0 to 1"`
-	Snippet     string                 `json:"snippet" doc:"The passage of it that fits best"`
+	Score       float64                `json:"score" doc:"How well the note fits among those found, from 0 to 1"`
+	Snippet     string                 `json:"snippet" doc:"The part of it that fits best"`
 	FrontMatter frontmatter.Properties `json:"frontmatter"`
 	WordCount   int                    `json:"word_count"`
 	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
-}
-
-// ranked is the cursor key of a note in the ranking.
-type ranked struct {
-	Score float64    `json:"s"`
-	Path  model.Path `json:"p"`
 }
 
 func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (semanticSearchResult, error) {
 	if a.Query == "" {
 		return semanticSearchResult{}, answer.WrongArgument("The argument \"query\" is empty. Say what the notes are to be about.")
 	}
-	var last ranked
-	given, err := a.After(&last)
-	if err != nil {
+	var after semantic.Place
+	if _, err := a.After(&after); err != nil {
 		return semanticSearchResult{}, err
-	}
-	var after *semantic.Hit
-	if given {
-		after = &semantic.Hit{NoteInfo: &noteindex.NoteInfo{Path: last.Path}, Score: last.Score}
 	}
 	limit := min(cmp.Or(a.Limit, defaultHits), answer.Max/20)
-	hits, err := c.Semantic.SearchIn(ctx, c.Workspace, a.Query, a.Filters, after, limit+1)
+	found, err := c.Semantic.Find(ctx, c.Workspace, semantic.Query{Text: a.Query, Filter: a.Filters}, after, limit+1)
+	if err == nil {
+		err = found.Meaning
+	}
 	if err != nil {
 		return semanticSearchResult{}, err
 	}
-	rank := func(i int) any { return ranked{hits[i].Score, hits[i].Path} }
-	show := func(h semantic.Hit) semanticHit {
-		fit, notice := thatFit(h.Properties, maxProperties)
-		return semanticHit{string(h.Path), math.Round(h.Score*1e4) / 1e4, h.Snippet, fit, h.Words, notice}
+	hits := found.Notes
+	place := func(i int) any { return semantic.Place{Path: hits[i].Path, Number: after.Number + i + 1} }
+	show := func(f semantic.Found) semanticHit {
+		fit, notice := thatFit(f.Properties, maxProperties)
+		snippet := strings.Join(strings.Fields(f.Version.Text()[f.Start:f.End]), " ")
+		return semanticHit{string(f.Path), math.Round(f.Score*1e4) / 1e4, snippet, fit, f.Words, notice}
 	}
-	return cursor.List(a.Listing, hits, limit, rank, show, func(results []semanticHit, page cursor.Page) semanticSearchResult {
+	return cursor.List(a.Listing, hits, limit, place, show, func(results []semanticHit, page cursor.Page) semanticSearchResult {
 		return semanticSearchResult{Query: a.Query, Results: results, Count: len(results), Page: page}
 	}), nil
 }

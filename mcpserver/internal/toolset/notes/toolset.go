@@ -32,12 +32,10 @@ func Tools() []tool.Tool {
 - The query is plain text; with the prefix regex: it is a regular expression in RE2 syntax.`),
 		tool.Structured("property_search", "Find notes by properties", tool.Reads, propertySearch, `Finds notes by their properties (front matter) and tags.
 - All properties must match; a list as a value means any of its items. Case does not matter.
+- An object as a value has operators: =, != (with a value or a list), <, <=, >, >= (with a number or a date), exists (true or false). != holds of notes without the property, too.
 - tags are found in the text and in the front matter; work finds work/urgent, too.`),
-		tool.Structured("query", "Ask a question of the notes", tool.Reads, query, `Tells which notes a condition holds of, with the wanted properties of each, sorted; or the rows of a view of a .base file.
-- Conditions are the expressions of Obsidian's Bases: comparisons, && || !, dates (due < today() + "7d"), functions (status.contains("x"), due.isEmpty()).
-- file has name, basename, path, folder, ext, size, mtime, tags, links, backlinks, hasTag(), inFolder(), hasLink(), hasProperty(). A missing property is null.`),
 		tool.Structured("find_links", "Find orphans, backlinks and mentions", tool.Reads, findLinks, `Finds notes that nothing links to, the lines that link to a note, or the lines that name a note without a link. Lines it shows count as read.`),
-		tool.Structured("semantic_search", "Find notes by meaning", tool.Reads, semanticSearch, `Finds notes by what they are about, whatever their words. Scores are between 0 and 1.
+		tool.Structured("semantic_search", "Find notes by meaning", tool.Reads, semanticSearch, `Finds notes by what they are about, by meaning and by words, best first. Scores are between 0 and 1.
 - filters are properties as property_search takes them; only notes that match them are ranked.`),
 		tool.Structured("outline", "Outline a note", tool.Reads, outlineNote, `Tells a note's headings and tasks with their lines, properties, tags and links, without its text. What it shows counts as read.`),
 		tool.Structured("append", "Add to a note", tool.Suggests, appendNote, `Adds text at the end of a note or of one of its sections or lists, set off as the note does it. The note need not have been read.`),

@@ -117,9 +117,9 @@ func createNote(ctx context.Context, c *tool.Client, a createNoteArgs) (createNo
 	if err != nil {
 		return none, err
 	}
-	text, err := withProperties(p, a.Content, a.FrontMatter)
+	text, err := oneSet{Set: a.FrontMatter}.rewrite(a.Content)
 	if err != nil {
-		return none, err
+		return none, answer.WrongArgument("%s was not written: %v.", p, err)
 	}
 	if err := checkNote(c, "", a.Content, text); err != nil {
 		return none, err
@@ -140,21 +140,6 @@ func checkNote(c *tool.Client, before, content, after string) error {
 		return err
 	}
 	return match.CheckMarkup("frontmatter", view, content, after, 0)
-}
-
-// withProperties adds properties to the front matter of text.
-func withProperties(p model.Path, text string, set frontmatter.Properties) (string, error) {
-	have, err := frontmatter.Parse(text)
-	for _, e := range set {
-		have = have.With(e.Key, e.Value)
-	}
-	if err == nil && len(set) > 0 {
-		text, err = frontmatter.Rewrite(text, have)
-	}
-	if err != nil {
-		return "", answer.WrongArgument("%s was not written: %v.", p, err)
-	}
-	return text, nil
 }
 
 func countBody(text string) (words, chars int) {
@@ -184,17 +169,16 @@ func deleteOneNote(ctx context.Context, c *tool.Client, a deleteNoteArgs) (delet
 	if err != nil {
 		return none, err
 	}
-	linking := c.Changes.Linking(ctx, p)
-	done, err := c.Changes.Remove(ctx, p, "note", linking, a.Confirm)
+	done, err := c.Changes.Remove(ctx, p, a.Confirm)
 	if err != nil {
 		return none, err
 	}
-	res := deleteNoteResult{Path: string(p), Status: "deleted", HadBacklinks: linking > 0, BacklinkCount: linking}
+	res := deleteNoteResult{Path: string(p), Status: "deleted", HadBacklinks: done.Linking > 0, BacklinkCount: done.Linking}
 	if done.Proposal != "" {
 		res.Status = "proposed"
 	}
-	if linking > 0 {
-		res.Warning = change.LinkTo(linking) + " to it; those links lead nowhere without it."
+	if done.Linking > 0 {
+		res.Warning = change.LinkTo(done.Linking) + " to it; those links lead nowhere without it."
 	}
 	return res, nil
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/settings"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -36,11 +35,11 @@ func periodicNote(ctx context.Context, c *tool.Client, a periodicNoteArgs) (answ
 	if err != nil {
 		return answer.Result{}, err
 	}
-	of, err := settings.Of(c.Workspace, folder, cmp.Or(a.Period, "daily"))
+	of, err := periodicOf(c.Workspace, folder, cmp.Or(a.Period, "daily"))
 	if err != nil {
 		return answer.Result{}, err
 	}
-	p, err := c.Names.NewPath(folder+"/"+of.Path(day), true)
+	p, err := c.Names.NewPath(folder+"/"+of.path(day), true)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -94,14 +93,14 @@ func vaultOf(c *tool.Client, name string) (string, error) {
 // fill returns a template of its vault filled in for the note at p.
 func fill(ctx context.Context, c *tool.Client, name string, p model.Path, day, now time.Time) (string, error) {
 	folder, _ := p.Split()
-	t, err := settings.TemplatesOf(c.Workspace, folder)
+	t, err := templatesOf(c.Workspace, folder)
 	if err != nil {
 		return "", err
 	}
 	var v *model.Version
 	for _, at := range []string{path.Join(folder, name), path.Join(folder, t.Folder, name), name} {
 		if _, v, err = c.Names.Note(ctx, at); err == nil {
-			return t.Fill(v.Text(), strings.TrimSuffix(p.Base(), model.NoteExt), day, now), nil
+			return t.fill(v.Text(), strings.TrimSuffix(p.Base(), model.NoteExt), day, now), nil
 		}
 	}
 	return "", err
@@ -159,7 +158,7 @@ func listTemplates(ctx context.Context, c *tool.Client, vault string) (answer.Re
 	if err != nil {
 		return answer.Result{}, err
 	}
-	t, err := settings.TemplatesOf(c.Workspace, folder)
+	t, err := templatesOf(c.Workspace, folder)
 	if err != nil {
 		return answer.Result{}, err
 	}

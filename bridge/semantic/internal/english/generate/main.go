@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/relayfs/relayfs/bridge/semantic/internal/english"
 	"github.com/relayfs/relayfs/bridge/semantic/internal/rough"
 )
@@ -75,32 +73,61 @@ func center(list []word) {
 			mean[j] += w.frequency * x
 		}
 	}
-	gram := mat.NewSymDense(english.Dims, nil)
+	var gram [english.Dims][english.Dims]float64
 	for i, w := range list {
 		for j := range w.vector {
 			w.vector[j] -= mean[j] / sum
 		}
-		if i < trained {
-			gram.SymRankOne(gram, 1, mat.NewVecDense(english.Dims, w.vector))
+		if i >= trained {
+			continue
+		}
+		for j, x := range w.vector {
+			for k, y := range w.vector {
+				gram[j][k] += x * y
+			}
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(gram, true) {
-		panic("the eigenvalues of a symmetric matrix do not converge")
-	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	for d := range directions {
-		strong := mat.Col(nil, english.Dims-1-d, &vectors) // ascending
+	for range directions {
+		strong := strongest(&gram)
 		for _, w := range list {
-			along := 0.0
-			for j, x := range w.vector {
-				along += x * strong[j]
-			}
-			for j := range w.vector {
-				w.vector[j] -= along * strong[j]
-			}
+			takeOut(w.vector, strong)
 		}
+		for j := range gram { // the other directions are at right angles to it
+			takeOut(gram[j][:], strong)
+		}
+	}
+}
+
+// strongest returns the eigenvector of a symmetric matrix for its largest eigenvalue, by power iteration.
+func strongest(gram *[english.Dims][english.Dims]float64) []float64 {
+	v := make([]float64, english.Dims)
+	for j := range v {
+		v[j] = float64(j%7) - 3
+	}
+	for range 10_000 {
+		next, length := make([]float64, english.Dims), 0.0
+		for j := range next {
+			for k, x := range v {
+				next[j] += gram[j][k] * x
+			}
+			length += next[j] * next[j]
+		}
+		for j := range next {
+			next[j] /= math.Sqrt(length)
+		}
+		v = next
+	}
+	return v
+}
+
+// takeOut takes the part along a direction, which has the length 1, out of a vector.
+func takeOut(v, direction []float64) {
+	along := 0.0
+	for j, x := range v {
+		along += x * direction[j]
+	}
+	for j := range v {
+		v[j] -= along * direction[j]
 	}
 }
 

@@ -1,7 +1,4 @@
-// Package moment writes times in the format strings of moment.js, which Obsidian's settings, templates and bases
-// have. Names of months and days are English, and weeks without an ISO token begin on Sunday. All functions are
-// pure.
-package moment
+package vault
 
 import (
 	"fmt"
@@ -11,20 +8,21 @@ import (
 	"time"
 )
 
-// token finds text in brackets, an escaped character, or a token, the longest that fits.
-var token = regexp.MustCompile(`\[[^\[\]]*\]|\\.|MMMM|MMM|MM|Mo|M|DDDD|DDDo|DDD|DD|Do|D|dddd|ddd|dd|do|d|E|e|ww|wo|w|WW|Wo|W|YYYYYY|YYYY|YY|Y|gggg|gg|GGGG|GG|Qo|Q|A|a|HH|H|hh|h|kk|k|mm|m|ss|s|S{1,9}|ZZ|Z|X|x|LTS|LT|LLLL|LLL|LL|L|llll|lll|ll|l`)
+// momentToken finds text in brackets, an escaped character, or a token, the longest that fits.
+var momentToken = regexp.MustCompile(`\[[^\[\]]*\]|\\.|MMMM|MMM|MM|Mo|M|DDDD|DDDo|DDD|DD|Do|D|dddd|ddd|dd|do|d|E|e|ww|wo|w|WW|Wo|W|YYYYYY|YYYY|YY|Y|gggg|gg|GGGG|GG|Qo|Q|A|a|HH|H|hh|h|kk|k|mm|m|ss|s|S{1,9}|ZZ|Z|X|x|LTS|LT|LLLL|LLL|LL|L|llll|lll|ll|l`)
 
-// presets are the tokens that stand for formats.
-var presets = map[string]string{
+// momentPresets are the tokens that stand for formats.
+var momentPresets = map[string]string{
 	"LT": "h:mm A", "LTS": "h:mm:ss A", "L": "MM/DD/YYYY", "LL": "MMMM D, YYYY", "LLL": "MMMM D, YYYY h:mm A", "LLLL": "dddd, MMMM D, YYYY h:mm A",
 	"l": "M/D/YYYY", "ll": "MMM D, YYYY", "lll": "MMM D, YYYY h:mm A", "llll": "ddd, MMM D, YYYY h:mm A",
 }
 
-// Format returns t as format says. What is no token stays as it is.
-func Format(t time.Time, format string) string {
-	return token.ReplaceAllStringFunc(format, func(s string) string {
-		if preset, ok := presets[s]; ok {
-			return Format(t, preset)
+// formatTime writes t in a format string of moment.js, as Obsidian's settings and templates have it. Names of months and
+// days are English, and weeks without an ISO token begin on Sunday.
+func formatTime(t time.Time, format string) string {
+	return momentToken.ReplaceAllStringFunc(format, func(s string) string {
+		if preset, ok := momentPresets[s]; ok {
+			return formatTime(t, preset)
 		}
 		switch s[0] {
 		case '[':
@@ -34,22 +32,22 @@ func Format(t time.Time, format string) string {
 		case 'S':
 			return fmt.Sprintf("%09d", t.Nanosecond())[:len(s)]
 		}
-		return one(t, s)
+		return formatToken(t, s)
 	})
 }
 
-// layouts are the tokens that Go's own layouts have.
-var layouts = map[string]string{
+// momentLayouts are the tokens that Go's own layouts have.
+var momentLayouts = map[string]string{
 	"MMMM": "January", "MMM": "Jan", "MM": "01", "M": "1", "DDDD": "002", "DD": "02", "D": "2", "dddd": "Monday", "ddd": "Mon", "YYYY": "2006", "YY": "06",
 	"A": "PM", "a": "pm", "HH": "15", "hh": "03", "h": "3", "mm": "04", "m": "4", "ss": "05", "s": "5", "ZZ": "-0700", "Z": "-07:00",
 }
 
-func one(t time.Time, s string) string {
-	if layout, ok := layouts[s]; ok {
+func formatToken(t time.Time, s string) string {
+	if layout, ok := momentLayouts[s]; ok {
 		return t.Format(layout)
 	}
 	if base, ok := strings.CutSuffix(s, "o"); ok {
-		n, _ := strconv.Atoi(one(t, base)) // these are numbers
+		n, _ := strconv.Atoi(formatToken(t, base)) // these are numbers
 		return strconv.Itoa(n) + ordinal(n)
 	}
 	isoYear, isoWeek := t.ISOWeek()
@@ -64,7 +62,7 @@ func one(t time.Time, s string) string {
 	case "E":
 		return strconv.Itoa((int(t.Weekday())+6)%7 + 1)
 	case "Q":
-		return strconv.Itoa(Quarter(t))
+		return strconv.Itoa((int(t.Month()) + 2) / 3)
 	case "Y":
 		return strconv.Itoa(t.Year())
 	case "YYYYYY":
@@ -98,9 +96,6 @@ func one(t time.Time, s string) string {
 	}
 	return s
 }
-
-// Quarter returns the quarter of the year, from 1.
-func Quarter(t time.Time) int { return (int(t.Month()) + 2) / 3 }
 
 // sundayWeek returns the week that begins on Sunday, and its year: that of its Saturday.
 func sundayWeek(t time.Time) (year, week int) {

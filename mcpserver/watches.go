@@ -1,6 +1,4 @@
-// Package watch holds the subscriptions of sessions to notes, and tells the sessions of changes. Of
-// the protocol it knows only the URIs of notes. The lock of Watches protects the subscriptions.
-package watch
+package mcpserver
 
 import (
 	"maps"
@@ -14,8 +12,8 @@ import (
 
 const maxWatches = 10_000
 
-// Watches holds the subscriptions of all sessions.
-type Watches struct {
+// watches holds the subscriptions of sessions to notes, and tells the sessions of changes. Its lock protects the subscriptions.
+type watches struct {
 	ws *bridge.Workspace
 	// tell sends a notification to a session. It returns false if the session has ended.
 	tell func(session, uri string) bool
@@ -27,15 +25,15 @@ type Watches struct {
 	bySession map[string]map[model.Path]string // to the URI that the session gave
 }
 
-// New returns Watches that call tell for each change of a note that a session subscribes to.
-func New(ws *bridge.Workspace, tell func(session, uri string) bool) *Watches {
-	x := &Watches{ws: ws, tell: tell, bySession: make(map[string]map[model.Path]string)}
+// newWatches returns watches that call tell for each change of a note that a session subscribes to.
+func newWatches(ws *bridge.Workspace, tell func(session, uri string) bool) *watches {
+	x := &watches{ws: ws, tell: tell, bySession: make(map[string]map[model.Path]string)}
 	x.follow = sync.OnceValue(func() func() { return ws.Subscribe(x.event) })
 	return x
 }
 
 // Add subscribes session to the note at uri, which need not exist yet.
-func (x *Watches) Add(session, uri string) {
+func (x *watches) Add(session, uri string) {
 	p, ok := x.path(uri)
 	if !ok {
 		return
@@ -53,7 +51,7 @@ func (x *Watches) Add(session, uri string) {
 	}
 }
 
-func (x *Watches) path(uri string) (model.Path, bool) {
+func (x *watches) path(uri string) (model.Path, bool) {
 	readings, err := noteuri.Parse(uri)
 	if err != nil {
 		return "", false
@@ -68,7 +66,7 @@ func (x *Watches) path(uri string) (model.Path, bool) {
 }
 
 // Remove ends a subscription.
-func (x *Watches) Remove(session, uri string) {
+func (x *watches) Remove(session, uri string) {
 	if p, ok := x.path(uri); ok {
 		x.mu.Lock()
 		defer x.mu.Unlock()
@@ -79,23 +77,23 @@ func (x *Watches) Remove(session, uri string) {
 }
 
 // Of returns the URIs that session subscribes to.
-func (x *Watches) Of(session string) []string {
+func (x *watches) Of(session string) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return slices.Collect(maps.Values(x.bySession[session]))
 }
 
 // End ends all subscriptions of session.
-func (x *Watches) End(session string) {
+func (x *watches) End(session string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.bySession, session)
 }
 
 // Close stops following the workspace.
-func (x *Watches) Close() { x.follow()() }
+func (x *watches) Close() { x.follow()() }
 
-func (x *Watches) event(ev model.Event) {
+func (x *watches) event(ev model.Event) {
 	if ev.Kind == model.EventChanged && !ev.ViewChanged {
 		return
 	}

@@ -1,15 +1,13 @@
-package moment_test
+package vault
 
 import (
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
-
-	"github.com/relayfs/relayfs/bridge/moment"
 )
 
-func TestFormat(t *testing.T) {
+func TestFormatTime(t *testing.T) {
 	at := time.Date(2026, 1, 4, 0, 7, 9, 50_000_000, time.FixedZone("", 5*3600+1800))
 	for format, want := range map[string]string{
 		"YYYY-MM-DD":                        "2026-01-04",
@@ -24,18 +22,18 @@ func TestFormat(t *testing.T) {
 		`\Y Mo`:                             "Y 1st",
 		"":                                  "",
 	} {
-		if got := moment.Format(at, format); got != want {
+		if got := formatTime(at, format); got != want {
 			t.Errorf("%q: got %q, want %q", format, got, want)
 		}
 	}
 }
 
 // Text in brackets comes out as it is, whatever the time.
-func TestBrackets(t *testing.T) {
+func TestFormatTimeBrackets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[^\[\]]*`).Draw(t, "text")
 		at := time.Unix(rapid.Int64Range(-1e10, 1e11).Draw(t, "seconds"), 0).UTC()
-		if got, want := moment.Format(at, "["+text+"]YYYY"), text+at.Format("2006"); got != want {
+		if got, want := formatTime(at, "["+text+"]YYYY"), text+at.Format("2006"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})

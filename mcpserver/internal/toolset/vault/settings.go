@@ -1,6 +1,4 @@
-// Package settings reads what a vault's own configuration says of periodic notes and templates, and fills templates
-// in. It makes no note. It has no locks.
-package settings
+package vault
 
 import (
 	"cmp"
@@ -15,62 +13,61 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/moment"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
-// Periodic says where the notes of a period are, by paths in the vault.
-type Periodic struct {
+// periodicSettings says where the notes of a period are, by paths in the vault.
+type periodicSettings struct {
 	Folder   string `json:"folder"`
 	Format   string `json:"format"` // of the path below the folder, as moment.js has it
 	Template string `json:"template"`
 	Enabled  bool   `json:"enabled"` // in the plugin's settings
 }
 
-// Templates says where templates are, and how they write dates.
-type Templates struct {
+// templateSettings says where templates are, and how they write dates.
+type templateSettings struct {
 	Folder string `json:"folder"`
 	Date   string `json:"dateFormat"`
 	Time   string `json:"timeFormat"`
 }
 
-// formats are the defaults of Obsidian and of its plugin Periodic Notes.
-var formats = map[string]string{
+// periodFormats are the defaults of Obsidian and of its plugin Periodic Notes.
+var periodFormats = map[string]string{
 	"daily": "YYYY-MM-DD", "weekly": "gggg-[W]ww", "monthly": "YYYY-MM", "quarterly": "YYYY-[Q]Q", "yearly": "YYYY",
 }
 
-// Of returns the settings for a period of the vault that is served as a folder: those of the plugin Periodic Notes if
+// periodicOf returns the settings for a period of the vault that is served as a folder: those of the plugin Periodic Notes if
 // it manages the period, else those of Obsidian itself, which knows daily notes.
-func Of(ws *bridge.Workspace, folder, period string) (Periodic, error) {
+func periodicOf(ws *bridge.Workspace, folder, period string) (periodicSettings, error) {
 	var plugin map[string]json.RawMessage
-	if err := read(ws, folder, "plugins/periodic-notes/data.json", &plugin); err != nil {
-		return Periodic{}, err
+	if err := readSetting(ws, folder, "plugins/periodic-notes/data.json", &plugin); err != nil {
+		return periodicSettings{}, err
 	}
-	var p Periodic
+	var p periodicSettings
 	if raw := plugin[period]; json.Unmarshal(raw, &p) != nil || !p.Enabled {
-		p = Periodic{}
+		p = periodicSettings{}
 		if period == "daily" {
-			if err := read(ws, folder, "daily-notes.json", &p); err != nil {
+			if err := readSetting(ws, folder, "daily-notes.json", &p); err != nil {
 				return p, err
 			}
 		}
 	}
 	if strings.TrimSpace(p.Format) == "" {
-		p.Format = formats[period]
+		p.Format = periodFormats[period]
 	}
 	return p, nil
 }
 
-// TemplatesOf returns the settings for templates of the vault that is served as a folder.
-func TemplatesOf(ws *bridge.Workspace, folder string) (Templates, error) {
-	var t Templates
-	err := read(ws, folder, "templates.json", &t)
+// templatesOf returns the settings for templates of the vault that is served as a folder.
+func templatesOf(ws *bridge.Workspace, folder string) (templateSettings, error) {
+	var t templateSettings
+	err := readSetting(ws, folder, "templates.json", &t)
 	t.Date, t.Time = cmp.Or(t.Date, "YYYY-MM-DD"), cmp.Or(t.Time, "HH:mm")
 	return t, err
 }
 
-// read decodes a file of the vault's configuration, which is not served. One that is missing changes nothing.
-func read(ws *bridge.Workspace, folder, name string, dst any) error {
+// readSetting decodes a file of the vault's configuration, which is not served. One that is missing changes nothing.
+func readSetting(ws *bridge.Workspace, folder, name string, dst any) error {
 	for _, f := range ws.Options().Folders {
 		if f.Name != folder {
 			continue
@@ -93,16 +90,16 @@ func read(ws *bridge.Workspace, folder, name string, dst any) error {
 	return nil
 }
 
-// Path returns the path in the vault of the note for a time.
-func (p Periodic) Path(at time.Time) string {
-	name := strings.TrimSuffix(moment.Format(at, p.Format), ".md")
+// path returns the path in the vault of the note for a time.
+func (p periodicSettings) path(at time.Time) string {
+	name := strings.TrimSuffix(formatTime(at, p.Format), ".md")
 	return strings.Trim(path.Join(p.Folder, name), "/") + ".md"
 }
 
 var placeholder = regexp.MustCompile(`\{\{\s*(title|date|time|yesterday|tomorrow)\s*(?::([^{}]*))?\}\}`)
 
-// Fill returns a template with its placeholders filled in, for a note of that title; times of day are those of now.
-func (t Templates) Fill(template, title string, day, now time.Time) string {
+// fill returns a template with its placeholders filled in, for a note of that title; times of day are those of now.
+func (t templateSettings) fill(template, title string, day, now time.Time) string {
 	return placeholder.ReplaceAllStringFunc(template, func(s string) string {
 		m := placeholder.FindStringSubmatch(s)
 		format := strings.TrimSpace(m[2])
@@ -111,12 +108,12 @@ func (t Templates) Fill(template, title string, day, now time.Time) string {
 		case "title":
 			return title
 		case "time":
-			return moment.Format(at, cmp.Or(format, t.Time))
+			return formatTime(at, cmp.Or(format, t.Time))
 		case "yesterday":
 			at = at.AddDate(0, 0, -1)
 		case "tomorrow":
 			at = at.AddDate(0, 0, 1)
 		}
-		return moment.Format(at, cmp.Or(format, t.Date))
+		return formatTime(at, cmp.Or(format, t.Date))
 	})
 }
