@@ -123,6 +123,7 @@ func (w *Workspace) Start(ctx context.Context) error {
 			return model.WrapError("open", f.Path(), err)
 		}
 	}
+	w.ResumeRenames(ctx)
 	return nil
 }
 
