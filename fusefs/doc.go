@@ -25,7 +25,7 @@
 //	open_create, read_write,
 //	rename_unlink, save_by_rename
 //	park, scratch, attachment           notes whose name is missing; what is no note
-//	events, notify, guard, poke         what changes elsewhere, and who is told
+//	events, poke                        what changes elsewhere, and who is told
 //	evict                               what an idle mount forgets
 //	system, diagnose                    what depends on the operating system
 //
@@ -78,8 +78,8 @@
 //	the locks of place, attributes and entries, and those of the packages in internal
 //
 // Programs that watch the mount are woken by a process of its own (poke_linux.go).
-// Notifications have a thread, and the mount a guard process, so that a kill -9
-// does not wedge it (notify_linux.go, guard_linux.go).
+// A kill -9 during a notification may leave the process, and programs that use the mount, waiting in
+// the kernel. Unmount and the Check of the next mount abort the connection (system_linux.go).
 //
 // No other lock is held across a call to the workspace, and none across a
 // notification to the kernel that may wait: those come only from the goroutine of

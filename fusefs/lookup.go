@@ -28,7 +28,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 		locked:     options.Locked(),
 		handleless: options.ReadOnly && keepCaches,
 		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),
-		inval: invalidate.New(),
+		inval: invalidate.New(keepCaches),
 		names: names{table: newTable()}, mounted: time.Now(),
 	}
 	bound := int64(maxRecent)

@@ -22,7 +22,7 @@ import (
 func newTestTree(t *testing.T, files map[string]string) *tree {
 	t.Helper()
 	tr := newTree(bridgetest.New(t, files).Workspace, Options{})
-	fs.NewNodeFS(tr.root, nodeOptions(nil))
+	fs.NewNodeFS(tr.root, nodeOptions())
 	t.Cleanup(tr.ws.Subscribe(tr.changed))
 	return tr
 }
@@ -131,7 +131,7 @@ func cleanPath(t *testing.T, s string) model.Path {
 func TestMovedAwayWhenOutdated(t *testing.T) {
 	ws := bridgetest.New(t, map[string]string{"F/Note.md": "old\n"}).Workspace
 	tr := newTree(ws, Options{})
-	fs.NewNodeFS(tr.root, nodeOptions(nil))
+	fs.NewNodeFS(tr.root, nodeOptions())
 	ctx := context.Background()
 	n, _, err := tr.lookup(ctx, "F/Note.md")
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 // goroutine that holds no lock tells the kernel. The queue is unbounded, but
 // holds each thing once.
 type Queue struct {
-	wake wake.Signal // holds one token while the queue may not be empty
+	taken bool
+	wake  wake.Signal // holds one token while the queue may not be empty
 
 	nameRequests
 
@@ -45,9 +46,9 @@ const (
 	retellTimes = 3
 )
 
-// New returns an empty queue.
-func New() *Queue {
-	return &Queue{wake: wake.New(), queued: make(map[stale]bool)}
+// New returns an empty queue. It stays empty unless the kernel takes notifications.
+func New(taken bool) *Queue {
+	return &Queue{taken: taken, wake: wake.New(), queued: make(map[stale]bool)}
 }
 
 // Content queues the pages and attributes of a file, or the listing of a folder.
@@ -66,6 +67,9 @@ func (q *Queue) Renamed(dir fs.InodeEmbedder, name string) {
 }
 
 func (q *Queue) add(s stale) {
+	if !q.taken {
+		return
+	}
 	q.mu.Lock()
 	if !q.queued[s] {
 		q.queued[s] = true
