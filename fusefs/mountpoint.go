@@ -70,14 +70,13 @@ func (m mountEntry) free() error {
 // killedPatience is how long a killed process may take to end when its mount is freed.
 const killedPatience = time.Second
 
-// freeKilled frees all mounts whose process was killed and that this user may free.
-func freeKilled() {
-	mounts, _ := mountTable() // none if it cannot be read
-	for _, m := range mounts {
-		if Killed(m.server()) {
-			_ = m.free()
-		}
+// FreeKilled unmounts the relayfs at dir if its process was killed and has not ended. The process ends, and programs that wait
+// for the mount get an error. It does nothing to other mounts. The error is a *SetupError.
+func FreeKilled(dir string) error {
+	if m, err := mountOf(dir); err == nil && Killed(m.server()) {
+		return m.free()
 	}
+	return nil
 }
 
 // mountOf returns the mount at dir, the zero one if there is none. It asks the kernel's
@@ -116,13 +115,12 @@ func Mountable() error { return cmp.Or(checkDevice(), checkHelper()) }
 
 // Check says whether dir can be mounted: FUSE is there and usable, and dir is an
 // existing directory, empty unless nonEmpty is set, on which no relayfs is
-// mounted. Check clears a dead mount that relayfs left there, and frees every mount whose process was
-// killed. The error is a *SetupError that says what is missing.
+// mounted. Check clears a dead mount that relayfs left there. The error is a *SetupError
+// that says what is missing.
 func Check(dir string, nonEmpty bool) error {
 	if err := Mountable(); err != nil {
 		return err
 	}
-	freeKilled()
 	if err := clearDeadMount(dir); err != nil {
 		return err
 	}
@@ -164,8 +162,8 @@ func silentMount(dir string) *SetupError {
 // clearDeadMount takes away a mount whose server is gone, if it was one of ours:
 // the kernel refuses to mount over it.
 func clearDeadMount(dir string) error {
-	if m, err := mountOf(dir); err == nil && Killed(m.server()) {
-		return m.free()
+	if err := FreeKilled(dir); err != nil {
+		return err
 	}
 	err := probe(dir)
 	if errors.Is(err, os.ErrDeadlineExceeded) {

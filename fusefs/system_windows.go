@@ -46,6 +46,9 @@ func CheckMountpoint(string, bool, bool) error { return unsupported() }
 // Unmount fails.
 func Unmount(string) error { return unsupported() }
 
+// FreeKilled does nothing.
+func FreeKilled(string) error { return nil }
+
 // Killed is false.
 func Killed(int) bool { return false }
 

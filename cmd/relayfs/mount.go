@@ -105,6 +105,9 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	if err := fusefs.Check(p.mountpoint, o.nonEmpty); err != nil {
 		return err
 	}
+	if err := o.freeSources(p.sources); err != nil {
+		return err
+	}
 	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *ownership.Control) error {
 		fuseOptions := fusefs.Options{
 			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
@@ -131,6 +134,22 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		}
 		return server.Unmount()
 	})
+}
+
+// freeSources frees the mounts of killed processes that still hold the locks of the sources.
+func (o *mountOptions) freeSources(sources []source.Source) error {
+	base, err := source.StateDir(o.workspaceFlags.state)
+	if err != nil {
+		return err
+	}
+	for _, s := range sources {
+		if info, err := owner.Read(s.State(base)); err == nil && info.Mountpoint != "" {
+			if err := fusefs.FreeKilled(info.Mountpoint); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // makeRoom doubles GOMAXPROCS. Go-fuse starts GOMAXPROCS goroutines that wait in read(2) for the kernel. If
