@@ -168,18 +168,21 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 	if err != nil {
 		return err
 	}
-	full := holdsScratch(d)
+	full, emptied := holdsScratch(d), len(entries) > 0
 	t.update(func(tb *table) {
 		full = full || slices.ContainsFunc(entries, func(e bridge.DirEntry) bool { return tb.parked[p.Join(e.Name)] == nil })
 		for at := range tb.fresh {
 			full = full || at.Dir() == p
 		}
+		for at := range tb.removed {
+			emptied = emptied || p.Contains(at)
+		}
 	})
 	if full {
 		return model.ErrNotEmpty
 	}
-	if len(entries) > 0 && t.isRenamed(p) {
-		// Nothing is left in it but what is parked: it may be about to be taken back.
+	if emptied && t.isRenamed(p) {
+		// Nothing is left in it but what was unlinked a moment ago: it may be about to be taken back.
 		pk := &parking{why: whyUnlinked, by: t.restructuring(ctx), proc: t.procs.Of(ctx)}
 		t.update(func(tb *table) {
 			tb.forget(p, d)

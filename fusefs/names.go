@@ -166,6 +166,7 @@ type table struct {
 	nodes   map[model.Path]*known
 	fresh   map[model.Path]*known // those of nodes that have no ID
 	parked  map[model.Path]*parking
+	removed map[model.Path]*removal
 	busy    map[int]time.Time      // when a process last parked a note or put one back, while any is parked
 	retired map[model.Path][]*File // inodes of notes that another inode took over from
 	inos    inode.Numbers
@@ -187,6 +188,7 @@ func newTable() table {
 		nodes:   make(map[model.Path]*known),
 		fresh:   make(map[model.Path]*known),
 		parked:  make(map[model.Path]*parking),
+		removed: make(map[model.Path]*removal),
 		busy:    make(map[int]time.Time),
 		retired: make(map[model.Path][]*File),
 		inos:    inode.NewNumbers(),

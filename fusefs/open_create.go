@@ -180,6 +180,7 @@ func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 // moment ago it is that note, about to be written again.
 func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	t := d.t
+	t.putBack(ctx, p)
 	t.bringHome(ctx, p)
 	by, now := t.procs.Of(ctx), time.Now()
 	f := t.newFile(mode & 0o7777)

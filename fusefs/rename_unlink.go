@@ -71,6 +71,9 @@ func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeE
 	case flags == renameExchange && !m.exchangeable():
 		return syscall.EINVAL
 	}
+	if m.dst == nil {
+		t.putBack(ctx, m.newPath)
+	}
 	if l, ok := m.dst.(*Link); ok && flags == 0 {
 		if errno, done := m.saveThrough(ctx, l); done {
 			return errno
@@ -266,11 +269,7 @@ func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	return syscall.EISDIR
 }
 
-// unlinkNote parks the note if the removal may be the beginning of a save, or is
-// to happen for real; else it removes the note, which makes a proposal or is refused. Where
-// that would be one deletion too many the note is parked too, since this may be a save: the
-// brake decides when the grace is over, unless it is clear before. A program that writes the
-// note again after its removal has written the same note: the workspace recognizes it.
+// unlinkNote removes the note or parks it, by the rule in park.go.
 //
 // What has been written so far is committed first: a person who keeps the note finds it.
 func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err error) {
@@ -289,22 +288,15 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err er
 		return nil
 	}
 	_ = t.errno.OfSave(ctx, "unlink", p, f.commitHeld(ctx, false)) // it goes all the same
-	who, structure, renamed := t.procs.Of(ctx), t.ws.Options().Structure, t.isRenamed(p)
-	mayBeSave := replaces(who.Name) && (renamed || structure == bridge.StructureDeny)
-	if structure != bridge.StructureDirect && !mayBeSave {
+	if t.ws.Options().Structure != bridge.StructureDirect {
 		err := unread
 		if err == nil {
-			_, err = t.ws.Remove(ctx, p, t.restructuring(ctx))
+			err = t.removeAtOnce(ctx, p, f)
 		}
-		if err == nil {
-			t.unlinkRetired(p)
-		}
-		if !errors.Is(err, model.ErrTooMany) || removes(who.Name) {
+		if !errors.Is(err, model.ErrTooMany) && !errors.Is(err, model.ErrNeedsReview) {
 			return err
 		}
-	}
-	if n := t.unlinkedBy(who.Id); n >= maxParked && !renamed {
-		if err := t.ws.Brake(p, t.authorOf(who), n); err != nil {
+		if !t.isRenamed(p) && t.unlinkedBy(t.procs.Of(ctx).Id) > 0 {
 			return err
 		}
 	}
