@@ -180,7 +180,7 @@ func (t *tree) park(ctx context.Context, p model.Path, f *File, target model.Pat
 	t.unlinkRetired(p)
 	t.update(func(tb *table) {
 		tb.forget(p, f)
-		tb.inos.Set(pk.doc, tb.inos.Next()) // the old number stays with the old inode
+		tb.inos.set(pk.doc, tb.inos.next()) // the old number stays with the old inode
 		t.parkAt(tb, p, pk)
 	})
 	return nil

@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/life"
-	"github.com/relayfs/relayfs/fusefs/internal/scratch"
 )
 
 // Flags of renameat2(2).
@@ -52,7 +51,7 @@ func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeE
 	}
 	t, from := o.t, o.folder()
 	ctx = context.WithoutCancel(ctx) // as on a disk, a signal interrupts nothing here
-	defer t.inval.Begin(from, to)()
+	defer t.inval.begin(from, to)()
 	m := &move{tree: t, from: from, name: name, to: to, newName: newName}
 	var err error
 	if m.src, m.oldPath, err = from.child(ctx, name); err != nil {
@@ -102,7 +101,7 @@ func (m *move) do(ctx context.Context) syscall.Errno {
 	case *File:
 		note := src.lifeState().IsNote()
 		switch {
-		case note && (toScratch || scratch.IsBackupOf(m.newName, m.name)):
+		case note && (toScratch || isBackupOf(m.newName, m.name)):
 			return m.moveAway(ctx, src)
 		case note:
 			return m.moveNote(ctx, src)
@@ -251,7 +250,7 @@ func (m *move) exchange(ctx context.Context) syscall.Errno {
 // Unlink removes a name.
 func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	ctx = context.WithoutCancel(ctx)
-	defer o.t.inval.Begin(o)()
+	defer o.t.inval.begin(o)()
 	if errno, done := o.unlinkScratch(name); done {
 		return errno
 	}

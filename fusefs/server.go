@@ -19,7 +19,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/handleless"
 	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
@@ -60,14 +59,14 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	t := newTree(ws, o)
 	raw := fs.NewNodeFS(t.root, nodeOptions())
 	if t.handleless {
-		raw = handleless.New(raw)
+		raw = withoutHandles(raw)
 	}
 	server, err := fuse.NewServer(raw, dir, mountOptions(ws.Options().ReadOnly, o, t.log))
 	if err != nil {
 		return nil, &SetupError{Problem: fmt.Sprintf("%q cannot be mounted", dir), Hint: mountHint(), Err: err}
 	}
 	closeOnExec()
-	t.poker.Store(newPoker(o.Poker, dir, t.log, t.inval.Told))
+	t.poker.Store(newPoker(o.Poker, dir, t.log, t.inval.told))
 	s := &Server{tree: t, fuse: server, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
 	mounted := make(chan struct{})
 	s.start(mounted)
@@ -117,7 +116,7 @@ func (s *Server) start(mounted <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	unsubscribe := s.tree.ws.Subscribe(s.tree.changed)
-	s.tasks.Go(func() { s.tree.inval.Run(ctx) })
+	s.tasks.Go(func() { s.tree.inval.run(ctx) })
 	s.tasks.Go(func() { s.housekeep(ctx) })
 	poking, stopPoking := context.WithCancel(ctx)
 	s.poking = stopPoking
