@@ -2,7 +2,6 @@ package crash
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,7 +13,7 @@ import (
 )
 
 const (
-	// wedgeKills is how many kills TestKillWhileNotifying makes at least.
+	// wedgeKills is how many kills TestTimedKillWhileNotifying makes at least.
 	wedgeKills = 18
 	// freed is how long programs may hang after `unmount` or the next `mount`.
 	freed = time.Second
@@ -22,10 +21,8 @@ const (
 
 // kill -9 of a mount while it tells the kernel of names may leave the process, and programs that use the mount, waiting for
 // each other in the kernel. `relayfs unmount`, the next mount there and one somewhere else free all of them.
-func TestKillWhileNotifying(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+func TestTimedKillWhileNotifying(t *testing.T) {
+	rng := harness.Random(t)
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"folder/note.md": harness.TideTable})
 	dirs := []string{s.Mkdir(t, "mnt-a"), s.Mkdir(t, "mnt-b")}
