@@ -29,7 +29,9 @@ func TestTimedKillWhileNotifying(t *testing.T) {
 	m := s.MountAt(t, vault, dirs[0])
 	wedged := 0
 	var slowest time.Duration
-	defer func() { t.Logf("%d kills left processes waiting; with the command the slowest took %v", wedged, slowest) }()
+	defer func() {
+		t.Logf("%d kills left processes waiting; with the command the slowest took %v", wedged, slowest)
+	}()
 	for round := range max(wedgeKills, len(kills(t, rng))) {
 		programs := useNames(m, time.Duration(50+rng.IntN(300))*time.Millisecond)
 		if err := m.Cmd.Process.Kill(); err != nil {
