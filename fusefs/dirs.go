@@ -69,17 +69,18 @@ func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
 
 // listing is what the workspace lists, without what is parked, with what exists
 // only here.
-func (d *Dir) listing(found []bridge.DirEntry) []fuse.DirEntry {
+func (d *Dir) listing(found []bridge.Info) []fuse.DirEntry {
 	dir, list := d.path(), d.dirEntries()
 	d.t.update(func(tb *table) {
 		for p, k := range tb.fresh {
 			if p.Dir() == dir {
-				found = append(found, bridge.DirEntry{Name: p.Base(), Kind: model.KindFile, ID: k.node.EmbeddedInode().StableAttr().Ino})
+				found = append(found, bridge.Info{Path: p, Kind: model.KindFile, ID: k.node.EmbeddedInode().StableAttr().Ino})
 			}
 		}
 		for _, e := range found {
-			p := dir.Join(e.Name)
-			if tb.parked[p] != nil || d.get(e.Name) != nil {
+			name := e.Path.Base()
+			p := dir.Join(name)
+			if tb.parked[p] != nil || d.get(name) != nil {
 				continue
 			}
 			mode := uint32(syscall.S_IFREG)
@@ -89,7 +90,7 @@ func (d *Dir) listing(found []bridge.DirEntry) []fuse.DirEntry {
 			case model.KindLink:
 				mode = syscall.S_IFLNK
 			}
-			list = append(list, fuse.DirEntry{Name: e.Name, Mode: mode, Ino: tb.inoOf(p, e.ID)})
+			list = append(list, fuse.DirEntry{Name: name, Mode: mode, Ino: tb.inoOf(p, e.ID)})
 		}
 	})
 	slices.SortFunc(list, func(a, b fuse.DirEntry) int { return cmp.Compare(a.Name, b.Name) })
@@ -170,7 +171,7 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 	}
 	full, emptied := holdsScratch(d), len(entries) > 0
 	t.update(func(tb *table) {
-		full = full || slices.ContainsFunc(entries, func(e bridge.DirEntry) bool { return tb.parked[p.Join(e.Name)] == nil })
+		full = full || slices.ContainsFunc(entries, func(e bridge.Info) bool { return tb.parked[p.Join(e.Path.Base())] == nil })
 		for at := range tb.fresh {
 			full = full || at.Dir() == p
 		}

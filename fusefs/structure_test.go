@@ -157,15 +157,15 @@ for f in .Note.md.swp 'Note.md~' 4913 '#Note.md#' sedAbC123 Note.md.tmp.12.ab34 
 ln -s me@here.1:2 .#Note.md && test "$(readlink .#Note.md)" = me@here.1:2
 mkdir -p .git/objects && echo x > .git/objects/Note.md && mv .git/objects/Note.md .git/x && test "$(cat .git/x)" = x && ! rmdir .git 2>/dev/null`)
 	for _, e := range mustReadDir(t, m, "F") {
-		if e.Name != "Note.md" {
-			t.Errorf("the workspace has %s", e.Name)
+		if e.Path.Base() != "Note.md" {
+			t.Errorf("the workspace has %s", e.Path.Base())
 		}
 	}
 	m.sh(t, "F", "rm -r .git .Note.md.swp Note.md~ 4913 '#Note.md#' sedAbC123 Note.md.tmp.12.ab34 Note.md.lock .#Note.md")
 	m.checkNames(t, "F", "Note.md")
 }
 
-func mustReadDir(t testing.TB, m *mounted, p string) []bridge.DirEntry {
+func mustReadDir(t testing.TB, m *mounted, p string) []bridge.Info {
 	t.Helper()
 	entries, err := m.ReadDir(t.Context(), model.Path(p))
 	if err != nil {

@@ -93,16 +93,16 @@ func Ask(ctx context.Context, ws *bridge.Workspace, b *bases.Base, view bases.Vi
 		paths[files[i]] = n.Path
 	}
 	if all {
-		err = ws.Walk(ctx, under, func(e bridge.DirEntry, p model.Path) error {
+		err = ws.Walk(ctx, under, func(e bridge.Info) error {
 			if e.Kind != model.KindFile {
 				return nil
 			}
-			info, err := ws.Stat(ctx, p)
+			info, err := ws.Stat(ctx, e.Path)
 			if err != nil {
 				return nil // it is gone
 			}
-			f := fileOf(&noteindex.NoteInfo{Path: p, Size: info.Size, ModTime: info.ModTime}, linked, now)
-			files, paths[f] = append(files, f), p
+			f := fileOf(&noteindex.NoteInfo{Path: e.Path, Size: info.Size, ModTime: info.ModTime}, linked, now)
+			files, paths[f] = append(files, f), e.Path
 			return nil
 		})
 		slices.SortFunc(files, func(a, b *bases.File) int { return cmp.Compare(paths[a], paths[b]) })

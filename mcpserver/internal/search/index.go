@@ -94,14 +94,14 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 		return x.list, nil
 	}
 	list := make([]*Note, 0, len(x.notes))
-	err := x.ws.Walk(ctx, "", func(e bridge.DirEntry, p model.Path) error {
+	err := x.ws.Walk(ctx, "", func(e bridge.Info) error {
 		if e.Kind != model.KindNote {
 			return nil
 		}
-		n := x.notes[p]
+		n := x.notes[e.Path]
 		if n == nil {
-			n = &Note{Path: p}
-			x.notes[p] = n
+			n = &Note{Path: e.Path}
+			x.notes[e.Path] = n
 		}
 		list = append(list, n)
 		return nil

@@ -96,15 +96,15 @@ func searchedPlace(ctx context.Context, c *tool.Client, a searchContentArgs) (mo
 
 // searchFiles finds lines of documents that are not notes, in the order of paths.
 func searchFiles(ctx context.Context, c *tool.Client, kind entity.Type, job search.LineSearch) (found []search.FoundLine, total int, err error) {
-	err = c.Workspace.Walk(ctx, job.Under, func(e bridge.DirEntry, p model.Path) error {
-		if e.Kind != model.KindFile || entity.Of(e.Name) != kind {
+	err = c.Workspace.Walk(ctx, job.Under, func(e bridge.Info) error {
+		if e.Kind != model.KindFile || entity.Of(e.Path.Base()) != kind {
 			return nil
 		}
-		text, err := c.ReadText(ctx, p)
+		text, err := c.ReadText(ctx, e.Path)
 		if err != nil {
 			return passOver(err)
 		}
-		lines, n := job.In(p, text, nil, job.Keep-len(found))
+		lines, n := job.In(e.Path, text, nil, job.Keep-len(found))
 		found, total = append(found, lines...), total+n
 		return nil
 	})
