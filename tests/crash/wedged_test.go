@@ -10,6 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // kill -9 of a mount while it tells the kernel of names may leave the process, and programs that use the mount, waiting for
 // each other in the kernel. `relayfs unmount`, the next mount there and one somewhere else free all of them.
 func TestTimedKillWhileNotifying(t *testing.T) {
-	rng := harness.Random(t)
+	rng := randomtest.New(t)
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"folder/note.md": harness.TideTable})
 	dirs := []string{s.Mkdir(t, "mnt-a"), s.Mkdir(t, "mnt-b")}
