@@ -14,9 +14,9 @@ import (
 func shownNotes(t *testing.T, w *bridge.Workspace) []model.Path {
 	t.Helper()
 	var list []model.Path
-	err := w.Walk(t.Context(), "Notes", func(e bridge.DirEntry, p model.Path) error {
+	err := w.Walk(t.Context(), "Notes", func(e bridge.Info) error {
 		if e.Kind == model.KindNote {
-			list = append(list, p)
+			list = append(list, e.Path)
 		}
 		return nil
 	})

@@ -71,13 +71,13 @@ func (w *Workspace) NoteInfo(ctx context.Context, p model.Path) (*noteindex.Note
 }
 
 // ReadDir lists a folder, or the workspace's Folders for "", sorted by name.
-func (w *Workspace) ReadDir(_ context.Context, p model.Path) ([]DirEntry, error) {
+func (w *Workspace) ReadDir(_ context.Context, p model.Path) ([]Info, error) {
 	return w.tree.List(p)
 }
 
 // Walk calls fn for everything below under, or for under itself if it is not a
 // folder, sorted by path. It reads no note. An error of fn ends it.
-func (w *Workspace) Walk(ctx context.Context, under model.Path, fn func(DirEntry, model.Path) error) error {
+func (w *Workspace) Walk(ctx context.Context, under model.Path, fn func(Info) error) error {
 	all, err := w.tree.Below(under)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (w *Workspace) Walk(ctx context.Context, under model.Path, fn func(DirEntry
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := fn(DirEntry{Name: f.Path.Base(), Kind: f.Kind, ID: f.ID}, f.Path); err != nil {
+		if err := fn(f); err != nil {
 			return err
 		}
 	}

@@ -56,7 +56,6 @@ func parseName(s, what string, names []string) (int, error) {
 
 // What the layers above say of the workspace's parts.
 type (
-	DirEntry     = tree.DirEntry
 	Info         = tree.Info
 	Write        = note.Write
 	Result       = note.Result

@@ -95,8 +95,8 @@ func (m *proposalMachine) event(ev model.Event) {
 // paths is everything that is shown, and whether it is a folder.
 func (m *proposalMachine) paths() map[model.Path]bool {
 	found := make(map[model.Path]bool)
-	err := m.ws.Walk(m.t.Context(), "V", func(e bridge.DirEntry, p model.Path) error {
-		found[p] = e.Kind == model.KindDir
+	err := m.ws.Walk(m.t.Context(), "V", func(e bridge.Info) error {
+		found[e.Path] = e.Kind == model.KindDir
 		return nil
 	})
 	if err != nil {

@@ -135,7 +135,6 @@ func TestListWhileDeciding(t *testing.T) {
 						t.Errorf("proposal %+v", p)
 					}
 				}
-				_ = f.Brake("Team/n0.md", ann, 1)
 				if file, err := f.OpenFile(t.Context(), "Team/c0.canvas", 0); err == nil {
 					_ = file.Close()
 				}

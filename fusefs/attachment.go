@@ -117,8 +117,8 @@ func (h *attachmentHandle) noteWrite() error {
 	from := h.a.from
 	h.a.mu.Unlock()
 	if from != nil {
-		h.a.t.inval.Content(h.a)
-		h.a.t.inval.Content(from)
+		h.a.t.inval.content(h.a)
+		h.a.t.inval.content(from)
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func (f *fileState) change(path model.Path, doc uint64, by process.Process, from
 	var shown []content.Image
 	read := false
 	if first && doc != 0 {
-		shown, read = f.t.shown.Images(doc, by)
+		shown, read = f.t.shown.images(doc, by)
 	}
 	if from.Version != nil && !(read && anew) && !slices.Contains(shown, from) {
 		shown = append(shown, from)
@@ -250,9 +250,9 @@ func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Im
 		wrote.Text, wrote.ModTime = c.text, c.buf.ModTime
 	} else if c.buf.Gen == c.gen && !c.buf.ModTime.Equal(v.ModTime()) {
 		c.buf.ModTime = v.ModTime()
-		f.t.inval.Content(f)
+		f.t.inval.content(f)
 	}
-	f.t.shown.Wrote(doc, c.by, wrote)
+	f.t.shown.wrote(doc, c.by, wrote)
 	f.keepName()
 	return wrote
 }

@@ -108,6 +108,11 @@ func diagnoseDeadMounts() Finding {
 	var wrong, mends []string
 	mounts = slices.DeleteFunc(mounts, func(m mountEntry) bool { return m.fstype != mountType })
 	for _, m := range mounts {
+		if Killed(m.server()) {
+			wrong = append(wrong, "killed, and programs that use it hang: "+m.dir)
+			mends = append(mends, "relayfs unmount "+m.dir)
+			continue
+		}
 		switch err := probe(m.dir); {
 		case errors.Is(err, syscall.ENOTCONN):
 			wrong = append(wrong, "dead: "+m.dir)

@@ -58,7 +58,7 @@ func (o *overlay) OpendirHandle(context.Context, uint32) (fs.FileHandle, uint32,
 }
 
 func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
-	defer d.t.inval.Begin(d)()
+	defer d.t.inval.begin(d)()
 	p := d.path()
 	entries, err := d.t.ws.ReadDir(ctx, p)
 	if err != nil {
@@ -69,17 +69,18 @@ func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
 
 // listing is what the workspace lists, without what is parked, with what exists
 // only here.
-func (d *Dir) listing(found []bridge.DirEntry) []fuse.DirEntry {
+func (d *Dir) listing(found []bridge.Info) []fuse.DirEntry {
 	dir, list := d.path(), d.dirEntries()
 	d.t.update(func(tb *table) {
 		for p, k := range tb.fresh {
 			if p.Dir() == dir {
-				found = append(found, bridge.DirEntry{Name: p.Base(), Kind: model.KindFile, ID: k.node.EmbeddedInode().StableAttr().Ino})
+				found = append(found, bridge.Info{Path: p, Kind: model.KindFile, ID: k.node.EmbeddedInode().StableAttr().Ino})
 			}
 		}
 		for _, e := range found {
-			p := dir.Join(e.Name)
-			if tb.parked[p] != nil || d.get(e.Name) != nil {
+			name := e.Path.Base()
+			p := dir.Join(name)
+			if tb.parked[p] != nil || d.get(name) != nil {
 				continue
 			}
 			mode := uint32(syscall.S_IFREG)
@@ -89,7 +90,7 @@ func (d *Dir) listing(found []bridge.DirEntry) []fuse.DirEntry {
 			case model.KindLink:
 				mode = syscall.S_IFLNK
 			}
-			list = append(list, fuse.DirEntry{Name: e.Name, Mode: mode, Ino: tb.inoOf(p, e.ID)})
+			list = append(list, fuse.DirEntry{Name: name, Mode: mode, Ino: tb.inoOf(p, e.ID)})
 		}
 	})
 	slices.SortFunc(list, func(a, b fuse.DirEntry) int { return cmp.Compare(a.Name, b.Name) })
@@ -112,7 +113,7 @@ func (*overlay) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 }
 
 func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	defer d.t.inval.Begin(d)()
+	defer d.t.inval.begin(d)()
 	p := d.path().Join(name)
 	if err := model.CheckNewName(name); err != nil {
 		return nil, d.t.errno.Of(ctx, "mkdir", p, err)
@@ -142,7 +143,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 // Rmdir removes a folder, one of the workspace if the structure policy lets it.
 func (o *overlay) Rmdir(ctx context.Context, name string) syscall.Errno {
 	ctx = context.WithoutCancel(ctx)
-	defer o.t.inval.Begin(o)()
+	defer o.t.inval.begin(o)()
 	n, p, err := o.folder().child(ctx, name)
 	if err != nil {
 		return o.t.errno.Of(ctx, "rmdir", p, err)
@@ -168,18 +169,21 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 	if err != nil {
 		return err
 	}
-	full := holdsScratch(d)
+	full, emptied := holdsScratch(d), len(entries) > 0
 	t.update(func(tb *table) {
-		full = full || slices.ContainsFunc(entries, func(e bridge.DirEntry) bool { return tb.parked[p.Join(e.Name)] == nil })
+		full = full || slices.ContainsFunc(entries, func(e bridge.Info) bool { return tb.parked[p.Join(e.Path.Base())] == nil })
 		for at := range tb.fresh {
 			full = full || at.Dir() == p
+		}
+		for at := range tb.removed {
+			emptied = emptied || p.Contains(at)
 		}
 	})
 	if full {
 		return model.ErrNotEmpty
 	}
-	if len(entries) > 0 && t.isRenamed(p) {
-		// Nothing is left in it but what is parked: it may be about to be taken back.
+	if emptied && t.isRenamed(p) {
+		// Nothing is left in it but what was unlinked a moment ago: it may be about to be taken back.
 		pk := &parking{why: whyUnlinked, by: t.restructuring(ctx), proc: t.procs.Of(ctx)}
 		t.update(func(tb *table) {
 			tb.forget(p, d)

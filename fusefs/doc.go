@@ -19,13 +19,16 @@
 // # Files
 //
 //	server, mountpoint, options         mounting and unmounting
-//	tree, names                         all inodes, and their paths
+//	tree, names, inode_numbers          all inodes, their paths and numbers
 //	file, shown, commit                 a note or scratch file, the text it shows, how it is saved
+//	shown_log, recent                   what each process was shown; whose size was asked for last
 //	lookup, attributes, dirs, links,    system calls by family
 //	open_create, read_write,
 //	rename_unlink, save_by_rename
-//	park, scratch, attachment           notes whose name is missing; what is no note
-//	events, notify, guard, poke         what changes elsewhere, and who is told
+//	park, scratch, scratch_names,
+//	attachment                          notes whose name is missing; what is no note
+//	events, notify, poke                what changes elsewhere, and who is told
+//	handleless                          a read-only mount
 //	evict                               what an idle mount forgets
 //	system, diagnose                    what depends on the operating system
 //
@@ -43,7 +46,7 @@
 // # Caches
 //
 // The kernel caches attributes, names, listings and pages for an hour, and is
-// told about each change that it did not make itself (internal/invalidate). It has one
+// told about each change that it did not make itself (notify.go). It has one
 // size for an inode, whoever has that open, and one set of pages. So an inode of a note
 // shows one text, in its answers to GETATTR and READ, until somebody writes through
 // it. A change made elsewhere is a new inode of the same number at the name (shown.go),
@@ -75,15 +78,15 @@
 //	tree.folders     no commit while a folder changes its path; held across the workspace
 //	File.update      content of one file; memory only
 //	names.update     the nodes by their paths; memory only
-//	the locks of place, attributes and entries, and those of the packages in internal
+//	the locks of place, attributes and entries, and those of notifications, shownLog, recentFiles and the packages in internal
 //
 // Programs that watch the mount are woken by a process of its own (poke_linux.go).
-// Notifications have a thread, and the mount a guard process, so that a kill -9
-// does not wedge it (notify_linux.go, guard_linux.go).
+// A kill -9 during a notification may leave the process, and programs that use the mount, waiting in
+// the kernel. Unmount and the Check of the next mount abort the connection (system_linux.go).
 //
 // No other lock is held across a call to the workspace, and none across a
 // notification to the kernel that may wait: those come only from the goroutine of
-// internal/invalidate, for which no handler ever waits. The workspace's events arrive in
+// notifications.run, for which no handler ever waits. The workspace's events arrive in
 // tree.changed, which only changes memory and queues.
 //
 // # Errors

@@ -60,7 +60,7 @@ func (t *tree) contentChanged(ev model.Event, mine bool) {
 		if f, ok := k.node.(*File); ok {
 			files = append(files, f)
 		} else {
-			t.inval.Content(k.node)
+			t.inval.content(k.node)
 		}
 	}
 	for _, f := range files {

@@ -31,10 +31,10 @@ func (t *tree) evict(ctx context.Context, keep int) {
 		for _, k := range batch {
 			f := k.node.(*File)
 			if dir := t.folderOf(f.path()); dir != nil && !f.isOpen() {
-				t.inval.Renamed(dir, f.path().Base())
+				t.inval.renamed(dir, f.path().Base())
 			}
 		}
-		t.inval.Told(ctx)
+		t.inval.told(ctx)
 		if t.used.Load() || ctx.Err() != nil {
 			return
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
 	"github.com/relayfs/relayfs/fusefs/internal/life"
-	"github.com/relayfs/relayfs/fusefs/internal/scratch"
 )
 
 // File is a note or a scratch file. A rename can make the one the other.
@@ -99,7 +98,7 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 		note, goesOnAs = s.life.IsNote(), s.exported
 	})
 	if note {
-		f.t.recent.Add(f, int64(out.Size))
+		f.t.recent.add(f, int64(out.Size))
 		return nil
 	}
 	f.unpin()
@@ -147,7 +146,7 @@ func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn
 	}
 	if next := f.successor(); next != nil {
 		next.set(in)
-		f.t.inval.Content(next)
+		f.t.inval.content(next)
 	}
 	return f.common.Setattr(ctx, nil, in, out)
 }
@@ -156,9 +155,9 @@ func (f *fileState) fits(size int64) syscall.Errno {
 	switch {
 	case f.life.IsNote() && size <= model.MaxNote:
 		return 0
-	case f.life.IsNote(), size > scratch.Max:
+	case f.life.IsNote(), size > maxScratch:
 		return syscall.EFBIG
-	case !f.t.scratch.Grow(size - f.charged):
+	case !f.t.scratch.grow(size - f.charged):
 		return syscall.ENOSPC
 	}
 	f.charged = size
@@ -169,7 +168,7 @@ func (f *fileState) fits(size int64) syscall.Errno {
 // no longer scratch.
 func (f *File) release() {
 	f.update(func(s *fileState) {
-		f.t.scratch.Grow(-s.charged)
+		f.t.scratch.grow(-s.charged)
 		s.charged = 0
 	})
 }

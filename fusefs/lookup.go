@@ -16,9 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/errno"
-	"github.com/relayfs/relayfs/fusefs/internal/invalidate"
 	"github.com/relayfs/relayfs/fusefs/internal/life"
-	"github.com/relayfs/relayfs/fusefs/internal/recent"
 )
 
 func newTree(ws *bridge.Workspace, o Options) *tree {
@@ -28,14 +26,14 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 		locked:     options.Locked(),
 		handleless: options.ReadOnly && keepCaches,
 		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),
-		inval: invalidate.New(),
+		inval: newNotifications(keepCaches),
 		names: names{table: newTable()}, mounted: time.Now(),
 	}
 	bound := int64(maxRecent)
 	if t.handleless {
 		bound = maxRecentHandleless
 	}
-	t.recent = recent.New(bound, (*File).unpin)
+	t.recent = newRecentFiles(bound, (*File).unpin)
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}
@@ -112,7 +110,7 @@ func (t *tree) newNode(info bridge.Info, ino uint64) (n node) {
 
 // Lookup finds a name: scratch first, because it hides what is below it.
 func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	defer o.t.inval.Begin(o)()
+	defer o.t.inval.begin(o)()
 	n, p, err := o.child(ctx, name)
 	if err == nil {
 		err = n.attr(ctx, &out.Attr)

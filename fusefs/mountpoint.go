@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	fsName    = "relayfs"        // the mount's source
+	fsName    = "relayfs"        // the mount's source begins with it
 	mountType = "fuse." + fsName // its type in the table of mounts
 	helper    = "fusermount3"    // mounts and unmounts for users who are not root
 )
@@ -28,7 +28,55 @@ const (
 // mountEntry is one line of the kernel's table of mounts.
 type mountEntry struct {
 	dir, fstype string
+	source      string // of a relayfs: sourceOf its process
 	minor       string // device number, which for FUSE is the connection's name
+}
+
+// sourceOf is the source of a mount. It names the process, because one that does not answer cannot be asked.
+func sourceOf(pid int) string { return fmt.Sprintf("%s-%d", fsName, pid) }
+
+// server is the process that serves a relayfs, 0 for other mounts.
+func (m mountEntry) server() int {
+	number, ok := strings.CutPrefix(m.source, fsName+"-")
+	pid, err := strconv.Atoi(number)
+	if m.fstype != mountType || !ok || err != nil {
+		return 0
+	}
+	return pid
+}
+
+// Killed reports whether a process was killed and has not ended. It answers nothing any more, and may wait in the kernel until
+// its mount is freed.
+func Killed(pid int) bool { return pid > 0 && killed(pid) }
+
+// free ends a mount whose process was killed, and with it the process. Programs that wait for the mount get an error.
+func (m mountEntry) free() error {
+	if err := abort(m); err != nil {
+		return &SetupError{
+			Problem: fmt.Sprintf("the process that served %q was killed and cannot end: programs that use the mount hang", m.dir),
+			Hint:    fmt.Sprintf("run `umount -f %[1]s` as root; `fusermount3 -uz %[1]s` frees the directory, but not the programs", m.dir),
+			Err:     err,
+		}
+	}
+	for end := time.Now().Add(killedPatience); Killed(m.server()) && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if now, err := mountOf(m.dir); err == nil && now.minor != m.minor {
+		return nil // abort has detached it
+	}
+	return lazyUnmount(m.dir)
+}
+
+// killedPatience is how long a killed process may take to end when its mount is freed.
+const killedPatience = time.Second
+
+// FreeKilled unmounts the relayfs at dir if its process was killed and has not ended. The process ends, and programs that wait
+// for the mount get an error. It does nothing to other mounts. The error is a *SetupError.
+func FreeKilled(dir string) error {
+	if m, err := mountOf(dir); err == nil && Killed(m.server()) {
+		return m.free()
+	}
+	return nil
 }
 
 // mountOf returns the mount at dir, the zero one if there is none. It asks the kernel's
@@ -114,6 +162,9 @@ func silentMount(dir string) *SetupError {
 // clearDeadMount takes away a mount whose server is gone, if it was one of ours:
 // the kernel refuses to mount over it.
 func clearDeadMount(dir string) error {
+	if err := FreeKilled(dir); err != nil {
+		return err
+	}
 	err := probe(dir)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return silentMount(dir)
@@ -146,6 +197,9 @@ func CheckMountpoint(dir string, nonEmpty, allowOther bool) error {
 		if err := checkAllowOther(allowConfig); err != nil {
 			return err
 		}
+	}
+	if m, err := mountOf(dir); err == nil && Killed(m.server()) {
+		return nil // Check frees it
 	}
 	switch err := probe(dir); {
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -212,6 +266,9 @@ func Unmount(dir string) error {
 	}
 	if m.fstype != mountType {
 		return &SetupError{Problem: fmt.Sprintf("no relayfs is mounted at %q", dir), Hint: "list the mounts with `findmnt -t " + mountType + "`"}
+	}
+	if Killed(m.server()) {
+		return m.free()
 	}
 	switch err := probe(dir); {
 	case errors.Is(err, syscall.ENOTCONN):

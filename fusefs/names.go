@@ -15,7 +15,6 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/inode"
 	"github.com/relayfs/relayfs/fusefs/internal/life"
 )
 
@@ -166,9 +165,10 @@ type table struct {
 	nodes   map[model.Path]*known
 	fresh   map[model.Path]*known // those of nodes that have no ID
 	parked  map[model.Path]*parking
+	removed map[model.Path]*removal
 	busy    map[int]time.Time      // when a process last parked a note or put one back, while any is parked
 	retired map[model.Path][]*File // inodes of notes that another inode took over from
-	inos    inode.Numbers
+	inos    inodeNumbers
 	// epoch counts the changes of names, so that a lookup notices one that fell
 	// between its question to the workspace and its entry in nodes.
 	epoch uint64
@@ -187,9 +187,10 @@ func newTable() table {
 		nodes:   make(map[model.Path]*known),
 		fresh:   make(map[model.Path]*known),
 		parked:  make(map[model.Path]*parking),
+		removed: make(map[model.Path]*removal),
 		busy:    make(map[int]time.Time),
 		retired: make(map[model.Path][]*File),
-		inos:    inode.NewNumbers(),
+		inos:    newInodeNumbers(),
 	}
 }
 
@@ -220,7 +221,7 @@ func (tb *table) inoOf(p model.Path, id uint64) uint64 {
 	if k := tb.nodes[p]; k != nil && (k.id == 0 || k.id == id) {
 		return k.node.EmbeddedInode().StableAttr().Ino
 	}
-	return tb.inos.Of(p, id)
+	return tb.inos.of(p, id)
 }
 
 // lose forgets the nodes at and below p.
@@ -230,7 +231,7 @@ func (tb *table) lose(p model.Path) {
 			continue
 		}
 		tb.forget(at, k.node)
-		tb.inos.Drop(k.id)
+		tb.inos.drop(k.id)
 		k.node.vanish()
 	}
 	for at, files := range tb.retired {
@@ -295,7 +296,7 @@ func (n *names) folderOf(p model.Path) (d folder) {
 
 func (n *names) bound(p model.Path, f *File, doc uint64) {
 	n.update(func(tb *table) {
-		tb.inos.Set(doc, f.StableAttr().Ino)
+		tb.inos.set(doc, f.StableAttr().Ino)
 		if tb.has(p, f) {
 			tb.put(p, f, doc)
 		}

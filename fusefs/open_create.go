@@ -16,7 +16,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
 	"github.com/relayfs/relayfs/fusefs/internal/life"
-	"github.com/relayfs/relayfs/fusefs/internal/scratch"
 )
 
 // Open opens a note or a scratch file.
@@ -70,7 +69,7 @@ func newHandle(ctx context.Context, f *File, flags uint32) *Handle {
 // the workspace allows it, an attachment.
 func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	t, d := o.t, o.folder()
-	defer t.inval.Begin(d)()
+	defer t.inval.begin(d)()
 	n, p, err := d.child(ctx, name)
 	switch {
 	case err == nil && flags&syscall.O_EXCL != 0:
@@ -90,7 +89,7 @@ func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, o
 // Mknod creates a regular file without opening it. Nothing else can be created.
 func (o *overlay) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	t, d := o.t, o.folder()
-	defer t.inval.Begin(d)()
+	defer t.inval.begin(d)()
 	if mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil, syscall.EPERM
 	}
@@ -136,7 +135,7 @@ func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32
 	if t.ending.Load() {
 		return nil, syscall.EIO
 	}
-	if scratch.IsName(name) {
+	if isScratchName(name) {
 		f, err := d.createScratch(ctx, name, mode)
 		return f, t.errno.Of(ctx, "create", p, err)
 	}
@@ -180,6 +179,7 @@ func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 // moment ago it is that note, about to be written again.
 func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	t := d.t
+	t.putBack(ctx, p)
 	t.bringHome(ctx, p)
 	by, now := t.procs.Of(ctx), time.Now()
 	f := t.newFile(mode & 0o7777)
@@ -187,11 +187,11 @@ func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	b := &content.Buffer{Emptied: true, First: true}
 	f.state.life, f.state.text = life.Unborn, content.WrittenText(b)
 	t.update(func(tb *table) {
-		ino := tb.inos.Next()
+		ino := tb.inos.next()
 		if pk := tb.unpark(p); pk != nil {
 			f.state.life, f.state.doc, b.From = life.Live, pk.doc, pk.image
 			f.state.text.Learn(pk.image.Version)
-			ino = tb.inos.Of(p, pk.doc)
+			ino = tb.inos.of(p, pk.doc)
 			tb.busy[by.Id] = now
 		}
 		t.attach(f, syscall.S_IFREG, ino)
@@ -216,7 +216,7 @@ func (d *Dir) createAttachment(ctx context.Context, p model.Path, mode uint32) (
 	if err != nil {
 		return nil, err
 	}
-	t.update(func(tb *table) { tb.inos.Set(info.ID, tb.inos.Next()) }) // what had the name before keeps its number
+	t.update(func(tb *table) { tb.inos.set(info.ID, tb.inos.next()) }) // what had the name before keeps its number
 	n, _, err := t.lookup(ctx, p)
 	if a, ok := n.(*Attachment); ok {
 		a.setPermissions(mode)

@@ -16,10 +16,6 @@ type Options struct {
 	AllowOther  bool // let other users in; needs user_allow_other in /etc/fuse.conf
 	NonEmpty    bool // mount over a directory that is not empty, and hide what is in it
 	Debug       bool // log every request
-	// Guard is the command line of a process that only calls RunGuard. It keeps a
-	// kill -9 of this process from wedging the mount, and everybody who uses it, until
-	// an administrator aborts it. The mount has none if Guard is empty.
-	Guard []string
 	// Poker is the command line of a process that only calls RunPoker. It wakes
 	// programs that watch the mount (inotify) when others change notes. Nobody wakes
 	// them if Poker is empty.

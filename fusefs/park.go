@@ -5,7 +5,6 @@ package fusefs
 import (
 	"context"
 	"maps"
-	"slices"
 	"syscall"
 	"time"
 
@@ -22,6 +21,11 @@ import (
 // here, untouched in the workspace. A file that is created at its name within a
 // moment is the note, written again. Otherwise the move or the removal was meant,
 // and the structure policy decides.
+//
+// An unlink is the same call whether a save or nothing follows. So one rule holds for all programs. Where an unlink makes
+// a proposal it does so at once, and what is put at the name takes the proposal back. Where it would be refused, by the
+// policy or by the brake, the note is parked, and is back after the grace; but a process that has
+// unlinked another note and not put it back does not save, and is refused at once.
 
 // parkGrace is how long a name may be missing during a save.
 const parkGrace = 3 * time.Second
@@ -40,27 +44,10 @@ type parking struct {
 	timer  *time.Timer
 }
 
-// replaces says whether a program unlinks a file in order to put another in its place. With
-// --structure deny nothing else distinguishes that from a removal, which is refused at once
-// (TestDenialLetsSavesThrough). What others unlink is removed before they are answered: a
-// kill must not bring it back (tests/crash, TestKillLosesNoWrite).
-func replaces(program string) bool {
-	return slices.Contains([]string{"mv", "cp", "install", "git", "tar"}, program)
-}
-
-// removes says whether a program unlinks a file because it is to go, so that it can be told
-// at once that too many would go. Unlink(2) alone does not distinguish it from a save. See
-// TestBrakeLetsSavesThrough.
-func removes(program string) bool { return slices.Contains([]string{"rm", "unlink", "find"}, program) }
-
 const (
 	whyUnlinked = "unlinked"
 	whyRenamed  = "renamed away"
 )
-
-// maxParked is how many notes a process may have unlinked that are parked: one that
-// saves has one or two, one that cleans up has all of them.
-const maxParked = 5
 
 // maxParkGrace bounds the grace of what a busy program may yet put back.
 const maxParkGrace = time.Minute
@@ -102,8 +89,79 @@ func (n *names) parkedIf(condition func(at model.Path, pk *parking) bool) map[mo
 	return found
 }
 
-func (n *names) unlinkedBy(proc int) int {
-	return len(n.parkedIf(func(_ model.Path, pk *parking) bool { return pk.why == whyUnlinked && pk.proc.Id == proc }))
+// removal is the proposal to delete a note, made a moment ago. It is carried out at once, since a kill must not bring the note
+// back, and taken back if a file is put at the note's name.
+type removal struct {
+	home  model.Path // where people have the note
+	doc   uint64
+	image content.Image // what it showed
+	by    bridge.Restructure
+	proc  process.Process
+	since time.Time
+}
+
+// unlinkedBy counts the notes that a process has unlinked a moment ago and not put back.
+func (n *names) unlinkedBy(proc int) (count int) {
+	n.update(func(tb *table) {
+		for _, pk := range tb.parked {
+			if pk.why == whyUnlinked && pk.proc.Id == proc {
+				count++
+			}
+		}
+		for _, r := range tb.removed {
+			if r.proc.Id == proc && time.Since(r.since) < parkGrace {
+				count++
+			}
+		}
+	})
+	return count
+}
+
+// removeAtOnce removes the note at p, or proposes to.
+func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
+	home, err := t.ws.PeoplesPath(p)
+	if err != nil {
+		return err
+	}
+	r := &removal{home: home, by: t.restructuring(ctx), proc: t.procs.Of(ctx), since: time.Now()}
+	f.update(func(s *fileState) { r.doc, r.image = s.doc, s.text.Base() })
+	done, err := t.ws.Remove(ctx, p, r.by)
+	if err != nil {
+		return err
+	}
+	t.unlinkRetired(p)
+	if done.Proposal == "" { // the agent's own note, which is gone
+		return nil
+	}
+	t.update(func(tb *table) {
+		maps.DeleteFunc(tb.removed, func(_ model.Path, r *removal) bool { return time.Since(r.since) > parkGrace })
+		tb.removed[p] = r
+	})
+	return nil
+}
+
+// putBack is called before a file is put at the free name p. A note that was unlinked there a moment ago and that people have
+// elsewhere is parked at p then. (One that people have at p is the same note without more ado: the workspace recognizes it.)
+func (t *tree) putBack(ctx context.Context, p model.Path) {
+	var r *removal
+	t.update(func(tb *table) {
+		r = tb.removed[p]
+		delete(tb.removed, p)
+	})
+	if r == nil || r.home == p || time.Since(r.since) > parkGrace || t.ws.HasNote(p) {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	_, err := t.ws.Create(ctx, r.home, bridge.Write{Text: r.image.Text, By: r.by.By, Origin: t})
+	if err == nil {
+		_, err = t.ws.Rename(ctx, r.home, p, r.by)
+	}
+	if err != nil {
+		t.log.Warn("a note that was unlinked and written again is a new one: reject its deletion to have it back", model.LogPath, string(p), model.LogErr, err)
+		return
+	}
+	pk := &parking{doc: r.doc, image: r.image, why: whyUnlinked, by: r.by, proc: r.proc}
+	t.update(func(tb *table) { t.parkAt(tb, p, pk) })
 }
 
 // park hides the note at p. Its inode goes on as a scratch file with the content it shows.
@@ -122,7 +180,7 @@ func (t *tree) park(ctx context.Context, p model.Path, f *File, target model.Pat
 	t.unlinkRetired(p)
 	t.update(func(tb *table) {
 		tb.forget(p, f)
-		tb.inos.Set(pk.doc, tb.inos.Next()) // the old number stays with the old inode
+		tb.inos.set(pk.doc, tb.inos.next()) // the old number stays with the old inode
 		t.parkAt(tb, p, pk)
 	})
 	return nil
@@ -162,6 +220,9 @@ func (t *tree) graceOver(ctx context.Context, p model.Path, pk *parking) {
 	})
 	if err != nil {
 		t.entryChanged(p)
+		if pk.why == whyUnlinked {
+			t.errno.OfSaveBy(pk.proc, "unlink", p, err) // which had been told that it was done
+		}
 		t.log.Warn("note is back at its name", model.LogPath, string(p), "was", pk.why, model.LogErr, err)
 	}
 }

@@ -27,8 +27,7 @@ import (
 // no way to raise an event. So a second process makes a small system call through the mount
 // on whatever others changed: it opens the note for writing and sets its modification time
 // to what that already is, which watchers see as OPEN, MODIFY and CLOSE_WRITE. It is a process of its own
-// because a call on the own mount can wait for the very thread that would answer
-// it, and because, unlike the guard, it may come to wait for a server that is gone.
+// because a call on the own mount can wait for the very thread that would answer it.
 
 const (
 	// pokeDelay collects changes: editors and sync tools make several at once.

@@ -35,7 +35,7 @@ func (f *fileState) see(h *Handle) {
 		return
 	}
 	h.recorded = im.Version
-	f.t.shown.Add(f.doc, h.by, im)
+	f.t.shown.add(f.doc, h.by, im)
 }
 
 // maxPushed is the size of the largest note that is pushed: what the kernel reads

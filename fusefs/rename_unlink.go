@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/life"
-	"github.com/relayfs/relayfs/fusefs/internal/scratch"
 )
 
 // Flags of renameat2(2).
@@ -52,7 +51,7 @@ func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeE
 	}
 	t, from := o.t, o.folder()
 	ctx = context.WithoutCancel(ctx) // as on a disk, a signal interrupts nothing here
-	defer t.inval.Begin(from, to)()
+	defer t.inval.begin(from, to)()
 	m := &move{tree: t, from: from, name: name, to: to, newName: newName}
 	var err error
 	if m.src, m.oldPath, err = from.child(ctx, name); err != nil {
@@ -70,6 +69,9 @@ func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeE
 		return 0
 	case flags == renameExchange && !m.exchangeable():
 		return syscall.EINVAL
+	}
+	if m.dst == nil {
+		t.putBack(ctx, m.newPath)
 	}
 	if l, ok := m.dst.(*Link); ok && flags == 0 {
 		if errno, done := m.saveThrough(ctx, l); done {
@@ -99,7 +101,7 @@ func (m *move) do(ctx context.Context) syscall.Errno {
 	case *File:
 		note := src.lifeState().IsNote()
 		switch {
-		case note && (toScratch || scratch.IsBackupOf(m.newName, m.name)):
+		case note && (toScratch || isBackupOf(m.newName, m.name)):
 			return m.moveAway(ctx, src)
 		case note:
 			return m.moveNote(ctx, src)
@@ -248,7 +250,7 @@ func (m *move) exchange(ctx context.Context) syscall.Errno {
 // Unlink removes a name.
 func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	ctx = context.WithoutCancel(ctx)
-	defer o.t.inval.Begin(o)()
+	defer o.t.inval.begin(o)()
 	if errno, done := o.unlinkScratch(name); done {
 		return errno
 	}
@@ -266,11 +268,7 @@ func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	return syscall.EISDIR
 }
 
-// unlinkNote parks the note if the removal may be the beginning of a save, or is
-// to happen for real; else it removes the note, which makes a proposal or is refused. Where
-// that would be one deletion too many the note is parked too, since this may be a save: the
-// brake decides when the grace is over, unless it is clear before. A program that writes the
-// note again after its removal has written the same note: the workspace recognizes it.
+// unlinkNote removes the note or parks it, by the rule in park.go.
 //
 // What has been written so far is committed first: a person who keeps the note finds it.
 func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err error) {
@@ -289,22 +287,15 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err er
 		return nil
 	}
 	_ = t.errno.OfSave(ctx, "unlink", p, f.commitHeld(ctx, false)) // it goes all the same
-	who, structure, renamed := t.procs.Of(ctx), t.ws.Options().Structure, t.isRenamed(p)
-	mayBeSave := replaces(who.Name) && (renamed || structure == bridge.StructureDeny)
-	if structure != bridge.StructureDirect && !mayBeSave {
+	if t.ws.Options().Structure != bridge.StructureDirect {
 		err := unread
 		if err == nil {
-			_, err = t.ws.Remove(ctx, p, t.restructuring(ctx))
+			err = t.removeAtOnce(ctx, p, f)
 		}
-		if err == nil {
-			t.unlinkRetired(p)
-		}
-		if !errors.Is(err, model.ErrTooMany) || removes(who.Name) {
+		if !errors.Is(err, model.ErrTooMany) && !errors.Is(err, model.ErrNeedsReview) {
 			return err
 		}
-	}
-	if n := t.unlinkedBy(who.Id); n >= maxParked && !renamed {
-		if err := t.ws.Brake(p, t.authorOf(who), n); err != nil {
+		if !t.isRenamed(p) && t.unlinkedBy(t.procs.Of(ctx).Id) > 0 {
 			return err
 		}
 	}

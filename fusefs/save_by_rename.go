@@ -85,10 +85,10 @@ func (m *move) rebind(f *File, doc uint64) {
 	m.update(func(tb *table) {
 		tb.unpark(m.newPath)
 		if tb.has(m.oldPath, f) { // it was a note itself
-			tb.inos.Drop(tb.nodes[m.oldPath].id)
+			tb.inos.drop(tb.nodes[m.oldPath].id)
 			tb.forget(m.oldPath, f)
 		}
-		tb.inos.Set(doc, f.StableAttr().Ino)
+		tb.inos.set(doc, f.StableAttr().Ino)
 		f.moveTo(m.newPath)
 		tb.put(m.newPath, f, doc)
 	})
@@ -185,7 +185,7 @@ func (m *move) putFile(ctx context.Context, text string, mode uint32) error {
 	m.update(func(tb *table) {
 		tb.epoch++
 		tb.lose(p)
-		tb.inos.Set(info.ID, tb.inos.Next())
+		tb.inos.set(info.ID, tb.inos.next())
 	})
 	return nil
 }

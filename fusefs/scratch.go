@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
 	"github.com/relayfs/relayfs/fusefs/internal/life"
-	"github.com/relayfs/relayfs/fusefs/internal/scratch"
 )
 
 // The scratch layer: files, folders and symbolic links that live in memory over
@@ -33,7 +32,7 @@ type overlay struct {
 func (o *overlay) folder() folder { return o.Operations().(folder) }
 
 // isScratchAt says whether a new name in dir is scratch.
-func isScratchAt(dir folder, name string) bool { return !dir.inWorkspace() || scratch.IsName(name) }
+func isScratchAt(dir folder, name string) bool { return !dir.inWorkspace() || isScratchName(name) }
 
 func holdsScratch(n node) bool {
 	d, ok := n.(folder)
@@ -45,7 +44,7 @@ func (o *overlay) addScratch(ctx context.Context, name string, n node, mode uint
 		return err
 	}
 	var ino uint64
-	o.t.update(func(tb *table) { ino = tb.inos.Next() })
+	o.t.update(func(tb *table) { ino = tb.inos.next() })
 	o.t.attach(n, mode, ino)
 	o.put(name, n)
 	return n.attr(ctx, out)
@@ -86,7 +85,7 @@ func (d *ScratchDir) attr(_ context.Context, out *fuse.Attr) error {
 }
 
 func (d *ScratchDir) list(context.Context) ([]fuse.DirEntry, syscall.Errno) {
-	defer d.t.inval.Begin(d)()
+	defer d.t.inval.begin(d)()
 	return d.dirEntries(), 0
 }
 
@@ -98,7 +97,7 @@ func (d *ScratchDir) create(ctx context.Context, name string, p model.Path, mode
 }
 
 func (d *ScratchDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	defer d.t.inval.Begin(d)()
+	defer d.t.inval.begin(d)()
 	return d.mkScratchDir(ctx, name, mode, out)
 }
 
@@ -130,7 +129,7 @@ func (t *tree) expireScratch(before time.Time) {
 			if isFile {
 				f.release()
 			}
-			t.inval.Entry(d, name)
+			t.inval.entry(d, name)
 		}
 	}
 }

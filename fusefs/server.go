@@ -19,7 +19,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/handleless"
 	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
@@ -32,16 +31,15 @@ const (
 
 // Server is one mount.
 type Server struct {
-	tree     *tree
-	fuse     *fuse.Server
-	notifier *notifier
-	dir      string
-	stop     context.CancelFunc // ends the goroutines besides the server's own
-	poking   context.CancelFunc // ends the process that wakes watchers, which uses the mount
-	tasks    sync.WaitGroup
-	ended    chan struct{} // closed when nothing is served any more and all is committed
-	gone     chan struct{} // closed when ended, or some time after a busy mount was detached
-	leave    sync.Once     // closes gone
+	tree   *tree
+	fuse   *fuse.Server
+	dir    string
+	stop   context.CancelFunc // ends the goroutines besides the server's own
+	poking context.CancelFunc // ends the process that wakes watchers, which uses the mount
+	tasks  sync.WaitGroup
+	ended  chan struct{} // closed when nothing is served any more and all is committed
+	gone   chan struct{} // closed when ended, or some time after a busy mount was detached
+	leave  sync.Once     // closes gone
 }
 
 // Mount serves ws at dir and returns when the root can be listed. It fails as Check does.
@@ -58,20 +56,18 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	t, n := newTree(ws, o), newNotifier()
-	var raw fuse.RawFileSystem = keepNotifier{fs.NewNodeFS(t.root, nodeOptions(n))}
+	t := newTree(ws, o)
+	raw := fs.NewNodeFS(t.root, nodeOptions())
 	if t.handleless {
-		raw = handleless.New(raw)
+		raw = withoutHandles(raw)
 	}
 	server, err := fuse.NewServer(raw, dir, mountOptions(ws.Options().ReadOnly, o, t.log))
 	if err != nil {
 		return nil, &SetupError{Problem: fmt.Sprintf("%q cannot be mounted", dir), Hint: mountHint(), Err: err}
 	}
-	if err := n.start(server, dir, o.Guard); err != nil {
-		t.log.Info("mount is not guarded: a kill -9 at the wrong moment may leave it wedged", model.LogErr, err)
-	}
-	t.poker.Store(newPoker(o.Poker, dir, t.log, t.inval.Told))
-	s := &Server{tree: t, fuse: server, notifier: n, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
+	closeOnExec()
+	t.poker.Store(newPoker(o.Poker, dir, t.log, t.inval.told))
+	s := &Server{tree: t, fuse: server, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
 	mounted := make(chan struct{})
 	s.start(mounted)
 	if err := server.WaitMount(); err != nil {
@@ -82,11 +78,10 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	return s, nil
 }
 
-func nodeOptions(n *notifier) *fs.Options {
+func nodeOptions() *fs.Options {
 	return &fs.Options{
 		EntryTimeout: new(cacheTimeout), AttrTimeout: new(cacheTimeout), NegativeTimeout: new(cacheTimeout),
 		NullPermissions: true,
-		ServerCallbacks: n,
 		RootStableAttr:  &fs.StableAttr{Ino: 1},
 	}
 }
@@ -94,7 +89,7 @@ func nodeOptions(n *notifier) *fs.Options {
 func mountOptions(readOnly bool, o Options, log *slog.Logger) *fuse.MountOptions {
 	m := &fuse.MountOptions{
 		AllowOther: o.AllowOther,
-		FsName:     fsName, Name: fsName,
+		FsName:     sourceOf(os.Getpid()), Name: fsName,
 		DisableXAttrs:     true,
 		DisableSplice:     true, // notes are in memory; a pipe to the kernel costs more than a copy
 		ExtraCapabilities: fuse.CAP_ATOMIC_O_TRUNC,
@@ -121,7 +116,7 @@ func (s *Server) start(mounted <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	unsubscribe := s.tree.ws.Subscribe(s.tree.changed)
-	s.tasks.Go(func() { s.tree.inval.Run(ctx) })
+	s.tasks.Go(func() { s.tree.inval.run(ctx) })
 	s.tasks.Go(func() { s.housekeep(ctx) })
 	poking, stopPoking := context.WithCancel(ctx)
 	s.poking = stopPoking
@@ -138,7 +133,6 @@ func (s *Server) start(mounted <-chan struct{}) {
 		unsubscribe()
 		s.stop()
 		s.tasks.Wait()
-		s.notifier.stop()
 		s.tree.ws.SetMountpoint("")
 		close(s.ended)
 		s.leave.Do(func() { close(s.gone) })
@@ -193,13 +187,6 @@ func (s *Server) housekeep(ctx context.Context) {
 		}
 	}
 }
-
-// keepNotifier is a go-fuse file system that keeps its notifier. Init would replace it by
-// the server.
-type keepNotifier struct{ fuse.RawFileSystem }
-
-// Init does nothing.
-func (keepNotifier) Init(*fuse.Server) {}
 
 // When a mount ends, programs may be in the middle of a save: a note is emptied and
 // not written yet, or half of it is. They are given a moment to finish. What is not

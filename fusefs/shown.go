@@ -11,7 +11,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/invalidate"
 	"github.com/relayfs/relayfs/fusefs/internal/life"
 )
 
@@ -61,7 +60,7 @@ func (f *fileState) wake(v *model.Version, p model.Path) error {
 	if f.text.Outdated() {
 		f.giveWay() // the event that says so comes a moment later
 		if f.t.handleless && f.text.Rests() {
-			_ = f.NotifyContent(invalidate.AttributesOnly, 0) // readers have it open already
+			_ = f.NotifyContent(attributesOnly, 0) // readers have it open already
 			f.text.Forget()
 		}
 	}
@@ -201,7 +200,7 @@ func (t *tree) replace(f, next *File) {
 		}
 	})
 	if dir != nil {
-		t.inval.Renamed(dir.node, next.path().Base())
+		t.inval.renamed(dir.node, next.path().Base())
 	}
 }
 

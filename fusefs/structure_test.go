@@ -28,7 +28,7 @@ func deny(o *bridge.Options) { o.Structure = bridge.StructureDeny }
 func TestStructureIsRefused(t *testing.T) {
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Other.md": "other\n", "F/sub/b.md": "b\n", "F/image.png": "\x89PNG"}, deny)
 	for _, tt := range []struct{ script, message string }{
-		{"rm Note.md", "Operation not permitted"},
+		{"rm Note.md Other.md", "Operation not permitted"},
 		{"rm -rf sub", "Operation not permitted"},
 		{"rmdir sub", "Directory not empty"},
 		{"mv Note.md New.md", "Operation not permitted"},
@@ -48,7 +48,9 @@ func TestStructureIsRefused(t *testing.T) {
 		{"python3 -c 'open(b\"bad\\xff.md\", \"w\")'", "Invalid argument"},
 	} {
 		m.fails(t, "F", tt.script, tt.message)
-		m.checkNames(t, "F", "Note.md", "Other.md", "image.png", "sub")
+		eventually(t, func() error { // the first file of several may be about to be written again
+			return wants("folder", strings.Join(m.names(t, "F"), " "), "Note.md Other.md image.png sub")
+		})
 		checkText(t, "Note.md after "+tt.script, m.cat(t, "F/Note.md"), tideTable)
 		checkText(t, "source after "+tt.script, m.SourceText("F/Note.md"), tideTable)
 	}
@@ -155,15 +157,15 @@ for f in .Note.md.swp 'Note.md~' 4913 '#Note.md#' sedAbC123 Note.md.tmp.12.ab34 
 ln -s me@here.1:2 .#Note.md && test "$(readlink .#Note.md)" = me@here.1:2
 mkdir -p .git/objects && echo x > .git/objects/Note.md && mv .git/objects/Note.md .git/x && test "$(cat .git/x)" = x && ! rmdir .git 2>/dev/null`)
 	for _, e := range mustReadDir(t, m, "F") {
-		if e.Name != "Note.md" {
-			t.Errorf("the workspace has %s", e.Name)
+		if e.Path.Base() != "Note.md" {
+			t.Errorf("the workspace has %s", e.Path.Base())
 		}
 	}
 	m.sh(t, "F", "rm -r .git .Note.md.swp Note.md~ 4913 '#Note.md#' sedAbC123 Note.md.tmp.12.ab34 Note.md.lock .#Note.md")
 	m.checkNames(t, "F", "Note.md")
 }
 
-func mustReadDir(t testing.TB, m *mounted, p string) []bridge.DirEntry {
+func mustReadDir(t testing.TB, m *mounted, p string) []bridge.Info {
 	t.Helper()
 	entries, err := m.ReadDir(t.Context(), model.Path(p))
 	if err != nil {
@@ -279,8 +281,11 @@ func TestBrakeLetsSavesThrough(t *testing.T) {
 	}
 	m := mount(t, files)
 	m.sh(t, "F", "rm n00.md n01.md n02.md n03.md n04.md")
-	for _, remove := range []string{"rm n05.md", "unlink n05.md", "find . -name n05.md -delete"} {
+	for _, remove := range []string{"rm n05.md n06.md", "find . -name 'n0[56].md' -delete", `perl -e 'unlink("n05.md") && unlink("n06.md") || die "$!"'`} {
 		m.fails(t, "F", remove, "Operation not permitted")
+		eventually(t, func() error { // the first may have been about to be written again
+			return wants("number of notes", fmt.Sprint(len(m.names(t, "F"))), "7")
+		})
 	}
 	m.sh(t, "F", `python3 -c '
 import os
@@ -326,10 +331,14 @@ func TestDenialLetsSavesThrough(t *testing.T) {
 	t.Setenv("OTHER", t.TempDir())
 	after := strings.Replace(tideTable, "six", "seven", 1)
 	for program, script := range map[string]string{
-		"cp":      `sed s/six/seven/ Note.md > x.tmp && cp --remove-destination x.tmp Note.md`,
-		"install": `sed s/six/seven/ Note.md > x.tmp && install -m 644 x.tmp Note.md`,
-		"mv":      `sed s/six/seven/ Note.md > "$OTHER/mv.md" && mv "$OTHER/mv.md" Note.md`,
-		"tar":     `sed s/six/seven/ Note.md > "$OTHER/Note.md" && tar -cf "$OTHER/n.tar" -C "$OTHER" Note.md && tar -xf "$OTHER/n.tar"`,
+		"cp":                  `sed s/six/seven/ Note.md > x.tmp && cp --remove-destination x.tmp Note.md`,
+		"install":             `sed s/six/seven/ Note.md > x.tmp && install -m 644 x.tmp Note.md`,
+		"mv":                  `sed s/six/seven/ Note.md > "$OTHER/mv.md" && mv "$OTHER/mv.md" Note.md`,
+		"mv, by another name": `sed s/six/seven/ Note.md > "$OTHER/mv.md" && cp "$(command -v mv)" "$OTHER/move" && "$OTHER/move" "$OTHER/mv.md" Note.md`,
+		"python":              `python3 -c 'import os; text = open("Note.md").read(); os.unlink("Note.md"); open("Note.md", "x").write(text.replace("six", "seven"))'`,
+		"perl":                `sed s/six/seven/ Note.md > x.tmp && perl -e 'unlink("Note.md") && rename("x.tmp", "Note.md") || die "$!"'`,
+		"rsync":               `sed s/six/seven/ Note.md > "$OTHER/Note.md" && rsync --inplace --ignore-times "$OTHER/Note.md" Note.md`,
+		"tar":                 `sed s/six/seven/ Note.md > "$OTHER/Note.md" && tar -cf "$OTHER/n.tar" -C "$OTHER" Note.md && tar -xf "$OTHER/n.tar"`,
 		"git": `git init -q . && git config user.email a@b && git config user.name a && git add Note.md && git commit -q -m one &&
 sed -i s/six/seven/ Note.md && git commit -q -a -m two && git checkout -q HEAD~ && git checkout -q -`,
 	} {
@@ -369,4 +378,43 @@ for i in range(4):
 		}
 		checkText(t, p, m.cat(t, p), "one 2\n")
 	}
+}
+
+// A note that is proposed to be renamed, and that a program unlinks at its new name and puts there again, is still that note,
+// and still proposed to be renamed, whatever the program.
+func TestRenamedNoteIsReplaced(t *testing.T) {
+	t.Setenv("OTHER", t.TempDir())
+	after := strings.Replace(tideTable, "six", "seven", 1)
+	for program, script := range map[string]string{
+		"mv":                  `mv "$OTHER/new.md" New.md`,
+		"mv, by another name": `cp "$(command -v mv)" "$OTHER/move" && "$OTHER/move" "$OTHER/new.md" New.md`,
+		"cp":                  `cp --remove-destination "$OTHER/new.md" New.md`,
+		"rm and cp":           `rm New.md && cp "$OTHER/new.md" New.md`,
+		"rm and mv":           `cp "$OTHER/new.md" x.tmp && rm New.md && mv x.tmp New.md`,
+		"python":              `python3 -c 'import os; os.unlink("New.md"); open("New.md", "x").write(open(os.environ["OTHER"] + "/new.md").read())'`,
+	} {
+		t.Run(program, func(t *testing.T) {
+			m := mount(t, map[string]string{"F/Note.md": tideTable})
+			m.sh(t, "F", `mv Note.md New.md && sed s/six/seven/ New.md > "$OTHER/new.md"`)
+			m.sh(t, "F", script)
+			checkText(t, "the note", m.cat(t, "F/New.md"), after)
+			m.checkNames(t, "F", "New.md")
+			m.checkSuggested(t, "F/Note.md", tideTable, after)
+			list, err := m.Proposals(t.Context(), "")
+			if err != nil || len(list) != 1 || list[0].Kind != model.ProposedRename {
+				t.Errorf("proposals: %+v, %v, want one to rename the note", list, err)
+			}
+		})
+	}
+}
+
+// What rm removes goes at once, also a note that is proposed to be renamed: nothing brings it back.
+func TestRenamedNoteIsRemoved(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable})
+	m.sh(t, "F", "mv Note.md New.md && rm New.md")
+	list, err := m.Proposals(t.Context(), "")
+	if err != nil || len(list) != 1 || list[0].Kind != model.ProposedDelete {
+		t.Errorf("proposals: %+v, %v, want one to delete the note", list, err)
+	}
+	m.checkNames(t, "F")
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -85,31 +84,13 @@ func mountTable() (mounts []mountEntry, err error) {
 	return mounts, nil
 }
 
-// notifier tells the kernel nothing: it takes no notifications here, and keeps
-// what it knows for a moment only (cacheTimeout).
-type notifier struct{}
+// closeOnExec does nothing: both pass their descriptor on by programs of their own.
+func closeOnExec() {}
 
-func newNotifier() *notifier { return &notifier{} }
+// killed is false: no thread waits for a notification, so a killed process ends.
+func killed(int) bool { return false }
 
-func (*notifier) start(*fuse.Server, string, []string) error { return nil }
-func (*notifier) stop()                                      {}
-
-func (*notifier) DeleteNotify(uint64, uint64, string) fuse.Status { return fuse.OK }
-
-func (*notifier) EntryNotify(uint64, string) fuse.Status { return fuse.OK }
-
-func (*notifier) InodeNotify(uint64, int64, int64) fuse.Status { return fuse.OK }
-
-func (*notifier) InodeRetrieveCache(uint64, int64, []byte) (int, fuse.Status) {
-	return 0, fuse.ENOSYS
-}
-
-func (*notifier) InodeNotifyStoreCache(uint64, int64, []byte) fuse.Status {
-	return fuse.ENOSYS
-}
-
-// RunGuard fails: without notifications there is nothing to guard.
-func RunGuard() error { return errors.New("a mount has no guard on this system") }
+func abort(mountEntry) error { return errors.ErrUnsupported }
 
 // poker wakes nobody here: there is no inotify.
 type poker struct{}

@@ -2,9 +2,12 @@ package fusefs
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -117,7 +120,8 @@ func readMounts(table string) (mounts []mountEntry) {
 			continue
 		}
 		m := mountEntry{dir: unescape.Replace(fields[4])}
-		m.fstype, _, _ = strings.Cut(after, " ")
+		m.fstype, after, _ = strings.Cut(after, " ")
+		m.source, _, _ = strings.Cut(after, " ")
 		_, m.minor, _ = strings.Cut(fields[2], ":")
 		mounts = append(mounts, m)
 	}
@@ -126,3 +130,54 @@ func readMounts(table string) (mounts []mountEntry) {
 
 // unescape undoes the escapes of the kernel in the table of mounts.
 var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)
+
+// closeOnExec keeps the descriptor of the mount, which go-fuse opens without O_CLOEXEC, from the processes that this one
+// starts: a connection lasts as long as a process has it open. It fails before Linux 5.11.
+func closeOnExec() { _ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) }
+
+// A notification waits, in the kernel, for a folder whose lock a request holds, and no signal ends that wait. If
+// the process is killed just then, its notifying thread waits for an answer that no thread is left to give. As long as
+// the thread waits, the process does not end, its /dev/fuse stays open, and every program that uses the mount hangs. So
+// another process must abort the connection.
+
+// killed reports whether a process was killed and has not ended.
+func killed(pid int) bool {
+	proc := fmt.Sprintf("/proc/%d", pid)
+	status, err := os.ReadFile(proc + "/status")
+	if err != nil {
+		return false
+	}
+	const sigkill = 1 << (unix.SIGKILL - 1)
+	for line := range strings.Lines(string(status)) {
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch name {
+		case "State": // the first thread may have ended before the others
+			threads, _ := filepath.Glob(proc + "/task/*")
+			if strings.HasPrefix(value, "Z") && len(threads) > 1 {
+				return true
+			}
+		case "SigPnd":
+			if set, err := strconv.ParseUint(value, 16, 64); err == nil && set&sigkill != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// control is where fusectl has the connections. The user who mounted may abort one.
+const control = "/sys/fs/fuse/connections"
+
+// abort ends the connection of a mount: all requests fail. Where fusectl is not mounted, root can force an
+// unmount, which aborts the connection, too.
+func abort(m mountEntry) error {
+	err := os.WriteFile(filepath.Join(control, m.minor, "abort"), []byte("1"), 0)
+	if err == nil {
+		return nil
+	}
+	if unix.Unmount(m.dir, unix.MNT_FORCE|unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) == nil {
+		return nil
+	}
+	return err
+}

@@ -46,8 +46,11 @@ func CheckMountpoint(string, bool, bool) error { return unsupported() }
 // Unmount fails.
 func Unmount(string) error { return unsupported() }
 
-// RunGuard fails.
-func RunGuard() error { return unsupported() }
+// FreeKilled does nothing.
+func FreeKilled(string) error { return nil }
+
+// Killed is false.
+func Killed(int) bool { return false }
 
 // RunPoker fails.
 func RunPoker(io.Reader) error { return unsupported() }

@@ -17,11 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/errno"
-	"github.com/relayfs/relayfs/fusefs/internal/invalidate"
 	"github.com/relayfs/relayfs/fusefs/internal/process"
-	"github.com/relayfs/relayfs/fusefs/internal/recent"
-	"github.com/relayfs/relayfs/fusefs/internal/scratch"
-	"github.com/relayfs/relayfs/fusefs/internal/shown"
 )
 
 // tree is the mounted workspace: its names, and what all inodes use.
@@ -38,20 +34,20 @@ type tree struct {
 	// mounted is when the tree was made.
 	mounted time.Time
 	locked  error // why no note can be written, nil if notes can be
-	// handleless is set if the kernel opens files without asking, see internal/handleless.
+	// handleless is set if the kernel opens files without asking, see handleless.go.
 	handleless bool
-	recent     *recent.List[*File]
+	recent     *recentFiles
 	uid, gid   uint32
 	generation atomic.Uint64 // of the inode made last
 	unsaved    sync.Map      // the notes with a buffer, by their *File
-	inval      *invalidate.Queue
+	inval      *notifications
 	used       atomic.Bool // somebody has looked up or opened a note since the last housekeeping
 	poker      atomic.Pointer[poker]
-	shown      shown.Log
+	shown      shownLog
 	procs      process.Table
 	ending     atomic.Bool // no save may begin any more
 	ended      atomic.Bool // nor may one go on, see end
-	scratch    scratch.Quota
+	scratch    scratchQuota
 	// folders is held for writing while a folder is moved or removed, and for reading
 	// while something is committed at a path, so that nothing is committed below an old one.
 	folders sync.RWMutex
@@ -77,7 +73,7 @@ func (t *tree) attach(n fs.InodeEmbedder, mode uint32, ino uint64) {
 func (t *tree) entryChanged(p model.Path) {
 	if d := t.folderOf(p); d != nil {
 		d.layer().touch()
-		t.inval.Entry(d, p.Base())
+		t.inval.entry(d, p.Base())
 	}
 }
 

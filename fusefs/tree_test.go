@@ -15,14 +15,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/life"
-	"github.com/relayfs/relayfs/fusefs/internal/scratch"
 )
 
 // newTestTree is a tree that no kernel knows.
 func newTestTree(t *testing.T, files map[string]string) *tree {
 	t.Helper()
 	tr := newTree(bridgetest.New(t, files).Workspace, Options{})
-	fs.NewNodeFS(tr.root, nodeOptions(nil))
+	fs.NewNodeFS(tr.root, nodeOptions())
 	t.Cleanup(tr.ws.Subscribe(tr.changed))
 	return tr
 }
@@ -103,7 +102,7 @@ func TestScratchIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.scratch.Store(scratch.Max - 10)
+	tr.scratch.Store(maxScratch - 10)
 	h := newHandle(ctx, f, 1)
 	if _, errno := h.Write(ctx, make([]byte, 10), 0); errno != 0 {
 		t.Errorf("the last bytes: %v", errno)
@@ -112,8 +111,8 @@ func TestScratchIsBounded(t *testing.T) {
 		t.Errorf("one more byte: %v", errno)
 	}
 	f.lose(life.Unlink)
-	if got := tr.scratch.Load(); got != scratch.Max-10 {
-		t.Errorf("%d bytes are accounted for after the unlink, want %d", got, scratch.Max-10)
+	if got := tr.scratch.Load(); got != maxScratch-10 {
+		t.Errorf("%d bytes are accounted for after the unlink, want %d", got, maxScratch-10)
 	}
 }
 
@@ -131,7 +130,7 @@ func cleanPath(t *testing.T, s string) model.Path {
 func TestMovedAwayWhenOutdated(t *testing.T) {
 	ws := bridgetest.New(t, map[string]string{"F/Note.md": "old\n"}).Workspace
 	tr := newTree(ws, Options{})
-	fs.NewNodeFS(tr.root, nodeOptions(nil))
+	fs.NewNodeFS(tr.root, nodeOptions())
 	ctx := context.Background()
 	n, _, err := tr.lookup(ctx, "F/Note.md")
 	if err != nil {

@@ -150,11 +150,11 @@ func BenchmarkIndexMemory(b *testing.B) {
 	}
 	f, srv := serve(b, notes)
 	c := newTools(b, srv)
-	err := f.Walk(b.Context(), "", func(e bridge.DirEntry, p model.Path) error {
+	err := f.Walk(b.Context(), "", func(e bridge.Info) error {
 		if e.Kind != model.KindNote {
 			return nil
 		}
-		_, err := f.Open(b.Context(), p)
+		_, err := f.Open(b.Context(), e.Path)
 		return err
 	})
 	if err != nil {

@@ -220,21 +220,21 @@ func (p *process) look() (s sight, err error) {
 	ctx := p.t.Context()
 	s.notes, s.files = make(map[model.Path]string), make(map[model.Path]string)
 	s.trash = p.w.disk.Person().Files(vaultDir + "/.trash")
-	err = p.ws.Walk(ctx, "", func(e bridge.DirEntry, path model.Path) error {
+	err = p.ws.Walk(ctx, "", func(e bridge.Info) error {
 		if e.Kind != model.KindNote {
 			return nil
 		}
-		version, err := p.ws.Open(ctx, path)
+		version, err := p.ws.Open(ctx, e.Path)
 		if err != nil {
 			return err
 		}
-		at, err := p.ws.PeoplesPath(path)
+		at, err := p.ws.PeoplesPath(e.Path)
 		if err != nil {
 			return err
 		}
 		_, rel := at.Split()
-		s.notes[path], s.files[path] = version.Raw(), p.w.notes()[rel]
-		return p.remembers(path, version.Raw())
+		s.notes[e.Path], s.files[e.Path] = version.Raw(), p.w.notes()[rel]
+		return p.remembers(e.Path, version.Raw())
 	})
 	if err != nil {
 		return s, err

@@ -10,7 +10,8 @@ import (
 
 // Remove takes a note, a file or an empty folder away, recoverably where the
 // source has a place for that. Unless the structure policy is direct it is a
-// proposal, and ErrTooMany stops a burst of them (see Brake).
+// proposal, and ErrTooMany stops a burst of them: at most 20 notes, or a
+// tenth of the Folder if that is less, but five in any case, may go within a minute before a person has decided on any of them.
 func (n *Names) Remove(ctx context.Context, p model.Path, o Restructure) (Restructured, error) {
 	if err := n.begin("remove", p, o); err != nil {
 		return Restructured{}, err
@@ -55,7 +56,7 @@ func (n *Names) removeIn(ctx context.Context, f *proposal.Folder, p model.Path, 
 		return "", dropped, n.removeNow(ctx, l, x, p, o)
 	}
 	if !o.Confirm && x.Kind == model.KindNote {
-		if err := f.Brake(o.By, 0); err != nil {
+		if err := f.Brake(o.By); err != nil {
 			return "", "", err
 		}
 	}
@@ -85,16 +86,4 @@ func (n *base) removeNow(ctx context.Context, l *proposal.Locked, x *tree.Node, 
 	l.Settle(nil)
 	l.Tell(model.Event{Kind: model.EventRemoved, Path: p, Dir: x.Kind == model.KindDir, ViewChanged: true, Origin: o.Origin, By: o.By})
 	return err
-}
-
-// Brake says, as ErrTooMany, whether the removal of the note at p by the author,
-// after that of more others that are about to go, would be one too many: at most
-// 20 notes, or a tenth of the Folder if that is less, but five in any case, may
-// go within a minute before a person has decided on any of them.
-func (n *Names) Brake(p model.Path, by model.Author, more int) error {
-	f, err := n.structureAt("remove", p)
-	if err != nil || n.c.Structure != Propose {
-		return err
-	}
-	return model.WrapError("remove", p, f.Brake(by, more))
 }

@@ -42,14 +42,13 @@ func (b *brake) note(p *tree.Proposal, rec *model.ProposalRecord) {
 	b.list = append(b.list, braked{p, model.Author{Name: rec.Author, Session: rec.Session}, rec.Time})
 }
 
-// Brake says, as model.ErrTooMany, whether the removal of a note by the author, after that
-// of more others that are about to go, would be one too many: more than brakeLimit go atOnce,
-// and no person has decided on any of them.
-func (f *Folder) Brake(by model.Author, more int) error {
+// Brake says, as model.ErrTooMany, whether the removal of a note by the author
+// would be one too many: more than brakeLimit go atOnce, and no person has decided on any of them.
+func (f *Folder) Brake(by model.Author) error {
 	pending := f.Pending()
 	f.brake.mu.Lock()
 	f.brake.list = slices.DeleteFunc(f.brake.list, func(d braked) bool { return time.Since(d.time) > atOnce })
-	n := more
+	n := 0
 	for _, d := range f.brake.list {
 		if d.by.Is(by) && slices.Contains(pending, d.p) {
 			n++

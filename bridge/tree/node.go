@@ -258,7 +258,8 @@ func (n *Node) InSource(name string) *Node {
 	return n.inSource(name)
 }
 
-// Info describes what a path names.
+// Info describes what a path names. A list has of each only the path, the kind and the ID, and
+// of files that are no notes the time.
 type Info struct {
 	Path     model.Path
 	Kind     model.Kind

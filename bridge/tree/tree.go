@@ -224,16 +224,9 @@ func (t *Tree) CheckNew(op string, p model.Path) error {
 	return nil
 }
 
-// DirEntry is one name in a folder.
-type DirEntry struct {
-	Name string
-	Kind model.Kind
-	ID   uint64
-}
-
-// List lists a folder, or the Folders for "", sorted by name. Errors: fs.ErrNotExist,
+// List lists a folder, or the Folders for "", sorted by name: paths, kinds and IDs. Errors: fs.ErrNotExist,
 // model.ErrNotDir, model.ErrOffline.
-func (t *Tree) List(p model.Path) ([]DirEntry, error) {
+func (t *Tree) List(p model.Path) ([]Info, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	n := t.lookup(p)
@@ -246,39 +239,30 @@ func (t *Tree) List(p model.Path) ([]DirEntry, error) {
 		return nil, &model.Error{Op: "list", Path: p, Err: model.ErrOffline}
 	}
 	children := n.sorted()
-	list := make([]DirEntry, len(children))
+	list, at := make([]Info, len(children)), n.path()
 	for i, c := range children {
-		list[i] = DirEntry{Name: c.name, Kind: c.Kind, ID: c.ID}
+		list[i] = Info{Path: at.Join(c.name), Kind: c.Kind, ID: c.ID}
 	}
 	return list, nil
 }
 
-// Below is everything below p, or p itself if that is not a folder, sorted by path;
+// Below is everything below p, or p itself if that is not a folder, sorted by path, without sizes and modes;
 // fs.ErrNotExist.
-func (t *Tree) Below(p model.Path) ([]Entry, error) {
+func (t *Tree) Below(p model.Path) ([]Info, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	n := t.lookup(p)
 	if n == nil {
 		return nil, &model.Error{Op: "list", Path: p, Err: fs.ErrNotExist}
 	}
-	var all []Entry
-	add := func(c *Node) { all = append(all, Entry{c.ID, c.path(), c.Kind, c.modTime}) }
+	var all []Info
+	add := func(c *Node) { all = append(all, Info{ID: c.ID, Path: c.path(), Kind: c.Kind, ModTime: c.modTime}) }
 	if n.Kind == model.KindDir {
 		n.walk(add)
 	} else {
 		add(n)
 	}
 	return all, nil
-}
-
-// Entry is one thing in the tree.
-type Entry struct {
-	ID   uint64 // the same while the process lives, also over renames
-	Path model.Path
-	Kind model.Kind
-	// ModTime is that of a file which is not a note.
-	ModTime time.Time
 }
 
 // Counts says how much is shown in a Folder, and how much waits.

@@ -105,9 +105,12 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	if err := fusefs.Check(p.mountpoint, o.nonEmpty); err != nil {
 		return err
 	}
+	if err := o.freeSources(p.sources); err != nil {
+		return err
+	}
 	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *ownership.Control) error {
 		fuseOptions := fusefs.Options{
-			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log, Guard: selfWith(guardCommand),
+			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
 			Refused: c.Refusals.Add, SessionNote: o.sessionNote,
 		}
 		if o.watchPokes {
@@ -131,6 +134,22 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		}
 		return server.Unmount()
 	})
+}
+
+// freeSources frees the mounts of killed processes that still hold the locks of the sources.
+func (o *mountOptions) freeSources(sources []source.Source) error {
+	base, err := source.StateDir(o.workspaceFlags.state)
+	if err != nil {
+		return err
+	}
+	for _, s := range sources {
+		if info, err := owner.Read(s.State(base)); err == nil && info.Mountpoint != "" {
+			if err := fusefs.FreeKilled(info.Mountpoint); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // makeRoom doubles GOMAXPROCS. Go-fuse starts GOMAXPROCS goroutines that wait in read(2) for the kernel. If
@@ -173,7 +192,7 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 				return err
 			}
 			served := ownership.MountedBy(dir, state)
-			if served != nil {
+			if served != nil && !fusefs.Killed(served.PID) {
 				err := owner.NewClient(*served).Alive(cmd.Context())
 				if gone := (*owner.GoneError)(nil); err != nil && !errors.As(err, &gone) { // a killed process is dead before its locks are free
 					return err
@@ -189,18 +208,8 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 	return cmd
 }
 
-// Commands that a mount runs beside itself; see fusefs.RunGuard and fusefs.RunPoker.
-const (
-	guardCommand = "mount-guard"
-	pokeCommand  = "mount-poke"
-)
-
-func newGuardCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: guardCommand, Short: "Answer for a mount whose process was killed", Hidden: true, Args: usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error { return fusefs.RunGuard() },
-	}
-}
+// pokeCommand is what a mount runs beside itself; see fusefs.RunPoker.
+const pokeCommand = "mount-poke"
 
 func newPokeCommand() *cobra.Command {
 	return &cobra.Command{

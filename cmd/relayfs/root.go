@@ -52,7 +52,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newPokeCommand(), newMCPCommand(e), newSuggestionsCommand(e), newPageCommand(e),
+		newMountCommand(e), newUnmountCommand(e), newPokeCommand(), newMCPCommand(e), newSuggestionsCommand(e), newPageCommand(e),
 		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e), newHistoryCommand(e), newShowCommand(e), newBackupCommand(e), newRestoreCommand(e), newCompactCommand(e),
 		newLoginCommand(e), newFoldersCommand(e), newLogoutCommand(e),
 		newStatusCommand(e), newWhyCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newServiceCommand(e), newVersionCommand(e),

@@ -133,11 +133,11 @@ const maxSimilar = 3
 func (r Resolver) Similar(ctx context.Context, name string) []string {
 	base := foldBase(name)
 	var found []string
-	err := r.Workspace.Walk(ctx, "", func(e bridge.DirEntry, p model.Path) error {
-		if e.Kind == model.KindDir || e.Kind == model.KindLink || foldBase(e.Name) != base {
+	err := r.Workspace.Walk(ctx, "", func(e bridge.Info) error {
+		if e.Kind == model.KindDir || e.Kind == model.KindLink || foldBase(e.Path.Base()) != base {
 			return nil
 		}
-		if found = append(found, answer.Shown(p)); len(found) == maxSimilar {
+		if found = append(found, answer.Shown(e.Path)); len(found) == maxSimilar {
 			return fs.SkipAll
 		}
 		return nil

@@ -84,8 +84,8 @@ func drop(notes map[model.Path]*Note, p model.Path) {
 // textEndings are those of files that hold text, besides notes.
 var textEndings = strings.Fields(".base .bib .canvas .css .csv .html .ics .ini .js .json .log .opml .org .py .rst .sh .srt .svg .tex .toml .ts .tsv .txt .vtt .xml .yaml .yml")
 
-func isText(e bridge.DirEntry) bool {
-	return e.Kind == model.KindNote || e.Kind == model.KindFile && slices.Contains(textEndings, strings.ToLower(path.Ext(e.Name)))
+func isText(e bridge.Info) bool {
+	return e.Kind == model.KindNote || e.Kind == model.KindFile && slices.Contains(textEndings, strings.ToLower(path.Ext(e.Path.Base())))
 }
 
 // Below returns the notes and text files at and below under of whose paths wanted holds, sorted by path. A file at under
@@ -116,14 +116,14 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 		return x.list, nil
 	}
 	list := make([]*Note, 0, len(x.notes))
-	err := x.ws.Walk(ctx, "", func(e bridge.DirEntry, p model.Path) error {
+	err := x.ws.Walk(ctx, "", func(e bridge.Info) error {
 		if !isText(e) {
 			return nil
 		}
-		n := x.notes[p]
+		n := x.notes[e.Path]
 		if n == nil {
-			n = &Note{Path: p}
-			x.notes[p] = n
+			n = &Note{Path: e.Path}
+			x.notes[e.Path] = n
 		}
 		list = append(list, n)
 		return nil

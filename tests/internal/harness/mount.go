@@ -81,14 +81,23 @@ func (m *Mount) Stop(t *testing.T) {
 	}
 }
 
-// Kill ends the process as a crash does; the mountpoint stays as a dead mount.
+// Kill ends the process as a crash does; the mountpoint stays as a dead mount. A process that was telling the kernel of
+// a change is freed as `relayfs unmount` does it.
 func (m *Mount) Kill(t *testing.T) {
 	t.Helper()
 	if err := m.Cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Fatal(err)
 	}
+	select {
+	case <-m.ended:
+	case <-time.After(time.Second):
+		m.abort(t)
+	}
 	m.WaitEnd(t)
 }
+
+// Ended is closed when the process has ended.
+func (m *Mount) Ended() <-chan struct{} { return m.ended }
 
 // WaitEnd waits for the end of the process, which is asked to end.
 func (m *Mount) WaitEnd(t *testing.T) {

@@ -109,8 +109,8 @@ func (a Local) List(ctx context.Context, path string, recursive bool) ([]Listed,
 	}
 	list := []Listed{}
 	if recursive {
-		err := a.Workspace.Walk(ctx, p, func(e bridge.DirEntry, at model.Path) error {
-			list = append(list, newListed(at, e.Kind))
+		err := a.Workspace.Walk(ctx, p, func(e bridge.Info) error {
+			list = append(list, newListed(e.Path, e.Kind))
 			return nil
 		})
 		return list, err
@@ -121,7 +121,7 @@ func (a Local) List(ctx context.Context, path string, recursive bool) ([]Listed,
 		return append(list, newListed(p, info.Kind)), err
 	}
 	for _, e := range entries {
-		list = append(list, newListed(p.Join(e.Name), e.Kind))
+		list = append(list, newListed(e.Path, e.Kind))
 	}
 	return list, err
 }

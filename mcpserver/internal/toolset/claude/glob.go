@@ -114,18 +114,18 @@ func withoutRoot(c *tool.Client, pattern string, under model.Path) string {
 // find lists the notes and files below under that are in set, the most recently changed first.
 func find(ctx context.Context, c *tool.Client, under model.Path, set glob.Set) ([]listed, error) {
 	var found []listed
-	err := c.Workspace.Walk(ctx, under, func(e bridge.DirEntry, p model.Path) error {
-		if e.Kind == model.KindDir || e.Kind == model.KindLink || !set.Has(relative(p, under)) {
+	err := c.Workspace.Walk(ctx, under, func(e bridge.Info) error {
+		if e.Kind == model.KindDir || e.Kind == model.KindLink || !set.Has(relative(e.Path, under)) {
 			return nil
 		}
-		changed, err := c.Workspace.ModTime(p)
+		changed, err := c.Workspace.ModTime(e.Path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // removed meanwhile
 		}
 		if err != nil {
 			return err
 		}
-		found = append(found, listed{path: p, modTime: changed})
+		found = append(found, listed{path: e.Path, modTime: changed})
 		return nil
 	})
 	slices.SortFunc(found, func(a, b listed) int {

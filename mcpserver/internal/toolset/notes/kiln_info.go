@@ -76,7 +76,7 @@ func folderStats(ctx context.Context, c *tool.Client, folder model.Path) (kilnSt
 		st.TotalSizeBytes += n.Size
 		st.TotalWords += n.Words
 	}
-	err = c.Workspace.Walk(ctx, folder, func(e bridge.DirEntry, _ model.Path) error {
+	err = c.Workspace.Walk(ctx, folder, func(e bridge.Info) error {
 		if e.Kind == model.KindNote {
 			st.TotalNotes++
 		}

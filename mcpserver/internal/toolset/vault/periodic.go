@@ -170,9 +170,9 @@ func listTemplates(ctx context.Context, c *tool.Client, vault string) (answer.Re
 		return answer.Result{}, err
 	}
 	var lines []string
-	err = c.Workspace.Walk(ctx, under, func(e bridge.DirEntry, p model.Path) error {
+	err = c.Workspace.Walk(ctx, under, func(e bridge.Info) error {
 		if e.Kind == model.KindNote {
-			lines = append(lines, answer.Shown(p))
+			lines = append(lines, answer.Shown(e.Path))
 		}
 		return nil
 	})

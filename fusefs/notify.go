@@ -1,8 +1,6 @@
 //go:build !windows
 
-// Package invalidate tells the kernel what to forget, from a goroutine for which no handler
-// ever waits.
-package invalidate
+package fusefs
 
 import (
 	"context"
@@ -15,13 +13,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/wake"
 )
 
-// Queue holds what the kernel is to forget. Telling the kernel can block: it waits
+// notifications holds what the kernel is to forget. Telling the kernel can block: it waits
 // for the pages and folders that requests hold, and such a request may be the
 // very one whose handler wants to tell. So handlers only queue, and one
 // goroutine that holds no lock tells the kernel. The queue is unbounded, but
 // holds each thing once.
-type Queue struct {
-	wake wake.Signal // holds one token while the queue may not be empty
+type notifications struct {
+	taken bool
+	wake  wake.Signal // holds one token while the queue may not be empty
 
 	nameRequests
 
@@ -45,27 +44,30 @@ const (
 	retellTimes = 3
 )
 
-// New returns an empty queue.
-func New() *Queue {
-	return &Queue{wake: wake.New(), queued: make(map[stale]bool)}
+// newNotifications returns an empty queue. It stays empty unless the kernel takes notifications.
+func newNotifications(taken bool) *notifications {
+	return &notifications{taken: taken, wake: wake.New(), queued: make(map[stale]bool)}
 }
 
-// Content queues the pages and attributes of a file, or the listing of a folder.
-func (q *Queue) Content(n fs.InodeEmbedder) { q.add(stale{inode: n.EmbeddedInode()}) }
+// content queues the pages and attributes of a file, or the listing of a folder.
+func (q *notifications) content(n fs.InodeEmbedder) { q.add(stale{inode: n.EmbeddedInode()}) }
 
-// Entry queues a name in a folder, whether it was there or was missing, and the
+// entry queues a name in a folder, whether it was there or was missing, and the
 // folder's listing.
-func (q *Queue) Entry(dir fs.InodeEmbedder, name string) {
-	q.Renamed(dir, name)
-	q.Content(dir)
+func (q *notifications) entry(dir fs.InodeEmbedder, name string) {
+	q.renamed(dir, name)
+	q.content(dir)
 }
 
-// Renamed queues a name that stays, but names another inode.
-func (q *Queue) Renamed(dir fs.InodeEmbedder, name string) {
+// renamed queues a name that stays, but names another inode.
+func (q *notifications) renamed(dir fs.InodeEmbedder, name string) {
 	q.add(stale{dir.EmbeddedInode(), name})
 }
 
-func (q *Queue) add(s stale) {
+func (q *notifications) add(s stale) {
+	if !q.taken {
+		return
+	}
 	q.mu.Lock()
 	if !q.queued[s] {
 		q.queued[s] = true
@@ -76,7 +78,7 @@ func (q *Queue) add(s stale) {
 }
 
 // next takes out the oldest entry or, if there is none, the calls.
-func (q *Queue) next() (s stale, ok bool, calls []func()) {
+func (q *notifications) next() (s stale, ok bool, calls []func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.queue) == 0 {
@@ -88,8 +90,8 @@ func (q *Queue) next() (s stale, ok bool, calls []func()) {
 	return s, true, nil
 }
 
-// Run tells the kernel what is queued until ctx ends.
-func (q *Queue) Run(ctx context.Context) {
+// run tells the kernel what is queued until ctx ends.
+func (q *notifications) run(ctx context.Context) {
 	var retells sync.WaitGroup
 	defer retells.Wait()
 	for {
@@ -114,9 +116,9 @@ func (q *Queue) Run(ctx context.Context) {
 	}
 }
 
-// Told returns when the kernel has been told of everything that is queued now, or
+// told returns when the kernel has been told of everything that is queued now, or
 // ctx has ended.
-func (q *Queue) Told(ctx context.Context) {
+func (q *notifications) told(ctx context.Context) {
 	done := make(chan struct{})
 	q.mu.Lock()
 	q.calls = append(q.calls, func() { close(done) })
@@ -128,9 +130,9 @@ func (q *Queue) Told(ctx context.Context) {
 	}
 }
 
-// AttributesOnly is the offset that makes the kernel forget the attributes and no page,
+// attributesOnly is the offset that makes the kernel forget the attributes and no page,
 // which never waits.
-const AttributesOnly = -1
+const attributesOnly = -1
 
 func (s stale) tell() syscall.Errno {
 	if s.name != "" {
@@ -167,8 +169,8 @@ type nameRequests struct {
 	under map[*fs.Inode]int
 }
 
-// Begin counts a request about names in dirs until end is called.
-func (r *nameRequests) Begin(dirs ...fs.InodeEmbedder) (end func()) {
+// begin counts a request about names in dirs until end is called.
+func (r *nameRequests) begin(dirs ...fs.InodeEmbedder) (end func()) {
 	r.count(1, dirs)
 	return func() { r.count(-1, dirs) }
 }

@@ -1,8 +1,6 @@
-// Package scratch recognizes scratch files by their names, and counts their bytes. They are what
-// editors and other programs make beside a file while they save it, and never become
-// documents. A name that ends in ".md" is a note unless it begins with a dot, so that no
-// pattern here can swallow one.
-package scratch
+//go:build !windows
+
+package fusefs
 
 import (
 	"path"
@@ -12,6 +10,10 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
+
+// Scratch files are what editors and other programs make beside a file while they save it. They never become
+// documents, and are recognized by their names. A name that ends in ".md" is a note unless it begins with a dot, so that no
+// pattern here can swallow one.
 
 // madeUp matches names that programs make up: emacs's #autosave#, vim's probe 4913, and those of mkstemp and its kind:
 // sedXXXXXX, perl's XXxxxxxx, emacs's tmpXXXXXX, Python's tmpxxxxxxxx, mktemp's tmp.XXXXXXXXXX.
@@ -24,8 +26,8 @@ var madeUp = regexp.MustCompile(`^(#(?s:.+)#|[0-9]+|(sed|XX|tmp)[\w-]{6}|tmp[\w-
 // Extensions that mean something (Name.md.gz, Name.md.html, Name.mdx) are shorter.
 var behindNote = regexp.MustCompile(`^([0-9]+|[-_+,=@%][^.]*|\.((?s:.*)\.)?([\w-]{6,}|[0-9]+))$`)
 
-// IsName says whether a new file or folder of this name is scratch.
-func IsName(name string) bool {
+// isScratchName says whether a new file or folder of this name is scratch.
+func isScratchName(name string) bool {
 	lower := strings.ToLower(name)
 	switch {
 	case strings.HasPrefix(name, "."): // hidden in a vault: .git, .Note.md.swp, .#Note.md, ._Note.md
@@ -50,21 +52,21 @@ func hasScratchExt(name string) bool {
 	}
 }
 
-// IsBackupOf says whether a program that renames note to name means a backup of
+// isBackupOf says whether a program that renames note to name means a backup of
 // it: the same name and something after it, as with sed -i.save.
-func IsBackupOf(name, note string) bool {
+func isBackupOf(name, note string) bool {
 	return len(name) > len(note) && strings.HasPrefix(name, note) && !model.Path(name).IsNote()
 }
 
-// Max bounds the bytes of all scratch files together; then ENOSPC.
-const Max = 256 << 20
+// maxScratch bounds the bytes of all scratch files together; then ENOSPC.
+const maxScratch = 256 << 20
 
-// Quota counts the bytes of scratch files.
-type Quota struct{ atomic.Int64 }
+// scratchQuota counts the bytes of scratch files.
+type scratchQuota struct{ atomic.Int64 }
 
-// Grow counts more bytes, or fewer, and says whether there is room.
-func (q *Quota) Grow(more int64) bool {
-	if more > 0 && q.Load()+more > Max {
+// grow counts more bytes, or fewer, and says whether there is room.
+func (q *scratchQuota) grow(more int64) bool {
+	if more > 0 && q.Load()+more > maxScratch {
 		return false
 	}
 	q.Add(more)

@@ -1,15 +1,6 @@
 //go:build !windows
 
-// Package handleless serves a mount without handles. A read-only mount does not need
-// them: they record what a program was shown, for when it writes. The kernel learns that
-// from the first OPEN, OPENDIR and FLUSH. From then on it opens, reads what it has cached,
-// and closes without asking. What it does ask for, pages and listings, comes without a
-// handle, and gets one of ours for as long as the answer takes.
-//
-// Nobody tells any more who has a file open: any inode that the kernel knows may be, until
-// the kernel forgets it. And as nobody opens, nothing wakes a note between the answer with
-// its size and the READ. So the notes that were shown last stay awake.
-package handleless
+package fusefs
 
 import (
 	"sync"
@@ -18,8 +9,16 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// fileSystem has no handles.
-type fileSystem struct {
+// handleless serves a mount without handles. A read-only mount does not need
+// them: they record what a program was shown, for when it writes. The kernel learns that
+// from the first OPEN, OPENDIR and FLUSH. From then on it opens, reads what it has cached,
+// and closes without asking. What it does ask for, pages and listings, comes without a
+// handle, and gets one of ours for as long as the answer takes.
+//
+// Nobody tells any more who has a file open: any inode that the kernel knows may be, until
+// the kernel forgets it. And as nobody opens, nothing wakes a note between the answer with
+// its size and the READ. So the notes that were shown last stay awake (recentFiles).
+type handleless struct {
 	fuse.RawFileSystem
 
 	mu      sync.Mutex // protects the following
@@ -33,24 +32,24 @@ type streamKey struct{ node, off uint64 }
 // maxStreams bounds the listings that nobody has read to the end.
 const maxStreams = 64
 
-// New returns inner without handles.
-func New(inner fuse.RawFileSystem) fuse.RawFileSystem {
-	return &fileSystem{RawFileSystem: inner, streams: make(map[streamKey]uint64)}
+// withoutHandles returns inner without handles.
+func withoutHandles(inner fuse.RawFileSystem) fuse.RawFileSystem {
+	return &handleless{RawFileSystem: inner, streams: make(map[streamKey]uint64)}
 }
 
 // Open, OpenDir and Flush answer that the kernel need not ask.
-func (*fileSystem) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
+func (*handleless) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
 	return fuse.ENOSYS
 }
 
-func (*fileSystem) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
+func (*handleless) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
 	return fuse.ENOSYS
 }
 
-func (*fileSystem) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.ENOSYS }
+func (*handleless) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.ENOSYS }
 
 // Read opens, reads and closes.
-func (s *fileSystem) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
+func (s *handleless) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
 	var out fuse.OpenOut
 	open := fuse.OpenIn{InHeader: in.InHeader, Flags: syscall.O_RDONLY}
 	if status := s.RawFileSystem.Open(cancel, &open, &out); !status.Ok() {
@@ -63,18 +62,18 @@ func (s *fileSystem) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (
 }
 
 // ReadDir lists from an offset.
-func (s *fileSystem) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+func (s *handleless) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	return s.list(cancel, in, out, s.RawFileSystem.ReadDir)
 }
 
 // ReadDirPlus lists from an offset, with attributes.
-func (s *fileSystem) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+func (s *handleless) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	return s.list(cancel, in, out, s.RawFileSystem.ReadDirPlus)
 }
 
 type readDirFunc func(<-chan struct{}, *fuse.ReadIn, *fuse.DirEntryList) fuse.Status
 
-func (s *fileSystem) list(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList, readDir readDirFunc) fuse.Status {
+func (s *handleless) list(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList, readDir readDirFunc) fuse.Status {
 	fh, status := s.stream(cancel, in)
 	if !status.Ok() {
 		return status
@@ -89,7 +88,7 @@ func (s *fileSystem) list(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.Dir
 }
 
 // stream takes out the listing that goes on at in.Offset, or begins one.
-func (s *fileSystem) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64, status fuse.Status) {
+func (s *handleless) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64, status fuse.Status) {
 	key := streamKey{in.NodeId, in.Offset}
 	s.mu.Lock()
 	fh, ok := s.streams[key]
@@ -105,7 +104,7 @@ func (s *fileSystem) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64,
 
 // keep stores a listing, and says whether it did. It releases an older one at the same
 // offset.
-func (s *fileSystem) keep(key streamKey, fh uint64) bool {
+func (s *handleless) keep(key streamKey, fh uint64) bool {
 	s.mu.Lock()
 	older, ok := s.streams[key]
 	if !ok && len(s.streams) >= maxStreams {

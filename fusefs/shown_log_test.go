@@ -1,4 +1,4 @@
-package shown
+package fusefs
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
-func texts(images []content.Image) []string {
+func textsOf(images []content.Image) []string {
 	var out []string
 	for _, im := range images {
 		out = append(out, im.Text)
@@ -23,36 +23,36 @@ func TestShownLog(t *testing.T) {
 	claude := process.Process{Id: 20, Session: 2}
 	sed := process.Process{Id: 30, Session: 2}
 	stranger := process.Process{Id: 40, Session: 4}
-	l := &Log{}
+	l := &shownLog{}
 	check := func(what string, by process.Process, own bool, want ...string) {
 		t.Helper()
-		if got, read := l.Images(doc, by); !slices.Equal(texts(got), want) || read != own {
-			t.Errorf("%s: got %q (read by itself: %v), want %q (%v)", what, texts(got), read, want, own)
+		if got, read := l.images(doc, by); !slices.Equal(textsOf(got), want) || read != own {
+			t.Errorf("%s: got %q (read by itself: %v), want %q (%v)", what, textsOf(got), read, want, own)
 		}
 	}
 	check("nobody was shown anything", cat, false)
-	l.Add(doc, cat, content.Image{Text: "one"})
+	l.add(doc, cat, content.Image{Text: "one"})
 	check("process", cat, true, "one")
 	check("anyone", claude, false, "one")
-	l.Add(doc, claude, content.Image{Text: "one"})
-	l.Add(doc, claude, content.Image{Text: "two"})
+	l.add(doc, claude, content.Image{Text: "one"})
+	l.add(doc, claude, content.Image{Text: "two"})
 	check("the last of several", claude, true, "two")
 	check("the session's last", sed, false, "two")
 	check("anyone's last", stranger, false, "two")
-	l.Add(doc, cat, content.Image{Text: "three"})
+	l.add(doc, cat, content.Image{Text: "three"})
 	check("anyone's last", stranger, false, "three")
-	l.Wrote(doc, sed, content.Image{Text: "four"})
+	l.wrote(doc, sed, content.Image{Text: "four"})
 	check("the writer", sed, false, "four")
 	check("who read something itself", claude, true, "two")
 	check("another session", cat, true, "three")
-	l.Add(doc, claude, content.Image{Text: "four"})
+	l.add(doc, claude, content.Image{Text: "four"})
 	check("who has read what its session wrote", claude, true, "four")
 	check("who wrote, and whose session read since", sed, false, "four", "four")
-	l.Wrote(doc, claude, content.Image{Text: "five"})
+	l.wrote(doc, claude, content.Image{Text: "five"})
 	check("who wrote last", claude, true, "five")
 	check("who wrote before its session did", sed, false, "four", "five")
-	if got, _ := l.Images(8, cat); got != nil {
-		t.Errorf("another note: %q", texts(got))
+	if got, _ := l.images(8, cat); got != nil {
+		t.Errorf("another note: %q", textsOf(got))
 	}
 	if size := len("three" + "four" + "five"); l.bytes != size {
 		t.Errorf("%d bytes accounted, want %d", l.bytes, size)
@@ -60,19 +60,19 @@ func TestShownLog(t *testing.T) {
 }
 
 func TestShownLogIsBounded(t *testing.T) {
-	l := &Log{}
+	l := &shownLog{}
 	for i := range maxShown + 100 {
-		l.Add(uint64(i%5000), process.Process{Id: i}, content.Image{Text: "x"})
+		l.add(uint64(i%5000), process.Process{Id: i}, content.Image{Text: "x"})
 	}
 	if l.order.Len() != maxShown || l.bytes != maxShown {
 		t.Errorf("%d entries of %d bytes, want %d each", l.order.Len(), l.bytes, maxShown)
 	}
-	if got, _ := l.Images(99, process.Process{Id: 99}); len(got) != 1 {
-		t.Errorf("after the oldest was forgotten: %q", texts(got))
+	if got, _ := l.images(99, process.Process{Id: 99}); len(got) != 1 {
+		t.Errorf("after the oldest was forgotten: %q", textsOf(got))
 	}
 	big := strings.Repeat("x", maxShownBytes/4+1)
 	for i := range 10 {
-		l.Add(uint64(i), process.Process{Id: 1}, content.Image{Text: big})
+		l.add(uint64(i), process.Process{Id: 1}, content.Image{Text: big})
 	}
 	if l.bytes > maxShownBytes {
 		t.Errorf("%d bytes, want at most %d", l.bytes, maxShownBytes)

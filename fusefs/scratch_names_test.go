@@ -1,4 +1,4 @@
-package scratch
+package fusefs
 
 import "testing"
 
@@ -14,7 +14,7 @@ func TestIsScratch(t *testing.T) {
 		"Note.md.gawk.Ab12Cd", "Note.md_original", "Note.md-2026-01-31", "Note.md,v", "Note.md.~1~",
 	}
 	for _, name := range scratch {
-		if !IsName(name) {
+		if !isScratchName(name) {
 			t.Errorf("isScratch(%q) = false, want true", name)
 		}
 	}
@@ -25,7 +25,7 @@ func TestIsScratch(t *testing.T) {
 		"İİİİ.mdx", "\xff\xff.md ", "Note.md export.pdf", "Note.md_export.pdf", "Note.mdc", "Note.md.tar.gz",
 	}
 	for _, name := range shared {
-		if IsName(name) {
+		if isScratchName(name) {
 			t.Errorf("isScratch(%q) = true, want false", name)
 		}
 	}
@@ -40,7 +40,7 @@ func TestIsBackupOf(t *testing.T) {
 		{"Note.md", false}, {"Note.md.md", false}, {"Other.md.save", false}, {"Note", false},
 	}
 	for _, tt := range tests {
-		if got := IsBackupOf(tt.name, "Note.md"); got != tt.want {
+		if got := isBackupOf(tt.name, "Note.md"); got != tt.want {
 			t.Errorf("isBackupOf(%q) = %v, want %v", tt.name, got, tt.want)
 		}
 	}

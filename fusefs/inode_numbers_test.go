@@ -1,4 +1,4 @@
-package inode
+package fusefs
 
 import (
 	"testing"
@@ -9,19 +9,19 @@ import (
 // A path has the same number in every process; what is renamed takes its number
 // along, and no two files have the same.
 func TestInodeNumbers(t *testing.T) {
-	one, other := NewNumbers(), NewNumbers()
-	a := one.Of("F/a.md", 10)
-	if other := other.Of("F/a.md", 77); other != a {
+	one, other := newInodeNumbers(), newInodeNumbers()
+	a := one.of("F/a.md", 10)
+	if other := other.of("F/a.md", 77); other != a {
 		t.Errorf("F/a.md is %d in one process and %d in another", a, other)
 	}
-	if moved := one.Of("F/c.md", 10); moved != a {
+	if moved := one.of("F/c.md", 10); moved != a {
 		t.Errorf("F/a.md was %d, renamed it is %d", a, moved)
 	}
-	if next := one.Of("F/a.md", 11); next == a || next == 0 {
+	if next := one.of("F/a.md", 11); next == a || next == 0 {
 		t.Errorf("a new F/a.md is %d, the old one still is %d", next, a)
 	}
 	for _, p := range []model.Path{"F/a.md", "x", "F/灯台.md"} {
-		if n := fingerprint(p); n < 2 || n >= first {
+		if n := fingerprint(p); n < 2 || n >= firstInode {
 			t.Errorf("number of %q is %d", p, n)
 		}
 	}

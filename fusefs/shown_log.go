@@ -1,7 +1,6 @@
 //go:build !windows
 
-// Package shown remembers what each process was shown of each note. It has a private lock.
-package shown
+package fusefs
 
 import (
 	"container/list"
@@ -12,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
-// Log remembers which state of a note each process was shown last. A program
+// shownLog remembers which state of a note each process was shown last. A program
 // reads a note, closes it, thinks, and minutes later writes what it made of it:
 // the difference that counts is the one to what it had read. The text does not tell which
 // of several states that was: a program that deletes a line which it has just read writes
@@ -21,15 +20,15 @@ import (
 // What is remembered is bounded. The process that has not touched a note for
 // longest is forgotten first, and then counts as one that was shown the
 // current state.
-type Log struct {
+type shownLog struct {
 	mu    sync.Mutex                 // protects the following
 	docs  map[uint64][]*list.Element // the latest last
-	order list.List                  // of *entry, the latest in front
+	order list.List                  // of *shownEntry, the latest in front
 	bytes int
 }
 
-// entry is what one process was shown of one note, or has written there since.
-type entry struct {
+// shownEntry is what one process was shown of one note, or has written there since.
+type shownEntry struct {
 	doc   uint64
 	by    process.Process
 	image content.Image
@@ -43,35 +42,35 @@ const (
 	maxShownBytes = 128 << 20
 )
 
-// Add records that by was shown im of doc.
-func (l *Log) Add(doc uint64, by process.Process, im content.Image) { l.note(doc, by, im, true) }
+// add records that by was shown im of doc.
+func (l *shownLog) add(doc uint64, by process.Process, im content.Image) { l.note(doc, by, im, true) }
 
-// Wrote records that by made im of doc, and goes by that from now on. Other processes of its
+// wrote records that by made im of doc, and goes by that from now on. Other processes of its
 // session go by what they have read, until they read again.
-func (l *Log) Wrote(doc uint64, by process.Process, im content.Image) {
+func (l *shownLog) wrote(doc uint64, by process.Process, im content.Image) {
 	l.note(doc, by, im, false)
 }
 
-func (l *Log) note(doc uint64, by process.Process, im content.Image, read bool) {
+func (l *shownLog) note(doc uint64, by process.Process, im content.Image, read bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.docs == nil {
 		l.docs = make(map[uint64][]*list.Element)
 	}
 	elems := l.docs[doc]
-	i := slices.IndexFunc(elems, func(e *list.Element) bool { return e.Value.(*entry).by.Id == by.Id })
+	i := slices.IndexFunc(elems, func(e *list.Element) bool { return e.Value.(*shownEntry).by.Id == by.Id })
 	if i < 0 {
-		i, elems = len(elems), append(elems, l.order.PushFront(&entry{doc: doc, by: by}))
+		i, elems = len(elems), append(elems, l.order.PushFront(&shownEntry{doc: doc, by: by}))
 	}
 	elem := elems[i]
 	l.order.MoveToFront(elem)
 	l.docs[doc] = append(slices.Delete(elems, i, i+1), elem)
-	e := elem.Value.(*entry)
+	e := elem.Value.(*shownEntry)
 	l.bytes += len(im.Text) - len(e.image.Text)
 	e.image, e.read = im, e.read || read
 	for l.order.Len() > 1 && (l.order.Len() > maxShown || l.bytes > maxShownBytes) {
 		oldest := l.order.Back()
-		old := l.order.Remove(oldest).(*entry)
+		old := l.order.Remove(oldest).(*shownEntry)
 		l.bytes -= len(old.image.Text)
 		l.docs[old.doc] = slices.DeleteFunc(l.docs[old.doc], func(x *list.Element) bool { return x == oldest })
 		if len(l.docs[old.doc]) == 0 {
@@ -80,15 +79,15 @@ func (l *Log) note(doc uint64, by process.Process, im content.Image, read bool) 
 	}
 }
 
-// Images returns what by was shown of doc, and whether it read that itself. If it has read
+// images returns what by was shown of doc, and whether it read that itself. If it has read
 // nothing itself, that is what it wrote, and the last thing that its session was shown
 // since; and if its session was shown nothing, the last that anyone was.
-func (l *Log) Images(doc uint64, by process.Process) (images []content.Image, own bool) {
+func (l *shownLog) images(doc uint64, by process.Process) (images []content.Image, own bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var session, anyone *entry
+	var session, anyone *shownEntry
 	for _, elem := range l.docs[doc] {
-		e := elem.Value.(*entry)
+		e := elem.Value.(*shownEntry)
 		switch {
 		case e.by.Id == by.Id && e.read:
 			return []content.Image{e.image}, true

@@ -1,0 +1,57 @@
+//go:build !windows
+
+package fusefs
+
+import (
+	"container/list"
+	"sync"
+)
+
+// recentFiles keeps the files awake whose size was asked for last: a program that asks
+// for the size of a file is about to read what has that size, and may not ask again before.
+// Each file in the list has one pin. The list holds files within a bound of bytes.
+type recentFiles struct {
+	bound int64
+	unpin func(*File)
+
+	mu    sync.Mutex // protects the following
+	files map[*File]*list.Element
+	order list.List // of recentFile, the latest in front
+	bytes int64
+}
+
+type recentFile struct {
+	f    *File
+	size int64 // of its text, and what goes with it
+}
+
+// recentCost is that of a file without text.
+const recentCost = 256
+
+// newRecentFiles makes a list that unpins what it drops.
+func newRecentFiles(bound int64, unpin func(*File)) *recentFiles {
+	return &recentFiles{bound: bound, unpin: unpin, files: make(map[*File]*list.Element)}
+}
+
+// add takes over a pin of f, which was shown with size bytes.
+func (r *recentFiles) add(f *File, size int64) {
+	size += recentCost
+	r.mu.Lock()
+	var drop []*File
+	if elem := r.files[f]; elem != nil {
+		r.bytes -= r.order.Remove(elem).(recentFile).size
+		drop = append(drop, f)
+	}
+	r.files[f] = r.order.PushFront(recentFile{f, size})
+	r.bytes += size
+	for r.bytes > r.bound && r.order.Len() > 1 {
+		old := r.order.Remove(r.order.Back()).(recentFile)
+		r.bytes -= old.size
+		delete(r.files, old.f)
+		drop = append(drop, old.f)
+	}
+	r.mu.Unlock()
+	for _, f := range drop {
+		r.unpin(f)
+	}
+}
