@@ -3,7 +3,6 @@ package bridge_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
@@ -312,51 +311,6 @@ func TestDecisionCases(t *testing.T) {
 					s(d)
 				}
 			})
-		}
-	}
-}
-
-// What an older relayfs journalled is undone if nothing has changed since, with the
-// authors that it told of, and refused with a sentence if something has.
-func TestUndoOfAnOlderRecord(t *testing.T) {
-	for _, typed := range []string{"", "typed "} {
-		src, store := new(bridgetest.Source), new(bridgetest.Store)
-		src.Person(t).Save("Plan.md", "one\n")
-		doc := ycrdt.NewDoc(ycrdt.Options{})
-		var records []model.Record
-		cancel := doc.OnUpdate(func(update []byte, _ any) {
-			records = append(records, model.Record{Update: update, Time: time.Now(), Client: uint64(doc.ClientID())})
-		})
-		text := doc.Text("contents")
-		doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "{--two--}{++one++}\n") })
-		doc.Transact(nil, func(tx *ycrdt.Txn) { text.Delete(tx, 15, 3); text.Delete(tx, 0, 12) })
-		cancel()
-		records[0].Len = 19
-		records[1].Decision = &model.Decision{Batch: "20260101T000000.000-abcd", Verdict: model.Accepted, Before: "{--two--}{++one++}\n", After: "one\n",
-			Items: []model.Decided{{ID: "0123456789", Kind: "replacement", Old: "two", New: "one", Author: "ann"}}}
-		seq, err := store.Append("doc", "Plan.md", records...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		store.Materialized("doc", seq, model.SumOf("one\n"))
-		if typed != "" {
-			src.Person(t).Save("Plan.md", typed+"one\n")
-		}
-		ws := process(t, src, store)
-		out, err := ws.Undo(t.Context(), "", person)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := src.Person(t).Content("Plan.md")
-		if typed != "" {
-			if failed := out.Failed[plan]; failed == nil || !strings.Contains(failed.Error(), "an older relayfs decided it") || got != typed+"one\n" {
-				t.Errorf("%v, and the note says %q", out.Failed, got)
-			}
-			continue
-		}
-		list := pendingOf(t, ws)
-		if got != "{--two--}{++one++}\n" || len(list) != 1 || list[0].Author != "ann" || list[0].ID != "0123456789" {
-			t.Errorf("%v, the note says %q, pending %+v", out.Failed, got, list)
 		}
 	}
 }

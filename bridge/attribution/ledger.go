@@ -36,7 +36,6 @@ type stroke struct {
 	time                      time.Time
 	agent                     bool // a program's own text, not what a person typed or decided
 	printed                   bool // it wrote agents' marks anew
-	marks                     bool // its record says which marks it made
 }
 
 // MakesMarks says whether the marks that it wrote are agents'.
@@ -91,10 +90,9 @@ func (l *Ledger) Add(rec *model.Record) {
 func (l *Ledger) addStroke(rec *model.Record) {
 	s := &stroke{
 		author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time,
-		agent: rec.Decision == nil, marks: len(rec.Marks) > 0,
+		agent: rec.Decision == nil,
 	}
 	if d := rec.Decision; d != nil {
-		s.marks = d.Before == d.After // else an older version's
 		s.printed = len(rec.Marks) == 0 || slices.ContainsFunc(rec.Marks, func(m model.MadeMark) bool { return m.Author != "" })
 	}
 	l.wrote.Set(model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}, s)
@@ -301,9 +299,6 @@ func (x *Layout) typed() (typed []diffwrap.Span, empty map[int]bool) {
 		if c.Mark < 0 || !x.Owners[c.Mark].agents {
 			continue
 		}
-		if c.Deleted && !x.tellsWraps(c.Mark) {
-			continue
-		}
 		x.Each(x.Places[i].From, x.Places[i].To, func(pos int, r model.IDRun) {
 			x.role(c).Each(r, func(part model.IDRun, _ *model.MadeMark, ok bool) {
 				if ok {
@@ -326,20 +321,6 @@ func (x *Layout) typed() (typed []diffwrap.Span, empty map[int]bool) {
 		})
 	}
 	return typed, empty
-}
-
-// tellsWraps says whether it is known what the deletion k was put around: not of one
-// that an older relayfs made.
-func (x *Layout) tellsWraps(k int) bool {
-	if x.Owners[k].Mark != nil {
-		return true
-	}
-	tells := false
-	x.Each(x.edges[k].From, x.edges[k].From+MarkEdge, func(_ int, r model.IDRun) {
-		s := x.StrokeAt(r)
-		tells = tells || s != nil && s.marks
-	})
-	return tells
 }
 
 // MarksIn says whether raw may have suggestions, or comments.

@@ -36,7 +36,7 @@ type Decision struct {
 	// Undoes names the batch of which this decision took back Items, or what has none.
 	Undoes string `json:"undoes,omitempty"`
 	// UndoesSeq is the number of the record that it took them back of, among the document's; 0 for a decision on a
-	// proposal, and in what older versions kept.
+	// proposal.
 	UndoesSeq uint64 `json:"undoesSeq,omitempty"`
 	// Follows is the ID of the accepted rename whose links in front matter it changed.
 	Follows string `json:"follows,omitempty"`
@@ -49,16 +49,9 @@ type Decision struct {
 	// and Away what an undo could not bring back.
 	Revived []Revival `json:"revived,omitempty"`
 	Away    []Away    `json:"away,omitempty"`
-	// Before and After are the note's raw texts, in what older versions kept instead of
-	// Runs.
-	Before string `json:"before,omitempty"`
-	After  string `json:"after,omitempty"`
 	// Proposal is set instead when it is a proposal that was decided on.
 	Proposal *ProposalRecord `json:"proposal,omitempty"`
 }
-
-// LeftNothing says whether the decision left nothing of its note but front matter.
-func (d *Decision) LeftNothing() bool { return d.Emptied || d.Before != "" && d.After == "" }
 
 // Role is what a decision did to a run of characters.
 type Role int
@@ -140,7 +133,7 @@ type Decided struct {
 	Session  string    `json:"session,omitempty"`
 	Time     time.Time `json:"time,omitzero"`
 	Comments []string  `json:"comments,omitempty"`
-	// Instead is what a person put in the place of New; nil if that was not Changed, or by an older version.
+	// Instead is what a person put in the place of New; nil if that was not Changed.
 	Instead *string `json:"instead,omitempty"`
 	// Proposal is the ID of the rename that it belonged to: it rewrote a link.
 	Proposal string `json:"proposal,omitempty"`
@@ -172,14 +165,6 @@ func (e JournalEntry) BatchOf() string {
 		return e.Batch
 	}
 	return fmt.Sprintf("%s-%d", e.ID[:min(8, len(e.ID))], e.Seq)
-}
-
-// IsOld says whether the record has texts where later ones name characters.
-func (e JournalEntry) IsOld() bool {
-	if e.Decision != nil {
-		return e.Decision.Before != e.Decision.After
-	}
-	return e.FrontMatter.Removed == nil && e.FrontMatter.Typed == nil
 }
 
 // Lapsed says that no person decided.

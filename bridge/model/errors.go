@@ -36,7 +36,7 @@ var (
 	ErrTooMany      = errors.New("too many would go at once")
 	ErrConflict     = errors.New("content changed meanwhile")
 	ErrClosed       = errors.New("workspace is closed")
-	ErrUnknownStore = errors.New("store was written by a newer relayfs")
+	ErrUnknownStore = errors.New("was written by another version of relayfs")
 )
 
 // BadNameError is an ErrBadName of something new, with what is wrong with the name.

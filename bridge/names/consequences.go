@@ -84,7 +84,7 @@ func (n *Consequences) removeFolders(ctx context.Context, p model.Path) {
 // CreateAgain makes the note again that RemoveRejected took away after the decision e, so that e can
 // be taken back. Its document is still in the store.
 func (n *Consequences) CreateAgain(ctx context.Context, e model.JournalEntry) error {
-	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.LeftNothing() {
+	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied {
 		return nil
 	}
 	f, err := n.structureAt("undo", e.Path)

@@ -59,9 +59,6 @@ func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggesti
 
 // TakeBack plans the undo of the items of d in a journal entry, and tells of it in d.
 func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
-	if e.IsOld() {
-		return planner.UndoOld(cur, e, d)
-	}
 	if n.live == nil {
 		if err := n.prepare(n.node.Place(), cur.Raw()); err != nil {
 			return planner.Plan{}, err

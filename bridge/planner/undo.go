@@ -7,7 +7,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/attribution"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // This file takes decisions on suggestions back. An undo makes what was decided pending
@@ -20,8 +19,6 @@ import (
 var (
 	ErrHistoryLost   = errors.New("cannot be taken back: the note's history was lost; its text is in 'relayfs suggestions log --json'")
 	ErrNoteGone      = errors.New("cannot be taken back: the note is gone; its text is in 'relayfs suggestions log --json'")
-	errOldPart       = errors.New("cannot be taken back by itself: an older relayfs decided it; take back all that it decided with it")
-	errOldRecord     = errors.New("cannot be taken back: an older relayfs decided it, and the note has changed since; its text is in 'relayfs suggestions log --json'")
 	errMatterChanged = errors.New("cannot be taken back: people have changed that front matter since; what it was is in 'relayfs suggestions log --json'")
 	errRemarkChanged = errors.New("cannot be taken back: the comment has been changed or taken out since; take it out with 'relayfs suggestions resolve'")
 	errNotReadBack   = errors.New("cannot be taken back: with what the note says now, it would be read as something else")
@@ -32,43 +29,6 @@ const (
 	aroundDeleted   = "the text around it has been deleted since"
 	laterDecision   = "a later decision took it away"
 )
-
-// UndoOld takes back what an older relayfs did, if nothing has changed since.
-func UndoOld(cur *model.Version, e model.JournalEntry, d *model.Decision) (Plan, error) {
-	before, after := "", ""
-	if e.Decision != nil {
-		if len(d.Items) < len(e.Decision.Items) {
-			return Plan{}, Refuse(errOldPart)
-		}
-		before, after = e.Decision.Before, e.Decision.After
-	} else {
-		end, _ := diffwrap.FrontMatter(cur.Raw())
-		before, after = e.FrontMatter.Before+cur.Raw()[end:], e.FrontMatter.After+cur.Raw()[end:]
-	}
-	if cur.Raw() != after {
-		return Plan{}, Refuse(errOldRecord)
-	}
-	plan := Plan{Edits: diffwrap.Diff(after, before), Decision: d}
-	left := slices.Clone(d.Items)
-	x := attribution.NewLedger(nil).LayOut(before, attribution.Units{})
-	for _, s := range diffwrap.Suggestions(before) {
-		i := slices.IndexFunc(left, func(d model.Decided) bool {
-			return d.Kind == s.Kind.String() && d.Old == s.Old && d.New == s.New
-		})
-		if i < 0 {
-			continue
-		}
-		m := left[i].Made(e.Time)
-		for k, c := range x.Text {
-			if c.Mark >= 0 && s.Start <= c.Start && c.End <= s.End {
-				m.Put(model.PlaceRun(x.Places[k].From, x.Places[k].To), c.Added)
-			}
-		}
-		plan.Marks = append(plan.Marks, m)
-		left = slices.Delete(left, i, i+1)
-	}
-	return plan, nil
-}
 
 // takeback is one undo that is being planned. Characters go by their first identities:
 // what was brought back has had others since.

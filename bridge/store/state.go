@@ -67,7 +67,7 @@ func (s *state) add(e *frame.Entry) {
 		if d := s.doc(e.ID); e.Seq >= d.mark.Seq {
 			d.mark = checkpoint.Mark{Seq: e.Seq, Sum: e.Sum}
 		}
-	case frame.Path, frame.Move:
+	case frame.Move:
 		for _, m := range e.Moves {
 			s.place(m.ID, m.To)
 		}

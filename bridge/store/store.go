@@ -138,10 +138,7 @@ func (s *Store) open(o Options) error {
 		s.state.add(e)
 		return nil
 	})
-	if err != nil || !s.checkpoint.Older {
-		return err
-	}
-	return s.apply(s.state.entries)
+	return err
 }
 
 // release closes what has been opened.

@@ -165,57 +165,27 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-func TestNewerVersion(t *testing.T) {
-	path := newPath(t)
-	closeStore(t, open(t, path))
-	db, err := bolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte("meta")).Put([]byte("version"), []byte("99")) })
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	before, _ := os.ReadFile(path)
-	if _, err := store.Open(path, store.Options{}); !errors.Is(err, model.ErrUnknownStore) {
-		t.Errorf("open: %v, want %v", err, model.ErrUnknownStore)
-	}
-	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
-		t.Error("the file of a newer version was changed")
-	}
-}
-
-// A file of version 1 has no proposals; what it has stays.
-func TestOlderVersion(t *testing.T) {
-	path := newPath(t)
-	s := open(t, path)
-	if _, err := s.Append("id", "N.md", record("text")); err != nil {
-		t.Fatal(err)
-	}
-	closeStore(t, s)
-	db, err := bolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bolt.Tx) error {
-		return errors.Join(tx.DeleteBucket([]byte("proposals")), tx.DeleteBucket([]byte("decided")),
-			tx.Bucket([]byte("meta")).Put([]byte("version"), []byte("1")))
-	})
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // the second time it is up to date
-		s = open(t, path)
-		if list, err := s.Proposals(); err != nil || len(list) > 1 {
-			t.Errorf("proposals %v, %v", list, err)
+// A store of another version is refused with one sentence, and stays as it is.
+func TestOtherVersion(t *testing.T) {
+	for _, version := range []string{"1", "6", "99"} {
+		path := newPath(t)
+		closeStore(t, open(t, path))
+		db, err := bolt.Open(path, 0o600, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if err := s.Propose(model.ProposalChange{Put: []model.ProposalRecord{{ID: "p"}}}); err != nil {
-			t.Error(err)
+		err = db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte("meta")).Put([]byte("version"), []byte(version)) })
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
 		}
-		if id, err := s.DocID("N.md"); id != "id" || err != nil {
-			t.Errorf("document %q, %v", id, err)
+		before, _ := os.ReadFile(path)
+		_, err = store.Open(path, store.Options{})
+		if !errors.Is(err, model.ErrUnknownStore) || !strings.Contains(err.Error(), "its format is "+version+",") || !strings.Contains(err.Error(), "move the store's folder away") {
+			t.Errorf("open of version %s: %v, want %v with what to do", version, err, model.ErrUnknownStore)
 		}
-		closeStore(t, s)
+		if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+			t.Errorf("the file of version %s was changed", version)
+		}
 	}
 }
 

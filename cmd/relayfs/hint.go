@@ -51,8 +51,6 @@ func hintFor(err error) string {
 		return "check that the vault's directory exists and is not empty"
 	case errors.Is(err, model.ErrNoSpace), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "free space on that disk; --state names another folder for what is not kept in the vault"
-	case errors.Is(err, model.ErrUnknownStore):
-		return "update relayfs"
 	case errors.Is(err, fs.ErrPermission):
 		return "check the permissions of that path"
 	}

@@ -28,7 +28,7 @@ func (f *File) apply(tx *bolt.Tx, e *frame.Entry) error {
 		return applyProposals(tx, e.Proposals)
 	case frame.Sent:
 		return applySent(tx, e)
-	case frame.Path, frame.Move:
+	case frame.Move:
 		for _, m := range e.Moves {
 			if err := place(tx, m.ID, m.To, e.Time); err != nil {
 				return err
@@ -75,17 +75,13 @@ func applyChange(tx *bolt.Tx, e *frame.Entry) error {
 	return nil
 }
 
-// applyAbort takes records back. A document of which nothing remains is forgotten; since
-// version 4 the log says so itself.
+// applyAbort takes records back.
 func applyAbort(tx *bolt.Tx, e *frame.Entry) error {
 	doc := document(tx, e.ID)
 	if doc == nil {
 		return nil
 	}
 	records := doc.Bucket([]byte(recordsBucket))
-	if lastBefore(records, e.Seq) == 0 {
-		return forget(tx, e.ID)
-	}
 	if err := unlist(tx, e.ID, e.Seq); err != nil {
 		return err
 	}
@@ -150,16 +146,12 @@ func applyProposals(tx *bolt.Tx, c model.ProposalChange) error {
 
 // markUnsent notes that the record seq of a document is to be sent.
 func markUnsent(tx *bolt.Tx, id model.DocID, seq uint64) error {
-	unsent, err := tx.CreateBucketIfNotExists([]byte(unsentBucket))
-	if err != nil {
-		return err
-	}
-	return unsent.Put([]byte(id), seqKey(seq))
+	return tx.Bucket([]byte(unsentBucket)).Put([]byte(id), seqKey(seq))
 }
 
 func applySent(tx *bolt.Tx, e *frame.Entry) error {
 	unsent := tx.Bucket([]byte(unsentBucket))
-	if unsent == nil || seqOf(unsent.Get([]byte(e.ID))) > e.Seq {
+	if seqOf(unsent.Get([]byte(e.ID))) > e.Seq {
 		return nil
 	}
 	return unsent.Delete([]byte(e.ID))
@@ -189,7 +181,7 @@ func place(tx *bolt.Tx, id model.DocID, p model.Path, now time.Time) error {
 	if err := paths.Put([]byte(p), []byte(id)); err != nil {
 		return err
 	}
-	if old != nil && !now.IsZero() { // older versions did not note when
+	if old != nil {
 		if err := noteMove(doc, model.Moved{Time: now, From: model.Path(old), To: p}); err != nil {
 			return err
 		}
@@ -205,10 +197,8 @@ func forget(tx *bolt.Tx, id model.DocID) error {
 	if err := unlist(tx, id, 0); err != nil {
 		return err
 	}
-	if unsent := tx.Bucket([]byte(unsentBucket)); unsent != nil {
-		if err := unsent.Delete([]byte(id)); err != nil {
-			return err
-		}
+	if err := tx.Bucket([]byte(unsentBucket)).Delete([]byte(id)); err != nil {
+		return err
 	}
 	paths := tx.Bucket([]byte(pathsBucket))
 	if p := bytes.Clone(doc.Get([]byte(pathKey))); p != nil && string(paths.Get(p)) == string(id) {

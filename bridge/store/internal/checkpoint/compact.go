@@ -62,7 +62,7 @@ func (f *File) compact(doc *bolt.Bucket, id model.DocID, upTo uint64) error {
 		f.log.Warn("document not compacted", model.LogDoc, string(id), model.LogErr, err)
 		return nil
 	}
-	if err := keepMoments(doc, records, base, former); err != nil {
+	if err := keepMoments(doc, records, base); err != nil {
 		return err
 	}
 	bucket := doc.Bucket([]byte(recordsBucket))

@@ -7,7 +7,7 @@
 //
 // # Layout
 //
-//	meta/version            "6"
+//	meta/version            "7"
 //	meta/applied            LSN of the last frame that is in the file
 //	paths/PATH              the DocID of the document that lives there
 //	docs/ID/path            its path; missing once another document took it over
@@ -31,9 +31,6 @@
 //
 // # Versions
 //
-// Open brings files of older versions up to date (upgrade.go). A version that this package
-// does not know is model.ErrUnknownStore, and the file is left as it is. Version 4 has the
-// same layout as version 3. It says that the log may hold frames of the kinds Path and
-// Forget, which relayfs took for damage before. Since version 5 there is a history, and frames of
-// the kind Move. Since version 6 records tell of sessions, which relayfs took for changes of front matter before.
+// The version covers this file and the log. Open refuses a file of another version with
+// model.ErrUnknownStore, and leaves it as it is.
 package checkpoint

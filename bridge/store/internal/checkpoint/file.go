@@ -34,10 +34,6 @@ type Options struct {
 
 // File is an open checkpoint.
 type File struct {
-	// Older is set if the file was of an older version. Its log is to be applied before
-	// anything is read, and before new frames are written.
-	Older bool
-
 	path      string
 	dir       disk.Dir // that the file is in
 	o         Options
@@ -62,7 +58,7 @@ func Open(path string, dir disk.Dir, o Options) (*File, error) {
 	if f.db, err = openDB(&path, o); err != nil {
 		return nil, err
 	}
-	if err := f.prepare(dir, filepath.Base(path)); err != nil {
+	if err := f.prepare(filepath.Base(path)); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
@@ -87,11 +83,10 @@ func openDB(path *string, o Options) (db *bolt.DB, err error) {
 	return db, nil
 }
 
-// prepare checks the file, lays it out if it is new and brings it up to date if it is
-// older.
-func (f *File) prepare(dir disk.Dir, name string) error {
+// prepare checks the file, and lays it out if it is new.
+func (f *File) prepare(name string) error {
 	fresh := false
-	if err := dir.Remove(name + smallerSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.dir.Remove(name + smallerSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	err := f.View(func(v View) (err error) {
@@ -99,25 +94,18 @@ func (f *File) prepare(dir disk.Dir, name string) error {
 			fresh = true
 			return nil
 		}
-		if f.Older, err = checkVersion(v.tx); err != nil {
+		if err := checkVersion(v.tx); err != nil {
 			return err
 		}
 		return walk(v.tx)
 	})
-	switch {
-	case err != nil:
+	if err != nil || !fresh {
 		return err
-	case fresh:
-		if err := f.update(layOut); err != nil {
-			return err
-		}
-		return dir.Sync() // the file's name outlives a power cut
-	case f.Older:
-		if err := f.update(func(tx *bolt.Tx) error { return upgrade(tx, dir, name) }); err != nil {
-			return err
-		}
 	}
-	return removeOldFiles(dir, name)
+	if err := f.update(layOut); err != nil {
+		return err
+	}
+	return f.dir.Sync() // the file's name outlives a power cut
 }
 
 // openError tells what can be done about a file that cannot be opened.
@@ -202,8 +190,5 @@ func (f *File) applyAll(tx *bolt.Tx, entries []*frame.Entry) error {
 	if len(entries) > 0 {
 		last = max(last, entries[len(entries)-1].LSN)
 	}
-	if err := putApplied(tx, last); err != nil {
-		return err
-	}
-	return putVersion(tx)
+	return putApplied(tx, last)
 }

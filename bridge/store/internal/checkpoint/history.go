@@ -27,16 +27,13 @@ const mostMoments = 10_000
 const expireAt = 24 * time.Hour
 
 // keepMoments keeps what is known of records that are being merged: those after the base.
-func keepMoments(doc *bolt.Bucket, records []model.Record, base uint64, merged []byte) error {
+func keepMoments(doc *bolt.Bucket, records []model.Record, base uint64) error {
 	history := doc.Bucket([]byte(historyBucket))
 	if history == nil {
 		var err error
 		if history, err = doc.CreateBucket([]byte(historyBucket)); err != nil {
 			return err
 		}
-	}
-	if err := beginAt(doc, records, base, merged); err != nil {
-		return err
 	}
 	last, err := lastMoment(history)
 	if err != nil {
@@ -61,25 +58,6 @@ func keepMoments(doc *bolt.Bucket, records []model.Record, base uint64, merged [
 		last = &m
 	}
 	return nil
-}
-
-// beginAt notes where the history begins, if records were merged that it does not have: by
-// a version that kept none.
-func beginAt(doc *bolt.Bucket, records []model.Record, base uint64, merged []byte) error {
-	known, err := readBegin(doc)
-	if err != nil || base <= max(known.Seq, lastBefore(doc.Bucket([]byte(historyBucket)), math.MaxUint64)) {
-		return err
-	}
-	begin := model.Moment{Record: model.Record{Seq: base}}
-	for _, rec := range records {
-		if rec.Seq <= base {
-			begin.Time = rec.Time
-		}
-	}
-	if begin.Did, err = ycrdt.SnapshotOf(merged); err != nil {
-		return Damaged(err)
-	}
-	return putBegin(doc, begin)
 }
 
 // momentOf is what is kept of a record. What it was about stays with the record itself.
@@ -307,22 +285,11 @@ func (d Document) Past() (p model.Past, err error) {
 // moments adds those that are kept, those of records that are not merged yet, and, without what they did, the
 // records from before the beginning.
 func (d Document) moments(p *model.Past, records []model.Record) error {
-	base, merged := readBase(d.bucket)
+	base, _ := readBase(d.bucket)
 	kept := make(map[uint64]model.Record, len(records))
 	for _, rec := range records {
 		rec.Update = nil
 		kept[rec.Seq] = rec
-	}
-	told := p.Begin.Seq
-	if history := d.bucket.Bucket([]byte(historyBucket)); history != nil {
-		told = max(told, lastBefore(history, math.MaxUint64))
-	}
-	if told < base { // an older version has merged them
-		did, err := ycrdt.SnapshotOf(merged)
-		if err != nil {
-			return Damaged(err)
-		}
-		p.Begin = model.Moment{Record: model.Record{Seq: base, Time: kept[base].Time}, Did: did}
 	}
 	for _, rec := range records {
 		if rec.Seq <= p.Begin.Seq && rec.Author != "" {

@@ -46,21 +46,13 @@ func noteSession(tx *bolt.Tx, rec model.Record) error {
 	if err != nil {
 		return err
 	}
-	sessions, err := tx.CreateBucketIfNotExists([]byte(sessionsBucket))
-	if err != nil {
-		return err
-	}
-	return sessions.Put([]byte(rec.Session), v)
+	return tx.Bucket([]byte(sessionsBucket)).Put([]byte(rec.Session), v)
 }
 
 // SessionNotes are the newest ones of all sessions that have some.
 func (v View) SessionNotes() (map[string]model.SessionNote, error) {
 	notes := make(map[string]model.SessionNote)
-	sessions := v.tx.Bucket([]byte(sessionsBucket))
-	if sessions == nil {
-		return notes, nil
-	}
-	return notes, sessions.ForEach(func(session, value []byte) error {
+	return notes, v.tx.Bucket([]byte(sessionsBucket)).ForEach(func(session, value []byte) error {
 		var n model.SessionNote
 		if err := json.Unmarshal(value, &n); err != nil {
 			return Damaged(err)

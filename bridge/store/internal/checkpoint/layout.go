@@ -13,9 +13,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/wal"
 )
 
-// version is the layout that this package reads and writes. A change that an
-// older relayfs would misread raises it.
-const version = 6
+// version is the only layout that this package reads and writes. A change of the layout,
+// or of the frames of the log, raises it.
+const version = "7"
 
 // Names of buckets and keys; doc.go has the layout.
 const (
@@ -26,8 +26,8 @@ const (
 	journalBucket  = "journal"
 	proposalBucket = "proposals"
 	decidedBucket  = "decided"
-	unsentBucket   = "unsent"   // is created when it is first needed
-	sessionsBucket = "sessions" // likewise
+	unsentBucket   = "unsent"
+	sessionsBucket = "sessions"
 	versionKey     = "version"
 	appliedKey     = "applied"
 	pathKey        = "path"
@@ -43,39 +43,35 @@ func emptyUpdate() []byte { return []byte{0, 0} }
 
 // layOut makes the buckets of a new file.
 func layOut(tx *bolt.Tx) error {
-	for _, name := range []string{metaBucket, pathsBucket, docsBucket, journalBucket, proposalBucket, decidedBucket} {
+	for _, name := range []string{metaBucket, pathsBucket, docsBucket, journalBucket, proposalBucket, decidedBucket, unsentBucket, sessionsBucket} {
 		if _, err := tx.CreateBucket([]byte(name)); err != nil {
 			return err
 		}
 	}
-	return putVersion(tx)
+	return tx.Bucket([]byte(metaBucket)).Put([]byte(versionKey), []byte(version))
 }
 
-func putVersion(tx *bolt.Tx) error {
-	return tx.Bucket([]byte(metaBucket)).Put([]byte(versionKey), strconv.AppendInt(nil, version, 10))
-}
-
-// checkVersion says whether the file is of an older version than this one.
-func checkVersion(tx *bolt.Tx) (older bool, err error) {
+// checkVersion refuses a file of another version than this one.
+func checkVersion(tx *bolt.Tx) error {
 	meta := tx.Bucket([]byte(metaBucket))
 	if meta == nil {
-		return false, Damaged("it has no version")
+		return Damaged("it has no version")
 	}
 	text := string(meta.Get([]byte(versionKey)))
-	v, err := strconv.Atoi(text)
-	switch {
-	case err != nil || v < 1:
-		return false, Damaged(fmt.Sprintf("its version is %q", text))
-	case v > version:
-		return false, fmt.Errorf("%w: it has version %d, this relayfs reads versions up to %d; use the newer relayfs", model.ErrUnknownStore, v, version)
+	switch _, err := strconv.ParseUint(text, 10, 32); {
+	case err != nil:
+		return Damaged(fmt.Sprintf("its version is %q", text))
+	case text != version:
+		return fmt.Errorf("%w (its format is %s, and this version has %s): use that version, or move the store's folder away to begin without authors, undo and pending proposals",
+			model.ErrUnknownStore, text, version)
 	}
-	return v < version, nil
+	return nil
 }
 
 // walk visits every key, and so every page but those of large values: a file
 // that was cut off or overwritten shows here, before anything relies on it.
 func walk(tx *bolt.Tx) error {
-	for _, name := range []string{pathsBucket, docsBucket, journalBucket} {
+	for _, name := range []string{pathsBucket, docsBucket, journalBucket, proposalBucket, decidedBucket, unsentBucket, sessionsBucket} {
 		if tx.Bucket([]byte(name)) == nil {
 			return Damaged("it has no " + name)
 		}

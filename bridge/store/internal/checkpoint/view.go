@@ -81,11 +81,7 @@ func (v View) Proposals() (list []model.ProposalRecord, err error) {
 // number of the last such record.
 func (v View) Unsent() (map[model.DocID]uint64, error) {
 	all := make(map[model.DocID]uint64)
-	unsent := v.tx.Bucket([]byte(unsentBucket))
-	if unsent == nil {
-		return all, nil
-	}
-	return all, unsent.ForEach(func(id, seq []byte) error {
+	return all, v.tx.Bucket([]byte(unsentBucket)).ForEach(func(id, seq []byte) error {
 		if len(seq) == 8 {
 			all[model.DocID(id)] = seqOf(seq)
 		}

@@ -20,7 +20,6 @@ const (
 	Proposals                 // Proposals
 	Sent                      // ID, Seq: a server has what was appended up to Seq
 	Place                     // ID, Seq, Save: the source's file is about to hold the text as of Seq
-	Path                      // Moves; until version 4 of the store
 	Forget                    // ID: the document was taken out
 	Move                      // Moves, Time
 )
@@ -90,10 +89,8 @@ func (e *Entry) Encode() (b []byte, err error) {
 		err = w.json(e.Save)
 	case Proposals:
 		err = w.json(e.Proposals)
-	case Path, Move:
-		if e.Kind == Move {
-			w.number(uint64(e.Time.UnixMilli()))
-		}
+	case Move:
+		w.number(uint64(e.Time.UnixMilli()))
 		for _, m := range e.Moves {
 			put(&w, m.ID)
 			put(&w, m.To)
@@ -138,10 +135,8 @@ func Decode(lsn wal.LSN, body []byte) (*Entry, error) {
 		r.json(&e.Save)
 	case Proposals:
 		r.json(&e.Proposals)
-	case Path, Move:
-		if e.Kind == Move {
-			e.Time = time.UnixMilli(int64(r.number())).UTC()
-		}
+	case Move:
+		e.Time = time.UnixMilli(int64(r.number())).UTC()
 		for !r.bad && len(r.rest) > 0 {
 			e.Moves = append(e.Moves, Moved{model.DocID(r.bytes()), model.Path(r.bytes())})
 		}

@@ -115,7 +115,6 @@ func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options)
 		folder, err := s.openServer(src, kept, o)
 		return bridge.FolderSource{Name: src.Name, Source: folder, Store: st}, err
 	}
-	_ = os.Remove(filepath.Join(kept.State, "spare")) // an earlier version kept files there
 	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: filepath.Join(kept.State, "swap"), SyncBefore: o.SyncBefore})
 	if err != nil {
 		return bridge.FolderSource{}, err
