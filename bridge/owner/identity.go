@@ -5,119 +5,85 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
 
 // A state folder is named after the path of its vault. So that a vault keeps its state
-// when it is moved or renamed, the folder records the directory: its path, its inode, and
-// some of the names in it, since inodes are reused and vaults are copied. A state follows
-// its vault only if all of that matches and nothing of it is at the old path any more. In
-// every other case the owner prints a sentence and leaves the decision to a person (Adopt).
+// when it is moved or renamed on its disk, the state folder records which directory it
+// belongs to. In every other case the owner prints a sentence and leaves the decision to a
+// person (Adopt).
 
 const identityName = "vault.json"
 
+// identity says which directory a vault is.
 type identity struct {
-	Vault  string   `json:"vault"` // its last path
-	Device uint64   `json:"device"`
-	Inode  uint64   `json:"inode"`
-	Names  []string `json:"names"` // of some files and folders in it
+	Vault  string `json:"vault"` // its last path
+	Device uint64 `json:"device"`
+	Inode  uint64 `json:"inode"`
+	Born   int64  `json:"born,omitempty"` // ns since 1970; 0 if the file system does not say
 }
-
-const (
-	mostNames   = 64 // enough to tell a vault from others
-	mostFolders = 16 // folders that are searched for them
-)
 
 func identify(dir string) (identity, error) {
 	st, err := os.Stat(dir)
 	if err != nil {
 		return identity{}, err
 	}
-	id := identity{Vault: dir, Names: []string{}}
+	id := identity{Vault: dir, Born: birthOf(dir)}
 	id.Device, id.Inode = inodeOf(st)
-	folders := []string{""}
-	for looked := 0; len(folders) > 0 && looked < mostFolders && len(id.Names) < mostNames; looked++ {
-		folder := folders[0]
-		folders = folders[1:]
-		entries, err := os.ReadDir(filepath.Join(dir, folder))
-		if err != nil {
-			continue
-		}
-		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), ".") {
-				continue // these are the same in all vaults
-			}
-			name := filepath.Join(folder, e.Name())
-			if e.IsDir() {
-				folders = append(folders, name)
-			}
-			if len(id.Names) < mostNames {
-				id.Names = append(id.Names, name)
-			}
-		}
-	}
 	return id, nil
 }
 
+// isSame says whether both are one directory. Disks reuse inodes, and some have another
+// device number after each start: the time of birth settles both.
 func (id identity) isSame(other identity) bool {
-	return id.Inode != 0 && id.Inode == other.Inode && id.Device == other.Device
+	if id.Inode == 0 || id.Inode != other.Inode {
+		return false
+	}
+	if id.Born != 0 && other.Born != 0 {
+		return id.Born == other.Born
+	}
+	return id.Device == other.Device
 }
 
-// likeness is the result of comparing the names in two directories.
-type likeness int
-
-const (
-	unknown likeness = iota // one of them has none
-	unlike
-	alike
-)
-
-// likeness compares the vault with the present contents of other's directory. Half of
-// the names may have changed.
-func (id identity) likeness(other identity) likeness {
-	if len(id.Names) == 0 || len(other.Names) == 0 {
-		return unknown
-	}
-	found := 0
-	for _, name := range id.Names {
-		if _, err := os.Lstat(filepath.Join(other.Vault, name)); err == nil {
-			found++
-		}
-	}
-	if 2*found < len(id.Names) {
-		return unlike
-	}
-	return alike
+// isOther says whether both are certainly two directories. Without a time of birth that is
+// unknown: FAT and sshfs make new inode numbers at each mount.
+func (id identity) isOther(other identity) bool {
+	return id.Born != 0 && other.Born != 0 && id.Born != other.Born
 }
 
-// isGone reports whether the vault has left its path: the directory there is another
-// one, with other contents.
+// isGone reports whether the vault has left its path.
 func (id identity) isGone() bool {
 	now, err := identify(id.Vault)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && !id.isSame(now) && id.likeness(now) != alike
+	return errors.Is(err, fs.ErrNotExist) || err == nil && id.isOther(now)
+}
+
+// isEmpty reports whether a directory has nothing but hidden files. It may be a mount
+// point without its disk, and is no vault yet.
+func isEmpty(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") })
 }
 
 // readIdentity returns the vault of a state folder; known is false for the folders of
-// servers, and of older versions.
+// servers.
 func readIdentity(state string) (id identity, known bool) {
 	data, err := os.ReadFile(filepath.Join(state, identityName))
 	return id, err == nil && json.Unmarshal(data, &id) == nil && id.Vault != ""
 }
 
-// remember records the vault of c.State. An empty directory does not replace an earlier
-// record: it may be a mount point without its disk.
+// remember records the vault of c.State.
 func remember(c Claim) error {
 	now, err := identify(c.Vault)
 	if err != nil {
 		return nil // opening the vault reports it
 	}
-	was, known := readIdentity(c.State)
-	if known && (len(now.Names) == 0 && len(was.Names) > 0 || reflect.DeepEqual(was, now)) {
+	if was, known := readIdentity(c.State); known && (was == now || isEmpty(c.Vault)) {
 		return nil
 	}
 	data, err := json.MarshalIndent(now, "", "  ")
@@ -175,50 +141,62 @@ func held(state string) bool {
 // settle ensures that c.State is the state of this vault.
 func (o *Owner) settle(c Claim) error {
 	now, err := identify(c.Vault)
-	if err != nil {
+	if err != nil || isEmpty(c.Vault) {
 		return nil // opening the vault reports it
 	}
-	if was, known := readIdentity(c.State); known && !was.isSame(now) && was.likeness(now) == unlike && !held(c.State) {
+	if was, known := readIdentity(c.State); known && was.isOther(now) && !held(c.State) {
 		aside, err := setAside(c.State)
 		if err != nil {
 			return err
 		}
-		o.tell("another vault was at %s: its authors, log and proposals are kept, and come back with it; if it is this one, end what serves it and run: "+
+		o.tell("another folder was at %s: its authors, log and proposals are kept, and come back with it; if this is the same vault, end what serves it and run: "+
 			"relayfs adopt %s %s", quoted(c.Vault), quoted(aside), quoted(c.Vault))
+		return o.followMoved(c, now, aside)
 	}
 	if _, err := os.Stat(c.State); err == nil {
 		return nil
 	}
-	return o.adoptMoved(c, now)
+	return o.followMoved(c, now, "")
 }
 
-// adoptMoved moves the state of the vault from its old place, if that is certain.
-func (o *Owner) adoptMoved(c Claim, now identity) error {
-	var certain, doubtful []string
+// mostGone is how many states without a vault are named.
+const mostGone = 3
+
+// followMoved moves the state of the vault from its old place. Without one, it names the
+// states whose vaults are gone, but for the one that was just set aside.
+func (o *Owner) followMoved(c Claim, now identity, aside string) error {
+	var gone []string
 	all := states(filepath.Dir(c.State))
-	for state, id := range all {
-		like := id.likeness(now)
-		if !id.isSame(now) && like != alike || len(now.Names) == 0 || !id.isGone() || held(state) {
+	newestFirst := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return lastUse(b).Compare(lastUse(a)) })
+	for _, state := range newestFirst {
+		id := all[state]
+		if !id.isGone() || held(state) {
 			continue
 		}
-		if id.isSame(now) && like == alike {
-			certain = append(certain, state)
-		} else {
-			doubtful = append(doubtful, state)
+		if id.isSame(now) {
+			if err := os.Rename(state, c.State); err != nil {
+				return fmt.Errorf("state folder: %w", err)
+			}
+			o.tell("vault %s was %s before: its authors, log and proposals are taken over", quoted(c.Vault), quoted(id.Vault))
+			return nil
+		}
+		if _, err := os.Stat(id.Vault); errors.Is(err, fs.ErrNotExist) && state != aside {
+			gone = append(gone, state)
 		}
 	}
-	if len(certain) == 1 {
-		if err := os.Rename(certain[0], c.State); err != nil {
-			return fmt.Errorf("state folder: %w", err)
-		}
-		o.tell("vault %s was %s before: its authors, log and proposals are taken over", quoted(c.Vault), quoted(all[certain[0]].Vault))
-		return nil
-	}
-	for _, state := range append(certain, doubtful...) {
-		o.tell("%[1]s may be the vault that was %[2]s, whose authors, log and proposals are not used: if it is, end what serves it and run: "+
+	for _, state := range gone[:min(mostGone, len(gone))] {
+		o.tell("%[1]s has no authors, log and proposals, and the vault %[2]s that had some is gone: if it is the same vault, end what serves it and run: "+
 			"relayfs adopt %[3]s %[1]s", quoted(c.Vault), quoted(all[state].Vault), quoted(state))
 	}
 	return nil
+}
+
+// lastUse is when a process last took or released a state folder.
+func lastUse(state string) (t time.Time) {
+	if st, err := os.Stat(state); err == nil {
+		t = st.ModTime()
+	}
+	return t
 }
 
 // plainPath matches paths that a shell takes without quotes.

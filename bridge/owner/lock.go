@@ -74,7 +74,6 @@ type Owner struct {
 
 	claims []Claim
 	locks  []*os.File
-	vaults []Claim // the locked ones of claims
 	made   []Claim // those whose state folder was missing
 
 	mu   sync.Mutex // protects the following
@@ -139,7 +138,6 @@ func (o *Owner) lock(c Claim) error {
 	if err := flock(dir, c.State); err != nil {
 		return ownedBy(c, err)
 	}
-	o.vaults = append(o.vaults, c)
 	if err := remember(c); err != nil {
 		o.tell("where vault %s is could not be noted: %v; mend that before you move the vault, or relayfs does not find what is kept for it by itself", quoted(c.Vault), err)
 	}
@@ -243,12 +241,6 @@ func overwriteFile(name string, data []byte) error {
 
 // Release releases every claim.
 func (o *Owner) Release() {
-	for _, c := range o.vaults {
-		was, _ := readIdentity(c.State)
-		if now, err := identify(c.Vault); err == nil && was.isSame(now) { // updates the names
-			_ = remember(c)
-		}
-	}
 	for _, c := range o.claims {
 		if info, err := Read(c.State); err == nil && info.PID == os.Getpid() && info.HandedOver.IsZero() {
 			os.Remove(filepath.Join(c.State, infoName))
@@ -257,7 +249,7 @@ func (o *Owner) Release() {
 	for _, f := range o.locks {
 		f.Close()
 	}
-	o.locks, o.vaults = nil, nil
+	o.locks = nil
 }
 
 // Forget is Release for an owner that has stored nothing: the state folders that it made go.
