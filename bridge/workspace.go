@@ -122,6 +122,7 @@ func (w *Workspace) Start(ctx context.Context) error {
 			return model.WrapError("open", f.Path(), err)
 		}
 	}
+	w.ResumeRenames(ctx)
 	return nil
 }
 

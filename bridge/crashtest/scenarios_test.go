@@ -313,6 +313,10 @@ var scenarios = []scenario{
 		},
 	},
 	{
+		moves: true, name: "a rename with links in front matter is accepted", files: map[string]string{"Plan.md": "one\n", "Index.md": "---\nup: \"[[Plan]]\"\n---\nbody\n"},
+		setUp: []step{rename(plan, "Notes/Other.md")}, steps: []step{decideProposal(model.Accepted)},
+	},
+	{
 		moves: true, name: "an exchange is accepted", files: planAndOther,
 		setUp: exchanged, steps: []step{decideProposals(model.Accepted)},
 		between: halfExchanged("accepted 1"),

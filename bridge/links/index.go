@@ -190,6 +190,9 @@ func (x *Index) Mentioning(path string) []string {
 	return found
 }
 
+// BaseName is the folded base name of a path or linkpath: those with the same one may be the same.
+func BaseName(path string) string { return baseName(foldPath(path)) }
+
 // mentioned is the folded base name of a linkpath of f.
 func (f *file) mentioned(target string) string {
 	if target == "" {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"time"
@@ -14,6 +15,9 @@ const (
 	ProposedRename ProposalKind = "rename" // to another name or into another folder
 	ProposedDelete ProposalKind = "delete"
 	ProposedFile   ProposalKind = "file" // a file that is not a note, new or replaced whole
+	// RenameDone is a rename that waits for nobody, or an accepted one. It is no proposal: the
+	// Store keeps it as long as it owes links.
+	RenameDone ProposalKind = "renamed"
 )
 
 // Proposal is one pending change that marks in a text cannot carry. The
@@ -58,9 +62,13 @@ type ProposalRecord struct {
 	Link string `json:"link,omitempty"`
 	// Doc is the document of the note that an accepted ProposedDelete took away.
 	Doc DocID `json:"doc,omitempty"`
-	// Links are what a ProposedRename is to change in the front matter of notes,
-	// which takes no suggestions, when it is accepted.
-	Links []LinkChange `json:"links,omitempty"`
+	// Owes are the links that a rename has yet to rewrite. Those in front matter, which takes
+	// no suggestions, wait until a ProposedRename is accepted.
+	Owes []OwedLinks `json:"owes,omitempty"`
+	// Linking says that other links than those may be in Owes.
+	Linking bool `json:"linking,omitempty"`
+	// Accepted is the decision that made a RenameDone of a proposal.
+	Accepted *Decision `json:"accepted,omitempty"`
 	// Accepting is set while the source is being changed: a crash leaves it, and
 	// the next process finds out whether that was done.
 	Accepting *Decision `json:"accepting,omitempty"`
@@ -75,7 +83,8 @@ type ProposalRecord struct {
 // change after it was made; another one takes its place.
 func (r *ProposalRecord) SameAs(other *ProposalRecord) bool {
 	return r.ID == other.ID && r.Rel == other.Rel && r.ToDir == other.ToDir && r.Name == other.Name &&
-		r.Stale == other.Stale && r.Aside == other.Aside && slices.Equal(r.Links, other.Links) && slices.Equal(r.Made, other.Made)
+		r.Stale == other.Stale && r.Aside == other.Aside && r.Linking == other.Linking &&
+		slices.EqualFunc(r.Owes, other.Owes, OwedLinks.isSame) && slices.Equal(r.Made, other.Made)
 }
 
 // To is where a rename is to lead, in the source.
@@ -128,9 +137,11 @@ func (r *ProposalRecord) Rebase(oldRel, newRel string) {
 
 // RebaseOthers lets what else it names follow a rename.
 func (r *ProposalRecord) RebaseOthers(oldRel, newRel string) {
-	r.Links = slices.Clone(r.Links)
-	for i := range r.Links {
-		r.Links[i].Rel = Rebased(r.Links[i].Rel, oldRel, newRel)
+	r.Owes = slices.Clone(r.Owes)
+	for i := range r.Owes {
+		if o := &r.Owes[i]; o.Folder == "" {
+			o.Rel = Rebased(o.Rel, oldRel, newRel)
+		}
 	}
 	r.Made = slices.Clone(r.Made)
 	for i := range r.Made {
@@ -145,9 +156,36 @@ type ProposalChange struct {
 	Journal []Record         // journal entries that belong to no document
 }
 
-// LinkChange is a link in the front matter of the note at Rel and what it is to be.
-type LinkChange struct {
-	Rel string `json:"rel"`
-	Old string `json:"old"` // the linkpath as it is written
-	New string `json:"new"`
+// OwedLinks are links of one note that a rename has yet to rewrite.
+type OwedLinks struct {
+	Folder string           `json:"folder,omitempty"` // that the note is in; "" is that of the rename
+	Rel    string           `json:"rel"`              // the note, in the source
+	Led    map[string]LedTo `json:"led"`              // by linkpath
+}
+
+// LedTo is where a link led before the rename, as it was shown.
+type LedTo struct {
+	In     bool   `json:"in,omitempty"`     // to what was renamed, or into it: Rel is from there
+	Folder string `json:"folder,omitempty"` // "" is that of the rename
+	Rel    string `json:"rel,omitempty"`
+}
+
+func (o OwedLinks) isSame(other OwedLinks) bool {
+	return o.Folder == other.Folder && o.Rel == other.Rel && maps.Equal(o.Led, other.Led)
+}
+
+// Owe adds links to those that the rename owes.
+func (r *ProposalRecord) Owe(more []OwedLinks) {
+	r.Owes = slices.Clone(r.Owes)
+	for _, o := range more {
+		i := slices.IndexFunc(r.Owes, func(had OwedLinks) bool { return had.Folder == o.Folder && had.Rel == o.Rel })
+		if i < 0 {
+			r.Owes = append(r.Owes, o)
+			continue
+		}
+		led := maps.Clone(r.Owes[i].Led)
+		maps.Copy(led, o.Led)
+		r.Owes[i].Led = led
+	}
+	r.Linking = r.Linking || len(more) > 0
 }

@@ -38,11 +38,29 @@ func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restr
 	if err != nil {
 		n.c.Logger.Warn("links are not all known", model.LogErr, err)
 	}
-	m, rewrite, err := n.moveIn(ctx, f, index, oldPath, newPath, o)
+	m, err := n.moveIn(ctx, f, index, oldPath, newPath, o)
 	if err != nil {
 		return Restructured{}, model.WrapError("rename", oldPath, err)
 	}
-	return n.finishMove(ctx, f, m, rewrite), nil
+	return n.finishMove(ctx, f, m), nil
+}
+
+// finishMove lets the links follow a rename.
+func (n *Names) finishMove(ctx context.Context, f *proposal.Folder, m *moving) (res Restructured) {
+	switch {
+	case m.gone != "":
+		n.consequences.OnWithdrawn(context.WithoutCancel(ctx), m.gone, m.o.By)
+	case m.id != "":
+		if p := m.n.State().Pending; p != nil && p.ID == m.id && len(m.owes) > 0 {
+			res = n.finishProposed(ctx, f, p)
+		}
+	default:
+		for _, rec := range f.TakeDone(func(rec *model.ProposalRecord) bool { return rec.ID == m.owed }) {
+			res = n.finishDone(ctx, f, rec)
+		}
+	}
+	res.Proposal = m.id
+	return res
 }
 
 type moving struct {
@@ -53,20 +71,33 @@ type moving struct {
 	now  bool   // done at once, not proposed
 	id   string // of the proposal it became, "" if none
 	gone string // the proposal that it took back, "" if none
+
+	owes []model.OwedLinks
+	owed string // what Owe returned, "" if that was not called
 }
 
-// moveIn renames in f; rewrite is nil if nothing moves.
-func (n *Names) moveIn(ctx context.Context, f *proposal.Folder, index *links.Index, oldPath, newPath model.Path, o Restructure) (m *moving, rewrite *relink, err error) {
+// moveIn renames in f.
+func (n *Names) moveIn(ctx context.Context, f *proposal.Folder, index *links.Index, oldPath, newPath model.Path, o Restructure) (m *moving, err error) {
 	l := f.Lock()
 	defer l.Unlock()
 	if m, err = n.moveOf(oldPath, newPath, o); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err = freeAt(ctx, l, m.to); err != nil || m.n.Place().Path == newPath {
-		return m, nil, err
+		return m, err
 	}
-	rewrite = n.relinkFor(ctx, index, oldPath, newPath, m.n)
-	return m, rewrite, n.moveTo(ctx, l, m)
+	m.owes = n.owed(ctx, f, index, oldPath, newPath, m.n)
+	st := m.n.State()
+	if len(m.owes) == 0 || !m.now && !st.Virtual {
+		return m, n.moveTo(ctx, l, m)
+	}
+	if m.owed, err = l.Owe(st.Rel, m.to.Rel(), o.By, m.owes); err != nil {
+		return m, err
+	}
+	if err = n.moveTo(ctx, l, m); err != nil {
+		return m, errors.Join(err, l.Forgive(m.owed))
+	}
+	return m, nil
 }
 
 func (n *Names) moveOf(oldPath, newPath model.Path, o Restructure) (*moving, error) {
@@ -116,7 +147,7 @@ func (n *Names) moveTo(ctx context.Context, l *proposal.Locked, m *moving) (err 
 			return err
 		}
 	}
-	if m.id, m.gone, err = l.Move(ctx, m.n, m.to, m.o.By); err == nil {
+	if m.id, m.gone, err = l.Move(ctx, m.n, m.to, m.o.By, m.owes); err == nil {
 		l.Tell(m.event())
 	}
 	return err

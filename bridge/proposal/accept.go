@@ -99,14 +99,27 @@ func (a accepting) carryOut(p *tree.Proposal, do func() error) error {
 	if err := do(); err != nil {
 		return errors.Join(err, a.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}))
 	}
+	now := p.Record()
 	a.Withdraw(p)
-	err := a.Store.Propose(model.ProposalChange{
-		Put: a.Changed(), Drop: []string{rec.ID}, Journal: []model.Record{rec.Decided(a.d, time.Now().UTC())},
-	})
+	change := model.ProposalChange{Put: a.Changed(), Drop: []string{rec.ID}, Journal: []model.Record{rec.Decided(a.d, time.Now().UTC())}}
+	if len(now.Owes) > 0 {
+		done := accepted(rec, now.Owes, a.d)
+		change.Put = append(change.Put, done)
+		a.done = append(a.done, done)
+	}
+	err := a.Store.Propose(change)
 	if err != nil {
 		a.log.Error("a decision that was carried out is not in the journal yet", model.LogPath, rec.Rel, model.LogErr, err)
 	}
 	return nil
+}
+
+// accepted is what is kept of an accepted rename as long as it owes links.
+func accepted(rec model.ProposalRecord, owes []model.OwedLinks, d model.Decision) model.ProposalRecord {
+	d.Follows = rec.ID
+	rec.ID += "-done" // an undo lets the proposal wait again
+	rec.Kind, rec.Owes, rec.Accepted = model.RenameDone, owes, &d
+	return rec
 }
 
 func (l *Locked) inTheWay(rel string) error {

@@ -12,8 +12,7 @@ import (
 // Decided is what came of a decision on proposals of one Folder.
 type Decided struct {
 	Proposals []model.Proposal // that were decided on, as they were before
-	Accepted  []*tree.Proposal
-	Missing   []string // IDs of those that were decided on a moment ago
+	Missing   []string         // IDs of those that were decided on a moment ago
 	Failed    map[model.Path]error
 }
 
@@ -49,9 +48,6 @@ func (f *Folder) Decide(ctx context.Context, list []*tree.Proposal, d model.Deci
 		}
 		out.Proposals = append(out.Proposals, pub)
 		l.Tell(model.Event{Kind: model.EventPending, Path: pub.Path, Dir: pub.Dir})
-		if d.Verdict == model.Accepted {
-			out.Accepted = append(out.Accepted, p)
-		}
 	}
 	return out
 }

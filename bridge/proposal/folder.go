@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,8 +27,12 @@ type Folder struct {
 	act       *activity.Activity
 	brake     brake
 
-	mu   sync.Mutex    // one change of names at a time, also across disk; protects the following
-	told []model.Event // to be published
+	mu   sync.Mutex             // one change of names at a time, also across disk; protects the following
+	told []model.Event          // to be published
+	done []model.ProposalRecord // renames that are done and owe links, for TakeDone
+
+	// linking is held while the links of one note follow a rename. It is taken before a note's lock.
+	linking sync.Mutex
 }
 
 // Locked is a Folder whose names nobody else changes, until Unlock.
@@ -57,6 +62,44 @@ func (l *Locked) Unlock() {
 	l.told = nil
 	l.mu.Unlock()
 	l.act.Publish(told...)
+}
+
+// Owe keeps a rename that is about to be done at once with the links that it will owe.
+func (l *Locked) Owe(rel, to string, by model.Author, owes []model.OwedLinks) (id string, err error) {
+	rec := newRecord(model.RenameDone, rel, by)
+	rec.ToDir, rec.Name, rec.Owes, rec.Linking = string(model.Path(to).Dir()), model.Path(to).Base(), owes, true
+	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
+		return "", err
+	}
+	l.done = append(l.done, rec)
+	return rec.ID, nil
+}
+
+// Forgive takes back Owe: the rename was not done.
+func (l *Locked) Forgive(id string) error {
+	l.done = slices.DeleteFunc(l.done, func(rec model.ProposalRecord) bool { return rec.ID == id })
+	return l.Store.Propose(model.ProposalChange{Drop: []string{id}})
+}
+
+// TakeDone returns those of the renames that are done and owe links, each to one caller.
+func (f *Folder) TakeDone(which func(*model.ProposalRecord) bool) (taken []model.ProposalRecord) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.done = slices.DeleteFunc(f.done, func(rec model.ProposalRecord) bool {
+		if !which(&rec) {
+			return false
+		}
+		taken = append(taken, rec)
+		return true
+	})
+	return taken
+}
+
+// LinkOne has fn rewrite the links of one note.
+func (f *Folder) LinkOne(fn func()) {
+	f.linking.Lock()
+	defer f.linking.Unlock()
+	fn()
 }
 
 // LockNotes takes the locks of every note that the source has at or below n, in path order.

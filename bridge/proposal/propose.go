@@ -86,7 +86,8 @@ func stateOf(ctx context.Context, n *tree.Node) (model.Stamp, model.ContentSum, 
 
 // Move shows n at its new place and keeps the proposal, one for all its renames, by whose ID
 // it is known: back at its home there is none, and dropped is the one that there was.
-func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by model.Author) (id, dropped string, err error) {
+// owes are the links that have to follow.
+func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by model.Author, owes []model.OwedLinks) (id, dropped string, err error) {
 	stamp, sum, err := stateOf(ctx, n)
 	if err != nil {
 		return "", "", err
@@ -103,6 +104,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 		rec.Author, rec.Session = by.Name, by.Session
 	}
 	rec.ToDir, rec.Name = to.Dir.Place().Rel, to.Name
+	rec.Owe(owes)
 	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
 	if st.Elsewhere && st.Home.Dir == to.Dir && st.Home.Name == to.Name {
 		change = model.ProposalChange{Drop: []string{rec.ID}}

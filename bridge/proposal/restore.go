@@ -48,6 +48,13 @@ func (f *Folder) recoverNotes(ctx context.Context) error {
 // source so far. Nobody is served yet, and so nobody is told.
 func (f *Folder) restore(ctx context.Context) error {
 	recs, err := f.Store.Proposals()
+	recs = slices.DeleteFunc(recs, func(rec model.ProposalRecord) bool {
+		if rec.Kind != model.RenameDone {
+			return false
+		}
+		f.done = append(f.done, rec)
+		return true
+	})
 	if err == nil {
 		recs, err = f.recoverAll(ctx, recs)
 	}
@@ -112,6 +119,10 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 			left = append(left, *rec)
 			change.Put = append(change.Put, *rec)
 			continue
+		}
+		if decided && len(rec.Owes) > 0 && d.Verdict == model.Accepted {
+			done := accepted(*rec, rec.Owes, *d)
+			change.Put, f.done = append(change.Put, done), append(f.done, done)
 		}
 		change.Drop = append(change.Drop, rec.ID)
 	}

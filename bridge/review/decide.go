@@ -281,6 +281,9 @@ func (r *Review) decideProposals(ctx context.Context, chosen map[*proposal.Folde
 				out.notes, out.folders = append(out.notes, p.Node), append(out.folders, st.Dir)
 			}
 		}
+		if d.Verdict == model.Accepted {
+			r.names.FinishProposed(ctx, f, list)
+		}
 		done := f.Decide(ctx, list, d, stale)
 		for _, p := range done.Proposals {
 			decided[p.ID] = true
@@ -289,9 +292,7 @@ func (r *Review) decideProposals(ctx context.Context, chosen map[*proposal.Folde
 		out.Proposals = append(out.Proposals, done.Proposals...)
 		out.Notes += len(done.Proposals)
 		maps.Copy(out.Failed, done.Failed)
-		for _, p := range done.Accepted {
-			r.names.AcceptFrontMatter(ctx, p, d)
-		}
+		r.names.FollowAccepted(ctx, f)
 	}
 	r.decideLinks(ctx, decided, d, by, out)
 }
@@ -301,6 +302,9 @@ func (r *Review) decideProposals(ctx context.Context, chosen map[*proposal.Folde
 func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d model.Decision, by model.Author, out *Outcome) {
 	if len(decided) == 0 {
 		return
+	}
+	for _, f := range r.c.Folders {
+		f.LinkOne(func() {}) // the last link that is being rewritten for it is there then
 	}
 	pending, err := r.indexes.Suggestions(ctx, "")
 	if err != nil {

@@ -1,0 +1,202 @@
+package bridge_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// stuck is a source on which the write of one note does not return before it is released.
+type stuck struct {
+	*bridgetest.Source
+	rel              string // of the note
+	reached, release chan struct{}
+}
+
+func newStuck(rel string) *stuck {
+	return &stuck{Source: new(bridgetest.Source), rel: rel, reached: make(chan struct{}, 9), release: make(chan struct{})}
+}
+
+func (s *stuck) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
+	if rel == s.rel {
+		s.reached <- struct{}{}
+		<-s.release
+	}
+	return s.Source.Replace(ctx, rel, r)
+}
+
+// killedIn runs what in a process on src that never gets past where src is stuck: it was killed there.
+func killedIn(t *testing.T, src *stuck, store *bridgetest.Store, structure bridge.StructurePolicy, what func(*bridge.Workspace)) {
+	t.Helper()
+	ws, err := bridge.New(bridge.Options{Structure: structure, Folders: []bridge.FolderSource{{Name: "Notes", Source: src, Store: store}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ws.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	go what(ws)
+	select {
+	case <-src.reached:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the process did not come to its end")
+	}
+}
+
+func mustSay(t *testing.T, src *bridgetest.Source, note, want string) {
+	t.Helper()
+	if got := src.Person(t).Content(note); got != want {
+		t.Errorf("%s says %q, want %q; there are %q", note, got, want, src.Person(t).Names())
+	}
+}
+
+// noneWaits checks that nothing waits, and that no link is owed.
+func noneWaits(t *testing.T, ws *bridge.Workspace, store *bridgetest.Store) {
+	t.Helper()
+	if list := pendingOf(t, ws); len(list) > 0 {
+		t.Errorf("%d suggestions wait, the first in %s: %q -> %q", len(list), list[0].Path, list[0].Old, list[0].New)
+	}
+	if kept, err := store.Proposals(); err != nil || len(kept) > 0 {
+		t.Errorf("the store has %+v, %v", kept, err)
+	}
+}
+
+// A process is killed while links in front matter follow a rename that a person has accepted. The next one goes on.
+func TestLinksInFrontMatterFollowAfterAKill(t *testing.T) {
+	for _, note := range []string{"Index.md", "Last.md"} { // which of them is written when the process is killed
+		src, store := newStuck(note), new(bridgetest.Store)
+		src.Person(t).Save("Plan.md", "one\n")
+		for _, name := range []string{"Index.md", "Last.md"} {
+			src.Person(t).Save(name, "---\nup: \"[[Plan]]\"\n---\nbody\n")
+		}
+		ws := process(t, src.Source, store)
+		res, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.Restructure{By: ann})
+		if err != nil {
+			t.Fatal(err)
+		}
+		killedIn(t, src, store, bridge.StructurePropose, func(ws *bridge.Workspace) {
+			ws.Decide(context.Background(), []string{res.Proposal}, model.Accepted, person)
+		})
+		ws = process(t, src.Source, store)
+		for _, name := range []string{"Index.md", "Last.md"} {
+			mustSay(t, src.Source, name, "---\nup: \"[[Other]]\"\n---\nbody\n")
+		}
+		noneWaits(t, ws, store)
+		if _, err := ws.Undo(t.Context(), "", person); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"Plan.md", "Index.md", "Last.md"} {
+			want := map[bool]string{true: "one\n", false: "---\nup: \"[[Plan]]\"\n---\nbody\n"}[name == "Plan.md"]
+			mustSay(t, src.Source, name, want)
+		}
+	}
+}
+
+// A process is killed while it rewrites the links to what a program has renamed. The next one rewrites the others: as
+// suggestions that belong to the rename if that waits for a person, and at once if not.
+func TestLinksFollowAfterAKill(t *testing.T) {
+	for _, structure := range []bridge.StructurePolicy{bridge.StructurePropose, bridge.StructureDirect} {
+		src, store := newStuck("n2.md"), new(bridgetest.Store)
+		src.Person(t).Save("Plan.md", "one\n")
+		for i := range 5 {
+			src.Person(t).Save(fmt.Sprintf("n%d.md", i), "See [[Plan]].\n")
+		}
+		killedIn(t, src, store, structure, func(ws *bridge.Workspace) {
+			ws.Rename(context.Background(), plan, "Notes/Other.md", bridge.Restructure{By: ann})
+		})
+		ws := process(t, src.Source, store)
+		list, err := ws.Proposals(t.Context(), "")
+		if err != nil || len(list) != map[bool]int{true: 1}[structure == bridge.StructurePropose] {
+			t.Fatalf("%v: %d proposals wait, %v", structure, len(list), err)
+		}
+		pending := pendingOf(t, ws)
+		if len(pending) != 5 {
+			t.Errorf("%v: %d links wait, want 5", structure, len(pending))
+		}
+		if len(list) > 0 {
+			for _, s := range pending {
+				if s.Proposal != list[0].ID {
+					t.Errorf("the link in %s belongs to proposal %q, want %q", s.Path, s.Proposal, list[0].ID)
+				}
+			}
+			decide(t, ws, model.Accepted, list[0].ID)
+		} else {
+			decide(t, ws, model.Accepted, ids(pending)...)
+		}
+		for i := range 5 {
+			mustSay(t, src.Source, fmt.Sprintf("n%d.md", i), "See [[Other]].\n")
+		}
+		noneWaits(t, ws, store)
+	}
+}
+
+// A person decides on a rename while its links are rewritten: all of them follow the decision.
+func TestDecisionWhileLinksAreRewritten(t *testing.T) {
+	for verdict, want := range map[model.Verdict]string{model.Accepted: "See [[Other]].\n", model.Rejected: "See [[Plan]].\n"} {
+		src, store := newStuck("n2.md"), new(bridgetest.Store)
+		src.Person(t).Save("Plan.md", "one\n")
+		for i := range 5 {
+			src.Person(t).Save(fmt.Sprintf("n%d.md", i), "See [[Plan]].\n")
+		}
+		ws := process(t, src, store)
+		renamed, decided := make(chan error), make(chan error)
+		go func() {
+			_, err := ws.Rename(context.Background(), plan, "Notes/Other.md", bridge.Restructure{By: ann})
+			renamed <- err
+		}()
+		<-src.reached
+		list, err := ws.Proposals(t.Context(), "")
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		go func() {
+			_, err := ws.Decide(context.Background(), []string{list[0].ID}, verdict, person)
+			decided <- err
+		}()
+		select {
+		case err := <-decided:
+			t.Errorf("%s before the link was written, %v", verdict, err)
+		case <-time.After(50 * time.Millisecond):
+			close(src.release)
+		}
+		for _, done := range []chan error{decided, renamed} {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		for i := range 5 {
+			mustSay(t, src.Source, fmt.Sprintf("n%d.md", i), want)
+		}
+		noneWaits(t, ws, store)
+	}
+}
+
+// The front matter follows the last of several names that a note was proposed to have.
+func TestLinksInFrontMatterFollowTheLastName(t *testing.T) {
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	src.Person(t).Save("Plan.md", "one\n")
+	src.Person(t).Save("Index.md", "---\nup: \"[[Plan]]\"\n---\nSee [[Plan]].\n")
+	for _, to := range []model.Path{"Notes/Second.md", "Notes/Third.md"} {
+		from := model.Path(plan)
+		ws := process(t, src, store) // each is another process
+		if list, err := ws.Proposals(t.Context(), ""); err == nil && len(list) > 0 {
+			from = list[0].NewPath
+		}
+		if _, err := ws.Rename(t.Context(), from, to, bridge.Restructure{By: ann}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ws := process(t, src, store)
+	list, err := ws.Proposals(t.Context(), "")
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	decide(t, ws, model.Accepted, list[0].ID)
+	mustSay(t, src, "Index.md", "---\nup: \"[[Third]]\"\n---\nSee [[Third]].\n")
+	noneWaits(t, ws, store)
+}
