@@ -26,7 +26,6 @@ type returning struct {
 	ws     *bridge.Workspace
 	stop   func()
 	states []string // raw texts that the file held
-	typed  int      // how many new words
 }
 
 func newReturning(t *testing.T, rt rapid.TB, text string) *returning {
@@ -121,12 +120,6 @@ func (r *returning) word(rt *rapid.T, by string) string {
 	return by + rapid.SampledFrom([]string{"1", "2", "3é", "4🙂", "4🙃"}).Draw(rt, "word")
 }
 
-// newWord is a person's word that stands nowhere, and has next to nothing in common with one that does.
-func (r *returning) newWord() string {
-	r.typed++
-	return "p" + strings.Repeat(string(rune('A'+r.typed)), 3)
-}
-
 // insert puts a word before one of text.
 func insert(rt *rapid.T, text, word string) string {
 	words := strings.SplitAfter(text, " ")
@@ -134,14 +127,14 @@ func insert(rt *rapid.T, text, word string) string {
 	return strings.Join(slices.Insert(words, at, word+" "), "")
 }
 
-// Text that a save brings back to where it was, byte for byte, is by whoever wrote it: only text
-// that was never there is a person's.
+// A file that holds an earlier state again has its text by whoever wrote it, also if a program has
+// written it in two halves.
 func TestReturnsKeepTheirAuthors(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newReturning(t, rt, "o1 o2 o3\no4 o5🙂 o6\n\no7\n")
 		defer func() { r.stop() }()
 		for range rapid.IntRange(2, 12).Draw(rt, "steps") {
-			switch rapid.IntRange(0, 9).Draw(rt, "step") {
+			switch rapid.IntRange(0, 8).Draw(rt, "step") {
 			case 0, 1:
 				by := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "agent")
 				r.writes(by, insert(rt, r.note().Text(), r.word(rt, by)))
@@ -150,10 +143,7 @@ func TestReturnsKeepTheirAuthors(t *testing.T) {
 			case 3, 4:
 				forth := r.note().Raw()
 				r.saves(rapid.SampledFrom(r.states).Draw(rt, "state"))
-				if words := rapid.IntRange(0, 2).Draw(rt, "typed in what comes back"); words > 0 {
-					for range words {
-						forth = insert(rt, forth, r.newWord())
-					}
+				if rapid.Bool().Draw(rt, "and forth") {
 					r.saves(forth)
 				}
 			case 5:
@@ -163,11 +153,9 @@ func TestReturnsKeepTheirAuthors(t *testing.T) {
 				r.saves(raw)
 			case 6:
 				r.restarts()
-			case 7: // what somebody has typed into an older text
-				r.saves(rapid.SampledFrom(r.states).Draw(rt, "state") + r.word(rt, "p") + "\n")
-			case 8:
+			case 7:
 				r.decides(model.Rejected)
-			case 9:
+			case 8:
 				r.undoes()
 			}
 			rt.Logf("%q", r.note().Raw())

@@ -3,7 +3,7 @@
 // wants, and says which edits the raw text gets, and what the record of them tells.
 //
 //   - [Suggest] and [DirectEdits] plan the write of a program.
-//   - [SavedEdits] tells what a person's save typed from what it only brought back.
+//   - [SavedEdits] finds out whether a person's save brought an earlier state back.
 //   - [Decide] and [Amend] plan what a person decides on suggestions.
 //   - [Undo] plans how a decision is taken back: what was decided is pending again,
 //     character by character, in whatever order decisions are taken back.
