@@ -149,6 +149,7 @@ func (n *Names) moveTo(ctx context.Context, l *proposal.Locked, m *moving) (err 
 	}
 	if m.id, m.gone, err = l.Move(ctx, m.n, m.to, m.o.By, m.owes); err == nil {
 		l.Tell(m.event())
+		l.Settle(nil) // with the folders that were made for it
 	}
 	return err
 }
