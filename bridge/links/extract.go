@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
 // Extract returns the links of a note's text in the order they are written.
@@ -101,7 +103,7 @@ func (s *scanner) fenced(off, end int) bool {
 		}
 		content = strings.TrimLeft(content, "> \t")
 	}
-	if n := fenceLen(content); n >= s.fenceLen && n == len(content) && content[0] == s.fence {
+	if n := block.Fence(content); n >= s.fenceLen && n == len(content) && content[0] == s.fence {
 		s.endCode(end)
 	}
 	return true
@@ -202,22 +204,8 @@ func (l line) startsBlock() bool {
 
 // opensFence returns the character and length of the code fence that l begins.
 func (l line) opensFence() (char byte, n int) {
-	n = fenceLen(l.content)
-	if n == 0 || l.content[0] == '`' && strings.IndexByte(l.content[n:], '`') >= 0 {
-		return 0, 0
+	if n = block.Fence(l.content); n > 0 {
+		char = l.content[0]
 	}
-	return l.content[0], n
-}
-
-// fenceLen counts the equal backticks or tildes at the start of s, 0 if there are fewer
-// than three.
-func fenceLen(s string) int {
-	if s == "" || s[0] != '`' && s[0] != '~' {
-		return 0
-	}
-	n := len(s) - len(strings.TrimLeft(s, s[:1]))
-	if n < 3 {
-		return 0
-	}
-	return n
+	return char, n
 }

@@ -6,7 +6,6 @@ package block
 import (
 	"strings"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -156,7 +155,7 @@ func (s *scanner) starts(l line, inParagraph bool) (Kind, bool) {
 		return 0, false
 	}
 	switch c := l.rest[0]; {
-	case (c == '`' || c == '~') && fence(l.rest) > 0:
+	case Fence(l.rest) > 0:
 		return Code, true
 	case c == '$' || c == '%':
 		if _, ok := s.between(l); ok && c == '$' {
@@ -164,7 +163,7 @@ func (s *scanner) starts(l line, inParagraph bool) (Kind, bool) {
 		} else if ok {
 			return Comment, true
 		}
-	case c == '#' && isHeading(l.rest):
+	case headingHashes(l.rest) > 0:
 		return Heading, true
 	case c == '>' && isCallout(l.rest):
 		return Callout, true
@@ -187,11 +186,6 @@ func (s *scanner) starts(l line, inParagraph bool) (Kind, bool) {
 		return Table, true
 	}
 	return 0, false
-}
-
-func isFootnote(s string) bool {
-	end := strings.Index(s, "]:")
-	return strings.HasPrefix(s, "[^") && end > 2 && !strings.ContainsAny(s[:end], " \t")
 }
 
 // paragraph reads a paragraph, or the heading that an underline makes of it.
@@ -227,7 +221,7 @@ func (s *scanner) indented(l line) line {
 
 // fenced reads code from its opening fence on.
 func (s *scanner) fenced(l line) line {
-	mark, n := l.rest[0], fence(l.rest)
+	mark, n := l.rest[0], Fence(l.rest)
 	for {
 		next, ok := s.after(l)
 		if !ok {
@@ -235,20 +229,11 @@ func (s *scanner) fenced(l line) line {
 		}
 		l = next
 		if l.indent < codeIndent && !l.blank() && l.rest[0] == mark {
-			if m := markdown.Skip(l.rest, 0, l.rest[:1]); m >= n && strings.Trim(l.rest[m:], " \t") == "" {
+			if m := skip(l.rest, 0, l.rest[:1]); m >= n && strings.Trim(l.rest[m:], " \t") == "" {
 				return l
 			}
 		}
 	}
-}
-
-// fence returns the length of the opening fence at the start of a line's text, 0 for none.
-func fence(s string) int {
-	n := markdown.Skip(s, 0, s[:1])
-	if n < 3 || s[0] == '`' && strings.IndexByte(s[n:], '`') >= 0 {
-		return 0
-	}
-	return n
 }
 
 // between reads a formula or a comment, if it is one: it ends with the next mark, which has to end its line.
@@ -266,35 +251,15 @@ func (s *scanner) between(l line) (line, bool) {
 	return l, false
 }
 
-func isHeading(s string) bool {
-	n := markdown.Skip(s, 0, "#")
-	return n > 0 && n <= 6 && (n == len(s) || s[n] == ' ' || s[n] == '\t')
-}
-
-func isUnderline(s string) bool {
-	s = strings.TrimRight(s, " \t")
-	return strings.Trim(s, "=") == "" || strings.Trim(s, "-") == ""
-}
-
-func isRule(s string) bool {
-	if c := s[0]; c != '-' && c != '*' && c != '_' {
-		return false
-	}
-	return strings.Count(s, s[:1]) >= 3 && strings.Trim(s, s[:1]+" \t") == ""
-}
-
-func isCallout(s string) bool {
-	s = strings.TrimLeft(s[1:], " ")
-	return strings.HasPrefix(s, "[!") && strings.IndexByte(s, ']') > 2
-}
+func isCallout(s string) bool { return isCalloutTitle(strings.TrimLeft(s[1:], " ")) }
 
 // definition reads the definition of a link, whose destination may stand on the next line.
 func (s *scanner) definition(l line) (line, bool) {
-	end := strings.Index(l.rest, "]:")
-	if end < 2 || l.rest[0] != '[' || strings.ContainsAny(l.rest[1:end], "[]") {
+	end := label(l.rest)
+	if end == 0 {
 		return l, false
 	}
-	target := strings.Trim(l.rest[end+2:], " \t")
+	target := strings.Trim(l.rest[end:], " \t")
 	if target == "" {
 		next, ok := s.after(l)
 		if !ok || next.blank() {
@@ -325,7 +290,7 @@ func listMarker(l line) (m marker, ok bool) {
 	case c == '-' || c == '*' || c == '+':
 		m.kind = c
 	case c >= '0' && c <= '9':
-		d := markdown.Skip(l.rest, 0, "0123456789")
+		d := skip(l.rest, 0, "0123456789")
 		if d > 9 || d == len(l.rest) || l.rest[d] != '.' && l.rest[d] != ')' {
 			return m, false
 		}

@@ -3,6 +3,7 @@ package align
 import (
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -62,7 +63,7 @@ func lineHunks(r *room, hunks []Hunk, o, n *page, i, j int) []Hunk {
 	h.Old.Start, h.New.Start = oldMarker.End, newMarker.End
 	oldCells, newCells := cells(o.Side, h.Old), cells(n.Side, h.New)
 	if len(oldCells) != len(newCells) {
-		if markdown.IsRow(h.Old.Of(o.Text)) || markdown.IsRow(h.New.Of(n.Text)) {
+		if block.IsRow(h.Old.Of(o.Text)) || block.IsRow(h.New.Of(n.Text)) {
 			return wholeLineHunk(hunks, o, n, i, j)
 		}
 		oldCells, newCells = []span.Span{h.Old}, []span.Span{h.New}

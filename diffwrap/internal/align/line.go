@@ -3,6 +3,7 @@ package align
 import (
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -90,9 +91,9 @@ func findFences(text string, lines []line) {
 // fenceAfter returns the code fence that is open after a line, given the one before; "" for none.
 func fenceAfter(fence, s string) string {
 	n := markdown.Skip(s, 0, " \t>")
-	length := markdown.FenceLength(s[n:])
+	kind, length := block.Line(s[n:])
 	switch {
-	case length == 0:
+	case kind != block.FenceLine && kind != block.FormulaFence:
 		return fence
 	case fence == "":
 		return s[n : n+length]

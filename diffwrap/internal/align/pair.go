@@ -3,6 +3,7 @@ package align
 import (
 	"slices"
 
+	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -209,7 +210,7 @@ func flows(kept, oldBytes, newBytes int) bool {
 
 func allProse(p *page, lines span.Span) bool {
 	for i := lines.Start; i < lines.End; i++ {
-		if s := p.text(i); markdown.Marker(s) > 0 && !markdown.IsBlank(s) || markdown.IsRow(s) {
+		if s := p.text(i); markdown.Marker(s) > 0 && !markdown.IsBlank(s) || block.IsRow(s) {
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -117,5 +118,5 @@ func paragraph(text string, at int) span.Span {
 // continues reports whether the first line of a text can go on with the paragraph of the line before it.
 func continues(text string) bool {
 	line, _, _ := strings.Cut(text, "\n")
-	return !IsBlank(line) && Marker(line) == indentation(line) && !IsRow(line)
+	return !IsBlank(line) && Marker(line) == indentation(line) && !block.IsRow(line)
 }

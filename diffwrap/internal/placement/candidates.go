@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
@@ -188,7 +189,7 @@ func behindMarkers(p *page, h align.Hunk) bool {
 	from := h.Old.Start - len(near) + strings.LastIndexByte(near, '\n') + 1
 	line := firstLine(old[from:])
 	m := markdown.Marker(line)
-	if markdown.IsRow(line) {
+	if block.IsRow(line) {
 		m = markdown.Skip(line, 0, " |")
 	}
 	return m > 0 && from+m == h.Old.Start && linebreak.StartsLine(old, from)

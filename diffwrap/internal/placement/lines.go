@@ -1,11 +1,12 @@
 package placement
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
-	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/rule"
 )
 
@@ -13,61 +14,48 @@ import (
 // mark, which begins or ends a block only without a mark at that end.
 type Line struct {
 	rule.Rule
-	is                 func(s string) bool // s is a line without its indentation and the marks of quotes
+	is                 func(kind block.LineKind, s string) bool // s is a line without its indentation and the marks of quotes
 	start, end, inside bool
 }
 
 // Lines are all there are. Where a mark stands at the edge of such a line, another place is looked for.
 var Lines = []Line{
 	{rule.New("heading", "a heading stays", "no mark stands on its line",
-		"# {++Day\n# ++}Day"), isHeading, true, true, false},
+		"# {++Day\n# ++}Day"), of(block.HeadingLine), true, true, false},
 	{rule.New("fence", "a fence stays", "no mark stands on its line",
-		"```\na{++\n```\n\n```\nb++}\n```"), isFence, true, true, true},
+		"```\na{++\n```\n\n```\nb++}\n```"), of(block.FenceLine), true, true, true},
 	{rule.New("rule", "a rule, an underline or a delimiter row stays", "no mark stands on its line",
-		"---\n# {++One\n# ++}Two"), isRule, true, true, false},
+		"---\n# {++One\n# ++}Two"), of(block.RuleLine), true, true, false},
 	{rule.New("formula", "a line begins or ends a formula", "no mark stands on it",
 		"$${++\na $$\n\n$$++}\na $$"), around("$$"), true, true, true},
 	{rule.New("comment", "a line begins or ends a comment", "no mark stands on it",
 		"%%\na{++\n%%\n\n%%\nb++}\n%%"), around("%%"), true, true, true},
 	{rule.New("HTML", "a line starts with a tag", "no mark stands on it",
-		"<div>\na\n</div>\n{++New.\n++}"), starts("<"), true, true, true},
+		"<div>\na\n</div>\n{++New.\n++}"), of(block.TagLine), true, true, true},
 	{rule.New("callout", "a line is the title of a callout", "no mark stands on it",
-		"> [!tip] Title\n{++New.\n++}"), starts("[!"), true, true, false},
+		"> [!tip] Title\n{++New.\n++}"), of(block.CalloutLine), true, true, false},
 	{rule.New("definition", "a line defines a link", "no mark stands on it",
-		"One.\n[a]: b\n{++New.\n++}"), isDefinition, true, true, true},
+		"One.\n[a]: b\n{++New.\n++}"), of(block.DefinitionLine), true, true, true},
 	{rule.New("footnote", "a line starts a footnote", "no mark stands in front of it",
-		"Rain[^1] fell.\n\n$$\nn\n$$\n{--\nOld. ^id\n--}\n[^1]: In May.{++ All night.++}"), isFootnote, true, false, false},
+		"Rain[^1] fell.\n\n$$\nn\n$$\n{--\nOld. ^id\n--}\n[^1]: In May.{++ All night.++}"), of(block.FootnoteLine), true, false, false},
 	{rule.New("block id", "a line ends in the id of its block", "no mark stands behind it",
 		"Old. ^id\n{++New.\n++}"), hasBlockID, false, true, false},
 	{rule.New("row", "a line is a row of a table", "no mark stands in front of it",
-		"| a |\n|---|\n| {++1 |\n| ++}2 |"), starts("|"), true, false, false},
+		"| a |\n|---|\n| {++1 |\n| ++}2 |"), isRow, true, false, false},
 	{rule.New("item", "a line is an item", "no mark stands in front of it",
-		"- {++a\n- ++}b"), isItem, true, false, false},
+		"- {++a\n- ++}b"), of(block.ItemLine, block.TaskLine), true, false, false},
 }
 
-func starts(with string) func(string) bool {
-	return func(s string) bool { return strings.HasPrefix(s, with) }
+func of(kinds ...block.LineKind) func(block.LineKind, string) bool {
+	return func(kind block.LineKind, _ string) bool { return slices.Contains(kinds, kind) }
 }
 
-func around(mark string) func(string) bool {
-	return func(s string) bool { return strings.HasPrefix(s, mark) || strings.HasSuffix(s, mark) }
+func around(mark string) func(block.LineKind, string) bool {
+	return func(_ block.LineKind, s string) bool { return strings.HasPrefix(s, mark) || strings.HasSuffix(s, mark) }
 }
 
-func isFence(s string) bool    { return markdown.FenceLength(s) > 0 }
-func isFootnote(s string) bool { return strings.HasPrefix(s, "[^") && strings.Contains(s, "]:") }
-func hasBlockID(s string) bool { return blockID(s) > 0 }
-func isItem(s string) bool     { return markdown.Marker(s) > 0 }
-
-func isHeading(s string) bool {
-	n := markdown.Skip(s, 0, "#")
-	return n > 0 && n <= 6 && strings.HasPrefix(s[n:], " ")
-}
-
-func isRule(s string) bool { return len(s) > 1 && strings.Trim(s, "-=*_|: ") == "" }
-
-func isDefinition(s string) bool {
-	return strings.HasPrefix(s, "[") && !strings.HasPrefix(s, "[^") && strings.Contains(s, "]:")
-}
+func isRow(_ block.LineKind, s string) bool      { return block.IsRow(s) }
+func hasBlockID(_ block.LineKind, s string) bool { return blockID(s) > 0 }
 
 // blockID returns the length of the block id at the end of a line, 0 for none.
 func blockID(s string) int {
@@ -96,8 +84,9 @@ func spoils(s string, at edge) bool {
 	if s == "" {
 		return false
 	}
+	kind, _ := block.Line(s)
 	for _, l := range Lines {
-		if [...]bool{start: l.start, end: l.end, inside: l.inside}[at] && l.is(s) {
+		if [...]bool{start: l.start, end: l.end, inside: l.inside}[at] && l.is(kind, s) {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
@@ -71,13 +72,7 @@ func codeIn(doc string) []passage.Place {
 // fenceOf returns the run of at least three backticks or tildes at the beginning of line, or "".
 func fenceOf(line string) string {
 	line = strings.TrimLeft(line, " \t>")
-	for _, c := range []string{"`", "~"} {
-		n := len(line) - len(strings.TrimLeft(line, c))
-		if n >= 3 && (c == "~" || !strings.Contains(line[n:], c)) {
-			return line[:n]
-		}
-	}
-	return ""
+	return line[:block.Fence(line)]
 }
 
 var backticks = regexp.MustCompile("`+")
