@@ -200,3 +200,22 @@ func TestLinksInFrontMatterFollowTheLastName(t *testing.T) {
 	mustSay(t, src, "Index.md", "---\nup: \"[[Third]]\"\n---\nSee [[Third]].\n")
 	noneWaits(t, ws, store)
 }
+
+// The front matter follows a note that changes names with another one.
+func TestLinksInFrontMatterFollowAnExchange(t *testing.T) {
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	for name, text := range map[string]string{"A.md": "a\n", "B.md": "b\n", "Index.md": "---\none: \"[[A]]\"\n---\n"} {
+		src.Person(t).Save(name, text)
+	}
+	ws := process(t, src, store)
+	if err := ws.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.Restructure{By: ann}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := ws.Proposals(t.Context(), "")
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	decide(t, ws, model.Accepted, list[0].ID, list[1].ID)
+	mustSay(t, src, "Index.md", "---\none: \"[[B]]\"\n---\n")
+	noneWaits(t, ws, store)
+}

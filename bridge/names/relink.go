@@ -131,7 +131,9 @@ func (n *base) finishDone(ctx context.Context, f *proposal.Folder, rec model.Pro
 	if at := f.Lookup(rec.To()); at != nil {
 		x, err = at, nil
 	}
-	if err == nil && (rec.Rel == "" || f.Lookup(rec.Rel) == nil) { // else it was not done, or was taken back
+	// A rename at once was kept before it was done, and may not have been. An accepted one was done before, and
+	// something else may have the old name since: they are exchanged.
+	if err == nil && (rec.Accepted != nil || rec.Rel == "" || f.Lookup(rec.Rel) == nil) {
 		r := &relink{base: n, f: f, rec: rec, x: x}
 		res, left.Owes = r.all(ctx)
 	}

@@ -146,6 +146,9 @@ func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel st
 		return err
 	}
 	l.Rehome(n, to)
+	for i := range l.done {
+		l.done[i].Rebase(oldRel, newRel)
+	}
 	// A note that was deleted has left its history at the name, which an undo gives it back;
 	// the note that has the name now is not to add to that.
 	l.RenameDocs(newRel, path.Join(trash, newRel))

@@ -23,7 +23,7 @@ var Lines = []Line{
 	{rule.New("heading", "a heading stays", "no mark stands on its line",
 		"# {++Day\n# ++}Day"), of(block.HeadingLine), true, true, false},
 	{rule.New("fence", "a fence stays", "no mark stands on its line",
-		"```\na{++\n```\n\n```\nb++}\n```"), of(block.FenceLine), true, true, true},
+		"```\na{++\n```\n\n```\nb++}\n```"), of(block.FenceLine, block.FormulaFence), true, true, true},
 	{rule.New("rule", "a rule, an underline or a delimiter row stays", "no mark stands on its line",
 		"---\n# {++One\n# ++}Two"), of(block.RuleLine), true, true, false},
 	{rule.New("formula", "a line begins or ends a formula", "no mark stands on it",
