@@ -27,9 +27,12 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 func main() {
@@ -37,7 +40,13 @@ func main() {
 	race := flag.String("race", "", "regular expression: packages to run with the race detector")
 	cover := flag.String("cover", "", "directory: write coverage profiles of bridge, fusefs, mcpserver and diffwrap there")
 	flag.Parse()
-	a := &all{summary: newSummary(os.Stdout), timeout: *timeout, cover: *cover}
+	a := &all{summary: newSummary(os.Stdout), timeout: *timeout, cover: *cover, scale: 1}
+	if text := os.Getenv(limittest.ScaleEnv); text != "" {
+		var err error
+		if a.scale, err = strconv.Atoi(text); err != nil {
+			fail(fmt.Errorf("%s: %w", limittest.ScaleEnv, err))
+		}
+	}
 	var err error
 	if a.race, err = regexp.Compile(cmp.Or(*race, "^$")); err != nil {
 		fail(err)
@@ -65,10 +74,14 @@ type all struct {
 	race    *regexp.Regexp
 	timeout time.Duration
 	cover   string
+	scale   int // how many times as long as on an idle machine everything may take
 
 	mu      sync.Mutex // guards the field below
 	summary *summary
 }
+
+// crowd is how many times as long a test may take beside the others.
+const crowd = 3
 
 // timed matches the names of tests that measure time.
 const timed = "^TestTimed"
@@ -89,10 +102,10 @@ func (a *all) run(packages []string) {
 	cores := runtime.GOMAXPROCS(0)
 	var group sync.WaitGroup
 	// The driven tests wait for processes most of the time, so more of them run than there are processors.
-	group.Go(func() { a.goTest("driven", driven, "-skip", timed, "-p", fmt.Sprint(2*cores)) })
+	group.Go(func() { a.goTest("driven", driven, crowd, "-skip", timed, "-p", fmt.Sprint(2*cores)) })
 	group.Go(func() {
-		a.goTest("raced", raced, "-skip", timed, "-p", fmt.Sprint(cores), "-race")
-		a.goTest("plain", plain, "-skip", timed, "-p", fmt.Sprint(cores))
+		a.goTest("raced", raced, crowd, "-skip", timed, "-p", fmt.Sprint(cores), "-race")
+		a.goTest("plain", plain, crowd, "-skip", timed, "-p", fmt.Sprint(cores))
 	})
 	var lint []byte
 	var linted error
@@ -102,7 +115,7 @@ func (a *all) run(packages []string) {
 	if linted != nil {
 		a.summary.died["lint"] = true
 	}
-	a.goTest("timed", withTimed(), "-run", timed, "-p", "1", "-parallel", "1")
+	a.goTest("timed", withTimed(), 1, "-run", timed, "-p", "1", "-parallel", "1")
 }
 
 // withTimed lists the packages that have timed tests, as paths below the current directory.
@@ -127,13 +140,13 @@ func (a *all) again() {
 		if a.race.MatchString(pkg) {
 			args = append(args, "-race")
 		}
-		a.goTest("again", []string{pkg}, args...)
+		a.goTest("again", []string{pkg}, 1, args...)
 	}
 }
 
-// goTest runs the tests of the packages and adds their results to the summary. The exit code of go test is not
+// goTest runs the tests of the packages, whose limits of time are scaled, and adds their results to the summary. The exit code of go test is not
 // needed: a failure is in the results.
-func (a *all) goTest(name string, packages []string, args ...string) {
+func (a *all) goTest(name string, packages []string, scale int, args ...string) {
 	if len(packages) == 0 {
 		return
 	}
@@ -145,6 +158,7 @@ func (a *all) goTest(name string, packages []string, args ...string) {
 			"-coverprofile="+a.cover+"/"+name+".out")
 	}
 	cmd := exec.Command("go", append(args, packages...)...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", limittest.ScaleEnv, a.scale*scale))
 	cmd.Stderr = os.Stderr
 	events, err := cmd.StdoutPipe()
 	if err != nil {
