@@ -412,3 +412,43 @@ func (m *machine) check(t *testing.T, sc scenario, killAt int, want []string) {
 		}
 	}
 }
+
+// fullDisk takes no new content of a file.
+type fullDisk struct{ survivor }
+
+func (fullDisk) Replace(context.Context, string, model.Replacement) (model.Stamp, error) {
+	return model.Stamp{}, model.ErrNoSpace
+}
+
+// A note whose file lacks what a crash has kept from it, and that cannot be written, can be read
+// with it; whoever writes is told why not. The file gets it as soon as it can.
+func TestRecoveryOnAFullDisk(t *testing.T) {
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	src.Person(t).Save("Plan.md", "one two\n")
+	m := &machine{src: src, store: store}
+	ws := m.start(t)
+	m.atExchange = true
+	_, err := ws.Write(t.Context(), plan, bridge.Write{Text: "one TWO\n", By: ann})
+	if !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	if got := src.Person(t).Content("Plan.md"); got != "one two\n" {
+		t.Fatalf("the file has %q already", got)
+	}
+	const want = "one {--two--}{++TWO++}\n"
+	full := process(t, fullDisk{survivor{src, m}}, store)
+	for range 2 {
+		if got := open(t, full, plan).Raw(); got != want {
+			t.Errorf("on a full disk the note is %q, want %q", got, want)
+		}
+		if _, err := full.Write(t.Context(), plan, bridge.Write{Text: "three\n", By: ann}); !errors.Is(err, model.ErrNoSpace) {
+			t.Errorf("on a full disk Write = %v, want %v", err, model.ErrNoSpace)
+		}
+	}
+	if got := open(t, process(t, survivor{src, m}, store), plan).Raw(); got != want {
+		t.Errorf("then the note is %q, want %q", got, want)
+	}
+	if got := src.Person(t).Content("Plan.md"); got != want {
+		t.Errorf("then the file has %q, want %q", got, want)
+	}
+}

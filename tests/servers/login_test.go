@@ -181,27 +181,13 @@ func userToken(t *testing.T, s *harness.Sandbox) string {
 	return login.Token
 }
 
-// putPicture has another client put an attachment into the folder.
-func putPicture(t *testing.T, f *sharedFolder) {
-	t.Helper()
-	s := harness.NewSandbox(t)
-	s.Env = append(s.Env, "RELAYFS_SERVER_KEY="+f.key.Secret())
-	m := s.MountAt(t, f.source()[0], s.Mkdir(t, "mnt"), append(f.source()[1:], "--mode", "direct")...)
-	if err := harness.WriteAll(filepath.Join(m.Dir, f.name, "pic.png"), []byte("\x89PNG")); err != nil {
-		t.Fatal(err)
-	}
-	awaitAcknowledged(t, s)
-	m.Stop(t)
-}
-
 // Log in, mount by name, edit: text and an attachment come and go, over tokens that last for seconds. The login is
 // revoked while the mount runs: the mount goes on offline, says what to do, and connects again after it was done.
 func TestLogin(t *testing.T) {
 	t.Parallel()
-	server := shareFolder(t, "Team", map[string]string{"Note.md": "note\n"})
+	server := shareFolder(t, "Team", map[string]string{"Note.md": "note\n", "pic.png": "\x89PNG"})
 	p := startPlane(t, server)
 	s := withoutKeyring(t)
-	putPicture(t, server)
 	printed := p.login(t, s)
 	secrets := []string{userToken(t, s)}
 

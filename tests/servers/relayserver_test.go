@@ -39,8 +39,8 @@ type sharedFolder struct {
 	notes map[string]string // the documents by path
 }
 
-// shareFolder serves notes.
-func shareFolder(t *testing.T, name string, notes map[string]string) *sharedFolder {
+// shareFolder serves notes and pictures.
+func shareFolder(t *testing.T, name string, files map[string]string) *sharedFolder {
 	t.Helper()
 	key, err := token.GenerateKey("", token.HMAC)
 	if err != nil {
@@ -48,10 +48,17 @@ func shareFolder(t *testing.T, name string, notes map[string]string) *sharedFold
 	}
 	f := &sharedFolder{relaytest.New(t, relaytest.Options{Keys: token.Ring{key}}), key, name, make(map[string]string)}
 	folder := ycrdt.NewDoc(ycrdt.Options{})
-	for path, text := range notes {
+	for path, text := range files {
 		e := folderdoc.Entry{Path: path, ID: folderdoc.NewID(), Type: folderdoc.TypeMarkdown}
+		if filepath.Ext(path) == ".png" {
+			e.Type, e.Mimetype = "image", "image/png"
+			e.Hash = f.PutFile(testRelay+"-"+e.ID, []byte(text))
+		}
 		if _, err := folderdoc.Open(folder).Create(e); err != nil {
 			t.Fatal(err)
+		}
+		if e.Hash != "" {
+			continue
 		}
 		doc := ycrdt.NewDoc(ycrdt.Options{})
 		doc.Transact(nil, func(txn *ycrdt.Txn) { doc.Text("contents").Insert(txn, 0, text) })

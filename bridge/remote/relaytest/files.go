@@ -29,6 +29,16 @@ func (s *Server) fileClaims(w http.ResponseWriter, r *http.Request) (c token.Cla
 	return c, false
 }
 
+// PutFile has the document with that id hold the bytes of an attachment, and returns their hash.
+func (s *Server) PutFile(id string, data []byte) (hash string) {
+	sum := sha256.Sum256(data)
+	hash = hex.EncodeToString(sum[:])
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[id+"/"+hash] = data
+	return hash
+}
+
 func (s *Server) fileURL(r *http.Request, verb string) string {
 	return s.base(r) + "/f/" + r.PathValue("id") + "/" + verb + "?" + url.Values{"token": {requestToken(r)}}.Encode()
 }
