@@ -108,7 +108,8 @@ func (h *httpServer) open(t *testing.T) string {
 	return session
 }
 
-// call calls a tool and returns the whole answer.
+// call calls a tool and returns the message that answers it. The server may send it as a stream, behind
+// notifications that the tools have changed.
 func (h *httpServer) call(t *testing.T, session, tool string, args map[string]any) string {
 	t.Helper()
 	message, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args}})
@@ -119,6 +120,13 @@ func (h *httpServer) call(t *testing.T, session, tool string, args map[string]an
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(answer)) {
+		data, isData := strings.CutPrefix(line, "data: ")
+		var reply struct{ ID int }
+		if isData && json.Unmarshal([]byte(data), &reply) == nil && reply.ID == 2 {
+			return data
+		}
 	}
 	return string(answer)
 }
