@@ -23,7 +23,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/happened"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -62,7 +61,6 @@ type Server struct {
 	sessions *streamablehttp.Sessions[Session] // of HTTP; a stream holds its own
 	index    *search.Index
 	semantic *semantic.Index
-	happened *happened.Log
 	watches  *watches
 
 	mu      sync.Mutex // protects the following
@@ -110,10 +108,6 @@ func New(ws *bridge.Workspace, o Options) *Server {
 		s.semantic = semantic.New(ws, semantic.Options{Logger: o.Logger})
 	}
 	s.watches = newWatches(ws, s.tellUpdated)
-	s.happened = happened.Follow(ws)
-	s.onClose(s.happened.Close)
-	s.onClose(s.index.Close)
-	s.onClose(s.watches.Close)
 	hooks := new(server.Hooks)
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {
 		s.session(ctx).client.Session.SetClient(req.Params.ClientInfo.Name, req.Params.Capabilities.Elicitation != nil)
@@ -137,7 +131,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	}
 	s.addResources(hooks)
 	s.addPrompts()
-	s.followList()
+	s.follow()
 	return s
 }
 
@@ -237,11 +231,11 @@ func (s *Server) newSession(id string, c Client) *Session {
 		approve = approval.None
 	}
 	own := session.New(session.Options{ID: id, Client: c.Name, Author: cmp.Or(c.Author, s.o.Author), Workspace: s.ws, Logger: s.log})
-	own.Look(s.happened.Now())
+	own.Look(s.ws.Last())
 	return &Session{offer: offer, client: &tool.Client{
 		Workspace: s.ws, Session: own, Names: names.Resolver{Workspace: s.ws},
 		Changes: change.Changes{Workspace: s.ws, Session: own, Gate: approval.NewGate(approve, s.ws.Options().Mode == bridge.Direct)},
-		Index:   s.index, Semantic: s.semantic, Happened: s.happened, Words: offer.words, NoteReader: offer.reader,
+		Index:   s.index, Semantic: s.semantic, Words: offer.words, NoteReader: offer.reader,
 	}}
 }
 

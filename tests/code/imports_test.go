@@ -65,7 +65,7 @@ var importRules = map[string]importRule{
 	"bridge/attribution":         {[]string{"bridge/model", "bridge/textmerge", "bridge/ycrdt", "diffwrap"}, "who wrote what is a function of records and identities"},
 	"bridge/planner":             {[]string{"bridge/attribution", "bridge/model", "bridge/textmerge", "bridge/ycrdt", "diffwrap"}, "what is to become of a note is a function of texts and records"},
 	"bridge/noteindex":           {[]string{"bridge/attribution", "bridge/model", "bridge/links", "bridge/frontmatter", "bridge/outline", "diffwrap"}, "what is computed from the text of every note"},
-	"bridge/activity":            {[]string{"bridge/model"}, "which operations are under way, and who hears of what they did; it knows none of them"},
+	"bridge/activity":            {[]string{"bridge/model"}, "which operations are under way, and the numbered log of what they did; it knows none of them"},
 	"bridge/note":                {[]string{"bridge/activity", "bridge/attribution", "bridge/model", "bridge/planner", "bridge/textmerge", "bridge/ycrdt", "diffwrap"}, "one note; it knows its place, and no tree"},
 	"bridge/history":             {[]string{"bridge/model", "bridge/tree", "bridge/ycrdt"}, "what the notes were is a function of what a store kept; it changes nothing"},
 	"bridge/tree":                {[]string{"bridge/model", "bridge/note"}, "names in memory; it changes no source and no store"},
@@ -160,9 +160,8 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/cursor":    {[]string{"bridge/model", "mcpserver/internal/answer"}, "where a list goes on; it knows nothing of what is listed"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"mcpserver/internal/session":   {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/passage"}, "what one client was shown; it opens no document"},
-	"mcpserver/internal/happened":  {[]string{"bridge", "bridge/model"}, "what was changed, and by whom; it knows no session but by what it calls itself"},
 	"mcpserver/internal/toolset/vault": {
-		[]string{"bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/happened", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/tool"},
+		[]string{"bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/tool"},
 		"a toolset knows neither the protocol nor the other toolsets",
 	},
 	"mcpserver/internal/names":   {[]string{"mcpserver/internal/entity", "mcpserver/internal/session", "bridge", "bridge/model", "mcpserver/internal/answer"}, "which document a model means"},
@@ -178,7 +177,7 @@ var importRules = map[string]importRule{
 	},
 	"mcpserver/internal/tool": {
 		[]string{
-			"bridge", "bridge/model", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/happened", "mcpserver/internal/names", "mcpserver/internal/refusal",
+			"bridge", "bridge/model", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/names", "mcpserver/internal/refusal",
 			"mcpserver/internal/schema", "mcpserver/internal/search", "mcpserver/internal/session",
 		},
 		"what a tool is, whatever protocol offers it",
