@@ -36,9 +36,7 @@ func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, 
 		c := ownership.NewControl(s, mcpDefaults(s))
 		defer c.MCP.Close()
 		return c.Serve(ctx, "review", func(ctx context.Context) error {
-			q, cancel := queue.NewLocal(s.Workspace)
-			defer cancel()
-			return show(ctx, reviewed{q, s.State, s.Workspace.Ready})
+			return show(ctx, reviewed{queue.NewLocal(s.Workspace), s.State, s.Workspace.Ready})
 		})
 	})
 }

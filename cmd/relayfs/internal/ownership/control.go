@@ -229,8 +229,7 @@ func (x *reaches) open(folders []string) http.Handler {
 		srv = mcpserver.New(ws, x.c.options)
 		x.closers = append(x.closers, srv.Close)
 	}
-	api, cancel := x.c.api(ws, srv, folders)
-	x.closers = append(x.closers, cancel)
+	api := x.c.api(ws, srv, folders)
 	mux := http.NewServeMux()
 	jsonapi.HandleGet(mux, owner.AlivePath, func(*http.Request) (any, error) { return struct{}{}, nil })
 	jsonapi.HandleGet(mux, owner.InfoPath, func(*http.Request) (any, error) { return x.c.announced, nil })

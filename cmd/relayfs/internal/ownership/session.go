@@ -143,18 +143,13 @@ func Remote(c *owner.Client) API {
 func (s *Session) API(o mcpserver.Options) (a API, end func()) {
 	srv := mcpserver.New(s.Workspace, o)
 	all, _ := s.folders(nil)
-	a, cancel := s.api(s.Workspace, srv, all)
-	return a, func() {
-		cancel()
-		srv.Close()
-	}
+	return s.api(s.Workspace, srv, all), srv.Close
 }
 
 // api is the API of the Folders named, which ws and srv serve.
-func (s *Session) api(ws *bridge.Workspace, srv *mcpserver.Server, folders []string) (a API, cancel func()) {
-	q, cancel := queue.NewLocal(ws)
+func (s *Session) api(ws *bridge.Workspace, srv *mcpserver.Server, folders []string) API {
 	kept := slices.DeleteFunc(slices.Clone(s.kept), func(f backup.Folder) bool { return !slices.Contains(folders, f.Name) })
-	return API{q, access.Local{Workspace: ws, MCP: srv}, past.Local{Workspace: ws}, backup.Local(kept)}, cancel
+	return API{queue.NewLocal(ws), access.Local{Workspace: ws, MCP: srv}, past.Local{Workspace: ws}, backup.Local(kept)}
 }
 
 // Close releases the vaults. What was acknowledged is on disk then.

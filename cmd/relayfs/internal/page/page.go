@@ -118,7 +118,7 @@ func (p *Page) Serve(ctx context.Context, q queue.Queue, ready func() error) err
 
 func (p *Page) handler(q queue.Queue, ready func() error) http.Handler {
 	api := http.NewServeMux()
-	handle(api, pageQueue{q, newSent()})
+	handle(api, pageQueue{q})
 	mux := http.NewServeMux()
 	listen.Health(mux, ready)
 	mux.Handle("/api/", http.StripPrefix("/api", p.authorize(http.MaxBytesHandler(api, maxBody))))
@@ -177,7 +177,6 @@ func (p *Page) authorize(next http.Handler) http.Handler {
 // whatever a request says. An undo must name its batch, or suggestions. Proposals have the pieces that the page draws.
 type pageQueue struct {
 	queue.Queue
-	sent *sent
 }
 
 func (q pageQueue) Decide(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error) {
@@ -208,22 +207,6 @@ func (q pageQueue) Comment(ctx context.Context, r queue.CommentRequest) (queue.O
 func (q pageQueue) Resolve(ctx context.Context, r queue.ResolveRequest) (queue.Outcome, error) {
 	r.By = queue.Reviewer()
 	return q.Queue.Resolve(ctx, r)
-}
-
-// Follow leaves out what the page does not list of a change in a note: it has that with the note. So what is before
-// a change, and moves it to another line, does not make it another.
-func (q pageQueue) Follow(ctx context.Context, seen uint64, tell func(queue.Delta) error) error {
-	return q.Queue.Follow(ctx, seen, func(d queue.Delta) error {
-		for i := range d.Suggestions {
-			switch s := &d.Suggestions[i]; {
-			case s.IsProposal():
-				s.Pieces = s.InPieces()
-			case s.Proposal == "":
-				s.Line, s.Old, s.New, s.Answers = 1, "", "", nil
-			}
-		}
-		return tell(d)
-	})
 }
 
 func (q pageQueue) List(ctx context.Context, detailed bool) ([]queue.Suggestion, error) {

@@ -8,7 +8,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -25,41 +24,10 @@ type Local struct {
 	ws *bridge.Workspace
 
 	deciding sync.Mutex // one decision at a time, with the look whether all is as it was shown
-
-	mu   sync.Mutex    // protects the following
-	n    uint64        // the state of the workspace
-	next chan struct{} // closed by the next change
-	// For since: the state before any change here, the state after the newest change at or below each path, and
-	// the revisions of the proposals at each path, which may change without an event there.
-	first     uint64
-	changed   map[model.Path]uint64
-	proposals map[model.Path]string
 }
 
-// NewLocal returns the queue of ws. Call cancel at the end.
-func NewLocal(ws *bridge.Workspace) (q *Local, cancel func()) {
-	// No counter of an earlier process has reached this number, so a client of that one is told that it missed changes.
-	now := uint64(time.Now().UnixMicro())
-	q = &Local{ws: ws, n: now, first: now, next: make(chan struct{}), changed: make(map[model.Path]uint64), proposals: make(map[model.Path]string)}
-	return q, ws.Subscribe(q.event)
-}
-
-func (q *Local) event(ev model.Event) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if ev.Kind == model.EventRenamed {
-		q.touch(ev.OldPath)
-	}
-	q.touch(ev.Path)
-}
-
-// touch notes a change at or below p. Call it with q.mu locked.
-func (q *Local) touch(p model.Path) {
-	q.n++
-	q.changed[p] = q.n
-	close(q.next)
-	q.next = make(chan struct{})
-}
+// NewLocal returns the queue of ws.
+func NewLocal(ws *bridge.Workspace) *Local { return &Local{ws: ws} }
 
 // pending returns all that waits for a person.
 func (q *Local) pending(ctx context.Context) (list []model.Suggestion, proposals []model.Proposal, err error) {
@@ -92,6 +60,56 @@ func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 	}
 	q.nameSessions(out)
 	return out, nil
+}
+
+func (q *Local) Pending(ctx context.Context, paths []string) (Pending, error) {
+	list, proposals, err := q.pending(ctx)
+	if err != nil {
+		return Pending{}, err
+	}
+	threads, err := q.ws.Talk.Threads(ctx, "")
+	if err != nil {
+		return Pending{}, err
+	}
+	wanted := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		wanted[p] = true
+	}
+	out := Pending{Suggestions: []Suggestion{}, Commented: []string{}}
+	for _, s := range list {
+		if !within(wanted, s.Path) {
+			continue
+		}
+		brief := newSuggestion(s)
+		if s.Proposal == "" { // else the page shows it beside the rename
+			brief.Line, brief.Old, brief.New, brief.Answers = 1, "", "", nil
+		}
+		out.Suggestions = append(out.Suggestions, brief)
+	}
+	for _, p := range proposals {
+		s := newProposal(p)
+		s.Pieces = s.InPieces()
+		out.Suggestions = append(out.Suggestions, s)
+	}
+	q.nameSessions(out.Suggestions)
+	for _, t := range threads {
+		if n := len(out.Commented); within(wanted, t.Path) && (n == 0 || out.Commented[n-1] != string(t.Path)) {
+			out.Commented = append(out.Commented, string(t.Path))
+		}
+	}
+	return out, nil
+}
+
+// within reports whether p or a folder that it is in is among the paths.
+func within(paths map[string]bool, p model.Path) bool {
+	for at := string(p); ; at = at[:max(0, strings.LastIndexByte(at, '/'))] {
+		if paths[at] {
+			return true
+		}
+		if at == "" {
+			return false
+		}
+	}
 }
 
 // newSuggestions returns those of one note.

@@ -31,20 +31,24 @@ type Queue interface {
 	Decide(ctx context.Context, r DecideRequest) (Outcome, error)
 	Undo(ctx context.Context, r UndoRequest) (Outcome, error)
 	Log(ctx context.Context, limit int) ([]LogEntry, error)
-	// Follow tells what has changed since the state that was seen, at once, and then what changes, until ctx ends or
-	// tell returns an error. A delta without paths is a sign of life. A client that has seen nothing says 0.
-	Follow(ctx context.Context, seen uint64, tell func(Delta) error) error
+	// Pending returns what waits at or below the paths, and all proposals, without texts.
+	Pending(ctx context.Context, paths []string) (Pending, error)
+	// Follow tells where something has changed since the state that was seen, at once, and then what changes, until ctx
+	// ends or tell returns an error. A change without paths is a sign of life. A client that has seen nothing says 0.
+	Follow(ctx context.Context, seen uint64, tell func(Change) error) error
 }
 
-// Delta is what has changed between two states of a workspace. Who knows what was pending in the first forgets what was
-// at or below Replaced, then Gone, and takes in Suggestions, each in the place of what had its id.
-type Delta struct {
-	Now         uint64       `json:"now"`   // the state that is seen with it
-	Paths       []string     `json:"paths"` // where something may have changed, also in the text; "" is everywhere
-	Replaced    []string     `json:"replaced"`
-	Gone        []string     `json:"gone"`        // ids
-	Suggestions []Suggestion `json:"suggestions"` // pending at or below Paths
-	Commented   []string     `json:"commented"`   // notes at or below Paths that have comments, in the place of those before
+// Change says where something has changed between two states of a workspace.
+type Change struct {
+	Now   uint64   `json:"now"`   // the state that is seen with it
+	Paths []string `json:"paths"` // notes or folders; "" is everywhere
+}
+
+// Pending is the JSON of what waits for a person at or below some paths, for a list: suggestions in notes have no texts
+// and lines, which Note has. Proposals are all of them, wherever they are.
+type Pending struct {
+	Suggestions []Suggestion `json:"suggestions"`
+	Commented   []string     `json:"commented"` // notes with comments
 }
 
 // DecideRequest asks for a decision. With model.Changed, Text replaces the proposal of the one suggestion.
@@ -95,6 +99,7 @@ func Reviewer() string {
 const (
 	suggestionsPath = "/suggestions" // query: context, path, author, session, kind
 	threadsPath     = "/threads"     // query: path
+	pendingPath     = "/pending"     // query: path, once for each
 	notePath        = "/note"        // query: path
 	journalPath     = "/journal"     // query: limit
 	eventsPath      = "/events"      // a stream, see serveEvents
@@ -126,6 +131,7 @@ func Handle(mux jsonapi.Mux, q Queue) {
 		list, err := q.Threads(r.Context())
 		return slices.DeleteFunc(list, func(t Thread) bool { return !sel.Matches(&Suggestion{Path: t.Path}) }), err
 	})
+	jsonapi.HandleGet(mux, pendingPath, func(r *http.Request) (any, error) { return q.Pending(r.Context(), r.URL.Query()["path"]) })
 	jsonapi.HandleGet(mux, notePath, func(r *http.Request) (any, error) { return q.Note(r.Context(), r.FormValue("path")) })
 	jsonapi.HandleGet(mux, journalPath, func(r *http.Request) (any, error) {
 		limit, err := strconv.Atoi(r.FormValue("limit"))
@@ -163,6 +169,10 @@ func (q Remote) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 		query.Set("context", "1")
 	}
 	return jsonapi.Get[[]Suggestion](ctx, q.Client, suggestionsPath, query)
+}
+
+func (q Remote) Pending(ctx context.Context, paths []string) (Pending, error) {
+	return jsonapi.Get[Pending](ctx, q.Client, pendingPath, url.Values{"path": paths})
 }
 
 func (q Remote) Note(ctx context.Context, path string) (Note, error) {

@@ -111,7 +111,7 @@ const retryEvery = 2 * time.Second
 func (c commands) follow(send func(tea.Msg)) {
 	var seen uint64
 	for c.ctx.Err() == nil {
-		err := c.q.Follow(c.ctx, seen, func(d queue.Delta) error {
+		err := c.q.Follow(c.ctx, seen, func(d queue.Change) error {
 			seen = d.Now
 			send(changedMsg{moved: len(d.Paths) > 0})
 			return nil

@@ -77,7 +77,11 @@ func (q *fakeQueue) Undo(_ context.Context, r queue.UndoRequest) (queue.Outcome,
 
 func (q *fakeQueue) Log(context.Context, int) ([]queue.LogEntry, error) { return q.log, nil }
 
-func (q *fakeQueue) Follow(context.Context, uint64, func(queue.Delta) error) error {
+func (q *fakeQueue) Pending(context.Context, []string) (queue.Pending, error) {
+	return queue.Pending{}, nil
+}
+
+func (q *fakeQueue) Follow(context.Context, uint64, func(queue.Change) error) error {
 	return errors.New("the tests here announce changes themselves")
 }
 
