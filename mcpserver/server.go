@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -164,30 +161,14 @@ func (s *Server) ServeStream(ctx context.Context, r io.Reader, w io.Writer, c Cl
 // Sessions is how many sessions clients over HTTP have.
 func (s *Server) Sessions() int { return s.sessions.Len() }
 
-// HTTPHandler serves Streamable HTTP at every path. It refuses requests of web pages from another origin, of
-// another host on a loopback connection (DNS rebinding), and bodies longer than MaxMessage. It requires no
-// token: see RequireToken. Close ends what it started.
+// HTTPHandler serves Streamable HTTP at every path. It refuses bodies longer than MaxMessage; who may ask is for
+// its caller to say. Close ends what it started.
 func (s *Server) HTTPHandler() http.Handler {
 	h, shutdown := streamablehttp.Handler(s.sessions, streamablehttp.Options{
 		Protocol: s.mcp, Inflight: s.o.Inflight, MaxMessage: MaxMessage,
 	}, s.prepare)
 	s.onClose(shutdown)
 	return h
-}
-
-// RequireToken passes on only requests with token as a bearer token (RFC 6750), and none if it is empty.
-func RequireToken(token string, next http.Handler) http.Handler {
-	want := sha256.Sum256([]byte(token))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		got := sha256.Sum256([]byte(strings.TrimSpace(given)))
-		if token == "" || !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="relayfs"`)
-			http.Error(w, "Unauthorized: a bearer token is needed", http.StatusUnauthorized)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // Result is the answer to a tool call.

@@ -2,16 +2,15 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
@@ -33,8 +32,8 @@ back them up after it, as before. Nor is any token, key or login.`,
 			if err != nil {
 				return err
 			}
-			return f.ask(cmd.Context(), e, args[1:], func(a ownership.API) error {
-				m, err := backup.Write(cmd.Context(), a.Kept, dir, version(), progress)
+			return f.ask(cmd.Context(), e, args[1:], func(c *api.Client) error {
+				m, err := backup.Write(cmd.Context(), c, dir, version(), progress)
 				progress("")
 				if err != nil {
 					return err
@@ -128,15 +127,14 @@ unless --history is given here or in the configuration.`,
 				return err
 			}
 			ctx := cmd.Context()
-			return f.ask(ctx, e, args, func(a ownership.API) error {
-				folders, err := a.Kept.Kept(ctx)
+			return f.ask(ctx, e, args, func(c *api.Client) error {
+				folders, err := c.Kept(ctx)
 				if err != nil {
 					return err
 				}
 				list := []compacted{}
 				for _, folder := range folders {
-					gain, err := a.Kept.Compact(ctx, folder.Name, func(n, of int) { progress(fmt.Sprintf("%s: %d of %d documents", folder.Name, n, of)) })
-					progress("")
+					gain, err := c.Compact(ctx, folder.Name)
 					if err != nil {
 						return err
 					}

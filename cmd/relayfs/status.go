@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/doctor"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -52,10 +53,12 @@ func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secr
 	case err != nil:
 		return r, err
 	case c != nil:
-		return status.Ask(ctx, c, secrets)
+		return status.Ask(ctx, api.NewClient(c), secrets)
 	}
 	err = f.withSession(ctx, e, args, func(s *ownership.Session) (err error) {
-		r.Status, err = s.Workspace.Status(ctx)
+		c, end := s.Client(mcpDefaults(s))
+		defer end()
+		r.Status, err = c.Status(ctx)
 		return err
 	})
 	return r, err

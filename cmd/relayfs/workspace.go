@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
@@ -122,19 +123,19 @@ func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err err
 	return o, err
 }
 
-// ask calls do with the API of the running owner, or of a workspace that it opens.
-func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do func(ownership.API) error) error {
+// ask calls do with a client of the running owner, or of a workspace that it opens.
+func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do func(*api.Client) error) error {
 	c, err := f.search().Find(ctx, sources)
 	if err != nil {
 		return err
 	}
 	if c != nil {
-		return do(ownership.Remote(c))
+		return do(api.NewClient(c))
 	}
 	return f.withSession(ctx, e, sources, func(s *ownership.Session) error {
-		a, end := s.API(mcpDefaults(s))
+		c, end := s.Client(mcpDefaults(s))
 		defer end()
-		return do(a)
+		return do(c)
 	})
 }
 

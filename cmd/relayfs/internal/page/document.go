@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/rendition"
 )
@@ -37,8 +38,8 @@ type block struct {
 // seed makes the keys of blocks. A page that was open before is told other keys, and draws all anew.
 var seed = maphash.MakeSeed()
 
-func (q pageQueue) document(ctx context.Context, r *http.Request) (document, error) {
-	n, err := q.Note(ctx, r.FormValue("path"))
+func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, error) {
+	n, err := c.Note(ctx, r.FormValue("path"))
 	if err != nil {
 		return document{}, err
 	}

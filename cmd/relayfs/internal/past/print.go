@@ -1,3 +1,4 @@
+// Package past has the words for histories: the times that people write, and entries as they are printed.
 package past
 
 import (
@@ -8,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
@@ -17,7 +19,7 @@ import (
 const most = 6
 
 // Print prints a history for people.
-func Print(w io.Writer, l Listing) {
+func Print(w io.Writer, l api.Listing) {
 	p := render.NewPainter(w)
 	for _, e := range l.Entries {
 		number := "-"

@@ -120,7 +120,7 @@ func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready fun
 	guarded := mcp.HTTPHandler()
 	mux := http.NewServeMux()
 	listen.Health(mux, ready)
-	mux.Handle(mcpPath, mcpserver.RequireToken(h.token, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux.Handle(mcpPath, listen.Guard(h.token, "Unauthorized: a bearer token is needed", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		welcome(r)
 		guarded.ServeHTTP(w, r)
 	})))

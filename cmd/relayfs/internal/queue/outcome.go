@@ -74,7 +74,7 @@ type Outcome struct {
 func (o Outcome) Rejected() bool { return o.Verdict == model.Rejected }
 
 // outcome is newOutcome of what has been done here.
-func (q *Local) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
+func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 	out := newOutcome(o, verdict)
 	out.Now = q.ws.Last()
 	return out

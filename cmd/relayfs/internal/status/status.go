@@ -14,9 +14,9 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
@@ -33,7 +33,7 @@ type Report struct {
 // failed with.
 func AskAll(ctx context.Context, owners []owner.Info, secrets bool) (r Report, err error) {
 	for i, info := range owners {
-		one, failed := Ask(ctx, owner.NewClient(info), secrets)
+		one, failed := Ask(ctx, api.NewClient(owner.NewClient(info)), secrets)
 		if failed != nil {
 			one.Error = clierr.Text(failed)
 			err = errors.Join(err, failed)
@@ -48,10 +48,10 @@ func AskAll(ctx context.Context, owners []owner.Info, secrets bool) (r Report, e
 }
 
 // Ask asks an owner for its report, with its secrets or without.
-func Ask(ctx context.Context, c *owner.Client, secrets bool) (r Report, err error) {
-	info := c.Info()
+func Ask(ctx context.Context, c *api.Client, secrets bool) (r Report, err error) {
+	info := c.Owner()
 	r.Owner = &info
-	if r.Status, err = ownership.Status(ctx, c); err != nil || !secrets {
+	if r.Status, err = c.Status(ctx); err != nil || !secrets {
 		return r, err
 	}
 	if info.HTTP != nil {

@@ -1,4 +1,4 @@
-package queue
+package api
 
 import (
 	"bufio"
@@ -9,21 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
 const (
-	// settle is the least time between two changes, so that a burst of changes is one.
-	settle = 100 * time.Millisecond
-	// heartbeat is how long a stream is silent at most.
-	heartbeat = 15 * time.Second
 	// writePatience is how long a client may take to read what it is sent. It can come back for the rest.
 	writePatience = time.Minute
 	// retry is when a client whose stream has ended is to come back.
@@ -39,68 +32,20 @@ const (
 
 var errTooMany = errors.New("there are too many streams")
 
-// Follow tells of the next change when the client has taken the last one: a slow client gets the sum of what it missed.
-func (q *Local) Follow(ctx context.Context, seen uint64, tell func(Change) error) error {
-	for {
-		c := q.since(seen)
-		err := tell(c)
-		if err == nil {
-			err = q.wait(ctx, c.Now)
-		}
-		if err != nil {
-			return err
-		}
-		seen = c.Now
-	}
-}
-
-// since returns where something has changed since a state.
-func (q *Local) since(seen uint64) Change {
-	list, now, whole := q.ws.Since(seen)
-	if !whole {
-		return Change{now, []string{""}}
-	}
-	paths := make(map[string]bool)
-	for _, ev := range list {
-		paths[string(ev.Path)] = true
-		if ev.Kind == model.EventRenamed {
-			paths[string(ev.OldPath)] = true
-		}
-	}
-	return Change{now, append([]string{}, slices.Sorted(maps.Keys(paths))...)}
-}
-
-// wait returns after the next change since a state, or when a sign of life is due.
-func (q *Local) wait(ctx context.Context, seen uint64) error {
-	select {
-	case <-time.After(settle):
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case <-q.ws.Changed(seen):
-		return nil
-	case <-time.After(heartbeat):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // Follow ends without an error when the owner ends, or has too many clients.
-func (q Remote) Follow(ctx context.Context, seen uint64, tell func(Change) error) error {
-	return q.Client.Events(ctx, eventsPath, strconv.FormatUint(seen, 10), func(stream io.Reader) error { return readEvents(stream, seen, tell) })
+func (c *Client) Follow(ctx context.Context, seen uint64, tell func(queue.Change) error) error {
+	return c.owner.Events(ctx, eventsPath, strconv.FormatUint(seen, 10), func(stream io.Reader) error { return readEvents(stream, seen, tell) })
 }
 
 // readEvents tells what serveEvents has written.
-func readEvents(stream io.Reader, seen uint64, tell func(Change) error) error {
+func readEvents(stream io.Reader, seen uint64, tell func(queue.Change) error) error {
 	for lines := bufio.NewReader(stream); ; {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			return nil // who asks again is told why
 		}
 		data, isChange := bytes.CutPrefix(line, []byte("data: "))
-		c := Change{Now: seen}
+		c := queue.Change{Now: seen}
 		if isChange {
 			if err := json.Unmarshal(data, &c); err != nil {
 				return err
@@ -116,7 +61,7 @@ func readEvents(stream io.Reader, seen uint64, tell func(Change) error) error {
 
 // serveEvents answers with a stream of Server-Sent Events: changes whose ids are their states. A client that names the
 // last one that it has goes on from there; one that names none, or one of another process, is told to read everything.
-func serveEvents(q Queue) http.HandlerFunc {
+func serveEvents(q *queue.Queue) http.HandlerFunc {
 	tabs, programs := make(chan struct{}, maxTabs), make(chan struct{}, maxPrograms)
 	return func(w http.ResponseWriter, r *http.Request) {
 		places := programs
@@ -135,9 +80,9 @@ func serveEvents(q Queue) http.HandlerFunc {
 		// The server's end does not wait for a client that does not read.
 		stop := context.AfterFunc(s.ctx, func() { s.c.SetWriteDeadline(time.Now()) })
 		defer stop()
-		err := q.Follow(s.ctx, seen, func(c Change) error { return cmp.Or(s.send(c), full) })
+		err := q.Follow(s.ctx, seen, func(c queue.Change) error { return cmp.Or(s.send(c), full) })
 		if err != nil && !s.begun {
-			jsonapi.Refuse(w, err)
+			Refuse(w, err)
 		}
 	}
 }
@@ -151,7 +96,7 @@ type eventStream struct {
 }
 
 // send writes a change, or, if nothing has changed, a comment as a sign of life, and waits until it is on its way.
-func (s *eventStream) send(change Change) error {
+func (s *eventStream) send(change queue.Change) error {
 	s.c.SetWriteDeadline(time.Now().Add(writePatience))
 	if err := s.ctx.Err(); err != nil { // from here on its end sets the deadline
 		return err

@@ -1,4 +1,4 @@
-package queue
+package api
 
 import (
 	"bufio"
@@ -16,10 +16,11 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
 // eventServer serves the events of q until the test ends.
-func eventServer(t *testing.T, q Queue) *httptest.Server {
+func eventServer(t *testing.T, q *queue.Queue) *httptest.Server {
 	ctx, stop := context.WithCancel(context.Background())
 	srv := httptest.NewUnstartedServer(serveEvents(q))
 	srv.Config.BaseContext = func(net.Listener) context.Context { return ctx }
@@ -55,8 +56,8 @@ func openEvents(t *testing.T, srv *httptest.Server, last string, header ...strin
 var errEnough = errors.New("enough")
 
 // nextEvents reads n of what a stream tells, signs of life included.
-func nextEvents(stream io.Reader, n int) (told []Change) {
-	readEvents(stream, 0, func(c Change) error {
+func nextEvents(stream io.Reader, n int) (told []queue.Change) {
+	readEvents(stream, 0, func(c queue.Change) error {
 		if told = append(told, c); len(told) == n {
 			return errEnough
 		}
@@ -89,7 +90,7 @@ func changer(t *testing.T, f *bridgetest.Fixture) func(model.Path) {
 func TestEventsGoOn(t *testing.T) {
 	f := bridgetest.New(t, someNotes(3))
 	change := changer(t, f)
-	q := NewLocal(f.Workspace)
+	q := queue.New(f.Workspace)
 	srv := eventServer(t, q)
 	resp := openEvents(t, srv, "")
 	defer resp.Body.Close()
@@ -104,7 +105,7 @@ func TestEventsGoOn(t *testing.T) {
 	if d := nextEvents(missed.Body, 1)[0]; !slices.Equal(d.Paths, []string{"N/001.md", "N/002.md"}) {
 		t.Errorf("behind %d: %+v", all.Now, d)
 	}
-	current := openEvents(t, srv, fmt.Sprint(q.ws.Last()))
+	current := openEvents(t, srv, fmt.Sprint(f.Workspace.Last()))
 	defer current.Body.Close()
 	lines := bufio.NewReader(current.Body)
 	for _, want := range []string{"retry: 2000\n", ":\n"} {
@@ -117,9 +118,9 @@ func TestEventsGoOn(t *testing.T) {
 		t.Errorf("then %+v", d)
 	}
 
-	next := NewLocal(bridgetest.New(t, someNotes(3)).Workspace) // as after a restart
-	restarted := eventServer(t, next)
-	for _, last := range []string{fmt.Sprint(all.Now), fmt.Sprint(next.ws.Last() + 1), "1", "-1", "x"} {
+	again := bridgetest.New(t, someNotes(3)) // as after a restart
+	restarted := eventServer(t, queue.New(again.Workspace))
+	for _, last := range []string{fmt.Sprint(all.Now), fmt.Sprint(again.Workspace.Last() + 1), "1", "-1", "x"} {
 		resp := openEvents(t, restarted, last)
 		defer resp.Body.Close()
 		if d := nextEvents(resp.Body, 1)[0]; !slices.Equal(d.Paths, []string{""}) {
@@ -128,32 +129,15 @@ func TestEventsGoOn(t *testing.T) {
 	}
 }
 
-// pipes is a listener of connections without any buffer: what is not read blocks who writes.
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-}
-
-func (p pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
-func (p pipes) Close() error   { close(p.closed); return nil }
-
 // A client that does not read gets the sum of what it missed when it reads again; one that never does holds up
 // nothing: the server's end waits for no stream.
 func TestEventsOfAClientThatDoesNotRead(t *testing.T) {
 	f := bridgetest.New(t, someNotes(100))
-	q, change := NewLocal(f.Workspace), changer(t, f)
+	q, change := queue.New(f.Workspace), changer(t, f)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	srv := &http.Server{Handler: serveEvents(q), BaseContext: func(net.Listener) context.Context { return ctx }}
-	l := pipes{make(chan net.Conn), make(chan struct{})}
+	l := &pipes{make(chan net.Conn), make(chan struct{})} // without any buffer: what is not read blocks who writes
 	go srv.Serve(l)
 	open := func() net.Conn {
 		client, server := net.Pipe()
@@ -179,8 +163,8 @@ func TestEventsOfAClientThatDoesNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := nextEvents(resp.Body, 2)
-	if told[1].Now != q.ws.Last() || len(told[1].Paths) != 100 {
-		t.Errorf("%d paths, state %d; want all 100 notes in the state %d", len(told[1].Paths), told[1].Now, q.ws.Last())
+	if told[1].Now != f.Workspace.Last() || len(told[1].Paths) != 100 {
+		t.Errorf("%d paths, state %d; want all 100 notes in the state %d", len(told[1].Paths), told[1].Now, f.Workspace.Last())
 	}
 
 	idle := open() // waits for a change
@@ -197,7 +181,7 @@ func TestEventsOfAClientThatDoesNotRead(t *testing.T) {
 // a browser take no place from programs, and leave the browser connections for what they ask.
 func TestTooManyEventStreams(t *testing.T) {
 	f := bridgetest.New(t, someNotes(1))
-	q, change := NewLocal(f.Workspace), changer(t, f)
+	q, change := queue.New(f.Workspace), changer(t, f)
 	srv := eventServer(t, q)
 	for _, c := range []struct {
 		max    int
@@ -218,7 +202,7 @@ func TestTooManyEventStreams(t *testing.T) {
 		more.Body.Close()
 		streams[0].Body.Close()
 		for change("N/000.md"); ; { // until the server has noticed
-			resp := openEvents(t, srv, fmt.Sprint(q.ws.Last()), c.header...)
+			resp := openEvents(t, srv, fmt.Sprint(f.Workspace.Last()), c.header...)
 			nextEvents(resp.Body, 1)
 			change("N/000.md")
 			told := nextEvents(resp.Body, 1)
@@ -226,34 +210,6 @@ func TestTooManyEventStreams(t *testing.T) {
 			if len(told) == 1 {
 				break
 			}
-		}
-	}
-}
-
-// What is pending is asked for by paths: those notes and what is below those folders, with all proposals.
-func TestPendingBelowPaths(t *testing.T) {
-	f := bridgetest.New(t, map[string]string{"N/a.md": "a {++b++}\n", "N/d/b.md": "{--c--}{>>why<<}\n", "N/d/e/c.md": "{++d++}\n", "N/dd.md": "{++e++}\n"})
-	q := NewLocal(f.Workspace)
-	if _, err := f.Workspace.Remove(t.Context(), "N/a.md", bridge.Restructure{By: model.Author{Name: "claude"}}); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		paths []string
-		want  []string
-	}{{[]string{""}, []string{"N/d/b.md", "N/d/e/c.md", "N/dd.md", "N/a.md"}}, {[]string{"N/d"}, []string{"N/d/b.md", "N/d/e/c.md", "N/a.md"}}, {[]string{"N/dd.md", "N/x"}, []string{"N/dd.md", "N/a.md"}}, {nil, []string{"N/a.md"}}} {
-		now, err := q.Pending(t.Context(), c.paths)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, s := range now.Suggestions {
-			got = append(got, s.Path)
-			if !s.IsProposal() && (s.Old != "" || s.New != "") {
-				t.Errorf("%+v has a text", s)
-			}
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("at %q %q waits, want %q", c.paths, got, c.want)
 		}
 	}
 }
