@@ -46,7 +46,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		},
 		RunE: showHelp,
 	}
-	root.PersistentFlags().StringVar(&configFlag, "config", "", "configuration file (default $XDG_CONFIG_HOME/relayfs/config.toml)")
+	root.PersistentFlags().StringVar(&configFlag, "config", "", "configuration file (default in $XDG_CONFIG_HOME)")
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
@@ -58,6 +58,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		newStatusCommand(e), newWhyCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newServiceCommand(e), newVersionCommand(e),
 		&cobra.Command{Use: "agent", Short: "A text for agents, to paste into CLAUDE.md or AGENTS.md", Long: agentText},
 	)
+	root.AddCommand(&cobra.Command{Use: "settings", Short: "Settings that few need", Long: settings(root)})
 	refuseUnknown(root)
 	return root
 }

@@ -37,14 +37,14 @@ type workspaceFlags struct {
 
 func (f *workspaceFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.mode, "mode", "suggest", "what a write becomes: suggest or direct")
+	fl.StringVar(&f.mode, "mode", "suggest", "suggest changes, or direct")
 	fl.StringVar(&f.view, "view", "accepted", "what readers see: accepted, original or raw")
 	fl.StringVar(&f.author, "author", defaultAuthor(), "the name that suggestions carry")
 	fl.StringVar(&f.dialect, "dialect", "plain", "how suggestions are written: plain, commentator or relay-comments")
 	fl.StringVar(&f.frontMatter, "frontmatter", "direct", "changes of front matter: direct or refuse")
-	fl.StringVar(&f.structure, "structure", "propose", "renames and deletions: propose (shown here, done when a person accepts), direct or deny")
+	fl.StringVar(&f.structure, "structure", "propose", "renames: propose, direct or deny")
 	fl.StringVar(&f.sync, "sync", "auto", "when a note's new content is synced: before the note has it, or auto (right after, if the disk keeps names in order)")
-	fl.StringVar(&f.history, "history", "90d", "how long it is kept what the notes were, see 'relayfs history': 90d, 2w, or 0 for ever")
+	fl.StringVar(&f.history, "history", "90d", "how long to keep history, 0 for ever")
 	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	fl.BoolVar(&f.presence, "presence", false, "show people on a server who edits which note, as \"AUTHOR (agent)\"")
 	f.registerClient(cmd)
@@ -61,9 +61,9 @@ func (f *workspaceFlags) registerClient(cmd *cobra.Command) {
 }
 
 func (f *workspaceFlags) registerState(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.folders, "folder", nil, "a folder of a server as NAME=ID, once for each")
+	cmd.Flags().StringArrayVar(&f.folders, "folder", nil, "a folder of a server as `NAME=ID`, once for each")
 	cmd.Flags().StringVar(&f.audience, "server-audience", "", "what tokens of $RELAYFS_SERVER_KEY name as their audience: the url in the server's configuration (default: the address)")
-	cmd.Flags().StringVar(&f.state, "state", "", "folder for what is not kept in the vault (default $XDG_STATE_HOME/relayfs)")
+	cmd.Flags().StringVar(&f.state, "state", "", "the state folder (default in $XDG_STATE_HOME)")
 }
 
 // given returns what the command line has to name a vault: its sources, and flags.
