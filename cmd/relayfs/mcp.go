@@ -133,7 +133,7 @@ The rest of its settings: 'relayfs help settings'.`,
 		},
 	}
 	o.register(cmd)
-	onlyShow(cmd, "approve", "author", "http", "log-level", "mode", "read-only", "state", "structure", "toolsets")
+	onlyShow(cmd, "approve", "author", "folder", "history", "http", "log-level", "mode", "read-only", "state", "structure", "toolsets")
 	return cmd
 }
 
