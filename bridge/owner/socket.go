@@ -212,12 +212,6 @@ type GoneError struct{ Owner Info }
 
 func (e *GoneError) Error() string { return fmt.Sprintf("%v has ended; start it again", e.Owner) }
 
-// Events gives the Server-Sent Events of an answer to read, those behind the one with the id last.
-func (c *Client) Events(ctx context.Context, path, last string, read func(stream io.Reader) error) error {
-	header := http.Header{"Last-Event-ID": {last}}
-	return c.Do(ctx, http.MethodGet, path, nil, header, nil, func(resp *http.Response) error { return read(resp.Body) })
-}
-
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body []byte, v any) error {
 	header := make(http.Header)
 	if body != nil {

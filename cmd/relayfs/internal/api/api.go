@@ -36,7 +36,7 @@ const (
 	decidePath      = "/decide"      // POST a queue.DecideRequest
 	undoPath        = "/undo"        // POST a queue.UndoRequest
 
-	textPath     = "/text"         // query: path
+	textPath     = "/text"         // query: path; the bytes
 	namesPath    = "/names"        // query: path, recursive
 	callPath     = "/call"         // POST a CallRequest
 	historyPath  = "/history"      // query: path
@@ -77,7 +77,7 @@ func NewHandler(s Served) http.Handler {
 	mux := http.NewServeMux()
 	HandleGet(mux, owner.AlivePath, func(*http.Request) (any, error) { return struct{}{}, nil })
 	h.handleQueue(mux)
-	HandleGet(mux, textPath, func(r *http.Request) (any, error) { return h.text(r.Context(), r.FormValue("path")) })
+	mux.HandleFunc("GET "+textPath, h.text)
 	HandleGet(mux, namesPath, func(r *http.Request) (any, error) {
 		return h.names(r.Context(), r.FormValue("path"), r.FormValue("recursive") != "")
 	})

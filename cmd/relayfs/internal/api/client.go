@@ -151,7 +151,12 @@ func (c *Client) Log(ctx context.Context, limit int) ([]queue.LogEntry, error) {
 
 // Text returns the content at path as readers see it, byte for byte.
 func (c *Client) Text(ctx context.Context, path string) ([]byte, error) {
-	return get[[]byte](ctx, c, textPath, url.Values{"path": {path}})
+	var text []byte
+	err := c.owner.Do(ctx, http.MethodGet, textPath, url.Values{"path": {path}}, nil, nil, func(resp *http.Response) (err error) {
+		text, err = io.ReadAll(resp.Body)
+		return err
+	})
+	return text, usage(err)
 }
 
 // Names returns the entries of the folder path, or everything below it.

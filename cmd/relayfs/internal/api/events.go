@@ -34,7 +34,8 @@ var errTooMany = errors.New("there are too many streams")
 
 // Follow ends without an error when the owner ends, or has too many clients.
 func (c *Client) Follow(ctx context.Context, seen uint64, tell func(queue.Change) error) error {
-	return c.owner.Events(ctx, eventsPath, strconv.FormatUint(seen, 10), func(stream io.Reader) error { return readEvents(stream, seen, tell) })
+	header := http.Header{"Last-Event-ID": {strconv.FormatUint(seen, 10)}}
+	return c.owner.Do(ctx, http.MethodGet, eventsPath, nil, header, nil, func(resp *http.Response) error { return readEvents(resp.Body, seen, tell) })
 }
 
 // readEvents tells what serveEvents has written.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 	"os"
 	"strings"
 
@@ -49,8 +50,18 @@ type CallResult struct {
 	Next    string   `json:"next,omitempty"` // the cursor at which it continues
 }
 
-// text returns the content at path as readers see it, byte for byte.
-func (h *handler) text(ctx context.Context, path string) ([]byte, error) {
+// text answers with the content at a path as readers see it, byte for byte.
+func (h *handler) text(w http.ResponseWriter, r *http.Request) {
+	content, err := h.content(r.Context(), r.FormValue("path"))
+	if err != nil {
+		Refuse(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_, _ = w.Write(content) // to a client that may be gone
+}
+
+func (h *handler) content(ctx context.Context, path string) ([]byte, error) {
 	p, err := h.Workspace.Resolve(path)
 	if err != nil {
 		return nil, err
