@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -123,7 +122,7 @@ running relayfs does the first two by itself, for notes that change. It can be d
 while relayfs runs. Without one running, nothing is taken out of the histories
 unless --history is given here or in the configuration.`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if f.keep, err = past.ParseRetention(f.history); err != nil {
+			if f.keep, err = parseRetention(f.history); err != nil {
 				return err
 			}
 			ctx := cmd.Context()

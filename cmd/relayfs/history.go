@@ -9,7 +9,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -39,7 +38,7 @@ says how long it is kept (default 90d).`,
 				if limit > 0 {
 					l.Entries = l.Entries[:min(limit, len(l.Entries))]
 				}
-				return show(e, l, past.Print)
+				return show(e, l, printHistory)
 			})
 		},
 	}
@@ -62,7 +61,7 @@ Of changes that one author made in one minute it shows all or none.`,
 		Example: "  relayfs show Notes/Plan.md@2h\n  relayfs show 'Notes/Plan.md@yesterday 14:00' >Plan.md",
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			note, when, err := past.Split(args[0], time.Now())
+			note, when, err := splitTime(args[0], time.Now())
 			if err != nil {
 				return err
 			}

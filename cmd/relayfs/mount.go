@@ -14,8 +14,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
@@ -41,7 +41,7 @@ its settings, for the configuration file, too: 'relayfs help settings'.`,
 				return err
 			}
 			if o.daemon {
-				return daemon.Start(cmd.Context(), e.stderr)
+				return process.Start(cmd.Context(), e.stderr)
 			}
 			return o.run(cmd.Context(), e, sources, mountpoint)
 		},
@@ -116,7 +116,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		}
 		makeRoom()
 		c.Announce(e.stderr)
-		daemon.Ready(e.stderr, daemon.Mounted+p.mountpoint, c.LogFile())
+		process.Ready(e.stderr, process.Mounted+p.mountpoint, c.LogFile())
 		gone := make(chan struct{})
 		go func() {
 			server.Wait()

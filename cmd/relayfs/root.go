@@ -10,8 +10,8 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 )
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -112,7 +112,7 @@ func interrupted(ctx context.Context, err error) error {
 
 func exitCode(err error) int {
 	var usage *clierr.UsageError
-	var child *daemon.ChildError
+	var child *process.ChildError
 	switch {
 	case errors.As(err, &child):
 		return child.Code
@@ -125,7 +125,7 @@ func exitCode(err error) int {
 }
 
 func printError(w io.Writer, err error) {
-	var child *daemon.ChildError
+	var child *process.ChildError
 	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {
 		return
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -103,7 +102,7 @@ func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err err
 	o.Workspace.Dialect, errs[2] = diffwrap.ParseDialect(f.dialect)
 	o.Workspace.FrontMatter, errs[3] = diffwrap.ParseFrontMatterPolicy(f.frontMatter)
 	o.Workspace.Structure, errs[4] = bridge.ParseStructurePolicy(f.structure)
-	o.History, errs[5] = past.ParseRetention(f.history)
+	o.History, errs[5] = parseRetention(f.history)
 	if o.SyncBefore = f.sync == "before"; !o.SyncBefore && f.sync != "auto" {
 		errs[6] = fmt.Errorf("sync %q is none of %q", f.sync, []string{"auto", "before"})
 	}

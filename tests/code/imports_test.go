@@ -203,7 +203,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs": {
 		[]string{
-			"bridge", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/semantic", "bridge/store", "diffwrap", "fusefs", "mcpserver",
+			"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/semantic", "bridge/store", "diffwrap", "fusefs", "mcpserver",
 			"cmd/relayfs/internal/...", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		},
 		"flags, wiring and exit codes; nobody imports it",
@@ -211,9 +211,8 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/clierr":  {nil, "an error of a command line knows nothing of the command"},
 	"cmd/relayfs/internal/output":  {[]string{"github.com/rivo/uniseg", "golang.org/x/term"}, "what is printed passes through here; it knows nothing of notes"},
 	"cmd/relayfs/internal/secret":  {[]string{"cmd/relayfs/internal/clierr"}, "a file that its user alone may read knows nothing of what it opens"},
-	"cmd/relayfs/internal/system":  {[]string{"golang.org/x/sys/..."}, "what differs between operating systems; it knows nothing of notes"},
+	"cmd/relayfs/internal/process": {[]string{"golang.org/x/sys/..."}, "what differs between operating systems; it knows nothing of notes"},
 	"cmd/relayfs/internal/listen":  {[]string{"cmd/relayfs/internal/clierr"}, "ports, who may ask there, and whether the process is well; it knows no other path"},
-	"cmd/relayfs/internal/daemon":  {[]string{"cmd/relayfs/internal/system"}, "a process in the background knows nothing of what it does there"},
 	"cmd/relayfs/internal/account": {[]string{"bridge/remote/control", "bridge/remote/transport", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/secret", "github.com/zalando/go-keyring"}, "the login at a control plane, and the only place that knows the keyring; it knows no source"},
 	"cmd/relayfs/internal/source":  {[]string{"bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/token", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr"}, "what SOURCE arguments mean; it opens nothing"},
 	"cmd/relayfs/internal/config": {
@@ -234,14 +233,13 @@ var importRules = map[string]importRule{
 		[]string{"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/transport", "bridge/store", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/queue", "mcpserver"},
 		"the one door to who owns vaults: what is asked and how it is answered; it knows no command and no port",
 	},
-	"cmd/relayfs/internal/past": {[]string{"bridge/history", "bridge/model", "cmd/relayfs/internal/api", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/output", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render"}, "the words for histories: times, and entries as they are printed"},
 	"cmd/relayfs/internal/tui": {
 		[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/output", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg"},
 		"the only place that takes the terminal over",
 	},
 	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/api", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/rendition", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
 	"cmd/relayfs/internal/ports": {
-		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/owner", "bridge/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "mcpserver"},
+		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/owner", "bridge/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process", "mcpserver"},
 		"what is served on TCP ports; it knows no lock and no socket of an owner",
 	},
 	"cmd/relayfs/internal/metrics": {
@@ -251,19 +249,17 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/ownership": {
 		[]string{
 			"bridge", "bridge/model", "bridge/owner", "bridge/problem", "bridge/remote", "bridge/remote/transport", "bridge/semantic", "bridge/store", "bridge/vault", "mcpserver",
-			"cmd/relayfs/internal/account", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/daemon", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/metrics", "cmd/relayfs/internal/output",
-			"cmd/relayfs/internal/ports", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "golang.org/x/sync/errgroup",
+			"cmd/relayfs/internal/account", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/process", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/metrics", "cmd/relayfs/internal/output",
+			"cmd/relayfs/internal/ports", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process", "golang.org/x/sync/errgroup",
 		},
 		"who serves a vault: it opens sources and stores, and answers on the owner's socket",
 	},
 	"cmd/relayfs/internal/mcpproxy": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
-	"cmd/relayfs/internal/status":   {[]string{"bridge", "bridge/model", "bridge/owner", "cmd/relayfs/internal/api", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/output", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/secret"}, "what is served, for people and scripts"},
 	"cmd/relayfs/internal/doctor": {
-		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system"},
+		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},
 		"it looks at what a mount needs, and opens no workspace",
 	},
 	"cmd/relayfs/internal/service":   {[]string{"cmd/relayfs/internal/clierr"}, "systemd and launchd are told what to run; it knows nothing of mounts"},
-	"cmd/relayfs/internal/heap":      {nil, "when garbage is collected, whatever it is"},
 	"cmd/relayfs/internal/quietinit": {nil, "it must be initialised before everything that asks the terminal"},
 	"bridge/semantic/internal/english": {
 		[]string{"bridge/semantic/internal/rough"}, "vectors of English words; it does not know what a note is",

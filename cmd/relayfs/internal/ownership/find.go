@@ -17,8 +17,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/system"
 )
 
 // newClient returns a client of an owner that reaches only the sources, or everything if there are none.
@@ -323,7 +323,7 @@ func AwaitEnd(ctx context.Context, info *owner.Info) error {
 	}
 	patience, cancel := context.WithTimeout(ctx, endPatience)
 	defer cancel()
-	for !system.Ended(info.PID) {
+	for !process.Ended(info.PID) {
 		select {
 		case <-patience.Done():
 			if ctx.Err() != nil {
