@@ -82,7 +82,7 @@ func serveEvents(q *queue.Queue) http.HandlerFunc {
 		stop := context.AfterFunc(s.ctx, func() { s.c.SetWriteDeadline(time.Now()) })
 		defer stop()
 		err := q.Follow(s.ctx, seen, func(c queue.Change) error { return cmp.Or(s.send(c), full) })
-		if err != nil && !s.begun {
+		if !s.begun { // it has ended at once
 			Refuse(w, err)
 		}
 	}
