@@ -104,8 +104,21 @@ func (w *Workspace) Mountpoint() string {
 	return ""
 }
 
-// Subscribe calls fn after each change until cancel is called. fn runs on the
-// goroutine that made the change, holding no lock of the workspace; it must
+// Since returns the changes after the one with that number, and the number of the newest. whole is false if older
+// ones of them are forgotten, or the number is of an earlier process. Whoever knows a state asks for what came after it.
+func (w *Workspace) Since(number uint64) (list []model.Event, last uint64, whole bool) {
+	list, last, whole = w.act.Since(number)
+	return slices.DeleteFunc(list, func(ev model.Event) bool { return !w.tree.Reaches(ev.Path) }), last, whole
+}
+
+// Last returns the number of the newest change.
+func (w *Workspace) Last() uint64 { return w.act.Last() }
+
+// Changed returns a channel that is closed when there is a change after the one with that number.
+func (w *Workspace) Changed(number uint64) <-chan struct{} { return w.act.Changed(number) }
+
+// Subscribe calls fn after each change until cancel is called, for those who must act before the call that made the
+// change returns; others ask with Since. fn runs on the goroutine that made the change, holding no lock of the workspace; it must
 // return at once (put the event in a queue) and must not write to the workspace.
 func (w *Workspace) Subscribe(fn func(model.Event)) (cancel func()) {
 	return w.act.Subscribe(func(ev model.Event) {

@@ -16,8 +16,6 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-const token = "a-token-of-the-test"
-
 // webClient speaks Streamable HTTP.
 type webClient struct {
 	t       testing.TB
@@ -28,7 +26,7 @@ type webClient struct {
 func serveHTTP(t testing.TB, notes map[string]string) (*httptest.Server, *mcpserver.Server) {
 	t.Helper()
 	_, srv := serve(t, notes)
-	web := httptest.NewServer(mcpserver.RequireToken(token, srv.HTTPHandler()))
+	web := httptest.NewServer(srv.HTTPHandler())
 	t.Cleanup(web.Close)
 	return web, srv
 }
@@ -49,7 +47,6 @@ func (c *webClient) post(message any, headers ...string) *http.Response {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	req.Header.Set("Authorization", "Bearer "+token)
 	if c.session != "" {
 		req.Header.Set("Mcp-Session-Id", c.session)
 	}
@@ -132,15 +129,6 @@ func TestHTTPRefusals(t *testing.T) {
 		want    int
 	}{
 		{"accepted", "own", list, nil, 200},
-		{"same origin", "own", list, []string{"Origin", web.URL}, 200},
-		{"wrong token", "own", list, []string{"Authorization", "Bearer wrong"}, 401},
-		{"no token", "own", list, []string{"Authorization", ""}, 401},
-		{"token of another scheme", "own", list, []string{"Authorization", "Basic " + token}, 401},
-		{"foreign origin", "own", list, []string{"Origin", "https://evil.example"}, 403},
-		{"opaque origin", "own", list, []string{"Origin", "null"}, 403},
-		{"origin with our name in it", "own", list, []string{"Origin", web.URL + ".evil.example"}, 403},
-		{"rebound host", "own", list, []string{"Host", "evil.example"}, 403},
-		{"rebound host and origin", "own", list, []string{"Host", "evil.example", "Origin", "http://evil.example"}, 403},
 		{"no session", "", list, nil, 404},
 		{"unknown session", "mcp-session-00000000-0000-4000-8000-000000000000", list, nil, 404},
 		{"not JSON", "own", []byte("{"), nil, 400},
@@ -170,16 +158,6 @@ func TestHTTPBodyLimit(t *testing.T) {
 	resp := c.post(bytes.Repeat([]byte(" "), 110<<20))
 	if resp.StatusCode < 400 {
 		t.Errorf("a body of 110 MiB is answered %s", resp.Status)
-	}
-}
-
-func TestRequireTokenWithoutToken(t *testing.T) {
-	h := mcpserver.RequireToken("", http.NotFoundHandler())
-	w := httptest.NewRecorder()
-	r := httptest.NewRequest(http.MethodPost, "/", nil)
-	r.Header.Set("Authorization", "Bearer ")
-	if h.ServeHTTP(w, r); w.Code != http.StatusUnauthorized {
-		t.Errorf("an empty token lets through: %d", w.Code)
 	}
 }
 

@@ -200,15 +200,16 @@ func (s *Server) tellUpdated(session, uri string) bool {
 // listAfter is how long changes of the list of resources are collected before clients are told.
 const listAfter = 500 * time.Millisecond
 
-// followList tells clients that the list of resources has changed when notes come, go or are renamed, until the Server
-// is closed.
-func (s *Server) followList() {
+// follow tells clients of notes that they subscribe to, and that the list of resources has changed when notes come, go
+// or are renamed, until the Server is closed.
+func (s *Server) follow() {
 	var waits atomic.Bool // for the timer
 	timer := time.AfterFunc(math.MaxInt64, func() {
 		waits.Store(false)
 		s.mcp.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
 	})
 	cancel := s.ws.Subscribe(func(ev model.Event) {
+		s.watches.event(ev)
 		switch ev.Kind {
 		case model.EventCreated, model.EventRemoved, model.EventRenamed:
 			if !waits.Swap(true) {

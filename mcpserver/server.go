@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -23,7 +20,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/happened"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -62,7 +58,6 @@ type Server struct {
 	sessions *streamablehttp.Sessions[Session] // of HTTP; a stream holds its own
 	index    *search.Index
 	semantic *semantic.Index
-	happened *happened.Log
 	watches  *watches
 
 	mu      sync.Mutex // protects the following
@@ -110,10 +105,6 @@ func New(ws *bridge.Workspace, o Options) *Server {
 		s.semantic = semantic.New(ws, semantic.Options{Logger: o.Logger})
 	}
 	s.watches = newWatches(ws, s.tellUpdated)
-	s.happened = happened.Follow(ws)
-	s.onClose(s.happened.Close)
-	s.onClose(s.index.Close)
-	s.onClose(s.watches.Close)
 	hooks := new(server.Hooks)
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {
 		s.session(ctx).client.Session.SetClient(req.Params.ClientInfo.Name, req.Params.Capabilities.Elicitation != nil)
@@ -137,7 +128,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	}
 	s.addResources(hooks)
 	s.addPrompts()
-	s.followList()
+	s.follow()
 	return s
 }
 
@@ -170,30 +161,14 @@ func (s *Server) ServeStream(ctx context.Context, r io.Reader, w io.Writer, c Cl
 // Sessions is how many sessions clients over HTTP have.
 func (s *Server) Sessions() int { return s.sessions.Len() }
 
-// HTTPHandler serves Streamable HTTP at every path. It refuses requests of web pages from another origin, of
-// another host on a loopback connection (DNS rebinding), and bodies longer than MaxMessage. It requires no
-// token: see RequireToken. Close ends what it started.
+// HTTPHandler serves Streamable HTTP at every path. It refuses bodies longer than MaxMessage; who may ask is for
+// its caller to say. Close ends what it started.
 func (s *Server) HTTPHandler() http.Handler {
 	h, shutdown := streamablehttp.Handler(s.sessions, streamablehttp.Options{
 		Protocol: s.mcp, Inflight: s.o.Inflight, MaxMessage: MaxMessage,
 	}, s.prepare)
 	s.onClose(shutdown)
 	return h
-}
-
-// RequireToken passes on only requests with token as a bearer token (RFC 6750), and none if it is empty.
-func RequireToken(token string, next http.Handler) http.Handler {
-	want := sha256.Sum256([]byte(token))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		got := sha256.Sum256([]byte(strings.TrimSpace(given)))
-		if token == "" || !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="relayfs"`)
-			http.Error(w, "Unauthorized: a bearer token is needed", http.StatusUnauthorized)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // Result is the answer to a tool call.
@@ -237,11 +212,11 @@ func (s *Server) newSession(id string, c Client) *Session {
 		approve = approval.None
 	}
 	own := session.New(session.Options{ID: id, Client: c.Name, Author: cmp.Or(c.Author, s.o.Author), Workspace: s.ws, Logger: s.log})
-	own.Look(s.happened.Now())
+	own.Look(s.ws.Last())
 	return &Session{offer: offer, client: &tool.Client{
 		Workspace: s.ws, Session: own, Names: names.Resolver{Workspace: s.ws},
 		Changes: change.Changes{Workspace: s.ws, Session: own, Gate: approval.NewGate(approve, s.ws.Options().Mode == bridge.Direct)},
-		Index:   s.index, Semantic: s.semantic, Happened: s.happened, Words: offer.words, NoteReader: offer.reader,
+		Index:   s.index, Semantic: s.semantic, Words: offer.words, NoteReader: offer.reader,
 	}}
 }
 

@@ -18,18 +18,14 @@ type watches struct {
 	// tell sends a notification to a session. It returns false if the session has ended.
 	tell func(session, uri string) bool
 
-	// follow follows the workspace from its first call on, and returns what ends that.
-	follow func() (cancel func())
-
 	mu        sync.Mutex                       // protects the following
 	bySession map[string]map[model.Path]string // to the URI that the session gave
 }
 
-// newWatches returns watches that call tell for each change of a note that a session subscribes to.
+// newWatches returns watches that call tell for each change of a note that a session subscribes to. Call event with the
+// changes.
 func newWatches(ws *bridge.Workspace, tell func(session, uri string) bool) *watches {
-	x := &watches{ws: ws, tell: tell, bySession: make(map[string]map[model.Path]string)}
-	x.follow = sync.OnceValue(func() func() { return ws.Subscribe(x.event) })
-	return x
+	return &watches{ws: ws, tell: tell, bySession: make(map[string]map[model.Path]string)}
 }
 
 // Add subscribes session to the note at uri, which need not exist yet.
@@ -38,7 +34,6 @@ func (x *watches) Add(session, uri string) {
 	if !ok {
 		return
 	}
-	x.follow()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	uris := x.bySession[session]
@@ -90,9 +85,7 @@ func (x *watches) End(session string) {
 	delete(x.bySession, session)
 }
 
-// Close stops following the workspace.
-func (x *watches) Close() { x.follow()() }
-
+// event tells the sessions that subscribe to the note of a change.
 func (x *watches) event(ev model.Event) {
 	if ev.Kind == model.EventChanged && !ev.ViewChanged {
 		return

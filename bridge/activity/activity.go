@@ -1,25 +1,32 @@
-// Package activity has the operations that a workspace is carrying out, and the events
-// that it publishes about them.
+// Package activity has the operations that a workspace is carrying out, and the log of the
+// changes that they make.
 package activity
 
 import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Activity admits operations until it is closed and calls every subscriber with every
-// event. The zero Activity is ready.
+// kept is how many changes the log remembers at least.
+const kept = 10_000
+
+// Activity admits operations until it is closed, and numbers and logs the changes that they
+// publish. The zero Activity is ready.
 type Activity struct {
 	closing  sync.RWMutex // held for writing while closed is set
 	closed   bool
 	inflight sync.WaitGroup
 
-	mu    sync.Mutex // protects the following
-	ahead []func(model.Event)
-	subs  map[*func(model.Event)]struct{}
+	mu   sync.Mutex // guards the fields below
+	subs map[*func(model.Event)]struct{}
+	// first is the number of the change before the oldest in the list, once there is a number.
+	first uint64
+	list  []model.Event
+	next  chan struct{} // closed by the next change; nil if nobody waits
 }
 
 // Begin announces an operation that changes something; Done ends it. The error is
@@ -45,7 +52,79 @@ func (a *Activity) Close() {
 	a.inflight.Wait()
 }
 
-// Subscribe calls fn with each event until cancel is called. fn runs on the goroutine
+// Publish logs each change, and then calls the subscribers. The caller holds no lock of the
+// workspace. The log keeps neither versions nor origins.
+func (a *Activity) Publish(events ...model.Event) {
+	for _, ev := range events {
+		a.mu.Lock()
+		a.append(ev)
+		subs := slices.Collect(maps.Keys(a.subs))
+		a.mu.Unlock()
+		for _, fn := range subs {
+			(*fn)(ev)
+		}
+	}
+}
+
+// append logs ev. Call it with a.mu locked.
+func (a *Activity) append(ev model.Event) {
+	a.last() // there is a number from here on
+	ev.Version, ev.Origin = nil, nil
+	if len(a.list) == 2*kept {
+		a.first += kept
+		a.list = slices.Clone(a.list[kept:])
+	}
+	a.list = append(a.list, ev)
+	if a.next != nil {
+		close(a.next)
+		a.next = nil
+	}
+}
+
+// last is the number of the newest change. Call it with a.mu locked. The first number is the time, which
+// the log of an earlier process has not reached: so a number of that one is known to be another log's.
+func (a *Activity) last() uint64 {
+	if a.first == 0 {
+		a.first = uint64(time.Now().UnixMicro())
+	}
+	return a.first + uint64(len(a.list))
+}
+
+// Last returns the number of the newest change.
+func (a *Activity) Last() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.last()
+}
+
+// Since returns the changes after the one with that number, and the number of the newest. whole is false if
+// the log does not have all of them: it forgot some, or the number is not one of its own.
+func (a *Activity) Since(number uint64) (list []model.Event, last uint64, whole bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last = a.last()
+	if number < a.first || number > last {
+		return slices.Clone(a.list), last, false
+	}
+	return slices.Clone(a.list[number-a.first:]), last, true
+}
+
+// Changed returns a channel that is closed when there is a change after the one with that number.
+func (a *Activity) Changed(number uint64) <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.last() != number {
+		done := make(chan struct{})
+		close(done)
+		return done
+	}
+	if a.next == nil {
+		a.next = make(chan struct{})
+	}
+	return a.next
+}
+
+// Subscribe calls fn with each change, after it was logged, until cancel is called. fn runs on the goroutine
 // that publishes.
 func (a *Activity) Subscribe(fn func(model.Event)) (cancel func()) {
 	a.mu.Lock()
@@ -58,28 +137,5 @@ func (a *Activity) Subscribe(fn func(model.Event)) (cancel func()) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		delete(a.subs, &fn)
-	}
-}
-
-// Precede calls fn with each event before every subscriber: so an index that a subscriber asks knows of the event.
-func (a *Activity) Precede(fn func(model.Event)) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.ahead = append(slices.Clone(a.ahead), fn)
-}
-
-// Publish calls the subscribers with each event. The caller holds no lock of the
-// workspace.
-func (a *Activity) Publish(events ...model.Event) {
-	for _, ev := range events {
-		a.mu.Lock()
-		ahead, subs := a.ahead, slices.Collect(maps.Keys(a.subs))
-		a.mu.Unlock()
-		for _, fn := range ahead {
-			fn(ev)
-		}
-		for _, fn := range subs {
-			(*fn)(ev)
-		}
 	}
 }

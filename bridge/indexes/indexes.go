@@ -54,7 +54,7 @@ type followed struct {
 	act *activity.Activity
 }
 
-func (f followed) Follow(fn func(model.Event)) { f.act.Precede(fn) }
+func (f followed) Since(number uint64) ([]model.Event, uint64, bool) { return f.act.Since(number) }
 
 func (f followed) EachName(ctx context.Context, fn func(model.Path, model.Kind)) error {
 	list, err := f.Below("")

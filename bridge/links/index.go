@@ -97,7 +97,7 @@ func (x *Index) under(path string) []*file {
 	}
 	var found []*file
 	for p, f := range x.files {
-		if strings.HasPrefix(p, path) && strings.HasPrefix(p[len(path):], "/") {
+		if path == "" || strings.HasPrefix(p, path) && strings.HasPrefix(p[len(path):], "/") {
 			found = append(found, f)
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"maps"
-	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -25,8 +23,9 @@ type derived interface {
 
 // followed is the workspace whose notes an index follows.
 type followed interface {
-	// Follow calls fn with every change from now on.
-	Follow(fn func(model.Event))
+	// Since returns the changes after the one with that number, and the number of the newest. whole is false if
+	// older ones of them are forgotten.
+	Since(number uint64) (list []model.Event, last uint64, whole bool)
 	// EachName calls fn for every name of the tree.
 	EachName(ctx context.Context, fn func(model.Path, model.Kind)) error
 	// Read opens a note, and does not wait for one that has yet to be fetched: an event
@@ -37,18 +36,16 @@ type followed interface {
 }
 
 // Follower keeps a derived thing current. It is built when it is first asked
-// for, which reads every note; from then on events mark the notes that changed,
-// and only those are read when it is asked for again.
+// for, which reads every note; when it is asked for again, the log says which
+// notes changed, and only those are read.
 type Follower struct {
 	from followed
 	log  *slog.Logger
 	d    derived
 
-	reading   chan struct{} // has room for one reader of notes at a time
-	following bool          // belongs to the reader
-
-	mu    sync.Mutex // protects the following
-	stale map[model.Path]bool
+	reading chan struct{} // has room for one reader of notes at a time, to which the fields below belong
+	seen    uint64        // the number of the newest change that it took in
+	stale   map[model.Path]bool
 }
 
 // NewFollower keeps d current with the notes of from.
@@ -64,20 +61,12 @@ func (f *Follower) Current(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if !f.following {
-		f.following = true
-		f.from.Follow(f.follow)
-		if err := f.from.EachName(ctx, f.announce); err != nil {
-			return err
-		}
+	if err := f.follow(ctx); err != nil {
+		return err
 	}
-	f.mu.Lock()
-	stale := f.stale
-	f.stale = make(map[model.Path]bool)
-	f.mu.Unlock()
-	report, total := model.ProgressOf(ctx), len(stale)
+	report, total := model.ProgressOf(ctx), len(f.stale)
 	done := 0
-	for p := range stale {
+	for p := range f.stale { // what is not read is tried again
 		report(done, total)
 		done++
 		if ctx.Err() != nil {
@@ -87,12 +76,27 @@ func (f *Follower) Current(ctx context.Context) error {
 			f.log.Debug("note not read for the indexes", model.LogPath, string(p), model.LogErr, err)
 			continue // one unreadable note does not hide the others
 		}
-		delete(stale, p)
+		delete(f.stale, p)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	maps.Copy(f.stale, stale) // what was not read is tried again
 	return ctx.Err()
+}
+
+// follow takes in what changed, or begins anew if that is not known.
+func (f *Follower) follow(ctx context.Context) error {
+	list, last, whole := f.from.Since(f.seen)
+	if !whole {
+		f.d.remove("")
+		clear(f.stale)
+		if err := f.from.EachName(ctx, f.announce); err != nil {
+			return err
+		}
+		list = nil
+	}
+	for _, ev := range list {
+		f.take(ev)
+	}
+	f.seen = last
+	return nil
 }
 
 func (f *Follower) read(ctx context.Context, p model.Path) error {
@@ -112,18 +116,12 @@ func (f *Follower) announce(p model.Path, kind model.Kind) {
 		f.d.add(p)
 	}
 	if kind == model.KindNote {
-		f.mark(p)
+		f.stale[p] = true
 	}
 }
 
-func (f *Follower) mark(p model.Path) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.stale[p] = true
-}
-
-// follow takes one event.
-func (f *Follower) follow(ev model.Event) {
+// take takes in one change.
+func (f *Follower) take(ev model.Event) {
 	switch ev.Kind {
 	case model.EventCreated, model.EventChanged:
 		kind := model.KindOf(ev.Path.Base(), ev.Dir)
@@ -141,8 +139,6 @@ func (f *Follower) follow(ev model.Event) {
 
 // moveStale lets notes that are yet to be read be read where they are now.
 func (f *Follower) moveStale(oldPath, newPath model.Path) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	for p := range f.stale {
 		if oldPath.Contains(p) {
 			delete(f.stale, p)

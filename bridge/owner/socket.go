@@ -136,6 +136,13 @@ func NewClient(info Info, sources ...string) *Client {
 	return c
 }
 
+// NewClientOf returns a client of what dial connects to, which is in this process.
+func NewClientOf(dial func(context.Context) (net.Conn, error)) *Client {
+	c := new(Client)
+	c.http.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
+	return c
+}
+
 // Info describes the current owner.
 func (c *Client) Info() Info {
 	c.mu.Lock()
@@ -205,32 +212,24 @@ type GoneError struct{ Owner Info }
 
 func (e *GoneError) Error() string { return fmt.Sprintf("%v has ended; start it again", e.Owner) }
 
-// Download gives the bytes of an answer to read, with their number.
-func (c *Client) Download(ctx context.Context, path string, query url.Values, read func(size int64, body io.Reader) error) error {
-	return c.answered(ctx, http.MethodGet, path, query, nil, nil, func(resp *http.Response) error { return read(resp.ContentLength, resp.Body) })
-}
-
-// Events gives the Server-Sent Events of an answer to read, those behind the one with the id last.
-func (c *Client) Events(ctx context.Context, path, last string, read func(stream io.Reader) error) error {
-	header := http.Header{"Last-Event-ID": {last}}
-	return c.answered(ctx, http.MethodGet, path, nil, header, nil, func(resp *http.Response) error { return read(resp.Body) })
-}
-
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body []byte, v any) error {
 	header := make(http.Header)
 	if body != nil {
 		header.Set("Content-Type", "application/json")
 	}
-	return c.answered(ctx, method, path, query, header, body, func(resp *http.Response) error { return json.NewDecoder(resp.Body).Decode(v) })
+	return c.Do(ctx, method, path, query, header, body, func(resp *http.Response) error { return json.NewDecoder(resp.Body).Decode(v) })
 }
 
-func (c *Client) answered(ctx context.Context, method, path string, query url.Values, header http.Header, body []byte, take func(*http.Response) error) error {
+// Do sends a request, and gives its answer to take.
+func (c *Client) Do(ctx context.Context, method, path string, query url.Values, header http.Header, body []byte, take func(*http.Response) error) error {
 	return c.attended(ctx, func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, method, c.address(path, query), bytes.NewReader(body))
 		if err != nil {
 			return err
 		}
-		req.Header = header
+		if header != nil {
+			req.Header = header
+		}
 		resp, err := c.http.Do(req)
 		if err != nil {
 			return c.unanswered(err)
@@ -257,6 +256,9 @@ func (c *Client) unanswered(err error) error {
 	if gone {
 		return &GoneError{c.Info()}
 	}
+	if c.Info().PID == 0 {
+		return err
+	}
 	return fmt.Errorf("%v does not answer: %w", c.Info(), err)
 }
 
@@ -265,13 +267,19 @@ type RefusedError struct {
 	Owner  Info
 	Status int // of HTTP
 	Text   string
+	Hint   string // what to do about it, "" if that is not known
 }
 
-func (e *RefusedError) Error() string { return fmt.Sprintf("%v: %s", e.Owner, e.Text) }
+func (e *RefusedError) Error() string {
+	if e.Owner.PID == 0 { // this process
+		return e.Text
+	}
+	return fmt.Sprintf("%v: %s", e.Owner, e.Text)
+}
 
 func (c *Client) refusal(resp *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4096))
-	return &RefusedError{c.Info(), resp.StatusCode, string(bytes.TrimSpace(text))}
+	return &RefusedError{c.Info(), resp.StatusCode, string(bytes.TrimSpace(text)), resp.Header.Get("Hint")}
 }
 
 // Stream turns a connection to path into a byte stream.

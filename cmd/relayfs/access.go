@@ -9,10 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/access"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 )
 
 // The commands cat, ls, grep and edit do without a mount what programs do on one: for scripts, and
@@ -36,9 +35,9 @@ func newCatCommand(e *env) *cobra.Command {
 		Short: "Print notes as they read on a mount",
 		Args:  usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.ask(cmd.Context(), e, f.sources, func(a ownership.API) error {
+			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error {
 				for _, path := range args {
-					data, err := a.Files.Text(cmd.Context(), path)
+					data, err := c.Text(cmd.Context(), path)
 					if err != nil {
 						return err
 					}
@@ -62,12 +61,12 @@ func newLsCommand(e *env) *cobra.Command {
 		Short: "List folders and notes",
 		Args:  usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.ask(cmd.Context(), e, f.sources, func(a ownership.API) error {
-				list, err := a.Files.List(cmd.Context(), strings.Join(args, ""), recursive)
+			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error {
+				list, err := c.Names(cmd.Context(), strings.Join(args, ""), recursive)
 				if err != nil {
 					return err
 				}
-				return show(e, list, func(w io.Writer, list []access.Listed) {
+				return show(e, list, func(w io.Writer, list []api.Listed) {
 					for _, l := range list {
 						output.Line(w, "%v", l)
 					}
@@ -111,7 +110,7 @@ nothing matches.`,
 			if glob != "" {
 				call["glob"] = glob
 			}
-			return f.ask(cmd.Context(), e, f.sources, func(a ownership.API) error { return runGrep(cmd.Context(), e, a.Files, call) })
+			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error { return runGrep(cmd.Context(), e, c, call) })
 		},
 	}
 	fl := cmd.Flags()
@@ -127,10 +126,10 @@ nothing matches.`,
 	return cmd
 }
 
-func runGrep(ctx context.Context, e *env, a access.Access, args map[string]any) error {
+func runGrep(ctx context.Context, e *env, a *api.Client, args map[string]any) error {
 	limit := args["head_limit"].(int)
 	for left := limit; ; {
-		results, err := a.Call(ctx, access.CallRequest{Calls: []access.ToolCall{{Tool: "grep", Args: args}}})
+		results, err := a.Call(ctx, api.CallRequest{Calls: []api.ToolCall{{Tool: "grep", Args: args}}})
 		if err != nil {
 			return err
 		}
@@ -168,7 +167,7 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 		Example: "  relayfs edit Notes/Todo.md --old 'buy milk' --new 'buy oat milk'\n  relayfs cat Notes/Todo.md | sed 's/milk/oat milk/' | relayfs edit Notes/Todo.md",
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			change := access.ToolCall{Tool: "edit", Args: map[string]any{"file_path": args[0], "old_string": old, "new_string": replacement, "replace_all": all}}
+			change := api.ToolCall{Tool: "edit", Args: map[string]any{"file_path": args[0], "old_string": old, "new_string": replacement, "replace_all": all}}
 			switch given := cmd.Flags().Changed; {
 			case given("old") != given("new"):
 				return clierr.Usagef("--old and --new belong together")
@@ -183,9 +182,9 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 				if err != nil {
 					return err
 				}
-				change = access.ToolCall{Tool: "write", Args: map[string]any{"file_path": args[0], "content": string(data)}}
+				change = api.ToolCall{Tool: "write", Args: map[string]any{"file_path": args[0], "content": string(data)}}
 			}
-			return f.ask(cmd.Context(), e, f.sources, func(a ownership.API) error { return runEdit(cmd.Context(), e, a.Files, f.author, change) })
+			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error { return runEdit(cmd.Context(), e, c, f.author, change) })
 		},
 	}
 	fl := cmd.Flags()
@@ -198,9 +197,9 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 }
 
 // runEdit makes change in a session that has read all of the note, if the note exists.
-func runEdit(ctx context.Context, e *env, a access.Access, author string, change access.ToolCall) error {
+func runEdit(ctx context.Context, e *env, a *api.Client, author string, change api.ToolCall) error {
 	path := change.Args["file_path"].(string)
-	req := access.CallRequest{Author: author, Calls: []access.ToolCall{change}}
+	req := api.CallRequest{Author: author, Calls: []api.ToolCall{change}}
 	if _, err := a.Text(ctx, path); err == nil {
 		req.Read = path
 	}

@@ -2,17 +2,15 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -33,8 +31,8 @@ back them up after it, as before. Nor is any token, key or login.`,
 			if err != nil {
 				return err
 			}
-			return f.ask(cmd.Context(), e, args[1:], func(a ownership.API) error {
-				m, err := backup.Write(cmd.Context(), a.Kept, dir, version(), progress)
+			return f.ask(cmd.Context(), e, args[1:], func(c *api.Client) error {
+				m, err := backup.Write(cmd.Context(), c, dir, version(), progress)
 				progress("")
 				if err != nil {
 					return err
@@ -124,19 +122,18 @@ running relayfs does the first two by itself, for notes that change. It can be d
 while relayfs runs. Without one running, nothing is taken out of the histories
 unless --history is given here or in the configuration.`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if f.keep, err = past.ParseRetention(f.history); err != nil {
+			if f.keep, err = parseRetention(f.history); err != nil {
 				return err
 			}
 			ctx := cmd.Context()
-			return f.ask(ctx, e, args, func(a ownership.API) error {
-				folders, err := a.Kept.Kept(ctx)
+			return f.ask(ctx, e, args, func(c *api.Client) error {
+				folders, err := c.Kept(ctx)
 				if err != nil {
 					return err
 				}
 				list := []compacted{}
 				for _, folder := range folders {
-					gain, err := a.Kept.Compact(ctx, folder.Name, func(n, of int) { progress(fmt.Sprintf("%s: %d of %d documents", folder.Name, n, of)) })
-					progress("")
+					gain, err := c.Compact(ctx, folder.Name)
 					if err != nil {
 						return err
 					}

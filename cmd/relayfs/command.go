@@ -91,6 +91,42 @@ func flagError(cmd *cobra.Command, err error) error {
 	return config.UsageNear(err, unknown.GetSpecifiedName(), "--%s", names)
 }
 
+// onlyShow leaves in the help of a command the flags that are named, which people turn. The others are settings that
+// few need: 'relayfs help settings' lists them, the configuration file and the environment have them.
+func onlyShow(cmd *cobra.Command, names ...string) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(names, f.Name) })
+	cmd.SetUsageTemplate(serverUsage)
+}
+
+// serverUsage is cobra's, with the flags in one list.
+const serverUsage = `Usage:
+  {{.UseLine}}
+
+Examples:
+{{.Example}}
+
+Flags:
+{{.Flags.FlagUsages | trimTrailingWhitespaces}}
+`
+
+// settings lists the settings that the help of mount leaves out.
+func settings(root *cobra.Command) string {
+	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	mount, _, _ := root.Find([]string{"mount"})
+	mount.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			shown := *f
+			shown.Hidden = false
+			all.AddFlag(&shown)
+		}
+	})
+	return `These are for few. Each can stand in the configuration file by its name
+(dialect = "commentator"), in the environment (RELAYFS_DIALECT), or behind
+'relayfs mount' and 'relayfs mcp':
+
+` + strings.TrimRight(all.FlagUsagesWrapped(80), "\n")
+}
+
 // registerValues completes flags that have few values.
 func registerValues(cmd *cobra.Command, values map[string][]string) {
 	for flag, list := range values {
@@ -102,7 +138,7 @@ func registerValues(cmd *cobra.Command, values map[string][]string) {
 type logFlags struct{ level, format string }
 
 func (f *logFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.level, "log-level", "warn", "what is logged on stderr: debug, info, warn or error")
+	cmd.Flags().StringVar(&f.level, "log-level", "warn", "log debug, info, warn or error")
 	cmd.Flags().StringVar(&f.format, "log-format", "text", "text or json")
 }
 

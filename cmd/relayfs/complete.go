@@ -8,20 +8,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
 // complete completes a word with those that words makes of what the relayfs that runs has; nil while none does. A
 // word with control characters is left out: it would be typed into a terminal.
 func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix string,
-	words func(context.Context, ownership.API) ([]cobra.Completion, error)) []cobra.Completion {
+	words func(context.Context, *api.Client) ([]cobra.Completion, error)) []cobra.Completion {
 	c, err := f.search().Find(cmd.Context(), sources)
 	if err != nil || c == nil {
 		return nil
 	}
-	list, err := words(cmd.Context(), ownership.Remote(c))
+	list, err := words(cmd.Context(), api.NewClient(c))
 	if err != nil {
 		return []cobra.Completion{}
 	}
@@ -37,9 +37,9 @@ func (f *accessFlags) completePaths(cmd *cobra.Command, args []string, prefix st
 		return nil, cobra.ShellCompDirectiveNoFileComp // a pattern
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp
-	out := f.complete(cmd, f.sources, prefix, func(ctx context.Context, a ownership.API) (words []cobra.Completion, err error) {
+	out := f.complete(cmd, f.sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {
 		dir, _ := path.Split(prefix)
-		list, err := a.Files.List(ctx, strings.TrimSuffix(dir, "/"), false)
+		list, err := c.Names(ctx, strings.TrimSuffix(dir, "/"), false)
 		for _, l := range list {
 			words = append(words, l.String())
 		}
@@ -58,14 +58,14 @@ func (f *accessFlags) completePaths(cmd *cobra.Command, args []string, prefix st
 func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		given, sources := splitArgs(args, isID)
-		return f.complete(cmd, sources, prefix, func(ctx context.Context, a ownership.API) (words []cobra.Completion, err error) {
+		return f.complete(cmd, sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {
 			offer := func(id, what string) {
 				if !slices.Contains(given, id) {
 					words = append(words, cobra.CompletionWithDesc(id, output.OneLine(what)))
 				}
 			}
 			if suggestions {
-				list, err := a.Queue.List(ctx, false)
+				list, err := c.List(ctx, false)
 				if err != nil {
 					return nil, err
 				}
@@ -74,7 +74,7 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 				}
 			}
 			if threads {
-				list, err := a.Queue.Threads(ctx)
+				list, err := c.Threads(ctx)
 				if err != nil {
 					return nil, err
 				}
@@ -91,8 +91,8 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 func (f *workspaceFlags) completeSelected(field func(queue.Suggestion) string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		_, sources := splitArgs(args, isID)
-		return f.complete(cmd, sources, prefix, func(ctx context.Context, a ownership.API) (words []cobra.Completion, err error) {
-			list, err := a.Queue.List(ctx, false)
+		return f.complete(cmd, sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {
+			list, err := c.List(ctx, false)
 			for _, s := range list {
 				if v := field(s); v != "" {
 					words = append(words, v)
@@ -111,9 +111,9 @@ func (f *workspaceFlags) completeUndone(cmd *cobra.Command, args []string, prefi
 	if len(batches) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	return f.complete(cmd, sources, prefix, func(ctx context.Context, a ownership.API) (words []cobra.Completion, err error) {
+	return f.complete(cmd, sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {
 		const recent = 100
-		list, err := a.Queue.Log(ctx, recent)
+		list, err := c.Log(ctx, recent)
 		offered := slices.Clone(ids)
 		offer := func(name, what string) {
 			if !slices.Contains(offered, name) {

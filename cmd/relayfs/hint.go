@@ -2,57 +2,15 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
-	"net/http"
-	"syscall"
 
-	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
 // hintFor returns what to do about an error, "" if that is not known.
 func hintFor(err error) string {
-	var hint *clierr.HintError
-	var usage *clierr.UsageError
-	var owned *owner.OwnedError
-	var refused *owner.RefusedError
-	var nested *owner.NestedError
-	var setup *fusefs.SetupError
-	var noNote *model.Error
-	switch {
-	case errors.As(err, &hint):
-		return hint.Hint
-	case errors.As(err, &setup):
+	if setup, ok := errors.AsType[*fusefs.SetupError](err); ok && api.Hint(err) == "" {
 		return setup.Hint
-	case errors.As(err, &nested):
-		return "serve the outer one alone; what is in the inner one is shown in it"
-	case errors.As(err, &usage):
-		return "see 'relayfs --help', or 'relayfs COMMAND --help'"
-	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Stopped():
-		return fmt.Sprintf("process %d is stopped (Ctrl-Z?): continue it with `kill -CONT %d`", owned.Owner.PID, owned.Owner.PID)
-	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Mountpoint != "":
-		return fmt.Sprintf("use the mount at %s, or end it with 'relayfs unmount %s'", owned.Owner.Mountpoint, owned.Owner.Mountpoint)
-	case errors.As(err, &owned) && owned.Owner == nil:
-		return "end that process, or name its state folder with --state"
-	case errors.As(err, &owned):
-		return "end that process first; 'relayfs mcp' with the same SOURCE attaches to it instead"
-	case errors.As(err, &refused) && refused.Status == http.StatusMisdirectedRequest:
-		return ownership.HintSources
-	case errors.As(err, &noNote) && errors.Is(err, fs.ErrNotExist), errors.As(err, &refused) && refused.Status == http.StatusNotFound:
-		return "'relayfs ls' prints what there is; a path begins with the name of the folder: Notes/Projects/Plan.md"
-	case transport.Hint(err) != "":
-		return transport.Hint(err)
-	case errors.Is(err, model.ErrOffline):
-		return "check that the vault's directory exists and is not empty"
-	case errors.Is(err, model.ErrNoSpace), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "free space on that disk; --state names another folder for what is not kept in the vault"
-	case errors.Is(err, fs.ErrPermission):
-		return "check the permissions of that path"
 	}
-	return ""
+	return api.Hint(err)
 }

@@ -6,10 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -31,15 +30,15 @@ says how long it is kept (default 90d).`,
 			if limit < 0 {
 				return clierr.Usagef("--limit %d is negative", limit)
 			}
-			return f.ask(cmd.Context(), e, f.sources, func(a ownership.API) error {
-				l, err := a.Past.History(cmd.Context(), args[0])
+			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error {
+				l, err := c.History(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
 				if limit > 0 {
 					l.Entries = l.Entries[:min(limit, len(l.Entries))]
 				}
-				return show(e, l, past.Print)
+				return show(e, l, printHistory)
 			})
 		},
 	}
@@ -62,7 +61,7 @@ Of changes that one author made in one minute it shows all or none.`,
 		Example: "  relayfs show Notes/Plan.md@2h\n  relayfs show 'Notes/Plan.md@yesterday 14:00' >Plan.md",
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			note, when, err := past.Split(args[0], time.Now())
+			note, when, err := splitTime(args[0], time.Now())
 			if err != nil {
 				return err
 			}
@@ -70,13 +69,13 @@ Of changes that one author made in one minute it shows all or none.`,
 			if err != nil {
 				return clierr.Usage(err)
 			}
-			return f.ask(cmd.Context(), e, f.sources, func(a ownership.API) error {
-				s, err := a.Past.Show(cmd.Context(), note, when)
+			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error {
+				s, err := c.Show(cmd.Context(), note, when)
 				if err != nil {
 					return err
 				}
 				s.Text = diffwrap.Render(s.Text, v)
-				return show(e, s, func(w io.Writer, s past.Shown) { _ = output.Note(w, s.Text) })
+				return show(e, s, func(w io.Writer, s api.Shown) { _ = output.Note(w, s.Text) })
 			})
 		},
 	}

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/heap"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/quietinit"
 )
@@ -23,7 +22,7 @@ func init() { runtime.LockOSThread() }
 
 func main() {
 	quietinit.Restore()
-	heap.Tend()
+	tuneHeap()
 	ending := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		ending = append(ending, syscall.SIGHUP)

@@ -39,7 +39,7 @@ func (f *mcpFlags) register(cmd *cobra.Command) {
 		"whether the tools ask the person at the client before they change anything: ask, auto or deny, or for one kind of change create=..., update=..., delete=... (default auto, in direct mode ask)")
 	fl.StringVar(&f.embeddingsURL, "embeddings", "", "server with the embeddings API of OpenAI or Ollama for search and semantic_search, for example http://127.0.0.1:11434 (default none: vectors are computed from the notes); key in $"+embeddingsKey)
 	fl.StringVar(&f.embeddingsModel, "embeddings-model", "", "model of --embeddings")
-	fl.StringVar(&f.http.Addr, "http", "", "serve MCP over Streamable HTTP on this address, for example 127.0.0.1:7777")
+	fl.StringVar(&f.http.Addr, "http", "", "serve MCP over HTTP at `HOST:PORT`")
 	fl.StringVar(&f.http.TokenFile, "token-file", "", "file with the bearer token of --http (default http-token in the state folder); made if it is missing")
 	registerValues(cmd, map[string][]string{"toolsets": mcpserver.Toolsets(), "approve": {"ask", "auto", "deny", "create=", "update=", "delete="}})
 }
@@ -104,7 +104,8 @@ same documents; else it serves the vault itself until stdin ends, or until a mou
 asks for the vault.
 
 With --http it serves any number of clients over Streamable HTTP instead, until
-interrupted. Clients need the bearer token that 'relayfs status' prints.`,
+interrupted. Clients need the bearer token that 'relayfs status' prints.
+The rest of its settings: 'relayfs help settings'.`,
 		Example: "  relayfs mcp ~/Notes\n  claude mcp add notes -- relayfs mcp ~/Notes\n  relayfs mcp --http 127.0.0.1:7777 ~/Notes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args = e.config.SourcesOr(args); len(args) == 0 {
@@ -132,6 +133,7 @@ interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 		},
 	}
 	o.register(cmd)
+	onlyShow(cmd, "approve", "author", "folder", "history", "http", "log-level", "mode", "read-only", "state", "structure", "toolsets")
 	return cmd
 }
 

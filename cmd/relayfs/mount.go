@@ -14,16 +14,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
 type mountOptions struct {
 	serveOptions
-	allowOther, nonEmpty, watchPokes, daemon bool
-	sessionNote                              string
+	allowOther, nonEmpty, daemon bool
+	sessionNote                  string
 }
 
 func newMountCommand(e *env) *cobra.Command {
@@ -31,25 +31,23 @@ func newMountCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mount [SOURCE... MOUNTPOINT]",
 		Short: "Mount vaults as a folder until interrupted",
-		Long: `Mount shows each SOURCE, a vault directory or NAME=DIR, as a folder below
-MOUNTPOINT, and stays in the foreground until SIGINT, SIGTERM or SIGHUP. It then keeps
-what is unsaved, and unmounts. A SOURCE may also be relay:NAME, a folder that
-'relayfs folders' lists, or the address of a server. When the mount is ready it prints
-"mounted MOUNTPOINT" on stderr. Sources and mountpoint that are not given come
-from the configuration file.`,
-		Example: "  relayfs mount ~/Notes /mnt/notes\n  relayfs mount Work=~/Documents/work ~/Notes ~/mnt --daemon",
+		Long: `Mount shows each SOURCE (a vault directory, NAME=DIR, relay:NAME or the address
+of a server) as a folder below MOUNTPOINT until it is interrupted. The rest of
+its settings, for the configuration file, too: 'relayfs help settings'.`,
+		Example: "  relayfs mount ~/Notes /mnt/notes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sources, mountpoint, err := e.config.MountArgs(args)
 			if err != nil {
 				return err
 			}
 			if o.daemon {
-				return daemon.Start(cmd.Context(), e.stderr)
+				return process.Start(cmd.Context(), e.stderr)
 			}
 			return o.run(cmd.Context(), e, sources, mountpoint)
 		},
 	}
 	o.register(cmd)
+	onlyShow(cmd, "author", "daemon", "folder", "history", "http", "log-level", "mode", "read-only", "state", "structure")
 	return cmd
 }
 
@@ -57,9 +55,8 @@ func (o *mountOptions) register(cmd *cobra.Command) {
 	o.serveOptions.register(cmd)
 	cmd.Flags().BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
 	cmd.Flags().BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
-	cmd.Flags().BoolVar(&o.watchPokes, "watch-pokes", true, "wake programs that watch the mount (inotify) when others change notes")
 	cmd.Flags().StringVar(&o.sessionNote, "session-note", "", "what agents use the mount for, which people see beside each session's changes")
-	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted and go on in the background")
+	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted, go on in the background")
 }
 
 // mountPlan is what a mount does.
@@ -111,10 +108,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *ownership.Control) error {
 		fuseOptions := fusefs.Options{
 			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
-			Refused: c.Refusals.Add, SessionNote: o.sessionNote,
-		}
-		if o.watchPokes {
-			fuseOptions.Poker = selfWith(pokeCommand)
+			Refused: c.Refusals.Add, SessionNote: o.sessionNote, Poker: selfWith(pokeCommand),
 		}
 		server, err := fusefs.Mount(ctx, c.Workspace, p.mountpoint, fuseOptions)
 		if err != nil {
@@ -122,7 +116,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		}
 		makeRoom()
 		c.Announce(e.stderr)
-		daemon.Ready(e.stderr, daemon.Mounted+p.mountpoint, c.LogFile())
+		process.Ready(e.stderr, process.Mounted+p.mountpoint, c.LogFile())
 		gone := make(chan struct{})
 		go func() {
 			server.Wait()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
@@ -15,30 +16,23 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui"
 )
 
-// reviewed is a queue with what its page needs.
-type reviewed struct {
-	queue.Queue
-	state string       // the state folder of the first vault
-	ready func() error // why changes are not stored, nil if they are
-}
-
-// withReview calls show with the queue of the running owner, or owns the vaults meanwhile, so that changes of
-// others are seen.
-func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, q reviewed) error) error {
+// withReview calls show with a client of the running owner, or owns the vaults meanwhile, so that changes of others are
+// seen. state is the state folder of the first vault.
+func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, c *api.Client, state string) error) error {
 	c, state, err := f.search().Follow(ctx, args)
 	if err != nil {
 		return err
 	}
 	if c != nil {
-		return show(ctx, reviewed{queue.Remote{Client: c}, state, func() error { return ownership.Ready(ctx, c) }})
+		return show(ctx, api.NewClient(c), state)
 	}
 	return f.withSession(ctx, e, args, func(s *ownership.Session) error {
-		c := ownership.NewControl(s, mcpDefaults(s))
-		defer c.MCP.Close()
-		return c.Serve(ctx, "review", func(ctx context.Context) error {
-			q, cancel := queue.NewLocal(s.Workspace)
-			defer cancel()
-			return show(ctx, reviewed{q, s.State, s.Workspace.Ready})
+		control := ownership.NewControl(s, mcpDefaults(s))
+		defer control.MCP.Close()
+		return control.Serve(ctx, "review", func(ctx context.Context) error {
+			c, end := s.Client(mcpDefaults(s))
+			defer end()
+			return show(ctx, c, s.State)
 		})
 	})
 }
@@ -58,8 +52,8 @@ the same.`,
 			if err := page.CheckAddress(addr); err != nil {
 				return err
 			}
-			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, q reviewed) error {
-				p, err := page.Listen(addr, q.state)
+			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, state string) error {
+				p, err := page.Listen(addr, state)
 				if err != nil {
 					return err
 				}
@@ -70,7 +64,7 @@ the same.`,
 						fmt.Fprintf(e.stderr, "relayfs: the browser could not be opened: %v\n", err)
 					}
 				}
-				return p.Serve(ctx, q.Queue, q.ready)
+				return p.Serve(ctx, c)
 			})
 		},
 	}
@@ -96,8 +90,8 @@ func newReviewCommand(e *env) *cobra.Command {
 			if !inOK || !outOK || !output.IsTerminal(in) || !output.IsTerminal(out) {
 				return clierr.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
 			}
-			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, q reviewed) error {
-				return tui.Run(ctx, q.Queue, sel, in, out)
+			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, _ string) error {
+				return tui.Run(ctx, c, sel, in, out)
 			})
 		},
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 )
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -46,7 +46,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		},
 		RunE: showHelp,
 	}
-	root.PersistentFlags().StringVar(&configFlag, "config", "", "configuration file (default $XDG_CONFIG_HOME/relayfs/config.toml)")
+	root.PersistentFlags().StringVar(&configFlag, "config", "", "configuration file (default in $XDG_CONFIG_HOME)")
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
@@ -58,6 +58,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		newStatusCommand(e), newWhyCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newServiceCommand(e), newVersionCommand(e),
 		&cobra.Command{Use: "agent", Short: "A text for agents, to paste into CLAUDE.md or AGENTS.md", Long: agentText},
 	)
+	root.AddCommand(&cobra.Command{Use: "settings", Short: "Settings that few need", Long: settings(root)})
 	refuseUnknown(root)
 	return root
 }
@@ -111,7 +112,7 @@ func interrupted(ctx context.Context, err error) error {
 
 func exitCode(err error) int {
 	var usage *clierr.UsageError
-	var child *daemon.ChildError
+	var child *process.ChildError
 	switch {
 	case errors.As(err, &child):
 		return child.Code
@@ -124,7 +125,7 @@ func exitCode(err error) int {
 }
 
 func printError(w io.Writer, err error) {
-	var child *daemon.ChildError
+	var child *process.ChildError
 	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {
 		return
 	}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/doctor"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/status"
 )
 
 func newStatusCommand(e *env) *cobra.Command {
@@ -31,7 +31,7 @@ every relayfs process of yours, the one that serves the current folder first.`,
 			if err != nil && len(r.Others) == 0 {
 				return err
 			}
-			return errors.Join(show(e, r, status.Print), err)
+			return errors.Join(show(e, r, printStatus), err)
 		},
 	}
 	e.offerJSON(cmd)
@@ -40,11 +40,11 @@ every relayfs process of yours, the one that serves the current folder first.`,
 	return cmd
 }
 
-func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secrets bool) (r status.Report, err error) {
+func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secrets bool) (r statusReport, err error) {
 	if len(args) == 0 {
 		owners, err := f.search().Owners(ctx)
 		if err != nil || len(owners) > 0 {
-			return status.AskAll(ctx, owners, secrets)
+			return askAll(ctx, owners, secrets)
 		}
 	}
 	c, err := f.search().Find(ctx, args)
@@ -52,10 +52,12 @@ func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secr
 	case err != nil:
 		return r, err
 	case c != nil:
-		return status.Ask(ctx, c, secrets)
+		return askStatus(ctx, api.NewClient(c), secrets)
 	}
 	err = f.withSession(ctx, e, args, func(s *ownership.Session) (err error) {
-		r.Status, err = s.Workspace.Status(ctx)
+		c, end := s.Client(mcpDefaults(s))
+		defer end()
+		r.Status, err = c.Status(ctx)
 		return err
 	})
 	return r, err

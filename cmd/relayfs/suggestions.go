@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/rendition"
@@ -53,7 +53,7 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 		Use:   name + " [ID...] [SOURCE...]",
 		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withSelected(cmd.Context(), e, &sel, args, detailed, func(q queue.Queue, list []queue.Suggestion) error {
+			return f.withSelected(cmd.Context(), e, &sel, args, detailed, func(q *api.Client, list []queue.Suggestion) error {
 				if err := rendition.Together(cmd.Context(), q, list, detailed); err != nil {
 					return err
 				}
@@ -72,7 +72,7 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 }
 
 // tellThreads says to a person that there are comments in notes, which are no suggestions.
-func (f *workspaceFlags) tellThreads(ctx context.Context, e *env, q queue.Queue) error {
+func (f *workspaceFlags) tellThreads(ctx context.Context, e *env, q *api.Client) error {
 	if to, ok := e.stderr.(*os.File); !ok || !output.IsTerminal(to) {
 		return nil
 	}
@@ -100,12 +100,12 @@ func registerSelector(cmd *cobra.Command, s *queue.Selector, f *workspaceFlags) 
 }
 
 func (f *workspaceFlags) withSelected(ctx context.Context, e *env, sel *queue.Selector, args []string, detailed bool,
-	do func(queue.Queue, []queue.Suggestion) error) error {
+	do func(*api.Client, []queue.Suggestion) error) error {
 	ids, sources := splitArgs(args, isID)
 	if err := sel.Check(ids); err != nil {
 		return err
 	}
-	return f.withQueue(ctx, e, sources, func(q queue.Queue) error {
+	return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 		list, err := q.List(ctx, detailed)
 		if err == nil {
 			list, err = sel.Choose(list, ids)
@@ -117,8 +117,8 @@ func (f *workspaceFlags) withSelected(ctx context.Context, e *env, sel *queue.Se
 	})
 }
 
-func (f *workspaceFlags) withQueue(ctx context.Context, e *env, sources []string, do func(queue.Queue) error) error {
-	return neither(f.ask(ctx, e, sources, func(a ownership.API) error { return do(a.Queue) }))
+func (f *workspaceFlags) withQueue(ctx context.Context, e *env, sources []string, do func(*api.Client) error) error {
+	return neither(f.ask(ctx, e, sources, do))
 }
 
 // neither says of an argument that was taken for a vault, since it is not written like a name of a suggestion or a batch,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
@@ -70,7 +71,7 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	case len(f.reason) > queue.MaxReason:
 		return clierr.Usagef("--reason is longer than %d bytes", queue.MaxReason)
 	}
-	return f.withSelected(ctx, e, &f.Selector, args, true, func(q queue.Queue, list []queue.Suggestion) error {
+	return f.withSelected(ctx, e, &f.Selector, args, true, func(q *api.Client, list []queue.Suggestion) error {
 		out := queue.Outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}}
 		if f.dryRun {
 			out.Notes = queue.NotesOf(list)
@@ -82,7 +83,7 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 		if len(list) == 0 {
 			return f.print(e, out)
 		}
-		r := queue.DecideRequest{IDs: queue.IDsOf(list), Verdict: f.verdict, By: queue.Reviewer(), Reason: f.reason, Force: f.force}
+		r := queue.DecideRequest{IDs: queue.IDsOf(list), Verdict: f.verdict, Reason: f.reason, Force: f.force}
 		out, err := q.Decide(ctx, r)
 		if _, ended := errors.AsType[*owner.GoneError](err); ended {
 			return f.interrupted(ctx, e, sources, r, len(ids) > 0, err)
@@ -98,7 +99,7 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 // interrupted says how far a decision came when the process that made it ended, and what to type next. named
 // says that its suggestions were named by their ids.
 func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string, r queue.DecideRequest, named bool, ended error) error {
-	return f.withQueue(ctx, e, sources, func(q queue.Queue) error {
+	return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 		list, err := q.List(ctx, false) // before the log: what a crash interrupted comes into that
 		var log []queue.LogEntry
 		if err == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
@@ -42,11 +43,11 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 	if session != "" && len(batches)+len(ids) > 0 {
 		return clierr.Usagef("give a batch, ids or --session, not several of them")
 	}
-	r := queue.UndoRequest{By: queue.Reviewer(), Session: session, IDs: ids}
+	r := queue.UndoRequest{Session: session, IDs: ids, Newest: len(batches)+len(ids) == 0 && session == ""}
 	if len(batches) == 1 {
 		r.Batch = batches[0]
 	}
-	return f.withQueue(ctx, e, sources, func(q queue.Queue) error {
+	return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 		out, err := q.Undo(ctx, r)
 		if err != nil {
 			return err
@@ -82,7 +83,7 @@ func newLogCommand(e *env) *cobra.Command {
 			if limit < 1 {
 				return clierr.Usagef("--limit %d is not a positive number", limit)
 			}
-			return f.withQueue(cmd.Context(), e, args, func(q queue.Queue) error {
+			return f.withQueue(cmd.Context(), e, args, func(q *api.Client) error {
 				list, err := q.Log(cmd.Context(), limit)
 				if err != nil {
 					return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
@@ -28,7 +29,7 @@ suggestions, of people and of agents. Comments that touch are one thread.`,
 			if err := sel.Check(ids); err != nil {
 				return err
 			}
-			return f.withQueue(cmd.Context(), e, sources, func(q queue.Queue) error {
+			return f.withQueue(cmd.Context(), e, sources, func(q *api.Client) error {
 				list, err := chooseThreads(cmd.Context(), q, sel, ids)
 				if err != nil {
 					return err
@@ -45,7 +46,7 @@ suggestions, of people and of agents. Comments that touch are one thread.`,
 }
 
 // chooseThreads lists the threads with ids that begin so or, without ids, in the notes that sel chooses.
-func chooseThreads(ctx context.Context, q queue.Queue, sel queue.Selector, ids []string) ([]queue.Thread, error) {
+func chooseThreads(ctx context.Context, q *api.Client, sel queue.Selector, ids []string) ([]queue.Thread, error) {
 	list, err := q.Threads(ctx)
 	if err != nil {
 		return nil, err
@@ -86,8 +87,7 @@ there; with --note and --quote it stands behind a passage of a note.`,
 			case len(ids) > 1 || len(ids) == 0 && (r.Path == "" || r.Quote == "") || len(ids) == 1 && r.Path+r.Quote != "":
 				return clierr.Usagef("give one id of a suggestion or a thread, or --note and --quote")
 			}
-			r.By = queue.Reviewer()
-			return f.withQueue(ctx, e, sources, func(q queue.Queue) error {
+			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 				if len(ids) == 1 {
 					if err := aim(ctx, q, &r, ids[0]); err != nil {
 						return err
@@ -111,7 +111,7 @@ there; with --note and --quote it stands behind a passage of a note.`,
 }
 
 // aim finds out whether an id is that of a thread or of a suggestion.
-func aim(ctx context.Context, q queue.Queue, r *queue.CommentRequest, id string) error {
+func aim(ctx context.Context, q *api.Client, r *queue.CommentRequest, id string) error {
 	var none queue.Selector
 	threads, err := q.Threads(ctx)
 	if err != nil {
@@ -148,12 +148,12 @@ func newResolveCommand(e *env) *cobra.Command {
 			if len(ids) == 0 {
 				return clierr.Usagef("name the threads: 'relayfs suggestions threads' lists them")
 			}
-			return f.withQueue(ctx, e, sources, func(q queue.Queue) error {
+			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 				list, err := chooseThreads(ctx, q, queue.Selector{}, ids)
 				if err != nil {
 					return err
 				}
-				r := queue.ResolveRequest{By: queue.Reviewer()}
+				var r queue.ResolveRequest
 				for _, t := range list {
 					r.Threads = append(r.Threads, t.ID)
 				}

@@ -4,13 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/refusals"
 )
 
 func newWhyCommand(e *env) *cobra.Command {
@@ -37,7 +39,7 @@ The process that serves the mount remembers the last 200, until it ends.`,
 			if c == nil {
 				return clierr.WithHint(errors.New("no relayfs is running"), "a mount remembers what it refused only while it runs; its log has it, too")
 			}
-			list, err := refusals.Ask(cmd.Context(), c, p)
+			list, err := api.NewClient(c).Refusals(cmd.Context(), p)
 			if err != nil {
 				return err
 			}
@@ -49,11 +51,22 @@ The process that serves the mount remembers the last 200, until it ends.`,
 				if info := c.Info(); len(list) == 0 {
 					fmt.Fprintf(e.stderr, "nothing was refused since %s by %v\n", info.Started.Local().Format("2006-01-02 15:04"), info)
 				}
-				refusals.Print(w, list)
+				printRefusals(w, list)
 			})
 		},
 	}
 	e.offerJSON(cmd)
 	cmd.Flags().StringVar(&f.state, "state", "", "the state folder that relayfs was given")
 	return cmd
+}
+
+func printRefusals(w io.Writer, list []model.Refusal) {
+	for _, r := range list {
+		who := "a program"
+		if r.PID != 0 {
+			who = fmt.Sprintf("%s (pid %d)", r.Program, r.PID)
+		}
+		output.Line(w, "%s  %s of %s by %s: %s", r.Time.Local().Format(time.DateTime), r.Op, r.Path, who, r.Errno)
+		output.Line(w, "    %s", r.Text)
+	}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -36,14 +36,14 @@ type workspaceFlags struct {
 
 func (f *workspaceFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.mode, "mode", "suggest", "what a write becomes: suggest or direct")
+	fl.StringVar(&f.mode, "mode", "suggest", "suggest changes, or direct")
 	fl.StringVar(&f.view, "view", "accepted", "what readers see: accepted, original or raw")
 	fl.StringVar(&f.author, "author", defaultAuthor(), "the name that suggestions carry")
 	fl.StringVar(&f.dialect, "dialect", "plain", "how suggestions are written: plain, commentator or relay-comments")
 	fl.StringVar(&f.frontMatter, "frontmatter", "direct", "changes of front matter: direct or refuse")
-	fl.StringVar(&f.structure, "structure", "propose", "renames and deletions: propose (shown here, done when a person accepts), direct or deny")
+	fl.StringVar(&f.structure, "structure", "propose", "renames: propose, direct or deny")
 	fl.StringVar(&f.sync, "sync", "auto", "when a note's new content is synced: before the note has it, or auto (right after, if the disk keeps names in order)")
-	fl.StringVar(&f.history, "history", "90d", "how long it is kept what the notes were, see 'relayfs history': 90d, 2w, or 0 for ever")
+	fl.StringVar(&f.history, "history", "90d", "how long to keep history, 0 for ever")
 	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	fl.BoolVar(&f.presence, "presence", false, "show people on a server who edits which note, as \"AUTHOR (agent)\"")
 	f.registerClient(cmd)
@@ -60,9 +60,9 @@ func (f *workspaceFlags) registerClient(cmd *cobra.Command) {
 }
 
 func (f *workspaceFlags) registerState(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.folders, "folder", nil, "a folder of a server as NAME=ID, once for each")
+	cmd.Flags().StringArrayVar(&f.folders, "folder", nil, "a folder of a server as `NAME=ID`, once for each")
 	cmd.Flags().StringVar(&f.audience, "server-audience", "", "what tokens of $RELAYFS_SERVER_KEY name as their audience: the url in the server's configuration (default: the address)")
-	cmd.Flags().StringVar(&f.state, "state", "", "folder for what is not kept in the vault (default $XDG_STATE_HOME/relayfs)")
+	cmd.Flags().StringVar(&f.state, "state", "", "the state folder (default in $XDG_STATE_HOME)")
 }
 
 // given returns what the command line has to name a vault: its sources, and flags.
@@ -102,7 +102,7 @@ func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err err
 	o.Workspace.Dialect, errs[2] = diffwrap.ParseDialect(f.dialect)
 	o.Workspace.FrontMatter, errs[3] = diffwrap.ParseFrontMatterPolicy(f.frontMatter)
 	o.Workspace.Structure, errs[4] = bridge.ParseStructurePolicy(f.structure)
-	o.History, errs[5] = past.ParseRetention(f.history)
+	o.History, errs[5] = parseRetention(f.history)
 	if o.SyncBefore = f.sync == "before"; !o.SyncBefore && f.sync != "auto" {
 		errs[6] = fmt.Errorf("sync %q is none of %q", f.sync, []string{"auto", "before"})
 	}
@@ -122,19 +122,19 @@ func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err err
 	return o, err
 }
 
-// ask calls do with the API of the running owner, or of a workspace that it opens.
-func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do func(ownership.API) error) error {
+// ask calls do with a client of the running owner, or of a workspace that it opens.
+func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do func(*api.Client) error) error {
 	c, err := f.search().Find(ctx, sources)
 	if err != nil {
 		return err
 	}
 	if c != nil {
-		return do(ownership.Remote(c))
+		return do(api.NewClient(c))
 	}
 	return f.withSession(ctx, e, sources, func(s *ownership.Session) error {
-		a, end := s.API(mcpDefaults(s))
+		c, end := s.Client(mcpDefaults(s))
 		defer end()
-		return do(a)
+		return do(c)
 	})
 }
 

@@ -88,7 +88,6 @@ var values = map[string][]string{
 	"presence":         {`true`},
 	"limit":            {`["frame=1", "queue=5"]`, `["frame=0"]`, `["frames=1"]`, `["frame"]`, `["queue=99999999999"]`},
 	"unknown":          {`1`},
-	"watch-pokes":      {`false`},
 	"session-note":     {`"tidying"`, `"two\nlines"`, `3`},
 }
 

@@ -65,7 +65,7 @@ var importRules = map[string]importRule{
 	"bridge/attribution":         {[]string{"bridge/model", "bridge/textmerge", "bridge/ycrdt", "diffwrap"}, "who wrote what is a function of records and identities"},
 	"bridge/planner":             {[]string{"bridge/attribution", "bridge/model", "bridge/textmerge", "bridge/ycrdt", "diffwrap"}, "what is to become of a note is a function of texts and records"},
 	"bridge/noteindex":           {[]string{"bridge/attribution", "bridge/model", "bridge/links", "bridge/frontmatter", "bridge/outline", "diffwrap"}, "what is computed from the text of every note"},
-	"bridge/activity":            {[]string{"bridge/model"}, "which operations are under way, and who hears of what they did; it knows none of them"},
+	"bridge/activity":            {[]string{"bridge/model"}, "which operations are under way, and the numbered log of what they did; it knows none of them"},
 	"bridge/note":                {[]string{"bridge/activity", "bridge/attribution", "bridge/model", "bridge/planner", "bridge/textmerge", "bridge/ycrdt", "diffwrap"}, "one note; it knows its place, and no tree"},
 	"bridge/history":             {[]string{"bridge/model", "bridge/tree", "bridge/ycrdt"}, "what the notes were is a function of what a store kept; it changes nothing"},
 	"bridge/tree":                {[]string{"bridge/model", "bridge/note"}, "names in memory; it changes no source and no store"},
@@ -160,9 +160,8 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/cursor":    {[]string{"bridge/model", "mcpserver/internal/answer"}, "where a list goes on; it knows nothing of what is listed"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"mcpserver/internal/session":   {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/passage"}, "what one client was shown; it opens no document"},
-	"mcpserver/internal/happened":  {[]string{"bridge", "bridge/model"}, "what was changed, and by whom; it knows no session but by what it calls itself"},
 	"mcpserver/internal/toolset/vault": {
-		[]string{"bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/happened", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/tool"},
+		[]string{"bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/tool"},
 		"a toolset knows neither the protocol nor the other toolsets",
 	},
 	"mcpserver/internal/names":   {[]string{"mcpserver/internal/entity", "mcpserver/internal/session", "bridge", "bridge/model", "mcpserver/internal/answer"}, "which document a model means"},
@@ -178,7 +177,7 @@ var importRules = map[string]importRule{
 	},
 	"mcpserver/internal/tool": {
 		[]string{
-			"bridge", "bridge/model", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/happened", "mcpserver/internal/names", "mcpserver/internal/refusal",
+			"bridge", "bridge/model", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/names", "mcpserver/internal/refusal",
 			"mcpserver/internal/schema", "mcpserver/internal/search", "mcpserver/internal/session",
 		},
 		"what a tool is, whatever protocol offers it",
@@ -204,7 +203,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs": {
 		[]string{
-			"bridge", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/semantic", "bridge/store", "diffwrap", "fusefs", "mcpserver",
+			"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/semantic", "bridge/store", "diffwrap", "fusefs", "mcpserver",
 			"cmd/relayfs/internal/...", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		},
 		"flags, wiring and exit codes; nobody imports it",
@@ -212,10 +211,8 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/clierr":  {nil, "an error of a command line knows nothing of the command"},
 	"cmd/relayfs/internal/output":  {[]string{"github.com/rivo/uniseg", "golang.org/x/term"}, "what is printed passes through here; it knows nothing of notes"},
 	"cmd/relayfs/internal/secret":  {[]string{"cmd/relayfs/internal/clierr"}, "a file that its user alone may read knows nothing of what it opens"},
-	"cmd/relayfs/internal/jsonapi": {[]string{"bridge", "bridge/model", "bridge/owner", "cmd/relayfs/internal/clierr"}, "errors as statuses; it knows no path"},
-	"cmd/relayfs/internal/system":  {[]string{"golang.org/x/sys/..."}, "what differs between operating systems; it knows nothing of notes"},
-	"cmd/relayfs/internal/listen":  {[]string{"cmd/relayfs/internal/clierr"}, "ports and servers on them; it knows no path"},
-	"cmd/relayfs/internal/daemon":  {[]string{"cmd/relayfs/internal/system"}, "a process in the background knows nothing of what it does there"},
+	"cmd/relayfs/internal/process": {[]string{"golang.org/x/sys/..."}, "what differs between operating systems; it knows nothing of notes"},
+	"cmd/relayfs/internal/listen":  {[]string{"cmd/relayfs/internal/clierr"}, "ports, who may ask there, and whether the process is well; it knows no other path"},
 	"cmd/relayfs/internal/account": {[]string{"bridge/remote/control", "bridge/remote/transport", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/secret", "github.com/zalando/go-keyring"}, "the login at a control plane, and the only place that knows the keyring; it knows no source"},
 	"cmd/relayfs/internal/source":  {[]string{"bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/token", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr"}, "what SOURCE arguments mean; it opens nothing"},
 	"cmd/relayfs/internal/config": {
@@ -223,7 +220,7 @@ var importRules = map[string]importRule{
 		"the only place that knows TOML; it sets flags and knows what none of them means",
 	},
 	"cmd/relayfs/internal/queue": {
-		[]string{"bridge", "bridge/model", "bridge/owner", "diffwrap", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/output", "github.com/bmatcuk/doublestar/v4"},
+		[]string{"bridge", "bridge/model", "diffwrap", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/output", "github.com/bmatcuk/doublestar/v4"},
 		"the review queue as others see it; it draws nothing",
 	},
 	"cmd/relayfs/internal/render": {[]string{"cmd/relayfs/internal/output", "cmd/relayfs/internal/queue"}, "suggestions as text"},
@@ -231,19 +228,20 @@ var importRules = map[string]importRule{
 		[]string{"bridge/frontmatter", "bridge/outline", "cmd/relayfs/internal/queue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
 		"a note as a person reads it is a function of its text and of what waits in it; with bridge/outline the only place that knows goldmark",
 	},
-	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
-	"cmd/relayfs/internal/past":   {[]string{"bridge", "bridge/history", "bridge/model", "bridge/owner", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/output", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render"}, "histories of notes, here or through an owner, and the words for them"},
-	"cmd/relayfs/internal/access": {[]string{"bridge", "bridge/model", "bridge/owner", "cmd/relayfs/internal/jsonapi", "mcpserver"}, "reading and editing by paths, here or through an owner"},
+	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
+	"cmd/relayfs/internal/api": {
+		[]string{"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/transport", "bridge/store", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/queue", "mcpserver"},
+		"the one door to who owns vaults: what is asked and how it is answered; it knows no command and no port",
+	},
 	"cmd/relayfs/internal/tui": {
 		[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/output", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg"},
 		"the only place that takes the terminal over",
 	},
-	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/rendition", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
+	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/api", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/rendition", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
 	"cmd/relayfs/internal/ports": {
-		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/owner", "bridge/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "mcpserver"},
+		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/owner", "bridge/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process", "mcpserver"},
 		"what is served on TCP ports; it knows no lock and no socket of an owner",
 	},
-	"cmd/relayfs/internal/refusals": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/output"}, "what a mount refused last; it knows no mount"},
 	"cmd/relayfs/internal/metrics": {
 		[]string{"bridge", "bridge/model", "cmd/relayfs/internal/listen", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_golang/prometheus/promhttp"},
 		"numbers for Prometheus; the only place that knows its client",
@@ -251,19 +249,17 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/ownership": {
 		[]string{
 			"bridge", "bridge/model", "bridge/owner", "bridge/problem", "bridge/remote", "bridge/remote/transport", "bridge/semantic", "bridge/store", "bridge/vault", "mcpserver",
-			"cmd/relayfs/internal/access", "cmd/relayfs/internal/account", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/daemon", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/metrics", "cmd/relayfs/internal/output",
-			"cmd/relayfs/internal/past", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/refusals", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "golang.org/x/sync/errgroup",
+			"cmd/relayfs/internal/account", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/process", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/metrics", "cmd/relayfs/internal/output",
+			"cmd/relayfs/internal/ports", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process", "golang.org/x/sync/errgroup",
 		},
 		"who serves a vault: it opens sources and stores, and answers on the owner's socket",
 	},
 	"cmd/relayfs/internal/mcpproxy": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
-	"cmd/relayfs/internal/status":   {[]string{"bridge", "bridge/model", "bridge/owner", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/output", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/secret"}, "what is served, for people and scripts"},
 	"cmd/relayfs/internal/doctor": {
-		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system"},
+		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},
 		"it looks at what a mount needs, and opens no workspace",
 	},
 	"cmd/relayfs/internal/service":   {[]string{"cmd/relayfs/internal/clierr"}, "systemd and launchd are told what to run; it knows nothing of mounts"},
-	"cmd/relayfs/internal/heap":      {nil, "when garbage is collected, whatever it is"},
 	"cmd/relayfs/internal/quietinit": {nil, "it must be initialised before everything that asks the terminal"},
 	"bridge/semantic/internal/english": {
 		[]string{"bridge/semantic/internal/rough"}, "vectors of English words; it does not know what a note is",

@@ -175,8 +175,8 @@ func TestHTTPRefusals(t *testing.T) {
 		{"foreign origin", []string{"Origin", "https://evil.example"}, 403},
 		{"origin of another port", []string{"Origin", "http://127.0.0.1:1"}, 403},
 		{"opaque origin", []string{"Origin", "null"}, 403},
-		{"rebound host", []string{"Host", "evil.example"}, 403},
-		{"rebound host and origin", []string{"Host", "evil.example", "Origin", "http://evil.example"}, 403},
+		{"rebound host", []string{"Host", "evil.example"}, 421},
+		{"rebound host and origin", []string{"Host", "evil.example", "Origin", "http://evil.example"}, 421},
 		{"huge header", []string{"X-Filler", strings.Repeat("x", 100<<10)}, 431},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -79,7 +79,7 @@ func TestEventsFollowedByAProgram(t *testing.T) {
 			if err := lines.Decode(&now); err != nil {
 				t.Fatal(err)
 			}
-			a.conforms("an event", "relayfs:api#/components/schemas/Delta", now.Data)
+			a.conforms("an event", "relayfs:api#/components/schemas/Change", now.Data)
 			if now.Everything {
 				everything++
 			}

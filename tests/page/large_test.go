@@ -77,9 +77,8 @@ func TestTimedReviewPageOfALargeVault(t *testing.T) {
 	}
 }
 
-// A note with thousands of changes is open at once, all of them can be reached, and a decision sends little.
-func TestReviewPageOfALargeNote(t *testing.T) {
-	t.Parallel()
+// A note with thousands of changes is open at once, all of them can be reached, and a decision is shown at once.
+func TestTimedReviewPageOfALargeNote(t *testing.T) {
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", largeVault(1, 5000))
 	b := openPage(t, reviewPage(t, s, vault))
@@ -90,10 +89,8 @@ func TestReviewPageOfALargeNote(t *testing.T) {
 	}
 	b.do(t, "decide y 1")
 	b.do(t, "wait Paragraph 0 has some words about the allotment") // as it is answered after the decision: everything has come
-	b.do(t, "bytes")
 	b.do(t, "decide y 20")
-	p = b.do(t, "wait Paragraph 20 has some words about the allotment")
-	sent := p.Measured.Bytes / 20
+	b.do(t, "wait Paragraph 20 has some words about the allotment")
 	before := b.do(t, "scroll bottom")
 	if last := b.do(t, "wait Paragraph 4999"); last.Row == "" || math.Abs(last.Scrolled-before.Scrolled) > 2*last.Height {
 		t.Errorf("at the end %q is in sight, scrolled to %v of %v", last.Row, last.Scrolled, before.Scrolled)
@@ -103,8 +100,9 @@ func TestReviewPageOfALargeNote(t *testing.T) {
 		t.Errorf("%s; %q has the focus at %v", p.Count, p.Card, p.CardAt)
 	}
 	times := slices.Sorted(slices.Values(p.Measured.Decided))
-	t.Logf("ready after %.0f ms; a decision is shown after %.0f ms (half), and sends %.0f bytes", ready, times[len(times)/2], sent)
-	if sent > 2000 {
-		t.Errorf("a decision sends %.0f bytes, want at most 2000", sent)
+	shown := times[len(times)*95/100]
+	t.Logf("ready after %.0f ms; a decision is shown after %.0f ms (95 of 100)", ready, shown)
+	if shown > generous(100) {
+		t.Errorf("a decision is shown after %.0f ms, want at most %.0f", shown, generous(100))
 	}
 }

@@ -6,20 +6,23 @@ import { readFileSync } from "node:fs";
 
 const [port, token] = readFileSync(process.argv[2], "utf8").trim().split(" ");
 const pending = new Map(); // id -> suggestion
+let taken = Promise.resolve(); // the last event: one follows another
 
 function follow() {
 	const events = new EventSource(`http://127.0.0.1:${port}/api/events`, {
 		fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, Authorization: `Bearer ${token}` } }),
 	});
-	events.onmessage = ({ data }) => take(data);
+	events.onmessage = ({ data }) => { taken = taken.then(() => take(data)); };
 	events.onerror = () => events.readyState === EventSource.CLOSED && setTimeout(follow, 500);
 }
 
-function take(data) {
-	const { paths, replaced, gone, suggestions } = JSON.parse(data);
-	const below = (path) => replaced.some((p) => p === "" || path === p || path.startsWith(p + "/"));
-	for (const [id, s] of pending) if (below(s.path)) pending.delete(id);
-	for (const id of gone) pending.delete(id);
+async function take(data) {
+	const { paths } = JSON.parse(data);
+	const query = paths.map((path) => "path=" + encodeURIComponent(path)).join("&");
+	const answer = await fetch(`http://127.0.0.1:${port}/api/pending?${query}`, { headers: { Authorization: `Bearer ${token}` } });
+	const { suggestions } = await answer.json();
+	const below = (path) => paths.some((p) => p === "" || path === p || path.startsWith(p + "/"));
+	for (const [id, s] of pending) if (s.line === 0 || below(s.path)) pending.delete(id);
 	for (const s of suggestions) pending.set(s.id, s);
 	console.log(JSON.stringify({ data, everything: paths.includes(""), pending: [...pending.keys()].sort() }));
 }

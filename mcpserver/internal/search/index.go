@@ -24,16 +24,14 @@ import (
 )
 
 // Index holds what a search uses before it opens a note: its path, and its signature if it was
-// searched before. It follows the events of the workspace and never keeps text.
+// searched before. It asks the workspace what changed and never keeps text.
 type Index struct {
 	ws *bridge.Workspace
-
-	// follow follows the workspace from its first call on, and returns what ends that.
-	follow func() (cancel func())
 
 	makers sync.Pool // of *trigram.Maker
 
 	mu    sync.Mutex // protects the following
+	seen  uint64     // the number of the newest change that it took in
 	notes map[model.Path]*Note
 	list  []*Note // sorted as Walk sorts; nil after notes came or went
 }
@@ -47,17 +45,23 @@ type Note struct {
 
 // NewIndex returns an empty Index of ws.
 func NewIndex(ws *bridge.Workspace) *Index {
-	x := &Index{ws: ws, notes: make(map[model.Path]*Note), makers: sync.Pool{New: func() any { return new(trigram.Maker) }}}
-	x.follow = sync.OnceValue(func() func() { return ws.Subscribe(x.event) })
-	return x
+	return &Index{ws: ws, notes: make(map[model.Path]*Note), makers: sync.Pool{New: func() any { return new(trigram.Maker) }}}
 }
 
-// Close stops following the workspace.
-func (x *Index) Close() { x.follow()() }
+// follow takes in what changed. Call it with x.mu locked.
+func (x *Index) follow() {
+	list, last, whole := x.ws.Since(x.seen)
+	if x.seen = last; !whole {
+		clear(x.notes)
+		x.list = nil
+		return
+	}
+	for _, ev := range list {
+		x.take(ev)
+	}
+}
 
-func (x *Index) event(ev model.Event) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+func (x *Index) take(ev model.Event) {
 	if n := x.notes[ev.Path]; n != nil {
 		n.sig.Store(new(trigram.Signature))
 	}
@@ -91,7 +95,6 @@ func isText(e bridge.Info) bool {
 // Below returns the notes and text files at and below under of whose paths wanted holds, sorted by path. A file at under
 // is one of them whatever its ending.
 func (x *Index) Below(ctx context.Context, under model.Path, wanted func(model.Path) bool) ([]*Note, error) {
-	x.follow()
 	all, err := x.all(ctx)
 	if err != nil {
 		return nil, err
@@ -112,6 +115,7 @@ func Notes(p model.Path) bool    { return p.IsNote() }
 func (x *Index) all(ctx context.Context) ([]*Note, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.follow()
 	if x.list != nil {
 		return x.list, nil
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/happened"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/schema"
@@ -27,7 +26,6 @@ type Client struct {
 	Changes    change.Changes
 	Index      *search.Index
 	Semantic   *semantic.Index
-	Happened   *happened.Log
 	Words      refusal.Words // name the tools that the client has
 	NoteReader change.Reader // reads a note before it is replaced
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/system"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -208,7 +208,7 @@ func tryWrite(dir string) error {
 
 func examineFolder(name, dir string) fusefs.Finding {
 	name = "vault " + name
-	err := system.MayUse(dir)
+	err := process.MayUse(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return finding(name, fusefs.Fail, dir+" is not there", "mount its disk or move it back: nothing counts as deleted, and a mount that runs goes on by itself")
@@ -223,7 +223,7 @@ func examineFolder(name, dir string) fusefs.Finding {
 // withSpace returns a good finding, unless the disk of dir is almost full.
 func withSpace(name, detail, dir string) fusefs.Finding {
 	const mend = "free space on it: a save for which there is no room fails and changes nothing"
-	free, err := system.FreeSpace(dir)
+	free, err := process.FreeSpace(dir)
 	switch {
 	case err != nil || free >= littleSpace:
 		return finding(name, fusefs.OK, detail, "")

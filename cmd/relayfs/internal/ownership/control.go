@@ -16,24 +16,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/semantic"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/access"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/refusals"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// Paths that an owner answers on its socket, in JSON. Each takes owner.SourceParam too.
+// Paths that an owner answers on its socket beside the API. Each takes owner.SourceParam too.
 const (
-	statusPath   = "/status"
-	readyPath    = "/readyz"
 	mcpPath      = "/mcp"      // a stream; query: author, read-only
 	handoverPath = "/handover" // POST a HandoverRequest
 )
@@ -47,7 +40,7 @@ type Control struct {
 	MCP       *mcpserver.Server
 	HTTP      *ports.HTTPServer // nil if there is none
 	Metrics   *metrics.Server   // nil if there is none
-	Refusals  refusals.List     // of the mount, if there is one
+	Refusals  api.Refusals      // of the mount, if there is one
 	streams   sync.WaitGroup    // of attached clients
 	clients   atomic.Int64      // on streams, attached and our own
 
@@ -206,6 +199,7 @@ type reaches struct {
 func (x *reaches) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	folders, err := x.c.folders(r.URL.Query()[owner.SourceParam])
 	if err != nil {
+		w.Header().Set("Hint", hintSources)
 		http.Error(w, err.Error(), http.StatusMisdirectedRequest)
 		return
 	}
@@ -229,25 +223,21 @@ func (x *reaches) open(folders []string) http.Handler {
 		srv = mcpserver.New(ws, x.c.options)
 		x.closers = append(x.closers, srv.Close)
 	}
-	api, cancel := x.c.api(ws, srv, folders)
-	x.closers = append(x.closers, cancel)
 	mux := http.NewServeMux()
-	jsonapi.HandleGet(mux, owner.AlivePath, func(*http.Request) (any, error) { return struct{}{}, nil })
-	jsonapi.HandleGet(mux, owner.InfoPath, func(*http.Request) (any, error) { return x.c.announced, nil })
-	jsonapi.HandleGet(mux, statusPath, func(r *http.Request) (any, error) { return ws.Status(r.Context()) })
-	jsonapi.HandleGet(mux, readyPath, func(*http.Request) (any, error) { return struct{}{}, ws.Ready() })
 	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { x.c.stream(x.ctx, srv, w, r) })
-	jsonapi.HandlePost(mux, handoverPath, x.c.handOver)
-	refusals.Handle(mux, &x.c.Refusals, func(p model.Path) bool {
-		folder, _ := p.Split()
-		served := slices.ContainsFunc(x.c.sources, func(s source.Source) bool { return s.Name == folder })
-		return !served || slices.Contains(folders, folder) // else it is a name beside the Folders
-	})
-	queue.Handle(mux, api.Queue)
-	access.Handle(mux, api.Files)
-	backup.Handle(mux, api.Kept)
-	past.Handle(mux, api.Past)
+	api.HandleGet(mux, owner.InfoPath, func(*http.Request) (any, error) { return x.c.announced, nil })
+	api.HandlePost(mux, handoverPath, x.c.handOver)
+	mux.Handle("/", api.NewHandler(api.Served{Workspace: ws, MCP: srv, Kept: x.c.keptOf(folders), Refused: func(p model.Path) []model.Refusal {
+		return slices.DeleteFunc(x.c.Refusals.Of(p), func(r model.Refusal) bool { return !x.mayHear(folders, r.Path) })
+	}}))
 	return mux
+}
+
+// mayHear says whether a client of the Folders named is told of a path: one of theirs, or a name beside all Folders.
+func (x *reaches) mayHear(folders []string, p model.Path) bool {
+	folder, _ := p.Split()
+	served := slices.ContainsFunc(x.c.sources, func(s source.Source) bool { return s.Name == folder })
+	return !served || slices.Contains(folders, folder)
 }
 
 func (x *reaches) close() {

@@ -13,14 +13,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/system"
 )
 
 // newClient returns a client of an owner that reaches only the sources, or everything if there are none.
@@ -47,21 +45,6 @@ func Attach(ctx context.Context, info owner.Info, sources []source.Source, autho
 	}
 	return stream, nil
 }
-
-// Status asks an owner for the state of its workspace.
-func Status(ctx context.Context, c *owner.Client) (bridge.Status, error) {
-	return jsonapi.Get[bridge.Status](ctx, c, statusPath, nil)
-}
-
-// Ready asks an owner why changes are not stored, nil if they are.
-func Ready(ctx context.Context, c *owner.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, readyPatience)
-	defer cancel()
-	return c.Get(ctx, readyPath, nil, new(struct{}))
-}
-
-// readyPatience bounds how long who supervises a page waits for the owner.
-const readyPatience = 5 * time.Second
 
 // Search is where to look for owners.
 type Search struct {
@@ -159,14 +142,14 @@ func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 		if (info == nil) != (first == nil) || info != nil && info.Socket != first.Socket {
 			return nil, clierr.WithHint(
 				fmt.Errorf("%s is %s, and %s is %s", sources[0].Place(), servedBy(first), src.Place(), servedBy(info)),
-				HintSources)
+				hintSources)
 		}
 	}
 	return first, nil
 }
 
-// HintSources is the hint for sources that no single process serves.
-const HintSources = "name what one process serves, or start one that serves all of them"
+// hintSources is the hint for sources that no single process serves.
+const hintSources = "name what one process serves, or start one that serves all of them"
 
 func servedBy(info *owner.Info) string {
 	if info == nil {
@@ -340,7 +323,7 @@ func AwaitEnd(ctx context.Context, info *owner.Info) error {
 	}
 	patience, cancel := context.WithTimeout(ctx, endPatience)
 	defer cancel()
-	for !system.Ended(info.PID) {
+	for !process.Ended(info.PID) {
 		select {
 		case <-patience.Done():
 			if ctx.Err() != nil {

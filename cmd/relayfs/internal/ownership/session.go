@@ -26,16 +26,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/vault"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/access"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/past"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -66,7 +64,7 @@ type Session struct {
 	version   string // of this program
 	closers   []func() error
 	passing   bool
-	kept      []backup.Folder // of each source
+	kept      backup.Kept // of each source
 	Log       *slog.Logger
 }
 
@@ -126,35 +124,19 @@ func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options)
 // LogFile is the log of a daemon, in the state folder of its first vault.
 func (s *Session) LogFile() string { return filepath.Join(s.State, "relayfs.log") }
 
-// API is what a process answers about a workspace: to others on its socket, and to the command that it runs.
-type API struct {
-	Queue queue.Queue
-	Files access.Access
-	Past  past.Reader
-	Kept  backup.Keeper
-}
-
-// Remote is the API of a running owner.
-func Remote(c *owner.Client) API {
-	return API{queue.Remote{Client: c}, access.Remote{Client: c}, past.Remote{Client: c}, backup.Remote{Client: c}}
-}
-
-// API is that of all Folders. Call end at the end.
-func (s *Session) API(o mcpserver.Options) (a API, end func()) {
+// Client is of a handler that answers about all Folders, in this process. Call end at the end.
+func (s *Session) Client(o mcpserver.Options) (c *api.Client, end func()) {
 	srv := mcpserver.New(s.Workspace, o)
-	all, _ := s.folders(nil)
-	a, cancel := s.api(s.Workspace, srv, all)
-	return a, func() {
-		cancel()
+	c, stop := api.InProcess(api.NewHandler(api.Served{Workspace: s.Workspace, MCP: srv, Kept: s.kept}))
+	return c, func() {
+		stop()
 		srv.Close()
 	}
 }
 
-// api is the API of the Folders named, which ws and srv serve.
-func (s *Session) api(ws *bridge.Workspace, srv *mcpserver.Server, folders []string) (a API, cancel func()) {
-	q, cancel := queue.NewLocal(ws)
-	kept := slices.DeleteFunc(slices.Clone(s.kept), func(f backup.Folder) bool { return !slices.Contains(folders, f.Name) })
-	return API{q, access.Local{Workspace: ws, MCP: srv}, past.Local{Workspace: ws}, backup.Local(kept)}, cancel
+// keptOf are the stores of the Folders named.
+func (s *Session) keptOf(folders []string) backup.Kept {
+	return slices.DeleteFunc(slices.Clone(s.kept), func(f backup.Folder) bool { return !slices.Contains(folders, f.Name) })
 }
 
 // Close releases the vaults. What was acknowledged is on disk then.
@@ -335,7 +317,7 @@ func (c *Control) info(command, socket string) owner.Info {
 	if h := c.HTTP; h != nil {
 		info.HTTP = &owner.HTTP{URL: h.URL(), TokenFile: h.TokenFile}
 	}
-	if daemon.InBackground() {
+	if process.InBackground() {
 		info.Log = c.LogFile()
 	}
 	for _, src := range c.sources {

@@ -1,5 +1,5 @@
 // Package page serves the review page, the queue of `relayfs suggestions` in a browser: static files,
-// and below /api the same JSON that an owner answers on its socket. Neither notes nor the other pages in the
+// and below /api what the owner answers on its socket. Neither notes nor the other pages in the
 // browser are trusted:
 //
 //   - the port is on loopback, and a request must name it as its Host, which a page that DNS has rebound
@@ -14,11 +14,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"embed"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -26,16 +24,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
@@ -50,6 +47,12 @@ var description []byte
 
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// moved is what a page is told whose token is not right.
+const moved = "the page's address has changed: open the one that 'relayfs review' printed"
+
+// writePatience is how long a client may take to read what it is sent.
+const writePatience = time.Minute
 
 // maxBody bounds a request to the API: ids of suggestions, or the new text of one.
 const maxBody = 2 * model.MaxNote
@@ -106,9 +109,9 @@ func (p *Page) URL() string {
 // Close closes the port.
 func (p *Page) Close() { p.listener.Close() }
 
-// Serve answers until ctx ends. ready says why changes are not stored, nil if they are.
-func (p *Page) Serve(ctx context.Context, q queue.Queue, ready func() error) error {
-	srv := listen.NewServer(p.handler(q, ready))
+// Serve answers until ctx ends, from what c answers.
+func (p *Page) Serve(ctx context.Context, c *api.Client) error {
+	srv := listen.NewServer(p.handler(c))
 	srv.BaseContext = func(net.Listener) context.Context { return ctx } // ends streams
 	if _, err := listen.Serve(ctx, p.listener, srv); err != nil {
 		return fmt.Errorf("review page: %w", err)
@@ -116,124 +119,64 @@ func (p *Page) Serve(ctx context.Context, q queue.Queue, ready func() error) err
 	return nil
 }
 
-func (p *Page) handler(q queue.Queue, ready func() error) http.Handler {
-	api := http.NewServeMux()
-	handle(api, pageQueue{q, newSent()})
+func (p *Page) handler(c *api.Client) http.Handler {
+	routes := http.NewServeMux()
+	p.serveAPI(routes, c)
 	mux := http.NewServeMux()
-	listen.Health(mux, ready)
-	mux.Handle("/api/", http.StripPrefix("/api", p.authorize(http.MaxBytesHandler(api, maxBody))))
+	listen.Health(mux, func() error { return c.Ready(context.Background()) })
+	mux.Handle("/api/", http.StripPrefix("/api", listen.Guard(p.token, moved, http.MaxBytesHandler(routes, maxBody))))
 	mux.Handle("/", http.FileServerFS(files))
-	return p.guard(gzhttp.GzipHandler(mux)) // for who looks through an SSH tunnel
+	return withPolicy(listen.OwnName(gzhttp.GzipHandler(mux))) // for who looks through an SSH tunnel
 }
 
-// handle serves the API that openapi.json describes.
-func handle(mux jsonapi.Mux, q pageQueue) {
-	queue.Handle(mux, q)
-	jsonapi.HandleGet(mux, documentPath, func(r *http.Request) (any, error) { return q.document(r.Context(), r) })
-	jsonapi.HandleGet(mux, descriptionPath, func(*http.Request) (any, error) { return json.RawMessage(description), nil })
+// serveAPI serves the API that openapi.json describes: documents as the page draws them, and what the owner answers.
+func (p *Page) serveAPI(mux *http.ServeMux, c *api.Client) {
+	for _, route := range api.Reviewing() {
+		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { forward(w, r, c) })
+	}
+	api.HandleGet(mux, documentPath, func(r *http.Request) (any, error) { return documentOf(r.Context(), c, r) })
+	api.HandleGet(mux, descriptionPath, func(*http.Request) (any, error) { return json.RawMessage(description), nil })
 }
 
-// guard refuses requests that name another host, as a rebound page does, and sets the page's policy.
-func (p *Page) guard(next http.Handler) http.Handler {
+// forward has the owner answer a request.
+func forward(w http.ResponseWriter, r *http.Request, c *api.Client) {
+	begun := false
+	err := c.Forward(r, r.URL.Path, func(resp *http.Response) error {
+		begun = true
+		w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
+		out := http.NewResponseController(w)
+		piece := make([]byte, 32<<10)
+		for {
+			n, err := resp.Body.Read(piece)
+			if n > 0 {
+				_ = out.SetWriteDeadline(time.Now().Add(writePatience))
+				if _, err := w.Write(piece[:n]); err != nil {
+					return err
+				}
+				if err := out.Flush(); err != nil {
+					return err
+				}
+			}
+			if err != nil {
+				return nil // that it has ended is all that is known
+			}
+		}
+	})
+	if err != nil && !begun {
+		api.Refuse(w, err)
+	}
+}
+
+// withPolicy sets the policy of the page.
+func withPolicy(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		if !p.ours(r.Host) {
-			http.Error(w, "this page is served as "+p.listener.Addr().String()+" only", http.StatusMisdirectedRequest)
-			return
-		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-func (p *Page) ours(host string) bool {
-	_, port, err := net.SplitHostPort(p.listener.Addr().String())
-	return host == p.listener.Addr().String() || err == nil && host == net.JoinHostPort("localhost", port)
-}
-
-func (p *Page) authorize(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if origin := r.Header.Get("Origin"); origin != "" {
-			u, err := url.Parse(origin)
-			if err != nil || u.Scheme != "http" || !p.ours(u.Host) {
-				http.Error(w, "another page may not ask", http.StatusForbidden)
-				return
-			}
-		}
-		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if !ok || subtle.ConstantTimeCompare([]byte(token), []byte(p.token)) != 1 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "the page's address has changed: open the one that 'relayfs review' printed", http.StatusUnauthorized)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// pageQueue is a queue for the page. Decisions are by this machine's user and on what the page showed,
-// whatever a request says. An undo must name its batch, or suggestions. Proposals have the pieces that the page draws.
-type pageQueue struct {
-	queue.Queue
-	sent *sent
-}
-
-func (q pageQueue) Decide(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error) {
-	r.By = queue.Reviewer()
-	if r.Reason = queue.TidyReason(r.Reason); len(r.Reason) > queue.MaxReason {
-		return queue.Outcome{}, clierr.Usagef("the reason is longer than %d bytes", queue.MaxReason)
-	}
-	if len(r.Shown) == 0 {
-		return queue.Outcome{}, clierr.Usagef("say what was shown: the revision of each suggestion by its id")
-	}
-	r.IDs = slices.Sorted(maps.Keys(r.Shown))
-	return q.Queue.Decide(ctx, r)
-}
-
-func (q pageQueue) Undo(ctx context.Context, r queue.UndoRequest) (queue.Outcome, error) {
-	r.By = queue.Reviewer()
-	if r.Batch == "" && len(r.IDs) == 0 {
-		return queue.Outcome{}, clierr.Usagef("say which batch or which suggestions are to be taken back")
-	}
-	return q.Queue.Undo(ctx, r)
-}
-
-func (q pageQueue) Comment(ctx context.Context, r queue.CommentRequest) (queue.Outcome, error) {
-	r.By = queue.Reviewer()
-	return q.Queue.Comment(ctx, r)
-}
-
-func (q pageQueue) Resolve(ctx context.Context, r queue.ResolveRequest) (queue.Outcome, error) {
-	r.By = queue.Reviewer()
-	return q.Queue.Resolve(ctx, r)
-}
-
-// Follow leaves out what the page does not list of a change in a note: it has that with the note. So what is before
-// a change, and moves it to another line, does not make it another.
-func (q pageQueue) Follow(ctx context.Context, seen uint64, tell func(queue.Delta) error) error {
-	return q.Queue.Follow(ctx, seen, func(d queue.Delta) error {
-		for i := range d.Suggestions {
-			switch s := &d.Suggestions[i]; {
-			case s.IsProposal():
-				s.Pieces = s.InPieces()
-			case s.Proposal == "":
-				s.Line, s.Old, s.New, s.Answers = 1, "", "", nil
-			}
-		}
-		return tell(d)
-	})
-}
-
-func (q pageQueue) List(ctx context.Context, detailed bool) ([]queue.Suggestion, error) {
-	list, err := q.Queue.List(ctx, detailed)
-	for i := range list {
-		if list[i].IsProposal() {
-			list[i].Pieces = list[i].InPieces()
-		}
-	}
-	return list, err
 }
 
 // OpenBrowser opens address with the desktop's command.

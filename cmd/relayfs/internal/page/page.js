@@ -517,7 +517,7 @@ async function read() {
 		if (note?.removed && !pending.has(at)) return { at, note };
 		const now = await readPlace(at).catch(gone);
 		if (now) return { at, note: now };
-		if (pastOf().length) return { at, note: { ...note, rows: merged(note.rows, []), version: "", removed: isNote() } };
+		if (pastOf().length) return { at, note: { ...note, rows: merged(note.rows, []), removed: isNote() } };
 	}
 	const list = places().filter((p) => p.at !== place);
 	const at = (list.find((p) => p.count > 0) || list[0])?.at;
@@ -527,27 +527,17 @@ async function read() {
 
 async function readPlace(at, old = note) {
 	const rowsOf = (blocks) => merged(old?.rows || [], blocks);
-	if (at === history) {
-		const keys = new Map((old?.rows || []).map((r, i) => [r.block.key, i]));
-		return { rows: rowsOf((await batches()).map((b) => ({ key: b.batch + " " + b.left, past: b })).map((b) => (keys.has(b.key) ? { same: [keys.get(b.key), keys.get(b.key) + 1] } : b))) };
-	}
+	if (at === history) return { rows: rowsOf((await batches()).map((b) => ({ key: b.batch + " " + b.left, past: b }))) };
 	if (at === proposals) {
 		const blocks = await proposalBlocks([...pending.all()]);
 		if (!blocks.length && !pastOf().length) return undefined;
-		let from = 0;
-		const kept = (old?.rows || []).filter((r) => r.block).map((r) => r.block.key);
-		return { rows: rowsOf(blocks.map((b) => {
-			const i = kept.indexOf(b.key, from);
-			if (i < 0) return b;
-			from = i + 1;
-			return { same: [i, i + 1] };
-		})) };
+		return { rows: rowsOf(blocks) };
 	}
-	const d = await documentAt(at, plain, old?.version);
+	const d = await documentAt(at, plain);
 	const changed = !old || JSON.stringify(d.properties) !== JSON.stringify(old.properties);
 	const frontMatter = changed ? await frontMatterOf(at) : old.frontMatter;
 	const created = d.newText && frontMatter.some((b) => !b.entries[0].frontMatter.before); // with its front matter
-	return { rows: rowsOf(d.blocks), version: d.version, new: d.new || created, obsidian: d.obsidian, properties: d.properties, frontMatter };
+	return { rows: rowsOf(d.blocks), new: d.new || created, obsidian: d.obsidian, properties: d.properties, frontMatter };
 }
 
 // frontMatterOf lists the changes of a note's properties that nobody has taken back.
@@ -942,14 +932,43 @@ function forgetBack(batch, isBack) {
 	forget((p, id) => p.batch === batch && isBack(id));
 }
 
-// take takes in what has changed, and draws it. It returns whether that could be done.
-async function take(delta) {
+const maxPaths = 100; // of one request; with more all is asked for
+
+const news = { now: 0, paths: new Set() }; // what has changed and was not asked for yet
+let taking = null; // the request for it
+
+// take asks for what has changed, and draws it. It returns whether that could be done. What changes meanwhile is asked
+// for next.
+function take({ now, paths }) {
+	news.now = now;
+	for (const path of paths) news.paths.add(path);
+	taking ??= takeAll().finally(() => { taking = null; });
+	return taking;
+}
+
+async function takeAll() {
+	let drawn = true;
+	while (drawn && news.paths.size) {
+		const now = news.now, paths = news.paths.size > maxPaths ? [""] : [...news.paths];
+		news.paths.clear();
+		try {
+			drawn = await takeIn(now, paths, await api("/pending?" + paths.map((path) => "path=" + encodeURIComponent(path)).join("&")));
+		} catch (err) {
+			say(err.message, true);
+			drawn = false;
+		}
+	}
+	if (!drawn) news.paths.clear(); // the next stream tells it again
+	return drawn;
+}
+
+async function takeIn(now, paths, waits) {
 	const first = pending.seen === 0;
-	const touches = pending.apply(delta);
+	const touches = pending.apply(now, paths, waits);
 	const tell = arrived;
 	arrival = new Promise((resolve) => { arrived = resolve; });
 	tell();
-	if (delta.paths.length && place !== undefined) drawQueue(); // at first with the note
+	if (place !== undefined) drawQueue(); // at first with the note
 	if (form) return true; // it must not go away under the hands
 	if (place !== undefined && isNote() && !touches(place)) return true;
 	const drawn = await refresh();
@@ -983,7 +1002,7 @@ async function follow() {
 			if (pending.seen) see(refresh());
 			reckon().catch((err) => say(err.message, true));
 		};
-		await events(pending.seen, end, opened, (delta) => see(take(delta))).catch((err) => {
+		await events(pending.seen, end, opened, (change) => see(take(change))).catch((err) => {
 			lost = err.message;
 			say(lost, true);
 		});

@@ -13,12 +13,12 @@ export class Pending {
 	#away = new Map(); // id -> the state from which on relayfs does not list it, Infinity until that is known
 	seen = 0; // the state of the workspace
 
-	// apply takes what has changed, and returns whether a path is concerned.
-	apply({ now, paths, replaced, gone, suggestions, commented }) {
+	// apply takes what waits at or below paths, and all proposals, as of the state now, in the place of what was known of
+	// them. It returns whether a path is concerned.
+	apply(now, paths, { suggestions, commented }) {
 		this.seen = now;
-		const replaces = below(replaced), touches = below(paths);
-		if (replaced.length) for (const [id, s] of this.#byID) if (replaces(s.path)) this.#byID.delete(id);
-		for (const id of gone) this.#byID.delete(id);
+		const touches = below(paths);
+		for (const [id, s] of this.#byID) if (!s.line || touches(s.path)) this.#byID.delete(id);
 		for (const s of suggestions) this.#byID.set(s.id, s);
 		for (const path of this.#commented) if (touches(path)) this.#commented.delete(path);
 		for (const path of commented) this.#commented.add(path);

@@ -5,8 +5,7 @@ import { button, element, plural } from "./draw.js";
 
 const historyLength = 300; // entries of the journal
 
-export const documentAt = (path, plain, have) =>
-	api(`/document?path=${encodeURIComponent(path)}${plain ? "&plain=1" : ""}${have ? "&have=" + have : ""}`);
+export const documentAt = (path, plain) => api(`/document?path=${encodeURIComponent(path)}${plain ? "&plain=1" : ""}`);
 
 const drawnOf = new Map(); // what a proposal was drawn from -> its block
 

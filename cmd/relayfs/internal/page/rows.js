@@ -4,16 +4,22 @@
 const lazyAbove = 700; // rows
 const nearSight = "1500px";
 
-// merged are the rows of a document that was answered as far as old ones do not have it. What was decided beside a
-// block that has changed stays beside what has come in its place.
+const near = 8; // blocks that may go before one that is there several times is taken for the next of its kind
+
+// merged are the rows of blocks. A block that has the key of an old one keeps its row, in their order. What was decided
+// beside a block that has changed stays beside what has come in its place.
 export function merged(old, blocks) {
-	const of = []; // where old has the blocks that the answer counts
-	old.forEach((r, i) => r.block && of.push(i));
+	const at = new Map(); // key -> where old has such blocks
+	old.forEach((r, i) => {
+		if (!r.block) return;
+		if (!at.has(r.block.key)) at.set(r.block.key, []);
+		at.get(r.block.key).push(i);
+	});
 	const out = [];
-	let at = 0; // in old
+	let next = 0; // in old
 	let fresh = []; // new ones since the last that stays
 	const flush = (until) => {
-		const past = old.slice(at, until).map((r) => r.past);
+		const past = old.slice(next, until).map((r) => r.past);
 		past.forEach((list, i) => {
 			if (!list.length) return;
 			if (!fresh.length) fresh.push({ block: null, past: [] });
@@ -23,14 +29,16 @@ export function merged(old, blocks) {
 		fresh = [];
 	};
 	for (const b of blocks) {
-		if (!b.same) {
+		const places = at.get(b.key) || [];
+		while (places[0] < next) places.shift();
+		const [i] = places;
+		if (i === undefined || places.length > 1 && i - next > near) {
 			fresh.push({ block: b, past: [] });
 			continue;
 		}
-		const from = of[b.same[0]], last = of[b.same[1] - 1];
-		flush(from);
-		out.push(...old.slice(from, last + 1));
-		at = last + 1;
+		flush(i);
+		out.push(old[i]);
+		next = i + 1;
 	}
 	flush(old.length);
 	return out;

@@ -22,8 +22,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/system"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -120,7 +120,7 @@ func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready fun
 	guarded := mcp.HTTPHandler()
 	mux := http.NewServeMux()
 	listen.Health(mux, ready)
-	mux.Handle(mcpPath, mcpserver.RequireToken(h.token, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux.Handle(mcpPath, listen.Guard(h.token, "Unauthorized: a bearer token is needed", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		welcome(r)
 		guarded.ServeHTTP(w, r)
 	})))
@@ -231,4 +231,4 @@ func welcome(r *http.Request) {
 
 // maxConnections bounds the open connections. More wait until one ends, so that
 // files of the vault can always be opened.
-func maxConnections() int { return int(min(8192, system.MaxFiles()/3)) }
+func maxConnections() int { return int(min(8192, process.MaxFiles()/3)) }

@@ -4,72 +4,41 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // errNotWritten refuses a comment whose place has changed since it was shown.
-var errNotWritten = jsonapi.Conflict("nothing was written")
+var errNotWritten = Conflict("nothing was written")
 
-// Local is the queue of a workspace in this process.
-type Local struct {
+// Queue is the review queue of a workspace.
+type Queue struct {
 	ws *bridge.Workspace
 
 	deciding sync.Mutex // one decision at a time, with the look whether all is as it was shown
-
-	mu   sync.Mutex    // protects the following
-	n    uint64        // the state of the workspace
-	next chan struct{} // closed by the next change
-	// For since: the state before any change here, the state after the newest change at or below each path, and
-	// the revisions of the proposals at each path, which may change without an event there.
-	first     uint64
-	changed   map[model.Path]uint64
-	proposals map[model.Path]string
 }
 
-// NewLocal returns the queue of ws. Call cancel at the end.
-func NewLocal(ws *bridge.Workspace) (q *Local, cancel func()) {
-	// No counter of an earlier process has reached this number, so a client of that one is told that it missed changes.
-	now := uint64(time.Now().UnixMicro())
-	q = &Local{ws: ws, n: now, first: now, next: make(chan struct{}), changed: make(map[model.Path]uint64), proposals: make(map[model.Path]string)}
-	return q, ws.Subscribe(q.event)
-}
-
-func (q *Local) event(ev model.Event) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if ev.Kind == model.EventRenamed {
-		q.touch(ev.OldPath)
-	}
-	q.touch(ev.Path)
-}
-
-// touch notes a change at or below p. Call it with q.mu locked.
-func (q *Local) touch(p model.Path) {
-	q.n++
-	q.changed[p] = q.n
-	close(q.next)
-	q.next = make(chan struct{})
-}
+// New returns the queue of ws.
+func New(ws *bridge.Workspace) *Queue { return &Queue{ws: ws} }
 
 // pending returns all that waits for a person.
-func (q *Local) pending(ctx context.Context) (list []model.Suggestion, proposals []model.Proposal, err error) {
+func (q *Queue) pending(ctx context.Context) (list []model.Suggestion, proposals []model.Proposal, err error) {
 	if list, err = q.ws.Suggestions(ctx, ""); err == nil {
 		proposals, err = q.ws.Proposals(ctx, "")
 	}
 	return list, proposals, err
 }
 
-func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
+// List returns the pending suggestions; detailed ones have their context.
+func (q *Queue) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 	list, proposals, err := q.pending(ctx)
 	if err != nil {
 		return nil, err
@@ -88,10 +57,63 @@ func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 		list = list[n:]
 	}
 	for _, p := range proposals {
-		out = append(out, newProposal(p))
+		s := newProposal(p)
+		s.Pieces = s.InPieces()
+		out = append(out, s)
 	}
 	q.nameSessions(out)
 	return out, nil
+}
+
+// Pending returns what waits at or below the paths, and all proposals, without texts.
+func (q *Queue) Pending(ctx context.Context, paths []string) (Pending, error) {
+	list, proposals, err := q.pending(ctx)
+	if err != nil {
+		return Pending{}, err
+	}
+	threads, err := q.ws.Talk.Threads(ctx, "")
+	if err != nil {
+		return Pending{}, err
+	}
+	wanted := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		wanted[p] = true
+	}
+	out := Pending{Suggestions: []Suggestion{}, Commented: []string{}}
+	for _, s := range list {
+		if !within(wanted, s.Path) {
+			continue
+		}
+		brief := newSuggestion(s)
+		if s.Proposal == "" { // else the page shows it beside the rename
+			brief.Line, brief.Old, brief.New, brief.Answers = 1, "", "", nil
+		}
+		out.Suggestions = append(out.Suggestions, brief)
+	}
+	for _, p := range proposals {
+		s := newProposal(p)
+		s.Pieces = s.InPieces()
+		out.Suggestions = append(out.Suggestions, s)
+	}
+	q.nameSessions(out.Suggestions)
+	for _, t := range threads {
+		if n := len(out.Commented); within(wanted, t.Path) && (n == 0 || out.Commented[n-1] != string(t.Path)) {
+			out.Commented = append(out.Commented, string(t.Path))
+		}
+	}
+	return out, nil
+}
+
+// within reports whether p or a folder that it is in is among the paths.
+func within(paths map[string]bool, p model.Path) bool {
+	for at := string(p); ; at = at[:max(0, strings.LastIndexByte(at, '/'))] {
+		if paths[at] {
+			return true
+		}
+		if at == "" {
+			return false
+		}
+	}
 }
 
 // newSuggestions returns those of one note.
@@ -106,7 +128,7 @@ func newSuggestions(list []model.Suggestion) []Suggestion {
 
 // detail returns the suggestions of a note with their context. It asks the note for both: the places that an index has
 // may be those of an older text. Of a note that is gone, the list is as it was given.
-func (q *Local) detail(ctx context.Context, list []model.Suggestion) []Suggestion {
+func (q *Queue) detail(ctx context.Context, list []model.Suggestion) []Suggestion {
 	v, now, _, err := q.ws.Talk.In(ctx, list[0].Path)
 	if err != nil {
 		return newSuggestions(list)
@@ -121,7 +143,7 @@ func (q *Local) detail(ctx context.Context, list []model.Suggestion) []Suggestio
 }
 
 // nameSessions adds to suggestions what the agents said of their sessions.
-func (q *Local) nameSessions(list []Suggestion) {
+func (q *Queue) nameSessions(list []Suggestion) {
 	for i := range list {
 		if n := q.ws.Sessions.Note(list[i].Session); n != (model.SessionNote{}) {
 			list[i].SessionNote = &n
@@ -129,9 +151,19 @@ func (q *Local) nameSessions(list []Suggestion) {
 	}
 }
 
-func (q *Local) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
+// Decide carries a decision out.
+func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if v := r.Verdict; v != model.Accepted && v != model.Rejected && v != model.Changed {
 		return Outcome{}, clierr.Usagef("the verdict %q is none of %q", v, []model.Verdict{model.Accepted, model.Rejected, model.Changed})
+	}
+	if r.Reason = TidyReason(r.Reason); len(r.Reason) > MaxReason {
+		return Outcome{}, clierr.Usagef("the reason is longer than %d bytes", MaxReason)
+	}
+	if len(r.IDs) == 0 {
+		r.IDs = slices.Sorted(maps.Keys(r.Shown))
+	}
+	if len(r.IDs) == 0 {
+		return Outcome{}, clierr.Usagef("say what was shown: the revision of each suggestion by its id")
 	}
 	q.deciding.Lock()
 	defer q.deciding.Unlock()
@@ -155,7 +187,7 @@ func (q *Local) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 }
 
 // checkShown returns an error if a suggestion of r is not as it was shown.
-func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
+func (q *Queue) checkShown(ctx context.Context, r DecideRequest) error {
 	if r.Shown == nil {
 		return nil
 	}
@@ -184,11 +216,12 @@ func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
 	if gone+changed == 0 {
 		return nil
 	}
-	return jsonapi.Conflict(fmt.Sprintf("nothing was decided, because not all of it is as it was shown: of %d, %d are not pending any more and %d have changed; look at it again",
+	return Conflict(fmt.Sprintf("nothing was decided, because not all of it is as it was shown: of %d, %d are not pending any more and %d have changed; look at it again",
 		len(r.IDs), gone, changed))
 }
 
-func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
+// Undo takes back what was decided.
+func (q *Queue) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	q.deciding.Lock()
 	defer q.deciding.Unlock()
 	by := model.Author{Name: r.By}
@@ -198,6 +231,8 @@ func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	switch {
 	case slices.Contains(r.IDs, ""):
 		return Outcome{}, clierr.Usagef("an id is empty")
+	case r.Batch == "" && len(r.IDs) == 0 && r.Session == "" && !r.Newest:
+		return Outcome{}, clierr.Usagef("say which batch or which suggestions are to be taken back")
 	case r.Session != "":
 		verdict = model.Rejected
 		out, err = q.ws.UndoSession(ctx, r.Session, by)
@@ -210,7 +245,8 @@ func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	return q.outcome(out, verdict), err
 }
 
-func (q *Local) Log(ctx context.Context, limit int) ([]LogEntry, error) {
+// Log returns the newest entries of the journal.
+func (q *Queue) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 	// Reading the notes journals decisions that a crash interrupted.
 	if _, err := q.ws.Suggestions(ctx, ""); err != nil {
 		return nil, err

@@ -33,7 +33,8 @@ func revisionOf(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func (q *Local) Note(ctx context.Context, path string) (Note, error) {
+// Note returns the note at a path with what is pending in it.
+func (q *Queue) Note(ctx context.Context, path string) (Note, error) {
 	p, err := model.CleanPath(path)
 	if err != nil {
 		return Note{}, err
@@ -49,7 +50,7 @@ func (q *Local) Note(ctx context.Context, path string) (Note, error) {
 }
 
 // lost returns the note that is proposed to be deleted, as people have it.
-func (q *Local) lost(ctx context.Context, p model.Path) (Note, error) {
+func (q *Queue) lost(ctx context.Context, p model.Path) (Note, error) {
 	v, err := q.ws.OpenHidden(ctx, p)
 	if err != nil {
 		return Note{}, err
@@ -58,7 +59,7 @@ func (q *Local) lost(ctx context.Context, p model.Path) (Note, error) {
 }
 
 // obsidian is the address that opens a note in Obsidian, where people have it, "" if none is known.
-func (q *Local) obsidian(p model.Path) string {
+func (q *Queue) obsidian(p model.Path) string {
 	people, err := q.ws.PeoplesPath(p)
 	if err != nil {
 		people = p // it is proposed to be deleted
@@ -67,7 +68,7 @@ func (q *Local) obsidian(p model.Path) string {
 	return o.ObsidianURL(people)
 }
 
-func (q *Local) newNote(p model.Path, text string, list []model.Suggestion, threads []model.Thread) Note {
+func (q *Queue) newNote(p model.Path, text string, list []model.Suggestion, threads []model.Thread) Note {
 	n := Note{Path: string(p), Text: text, Revision: revisionOf(text), Obsidian: q.obsidian(p), Suggestions: []Suggestion{}, Threads: []Thread{}}
 	for _, s := range list {
 		shown := newSuggestion(s)

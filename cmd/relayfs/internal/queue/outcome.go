@@ -67,16 +67,16 @@ type Outcome struct {
 	Failed      map[string]string `json:"failed"`          // path -> why; these notes are as they were
 	Away        []model.Away      `json:"away,omitempty"`  // what undo could not bring back
 	Older       string            `json:"older,omitempty"` // batch to undo next, if nothing of this one could be undone
-	Now         uint64            `json:"now,omitempty"`   // the state of the workspace with it: that of a Delta which has it
+	Now         uint64            `json:"now,omitempty"`   // the state of the workspace with it: that of a Change which has it
 }
 
 // Rejected reports whether the suggestions were rejected, and are not pending again.
 func (o Outcome) Rejected() bool { return o.Verdict == model.Rejected }
 
 // outcome is newOutcome of what has been done here.
-func (q *Local) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
+func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 	out := newOutcome(o, verdict)
-	out.Now = q.now()
+	out.Now = q.ws.Last()
 	return out
 }
 

@@ -66,8 +66,7 @@ func TestInPieces(t *testing.T) {
 func TestQueueListsContext(t *testing.T) {
 	const raw = "1\n2\n3 {--x--}{++y++}\n4 {++new++} end\n5 {--gone--}\n6\n7\n"
 	f := bridgetest.New(t, map[string]string{"Notes/a.md": raw})
-	q, cancel := NewLocal(f.Workspace)
-	defer cancel()
+	q := New(f.Workspace)
 	list, err := q.List(t.Context(), true)
 	if err != nil || len(list) != 3 {
 		t.Fatalf("%+v, %v", list, err)
@@ -98,8 +97,7 @@ func TestOutcomeErr(t *testing.T) {
 func TestContextOfALongLine(t *testing.T) {
 	long := strings.Repeat("語 ", 100_000)
 	f := bridgetest.New(t, map[string]string{"N/a.md": long + "{++new++}" + long})
-	q, cancel := NewLocal(f.Workspace)
-	defer cancel()
+	q := New(f.Workspace)
 	list, err := q.List(t.Context(), true)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d suggestions, %v", len(list), err)
@@ -117,8 +115,7 @@ func TestContextOfALongLine(t *testing.T) {
 func TestNote(t *testing.T) {
 	const raw = "a {++b++}{>>why?<<} c {>>look<<} {--d--}{++e++}\n"
 	f := bridgetest.New(t, map[string]string{"N/a.md": raw})
-	q, stop := NewLocal(f.Workspace)
-	defer stop()
+	q := New(f.Workspace)
 	n, err := q.Note(t.Context(), "N/a.md")
 	if err != nil {
 		t.Fatal(err)
@@ -147,8 +144,7 @@ func TestNote(t *testing.T) {
 // A note is shown in one state: its suggestions are those of its text, whatever is decided while it is read.
 func TestNoteIsOfOneState(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"N/a.md": strings.Repeat("Some {--garden--}{++allotment++} and more.\n\n", 40)})
-	q, cancel := NewLocal(f.Workspace)
-	defer cancel()
+	q := New(f.Workspace)
 	list, err := q.List(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)

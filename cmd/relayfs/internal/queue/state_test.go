@@ -14,8 +14,7 @@ import (
 func TestContextIsOfOneState(t *testing.T) {
 	const tail = "Kept. {++new++} Tail.\n"
 	f := bridgetest.New(t, map[string]string{"N/a.md": tail})
-	q, cancel := NewLocal(f.Workspace)
-	defer cancel()
+	q := New(f.Workspace)
 	ctx, stop := context.WithCancel(t.Context())
 	var writer sync.WaitGroup
 	writer.Go(func() {

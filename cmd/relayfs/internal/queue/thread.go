@@ -96,7 +96,8 @@ func (r *CommentRequest) check() error {
 	return nil
 }
 
-func (q *Local) Threads(ctx context.Context) ([]Thread, error) {
+// Threads returns the threads of comments in all notes.
+func (q *Queue) Threads(ctx context.Context) ([]Thread, error) {
 	list, err := q.ws.Talk.Threads(ctx, "")
 	out := make([]Thread, len(list))
 	for i, t := range list {
@@ -105,7 +106,8 @@ func (q *Local) Threads(ctx context.Context) ([]Thread, error) {
 	return out, err
 }
 
-func (q *Local) Comment(ctx context.Context, r CommentRequest) (Outcome, error) {
+// Comment writes a comment.
+func (q *Queue) Comment(ctx context.Context, r CommentRequest) (Outcome, error) {
 	if err := r.check(); err != nil {
 		return Outcome{}, err
 	}
@@ -129,7 +131,7 @@ func (q *Local) Comment(ctx context.Context, r CommentRequest) (Outcome, error) 
 }
 
 // pathOf is the path of the note that a comment goes into.
-func (q *Local) pathOf(ctx context.Context, r CommentRequest) (model.Path, error) {
+func (q *Queue) pathOf(ctx context.Context, r CommentRequest) (model.Path, error) {
 	switch {
 	case r.Thread != "":
 		threads, err := q.ws.Talk.Threads(ctx, "")
@@ -158,7 +160,8 @@ func orGone(err error, what, id string) error {
 	return fmt.Errorf("%w: there is no %s %s any more; list them again", errNotWritten, what, id)
 }
 
-func (q *Local) Resolve(ctx context.Context, r ResolveRequest) (Outcome, error) {
+// Resolve takes threads out of the text.
+func (q *Queue) Resolve(ctx context.Context, r ResolveRequest) (Outcome, error) {
 	if len(r.Threads) == 0 {
 		return Outcome{}, clierr.Usagef("say which threads are resolved: their ids")
 	}

@@ -30,7 +30,9 @@ func SourceOf(n *queue.Note, plain bool) (s Source, threads []int) {
 
 // Together says of the suggestions of a list which ones the page decides at once: each gets the ID of the first one of
 // its group in the list as Group, and, if the list is detailed, that one the text of all of them as Pieces.
-func Together(ctx context.Context, q queue.Queue, list []queue.Suggestion, detailed bool) error {
+func Together(ctx context.Context, q interface {
+	Note(ctx context.Context, path string) (queue.Note, error)
+}, list []queue.Suggestion, detailed bool) error {
 	places := make(map[string]map[string]*queue.Suggestion) // those of each note, by their IDs
 	near := make(map[string]bool)                           // notes in which some may be decided at once
 	for i := range list {

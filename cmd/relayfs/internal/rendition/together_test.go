@@ -23,8 +23,7 @@ func TestAListHasTheGroupsOfThePage(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		raw := strings.Join(rapid.SliceOfN(piece, 1, 25).Draw(r, "note"), "")
 		f := bridgetest.New(t, map[string]string{"N/a.md": raw, "N/b.md": "Plain.\n"})
-		q, cancel := queue.NewLocal(f.Workspace)
-		defer cancel()
+		q := queue.New(f.Workspace)
 		if text := rapid.SampledFrom([]string{"", "One word.\n", "Some other words\n\nand more words\n"}).Draw(r, "write"); text != "" {
 			f.Workspace.Write(t.Context(), "N/a.md", bridge.Write{Text: text, By: model.Author{Name: "claude"}})
 		}

@@ -24,11 +24,23 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
+// Queue is the review queue as the terminal needs it.
+type Queue interface {
+	List(ctx context.Context, detailed bool) ([]queue.Suggestion, error)
+	Threads(ctx context.Context) ([]queue.Thread, error)
+	Note(ctx context.Context, path string) (queue.Note, error)
+	Comment(ctx context.Context, r queue.CommentRequest) (queue.Outcome, error)
+	Decide(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error)
+	Undo(ctx context.Context, r queue.UndoRequest) (queue.Outcome, error)
+	Log(ctx context.Context, limit int) ([]queue.LogEntry, error)
+	Follow(ctx context.Context, seen uint64, tell func(queue.Change) error) error
+}
+
 // Run reviews the suggestions of q that sel chooses, until the person quits or ctx ends.
-func Run(ctx context.Context, q queue.Queue, sel queue.Selector, in, out *os.File) error {
+func Run(ctx context.Context, q Queue, sel queue.Selector, in, out *os.File) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newModel(sel, render.NewPainter(out), commands{ctx, q, queue.Reviewer()})
+	m := newModel(sel, render.NewPainter(out), commands{ctx, q})
 	// A signal ends ctx (main.go). bubbletea's signal handler would deadlock, because it sends to a loop that ctx has ended.
 	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen())
 	go m.cmds.follow(p.Send)
@@ -64,8 +76,7 @@ type (
 // commands are the operations of a review outside of the reviewModel.
 type commands struct {
 	ctx context.Context // of the program
-	q   queue.Queue
-	by  string
+	q   Queue
 }
 
 // list reads the queue. number identifies the reading.
@@ -81,19 +92,17 @@ func (c commands) list(number int) tea.Cmd {
 }
 
 func (c commands) decide(r queue.DecideRequest) tea.Cmd {
-	r.By = c.by
 	return func() tea.Msg { return outcomeOf(c.q.Decide(c.ctx, r)) }
 }
 
 func (c commands) undo(r queue.UndoRequest) tea.Cmd {
-	r.By = c.by
 	return func() tea.Msg { return outcomeOf(c.q.Undo(c.ctx, r)) }
 }
 
 // comment asks for another version of a suggestion.
 func (c commands) comment(id, text string) tea.Cmd {
 	return func() tea.Msg {
-		return outcomeOf(c.q.Comment(c.ctx, queue.CommentRequest{Suggestion: id, Text: text, By: c.by}))
+		return outcomeOf(c.q.Comment(c.ctx, queue.CommentRequest{Suggestion: id, Text: text}))
 	}
 }
 
@@ -111,7 +120,7 @@ const retryEvery = 2 * time.Second
 func (c commands) follow(send func(tea.Msg)) {
 	var seen uint64
 	for c.ctx.Err() == nil {
-		err := c.q.Follow(c.ctx, seen, func(d queue.Delta) error {
+		err := c.q.Follow(c.ctx, seen, func(d queue.Change) error {
 			seen = d.Now
 			send(changedMsg{moved: len(d.Paths) > 0})
 			return nil

@@ -77,7 +77,7 @@ func (q *fakeQueue) Undo(_ context.Context, r queue.UndoRequest) (queue.Outcome,
 
 func (q *fakeQueue) Log(context.Context, int) ([]queue.LogEntry, error) { return q.log, nil }
 
-func (q *fakeQueue) Follow(context.Context, uint64, func(queue.Delta) error) error {
+func (q *fakeQueue) Follow(context.Context, uint64, func(queue.Change) error) error {
 	return errors.New("the tests here announce changes themselves")
 }
 
@@ -91,7 +91,7 @@ type sitting struct {
 
 func newSitting(t *testing.T, list ...queue.Suggestion) *sitting {
 	s := &sitting{t: t, q: &fakeQueue{pending: list}}
-	s.m = newModel(queue.Selector{}, render.Painter{}, commands{t.Context(), s.q, "person"})
+	s.m = newModel(queue.Selector{}, render.Painter{}, commands{t.Context(), s.q})
 	s.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.send(s.m.cmds.list(s.m.lists)())
 	return s
@@ -171,7 +171,7 @@ func TestReviewDecides(t *testing.T) {
 	s.at("a1")
 	s.press("u")
 	s.at("b1")
-	if got := s.q.undone[0]; got.Batch != "batch b1" || got.By != "person" || got.IDs != nil {
+	if got := s.q.undone[0]; got.Batch != "batch b1" || got.IDs != nil {
 		t.Errorf("undone %+v", got)
 	}
 	s.press("u", "u")
@@ -179,9 +179,9 @@ func TestReviewDecides(t *testing.T) {
 		t.Errorf("undone %+v, message %q", s.q.undone, s.m.message)
 	}
 	for i, want := range []queue.DecideRequest{
-		{IDs: []string{"a2"}, Verdict: model.Accepted, By: "person"}, {IDs: []string{"b1"}, Verdict: model.Rejected, By: "person"},
+		{IDs: []string{"a2"}, Verdict: model.Accepted}, {IDs: []string{"b1"}, Verdict: model.Rejected},
 	} {
-		if got := s.q.decided[i]; got.Verdict != want.Verdict || got.By != want.By || !slices.Equal(got.IDs, want.IDs) {
+		if got := s.q.decided[i]; got.Verdict != want.Verdict || !slices.Equal(got.IDs, want.IDs) {
 			t.Errorf("decision %d: %+v, want %+v", i, got, want)
 		}
 	}
@@ -501,7 +501,7 @@ func TestReviewShowsConsequences(t *testing.T) {
 func TestReviewAsks(t *testing.T) {
 	s := newSitting(t, cards()...)
 	s.press("c", "s", "h", "o", "r", "t", "enter")
-	if len(s.q.commented) != 1 || s.q.commented[0].Suggestion != "a1" || s.q.commented[0].Text != "short" || s.q.commented[0].By != "person" {
+	if len(s.q.commented) != 1 || s.q.commented[0].Suggestion != "a1" || s.q.commented[0].Text != "short" {
 		t.Errorf("asked for %+v", s.q.commented)
 	}
 	s.at("a1")
@@ -544,7 +544,7 @@ func TestReviewTakesBackOneOfMany(t *testing.T) {
 			s.press("j")
 		}
 		s.press("enter")
-		if got := s.q.undone[0]; got.Batch != want.Batch || !slices.Equal(got.IDs, want.IDs) || got.By != "person" {
+		if got := s.q.undone[0]; got.Batch != want.Batch || !slices.Equal(got.IDs, want.IDs) {
 			t.Errorf("after %d steps undone %+v, want %+v", i, got, want)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/happened"
 	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -25,7 +24,7 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (answer.Result,
 		return answer.Result{}, err
 	}
 	since := c.Session.Looked()
-	list, whole := c.Happened.Since(since.Number)
+	list, last, whole := c.Workspace.Since(since.Number)
 	lines := told(list, c.Session.ID(), under)
 	journal, err := c.Workspace.Journal(maxDecisions)
 	if err != nil {
@@ -42,7 +41,7 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (answer.Result,
 	}
 	out := answer.JoinOrSay(append(decided, lines...), answer.Max-answer.Envelope-6000, "\n(%d more; give a path to see those of a folder)")
 	if a.Path == "" { // else what happened elsewhere is still to be told
-		c.Session.Look(c.Happened.Now())
+		c.Session.Look(last)
 	}
 	if out == "" {
 		return answer.Text("Nothing has changed since you last looked"), nil
@@ -54,14 +53,23 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (answer.Result,
 }
 
 // told returns a line for each document that others changed, in the order in which they first did.
-func told(list []happened.Change, own string, under model.Path) []string {
+func told(list []model.Event, own string, under model.Path) []string {
 	times := make(map[string]int)
 	var order []string
 	for _, ch := range list {
-		if ch.Session == own || !under.Contains(ch.Path) && !under.Contains(ch.OldPath) {
+		switch ch.Kind {
+		case model.EventCreated, model.EventRemoved, model.EventRenamed:
+		case model.EventChanged:
+			if !ch.ViewChanged {
+				continue
+			}
+		default:
 			continue
 		}
-		by := answer.Shown(cmp.Or(ch.By, "a person or another program"))
+		if ch.By.Session == own || !under.Contains(ch.Path) && !under.Contains(ch.OldPath) {
+			continue
+		}
+		by := answer.Shown(cmp.Or(ch.By.Name, "a person or another program"))
 		what := ch.Kind.String()
 		if ch.Dir {
 			what += " (a folder)"

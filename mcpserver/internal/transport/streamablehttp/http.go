@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -29,9 +28,8 @@ type Options struct {
 	MaxMessage int64 // the longest body of a request
 }
 
-// Handler serves Streamable HTTP. It refuses requests that a web page on another origin makes a
-// browser send, requests on a loopback connection for another host (DNS rebinding), and bodies
-// that are too long. It requires no token. shutdown ends what it started.
+// Handler serves Streamable HTTP. It refuses bodies that are too long, and asks for no token. shutdown ends what it
+// started.
 //
 // It offers only protocol versions with sessions: in the newest one, which has none, a server
 // cannot tell which client has read what.
@@ -56,7 +54,7 @@ func Handler[S any](sessions *Sessions[S], o Options, prepare func(context.Conte
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
 		transport.ServeHTTP(w, r)
 	}
-	return sameOrigin(promptBody(o, transport, prepared)), func() { _ = transport.Shutdown(context.Background()) }
+	return promptBody(o, transport, prepared), func() { _ = transport.Shutdown(context.Background()) }
 }
 
 // sessionIdle is how long a session stays that is not used.
@@ -105,18 +103,6 @@ func promptBody(o Options, next http.Handler, withBody func(http.ResponseWriter,
 		}
 		defer release()
 		withBody(w, r, data)
-	})
-}
-
-// sameOrigin refuses requests of pages from another host. Programs send no Origin.
-func sameOrigin(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, host, ok := strings.Cut(r.Header.Get("Origin"), "://")
-		if r.Header.Get("Origin") != "" && !(ok && strings.EqualFold(host, r.Host)) {
-			http.Error(w, "Forbidden: foreign Origin header", http.StatusForbidden)
-			return
-		}
-		next.ServeHTTP(w, r)
 	})
 }
 

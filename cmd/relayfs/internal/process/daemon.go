@@ -1,6 +1,6 @@
-// Package daemon runs a command line in the background, and reports its readiness to the process that
-// started it and to systemd.
-package daemon
+// Package process has this process and others: it runs a command line in the background, reports its readiness to the
+// process that started it and to systemd, and has what the commands need of each operating system.
+package process
 
 import (
 	"bufio"
@@ -14,8 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/system"
 )
 
 // readyEnv names the file descriptor on which a daemon tells its parent that it is ready.
@@ -42,7 +40,7 @@ func Start(ctx context.Context, stderr io.Writer) error {
 	cmd.Stderr = w
 	cmd.ExtraFiles = []*os.File{w}
 	cmd.Env = append(os.Environ(), readyEnv+"=3")
-	cmd.SysProcAttr = system.Detached()
+	cmd.SysProcAttr = Detached()
 	cmd.Dir = "/"
 	if wd, err := os.Getwd(); err == nil {
 		cmd.Dir = wd // for relative paths on the command line
@@ -106,7 +104,7 @@ func redirect(name string, fds ...int) {
 	}
 	defer f.Close()
 	for _, fd := range fds {
-		system.Duplicate(int(f.Fd()), fd)
+		Duplicate(int(f.Fd()), fd)
 	}
 }
 

@@ -1,7 +1,4 @@
-// Package heap has the garbage collector suit a server that is idle between bursts of work. By Go's own rule a
-// heap may double before it is collected: a small one is collected every few saves, and a large one keeps what
-// a search through all notes has taken for good.
-package heap
+package main
 
 import (
 	"os"
@@ -24,8 +21,10 @@ const (
 	worth = 32 << 20
 )
 
-// Tend does so while the process lives, unless its user has set GOGC.
-func Tend() {
+// tuneHeap has the garbage collector suit a server that is idle between bursts of work, while the process lives and
+// unless its user has set GOGC. By Go's own rule a heap may double before it is collected: a small one is collected every
+// few saves, and a large one keeps what a search through all notes has taken for good.
+func tuneHeap() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(maxPercent)
 		tend(quiet, worth)

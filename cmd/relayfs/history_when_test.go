@@ -1,4 +1,4 @@
-package past
+package main
 
 import (
 	"testing"
@@ -29,36 +29,36 @@ func TestParseWhen(t *testing.T) {
 		"2026-01-31T14:00":     at(2026, 1, 31, 14, 0, 0),
 		"2026-01-31T12:00:00Z": at(2026, 1, 31, 14, 0, 0),
 	} {
-		got, err := ParseWhen(text, now)
+		got, err := parseWhen(text, now)
 		if err != nil || got.Entry != want.Entry || !got.Time.Equal(want.Time) {
 			t.Errorf("%q is %+v, %v, want %+v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "0", "-2h", "soon", "25:00", "yesterday noon", "2026-02-30", "d", "-1d"} {
-		if got, err := ParseWhen(text, now); err == nil {
+		if got, err := parseWhen(text, now); err == nil {
 			t.Errorf("%q is %+v, want an error", text, got)
 		}
 	}
 }
 
 func TestSplit(t *testing.T) {
-	note, when, err := Split("Notes/a@b.md@3", time.Now())
+	note, when, err := splitTime("Notes/a@b.md@3", time.Now())
 	if note != "Notes/a@b.md" || when.Entry != 3 || err != nil {
 		t.Errorf("%q, %+v, %v", note, when, err)
 	}
-	if _, _, err := Split("Notes/a.md", time.Now()); err == nil {
+	if _, _, err := splitTime("Notes/a.md", time.Now()); err == nil {
 		t.Error("no time is no error")
 	}
 }
 
 func TestParseRetention(t *testing.T) {
 	for text, want := range map[string]time.Duration{"90d": 90 * 24 * time.Hour, "2w": 14 * 24 * time.Hour, "0": 0, "36h": 36 * time.Hour} {
-		if got, err := ParseRetention(text); got != want || err != nil {
+		if got, err := parseRetention(text); got != want || err != nil {
 			t.Errorf("%q is %v, %v, want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "90", "1h", "-90d", "forever"} {
-		if got, err := ParseRetention(text); err == nil {
+		if got, err := parseRetention(text); err == nil {
 			t.Errorf("%q is %v, want an error", text, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package past
+package main
 
 import (
 	"cmp"
@@ -8,52 +8,53 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
-// most is how many pieces of text are printed for an entry.
-const most = 6
+// mostPieces is how many pieces of text are printed for an entry.
+const mostPieces = 6
 
-// Print prints a history for people.
-func Print(w io.Writer, l Listing) {
+// printHistory prints a history for people.
+func printHistory(w io.Writer, l api.Listing) {
 	p := render.NewPainter(w)
 	for _, e := range l.Entries {
 		number := "-"
 		if e.Number != 0 {
 			number = fmt.Sprint(e.Number)
 		}
-		head := fmt.Sprintf("%-6s %s  %s", number, e.Time.Local().Format("2006-01-02 15:04:05"), output.OneLine(tell(&e)))
+		head := fmt.Sprintf("%-6s %s  %s", number, e.Time.Local().Format("2006-01-02 15:04:05"), output.OneLine(entryText(&e)))
 		fmt.Fprintln(w, p.SGR(render.Bold, head))
 		if e.Decision != nil && e.Decision.Reason != "" {
 			fmt.Fprintf(w, "       because %s\n", output.OneLine(e.Decision.Reason))
 		}
-		pieces(w, "-", e.Deleted)
-		pieces(w, "+", e.Added)
+		printPieces(w, "-", e.Deleted)
+		printPieces(w, "+", e.Added)
 	}
 }
 
-func pieces(w io.Writer, sign string, list []string) {
+func printPieces(w io.Writer, sign string, list []string) {
 	for i, text := range list {
-		if i == most {
-			fmt.Fprintf(w, "       %s and %d more\n", sign, len(list)-most)
+		if i == mostPieces {
+			fmt.Fprintf(w, "       %s and %d more\n", sign, len(list)-mostPieces)
 			return
 		}
 		fmt.Fprintf(w, "       %s %s\n", sign, output.OneLine(queue.Shorten(text)))
 	}
 }
 
-// tell says who did what.
-func tell(e *history.Entry) string {
-	text := action(e)
+// entryText says who did what.
+func entryText(e *history.Entry) string {
+	text := entryAction(e)
 	if e.Lost && e.Kind != history.Unknown {
 		text += "; what it changed is not kept any more"
 	}
 	return text
 }
 
-func action(e *history.Entry) string {
+func entryAction(e *history.Entry) string {
 	who := cmp.Or(e.Author, "a person")
 	switch e.Kind {
 	case history.Unknown:
@@ -67,9 +68,9 @@ func action(e *history.Entry) string {
 	case history.LinksFollow:
 		return who + ": links follow a rename"
 	case history.Moved:
-		return fmt.Sprintf("moved from %s to %s", place(e.From), place(e.To))
+		return fmt.Sprintf("moved from %s to %s", placeText(e.From), placeText(e.To))
 	case history.Decided:
-		return decided(who, e.Decision)
+		return decisionText(who, e.Decision)
 	}
 	if e.Found {
 		return "changed while nobody followed the note, and found then"
@@ -77,26 +78,26 @@ func action(e *history.Entry) string {
 	return who + " changed the note"
 }
 
-func place(p model.Path) string {
+func placeText(p model.Path) string {
 	if strings.HasPrefix(string(p), "/") {
 		return "no folder"
 	}
 	return string(p)
 }
 
-func decided(who string, d *history.Decision) string {
+func decisionText(who string, d *history.Decision) string {
 	text := fmt.Sprintf("%s: %s", who, d.Verdict)
 	if len(d.Items) > 0 {
 		text += " " + output.Plural(len(d.Items), "suggestion")
 	}
-	if from := authors(d.Items); from != "" {
+	if from := authorsOf(d.Items); from != "" {
 		text += " of " + from
 	}
 	return text + " (" + d.Batch + ")"
 }
 
-// authors names those of suggestions, each once.
-func authors(items []model.Decided) string {
+// authorsOf names those of suggestions, each once.
+func authorsOf(items []model.Decided) string {
 	var names []string
 	seen := make(map[string]bool)
 	for _, x := range items {

@@ -1,5 +1,4 @@
-// Package status reports what is served, by which process, and what servers have not acknowledged yet.
-package status
+package main
 
 import (
 	"cmp"
@@ -14,26 +13,26 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
-// Report is what 'relayfs status --json' prints.
-type Report struct {
+// statusReport is what 'relayfs status --json' prints.
+type statusReport struct {
 	Owner *owner.Info `json:"owner,omitempty"` // absent if nothing is running
 	Error string      `json:"error,omitempty"` // why the owner gives no report
 	Token string      `json:"token,omitempty"` // the bearer token of the owner's HTTP port, if secrets are shown
 	bridge.Status
-	Others []Report `json:"others,omitempty"` // of the other owners that run, if no source was named
+	Others []statusReport `json:"others,omitempty"` // of the other owners that run, if no source was named
 }
 
-// AskAll asks owners for their reports. The first one's has those of the others. err joins what they
+// askAll asks owners for their reports. The first one's has those of the others. err joins what they
 // failed with.
-func AskAll(ctx context.Context, owners []owner.Info, secrets bool) (r Report, err error) {
+func askAll(ctx context.Context, owners []owner.Info, secrets bool) (r statusReport, err error) {
 	for i, info := range owners {
-		one, failed := Ask(ctx, owner.NewClient(info), secrets)
+		one, failed := askStatus(ctx, api.NewClient(owner.NewClient(info)), secrets)
 		if failed != nil {
 			one.Error = clierr.Text(failed)
 			err = errors.Join(err, failed)
@@ -47,11 +46,11 @@ func AskAll(ctx context.Context, owners []owner.Info, secrets bool) (r Report, e
 	return r, err
 }
 
-// Ask asks an owner for its report, with its secrets or without.
-func Ask(ctx context.Context, c *owner.Client, secrets bool) (r Report, err error) {
-	info := c.Info()
+// askStatus asks an owner for its report, with its secrets or without.
+func askStatus(ctx context.Context, c *api.Client, secrets bool) (r statusReport, err error) {
+	info := c.Owner()
 	r.Owner = &info
-	if r.Status, err = ownership.Status(ctx, c); err != nil || !secrets {
+	if r.Status, err = c.Status(ctx); err != nil || !secrets {
 		return r, err
 	}
 	if info.HTTP != nil {
@@ -62,8 +61,8 @@ func Ask(ctx context.Context, c *owner.Client, secrets bool) (r Report, err erro
 	return r, err
 }
 
-// Print prints a report for people, and those of the other owners.
-func Print(w io.Writer, r Report) {
+// printStatus prints a report for people, and those of the other owners.
+func printStatus(w io.Writer, r statusReport) {
 	switch {
 	case r.Error != "": // it names the owner
 		output.Line(w, "%s", r.Error)
@@ -72,14 +71,14 @@ func Print(w io.Writer, r Report) {
 	default:
 		printOwner(w, &r)
 	}
-	printFolders(w, &r)
+	printServed(w, &r)
 	for _, other := range r.Others {
 		fmt.Fprintln(w)
-		Print(w, other)
+		printStatus(w, other)
 	}
 }
 
-func printOwner(w io.Writer, r *Report) {
+func printOwner(w io.Writer, r *statusReport) {
 	output.Line(w, "running: %v since %s", r.Owner, r.Owner.Started.Local().Format("2006-01-02 15:04"))
 	fmt.Fprintf(w, "mode: %s, view: %s%s\n", r.Mode, r.View, map[bool]string{true: ", read-only"}[r.ReadOnly])
 	output.Line(w, "log: %s", cmp.Or(r.Owner.Log, "stderr of that process"))
@@ -89,7 +88,7 @@ func printOwner(w io.Writer, r *Report) {
 	}
 }
 
-func printFolders(w io.Writer, r *Report) {
+func printServed(w io.Writer, r *statusReport) {
 	for _, f := range r.Folders {
 		facts := []string{output.Plural(f.Notes, "note"), output.Plural(f.Files, "other file"), output.Plural(f.Suggestions, "pending suggestion")}
 		if f.Proposals > 0 {
@@ -110,7 +109,7 @@ func printFolders(w io.Writer, r *Report) {
 				output.Line(w, "  and %s more", output.Plural(len(f.Problems)-i, "problem"))
 				break
 			}
-			output.Line(w, "  PROBLEM since %s: %s", clock(p.Since), p.Text)
+			output.Line(w, "  PROBLEM since %s: %s", clockTime(p.Since), p.Text)
 		}
 	}
 }
@@ -118,8 +117,8 @@ func printFolders(w io.Writer, r *Report) {
 // maxListed bounds the problems, and the names of hidden notes, that are printed.
 const maxListed = 10
 
-// clock is a time for people: that of today's clock, or with the day.
-func clock(t time.Time) string {
+// clockTime is a time for people: that of today's clock, or with the day.
+func clockTime(t time.Time) string {
 	t = t.Local()
 	if time.Now().Format(time.DateOnly) == t.Format(time.DateOnly) {
 		return t.Format(time.TimeOnly)
@@ -132,7 +131,7 @@ func printSync(w io.Writer, f *bridge.FolderStatus) {
 	state := "not connected"
 	switch {
 	case s.Connected && !s.SilentSince.IsZero():
-		state = "connected, but there is no answer since " + clock(s.SilentSince)
+		state = "connected, but there is no answer since " + clockTime(s.SilentSince)
 	case s.Connected:
 		state = "connected"
 	case s.LastError == "":

@@ -1,7 +1,6 @@
 //go:build unix
 
-// Package system has what the commands need of the operating system, for each system. It knows no notes.
-package system
+package process
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package queue
+package api
 
 import (
 	"bufio"
@@ -13,12 +13,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
 // eventServer serves the events of q until the test ends.
-func eventServer(t *testing.T, q Queue) *httptest.Server {
+func eventServer(t *testing.T, q *queue.Queue) *httptest.Server {
 	ctx, stop := context.WithCancel(context.Background())
 	srv := httptest.NewUnstartedServer(serveEvents(q))
 	srv.Config.BaseContext = func(net.Listener) context.Context { return ctx }
@@ -54,9 +56,9 @@ func openEvents(t *testing.T, srv *httptest.Server, last string, header ...strin
 var errEnough = errors.New("enough")
 
 // nextEvents reads n of what a stream tells, signs of life included.
-func nextEvents(stream io.Reader, n int) (told []Delta) {
-	readEvents(stream, 0, func(d Delta) error {
-		if told = append(told, d); len(told) == n {
+func nextEvents(stream io.Reader, n int) (told []queue.Change) {
+	readEvents(stream, 0, func(c queue.Change) error {
+		if told = append(told, c); len(told) == n {
 			return errEnough
 		}
 		return nil
@@ -72,27 +74,38 @@ func someNotes(n int) map[string]string {
 	return notes
 }
 
+// changer returns what changes a note.
+func changer(t *testing.T, f *bridgetest.Fixture) func(model.Path) {
+	n := 0
+	return func(p model.Path) {
+		n++
+		if _, err := f.Workspace.Write(t.Context(), p, bridge.Write{Text: fmt.Sprintf("a b %d\n", n), By: model.Author{Name: "claude"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A client that names the last event that it has is told what it has missed, once; one that names none, or one that
 // this process does not know, is told everything, once.
 func TestEventsGoOn(t *testing.T) {
 	f := bridgetest.New(t, someNotes(3))
-	q, cancel := NewLocal(f.Workspace)
-	defer cancel()
+	change := changer(t, f)
+	q := queue.New(f.Workspace)
 	srv := eventServer(t, q)
 	resp := openEvents(t, srv, "")
 	defer resp.Body.Close()
 	all := nextEvents(resp.Body, 1)[0]
-	if !slices.Equal(all.Paths, []string{""}) || len(all.Suggestions) != 3 {
+	if !slices.Equal(all.Paths, []string{""}) {
 		t.Errorf("at first %+v", all)
 	}
-	q.event(model.Event{Path: "N/001.md"})
-	q.event(model.Event{Path: "N/002.md"})
+	change("N/001.md")
+	change("N/002.md")
 	missed := openEvents(t, srv, fmt.Sprint(all.Now))
 	defer missed.Body.Close()
-	if d := nextEvents(missed.Body, 1)[0]; !slices.Equal(d.Paths, []string{"N/001.md", "N/002.md"}) || len(d.Suggestions) != 2 {
+	if d := nextEvents(missed.Body, 1)[0]; !slices.Equal(d.Paths, []string{"N/001.md", "N/002.md"}) {
 		t.Errorf("behind %d: %+v", all.Now, d)
 	}
-	current := openEvents(t, srv, fmt.Sprint(q.now()))
+	current := openEvents(t, srv, fmt.Sprint(f.Workspace.Last()))
 	defer current.Body.Close()
 	lines := bufio.NewReader(current.Body)
 	for _, want := range []string{"retry: 2000\n", ":\n"} {
@@ -100,49 +113,31 @@ func TestEventsGoOn(t *testing.T) {
 			t.Errorf("with nothing missed: %q, %v; want %q", got, err, want)
 		}
 	}
-	q.event(model.Event{Path: "N/000.md"})
+	change("N/000.md")
 	if d := nextEvents(lines, 1)[0]; !slices.Equal(d.Paths, []string{"N/000.md"}) {
 		t.Errorf("then %+v", d)
 	}
 
-	next, cancelNext := NewLocal(f.Workspace) // as after a restart
-	defer cancelNext()
-	restarted := eventServer(t, next)
-	for _, last := range []string{fmt.Sprint(q.now()), fmt.Sprint(next.now() + 1), "1", "-1", "x"} {
+	again := bridgetest.New(t, someNotes(3)) // as after a restart
+	restarted := eventServer(t, queue.New(again.Workspace))
+	for _, last := range []string{fmt.Sprint(all.Now), fmt.Sprint(again.Workspace.Last() + 1), "1", "-1", "x"} {
 		resp := openEvents(t, restarted, last)
 		defer resp.Body.Close()
-		if d := nextEvents(resp.Body, 1)[0]; !slices.Equal(d.Paths, []string{""}) || len(d.Suggestions) != 3 {
+		if d := nextEvents(resp.Body, 1)[0]; !slices.Equal(d.Paths, []string{""}) {
 			t.Errorf("behind %s: %+v", last, d)
 		}
 	}
 }
 
-// pipes is a listener of connections without any buffer: what is not read blocks who writes.
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-}
-
-func (p pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
-func (p pipes) Close() error   { close(p.closed); return nil }
-
 // A client that does not read gets the sum of what it missed when it reads again; one that never does holds up
 // nothing: the server's end waits for no stream.
 func TestEventsOfAClientThatDoesNotRead(t *testing.T) {
-	q, cancel := NewLocal(bridgetest.New(t, someNotes(100)).Workspace)
-	defer cancel()
+	f := bridgetest.New(t, someNotes(100))
+	q, change := queue.New(f.Workspace), changer(t, f)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	srv := &http.Server{Handler: serveEvents(q), BaseContext: func(net.Listener) context.Context { return ctx }}
-	l := pipes{make(chan net.Conn), make(chan struct{})}
+	l := &pipes{make(chan net.Conn), make(chan struct{})} // without any buffer: what is not read blocks who writes
 	go srv.Serve(l)
 	open := func() net.Conn {
 		client, server := net.Pipe()
@@ -158,9 +153,9 @@ func TestEventsOfAClientThatDoesNotRead(t *testing.T) {
 	if _, err := slow.Read(one); err != nil { // the first delta is made, and waits to be read
 		t.Fatal(err)
 	}
-	for range 50 {
+	for range 3 {
 		for p := range someNotes(100) {
-			q.event(model.Event{Path: model.Path(p)})
+			change(model.Path(p))
 		}
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(one), slow)), nil)
@@ -168,8 +163,8 @@ func TestEventsOfAClientThatDoesNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := nextEvents(resp.Body, 2)
-	if told[1].Now != q.now() || len(told[1].Paths) != 100 {
-		t.Errorf("behind the first %d suggestions: %d paths, state %d; want all 100 notes in the state %d", len(told[0].Suggestions), len(told[1].Paths), told[1].Now, q.now())
+	if told[1].Now != f.Workspace.Last() || len(told[1].Paths) != 100 {
+		t.Errorf("%d paths, state %d; want all 100 notes in the state %d", len(told[1].Paths), told[1].Now, f.Workspace.Last())
 	}
 
 	idle := open() // waits for a change
@@ -185,8 +180,8 @@ func TestEventsOfAClientThatDoesNotRead(t *testing.T) {
 // A stream too many is told what it has missed, and ends; it goes on when it comes back and another has ended. Tabs of
 // a browser take no place from programs, and leave the browser connections for what they ask.
 func TestTooManyEventStreams(t *testing.T) {
-	q, cancel := NewLocal(bridgetest.New(t, someNotes(1)).Workspace)
-	defer cancel()
+	f := bridgetest.New(t, someNotes(1))
+	q, change := queue.New(f.Workspace), changer(t, f)
 	srv := eventServer(t, q)
 	for _, c := range []struct {
 		max    int
@@ -201,15 +196,15 @@ func TestTooManyEventStreams(t *testing.T) {
 		}
 		more := openEvents(t, srv, "", c.header...)
 		told := nextEvents(more.Body, 2)
-		if _, err := more.Body.Read(make([]byte, 1)); len(told) != 1 || len(told[0].Suggestions) != 1 || err != io.EOF {
+		if _, err := more.Body.Read(make([]byte, 1)); len(told) != 1 || err != io.EOF {
 			t.Errorf("stream %d is told %+v, and goes on with %v", c.max+1, told, err)
 		}
 		more.Body.Close()
 		streams[0].Body.Close()
-		for q.event(model.Event{Path: "N/000.md"}); ; { // until the server has noticed
-			resp := openEvents(t, srv, fmt.Sprint(q.now()), c.header...)
+		for change("N/000.md"); ; { // until the server has noticed
+			resp := openEvents(t, srv, fmt.Sprint(f.Workspace.Last()), c.header...)
 			nextEvents(resp.Body, 1)
-			q.event(model.Event{Path: "N/000.md"})
+			change("N/000.md")
 			told := nextEvents(resp.Body, 1)
 			resp.Body.Close()
 			if len(told) == 1 {

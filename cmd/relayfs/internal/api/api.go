@@ -1,0 +1,177 @@
+// Package api is the door to a process that owns vaults: one HTTP API, and its client. The owner serves it on its
+// socket, a command without an owner to itself, in memory; docs/review-api.md has the part that the review page serves
+// to other programs. An error is a sentence with a status for its kind, and what to do about it as a header.
+//
+// Locks: Refusals.mu alone.
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/history"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/mcpserver"
+)
+
+// Paths of the API. Each takes owner.SourceParam too.
+const (
+	suggestionsPath = "/suggestions" // query: context, path, author, session, kind
+	threadsPath     = "/threads"     // query: path
+	pendingPath     = "/pending"     // query: path, once for each
+	notePath        = "/note"        // query: path
+	journalPath     = "/journal"     // query: limit
+	eventsPath      = "/events"      // a stream, see serveEvents
+	commentPath     = "/comment"     // POST a queue.CommentRequest
+	resolvePath     = "/resolve"     // POST a queue.ResolveRequest
+	decidePath      = "/decide"      // POST a queue.DecideRequest
+	undoPath        = "/undo"        // POST a queue.UndoRequest
+
+	textPath     = "/text"         // query: path; the bytes
+	namesPath    = "/names"        // query: path, recursive
+	callPath     = "/call"         // POST a CallRequest
+	historyPath  = "/history"      // query: path
+	pastPath     = "/past"         // query: path, when (history.When as JSON)
+	statusPath   = "/status"       // what is served
+	readyPath    = "/readyz"       // why changes are not stored
+	refusalsPath = "/refusals"     // query: path
+	keptPath     = "/kept"         // the folders whose state is kept
+	storePath    = "/kept/store"   // query: folder; the bytes of a store
+	compactPath  = "/kept/compact" // POST a backup.Folder
+)
+
+// Reviewing are the routes that the review page serves to other programs.
+func Reviewing() []string {
+	return []string{
+		"GET " + suggestionsPath, "GET " + threadsPath, "GET " + pendingPath, "GET " + notePath, "GET " + journalPath, "GET " + eventsPath,
+		"POST " + commentPath, "POST " + resolvePath, "POST " + decidePath, "POST " + undoPath,
+	}
+}
+
+// Served is what a handler answers from.
+type Served struct {
+	Workspace *bridge.Workspace
+	MCP       *mcpserver.Server
+	Kept      backup.Kept
+	Refused   func(model.Path) []model.Refusal // the newest refusals about a path, the newest first; nil for none
+}
+
+type handler struct {
+	Served
+	queue *queue.Queue
+}
+
+// NewHandler returns a handler of the API. What changes something is carried out to the end even if the client goes
+// away, because nobody has asked for half of it. Who decides is the user of this machine.
+func NewHandler(s Served) http.Handler {
+	h := &handler{s, queue.New(s.Workspace)}
+	mux := http.NewServeMux()
+	HandleGet(mux, owner.AlivePath, func(*http.Request) (any, error) { return struct{}{}, nil })
+	h.handleQueue(mux)
+	mux.HandleFunc("GET "+textPath, h.text)
+	HandleGet(mux, namesPath, func(r *http.Request) (any, error) {
+		return h.names(r.Context(), r.FormValue("path"), r.FormValue("recursive") != "")
+	})
+	HandlePost(mux, callPath, h.call)
+	HandleGet(mux, historyPath, func(r *http.Request) (any, error) { return h.history(r.Context(), r.FormValue("path")) })
+	HandleGet(mux, pastPath, func(r *http.Request) (any, error) {
+		var when history.When
+		if err := json.Unmarshal([]byte(r.FormValue("when")), &when); err != nil {
+			return nil, clierr.Usage(err)
+		}
+		return h.show(r.Context(), r.FormValue("path"), when)
+	})
+	HandleGet(mux, statusPath, func(r *http.Request) (any, error) { return h.Workspace.Status(r.Context()) })
+	HandleGet(mux, readyPath, func(*http.Request) (any, error) { return struct{}{}, h.Workspace.Ready() })
+	HandleGet(mux, refusalsPath, func(r *http.Request) (any, error) {
+		if h.Refused == nil {
+			return []model.Refusal{}, nil
+		}
+		return h.Refused(model.Path(r.FormValue("path"))), nil
+	})
+	HandleGet(mux, keptPath, func(*http.Request) (any, error) { return h.Kept, nil })
+	mux.HandleFunc("GET "+storePath, h.store)
+	HandlePost(mux, compactPath, func(_ context.Context, f backup.Folder) (any, error) { return h.Kept.Compact(f.Name) })
+	return mux
+}
+
+func (h *handler) handleQueue(mux *http.ServeMux) {
+	HandleGet(mux, suggestionsPath, func(r *http.Request) (any, error) {
+		sel, err := selected(r)
+		if err != nil {
+			return nil, err
+		}
+		list, err := h.queue.List(r.Context(), r.FormValue("context") != "")
+		if err != nil || sel.Empty() {
+			return list, err
+		}
+		return sel.Choose(list, nil)
+	})
+	HandleGet(mux, threadsPath, func(r *http.Request) (any, error) {
+		sel, err := selected(r)
+		if err != nil {
+			return nil, err
+		}
+		list, err := h.queue.Threads(r.Context())
+		return slices.DeleteFunc(list, func(t queue.Thread) bool { return !sel.Matches(&queue.Suggestion{Path: t.Path}) }), err
+	})
+	HandleGet(mux, pendingPath, func(r *http.Request) (any, error) { return h.queue.Pending(r.Context(), r.URL.Query()["path"]) })
+	HandleGet(mux, notePath, func(r *http.Request) (any, error) { return h.queue.Note(r.Context(), r.FormValue("path")) })
+	HandleGet(mux, journalPath, func(r *http.Request) (any, error) {
+		limit, err := strconv.Atoi(r.FormValue("limit"))
+		if err != nil || limit < 0 {
+			return nil, clierr.Usagef("limit is not a number")
+		}
+		return h.queue.Log(r.Context(), limit)
+	})
+	mux.HandleFunc("GET "+eventsPath, serveEvents(h.queue))
+	HandlePost(mux, commentPath, func(ctx context.Context, r queue.CommentRequest) (queue.Outcome, error) {
+		r.By = queue.Reviewer()
+		return h.queue.Comment(context.WithoutCancel(ctx), r)
+	})
+	HandlePost(mux, resolvePath, func(ctx context.Context, r queue.ResolveRequest) (queue.Outcome, error) {
+		r.By = queue.Reviewer()
+		return h.queue.Resolve(context.WithoutCancel(ctx), r)
+	})
+	HandlePost(mux, decidePath, func(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error) {
+		r.By = queue.Reviewer()
+		return h.queue.Decide(context.WithoutCancel(ctx), r)
+	})
+	HandlePost(mux, undoPath, func(ctx context.Context, r queue.UndoRequest) (queue.Outcome, error) {
+		r.By = queue.Reviewer()
+		return h.queue.Undo(context.WithoutCancel(ctx), r)
+	})
+}
+
+// selected are the conditions of a query. Their names are those of the flags.
+func selected(r *http.Request) (s queue.Selector, err error) {
+	s = queue.Selector{Glob: r.FormValue("path"), Author: r.FormValue("author"), Session: r.FormValue("session"), Kind: r.FormValue("kind")}
+	if err := s.Check(nil); err != nil {
+		return s, clierr.Usagef("%s", strings.TrimPrefix(err.Error(), "--"))
+	}
+	return s, nil
+}
+
+// store answers with the bytes of a store.
+func (h *handler) store(w http.ResponseWriter, r *http.Request) {
+	begun := false
+	err := h.Kept.Copy(r.Context(), r.FormValue("folder"), w, func(n int64) {
+		begun = true
+		w.Header().Set("Content-Length", strconv.FormatInt(n, 10))
+	})
+	switch {
+	case err != nil && begun:
+		panic(http.ErrAbortHandler) // the client sees that bytes are missing
+	case err != nil:
+		Refuse(w, err)
+	}
+}

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/history"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+)
+
+// Client asks an owner, or a handler of this process.
+type Client struct{ owner *owner.Client }
+
+// NewClient returns a client of an owner.
+func NewClient(c *owner.Client) *Client { return &Client{c} }
+
+// InProcess returns a client of a handler of this process. Call end at the end: it waits for what is carried out.
+func InProcess(h http.Handler) (c *Client, end func()) {
+	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	srv := &http.Server{Handler: h}
+	go srv.Serve(l)
+	return &Client{owner.NewClientOf(l.dial)}, func() { _ = srv.Shutdown(context.Background()) }
+}
+
+// pipes is a listener whose clients are in this process.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case p.conns <- server:
+		return client, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "in this process", Net: "pipe"} }
+
+func (p *pipes) Close() error {
+	close(p.closed)
+	return nil
+}
+
+// usage returns err, which the owner gave, as what it is: a request that is wrong is a wrong command line.
+func usage(err error) error {
+	if refused, ok := errors.AsType[*owner.RefusedError](err); ok && refused.Status == http.StatusBadRequest {
+		return clierr.Usage(err)
+	}
+	return err
+}
+
+func get[A any](ctx context.Context, c *Client, path string, query url.Values) (answer A, err error) {
+	err = c.owner.Get(ctx, path, query, &answer)
+	return answer, usage(err)
+}
+
+func post[A any](ctx context.Context, c *Client, path string, request any) (answer A, err error) {
+	err = c.owner.Post(ctx, path, request, &answer)
+	return answer, usage(err)
+}
+
+// Owner returns the process that answers.
+func (c *Client) Owner() owner.Info { return c.owner.Info() }
+
+// Forward sends a request of another client on, and gives the answer to take.
+func (c *Client) Forward(r *http.Request, path string, take func(*http.Response) error) error {
+	header := make(http.Header)
+	for _, name := range []string{"Content-Type", "Last-Event-ID", "Sec-Fetch-Site"} {
+		if v := r.Header.Get(name); v != "" {
+			header.Set(name, v)
+		}
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return clierr.Usage(err)
+	}
+	return c.owner.Do(r.Context(), r.Method, path, r.URL.Query(), header, body, take)
+}
+
+// List returns the pending suggestions; detailed ones have their context.
+func (c *Client) List(ctx context.Context, detailed bool) ([]queue.Suggestion, error) {
+	query := url.Values{}
+	if detailed {
+		query.Set("context", "1")
+	}
+	return get[[]queue.Suggestion](ctx, c, suggestionsPath, query)
+}
+
+// Threads returns the threads of comments in all notes.
+func (c *Client) Threads(ctx context.Context) ([]queue.Thread, error) {
+	return get[[]queue.Thread](ctx, c, threadsPath, nil)
+}
+
+// Note returns the note at a path with what is pending in it.
+func (c *Client) Note(ctx context.Context, path string) (queue.Note, error) {
+	return get[queue.Note](ctx, c, notePath, url.Values{"path": {path}})
+}
+
+// Comment writes a comment.
+func (c *Client) Comment(ctx context.Context, r queue.CommentRequest) (queue.Outcome, error) {
+	return post[queue.Outcome](ctx, c, commentPath, r)
+}
+
+// Resolve takes threads out of the text.
+func (c *Client) Resolve(ctx context.Context, r queue.ResolveRequest) (queue.Outcome, error) {
+	return post[queue.Outcome](ctx, c, resolvePath, r)
+}
+
+// Decide carries a decision out.
+func (c *Client) Decide(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error) {
+	return post[queue.Outcome](ctx, c, decidePath, r)
+}
+
+// Undo takes back what was decided.
+func (c *Client) Undo(ctx context.Context, r queue.UndoRequest) (queue.Outcome, error) {
+	return post[queue.Outcome](ctx, c, undoPath, r)
+}
+
+// Log returns the newest entries of the journal.
+func (c *Client) Log(ctx context.Context, limit int) ([]queue.LogEntry, error) {
+	return get[[]queue.LogEntry](ctx, c, journalPath, url.Values{"limit": {strconv.Itoa(limit)}})
+}
+
+// Text returns the content at path as readers see it, byte for byte.
+func (c *Client) Text(ctx context.Context, path string) ([]byte, error) {
+	var text []byte
+	err := c.owner.Do(ctx, http.MethodGet, textPath, url.Values{"path": {path}}, nil, nil, func(resp *http.Response) (err error) {
+		text, err = io.ReadAll(resp.Body)
+		return err
+	})
+	return text, usage(err)
+}
+
+// Names returns the entries of the folder path, or everything below it.
+func (c *Client) Names(ctx context.Context, path string, recursive bool) ([]Listed, error) {
+	query := url.Values{"path": {path}}
+	if recursive {
+		query.Set("recursive", "1")
+	}
+	return get[[]Listed](ctx, c, namesPath, query)
+}
+
+// Call runs MCP tools, one after the other, in one session.
+func (c *Client) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
+	return post[[]CallResult](ctx, c, callPath, r)
+}
+
+// History returns what is known of the note at a path.
+func (c *Client) History(ctx context.Context, path string) (Listing, error) {
+	return get[Listing](ctx, c, historyPath, url.Values{"path": {path}})
+}
+
+// Show returns the raw text of the note at a path as it was.
+func (c *Client) Show(ctx context.Context, path string, when history.When) (Shown, error) {
+	text, err := json.Marshal(when)
+	if err != nil {
+		return Shown{}, err
+	}
+	return get[Shown](ctx, c, pastPath, url.Values{"path": {path}, "when": {string(text)}})
+}
+
+// Status returns the state of the workspace.
+func (c *Client) Status(ctx context.Context) (bridge.Status, error) {
+	return get[bridge.Status](ctx, c, statusPath, nil)
+}
+
+// readyPatience bounds how long who supervises a page waits for the owner.
+const readyPatience = 5 * time.Second
+
+// Ready says why changes are not stored, nil if they are.
+func (c *Client) Ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	defer cancel()
+	return c.owner.Get(ctx, readyPath, nil, new(struct{}))
+}
+
+// Refusals returns what a mount refused last about p and what is below it, the newest first.
+func (c *Client) Refusals(ctx context.Context, p model.Path) ([]model.Refusal, error) {
+	return get[[]model.Refusal](ctx, c, refusalsPath, url.Values{"path": {string(p)}})
+}
+
+// Kept returns the folders whose state is kept.
+func (c *Client) Kept(ctx context.Context) ([]backup.Folder, error) {
+	return get[[]backup.Folder](ctx, c, keptPath, nil)
+}
+
+// Copy writes the store of a folder as it is now. size is told before.
+func (c *Client) Copy(ctx context.Context, folder string, w io.Writer, size func(int64)) error {
+	return c.owner.Do(ctx, http.MethodGet, storePath, url.Values{"folder": {folder}}, nil, nil, func(resp *http.Response) error {
+		size(resp.ContentLength)
+		_, err := io.Copy(w, resp.Body)
+		return err
+	})
+}
+
+// Compact makes the store of a folder smaller.
+func (c *Client) Compact(ctx context.Context, folder string) (store.Gain, error) {
+	return post[store.Gain](ctx, c, compactPath, backup.Folder{Name: folder})
+}

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+)
+
+// HandleGet answers with what get returns.
+func HandleGet(mux *http.ServeMux, path string, get func(*http.Request) (any, error)) {
+	mux.HandleFunc("GET "+path, answering(get))
+}
+
+// HandlePost answers with what do makes of the JSON that is posted.
+func HandlePost[Q, A any](mux *http.ServeMux, path string, do func(context.Context, Q) (A, error)) {
+	mux.HandleFunc("POST "+path, answering(func(r *http.Request) (any, error) {
+		var req Q
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+			if errors.Is(err, io.EOF) { // of an empty body
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, clierr.Usagef("the request is not the JSON that is expected: %s", clierr.Text(err))
+		}
+		return do(r.Context(), req)
+	}))
+}
+
+func answering(get func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := get(r)
+		if err != nil {
+			Refuse(w, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(v)
+	}
+}
+
+// hintHeader has what to do about an error.
+const hintHeader = "Hint"
+
+// Refuse answers with an error, in words.
+func Refuse(w http.ResponseWriter, err error) {
+	if hint := Hint(err); hint != "" {
+		w.Header().Set(hintHeader, strings.ReplaceAll(hint, "\n", " "))
+	}
+	http.Error(w, clierr.Text(err), statusOf(err))
+}
+
+// statusOf returns the HTTP status of an error, by which a client distinguishes errors.
+func statusOf(err error) int {
+	var refused *owner.RefusedError
+	var gone *owner.GoneError
+	var stopped *owner.StoppedError
+	var usage *clierr.UsageError
+	var conflict queue.Conflict
+	switch {
+	case errors.As(err, &refused):
+		return refused.Status
+	case errors.As(err, &conflict), errors.Is(err, model.ErrConflict):
+		return http.StatusConflict
+	case errors.Is(err, fs.ErrNotExist):
+		return http.StatusNotFound
+	case errors.Is(err, bridge.ErrNothingToUndo):
+		return http.StatusGone
+	case errors.As(err, &usage):
+		return http.StatusBadRequest
+	case errors.Is(err, model.ErrBadName), errors.Is(err, model.ErrNameTooLong), errors.Is(err, model.ErrIsDir), errors.Is(err, model.ErrNotNote),
+		errors.Is(err, model.ErrRefused):
+		return http.StatusUnprocessableEntity
+	case errors.As(err, &gone), errors.As(err, &stopped):
+		return http.StatusBadGateway
+	}
+	return http.StatusInternalServerError
+}
