@@ -2,14 +2,14 @@
 # Everything that must hold: installs what is missing, lints, and runs all tests. The last line is "N passed, N failed".
 #
 #   RELAYFS_TEST_TIMESCALE   how many times as long everything may take, on a busy machine
-#   TIMEOUT   how long one package may take (default 10m, scaled)
+#   TIMEOUT   how long one package may take (default 20m, scaled)
 #   RACE      packages to test with the race detector: those that start goroutines or are called by several
 #   COVER     a directory for coverage profiles of unit tests and of the program that the other tests drive
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 SCALE=${RELAYFS_TEST_TIMESCALE:-1}
-TIMEOUT=${TIMEOUT:-$((10 * SCALE))m}
+TIMEOUT=${TIMEOUT:-$((20 * SCALE))m}
 # As the packages are built: what both need is compiled once.
 export GOFLAGS=${GOFLAGS--trimpath}
 # All that matters, at full size; without it `go test` runs a sample that needs Go alone.
