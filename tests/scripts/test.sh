@@ -26,7 +26,7 @@ trap 'rm -rf "$work"' EXIT
 cover=()
 if [[ -n ${COVER-} ]]; then
 	mkdir -p "$COVER/program"
-	cover=(-cover -covermode=set -coverpkg=./bridge/...,./fusefs/...,./mcpserver/...,./diffwrap/...)
+	cover=(-cover -covermode=set -coverpkg=./cmd/...,./bridge/...,./fusefs/...,./mcpserver/...,./diffwrap/...)
 	export GOCOVERDIR=$COVER/program
 fi
 # The packages below tests drive one program; without it each builds its own, and fails as this does.
