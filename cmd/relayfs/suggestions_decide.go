@@ -83,7 +83,7 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 		if len(list) == 0 {
 			return f.print(e, out)
 		}
-		r := queue.DecideRequest{IDs: queue.IDsOf(list), Verdict: f.verdict, Reason: f.reason, Force: f.force}
+		r := queue.DecideRequest{IDs: queue.IDsOf(list), Unseen: true, Verdict: f.verdict, Reason: f.reason, Force: f.force}
 		out, err := q.Decide(ctx, r)
 		if _, ended := errors.AsType[*owner.GoneError](err); ended {
 			return f.interrupted(ctx, e, sources, r, len(ids) > 0, err)

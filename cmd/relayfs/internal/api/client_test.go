@@ -56,7 +56,7 @@ func TestInProcess(t *testing.T) {
 			t.Errorf("%s: %#v, hint %q; want status %d", tt.what, tt.err, Hint(tt.err), tt.status)
 		}
 	}
-	out, err := c.Decide(ctx, queue.DecideRequest{Verdict: model.Accepted, IDs: []string{list[0].ID}})
+	out, err := c.Decide(ctx, queue.DecideRequest{Verdict: model.Accepted, IDs: []string{list[0].ID}, Unseen: true})
 	if err != nil || out.Notes != 1 {
 		t.Errorf("a decision: %+v, %v", out, err)
 	}

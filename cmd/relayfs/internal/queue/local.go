@@ -159,7 +159,7 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if r.Reason = TidyReason(r.Reason); len(r.Reason) > MaxReason {
 		return Outcome{}, clierr.Usagef("the reason is longer than %d bytes", MaxReason)
 	}
-	if len(r.IDs) == 0 {
+	if !r.Unseen {
 		r.IDs = slices.Sorted(maps.Keys(r.Shown))
 	}
 	if len(r.IDs) == 0 {

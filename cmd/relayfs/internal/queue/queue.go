@@ -24,12 +24,14 @@ type Pending struct {
 
 // DecideRequest asks for a decision. With model.Changed, Text replaces the proposal of the one suggestion.
 type DecideRequest struct {
-	IDs     []string      `json:"ids,omitempty"` // those shown, if there are none
+	IDs     []string      `json:"ids,omitempty"` // only with Unseen; else they are those shown
 	Verdict model.Verdict `json:"verdict"`
 	Text    string        `json:"text,omitempty"`
 	By      string        `json:"-"` // the user of this machine, whatever a request says
 	Reason  string        `json:"reason,omitempty"`
 	Force   bool          `json:"force,omitempty"` // accept stale proposals, too
+	// Unseen says that the ids alone name what is decided on, as a command line does.
+	Unseen bool `json:"unseen,omitempty"`
 	// Shown has the revision of each suggestion as it was shown. If one has changed, none is decided.
 	Shown map[string]string `json:"shown,omitempty"`
 }

@@ -153,7 +153,7 @@ func TestNoteIsOfOneState(t *testing.T) {
 	go func() {
 		defer close(decided)
 		for _, id := range IDsOf(list) {
-			if _, err := q.Decide(t.Context(), DecideRequest{IDs: []string{id}, Verdict: model.Accepted, By: "pat"}); err != nil {
+			if _, err := q.Decide(t.Context(), DecideRequest{Unseen: true, IDs: []string{id}, Verdict: model.Accepted, By: "pat"}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -92,6 +92,7 @@ func (c commands) list(number int) tea.Cmd {
 }
 
 func (c commands) decide(r queue.DecideRequest) tea.Cmd {
+	r.Unseen = true
 	return func() tea.Msg { return outcomeOf(c.q.Decide(c.ctx, r)) }
 }
 
