@@ -15,7 +15,7 @@
           version = self.shortRev or "dirty";
           src = self;
           # What packaging/vendor-hash.py prints; a test compares.
-          vendorHash = "sha256-QMYNlMxLUtg9tRLOdFwndaOm/LQKahptJupGomstVJg=";
+          vendorHash = "sha256-R1yVSiUqKWOfuwyBXAguZnWqiomcMGb3d3ALFfSPjKk=";
           subPackages = [ "cmd/relayfs" ];
           env.CGO_ENABLED = 0;
           ldflags = [ "-s" "-w" ];
