@@ -22,7 +22,7 @@ type summary struct {
 	flaky   []testID            // failed, and passed when run again
 	fatal   map[testID]bool     // failed in a way that no second run may hide
 	died    map[string]bool     // what failed without a failing test: packages that did not build or panicked, and lint
-	took    map[string]float64  // seconds by package, of all its runs
+	took    map[testID]float64  // seconds of packages and of tests that are no subtests, in all their runs
 	skipped []string
 	builds  map[string][]string // compiler output by import path
 }
@@ -34,7 +34,7 @@ func newSummary(out io.Writer) *summary {
 		result: make(map[testID]string),
 		fatal:  make(map[testID]bool),
 		died:   make(map[string]bool),
-		took:   make(map[string]float64),
+		took:   make(map[testID]float64),
 		builds: make(map[string][]string),
 	}
 }
@@ -66,11 +66,11 @@ func (s *summary) end(id testID, ev event) {
 	if ev.Action == "fail" && slices.ContainsFunc(lines, isFatal) {
 		s.fatal[topLevel(id)] = true
 	}
-	if id.Test == "" {
-		s.took[id.Package] += ev.Elapsed
-		if ev.Action == "fail" && !s.hasFailure(id.Package) {
-			s.died[id.Package] = true
-		}
+	if id == topLevel(id) {
+		s.took[id] += ev.Elapsed
+	}
+	if id.Test == "" && ev.Action == "fail" && !s.hasFailure(id.Package) {
+		s.died[id.Package] = true
 	}
 	switch {
 	case ev.Action == "fail":
@@ -162,11 +162,11 @@ func parent(id testID) (testID, bool) {
 	return testID{id.Package, id.Test[:i]}, true
 }
 
-// slowest prints the packages that took longest.
+// slowest prints the packages and tests that took longest.
 func (s *summary) slowest() {
-	packages := slices.SortedFunc(maps.Keys(s.took), func(a, b string) int { return cmp.Compare(s.took[b], s.took[a]) })
-	for _, pkg := range packages[:min(10, len(packages))] {
-		fmt.Fprintf(s.out, "time\t%s\t%.0fs\n", pkg, s.took[pkg])
+	ids := slices.SortedFunc(maps.Keys(s.took), func(a, b testID) int { return cmp.Compare(s.took[b], s.took[a]) })
+	for _, id := range ids[:min(30, len(ids))] {
+		fmt.Fprintf(s.out, "time\t%.0fs\t%s %s\n", s.took[id], id.Package, id.Test)
 	}
 }
 
