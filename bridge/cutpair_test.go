@@ -15,6 +15,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // cutPair has a peer put s between the two UTF-16 units of the character at pos, as
@@ -132,7 +133,11 @@ func TestLiveStaleWritersBesideTypists(t *testing.T) {
 	for _, mode := range []bridge.Mode{bridge.Direct, bridge.Suggest} {
 		// Always the same ones: of new seeds about one in 20 fails, where a word that is written holds a character of the text
 		// beside it, and the comparison of the texts takes one for the other.
-		for seed := range uint64(40) {
+		seeds := uint64(40)
+		if need.Raced() {
+			seeds = 4
+		}
+		for seed := range seeds {
 			typistsAndWriters(t, mode, rand.New(rand.NewPCG(seed, 5)))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // process is a workspace over a source and a store that outlive it. It does not
@@ -208,6 +209,9 @@ func TestFullStoreLeavesTheNoteAsItWas(t *testing.T) {
 }
 
 func TestMarksThatMakeANoteTooLarge(t *testing.T) {
+	if need.Raced() {
+		t.Skip("one goroutine")
+	}
 	f := bridgetest.New(t, map[string]string{plan: strings.Repeat("alpha beta\n", 9<<20/11)})
 	before := open(t, f.Workspace, plan)
 	_, err := f.Write(t.Context(), plan, bridge.Write{Text: strings.Repeat("gamma delta\n", 9<<20/12), By: ann})

@@ -14,6 +14,13 @@ import (
 // Everything reports whether the tests run in full, as make test runs them.
 func Everything() bool { return os.Getenv("RELAYFS_TESTS") == "all" }
 
+// raced is whether the race detector is built in.
+var raced bool
+
+// Raced reports whether the race detector is on. Packages that are tested with it are tested without it, too, several
+// times as fast: so what costs much and has one goroutine can be left to that.
+func Raced() bool { return raced }
+
 // Full skips unless the tests run in full; why names what the test needs, or how long it takes.
 func Full(t testing.TB, why string) {
 	t.Helper()

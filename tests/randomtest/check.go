@@ -35,7 +35,7 @@ func Check(t *testing.T, rounds int, property func(t testing.TB, r *rand.Rand)) 
 		}
 		return
 	}
-	if !need.Everything() {
+	if !need.Everything() || need.Raced() {
 		rounds = max(1, rounds/10)
 	}
 	env(t, "RELAYFS_ROUNDS", &rounds, strconv.Atoi)

@@ -3,7 +3,7 @@
 //
 // Every run has new seeds. The environment changes what all such tests do:
 //
-//	RELAYFS_TESTS=all      all rounds, as make test has it; else a tenth of them
+//	RELAYFS_TESTS=all      all rounds, as make test has it; a tenth of them otherwise, or with the race detector
 //	RELAYFS_ROUNDS=n       n rounds
 //	RELAYFS_SOAK=duration  rounds until the time is over
 //	RELAYFS_SEED=n         the seed of the first round; the next ones follow

@@ -18,9 +18,9 @@ type event struct {
 	FailedBuild string
 }
 
-// read adds the events of one go test command until the end of r. A line that is not JSON (a tool's message) is
-// printed as it is.
-func (a *all) read(r io.Reader) error {
+// read adds the events of one go test command until the end of r, with suffix behind the names of packages. A line that
+// is not JSON (a tool's message) is printed as it is.
+func (a *all) read(r io.Reader, suffix string) error {
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -29,6 +29,7 @@ func (a *all) read(r io.Reader) error {
 			isEvent := json.Unmarshal(line, &ev) == nil
 			a.mu.Lock()
 			if isEvent {
+				ev.Package += suffix
 				a.summary.add(ev)
 			} else {
 				fmt.Fprintf(a.summary.out, "%s", line)

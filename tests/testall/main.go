@@ -6,9 +6,9 @@
 // It exits 1 if anything failed, and also if nothing was run. tests/scripts/test.sh
 // installs what the tests need, and calls it.
 //
-// Packages run side by side, in three go test commands: with the race detector those
-// that start goroutines, without it the others, and those below tests, which drive the
-// built program and mostly wait. Tests whose name begins with TestTimed measure time:
+// Packages run side by side, in three go test commands: those that start goroutines with
+// the race detector, which takes several times as long and so has fewer random rounds;
+// all without it; and those below tests, which drive the built program and mostly wait. Tests whose name begins with TestTimed measure time:
 // they run at the end, one after the other, with nothing beside them.
 //
 // These tests drive real programs, kernels and clocks. One that fails is run once more,
@@ -83,6 +83,9 @@ type all struct {
 // crowd is how many times as long a test may take beside the others.
 const crowd = 3
 
+// withRace follows a package's name in the results of its tests with the race detector, which are results of their own.
+const withRace = " -race"
+
 // timed matches the names of tests that measure time.
 const timed = "^TestTimed"
 
@@ -90,12 +93,12 @@ const timed = "^TestTimed"
 func (a *all) run(packages []string) {
 	var raced, plain, driven []string
 	for _, pkg := range packages {
-		switch {
-		case a.race.MatchString(pkg):
+		if a.race.MatchString(pkg) {
 			raced = append(raced, pkg)
-		case strings.Contains(pkg+"/", "/tests/"):
+		}
+		if strings.Contains(pkg+"/", "/tests/") {
 			driven = append(driven, pkg)
-		default:
+		} else {
 			plain = append(plain, pkg)
 		}
 	}
@@ -135,9 +138,10 @@ func withTimed() []string {
 
 // again runs the failed tests once more, one package after the other.
 func (a *all) again() {
-	for pkg, pattern := range a.summary.again() {
+	for name, pattern := range a.summary.again() {
 		args := []string{"-run", pattern}
-		if a.race.MatchString(pkg) {
+		pkg, raced := strings.CutSuffix(name, withRace)
+		if raced {
 			args = append(args, "-race")
 		}
 		a.goTest("again", []string{pkg}, 1, args...)
@@ -167,7 +171,11 @@ func (a *all) goTest(name string, packages []string, scale int, args ...string) 
 	if err := cmd.Start(); err != nil {
 		fail(err)
 	}
-	if err := a.read(events); err != nil {
+	suffix := ""
+	if slices.Contains(args, "-race") {
+		suffix = withRace
+	}
+	if err := a.read(events, suffix); err != nil {
 		fail(fmt.Errorf("read the results of go test: %w", err))
 	}
 	cmd.Wait()

@@ -84,7 +84,7 @@ func TestSummary(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var out strings.Builder
 			a := &all{summary: newSummary(&out)}
-			if err := a.read(strings.NewReader(tt.events)); err != nil {
+			if err := a.read(strings.NewReader(tt.events), ""); err != nil {
 				t.Fatal(err)
 			}
 			if got := a.summary.finish(); got != tt.ok {
@@ -115,7 +115,7 @@ func TestAgain(t *testing.T) {
 {"Action":"fail","Package":"p","Test":"TestC"}
 {"Action":"fail","Package":"p"}`
 	a := &all{summary: newSummary(io.Discard)}
-	if err := a.read(strings.NewReader(events)); err != nil {
+	if err := a.read(strings.NewReader(events), ""); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := a.summary.again(), map[string]string{"p": "^(TestA|TestC)$", "q": "^(TestQ)$"}; !maps.Equal(got, want) {

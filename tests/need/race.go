@@ -1,0 +1,5 @@
+//go:build race
+
+package need
+
+func init() { raced = true }
