@@ -12,6 +12,6 @@ cd "$(dirname "$0")/../.."
 go test -run '^$' -bench "${BENCH:-.}" -benchtime "${BENCHTIME:-1s}" -benchmem ./...
 go test -count 1 -run '^TestRatios$' -v ./diffwrap -diffwrap.ratios
 go test -count 1 -run '^TestDecideOnALargeVault$' -v ./tests/review
-go test -count 1 -run '^TestReviewPageOfALarge' -v ./tests/page
+go test -count 1 -run '^Test(Timed)?ReviewPageOfALarge' -v ./tests/page
 go test -count 1 -run '^TestTimedServerKeystroke$' -v ./tests/servers
 if [[ -x tests/bench/run.sh ]]; then tests/bench/run.sh; fi
