@@ -72,7 +72,7 @@ func (w *sequenceWorld) askToChange(path string, body any) (answer queueAnswer, 
 
 // decideIDs decides on suggestions.
 func (w *sequenceWorld) decideIDs(ids []string, accept bool) (queueAnswer, error) {
-	return w.askToChange("/decide", map[string]any{"ids": ids, "verdict": verdictOf(accept) + "ed", "by": "person"})
+	return w.askToChange("/decide", map[string]any{"ids": ids, "unseen": true, "verdict": verdictOf(accept) + "ed"})
 }
 
 // undoBatch takes a decision back.
