@@ -102,14 +102,12 @@ func (a *all) run(packages []string) {
 			plain = append(plain, pkg)
 		}
 	}
-	cores := runtime.GOMAXPROCS(0)
+	// Most of the time tests wait, for processes and for periods of the product: more packages run than there are processors.
+	some := fmt.Sprint(runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
-	// The driven tests wait for processes most of the time, so more of them run than there are processors.
-	group.Go(func() { a.goTest("driven", driven, crowd, "-skip", timed, "-p", fmt.Sprint(2*cores)) })
-	group.Go(func() {
-		a.goTest("raced", raced, crowd, "-skip", timed, "-p", fmt.Sprint(cores), "-race")
-		a.goTest("plain", plain, crowd, "-skip", timed, "-p", fmt.Sprint(cores))
-	})
+	group.Go(func() { a.goTest("driven", driven, crowd, "-skip", timed, "-p", fmt.Sprint(2*runtime.GOMAXPROCS(0))) })
+	group.Go(func() { a.goTest("raced", raced, crowd, "-skip", timed, "-p", some, "-race") })
+	group.Go(func() { a.goTest("plain", plain, crowd, "-skip", timed, "-p", some) })
 	var lint []byte
 	var linted error
 	group.Go(func() { lint, linted = exec.Command("tests/scripts/lint.sh").CombinedOutput() })
