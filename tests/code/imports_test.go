@@ -26,17 +26,14 @@ type importRule struct {
 // importRules holds every package of the module; docs/architecture.md tells
 // the same in prose. A new package fails TestImports until it has a line here.
 var importRules = map[string]importRule{
-	"diffwrap/internal/span":          {nil, "ranges of a text"},
-	"diffwrap/internal/script":        {[]string{"diffwrap/internal/span"}, "edits of a text; it compares nothing"},
-	"diffwrap/internal/rule":          {nil, "what the rows of the tables of rules have in common; they stand where they are used"},
-	"diffwrap/internal/lcs":           {[]string{"github.com/sergi/go-diff/..."}, "the only place that knows Myers' diff; it compares, and knows no words"},
+	"diffwrap/internal/span":          {nil, "ranges and edits of a text; it compares nothing"},
 	"diffwrap/internal/linebreak":     {nil, "LF and CR LF"},
-	"diffwrap/internal/align":         {[]string{"diffwrap/block", "diffwrap/internal/lcs", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/rule", "diffwrap/internal/script", "diffwrap/internal/span"}, "two texts are compared; comments are whole to it, and other markup means nothing"},
-	"diffwrap/internal/markdown":      {[]string{"diffwrap/block", "diffwrap/internal/linebreak", "diffwrap/internal/rule", "diffwrap/internal/span", "github.com/rivo/uniseg"}, "the constructs of one line that a change leaves whole"},
-	"diffwrap/internal/critic":        {[]string{"diffwrap/internal/linebreak", "diffwrap/internal/script", "diffwrap/internal/span", "gopkg.in/yaml.v3"}, "CriticMarkup is read here, and nowhere else; it changes nothing"},
+	"diffwrap/internal/align":         {[]string{"diffwrap/block", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/span", "github.com/sergi/go-diff/..."}, "two texts are compared, and nothing else knows Myers' diff; comments are whole to it, and other markup means nothing"},
+	"diffwrap/internal/markdown":      {[]string{"diffwrap/block", "diffwrap/internal/linebreak", "diffwrap/internal/span", "github.com/rivo/uniseg"}, "the constructs of one line that a change leaves whole"},
+	"diffwrap/internal/critic":        {[]string{"diffwrap/internal/linebreak", "diffwrap/internal/span", "gopkg.in/yaml.v3"}, "CriticMarkup is read here, and nowhere else; it changes nothing"},
 	"diffwrap/block":                  {[]string{"diffwrap/internal/span"}, "the blocks of Markdown, one pass over the lines; marks mean nothing to it"},
-	"diffwrap/internal/placement":     {[]string{"diffwrap/block", "diffwrap/internal/align", "diffwrap/internal/lcs", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/rule", "diffwrap/internal/span"}, "where marks begin and end, from two texts; it writes none"},
-	"diffwrap/internal/marking":       {[]string{"diffwrap/block", "diffwrap/internal/align", "diffwrap/internal/critic", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/placement", "diffwrap/internal/script", "diffwrap/internal/span"}, "a change is written as marks; whether it may be is not asked here"},
+	"diffwrap/internal/placement":     {[]string{"diffwrap/block", "diffwrap/internal/align", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/span"}, "where marks begin and end, from two texts; it writes none"},
+	"diffwrap/internal/marking":       {[]string{"diffwrap/block", "diffwrap/internal/align", "diffwrap/internal/critic", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/placement", "diffwrap/internal/span"}, "a change is written as marks; whether it may be is not asked here"},
 	"bridge/ycrdt/internal/codeunits": {[]string{"bridge/ycrdt/internal/lib0"}, "counting text is a function of the text"},
 	"bridge/ycrdt/internal/wire":      {[]string{"bridge/ycrdt/internal/lib0", "bridge/ycrdt/internal/codeunits"}, "an update is bytes; it knows no document"},
 	"bridge/ycrdt/internal/structs":   {[]string{"bridge/ycrdt/internal/lib0", "bridge/ycrdt/internal/codeunits", "bridge/ycrdt/internal/wire"}, "structs as memory; it knows no tree and no transaction"},

@@ -1,10 +1,7 @@
-// Package script applies, joins and composes edits of a text.
-package script
+package span
 
 import (
 	"strings"
-
-	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Edit is an element of a script; see diffwrap.Edit.
@@ -91,7 +88,7 @@ func Compose(size int, first, second []Edit) []Edit {
 
 // stretch is a piece of an edited text: of the text before, or of new.
 type stretch struct {
-	span.Span
+	Span
 	new string
 }
 
@@ -100,10 +97,10 @@ func stretches(size int, edits []Edit) (list []stretch) {
 	at := 0
 	for _, e := range append(edits[:len(edits):len(edits)], Edit{Off: size}) {
 		if e.Off > at {
-			list = append(list, stretch{Span: span.New(at, e.Off)})
+			list = append(list, stretch{Span: New(at, e.Off)})
 		}
 		if e.New != "" {
-			list = append(list, stretch{span.New(0, len(e.New)), e.New})
+			list = append(list, stretch{New(0, len(e.New)), e.New})
 		}
 		at = e.Off + e.Len
 	}

@@ -1,6 +1,4 @@
-// Package lcs finds what two texts or two sequences have in common. Its work is bounded and never timed, so that the same
-// input gives the same output on any machine.
-package lcs
+package align
 
 import (
 	"slices"
@@ -8,6 +6,9 @@ import (
 
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
+
+// Here is what finds what two texts or two sequences have in common. Its work is bounded and never timed, so that the same
+// input gives the same output on any machine.
 
 // maxWork bounds the product of the lengths of two sequences that are compared in full.
 const maxWork = 4 << 20
