@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // copySnapshot returns the snapshot of a document that is made from the state
@@ -43,7 +43,7 @@ func copySnapshot(d *Doc) *Snapshot {
 
 // losesNeighbour reports whether it, in a copy, becomes a GC struct: it is one
 // already, or one of those that its encoding names is among lost.
-func losesNeighbour(s *tree.Store, it *structs.Item, lost []bool) bool {
+func losesNeighbour(s *ytypes.Store, it *structs.Item, lost []bool) bool {
 	if it.Kind == structs.KindFree || it.Client == 0 {
 		return false // no struct
 	}

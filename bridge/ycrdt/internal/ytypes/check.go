@@ -1,4 +1,4 @@
-package tree
+package ytypes
 
 import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"

@@ -1,9 +1,8 @@
-package tree
+package ytypes
 
 import (
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/position"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
@@ -37,7 +36,7 @@ func (s *Store) Locate(b *Branch, pos int) (r structs.Ref, off int) {
 				panic("ycrdt: position beyond the end")
 			}
 		}
-		b.Positions = position.New(&s.Slab, b.Start)
+		b.Positions = NewIndex(&s.Slab, b.Start)
 	}
 	return b.Positions.Locate(pos)
 }
@@ -46,7 +45,7 @@ func (s *Store) Locate(b *Branch, pos int) (r structs.Ref, off int) {
 func (s *Store) PositionOf(b *Branch, r structs.Ref) int {
 	it := &s.Items[r]
 	if it.Parent > 0 && b.Positions == nil && s.farFromStart(r) {
-		b.Positions = position.New(&s.Slab, b.Start)
+		b.Positions = NewIndex(&s.Slab, b.Start)
 	}
 	if it.Parent > 0 && b.Positions != nil {
 		return b.Positions.Position(&s.Slab, r)

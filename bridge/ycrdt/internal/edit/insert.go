@@ -1,15 +1,14 @@
-package list
+package edit
 
 import (
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/codeunits"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // UnitOf finds the item of b that holds the unit id.
-func UnitOf(tx *edit.Txn, b *tree.Branch, id wire.ID) (r structs.Ref, ok bool) {
+func UnitOf(tx *Txn, b *ytypes.Branch, id wire.ID) (r structs.Ref, ok bool) {
 	s := tx.Store
 	home := s.LookupClient(id.Client)
 	if home == 0 || id.Clock >= s.Clients[home].Next {
@@ -21,7 +20,7 @@ func UnitOf(tx *edit.Txn, b *tree.Branch, id wire.ID) (r structs.Ref, ok bool) {
 }
 
 // Gap returns the items on either side of position pos, which it parts if they are one.
-func Gap(tx *edit.Txn, b *tree.Branch, pos int) (left, right structs.Ref) {
+func Gap(tx *Txn, b *ytypes.Branch, pos int) (left, right structs.Ref) {
 	left, off := tx.Store.Locate(b, pos)
 	if left != 0 && tx.Store.Arena.InsidePair(&tx.Store.Items[left], off) {
 		left, off = tx.Store.Locate(b, pos-1)
@@ -36,7 +35,7 @@ func Gap(tx *edit.Txn, b *tree.Branch, pos int) (left, right structs.Ref) {
 }
 
 // InsertText inserts s between two neighbours, of which 0 is none.
-func InsertText(tx *edit.Txn, b *tree.Branch, left, right structs.Ref, text string) {
+func InsertText(tx *Txn, b *ytypes.Branch, left, right structs.Ref, text string) {
 	s := tx.Store
 	if extend(tx, b, left, right, text) {
 		return
@@ -44,13 +43,13 @@ func InsertText(tx *edit.Txn, b *tree.Branch, left, right structs.Ref, text stri
 	r := tx.NewLocal(left, right, b.Index, wire.KindString)
 	it := &s.Items[r]
 	it.Off, it.Size = s.Arena.PutString(text)
-	it.Length = uint32(codeunits.LenString(text))
+	it.Length = uint32(lib0.UTF16LenString(text))
 	tx.Integrate(r)
 }
 
 // extend appends text to the item left if a new item for it would be merged
 // into left at commit anyway, and reports whether it did.
-func extend(tx *edit.Txn, b *tree.Branch, left, right structs.Ref, text string) bool {
+func extend(tx *Txn, b *ytypes.Branch, left, right structs.Ref, text string) bool {
 	if left == 0 {
 		return false
 	}
@@ -72,7 +71,7 @@ func extend(tx *edit.Txn, b *tree.Branch, left, right structs.Ref, text string) 
 	if b.Item != 0 && s.Items[b.Item].Deleted() {
 		return false
 	}
-	n := uint32(codeunits.LenString(text))
+	n := uint32(lib0.UTF16LenString(text))
 	tx.Touch(home)
 	c.Next += uint64(n)
 	s.Arena.AppendText(it, text)

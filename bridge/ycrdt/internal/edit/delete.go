@@ -1,14 +1,13 @@
-package list
+package edit
 
 import (
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // DeleteVisible deletes n visible units from position pos on. A surrogate pair
 // that would be cut is deleted whole.
-func DeleteVisible(tx *edit.Txn, b *tree.Branch, pos, n int) {
+func DeleteVisible(tx *Txn, b *ytypes.Branch, pos, n int) {
 	s := tx.Store
 	r, off := tx.Store.Locate(b, pos)
 	switch {
@@ -27,7 +26,7 @@ func DeleteVisible(tx *edit.Txn, b *tree.Branch, pos, n int) {
 
 // deleteFrom deletes n visible units from the start of item r on and returns
 // the item after them.
-func deleteFrom(tx *edit.Txn, r structs.Ref, n int) structs.Ref {
+func deleteFrom(tx *Txn, r structs.Ref, n int) structs.Ref {
 	s := tx.Store
 	for n > 0 && r != 0 {
 		it := &s.Items[r]

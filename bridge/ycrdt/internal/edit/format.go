@@ -1,11 +1,10 @@
-package list
+package edit
 
 import (
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // Yjs formats text by Format items: markers that set a key to a JSON value for
@@ -36,7 +35,7 @@ func (a Attributes) Set(key, value string) {
 }
 
 // FormatOf returns key and value of a Format item.
-func FormatOf(s *tree.Store, it *structs.Item) (key, value string) {
+func FormatOf(s *ytypes.Store, it *structs.Item) (key, value string) {
 	r := lib0.NewReader(s.Arena.Of(it))
 	key = string(r.Bytes())
 	return key, string(r.Bytes())
@@ -45,7 +44,7 @@ func FormatOf(s *tree.Store, it *structs.Item) (key, value string) {
 // seekFormatted walks to position pos. It returns the item that ends there (0
 // at the start), splitting one if need be, and the formats that hold there. A
 // position inside a surrogate pair is moved before it; back is 1 then.
-func seekFormatted(tx *edit.Txn, b *tree.Branch, pos int) (left structs.Ref, attrs Attributes, back int) {
+func seekFormatted(tx *Txn, b *ytypes.Branch, pos int) (left structs.Ref, attrs Attributes, back int) {
 	s := tx.Store
 	attrs = make(Attributes)
 	for r := b.Start; r != 0 && pos > 0; r = s.Items[r].Right {
@@ -73,7 +72,7 @@ func seekFormatted(tx *edit.Txn, b *tree.Branch, pos int) (left structs.Ref, att
 
 // InsertFormatted inserts text at pos with the formats that hold there. It goes
 // past deleted items and past formats that change nothing.
-func InsertFormatted(tx *edit.Txn, b *tree.Branch, pos int, text string) {
+func InsertFormatted(tx *Txn, b *ytypes.Branch, pos int, text string) {
 	s := tx.Store
 	left, attrs, _ := seekFormatted(tx, b, pos)
 	for r := s.After(b, left); r != 0; r = s.Items[r].Right {
@@ -93,7 +92,7 @@ func InsertFormatted(tx *edit.Txn, b *tree.Branch, pos int, text string) {
 
 // DeleteFormatted deletes n units from pos on and the formats that have lost
 // their effect with them.
-func DeleteFormatted(tx *edit.Txn, b *tree.Branch, pos, n int) {
+func DeleteFormatted(tx *Txn, b *ytypes.Branch, pos, n int) {
 	s := tx.Store
 	left, attrs, back := seekFormatted(tx, b, pos)
 	start := s.After(b, left)
@@ -104,7 +103,7 @@ func DeleteFormatted(tx *edit.Txn, b *tree.Branch, pos, n int) {
 // cleanFormats deletes the formats between start and the next visible content
 // that are overridden before that content or that repeat what held at start
 // already (Yjs's cleanupFormattingGap).
-func cleanFormats(tx *edit.Txn, start structs.Ref, attrs Attributes) {
+func cleanFormats(tx *Txn, start structs.Ref, attrs Attributes) {
 	s := tx.Store
 	last := make(map[string]structs.Ref) // the format of each key that takes effect
 	end := start

@@ -1,10 +1,9 @@
-package tree
+package ytypes
 
 import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/position"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 )
 
@@ -25,7 +24,7 @@ type Branch struct {
 	keys      map[string]int32
 	KeyOrder  []int32 // entries in the order in which they were made
 	Name      []byte  // node name of XML elements and hooks
-	Positions *position.Index
+	Positions *Index
 	Dead      bool // garbage collected
 	Handle    any  // what the application holds of a nested type, once it asked for it
 

@@ -1,6 +1,4 @@
-// Package position holds the index from positions to the items of a list, and
-// back. It has no locks; the list's holder protects it.
-package position
+package ytypes
 
 import (
 	"slices"
@@ -51,8 +49,8 @@ type block struct {
 	sums   [blockCap]int
 }
 
-// New builds the index of the list that begins with start.
-func New(s *structs.Slab, start structs.Ref) *Index {
+// NewIndex builds the index of the list that begins with start.
+func NewIndex(s *structs.Slab, start structs.Ref) *Index {
 	if len(s.LeafOf) < len(s.Items) {
 		s.LeafOf = append(make([]int32, 0, cap(s.Items)), s.LeafOf...)
 		s.LeafOf = s.LeafOf[:len(s.Items)]

@@ -1,4 +1,4 @@
-package codeunits
+package lib0
 
 import (
 	"math/rand/v2"
@@ -19,10 +19,10 @@ func TestCodeUnits(t *testing.T) {
 		}
 		s := b.String()
 		units := utf16.Encode([]rune(s))
-		if got := Len([]byte(s)); got != len(units) {
+		if got := UTF16Len([]byte(s)); got != len(units) {
 			t.Fatalf("Len(%q) = %d, want %d", s, got, len(units))
 		}
-		if got := LenString(s); got != len(units) {
+		if got := UTF16LenString(s); got != len(units) {
 			t.Fatalf("LenString(%q) = %d, want %d", s, got, len(units))
 		}
 		for pos := range len(units) + 1 {
@@ -32,7 +32,7 @@ func TestCodeUnits(t *testing.T) {
 				whole--
 			}
 			want := len(string(utf16.Decode(units[:whole])))
-			if off, inside := Offset([]byte(s), pos); off != want || inside != cut {
+			if off, inside := UTF16Offset([]byte(s), pos); off != want || inside != cut {
 				t.Fatalf("Offset(%q, %d) = %d, %v, want %d, %v", s, pos, off, inside, want, cut)
 			}
 		}

@@ -1,16 +1,13 @@
-// Package codeunits counts text as Yjs does, which is as JavaScript does: in
-// UTF-16 units. The text itself is UTF-8. If its length in bytes equals that in
-// units it is plain ASCII, because every other character takes more bytes than
-// units.
-package codeunits
+package lib0
 
 import (
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
-
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
+
+// Text is counted as Yjs does, which is as JavaScript does: in UTF-16 units. The text itself is UTF-8. If its length in
+// bytes equals that in units it is plain ASCII, because every other character takes more bytes than units.
 
 // Replacement is U+FFFD, by which Yjs replaces both halves of a surrogate pair
 // that an edit cuts.
@@ -27,9 +24,9 @@ func units8(w uint64) int {
 	return 8 - bits.OnesCount64(continuation) + bits.OnesCount64(four)
 }
 
-// Len returns the length in UTF-16 units of valid UTF-8.
-func Len(b []byte) int {
-	if lib0.ASCII(b) {
+// UTF16Len returns the length in UTF-16 units of valid UTF-8.
+func UTF16Len(b []byte) int {
+	if ASCII(b) {
 		return len(b)
 	}
 	n := 0
@@ -48,10 +45,10 @@ func Len(b []byte) int {
 	return n
 }
 
-// Offset returns the byte offset of the UTF-16 position units in valid
+// UTF16Offset returns the byte offset of the UTF-16 position units in valid
 // UTF-8. For a position inside a surrogate pair, inside is true and the offset
 // is that of the pair's character.
-func Offset(b []byte, units int) (off int, inside bool) {
+func UTF16Offset(b []byte, units int) (off int, inside bool) {
 	for units >= 9 && len(b)-off >= 8 { // at most nine units begin in eight bytes
 		units -= units8(binary.LittleEndian.Uint64(b[off:]))
 		off += 8
@@ -79,16 +76,16 @@ func Offset(b []byte, units int) (off int, inside bool) {
 	return off, false
 }
 
-// Valid returns s with what is not UTF-8 replaced by U+FFFD.
-func Valid(s string) string {
+// ValidUTF8 returns s with what is not UTF-8 replaced by U+FFFD.
+func ValidUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
 	return string([]rune(s))
 }
 
-// LenString returns the length in UTF-16 units of valid UTF-8.
-func LenString(s string) int {
+// UTF16LenString returns the length in UTF-16 units of valid UTF-8.
+func UTF16LenString(s string) int {
 	n := len(s)
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
