@@ -1,4 +1,4 @@
-package swap
+package filereplace
 
 import (
 	"log/slog"
@@ -7,8 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/dirsync"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // maxUnsettled bounds the swaps that have not settled, each of which has its folder and its
@@ -27,7 +26,7 @@ const settlePause = 50 * time.Millisecond
 // and only then removes the pre-image. Until then a power cut leaves one of the two, whole
 // (sweep.go). Swaps that come during a round share the next one.
 type settler struct {
-	syncs *dirsync.Syncs
+	syncs *vaultdir.Syncs
 	log   *slog.Logger
 	room  chan struct{}  // holds a token for each swap that has not settled
 	all   sync.WaitGroup // of these swaps
@@ -51,7 +50,7 @@ type settlement struct {
 	unwatched chan struct{}
 }
 
-func newSettler(syncs *dirsync.Syncs, log *slog.Logger) *settler {
+func newSettler(syncs *vaultdir.Syncs, log *slog.Logger) *settler {
 	return &settler{syncs: syncs, log: log, room: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
 }
 
@@ -93,7 +92,7 @@ func (t *settler) settleAt(rel string) {
 	var now, others []*settlement
 	t.mu.Lock()
 	for _, s := range t.waiting {
-		if s.rel == rel || folder.Below(rel, s.rel) {
+		if s.rel == rel || vaultdir.Below(rel, s.rel) {
 			now = append(now, s)
 		} else {
 			others = append(others, s)
@@ -104,7 +103,7 @@ func (t *settler) settleAt(rel string) {
 	t.mu.Unlock()
 	t.settle(now)
 	for _, s := range round {
-		if s.rel == rel || folder.Below(rel, s.rel) {
+		if s.rel == rel || vaultdir.Below(rel, s.rel) {
 			<-s.done
 		}
 	}
@@ -119,7 +118,7 @@ func (t *settler) settle(round []*settlement) {
 	for i, s := range round {
 		fileErrs[i] = s.file.Sync()
 	}
-	synced := make(map[folder.ID]error)
+	synced := make(map[vaultdir.ID]error)
 	for i, s := range round {
 		err := fileErrs[i]
 		if err == nil {
@@ -158,8 +157,8 @@ func (t *settler) forget(s *settlement) {
 }
 
 // syncOnce syncs a folder that this round has not synced yet.
-func (t *settler) syncOnce(dir disk.Dir, synced map[folder.ID]error) error {
-	id, err := folder.IDOfDir(dir)
+func (t *settler) syncOnce(dir disk.Dir, synced map[vaultdir.ID]error) error {
+	id, err := vaultdir.IDOfDir(dir)
 	if err != nil {
 		return err
 	}

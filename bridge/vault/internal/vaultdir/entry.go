@@ -1,4 +1,4 @@
-package folder
+package vaultdir
 
 import (
 	"io/fs"

@@ -1,4 +1,4 @@
-package late
+package filereplace
 
 import (
 	"bytes"
@@ -10,9 +10,25 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 	"github.com/relayfs/relayfs/bridge/wake"
 )
+
+// Here is what watches files that have just lost their names to a save. A program that had
+// opened such a file may still write to it, and believes that it has saved the note.
+//
+//	w := late.New(notes, log)
+//	w.Add("Plan.md", displaced, stamp, data)
+//	...
+//	w.End()
+//
+// What it writes, the difference between what the file held and what it holds now, is
+// merged into the note. Where that overlaps with what the note has got meanwhile, neither
+// wins: the late save becomes a conflicted copy beside the note.
+//
+// A lease tells whether somebody has a file open for writing (disk.File). As long as
+// somebody has, the file is watched, however long that takes; without a writer, for two
+// seconds.
 
 const (
 	// grace is how long a file without a writer is watched. A program whose open(2) has
@@ -70,7 +86,7 @@ type file struct {
 	last  model.Stamp // of the state that the note has
 	data  []byte      // its bytes; nil if there were too many
 	since time.Time   // of that state
-	seen  folder.Sighting
+	seen  vaultdir.Sighting
 	next  time.Time // when to look, unless somebody waits for the end
 }
 
@@ -83,8 +99,8 @@ const (
 	crowded           // there are too many files: this look is the last
 )
 
-// New is a Watcher.
-func New(notes Notes, log *slog.Logger) *Watcher {
+// NewWatcher is a Watcher.
+func NewWatcher(notes Notes, log *slog.Logger) *Watcher {
 	return &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: wake.New()}
 }
 
@@ -160,7 +176,7 @@ func (w *Watcher) step() time.Duration {
 	defer w.mu.Unlock()
 	for _, f := range w.files {
 		if w.ending > 0 || f.seen.Since.IsZero() || time.Since(f.seen.Since) < grace {
-			return folder.LookEvery
+			return vaultdir.LookEvery
 		}
 	}
 	return lookSeldom
@@ -198,7 +214,7 @@ func (w *Watcher) look(f *file, now time.Time, has patience) (again bool) {
 	// Before the look: what a writer that is gone has written shows in it.
 	open, certain := f.writers()
 	st, err := f.open.Info()
-	stamp := folder.StampOf(&st)
+	stamp := vaultdir.StampOf(&st)
 	f.seen.Look(stamp, err, now)
 	if err != nil || stamp.SameFile(f.last) {
 		if certain && !open {
@@ -206,7 +222,7 @@ func (w *Watcher) look(f *file, now time.Time, has patience) (again bool) {
 		}
 		return err == nil && w.mayChange(f, now.Sub(f.since), open, certain, has)
 	}
-	wait := folder.SettledAge
+	wait := vaultdir.SettledAge
 	switch {
 	case has == crowded && stamp.Size > 0:
 		wait = 0
@@ -214,16 +230,16 @@ func (w *Watcher) look(f *file, now time.Time, has patience) (again bool) {
 		w.log.Warn("a program was in the middle of a save when the note was replaced: what it writes from now on is lost", model.LogPath, f.rel)
 		return false
 	case stamp.Size == 0:
-		wait = folder.SettleLimit // truncated, about to be written
+		wait = vaultdir.SettleLimit // truncated, about to be written
 	case certain && !open:
 		wait = 0
 	}
 	if now.Sub(f.seen.Since) < wait {
 		return true
 	}
-	theirs, stamp, err := folder.ReadOpen(f.open)
+	theirs, stamp, err := vaultdir.ReadOpen(f.open)
 	if err != nil {
-		return errors.Is(err, folder.ErrTorn)
+		return errors.Is(err, vaultdir.ErrTorn)
 	}
 	w.mergeBack(f.rel, f.data, theirs)
 	f.last, f.data, f.since = stamp, theirs, now

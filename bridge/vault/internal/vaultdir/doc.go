@@ -1,6 +1,6 @@
-// Package folder finds what is where in the directory of a vault.
+// Package vaultdir finds what is where in the directory of a vault, and makes its names durable (dirsync.go).
 //
-//	f, err := folder.Open(disk.OS{}, "/home/ann/Notes")
+//	f, err := vaultdir.Open(disk.OS{}, "/home/ann/Notes")
 //	at, err := f.Locate("Projects/Plan.md")
 //	...
 //	defer at.Close()
@@ -14,4 +14,4 @@
 //
 // The directory is opened anew for each operation: a descriptor that stays open would keep
 // a removable disk busy, and hide that it went away.
-package folder
+package vaultdir

@@ -1,4 +1,4 @@
-package swap
+package filereplace
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // Sweep deals with the temp files that an earlier process has left.
@@ -64,7 +64,7 @@ func (w *Sweep) toTrash(dir disk.Dir, name string) error {
 	kept, err := MoveAside(dir, name, trash, "relayfs recovered.md")
 	if err == nil {
 		w.s.o.Syncs.Try(trash)
-		w.s.o.Log.Info("left-over temp file moved to the trash", model.LogPath, folder.Trash+"/"+kept)
+		w.s.o.Log.Info("left-over temp file moved to the trash", model.LogPath, vaultdir.Trash+"/"+kept)
 	}
 	return err
 }
@@ -149,7 +149,7 @@ func (w *Sweep) swapDir() {
 		return
 	}
 	for _, name := range names {
-		if folder.IsTemp(name) {
+		if vaultdir.IsTemp(name) {
 			w.found(dir, leftover{swap: true, name: name})
 		}
 	}
@@ -209,7 +209,7 @@ func (w *Sweep) mend(rel string, left []leftover) ([]leftover, error) {
 
 // isTorn says whether a note lacks bytes of the new file that it was exchanged for the temp
 // file with.
-func (w *Sweep) isTorn(at *folder.Place, l leftover) bool {
+func (w *Sweep) isTorn(at *vaultdir.Place, l leftover) bool {
 	if at.Info.ModTime != l.tag.modTime || l.tag.describes(at.Dir, at.Name, &at.Info) {
 		return false
 	}
@@ -223,7 +223,7 @@ func (w *Sweep) isTorn(at *folder.Place, l leftover) bool {
 }
 
 // putBack gives the name of a torn note to its pre-image.
-func (w *Sweep) putBack(dir disk.Dir, name string, at *folder.Place) error {
+func (w *Sweep) putBack(dir disk.Dir, name string, at *vaultdir.Place) error {
 	if err := dir.Exchange(name, at.Dir, at.Name); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package swap
+package filereplace
 
 import (
 	"bytes"
@@ -15,8 +15,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/dirsync"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // A power cut leaves names and bytes in any state that they had since they were last
@@ -90,9 +89,9 @@ func (w *world) sweep() {
 	sweep := w.s.Sweep()
 	var entries []model.SourceEntry
 	for _, name := range names {
-		if folder.IsTemp(name) {
+		if vaultdir.IsTemp(name) {
 			sweep.Found(root, "", name)
-		} else if e, ok := folder.Describe(root, "", name); ok {
+		} else if e, ok := vaultdir.Describe(root, "", name); ok {
 			entries = append(entries, e)
 		}
 	}
@@ -103,7 +102,7 @@ func (w *world) sweep() {
 func (w *world) temp() string {
 	w.t.Helper()
 	for _, dir := range []string{w.dir, w.o.Folder} {
-		names, err := filepath.Glob(filepath.Join(dir, folder.TempPrefix+"*"))
+		names, err := filepath.Glob(filepath.Join(dir, vaultdir.TempPrefix+"*"))
 		w.ok(err)
 		if dir != "" && len(names) > 0 {
 			return names[0]
@@ -136,7 +135,7 @@ func TestTwoTornSaves(t *testing.T) {
 			w.killed("exchanged", "newer\n")
 			nothing := func([]byte) []byte { return nil }
 			for _, dir := range []string{w.dir, w.o.Folder} {
-				names, err := filepath.Glob(filepath.Join(dir, folder.TempPrefix+"*"))
+				names, err := filepath.Glob(filepath.Join(dir, vaultdir.TempPrefix+"*"))
 				w.ok(err)
 				for _, name := range names {
 					if dir != "" && name != first { // the first new file, which the second one has displaced
@@ -221,10 +220,10 @@ func TestRenamedBeforeSettled(t *testing.T) {
 		dir, err := d.MakeRoot("/vault")
 		w.ok(err)
 		w.ok(d.Person().Save("/vault/N.md", "old\n"))
-		w.folder, err = folder.Open(d, "/vault")
+		w.folder, err = vaultdir.Open(d, "/vault")
 		w.ok(err)
 		w.s = New(Options{
-			Vault: w.folder, Log: slog.New(slog.DiscardHandler), Syncs: new(dirsync.Syncs),
+			Vault: w.folder, Log: slog.New(slog.DiscardHandler), Syncs: new(vaultdir.Syncs),
 			Late: func(_ string, file disk.File, _ model.Stamp, _ []byte) { file.Close() },
 		})
 		w.s.settler.last = time.Now() // so that it waits
@@ -276,7 +275,7 @@ func (w *world) swept(name, text string) {
 	if left := w.temp(); left != "" {
 		w.t.Errorf("%s is left", left)
 	}
-	if _, err := os.Stat(filepath.Join(w.dir, folder.Trash)); err == nil {
+	if _, err := os.Stat(filepath.Join(w.dir, vaultdir.Trash)); err == nil {
 		w.t.Error("there is something in the trash")
 	}
 }

@@ -1,4 +1,4 @@
-// Package swap replaces the content of a note while other programs, which take no locks,
+// Package filereplace replaces the content of a note while other programs, which take no locks,
 // may be saving the same note.
 //
 //	s, err := swapper.Stage("Plan.md", replacement)
@@ -25,7 +25,7 @@
 //     (settle.go). Commit has returned before. A power cut leaves the old note or the new
 //     one, once the next process has swept the vault (sweep.go).
 //  7. A program that had the old file open may write to it still, though it has no name any
-//     more. The file is handed to Options.Late (package late).
+//     more. The file is handed to Options.Late (late.go).
 //
 // A disk without exchange (NFS, some FUSE) gets a plain rename at step 4. There a save by
 // rename between 3 and 4, some microseconds, is lost; a save in place still is found by
@@ -33,4 +33,4 @@
 //
 // The package also has what else makes or moves files: NewFile for new ones, RenameNew and
 // MoveAside for names that must be free.
-package swap
+package filereplace

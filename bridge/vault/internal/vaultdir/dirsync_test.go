@@ -1,4 +1,4 @@
-package dirsync
+package vaultdir
 
 import (
 	"io/fs"
@@ -6,8 +6,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
 
 // Who comes while a folder is synced waits for the next sync, and all of them
@@ -23,7 +21,7 @@ func TestSyncsShare(t *testing.T) {
 			log = append(log, what)
 		}
 		release := make(chan struct{})
-		here, there := folder.ID{Device: 1, Inode: 1}, folder.ID{Device: 1, Inode: 2}
+		here, there := ID{Device: 1, Inode: 1}, ID{Device: 1, Inode: 2}
 		go d.do(here, func() error { note("first begins"); <-release; note("first ends"); return nil })
 		synctest.Wait()
 		for range 5 {
@@ -50,7 +48,7 @@ func TestSyncsShare(t *testing.T) {
 // A sync that failed is told of once, whoever it was for: the next one does not fail.
 func TestFailureIsToldOnce(t *testing.T) {
 	var d Syncs
-	here, there := folder.ID{Device: 1, Inode: 1}, folder.ID{Device: 1, Inode: 2}
+	here, there := ID{Device: 1, Inode: 1}, ID{Device: 1, Inode: 2}
 	if err := d.do(here, func() error { return fs.ErrInvalid }); err != fs.ErrInvalid {
 		t.Errorf("error %v", err)
 	}
@@ -68,7 +66,7 @@ func TestFailureIsToldOnce(t *testing.T) {
 }
 
 // failure is what SyncAll returns of earlier syncs.
-func failure(s *Syncs, id folder.ID) error {
+func failure(s *Syncs, id ID) error {
 	err, _ := s.failed.LoadAndDelete(id)
 	told, _ := err.(error)
 	return told

@@ -1,8 +1,4 @@
-// Package dirsync makes the names in folders durable. Changes of names in one folder that
-// are made at the same time share a sync, and a failure is reported once to whoever asks.
-//
-//	err := syncs.Sync(dir)
-package dirsync
+package vaultdir
 
 import (
 	"errors"
@@ -12,20 +8,23 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
+
+// Changes of names in one folder that are made at the same time share a sync, and a failure is reported once to whoever asks.
+// 
+// 	err := syncs.Sync(dir)
 
 // Syncs are the syncs of folders. A sync makes every change durable that came before it
 // began, so a caller that comes during one waits for the next, which all of them share.
 type Syncs struct {
 	Log *slog.Logger
 
-	// failed has the errors by folder.ID until somebody asks: not every caller can tell its
+	// failed has the errors by ID until somebody asks: not every caller can tell its
 	// user.
 	failed sync.Map
 
 	mu   sync.Mutex // protects the following, and the rounds' fields
-	last map[folder.ID]*round
+	last map[ID]*round
 }
 
 // round is one sync of a folder.
@@ -39,7 +38,7 @@ type round struct {
 // Sync makes the names in dir durable. A disk that cannot says EINVAL, which is no error
 // here.
 func (s *Syncs) Sync(dir disk.Dir) error {
-	id, err := folder.IDOfDir(dir)
+	id, err := IDOfDir(dir)
 	if err != nil {
 		return err
 	}
@@ -54,7 +53,7 @@ func (s *Syncs) Sync(dir disk.Dir) error {
 // SyncAll is Sync for a caller that asks about everything that was done in dir: it returns
 // an earlier failure, too. The disk tells of one only once.
 func (s *Syncs) SyncAll(dir disk.Dir) error {
-	id, err := folder.IDOfDir(dir)
+	id, err := IDOfDir(dir)
 	if err != nil {
 		return err
 	}
@@ -75,13 +74,13 @@ func (s *Syncs) Try(dir disk.Dir) {
 
 // Failed has the next SyncAll of a folder return err: something in it is not durable.
 func (s *Syncs) Failed(dir disk.Dir, err error) {
-	if id, statErr := folder.IDOfDir(dir); statErr == nil {
+	if id, statErr := IDOfDir(dir); statErr == nil {
 		s.failed.Store(id, err)
 	}
 }
 
 // do syncs the folder id by calling sync.
-func (s *Syncs) do(id folder.ID, sync func() error) error {
+func (s *Syncs) do(id ID, sync func() error) error {
 	r, lead := s.join(id)
 	if !lead {
 		<-r.done
@@ -108,7 +107,7 @@ func (s *Syncs) do(id folder.ID, sync func() error) error {
 
 // join returns the round of the folder that is yet to begin, and whether the caller is the
 // first in it, who leads it.
-func (s *Syncs) join(id folder.ID) (r *round, lead bool) {
+func (s *Syncs) join(id ID) (r *round, lead bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.last[id]
@@ -116,7 +115,7 @@ func (s *Syncs) join(id folder.ID) (r *round, lead bool) {
 		return last, false
 	}
 	if s.last == nil {
-		s.last = make(map[folder.ID]*round)
+		s.last = make(map[ID]*round)
 	}
 	r = &round{before: last, done: make(chan struct{})}
 	s.last[id] = r

@@ -1,4 +1,4 @@
-package swap
+package filereplace
 
 import (
 	"bytes"
@@ -13,9 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/dirsync"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
-	"github.com/relayfs/relayfs/bridge/vault/internal/late"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // These tests go through a swap step by step and let a person save in between.
@@ -24,9 +22,9 @@ type world struct {
 	t      *testing.T
 	dir    string
 	o      Options
-	folder *folder.Folder
+	folder *vaultdir.Folder
 	s      *Swapper
-	late   *late.Watcher
+	late   *Watcher
 }
 
 // worlds are where a swap has its temp file: beside the note, and in the swap folder.
@@ -44,9 +42,9 @@ func newWorldWith(t *testing.T, text, swapFolder string, log slog.Handler) *worl
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
 	w.save("N.md", text)
-	w.late = late.New(notes{w}, slog.New(log))
+	w.late = NewWatcher(notes{w}, slog.New(log))
 	w.o = Options{Folder: swapFolder, Late: w.late.Add, Log: slog.New(log)}
-	w.o.Syncs = &dirsync.Syncs{Log: w.o.Log}
+	w.o.Syncs = &vaultdir.Syncs{Log: w.o.Log}
 	w.start(w.dir)
 	return w
 }
@@ -55,7 +53,7 @@ func newWorldWith(t *testing.T, text, swapFolder string, log slog.Handler) *worl
 func (w *world) start(path string) {
 	w.t.Helper()
 	var err error
-	w.folder, err = folder.Open(disk.OS{}, path)
+	w.folder, err = vaultdir.Open(disk.OS{}, path)
 	w.ok(err)
 	w.o.Vault = w.folder
 	w.s = New(w.o)
@@ -117,7 +115,7 @@ func (w *world) stage(text string) *Swap {
 	at, err := w.folder.Locate("N.md")
 	w.ok(err)
 	at.Close()
-	s, err := w.s.Stage("N.md", model.Replacement{Expect: folder.StampOf(&at.Info), Data: []byte(text), ModTime: time.Now()})
+	s, err := w.s.Stage("N.md", model.Replacement{Expect: vaultdir.StampOf(&at.Info), Data: []byte(text), ModTime: time.Now()})
 	w.ok(err)
 	return s
 }

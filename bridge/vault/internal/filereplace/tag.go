@@ -1,4 +1,4 @@
-package swap
+package filereplace
 
 import (
 	"crypto/sha256"
@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/disk"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // The names of temp files are, with what not all of them have in brackets:
@@ -57,7 +57,7 @@ func (t tag) String() string {
 
 // parseTag reads the tag in the name of a temp file.
 func parseTag(name string) (t tag, ok bool) {
-	parts := strings.SplitN(strings.TrimSuffix(strings.TrimPrefix(name, folder.TempPrefix), folder.TempSuffix), "-", 3)
+	parts := strings.SplitN(strings.TrimSuffix(strings.TrimPrefix(name, vaultdir.TempPrefix), vaultdir.TempSuffix), "-", 3)
 	if len(parts) < 3 { // process, number, tag
 		return t, false
 	}

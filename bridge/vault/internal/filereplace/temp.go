@@ -1,4 +1,4 @@
-package swap
+package filereplace
 
 import (
 	"io/fs"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // Temp is a complete new file that is yet to get its name.
@@ -88,7 +88,7 @@ func (t *Temp) fill(c Content) error {
 			info, err = t.file.Info()
 		}
 	}
-	t.Stamp = folder.StampOf(&info)
+	t.Stamp = vaultdir.StampOf(&info)
 	return err
 }
 
@@ -115,7 +115,7 @@ func (t *Temp) chown(old *disk.Info) error {
 // since, it is the stamp from before: it names our bytes, or nothing on the disk.
 func (t *Temp) Placed() model.Stamp {
 	info, err := t.file.Info()
-	if now := folder.StampOf(&info); err == nil && now.SameFile(t.Stamp) {
+	if now := vaultdir.StampOf(&info); err == nil && now.SameFile(t.Stamp) {
 		return now
 	}
 	return t.Stamp
@@ -125,7 +125,7 @@ func (t *Temp) Placed() model.Stamp {
 // that Discard removes it; unless somebody has changed it since, or put another there.
 func (t *Temp) Retract(name string) {
 	info, err := t.dir.Stat(name)
-	if now := folder.StampOf(&info); err == nil && now.SameFile(t.Stamp) {
+	if now := vaultdir.StampOf(&info); err == nil && now.SameFile(t.Stamp) {
 		_ = t.dir.RenameNew(name, t.dir, t.Name)
 	}
 }

@@ -1,4 +1,4 @@
-package swap
+package filereplace
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // Time in these tests is that of testing/synctest: it stands still while anybody
@@ -68,10 +68,10 @@ func TestSwapWaitsForASave(t *testing.T) {
 			inBubble(t, "old\n", func(t *testing.T, w *world) {
 				f := w.open("N.md")
 				go func() {
-					time.Sleep(folder.SettledAge / 4)
+					time.Sleep(vaultdir.SettledAge / 4)
 					w.ok(f.Truncate(0))
 					for _, text := range steps {
-						time.Sleep(folder.SettledAge / 4)
+						time.Sleep(vaultdir.SettledAge / 4)
 						_, err := f.WriteString(text)
 						w.ok(err)
 					}

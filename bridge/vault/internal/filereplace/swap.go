@@ -1,4 +1,4 @@
-package swap
+package filereplace
 
 import (
 	"errors"
@@ -11,13 +11,13 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // Swap is one replacement under way.
 type Swap struct {
 	s       *Swapper
-	at      folder.Place
+	at      vaultdir.Place
 	r       model.Replacement
 	temp    *Temp
 	old     disk.File // the file that is to be displaced
@@ -50,7 +50,7 @@ func (sw *Swap) stage() (err error) {
 	if sw.at.Info, err = sw.old.Info(); err != nil {
 		return err
 	}
-	if int64(len(sw.oldData)) != sw.r.Expect.Size || folder.StampOf(&sw.at.Info) != sw.r.Expect {
+	if int64(len(sw.oldData)) != sw.r.Expect.Size || vaultdir.StampOf(&sw.at.Info) != sw.r.Expect {
 		return model.ErrConflict
 	}
 	if dir, ok := sw.s.dir.on(sw.at.Info.Device); ok {
@@ -185,7 +185,7 @@ func (sw *Swap) hold() (release func()) {
 		if err == nil {
 			return release
 		}
-		if !errors.Is(err, disk.ErrWriters) || time.Since(start) >= folder.SettledAge {
+		if !errors.Is(err, disk.ErrWriters) || time.Since(start) >= vaultdir.SettledAge {
 			return func() {}
 		}
 	}
@@ -194,7 +194,7 @@ func (sw *Swap) hold() (release func()) {
 // check is step 3.
 func (sw *Swap) check() error {
 	info, err := sw.at.Dir.Stat(sw.at.Name)
-	if err == nil && folder.StampOf(&info) != sw.r.Expect {
+	if err == nil && vaultdir.StampOf(&info) != sw.r.Expect {
 		err = model.ErrConflict
 	}
 	return conflictIfGone(err)
@@ -238,7 +238,7 @@ func (sw *Swap) renameOnce() (exchanged bool, err error) {
 // displaced says whether what is under the temp name is the expected file.
 func (sw *Swap) displaced() bool {
 	info, err := sw.temp.dir.Stat(sw.temp.Name)
-	now := folder.StampOf(&info)
+	now := vaultdir.StampOf(&info)
 	return err == nil && now.SameFile(sw.r.Expect)
 }
 

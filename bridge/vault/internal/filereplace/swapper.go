@@ -1,4 +1,4 @@
-package swap
+package filereplace
 
 import (
 	"crypto/rand"
@@ -12,13 +12,12 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/dirsync"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // Options are what a Swapper works with.
 type Options struct {
-	Vault *folder.Folder
+	Vault *vaultdir.Folder
 	// Folder is a path outside of the vault, made if it is missing, where temp files are
 	// made if it is on the disk of the note. "" is none.
 	Folder   string
@@ -27,7 +26,7 @@ type Options struct {
 	SyncBefore bool
 	// ID is in the names of this process's temp files; "" is a random one.
 	ID    string
-	Syncs *dirsync.Syncs
+	Syncs *vaultdir.Syncs
 	// Late takes over a file that the note at rel has lost its name to; it held data when
 	// its stamp was held.
 	Late func(rel string, file disk.File, held model.Stamp, data []byte)
@@ -57,7 +56,7 @@ func New(o Options) *Swapper {
 		rand.Read(b[:])
 		o.ID = hex.EncodeToString(b[:])
 	}
-	s := &Swapper{o: o, prefix: folder.TempPrefix + o.ID + "-"}
+	s := &Swapper{o: o, prefix: vaultdir.TempPrefix + o.ID + "-"}
 	s.settler = newSettler(o.Syncs, o.Log)
 	if o.Folder != "" && !o.ReadOnly {
 		if err := s.dir.open(o.Vault.Disk, o.Folder); err != nil {
@@ -119,13 +118,13 @@ func (s *Swapper) ordersNames(device uint64, dir disk.Dir) bool {
 
 // TempName is a new name for a temp file.
 func (s *Swapper) TempName() string {
-	return fmt.Sprintf("%s%x%s", s.prefix, s.temps.Add(1), folder.TempSuffix)
+	return fmt.Sprintf("%s%x%s", s.prefix, s.temps.Add(1), vaultdir.TempSuffix)
 }
 
 // TaggedName is a TempName that says for which note the file is and what it holds, so that
 // the next process finds out whether it got its name.
 func (s *Swapper) TaggedName(rel string, c Content) string {
-	return fmt.Sprintf("%s%x-%v%s", s.prefix, s.temps.Add(1), tagOf(rel, c), folder.TempSuffix)
+	return fmt.Sprintf("%s%x-%v%s", s.prefix, s.temps.Add(1), tagOf(rel, c), vaultdir.TempSuffix)
 }
 
 // IsOwn says whether a name is that of a temp file of this process.
