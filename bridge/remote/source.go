@@ -13,13 +13,11 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/problem"
-	"github.com/relayfs/relayfs/bridge/remote/attachments"
-	"github.com/relayfs/relayfs/bridge/remote/drafts"
-	"github.com/relayfs/relayfs/bridge/remote/listing"
-	"github.com/relayfs/relayfs/bridge/remote/replica"
-	"github.com/relayfs/relayfs/bridge/remote/schedule"
+	"github.com/relayfs/relayfs/bridge/remote/internal/listing"
+	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
+	"github.com/relayfs/relayfs/bridge/remote/internal/schedule"
+	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -57,10 +55,10 @@ type Source struct {
 	o           Options
 	server      transport.Server
 	set         *replica.Set
-	attachments *attachments.Attachments
+	attachments *listing.Attachments
 	listing     *listing.Listing
 	schedule    *schedule.Scheduler
-	drafts      *drafts.Drafts
+	drafts      *listing.Drafts
 	problems    *problem.List
 
 	ctx    context.Context
@@ -89,7 +87,7 @@ func (s *Source) build() (err error) {
 	o, p := s.o, &parts{}
 	s.problems = problem.NewList(o.Logger.With(model.LogFolder, o.Folder), o.Address.Explain)
 	s.problems.Hold() // Scan's error says why there is nothing to serve
-	if s.attachments, err = attachments.Open(o.Attachments, s.server, o.Folder, s.problems); err != nil {
+	if s.attachments, err = listing.OpenAttachments(o.Attachments, s.server, o.Folder, s.problems); err != nil {
 		return err
 	}
 	s.set = replica.NewSet(replica.Options{
@@ -100,7 +98,7 @@ func (s *Source) build() (err error) {
 		return err
 	}
 	s.listing = listing.New(s.ctx, s.set, s.attachments, s.schedule.SetNotes)
-	s.drafts = drafts.New(s.ctx, s.set, s.listing, s.schedule)
+	s.drafts = listing.NewDrafts(s.ctx, s.set, s.listing, s.schedule)
 	*p = parts{s.listing, s.schedule, s.drafts, s.attachments}
 	return s.listing.List(false)
 }
@@ -125,8 +123,8 @@ func (s *Source) Close() error {
 type parts struct {
 	*listing.Listing
 	*schedule.Scheduler
-	*drafts.Drafts
-	attachments *attachments.Attachments
+	*listing.Drafts
+	attachments *listing.Attachments
 }
 
 // Connected implements schedule.Folder.

@@ -17,7 +17,7 @@ import (
 // Here is what watches files that have just lost their names to a save. A program that had
 // opened such a file may still write to it, and believes that it has saved the note.
 //
-//	w := late.New(notes, log)
+//	w := NewWatcher(notes, log)
 //	w.Add("Plan.md", displaced, stamp, data)
 //	...
 //	w.End()
