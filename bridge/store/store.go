@@ -17,7 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/problem"
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
 	"github.com/relayfs/relayfs/bridge/store/internal/frame"
-	"github.com/relayfs/relayfs/bridge/store/wal"
+	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 	"github.com/relayfs/relayfs/bridge/wake"
 )
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Changes of names in one folder that are made at the same time share a sync, and a failure is reported once to whoever asks.
-// 
+//
 // 	err := syncs.Sync(dir)
 
 // Syncs are the syncs of folders. A sync makes every change durable that came before it

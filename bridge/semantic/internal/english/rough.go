@@ -1,6 +1,7 @@
-// Package rough holds vectors in five bits per number, which rank as well as 32 do: a sign, and a size of 0 to
+package english
+
+// Vectors are held here in five bits per number, which rank as well as 32 do: a sign, and a size of 0 to
 // MaxSize steps, of which each vector has its own.
-package rough
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package terms
+package lexical
 
 import (
 	"iter"
@@ -13,6 +13,14 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/outline"
 )
+
+// Here is what finds the terms of a text, by which notes are found: stems of words without stop
+// words, as Snowball has them for nine languages, and of scripts without spaces pairs of characters.
+//
+//	var s terms.Stemmer
+//	s.Each("Die Häuser am See", terms.LanguageOf("Die Häuser am See"), fn) // haus see
+//
+// A term is the same whoever asks: the search by words and the one by meaning share it.
 
 // maxStems bounds the cache of a Stemmer.
 const maxStems = 1 << 11

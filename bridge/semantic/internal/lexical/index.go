@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-
-	"github.com/relayfs/relayfs/bridge/terms"
 )
 
 // Document is what is indexed of a document. Key is its name.
@@ -31,13 +29,13 @@ const (
 
 // Index ranks documents by their words.
 type Index struct {
-	stem terms.Stemmer
+	stem Stemmer
 
 	mu       sync.RWMutex // protects the following
 	segments []*segment
 	where    map[string]place // of the documents that are not gone
 	length   uint64           // of their bodies, in terms
-	written  [terms.Languages]int
+	written  [Languages]int
 }
 
 type place struct {
@@ -123,11 +121,11 @@ func (x *Index) compact(segments []*segment) {
 func (s *segment) live() int { return len(s.docs) - s.gone }
 
 // segmentOf returns the segment of docs, and how many are written in which language.
-func (x *Index) segmentOf(docs []Document) (s *segment, written [terms.Languages]int) {
+func (x *Index) segmentOf(docs []Document) (s *segment, written [Languages]int) {
 	lists := make(map[string][]posting)
 	out := make([]doc, len(docs))
 	for i, d := range docs {
-		in := terms.LanguageOf(d.Body)
+		in := LanguageOf(d.Body)
 		written[in]++
 		at := func(term string) *posting {
 			list := lists[term]

@@ -1,14 +1,14 @@
-package terms_test
+package lexical_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/relayfs/relayfs/bridge/terms"
+	"github.com/relayfs/relayfs/bridge/semantic/internal/lexical"
 )
 
 func TestTerms(t *testing.T) {
-	var s terms.Stemmer
+	var s lexical.Stemmer
 	for text, want := range map[string]string{
 		"The Dogs were running; a dog runs.":     "dog run dog run",
 		"don't! Ines' well-known gardens":        "ine known garden",
@@ -23,7 +23,7 @@ func TestTerms(t *testing.T) {
 		"los niños y la niña en el jardín":       "nin nin jardin",
 	} {
 		var got []string
-		s.Each(text, terms.LanguageOf(text), func(term string) { got = append(got, term) })
+		s.Each(text, lexical.LanguageOf(text), func(term string) { got = append(got, term) })
 		if got := strings.Join(got, " "); got != want {
 			t.Errorf("%q has the terms %q, want %q", text, got, want)
 		}
@@ -32,7 +32,7 @@ func TestTerms(t *testing.T) {
 
 // A question has the stems of each language that notes have; its stop words are its own.
 func TestAsked(t *testing.T) {
-	var s terms.Stemmer
+	var s lexical.Stemmer
 	for text, want := range map[string]string{
 		"Schlauch reparieren":       "schlauch reparieren/repari",
 		"wie die Katzen schlafen":   "katz/katzen schlaf/schlafen",
@@ -42,7 +42,7 @@ func TestAsked(t *testing.T) {
 		"the":                       "the",
 	} {
 		var got []string
-		for _, v := range s.Asked(text, []terms.Language{terms.German, terms.English}) {
+		for _, v := range s.Asked(text, []lexical.Language{lexical.German, lexical.English}) {
 			got = append(got, strings.Join(v.Variants, "/"))
 		}
 		if got := strings.Join(got, " "); got != want {

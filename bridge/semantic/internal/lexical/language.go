@@ -1,4 +1,4 @@
-package terms
+package lexical
 
 import (
 	"slices"

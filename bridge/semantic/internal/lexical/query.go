@@ -3,21 +3,19 @@ package lexical
 import (
 	"slices"
 	"unicode/utf8"
-
-	"github.com/relayfs/relayfs/bridge/terms"
 )
 
 // Query is a question, with the terms that it stands for in an Index.
 type Query struct {
 	words  []*wanted
 	full   float32 // about the score of a document that has all words
-	stem   *terms.Stemmer
+	stem   *Stemmer
 	begins [1 << 10]bool // by the hash of how its terms begin
 }
 
 // wanted is one word of a query.
 type wanted struct {
-	terms.Asked
+	Asked
 	weights map[string]float32 // of the terms that it stands for
 	known   bool               // a document has it
 }
@@ -66,9 +64,9 @@ func (x *Index) Query(text string) *Query {
 }
 
 // languages returns those that documents are written in. mu is held.
-func (x *Index) languages() []terms.Language {
-	var list []terms.Language
-	for l := range terms.Languages {
+func (x *Index) languages() []Language {
+	var list []Language
+	for l := range Languages {
 		if x.written[l] > 0 {
 			list = append(list, l)
 		}
@@ -192,7 +190,7 @@ func (q *Query) mayHave(word string) bool {
 }
 
 // Weights returns what each word of the query says in a part of a document.
-func (q *Query) Weights(text string, in terms.Language) []float32 {
+func (q *Query) Weights(text string, in Language) []float32 {
 	best := make([]float32, len(q.words))
 	q.stem.EachOf(text, in, q.mayHave, func(term string) {
 		for i, w := range q.words {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/relayfs/relayfs/bridge/lexical"
+	"github.com/relayfs/relayfs/bridge/semantic/internal/lexical"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
