@@ -1,6 +1,4 @@
-// Package streamablehttp serves the protocol over Streamable HTTP, and keeps the sessions of its
-// clients. It knows no tool and no note. The lock of Sessions protects the list of them.
-package streamablehttp
+package transport
 
 import (
 	"bytes"
@@ -17,25 +15,23 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
-
-	"github.com/relayfs/relayfs/bridge/inflight"
 )
 
-// Options of Streamable HTTP.
-type Options struct {
+// HTTPOptions of Streamable HTTP.
+type HTTPOptions struct {
 	Protocol   *server.MCPServer
-	Inflight   *inflight.Budget
+	Inflight   *Budget
 	MaxMessage int64 // the longest body of a request
 }
 
-// Handler serves Streamable HTTP. It refuses bodies that are too long, and asks for no token. shutdown ends what it
+// HTTPHandler serves Streamable HTTP. It refuses bodies that are too long, and asks for no token. shutdown ends what it
 // started.
 //
 // It offers only protocol versions with sessions: in the newest one, which has none, a server
 // cannot tell which client has read what.
 //
 // prepare returns a message of a session as the protocol is to handle it, or else the reply to it.
-func Handler[S any](sessions *Sessions[S], o Options, prepare func(context.Context, *S, []byte) (prepared []byte, reply any)) (h http.Handler, shutdown func()) {
+func HTTPHandler[S any](sessions *Sessions[S], o HTTPOptions, prepare func(context.Context, *S, []byte) (prepared []byte, reply any)) (h http.Handler, shutdown func()) {
 	transport := server.NewStreamableHTTPServer(o.Protocol,
 		server.WithStreamableHTTPProtocolVersions(mcp.LegacyProtocolVersions()...),
 		server.WithSessionIdManager(sessions),
@@ -79,7 +75,7 @@ const bodyTime = 30 * time.Second
 
 // promptBody reads the body of a request before withBody handles the request; next handles those without one. It bounds the time and the
 // memory for that, but not how long the answer takes or a stream stays open.
-func promptBody(o Options, next http.Handler, withBody func(http.ResponseWriter, *http.Request, []byte)) http.Handler {
+func promptBody(o HTTPOptions, next http.Handler, withBody func(http.ResponseWriter, *http.Request, []byte)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == http.NoBody {
 			next.ServeHTTP(w, r)
@@ -94,7 +90,7 @@ func promptBody(o Options, next http.Handler, withBody func(http.ResponseWriter,
 		case errors.As(err, &tooLarge):
 			http.Error(w, "request is too large", http.StatusRequestEntityTooLarge)
 			return
-		case errors.Is(err, inflight.ErrFull):
+		case errors.Is(err, ErrBudget):
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		case err != nil:

@@ -1,7 +1,4 @@
-// Package glob matches paths as ripgrep's --glob does: a pattern without a slash
-// matches a name at any depth, one with a slash the path from where the search
-// begins; '*' and '?' do not cross a slash, "**" does; [...] and {a,b} are sets.
-package glob
+package grep
 
 import (
 	"fmt"
@@ -12,9 +9,13 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Set is a list of patterns. Later patterns win over earlier ones; '!' excludes. A path that no pattern
+// Globs match paths as ripgrep's --glob does: a pattern without a slash
+// matches a name at any depth, one with a slash the path from where the search
+// begins; '*' and '?' do not cross a slash, "**" does; [...] and {a,b} are sets.
+
+// Globs is a list of patterns. Later patterns win over earlier ones; '!' excludes. A path that no pattern
 // matches is in the set if every pattern excludes. The zero Set has every path.
-type Set struct {
+type Globs struct {
 	patterns []pattern
 	includes bool // some pattern does not exclude
 }
@@ -25,16 +26,16 @@ type pattern struct {
 	dirs    bool // only folders match
 }
 
-// PatternError names a pattern that is not valid.
-type PatternError struct{ Pattern string }
+// GlobError names a pattern that is not valid.
+type GlobError struct{ Pattern string }
 
-func (e *PatternError) Error() string {
+func (e *GlobError) Error() string {
 	return fmt.Sprintf("glob %q is not valid: check that every [ and { is closed", e.Pattern)
 }
 
-// Parse reads one pattern for each string.
-func Parse(patterns ...string) (Set, error) {
-	var s Set
+// ParseGlobs reads one pattern for each string.
+func ParseGlobs(patterns ...string) (Globs, error) {
+	var s Globs
 	for _, text := range patterns {
 		p := pattern{glob: text}
 		p.glob, p.exclude = strings.CutPrefix(p.glob, "!")
@@ -48,7 +49,7 @@ func Parse(patterns ...string) (Set, error) {
 			p.glob += "/*" // what a folder holds, not the folder
 		}
 		if !doublestar.ValidatePattern(p.glob) {
-			return Set{}, &PatternError{text}
+			return Globs{}, &GlobError{text}
 		}
 		s.patterns = append(s.patterns, p)
 		s.includes = s.includes || !p.exclude
@@ -56,8 +57,8 @@ func Parse(patterns ...string) (Set, error) {
 	return s, nil
 }
 
-// List splits a list of patterns at its commas, except those in braces and brackets.
-func List(list string) []string {
+// SplitGlobs splits a list of patterns at its commas, except those in braces and brackets.
+func SplitGlobs(list string) []string {
 	var out []string
 	depth, begin := 0, 0
 	for i := 0; i < len(list); i++ {
@@ -80,11 +81,11 @@ func List(list string) []string {
 }
 
 // All reports whether the set has every path because it has no pattern.
-func (s Set) All() bool { return len(s.patterns) == 0 }
+func (s Globs) All() bool { return len(s.patterns) == 0 }
 
 // Has reports whether the file at p, relative to the root of the search, is in the set, and in no
 // excluded folder.
-func (s Set) Has(p string) bool {
+func (s Globs) Has(p string) bool {
 	if len(s.patterns) == 0 {
 		return true
 	}
@@ -103,7 +104,7 @@ func (s Set) Has(p string) bool {
 }
 
 // last returns 1 if the last pattern that matches includes, -1 if it excludes, and 0 without one.
-func (s Set) last(p string, dir bool) int {
+func (s Globs) last(p string, dir bool) int {
 	for _, pat := range slices.Backward(s.patterns) {
 		if pat.dirs && !dir || !doublestar.MatchUnvalidated(pat.glob, p) {
 			continue
@@ -116,8 +117,8 @@ func (s Set) last(p string, dir bool) int {
 	return 0
 }
 
-// Type returns the patterns of a file type, as ripgrep's --type has them. ok is false if it is unknown.
-func Type(name string) (patterns []string, ok bool) {
+// TypeGlobs returns the patterns of a file type, as ripgrep's --type has them. ok is false if it is unknown.
+func TypeGlobs(name string) (patterns []string, ok bool) {
 	switch name {
 	case "md", "markdown":
 		return []string{"*.markdown", "*.md", "*.mdown", "*.mdwn", "*.mdx", "*.mkd", "*.mkdn"}, true

@@ -1,4 +1,4 @@
-package match
+package passage
 
 import (
 	"strings"

@@ -1,16 +1,15 @@
-// Package trigram rules out texts that cannot match a pattern without looking at them.
-//
-// A Signature is a Bloom filter of the trigrams, three bytes in a row, of one folded text; it takes
-// a third of the text's size. A Query has the trigrams that a pattern requires. A text whose
-// signature lacks them does not match; one text in twenty per trigram passes by chance. Unlike an
-// index from trigrams to texts, a signature belongs to one text, and goes with it when that changes.
-package trigram
+package grep
 
 import (
 	"slices"
-
-	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 )
+
+// Signatures rule out texts that cannot match a pattern without looking at them.
+//
+// A Signature is a Bloom filter of the trigrams, three bytes in a row, of one folded text; it takes
+// a third of the text's size. A TrigramQuery has the trigrams that a pattern requires. A text whose
+// signature lacks them does not match; one text in twenty per trigram passes by chance. Unlike an
+// index from trigrams to texts, a signature belongs to one text, and goes with it when that changes.
 
 const (
 	// bitsPer is the number of bits of a signature per distinct trigram; two of them are set.
@@ -29,19 +28,19 @@ type Signature struct {
 // Known reports whether s is the signature of a text.
 func (s *Signature) Known() bool { return s != nil && s.known }
 
-// Maker makes signatures, one at a time. It reuses its memory.
-type Maker struct {
+// SignatureMaker makes signatures, one at a time. It reuses its memory.
+type SignatureMaker struct {
 	folded []byte
 	seen   []uint64 // a bit for each of the 2^24 trigrams
 	list   []uint32 // the trigrams that are set in seen
 }
 
 // Make returns the signature of text.
-func (m *Maker) Make(text string) *Signature {
+func (m *SignatureMaker) Make(text string) *Signature {
 	if m.seen == nil {
 		m.seen = make([]uint64, 1<<24/64)
 	}
-	m.folded = grep.AppendFold(m.folded[:0], text)
+	m.folded = AppendFold(m.folded[:0], text)
 	m.list = m.list[:0]
 	var t uint32
 	for i, c := range m.folded {
@@ -81,17 +80,17 @@ func (s *Signature) hasAll(trigrams []uint32) bool {
 	})
 }
 
-// Query is what a pattern requires: of each clause the trigrams of one of its literals.
-type Query struct{ clauses [][][]uint32 }
+// TrigramQuery is what a pattern requires: of each clause the trigrams of one of its literals.
+type TrigramQuery struct{ clauses [][][]uint32 }
 
-// NewQuery returns the query for a pattern's clauses. It leaves out clauses with a literal of less
+// NewTrigramQuery returns the query for a pattern's clauses. It leaves out clauses with a literal of less
 // than three bytes, which has no trigram.
-func NewQuery(clauses []grep.Clause) Query {
-	var q Query
+func NewTrigramQuery(clauses []Clause) TrigramQuery {
+	var q TrigramQuery
 	for _, c := range clauses {
 		var literals [][]uint32
 		for _, literal := range c.Any {
-			literals = append(literals, trigramsOf(grep.Fold(literal)))
+			literals = append(literals, trigramsOf(Fold(literal)))
 		}
 		if !slices.ContainsFunc(literals, func(t []uint32) bool { return t == nil }) {
 			q.clauses = append(q.clauses, literals)
@@ -109,6 +108,6 @@ func trigramsOf(s string) []uint32 {
 }
 
 // MayMatch is false only if the text of s does not match the query's pattern.
-func (q Query) MayMatch(s *Signature) bool {
+func (q TrigramQuery) MayMatch(s *Signature) bool {
 	return !slices.ContainsFunc(q.clauses, func(literals [][]uint32) bool { return !slices.ContainsFunc(literals, s.hasAll) })
 }

@@ -1,6 +1,7 @@
-// Package stream serves the protocol to one client on a stream: stdin and stdout, or the owner's
-// socket. It knows no tool and no note. The lock of a stream protects its writer.
-package stream
+// Package transport serves the protocol to one client on a stream, stdin and stdout or the owner's socket
+// (stream.go), and over Streamable HTTP, with the sessions of its clients (http.go). It knows no tool and no note.
+// The lock of a stream protects its writer, that of Sessions the list of them, and that of a Budget is a leaf.
+package transport
 
 import (
 	"bufio"
@@ -39,8 +40,8 @@ type Subscriptions interface {
 	End(session string)
 }
 
-// Options of a stream.
-type Options struct {
+// StreamOptions of a stream.
+type StreamOptions struct {
 	Protocol      *server.MCPServer
 	ID            string // of the session
 	Client        string // its name in errors
@@ -50,16 +51,16 @@ type Options struct {
 	Logger  *slog.Logger
 }
 
-// Serve serves one client that sends JSON-RPC messages on r, one per line, and receives its answers
+// ServeStream serves one client that sends JSON-RPC messages on r, one per line, and receives its answers
 // on w. It returns nil when r ends and every request is answered. It returns ctx's error when ctx
 // ends first; the caller must then close r, because a read may still wait on it. Handlers get the
 // values of ctx.
 //
-// Serve does not use mcp-go's stdio server, which has one session per process for all streams.
-func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
+// ServeStream does not use mcp-go's stdio server, which has one session per process for all streams.
+func ServeStream(ctx context.Context, r io.Reader, w io.Writer, o StreamOptions) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	st := &stream{Options: o, w: w, notices: make(chan mcp.JSONRPCNotification, maxNotices), slots: make(chan struct{}, maxCalls)}
+	st := &stream{StreamOptions: o, w: w, notices: make(chan mcp.JSONRPCNotification, maxNotices), slots: make(chan struct{}, maxCalls)}
 	if err := o.Protocol.RegisterSession(ctx, st); err != nil {
 		return fmt.Errorf("session of %s: %w", o.Client, err)
 	}
@@ -80,7 +81,7 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 
 // stream is one client on a stream. It is the mcp-go session of its requests.
 type stream struct {
-	Options
+	StreamOptions
 	notices chan mcp.JSONRPCNotification
 	ready   atomic.Bool
 

@@ -1,6 +1,4 @@
-// Package inflight limits the memory for frames and bodies that clients are sending or
-// that are not processed yet, over all connections together.
-package inflight
+package transport
 
 import (
 	"errors"
@@ -9,25 +7,26 @@ import (
 )
 
 const (
-	// Default is the size in bytes of a budget.
-	Default = 256 << 20
-	// Free is the size in bytes that each reader has outside of the budget, as much as its
+	// DefaultBudget is the size in bytes of a budget.
+	DefaultBudget = 256 << 20
+	// FreeBytes is the size in bytes that each reader has outside of the budget, as much as its
 	// connection takes anyway. So small messages always come through.
-	Free = 4 << 10
+	FreeBytes = 4 << 10
 )
 
-// ErrFull is the error of a message that the budget has no room for.
-var ErrFull = errors.New("too much is being sent at a time; try again")
+// ErrBudget is the error of a message that the budget has no room for.
+var ErrBudget = errors.New("too much is being sent at a time; try again")
 
-// Budget is the number of bytes that may be in flight.
+// Budget limits the memory for frames and bodies that clients are sending or
+// that are not processed yet, over all connections together.
 type Budget struct {
 	mu   sync.Mutex // protects the following
 	size int
 	left int
 }
 
-// New returns a budget of n bytes.
-func New(n int) *Budget { return &Budget{size: n, left: n} }
+// NewBudget returns a budget of n bytes.
+func NewBudget(n int) *Budget { return &Budget{size: n, left: n} }
 
 // Taken is how many bytes of the budget are in flight.
 func (b *Budget) Taken() int {
@@ -55,12 +54,12 @@ func (b *Budget) give(n int) {
 // Read reads r to its end. The data counts until release is called, which is nil if and
 // only if err is not. Errors: ErrFull, those of r.
 func (b *Budget) Read(r io.Reader) (data []byte, release func(), err error) {
-	buf, taken := make([]byte, 0, Free), 0
+	buf, taken := make([]byte, 0, FreeBytes), 0
 	for {
 		if len(buf) == cap(buf) {
 			n := cap(buf)
 			if !b.take(n) {
-				err = ErrFull
+				err = ErrBudget
 				break
 			}
 			taken += n

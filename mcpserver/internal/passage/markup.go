@@ -1,4 +1,4 @@
-package match
+package passage
 
 import (
 	"regexp"
@@ -8,7 +8,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 // delimiters open what CriticMarkup reads as a suggestion or a highlight. Comments are allowed.
@@ -17,16 +16,16 @@ var delimiters = []string{"{++", "{--", "{~~", "{=="}
 // newMarkup finds a delimiter that occurs more often in after than in before, outside of code, on a line that
 // before lacks. Code may hold any text, but in prose a delimiter would begin a suggestion.
 func newMarkup(before, after string) (delimiter string, off int, found bool) {
-	var code []passage.Place
+	var code []Place
 	for _, d := range delimiters {
 		if strings.Count(after, d) <= strings.Count(before, d) {
 			continue
 		}
 		if code == nil {
-			code = append(codeIn(after), passage.Place{Start: len(after), End: len(after)})
+			code = append(codeIn(after), Place{Start: len(after), End: len(after)})
 		}
 		for _, p := range Apart(findExact(after, d, nil)) {
-			if !inside(code, p.Start) && !hasLine(before, passage.LineAround(after, p.Start)) {
+			if !inside(code, p.Start) && !hasLine(before, LineAround(after, p.Start)) {
 				return d, p.Start, true
 			}
 		}
@@ -34,8 +33,8 @@ func newMarkup(before, after string) (delimiter string, off int, found bool) {
 	return "", 0, false
 }
 
-func inside(places []passage.Place, off int) bool {
-	i, _ := slices.BinarySearchFunc(places, off, func(p passage.Place, off int) int { return p.End - off - 1 })
+func inside(places []Place, off int) bool {
+	i, _ := slices.BinarySearchFunc(places, off, func(p Place, off int) int { return p.End - off - 1 })
 	return i < len(places) && places[i].Start <= off
 }
 
@@ -44,8 +43,8 @@ func hasLine(doc, line string) bool {
 }
 
 // codeIn returns the fenced code blocks and code spans in doc, after CommonMark without containers.
-func codeIn(doc string) []passage.Place {
-	var code []passage.Place
+func codeIn(doc string) []Place {
+	var code []Place
 	fence, begin, off := "", 0, 0
 	for line := range strings.Lines(doc) {
 		end := off + len(line)
@@ -53,7 +52,7 @@ func codeIn(doc string) []passage.Place {
 		switch {
 		case fence != "":
 			if strings.HasPrefix(mark, fence) && strings.TrimSpace(strings.TrimLeft(line, " \t>"+fence[:1])) == "" {
-				code = append(code, passage.Place{Start: begin, End: end})
+				code = append(code, Place{Start: begin, End: end})
 				fence = ""
 			}
 		case mark != "":
@@ -64,7 +63,7 @@ func codeIn(doc string) []passage.Place {
 		off = end
 	}
 	if fence != "" {
-		code = append(code, passage.Place{Start: begin, End: len(doc)})
+		code = append(code, Place{Start: begin, End: len(doc)})
 	}
 	return code
 }
@@ -78,14 +77,14 @@ func fenceOf(line string) string {
 var backticks = regexp.MustCompile("`+")
 
 // codeSpans returns the code spans of a line, which begins at off: from a run of backticks to the next of its length.
-func codeSpans(line string, off int) []passage.Place {
-	var spans []passage.Place
+func codeSpans(line string, off int) []Place {
+	var spans []Place
 	for runs := backticks.FindAllStringIndex(line, -1); len(runs) > 0; {
 		open := runs[0]
 		runs = runs[1:]
 		i := slices.IndexFunc(runs, func(r []int) bool { return r[1]-r[0] == open[1]-open[0] })
 		if i >= 0 {
-			spans = append(spans, passage.Place{Start: off + open[0], End: off + runs[i][1]})
+			spans = append(spans, Place{Start: off + open[0], End: off + runs[i][1]})
 			runs = runs[i+1:]
 		}
 	}
@@ -103,7 +102,7 @@ func CheckMarkup(argument string, view diffwrap.View, before, after string, begi
 	if !found {
 		return nil
 	}
-	line := passage.LineOf(after, off) - passage.LineOf(after, begin) + 1
+	line := LineOf(after, off) - LineOf(after, begin) + 1
 	return answer.WrongArgument("The argument %q contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
 		argument, d, max(line, 1))
 }

@@ -1,4 +1,4 @@
-package inflight_test
+package transport_test
 
 import (
 	"bytes"
@@ -8,17 +8,17 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/relayfs/relayfs/bridge/inflight"
+	"github.com/relayfs/relayfs/mcpserver/internal/transport"
 )
 
 func TestBudget(t *testing.T) {
-	b := inflight.New(1 << 20)
+	b := transport.NewBudget(1 << 20)
 	text := strings.Repeat("x", 600<<10)
 	data, release, err := b.Read(strings.NewReader(text))
 	if err != nil || string(data) != text {
 		t.Fatalf("%d bytes, %v", len(data), err)
 	}
-	if _, _, err := b.Read(strings.NewReader(text)); !errors.Is(err, inflight.ErrFull) {
+	if _, _, err := b.Read(strings.NewReader(text)); !errors.Is(err, transport.ErrBudget) {
 		t.Errorf("a second one: %v", err)
 	}
 	small, end, err := b.Read(strings.NewReader("small"))

@@ -1,11 +1,11 @@
-package glob_test
+package grep_test
 
 import (
 	"errors"
 	"slices"
 	"testing"
 
-	"github.com/relayfs/relayfs/mcpserver/internal/glob"
+	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 )
 
 func TestHas(t *testing.T) {
@@ -45,7 +45,7 @@ func TestHas(t *testing.T) {
 		{[]string{"*.md"}, ".b.md", true},
 		{[]string{"*é*"}, "a/café.md", true},
 	} {
-		s, err := glob.Parse(tt.patterns...)
+		s, err := grep.ParseGlobs(tt.patterns...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,8 +57,8 @@ func TestHas(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for _, bad := range []string{"[a", "{a,b", "a/[", `\`} {
-		var pe *glob.PatternError
-		if _, err := glob.Parse("*.md", bad); !errors.As(err, &pe) || pe.Pattern != bad {
+		var pe *grep.GlobError
+		if _, err := grep.ParseGlobs("*.md", bad); !errors.As(err, &pe) || pe.Pattern != bad {
 			t.Errorf("Parse(%q): %v", bad, err)
 		}
 	}
@@ -73,7 +73,7 @@ func TestList(t *testing.T) {
 		"{a,{b,c}},d/[a,b]": {"{a,{b,c}}", "d/[a,b]"},
 		"":                  nil,
 	} {
-		if got := glob.List(list); !slices.Equal(got, want) {
+		if got := grep.SplitGlobs(list); !slices.Equal(got, want) {
 			t.Errorf("List(%q) = %q, want %q", list, got, want)
 		}
 	}
@@ -83,8 +83,8 @@ func TestType(t *testing.T) {
 	for name, want := range map[string]struct{ ok, md bool }{
 		"md": {true, true}, "markdown": {true, true}, "all": {true, true}, "js": {true, false}, "nonsense": {false, false},
 	} {
-		patterns, ok := glob.Type(name)
-		s, err := glob.Parse(patterns...)
+		patterns, ok := grep.TypeGlobs(name)
+		s, err := grep.ParseGlobs(patterns...)
 		if err != nil {
 			t.Fatal(err)
 		}

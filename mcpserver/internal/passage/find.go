@@ -1,7 +1,4 @@
-// Package match finds text that a model quotes in a document, and makes the edits that replace
-// it in the document's own line breaks and quotes. It also finds CriticMarkup that a change
-// would introduce. It knows of a document only its text. It has no locks.
-package match
+package passage
 
 import (
 	"slices"
@@ -12,13 +9,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
+
+// Here is what finds text that a model quotes in a document, and makes the edits that replace
+// it in the document's own line breaks and quotes. It also finds CriticMarkup that a change
+// would introduce. Of a document only the text matters.
 
 // Find returns the places of old in doc, including overlapping ones. If old does not occur
 // exactly, straight quotes match curly ones and line breaks match in either form.
-func Find(doc, old string) []passage.Place {
-	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p passage.Place) bool { return cutsBreak(doc, p) }) {
+func Find(doc, old string) []Place {
+	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p Place) bool { return cutsBreak(doc, p) }) {
 		return places
 	}
 	plainDoc, offs := plainForm(doc, true)
@@ -29,14 +29,14 @@ func Find(doc, old string) []passage.Place {
 	return findExact(plainDoc, plainOld, offs)
 }
 
-func cutsBreak(doc string, p passage.Place) bool {
+func cutsBreak(doc string, p Place) bool {
 	within := func(off int) bool { return off > 0 && off < len(doc) && doc[off-1] == '\r' && doc[off] == '\n' }
 	return within(p.Start) || within(p.End)
 }
 
 // findExact returns the places of old in doc, mapped by offs if that is not nil.
-func findExact(doc, old string, offs []int) []passage.Place {
-	var places []passage.Place
+func findExact(doc, old string, offs []int) []Place {
+	var places []Place
 	for from := 0; old != ""; {
 		i := strings.Index(doc[from:], old)
 		if i < 0 {
@@ -49,7 +49,7 @@ func findExact(doc, old string, offs []int) []passage.Place {
 		if offs != nil {
 			start, end = offs[start], offs[end]
 		}
-		places = append(places, passage.Place{Start: start, End: end})
+		places = append(places, Place{Start: start, End: end})
 	}
 	return places
 }
@@ -80,8 +80,8 @@ func plainForm(s string, quotes bool) (plain string, offs []int) {
 }
 
 // Apart drops places that overlap the place before.
-func Apart(places []passage.Place) []passage.Place {
-	var out []passage.Place
+func Apart(places []Place) []Place {
+	var out []Place
 	for _, p := range places {
 		if len(out) == 0 || p.Start >= out[len(out)-1].End {
 			out = append(out, p)
@@ -91,7 +91,7 @@ func Apart(places []passage.Place) []passage.Place {
 }
 
 // Replace returns the edits that put with into the places of old, in doc's line breaks and quotes.
-func Replace(doc string, places []passage.Place, old, with string) []diffwrap.Edit {
+func Replace(doc string, places []Place, old, with string) []diffwrap.Edit {
 	edits := make([]diffwrap.Edit, 0, len(places))
 	for _, p := range places {
 		fitted := fit(with, doc, old, doc[p.Start:p.End])
@@ -105,7 +105,7 @@ func Replace(doc string, places []passage.Place, old, with string) []diffwrap.Ed
 
 // wholeLine returns the length of the line break after p if p is whole lines without the last
 // break: removing a line removes its break.
-func wholeLine(doc string, p passage.Place) int {
+func wholeLine(doc string, p Place) int {
 	if p.Start > 0 && doc[p.Start-1] != '\n' || p.End > p.Start && doc[p.End-1] == '\n' {
 		return 0
 	}
@@ -121,8 +121,8 @@ func wholeLine(doc string, p passage.Place) int {
 // InStyleOf gives content the line breaks and the byte order mark of base, which no model is shown.
 func InStyleOf(base, content string) string {
 	content = inBreaksOf(base, content, beginsCRLF(base))
-	if strings.HasPrefix(base, passage.BOM) && !strings.HasPrefix(content, passage.BOM) {
-		content = passage.BOM + content
+	if strings.HasPrefix(base, BOM) && !strings.HasPrefix(content, BOM) {
+		content = BOM + content
 	}
 	return content
 }

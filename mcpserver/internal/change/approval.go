@@ -1,8 +1,4 @@
-// Package approval asks a person before a tool changes anything, where that is required.
-// It asks by elicitation: the client shows the question to its user. In suggest mode this
-// is seldom required, because everything waits for review anyway. The package knows no
-// protocol and makes no change.
-package approval
+package change
 
 import (
 	"cmp"
@@ -17,6 +13,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
+
+// A Gate asks a person before a tool changes anything, where that is required.
+// It asks by elicitation: the client shows the question to its user. In suggest mode this
+// is seldom required, because everything waits for review anyway. It knows no
+// protocol and makes no change.
 
 // Approval says what happens before an operation.
 type Approval string
@@ -39,12 +40,12 @@ const (
 // Approvals maps operations to approvals. The default is Ask in direct mode and Auto in suggest mode.
 type Approvals map[Operation]Approval
 
-// None asks about nothing.
-var None = Approvals{Create: Auto, Update: Auto, Delete: Auto}
+// NoApprovals asks about nothing.
+var NoApprovals = Approvals{Create: Auto, Update: Auto, Delete: Auto}
 
-// Parse reads "ask", "auto" or "deny" for everything, and "KIND=..." for one operation:
+// ParseApprovals reads "ask", "auto" or "deny" for everything, and "KIND=..." for one operation:
 // create, update or delete. Later words win.
-func Parse(words []string) (Approvals, error) {
+func ParseApprovals(words []string) (Approvals, error) {
 	a := make(Approvals)
 	for _, word := range words {
 		kind, value, one := strings.Cut(word, "=")
@@ -116,8 +117,8 @@ func Allow(ctx context.Context, op Operation) context.Context {
 	return context.WithValue(ctx, allowed{}, op)
 }
 
-// With adds a to the context of a call.
-func With(ctx context.Context, a Asked) context.Context { return context.WithValue(ctx, key{}, a) }
+// WithAsked adds a to the context of a call.
+func WithAsked(ctx context.Context, a Asked) context.Context { return context.WithValue(ctx, key{}, a) }
 
 // Gate approves or refuses the changes of one client.
 type Gate struct {

@@ -1,4 +1,4 @@
-package match
+package passage
 
 import (
 	"slices"
@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 func TestReplace(t *testing.T) {
@@ -45,19 +44,19 @@ func TestReplace(t *testing.T) {
 func TestFindAll(t *testing.T) {
 	for _, tt := range []struct {
 		doc, old string
-		want     []passage.Place
+		want     []Place
 	}{
-		{"aXbX", "X", []passage.Place{{Start: 1, End: 2}, {Start: 3, End: 4}}},
-		{"aaa", "aa", []passage.Place{{Start: 0, End: 2}, {Start: 1, End: 3}}},
-		{"ééé", "é", []passage.Place{{Start: 0, End: 2}, {Start: 2, End: 4}, {Start: 4, End: 6}}},
+		{"aXbX", "X", []Place{{Start: 1, End: 2}, {Start: 3, End: 4}}},
+		{"aaa", "aa", []Place{{Start: 0, End: 2}, {Start: 1, End: 3}}},
+		{"ééé", "é", []Place{{Start: 0, End: 2}, {Start: 2, End: 4}, {Start: 4, End: 6}}},
 		{"abc", "", nil},
-		{"“x” “x”", `"x"`, []passage.Place{{Start: 0, End: 7}, {Start: 8, End: 15}}},
+		{"“x” “x”", `"x"`, []Place{{Start: 0, End: 7}, {Start: 8, End: 15}}},
 	} {
 		if got := Find(tt.doc, tt.old); !slices.Equal(got, tt.want) {
 			t.Errorf("Find(%q, %q) = %v, want %v", tt.doc, tt.old, got, tt.want)
 		}
 	}
-	if got := Apart([]passage.Place{{Start: 0, End: 2}, {Start: 1, End: 3}, {Start: 2, End: 4}}); !slices.Equal(got, []passage.Place{{Start: 0, End: 2}, {Start: 2, End: 4}}) {
+	if got := Apart([]Place{{Start: 0, End: 2}, {Start: 1, End: 3}, {Start: 2, End: 4}}); !slices.Equal(got, []Place{{Start: 0, End: 2}, {Start: 2, End: 4}}) {
 		t.Errorf("apart = %v", got)
 	}
 }
@@ -110,7 +109,7 @@ func TestNewMarkup(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ""
 			if d, off, found := newMarkup(tt.before, tt.after); found {
-				got = d + ":" + string(rune('0'+passage.LineOf(tt.after, off)))
+				got = d + ":" + string(rune('0'+LineOf(tt.after, off)))
 			}
 			if got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)

@@ -1,4 +1,4 @@
-package glob_test
+package grep_test
 
 import (
 	"errors"
@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/relayfs/relayfs/mcpserver/internal/glob"
+	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // For generated trees and lists of patterns the files are those that
 // `rg --files --glob` lists.
-func TestEqualsRipgrep(t *testing.T) {
+func TestGlobsEqualRipgrep(t *testing.T) {
 	need.Programs(t, "rg")
 	randomtest.Check(t, 20, equalsRipgrep)
 }
@@ -50,7 +50,7 @@ func equalsRipgrep(t testing.TB, rnd *rand.Rand) {
 			patterns = append(patterns, p)
 			args = append(args, "--glob", p)
 		}
-		set, err := glob.Parse(patterns...)
+		set, err := grep.ParseGlobs(patterns...)
 		if err != nil {
 			t.Fatalf("%q: %v", patterns, err)
 		}

@@ -1,7 +1,4 @@
-// Package refusal says to a model what an error means that it can act on, and the next step.
-// Other errors are faults of the server. It knows a tool only by the sentences of its toolset.
-// It has no locks.
-package refusal
+package tool
 
 import (
 	"context"
@@ -15,10 +12,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/approval"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
+
+// A refusal says to a model what an error means that it can act on, and the next step.
+// Other errors are faults of the server. It knows a tool only by the sentences of its toolset.
 
 // Words are the sentences of a toolset that name its tools. The verb stands for the path.
 type Words struct {
@@ -63,15 +63,15 @@ func (w Words) sentences() []sentence {
 
 // Sentence is what Of says of an error, for an answer that tells of several.
 func Sentence(err error, words Words) string {
-	res := Of(err, words)
+	res := Refusal(err, words)
 	if res.Err != nil {
 		return "The server could not do it: " + res.Err.Error()
 	}
 	return strings.Join(res.Text, " ")
 }
 
-// Of returns the Result for an error of the workspace or of the arguments.
-func Of(err error, words Words) answer.Result {
+// Refusal returns the Result for an error of the workspace or of the arguments.
+func Refusal(err error, words Words) answer.Result {
 	var (
 		argument  *answer.ArgumentError
 		missing   *names.MissingError
@@ -80,7 +80,7 @@ func Of(err error, words Words) answer.Result {
 		readOnly  *model.ReadOnlyError
 		notEmpty  *model.NotEmptyError
 		badName   *model.BadNameError
-		ask       *approval.AskError
+		ask       *change.AskError
 		section   *outline.SectionError
 		condition *noteindex.ConditionError
 	)

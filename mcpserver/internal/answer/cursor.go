@@ -1,10 +1,4 @@
-// Package cursor encodes where a list or a search continues that does not fit into one
-// answer. A cursor holds the key of the last item, a path or a place in a text, and not
-// its number: notes that come and go meanwhile do not shift the rest. The key is preceded
-// by a checksum over the tool, the arguments and the key, so that a mistyped cursor, or one
-// of another search, is refused. The package knows neither the items nor the client. It
-// has no locks.
-package cursor
+package answer
 
 import (
 	"crypto/sha256"
@@ -16,8 +10,13 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
+
+// A cursor encodes where a list or a search continues that does not fit into one
+// answer. It holds the key of the last item, a path or a place in a text, and not
+// its number: notes that come and go meanwhile do not shift the rest. The key is preceded
+// by a checksum over the tool, the arguments and the key, so that a mistyped cursor, or one
+// of another search, is refused. Nothing here knows the items or the client.
 
 // Listing is the call that a cursor belongs to: a tool, and the arguments that decide what it lists. It is embedded
 // in the arguments of a tool that lists.
@@ -28,7 +27,7 @@ type Listing struct {
 }
 
 // Bind says which call l is of. args are its arguments without the cursor and the limits of one answer.
-func (l *Listing) Bind(tool string, args any) { l.tool, l.args = tool, answer.PlainJSON(args) }
+func (l *Listing) Bind(tool string, args any) { l.tool, l.args = tool, PlainJSON(args) }
 
 const checksumSize = 6
 
@@ -59,12 +58,12 @@ func (l Listing) After(key any) (given bool, err error) {
 			return true, nil
 		}
 	}
-	return false, answer.WrongArgument("The argument \"cursor\" is not one that %s gave for these arguments. "+
+	return false, WrongArgument("The argument \"cursor\" is not one that %s gave for these arguments. "+
 		"Give it exactly as next_cursor says, with the other arguments as they were, or leave it out to begin anew.", l.tool)
 }
 
 // Continue adds to a text result that it continues after key, and shown, which says how much it shows.
-func (l Listing) Continue(res *answer.Result, key any, shown string) {
+func (l Listing) Continue(res *Result, key any, shown string) {
 	res.Next = l.at(key)
 	res.Text = append(res.Text, fmt.Sprintf("[%s next_cursor: %q. Call again with it as cursor and the same other arguments to see more.]", shown, res.Next))
 }
@@ -74,10 +73,10 @@ type Page struct {
 	NextCursor string `json:"next_cursor,omitempty" doc:"There is more: call again with it as cursor and the same other arguments"`
 }
 
-// Fit returns build(m, page) for as many of n items, of total ones that are left, as fit into an
+// FitPage returns build(m, page) for as many of n items, of total ones that are left, as fit into an
 // answer. key is the cursor key of an item, at which the page says that the list continues.
-func Fit[R any](l Listing, n, total int, key func(i int) any, build func(m int, page Page) R) R {
-	return answer.Fit(n, func(m int) R {
+func FitPage[R any](l Listing, n, total int, key func(i int) any, build func(m int, page Page) R) R {
+	return Fit(n, func(m int) R {
 		if m == total {
 			return build(m, Page{})
 		}
@@ -85,13 +84,13 @@ func Fit[R any](l Listing, n, total int, key func(i int) any, build func(m int, 
 	})
 }
 
-// List is Fit for the items that are left of a list, of which an answer shows at most limit.
-func List[T, S, R any](l Listing, rest []T, limit int, key func(i int) any, show func(T) S, build func(shown []S, page Page) R) R {
-	shown := make([]S, min(len(rest), limit, answer.Max/20))
+// FitList is Fit for the items that are left of a list, of which an answer shows at most limit.
+func FitList[T, S, R any](l Listing, rest []T, limit int, key func(i int) any, show func(T) S, build func(shown []S, page Page) R) R {
+	shown := make([]S, min(len(rest), limit, Max/20))
 	for i := range shown {
 		shown[i] = show(rest[i])
 	}
-	return Fit(l, len(shown), len(rest), key, func(m int, page Page) R { return build(shown[:m], page) })
+	return FitPage(l, len(shown), len(rest), key, func(m int, page Page) R { return build(shown[:m], page) })
 }
 
 // Rest returns the items, which are sorted by their keys, after the cursor.

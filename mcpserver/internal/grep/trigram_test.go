@@ -1,4 +1,4 @@
-package trigram_test
+package grep_test
 
 import (
 	"fmt"
@@ -7,21 +7,20 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
-	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
-func query(t testing.TB, pattern string, fold bool) trigram.Query {
+func query(t testing.TB, pattern string, fold bool) grep.TrigramQuery {
 	t.Helper()
 	p, err := grep.Compile(pattern, grep.Options{IgnoreCase: fold})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trigram.NewQuery(p.Clauses())
+	return grep.NewTrigramQuery(p.Clauses())
 }
 
 func TestMayMatch(t *testing.T) {
-	var m trigram.Maker
+	var m grep.SignatureMaker
 	s := m.Make("The quick brown fox\njumps over Straße, 你好 and \u212aelvin")
 	for _, tt := range []struct {
 		pattern string
@@ -47,7 +46,7 @@ func TestMayMatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := trigram.NewQuery(p.Clauses()).MayMatch(s); got != tt.want {
+		if got := grep.NewTrigramQuery(p.Clauses()).MayMatch(s); got != tt.want {
 			t.Errorf("MayMatch(%q) = %v", tt.pattern, got)
 		}
 	}
@@ -66,7 +65,7 @@ func TestNoMatchIsLost(t *testing.T) {
 		}
 		return b.String()
 	}
-	var m trigram.Maker
+	var m grep.SignatureMaker
 	randomtest.Check(t, 20_000, func(t testing.TB, rnd *rand.Rand) {
 		text := random(rnd, rnd.IntN(60))
 		pattern := random(rnd, 1+rnd.IntN(4)) + []string{"", ".*", "|", "?", "(a|b)"}[rnd.IntN(5)] + random(rnd, rnd.IntN(4))
@@ -75,7 +74,7 @@ func TestNoMatchIsLost(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", pattern, err)
 		}
-		if p.Matches(text) && !trigram.NewQuery(p.Clauses()).MayMatch(m.Make(text)) {
+		if p.Matches(text) && !grep.NewTrigramQuery(p.Clauses()).MayMatch(m.Make(text)) {
 			t.Fatalf("%q matches %q and is ruled out", pattern, text)
 		}
 	})
@@ -91,7 +90,7 @@ func TestSizeAndChance(t *testing.T) {
 		}
 		words[i] = string(b)
 	}
-	var m trigram.Maker
+	var m grep.SignatureMaker
 	text, size, passed := 0, 0, 0
 	q := query(t, "qqzzxq", false)
 	for range 300 {
@@ -119,7 +118,7 @@ func BenchmarkMake(b *testing.B) {
 	for i := range 700 {
 		fmt.Fprintf(&sb, "word%d ", i*7919%1000)
 	}
-	var m trigram.Maker
+	var m grep.SignatureMaker
 	b.SetBytes(int64(sb.Len()))
 	for b.Loop() {
 		m.Make(sb.String())

@@ -1,6 +1,4 @@
-// Package noteuri writes and reads the URIs of notes as MCP resources, note:///Folder/Name.md.
-// It knows no note. It has no locks.
-package noteuri
+package names
 
 import (
 	"net/url"
@@ -13,16 +11,18 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
+// URIs of notes as MCP resources are note:///Folder/Name.md.
+
 const scheme = "note"
 
-// Is reports whether a URI is of the scheme of notes.
-func Is(uri string) bool { return strings.HasPrefix(uri, scheme+":") }
+// IsURI reports whether a URI is of the scheme of notes.
+func IsURI(uri string) bool { return strings.HasPrefix(uri, scheme+":") }
 
-// Of returns the URI of the note at p.
-func Of(p model.Path) string { return At(p, passage.Position{}) }
+// URIOf returns the URI of the note at p.
+func URIOf(p model.Path) string { return URIAt(p, passage.Position{}) }
 
-// At returns the URI of the note at p from a position on, if that is not zero.
-func At(p model.Path, begin passage.Position) string {
+// URIAt returns the URI of the note at p from a position on, if that is not zero.
+func URIAt(p model.Path, begin passage.Position) string {
 	u := url.URL{Scheme: scheme, Path: "/" + string(p)}
 	query := url.Values{}
 	if begin.Line > 0 {
@@ -44,9 +44,9 @@ type Reading struct {
 // position finds the parameters of a URI whose path is not percent-encoded, and may have any character.
 var position = regexp.MustCompile(`\?(?:line=([0-9]+))?&?(?:column=([0-9]+))?$`)
 
-// Parse returns the readings of a URI, the likeliest first: with its path percent-encoded, as it should be, and as
+// ParseURI returns the readings of a URI, the likeliest first: with its path percent-encoded, as it should be, and as
 // it stands.
-func Parse(uri string) ([]Reading, error) {
+func ParseURI(uri string) ([]Reading, error) {
 	var list []Reading
 	if u, err := url.Parse(uri); err == nil && u.Scheme == scheme && u.Host == "" && u.Path != "" {
 		begin, err := positionIn(uri, u.Query())
