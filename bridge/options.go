@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/indexes"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/names"
 	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/review"
 	"github.com/relayfs/relayfs/bridge/tree"
@@ -65,7 +65,7 @@ type (
 	Outcome      = review.Outcome
 	Spot         = review.Spot
 	Resolved     = review.Resolved
-	Links        = indexes.Links
+	Links        = noteindex.Links
 	Documents    = model.Documents
 	Document     = model.Document
 	Syncer       = model.Syncer

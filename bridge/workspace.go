@@ -13,10 +13,10 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/history"
-	"github.com/relayfs/relayfs/bridge/indexes"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/names"
 	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/review"
 	"github.com/relayfs/relayfs/bridge/tree"
@@ -29,7 +29,7 @@ type Workspace struct {
 	*names.Names
 	*names.Files
 	*review.Review
-	*indexes.Indexes
+	*noteindex.Indexes
 	Archive *history.Archive // what the notes were
 
 	Talk     review.Talk
@@ -60,7 +60,7 @@ func New(o Options) (*Workspace, error) {
 		f := t.AddFolder(fs.Name, fs.Source, fs.Store)
 		folders[f] = proposal.NewFolder(f, o.Logger, &w.act)
 	}
-	x := indexes.New(t, &w.act, o.Logger)
+	x := noteindex.New(t, &w.act, o.Logger)
 	w.config = names.Config{
 		Options: o.Options, Structure: o.Structure, Notes: w.notes, Activity: &w.act, Folders: folders, Indexes: x,
 	}
@@ -68,7 +68,7 @@ func New(o Options) (*Workspace, error) {
 }
 
 // part is the workspace for who reaches t.
-func (w *whole) part(t *tree.Tree, x *indexes.Indexes) *Workspace {
+func (w *whole) part(t *tree.Tree, x *noteindex.Indexes) *Workspace {
 	n, files, consequences := names.New(&w.config, t)
 	r := review.New(&w.config, t, consequences, x)
 	return &Workspace{n, files, r, x, history.NewArchive(t), review.NewTalk(r), review.NewSessions(r), w, t}

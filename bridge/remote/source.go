@@ -12,7 +12,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/problem"
 	"github.com/relayfs/relayfs/bridge/remote/internal/listing"
 	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
 	"github.com/relayfs/relayfs/bridge/remote/internal/schedule"
@@ -59,7 +58,7 @@ type Source struct {
 	listing     *listing.Listing
 	schedule    *schedule.Scheduler
 	drafts      *listing.Drafts
-	problems    *problem.List
+	problems    *model.Problems
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -85,7 +84,7 @@ func Open(o Options) (*Source, error) {
 // build creates the parts of a Source from the store.
 func (s *Source) build() (err error) {
 	o, p := s.o, &parts{}
-	s.problems = problem.NewList(o.Logger.With(model.LogFolder, o.Folder), o.Address.Explain)
+	s.problems = model.NewProblems(o.Logger.With(model.LogFolder, o.Folder), o.Address.Explain)
 	s.problems.Hold() // Scan's error says why there is nothing to serve
 	if s.attachments, err = listing.OpenAttachments(o.Attachments, s.server, o.Folder, s.problems); err != nil {
 		return err

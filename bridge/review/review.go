@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/indexes"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/names"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
 
@@ -15,11 +15,11 @@ type Review struct {
 	c       *names.Config
 	tree    *tree.Tree
 	names   *names.Consequences
-	indexes *indexes.Indexes
+	indexes *noteindex.Indexes
 }
 
 // New reviews what is in t.
-func New(c *names.Config, t *tree.Tree, n *names.Consequences, x *indexes.Indexes) *Review {
+func New(c *names.Config, t *tree.Tree, n *names.Consequences, x *noteindex.Indexes) *Review {
 	r := &Review{c, t, n, x}
 	n.OnWithdrawn = r.rejectLinks
 	return r

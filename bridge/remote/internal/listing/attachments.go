@@ -14,10 +14,8 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/problem"
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Here are the bytes of a folder's attachments. Attachments have no
@@ -36,8 +34,8 @@ type Attachments struct {
 	server   transport.Files // nil, like cache, if none are served
 	cache    *Cache
 	folder   string // the name of the folder's document at the server
-	problems *problem.List
-	wanted   wake.Signal // something may be missing
+	problems *model.Problems
+	wanted   model.Signal // something may be missing
 
 	mu      sync.Mutex         // protects the following
 	missing []folderdoc.Entry  // in the folder's document, but not in cache
@@ -52,8 +50,8 @@ type failure struct {
 }
 
 // OpenAttachments opens the attachments in dir; none are served if dir is "" or the server stores none.
-func OpenAttachments(dir string, server transport.Server, folder string, problems *problem.List) (*Attachments, error) {
-	a := &Attachments{folder: folder, problems: problems, wanted: wake.New(), failed: make(map[string]failure)}
+func OpenAttachments(dir string, server transport.Server, folder string, problems *model.Problems) (*Attachments, error) {
+	a := &Attachments{folder: folder, problems: problems, wanted: model.NewSignal(), failed: make(map[string]failure)}
 	files, ok := server.(transport.Files)
 	if !ok || dir == "" {
 		return a, nil

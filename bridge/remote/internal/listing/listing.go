@@ -10,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
 	"github.com/relayfs/relayfs/bridge/remote/token"
-	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Listing is the contents of a folder.
@@ -19,8 +18,8 @@ type Listing struct {
 	attachments *Attachments
 	notes       func([]model.DocID) // see New
 	ctx         context.Context
-	relist      wake.Signal // the folder's document has changed
-	news        wake.Signal // events or dirty has something
+	relist      model.Signal // the folder's document has changed
+	news        model.Signal // events or dirty has something
 
 	// moving is held while a draft becomes an entry, and while entries are moved or
 	// removed, which then see it in one of the documents. It comes before all other locks.
@@ -40,7 +39,7 @@ type Listing struct {
 // calls notes with the notes and canvases of the folder, with the listing's lock.
 func New(ctx context.Context, set *replica.Set, a *Attachments, notes func([]model.DocID)) *Listing {
 	return &Listing{
-		set: set, attachments: a, notes: notes, ctx: ctx, relist: wake.New(), news: wake.New(), dirty: make(map[model.DocID]bool),
+		set: set, attachments: a, notes: notes, ctx: ctx, relist: model.NewSignal(), news: model.NewSignal(), dirty: make(map[model.DocID]bool),
 		paths: make(map[model.DocID]string), withheld: make(map[model.DocID]bool),
 	}
 }

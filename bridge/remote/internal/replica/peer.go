@@ -9,22 +9,22 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/remote/ysync"
-	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Peer keeps one document in step with the server over one link at a time, in one goroutine.
 type Peer struct {
 	d      *Document
 	other  func(ysync.Frame)
-	wake   wake.Signal // the outbox has something
-	lagged atomic.Bool // the outbox was dropped
+	wake   model.Signal // the outbox has something
+	lagged atomic.Bool  // the outbox was dropped
 	link   atomic.Pointer[transport.Link]
 
 	In    chan struct{} // closed when the document has what the server had
 	Out   chan struct{} // closed when the server has acknowledged what the document had then
-	Moved wake.Signal   // set when the peer has gone over to another link
+	Moved model.Signal  // set when the peer has gone over to another link
 
 	// Only the goroutine of Run uses these.
 	next    chan *transport.Link // what another link comes from, nil if none is wanted
@@ -55,7 +55,7 @@ const ticks = 4
 
 // NewPeer returns the one peer of a document. other handles frames about other documents.
 func NewPeer(d *Document, other func(ysync.Frame)) *Peer {
-	return &Peer{d: d, other: other, wake: wake.New(), In: make(chan struct{}), Out: make(chan struct{}), Moved: wake.New()}
+	return &Peer{d: d, other: other, wake: model.NewSignal(), In: make(chan struct{}), Out: make(chan struct{}), Moved: model.NewSignal()}
 }
 
 // Send sends a frame. Call it after In.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/problem"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -25,7 +24,7 @@ type Options struct {
 	Resync  time.Duration  // see DefaultResync
 	Log     *slog.Logger
 	// Problems are those with the server, by what they are about, see model.Problem.
-	Problems *problem.List
+	Problems *model.Problems
 }
 
 // Owner is called about documents. The document's lock is held during the call, except

@@ -28,7 +28,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
-	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Workers is the number of documents that are fetched or compared at a time.
@@ -62,7 +61,7 @@ type Scheduler struct {
 	store    Store
 	progress func(Progress) // see New
 	folder   Folder
-	acked    wake.Signal // sent has something
+	acked    model.Signal // sent has something
 	ctx      context.Context
 	peers    sync.WaitGroup // of notes; only workers add
 
@@ -93,7 +92,7 @@ func New(ctx context.Context, set *replica.Set, store Store, progress func(Progr
 		return nil, err
 	}
 	y := &Scheduler{
-		set: set, store: store, progress: progress, folder: folder, acked: wake.New(), ctx: ctx,
+		set: set, store: store, progress: progress, folder: folder, acked: model.NewSignal(), ctx: ctx,
 		changed: make(chan struct{}), queue: newQueue(), kept: make(map[model.DocID]bool), unsent: unsent, sent: make(map[model.DocID]uint64),
 		live: make(map[*replica.Document]context.CancelFunc),
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/problem"
 	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
 	"github.com/relayfs/relayfs/bridge/remote/internal/schedule"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
@@ -104,7 +103,7 @@ func TestTurnsOfManyNotes(t *testing.T) {
 	set := replica.NewSet(replica.Options{
 		Address: address, Server: narrow{transport.New(address, "folder", nil, nil, schedule.Workers), 2}, Name: "folder", Store: new(bridgetest.Store),
 		Client: 1, Resync: replica.DefaultResync, Log: slog.New(slog.DiscardHandler),
-		Problems: problem.NewList(slog.New(slog.NewTextHandler(&log, nil)), address.Explain),
+		Problems: model.NewProblems(slog.New(slog.NewTextHandler(&log, nil)), address.Explain),
 	}, f)
 	ctx, cancel := context.WithCancel(t.Context())
 	y, err := schedule.New(ctx, set, history{}, nil, f)

@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
-	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // Here is what watches files that have just lost their names to a save. A program that had
@@ -70,8 +69,8 @@ type Notes interface {
 type Watcher struct {
 	notes Notes
 	log   *slog.Logger
-	max   int         // how many files are watched
-	wake  wake.Signal // holds a token when there are more
+	max   int          // how many files are watched
+	wake  model.Signal // holds a token when there are more
 
 	mu     sync.Mutex    // protects the following
 	files  []*file       // oldest first
@@ -101,7 +100,7 @@ const (
 
 // NewWatcher is a Watcher.
 func NewWatcher(notes Notes, log *slog.Logger) *Watcher {
-	return &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: wake.New()}
+	return &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: model.NewSignal()}
 }
 
 // Add watches a file that the note at rel has lost its name to; it held data when its stamp

@@ -1,17 +1,17 @@
-package wake_test
+package model_test
 
 import (
 	"context"
 	"testing"
 	"testing/synctest"
 
-	"github.com/relayfs/relayfs/bridge/wake"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 func TestSignal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		s := wake.New()
+		s := model.NewSignal()
 		woken := 0
 		s.Set()
 		s.Set()

@@ -1,6 +1,17 @@
-// Package problem keeps what does not work now, for the status and for the log.
+package model
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Problems keeps what does not work now in one part of the program, for the status and for the log.
 //
-//	problems := problem.NewList(log, address.Explain)
+//	problems := NewProblems(log, address.Explain)
 //	problems.Tried("connection", err) // after each attempt, nil if it succeeded
 //	for _, p := range problems.All() { ... }
 //
@@ -22,21 +33,7 @@
 //
 // Everything is safe for concurrent use. The lock is a leaf, but for the log, which is
 // written under it to have its lines in order.
-package problem
-
-import (
-	"cmp"
-	"context"
-	"log/slog"
-	"slices"
-	"sync"
-	"time"
-
-	"github.com/relayfs/relayfs/bridge/model"
-)
-
-// List is the problems of one part of the program.
-type List struct {
+type Problems struct {
 	log     *slog.Logger
 	explain func(error) string
 
@@ -57,22 +54,22 @@ const (
 	logLasted = "lasted"
 )
 
-// NewList returns a List without problems. explain returns a sentence about an error for a
+// NewProblems returns a List without problems. explain returns a sentence about an error for a
 // person: what fails, where, and what to do.
-func NewList(log *slog.Logger, explain func(error) string) *List {
-	return &List{log: log, explain: explain, open: make(map[string]problem)}
+func NewProblems(log *slog.Logger, explain func(error) string) *Problems {
+	return &Problems{log: log, explain: explain, open: make(map[string]problem)}
 }
 
 // Hold keeps the log from being told, until Release. It is for a start of which every problem
 // is the end, with an error that says the same.
-func (l *List) Hold() {
+func (l *Problems) Hold() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held = true
 }
 
 // Release ends Hold, and tells the log of the problems that there are.
-func (l *List) Release() {
+func (l *Problems) Release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.held {
@@ -80,7 +77,7 @@ func (l *List) Release() {
 	}
 	l.held = false
 	for about, p := range l.open {
-		l.tell(slog.LevelWarn, begins, logAbout, about, model.LogErr, p.text)
+		l.tell(slog.LevelWarn, begins, logAbout, about, LogErr, p.text)
 	}
 }
 
@@ -88,7 +85,7 @@ func (l *List) Release() {
 const begins = "problem"
 
 // tell writes to the log, for who reads everything only while it is held.
-func (l *List) tell(level slog.Level, message string, attrs ...any) {
+func (l *Problems) tell(level slog.Level, message string, attrs ...any) {
 	if l.held {
 		level = slog.LevelDebug
 	}
@@ -96,7 +93,7 @@ func (l *List) tell(level slog.Level, message string, attrs ...any) {
 }
 
 // Tried records the outcome of an attempt at a thing: nil if it succeeded.
-func (l *List) Tried(about string, err error) {
+func (l *Problems) Tried(about string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was, open := l.open[about]
@@ -117,24 +114,24 @@ func (l *List) Tried(about string, err error) {
 		level, message = slog.LevelWarn, "problem has changed"
 	}
 	l.open[about] = now
-	l.tell(level, message, logAbout, about, model.LogErr, now.text)
+	l.tell(level, message, logAbout, about, LogErr, now.text)
 }
 
 // Err returns the error of a thing's problem, nil if it has none.
-func (l *List) Err(about string) error {
+func (l *Problems) Err(about string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open[about].err
 }
 
 // All returns the problems, the oldest first.
-func (l *List) All() []model.Problem {
+func (l *Problems) All() []Problem {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := make([]model.Problem, 0, len(l.open))
+	all := make([]Problem, 0, len(l.open))
 	for about, p := range l.open {
-		all = append(all, model.Problem{About: about, Text: p.text, Since: p.since})
+		all = append(all, Problem{About: about, Text: p.text, Since: p.since})
 	}
-	slices.SortFunc(all, func(a, b model.Problem) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.About, b.About)) })
+	slices.SortFunc(all, func(a, b Problem) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.About, b.About)) })
 	return all
 }

@@ -1,5 +1,4 @@
-// Package wake tells a goroutine that there may be something to do.
-package wake
+package model
 
 import "context"
 
@@ -7,8 +6,8 @@ import "context"
 // one, and none is lost.
 type Signal chan struct{}
 
-// New returns a Signal that is not set.
-func New() Signal { return make(Signal, 1) }
+// NewSignal returns a Signal that is not set.
+func NewSignal() Signal { return make(Signal, 1) }
 
 // Set wakes the receiver. It does not block.
 func (s Signal) Set() {

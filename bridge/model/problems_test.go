@@ -1,4 +1,4 @@
-package problem_test
+package model_test
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/problem"
 )
 
 // attempt is one attempt at a thing; err is "" if it succeeded.
@@ -51,7 +50,7 @@ func problemsAfter(attempts []attempt) (want []attempt) {
 func TestLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var log bytes.Buffer
-		list := problem.NewList(slog.New(slog.NewTextHandler(&log, nil)), explain)
+		list := model.NewProblems(slog.New(slog.NewTextHandler(&log, nil)), explain)
 		var attempts []attempt
 		for range rapid.IntRange(0, 30).Draw(t, "attempts") {
 			x := attempt{about: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "about"), err: rapid.SampledFrom([]string{"", "", "full", "slow"}).Draw(t, "error")}
@@ -114,7 +113,7 @@ func checkLine(t *rapid.T, line, was, now string) {
 func TestLasted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		list := problem.NewList(slog.New(slog.NewTextHandler(&log, nil)), error.Error)
+		list := model.NewProblems(slog.New(slog.NewTextHandler(&log, nil)), error.Error)
 		for range 3 {
 			list.Tried("store", errors.New("full"))
 			time.Sleep(time.Minute)
@@ -129,7 +128,7 @@ func TestLasted(t *testing.T) {
 // While a list is held the log hears nothing; then it hears of what there is, once.
 func TestHold(t *testing.T) {
 	var log bytes.Buffer
-	list := problem.NewList(slog.New(slog.NewTextHandler(&log, nil)), error.Error)
+	list := model.NewProblems(slog.New(slog.NewTextHandler(&log, nil)), error.Error)
 	list.Hold()
 	list.Tried("a", errors.New("full"))
 	list.Tried("a", nil)

@@ -1,7 +1,4 @@
-// Package indexes keeps what is computed from the text of every note current for a tree:
-// links, suggestions, and what notes hold. An index is built when it is first asked for,
-// which reads every note; from then on it reads those that changed.
-package indexes
+package noteindex
 
 import (
 	"context"
@@ -13,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/links"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/tree"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -25,38 +21,38 @@ type Indexes struct {
 }
 
 type whole struct {
-	links         *noteindex.LinkIndex
-	followLinks   *noteindex.Follower
-	pending       *noteindex.SuggestionIndex
-	followPending *noteindex.Follower
-	notes         *noteindex.NoteIndex
-	followNotes   *noteindex.Follower
+	links         *LinkIndex
+	followLinks   *Follower
+	pending       *SuggestionIndex
+	followPending *Follower
+	notes         *NoteIndex
+	followNotes   *Follower
 }
 
 // New makes the indexes of t, which follow what act publishes.
 func New(t *tree.Tree, act *activity.Activity, log *slog.Logger) *Indexes {
-	x := &Indexes{&whole{notes: noteindex.NewNoteIndex()}, t}
-	x.links = noteindex.NewLinkIndex(x.withLinksRewritten)
-	x.pending = noteindex.NewSuggestionIndex(x.markedIn)
-	from := followed{t, act}
-	x.followLinks = noteindex.NewFollower(from, log, x.links)
-	x.followPending = noteindex.NewFollower(from, log, x.pending)
-	x.followNotes = noteindex.NewFollower(from, log, x.notes)
+	x := &Indexes{&whole{notes: NewNoteIndex()}, t}
+	x.links = NewLinkIndex(x.withLinksRewritten)
+	x.pending = NewSuggestionIndex(x.markedIn)
+	from := followedTree{t, act}
+	x.followLinks = NewFollower(from, log, x.links)
+	x.followPending = NewFollower(from, log, x.pending)
+	x.followNotes = NewFollower(from, log, x.notes)
 	return x
 }
 
 // Within are the indexes as far as a part of the tree reaches.
 func (x *Indexes) Within(part *tree.Tree) *Indexes { return &Indexes{x.whole, part} }
 
-// followed is a tree as its indexes follow it.
-type followed struct {
+// followedTree is a tree as its indexes follow it.
+type followedTree struct {
 	*tree.Tree
 	act *activity.Activity
 }
 
-func (f followed) Since(number uint64) ([]model.Event, uint64, bool) { return f.act.Since(number) }
+func (f followedTree) Since(number uint64) ([]model.Event, uint64, bool) { return f.act.Since(number) }
 
-func (f followed) EachName(ctx context.Context, fn func(model.Path, model.Kind)) error {
+func (f followedTree) EachName(ctx context.Context, fn func(model.Path, model.Kind)) error {
 	list, err := f.Below("")
 	for _, e := range list {
 		fn(e.Path, e.Kind)
@@ -64,7 +60,7 @@ func (f followed) EachName(ctx context.Context, fn func(model.Path, model.Kind))
 	return err
 }
 
-func (f followed) Read(ctx context.Context, p model.Path) (*model.Version, error) {
+func (f followedTree) Read(ctx context.Context, p model.Path) (*model.Version, error) {
 	return f.Open(model.NoWait(ctx), p)
 }
 
@@ -88,18 +84,18 @@ func Threads(ctx context.Context, x *Indexes, under model.Path) ([]model.Thread,
 	return tree.Reached(x.tree, marked.Threads, func(t model.Thread) model.Path { return t.Path }), nil
 }
 
-func (x *Indexes) markedBelow(ctx context.Context, under model.Path) (noteindex.Marked, error) {
+func (x *Indexes) markedBelow(ctx context.Context, under model.Path) (Marked, error) {
 	if _, err := x.tree.Find("list", under); err != nil {
-		return noteindex.Marked{}, err
+		return Marked{}, err
 	}
 	if err := x.followPending.Current(ctx); err != nil {
-		return noteindex.Marked{}, err
+		return Marked{}, err
 	}
 	return x.pending.Below(under), nil
 }
 
 // markedIn lists the suggestions and threads of the note at p in the state v.
-func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) (m noteindex.Marked, err error) {
+func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) (m Marked, err error) {
 	if !note.HasMarks(v) {
 		return m, nil
 	}
@@ -113,7 +109,7 @@ func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) 
 
 // Notes describes the notes at or below under, sorted by path. The first call
 // reads every note of the workspace; a context with [model.WithProgress] hears of that.
-func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*noteindex.NoteInfo, error) {
+func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, error) {
 	if _, err := x.tree.Find("list", under); err != nil {
 		return nil, err
 	}
@@ -129,8 +125,8 @@ func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*noteindex.Not
 // its items. "tags" are those in the text, too, and those nested in a wanted tag.
 // A wanted null is a property that is there and empty. A wanted mapping has operators:
 // = and != with a value or a list, <, <=, > and >= with a number or a date, and exists
-// with a bool. For anything else the error is a [*noteindex.ConditionError].
-func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([]*noteindex.NoteInfo, error) {
+// with a bool. For anything else the error is a [*ConditionError].
+func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([]*NoteInfo, error) {
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
@@ -138,7 +134,7 @@ func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([
 	return tree.Reached(x.tree, notes, pathOf), err
 }
 
-func pathOf(n *noteindex.NoteInfo) model.Path { return n.Path }
+func pathOf(n *NoteInfo) model.Path { return n.Path }
 
 // Links are the notes that link to one, and what it links to. Links that
 // nobody has accepted yet do not count.
