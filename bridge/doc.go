@@ -18,7 +18,7 @@
 //
 // # Parts
 //
-// A Workspace is made of package names, which changes what is where, of review, which
+// A Workspace is made of package namespace, which changes what is where, of review, which
 // decides on what waits, and of indexes, which follow both; their exported methods are
 // its own. Below them, proposal has what is proposed for names, tree shows it as done,
 // and note keeps each note, its document and its file in step. Their documentation tells

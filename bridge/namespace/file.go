@@ -1,4 +1,4 @@
-package names
+package namespace
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
 
@@ -61,7 +60,7 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructu
 	if err := n.writesFiles(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
 	}
-	return n.change("write", p, func(l *proposal.Locked) error {
+	return n.change("write", p, func(l *Locked) error {
 		x, err := n.tree.Find("write", p)
 		if err != nil {
 			return err
@@ -113,7 +112,7 @@ func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, 
 	if err := n.writesFiles(); err != nil {
 		return &model.Error{Op: "create", Path: p, Err: err}
 	}
-	return n.change("create", p, func(l *proposal.Locked) error {
+	return n.change("create", p, func(l *Locked) error {
 		files, ok := l.Source.(model.Files)
 		if !ok {
 			return model.ErrReadOnly
@@ -185,7 +184,7 @@ func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Rest
 	if err := n.MayWriteFile(p); err != nil {
 		return Restructured{}, err
 	}
-	err = n.change("write", p, func(l *proposal.Locked) (err error) {
+	err = n.change("write", p, func(l *Locked) (err error) {
 		if m := model.MergerOf(l.Source, n.tree.SourcePath(p)); m != nil {
 			data, err = m.Form(data)
 		}
@@ -197,7 +196,7 @@ func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Rest
 	return res, err
 }
 
-func (n *Files) writeFile(ctx context.Context, l *proposal.Locked, p model.Path, data []byte, o Restructure) (id string, err error) {
+func (n *Files) writeFile(ctx context.Context, l *Locked, p model.Path, data []byte, o Restructure) (id string, err error) {
 	x, err := n.tree.Find("write", p)
 	switch {
 	case err != nil && o.Base != model.ContentSum{}:
@@ -222,7 +221,7 @@ func (n *Files) writeFile(ctx context.Context, l *proposal.Locked, p model.Path,
 	return "", err
 }
 
-func (n *Files) newFile(ctx context.Context, l *proposal.Locked, p model.Path, data []byte, o Restructure) (id string, err error) {
+func (n *Files) newFile(ctx context.Context, l *Locked, p model.Path, data []byte, o Restructure) (id string, err error) {
 	at, err := n.placeFor(ctx, l, p, false, o)
 	switch {
 	case errors.Is(err, errWasDeleted):
@@ -241,7 +240,7 @@ func (n *Files) newFile(ctx context.Context, l *proposal.Locked, p model.Path, d
 	return "", err
 }
 
-func (n *Files) proposeFile(ctx context.Context, l *proposal.Locked, p model.Path, at tree.Destination, data []byte, o Restructure) (id string, err error) {
+func (n *Files) proposeFile(ctx context.Context, l *Locked, p model.Path, at tree.Destination, data []byte, o Restructure) (id string, err error) {
 	if at.Dir == nil {
 		if err = n.makeFolders(ctx, l, p.Dir(), o); err == nil {
 			at.Name = p.Base()

@@ -1,10 +1,9 @@
-package names
+package namespace
 
 import (
 	"context"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
 
@@ -32,7 +31,7 @@ func (n *Names) Remove(ctx context.Context, p model.Path, o Restructure) (Restru
 }
 
 // removeIn removes from f, or proposes to; dropped is the proposal that is needless then, if any.
-func (n *Names) removeIn(ctx context.Context, f *proposal.Folder, p model.Path, o Restructure) (id, dropped string, err error) {
+func (n *Names) removeIn(ctx context.Context, f *Folder, p model.Path, o Restructure) (id, dropped string, err error) {
 	l := f.Lock()
 	defer l.Unlock()
 	x, err := n.tree.Find("remove", p)
@@ -65,7 +64,7 @@ func (n *Names) removeIn(ctx context.Context, f *proposal.Folder, p model.Path, 
 }
 
 // emptyAt says whether the folder that looks empty is.
-func (n *base) emptyAt(ctx context.Context, l *proposal.Locked, dir tree.State) error {
+func (n *base) emptyAt(ctx context.Context, l *Locked, dir tree.State) error {
 	hidden, err := l.Structure.Hidden(ctx, dir.Rel)
 	if err == nil && len(hidden) > 0 {
 		err = &model.NotEmptyError{Holds: hidden}
@@ -75,7 +74,7 @@ func (n *base) emptyAt(ctx context.Context, l *proposal.Locked, dir tree.State) 
 }
 
 // removeNow removes from the source x, which was found at p.
-func (n *base) removeNow(ctx context.Context, l *proposal.Locked, x *tree.Node, p model.Path, o Restructure) error {
+func (n *base) removeNow(ctx context.Context, l *Locked, x *tree.Node, p model.Path, o Restructure) error {
 	unlock := l.LockNotes(x)
 	defer unlock()
 	if err := l.Structure.Remove(ctx, x.Place().Rel); err != nil {

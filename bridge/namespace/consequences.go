@@ -1,4 +1,4 @@
-package names
+package namespace
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
 
@@ -98,7 +97,7 @@ func (n *Consequences) CreateAgain(ctx context.Context, e model.JournalEntry) er
 
 // createAgain makes the note at rel that has that document, unless it is there or the document
 // is not that of a note that RemoveRejected took away.
-func (n *Consequences) createAgain(ctx context.Context, l *proposal.Locked, rel string, id model.DocID, by model.Author) error {
+func (n *Consequences) createAgain(ctx context.Context, l *Locked, rel string, id model.DocID, by model.Author) error {
 	if l.Lookup(rel) != nil {
 		return nil
 	}
@@ -128,7 +127,7 @@ func (n *Consequences) createAgain(ctx context.Context, l *proposal.Locked, rel 
 
 // makeRoomAgain makes what RemoveRejected took away after a rename was rejected: the folder in
 // which the rename showed a note, and the note.
-func (n *Consequences) makeRoomAgain(ctx context.Context, f *proposal.Folder, rec *model.ProposalRecord) error {
+func (n *Consequences) makeRoomAgain(ctx context.Context, f *Folder, rec *model.ProposalRecord) error {
 	if rec.Kind != model.ProposedRename {
 		return nil
 	}
@@ -149,7 +148,7 @@ func (n *Consequences) makeRoomAgain(ctx context.Context, f *proposal.Folder, re
 }
 
 // makeFolderAgain makes the folder at rel, unless it is there.
-func (n *Consequences) makeFolderAgain(ctx context.Context, l *proposal.Locked, rel string, by model.Author) error {
+func (n *Consequences) makeFolderAgain(ctx context.Context, l *Locked, rel string, by model.Author) error {
 	if l.Lookup(rel) != nil {
 		return nil
 	}
@@ -158,7 +157,7 @@ func (n *Consequences) makeFolderAgain(ctx context.Context, l *proposal.Locked, 
 
 // shownAt is where something at rel, which is not there, would be shown: a folder that it would be in may be
 // proposed to have another path.
-func shownAt(l *proposal.Locked, rel string) model.Path {
+func shownAt(l *Locked, rel string) model.Path {
 	dir, name := string(model.Path(rel).Dir()), model.Path(rel).Base()
 	if x := l.Lookup(dir); x != nil {
 		return x.Place().Path.Join(name)
@@ -167,7 +166,7 @@ func shownAt(l *proposal.Locked, rel string) model.Path {
 }
 
 // Undo takes back the decisions of journal entries on proposals of one Folder; see
-// proposal.Folder.Undo.
+// Folder.Undo.
 func (n *Consequences) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[model.Path]error) {
 	failed = make(map[model.Path]error)
 	f, err := n.structureAt("undo", entries[0].Path)

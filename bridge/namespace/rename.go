@@ -1,4 +1,4 @@
-package names
+package namespace
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/links"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
 
@@ -46,7 +45,7 @@ func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restr
 }
 
 // finishMove lets the links follow a rename.
-func (n *Names) finishMove(ctx context.Context, f *proposal.Folder, m *moving) (res Restructured) {
+func (n *Names) finishMove(ctx context.Context, f *Folder, m *moving) (res Restructured) {
 	switch {
 	case m.gone != "":
 		n.consequences.OnWithdrawn(context.WithoutCancel(ctx), m.gone, m.o.By)
@@ -77,7 +76,7 @@ type moving struct {
 }
 
 // moveIn renames in f.
-func (n *Names) moveIn(ctx context.Context, f *proposal.Folder, index *links.Index, oldPath, newPath model.Path, o Restructure) (m *moving, err error) {
+func (n *Names) moveIn(ctx context.Context, f *Folder, index *links.Index, oldPath, newPath model.Path, o Restructure) (m *moving, err error) {
 	l := f.Lock()
 	defer l.Unlock()
 	if m, err = n.moveOf(oldPath, newPath, o); err != nil {
@@ -127,7 +126,7 @@ func mayMove(x *tree.Node, p model.Path) error {
 }
 
 // freeAt says whether the place that looks free is.
-func freeAt(ctx context.Context, l *proposal.Locked, to tree.Target) error {
+func freeAt(ctx context.Context, l *Locked, to tree.Target) error {
 	if to.There != nil || to.InSource() != nil {
 		return nil
 	}
@@ -138,7 +137,7 @@ func freeAt(ctx context.Context, l *proposal.Locked, to tree.Target) error {
 	return model.WrapError("rename", to.Path(), err)
 }
 
-func (n *Names) moveTo(ctx context.Context, l *proposal.Locked, m *moving) (err error) {
+func (n *Names) moveTo(ctx context.Context, l *Locked, m *moving) (err error) {
 	if m.now && !m.n.State().Virtual {
 		return n.moveNow(ctx, l, m)
 	}
@@ -155,7 +154,7 @@ func (n *Names) moveTo(ctx context.Context, l *proposal.Locked, m *moving) (err 
 }
 
 // makeWay lets what is at the target go, as if it was removed.
-func (n *Names) makeWay(ctx context.Context, l *proposal.Locked, m *moving) error {
+func (n *Names) makeWay(ctx context.Context, l *Locked, m *moving) error {
 	there := m.to.There
 	if st := there.State(); !st.Elsewhere && n.isOwn(there, m.o.By) {
 		return n.removeNow(ctx, l, there, st.Path, m.o)
@@ -164,7 +163,7 @@ func (n *Names) makeWay(ctx context.Context, l *proposal.Locked, m *moving) erro
 	return err
 }
 
-func (n *Names) moveNow(ctx context.Context, l *proposal.Locked, m *moving) error {
+func (n *Names) moveNow(ctx context.Context, l *Locked, m *moving) error {
 	to := m.to
 	unlock := l.LockNotes(m.n)
 	defer unlock()

@@ -1,4 +1,4 @@
-package names
+package namespace
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
 
@@ -81,7 +80,7 @@ func onlyNamed(st tree.State, theirs func(model.Author) bool) bool {
 // was when it was found fresh, or is gone.
 func (x *Fresh) Retract(ctx context.Context, origin any) error {
 	at := x.node.Place().Path
-	return x.names.change("retract", at, func(names *proposal.Locked) error {
+	return x.names.change("retract", at, func(names *Locked) error {
 		l := x.node.Note.Lock()
 		defer l.Unlock()
 		v, err := untouched(ctx, x.node, l, x.theirs)
@@ -103,7 +102,7 @@ func (x *Fresh) Retract(ctx context.Context, origin any) error {
 }
 
 // gone takes out of the tree a note whose file is gone, and tells of it.
-func gone(names *proposal.Locked, x *tree.Node, l *note.Locked, origin any) {
+func gone(names *Locked, x *tree.Node, l *note.Locked, origin any) {
 	at := x.Place().Path
 	l.Gone()
 	names.Vanish(x, false)

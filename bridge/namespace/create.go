@@ -1,4 +1,4 @@
-package names
+package namespace
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/links"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
 
@@ -24,7 +23,7 @@ var errWasDeleted = errors.New("was to be deleted")
 // deleted it is that note, written anew.
 func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res note.Result, err error) {
 	start := time.Now()
-	err = n.change("create", p, func(l *proposal.Locked) error {
+	err = n.change("create", p, func(l *Locked) error {
 		if !p.IsNote() {
 			return model.ErrNotNote
 		}
@@ -52,7 +51,7 @@ func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res no
 	return res, err
 }
 
-func (n *Names) createAt(ctx context.Context, l *proposal.Locked, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
+func (n *Names) createAt(ctx context.Context, l *Locked, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
 	if had := n.tree.HiddenAt(p); had != nil && had.Note != nil { // if it does not take the text, it stays proposed to be deleted
 		if _, err := had.Note.Preview(ctx, p, wr.Text, wr.By); err != nil {
 			return note.Result{}, err
@@ -104,7 +103,7 @@ func (n *Names) createAt(ctx context.Context, l *proposal.Locked, p model.Path, 
 // retract takes the new file at rel, which stamp names, away again, since the store
 // could not keep what belongs to it. It says whether it did: not if somebody has
 // changed the file since.
-func (n *base) retract(ctx context.Context, l *proposal.Locked, p model.Path, rel string, stamp model.Stamp) bool {
+func (n *base) retract(ctx context.Context, l *Locked, p model.Path, rel string, stamp model.Stamp) bool {
 	err := errors.ErrUnsupported
 	if r, ok := l.Structure.(model.Retractor); ok {
 		err = r.Retract(ctx, rel, stamp)
@@ -121,10 +120,10 @@ func (n *Names) Mkdir(ctx context.Context, p model.Path, o Restructure) error {
 	if err := n.tree.CheckNew("mkdir", p); err != nil {
 		return err
 	}
-	return n.change("mkdir", p, func(l *proposal.Locked) error { return n.mkdir(ctx, l, p, o) })
+	return n.change("mkdir", p, func(l *Locked) error { return n.mkdir(ctx, l, p, o) })
 }
 
-func (n *base) mkdir(ctx context.Context, l *proposal.Locked, p model.Path, o Restructure) error {
+func (n *base) mkdir(ctx context.Context, l *Locked, p model.Path, o Restructure) error {
 	at, err := n.placeFor(ctx, l, p, true, o)
 	if errors.Is(err, errWasDeleted) {
 		return nil
@@ -147,7 +146,7 @@ func (n *base) mkdir(ctx context.Context, l *proposal.Locked, p model.Path, o Re
 
 // placeFor finds the place for something new at p. What is proposed to be deleted
 // there is shown again, and errWasDeleted says so.
-func (n *base) placeFor(ctx context.Context, l *proposal.Locked, p model.Path, dir bool, o Restructure) (tree.Destination, error) {
+func (n *base) placeFor(ctx context.Context, l *Locked, p model.Path, dir bool, o Restructure) (tree.Destination, error) {
 	if err := n.folderFor(ctx, l, p.Dir(), o); err != nil {
 		return tree.Destination{}, err
 	}
@@ -162,7 +161,7 @@ func (n *base) placeFor(ctx context.Context, l *proposal.Locked, p model.Path, d
 
 // folderFor checks the folder at p. If it is missing and the source may not make it,
 // because it has something else at the name, it is made here.
-func (n *base) folderFor(ctx context.Context, l *proposal.Locked, p model.Path, o Restructure) error {
+func (n *base) folderFor(ctx context.Context, l *Locked, p model.Path, o Restructure) error {
 	if x, err := n.tree.Find("create", p); err == nil {
 		if x.Kind != model.KindDir {
 			return &model.Error{Op: "create", Path: p, Err: model.ErrNotDir}
@@ -176,7 +175,7 @@ func (n *base) folderFor(ctx context.Context, l *proposal.Locked, p model.Path, 
 }
 
 // makeFolders makes the folders up to dir that are missing.
-func (n *base) makeFolders(ctx context.Context, l *proposal.Locked, dir model.Path, o Restructure) error {
+func (n *base) makeFolders(ctx context.Context, l *Locked, dir model.Path, o Restructure) error {
 	if _, err := n.tree.Find("mkdir", dir); err == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package names
+package namespace
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/planner"
-	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/tree"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -25,7 +24,7 @@ import (
 // suggestions, so its links are kept until a person accepts a proposed rename.
 
 // owed are the links that a rename of x from old to new concerns.
-func (n *Names) owed(ctx context.Context, f *proposal.Folder, index *links.Index, old, new model.Path, x *tree.Node) []model.OwedLinks {
+func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, new model.Path, x *tree.Node) []model.OwedLinks {
 	moved := x.Paths()
 	moved[0] = old
 	taken := make(map[string]bool) // base names that more files have after the rename
@@ -70,7 +69,7 @@ func (n *Names) owed(ctx context.Context, f *proposal.Folder, index *links.Index
 }
 
 // otherThan is the name of a Folder, "" for f.
-func otherThan(f *proposal.Folder, name string) string {
+func otherThan(f *Folder, name string) string {
 	if name == f.Name {
 		return ""
 	}
@@ -78,7 +77,7 @@ func otherThan(f *proposal.Folder, name string) string {
 }
 
 // ledTo is p in the terms of the rename of old, which is in f.
-func ledTo(f *proposal.Folder, old, p model.Path) model.LedTo {
+func ledTo(f *Folder, old, p model.Path) model.LedTo {
 	if old.Contains(p) {
 		return model.LedTo{In: true, Rel: strings.TrimPrefix(string(p[len(old):]), "/")}
 	}
@@ -89,7 +88,7 @@ func ledTo(f *proposal.Folder, old, p model.Path) model.LedTo {
 // relink rewrites the links that one rename owes.
 type relink struct {
 	*base
-	f     *proposal.Folder
+	f     *Folder
 	index *links.Index
 	rec   model.ProposalRecord
 	x     *tree.Node     // what was renamed
@@ -108,14 +107,14 @@ func (n *Names) ResumeRenames(ctx context.Context) {
 }
 
 // FollowAccepted rewrites the links in front matter that accepted renames in f owe.
-func (n *Consequences) FollowAccepted(ctx context.Context, f *proposal.Folder) {
+func (n *Consequences) FollowAccepted(ctx context.Context, f *Folder) {
 	for _, rec := range f.TakeDone(func(rec *model.ProposalRecord) bool { return rec.Accepted != nil }) {
 		n.finishDone(ctx, f, rec)
 	}
 }
 
 // FinishProposed rewrites the links that proposed renames of the list have not rewritten yet.
-func (n *Consequences) FinishProposed(ctx context.Context, f *proposal.Folder, list []*tree.Proposal) {
+func (n *Consequences) FinishProposed(ctx context.Context, f *Folder, list []*tree.Proposal) {
 	for _, p := range list {
 		if p.Record().Linking {
 			n.finishProposed(ctx, f, p)
@@ -124,7 +123,7 @@ func (n *Consequences) FinishProposed(ctx context.Context, f *proposal.Folder, l
 }
 
 // finishDone rewrites the links that a rename owes which waits for nobody.
-func (n *base) finishDone(ctx context.Context, f *proposal.Folder, rec model.ProposalRecord) (res Restructured) {
+func (n *base) finishDone(ctx context.Context, f *Folder, rec model.ProposalRecord) (res Restructured) {
 	left := rec
 	left.Owes = nil
 	x, err := n.tree.Find("rename", f.Path().Join(rec.To())) // a file that is only proposed is nowhere else
@@ -149,7 +148,7 @@ func (n *base) finishDone(ctx context.Context, f *proposal.Folder, rec model.Pro
 
 // finishProposed rewrites the links that a proposed rename owes, but for those in front
 // matter, which it goes on to owe.
-func (n *base) finishProposed(ctx context.Context, f *proposal.Folder, p *tree.Proposal) Restructured {
+func (n *base) finishProposed(ctx context.Context, f *Folder, p *tree.Proposal) Restructured {
 	r := &relink{base: n, f: f, rec: p.Record(), x: p.Node, p: p}
 	res, left := r.all(ctx)
 	l := f.Lock()

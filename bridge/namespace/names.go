@@ -1,4 +1,4 @@
-package names
+package namespace
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/noteindex"
-	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
 
@@ -51,7 +50,7 @@ type Config struct {
 	Structure Policy
 	Notes     *note.Set
 	Activity  *activity.Activity
-	Folders   proposal.Folders
+	Folders   Folders
 	Indexes   *noteindex.Indexes // of the whole workspace
 }
 
@@ -87,8 +86,8 @@ func New(c *Config, t *tree.Tree) (*Names, *Files, *Consequences) {
 
 // at is the Folder of p, which is not its root, if it takes changes now. Errors:
 // fs.ErrNotExist, fs.ErrPermission, model.ErrReadOnly, model.ErrOffline.
-func (n *base) at(op string, p model.Path) (*proposal.Folder, error) {
-	fail := func(err error) (*proposal.Folder, error) { return nil, &model.Error{Op: op, Path: p, Err: err} }
+func (n *base) at(op string, p model.Path) (*Folder, error) {
+	fail := func(err error) (*Folder, error) { return nil, &model.Error{Op: op, Path: p, Err: err} }
 	if n.c.ReadOnly {
 		return fail(model.ErrReadOnly)
 	}
@@ -110,7 +109,7 @@ func (n *base) at(op string, p model.Path) (*proposal.Folder, error) {
 }
 
 // structureAt checks that names at p can be changed, and returns in which Folder.
-func (n *base) structureAt(op string, p model.Path) (*proposal.Folder, error) {
+func (n *base) structureAt(op string, p model.Path) (*Folder, error) {
 	f, err := n.at(op, p)
 	if err == nil && f.Structure == nil {
 		return nil, &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
@@ -158,7 +157,7 @@ func (n *base) begin(op string, p model.Path, o Restructure) error {
 }
 
 // change runs fn as one change of the names of p's Folder.
-func (n *base) change(op string, p model.Path, fn func(*proposal.Locked) error) error {
+func (n *base) change(op string, p model.Path, fn func(*Locked) error) error {
 	f, err := n.structureAt(op, p)
 	if err == nil {
 		err = n.c.Activity.Begin()
@@ -184,7 +183,7 @@ func (n *base) isOwn(x *tree.Node, by model.Author) bool {
 	return x.State().CreatedBy.Is(by) && !slices.ContainsFunc(x.Holds(), func(c *tree.Node) bool { return !n.isOwn(c, by) })
 }
 
-func makeFile(ctx context.Context, l *proposal.Locked, rel string, file model.NewFile, by model.Author) (*tree.Node, model.Stamp, error) {
+func makeFile(ctx context.Context, l *Locked, rel string, file model.NewFile, by model.Author) (*tree.Node, model.Stamp, error) {
 	file.Mode = 0o644
 	stamp, err := l.Structure.Create(ctx, rel, file)
 	if err != nil {
@@ -193,7 +192,7 @@ func makeFile(ctx context.Context, l *proposal.Locked, rel string, file model.Ne
 	return put(l, model.SourceEntry{Rel: rel, Mode: file.Mode, Stamp: stamp}, by), stamp, nil
 }
 
-func put(l *proposal.Locked, e model.SourceEntry, by model.Author) *tree.Node {
+func put(l *Locked, e model.SourceEntry, by model.Author) *tree.Node {
 	n, _ := l.Put(e, by)
 	return n
 }
