@@ -18,9 +18,9 @@
 //
 // # Parts
 //
-// A Workspace is made of package names, which changes what is where, of review, which
-// decides on what waits, and of indexes, which follow both; their exported methods are
-// its own. Below them, proposal has what is proposed for names, tree shows it as done,
+// A Workspace is made of package namespace, which changes what is where, of review, which
+// decides on what waits, and of noteindex, which follows both; their exported methods are
+// its own. Below them, tree shows what is proposed for names as done,
 // and note keeps each note, its document and its file in step. Their documentation tells
 // how, and which locks they take; docs/architecture.md has the order. All methods of a
 // Workspace may be called from several goroutines. Readers of a loaded note never wait for

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/indexes"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/names"
+	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/proposal"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/review"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
@@ -32,12 +31,12 @@ func ParseMode(s string) (Mode, error) {
 }
 
 // StructurePolicy says what becomes of renames, moves and deletions.
-type StructurePolicy = names.Policy
+type StructurePolicy = namespace.Policy
 
 const (
-	StructurePropose = names.Propose
-	StructureDirect  = names.Direct
-	StructureDeny    = names.Deny
+	StructurePropose = namespace.Propose
+	StructureDirect  = namespace.Direct
+	StructureDeny    = namespace.Deny
 )
 
 // ParseStructurePolicy reads "propose", "direct" or "deny".
@@ -59,13 +58,13 @@ type (
 	Info         = tree.Info
 	Write        = note.Write
 	Result       = note.Result
-	Restructure  = names.Restructure
-	Restructured = names.Restructured
-	Fresh        = names.Fresh
+	Restructure  = namespace.Restructure
+	Restructured = namespace.Restructured
+	Fresh        = namespace.Fresh
 	Outcome      = review.Outcome
 	Spot         = review.Spot
 	Resolved     = review.Resolved
-	Links        = indexes.Links
+	Links        = noteindex.Links
 	Documents    = model.Documents
 	Document     = model.Document
 	Syncer       = model.Syncer
@@ -77,7 +76,7 @@ type (
 var ErrNothingToUndo = review.ErrNothingToUndo
 
 // NewBatch names what is changed in one go, for model.Author.
-func NewBatch() string { return proposal.NewBatch() }
+func NewBatch() string { return namespace.NewBatch() }
 
 // Waits says whether a Source is to wait; see model.Waits.
 func Waits(ctx context.Context) bool { return model.Waits(ctx) }

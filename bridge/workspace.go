@@ -13,11 +13,10 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/history"
-	"github.com/relayfs/relayfs/bridge/indexes"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/names"
+	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/proposal"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/review"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
@@ -26,10 +25,10 @@ import (
 // lets one client reach. What it does about names, files, decisions and indexes is
 // documented with the types that it is made of.
 type Workspace struct {
-	*names.Names
-	*names.Files
+	*namespace.Names
+	*namespace.Files
 	*review.Review
-	*indexes.Indexes
+	*noteindex.Indexes
 	Archive *history.Archive // what the notes were
 
 	Talk     review.Talk
@@ -43,7 +42,7 @@ type whole struct {
 	o          Options
 	act        activity.Activity
 	notes      *note.Set
-	config     names.Config
+	config     namespace.Config
 	mountpoint atomic.Pointer[string]
 }
 
@@ -55,21 +54,21 @@ func New(o Options) (*Workspace, error) {
 	w := &whole{o: o}
 	w.notes = note.NewSet(o.Options, &w.act)
 	t := tree.New(w.notes)
-	folders := make(proposal.Folders)
+	folders := make(namespace.Folders)
 	for _, fs := range o.Folders {
 		f := t.AddFolder(fs.Name, fs.Source, fs.Store)
-		folders[f] = proposal.NewFolder(f, o.Logger, &w.act)
+		folders[f] = namespace.NewFolder(f, o.Logger, &w.act)
 	}
-	x := indexes.New(t, &w.act, o.Logger)
-	w.config = names.Config{
+	x := noteindex.New(t, &w.act, o.Logger)
+	w.config = namespace.Config{
 		Options: o.Options, Structure: o.Structure, Notes: w.notes, Activity: &w.act, Folders: folders, Indexes: x,
 	}
 	return w.part(t, x), nil
 }
 
 // part is the workspace for who reaches t.
-func (w *whole) part(t *tree.Tree, x *indexes.Indexes) *Workspace {
-	n, files, consequences := names.New(&w.config, t)
+func (w *whole) part(t *tree.Tree, x *noteindex.Indexes) *Workspace {
+	n, files, consequences := namespace.New(&w.config, t)
 	r := review.New(&w.config, t, consequences, x)
 	return &Workspace{n, files, r, x, history.NewArchive(t), review.NewTalk(r), review.NewSessions(r), w, t}
 }

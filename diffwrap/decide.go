@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
-	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -84,12 +83,12 @@ func Decide(raw string, accept bool, fate func(Attached) Fate, suggestions ...Su
 	}
 	var edits []Edit
 	for i := range doc.Cells {
-		edits = script.Append(edits, reopened[i])
+		edits = span.Append(edits, reopened[i])
 		edits = doc.Cells[i].Reduce(edits, left[i])
 	}
 	delete(ids, "")
 	for _, e := range doc.Forget(ids) {
-		edits = script.Append(edits, e)
+		edits = span.Append(edits, e)
 	}
 	return edits
 }

@@ -3,7 +3,6 @@ package diffwrap
 import (
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
-	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -13,14 +12,14 @@ type Span = span.Span
 // Edit replaces Len bytes at byte offset Off of a text by New. A script is a []Edit sorted by Off, without
 // overlaps, whose offsets all refer to the text before the first edit; two edits may touch.
 // Offsets never fall inside a UTF-8 sequence.
-type Edit = script.Edit
+type Edit = span.Edit
 
 // Apply returns text with a script carried out.
-func Apply(text string, edits []Edit) string { return script.Apply(text, edits) }
+func Apply(text string, edits []Edit) string { return span.Apply(text, edits) }
 
 // Compose returns the script that does to a text of size bytes what first does and then second, whose offsets refer to
 // the text after first.
-func Compose(size int, first, second []Edit) []Edit { return script.Compose(size, first, second) }
+func Compose(size int, first, second []Edit) []Edit { return span.Compose(size, first, second) }
 
 // Diff returns a small script of edits that turns old into new. It is never larger than what lies between the texts'
 // common start and end; a script of that size is one edit. No edit cuts a grapheme cluster. Markup has no meaning here:

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
-	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -104,7 +103,7 @@ func separate(c *critic.Cell, edits []Edit, raw string, typed []Span) []Edit {
 		at = t.End
 	}
 	kept = slices.DeleteFunc(append(kept, span.New(at, c.Body.End)), Span.Empty)
-	put := func(off, n int, text string) { edits = script.Append(edits, Edit{Off: off, Len: n, New: text}) }
+	put := func(off, n int, text string) { edits = span.Append(edits, Edit{Off: off, Len: n, New: text}) }
 	if len(kept) == 0 || kept[0].Start > c.Body.Start {
 		put(c.Start, len(open), "")
 	}

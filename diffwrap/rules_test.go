@@ -13,16 +13,15 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/placement"
-	"github.com/relayfs/relayfs/diffwrap/internal/rule"
 )
 
 // row is a row of a table of rules, which can be taken out of it.
 type row struct {
-	rule.Rule
+	markdown.Rule
 	without func(f func()) // calls f while the row is not in its table
 }
 
-func rowsOf[T any](table *[]T, about func(T) rule.Rule) (out []row) {
+func rowsOf[T any](table *[]T, about func(T) markdown.Rule) (out []row) {
 	for i, x := range *table {
 		out = append(out, row{about(x), func(f func()) {
 			whole := *table
@@ -37,13 +36,13 @@ func rowsOf[T any](table *[]T, about func(T) rule.Rule) (out []row) {
 // rules lists the rows of all tables.
 func rules() []row {
 	return slices.Concat(
-		rowsOf(&markdown.LineMarkers, func(x markdown.LineMarker) rule.Rule { return x.Rule }),
-		rowsOf(&markdown.Constructs, func(x markdown.Construct) rule.Rule { return x.Rule }),
-		rowsOf(&markdown.Joints, func(x markdown.Joint) rule.Rule { return x.Rule }),
-		rowsOf(&align.Islands, func(x align.Join) rule.Rule { return x.Rule }),
-		rowsOf(&align.Folds, func(x align.Fold) rule.Rule { return x.Rule }),
-		rowsOf(&placement.Places, func(x placement.Place) rule.Rule { return x.Rule }),
-		rowsOf(&placement.Lines, func(x placement.Line) rule.Rule { return x.Rule }),
+		rowsOf(&markdown.LineMarkers, func(x markdown.LineMarker) markdown.Rule { return x.Rule }),
+		rowsOf(&markdown.Constructs, func(x markdown.Construct) markdown.Rule { return x.Rule }),
+		rowsOf(&markdown.Joints, func(x markdown.Joint) markdown.Rule { return x.Rule }),
+		rowsOf(&align.Islands, func(x align.Join) markdown.Rule { return x.Rule }),
+		rowsOf(&align.Folds, func(x align.Fold) markdown.Rule { return x.Rule }),
+		rowsOf(&placement.Places, func(x placement.Place) markdown.Rule { return x.Rule }),
+		rowsOf(&placement.Lines, func(x placement.Line) markdown.Rule { return x.Rule }),
 	)
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fs"
 
-	"github.com/relayfs/relayfs/bridge/wake"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // notifications holds what the kernel is to forget. Telling the kernel can block: it waits
@@ -20,7 +20,7 @@ import (
 // holds each thing once.
 type notifications struct {
 	taken bool
-	wake  wake.Signal // holds one token while the queue may not be empty
+	wake  model.Signal // holds one token while the queue may not be empty
 
 	nameRequests
 
@@ -46,7 +46,7 @@ const (
 
 // newNotifications returns an empty queue. It stays empty unless the kernel takes notifications.
 func newNotifications(taken bool) *notifications {
-	return &notifications{taken: taken, wake: wake.New(), queued: make(map[stale]bool)}
+	return &notifications{taken: taken, wake: model.NewSignal(), queued: make(map[stale]bool)}
 }
 
 // content queues the pages and attributes of a file, or the listing of a folder.

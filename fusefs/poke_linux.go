@@ -20,7 +20,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/wake"
 )
 
 // inotify reports system calls on the mount, not changes made elsewhere: a FUSE server has
@@ -44,7 +43,7 @@ type poker struct {
 	told    func(context.Context) // returns when the kernel has been told what is queued for it
 
 	pid  atomic.Int64 // of the process, 0 while there is none
-	wake wake.Signal
+	wake model.Signal
 
 	mu      sync.Mutex // protects the following
 	pending map[model.Path]bool
@@ -53,7 +52,7 @@ type poker struct {
 func newPoker(command []string, dir string, log *slog.Logger, told func(context.Context)) *poker {
 	return &poker{
 		command: command, dir: dir, log: log, told: told,
-		wake: wake.New(), pending: make(map[model.Path]bool),
+		wake: model.NewSignal(), pending: make(map[model.Path]bool),
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/approval"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -87,7 +87,7 @@ func (s *Server) withProgress(ctx context.Context, req mcp.CallToolRequest) cont
 
 // withAnswer adds to ctx whether the client can ask its user, and what the user answered.
 func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) context.Context {
-	a := approval.Asked{Able: s.session(ctx).client.Session.Elicits()}
+	a := change.Asked{Able: s.session(ctx).client.Session.Elicits()}
 	// In the newest protocol each request declares what the client can do. In earlier
 	// ones the client declared it once, in initialize.
 	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientCapabilities != nil {
@@ -99,7 +99,7 @@ func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) contex
 		}
 		return "", false
 	}
-	return approval.With(ctx, a)
+	return change.WithAsked(ctx, a)
 }
 
 // replyOf returns what the user answered. An answer that does not say that the change is allowed declines it.

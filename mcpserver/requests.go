@@ -12,9 +12,8 @@ import (
 
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
-	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
-	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/schema"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
 // Requests are looked at before mcp-go handles them. What it refuses in words of its own, with the types of its
@@ -120,7 +119,7 @@ func (s *Server) check(ctx context.Context, sess *Session, method mcp.MCPMethod,
 	case mcp.MethodToolsCall:
 		return "", s.checkTool(sess, text("name"))
 	case mcp.MethodResourcesRead:
-		if !noteuri.Is(text("uri")) {
+		if !names.IsURI(text("uri")) {
 			return "", nil
 		}
 		uri, err := sess.canonical(ctx, text("uri"))
@@ -146,13 +145,13 @@ func (s *Server) checkTool(sess *Session, name string) *rpcError {
 
 // canonical returns the URI of the note that a URI means, whose path need not be percent-encoded.
 func (s *Session) canonical(ctx context.Context, uri string) (string, error) {
-	readings, err := noteuri.Parse(uri)
+	readings, err := names.ParseURI(uri)
 	if err != nil {
 		return "", err
 	}
 	for _, r := range readings {
 		if p, err := s.client.Names.LookUp(r.Name); err == nil {
-			return noteuri.At(p, r.Begin), nil
+			return names.URIAt(p, r.Begin), nil
 		}
 	}
 	_, err = s.client.Names.Resolve(ctx, readings[0].Name)
@@ -163,9 +162,9 @@ func (s *Session) canonical(ctx context.Context, uri string) (string, error) {
 func (s *Session) noResource(err error, uri string, meta json.RawMessage) *rpcError {
 	var missing *names.MissingError
 	if !errors.As(err, &missing) && !errors.Is(err, fs.ErrNotExist) {
-		return invalid("%s", refusal.Sentence(err, s.client.Words))
+		return invalid("%s", tool.Sentence(err, s.client.Words))
 	}
-	e := &rpcError{Code: mcp.RESOURCE_NOT_FOUND, Message: refusal.Sentence(err, s.client.Words), Data: map[string]any{"uri": uri}}
+	e := &rpcError{Code: mcp.RESOURCE_NOT_FOUND, Message: tool.Sentence(err, s.client.Words), Data: map[string]any{"uri": uri}}
 	var of map[string]any
 	if json.Unmarshal(meta, &of) == nil {
 		if version, _ := of["io.modelcontextprotocol/protocolVersion"].(string); mcp.IsModernProtocol(version) {

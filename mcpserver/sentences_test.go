@@ -31,7 +31,7 @@ var untold = map[string]string{
 
 // Every sentence with which a tool refuses is shown by a transcript. The sentences
 // are taken from the source: the formats given to Refuse and WrongArgument, those
-// of refusal.Words and of the table with it, and those of errors that are sentences themselves.
+// of tool.Words and of the table with it, and those of errors that are sentences themselves.
 func TestEverySentenceHasATranscript(t *testing.T) {
 	told := refusals(t)
 	for place, format := range sentences(t) {
@@ -124,7 +124,7 @@ func sentences(t *testing.T) map[string]string {
 }
 
 // libraries have errors that are no sentences: tools quote them in their own.
-var libraries = []string{"internal/entity", "internal/glob", "internal/grep", "internal/trigram"}
+var libraries = []string{"internal/entity", "internal/grep"}
 
 // sources are the files of the packages whose errors are sentences.
 func sources(t *testing.T) (files []string) {
@@ -187,7 +187,7 @@ func formatsIn(body *ast.BlockStmt) (formats []ast.Expr) {
 	return formats
 }
 
-// sayings are the sentences of a literal of refusal.Words, or of the table of them.
+// sayings are the sentences of a literal of tool.Words, or of the table of them.
 func sayings(lit *ast.CompositeLit) (formats []ast.Expr) {
 	switch t := lit.Type.(type) {
 	case *ast.SelectorExpr:

@@ -15,25 +15,28 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/inflight"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
-	"github.com/relayfs/relayfs/mcpserver/internal/transport/stream"
-	"github.com/relayfs/relayfs/mcpserver/internal/transport/streamablehttp"
+	"github.com/relayfs/relayfs/mcpserver/internal/transport"
 )
 
 // Approvals say which changes the person at the client is asked about.
-type Approvals = approval.Approvals
+type Approvals = change.Approvals
 
 // ParseApprovals reads "ask", "auto" or "deny" for everything, and "KIND=..." for one kind of change: create,
 // update or delete. Later words win.
-func ParseApprovals(words []string) (Approvals, error) { return approval.Parse(words) }
+func ParseApprovals(words []string) (Approvals, error) { return change.ParseApprovals(words) }
+
+// Budget bounds how many bytes clients over HTTP may be sending at a time, over all of them together.
+type Budget = transport.Budget
+
+// NewBudget returns a budget of the default size.
+func NewBudget() *Budget { return transport.NewBudget(transport.DefaultBudget) }
 
 // Options of a Server. The zero value serves the toolset claude.
 type Options struct {
@@ -43,8 +46,8 @@ type Options struct {
 	Toolsets []string // names; none means claude. CheckToolsets reports unknown ones
 	ReadOnly bool     // offer only tools that change nothing
 	Approve  Approvals
-	Semantic *semantic.Index  // for search and semantic_search; nil creates one in memory
-	Inflight *inflight.Budget // of HTTP clients; nil creates one of the default size
+	Semantic *semantic.Index // for search and semantic_search; nil creates one in memory
+	Inflight *Budget         // of HTTP clients; nil creates one of the default size
 	Logger   *slog.Logger
 }
 
@@ -55,7 +58,7 @@ type Server struct {
 	ws       *bridge.Workspace
 	log      *slog.Logger
 	mcp      *server.MCPServer
-	sessions *streamablehttp.Sessions[Session] // of HTTP; a stream holds its own
+	sessions *transport.Sessions[Session] // of HTTP; a stream holds its own
 	index    *search.Index
 	semantic *semantic.Index
 	watches  *watches
@@ -96,10 +99,10 @@ func New(ws *bridge.Workspace, o Options) *Server {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	if s.o.Inflight == nil {
-		s.o.Inflight = inflight.New(inflight.Default)
+		s.o.Inflight = NewBudget()
 	}
 	s.offer, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
-	s.sessions = streamablehttp.NewSessions(func(id string) *Session { return s.newSession(id, Client{Name: "http"}) })
+	s.sessions = transport.NewSessions(func(id string) *Session { return s.newSession(id, Client{Name: "http"}) })
 	s.index = search.NewIndex(ws)
 	if s.semantic = o.Semantic; s.semantic == nil {
 		s.semantic = semantic.New(ws, semantic.Options{Logger: o.Logger})
@@ -139,11 +142,11 @@ func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 }
 
 // MaxMessage bounds a message on a stream, in bytes: the largest note with every character escaped.
-const MaxMessage = stream.MaxMessage
+const MaxMessage = transport.MaxMessage
 
-// Lines reads messages from a stream; see stream.Lines.
+// Lines reads messages from a stream; see transport.Lines.
 func Lines(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func() error) {
-	return stream.Lines(ctx, r)
+	return transport.Lines(ctx, r)
 }
 
 // ServeStream serves one client that sends JSON-RPC messages on r, one per line, and receives its
@@ -153,7 +156,7 @@ func Lines(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func()
 func (s *Server) ServeStream(ctx context.Context, r io.Reader, w io.Writer, c Client) error {
 	sess := s.NewSession(c)
 	prepare := func(ctx context.Context, message []byte) ([]byte, any) { return s.prepare(ctx, sess, message) }
-	return stream.Serve(context.WithValue(ctx, streamKey{}, sess), r, w, stream.Options{
+	return transport.ServeStream(context.WithValue(ctx, streamKey{}, sess), r, w, transport.StreamOptions{
 		Protocol: s.mcp, ID: sess.id(), Client: c.Name, Subscriptions: s.watches, Prepare: prepare, Logger: s.log,
 	})
 }
@@ -164,7 +167,7 @@ func (s *Server) Sessions() int { return s.sessions.Len() }
 // HTTPHandler serves Streamable HTTP at every path. It refuses bodies longer than MaxMessage; who may ask is for
 // its caller to say. Close ends what it started.
 func (s *Server) HTTPHandler() http.Handler {
-	h, shutdown := streamablehttp.Handler(s.sessions, streamablehttp.Options{
+	h, shutdown := transport.HTTPHandler(s.sessions, transport.HTTPOptions{
 		Protocol: s.mcp, Inflight: s.o.Inflight, MaxMessage: MaxMessage,
 	}, s.prepare)
 	s.onClose(shutdown)
@@ -209,13 +212,13 @@ func (s *Server) newSession(id string, c Client) *Session {
 		offer = offer.reading()
 	}
 	if c.Unasked {
-		approve = approval.None
+		approve = change.NoApprovals
 	}
 	own := session.New(session.Options{ID: id, Client: c.Name, Author: cmp.Or(c.Author, s.o.Author), Workspace: s.ws, Logger: s.log})
 	own.Look(s.ws.Last())
 	return &Session{offer: offer, client: &tool.Client{
 		Workspace: s.ws, Session: own, Names: names.Resolver{Workspace: s.ws},
-		Changes: change.Changes{Workspace: s.ws, Session: own, Gate: approval.NewGate(approve, s.ws.Options().Mode == bridge.Direct)},
+		Changes: change.Changes{Workspace: s.ws, Session: own, Gate: change.NewGate(approve, s.ws.Options().Mode == bridge.Direct)},
 		Index:   s.index, Semantic: s.semantic, Words: offer.words, NoteReader: offer.reader,
 	}}
 }

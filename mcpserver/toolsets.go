@@ -8,7 +8,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 	"github.com/relayfs/relayfs/mcpserver/internal/toolset/claude"
 	"github.com/relayfs/relayfs/mcpserver/internal/toolset/content"
@@ -27,7 +26,7 @@ const (
 type toolset struct {
 	name   string
 	tools  []tool.Tool
-	words  refusal.Words
+	words  tool.Words
 	reader change.Reader // reads a note before it is replaced
 }
 

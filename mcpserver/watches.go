@@ -7,7 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
+	"github.com/relayfs/relayfs/mcpserver/internal/names"
 )
 
 const maxWatches = 10_000
@@ -47,7 +47,7 @@ func (x *watches) Add(session, uri string) {
 }
 
 func (x *watches) path(uri string) (model.Path, bool) {
-	readings, err := noteuri.Parse(uri)
+	readings, err := names.ParseURI(uri)
 	if err != nil {
 		return "", false
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
-	"github.com/relayfs/relayfs/bridge/remote/schedule"
+	"github.com/relayfs/relayfs/bridge/remote/internal/schedule"
+	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/bridge/token"
 )
 
 // guarded is a server with a key.

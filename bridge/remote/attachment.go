@@ -7,10 +7,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/remote/attachments"
-	"github.com/relayfs/relayfs/bridge/remote/listing"
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/internal/listing"
 )
 
 func (s *Source) attachment(op, rel string) (folderdoc.Entry, error) {
@@ -19,7 +18,7 @@ func (s *Source) attachment(op, rel string) (folderdoc.Entry, error) {
 	case err != nil:
 	case e.Type == folderdoc.TypeFolder:
 		err = listing.Failed(op, rel, model.ErrIsDir)
-	case !attachments.Is(e):
+	case !listing.IsAttachment(e):
 		err = listing.Failed(op, rel, fs.ErrNotExist)
 	}
 	return e, err

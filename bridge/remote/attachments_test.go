@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
-	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
 // awaitBytes waits until the attachment at p holds data, and is as large as that.

@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
-	"github.com/relayfs/relayfs/bridge/ysync"
+	"github.com/relayfs/relayfs/bridge/remote/ysync"
 )
 
 // TestConformance holds relayfs to what clients of Relay, y-sweet, y-websocket and

@@ -29,7 +29,7 @@
 //
 // # Status
 //
-// The status says what is known. By the law of package problem it names a problem if and only
+// The status says what is known. By the law of model.Problems it names a problem if and only
 // if the last attempt has failed: to be connected, to compare a document in its turn, to fetch
 // an attachment, to store (the store's problem). What is not wanted any more has none. A turn
 // that fails while the folder is not connected says nothing of its document.

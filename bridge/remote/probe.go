@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/folderdoc"
-	"github.com/relayfs/relayfs/bridge/remote/attachments"
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/internal/listing"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/remote/ysync"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
 // Finding is the result of Probe.
@@ -62,7 +62,7 @@ func examine(ctx context.Context, server transport.Server, name string) (l *tran
 
 // withheld returns the attachments if the server withholds the first of them.
 func withheld(ctx context.Context, server transport.Files, folder string, entries []folderdoc.Entry) (paths []string, reason error) {
-	entries = slices.DeleteFunc(entries, func(e folderdoc.Entry) bool { return !attachments.Is(e) })
+	entries = slices.DeleteFunc(entries, func(e folderdoc.Entry) bool { return !listing.IsAttachment(e) })
 	if len(entries) == 0 {
 		return nil, nil
 	}

@@ -12,14 +12,11 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/problem"
-	"github.com/relayfs/relayfs/bridge/remote/attachments"
-	"github.com/relayfs/relayfs/bridge/remote/drafts"
-	"github.com/relayfs/relayfs/bridge/remote/listing"
-	"github.com/relayfs/relayfs/bridge/remote/replica"
-	"github.com/relayfs/relayfs/bridge/remote/schedule"
+	"github.com/relayfs/relayfs/bridge/remote/internal/listing"
+	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
+	"github.com/relayfs/relayfs/bridge/remote/internal/schedule"
+	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -57,11 +54,11 @@ type Source struct {
 	o           Options
 	server      transport.Server
 	set         *replica.Set
-	attachments *attachments.Attachments
+	attachments *listing.Attachments
 	listing     *listing.Listing
 	schedule    *schedule.Scheduler
-	drafts      *drafts.Drafts
-	problems    *problem.List
+	drafts      *listing.Drafts
+	problems    *model.Problems
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -87,9 +84,9 @@ func Open(o Options) (*Source, error) {
 // build creates the parts of a Source from the store.
 func (s *Source) build() (err error) {
 	o, p := s.o, &parts{}
-	s.problems = problem.NewList(o.Logger.With(model.LogFolder, o.Folder), o.Address.Explain)
+	s.problems = model.NewProblems(o.Logger.With(model.LogFolder, o.Folder), o.Address.Explain)
 	s.problems.Hold() // Scan's error says why there is nothing to serve
-	if s.attachments, err = attachments.Open(o.Attachments, s.server, o.Folder, s.problems); err != nil {
+	if s.attachments, err = listing.OpenAttachments(o.Attachments, s.server, o.Folder, s.problems); err != nil {
 		return err
 	}
 	s.set = replica.NewSet(replica.Options{
@@ -100,7 +97,7 @@ func (s *Source) build() (err error) {
 		return err
 	}
 	s.listing = listing.New(s.ctx, s.set, s.attachments, s.schedule.SetNotes)
-	s.drafts = drafts.New(s.ctx, s.set, s.listing, s.schedule)
+	s.drafts = listing.NewDrafts(s.ctx, s.set, s.listing, s.schedule)
 	*p = parts{s.listing, s.schedule, s.drafts, s.attachments}
 	return s.listing.List(false)
 }
@@ -125,8 +122,8 @@ func (s *Source) Close() error {
 type parts struct {
 	*listing.Listing
 	*schedule.Scheduler
-	*drafts.Drafts
-	attachments *attachments.Attachments
+	*listing.Drafts
+	attachments *listing.Attachments
 }
 
 // Connected implements schedule.Folder.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/remote/schedule"
+	"github.com/relayfs/relayfs/bridge/remote/internal/schedule"
 )
 
 // Locked returns why the server takes no changes and what to do; nil if it does.

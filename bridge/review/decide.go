@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/planner"
-	"github.com/relayfs/relayfs/bridge/proposal"
 	"github.com/relayfs/relayfs/bridge/tree"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -45,7 +45,7 @@ type Outcome struct {
 const decideAtOnce = 128
 
 func newOutcome() Outcome {
-	return Outcome{Batch: proposal.NewBatch(), Failed: make(map[model.Path]error)}
+	return Outcome{Batch: namespace.NewBatch(), Failed: make(map[model.Path]error)}
 }
 
 // Decide accepts or rejects the suggestions and proposals with the given ids, one
@@ -91,7 +91,7 @@ var errFollows = errors.New("links to it wait for its rename: accept that, or re
 
 // decideSuggestions decides on suggestions, but for link rewrites of the chosen proposals, which follow those.
 func (r *Review) decideSuggestions(
-	ctx context.Context, ids []string, waiting map[string]*tree.Proposal, chosen map[*proposal.Folder][]*tree.Proposal,
+	ctx context.Context, ids []string, waiting map[string]*tree.Proposal, chosen map[*namespace.Folder][]*tree.Proposal,
 	d model.Decision, by model.Author, out *Outcome,
 ) error {
 	if len(ids) == 0 {
@@ -250,8 +250,8 @@ func (r *Review) waiting() map[string]*tree.Proposal {
 }
 
 // chooseProposals finds the pending proposals among ids and returns the other ids.
-func (r *Review) chooseProposals(waiting map[string]*tree.Proposal, ids []string) (chosen map[*proposal.Folder][]*tree.Proposal, rest []string) {
-	chosen = make(map[*proposal.Folder][]*tree.Proposal)
+func (r *Review) chooseProposals(waiting map[string]*tree.Proposal, ids []string) (chosen map[*namespace.Folder][]*tree.Proposal, rest []string) {
+	chosen = make(map[*namespace.Folder][]*tree.Proposal)
 	for _, id := range ids {
 		p := waiting[id]
 		if p == nil {
@@ -267,7 +267,7 @@ func (r *Review) chooseProposals(waiting map[string]*tree.Proposal, ids []string
 
 // decideProposals decides on proposals, Folder by Folder, and on the link rewrites
 // that belong to them.
-func (r *Review) decideProposals(ctx context.Context, chosen map[*proposal.Folder][]*tree.Proposal, d model.Decision, by model.Author, stale bool, out *Outcome) {
+func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Folder][]*tree.Proposal, d model.Decision, by model.Author, stale bool, out *Outcome) {
 	decided := make(map[string]bool)
 	for f, list := range chosen {
 		if f.ReadOnly() {

@@ -4,22 +4,22 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/indexes"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/names"
+	"github.com/relayfs/relayfs/bridge/namespace"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
 
 // Review is the review of a tree, which may be a part of the workspace.
 type Review struct {
-	c       *names.Config
+	c       *namespace.Config
 	tree    *tree.Tree
-	names   *names.Consequences
-	indexes *indexes.Indexes
+	names   *namespace.Consequences
+	indexes *noteindex.Indexes
 }
 
 // New reviews what is in t.
-func New(c *names.Config, t *tree.Tree, n *names.Consequences, x *indexes.Indexes) *Review {
+func New(c *namespace.Config, t *tree.Tree, n *namespace.Consequences, x *noteindex.Indexes) *Review {
 	r := &Review{c, t, n, x}
 	n.OnWithdrawn = r.rejectLinks
 	return r

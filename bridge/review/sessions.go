@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/proposal"
+	"github.com/relayfs/relayfs/bridge/namespace"
 )
 
 // Sessions is what is told of the sessions of agents: what they are for, and what people were asked in them.
@@ -22,7 +22,7 @@ func (s Sessions) SetNote(by model.Author, n model.SessionNote) error {
 		return err
 	}
 	defer s.r.c.Activity.Done()
-	rec := model.Record{Author: by.Name, Session: by.Session, Batch: proposal.NewBatch(), Time: time.Now().UTC(), SessionNote: &n}
+	rec := model.Record{Author: by.Name, Session: by.Session, Batch: namespace.NewBatch(), Time: time.Now().UTC(), SessionNote: &n}
 	for _, f := range s.r.tree.Folders() {
 		if err := f.Store.Propose(model.ProposalChange{Journal: []model.Record{rec}}); err != nil {
 			return model.WrapError(op, f.Path(), err)
@@ -53,6 +53,6 @@ func (s Sessions) RecordApproval(p model.Path, by model.Author, a model.Approval
 	if f == nil {
 		return &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
 	}
-	rec := model.Record{Author: by.Name, Session: by.Session, Batch: proposal.NewBatch(), Time: time.Now().UTC(), Approval: &a}
+	rec := model.Record{Author: by.Name, Session: by.Session, Batch: namespace.NewBatch(), Time: time.Now().UTC(), Approval: &a}
 	return model.WrapError(op, p, f.Store.Propose(model.ProposalChange{Journal: []model.Record{rec}}))
 }

@@ -4,7 +4,7 @@
 //
 // A note is cut into passages of a few paragraphs. An [Embedder] turns a passage
 // into a vector; texts about the same subject have vectors with a small angle
-// between them. An [Index] keeps the words (bridge/lexical) and the vectors of a workspace's notes current,
+// between them. An [Index] keeps the words (internal/lexical) and the vectors of a workspace's notes current,
 // and ranks the notes for a query by both, fused by their ranks:
 //
 //	x := semantic.New(ws, semantic.Options{Dir: stateDir})

@@ -13,11 +13,10 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
-	"github.com/relayfs/relayfs/bridge/lexical"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/noteindex"
-	"github.com/relayfs/relayfs/bridge/semantic/internal/rough"
-	"github.com/relayfs/relayfs/bridge/terms"
+	"github.com/relayfs/relayfs/bridge/semantic/internal/english"
+	"github.com/relayfs/relayfs/bridge/semantic/internal/lexical"
 )
 
 // Query says what Find looks for, and in which notes.
@@ -166,8 +165,8 @@ func (x *Index) likely(notes []*noteindex.NoteInfo, v []float32) []passageOf {
 	if len(v) != x.vectors.dims {
 		return nil
 	}
-	row, _ := rough.Steps(nil, v, math.MaxInt8)
-	signs := rough.AppendSigns(nil, row)
+	row, _ := english.Steps(nil, v, math.MaxInt8)
+	signs := english.AppendSigns(nil, row)
 	among := x.among(notes)
 	var distances []int16 // of their passages
 	counts := make([]int, 64*len(signs)+1)
@@ -348,7 +347,7 @@ func bestPart(text string, words *lexical.Query, passage int, likeness func(stri
 
 // weigh sets what the pieces of a text say of the words of a question, and reports whether they say anything.
 func weigh(text string, pieces []piece, words *lexical.Query) (some bool) {
-	in := terms.LanguageOf(text)
+	in := lexical.LanguageOf(text)
 	for i := range pieces {
 		p := &pieces[i]
 		p.blank = strings.TrimSpace(text[p.start:p.end]) == ""

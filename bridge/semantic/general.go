@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"github.com/relayfs/relayfs/bridge/semantic/internal/english"
-	"github.com/relayfs/relayfs/bridge/terms"
+	"github.com/relayfs/relayfs/bridge/semantic/internal/lexical"
 )
 
 // general embeds English texts by what their words mean in general.
@@ -28,7 +28,7 @@ func embedEnglish(text string) (v []float32, known, all int) {
 	v = make([]float32, english.Dims)
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		word = strings.ToLower(word)
-		if len(word) < 2 || terms.IsStop(word, terms.English) {
+		if len(word) < 2 || lexical.IsStop(word, lexical.English) {
 			continue
 		}
 		all++
@@ -48,7 +48,7 @@ func isEnglish(text string) bool {
 	if len(text) > sampleSize {
 		text = text[:characterStart(text, sampleSize)]
 	}
-	if terms.LanguageOf(text) != terms.English {
+	if lexical.LanguageOf(text) != lexical.English {
 		return false
 	}
 	_, known, all := embedEnglish(text)

@@ -15,7 +15,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/bridge/semantic"
-	"github.com/relayfs/relayfs/bridge/terms"
+	"github.com/relayfs/relayfs/bridge/semantic/internal/lexical"
 )
 
 // heldOut reads a set of notes, and the questions about them in its comment: "question => a note; another". The sets were
@@ -50,7 +50,7 @@ func heldOut(t testing.TB, language string) (notes map[string]string, questions 
 // plainTerms are words in lower case without stop words, and pairs of characters where there are no spaces.
 func plainTerms(text string) []string {
 	var list []string
-	in := terms.LanguageOf(text)
+	in := lexical.LanguageOf(text)
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		runes := []rune(word)
 		switch {
@@ -58,7 +58,7 @@ func plainTerms(text string) []string {
 			for i := range max(len(runes)-1, 1) {
 				list = append(list, string(runes[i:min(i+2, len(runes))]))
 			}
-		case !terms.IsStop(word, in):
+		case !lexical.IsStop(word, in):
 			list = append(list, word)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/lexical"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/noteindex"
+	"github.com/relayfs/relayfs/bridge/semantic/internal/lexical"
 )
 
 // Options of an Index. The zero value takes the vectors of English words, and stores nothing.

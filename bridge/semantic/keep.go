@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/renameio/v2/maybe"
 
-	"github.com/relayfs/relayfs/bridge/semantic/internal/rough"
+	"github.com/relayfs/relayfs/bridge/semantic/internal/english"
 )
 
 const (
@@ -112,5 +112,5 @@ func (x *Index) load() {
 // sound reports whether k is of this version, and its parts fit together.
 func (k *kept) sound() bool {
 	n := len(k.Sums)
-	return k.Format == fileFormat && k.Dims >= 0 && len(k.Steps) == n && len(k.Signs) == rough.SignWords(k.Dims)*n && len(k.Sizes) == rough.SizeBytes(k.Dims)*n
+	return k.Format == fileFormat && k.Dims >= 0 && len(k.Steps) == n && len(k.Signs) == english.SignWords(k.Dims)*n && len(k.Sizes) == english.SizeBytes(k.Dims)*n
 }

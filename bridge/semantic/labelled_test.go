@@ -10,13 +10,13 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/semantic"
-	"github.com/relayfs/relayfs/bridge/terms"
+	"github.com/relayfs/relayfs/bridge/semantic/internal/lexical"
 )
 
 // termsOf returns the terms of an English text.
 func termsOf(text string) []string {
 	var list []string
-	new(terms.Stemmer).Each(text, terms.English, func(term string) { list = append(list, term) })
+	new(lexical.Stemmer).Each(text, lexical.English, func(term string) { list = append(list, term) })
 	return list
 }
 

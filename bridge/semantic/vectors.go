@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/semantic/internal/rough"
+	"github.com/relayfs/relayfs/bridge/semantic/internal/english"
 )
 
 // vectors holds rough vectors of one length.
@@ -47,8 +47,8 @@ func (vs *vectors) put(s sum, v []float32) bool {
 	if len(v) != vs.dims {
 		return false
 	}
-	row, step := rough.Steps(nil, v, rough.MaxSize)
-	vs.signs, vs.sizes = rough.AppendSigns(vs.signs, row), rough.AppendSizes(vs.sizes, row)
+	row, step := english.Steps(nil, v, english.MaxSize)
+	vs.signs, vs.sizes = english.AppendSigns(vs.signs, row), english.AppendSizes(vs.sizes, row)
 	vs.add(s, step)
 	return true
 }
@@ -70,8 +70,12 @@ func (vs *vectors) apart(row int32, signs []uint64) int {
 	return n
 }
 
-func (vs *vectors) signsOf(row int32) []uint64 { return rowIn(vs.signs, row, rough.SignWords(vs.dims)) }
-func (vs *vectors) sizesOf(row int32) []uint8  { return rowIn(vs.sizes, row, rough.SizeBytes(vs.dims)) }
+func (vs *vectors) signsOf(row int32) []uint64 {
+	return rowIn(vs.signs, row, english.SignWords(vs.dims))
+}
+func (vs *vectors) sizesOf(row int32) []uint8 {
+	return rowIn(vs.sizes, row, english.SizeBytes(vs.dims))
+}
 
 func rowIn[T any](list []T, row int32, width int) []T { return list[int(row)*width:][:width] }
 
@@ -96,10 +100,10 @@ func (vs *vectors) scorer(v []float32) func(row int32) float64 {
 	if len(v) != vs.dims {
 		return func(int32) float64 { return 0 }
 	}
-	to, step := rough.Steps(nil, v, math.MaxInt8)
+	to, step := english.Steps(nil, v, math.MaxInt8)
 	numbers := make([]int8, len(v))
 	return func(row int32) float64 {
-		rough.Row(numbers, vs.signsOf(row), vs.sizesOf(row))
+		english.Row(numbers, vs.signsOf(row), vs.sizesOf(row))
 		return min(float64(float32(product(numbers, to))*vs.step[row]*step), 1)
 	}
 }

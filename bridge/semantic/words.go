@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
-	"github.com/relayfs/relayfs/bridge/lexical"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/outline"
+	"github.com/relayfs/relayfs/bridge/semantic/internal/lexical"
 )
 
 // wordBatch is how many notes are read before they are indexed.

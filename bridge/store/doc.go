@@ -21,7 +21,7 @@
 //
 // # Problems
 //
-// A Store knows whether changes are kept, by the law of package problem. An attempt is an
+// A Store knows whether changes are kept, by the law of model.Problems. An attempt is an
 // append to the log with its sync, or, while nobody appends, the making of room for one
 // whenever Problems is called. One that was too large for the disk has failed until something as
 // large fits. Whatever was told to a Store without an error is in the log,

@@ -6,7 +6,7 @@ import (
 	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/wal"
+	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
 // triedLog records the outcome of writing to the log, and returns it.

@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
 	"github.com/relayfs/relayfs/bridge/store/internal/frame"
-	"github.com/relayfs/relayfs/bridge/store/wal"
+	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
 // state is what the log says: the checkpoint, and in memory the frames that it does not

@@ -14,11 +14,9 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/problem"
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
 	"github.com/relayfs/relayfs/bridge/store/internal/frame"
-	"github.com/relayfs/relayfs/bridge/store/wal"
-	"github.com/relayfs/relayfs/bridge/wake"
+	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
 var (
@@ -66,12 +64,12 @@ type Store struct {
 
 	wal        *wal.Log
 	checkpoint *checkpoint.File
-	problems   *problem.List
+	problems   *model.Problems
 
 	mu    sync.Mutex // protects the following; frames are in the state in the order of the log
 	state state
 
-	wake       wake.Signal   // holds one token while the checkpoint lags behind
+	wake       model.Signal  // holds one token while the checkpoint lags behind
 	quit, done chan struct{} // done is closed when run has ended
 
 	closing  sync.Once
@@ -87,8 +85,8 @@ func Open(path string, o Options) (*Store, error) {
 		o.Disk = disk.OS{}
 	}
 	s := &Store{
-		path: path, log: o.Logger, problems: problem.NewList(o.Logger, error.Error),
-		wake: wake.New(), quit: make(chan struct{}), done: make(chan struct{}),
+		path: path, log: o.Logger, problems: model.NewProblems(o.Logger, error.Error),
+		wake: model.NewSignal(), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := s.open(o); err != nil {
 		return nil, fmt.Errorf("store %q: %w", path, translate(errors.Join(err, s.release())))

@@ -10,7 +10,7 @@
 //	stamp, err = v.Replace(ctx, "Projects/Plan.md", model.Replacement{Expect: stamp, Data: edited, ModTime: time.Now()})
 //	err = v.Run(ctx, func(ev model.SourceEvent) { fmt.Println(ev.Kind, ev.Rel) })
 //
-// What is served, and how paths are walked, is in the documentation of internal/folder. No
+// What is served, and how paths are walked, is in the documentation of internal/vaultdir. No
 // symlink is followed: it is reported as what it is, so that a file has one path, and the
 // user of the vault follows it.
 //
@@ -19,7 +19,7 @@
 // People's programs write to the vault at any moment and take no locks. Two of their habits
 // shape this package. An editor truncates a file and then writes it, so Read waits until a
 // file that was just changed stays the same. And an editor may save while Replace is at
-// work; internal/swap and internal/late tell how no person's save is lost to that.
+// work; internal/filereplace tells how no person's save is lost to that.
 //
 // # Following changes
 //

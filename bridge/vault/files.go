@@ -9,8 +9,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
-	"github.com/relayfs/relayfs/bridge/vault/internal/swap"
+	"github.com/relayfs/relayfs/bridge/vault/internal/filereplace"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // OpenFile opens a file with the flags of os.OpenFile, byte for byte. os.O_APPEND
@@ -32,14 +32,14 @@ func (v *Vault) OpenFile(rel string, flag int, perm fs.FileMode) (model.File, er
 func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, error) {
 	p, err := v.folder.Locate(rel)
 	if err != nil {
-		if flag&os.O_CREATE == 0 || folder.Reserved(rel) {
+		if flag&os.O_CREATE == 0 || vaultdir.Reserved(rel) {
 			return nil, err
 		}
-		dir, err := v.folder.OpenDir(folder.Parent(rel))
+		dir, err := v.folder.OpenDir(vaultdir.Parent(rel))
 		if err != nil {
 			return nil, err
 		}
-		p = folder.Place{Dir: dir, Name: path.Base(rel), Rel: rel}
+		p = vaultdir.Place{Dir: dir, Name: path.Base(rel), Rel: rel}
 	}
 	defer p.Close()
 	f, err := p.Dir.Open(p.Name, flag, perm)
@@ -47,7 +47,7 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, err
 		return nil, err
 	}
 	st, err := f.Info()
-	if err == nil && !folder.IsKind(&st, 0) {
+	if err == nil && !vaultdir.IsKind(&st, 0) {
 		err = model.ErrIsDir
 	}
 	if err != nil {
@@ -61,7 +61,7 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, err
 // half-written. Whoever has the old file open keeps that.
 func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (stamp model.Stamp, err error) {
 	err = v.change("write", func() error {
-		stamp, err = v.putFile(rel, swap.Content{Data: data, Mode: perm.Perm(), ModTime: time.Now()})
+		stamp, err = v.putFile(rel, filereplace.Content{Data: data, Mode: perm.Perm(), ModTime: time.Now()})
 		v.disk.tried(len(data), err)
 		if err == nil {
 			v.tree.wrote(model.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
@@ -71,16 +71,16 @@ func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (stamp model.
 	return stamp, err
 }
 
-func (v *Vault) putFile(rel string, c swap.Content) (model.Stamp, error) {
+func (v *Vault) putFile(rel string, c filereplace.Content) (model.Stamp, error) {
 	p, err := v.folder.LookAt(rel)
 	if err != nil {
 		return model.Stamp{}, err
 	}
 	defer p.Close()
-	if folder.IsKind(&p.Info, fs.ModeDir) {
+	if vaultdir.IsKind(&p.Info, fs.ModeDir) {
 		return model.Stamp{}, model.ErrIsDir
 	}
-	t, err := swap.NewFile(p.Dir, v.swaps.TempName(), c)
+	t, err := filereplace.NewFile(p.Dir, v.swaps.TempName(), c)
 	if err != nil {
 		return model.Stamp{}, err
 	}
@@ -153,5 +153,5 @@ func (v *Vault) chmod(rel string, mode fs.FileMode) (e model.SourceEntry, err er
 		return e, err
 	}
 	st, err := f.Info()
-	return folder.EntryOf(rel, &st), err
+	return vaultdir.EntryOf(rel, &st), err
 }

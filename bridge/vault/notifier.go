@@ -10,7 +10,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // Polling is for folders that inotify does not watch.
@@ -79,7 +79,7 @@ func (n *notifier) watch(rel string) error {
 	case limit > 0 && len(n.watched) >= limit:
 		return syscall.ENOSPC
 	}
-	return n.inotify.Add(folder.Join(n.v.folder.Path, rel))
+	return n.inotify.Add(vaultdir.Join(n.v.folder.Path, rel))
 }
 
 // warn says once which limit is reached and what to do about it.
@@ -96,12 +96,12 @@ func (n *notifier) warn(sysctl string, err error) {
 // A watch follows its folder, so it must go before the folder's new path gets one.
 func (n *notifier) forget(rel string) {
 	for dir := range n.watched {
-		if dir == rel || folder.Below(rel, dir) {
+		if dir == rel || vaultdir.Below(rel, dir) {
 			delete(n.watched, dir)
-			_ = n.inotify.Remove(folder.Join(n.v.folder.Path, dir)) // the kernel may have dropped it already
+			_ = n.inotify.Remove(vaultdir.Join(n.v.folder.Path, dir)) // the kernel may have dropped it already
 		}
 	}
-	maps.DeleteFunc(n.polled, func(dir string, _ bool) bool { return dir == rel || folder.Below(rel, dir) })
+	maps.DeleteFunc(n.polled, func(dir string, _ bool) bool { return dir == rel || vaultdir.Below(rel, dir) })
 }
 
 // due says whether it is time to poll.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 type change struct {
 	first time.Time // when it was marked
 	due   time.Time // of the next look
-	seen  folder.Sighting
+	seen  vaultdir.Sighting
 	entry model.SourceEntry // what was seen, if it was there
 	busy  bool              // a method of this Vault was at work on it
 }
@@ -38,7 +38,7 @@ func (w *watch) mark(rel string) { w.markAt(rel, time.Now()) }
 
 // markAt is mark for paths that are to be looked at together.
 func (w *watch) markAt(rel string, now time.Time) {
-	if rel == "" || w.offline || folder.Reserved(rel) {
+	if rel == "" || w.offline || vaultdir.Reserved(rel) {
 		return
 	}
 	due := now.Add(coalesce)
@@ -153,9 +153,9 @@ func (w *watch) observeOne(rel string, c *change, now time.Time) {
 
 // wait says how long to leave a path alone: 0 is not at all, a negative wait is for good,
 // because there is no news.
-func (w *watch) wait(rel string, c *change, now time.Time, leaving map[folder.ID]string) time.Duration {
+func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.ID]string) time.Duration {
 	old := w.v.tree.entry(rel)
-	left, leaves := leaving[folder.IDOfStamp(c.entry.Stamp)]
+	left, leaves := leaving[vaultdir.IDOfStamp(c.entry.Stamp)]
 	if old != nil && c.there() && otherKind(old, &c.entry) {
 		old = nil // it gives way
 	}
@@ -167,8 +167,8 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[folder.ID
 		return -1
 	case !c.there():
 		return max(0, vanishGrace-unchanged)
-	case old == nil && w.v.tree.entry(folder.Parent(rel)) == nil:
-		w.mark(folder.Parent(rel))
+	case old == nil && w.v.tree.entry(vaultdir.Parent(rel)) == nil:
+		w.mark(vaultdir.Parent(rel))
 		return coalesce
 	case old == nil && leaves && left != rel: // else the number of what was here is used again
 		return coalesce // the other half of a rename
@@ -181,7 +181,7 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[folder.ID
 	case now.Sub(c.first) >= lookLimit:
 		return 0
 	case c.entry.Stamp.Size == 0 && old != nil && old.Stamp.Size > 0:
-		return max(0, folder.SettleLimit-unchanged)
+		return max(0, vaultdir.SettleLimit-unchanged)
 	}
 	return max(0, saveQuiet-unchanged)
 }
@@ -190,7 +190,7 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[folder.ID
 // has under another name waits until that was looked at: the event that it left may come
 // later than the look into the folder that it is in now.
 func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
-	old, found := w.v.tree.findFolder(folder.IDOfStamp(c.entry.Stamp))
+	old, found := w.v.tree.findFolder(vaultdir.IDOfStamp(c.entry.Stamp))
 	if !found || old == rel || now.Sub(c.first) >= lookLimit {
 		return 0
 	}
@@ -201,7 +201,7 @@ func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
 // sameFolder makes sure that a folder of the tree is watched. If another folder has taken
 // its name, that is no news by itself; what it holds is compared.
 func (w *watch) sameFolder(rel string, old *model.SourceEntry, c *change) time.Duration {
-	if folder.IDOfStamp(old.Stamp) != folder.IDOfStamp(c.entry.Stamp) {
+	if vaultdir.IDOfStamp(old.Stamp) != vaultdir.IDOfStamp(c.entry.Stamp) {
 		w.notifier.forget(rel)
 		w.v.tree.learn(c.entry)
 	}

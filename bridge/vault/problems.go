@@ -7,19 +7,18 @@ import (
 	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/problem"
 )
 
 // diskProblem is whether the vault's disk takes what is written.
 type diskProblem struct {
 	v        *Vault
-	problems *problem.List
+	problems *model.Problems
 	size     atomic.Int64 // of what the disk did not take last
 }
 
 func newDiskProblem(v *Vault) *diskProblem {
 	d := &diskProblem{v: v}
-	d.problems = problem.NewList(v.log, d.explain)
+	d.problems = model.NewProblems(v.log, d.explain)
 	return d
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 const (
@@ -22,45 +22,45 @@ const (
 )
 
 // Read returns the bytes of a file and their stamp. It waits, at most
-// folder.SettleLimit, while a save seems to be going on, so that a reader never gets
+// vaultdir.SettleLimit, while a save seems to be going on, so that a reader never gets
 // the empty or half-written file between two steps of an editor's save. It
 // looks again and again, because the stamp that Replace must be given is not in
 // any event.
 func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, error) {
 	start := time.Now()
-	var seen folder.Sighting
+	var seen vaultdir.Sighting
 	for {
 		data, stamp, err := v.folder.Read(rel)
 		now := time.Now()
 		seen.Look(stamp, err, now)
-		if now.Sub(start) >= folder.SettleLimit || v.settled(rel, &seen, now) {
-			if errors.Is(err, folder.ErrTorn) {
+		if now.Sub(start) >= vaultdir.SettleLimit || v.settled(rel, &seen, now) {
+			if errors.Is(err, vaultdir.ErrTorn) {
 				err = nil // written all the time: the stamp will never match
 			}
 			return data, stamp, wrap("read", rel, err)
 		}
-		if err := sleep(ctx, folder.LookEvery); err != nil {
+		if err := sleep(ctx, vaultdir.LookEvery); err != nil {
 			return nil, model.Stamp{}, wrap("read", rel, err)
 		}
 	}
 }
 
 // settled says whether what was seen can be taken as somebody's finished work.
-func (v *Vault) settled(rel string, seen *folder.Sighting, now time.Time) bool {
+func (v *Vault) settled(rel string, seen *vaultdir.Sighting, now time.Time) bool {
 	last, own, had := v.tree.stamp(rel)
 	age := now.Sub(time.Unix(0, seen.Stamp.ChgTime))
 	unchanged := now.Sub(seen.Since)
 	switch {
-	case errors.Is(seen.Err, folder.ErrTorn):
+	case errors.Is(seen.Err, vaultdir.ErrTorn):
 		return false
 	case errors.Is(seen.Err, fs.ErrNotExist):
 		return !had || unchanged >= vanishGrace
 	case seen.Err != nil, own && last == seen.Stamp:
 		return true
 	case seen.Stamp.Size == 0 && last.Size > 0:
-		return age >= folder.SettleLimit
+		return age >= vaultdir.SettleLimit
 	}
-	return age >= folder.SettledAge || unchanged >= quiet
+	return age >= vaultdir.SettledAge || unchanged >= quiet
 }
 
 // sleep waits for d or until ctx ends.

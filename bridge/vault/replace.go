@@ -6,7 +6,7 @@ import (
 	"path"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // Replace makes r.Data the content of rel if the content is still the one that
@@ -41,7 +41,7 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 	return stamp, nil
 }
 
-// notes is the vault for package late.
+// notes is the vault for package filereplace.
 type notes struct{ v *Vault }
 
 // Read reads a note.
@@ -62,7 +62,7 @@ func (n notes) Replace(rel string, r model.Replacement) error {
 
 // KeepCopy makes a file beside a note.
 func (n notes) KeepCopy(rel string, data []byte) (name string, err error) {
-	dir, err := n.v.folder.OpenDir(folder.Parent(rel))
+	dir, err := n.v.folder.OpenDir(vaultdir.Parent(rel))
 	if err != nil {
 		return "", err
 	}
@@ -80,8 +80,8 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 			return wrap("sync", rel, err)
 		}
 		defer p.Close()
-		dirs = []string{folder.Parent(rel)}
-		if folder.IsKind(&p.Info, fs.ModeDir) {
+		dirs = []string{vaultdir.Parent(rel)}
+		if vaultdir.IsKind(&p.Info, fs.ModeDir) {
 			dirs = append(dirs, rel)
 		} else if err := p.SyncFile(); err != nil {
 			return wrap("sync", rel, err)

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // What has settled is reported here: renames by the identity of what was moved, removals
@@ -18,28 +18,28 @@ func otherKind(a, b *model.SourceEntry) bool {
 // leaving has the files and folders of the tree that are missing at the moment, or have
 // something of another kind in their place: a symlink to where they are now. If one of them
 // appears under another name, that is a rename.
-func (w *watch) leaving() map[folder.ID]string {
-	ids := make(map[folder.ID]string)
+func (w *watch) leaving() map[vaultdir.ID]string {
+	ids := make(map[vaultdir.ID]string)
 	for rel, c := range w.pending {
 		if c.seen.Since.IsZero() {
 			continue
 		}
 		if e := w.v.tree.entry(rel); e != nil && (!c.there() || otherKind(e, &c.entry)) {
-			ids[folder.IDOfStamp(e.Stamp)] = rel
+			ids[vaultdir.IDOfStamp(e.Stamp)] = rel
 		}
 	}
 	return ids
 }
 
 // arrivals has the files and folders that the tree does not have under their names.
-func (w *watch) arrivals() map[folder.ID]string {
-	at := make(map[folder.ID]string)
+func (w *watch) arrivals() map[vaultdir.ID]string {
+	at := make(map[vaultdir.ID]string)
 	for rel, c := range w.pending {
 		if c.seen.Since.IsZero() || !c.there() {
 			continue
 		}
 		if old := w.v.tree.entry(rel); old == nil || otherKind(old, &c.entry) {
-			at[folder.IDOfStamp(c.entry.Stamp)] = rel
+			at[vaultdir.IDOfStamp(c.entry.Stamp)] = rel
 		}
 	}
 	return at
@@ -47,15 +47,15 @@ func (w *watch) arrivals() map[folder.ID]string {
 
 // gone reports that a path was renamed, if what it was is elsewhere now, or else that it was
 // removed, with all below it.
-func (w *watch) gone(rel string, arrivals map[folder.ID]string) {
+func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 	delete(w.pending, rel)
 	old := w.v.tree.entry(rel)
 	if old == nil {
 		return // with its folder
 	}
-	newRel, ok := arrivals[folder.IDOfStamp(old.Stamp)]
+	newRel, ok := arrivals[vaultdir.IDOfStamp(old.Stamp)]
 	c := w.pending[newRel]
-	if ok && c != nil && sameThing(*old, c.entry) && w.v.tree.entry(folder.Parent(newRel)) != nil {
+	if ok && c != nil && sameThing(*old, c.entry) && w.v.tree.entry(vaultdir.Parent(newRel)) != nil {
 		w.renamed(rel, newRel, c)
 		return
 	}
@@ -76,7 +76,7 @@ func (w *watch) renamed(oldRel, newRel string, c *change) {
 	w.v.tree.learn(c.entry)
 	delete(w.pending, newRel)
 	for rel := range w.pending {
-		if folder.Below(oldRel, rel) {
+		if vaultdir.Below(oldRel, rel) {
 			delete(w.pending, rel)
 		}
 	}
@@ -88,7 +88,7 @@ func (w *watch) renamed(oldRel, newRel string, c *change) {
 
 // giveWay reports that what was at a path is gone or was renamed, if something of another
 // kind is there now, which is looked at next.
-func (w *watch) giveWay(rel string, c *change, arrivals map[folder.ID]string) {
+func (w *watch) giveWay(rel string, c *change, arrivals map[vaultdir.ID]string) {
 	old := w.v.tree.entry(rel)
 	if old == nil || !otherKind(old, &c.entry) {
 		return

@@ -8,8 +8,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
-	"github.com/relayfs/relayfs/bridge/vault/internal/swap"
+	"github.com/relayfs/relayfs/bridge/vault/internal/filereplace"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // Scan reports everything the vault holds, parents before children, reading no
@@ -39,7 +39,7 @@ func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 type scan struct {
 	v       *Vault
 	ctx     context.Context
-	sweep   *swap.Sweep
+	sweep   *filereplace.Sweep
 	root    node
 	entries []model.SourceEntry // parents before children
 }
@@ -83,16 +83,16 @@ func (s *scan) descend(parent disk.Dir, rel string) error {
 
 // list describes what an open folder holds, in the order of the disk, and has the sweep
 // look at temp files.
-func list(dir disk.Dir, rel string, sweep *swap.Sweep) ([]model.SourceEntry, error) {
+func list(dir disk.Dir, rel string, sweep *filereplace.Sweep) ([]model.SourceEntry, error) {
 	names, err := dir.Names(-1)
 	if err != nil {
 		return nil, err
 	}
 	entries := make([]model.SourceEntry, 0, len(names))
 	for _, name := range names {
-		if folder.IsTemp(name) {
+		if vaultdir.IsTemp(name) {
 			sweep.Found(dir, rel, name)
-		} else if e, ok := folder.Describe(dir, rel, name); ok {
+		} else if e, ok := vaultdir.Describe(dir, rel, name); ok {
 			entries = append(entries, e)
 		}
 	}

@@ -3,13 +3,13 @@ package vault
 import (
 	"path"
 
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // Setting returns a file of Obsidian's configuration of the vault, which is not served.
 func (v *Vault) Setting(name string) ([]byte, error) {
 	rel := path.Join(".obsidian", name)
-	dir, err := v.folder.OpenDir(folder.Parent(rel))
+	dir, err := v.folder.OpenDir(vaultdir.Parent(rel))
 	if err != nil {
 		return nil, wrap("read", rel, err)
 	}

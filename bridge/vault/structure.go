@@ -14,8 +14,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
-	"github.com/relayfs/relayfs/bridge/vault/internal/swap"
+	"github.com/relayfs/relayfs/bridge/vault/internal/filereplace"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // Create makes a new file with data in it, which nobody sees half-written.
@@ -33,7 +33,7 @@ func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (stamp
 }
 
 func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
-	dir, err := v.makeFolders(folder.Parent(rel))
+	dir, err := v.makeFolders(vaultdir.Parent(rel))
 	if err != nil {
 		return model.Stamp{}, err
 	}
@@ -41,8 +41,8 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 	if _, err := dir.Stat(path.Base(rel)); err == nil {
 		return model.Stamp{}, fs.ErrExist // before anything is written
 	}
-	c := swap.Content{Data: file.Data, Mode: file.Mode.Perm(), ModTime: file.ModTime}
-	t, err := swap.NewFile(dir, v.swaps.TaggedName(rel, c), c)
+	c := filereplace.Content{Data: file.Data, Mode: file.Mode.Perm(), ModTime: file.ModTime}
+	t, err := filereplace.NewFile(dir, v.swaps.TaggedName(rel, c), c)
 	if err != nil {
 		return model.Stamp{}, err
 	}
@@ -50,7 +50,7 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 	if err := file.Prepare(t.Stamp); err != nil {
 		return model.Stamp{}, err
 	}
-	if err := swap.RenameNew(dir, t.Name, dir, path.Base(rel)); err != nil {
+	if err := filereplace.RenameNew(dir, t.Name, dir, path.Base(rel)); err != nil {
 		return model.Stamp{}, err
 	}
 	if err := v.syncs.Sync(dir); err != nil {
@@ -73,7 +73,7 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 		return err
 	}
 	defer p.Close()
-	if folder.StampOf(&p.Info) != stamp {
+	if vaultdir.StampOf(&p.Info) != stamp {
 		return model.ErrConflict
 	}
 	file, err := p.Dir.Open(p.Name, os.O_RDONLY, 0)
@@ -90,15 +90,15 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 	}
 	// As in a swap: what is taken away is verified when nobody can replace it any more.
 	temp := v.swaps.TempName()
-	if err := swap.RenameNew(p.Dir, p.Name, p.Dir, temp); err != nil {
+	if err := filereplace.RenameNew(p.Dir, p.Name, p.Dir, temp); err != nil {
 		return err
 	}
 	st, err := p.Dir.Stat(temp)
-	if err == nil && !folder.StampOf(&st).SameFile(stamp) {
+	if err == nil && !vaultdir.StampOf(&st).SameFile(stamp) {
 		err = model.ErrConflict
 	}
 	if err != nil {
-		if _, back := swap.MoveAside(p.Dir, temp, p.Dir, p.Name); back != nil {
+		if _, back := filereplace.MoveAside(p.Dir, temp, p.Dir, p.Name); back != nil {
 			err = errors.Join(err, back)
 		}
 		return err
@@ -119,7 +119,7 @@ func (v *Vault) makeFolders(rel string) (disk.Dir, error) {
 	if rel == "" || !errors.Is(err, fs.ErrNotExist) {
 		return dir, err
 	}
-	up, err := v.makeFolders(folder.Parent(rel))
+	up, err := v.makeFolders(vaultdir.Parent(rel))
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (v *Vault) makeFolders(rel string) (disk.Dir, error) {
 func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 	defer v.tree.begin(rel)()
 	name := path.Base(rel)
-	if folder.HiddenDir(name) {
+	if vaultdir.HiddenDir(name) {
 		return model.ErrBadName
 	}
 	if err := up.Mkdir(name); err != nil {
@@ -143,7 +143,7 @@ func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 	v.syncs.Try(up)
 	st, err := up.Stat(name)
 	if err == nil {
-		v.tree.wrote(folder.EntryOf(rel, &st))
+		v.tree.wrote(vaultdir.EntryOf(rel, &st))
 	}
 	return err
 }
@@ -151,7 +151,7 @@ func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 // Mkdir makes one folder.
 func (v *Vault) Mkdir(_ context.Context, rel string) error {
 	return v.change("mkdir", func() error {
-		up, err := v.folder.OpenDir(folder.Parent(rel))
+		up, err := v.folder.OpenDir(vaultdir.Parent(rel))
 		if err != nil {
 			return err
 		}
@@ -172,7 +172,7 @@ func (v *Vault) MakeLink(_ context.Context, rel, target string) (e model.SourceE
 }
 
 func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
-	dir, err := v.folder.OpenDir(folder.Parent(rel))
+	dir, err := v.folder.OpenDir(vaultdir.Parent(rel))
 	if err != nil {
 		return model.SourceEntry{}, err
 	}
@@ -201,16 +201,16 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	}
 	defer from.Close()
 	v.swaps.Settle(oldRel)
-	isDir := folder.IsKind(&from.Info, fs.ModeDir)
-	if isDir && (folder.HiddenDir(from.Name) || folder.HiddenDir(path.Base(newRel))) {
+	isDir := vaultdir.IsKind(&from.Info, fs.ModeDir)
+	if isDir && (vaultdir.HiddenDir(from.Name) || vaultdir.HiddenDir(path.Base(newRel))) {
 		return model.ErrBadName
 	}
-	if folder.IsKind(&from.Info, fs.ModeSymlink) {
-		if _, shown := folder.ReadLink(from.Dir, from.Name, newRel); !shown {
+	if vaultdir.IsKind(&from.Info, fs.ModeSymlink) {
+		if _, shown := vaultdir.ReadLink(from.Dir, from.Name, newRel); !shown {
 			return model.ErrBadName // from there it leads out of the vault
 		}
 	}
-	to, err := v.folder.OpenDir(folder.Parent(newRel))
+	to, err := v.folder.OpenDir(vaultdir.Parent(newRel))
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	if replace && !isDir {
 		err = from.Dir.Rename(from.Name, to, path.Base(newRel))
 	} else {
-		err = swap.RenameNew(from.Dir, from.Name, to, path.Base(newRel))
+		err = filereplace.RenameNew(from.Dir, from.Name, to, path.Base(newRel))
 	}
 	if err != nil {
 		return err
@@ -257,8 +257,8 @@ func (v *Vault) remove(rel string) error {
 		return err
 	}
 	defer p.Close()
-	if folder.IsKind(&p.Info, fs.ModeDir) {
-		if folder.HiddenDir(p.Name) {
+	if vaultdir.IsKind(&p.Info, fs.ModeDir) {
+		if vaultdir.HiddenDir(p.Name) {
 			return fs.ErrNotExist
 		}
 		err = v.removeFolder(&p)
@@ -274,13 +274,13 @@ func (v *Vault) remove(rel string) error {
 	return nil
 }
 
-func (v *Vault) toTrash(p *folder.Place) error {
+func (v *Vault) toTrash(p *vaultdir.Place) error {
 	trash, err := v.folder.OpenTrash()
 	if err != nil {
 		return err
 	}
 	defer trash.Close()
-	if _, err := swap.MoveAside(p.Dir, p.Name, trash, p.Name); err != nil {
+	if _, err := filereplace.MoveAside(p.Dir, p.Name, trash, p.Name); err != nil {
 		return err
 	}
 	v.syncs.Try(trash)
@@ -299,25 +299,25 @@ func (v *Vault) Restore(_ context.Context, rel string, stamp model.Stamp, data [
 }
 
 func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.SourceEntry, error) {
-	dir, err := v.folder.OpenDir(folder.Parent(rel))
+	dir, err := v.folder.OpenDir(vaultdir.Parent(rel))
 	if err != nil {
 		return model.SourceEntry{}, err
 	}
 	defer dir.Close()
-	trash, err := v.folder.OpenDir(folder.Trash)
+	trash, err := v.folder.OpenDir(vaultdir.Trash)
 	if err != nil {
 		return model.SourceEntry{}, err
 	}
 	defer trash.Close()
-	for name := range swap.Numbered(path.Base(rel)) {
+	for name := range filereplace.Numbered(path.Base(rel)) {
 		info, err := trash.Stat(name)
 		if err != nil {
 			return model.SourceEntry{}, err
 		}
-		if !folder.StampOf(&info).SameFile(stamp) || !holds(trash, name, data) {
+		if !vaultdir.StampOf(&info).SameFile(stamp) || !holds(trash, name, data) {
 			continue
 		}
-		if err := swap.RenameNew(trash, name, dir, path.Base(rel)); err != nil {
+		if err := filereplace.RenameNew(trash, name, dir, path.Base(rel)); err != nil {
 			return model.SourceEntry{}, err
 		}
 		if err := v.syncs.Sync(dir); err != nil {
@@ -344,7 +344,7 @@ var _ model.Restorer = (*Vault)(nil)
 
 // removeFolder removes an empty folder. What a save there has displaced is in it for
 // a moment after the save has returned (swap.settle), and is waited for.
-func (v *Vault) removeFolder(p *folder.Place) error {
+func (v *Vault) removeFolder(p *vaultdir.Place) error {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		err := p.Dir.Rmdir(p.Name)
 		if !errors.Is(err, syscall.ENOTEMPTY) {
@@ -354,7 +354,7 @@ func (v *Vault) removeFolder(p *folder.Place) error {
 		if listed == nil && len(holds) > 0 {
 			return &model.NotEmptyError{Holds: holds}
 		}
-		if listed != nil || time.Since(start) > folder.SettleLimit {
+		if listed != nil || time.Since(start) > vaultdir.SettleLimit {
 			return err
 		}
 	}
@@ -375,10 +375,10 @@ func (v *Vault) hidden(rel string) ([]string, error) {
 		return nil, err
 	}
 	defer p.Close()
-	if _, ok := folder.Describe(p.Dir, folder.Parent(rel), p.Name); !ok {
+	if _, ok := vaultdir.Describe(p.Dir, vaultdir.Parent(rel), p.Name); !ok {
 		return []string{p.Name}, nil
 	}
-	if !folder.IsKind(&p.Info, fs.ModeDir) {
+	if !vaultdir.IsKind(&p.Info, fs.ModeDir) {
 		return nil, nil
 	}
 	names, err := v.namesIn(&p)
@@ -391,13 +391,13 @@ func (v *Vault) hidden(rel string) ([]string, error) {
 	}
 	defer dir.Close()
 	return slices.DeleteFunc(names, func(name string) bool {
-		_, ok := folder.Describe(dir, rel, name)
+		_, ok := vaultdir.Describe(dir, rel, name)
 		return ok
 	}), nil
 }
 
 // namesIn lists what a folder holds but for temp files of this process.
-func (v *Vault) namesIn(p *folder.Place) ([]string, error) {
+func (v *Vault) namesIn(p *vaultdir.Place) ([]string, error) {
 	dir, err := p.Dir.OpenDir(p.Name)
 	if err != nil {
 		return nil, err

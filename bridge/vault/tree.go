@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // tree is what Scan and Run have reported and what was written here, by name. It is never
@@ -25,7 +25,7 @@ type node struct {
 	children map[string]*node
 }
 
-func (n *node) id() folder.ID { return folder.IDOfStamp(n.entry.Stamp) }
+func (n *node) id() vaultdir.ID { return vaultdir.IDOfStamp(n.entry.Stamp) }
 
 // get finds a path below n, nil if nothing is there.
 func (n *node) get(rel string) *node {
@@ -43,7 +43,7 @@ func (n *node) get(rel string) *node {
 // put adds an entry, or updates the one that is there. A folder keeps what it holds, unless
 // it is no folder any more.
 func (n *node) put(e model.SourceEntry) *node {
-	dir := n.folder(folder.Parent(e.Rel))
+	dir := n.folder(vaultdir.Parent(e.Rel))
 	name := path.Base(e.Rel)
 	child := dir.children[name]
 	if child == nil || child.dir != e.Dir {
@@ -71,7 +71,7 @@ func (n *node) folder(rel string) *node {
 
 // remove forgets a path and all below it.
 func (n *node) remove(rel string) *node {
-	dir := n.get(folder.Parent(rel))
+	dir := n.get(vaultdir.Parent(rel))
 	if dir == nil {
 		return nil
 	}
@@ -84,20 +84,20 @@ func (n *node) remove(rel string) *node {
 // depthFirst calls fn for rel and everything below it, children before parents.
 func (n *node) depthFirst(rel string, fn func(rel string, n *node)) {
 	for name, child := range n.children {
-		child.depthFirst(folder.Join(rel, name), fn)
+		child.depthFirst(vaultdir.Join(rel, name), fn)
 	}
 	fn(rel, n)
 }
 
 // findFolder is the path of the folder id below n, which is rel.
-func (n *node) findFolder(rel string, id folder.ID) (string, bool) {
+func (n *node) findFolder(rel string, id vaultdir.ID) (string, bool) {
 	for name, child := range n.children {
 		switch {
 		case !child.dir:
 		case child.id() == id:
-			return folder.Join(rel, name), true
+			return vaultdir.Join(rel, name), true
 		default:
-			if at, ok := child.findFolder(folder.Join(rel, name), id); ok {
+			if at, ok := child.findFolder(vaultdir.Join(rel, name), id); ok {
 				return at, true
 			}
 		}
@@ -109,7 +109,7 @@ func (n *node) findFolder(rel string, id folder.ID) (string, bool) {
 // with what is in it.
 func (n *node) same(e model.SourceEntry) bool {
 	if n.dir || e.Dir {
-		return n.dir == e.Dir && n.id() == folder.IDOfStamp(e.Stamp)
+		return n.dir == e.Dir && n.id() == vaultdir.IDOfStamp(e.Stamp)
 	}
 	return n.entry.Stamp == e.Stamp
 }
@@ -127,7 +127,7 @@ func (t *tree) hadEntries() bool {
 	return len(t.root.children) > 0
 }
 
-func (t *tree) findFolder(id folder.ID) (rel string, ok bool) {
+func (t *tree) findFolder(id vaultdir.ID) (rel string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.root.findFolder("", id)
@@ -177,7 +177,7 @@ func (t *tree) move(oldRel, newRel string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := t.root.remove(oldRel); n != nil {
-		t.root.folder(folder.Parent(newRel)).children[path.Base(newRel)] = n
+		t.root.folder(vaultdir.Parent(newRel)).children[path.Base(newRel)] = n
 	}
 }
 
@@ -206,7 +206,7 @@ func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]boo
 		dir = &node{}
 	}
 	for name := range dir.children {
-		news[folder.Join(rel, name)] = true // unless it is there
+		news[vaultdir.Join(rel, name)] = true // unless it is there
 	}
 	for _, e := range entries {
 		delete(news, e.Rel)

@@ -10,10 +10,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/dirsync"
-	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
-	"github.com/relayfs/relayfs/bridge/vault/internal/late"
-	"github.com/relayfs/relayfs/bridge/vault/internal/swap"
+	"github.com/relayfs/relayfs/bridge/vault/internal/filereplace"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // The keys of this package's log attributes that bridge does not have.
@@ -48,11 +46,11 @@ type Options struct {
 type Vault struct {
 	o      Options
 	log    *slog.Logger
-	folder *folder.Folder
-	syncs  *dirsync.Syncs
-	swaps  *swap.Swapper
+	folder *vaultdir.Folder
+	syncs  *vaultdir.Syncs
+	swaps  *filereplace.Swapper
 	disk   *diskProblem
-	late   *late.Watcher
+	late   *filereplace.Watcher
 	tree   tree
 
 	// What the disk said when Locked asked it last, and when (Unix nanoseconds).
@@ -73,13 +71,13 @@ func New(dir string, o Options) (*Vault, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	v := &Vault{o: o, log: o.Logger.With(logVault, abs), tree: tree{busy: make(map[string]int)}}
-	if v.folder, err = folder.Open(o.Disk, abs); err != nil {
+	if v.folder, err = vaultdir.Open(o.Disk, abs); err != nil {
 		return nil, wrap("open", abs, err)
 	}
-	v.syncs = &dirsync.Syncs{Log: v.log}
-	v.late = late.New(notes{v}, v.log)
+	v.syncs = &vaultdir.Syncs{Log: v.log}
+	v.late = filereplace.NewWatcher(notes{v}, v.log)
 	v.disk = newDiskProblem(v)
-	v.swaps = swap.New(swap.Options{
+	v.swaps = filereplace.New(filereplace.Options{
 		Vault: v.folder, Folder: o.Swap, ReadOnly: o.ReadOnly, SyncBefore: o.SyncBefore, ID: o.ID,
 		Syncs: v.syncs, Late: v.late.Add, Log: v.log,
 	})
@@ -131,7 +129,7 @@ func (v *Vault) writable(op string, rels ...string) error {
 		if v.o.ReadOnly {
 			return &fs.PathError{Op: op, Path: rel, Err: model.ErrReadOnly}
 		}
-		if folder.Reserved(rel) {
+		if vaultdir.Reserved(rel) {
 			return &fs.PathError{Op: op, Path: rel, Err: model.ErrBadName}
 		}
 	}

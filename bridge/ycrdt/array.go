@@ -3,10 +3,10 @@ package ycrdt
 import (
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/list"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // An Array is a shared sequence of values, which are those of a [Map].
@@ -73,7 +73,7 @@ func (a *Array) Push(tx *Txn, values ...any) error {
 
 // insertValues inserts values after left. Neighbours that are any values share
 // an item.
-func (tx *Txn) insertValues(b *tree.Branch, left structs.Ref, values []any) (err error) {
+func (tx *Txn) insertValues(b *ytypes.Branch, left structs.Ref, values []any) (err error) {
 	right := tx.edit.Store.After(b, left)
 	var packed []byte
 	count := 0
@@ -114,13 +114,13 @@ func (a *Array) Delete(tx *Txn, pos, n int) {
 	b := a.in(tx)
 	pos = clamp(pos, b.Length)
 	if n = clamp(n, b.Length-pos); n > 0 && !b.Dead {
-		list.DeleteVisible(&tx.edit, b, pos, n)
+		edit.DeleteVisible(&tx.edit, b, pos, n)
 	}
 }
 
 // Len returns the committed number of elements.
 func (a *Array) Len() (n int) {
-	a.read(func(_ *tree.Store, b *tree.Branch) {
+	a.read(func(_ *ytypes.Store, b *ytypes.Branch) {
 		if b != nil {
 			n = b.Length
 		}
@@ -136,7 +136,7 @@ func (a *Array) Get(pos int) (value any, ok bool) {
 	if pos < 0 {
 		return nil, false
 	}
-	a.read(func(s *tree.Store, b *tree.Branch) { value, ok = a.element(s, b, pos) })
+	a.read(func(s *ytypes.Store, b *ytypes.Branch) { value, ok = a.element(s, b, pos) })
 	return value, ok
 }
 
@@ -148,7 +148,7 @@ func (a *Array) GetIn(tx *Txn, pos int) (value any, ok bool) {
 	return a.element(tx.edit.Store, a.in(tx), pos)
 }
 
-func (a *Array) element(s *tree.Store, b *tree.Branch, pos int) (any, bool) {
+func (a *Array) element(s *ytypes.Store, b *ytypes.Branch, pos int) (any, bool) {
 	if b == nil {
 		return nil, false
 	}
@@ -164,14 +164,14 @@ func (a *Array) element(s *tree.Store, b *tree.Branch, pos int) (any, bool) {
 
 // Values returns the committed elements.
 func (a *Array) Values() (values []any) {
-	a.read(func(s *tree.Store, b *tree.Branch) { values = a.elements(s, b) })
+	a.read(func(s *ytypes.Store, b *ytypes.Branch) { values = a.elements(s, b) })
 	return values
 }
 
 // ValuesIn returns the elements as tx sees them.
 func (a *Array) ValuesIn(tx *Txn) []any { return a.elements(tx.edit.Store, a.in(tx)) }
 
-func (a *Array) elements(s *tree.Store, b *tree.Branch) []any {
+func (a *Array) elements(s *ytypes.Store, b *ytypes.Branch) []any {
 	if b == nil {
 		return nil
 	}
@@ -187,7 +187,7 @@ func (a *Array) elements(s *tree.Store, b *tree.Branch) []any {
 // ToJSON returns the committed elements as an []any that package encoding/json
 // accepts.
 func (a *Array) ToJSON() (v any) {
-	a.read(func(*tree.Store, *tree.Branch) { v = a.json(0) })
+	a.read(func(*ytypes.Store, *ytypes.Branch) { v = a.json(0) })
 	return v
 }
 

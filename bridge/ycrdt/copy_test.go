@@ -4,15 +4,15 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // copySnapshot returns the snapshot of a document that is made from the state
 // of d, if nothing waits in d. Yjs's copies have the same. It is that of d
 // itself, but for what no API makes and an update may hold:
 //
-//   - A torn value (see package tree, checker.torn) is overwritten, but not deleted. The copy
+//   - A torn value (see package ytypes, checker.torn) is overwritten, but not deleted. The copy
 //     gets its parts as items of their own, so that each deletes the one before.
 //   - An item may name neighbours in two types, and belongs to that of its left
 //     one. When the other type is deleted, the neighbour becomes a GC struct.
@@ -43,7 +43,7 @@ func copySnapshot(d *Doc) *Snapshot {
 
 // losesNeighbour reports whether it, in a copy, becomes a GC struct: it is one
 // already, or one of those that its encoding names is among lost.
-func losesNeighbour(s *tree.Store, it *structs.Item, lost []bool) bool {
+func losesNeighbour(s *ytypes.Store, it *structs.Item, lost []bool) bool {
 	if it.Kind == structs.KindFree || it.Client == 0 {
 		return false // no struct
 	}
@@ -63,7 +63,7 @@ func losesNeighbour(s *tree.Store, it *structs.Item, lost []bool) bool {
 }
 
 // hasTornValue reports whether a key of d has an overwritten value that is not
-// deleted; see package tree, checker.torn.
+// deleted; see package ytypes, checker.torn.
 func hasTornValue(d *Doc) bool {
 	s := d.store
 	for r := range s.Items {

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/list"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // A textDelta computes the delta of a transaction for a Text in the way of Yjs
@@ -18,8 +18,8 @@ type textDelta struct {
 	op      opKind
 	length  int // of a retain or delete
 	text    strings.Builder
-	current list.Attributes   // formats that hold here after tx
-	old     list.Attributes   // formats that held here before tx
+	current edit.Attributes   // formats that hold here after tx
+	old     edit.Attributes   // formats that held here before tx
 	set     map[string]string // formats that tx changed here
 }
 
@@ -32,8 +32,8 @@ const (
 	opInsert
 )
 
-func (tx *Txn) textDelta(b *tree.Branch) []TextOp {
-	d := &textDelta{tx: tx, current: list.Attributes{}, old: list.Attributes{}, set: map[string]string{}}
+func (tx *Txn) textDelta(b *ytypes.Branch) []TextOp {
+	d := &textDelta{tx: tx, current: edit.Attributes{}, old: edit.Attributes{}, set: map[string]string{}}
 	s := tx.edit.Store
 	for r := b.Start; r != 0; r = s.Items[r].Right {
 		switch it := &s.Items[r]; it.Kind {
@@ -128,7 +128,7 @@ func (d *textDelta) embed(it *structs.Item) {
 }
 
 func (d *textDelta) format(it *structs.Item) {
-	key, value := list.FormatOf(d.tx.edit.Store, it)
+	key, value := edit.FormatOf(d.tx.edit.Store, it)
 	_, adds := d.tx.edit.Adds(it)
 	effect := true
 	switch {
@@ -152,7 +152,7 @@ func (d *textDelta) format(it *structs.Item) {
 // deletes one that has none on this occasion.
 func (d *textDelta) formatAdded(key, value string) bool {
 	if d.current.Get(key) == value {
-		return value == list.JSONNull
+		return value == edit.JSONNull
 	}
 	d.endRetain()
 	if value == d.old.Get(key) {
@@ -178,10 +178,10 @@ func (d *textDelta) formatKept(key, value string) bool {
 	case !ok:
 		return true
 	case attr == value:
-		return value == list.JSONNull
+		return value == edit.JSONNull
 	}
 	d.endRetain()
-	if value == list.JSONNull {
+	if value == edit.JSONNull {
 		delete(d.set, key)
 	} else {
 		d.set[key] = value

@@ -90,14 +90,13 @@
 // is only loaded, relayed or encoded does without it, and costs little more
 // than its bytes.
 //
-// Each subject is a package below internal, from the bottom up: lib0 and codeunits
-// (varints, any values; UTF-16 units), wire (updates as bytes), structs (items in
-// memory), position (the index of positions), tree (types and their children),
-// edit (a transaction on the tree), list (editing by position) and exchange
-// (updates into a document and out of it). This package is the API: handles,
+// Each subject is a package below internal, from the bottom up: lib0 (varints, any
+// values, UTF-16 units), wire (updates as bytes), structs (items in memory), ytypes
+// (types and their children, and the index of positions), edit (a transaction on
+// them, and editing by position) and exchange (updates into a document and out of it). This package is the API: handles,
 // values, events, positions, and the one mutex that protects all of them.
 //
-// The invariants, which Check of packages structs, position and tree verifies
+// The invariants, which Check of packages structs and ytypes verifies
 // after every step of the tests: the items of a client follow one another
 // without gap; every item is in exactly one list, whose links agree in both
 // directions; of the items of a key only the last may be visible; after a commit

@@ -8,8 +8,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/exchange"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // Options are the settings of a new document.
@@ -28,7 +28,7 @@ type Doc struct {
 	clientID atomic.Uint64
 
 	mu      sync.Mutex       // held for the whole of a transaction
-	store   *tree.Store      // protected by mu
+	store   *ytypes.Store    // protected by mu
 	txn     Txn              // protected by mu
 	updates exchange.Updates // protected by mu
 
@@ -48,7 +48,7 @@ type root struct {
 
 // NewDoc returns an empty document.
 func NewDoc(opts Options) *Doc {
-	d := &Doc{store: tree.New(), roots: make(map[string]*root)}
+	d := &Doc{store: ytypes.New(), roots: make(map[string]*root)}
 	d.txn.doc, d.txn.edit.Store = d, d.store
 	d.updates = exchange.New(d.store, &d.txn.edit)
 	id := opts.ClientID

@@ -3,7 +3,7 @@ package ycrdt
 import (
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // A TextEvent tells what a transaction did to a [Text].
@@ -55,7 +55,7 @@ type KeyChange struct {
 }
 
 // observe registers o for the branch of h and returns what removes it.
-func (h *handle) observe(o *tree.Observer) (cancel func()) {
+func (h *handle) observe(o *ytypes.Observer) (cancel func()) {
 	if h.doc == nil {
 		panic("ycrdt: Observe on a type that is in no document")
 	}
@@ -69,7 +69,7 @@ func (h *handle) observe(o *tree.Observer) (cancel func()) {
 	return func() {
 		h.doc.mu.Lock()
 		defer h.doc.mu.Unlock()
-		b.Observers = slices.DeleteFunc(slices.Clone(b.Observers), func(other *tree.Observer) bool { return other == o })
+		b.Observers = slices.DeleteFunc(slices.Clone(b.Observers), func(other *ytypes.Observer) bool { return other == o })
 	}
 }
 
@@ -77,7 +77,7 @@ func (h *handle) observe(o *tree.Observer) (cancel func()) {
 // is called. See [Doc.OnUpdate] for when; fn must not change the event. Neither
 // Observe nor cancel may be called inside of a transaction.
 func (t *Text) Observe(fn func(*TextEvent)) (cancel func()) {
-	return t.observe(&tree.Observer{Event: func(b *tree.Branch) func() {
+	return t.observe(&ytypes.Observer{Event: func(b *ytypes.Branch) func() {
 		tx := &t.doc.txn
 		if !b.Change.List {
 			return nil
@@ -90,7 +90,7 @@ func (t *Text) Observe(fn func(*TextEvent)) (cancel func()) {
 // Observe calls fn after every transaction that changed the elements of the
 // array itself, under the conditions of [Text.Observe].
 func (a *Array) Observe(fn func(*ArrayEvent)) (cancel func()) {
-	return a.observe(&tree.Observer{Event: func(b *tree.Branch) func() {
+	return a.observe(&ytypes.Observer{Event: func(b *ytypes.Branch) func() {
 		tx := &a.doc.txn
 		if !b.Change.List {
 			return nil
@@ -103,7 +103,7 @@ func (a *Array) Observe(fn func(*ArrayEvent)) (cancel func()) {
 // Observe calls fn after every transaction that changed the keys of the map
 // itself, under the conditions of [Text.Observe].
 func (m *Map) Observe(fn func(*MapEvent)) (cancel func()) {
-	return m.observe(&tree.Observer{Event: func(b *tree.Branch) func() {
+	return m.observe(&ytypes.Observer{Event: func(b *ytypes.Branch) func() {
 		tx := &m.doc.txn
 		keys := tx.keyChanges(b)
 		if len(keys) == 0 {
@@ -115,7 +115,7 @@ func (m *Map) Observe(fn func(*MapEvent)) (cancel func()) {
 }
 
 // arrayDelta returns what tx did to the list of b.
-func (tx *Txn) arrayDelta(b *tree.Branch) (delta []ArrayOp) {
+func (tx *Txn) arrayDelta(b *ytypes.Branch) (delta []ArrayOp) {
 	s := tx.edit.Store
 	var op ArrayOp
 	flush := func() {
@@ -153,7 +153,7 @@ func (tx *Txn) arrayDelta(b *tree.Branch) (delta []ArrayOp) {
 }
 
 // keyChanges returns what tx did to the keys of b.
-func (tx *Txn) keyChanges(b *tree.Branch) map[string]KeyChange {
+func (tx *Txn) keyChanges(b *ytypes.Branch) map[string]KeyChange {
 	s := tx.edit.Store
 	changes := make(map[string]KeyChange)
 	for _, e := range b.Change.Keys {

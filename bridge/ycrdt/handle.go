@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // A sharedType is a *Text, *Map or *Array.
@@ -23,13 +23,13 @@ type sharedType interface {
 type handle struct {
 	doc    *Doc
 	name   string
-	branch atomic.Pointer[tree.Branch]
+	branch atomic.Pointer[ytypes.Branch]
 }
 
 func (h *handle) base() *handle { return h }
 
 // in returns the branch for a write inside of tx.
-func (h *handle) in(tx *Txn) *tree.Branch {
+func (h *handle) in(tx *Txn) *ytypes.Branch {
 	tx.use(h.doc)
 	b := h.branch.Load()
 	if b == nil {
@@ -41,7 +41,7 @@ func (h *handle) in(tx *Txn) *tree.Branch {
 
 // find returns the branch for reading, nil if there is no such root yet. The
 // caller holds the lock of the document.
-func (h *handle) find(s *tree.Store) *tree.Branch {
+func (h *handle) find(s *ytypes.Store) *ytypes.Branch {
 	if b := h.branch.Load(); b != nil {
 		return b
 	}
@@ -50,7 +50,7 @@ func (h *handle) find(s *tree.Store) *tree.Branch {
 
 // read calls fn with the branch, which is nil if there is no such root yet,
 // and with the document locked.
-func (h *handle) read(fn func(*tree.Store, *tree.Branch)) {
+func (h *handle) read(fn func(*ytypes.Store, *ytypes.Branch)) {
 	if h.doc == nil {
 		return
 	}
@@ -60,7 +60,7 @@ func (h *handle) read(fn func(*tree.Store, *tree.Branch)) {
 }
 
 // wrap returns the handle of a nested type, nil if it is a type without API.
-func (d *Doc) wrap(b *tree.Branch) sharedType {
+func (d *Doc) wrap(b *ytypes.Branch) sharedType {
 	if t, ok := b.Handle.(sharedType); ok {
 		return t
 	}

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/codeunits"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // A Map is a shared map from strings to values. Of concurrent writes to one
@@ -55,7 +55,7 @@ func (m *Map) Set(tx *Txn, key string, value any) error {
 	if err := checkValue(value); err != nil || b.Dead {
 		return err
 	}
-	e := tx.edit.Store.EntryFor(b, []byte(codeunits.Valid(key)))
+	e := tx.edit.Store.EntryFor(b, []byte(lib0.ValidUTF8(key)))
 	_, err := tx.insertValue(value, tx.edit.Store.Entries[e].Head, 0, -e)
 	return err
 }
@@ -69,7 +69,7 @@ func (m *Map) Delete(tx *Txn, key string) {
 
 // Get returns the committed value of key, and whether there is one.
 func (m *Map) Get(key string) (value any, ok bool) {
-	m.read(func(s *tree.Store, b *tree.Branch) { value, ok = m.get(s, b, key) })
+	m.read(func(s *ytypes.Store, b *ytypes.Branch) { value, ok = m.get(s, b, key) })
 	return value, ok
 }
 
@@ -78,7 +78,7 @@ func (m *Map) GetIn(tx *Txn, key string) (value any, ok bool) {
 	return m.get(tx.edit.Store, m.in(tx), key)
 }
 
-func (m *Map) get(s *tree.Store, b *tree.Branch, key string) (any, bool) {
+func (m *Map) get(s *ytypes.Store, b *ytypes.Branch, key string) (any, bool) {
 	if b == nil {
 		return nil, false
 	}
@@ -94,7 +94,7 @@ func (m *Map) Len() int { return len(m.Keys()) }
 
 // Keys returns the committed keys, sorted.
 func (m *Map) Keys() (keys []string) {
-	m.read(func(s *tree.Store, b *tree.Branch) {
+	m.read(func(s *ytypes.Store, b *ytypes.Branch) {
 		if b != nil {
 			keys = s.SortedKeys(b)
 		}
@@ -111,7 +111,7 @@ func (m *Map) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		var keys []string
 		var values []any
-		m.read(func(s *tree.Store, b *tree.Branch) {
+		m.read(func(s *ytypes.Store, b *ytypes.Branch) {
 			if b == nil {
 				return
 			}
@@ -144,7 +144,7 @@ func (m *Map) ObjectIn(tx *Txn) Object {
 // ToJSON returns the committed content as a map[string]any that package
 // encoding/json accepts; undefined values are left out.
 func (m *Map) ToJSON() (v any) {
-	m.read(func(*tree.Store, *tree.Branch) { v = m.json(0) })
+	m.read(func(*ytypes.Store, *ytypes.Branch) { v = m.json(0) })
 	return v
 }
 

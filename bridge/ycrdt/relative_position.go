@@ -5,8 +5,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // A RelativePosition is a place in a shared type that stays with its
@@ -73,18 +73,18 @@ func DecodeRelativePosition(data []byte) (RelativePosition, error) {
 // RelativePosition returns the place before the unit at pos of the committed
 // text (assoc 0), or behind the unit before pos (assoc -1).
 func (t *Text) RelativePosition(pos, assoc int) (p RelativePosition) {
-	t.read(func(s *tree.Store, b *tree.Branch) { p = relativePosition(s, &t.handle, b, pos, assoc) })
+	t.read(func(s *ytypes.Store, b *ytypes.Branch) { p = relativePosition(s, &t.handle, b, pos, assoc) })
 	return p
 }
 
 // RelativePosition returns the place before the element at pos of the committed
 // array (assoc 0), or behind the element before pos (assoc -1).
 func (a *Array) RelativePosition(pos, assoc int) (p RelativePosition) {
-	a.read(func(s *tree.Store, b *tree.Branch) { p = relativePosition(s, &a.handle, b, pos, assoc) })
+	a.read(func(s *ytypes.Store, b *ytypes.Branch) { p = relativePosition(s, &a.handle, b, pos, assoc) })
 	return p
 }
 
-func relativePosition(s *tree.Store, h *handle, b *tree.Branch, pos, assoc int) RelativePosition {
+func relativePosition(s *ytypes.Store, h *handle, b *ytypes.Branch, pos, assoc int) RelativePosition {
 	p := RelativePosition{Assoc: assoc}
 	if b == nil || b.Item == 0 {
 		name := h.name
@@ -108,7 +108,7 @@ func relativePosition(s *tree.Store, h *handle, b *tree.Branch, pos, assoc int) 
 
 // unitAt returns the ID of the visible unit at pos. Beyond the end it returns
 // nil, or for a negative assoc the last unit of the list, deleted or not.
-func unitAt(s *tree.Store, b *tree.Branch, pos, assoc int) *ID {
+func unitAt(s *ytypes.Store, b *ytypes.Branch, pos, assoc int) *ID {
 	last := structs.Ref(0)
 	if pos < b.Length {
 		r, off := s.Locate(b, pos+1)
@@ -180,11 +180,11 @@ func (t *Text) IndexIn(tx *Txn, p RelativePosition) (index int, ok bool) {
 }
 
 // resolve returns the branch and the index of p, nil if there is none.
-func resolve(s *tree.Store, p RelativePosition) (*tree.Branch, int) {
+func resolve(s *ytypes.Store, p RelativePosition) (*ytypes.Branch, int) {
 	if p.Item != nil {
 		return resolveUnit(s, *p.Item, p.Assoc)
 	}
-	var b *tree.Branch
+	var b *ytypes.Branch
 	switch {
 	case p.Root != nil:
 		b = s.Roots[*p.Root]
@@ -200,7 +200,7 @@ func resolve(s *tree.Store, p RelativePosition) (*tree.Branch, int) {
 	return b, b.Length
 }
 
-func resolveUnit(s *tree.Store, id ID, assoc int) (*tree.Branch, int) {
+func resolveUnit(s *ytypes.Store, id ID, assoc int) (*ytypes.Branch, int) {
 	if id.Clock >= s.State(id.Client) {
 		return nil, 0
 	}

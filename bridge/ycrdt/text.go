@@ -1,11 +1,11 @@
 package ycrdt
 
 import (
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/codeunits"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/list"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // A Text is a shared sequence of characters. Positions and lengths count
@@ -40,17 +40,17 @@ func (t *Text) Insert(tx *Txn, pos int, s string) {
 	if s == "" || b.Dead {
 		return
 	}
-	s = codeunits.Valid(s)
+	s = lib0.ValidUTF8(s)
 	pos = clamp(pos, b.Length)
 	if b.Formatted {
-		list.InsertFormatted(&tx.edit, b, pos, s)
+		edit.InsertFormatted(&tx.edit, b, pos, s)
 		return
 	}
-	left, right := list.Gap(&tx.edit, b, pos)
+	left, right := edit.Gap(&tx.edit, b, pos)
 	for right != 0 && tx.edit.Store.Items[right].Deleted() {
 		left, right = right, tx.edit.Store.Items[right].Right
 	}
-	list.InsertText(&tx.edit, b, left, right, s)
+	edit.InsertText(&tx.edit, b, left, right, s)
 }
 
 // InsertAfter puts s right behind the unit before pos. Where deleted units follow
@@ -60,8 +60,8 @@ func (t *Text) InsertAfter(tx *Txn, pos int, s string) {
 	if s == "" || b.Dead {
 		return
 	}
-	left, right := list.Gap(&tx.edit, b, clamp(pos, b.Length))
-	list.InsertText(&tx.edit, b, left, right, codeunits.Valid(s))
+	left, right := edit.Gap(&tx.edit, b, clamp(pos, b.Length))
+	edit.InsertText(&tx.edit, b, left, right, lib0.ValidUTF8(s))
 }
 
 // A Side is one of the two sides of a unit.
@@ -78,7 +78,7 @@ const (
 func (t *Text) InsertAt(tx *Txn, id ID, side Side, s string) bool {
 	b := t.in(tx)
 	store := tx.edit.Store
-	r, ok := list.UnitOf(&tx.edit, b, id)
+	r, ok := edit.UnitOf(&tx.edit, b, id)
 	if !ok || b.Dead {
 		return false
 	}
@@ -94,7 +94,7 @@ func (t *Text) InsertAt(tx *Txn, id ID, side Side, s string) bool {
 		right = tx.edit.ItemStarting(home, clock)
 		left = store.Items[right].Left
 	}
-	list.InsertText(&tx.edit, b, left, right, codeunits.Valid(s))
+	edit.InsertText(&tx.edit, b, left, right, lib0.ValidUTF8(s))
 	return true
 }
 
@@ -106,9 +106,9 @@ func (t *Text) Delete(tx *Txn, pos, n int) {
 	switch {
 	case n == 0 || b.Dead:
 	case b.Formatted:
-		list.DeleteFormatted(&tx.edit, b, pos, n)
+		edit.DeleteFormatted(&tx.edit, b, pos, n)
 	default:
-		list.DeleteVisible(&tx.edit, b, pos, n)
+		edit.DeleteVisible(&tx.edit, b, pos, n)
 	}
 }
 
@@ -130,14 +130,14 @@ func (t *Text) StringIn(tx *Txn) string { return tx.edit.Store.Text(t.in(tx)) }
 func (t *Text) LenIn(tx *Txn) int { return t.in(tx).Length }
 
 // view returns the committed content.
-func (t *Text) view() *tree.View {
+func (t *Text) view() *ytypes.View {
 	if b := t.branch.Load(); b != nil {
 		if v := b.Committed.Load(); v != nil {
 			return v
 		}
 	}
-	v := &tree.View{}
-	t.read(func(s *tree.Store, b *tree.Branch) {
+	v := &ytypes.View{}
+	t.read(func(s *ytypes.Store, b *ytypes.Branch) {
 		if b == nil {
 			return
 		}
@@ -168,11 +168,11 @@ type Run struct {
 // that a reader saw still exist. Embedded objects are runs of their own unit.
 func (t *Text) Runs() []Run {
 	var runs []Run
-	t.read(func(s *tree.Store, b *tree.Branch) { runs = runsOf(s, b) })
+	t.read(func(s *ytypes.Store, b *ytypes.Branch) { runs = runsOf(s, b) })
 	return runs
 }
 
-func runsOf(s *tree.Store, b *tree.Branch) []Run {
+func runsOf(s *ytypes.Store, b *ytypes.Branch) []Run {
 	if b == nil {
 		return nil
 	}
@@ -196,7 +196,7 @@ func runsOf(s *tree.Store, b *tree.Branch) []Run {
 // Objects returns the places, in units, of what is in the committed text and is no
 // text: embedded objects, types and values, each of one unit.
 func (t *Text) Objects() (places []int) {
-	t.read(func(s *tree.Store, b *tree.Branch) {
+	t.read(func(s *ytypes.Store, b *ytypes.Branch) {
 		if b == nil {
 			return
 		}
@@ -226,7 +226,7 @@ type Piece struct {
 // Pieces returns the identity of every unit of the committed text that has a place in
 // it, deleted ones included, in order. What was deleted keeps its place for ever.
 func (t *Text) Pieces() (pieces []Piece) {
-	t.read(func(s *tree.Store, b *tree.Branch) {
+	t.read(func(s *ytypes.Store, b *ytypes.Branch) {
 		if b == nil {
 			return
 		}

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
 // kept is a token with its end, as the service answers and as the cache has it.

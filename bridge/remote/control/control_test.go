@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/remote/control"
+	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/bridge/token"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/bridge/token"
 )
 
 // renewBefore is the time before the end of a token at which another one is requested.

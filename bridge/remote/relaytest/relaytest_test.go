@@ -9,9 +9,9 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/relayfs/relayfs/bridge/remote/relaytest"
-	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/remote/token"
+	"github.com/relayfs/relayfs/bridge/remote/ysync"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
 // peer is a websocket of a test.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
 // Options configure a Server.

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
 // fileTimeout bounds the transfer of one attachment.

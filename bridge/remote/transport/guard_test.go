@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
 // front is a server with TLS, and another one without, which must get no request.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/relayfs/relayfs/bridge/ysync"
+	"github.com/relayfs/relayfs/bridge/remote/ysync"
 )
 
 // hocuspocus is a Server of Hocuspocus: all documents share one socket, and each is

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ysync"
+	"github.com/relayfs/relayfs/bridge/remote/ysync"
 )
 
 // AckStyle is how a server acknowledges updates.

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/bridge/token"
 )
 
 // plane is a control plane whose tokens are for the server at an address.

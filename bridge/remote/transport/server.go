@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
 // Server is a connection to the documents of a server, by their names there.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/relayfs/relayfs/bridge/wake"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 const (
@@ -40,7 +40,7 @@ type socket struct {
 	mu     sync.Mutex // protects the following
 	queue  [][]byte
 	queued int
-	wake   wake.Signal // the queue is not empty
+	wake   model.Signal // the queue is not empty
 }
 
 // dial opens a websocket; its caller runs read.
@@ -58,7 +58,7 @@ func dial(ctx context.Context, client *http.Client, url string, header http.Head
 		return nil, connectionError(err)
 	}
 	conn.SetReadLimit(maxFrame)
-	s := &socket{conn: conn, wake: wake.New()}
+	s := &socket{conn: conn, wake: model.NewSignal()}
 	s.ctx, s.end = context.WithCancelCause(ctx)
 	go s.write()
 	return s, nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
-	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -117,8 +116,8 @@ func TestHunks(t *testing.T) {
 func TestScripts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old, new := drawTexts(t)
-		for name, edits := range map[string][]script.Edit{"Diff": Diff(old.Text, new.Text), "Words": Words(old.Text, new.Text)} {
-			if got := script.Apply(old.Text, edits); got != new.Text {
+		for name, edits := range map[string][]span.Edit{"Diff": Diff(old.Text, new.Text), "Words": Words(old.Text, new.Text)} {
+			if got := span.Apply(old.Text, edits); got != new.Text {
 				t.Fatalf("%s of %q and %q makes %q", name, old.Text, new.Text, got)
 			}
 		}

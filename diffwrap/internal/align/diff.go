@@ -1,26 +1,24 @@
 package align
 
 import (
-	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
-	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Diff returns a small script of edits that turns old into new: no larger than what lies between the texts' common start
 // and end, and of that size one edit, since what somebody typed in one place is that.
-func Diff(old, new string) []script.Edit {
+func Diff(old, new string) []span.Edit {
 	if old == "" && new != "" {
-		return []script.Edit{{New: new}}
+		return []span.Edit{{New: new}}
 	}
 	hunks := Exact(Side{Text: old}, Side{Text: new})
 	size := 0
 	for _, h := range hunks {
 		size += h.Old.Len() + h.New.Len()
 	}
-	head := lcs.Prefix(old, new)
-	tail := lcs.Suffix(old[head:], new[head:])
+	head := Prefix(old, new)
+	tail := Suffix(old[head:], new[head:])
 	if least := len(old) + len(new) - 2*(head+tail); size > least || size == least && len(hunks) > 1 {
 		if h := between(old, new, head, tail); h.Old.Len()+h.New.Len() <= size {
 			hunks = []Hunk{h}
@@ -30,14 +28,14 @@ func Diff(old, new string) []script.Edit {
 }
 
 // Words returns a script that turns old into new and is fit to be read: it changes whole words.
-func Words(old, new string) []script.Edit {
+func Words(old, new string) []span.Edit {
 	return edits(Readable(Side{Text: old}, Side{Text: new}, true, nil), new)
 }
 
-func edits(hunks []Hunk, new string) []script.Edit {
-	var out []script.Edit
+func edits(hunks []Hunk, new string) []span.Edit {
+	var out []span.Edit
 	for _, h := range hunks {
-		out = script.Append(out, script.Edit{Off: h.Old.Start, Len: h.Old.Len(), New: h.New.Of(new)})
+		out = span.Append(out, span.Edit{Off: h.Old.Start, Len: h.Old.Len(), New: h.New.Of(new)})
 	}
 	return out
 }

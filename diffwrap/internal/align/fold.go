@@ -5,38 +5,37 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
-	"github.com/relayfs/relayfs/diffwrap/internal/rule"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Join is a rule that makes one change of two neighbours.
 type Join struct {
-	rule.Rule
+	markdown.Rule
 	joins func(w *wording, left, right change) bool
 }
 
 // Islands are the rules about what is too little to keep two changes apart. They are looked at together, from left to right.
 var Islands = []Join{
-	{rule.New("islands", "two changes take something out, one puts something in, and a lone blank parts them", "they are one",
+	{markdown.NewRule("islands", "two changes take something out, one puts something in, and a lone blank parts them", "they are one",
 		"A {--pine tree--}{++apple bush++} here."), partedByBlank},
-	{rule.New("unspaced script", "few characters or syllables of a script without spaces part two changes", "they are one",
+	{markdown.NewRule("unspaced script", "few characters or syllables of a script without spaces part two changes", "they are one",
 		"我们{--四月种--}{++五月植++}豆子"), partedByGlyphs},
 }
 
 // Fold is a rule that makes one change of several.
 type Fold struct {
-	rule.Rule
+	markdown.Rule
 	fold func(w *wording, changes []change) []change
 }
 
 // Folds are the other rules, each of which starts from what the one before it made.
 var Folds = []Fold{
-	{rule.New("pairs", "two changes put the ends of a pair around something, take them away, or put others there", "they are one",
+	{markdown.NewRule("pairs", "two changes put the ends of a pair around something, take them away, or put others there", "they are one",
 		"Keep the {--word--}{++**word**++} here."), foldPairs},
-	{rule.New("survival", "of many changes of a line with too few words between them", "one is made",
+	{markdown.NewRule("survival", "of many changes of a line with too few words between them", "one is made",
 		"{--Red beans grow. Old sheds stand. Big ponds freeze. Wet dogs--}{++New rice grows. Small huts stand. Dark seas freeze. Grey cats++} wait."),
 		foldLine},
-	{rule.New("sentences", "of many changes of a sentence with too few words between them", "one is made",
+	{markdown.NewRule("sentences", "of many changes of a sentence with too few words between them", "one is made",
 		"The garden is old and big. {--Red beans in May, sown in rows, grow--}{++Rice in June, kept in water, stands++}. The pond is cold and deep."),
 		foldSentences},
 }

@@ -2,13 +2,11 @@ package align
 
 import (
 	"slices"
-
-	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
 )
 
 // room is the memory that comparisons need one after the other. What is in it never decides anything.
 type room struct {
-	lcs.Matcher
+	Matcher
 	ids      map[string]int // the numbers of lines, comments and tokens
 	old, new tokens
 }
@@ -36,7 +34,7 @@ func intern[T interface{ Of(text string) string }](r *room, out []int, text stri
 func matchLines(r *room, o, n *page) []int {
 	old, new := intern(r, nil, o.Text, o.lines), intern(r, nil, n.Text, n.lines)
 	oldFull, newFull := filled(o), filled(n)
-	match := lcs.Unmatched(len(old))
+	match := Unmatched(len(old))
 	for k, partner := range r.Match(pick(old, oldFull), pick(new, newFull)) {
 		if partner >= 0 {
 			match[oldFull[k]] = newFull[partner]

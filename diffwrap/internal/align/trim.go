@@ -3,7 +3,6 @@ package align
 import (
 	"strings"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -35,7 +34,7 @@ func withoutFinalBreak(old, new Side) (oldEnd, newEnd int) {
 // commonHead returns the length of the common start of both texts, up to the end of a line.
 func commonHead(old, new Side, oldEnd, newEnd int) int {
 	o, n := old.Text[:oldEnd], new.Text[:newEnd]
-	head := lcs.Prefix(o, n)
+	head := Prefix(o, n)
 	if atLineEnd(o, head) && atLineEnd(n, head) && !cutsComment(old, new, head, head) {
 		return head
 	}
@@ -61,7 +60,7 @@ func atLineEnd(text string, i int) bool {
 // commonTail returns the length of the common end of two stretches, from a line break on.
 func commonTail(old, new Side, h Hunk) int {
 	o, n := h.Old.Of(old.Text), h.New.Of(new.Text)
-	tail := lcs.Suffix(o, n)
+	tail := Suffix(o, n)
 	for from := 0; ; {
 		at := strings.IndexByte(o[len(o)-tail+from:], '\n')
 		if at < 0 {

@@ -7,7 +7,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
-	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -97,24 +96,24 @@ func (p *parser) hideEndMatter() {
 
 // Forget returns the edits that take entries out of the end matter: those of the given ids and the replies to them.
 // A section without entries goes too, and with the last section the block and the blank line before it.
-func (d *Document) Forget(ids map[string]bool) []script.Edit {
+func (d *Document) Forget(ids map[string]bool) []span.Edit {
 	if d.matter == nil || !d.matter.used || len(ids) == 0 {
 		return nil
 	}
-	var edits []script.Edit
+	var edits []span.Edit
 	rest := 0
 	for _, section := range splitEndMatter(d.Raw, d.matter.start) {
 		kept := 0
-		var drop []script.Edit
+		var drop []span.Edit
 		for _, e := range section.entries {
 			if ids[e.id] || ids[e.re] {
-				drop = append(drop, script.Edit{Off: e.Start, Len: e.Len()})
+				drop = append(drop, span.Edit{Off: e.Start, Len: e.Len()})
 			} else {
 				kept++
 			}
 		}
 		if kept == 0 {
-			drop = []script.Edit{{Off: section.Start, Len: section.Len()}}
+			drop = []span.Edit{{Off: section.Start, Len: section.Len()}}
 		}
 		edits = append(edits, drop...)
 		rest += kept
@@ -122,7 +121,7 @@ func (d *Document) Forget(ids map[string]bool) []script.Edit {
 	if rest == 0 {
 		from := len(strings.TrimRight(d.Raw[:d.matter.start], "\r\n"))
 		from = linebreak.End(d.Raw, from)
-		return []script.Edit{{Off: from, Len: len(d.Raw) - from}}
+		return []span.Edit{{Off: from, Len: len(d.Raw) - from}}
 	}
 	return edits
 }

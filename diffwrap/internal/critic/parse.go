@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -61,9 +60,9 @@ func (c *Cell) Kept(accept bool) span.Span {
 }
 
 // Reduce appends the edits that leave a part of a cell.
-func (c *Cell) Reduce(edits []script.Edit, left span.Span) []script.Edit {
-	edits = script.Append(edits, script.Edit{Off: c.Start, Len: left.Start - c.Start})
-	return script.Append(edits, script.Edit{Off: left.End, Len: c.End - left.End})
+func (c *Cell) Reduce(edits []span.Edit, left span.Span) []span.Edit {
+	edits = span.Append(edits, span.Edit{Off: c.Start, Len: left.Start - c.Start})
+	return span.Append(edits, span.Edit{Off: left.End, Len: c.End - left.End})
 }
 
 func (c *Cell) visible(v View) span.Span {

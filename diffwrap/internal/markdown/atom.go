@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
-	"github.com/relayfs/relayfs/diffwrap/internal/rule"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -17,7 +16,7 @@ const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 // Construct is a rule about a token that its first character announces.
 type Construct struct {
-	rule.Rule
+	Rule
 	first  string // the characters that it can start with, all of them ASCII
 	class  Class
 	length length
@@ -29,35 +28,35 @@ type length = func(text string, i, from int) int
 // Constructs are the rules about tokens that are more than a word or a character, except for URLs, which a word starts. A mark
 // inside of an Atom would break it; those that go on over a line break are found by Wrapped.
 var Constructs = []Construct{
-	{rule.New("line break", "a line ends", "CR and LF are one",
+	{NewRule("line break", "a line ends", "CR and LF are one",
 		"if x is{--\r\n--}{++ {\r\n++}end\r\n"), "\r\n", Space, lineBreak},
-	{rule.New("emphasis", "emphasis characters follow one another", "they are one",
+	{NewRule("emphasis", "emphasis characters follow one another", "they are one",
 		"A {--**--}{++***++}wooden shed that stands behind the large old house beside the small pond{--**--}{++***++}."), "*_~=", Symbol, run},
-	{rule.New("escape", "a character is escaped", "it stays with its backslash",
+	{NewRule("escape", "a character is escaped", "it stays with its backslash",
 		"Cost {--\\*--}{++\\_++}five."), "\\", Symbol, escape},
-	{rule.New("embed", "a note or a picture is embedded", "it is replaced whole",
+	{NewRule("embed", "a note or a picture is embedded", "it is replaced whole",
 		"See {--![[a.png]]--}{++![[b.png]]++}."), "!", Atom, embed},
-	{rule.New("wikilink", "a link is one of a wiki", "it is replaced whole",
+	{NewRule("wikilink", "a link is one of a wiki", "it is replaced whole",
 		"See {--[[Old shed]]--}{++[[New shed]]++}."), "[", Atom, bounded(wikilink)},
-	{rule.New("link", "a link has text and a destination", "it is replaced whole, so that both can be clicked",
+	{NewRule("link", "a link has text and a destination", "it is replaced whole, so that both can be clicked",
 		"See {--[shed](a.md)--}{++[shed](b.md)++}."), "[", Atom, bounded(link)},
-	{rule.New("footnote label", "a footnote is referred to", "its label is replaced whole",
+	{NewRule("footnote label", "a footnote is referred to", "its label is replaced whole",
 		"Rain{--[^1]--}{++[^2]++} fell."), "[", Atom, bounded(label)},
-	{rule.New("inline code", "backticks enclose something", "it is replaced whole",
+	{NewRule("inline code", "backticks enclose something", "it is replaced whole",
 		"Run {--`go test`--}{++`go vet`++} now."), "`", Atom, bounded(codeSpan)},
-	{rule.New("inline formula", "dollars enclose something", "it is replaced whole",
+	{NewRule("inline formula", "dollars enclose something", "it is replaced whole",
 		"With {--$x + y$--}{++$x + z$++} it fits."), "$", Atom, bounded(mathSpan)},
-	{rule.New("hidden text", "percent signs enclose something", "it is replaced whole",
+	{NewRule("hidden text", "percent signs enclose something", "it is replaced whole",
 		"Rain {--%%in May%%--}{++%%in June%%++} fell."), "%", Atom, bounded(hidden)},
-	{rule.New("template", "braces enclose something", "it is replaced whole",
+	{NewRule("template", "braces enclose something", "it is replaced whole",
 		"At {--{{date now}}--}{++{{time now}}++} it fell."), "{", Atom, bounded(template)},
-	{rule.New("entity", "a character has a name", "it is replaced whole",
+	{NewRule("entity", "a character has a name", "it is replaced whole",
 		"Rain {--&amp;--}{++&nbsp;++} sun."), "&", Atom, bounded(entity)},
-	{rule.New("inline HTML", "there is a tag or a comment of HTML", "it is replaced whole",
+	{NewRule("inline HTML", "there is a tag or a comment of HTML", "it is replaced whole",
 		"A {--<b>--}{++<i>++}shed."), "<", Atom, bounded(htmlTag)},
-	{rule.New("tag", "a hash starts a tag", "it is replaced whole",
+	{NewRule("tag", "a hash starts a tag", "it is replaced whole",
 		"A {--#garden/old--}{++#garden/new++} shed."), "#", Atom, atStart(tag)},
-	{rule.New("id of a block", "a line ends in the id of its block", "it is replaced whole",
+	{NewRule("id of a block", "a line ends in the id of its block", "it is replaced whole",
 		"A shed. {--^old-id--}{++^new-id++}"), "^", Atom, atStart(bounded(blockID))},
 }
 

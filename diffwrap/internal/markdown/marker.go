@@ -7,28 +7,27 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/block"
-	"github.com/relayfs/relayfs/diffwrap/internal/rule"
 )
 
 // LineMarker is a rule about what makes a line what it is.
 type LineMarker struct {
-	rule.Rule
+	Rule
 	kinds []block.LineKind
 }
 
 // LineMarkers are all but indentation and the marks of quotes, which stand before them.
 var LineMarkers = []LineMarker{
-	{rule.New("callout marker", "the type of a callout changes", "the line is replaced whole",
+	{NewRule("callout marker", "the type of a callout changes", "the line is replaced whole",
 		"Text.{--\n> [!tip] Title--}{++\n> [!note] Title++}"), []block.LineKind{block.CalloutLine}},
-	{rule.New("line of rule characters", "a thematic break, an underline or a delimiter row changes", "it is replaced whole",
+	{NewRule("line of rule characters", "a thematic break, an underline or a delimiter row changes", "it is replaced whole",
 		"Text.\n{--\n- - ---}{++\n- - - -++}\n\nMore."), []block.LineKind{block.RuleLine}},
-	{rule.New("fence marker", "a fence becomes another one", "its line is replaced whole",
+	{NewRule("fence marker", "a fence becomes another one", "its line is replaced whole",
 		"Text.\n\n{--```js\n--}{++~~~js\n++}code{--\n```--}{++\n~~~++}"), []block.LineKind{block.FenceLine, block.FormulaFence}},
-	{rule.New("heading marker", "the level of a heading changes", "the line is replaced whole",
+	{NewRule("heading marker", "the level of a heading changes", "the line is replaced whole",
 		"Text.\n{--\n## Title--}{++\n### Title++}\n\nMore."), []block.LineKind{block.HeadingLine}},
-	{rule.New("checkbox", "a task is done, or is no task any longer", "the line is replaced whole",
+	{NewRule("checkbox", "a task is done, or is no task any longer", "the line is replaced whole",
 		"- a{--\n- [ ] b--}{++\n- [x] b++}"), []block.LineKind{block.TaskLine}},
-	{rule.New("item marker", "a bullet or a number changes", "the line is replaced whole",
+	{NewRule("item marker", "a bullet or a number changes", "the line is replaced whole",
 		"1. a{--\n2. b--}{++\n3. b++}"), []block.LineKind{block.ItemLine}},
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
-	"github.com/relayfs/relayfs/diffwrap/internal/rule"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -148,18 +147,18 @@ func word(text string, i, end int) Token {
 
 // Joint is a rule about a character that belongs to a word if it stands between two characters of it.
 type Joint struct {
-	rule.Rule
+	Rule
 	chars   string
 	between func(c byte) bool
 }
 
 // Joints are all there are.
 var Joints = []Joint{
-	{rule.New("apostrophes", "letters stand on both sides of an apostrophe", "it belongs to their word",
+	{NewRule("apostrophes", "letters stand on both sides of an apostrophe", "it belongs to their word",
 		"It {--isn't--}{++doesn't++} rain."), "'\u2019", isLetter},
-	{rule.New("underscores", "letters or digits stand on both sides of an underscore", "it belongs to their word",
+	{NewRule("underscores", "letters or digits stand on both sides of an underscore", "it belongs to their word",
 		"Set {--max_size--}{++max_length++} now."), "_", isWordByte},
-	{rule.New("numbers", "digits stand on both sides of a separator, as in 3.14, 10:30, 2026-07-13", "it belongs to their number",
+	{NewRule("numbers", "digits stand on both sides of a separator, as in 3.14, 10:30, 2026-07-13", "it belongs to their number",
 		"At {--10:30--}{++10:45++} it rained."), ".,:-/", isDigit},
 }
 

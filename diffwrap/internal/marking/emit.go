@@ -8,7 +8,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/placement"
-	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -19,7 +18,7 @@ type How struct {
 }
 
 // Write returns the edits that mark the hunks, and where the first literal opener in new text is.
-func (p *Patch) Write(hunks []align.Hunk, how How) (edits []script.Edit, live span.Span) {
+func (p *Patch) Write(hunks []align.Hunk, how How) (edits []span.Edit, live span.Span) {
 	e := emitter{Patch: p, literal: how.Literal, script: slices.Clone(p.Matter), pos: p.RawBody}
 	for _, r := range p.regions(hunks) {
 		e.write(p.mark(r, hunks, how))
@@ -54,7 +53,7 @@ type emitter struct {
 	*Patch
 	literal bool      // see How
 	live    span.Span // the first literal opener in new text, in p.New
-	script  []script.Edit
+	script  []span.Edit
 	pos     int             // raw is copied or replaced up to here
 	pending strings.Builder // written since
 	run     critic.Kind     // the kind of run that ends here and still lacks its attribution; critic.Text for none
@@ -257,7 +256,7 @@ func (e *emitter) flush(off int) {
 	gap, text := e.Doc.Raw[e.pos:off], e.pending.String()
 	for _, d := range align.Diff(gap, text) {
 		d.Off += e.pos
-		e.script = script.Append(e.script, d)
+		e.script = span.Append(e.script, d)
 	}
 	e.pending.Reset()
 	e.pos = off

@@ -10,7 +10,6 @@ package marking
 import (
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
-	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -19,7 +18,7 @@ type Patch struct {
 	Doc                       *critic.Document
 	Old, New                  string                  // the accepted view before and after
 	RawBody, OldBody, NewBody int                     // where the body starts in the raw text and in the views
-	Matter                    []script.Edit           // of what stands before the body
+	Matter                    []span.Edit             // of what stands before the body
 	Own                       func(*critic.Cell) bool // whether a cell is a suggestion or a comment of the writer
 	Stays                     func(*critic.Cell) bool // whether a comment of somebody else's waits for a decision
 	Bare                      map[string]bool         // comments that the writer writes as such; others are text of an addition

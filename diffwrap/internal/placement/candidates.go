@@ -9,7 +9,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
-	"github.com/relayfs/relayfs/diffwrap/internal/rule"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -142,19 +141,19 @@ func (p *page) moved(h align.Hunk, limit span.Span) []align.Hunk {
 
 // Place is a rule about where a hunk can stand.
 type Place struct {
-	rule.Rule
+	markdown.Rule
 	is func(p *page, h align.Hunk) bool
 }
 
 // Places are all there are, the most readable first.
 var Places = []Place{
-	{rule.New("line break first", "whole lines come or go", "the mark begins with a line break, at the end of a line that stays",
+	{markdown.NewRule("line break first", "whole lines come or go", "the mark begins with a line break, at the end of a line that stays",
 		"- a{++\n- b++}\n- c"), fromLineEnds},
-	{rule.New("whole lines", "no mark can stand at the end of the line before", "it begins at the start of a line",
+	{markdown.NewRule("whole lines", "no mark can stand at the end of the line before", "it begins at the start of a line",
 		"Old. ^id\n{++New.\n++}"), fromLineStarts},
-	{rule.New("on a blank line", "a mark would stand on a line of a block that stays, and a blank line is near", "it begins on that",
+	{markdown.NewRule("on a blank line", "a mark would stand on a line of a block that stays, and a blank line is near", "it begins on that",
 		"# One\n{++\n# Two\n++}\n---"), fromBlankLines},
-	{rule.New("behind a marker", "lines above others that begin alike come or go", "the mark begins behind a marker, or a row's first pipe",
+	{markdown.NewRule("behind a marker", "lines above others that begin alike come or go", "the mark begins behind a marker, or a row's first pipe",
 		"# {++One\n\n# ++}Two"), behindMarkers},
 }
 

@@ -7,42 +7,42 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
-	"github.com/relayfs/relayfs/diffwrap/internal/rule"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 )
 
 // Line is a rule about a line that stays, and that a mark makes something else of at its start or at its end; and about a line in a
 // mark, which begins or ends a block only without a mark at that end.
 type Line struct {
-	rule.Rule
+	markdown.Rule
 	is                 func(kind block.LineKind, s string) bool // s is a line without its indentation and the marks of quotes
 	start, end, inside bool
 }
 
 // Lines are all there are. Where a mark stands at the edge of such a line, another place is looked for.
 var Lines = []Line{
-	{rule.New("heading", "a heading stays", "no mark stands on its line",
+	{markdown.NewRule("heading", "a heading stays", "no mark stands on its line",
 		"# {++Day\n# ++}Day"), of(block.HeadingLine), true, true, false},
-	{rule.New("fence", "a fence stays", "no mark stands on its line",
+	{markdown.NewRule("fence", "a fence stays", "no mark stands on its line",
 		"```\na{++\n```\n\n```\nb++}\n```"), of(block.FenceLine, block.FormulaFence), true, true, true},
-	{rule.New("rule", "a rule, an underline or a delimiter row stays", "no mark stands on its line",
+	{markdown.NewRule("rule", "a rule, an underline or a delimiter row stays", "no mark stands on its line",
 		"---\n# {++One\n# ++}Two"), of(block.RuleLine), true, true, false},
-	{rule.New("formula", "a line begins or ends a formula", "no mark stands on it",
+	{markdown.NewRule("formula", "a line begins or ends a formula", "no mark stands on it",
 		"$${++\na $$\n\n$$++}\na $$"), around("$$"), true, true, true},
-	{rule.New("comment", "a line begins or ends a comment", "no mark stands on it",
+	{markdown.NewRule("comment", "a line begins or ends a comment", "no mark stands on it",
 		"%%\na{++\n%%\n\n%%\nb++}\n%%"), around("%%"), true, true, true},
-	{rule.New("HTML", "a line starts with a tag", "no mark stands on it",
+	{markdown.NewRule("HTML", "a line starts with a tag", "no mark stands on it",
 		"<div>\na\n</div>\n{++New.\n++}"), of(block.TagLine), true, true, true},
-	{rule.New("callout", "a line is the title of a callout", "no mark stands on it",
+	{markdown.NewRule("callout", "a line is the title of a callout", "no mark stands on it",
 		"> [!tip] Title\n{++New.\n++}"), of(block.CalloutLine), true, true, false},
-	{rule.New("definition", "a line defines a link", "no mark stands on it",
+	{markdown.NewRule("definition", "a line defines a link", "no mark stands on it",
 		"One.\n[a]: b\n{++New.\n++}"), of(block.DefinitionLine), true, true, true},
-	{rule.New("footnote", "a line starts a footnote", "no mark stands in front of it",
+	{markdown.NewRule("footnote", "a line starts a footnote", "no mark stands in front of it",
 		"Rain[^1] fell.\n\n$$\nn\n$$\n{--\nOld. ^id\n--}\n[^1]: In May.{++ All night.++}"), of(block.FootnoteLine), true, false, false},
-	{rule.New("block id", "a line ends in the id of its block", "no mark stands behind it",
+	{markdown.NewRule("block id", "a line ends in the id of its block", "no mark stands behind it",
 		"Old. ^id\n{++New.\n++}"), hasBlockID, false, true, false},
-	{rule.New("row", "a line is a row of a table", "no mark stands in front of it",
+	{markdown.NewRule("row", "a line is a row of a table", "no mark stands in front of it",
 		"| a |\n|---|\n| {++1 |\n| ++}2 |"), isRow, true, false, false},
-	{rule.New("item", "a line is an item", "no mark stands in front of it",
+	{markdown.NewRule("item", "a line is an item", "no mark stands in front of it",
 		"- {++a\n- ++}b"), of(block.ItemLine, block.TaskLine), true, false, false},
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
-	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -106,7 +105,7 @@ const maxPairs = 1 << 16
 // stay finds the blocks that stay: of those that both texts have in one order, the ones with the most text, and rather those that no
 // hunk touches. What stays beyond maxPairs is not looked for.
 func (p *page) stay(hunks []align.Hunk) []int {
-	match := lcs.Unmatched(len(p.oldBlocks))
+	match := align.Unmatched(len(p.oldBlocks))
 	same := func(i, j int) bool { return p.oldBlocks[i].Of(p.old.Text) == p.newBlocks[j].Of(p.new.Text) }
 	head, n, m := 0, len(p.oldBlocks), len(p.newBlocks)
 	for head < n && head < m && same(head, head) {

@@ -1,4 +1,4 @@
-// Package span has ranges of a text.
+// Package span has ranges of a text, and the edits that replace them: it applies, joins and composes scripts.
 package span
 
 // Span is a half-open range of bytes.

@@ -1,5 +1,5 @@
 // Package answer holds the Result of a tool call, refusals in sentences for a model, and
-// how much of a list or a text fits into one answer. It knows no tool and no protocol. It
+// how much of a list or a text fits into one answer, and where it goes on (cursor.go). It knows no tool and no protocol. It
 // has no locks.
 package answer
 

@@ -1,5 +1,5 @@
 // Package change makes the changes that tools want. Each function of Changes first checks
-// that the workspace accepts the change, and then asks for approval: nobody is asked about
+// that the workspace accepts the change, and then asks for approval (approval.go): nobody is asked about
 // what cannot be done. A change of a document removes only text that the session was
 // shown, or that the call quotes as the text to replace. The package knows no tool. It has
 // no locks.
@@ -19,8 +19,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/approval"
-	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -30,7 +28,7 @@ import (
 type Changes struct {
 	Workspace *bridge.Workspace
 	Session   *session.Session
-	Gate      *approval.Gate
+	Gate      *Gate
 	Batch     string // names changes that are made in one go; "" if each is by itself
 }
 
@@ -42,14 +40,14 @@ func (c Changes) by() model.Author {
 }
 
 // approve asks about a change at p. The journal of its Folder has the answer.
-func (c Changes) approve(ctx context.Context, p model.Path, r approval.Request) error {
+func (c Changes) approve(ctx context.Context, p model.Path, r Request) error {
 	by := c.Session.Author()
 	r.By = by.Name
 	r.Answered = func(a model.Approval) error { return c.Workspace.Sessions.RecordApproval(p, by, a) }
 	return c.Gate.Approve(ctx, r)
 }
 
-func (c Changes) mayWrite(ctx context.Context, p model.Path, r approval.Request) error {
+func (c Changes) mayWrite(ctx context.Context, p model.Path, r Request) error {
 	if err := c.Workspace.MayWrite(p); err != nil {
 		return err
 	}
@@ -92,7 +90,7 @@ const maxAsked = 20
 // ApproveAll asks once about several updates, and returns a context in which they are approved. planned are
 // those that can be made, as verb phrases; it is called only if the person is to be asked.
 func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (context.Context, error) {
-	if !c.Gate.Asks(approval.Update) {
+	if !c.Gate.Asks(Update) {
 		return ctx, nil
 	}
 	whats := planned()
@@ -104,19 +102,19 @@ func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (conte
 		whats, more = whats[:maxAsked], fmt.Sprintf(", and make %s more", answer.Count(n, "change"))
 	}
 	first := c.Workspace.Options().Folders[0]
-	err := c.approve(ctx, model.Path(first.Name), approval.Request{Operation: approval.Update, What: strings.Join(whats, ", ") + more})
-	return approval.Allow(ctx, approval.Update), err
+	err := c.approve(ctx, model.Path(first.Name), Request{Operation: Update, What: strings.Join(whats, ", ") + more})
+	return Allow(ctx, Update), err
 }
 
 // Create creates a note. argument names the argument that text is from; "" if it is known to have no marks.
 func (c Changes) Create(ctx context.Context, p model.Path, text, argument string) (bridge.Result, error) {
 	if argument != "" {
-		if err := match.CheckMarkup(argument, c.Workspace.Options().View, "", text, 0); err != nil {
+		if err := passage.CheckMarkup(argument, c.Workspace.Options().View, "", text, 0); err != nil {
 			return bridge.Result{}, err
 		}
 	}
-	if err := c.mayWrite(ctx, p, approval.Request{
-		Operation: approval.Create, What: "create the note " + string(p), Detail: func() (string, string) { return contains("It writes", text), "" },
+	if err := c.mayWrite(ctx, p, Request{
+		Operation: Create, What: "create the note " + string(p), Detail: func() (string, string) { return contains("It writes", text), "" },
 	}); err != nil {
 		return bridge.Result{}, err
 	}
@@ -134,7 +132,7 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.Knowle
 	err := c.MayTake(p, known, edits, by)
 	if err == nil {
 		detail := func() (string, string) { return rewritten(known.Text, text) }
-		err = c.mayWrite(ctx, p, approval.Request{Operation: approval.Update, What: what, Detail: detail})
+		err = c.mayWrite(ctx, p, Request{Operation: Update, What: what, Detail: detail})
 	}
 	if err != nil {
 		return bridge.Result{}, err
@@ -156,7 +154,7 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 	}
 	if err == nil {
 		detail := func() (string, string) { return rewritten(cur.Text(), diffwrap.Apply(cur.Text(), edits)) }
-		err = c.mayWrite(ctx, p, approval.Request{Operation: approval.Update, What: what, Detail: detail})
+		err = c.mayWrite(ctx, p, Request{Operation: Update, What: what, Detail: detail})
 	}
 	if err != nil {
 		return cur, res, err
@@ -192,7 +190,7 @@ func (c Changes) Append(ctx context.Context, p model.Path, section, content, arg
 		}
 		off, insert := outline.Append(doc, at, content)
 		edits := []diffwrap.Edit{{Off: off, New: insert}}
-		return edits, match.CheckMarkup(argument, c.Workspace.Options().View, doc, diffwrap.Apply(doc, edits), off)
+		return edits, passage.CheckMarkup(argument, c.Workspace.Options().View, doc, diffwrap.Apply(doc, edits), off)
 	})
 	return res, err
 }
@@ -277,7 +275,7 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restruct
 	if err := c.MayMove(from, to); err != nil {
 		return bridge.Restructured{}, err
 	}
-	if err := c.approve(ctx, from, approval.Request{Operation: approval.Update, What: fmt.Sprintf("move %s to %s", from, to)}); err != nil {
+	if err := c.approve(ctx, from, Request{Operation: Update, What: fmt.Sprintf("move %s to %s", from, to)}); err != nil {
 		return bridge.Restructured{}, err
 	}
 	if err := c.makeParents(ctx, to); err != nil {
@@ -311,7 +309,7 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 		return Removed{}, err
 	}
 	detail := func() (string, string) { return c.lost(ctx, p) }
-	if err := c.approve(ctx, p, approval.Request{Operation: approval.Delete, What: what, Detail: detail, Confirm: confirm}); err != nil {
+	if err := c.approve(ctx, p, Request{Operation: Delete, What: what, Detail: detail, Confirm: confirm}); err != nil {
 		return Removed{}, err
 	}
 	res, err := c.Workspace.Remove(ctx, p, c.restructure())

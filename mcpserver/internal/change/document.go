@@ -13,9 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
-	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -43,7 +41,7 @@ func (c Changes) CreateDocument(ctx context.Context, p model.Path, content strin
 		res, err := c.Create(ctx, p, content, "content")
 		return Result{Result: res}, err
 	}
-	proposed, err := c.writeFile(ctx, file{path: p, text: content, seen: passage.All(content), operation: approval.Create, what: "create " + string(p)})
+	proposed, err := c.writeFile(ctx, file{path: p, text: content, seen: passage.All(content), operation: Create, what: "create " + string(p)})
 	return Result{Proposed: proposed}, err
 }
 
@@ -72,8 +70,8 @@ func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, by R
 	if !p.IsNote() {
 		return c.rewriteFile(ctx, p, known, content, by)
 	}
-	content = match.InStyleOf(known.Text, content)
-	if err := match.CheckMarkup("content", c.Workspace.Options().View, known.Text, content, 0); err != nil {
+	content = passage.InStyleOf(known.Text, content)
+	if err := passage.CheckMarkup("content", c.Workspace.Options().View, known.Text, content, 0); err != nil {
 		return Result{}, err
 	}
 	res, err := c.Replace(ctx, p, known, content, by, "replace the content of "+string(p))
@@ -87,7 +85,7 @@ func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.Kn
 		return Result{}, err
 	}
 	proposed, err := c.writeFile(ctx, file{
-		path: p, text: content, base: sumOf(known.Text), seen: known.Seen.Through(edits, true), operation: approval.Update, what: "replace the content of " + string(p),
+		path: p, text: content, base: sumOf(known.Text), seen: known.Seen.Through(edits, true), operation: Update, what: "replace the content of " + string(p),
 	})
 	if errors.Is(err, model.ErrConflict) {
 		err = answer.WrongArgument("%s has changed since you read it. Call %s again before replacing it.", p, by.Call(p, passage.Position{}))
@@ -121,7 +119,7 @@ func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, se
 			return Result{}, err
 		}
 		proposed, err := c.writeFile(ctx, file{
-			path: p, text: diffwrap.Apply(text, edits), base: sumOf(text), seen: known.In(text).Through(edits, true), operation: approval.Update, what: "change " + string(p),
+			path: p, text: diffwrap.Apply(text, edits), base: sumOf(text), seen: known.In(text).Through(edits, true), operation: Update, what: "change " + string(p),
 		})
 		if !errors.Is(err, model.ErrConflict) {
 			return Result{Before: text, Proposed: proposed}, err
@@ -158,7 +156,7 @@ func (q Quote) Check() error {
 // Find returns the places of a quote in the text of the document at p, none of which overlap. A quote that stands in
 // several places and is to be replaced in one is a *QuoteError.
 func (q Quote) Find(p model.Path, text string) ([]passage.Place, error) {
-	places := match.Find(text, q.Old)
+	places := passage.Find(text, q.Old)
 	hint := ""
 	if len(places) == 0 {
 		hint = nearly(text, q.Old)
@@ -179,12 +177,12 @@ func (q Quote) Find(p model.Path, text string) ([]passage.Place, error) {
 		return nil, &QuoteError{answer.WrongArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
 			answer.Shown(p), len(places), passage.NameLines(text, places)), text, places}
 	}
-	return match.Apart(places), nil
+	return passage.Apart(places), nil
 }
 
 // nearly returns a sentence about the line that a quote matches but for blanks and the forms of characters, if there is one.
 func nearly(text, quote string) string {
-	line := match.Nearly(text, quote)
+	line := passage.Nearly(text, quote)
 	if line == 0 {
 		return ""
 	}
@@ -206,9 +204,9 @@ func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen passa
 		}
 		unseen = lacks
 	}
-	edits = match.Replace(text, places, q.Old, q.New)
+	edits = passage.Replace(text, places, q.Old, q.New)
 	if p.IsNote() {
-		err = match.CheckMarkup("new_string", view, text, diffwrap.Apply(text, edits), places[0].Start)
+		err = passage.CheckMarkup("new_string", view, text, diffwrap.Apply(text, edits), places[0].Start)
 	}
 	return edits, unseen, err
 }
@@ -216,11 +214,11 @@ func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen passa
 // file is a change of a whole file that is not a note.
 type file struct {
 	path      model.Path
-	text      string             // the new content
-	base      model.ContentSum   // of the content to replace; zero for a new file
-	seen      passage.Set        // what the session knows of text afterwards
-	operation approval.Operation // to be approved
-	what      string             // the change as a verb phrase
+	text      string           // the new content
+	base      model.ContentSum // of the content to replace; zero for a new file
+	seen      passage.Set      // what the session knows of text afterwards
+	operation Operation        // to be approved
+	what      string           // the change as a verb phrase
 }
 
 // writeFile writes a file whose content is valid for its type. proposed says that the change waits for a person.
@@ -231,14 +229,14 @@ func (c Changes) writeFile(ctx context.Context, f file) (proposed bool, err erro
 	if err := c.MayWrite(f.path); err != nil {
 		return false, err
 	}
-	if err := c.approve(ctx, f.path, approval.Request{Operation: f.operation, What: f.what}); err != nil {
+	if err := c.approve(ctx, f.path, Request{Operation: f.operation, What: f.what}); err != nil {
 		return false, err
 	}
 	done, err := c.Workspace.WriteFile(ctx, f.path, []byte(f.text), bridge.Restructure{By: c.by(), Origin: c.Session, Base: f.base})
 	if err != nil {
 		return false, err
 	}
-	if _, read := c.Session.Known(f.path); read || f.operation == approval.Create {
+	if _, read := c.Session.Known(f.path); read || f.operation == Create {
 		c.Session.Remember(f.path, session.Knowledge{Text: f.text, Seen: f.seen})
 	}
 	return done.Proposal != "", nil

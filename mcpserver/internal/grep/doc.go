@@ -1,4 +1,4 @@
-// Package grep finds lines of text by regular expressions and prints them as
+// Package grep finds lines of text by regular expressions, and paths by globs, and prints them as
 // ripgrep does: the same lines, counts, context and separators for the same text.
 //
 //	p, err := grep.Compile(`TODO|FIXME`, grep.Options{IgnoreCase: true})

@@ -1,4 +1,4 @@
-// Package names finds what a model means by a name, and checks the paths of new documents. It
+// Package names finds what a model means by a name, and checks the paths of new documents. It has the URIs of notes, too. It
 // opens documents, and changes nothing. It has no locks.
 package names
 

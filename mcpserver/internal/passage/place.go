@@ -1,6 +1,6 @@
 // Package passage knows the parts of a text: places in bytes, positions in lines and characters,
-// sets of places, and windows that fit into an answer. It searches for nothing and changes
-// nothing. It has no locks.
+// sets of places, windows that fit into an answer, and what a model quotes of it (find.go). It
+// changes nothing. It has no locks.
 package passage
 
 import (

@@ -20,7 +20,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
-	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
 // Index holds what a search uses before it opens a note: its path, and its signature if it was
@@ -28,7 +27,7 @@ import (
 type Index struct {
 	ws *bridge.Workspace
 
-	makers sync.Pool // of *trigram.Maker
+	makers sync.Pool // of *grep.SignatureMaker
 
 	mu    sync.Mutex // protects the following
 	seen  uint64     // the number of the newest change that it took in
@@ -40,12 +39,12 @@ type Index struct {
 // has none: not every change of its content is an event.
 type Note struct {
 	Path model.Path
-	sig  atomic.Pointer[trigram.Signature]
+	sig  atomic.Pointer[grep.Signature]
 }
 
 // NewIndex returns an empty Index of ws.
 func NewIndex(ws *bridge.Workspace) *Index {
-	return &Index{ws: ws, notes: make(map[model.Path]*Note), makers: sync.Pool{New: func() any { return new(trigram.Maker) }}}
+	return &Index{ws: ws, notes: make(map[model.Path]*Note), makers: sync.Pool{New: func() any { return new(grep.SignatureMaker) }}}
 }
 
 // follow takes in what changed. Call it with x.mu locked.
@@ -63,7 +62,7 @@ func (x *Index) follow() {
 
 func (x *Index) take(ev model.Event) {
 	if n := x.notes[ev.Path]; n != nil {
-		n.sig.Store(new(trigram.Signature))
+		n.sig.Store(new(grep.Signature))
 	}
 	switch ev.Kind {
 	case model.EventChanged:
@@ -140,11 +139,11 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 
 // learn computes the signature of text if before, the one that n had before text was read, is
 // empty. If n has changed since then, its signature stays empty.
-func (x *Index) learn(n *Note, before *trigram.Signature, text string) {
+func (x *Index) learn(n *Note, before *grep.Signature, text string) {
 	if before.Known() {
 		return
 	}
-	m := x.makers.Get().(*trigram.Maker)
+	m := x.makers.Get().(*grep.SignatureMaker)
 	defer x.makers.Put(m)
 	n.sig.CompareAndSwap(before, m.Make(text))
 }
@@ -167,7 +166,7 @@ const batch = 256
 // with the results, in the order of notes and on the caller's goroutine, until take returns false.
 // It skips notes that are gone or offline, and files that cannot be read as text.
 func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Clause, look func(session.Document) T, take func(T) bool) error {
-	q := trigram.NewQuery(clauses)
+	q := grep.NewTrigramQuery(clauses)
 	results := make([]T, batch)
 	errs := make([]error, batch)
 	total := len(notes)
@@ -194,7 +193,7 @@ func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Cl
 }
 
 // nextBatch splits off the next notes to look at: those that the query does not rule out, as far as is known.
-func nextBatch(notes []*Note, q trigram.Query) (part, rest []*Note) {
+func nextBatch(notes []*Note, q grep.TrigramQuery) (part, rest []*Note) {
 	part = make([]*Note, 0, batch)
 	for i, n := range notes {
 		if len(part) == batch {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -23,7 +22,7 @@ type LineSearch struct {
 	Wanted  func(model.Path) bool // of the documents at and below Under
 	Keep    int                   // lines to return
 	All     bool                  // count all lines, also those that are not returned
-	After   *cursor.Reached       // where the search continues; nil for the beginning
+	After   *answer.Reached       // where the search continues; nil for the beginning
 }
 
 // FoundLine is a line that matches. Its passage has a version if it is one of a note, and is empty if Text is a part of it.
@@ -38,7 +37,7 @@ type FoundLine struct {
 }
 
 // Reached returns the cursor key of l.
-func (l FoundLine) Reached() cursor.Reached { return cursor.ReachedAt(l.Path, l.doc, l.end) }
+func (l FoundLine) Reached() answer.Reached { return answer.ReachedAt(l.Path, l.doc, l.end) }
 
 // foundLines are the first matching lines of one note, and how many match.
 type foundLines struct {

@@ -1,5 +1,5 @@
 // Package tool defines a tool, whatever protocol offers it: a function from a client and typed
-// arguments to an answer, with the schemas of both. It has no locks.
+// arguments to an answer, with the schemas of both; and what a model is told for an error (refusal.go). It has no locks.
 package tool
 
 import (
@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
-	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -26,7 +25,7 @@ type Client struct {
 	Changes    change.Changes
 	Index      *search.Index
 	Semantic   *semantic.Index
-	Words      refusal.Words // name the tools that the client has
+	Words      Words         // name the tools that the client has
 	NoteReader change.Reader // reads a note before it is replaced
 }
 
@@ -75,7 +74,7 @@ func Plain[A any](name, title string, h Hints, run func(context.Context, *Client
 				res, err = run(ctx, c, args)
 			}
 			if err != nil {
-				return refusal.Of(err, c.Words)
+				return Refusal(err, c.Words)
 			}
 			return res
 		},

@@ -17,8 +17,6 @@ import (
 	"math"
 	"sort"
 	"sync"
-
-	"github.com/relayfs/relayfs/bridge/semantic/internal/rough"
 )
 
 // Dims is the length of the vectors.
@@ -79,7 +77,7 @@ func Add(sum []float32, word string) bool {
 		signs[j] = binary.LittleEndian.Uint64(row[8*j:])
 	}
 	var numbers [Dims]int8
-	rough.Row(numbers[:], signs[:], row[8*signWords:])
+	Row(numbers[:], signs[:], row[8*signWords:])
 	step := math.Float32frombits(uint32At(t.steps, i))
 	for j, x := range numbers {
 		sum[j] += step * float32(x)

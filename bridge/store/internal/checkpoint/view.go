@@ -10,7 +10,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/wal"
+	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
 // View is the file at one moment. It is valid during File.View.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/wal"
+	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
 // Kind is the kind of an Entry, and says which of its fields are set.

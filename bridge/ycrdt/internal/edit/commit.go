@@ -2,8 +2,8 @@ package edit
 
 import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // Commit ends a transaction as Yjs does (cleanupTransactions): the content of
@@ -51,7 +51,7 @@ func (tx *Txn) collect(it *structs.Item) {
 		s.Arena.Drop(it)
 		return
 	}
-	dropped := []*tree.Branch{s.Branches[it.Off]}
+	dropped := []*ytypes.Branch{s.Branches[it.Off]}
 	s.Arena.Drop(it)
 	for n := len(dropped); n > 0; n = len(dropped) {
 		b := dropped[n-1]

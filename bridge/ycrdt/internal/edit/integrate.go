@@ -2,8 +2,8 @@ package edit
 
 import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // Integration places a new item among the children of its parent. This is the
@@ -101,7 +101,7 @@ func (tx *Txn) scannedOrigin(it *structs.Item) (ordinal int, passed bool) {
 
 // link puts r after left, or first if left is 0, and makes it the value of its
 // key if it comes last.
-func (tx *Txn) link(b *tree.Branch, r, left structs.Ref) {
+func (tx *Txn) link(b *ytypes.Branch, r, left structs.Ref) {
 	s := tx.Store
 	it := &s.Items[r]
 	it.Left = left
@@ -137,7 +137,7 @@ func (tx *Txn) Append(r structs.Ref) {
 }
 
 // integrateContent does what the arrival of content means beyond its place.
-func (tx *Txn) integrateContent(r structs.Ref, b *tree.Branch) {
+func (tx *Txn) integrateContent(r structs.Ref, b *ytypes.Branch) {
 	s := tx.Store
 	it := &s.Items[r]
 	switch it.Kind {
@@ -154,7 +154,7 @@ func (tx *Txn) integrateContent(r structs.Ref, b *tree.Branch) {
 // A descent is a deleted type whose children are being deleted: first those of
 // its list, then those of its keys.
 type descent struct {
-	branch *tree.Branch
+	branch *ytypes.Branch
 	next   structs.Ref // in the list
 	key    int         // in keyOrder
 }

@@ -2,14 +2,14 @@ package edit
 
 import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // A Txn is a running transaction on a store: it inserts and deletes items, and
 // notes what has to be done at the end. It is used again for the next one.
 type Txn struct {
-	Store  *tree.Store
+	Store  *ytypes.Store
 	Client wire.ClientID // under which it writes
 	Scan   ConflictScan
 
@@ -18,7 +18,7 @@ type Txn struct {
 	Deletes  wire.DeleteSet // what was deleted, in the order of deletion
 	garbage  bool           // whether some of that has content that must go
 	mergeAt  []unit         // where neighbours may merge: Yjs's _mergeStructs
-	changed  []*tree.Branch
+	changed  []*ytypes.Branch
 	descents []descent // deleted types whose children are still to be deleted
 }
 
@@ -78,7 +78,7 @@ func (tx *Txn) clockBefore(home uint32) uint64 {
 }
 
 // MarkChanged notes that a list (parent > 0) or a key (parent < 0) of b has changed.
-func (tx *Txn) MarkChanged(b *tree.Branch, parent int32) {
+func (tx *Txn) MarkChanged(b *ytypes.Branch, parent int32) {
 	if b.Changed != tx.epoch {
 		b.Changed = tx.epoch
 		b.Change = nil
@@ -91,7 +91,7 @@ func (tx *Txn) MarkChanged(b *tree.Branch, parent int32) {
 
 // existedBefore reports whether b is older than the transaction and alive; a
 // type that is added or deleted as a whole has no events of its own.
-func (tx *Txn) existedBefore(b *tree.Branch) bool {
+func (tx *Txn) existedBefore(b *ytypes.Branch) bool {
 	if b.Item == 0 {
 		return true
 	}

@@ -7,19 +7,19 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // Updates brings updates into a store and out of it, and keeps what has to wait.
 type Updates struct {
-	store   *tree.Store
+	store   *ytypes.Store
 	tx      *edit.Txn
 	pending pendingUpdates
 }
 
 // New returns what brings updates into store by transactions of tx.
-func New(store *tree.Store, tx *edit.Txn) Updates { return Updates{store: store, tx: tx} }
+func New(store *ytypes.Store, tx *edit.Txn) Updates { return Updates{store: store, tx: tx} }
 
 // Waiting returns about how many bytes wait for updates that are missing.
 func (a *Updates) Waiting() int { return a.pending.size() }
@@ -74,7 +74,7 @@ func (a *Updates) Apply(u *wire.Update) {
 // that refers to another client's section of the same update waits on a stack
 // until that section has come far enough.
 type planner struct {
-	store   *tree.Store
+	store   *ytypes.Store
 	clients *structs.ClientTable // of store; by this name lookup is inlined
 	data    []byte               // the update
 	tx      *edit.Txn
@@ -86,7 +86,7 @@ type planner struct {
 	known   [16]knownClient
 }
 
-func newPlanner(s *tree.Store, tx *edit.Txn) planner {
+func newPlanner(s *ytypes.Store, tx *edit.Txn) planner {
 	p := planner{store: s, clients: &s.ClientTable, tx: tx}
 	if tx == nil {
 		p.ahead = make(map[wire.ClientID]uint64)

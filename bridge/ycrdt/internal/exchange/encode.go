@@ -6,8 +6,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // Encode returns everything that have lacks, what waits here included.
@@ -27,7 +27,7 @@ func (a *Updates) Encode(have wire.StateVector) []byte {
 }
 
 // encodeState encodes all structs from the clocks in have on, and the deletes.
-func encodeState(s *tree.Store, have wire.StateVector) []byte {
+func encodeState(s *ytypes.Store, have wire.StateVector) []byte {
 	active := s.ActiveClients()
 	lacking := active[:0:0]
 	for _, home := range active {
@@ -58,7 +58,7 @@ func EncodeTransaction(tx *edit.Txn) []byte {
 }
 
 // deletedRuns iterates over the deleted ranges, as clock and length, of one client.
-func deletedRuns(s *tree.Store, home uint32) iter.Seq2[uint64, uint64] {
+func deletedRuns(s *ytypes.Store, home uint32) iter.Seq2[uint64, uint64] {
 	return func(yield func(clock, length uint64) bool) {
 		start, clock := uint64(0), uint64(0) // of the run; what comes next
 		chunks := s.Clients[home].Index.Chunks
@@ -83,7 +83,7 @@ func deletedRuns(s *tree.Store, home uint32) iter.Seq2[uint64, uint64] {
 }
 
 // DeleteSet returns everything that is deleted, for clients in descending order.
-func DeleteSet(s *tree.Store, clients []uint32) (ds wire.DeleteSet) {
+func DeleteSet(s *ytypes.Store, clients []uint32) (ds wire.DeleteSet) {
 	for _, home := range clients {
 		for clock, length := range deletedRuns(s, home) {
 			ds = append(ds, wire.Range{Client: s.Clients[home].ID, Clock: clock, Length: length})
@@ -93,7 +93,7 @@ func DeleteSet(s *tree.Store, clients []uint32) (ds wire.DeleteSet) {
 }
 
 // appendDeletes appends the wire form of DeleteSet(clients).
-func appendDeletes(s *tree.Store, dst []byte, clients []uint32) []byte {
+func appendDeletes(s *ytypes.Store, dst []byte, clients []uint32) []byte {
 	runs := make([]uint64, len(clients))
 	withRuns := uint64(0)
 	for i, home := range clients {
@@ -120,7 +120,7 @@ func appendDeletes(s *tree.Store, dst []byte, clients []uint32) []byte {
 }
 
 // appendClient appends the section with the structs of a client from clock on.
-func appendClient(s *tree.Store, dst []byte, home uint32, clock uint64) []byte {
+func appendClient(s *ytypes.Store, dst []byte, home uint32, clock uint64) []byte {
 	c := &s.Clients[home]
 	x := &c.Index
 	p := s.Find(x, clock)
@@ -143,7 +143,7 @@ func appendClient(s *tree.Store, dst []byte, home uint32, clock uint64) []byte {
 }
 
 // appendItem appends the struct it from unit offset on.
-func appendItem(s *tree.Store, dst []byte, it *structs.Item, offset uint64) []byte {
+func appendItem(s *ytypes.Store, dst []byte, it *structs.Item, offset uint64) []byte {
 	if it.Kind == wire.KindGC {
 		return lib0.AppendUint(append(dst, wire.KindGC), it.Units()-offset)
 	}
@@ -181,7 +181,7 @@ func appendItem(s *tree.Store, dst []byte, it *structs.Item, offset uint64) []by
 	return wire.AppendContent(dst, it.Kind, s.Arena.Of(it), uint64(it.Length), offset)
 }
 
-func appendParent(s *tree.Store, dst []byte, it *structs.Item) []byte {
+func appendParent(s *ytypes.Store, dst []byte, it *structs.Item) []byte {
 	if b := s.BranchOf(it); b.Item == 0 {
 		dst = lib0.AppendString(append(dst, 1), b.Root)
 	} else {

@@ -6,8 +6,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // Most documents are loaded whole, and most of those have one writer. Then one
@@ -37,7 +37,7 @@ func (a *Updates) ApplyFirst(update []byte, section wire.StructReader) error {
 	p := newPlanner(a.store, a.tx)
 	p.data, p.cursors = update, []cursor{{StructReader: section}}
 	if err := a.takeFirst(&p); err != nil {
-		*a.store = *tree.New()
+		*a.store = *ytypes.New()
 		a.tx.Scan = edit.ConflictScan{}
 		a.pending = pendingUpdates{}
 		return err

@@ -2,8 +2,8 @@ package exchange
 
 import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // integrateStruct integrates the struct w of the client home from unit offset
@@ -103,7 +103,7 @@ func (p *planner) parentOf(w *wire.Struct, left, right structs.Ref) int32 {
 	case right != 0:
 		return s.Items[right].Parent
 	}
-	var b *tree.Branch
+	var b *ytypes.Branch
 	if w.InRoot {
 		b = s.RootBranch(w.Root.Of(p.data))
 	} else {
@@ -121,7 +121,7 @@ func (p *planner) parentOf(w *wire.Struct, left, right structs.Ref) int32 {
 
 // setContent stores the content of w, which lies in data, from unit offset on
 // as that of it.
-func setContent(s *tree.Store, it *structs.Item, w *wire.Struct, data []byte, offset uint64) {
+func setContent(s *ytypes.Store, it *structs.Item, w *wire.Struct, data []byte, offset uint64) {
 	switch it.Kind {
 	case wire.KindDeleted:
 		it.SetUnits(w.Length - offset)

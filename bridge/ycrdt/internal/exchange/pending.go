@@ -1,8 +1,8 @@
 package exchange
 
 import (
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
 // maxPending bounds, in bytes, what a document keeps of updates that it cannot
@@ -33,7 +33,7 @@ const rangeSize = 24
 func (p *pendingUpdates) size() int { return p.bytes + rangeSize*len(p.deletes) }
 
 // ready reports whether a clock that was missing is known now.
-func (p *pendingUpdates) ready(s *tree.Store) bool {
+func (p *pendingUpdates) ready(s *ytypes.Store) bool {
 	for client, clock := range p.missing {
 		if clock < s.State(client) {
 			return true

@@ -1,7 +1,7 @@
 package structs
 
 import (
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/codeunits"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
@@ -91,7 +91,7 @@ func (a *Arena) splitText(left, right *Item, diff uint32) {
 		return
 	}
 	text := a.Of(left)
-	at, inside := codeunits.Offset(text, int(diff))
+	at, inside := lib0.UTF16Offset(text, int(diff))
 	if !inside {
 		a.cut(left, right, uint32(at), diff)
 		return
@@ -103,10 +103,10 @@ func (a *Arena) splitText(left, right *Item, diff uint32) {
 	right.Length = left.Length - diff
 	left.Length = diff
 	left.Off = uint32(len(a.bytes))
-	a.bytes = append(append(a.bytes, head...), codeunits.Replacement...)
+	a.bytes = append(append(a.bytes, head...), lib0.Replacement...)
 	left.Size = uint32(len(a.bytes)) - left.Off
 	right.Off = uint32(len(a.bytes))
-	a.bytes = append(append(a.bytes, codeunits.Replacement...), tail...)
+	a.bytes = append(append(a.bytes, lib0.Replacement...), tail...)
 	right.Size = uint32(len(a.bytes)) - right.Off
 }
 
@@ -115,7 +115,7 @@ func (a *Arena) CutsPair(it *Item, diff uint64) bool {
 	if it.Kind != wire.KindString || it.ascii() {
 		return false
 	}
-	_, inside := codeunits.Offset(a.Of(it), int(diff))
+	_, inside := lib0.UTF16Offset(a.Of(it), int(diff))
 	return inside
 }
 
@@ -167,7 +167,7 @@ func (a *Arena) InsidePair(it *Item, off int) bool {
 	if it.Kind != wire.KindString || it.ascii() || off == int(it.Length) {
 		return false
 	}
-	_, inside := codeunits.Offset(a.Of(it), off)
+	_, inside := lib0.UTF16Offset(a.Of(it), off)
 	return inside
 }
 

@@ -3,7 +3,7 @@ package structs
 import (
 	"fmt"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/codeunits"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
@@ -85,7 +85,7 @@ func (c *structChecker) arena() {
 		}
 		c.Assert(int(it.Off)+int(it.Size) <= s.Arena.Len(), "item %d lies beyond the arena", r)
 		if c.Err == nil && it.Kind == wire.KindString {
-			c.Assert(codeunits.Len(s.Arena.Of(it)) == int(it.Length), "item %d has %d units", r, it.Length)
+			c.Assert(lib0.UTF16Len(s.Arena.Of(it)) == int(it.Length), "item %d has %d units", r, it.Length)
 		}
 		live += int(it.Size)
 	}

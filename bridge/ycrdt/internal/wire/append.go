@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/codeunits"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
@@ -55,9 +54,9 @@ func SliceContent(kind uint8, content []byte, from uint64) (prefix string, rest 
 	if kind != KindString {
 		return "", content[SkipValues(kind, content, from):]
 	}
-	at, inside := codeunits.Offset(content, int(from))
+	at, inside := lib0.UTF16Offset(content, int(from))
 	if inside {
-		return codeunits.Replacement, content[at+4:]
+		return lib0.Replacement, content[at+4:]
 	}
 	return "", content[at:]
 }

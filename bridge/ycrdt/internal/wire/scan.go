@@ -7,7 +7,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/codeunits"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
@@ -201,7 +200,7 @@ func (r *StructReader) readString(w *Struct) {
 		r.Fail(lib0.ErrUTF8)
 		return
 	}
-	w.Length = uint64(codeunits.Len(b))
+	w.Length = uint64(lib0.UTF16Len(b))
 }
 
 func (r *StructReader) skipMany(n uint64, skip func()) {

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/codeunits"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
@@ -116,7 +115,7 @@ func (w *Struct) appendTo(dst, data []byte, offset uint64) []byte {
 // bytes returns the content of w.
 func (w *Struct) bytes(data []byte) []byte {
 	if w.half {
-		return append([]byte(codeunits.Replacement), w.Content.Of(data)...)
+		return append([]byte(lib0.Replacement), w.Content.Of(data)...)
 	}
 	return w.Content.Of(data)
 }

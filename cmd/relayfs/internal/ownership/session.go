@@ -20,8 +20,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/bridge/problem"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
@@ -258,7 +258,7 @@ const announceAgain = time.Second
 // announce lets other processes find this one. That it cannot, as on a full disk, is no reason
 // not to serve: it goes on trying.
 func (c *Control) announce(front *crew) {
-	problems := problem.NewList(c.Log, func(err error) string {
+	problems := model.NewProblems(c.Log, func(err error) string {
 		return fmt.Sprintf("other relayfs commands do not find this process: %v; free space on that disk, or mend what it says; it is tried again by itself", err)
 	})
 	err := c.owner.Announce(c.announced)

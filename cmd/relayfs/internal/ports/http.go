@@ -18,7 +18,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/relayfs/relayfs/bridge/inflight"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
@@ -73,7 +72,7 @@ func (f *HTTP) CheckFile(base string) error {
 }
 
 // Budget bounds what clients of --http send at a time.
-var Budget = inflight.New(inflight.Default)
+var Budget = mcpserver.NewBudget()
 
 // HTTPServer serves MCP over HTTP.
 type HTTPServer struct {

@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -121,7 +120,7 @@ func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
 		return nil, answer.WrongArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", answer.Shown(j.path))
 	}
 	j.replaced = 1
-	return []diffwrap.Edit{{New: j.New}}, match.CheckMarkup("new_string", j.view, "", j.New, 0)
+	return []diffwrap.Edit{{New: j.New}}, passage.CheckMarkup("new_string", j.view, "", j.New, 0)
 }
 
 // outcome returns the rest of a sentence that says what a change did.
@@ -180,7 +179,7 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (answer.Result,
 	}
 	var at int
 	before, _, err := c.Changes.Update(ctx, p, "comment on the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
-		places := match.Find(cur.Text(), a.AnchorText)
+		places := passage.Find(cur.Text(), a.AnchorText)
 		switch len(places) {
 		case 0:
 			return nil, answer.WrongArgument("anchor_text not found in %s. Make sure it matches exactly.", answer.Shown(p))
@@ -191,7 +190,7 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (answer.Result,
 					at = t.End
 				}
 			}
-			if err := match.CheckMarkup("comment", c.Workspace.Options().View, "", note, 0); err != nil {
+			if err := passage.CheckMarkup("comment", c.Workspace.Options().View, "", note, 0); err != nil {
 				return nil, err
 			}
 			return []diffwrap.Edit{{Off: at, New: "{>>" + note + "<<}"}}, nil

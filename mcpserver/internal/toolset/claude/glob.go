@@ -14,8 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
-	"github.com/relayfs/relayfs/mcpserver/internal/glob"
+	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -25,7 +24,7 @@ const maxGlob = 100
 type globArgs struct {
 	Pattern string `arg:"pattern" need:"true" max:"10000" doc:"For example *.md or Folder/**/{a,b}*.md. Without a slash it matches at any depth"`
 	Path    string `arg:"path" is:"path" doc:"Folder; everywhere if left out"`
-	cursor.Listing
+	answer.Listing
 }
 
 // globbed is how far glob has come: after a path that had changed at Time, in a list of changes between Since
@@ -45,7 +44,7 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (answer.Result, 
 	if err != nil {
 		return answer.Result{}, err
 	}
-	set, err := glob.Parse(withoutRoot(c, a.Pattern, under))
+	set, err := grep.ParseGlobs(withoutRoot(c, a.Pattern, under))
 	if err != nil {
 		return answer.Result{}, answer.WrongArgument("The argument \"pattern\" is not valid: %v.", err)
 	}
@@ -112,7 +111,7 @@ func withoutRoot(c *tool.Client, pattern string, under model.Path) string {
 }
 
 // find lists the notes and files below under that are in set, the most recently changed first.
-func find(ctx context.Context, c *tool.Client, under model.Path, set glob.Set) ([]listed, error) {
+func find(ctx context.Context, c *tool.Client, under model.Path, set grep.Globs) ([]listed, error) {
 	var found []listed
 	err := c.Workspace.Walk(ctx, under, func(e bridge.Info) error {
 		if e.Kind == model.KindDir || e.Kind == model.KindLink || !set.Has(relative(e.Path, under)) {

@@ -10,8 +10,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
-	"github.com/relayfs/relayfs/mcpserver/internal/glob"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
@@ -46,7 +44,7 @@ type grepArgs struct {
 	HeadLimit  *int   `arg:"head_limit" is:"bound" min:"0" def:"250" doc:"At most so many lines, paths or counts; 0 for all"`
 	Offset     int    `arg:"offset" is:"bound" min:"0" def:"0" doc:"Skip so many first"`
 	Cursor     string `arg:"cursor" is:"bound" doc:"next_cursor of the last answer; then offset does not count"`
-	cursor.Listing
+	answer.Listing
 }
 
 func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) (answer.Result, error) {
@@ -73,12 +71,12 @@ type grepJob struct {
 	pattern *grep.Pattern
 	under   model.Path
 	one     bool // under is a document
-	globs   glob.Set
-	types   glob.Set
+	globs   grep.Globs
+	types   grep.Globs
 	mode    string
 	format  grep.Format
-	listing cursor.Listing
-	after   *cursor.Reached // where the search continues; nil for the beginning
+	listing answer.Listing
+	after   *answer.Reached // where the search continues; nil for the beginning
 	offset  int             // entries to skip
 	limit   int             // entries to return; 0 for all
 	enough  int             // entries after which the search may end
@@ -128,21 +126,21 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 }
 
 func (job *grepJob) choose(a grepArgs) (err error) {
-	patterns := glob.List(a.Glob)
+	patterns := grep.SplitGlobs(a.Glob)
 	for i, p := range patterns {
 		patterns[i] = withoutRoot(job.client, p, job.under)
 	}
-	if job.globs, err = glob.Parse(patterns...); err != nil {
+	if job.globs, err = grep.ParseGlobs(patterns...); err != nil {
 		return answer.WrongArgument("The argument \"glob\" is not valid: %v.", err)
 	}
 	if a.Type == "" {
 		return nil
 	}
-	names, ok := glob.Type(a.Type)
+	names, ok := grep.TypeGlobs(a.Type)
 	if !ok {
 		return answer.WrongArgument("The argument \"type\" is not a file type that is known here: %q. Use md, or leave it out.", a.Type)
 	}
-	job.types, err = glob.Parse(names...)
+	job.types, err = grep.ParseGlobs(names...)
 	return err
 }
 
@@ -265,6 +263,6 @@ func (job *grepJob) page(entries []entry) answer.Result {
 	if job.after != nil {
 		what = fmt.Sprintf("Showing %d more entries; there are still more.", n)
 	}
-	job.listing.Continue(&res, cursor.ReachedAt(last.Path, last.doc, last.Place.End), what)
+	job.listing.Continue(&res, answer.ReachedAt(last.Path, last.doc, last.Place.End), what)
 	return res
 }

@@ -6,13 +6,12 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
 type getLinksArgs struct {
 	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
-	cursor.Listing
+	answer.Listing
 }
 
 // linked is a link in one of the sections of an answer, and how far get_links has come: after it.

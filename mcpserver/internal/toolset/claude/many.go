@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
-	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -50,7 +49,7 @@ func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succe
 	for i, item := range items {
 		said, err := do(item)
 		if err != nil {
-			said = "[error] " + refusal.Sentence(err, c.Words)
+			said = "[error] " + tool.Sentence(err, c.Words)
 			failed = append(failed, i)
 		}
 		lines[i] = fmt.Sprintf("%d. %s", i+1, said)

@@ -12,9 +12,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
+	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
-	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -56,7 +55,7 @@ func (a readArgs) readMany(ctx context.Context, c *tool.Client) (answer.Result, 
 		}
 		res, err := a.read(ctx, c, left)
 		if err != nil {
-			res = answer.Text("[error] " + refusal.Sentence(err, c.Words))
+			res = answer.Text("[error] " + tool.Sentence(err, c.Words))
 		}
 		out.Text = append(out.Text, strings.TrimSuffix(head+"\n"+strings.Join(res.Text, "\n\n"), "\n"))
 	}
@@ -110,7 +109,7 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Re
 func textOf(ctx context.Context, c *tool.Client, p model.Path) (session.Document, error) {
 	d, err := c.Names.Document(ctx, p)
 	if errors.Is(err, model.ErrInvalidUTF8) || d.Version == nil && strings.Contains(d.Text, "\x00") {
-		err = answer.WrongArgument("%s is not text. It may be read as the resource %s.", answer.Shown(p), noteuri.Of(p))
+		err = answer.WrongArgument("%s is not text. It may be read as the resource %s.", answer.Shown(p), names.URIOf(p))
 	}
 	return d, err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -31,7 +30,7 @@ type searchArgs struct {
 	Since      string                 `arg:"since" max:"40" doc:"Changed since 2026-01-31 or 2026-01-31T08:00:00Z"`
 	Author     string                 `arg:"author" doc:"With pending suggestions of this author"`
 	Limit      int                    `arg:"limit" is:"bound" min:"1" def:"10" doc:"Documents at a time, 50 at most"`
-	cursor.Listing
+	answer.Listing
 }
 
 func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) (answer.Result, error) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -21,7 +20,7 @@ type listSuggestionsArgs struct {
 	Author string `arg:"author" doc:"Only of this author"`
 	Limit  int    `arg:"limit" is:"bound" min:"1" def:"100" doc:"At most so many"`
 	ID     string `arg:"id" doc:"Show this one whole"`
-	cursor.Listing
+	answer.Listing
 }
 
 // waiting is a suggestion or a proposal that waits for a person.

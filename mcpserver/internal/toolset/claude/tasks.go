@@ -18,7 +18,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -36,7 +35,7 @@ type tasksArgs struct {
 	Tag    string   `arg:"tag" max:"1000" doc:"Only with this tag, in the task or in the properties of its document"`
 	CopyTo string   `arg:"copy_to" is:"path" doc:"Append them all to this document instead, each with a link"`
 	Toggle []string `arg:"toggle" doc:"Check or uncheck these instead: their lines in the list, or path:line"`
-	cursor.Listing
+	answer.Listing
 }
 
 func tasks(ctx context.Context, c *tool.Client, a tasksArgs) (answer.Result, error) {
@@ -79,7 +78,7 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.
 	total, left := 0, answer.Max-answer.Envelope-6000
 	var lines []string
 	var shown []session.Passage
-	var last cursor.Reached
+	var last answer.Reached
 	full := false
 	for _, n := range notes {
 		wanted := len(a.of(&n.Outline))
@@ -118,7 +117,7 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.
 			if lines = append(lines, line); !cut {
 				shown = append(shown, session.Passage{Path: n.Path, Version: v, Place: at})
 			}
-			last = cursor.ReachedAt(n.Path, text, at.End)
+			last = answer.ReachedAt(n.Path, text, at.End)
 		}
 	}
 	session.ShowAny(c.Session, shown)

@@ -8,7 +8,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
-	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -34,7 +33,7 @@ func Tools() []tool.Tool {
 }
 
 // Words are the sentences that name tools of this toolset.
-var Words = refusal.Words{
+var Words = tool.Words{
 	Folder:    "%q is a folder, not a document. Call glob with it as the path to list what it holds.",
 	NotFolder: "%q is not a folder. Call glob to find the folder.",
 	Exists:    "%q exists already. Read it and use edit, or choose another path.",

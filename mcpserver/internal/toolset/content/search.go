@@ -6,7 +6,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
@@ -25,14 +24,14 @@ type searchContentArgs struct {
 	Folder       string      `arg:"folder" is:"path" doc:"Folder to search in"`
 	ContextLines *int        `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
 	MaxResults   int         `arg:"max_results" is:"bound" min:"1" def:"20" doc:"Return at most so many matches at a time"`
-	cursor.Listing
+	answer.Listing
 }
 
 type searchContentResult struct {
 	Matches      []contentMatch `json:"matches"`
 	TotalMatches int            `json:"total_matches" doc:"How many lines match, those of other answers included"`
 	Truncated    bool           `json:"truncated" doc:"There are more"`
-	cursor.Page
+	answer.Page
 }
 
 type contentMatch struct {
@@ -66,7 +65,7 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 		before, after := f.Context(around, numberedLine)
 		return contentMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
-	res := cursor.Fit(a.Listing, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) searchContentResult {
+	res := answer.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page answer.Page) searchContentResult {
 		return searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found), Page: page}
 	})
 	session.ShowAny(c.Session, found[:len(res.Matches)])

@@ -9,7 +9,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
-	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -29,7 +28,7 @@ func Tools() []tool.Tool {
 }
 
 // Words are the sentences that name tools of this toolset.
-var Words = refusal.Words{
+var Words = tool.Words{
 	Folder:    "%q is a folder, not a document. Call search_content with it as the folder to list what it holds.",
 	NotFolder: "%q is not a folder. Call search_content to find the folder.",
 	Exists:    "%q exists already. Read it and use replace_content, or choose another path.",

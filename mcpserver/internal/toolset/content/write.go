@@ -9,12 +9,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
-	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -56,11 +54,11 @@ func patchContent(ctx context.Context, c *tool.Client, a patchContentArgs) (patc
 
 // sentence returns what a model is told for err, if the model can act on it.
 func sentence(c *tool.Client, err error) (string, bool) {
-	var ask *approval.AskError
+	var ask *change.AskError
 	if err == nil || errors.As(err, &ask) {
 		return "", false
 	}
-	res := refusal.Of(err, c.Words)
+	res := tool.Refusal(err, c.Words)
 	if res.Err != nil {
 		return "", false
 	}

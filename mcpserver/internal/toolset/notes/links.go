@@ -14,7 +14,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
@@ -36,14 +35,14 @@ type findLinksArgs struct {
 	Kind  string `arg:"kind" need:"true" enum:"orphans|backlinks|unlinked_mentions" doc:"orphans: notes that no other note links to; backlinks: lines that link to a note; unlinked_mentions: lines that name it, or one of its aliases, without a link"`
 	Path  string `arg:"path" is:"path" doc:"The note; for orphans a folder, all if left out"`
 	Limit int    `arg:"limit" is:"bound" min:"1" def:"100" doc:"Return at most so many at a time"`
-	cursor.Listing
+	answer.Listing
 }
 
 type findLinksResult struct {
 	Kind  string      `json:"kind"`
 	Found []foundLink `json:"found"`
 	Count int         `json:"count" doc:"How many there are, those of other answers included"`
-	cursor.Page
+	answer.Page
 }
 
 type foundLink struct {
@@ -76,12 +75,12 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 		return findLinksResult{}, err
 	}
 	key := func(l linkLine) linkKey { return linkKey{l.Path, l.line} }
-	rest, err := cursor.Rest(a.Listing, found, key, func(a, b linkKey) int { return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line) })
+	rest, err := answer.Rest(a.Listing, found, key, func(a, b linkKey) int { return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line) })
 	if err != nil {
 		return findLinksResult{}, err
 	}
 	show := func(l linkLine) foundLink { return foundLink{string(l.Path), l.line, l.text} }
-	res := cursor.List(a.Listing, rest, cmp.Or(a.Limit, defaultLinks), func(i int) any { return key(rest[i]) }, show, func(links []foundLink, page cursor.Page) findLinksResult {
+	res := answer.FitList(a.Listing, rest, cmp.Or(a.Limit, defaultLinks), func(i int) any { return key(rest[i]) }, show, func(links []foundLink, page answer.Page) findLinksResult {
 		return findLinksResult{Kind: a.Kind, Found: links, Count: len(found), Page: page}
 	})
 	session.ShowAny(c.Session, rest[:len(res.Found)])

@@ -8,9 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
-	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -85,7 +83,7 @@ func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (se
 			return setPropertiesResult{}, err
 		case err != nil:
 			all.Failures++
-			all.Results = append(all.Results, setOutcome{s.Path, "failed", refusal.Sentence(err, c.Words)})
+			all.Results = append(all.Results, setOutcome{s.Path, "failed", tool.Sentence(err, c.Words)})
 		case changed:
 			all.Updated++
 			all.Results = append(all.Results, setOutcome{Path: s.Path, Status: "updated"})
@@ -119,7 +117,7 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 			return nil, err
 		}
 		set, seen = text, now.Seen.Through(edits, true)
-		return edits, match.CheckMarkup("set", c.Workspace.Options().View, cur.Text(), text, 0)
+		return edits, passage.CheckMarkup("set", c.Workspace.Options().View, cur.Text(), text, 0)
 	})
 	if err == nil && !read { // the session knows what it has set
 		c.Session.Changed(p, before, res.Version, seen.Between(set, res.Version.Text(), false))

@@ -10,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -28,7 +27,7 @@ type textSearchArgs struct {
 	Folder     string `arg:"folder" is:"path" doc:"Folder to search in. Leave it out to search everywhere"`
 	IgnoreCase *bool  `arg:"case_insensitive" def:"true" doc:"Ignore case"`
 	Limit      int    `arg:"limit" is:"bound" min:"1" def:"20" doc:"Return at most so many matches at a time"`
-	cursor.Listing
+	answer.Listing
 }
 
 type textSearchResult struct {
@@ -36,7 +35,7 @@ type textSearchResult struct {
 	Matches   []textMatch `json:"matches"`
 	Count     int         `json:"count" doc:"How many matches are returned"`
 	Truncated bool        `json:"truncated" doc:"There are more"`
-	cursor.Page
+	answer.Page
 }
 
 type textMatch struct {
@@ -76,7 +75,7 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 		before, after := f.Context(aroundMatch, func(_ int, line string) string { return line })
 		return textMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
-	res := cursor.Fit(a.Listing, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) textSearchResult {
+	res := answer.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page answer.Page) textSearchResult {
 		return textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found), Page: page}
 	})
 	session.ShowAny(c.Session, found[:len(res.Matches)])
@@ -89,14 +88,14 @@ type semanticSearchArgs struct {
 	Query   string                 `arg:"query" need:"true" max:"1000" doc:"What the notes are to be about, in a few words or a sentence"`
 	Filters frontmatter.Properties `arg:"filters" doc:"Properties that a note must have, as for property_search"`
 	Limit   int                    `arg:"limit" is:"bound" min:"1" def:"10" doc:"Return at most so many notes at a time"`
-	cursor.Listing
+	answer.Listing
 }
 
 type semanticSearchResult struct {
 	Query   string        `json:"query"`
 	Results []semanticHit `json:"results" doc:"The notes that fit best, best first"`
 	Count   int           `json:"count"`
-	cursor.Page
+	answer.Page
 }
 
 type semanticHit struct {
@@ -131,7 +130,7 @@ func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (
 		snippet := strings.Join(strings.Fields(f.Version.Text()[f.Start:f.End]), " ")
 		return semanticHit{string(f.Path), math.Round(f.Score*1e4) / 1e4, snippet, fit, f.Words, notice}
 	}
-	return cursor.List(a.Listing, hits, limit, place, show, func(results []semanticHit, page cursor.Page) semanticSearchResult {
+	return answer.FitList(a.Listing, hits, limit, place, show, func(results []semanticHit, page answer.Page) semanticSearchResult {
 		return semanticSearchResult{Query: a.Query, Results: results, Count: len(results), Page: page}
 	}), nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
-	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -47,7 +46,7 @@ func Tools() []tool.Tool {
 }
 
 // Words are the sentences that name tools of this toolset.
-var Words = refusal.Words{
+var Words = tool.Words{
 	Folder:    "%q is a folder, not a document. Call list_notes with it as the folder to list what it holds.",
 	NotFolder: "%q is not a folder. Call list_notes to find the folder.",
 	Exists:    "%q exists already. Read it and use update_note, or choose another path.",

@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/match"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -69,7 +69,7 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {
 	text := before
 	if a.Content != nil {
-		text = match.InStyleOf(before, *a.Content)
+		text = passage.InStyleOf(before, *a.Content)
 		if _, body, has := frontmatter.Split(text); !has || a.FrontMatter != nil {
 			_, old, _ := frontmatter.Split(before)
 			text = before[:old] + text[body:]
@@ -136,10 +136,10 @@ func createNote(ctx context.Context, c *tool.Client, a createNoteArgs) (createNo
 // or the argument frontmatter into content. after is the result of both.
 func checkNote(c *tool.Client, before, content, after string) error {
 	view := c.Workspace.Options().View
-	if err := match.CheckMarkup("content", view, before, content, 0); err != nil {
+	if err := passage.CheckMarkup("content", view, before, content, 0); err != nil {
 		return err
 	}
-	return match.CheckMarkup("frontmatter", view, content, after, 0)
+	return passage.CheckMarkup("frontmatter", view, content, after, 0)
 }
 
 func countBody(text string) (words, chars int) {

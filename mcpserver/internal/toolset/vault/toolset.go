@@ -8,7 +8,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
-	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -24,7 +23,7 @@ func Tools() []tool.Tool {
 }
 
 // Words are the sentences that name tools; this toolset has none to find documents with.
-var Words = refusal.Words{
+var Words = tool.Words{
 	Folder:    "%q is a folder, not a document. Give the path of a document.",
 	NotFolder: "%q is not a folder. Give the path of a folder.",
 	Exists:    "%q exists already. Choose another path.",

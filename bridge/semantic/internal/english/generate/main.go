@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/semantic/internal/english"
-	"github.com/relayfs/relayfs/bridge/semantic/internal/rough"
 )
 
 const (
@@ -138,13 +137,13 @@ func encode(list []word) []byte {
 		for j, x := range w.vector {
 			v[j] = float32(x)
 		}
-		row, step := rough.Steps(nil, v, rough.MaxSize)
+		row, step := english.Steps(nil, v, english.MaxSize)
 		step *= float32(smoothing / (smoothing + 0.1*w.frequency))
 		steps = binary.LittleEndian.AppendUint32(steps, math.Float32bits(step))
-		for _, signs := range rough.AppendSigns(nil, row) {
+		for _, signs := range english.AppendSigns(nil, row) {
 			rows = binary.LittleEndian.AppendUint64(rows, signs)
 		}
-		rows = rough.AppendSizes(rows, row)
+		rows = english.AppendSizes(rows, row)
 		text = append(text, w.text...)
 		ends = binary.LittleEndian.AppendUint32(ends, uint32(len(text)))
 	}

@@ -1,0 +1,34 @@
+package model
+
+import "context"
+
+// Signal wakes the goroutine that receives from it. Calls of Set before it does so count as
+// one, and none is lost.
+type Signal chan struct{}
+
+// NewSignal returns a Signal that is not set.
+func NewSignal() Signal { return make(Signal, 1) }
+
+// Set wakes the receiver. It does not block.
+func (s Signal) Set() {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+}
+
+// Until yields whenever the signal is set, until ctx ends.
+func (s Signal) Until(ctx context.Context) func(yield func() bool) {
+	return func(yield func() bool) {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-s:
+			}
+			if !yield() {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package namespace
+
+import (
+	"context"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// Canvases name the files that they show by their paths. A canvas takes no marks,
+// and so, as with links in front matter, the names change when the source does:
+// when a rename is done at once or accepted, and back when that is undone. What is
+// proposed for a canvas as a whole follows, and is no more stale than before.
+
+const canvasExt = ".canvas"
+
+// CanvasesFollow lets the canvases of the Folder name what was at oldRel in the source at
+// newRel.
+func (l *Locked) CanvasesFollow(ctx context.Context, oldRel, newRel string) {
+	canvases := l.Files(func(name string, size int64) bool {
+		return size <= model.MaxNote && strings.EqualFold(path.Ext(name), canvasExt)
+	})
+	for _, n := range canvases {
+		if err := l.canvasFollows(context.WithoutCancel(ctx), n, oldRel, newRel); err != nil {
+			l.log.Warn("a canvas names a renamed file as before", model.LogPath, n.Place().Rel, model.LogErr, err)
+		}
+	}
+}
+
+func (l *Locked) canvasFollows(ctx context.Context, n *tree.Node, oldRel, newRel string) error {
+	var before, after model.Stamp
+	st := n.State()
+	if !st.Virtual {
+		var err error
+		before, after, err = l.Rewrite(ctx, n, time.Now(), func(have []byte) ([]byte, error) {
+			if moved, named := links.RetargetCanvas(have, oldRel, newRel); named {
+				return moved, nil
+			}
+			return have, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	var change model.ProposalChange
+	for _, p := range []*tree.Proposal{st.Pending, st.Content} {
+		if p == nil {
+			continue
+		}
+		changed := false
+		p.Update(func(rec *model.ProposalRecord) { changed = follow(rec, before, after, oldRel, newRel) })
+		if changed {
+			change.Put = append(change.Put, p.Kept())
+		}
+	}
+	if n.Place().Shown && (after != before || len(change.Put) > 0) {
+		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true})
+	}
+	if len(change.Put) == 0 {
+		return nil
+	}
+	return l.Store.Propose(change)
+}
+
+// follow lets a proposal about a canvas go with the canvas, whose stamp has
+// changed. It says whether there was anything to change.
+func follow(rec *model.ProposalRecord, before, after model.Stamp, oldRel, newRel string) bool {
+	changed := false
+	if before != after && rec.Stamp.Size == before.Size && rec.Stamp.ModTime == before.ModTime {
+		rec.Stamp, changed = model.Stamp{Size: after.Size, ModTime: after.ModTime}, true
+	}
+	if rec.Kind != model.ProposedFile {
+		return changed
+	}
+	for _, data := range []*[]byte{&rec.Old, &rec.New} {
+		if moved, named := links.RetargetCanvas(*data, oldRel, newRel); named {
+			*data, changed = moved, true
+		}
+	}
+	return changed
+}

@@ -1,0 +1,48 @@
+package namespace
+
+import (
+	"context"
+	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
+)
+
+// Chmod sets the permission bits of what p names, in its source. A person cannot decide
+// on that as on a suggestion: in suggest mode it is refused, but for a note that is fresh
+// (see Fresh). What changes nothing succeeds. Errors: fs.ErrNotExist, ErrReadOnly,
+// ErrOffline, ErrFixedMode, fs.ErrPermission.
+func (n *Names) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, theirs func(model.Author) bool) error {
+	x, info, err := n.tree.Info("chmod", p)
+	if err != nil {
+		return err
+	}
+	if info.Mode == mode.Perm() {
+		return nil
+	}
+	f, err := n.structureAt("chmod", p)
+	if err != nil {
+		return err
+	}
+	source, ok := f.Source.(model.Permissions)
+	if ok && n.c.Mode != note.Direct {
+		_, ok = n.FreshNote(ctx, p, theirs)
+	}
+	if !ok {
+		return &model.Error{Op: "chmod", Path: p, Err: model.ErrFixedMode}
+	}
+	if err := n.c.Activity.Begin(); err != nil {
+		return model.WrapError("chmod", p, err)
+	}
+	defer n.c.Activity.Done()
+	if x.Note != nil {
+		err = x.Note.Chmod(ctx, source, mode.Perm())
+	} else {
+		_, err = source.Chmod(ctx, x.Place().Rel, mode.Perm())
+	}
+	if err != nil {
+		return model.WrapError("chmod", p, err)
+	}
+	f.SetMode(x, mode.Perm())
+	return nil
+}

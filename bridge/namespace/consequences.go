@@ -1,0 +1,187 @@
+package namespace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// A note that an agent made, and all of which a person rejects, is not to be: it goes,
+// and so do the folders that were made for it and have nothing else in them. When the
+// rejection is taken back it is made again, as it was left, with its document.
+
+// RemoveRejected takes away those of the notes, of which something was just rejected, that an
+// agent made and of which nothing is left but front matter. If that fails, they remain. It also
+// takes away the folders that agents made for them, and those in which something was to be
+// shown.
+func (n *Consequences) RemoveRejected(ctx context.Context, notes, folders []*tree.Node) {
+	for _, x := range notes {
+		p := x.Place().Path
+		dir := x.State().Dir
+		if err := n.removeRejected(ctx, x, p); err == nil {
+			folders = append(folders, dir)
+		} else if !errors.Is(err, model.ErrConflict) {
+			n.c.Logger.Warn("a new note that was rejected stays", model.LogPath, string(p), model.LogErr, err)
+		}
+	}
+	for _, x := range folders {
+		n.removeFolders(ctx, x.Place().Path)
+	}
+}
+
+// removeRejected returns ErrConflict if the note is to stay.
+func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model.Path) error {
+	f, err := n.structureAt("remove", p)
+	if err != nil {
+		return model.ErrConflict
+	}
+	names := f.Lock()
+	defer names.Unlock()
+	if st := x.State(); x.Kind != model.KindNote || st.Dir == nil || st.Pending != nil || st.Elsewhere {
+		return model.ErrConflict
+	}
+	l := x.Note.Lock()
+	defer l.Unlock()
+	made, err := l.RemoveRejected(ctx, f.Structure)
+	if err != nil {
+		return err
+	}
+	gone(names, x, l, nil)
+	tree.MadeBy(names.Folder, made.Made, made.Author)
+	return nil
+}
+
+// removeFolders removes the folder at p, and those that it is in, as long as an agent
+// made it and it is empty.
+func (n *Consequences) removeFolders(ctx context.Context, p model.Path) {
+	f, err := n.structureAt("remove", p)
+	if err != nil {
+		return
+	}
+	l := f.Lock()
+	defer l.Unlock()
+	for ; p.Dir() != ""; p = p.Dir() {
+		x, err := n.tree.Find("remove", p)
+		if err != nil {
+			return
+		}
+		st := x.State()
+		if st.CreatedBy.Name == "" || st.Pending != nil || st.Elsewhere || st.Shows > 0 || len(x.Holds()) > 0 {
+			return
+		}
+		if n.removeNow(ctx, l, x, p, Restructure{}) != nil {
+			return
+		}
+	}
+}
+
+// CreateAgain makes the note again that RemoveRejected took away after the decision e, so that e can
+// be taken back. Its document is still in the store.
+func (n *Consequences) CreateAgain(ctx context.Context, e model.JournalEntry) error {
+	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied {
+		return nil
+	}
+	f, err := n.structureAt("undo", e.Path)
+	if err != nil {
+		return err
+	}
+	l := f.Lock()
+	defer l.Unlock()
+	return n.createAgain(ctx, l, e.Rel, e.ID, model.Author{Name: e.Decision.By})
+}
+
+// createAgain makes the note at rel that has that document, unless it is there or the document
+// is not that of a note that RemoveRejected took away.
+func (n *Consequences) createAgain(ctx context.Context, l *Locked, rel string, id model.DocID, by model.Author) error {
+	if l.Lookup(rel) != nil {
+		return nil
+	}
+	h, err := l.Store.Load(id)
+	if err != nil {
+		return model.WrapError("undo", l.Path().Join(rel), err)
+	}
+	left, stamp, err := note.LeftOf(h)
+	if err != nil {
+		return nil // it is found missing, and what became of it is told
+	}
+	if err := n.makeFolderAgain(ctx, l, string(model.Path(rel).Dir()), by); err != nil {
+		return err
+	}
+	if stamp == (model.Stamp{}) {
+		stamp.ModTime = time.Now().UnixNano()
+	}
+	e, err := l.BringFileBack(ctx, rel, stamp, []byte(left))
+	if err != nil {
+		return model.WrapError("undo", l.Path().Join(rel), err)
+	}
+	put(l, e, by)
+	l.Settle(nil)
+	l.Tell(created(l.Path().Join(rel), Restructure{}))
+	return nil
+}
+
+// makeRoomAgain makes what RemoveRejected took away after a rename was rejected: the folder in
+// which the rename showed a note, and the note.
+func (n *Consequences) makeRoomAgain(ctx context.Context, f *Folder, rec *model.ProposalRecord) error {
+	if rec.Kind != model.ProposedRename {
+		return nil
+	}
+	l := f.Lock()
+	defer l.Unlock()
+	by := model.Author{Name: rec.Author, Session: rec.Session}
+	if err := n.makeFolderAgain(ctx, l, rec.ToDir, by); err != nil {
+		return err
+	}
+	id, err := l.Store.DocID(model.Path(rec.Rel))
+	if errors.Is(err, fs.ErrNotExist) || rec.Dir {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return n.createAgain(ctx, l, rec.Rel, id, by)
+}
+
+// makeFolderAgain makes the folder at rel, unless it is there.
+func (n *Consequences) makeFolderAgain(ctx context.Context, l *Locked, rel string, by model.Author) error {
+	if l.Lookup(rel) != nil {
+		return nil
+	}
+	return n.makeFolders(ctx, l, shownAt(l, rel), Restructure{By: by})
+}
+
+// shownAt is where something at rel, which is not there, would be shown: a folder that it would be in may be
+// proposed to have another path.
+func shownAt(l *Locked, rel string) model.Path {
+	dir, name := string(model.Path(rel).Dir()), model.Path(rel).Base()
+	if x := l.Lookup(dir); x != nil {
+		return x.Place().Path.Join(name)
+	}
+	return shownAt(l, dir).Join(name)
+}
+
+// Undo takes back the decisions of journal entries on proposals of one Folder; see
+// Folder.Undo.
+func (n *Consequences) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[model.Path]error) {
+	failed = make(map[model.Path]error)
+	f, err := n.structureAt("undo", entries[0].Path)
+	for _, e := range entries {
+		switch {
+		case err != nil:
+			failed[e.Path] = err
+		case e.Decision.Verdict == model.Rejected:
+			if err := n.makeRoomAgain(ctx, f, e.Decision.Proposal); err != nil {
+				failed[e.Path] = err
+			}
+		}
+	}
+	if len(failed) > 0 {
+		return nil, failed
+	}
+	return f.Undo(ctx, entries, d)
+}

@@ -1,0 +1,81 @@
+package namespace
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// Decided is what came of a decision on proposals of one Folder.
+type Decided struct {
+	Proposals []model.Proposal // that were decided on, as they were before
+	Missing   []string         // IDs of those that were decided on a moment ago
+	Failed    map[model.Path]error
+}
+
+// Decide decides on proposals of the Folder: a stale one is accepted only if that is
+// forced (model.ErrStale), and one that another one stands in the way of is not
+// (model.ErrInTheWay).
+func (f *Folder) Decide(ctx context.Context, list []*tree.Proposal, d model.Decision, force bool) Decided {
+	l := f.Lock()
+	defer l.Unlock()
+	out := Decided{Failed: make(map[model.Path]error)}
+	public := make(map[*tree.Proposal]model.Proposal)
+	pending := l.Pending()
+	list = slices.DeleteFunc(slices.Clone(list), func(p *tree.Proposal) bool {
+		if !slices.Contains(pending, p) {
+			out.Missing = append(out.Missing, p.ID)
+			return true
+		}
+		public[p] = p.Public()
+		return false
+	})
+	var failed map[*tree.Proposal]error
+	if d.Verdict == model.Accepted {
+		failed = accepting{l, d, force}.all(context.WithoutCancel(ctx), list)
+	} else {
+		failed = l.reject(list, d)
+	}
+	l.Settle(nil)
+	for _, p := range list {
+		pub := public[p]
+		if err := failed[p]; err != nil {
+			out.Failed[pub.Path] = err
+			continue
+		}
+		out.Proposals = append(out.Proposals, pub)
+		l.Tell(model.Event{Kind: model.EventPending, Path: pub.Path, Dir: pub.Dir})
+	}
+	return out
+}
+
+// reject rejects proposals together: what is shown elsewhere goes home. One whose home is
+// taken by another proposal that is not rejected stays, and the map says so.
+func (l *Locked) reject(chosen []*tree.Proposal, d model.Decision) map[*tree.Proposal]error {
+	failed := make(map[*tree.Proposal]error)
+	for _, p := range l.Stranded(chosen) {
+		failed[p] = l.inTheWay(p.Node.Place().Rel)
+	}
+	var change model.ProposalChange
+	var going []*tree.Proposal
+	now := time.Now().UTC()
+	for _, p := range chosen {
+		if failed[p] == nil {
+			rec := p.Record()
+			change.Drop = append(change.Drop, rec.ID)
+			change.Journal = append(change.Journal, rec.Decided(d, now))
+			going = append(going, p)
+		}
+	}
+	if err := l.Store.Propose(change); err != nil {
+		for _, p := range chosen {
+			failed[p] = err
+		}
+		return failed
+	}
+	l.Tell(l.GoHome(going)...)
+	return failed
+}

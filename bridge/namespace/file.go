@@ -1,0 +1,265 @@
+package namespace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// Files that are not notes: served byte for byte, and written whole.
+
+// OpenFile opens what is there and is not a note, with the flags of os.OpenFile. In
+// suggest mode files cannot be written: ErrReadOnly. A file whose new content is
+// proposed is read as proposed.
+func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File, error) {
+	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_TRUNC|os.O_APPEND) != 0
+	if writes {
+		if err := n.writesFiles(); err != nil {
+			return nil, &model.Error{Op: "open", Path: p, Err: err}
+		}
+	}
+	if p.IsNote() {
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrNotNote}
+	}
+	x, err := n.tree.Find("open", p)
+	if err != nil {
+		return nil, err
+	}
+	switch x.Kind {
+	case model.KindDir:
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
+	case model.KindLink:
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrNotNote}
+	}
+	files, ok := x.Folder.Source.(model.Files)
+	if !ok {
+		return nil, &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
+	}
+	st := x.State()
+	switch {
+	case st.Content != nil && writes:
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrReadOnly}
+	case st.Content != nil:
+		rec := st.Content.Record()
+		return model.FileOf(p.Base(), rec.New, rec.Time), nil
+	}
+	opened, err := files.OpenFile(st.Rel, flag, 0)
+	return opened, model.WrapError("open", p, err)
+}
+
+// PutFile puts a new file with data and the permission bits perm in the place of the
+// one at p, which is not a note, as a rename over it does: whoever has the old file
+// open keeps that. In suggest mode files cannot be written: ErrReadOnly.
+func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructure) error {
+	if err := n.writesFiles(); err != nil {
+		return &model.Error{Op: "write", Path: p, Err: err}
+	}
+	return n.change("write", p, func(l *Locked) error {
+		x, err := n.tree.Find("write", p)
+		if err != nil {
+			return err
+		}
+		files, ok := l.Source.(model.Files)
+		st := x.State()
+		switch {
+		case x.Kind == model.KindDir:
+			return model.ErrIsDir
+		case x.Kind != model.KindFile:
+			return model.ErrNotNote
+		case !ok:
+			return model.ErrReadOnly
+		case st.Content != nil:
+			return model.ErrInTheWay // it was proposed, and that is to be decided on first
+		}
+		stamp, err := files.PutFile(st.Rel, data, perm)
+		if err != nil {
+			return err
+		}
+		l.SetMode(x, perm.Perm())
+		l.SetStamp(x, stamp)
+		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin, By: o.By})
+		return nil
+	})
+}
+
+// errSuggesting is why what is not a note cannot be written in place.
+var errSuggesting = &model.ReadOnlyError{Reason: "a file that is not a note cannot hold suggestions; change it in the vault, or with --mode direct"}
+
+// writesFiles returns nil if what is not a note can be written in place.
+func (n *Files) writesFiles() error {
+	switch {
+	case n.c.ReadOnly:
+		return model.ErrReadOnly
+	case n.c.Mode != note.Direct:
+		return errSuggesting
+	}
+	return nil
+}
+
+// CreateFile makes a new file that is not a note, empty, with the permission bits
+// perm, to be filled through OpenFile. It is in the tree when CreateFile returns.
+// fs.ErrExist if the name is taken, ErrReadOnly in suggest mode.
+func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, o Restructure) error {
+	if p.IsNote() {
+		return &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
+	}
+	if err := n.writesFiles(); err != nil {
+		return &model.Error{Op: "create", Path: p, Err: err}
+	}
+	return n.change("create", p, func(l *Locked) error {
+		files, ok := l.Source.(model.Files)
+		if !ok {
+			return model.ErrReadOnly
+		}
+		if _, err := n.tree.Find("create", p); err == nil {
+			return fs.ErrExist
+		}
+		at, err := n.placeFor(ctx, l, p, false, o)
+		switch {
+		case errors.Is(err, errWasDeleted): // it is there again, and is made anew
+			return emptyFile(files, n.tree.SourcePath(p))
+		case err != nil:
+			return err
+		}
+		e, err := makeEmpty(files, at.Rel, perm)
+		if err != nil {
+			return err
+		}
+		err = l.ShowAt(put(l, e, o.By), at, o.By)
+		l.Tell(created(p, o))
+		return err
+	})
+}
+
+func makeEmpty(files model.Files, rel string, perm fs.FileMode) (model.SourceEntry, error) {
+	file, err := files.OpenFile(rel, os.O_CREATE|os.O_EXCL|os.O_RDWR, perm)
+	if err != nil {
+		return model.SourceEntry{}, err
+	}
+	info, err := file.Stat()
+	if err = errors.Join(err, file.Close()); err != nil {
+		return model.SourceEntry{}, err
+	}
+	return model.SourceEntry{Rel: rel, Mode: info.Mode(), Stamp: model.Stamp{Size: info.Size(), ModTime: info.ModTime().UnixNano()}}, nil
+}
+
+func emptyFile(files model.Files, rel string) error {
+	file, err := files.OpenFile(rel, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// MayWriteFile is MayWrite for WriteFile.
+func (n *Files) MayWriteFile(p model.Path) error {
+	if n.c.Mode != note.Direct && n.c.Structure == Deny {
+		return &model.Error{Op: "write", Path: p, Err: model.ErrNeedsReview}
+	}
+	if _, err := n.structureAt("write", p); err != nil {
+		return err
+	}
+	return n.tree.CheckNew("write", p)
+}
+
+// WriteFile makes data the content of the file at p, which is not a note and is
+// created if it is missing, all of it or nothing. In suggest mode it is a
+// proposal. Errors: ErrConflict if o.Base is not what readers are shown there now,
+// ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more than MaxNote,
+// ErrReadOnly, ErrNeedsReview where the structure policy denies it, ErrOffline,
+// ErrNoSpace, fs.ErrPermission.
+func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Restructure) (res Restructured, err error) {
+	switch {
+	case p.IsNote():
+		return Restructured{}, &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
+	case len(data) > model.MaxNote:
+		return Restructured{}, &model.Error{Op: "write", Path: p, Err: model.ErrTooLarge}
+	}
+	if err := n.MayWriteFile(p); err != nil {
+		return Restructured{}, err
+	}
+	err = n.change("write", p, func(l *Locked) (err error) {
+		if m := model.MergerOf(l.Source, n.tree.SourcePath(p)); m != nil {
+			data, err = m.Form(data)
+		}
+		if err == nil {
+			res.Proposal, err = n.writeFile(ctx, l, p, data, o)
+		}
+		return err
+	})
+	return res, err
+}
+
+func (n *Files) writeFile(ctx context.Context, l *Locked, p model.Path, data []byte, o Restructure) (id string, err error) {
+	x, err := n.tree.Find("write", p)
+	switch {
+	case err != nil && o.Base != model.ContentSum{}:
+		return "", err
+	case err != nil:
+		return n.newFile(ctx, l, p, data, o)
+	case x.Kind == model.KindDir:
+		return "", &model.Error{Op: "write", Path: p, Err: model.ErrIsDir}
+	case x.Kind == model.KindLink:
+		return "", &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
+	case n.c.Mode != note.Direct:
+		return l.Content(ctx, x, data, o.Base, o.By, o.Origin)
+	}
+	st := x.State()
+	if st.Content != nil {
+		return "", model.ErrInTheWay // it was proposed, and that is to be decided on first
+	}
+	_, _, err = l.Rewrite(ctx, x, time.Now(), func(have []byte) ([]byte, error) { return data, isStill(o.Base, have) })
+	if err == nil {
+		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin, By: o.By})
+	}
+	return "", err
+}
+
+func (n *Files) newFile(ctx context.Context, l *Locked, p model.Path, data []byte, o Restructure) (id string, err error) {
+	at, err := n.placeFor(ctx, l, p, false, o)
+	switch {
+	case errors.Is(err, errWasDeleted):
+		return n.writeFile(ctx, l, p, data, o)
+	case err != nil:
+		return "", err
+	case n.c.Mode != note.Direct:
+		return n.proposeFile(ctx, l, p, at, data, o)
+	}
+	x, _, err := makeFile(ctx, l, at.Rel, model.NewFile{Data: data, ModTime: time.Now()}, o.By)
+	if err != nil {
+		return "", err
+	}
+	err = l.ShowAt(x, at, o.By)
+	l.Tell(created(p, o))
+	return "", err
+}
+
+func (n *Files) proposeFile(ctx context.Context, l *Locked, p model.Path, at tree.Destination, data []byte, o Restructure) (id string, err error) {
+	if at.Dir == nil {
+		if err = n.makeFolders(ctx, l, p.Dir(), o); err == nil {
+			at.Name = p.Base()
+			at.Dir, err = n.tree.Find("write", p.Dir())
+		}
+	}
+	if err == nil {
+		id, err = l.File(at, data, o.By)
+	}
+	if err == nil {
+		l.Tell(created(p, o))
+	}
+	return id, err
+}
+
+// isStill is model.ErrConflict if have is not what a writer had read, unless that is zero.
+func isStill(read model.ContentSum, have []byte) error {
+	if read != (model.ContentSum{}) && read != model.SumOf(string(have)) {
+		return model.ErrConflict
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package namespace
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// newRecord is a proposal of the author's about what is at rel in the source.
+func newRecord(kind model.ProposalKind, rel string, by model.Author) model.ProposalRecord {
+	return model.ProposalRecord{
+		ID: string(note.NewDocID()[:10]), Kind: kind, Rel: rel, Author: by.Name, Session: by.Session, Time: time.Now().UTC(),
+	}
+}
+
+// add keeps a new proposal and shows it in dir: about n, or if n is nil about a new file.
+func (l *Locked) add(n, dir *tree.Node, rec model.ProposalRecord) error {
+	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
+		return err
+	}
+	l.Add(n, dir, rec)
+	return nil
+}
+
+// ShowAt shows n, which the source has just got, at its destination; if that is not
+// where the source has it, the difference is a proposal to rename it.
+func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, by model.Author) error {
+	if at.Dir == nil || path.Base(at.Rel) == at.Name {
+		return nil
+	}
+	rec := newRecord(model.ProposedRename, at.Rel, by)
+	rec.Dir, rec.ToDir, rec.Name = n.Kind == model.KindDir, at.Dir.Place().Rel, at.Name
+	return l.add(n, at.Dir, rec)
+}
+
+// BringBack withdraws the proposal to delete n and shows it again, since an author makes it anew.
+func (l *Locked) BringBack(n *tree.Node, by model.Author, origin any) error {
+	if err := l.Store.Propose(model.ProposalChange{Drop: []string{n.State().Pending.ID}}); err != nil {
+		return err
+	}
+	ev := l.Return(n)
+	ev.Origin, ev.By = origin, by
+	l.Tell(ev)
+	return nil
+}
+
+// MadeFor are the folder dir and those that it is in, from the innermost, as far as agents made
+// them, or they are yet to be made.
+func (l *Locked) MadeFor(dir string) (made []string) {
+	for ; dir != ""; dir = string(model.Path(dir).Dir()) {
+		if x := l.Lookup(dir); x != nil && x.State().CreatedBy.Name == "" {
+			break
+		}
+		made = append(made, dir)
+	}
+	return made
+}
+
+// Fulfil forgets the proposal to rename n, which has just been done, or something
+// else in its place.
+func (l *Locked) Fulfil(n *tree.Node) error {
+	p := n.State().Pending
+	if p == nil {
+		return nil
+	}
+	l.Withdraw(p)
+	return l.Store.Propose(model.ProposalChange{Drop: []string{p.ID}})
+}
+
+// stateOf names the state of what a proposal is about.
+func stateOf(ctx context.Context, n *tree.Node) (model.Stamp, model.ContentSum, error) {
+	switch n.Kind {
+	case model.KindDir:
+		return model.Stamp{}, model.ContentSum{}, nil
+	case model.KindFile, model.KindLink:
+		st := n.State()
+		return model.Stamp{Size: st.Size, ModTime: st.ModTime.UnixNano()}, model.ContentSum{}, nil
+	}
+	return n.Note.State(ctx)
+}
+
+// Move shows n at its new place and keeps the proposal, one for all its renames, by whose ID
+// it is known: back at its home there is none, and dropped is the one that there was.
+// owes are the links that have to follow.
+func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by model.Author, owes []model.OwedLinks) (id, dropped string, err error) {
+	stamp, sum, err := stateOf(ctx, n)
+	if err != nil {
+		return "", "", err
+	}
+	st := n.State()
+	p := st.Pending
+	if st.Virtual {
+		p = st.Content
+	}
+	rec := newRecord(model.ProposedRename, st.Rel, by)
+	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
+	if p != nil {
+		rec = p.Record()
+		rec.Author, rec.Session = by.Name, by.Session
+	}
+	rec.ToDir, rec.Name = to.Dir.Place().Rel, to.Name
+	rec.Owe(owes)
+	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
+	if st.Elsewhere && st.Home.Dir == to.Dir && st.Home.Name == to.Name {
+		change = model.ProposalChange{Drop: []string{rec.ID}}
+		dropped = rec.ID
+	} else if !st.Virtual {
+		id = rec.ID
+	}
+	if err := l.Store.Propose(change); err != nil {
+		return "", "", err
+	}
+	if dropped != "" {
+		l.Withdraw(p)
+	}
+	if p == nil {
+		l.Add(n, to.Dir, rec)
+	} else {
+		p.Show(to.Dir, rec)
+	}
+	return id, dropped, nil
+}
+
+// Delete hides n and keeps the proposal, by whose ID it is known; "" if nobody has n but a
+// proposal. Whatever else was proposed for n is withdrawn; what nobody has but the proposal
+// stays in the journal.
+func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, origin any) (id string, err error) {
+	stamp, sum, err := stateOf(ctx, n)
+	if err != nil {
+		return "", err
+	}
+	st := n.State()
+	rec := newRecord(model.ProposedDelete, st.Rel, by)
+	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
+	var change model.ProposalChange
+	if !st.Virtual {
+		change.Put = []model.ProposalRecord{rec}
+	}
+	if st.Pending != nil {
+		change.Drop = append(change.Drop, st.Pending.ID)
+	}
+	if st.Content != nil {
+		had := st.Content.Record()
+		change.Drop = append(change.Drop, had.ID)
+		change.Journal = append(change.Journal, had.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: by.Name, Lapsed: true}, rec.Time))
+	}
+	if err := l.Store.Propose(change); err != nil {
+		return "", err
+	}
+	l.Tell(model.Event{Kind: model.EventRemoved, Path: st.Path, Dir: n.Kind == model.KindDir, ViewChanged: true, Origin: origin, By: by})
+	if st.Virtual {
+		l.Withdraw(st.Pending, st.Content)
+		l.Forget(n)
+		return "", nil
+	}
+	p, _ := l.Add(n, nil, rec)
+	if n.Kind == model.KindNote {
+		l.brake.note(p, &rec)
+	}
+	return rec.ID, nil
+}
+
+// File shows a file that the source does not have.
+func (l *Locked) File(at tree.Destination, data []byte, by model.Author) (id string, err error) {
+	rec := newRecord(model.ProposedFile, "", by)
+	rec.ToDir, rec.Name, rec.New = at.Dir.Place().Rel, at.Name, data
+	if err := l.add(nil, at.Dir, rec); err != nil {
+		return "", err
+	}
+	return rec.ID, nil
+}
+
+// Content proposes data as the content of the file n, instead of what was proposed
+// before; what is there already needs no proposal, and has no ID. base names what the
+// writer had read, zero for whatever it is; model.ErrConflict if it was something else.
+func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base model.ContentSum, by model.Author, origin any) (id string, err error) {
+	st := n.State()
+	rec := newRecord(model.ProposedFile, st.Rel, by)
+	rec.New = data
+	needless := false
+	if st.Virtual {
+		rec.ToDir, rec.Name = st.Dir.Place().Rel, st.Name
+	} else {
+		have, stamp, err := l.Source.Read(ctx, rec.Rel)
+		if err != nil {
+			return "", err
+		}
+		rec.Old, rec.Stamp = append([]byte{}, have...), model.Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
+		needless = bytes.Equal(have, data)
+	}
+	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
+	shown := rec.Old
+	if st.Content != nil {
+		// The writer was shown what was proposed, not what people did since.
+		old := st.Content.Record()
+		shown = old.New
+		rec.Old, rec.Stamp, rec.Stale = old.Old, old.Stamp, old.Stale
+		change = model.ProposalChange{Put: []model.ProposalRecord{rec}, Drop: []string{old.ID}}
+	}
+	if base != (model.ContentSum{}) && base != model.SumOf(string(shown)) {
+		return "", model.ErrConflict
+	}
+	if needless {
+		change.Put = nil
+	}
+	if err := l.Store.Propose(change); err != nil {
+		return "", err
+	}
+	l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: origin, By: by})
+	if needless {
+		l.Withdraw(st.Content)
+		return "", nil
+	}
+	l.Add(n, nil, rec)
+	return rec.ID, nil
+}

@@ -1,0 +1,88 @@
+package namespace
+
+import (
+	"context"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// Remove takes a note, a file or an empty folder away, recoverably where the
+// source has a place for that. Unless the structure policy is direct it is a
+// proposal, and ErrTooMany stops a burst of them: at most 20 notes, or a
+// tenth of the Folder if that is less, but five in any case, may go within a minute before a person has decided on any of them.
+func (n *Names) Remove(ctx context.Context, p model.Path, o Restructure) (Restructured, error) {
+	if err := n.begin("remove", p, o); err != nil {
+		return Restructured{}, err
+	}
+	defer n.c.Activity.Done()
+	f, err := n.structureAt("remove", p)
+	if err != nil {
+		return Restructured{}, err
+	}
+	id, dropped, err := n.removeIn(ctx, f, p, o)
+	if err != nil {
+		return Restructured{}, model.WrapError("remove", p, err)
+	}
+	if dropped != "" {
+		n.consequences.OnWithdrawn(ctx, dropped, o.By)
+	}
+	return Restructured{Proposal: id}, nil
+}
+
+// removeIn removes from f, or proposes to; dropped is the proposal that is needless then, if any.
+func (n *Names) removeIn(ctx context.Context, f *Folder, p model.Path, o Restructure) (id, dropped string, err error) {
+	l := f.Lock()
+	defer l.Unlock()
+	x, err := n.tree.Find("remove", p)
+	if err != nil {
+		return "", "", err
+	}
+	st := x.State()
+	if st.Pending != nil {
+		dropped = st.Pending.ID
+	}
+	switch {
+	case st.Shows > 0:
+		return "", "", &model.Error{Op: "remove", Path: p, Err: model.ErrNotEmpty}
+	case x.Kind == model.KindDir:
+		if err := n.emptyAt(ctx, l, st); err != nil {
+			return "", "", err
+		}
+	}
+	// What is only shown elsewhere, or proposed to be deleted, is in it as well.
+	if !st.Virtual && (n.c.Structure == Direct || len(x.Holds()) == 0 && n.isOwn(x, o.By)) {
+		return "", dropped, n.removeNow(ctx, l, x, p, o)
+	}
+	if !o.Confirm && x.Kind == model.KindNote {
+		if err := f.Brake(o.By); err != nil {
+			return "", "", err
+		}
+	}
+	id, err = l.Delete(ctx, x, o.By, o.Origin)
+	return id, dropped, err
+}
+
+// emptyAt says whether the folder that looks empty is.
+func (n *base) emptyAt(ctx context.Context, l *Locked, dir tree.State) error {
+	hidden, err := l.Structure.Hidden(ctx, dir.Rel)
+	if err == nil && len(hidden) > 0 {
+		err = &model.NotEmptyError{Holds: hidden}
+		n.c.Logger.Warn("folder cannot be removed", model.LogPath, string(dir.Path), model.LogErr, err)
+	}
+	return model.WrapError("remove", dir.Path, err)
+}
+
+// removeNow removes from the source x, which was found at p.
+func (n *base) removeNow(ctx context.Context, l *Locked, x *tree.Node, p model.Path, o Restructure) error {
+	unlock := l.LockNotes(x)
+	defer unlock()
+	if err := l.Structure.Remove(ctx, x.Place().Rel); err != nil {
+		return err
+	}
+	err := l.Fulfil(x)
+	l.Vanish(x, false)
+	l.Settle(nil)
+	l.Tell(model.Event{Kind: model.EventRemoved, Path: p, Dir: x.Kind == model.KindDir, ViewChanged: true, Origin: o.Origin, By: o.By})
+	return err
+}

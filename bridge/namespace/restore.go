@@ -1,0 +1,173 @@
+package namespace
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Start puts what the source has into the tree, brings back what earlier processes have
+// proposed, and finishes what a crash has interrupted.
+func (f *Folder) Start(ctx context.Context) error {
+	var entries []model.SourceEntry
+	if err := f.Source.Scan(ctx, func(e model.SourceEntry) { entries = append(entries, e) }); err != nil {
+		return err
+	}
+	f.PutAll(entries)
+	if err := f.restore(ctx); err != nil {
+		return err
+	}
+	return f.recoverNotes(ctx)
+}
+
+// recoverNotes brings the files up to what a crash has kept from them.
+func (f *Folder) recoverNotes(ctx context.Context) error {
+	if _, live := f.Source.(model.Documents); live {
+		return nil
+	}
+	unsettled, err := f.Store.Unsettled()
+	if err != nil {
+		return err
+	}
+	for _, p := range unsettled {
+		n := f.Lookup(string(p))
+		if n == nil || n.Note == nil {
+			continue
+		}
+		if _, err := n.Note.Version(ctx); err != nil { // who reads it is told again
+			f.log.Warn("note not recovered", model.LogPath, string(n.Place().Path), model.LogErr, err)
+		}
+	}
+	return nil
+}
+
+// restore lays the pending proposals of earlier processes over the tree, which shows the
+// source so far. Nobody is served yet, and so nobody is told.
+func (f *Folder) restore(ctx context.Context) error {
+	recs, err := f.Store.Proposals()
+	recs = slices.DeleteFunc(recs, func(rec model.ProposalRecord) bool {
+		if rec.Kind != model.RenameDone {
+			return false
+		}
+		f.done = append(f.done, rec)
+		return true
+	})
+	if err == nil {
+		recs, err = f.recoverAll(ctx, recs)
+	}
+	if err != nil || len(recs) == 0 {
+		return err
+	}
+	l := f.Lock()
+	defer l.Unlock()
+	slices.SortStableFunc(recs, func(a, b model.ProposalRecord) int { return a.Time.Compare(b.Time) })
+	l.Overlay(recs)
+	for _, p := range l.Pending() {
+		l.noticeChange(ctx, p.Node)
+	}
+	l.giveNamesBack(ctx, l.Pending())
+	l.Settle(nil)
+	l.told = nil
+	return nil
+}
+
+// recoverAll finds out what became of decisions that a crash interrupted.
+func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]model.ProposalRecord, error) {
+	var change model.ProposalChange
+	var left []model.ProposalRecord
+	for i := range recs {
+		rec := &recs[i]
+		if rec.Via != "" && f.Lookup(rec.Rel) == nil && f.Lookup(rec.Via) != nil {
+			if err := f.Store.Rename(model.Path(rec.Rel), model.Path(rec.Via)); err != nil {
+				return nil, err
+			}
+			rec.MovedVia()
+			f.syncNames(ctx, rec)
+		}
+		d := rec.Accepting
+		if d == nil && rec.Via == "" {
+			left = append(left, *rec)
+			continue
+		}
+		rec.Accepting, rec.Via = nil, ""
+		pending, decided := f.recoverOne(ctx, rec, d)
+		if decided {
+			f.syncNames(ctx, rec)
+			change.Journal = append(change.Journal, rec.Decided(*d, time.Now().UTC()))
+		}
+		if decided && rec.Kind == model.ProposedRename {
+			from, to := rec.Rel, rec.To()
+			if pending {
+				from, to = to, from
+			}
+			if err := f.Store.Rename(model.Path(from), model.Path(to)); err != nil {
+				return nil, err
+			}
+			own := *rec
+			for _, list := range [][]model.ProposalRecord{recs, left} {
+				for k := range list {
+					list[k].Rebase(from, to)
+				}
+			}
+			*rec = own
+			change.Put = append(change.Put, left...)
+		}
+		if pending {
+			left = append(left, *rec)
+			change.Put = append(change.Put, *rec)
+			continue
+		}
+		if decided && len(rec.Owes) > 0 && d.Verdict == model.Accepted {
+			done := accepted(*rec, rec.Owes, *d)
+			change.Put, f.done = append(change.Put, done), append(f.done, done)
+		}
+		change.Drop = append(change.Drop, rec.ID)
+	}
+	if len(change.Put)+len(change.Drop) == 0 {
+		return left, nil
+	}
+	return left, f.Store.Propose(change)
+}
+
+// syncNames makes durable what was done for a proposal, before the store says that it was: the
+// process that did it may have been killed before.
+func (f *Folder) syncNames(ctx context.Context, rec *model.ProposalRecord) {
+	s, ok := f.Source.(model.Synced)
+	if !ok {
+		return
+	}
+	for _, dir := range []model.Path{model.Path(rec.Rel).Dir(), model.Path(rec.To()).Dir()} {
+		if err := s.Sync(ctx, string(dir)); err != nil {
+			f.log.Warn("folder is not synced: a power cut may take back a decision", model.LogPath, string(dir), model.LogErr, err)
+		}
+	}
+}
+
+// recoverOne says whether the proposal is pending, and whether the decision that
+// was interrupted has been carried out: an acceptance that was leaves nothing
+// pending, one that was taken back does, and the reverse.
+func (f *Folder) recoverOne(ctx context.Context, rec *model.ProposalRecord, d *model.Decision) (pending, decided bool) {
+	if d == nil {
+		return true, false
+	}
+	there := f.Lookup(rec.Rel) != nil
+	done := !there
+	switch rec.Kind {
+	case model.ProposedRename:
+		done = !there && f.Lookup(rec.To()) != nil
+	case model.ProposedFile:
+		rel := rec.Rel
+		if rel == "" {
+			rel = rec.To()
+		}
+		data, _, err := f.Source.Read(ctx, rel)
+		done = err == nil && bytes.Equal(data, rec.New)
+	}
+	if d.Verdict == model.Undone {
+		return !done, !done
+	}
+	return !done, done
+}

@@ -1,0 +1,270 @@
+package namespace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// This file takes decisions on proposals back: what was done in the source is
+// undone there, and the proposal waits again, shown as done.
+
+// Undo takes back the decisions of journal entries on proposals of the Folder, which were made
+// in one go, the newest first. It says what waits again, and why others do not;
+// tree.ErrElsewhere. d is the decision to do so.
+func (f *Folder) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[model.Path]error) {
+	l := f.Lock()
+	defer l.Unlock()
+	u := undoing{Locked: l, d: d, failed: make(map[string]error)}
+	var accepted, rejected []model.ProposalRecord
+	for _, e := range entries {
+		rec := *e.Decision.Proposal
+		rec.Accepting, rec.Via = nil, ""
+		if e.Decision.Verdict == model.Accepted {
+			accepted = append(accepted, rec)
+		} else {
+			rejected = append(rejected, rec)
+		}
+	}
+	list := append(u.acceptances(ctx, accepted), u.rejections(ctx, rejected)...)
+	l.giveNamesBack(ctx, l.Pending())
+	l.Settle(nil)
+	for _, p := range list {
+		again = append(again, p.Public())
+	}
+	failed = make(map[model.Path]error)
+	for _, e := range entries {
+		if err := u.failed[e.Decision.Proposal.ID]; err != nil {
+			failed[e.Path] = model.WrapError("undo", e.Path, err)
+		}
+	}
+	return again, failed
+}
+
+type undoing struct {
+	*Locked
+	d      model.Decision
+	failed map[string]error // by the ID of the proposal
+}
+
+// acceptances takes acceptances back one by one, the newest first, again as long as one that
+// was taken back may have made room for another. What was moved aside goes back as soon as it
+// can: what was decided on before that may be in it.
+func (u *undoing) acceptances(ctx context.Context, left []model.ProposalRecord) (list []*tree.Proposal) {
+	var aside []*tree.Proposal
+	for again := true; again; {
+		again = false
+		left = slices.DeleteFunc(left, func(rec model.ProposalRecord) bool {
+			p, err := u.acceptance(ctx, rec)
+			if err != nil {
+				u.failed[rec.ID] = err
+				return false
+			}
+			delete(u.failed, rec.ID)
+			list, again = append(list, p), true
+			if rec.Aside != "" {
+				aside = append(aside, p)
+			}
+			u.giveNamesBack(ctx, aside)
+			return true
+		})
+	}
+	return list
+}
+
+func (u *undoing) acceptance(ctx context.Context, rec model.ProposalRecord) (*tree.Proposal, error) {
+	found, err := u.FindAccepted(rec)
+	if err != nil {
+		return nil, err
+	}
+	r := reverting{undoing: u, rec: rec, n: found.Node}
+	if err := r.revert(ctx); err != nil {
+		return nil, err
+	}
+	r.restamp(ctx, &r.rec, r.n)
+	p, err := r.propose(found.Dir)
+	u.Settle(nil)
+	return p, err
+}
+
+// rejections lets all that was rejected together wait again together: each may have its
+// place where another one is.
+func (u *undoing) rejections(ctx context.Context, recs []model.ProposalRecord) []*tree.Proposal {
+	found, elsewhere := tree.FindRejected(u.Folder, recs)
+	for _, rec := range elsewhere {
+		u.failed[rec.ID] = tree.ErrElsewhere
+	}
+	var change model.ProposalChange
+	now := time.Now().UTC()
+	for i := range found {
+		rec := &found[i].Rec
+		u.restamp(ctx, rec, found[i].Node)
+		change.Put = append(change.Put, *rec)
+		change.Journal = append(change.Journal, rec.Decided(u.d, now))
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	if err := u.Store.Propose(change); err != nil {
+		for _, d := range found {
+			u.failed[d.Rec.ID] = err
+		}
+		return nil
+	}
+	list, events := tree.AddRejected(u.Folder, found)
+	u.Tell(events...)
+	return list
+}
+
+// restamp makes the proposal wait for a decision on n as it is now.
+func (u *undoing) restamp(ctx context.Context, rec *model.ProposalRecord, n *tree.Node) {
+	if n == nil || rec.Kind == model.ProposedFile {
+		return
+	}
+	if stamp, sum, err := stateOf(ctx, n); err == nil {
+		rec.Stamp, rec.Sum = stamp, sum
+	}
+}
+
+// reverting takes one acceptance back.
+type reverting struct {
+	*undoing
+	rec model.ProposalRecord
+	n   *tree.Node // what it is about, nil if it is not there
+}
+
+// revert undoes in the source what was accepted. What a crash leaves of it is
+// found out by the next process.
+func (u *reverting) revert(ctx context.Context) error {
+	begun := u.rec
+	begun.Accepting = &u.d
+	if err := u.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{begun}}); err != nil {
+		return err
+	}
+	err := u.revertSource(ctx)
+	if err != nil {
+		err = errors.Join(err, u.Store.Propose(model.ProposalChange{Drop: []string{u.rec.ID}}))
+	}
+	return err
+}
+
+func (u *reverting) revertSource(ctx context.Context) error {
+	switch u.rec.Kind {
+	case model.ProposedRename:
+		return u.moveSource(ctx, u.n, u.rec.To(), u.rec.Rel, tree.Target{Dir: u.Lookup(string(model.Path(u.rec.Rel).Dir())), Name: path.Base(u.rec.Rel)})
+	case model.ProposedDelete:
+		return u.makeAgain(ctx)
+	}
+	return u.revertFile(ctx)
+}
+
+func (u *reverting) makeAgain(ctx context.Context) error {
+	e := model.SourceEntry{Rel: u.rec.Rel, Dir: u.rec.Dir, Mode: 0o644, Stamp: model.Stamp{ModTime: time.Now().UnixNano()}}
+	var err error
+	switch {
+	case u.rec.Dir:
+		e.Mode = 0o755
+		err = u.Structure.Mkdir(ctx, u.rec.Rel)
+	case u.rec.Link != "":
+		linker, ok := u.Structure.(model.Linker)
+		if !ok {
+			return errors.ErrUnsupported
+		}
+		e, err = linker.MakeLink(ctx, u.rec.Rel, u.rec.Link)
+	case u.rec.Old == nil:
+		err = errors.New("is too large to be brought back from here; it is in the trash")
+	default:
+		e, err = u.BringFileBack(ctx, u.rec.Rel, u.rec.Stamp, u.rec.Old)
+	}
+	if err != nil {
+		return err
+	}
+	u.bringDocBack()
+	u.n = u.PutHidden(e)
+	u.rec.Stamp, u.rec.Sum = e.Stamp, model.SumOf(string(u.rec.Old))
+	u.rec.Old, u.rec.Link, u.rec.Stale = nil, "", false
+	if u.n.Kind == model.KindFile || u.n.Kind == model.KindLink {
+		u.rec.Stamp = model.Stamp{Size: e.Stamp.Size, ModTime: e.Stamp.ModTime}
+	}
+	return nil
+}
+
+// BringFileBack brings back the file that was removed from rel, with that stamp and content, if the
+// source has kept it, or makes one like it.
+func (l *Locked) BringFileBack(ctx context.Context, rel string, stamp model.Stamp, data []byte) (e model.SourceEntry, err error) {
+	err = fs.ErrNotExist
+	if from, ok := l.Structure.(model.Restorer); ok {
+		e, err = from.Restore(ctx, rel, stamp, data)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		file := model.NewFile{Data: data, Mode: 0o644, ModTime: time.Unix(0, stamp.ModTime)}
+		e = model.SourceEntry{Rel: rel, Mode: file.Mode}
+		e.Stamp, err = l.Structure.Create(ctx, rel, file)
+	}
+	return e, err
+}
+
+// bringDocBack lets the note that was brought back have its document again, with
+// who wrote what.
+func (u *reverting) bringDocBack() {
+	at := model.Path(u.rec.Rel)
+	if have, err := u.Store.DocID(at); u.rec.Doc == "" || err == nil && have == u.rec.Doc {
+		return
+	}
+	seq, err := u.Store.Append(u.rec.Doc, at, model.Record{Update: model.EmptyUpdate(), Time: time.Now().UTC()})
+	if err != nil {
+		u.log.Warn("note comes back without its history", model.LogPath, u.rec.Rel, model.LogErr, err)
+		return
+	}
+	u.Store.Materialized(u.rec.Doc, seq, model.SumOf(string(u.rec.Old)))
+}
+
+func (u *reverting) revertFile(ctx context.Context) error {
+	rel := u.n.Place().Rel
+	if m := model.MergerOf(u.Source, rel); m != nil && u.rec.Rel != "" {
+		return u.merge(ctx, m, u.n, u.rec.New, u.rec.Old)
+	}
+	have, stamp, err := u.Source.Read(ctx, rel)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(have, u.rec.New) {
+		return tree.ErrElsewhere
+	}
+	if u.rec.Rel == "" {
+		if err := u.Structure.Remove(ctx, rel); err != nil {
+			return err
+		}
+		u.Unplaced(u.n)
+		return nil
+	}
+	if stamp, err = u.Source.Replace(ctx, rel, model.Replacement{Expect: stamp, Data: u.rec.Old, ModTime: time.Now()}); err != nil {
+		return err
+	}
+	u.SetStamp(u.n, stamp)
+	u.rec.Stamp = model.Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
+	return nil
+}
+
+// propose lets the proposal wait again, and shows it as done: in dir, unless that is nil.
+func (u *reverting) propose(dir *tree.Node) (*tree.Proposal, error) {
+	change := model.ProposalChange{Put: []model.ProposalRecord{u.rec}, Journal: []model.Record{u.rec.Decided(u.d, time.Now().UTC())}}
+	if err := u.Store.Propose(change); err != nil {
+		return nil, err
+	}
+	p, events := u.Add(u.n, dir, u.rec)
+	for _, ev := range events {
+		if ev.Kind == model.EventRenamed && ev.Path == ev.OldPath {
+			ev = model.Event{Kind: model.EventPending, Path: ev.Path, Dir: ev.Dir}
+		}
+		u.Tell(ev)
+	}
+	return p, nil
+}

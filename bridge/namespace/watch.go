@@ -1,0 +1,139 @@
+package namespace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/tree"
+)
+
+// This file brings the tree and its notes up to what a source reports.
+
+// SourceChanged takes over one change that others made in the source.
+func (f *Folder) SourceChanged(ctx context.Context, ev model.SourceEvent) {
+	switch ev.Kind {
+	case model.EventOffline, model.EventOnline:
+		f.SetOffline(ev.Kind == model.EventOffline)
+		f.log.Warn("folder is "+ev.Kind.String(), model.LogFolder, f.Name)
+		f.act.Publish(model.Event{Kind: ev.Kind, Path: f.Path(), Dir: true})
+	case model.EventRemoved:
+		f.removed(ev.Rel)
+	case model.EventRenamed:
+		f.renamed(ctx, ev)
+	default:
+		f.wrote(ctx, ev.Entry)
+	}
+}
+
+// wrote takes over a new or changed file or folder.
+func (f *Folder) wrote(ctx context.Context, e model.SourceEntry) {
+	l := f.Lock()
+	if l.Lookup(e.Rel) == nil && outdated(l.Source, e.Rel, e.Kind(), true) {
+		l.Unlock()
+		return
+	}
+	n, created := l.Put(e, model.Author{})
+	st := n.State()
+	stale := !created && l.noticeChange(ctx, n)
+	l.Settle(nil)
+	if stale {
+		l.Tell(model.Event{Kind: model.EventPending, Path: st.Path, Dir: e.Dir})
+	}
+	l.Unlock()
+	switch {
+	case created:
+		f.act.Publish(model.Event{Kind: model.EventCreated, Path: st.Path, Dir: e.Dir, Link: e.Link != "", ViewChanged: true})
+	case n.Kind == model.KindNote:
+		n.Note.Refresh(ctx, !st.Hidden)
+	case !e.Dir:
+		f.act.Publish(model.Event{Kind: model.EventChanged, Path: st.Path, Link: e.Link != "", ViewChanged: true})
+	}
+}
+
+// outdated says that news of what is at rel, or is no more, are older than what was
+// done here since: another operation has removed it, or made it anew.
+func outdated(source model.Source, rel string, kind model.Kind, there bool) bool {
+	s, ok := source.(model.Looker)
+	if !ok {
+		return false
+	}
+	now, err := s.Look(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return there
+	case err != nil:
+		return false
+	}
+	return !there && now.Kind() == kind
+}
+
+func (f *Folder) removed(rel string) {
+	l := f.Lock()
+	defer l.Unlock()
+	n := l.Lookup(rel)
+	if n != nil && outdated(l.Source, rel, n.Kind, false) {
+		return
+	}
+	if n != nil {
+		l.PersonRemoved(n)
+	}
+	l.Settle(nil)
+}
+
+func (f *Folder) renamed(ctx context.Context, ev model.SourceEvent) {
+	l := f.Lock()
+	n := l.Lookup(ev.OldRel)
+	if n == nil || n.KindAs(model.Path(ev.Rel).Base()) != ev.Entry.Kind() {
+		l.Unlock()
+		f.removed(ev.OldRel)
+		f.wrote(ctx, ev.Entry)
+		return
+	}
+	l.PersonMoved(n, ev.Rel)
+	l.RenameDocs(ev.OldRel, ev.Rel)
+	l.Settle(nil)
+	hidden := n.State().Hidden
+	l.Unlock()
+	if n.Kind == model.KindNote && !hidden {
+		n.Note.Refresh(ctx, true)
+	}
+}
+
+// A proposal is stale when a person changed what it is about since it was made.
+// What relayfs itself writes there, suggestions and decisions on them, does not
+// count.
+
+// noticeChange marks the proposals about n stale if the source's news of it are a
+// person's, and says whether it did. It comes before the note takes the person's
+// text over.
+func (l *Locked) noticeChange(ctx context.Context, n *tree.Node) bool {
+	st := n.State()
+	about := []*tree.Proposal{st.Pending, st.Content}
+	if model.MergerOf(l.Source, st.Rel) != nil {
+		about = about[:1] // new content merges with whatever is there
+	}
+	waiting := slices.DeleteFunc(about, func(p *tree.Proposal) bool { return p == nil || p.Record().Stale })
+	if len(waiting) == 0 || !changedByPerson(ctx, n, waiting[0].Record()) {
+		return false
+	}
+	for _, p := range waiting {
+		p.Update(func(rec *model.ProposalRecord) { rec.Stale = true })
+	}
+	return true
+}
+
+// changedByPerson compares what the source has with what the proposal was made about, and
+// with what relayfs wrote there since.
+func changedByPerson(ctx context.Context, n *tree.Node, p model.ProposalRecord) bool {
+	switch n.Kind {
+	case model.KindDir:
+		return false
+	case model.KindFile, model.KindLink:
+		st := n.State()
+		return !st.Virtual && (st.Size != p.Stamp.Size || st.ModTime.UnixNano() != p.Stamp.ModTime)
+	}
+	return n.Note.ChangedByPerson(ctx, p.Stamp, p.Sum)
+}

@@ -1,0 +1,177 @@
+package folderdoc_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// replay makes the changes on a listing, and fails where one cannot be made.
+func replay(t rapid.TB, before []folderdoc.Entry, changes []folderdoc.Change) map[string]folderdoc.Entry {
+	at := make(map[string]folderdoc.Entry)
+	for _, e := range before {
+		at[e.Path] = e
+	}
+	room := func(p string) {
+		if _, taken := at[p]; taken {
+			t.Fatalf("%q is taken", p)
+		}
+		if i := strings.LastIndexByte(p, '/'); i > 0 && at[p[:i]].Type != folderdoc.TypeFolder {
+			t.Fatalf("%q has no folder", p)
+		}
+	}
+	for _, c := range changes {
+		switch c.Kind {
+		case folderdoc.Created:
+			room(c.Path)
+			at[c.Path] = c.Entry
+		case folderdoc.Changed:
+			at[c.Path] = c.Entry
+		case folderdoc.Removed:
+			if _, there := at[c.Path]; !there {
+				t.Fatalf("%q is not there to be removed", c.Path)
+			}
+			for p := range at {
+				if strings.HasPrefix(p, c.Path+"/") {
+					t.Fatalf("%q is removed with %q in it", c.Path, p)
+				}
+			}
+			delete(at, c.Path)
+		case folderdoc.Renamed:
+			if _, there := at[c.OldPath]; !there {
+				t.Fatalf("%q is not there to be renamed", c.OldPath)
+			}
+			room(c.Path)
+			moved := make(map[string]folderdoc.Entry)
+			for p, e := range at {
+				if p == c.OldPath || strings.HasPrefix(p, c.OldPath+"/") {
+					delete(at, p)
+					moved[c.Path+p[len(c.OldPath):]] = e
+				}
+			}
+			maps.Copy(at, moved)
+		}
+	}
+	return at
+}
+
+var names = rapid.SampledFrom([]string{"a", "b", "c.md", "d.md", "e.png"})
+
+func drawPath(t *rapid.T) string {
+	parts := make([]string, rapid.IntRange(1, 3).Draw(t, "depth"))
+	for i := range parts {
+		parts[i] = names.Draw(t, "name")
+	}
+	return strings.Join(parts, "/")
+}
+
+// mutate makes a random change of the folder; many fail, which changes nothing.
+func mutate(t *rapid.T, f *folderdoc.Folder) {
+	p, q := drawPath(t), drawPath(t)
+	switch rapid.IntRange(0, 4).Draw(t, "what") {
+	case 0, 1:
+		typ := ""
+		if !strings.Contains(p, ".") {
+			typ = folderdoc.TypeFolder
+		}
+		f.Create(folderdoc.Entry{Path: p, Type: typ})
+	case 2, 3:
+		f.Rename(p, q, rapid.Bool().Draw(t, "replace"))
+	case 4:
+		f.Delete(p)
+	}
+}
+
+// The changes between any two states of a folder can be made one by one, and
+// lead from the one to the other.
+func TestDiffLeadsFromOneToTheOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		doc := ycrdt.NewDoc(ycrdt.Options{})
+		f := folderdoc.Open(doc)
+		var before []folderdoc.Entry
+		for i, n := 0, rapid.IntRange(1, 25).Draw(t, "steps"); i < n; i++ {
+			mutate(t, f)
+			if rapid.IntRange(0, 3).Draw(t, "mark") == 0 {
+				before = f.List()
+			}
+		}
+		after := f.List()
+		got := replay(t, before, folderdoc.Diff(before, after))
+		if len(got) != len(after) {
+			t.Fatalf("%d entries, want %d", len(got), len(after))
+		}
+		for _, e := range after {
+			have, there := got[e.Path]
+			if !there || e.Type != folderdoc.TypeFolder && have.ID != e.ID {
+				t.Fatalf("%q is %+v, want %+v", e.Path, have, e)
+			}
+		}
+		for _, root := range []string{"docs", "filemeta_v0"} {
+			for _, k := range doc.Map(root).Keys() {
+				if !strings.HasPrefix(k, "/") || strings.Contains(k, "//") || strings.HasSuffix(k, "/") {
+					t.Fatalf("%s has the key %q", root, k)
+				}
+			}
+		}
+	})
+}
+
+func TestDiff(t *testing.T) {
+	entry := func(s string) folderdoc.Entry {
+		p, id, _ := strings.Cut(s, "=")
+		typ, _ := folderdoc.TypeOf(p)
+		if !strings.Contains(p, ".") {
+			typ = folderdoc.TypeFolder
+		}
+		return folderdoc.Entry{Path: p, ID: id, Type: typ}
+	}
+	list := func(s string) []folderdoc.Entry {
+		var l []folderdoc.Entry
+		for _, f := range strings.Fields(s) {
+			l = append(l, entry(f))
+		}
+		return l
+	}
+	for name, c := range map[string]struct{ before, after, want string }{
+		"nothing":            {"a=1 a/x.md=2", "a=1 a/x.md=2", ""},
+		"a file moves":       {"x.md=2", "y.md=2", "x.md>y.md"},
+		"a folder moves":     {"a=1 a/x.md=2 a/y.md=3", "b=1 b/x.md=2 b/y.md=3", "a>b"},
+		"all but one move":   {"a=1 a/x.md=2 a/y.md=3", "a a/y.md=3 b=1 b/x.md=2", "+b a/x.md>b/x.md"},
+		"new at an old id":   {"x.md=1", "x.md=2", "-x.md +x.md"},
+		"two swap":           {"x.md=1 y.md=2", "x.md=2 y.md=1", "-x.md y.md>x.md +y.md"},
+		"an id at two":       {"x.md=1", "x.md=1 y.md=1", "+y.md"},
+		"a folder of files":  {"a a/x.md=1", "", "-a/x.md -a"},
+		"a file to a folder": {"a.md=1", "a.md a.md/x.md=1", "-a.md +a.md +a.md/x.md"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := list(c.after)
+			for i := range after {
+				if after[i].ID == "" {
+					after[i].Type = folderdoc.TypeFolder
+				}
+			}
+			var got []string
+			for _, ch := range folderdoc.Diff(list(c.before), after) {
+				switch ch.Kind {
+				case folderdoc.Created:
+					got = append(got, "+"+ch.Path)
+				case folderdoc.Removed:
+					got = append(got, "-"+ch.Path)
+				case folderdoc.Renamed:
+					got = append(got, fmt.Sprintf("%s>%s", ch.OldPath, ch.Path))
+				case folderdoc.Changed:
+					got = append(got, "*"+ch.Path)
+				}
+			}
+			if s := strings.Join(got, " "); s != c.want {
+				t.Errorf("changes are %q, want %q", s, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,208 @@
+package listing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+)
+
+// Here are the bytes of a folder's attachments. Attachments have no
+// document: the folder's entry names their bytes by a hash, and Relay's server stores those
+// beside its documents. They are downloaded one after the other, and listed when they have
+// arrived. They are written whole, and only while the server is there.
+//
+// Attachments does not know the folder: its caller says what is missing.
+//
+// # Concurrency
+//
+// Everything is safe for concurrent use. The lock protects what is missing and is a leaf.
+
+// Attachments are those of one folder.
+type Attachments struct {
+	server   transport.Files // nil, like cache, if none are served
+	cache    *Cache
+	folder   string // the name of the folder's document at the server
+	problems *model.Problems
+	wanted   model.Signal // something may be missing
+
+	mu      sync.Mutex         // protects the following
+	missing []folderdoc.Entry  // in the folder's document, but not in cache
+	failed  map[string]failure // by hash
+}
+
+// failure is an attachment that could not be fetched.
+type failure struct {
+	path string
+	err  error
+	skip bool // until Retry
+}
+
+// OpenAttachments opens the attachments in dir; none are served if dir is "" or the server stores none.
+func OpenAttachments(dir string, server transport.Server, folder string, problems *model.Problems) (*Attachments, error) {
+	a := &Attachments{folder: folder, problems: problems, wanted: model.NewSignal(), failed: make(map[string]failure)}
+	files, ok := server.(transport.Files)
+	if !ok || dir == "" {
+		return a, nil
+	}
+	a.server = files
+	var err error
+	a.cache, err = OpenCache(dir)
+	return a, err
+}
+
+// IsAttachment reports whether an entry is an attachment.
+func IsAttachment(e folderdoc.Entry) bool {
+	switch e.Type {
+	case folderdoc.TypeFolder, folderdoc.TypeMarkdown, folderdoc.TypeCanvas:
+		return false
+	}
+	return ValidHash(e.Hash) && !model.Path(e.Path).IsNote()
+}
+
+// Served reports whether attachments are served.
+func (a *Attachments) Served() bool { return a.server != nil }
+
+// Has reports whether the bytes of an attachment are here.
+func (a *Attachments) Has(e folderdoc.Entry) bool { return a.cache.Has(e.Hash) }
+
+// Fetch sets the missing attachments.
+func (a *Attachments) Fetch(missing []folderdoc.Entry) {
+	hashes := make(map[string]bool, len(missing))
+	for _, e := range missing {
+		hashes[e.Hash] = true
+	}
+	a.mu.Lock()
+	a.missing = missing
+	maps.DeleteFunc(a.failed, func(hash string, _ failure) bool { return !hashes[hash] })
+	a.mu.Unlock()
+	a.wanted.Set()
+}
+
+// Run downloads missing attachments until ctx ends, while online, and reports each arrival.
+func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func()) {
+	for range a.wanted.Until(ctx) {
+		// After a reconnection the listing calls Fetch again.
+		for online() {
+			e, ok := a.next()
+			if !ok {
+				break
+			}
+			if a.fetch(ctx, e) {
+				arrived()
+			}
+		}
+		a.report()
+	}
+}
+
+func (a *Attachments) next() (folderdoc.Entry, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for len(a.missing) > 0 {
+		e := a.missing[0]
+		a.missing = a.missing[1:]
+		if !a.failed[e.Hash].skip {
+			return e, true
+		}
+	}
+	return folderdoc.Entry{}, false
+}
+
+func (a *Attachments) fetch(ctx context.Context, e folderdoc.Entry) (ok bool) {
+	err := a.server.Download(ctx, a.name(e), e.Hash, e.Mimetype, func(r io.Reader) error { return a.cache.Fill(e.Hash, r) })
+	if err != nil && ctx.Err() != nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err == nil {
+		delete(a.failed, e.Hash)
+		return true
+	}
+	a.failed[e.Hash] = failure{e.Path, err, true}
+	return false
+}
+
+// maxNamed is the number of attachments that a problem names.
+const maxNamed = 3
+
+// report tells of the attachments that could not be fetched, which are one problem: most have one reason.
+func (a *Attachments) report() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	failed := slices.SortedFunc(maps.Values(a.failed), func(x, y failure) int { return strings.Compare(x.path, y.path) })
+	if len(failed) == 0 {
+		a.problems.Tried(model.AboutAttachments, nil)
+		return
+	}
+	var named []string
+	for _, f := range failed[:min(len(failed), maxNamed)] {
+		named = append(named, strconv.Quote(f.path))
+	}
+	what := "1 attachment is"
+	if len(failed) > 1 {
+		what = fmt.Sprintf("%d attachments are", len(failed))
+	}
+	a.problems.Tried(model.AboutAttachments, fmt.Errorf("%s not shown (%s first): %w", what, strings.Join(named, ", "), failed[0].err))
+}
+
+func (a *Attachments) name(e folderdoc.Entry) string { return transport.DocumentName(a.folder, e.ID) }
+
+// Retry allows another attempt for failed downloads.
+func (a *Attachments) Retry() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for hash, f := range a.failed {
+		f.skip = false
+		a.failed[hash] = f
+	}
+}
+
+// OpenAttachments opens an attachment for reading. Its bytes stay: later content is another file.
+func (a *Attachments) Open(e folderdoc.Entry) (model.File, error) {
+	f, err := a.cache.Open(e.Hash)
+	if err != nil {
+		return nil, err
+	}
+	return file{f}, nil
+}
+
+type file struct{ *os.File }
+
+func (f file) WriteAt([]byte, int64) (int, error) { return 0, model.ErrReadOnly }
+func (f file) Truncate(int64) error               { return model.ErrReadOnly }
+
+// Stamp returns the stamp of an attachment's bytes.
+func (a *Attachments) Stamp(e folderdoc.Entry) model.Stamp {
+	return model.Stamp{Size: a.cache.Size(e.Hash), ModTime: e.SyncTime * int64(time.Millisecond)}
+}
+
+// Read returns the bytes of an attachment.
+func (a *Attachments) Read(e folderdoc.Entry) ([]byte, error) { return a.cache.Read(e.Hash) }
+
+// Upload stores data at the server and returns e with its hash, type and time.
+func (a *Attachments) Upload(ctx context.Context, e folderdoc.Entry, data []byte) (folderdoc.Entry, error) {
+	hash, err := a.cache.Put(data)
+	if err != nil {
+		return e, err
+	}
+	_, e.Mimetype = folderdoc.TypeOf(e.Path)
+	e.Hash, e.SyncTime = hash, time.Now().UnixMilli()
+	err = a.server.Upload(ctx, a.name(e), e.Hash, e.Mimetype, data)
+	if errors.Is(err, transport.ErrUnreachable) {
+		err = errors.Join(model.ErrOffline, err)
+	}
+	return e, err
+}

@@ -1,0 +1,144 @@
+package listing
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/internal/canvasdoc"
+)
+
+// Failed returns err as the *fs.PathError of a Source; nil if err is nil.
+func Failed(op, rel string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	if errors.Is(err, folderdoc.ErrPath) {
+		err = model.ErrBadName
+	}
+	if errors.Is(err, folderdoc.ErrNotEmpty) {
+		err = model.ErrNotEmpty
+	}
+	if errors.Is(err, canvasdoc.ErrFormat) {
+		err = fmt.Errorf("%w: it %w", model.ErrContent, err)
+	}
+	return &fs.PathError{Op: op, Path: rel, Err: err}
+}
+
+// Restructure runs fn, which may change the folder's document. The listing does not report
+// these changes as those of peers.
+func (l *Listing) Restructure(fn func(*folderdoc.Folder) error) error {
+	err := l.set.Folder.ChangeFolder(func(shared *folderdoc.Folder) error {
+		if err := l.listed(shared, true); err != nil {
+			return err
+		}
+		if err := fn(shared); err != nil {
+			return err
+		}
+		return l.listed(shared, false)
+	})
+	if err != nil {
+		l.Refresh()
+	}
+	return err
+}
+
+// Move runs fn, which moves a draft or an entry, while nobody else does.
+func (l *Listing) Move(fn func() error) error {
+	l.moving.Lock()
+	defer l.moving.Unlock()
+	return fn()
+}
+
+// both runs fn on the folder's document and on the drafts. One of them must have the path.
+func (l *Listing) both(op, rel string, fn func(*folderdoc.Folder) error) error {
+	return Failed(op, rel, l.Move(func() error {
+		return l.Restructure(func(shared *folderdoc.Folder) error { return l.inBoth(shared, fn) })
+	}))
+}
+
+func (l *Listing) inBoth(shared *folderdoc.Folder, fn func(*folderdoc.Folder) error) error {
+	first := fn(shared)
+	if first != nil && !errors.Is(first, fs.ErrNotExist) {
+		return first
+	}
+	err := l.set.Drafts.ChangeFolder(fn)
+	if errors.Is(err, fs.ErrNotExist) {
+		return first
+	}
+	return err
+}
+
+// Mkdir creates one folder.
+func (l *Listing) Mkdir(rel string) error {
+	if dir := Parent(rel); dir != "" {
+		if e, err := l.Find("mkdir", dir); err != nil {
+			return err
+		} else if e.Type != folderdoc.TypeFolder {
+			return Failed("mkdir", rel, model.ErrNotDir)
+		}
+	}
+	if _, err := l.Find("mkdir", rel); err == nil {
+		return Failed("mkdir", rel, fs.ErrExist)
+	}
+	return Failed("mkdir", rel, l.Restructure(func(shared *folderdoc.Folder) error {
+		_, err := shared.Create(folderdoc.Entry{Path: rel, Type: folderdoc.TypeFolder})
+		return err
+	}))
+}
+
+// Rename moves a note or a folder with its contents.
+func (l *Listing) Rename(oldRel, newRel string, replace bool) error {
+	if _, err := l.Find("rename", oldRel); err != nil {
+		return err
+	}
+	if dir := Parent(newRel); dir != "" {
+		if _, err := l.Find("rename", dir); err != nil {
+			return err
+		}
+	}
+	over, err := l.Find("rename", newRel)
+	if hidden, err := l.Hidden(newRel); over.Path == "" && (err != nil || len(hidden) > 0) {
+		return Failed("rename", newRel, cmp.Or(err, fs.ErrExist))
+	}
+	switch {
+	case err != nil:
+	case over.Type == folderdoc.TypeFolder && replace:
+		return Failed("rename", newRel, model.ErrIsDir)
+	case over.Type == folderdoc.TypeFolder || !replace:
+		return Failed("rename", newRel, fs.ErrExist)
+	}
+	return l.both("rename", oldRel, func(f *folderdoc.Folder) error {
+		err := f.Rename(oldRel, newRel, replace)
+		if errors.Is(err, fs.ErrNotExist) && over.ID != "" { // a draft and a shared note
+			_ = f.Delete(newRel)
+		}
+		return err
+	})
+}
+
+// Remove removes a note or an empty folder. The content stays at the server.
+func (l *Listing) Remove(rel string) error {
+	if _, err := l.Find("remove", rel); err != nil {
+		return err
+	}
+	return Failed("remove", rel, l.Move(func() error {
+		return l.Restructure(func(shared *folderdoc.Folder) error {
+			inside, err := l.Inside(shared, rel)
+			if err != nil {
+				return err
+			}
+			if len(inside) > 0 {
+				return &model.NotEmptyError{Holds: inside}
+			}
+			return l.inBoth(shared, func(f *folderdoc.Folder) error { return f.Delete(rel) })
+		})
+	}))
+}

@@ -1,0 +1,170 @@
+package listing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
+	"github.com/relayfs/relayfs/bridge/remote/internal/schedule"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Clients that do not see each other's entries may give one name to two documents, above all
+// while a server has lost its data. Of the two entries Yjs keeps one, and the other document
+// would be in no folder. It becomes a draft under a free name, unless its text is in the
+// other one as well.
+
+type clash struct {
+	rel, typ     string
+	ours, theirs string // ids
+}
+
+// clashesOf returns the names that an update for the folder's document gives to other notes,
+// by clients that did not see ours. It examines the update by itself.
+func clashesOf(folder *ycrdt.Doc, update []byte) (found []clash) {
+	news, err := ycrdt.DiffUpdate(update, folder.EncodeStateVector())
+	if err != nil {
+		return nil // applying it reports that
+	}
+	alone := ycrdt.NewDoc(ycrdt.Options{})
+	if alone.ApplyUpdate(news, nil) != nil {
+		return nil
+	}
+	here := folderdoc.Open(folder)
+	for _, theirs := range folderdoc.Open(alone).List() {
+		if _, ok := replica.FormatOf(theirs.Type); !ok {
+			continue
+		}
+		if ours, ok := here.Get(theirs.Path); ok && ours.Type == theirs.Type && ours.ID != theirs.ID {
+			found = append(found, clash{theirs.Path, theirs.Type, ours.ID, theirs.ID})
+		}
+	}
+	return found
+}
+
+// FolderReceives keeps the documents that lose their names by an update for the folder's
+// document; applied must be called after that.
+func (f *Drafts) FolderReceives(folder *ycrdt.Doc, update []byte) (applied func()) {
+	clashes := clashesOf(folder, update)
+	return func() { f.keepLosers(folder, clashes) }
+}
+
+// keepLosers makes drafts of the documents that have lost their names in clashes.
+func (f *Drafts) keepLosers(folder *ycrdt.Doc, clashes []clash) {
+	shared := folderdoc.Open(folder)
+	for _, c := range clashes {
+		now, _ := shared.Get(c.rel)
+		for _, id := range []string{c.ours, c.theirs} {
+			if id == now.ID || shared.Holds(id) {
+				continue
+			}
+			err := f.keepLoser(shared, folderdoc.Entry{Path: c.rel, ID: id, Type: c.typ})
+			f.set.Logged("keep a note whose name was taken", err)
+			if err == nil {
+				f.running.Go(func() { f.settleLoser(f.set.Document(model.DocID(id)), now) })
+			}
+		}
+	}
+}
+
+// keepLoser makes the document of a former entry a draft. The draft is withheld until the two
+// files have been compared.
+func (f *Drafts) keepLoser(shared *folderdoc.Folder, lost folderdoc.Entry) error {
+	rel := lost.Path
+	taken, err := f.listing.Inside(shared, Parent(rel))
+	if err != nil {
+		return err
+	}
+	free := rel
+	for n := 2; slices.Contains(taken, path.Base(free)); n++ {
+		ext := path.Ext(rel)
+		free = fmt.Sprintf("%s %d%s", strings.TrimSuffix(rel, ext), n, ext)
+	}
+	f.listing.Withhold(model.DocID(lost.ID))
+	lost.Path = free
+	return f.set.Drafts.ChangeFolder(func(drafts *folderdoc.Folder) error {
+		_, err := drafts.Create(lost)
+		return err
+	})
+}
+
+// settleLoser lists a document whose name another note has now, and enters it in the folder.
+// It drops the document if all of its text is in the other note.
+func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
+	draft := f.entryOf(d.ID())
+	rel := draft.Path
+	format, _ := replica.FormatOf(draft.Type)
+	same, err := f.saysNothingNew(d, f.set.Document(model.DocID(winner.ID)), format)
+	if err == nil && same {
+		f.set.Logged("drop a note whose text another has", f.listing.Forget(d.ID(), func() error { return f.removeDraft(rel) }))
+		return
+	}
+	if err != nil {
+		f.set.Log.Warn("two notes were given one name, and their texts could not be compared", model.LogPath, rel, model.LogErr, err)
+	}
+	f.set.Log.Warn(fmt.Sprintf("%q was the name of two notes, as after a server's loss of data; the other one is %q now", winner.Path, rel), model.LogPath, rel)
+	f.set.Logged("list the folder", f.listing.Release(d.ID(), rel))
+	if !f.schedule.Lacks(d.ID()) {
+		f.Uploaded(d)
+	}
+}
+
+// saysNothingNew reports whether the other document has everything of d. It waits for the
+// server, which may have either of them alone.
+func (f *Drafts) saysNothingNew(d, other *replica.Document, format replica.Format) (bool, error) {
+	if err := f.filled(losersPatience, d, other); err != nil {
+		return false, err
+	}
+	file, _, err := d.Read(format)
+	if err != nil {
+		return false, err
+	}
+	have, _, err := other.Read(format)
+	return err == nil && format.Holds(have, file), err
+}
+
+// losersPatience bounds the wait for the texts of two notes with one name.
+const losersPatience = 2 * time.Minute
+
+// errEmpty is the error for a document that nobody has written to yet.
+var errEmpty = errors.New("document is empty")
+
+// filled waits until the documents are here, and until somebody has written to them: what a
+// client enters at the same time may be on its way.
+func (f *Drafts) filled(patience time.Duration, docs ...*replica.Document) error {
+	for end := time.Now().Add(patience); ; {
+		var err error
+		for _, d := range docs {
+			err = cmp.Or(err, f.isFilled(d))
+		}
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-f.ctx.Done():
+			return err
+		case <-time.After(schedule.RetryDelay):
+		}
+	}
+}
+
+func (f *Drafts) isFilled(d *replica.Document) error {
+	ctx, cancel := context.WithTimeout(f.ctx, schedule.ReaderPatience)
+	defer cancel()
+	if err := f.schedule.Fetched(ctx, d); err != nil {
+		return err
+	}
+	empty, err := d.IsEmpty()
+	if empty {
+		return errEmpty
+	}
+	return err
+}

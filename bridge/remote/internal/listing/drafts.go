@@ -1,0 +1,234 @@
+package listing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
+	"github.com/relayfs/relayfs/bridge/remote/internal/schedule"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Here are the new notes of a folder that the server does not have yet. A note
+// is a draft until the server has acknowledged its content. Only then is it entered in the
+// folder's document, so that no peer sees a note without content. If another note has taken
+// its path, the content moves into that document. Canvases are notes here.
+//
+// A document that loses its name in a clash becomes a draft, too (clash.go).
+//
+// Drafts sends nothing itself: the replicas of drafts are sent like those of notes.
+//
+// # Concurrency
+//
+// Everything is safe for concurrent use. There is no lock: the drafts are in a document, and
+// Listing.Move serialises their moves.
+
+// Drafts are those of one folder.
+type Drafts struct {
+	set      *replica.Set
+	listing  *Listing
+	schedule *schedule.Scheduler
+	ctx      context.Context
+	running  sync.WaitGroup
+}
+
+// NewDrafts returns Drafts, which do nothing by themselves after ctx has ended.
+func NewDrafts(ctx context.Context, set *replica.Set, l *Listing, y *schedule.Scheduler) *Drafts {
+	return &Drafts{set: set, listing: l, schedule: y, ctx: ctx}
+}
+
+// Wait waits for running work. Call it after the end of New's context.
+func (f *Drafts) Wait() { f.running.Wait() }
+
+// Enter makes a new document a draft.
+func (f *Drafts) Enter(d *replica.Document, rel, typ string) error {
+	return f.listing.Restructure(func(shared *folderdoc.Folder) error {
+		if dir := Parent(rel); dir != "" {
+			if _, err := shared.Create(folderdoc.Entry{Path: dir, Type: folderdoc.TypeFolder}); err != nil {
+				return err
+			}
+		}
+		return f.set.Drafts.ChangeFolder(func(drafts *folderdoc.Folder) error {
+			e, err := drafts.Create(folderdoc.Entry{Path: rel, ID: string(d.ID()), Type: typ})
+			if err == nil && e.ID != string(d.ID()) {
+				err = fs.ErrExist
+			}
+			return err
+		})
+	})
+}
+
+// list returns the drafts, without folders.
+func (f *Drafts) list() (drafts []folderdoc.Entry) {
+	err := f.set.Drafts.ViewFolder(func(all *folderdoc.Folder) error {
+		drafts = slices.DeleteFunc(all.List(), func(e folderdoc.Entry) bool { return e.Type == folderdoc.TypeFolder })
+		return nil
+	})
+	f.set.Logged("read the drafts", err)
+	return drafts
+}
+
+// Unentered returns the number of drafts whose content the server has acknowledged, and that no
+// peer sees yet.
+func (f *Drafts) Unentered() (n int) {
+	for _, e := range f.list() {
+		if !f.schedule.Lacks(model.DocID(e.ID)) {
+			n++
+		}
+	}
+	return n
+}
+
+// entryOf returns the entry of a draft, without a path if the document is none.
+func (f *Drafts) entryOf(id model.DocID) folderdoc.Entry {
+	for _, e := range f.list() {
+		if e.ID == string(id) {
+			return e
+		}
+	}
+	return folderdoc.Entry{ID: string(id)}
+}
+
+// Uploaded records that the server has all of a document, and enters a draft.
+func (f *Drafts) Uploaded(d *replica.Document) {
+	if f.entryOf(d.ID()).Path != "" && !f.listing.IsWithheld(d.ID()) {
+		f.running.Go(func() { f.set.Logged("enter a new note", f.promote(d)) })
+	}
+}
+
+// PromoteUploaded enters the drafts that were acknowledged before a restart.
+func (f *Drafts) PromoteUploaded() {
+	for _, e := range f.list() {
+		if id := model.DocID(e.ID); !f.schedule.Lacks(id) {
+			f.Uploaded(f.set.Document(id))
+		}
+	}
+}
+
+func (f *Drafts) promote(d *replica.Document) error {
+	entered, err := f.enterDraft(d)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return f.moveDraft(entered.Path)
+	case err != nil || entered.ID == string(d.ID()):
+		return err
+	}
+	return f.mergeInto(d, entered)
+}
+
+// enterDraft enters a draft, then forgets it: a crash in between leaves the note in both
+// documents, not in none. It returns the entry at the draft's path, which may be another
+// note's.
+func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err error) {
+	err = f.listing.Move(func() error {
+		entered = f.entryOf(d.ID())
+		rel := entered.Path
+		if rel == "" {
+			return nil // removed meanwhile
+		}
+		err := f.listing.Restructure(func(shared *folderdoc.Folder) (err error) {
+			if !shared.Holds(entered.ID) { // else it was entered before a crash
+				entered, err = shared.Create(entered)
+			}
+			return err
+		})
+		if err != nil || entered.ID != string(d.ID()) {
+			entered.Path = rel
+			return err
+		}
+		return f.dropDraft(rel)
+	})
+	return entered, err
+}
+
+func (f *Drafts) dropDraft(rel string) error {
+	return f.listing.Restructure(func(*folderdoc.Folder) error { return f.removeDraft(rel) })
+}
+
+func (f *Drafts) removeDraft(rel string) error {
+	return f.set.Drafts.ChangeFolder(func(entries *folderdoc.Folder) error {
+		if err := entries.Delete(rel); err != nil {
+			return err
+		}
+		// The shared document has the folders above it.
+		list := entries.List()
+		for i, e := range slices.Backward(list) {
+			last := i == len(list)-1 || !strings.HasPrefix(list[i+1].Path, e.Path+"/")
+			if e.Type == folderdoc.TypeFolder && last {
+				if err := entries.Delete(e.Path); err != nil {
+					return err
+				}
+				list = slices.Delete(list, i, i+1)
+			}
+		}
+		return nil
+	})
+}
+
+// moveDraft renames a draft whose path something that is not a note has taken, and enters it.
+func (f *Drafts) moveDraft(rel string) error {
+	var to string
+	for n := 2; ; n++ {
+		to = fmt.Sprintf("%s %d%s", path.Base(strings.TrimSuffix(rel, path.Ext(rel))), n, path.Ext(rel))
+		if _, err := f.listing.Find("create", to); err != nil {
+			break
+		}
+	}
+	var id string
+	err := f.listing.Restructure(func(*folderdoc.Folder) error {
+		return f.set.Drafts.ChangeFolder(func(entries *folderdoc.Folder) error {
+			e, _ := entries.Get(rel)
+			id = e.ID
+			return entries.Rename(rel, to, false)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	f.listing.Refresh()
+	return f.promote(f.set.Document(model.DocID(id)))
+}
+
+// mergeInto adds the content of a draft to the document that has its path.
+func (f *Drafts) mergeInto(draft *replica.Document, entered folderdoc.Entry) error {
+	d := f.set.Document(model.DocID(entered.ID))
+	if err := f.filled(schedule.ReaderPatience, d); err != nil && !errors.Is(err, errEmpty) {
+		return err
+	}
+	format, _ := replica.FormatOf(entered.Type)
+	data, _, err := draft.Read(format)
+	if err != nil {
+		return err
+	}
+	rec := f.authorOf(draft)
+	if err := d.Change(f.ctx, &rec, func(doc *ycrdt.Doc) error { return format.Add(doc, data) }); err != nil {
+		return err
+	}
+	f.listing.Changed(d)
+	f.set.Log.Info("two notes of one name became one", model.LogPath, entered.Path)
+	return f.dropDraft(entered.Path)
+}
+
+// authorOf returns a record of the last author of a document.
+func (f *Drafts) authorOf(d *replica.Document) model.Record {
+	rec := model.Record{Time: time.Now().UTC()}
+	h, err := f.set.Store.Load(d.ID())
+	if err != nil {
+		return rec
+	}
+	for _, r := range h.Records {
+		if r.Author != "" {
+			rec.Author, rec.Session = r.Author, r.Session
+		}
+	}
+	return rec
+}

@@ -1,0 +1,65 @@
+package listing
+
+import (
+	"context"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
+)
+
+// Scan reports the entries. Report reports later changes.
+func (l *Listing) Scan(found func(model.SourceEntry)) {
+	l.mu.Lock()
+	entries := slices.Clone(l.entries)
+	l.events = nil
+	l.mu.Unlock()
+	for _, e := range entries {
+		found(l.entryOf(e))
+	}
+}
+
+// Report reports changes of peers until ctx ends.
+func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
+	for range l.news.Until(ctx) {
+		l.mu.Lock()
+		events, dirty := l.events, l.dirty
+		l.events, l.dirty = nil, make(map[model.DocID]bool)
+		l.mu.Unlock()
+		for _, c := range events {
+			changed(l.eventOf(c))
+		}
+		for id := range dirty {
+			if ev, ok := l.changeOf(id); ok {
+				changed(ev)
+			}
+		}
+	}
+}
+
+// changeOf returns the event for a change of a document.
+func (l *Listing) changeOf(id model.DocID) (model.SourceEvent, bool) {
+	l.mu.Lock()
+	entry := l.byPath[l.paths[id]]
+	l.mu.Unlock()
+	if entry.ID != string(id) {
+		l.Refresh() // the first content of a canvas
+		return model.SourceEvent{}, false
+	}
+	e := l.entryOf(entry)
+	e.Stamp.ModTime = l.set.Document(id).ModTime().UnixNano()
+	return model.SourceEvent{Kind: model.EventChanged, Rel: e.Rel, Entry: e}, true
+}
+
+// Changed records that the server has changed a document. Its lock may be held.
+func (l *Listing) Changed(d *replica.Document) {
+	switch {
+	case d.Note:
+		l.mu.Lock()
+		l.dirty[d.ID()] = true
+		l.mu.Unlock()
+		l.news.Set()
+	case d == l.set.Folder:
+		l.Refresh()
+	}
+}

@@ -1,0 +1,138 @@
+package listing
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+)
+
+// Find returns the entry at rel, or fs.ErrNotExist.
+func (l *Listing) Find(op, rel string) (folderdoc.Entry, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e, ok := l.byPath[rel]
+	if !ok {
+		return e, Failed(op, rel, fs.ErrNotExist)
+	}
+	return e, nil
+}
+
+// Path returns the last path of a document, "" if it never had one.
+func (l *Listing) Path(id model.DocID) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.paths[id]
+}
+
+// SetPath sets the future path of a document.
+func (l *Listing) SetPath(id model.DocID, rel string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.paths[id] = rel
+}
+
+// Named returns the note with a document name at the server, nil if there is none.
+func (l *Listing) Named(name string) *replica.Document {
+	for _, id := range transport.DocumentIDs(name) {
+		l.mu.Lock()
+		e := l.byPath[l.paths[model.DocID(id)]]
+		l.mu.Unlock()
+		if id != "" && e.ID == id {
+			if d := l.set.Document(model.DocID(id)); d.Name == name {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// Withhold hides a draft until Release or Forget.
+func (l *Listing) Withhold(id model.DocID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.withheld[id] = true
+}
+
+// release ends Withhold, and lists the draft at rel unless that is "". The caller has
+// locked the folder's document: what becomes visible during another change would not be
+// reported.
+func (l *Listing) release(id model.DocID, rel string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.withheld, id)
+	if rel != "" {
+		l.paths[id] = rel
+	}
+}
+
+// Release ends Withhold: the draft is listed at rel.
+func (l *Listing) Release(id model.DocID, rel string) error {
+	return l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
+		l.release(id, rel)
+		return l.listed(shared, true)
+	})
+}
+
+// Forget ends Withhold after fn, which removes the draft.
+func (l *Listing) Forget(id model.DocID, fn func() error) error {
+	return l.Restructure(func(*folderdoc.Folder) error {
+		defer l.release(id, "")
+		return fn()
+	})
+}
+
+// IsWithheld reports whether a draft is hidden by Withhold.
+func (l *Listing) IsWithheld(id model.DocID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.withheld[id]
+}
+
+// Inside returns the names right below rel in either document.
+func (l *Listing) Inside(shared *folderdoc.Folder, rel string) ([]string, error) {
+	names := shared.Inside(rel)
+	err := l.set.Drafts.ViewFolder(func(drafts *folderdoc.Folder) error {
+		names = append(names, drafts.Inside(rel)...)
+		return nil
+	})
+	slices.Sort(names)
+	return slices.Compact(names), err
+}
+
+// Hidden returns the names at rel, or in the folder rel, that are in the folder's document
+// and not listed: canvases and attachments whose content is not here, and entries of newer
+// versions of the format.
+func (l *Listing) Hidden(rel string) (hidden []string, err error) {
+	err = l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
+		l.mu.Lock()
+		_, shown := l.byPath[rel]
+		l.mu.Unlock()
+		if !shown {
+			if name := path.Base(rel); slices.Contains(shared.Inside(Parent(rel)), name) {
+				hidden = []string{name}
+			}
+			return nil
+		}
+		inside, err := l.Inside(shared, rel)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		hidden = slices.DeleteFunc(inside, func(name string) bool {
+			_, shown := l.byPath[rel+"/"+name]
+			return shown
+		})
+		return err
+	})
+	return hidden, err
+}
+
+// HiddenPaths returns the paths that are not listed because of their names.
+func (l *Listing) HiddenPaths() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.hidden
+}

@@ -1,0 +1,211 @@
+package listing
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
+	"github.com/relayfs/relayfs/bridge/remote/token"
+)
+
+// Listing is the contents of a folder.
+type Listing struct {
+	set         *replica.Set
+	attachments *Attachments
+	notes       func([]model.DocID) // see New
+	ctx         context.Context
+	relist      model.Signal // the folder's document has changed
+	news        model.Signal // events or dirty has something
+
+	// moving is held while a draft becomes an entry, and while entries are moved or
+	// removed, which then see it in one of the documents. It comes before all other locks.
+	moving sync.Mutex
+
+	mu       sync.Mutex // protects the following
+	paths    map[model.DocID]string
+	withheld map[model.DocID]bool // drafts that are not listed yet
+	entries  []folderdoc.Entry    // as reported to the workspace
+	byPath   map[string]folderdoc.Entry
+	hidden   []string             // paths that are not listed because of their names
+	events   []folderdoc.Change   // of peers that are not reported yet
+	dirty    map[model.DocID]bool // documents that they have changed, likewise
+}
+
+// New returns a Listing, which is empty until List, and updates itself until ctx ends. It
+// calls notes with the notes and canvases of the folder, with the listing's lock.
+func New(ctx context.Context, set *replica.Set, a *Attachments, notes func([]model.DocID)) *Listing {
+	return &Listing{
+		set: set, attachments: a, notes: notes, ctx: ctx, relist: model.NewSignal(), news: model.NewSignal(), dirty: make(map[model.DocID]bool),
+		paths: make(map[model.DocID]string), withheld: make(map[model.DocID]bool),
+	}
+}
+
+// read returns the entries of both documents, and the paths that their names hide.
+func (l *Listing) read(shared *folderdoc.Folder) (all []folderdoc.Entry, hidden []string, err error) {
+	var drafts []folderdoc.Entry
+	err = l.set.Drafts.ViewFolder(func(folder *folderdoc.Folder) error {
+		drafts = folder.List()
+		return nil
+	})
+	drafts = slices.DeleteFunc(drafts, func(e folderdoc.Entry) bool { return l.IsWithheld(model.DocID(e.ID)) })
+	all = slices.DeleteFunc(union(shared.List(), drafts), func(e folderdoc.Entry) bool {
+		if model.Path(e.Path).HasControl() {
+			hidden = append(hidden, e.Path)
+		}
+		return !l.served(e)
+	})
+	return all, hidden, err
+}
+
+// union returns the shared entries and the drafts whose paths are free.
+func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
+	all := slices.Clone(shared)
+	taken := make(map[string]string, len(shared)) // path to type
+	entered := make(map[string]bool, len(shared)) // ids
+	for _, e := range shared {
+		taken[e.Path], entered[e.ID] = e.Type, true
+	}
+	for _, e := range drafts {
+		if _, is := taken[e.Path]; is || e.ID != "" && entered[e.ID] {
+			continue
+		}
+		if dir := Parent(e.Path); dir != "" && taken[dir] != folderdoc.TypeFolder {
+			continue // its folder has become a file
+		}
+		taken[e.Path] = e.Type
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b folderdoc.Entry) int { return cmp.Compare(a.Path, b.Path) })
+	return all
+}
+
+// Parent returns the path of the folder of rel, "" for the root.
+func Parent(rel string) string { return string(model.Path(rel).Dir()) }
+
+// served reports whether an entry is listed, once its content is here: folders, attachments if they
+// can be fetched, and Markdown with a note's name and canvases, both with a valid id. A path
+// with control characters could not be told from other text.
+func (l *Listing) served(e folderdoc.Entry) bool {
+	if model.Path(e.Path).HasControl() {
+		return false
+	}
+	if e.Type == folderdoc.TypeFolder {
+		return true
+	}
+	if IsAttachment(e) {
+		return l.attachments.Served() && token.ValidID(e.ID)
+	}
+	id := model.DocID(e.ID)
+	_, document := replica.FormatOf(e.Type)
+	return document && (e.Type == folderdoc.TypeMarkdown) == model.Path(e.Path).IsNote() &&
+		token.ValidID(e.ID) && id != replica.FolderID && id != replica.DraftsID
+}
+
+// Run updates the listing until the context of New ends.
+func (l *Listing) Run() {
+	for range l.relist.Until(l.ctx) {
+		l.set.Logged("list the folder", l.List(true))
+	}
+}
+
+// Refresh makes Run update the listing.
+func (l *Listing) Refresh() { l.relist.Set() }
+
+// List updates the listing from the folder's document. With report, it reports differences.
+func (l *Listing) List(report bool) error {
+	return l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error { return l.listed(shared, report) })
+}
+
+// listed is List with the folder's document.
+func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
+	now, hidden, err := l.read(shared)
+	if err != nil {
+		return err
+	}
+	awaited := l.awaited(now)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var documents []model.DocID
+	for _, e := range now {
+		if _, ok := replica.FormatOf(e.Type); ok {
+			l.paths[model.DocID(e.ID)] = e.Path
+			documents = append(documents, model.DocID(e.ID))
+		}
+	}
+	now = slices.DeleteFunc(now, func(e folderdoc.Entry) bool { return awaited[e.ID] })
+	var missing []folderdoc.Entry
+	now, missing = here(now, l.byPath, l.attachments)
+	l.attachments.Fetch(missing)
+	if report {
+		l.events = append(l.events, folderdoc.Diff(l.entries, now)...)
+		l.news.Set()
+	}
+	l.entries, l.hidden = now, hidden
+	l.byPath = make(map[string]folderdoc.Entry, len(now))
+	for _, e := range now {
+		l.byPath[e.Path] = e
+	}
+	l.notes(documents)
+	return nil
+}
+
+// awaited returns the ids of canvases without content: it was not fetched yet, or there is none.
+func (l *Listing) awaited(entries []folderdoc.Entry) map[string]bool {
+	ids := make(map[string]bool)
+	for _, e := range entries {
+		if e.Type != folderdoc.TypeCanvas {
+			continue
+		}
+		if shown, err := l.Find("list", e.Path); err == nil && shown.ID == e.ID {
+			continue
+		}
+		empty, err := l.set.Document(model.DocID(e.ID)).IsEmpty()
+		l.set.Logged("read a canvas", err)
+		ids[e.ID] = empty || err != nil
+	}
+	return ids
+}
+
+// here replaces attachments without bytes by their entries in before, or drops them.
+func here(entries []folderdoc.Entry, before map[string]folderdoc.Entry, have *Attachments) (kept, missing []folderdoc.Entry) {
+	kept = entries[:0]
+	for _, e := range entries {
+		if IsAttachment(e) && !have.Has(e) {
+			missing = append(missing, e)
+			old, shown := before[e.Path]
+			if !shown || old.ID != e.ID {
+				continue
+			}
+			e = old
+		}
+		kept = append(kept, e)
+	}
+	return kept, missing
+}
+
+func (l *Listing) eventOf(c folderdoc.Change) model.SourceEvent {
+	kinds := [...]model.EventKind{
+		folderdoc.Created: model.EventCreated, folderdoc.Removed: model.EventRemoved,
+		folderdoc.Renamed: model.EventRenamed, folderdoc.Changed: model.EventChanged,
+	}
+	return model.SourceEvent{Kind: kinds[c.Kind], Rel: c.Path, OldRel: c.OldPath, Entry: l.entryOf(c.Entry)}
+}
+
+func (l *Listing) entryOf(e folderdoc.Entry) model.SourceEntry {
+	switch {
+	case e.Type == folderdoc.TypeFolder:
+		return model.SourceEntry{Rel: e.Path, Dir: true, Mode: 0o755}
+	case IsAttachment(e):
+		return model.SourceEntry{Rel: e.Path, Mode: 0o644, Stamp: l.attachments.Stamp(e)}
+	case e.Type == folderdoc.TypeCanvas:
+		format, _ := replica.FormatOf(e.Type)
+		_, stamp, err := l.set.Document(model.DocID(e.ID)).Read(format)
+		l.set.Logged("read a canvas", err)
+		return model.SourceEntry{Rel: e.Path, Mode: 0o644, Stamp: stamp}
+	}
+	return model.SourceEntry{Rel: e.Path, Mode: 0o644}
+}

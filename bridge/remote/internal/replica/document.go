@@ -1,0 +1,389 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Document is one Yjs document: the folder's, a note's, or the drafts. It is in memory
+// while it is used or connected; the store has the rest.
+type Document struct {
+	set  *Set
+	id   model.DocID
+	Name string // at the server; "" for one that never leaves this machine
+	Note bool   // neither the folder's nor the drafts
+
+	mu    sync.Mutex // protects the following
+	state state
+	peer  *Peer
+	// outbox is what the peer has to send; empty without a peer.
+	outbox []outgoing
+}
+
+// state is the state of a document. Its methods are called with the document's lock.
+type state struct {
+	doc        *ycrdt.Doc // nil while it is not in memory
+	made       [][]byte   // updates of the change in progress
+	arrived    [][]byte   // updates from the server that are not in the store yet
+	modTime    time.Time  // zero for a document without a history
+	version    int64      // counts changes while the process lives
+	last       uint64     // sequence number of the last local record
+	used       time.Time
+	registered bool // the document records whose changes this process makes
+}
+
+// outgoing is a local update and the sequence number of its record.
+type outgoing struct {
+	seq    uint64
+	update []byte
+}
+
+// ID returns the name of the document in the store.
+func (d *Document) ID() model.DocID { return d.id }
+
+// Title names the document for a person: by its path, if it has one.
+func (d *Document) Title() string {
+	return strconv.Quote(strings.TrimPrefix(string(d.set.path(d)), "/"))
+}
+
+// ModTime returns the time of the last change.
+func (d *Document) ModTime() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state.modTime
+}
+
+// LastUsed returns when the document was last read or changed, which may be now.
+func (d *Document) LastUsed() time.Time {
+	if !d.mu.TryLock() {
+		return time.Now()
+	}
+	defer d.mu.Unlock()
+	return d.state.used
+}
+
+// SetLast sets the sequence number of the last local record from before the process began.
+func (d *Document) SetLast(seq uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state.last = seq
+}
+
+// Stamp returns the stamp of the document, whose text has size bytes. Only a function that
+// View or Change calls may use it.
+func (d *Document) Stamp(size int) model.Stamp {
+	return model.Stamp{
+		Device: uint64(d.set.Client), Size: int64(size), ModTime: d.state.modTime.UnixNano(), ChgTime: d.state.version,
+	}
+}
+
+// loaded runs fn with the document in memory.
+func (d *Document) loaded(fn func(s *state) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state.used = time.Now()
+	if d.state.doc == nil {
+		if err := d.state.load(d.set.Store, d.id, d.set.Client); err != nil {
+			return err
+		}
+		d.set.resident.add(d)
+	}
+	return fn(&d.state)
+}
+
+func (s *state) load(store model.Store, id model.DocID, client ycrdt.ClientID) error {
+	h, err := store.Load(id)
+	if err != nil {
+		return err
+	}
+	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: client})
+	for _, rec := range h.Records {
+		if err := doc.ApplyUpdate(rec.Update, nil); err != nil {
+			return err
+		}
+		s.changedAt(rec.Time)
+	}
+	for _, update := range s.arrived {
+		if err := doc.ApplyUpdate(update, nil); err != nil {
+			return err
+		}
+	}
+	doc.OnUpdate(func(update []byte, _ any) { s.made = append(s.made, update) })
+	s.doc = doc
+	return nil
+}
+
+func (s *state) changedAt(t time.Time) {
+	if t.After(s.modTime) {
+		s.modTime = t
+	}
+}
+
+// take returns the updates since the last call as one; nil if there were none.
+func (s *state) take() ([]byte, error) {
+	made := s.made
+	s.made = nil
+	return merge(made)
+}
+
+func merge(updates [][]byte) ([]byte, error) {
+	if len(updates) < 2 {
+		return append([][]byte{nil}, updates...)[len(updates)], nil
+	}
+	return ycrdt.MergeUpdates(updates...)
+}
+
+// drop forgets the document, but for what is in the store or in arrived.
+func (s *state) drop() { s.doc, s.made, s.registered = nil, nil, false }
+
+// View calls fn with the document, which does not change meanwhile.
+func (d *Document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) error {
+	return d.loaded(func(s *state) error { return fn(s.doc, s.modTime) })
+}
+
+// ViewFolder is View with the contents of a folder document.
+func (d *Document) ViewFolder(fn func(*folderdoc.Folder) error) error {
+	return d.loaded(func(s *state) error { return fn(folderdoc.Open(s.doc)) })
+}
+
+// ChangeFolder is Change with the contents of a folder document.
+func (d *Document) ChangeFolder(fn func(*folderdoc.Folder) error) error {
+	return d.Change(context.Background(), &model.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
+}
+
+// Change calls fn, and stores and sends its changes.
+func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error {
+	if d.Name != "" {
+		if err := d.set.Access.Locked(); err != nil {
+			return err
+		}
+	}
+	return d.loaded(func(s *state) error {
+		client := d.set.Client
+		rec.Client = uint64(client)
+		rec.Clock = s.doc.StateVector()[client]
+		mirrored := folderdoc.Mirror(s.doc)
+		if err := fn(s.doc); err != nil {
+			return err
+		}
+		rec.Len = s.doc.StateVector()[client] - rec.Clock
+		if len(s.made) == 0 {
+			return nil
+		}
+		mirrored()
+		d.set.presence.moved(d.id, rec.Clock+rec.Len)
+		if !s.registered && rec.Author != "" && d.Name != "" {
+			s.registered = true
+			folderdoc.Register(s.doc, "ai:"+rec.Author, client)
+		}
+		update, err := s.take()
+		if err == nil {
+			rec.Update = update
+			err = d.keep(s, *rec)
+		}
+		if err != nil {
+			s.drop() // the store has the state before
+		}
+		return err
+	})
+}
+
+// keep appends what has arrived and the record of a local change to the store, and queues
+// the change for the server.
+func (d *Document) keep(s *state, rec model.Record) error {
+	records, err := s.arrivals()
+	if err != nil {
+		return err
+	}
+	rec.Unsent = d.Name != ""
+	if rec.Time.IsZero() {
+		rec.Time = time.Now().UTC()
+	}
+	seq, err := d.set.append(d, append(records, rec)...)
+	if err == nil && !rec.Unsent {
+		err = d.set.Store.Sync() // it has the only copy of the drafts
+	}
+	if err != nil {
+		return err
+	}
+	s.arrived = nil
+	s.changedAt(rec.Time)
+	s.version++
+	if rec.Unsent {
+		s.last = seq
+		d.set.owner.Unsent(d, seq, d.peer != nil)
+		if d.peer != nil { // else a later one compares state vectors
+			d.outbox = d.peer.queue(d.outbox, outgoing{seq, rec.Update})
+		}
+	}
+	return nil
+}
+
+// arrivals returns the record of what has arrived and is not stored.
+func (s *state) arrivals() ([]model.Record, error) {
+	if len(s.arrived) == 0 {
+		return nil, nil
+	}
+	update, err := merge(s.arrived)
+	if err != nil {
+		return nil, err
+	}
+	return []model.Record{{Update: update, Time: s.modTime.UTC()}}, nil // so it is not newer after a restart
+}
+
+// flushDelay is how long arrivals may wait to be stored. What is lost is fetched again.
+const flushDelay = 200 * time.Millisecond
+
+// Receive applies an update from the server; one that is invalid is transport.ErrProtocol.
+// If wait is set, it is all that the document lacks, and stored when Receive returns, which
+// slows the server down to the disk's pace. What cannot be stored stays in memory and is tried
+// again. Of a document without a history an empty answer is stored, too: nobody has written
+// to it yet.
+func (d *Document) Receive(update []byte, wait bool) error {
+	return d.loaded(func(s *state) error {
+		applied := func() {}
+		if d == d.set.Folder {
+			applied = d.set.owner.FolderReceives(s.doc, update)
+		}
+		if err := s.doc.ApplyUpdate(update, nil); err != nil {
+			return fmt.Errorf("%w: document %q: %v", transport.ErrProtocol, d.Name, err)
+		}
+		applied()
+		news, err := s.take()
+		if news == nil && wait && s.modTime.IsZero() {
+			news = model.EmptyUpdate()
+		}
+		if err != nil {
+			return err
+		}
+		if news != nil {
+			if len(s.arrived) == 0 && !wait {
+				time.AfterFunc(flushDelay, func() { _ = d.Flush() })
+			}
+			s.arrived = append(s.arrived, news)
+			s.version++
+			s.changedAt(time.Now())
+			d.set.owner.Changed(d)
+		}
+		if wait {
+			_ = d.flush(s)
+		}
+		return nil
+	})
+}
+
+// Flush stores what has arrived. An error is the store's, which tells of it.
+func (d *Document) Flush() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.flush(&d.state)
+}
+
+func (d *Document) flush(s *state) error {
+	records, err := s.arrivals()
+	if err != nil || len(records) == 0 {
+		return err
+	}
+	if _, err := d.set.append(d, records...); err != nil {
+		return err
+	}
+	s.arrived = nil
+	return nil
+}
+
+// evict removes the document from memory, unless it is in use or connected.
+func (d *Document) evict() bool {
+	if !d.mu.TryLock() {
+		return false
+	}
+	defer d.mu.Unlock()
+	if d.peer != nil || d.flush(&d.state) != nil {
+		return false
+	}
+	d.state.drop()
+	return true
+}
+
+// attach sets the document's peer, and detach removes it.
+func (d *Document) attach(p *Peer) error {
+	return d.loaded(func(*state) error {
+		if d.peer != nil {
+			return errors.New("document is connected already")
+		}
+		d.peer, d.outbox = p, nil
+		return nil
+	})
+}
+
+func (d *Document) detach() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.peer, d.outbox = nil, nil
+}
+
+// read returns what fn finds in a document.
+func read[T any](d *Document, fn func(s *state) T) (found T, err error) {
+	err = d.loaded(func(s *state) error {
+		found = fn(s)
+		return nil
+	})
+	return found, err
+}
+
+func (d *Document) stateVector() ([]byte, error) {
+	return read(d, func(s *state) []byte { return s.doc.EncodeStateVector() })
+}
+
+// difference returns what a server with the given state vector lacks, with the number of
+// the last record in it, and empties the outbox, which is part of it.
+func (d *Document) difference(stateVector []byte) (outgoing, error) {
+	if _, err := ycrdt.DecodeStateVector(stateVector); err != nil {
+		return outgoing{}, err
+	}
+	return read(d, func(s *state) outgoing {
+		d.outbox = nil
+		return outgoing{s.last, s.doc.EncodeStateAsUpdate(stateVector)}
+	})
+}
+
+// outgoing empties the outbox.
+func (d *Document) outgoing() []outgoing {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := d.outbox
+	d.outbox = nil
+	return out
+}
+
+// IsEmpty reports whether nobody has written to the document yet.
+func (d *Document) IsEmpty() (bool, error) {
+	return read(d, func(s *state) bool { return len(s.doc.StateVector()) == 0 })
+}
+
+// Reaches reports whether the document has everything that a state vector counts.
+func (d *Document) Reaches(vector ycrdt.StateVector) (bool, error) {
+	return read(d, func(s *state) bool {
+		have := s.doc.StateVector()
+		for client, clock := range vector {
+			if have[client] < clock {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Contains reports whether the document has everything in a snapshot.
+func (d *Document) Contains(snapshot *ycrdt.Snapshot) (bool, error) {
+	return read(d, func(s *state) bool { return s.doc.Snapshot().Contains(snapshot) })
+}

@@ -1,0 +1,94 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/internal/canvasdoc"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Format is how documents of one type are files.
+type Format struct {
+	// Read returns a document as a file.
+	Read func(doc *ycrdt.Doc) []byte
+	// Write makes of a document, which is the file base, the file data.
+	Write func(doc *ycrdt.Doc, base, data []byte) error
+	// Add adds what another file has to a document.
+	Add func(doc *ycrdt.Doc, data []byte) error
+	// Holds reports whether a file has everything of another.
+	Holds func(file, other []byte) bool
+}
+
+// FormatOf returns the format of the documents that entries of a type name; ok is false if
+// such entries name none.
+func FormatOf(typ string) (f Format, ok bool) {
+	switch typ {
+	case folderdoc.TypeMarkdown:
+		return Format{readText, writeText, addText, bytes.Contains}, true
+	case folderdoc.TypeCanvas:
+		return Format{canvasdoc.Read, canvasdoc.Write, addCanvas, bytes.Equal}, true
+	}
+	return Format{}, false
+}
+
+func readText(doc *ycrdt.Doc) []byte { return []byte(doc.Text(folderdoc.ContentsName).String()) }
+
+func writeText(doc *ycrdt.Doc, base, data []byte) error {
+	have := string(base)
+	edits := textmerge.SavedEdits(have, string(data))
+	text := doc.Text(folderdoc.ContentsName)
+	doc.Transact(nil, func(tx *ycrdt.Txn) { textmerge.ApplyEdits(tx, text, have, edits) })
+	return nil
+}
+
+// addText appends data after an empty line, unless the text has it.
+func addText(doc *ycrdt.Doc, data []byte) error {
+	text := doc.Text(folderdoc.ContentsName)
+	have := text.String()
+	if len(data) == 0 || strings.Contains(have, string(data)) {
+		return nil
+	}
+	gap := "\n\n"
+	switch {
+	case have == "" || strings.HasSuffix(have, "\n\n"):
+		gap = ""
+	case strings.HasSuffix(have, "\n"):
+		gap = "\n"
+	}
+	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, text.LenIn(tx), gap+string(data)) })
+	return nil
+}
+
+func addCanvas(doc *ycrdt.Doc, data []byte) error { return canvasdoc.Write(doc, nil, data) }
+
+// Read returns the document as a file, with its stamp.
+func (d *Document) Read(f Format) (data []byte, stamp model.Stamp, err error) {
+	err = d.loaded(func(s *state) error {
+		data = f.Read(s.doc)
+		stamp = d.Stamp(len(data))
+		return nil
+	})
+	return data, stamp, err
+}
+
+// Replace makes data the document as a file, if expect names the present one, and returns the
+// new stamp. Errors: model.ErrConflict.
+func (d *Document) Replace(ctx context.Context, f Format, rec *model.Record, expect model.Stamp, data []byte) (model.Stamp, error) {
+	err := d.Change(ctx, rec, func(doc *ycrdt.Doc) error {
+		have := f.Read(doc)
+		if d.Stamp(len(have)) != expect {
+			return model.ErrConflict
+		}
+		return f.Write(doc, have, data)
+	})
+	if err != nil {
+		return model.Stamp{}, err
+	}
+	_, stamp, err := d.Read(f)
+	return stamp, err
+}

@@ -1,0 +1,76 @@
+package replica
+
+import (
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/ysync"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// presence shows who edits: in each note that this process has changed, a name and a cursor
+// behind its last insertion.
+type presence struct {
+	name   string // "" shows nobody
+	client ycrdt.ClientID
+
+	mu    sync.Mutex // protects the following
+	notes map[model.DocID]*ysync.Awareness
+}
+
+func newPresence(author string, client ycrdt.ClientID) *presence {
+	p := &presence{client: client, notes: make(map[model.DocID]*ysync.Awareness)}
+	if author != "" {
+		p.name = author + " (agent)"
+	}
+	return p
+}
+
+// Colours of the cursor, as y-codemirror takes them.
+const (
+	presenceColor = "#7b61ff"
+	presenceLight = "#7b61ff33"
+)
+
+// moved records that the units of this client before clock were inserted in the note.
+func (p *presence) moved(id model.DocID, clock uint64) {
+	if p.name == "" || clock == 0 {
+		return
+	}
+	at := map[string]any{
+		"type": nil, "tname": "contents", "assoc": -1,
+		"item": map[string]any{"client": uint64(p.client), "clock": clock - 1},
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a := p.notes[id]
+	if a == nil {
+		a = ysync.NewAwareness(p.client)
+		p.notes[id] = a
+	}
+	_ = a.SetLocal(map[string]any{ // plain values encode as JSON
+		"user":   map[string]any{"name": p.name, "color": presenceColor, "colorLight": presenceLight},
+		"cursor": map[string]any{"anchor": at, "head": at},
+	})
+}
+
+// announce sends the state of the note, if there is one.
+func (p *presence) announce(to *Peer) {
+	if a := p.of(to); a != nil {
+		to.Send(ysync.AppendAwareness(nil, a.Encode(p.client)))
+	}
+}
+
+func (p *presence) of(peer *Peer) *ysync.Awareness {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.notes[peer.d.id]
+}
+
+// renew sends the state again: peers drop it after 30 seconds.
+func (p *presence) renew(to *Peer) {
+	if a := p.of(to); a != nil {
+		_ = a.SetLocal(a.Local()) // raw JSON encodes as itself
+		p.announce(to)
+	}
+}

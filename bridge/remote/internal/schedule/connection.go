@@ -1,0 +1,193 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+)
+
+const (
+	backoffBase   = 300 * time.Millisecond
+	backoffCap    = 30 * time.Second
+	backoffStable = 30 * time.Second // the life of a connection that resets the backoff
+)
+
+// backoff is the delay before the next attempt: a random part of a time that doubles, so
+// that clients which lost a server together do not return together.
+type backoff struct{ failures int }
+
+// next returns the delay after an attempt that lasted for so long.
+func (b *backoff) next(lasted time.Duration) time.Duration {
+	if lasted >= backoffStable {
+		b.failures = 0
+	}
+	limit := min(backoffCap, backoffBase<<min(b.failures, 10))
+	b.failures++
+	return rand.N(limit) + 1
+}
+
+// Run connects until the context of New ends.
+func (y *Scheduler) Run() {
+	var wg sync.WaitGroup
+	ctx := y.ctx
+	for range Workers {
+		wg.Go(func() { y.work(ctx) })
+	}
+	wg.Go(y.storeSent)
+	wg.Go(func() { y.poll(ctx) })
+	var b backoff
+	for ctx.Err() == nil {
+		start := time.Now()
+		err := y.followFolder(ctx)
+		lasted := time.Since(start)
+		wait := b.next(lasted)
+		// A new token is requested at once, unless the last one was rejected, too.
+		renew := errors.Is(err, transport.ErrExpired) && lasted > backoffBase && y.Online()
+		y.disconnected(err, renew)
+		if renew {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+	wg.Wait()
+	y.mu.Lock()
+	for _, cancel := range y.live {
+		cancel()
+	}
+	y.mu.Unlock()
+	y.peers.Wait()
+}
+
+// followFolder connects the folder's document until the connection ends.
+func (y *Scheduler) followFolder(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := &reports{y: y}
+	p := replica.NewPeer(y.set.Folder, r.take)
+	r.p = p
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() {
+		select {
+		case <-p.In:
+		case <-ctx.Done():
+			return
+		}
+		y.connected()
+		r.start()
+		for range p.Moved.Until(ctx) {
+			r.start()
+		}
+	})
+	err := p.Run(ctx)
+	cancel()
+	switch {
+	case err == nil:
+		return fmt.Errorf("%w: the connection has ended", transport.ErrUnreachable)
+	case errors.Is(err, transport.ErrNoDocument):
+		return fmt.Errorf("%w as %q", transport.ErrNoFolder, y.set.Name)
+	}
+	return err
+}
+
+// connected records that the folder's document is in step.
+func (y *Scheduler) connected() {
+	y.set.Problems.Tried(model.AboutConnection, nil)
+	y.mu.Lock()
+	y.kept[replica.FolderID] = true
+	y.online, y.synced = true, time.Now()
+	y.tried = true
+	y.tell()
+	notes := y.notes
+	y.mu.Unlock()
+	y.set.Log.Info("connected", model.LogFolder, y.set.Name)
+	if y.mayFollow(len(notes)) {
+		y.enqueue(y.unfetched(notes))
+		time.AfterFunc(y.set.Resync, y.compareAll) // in case that the server reports nothing
+	} else {
+		y.enqueue(notes)
+	}
+	y.mu.Lock()
+	y.turns = true
+	y.tell()
+	y.mu.Unlock()
+	y.folder.Connected()
+}
+
+// mayFollow reports whether to rely on the server's reports for a folder with that many
+// notes, more than can be connected.
+func (y *Scheduler) mayFollow(notes int) bool {
+	return y.set.Server.Reports() && notes > y.set.Server.Links()-Workers
+}
+
+// disconnected records the loss of the connection, or that an attempt to connect has failed;
+// renew is set if the attempt goes on with another token.
+func (y *Scheduler) disconnected(err error, renew bool) {
+	if y.ctx.Err() != nil {
+		return
+	}
+	if !renew {
+		y.set.Problems.Tried(model.AboutConnection, err)
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.online, y.turns, y.follows = false, false, nil
+	y.tried = y.tried || !errors.Is(err, transport.ErrExpired) // the next attempt has another token
+	y.tell()
+}
+
+func (y *Scheduler) unfetched(notes []model.DocID) []model.DocID {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(notes), func(id model.DocID) bool { return y.kept[id] })
+}
+
+// compareAll queues every note, or asks the server which of them have changed.
+func (y *Scheduler) compareAll() {
+	y.mu.Lock()
+	notes, online, follows := y.notes, y.online, y.follows
+	y.mu.Unlock()
+	switch {
+	case !online:
+	case follows != nil && y.mayFollow(len(notes)):
+		y.enqueue(y.unfetched(notes))
+		follows.compare()
+	default:
+		y.enqueue(notes)
+	}
+}
+
+// Unconnected notes are compared at the interval pollBase, and pollNote more for each note.
+const (
+	pollBase = time.Minute
+	pollNote = 20 * time.Millisecond
+)
+
+func (y *Scheduler) poll(ctx context.Context) {
+	for {
+		y.mu.Lock()
+		n := len(y.notes)
+		y.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pollBase + time.Duration(n)*pollNote):
+		}
+		_ = y.set.Flush() // what could not be stored when it came
+		y.compareAll()
+		if y.Online() {
+			y.folder.TryAgain()
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package schedule
+
+import "github.com/relayfs/relayfs/bridge/remote/internal/replica"
+
+// priority orders the documents that wait for a turn, the most urgent first.
+type priority uint8
+
+const (
+	forReader  priority = iota // a reader waits for it
+	forUnsent                  // it has changes that the server lacks
+	forChanged                 // the server has changes
+	forNew                     // it was never fetched
+	forKnown                   // it is to be compared
+	priorities
+)
+
+// queue holds each document at most once. A document whose priority has risen is in two
+// lists, and the entry that does not match its priority is void. Its methods are called with
+// the scheduler's lock.
+type queue struct {
+	waiting map[*replica.Document]priority
+	lists   [priorities][]*replica.Document // in the order of arrival
+	taken   map[*replica.Document]bool      // those of workers; true for another turn
+}
+
+func newQueue() queue {
+	return queue{waiting: make(map[*replica.Document]priority), taken: make(map[*replica.Document]bool)}
+}
+
+// add queues a document, or raises its priority. A document of a worker gets another turn,
+// with the priority forChanged.
+func (q *queue) add(d *replica.Document, p priority) {
+	if _, busy := q.taken[d]; busy {
+		q.taken[d] = true
+		return
+	}
+	if have, ok := q.waiting[d]; !ok || have > p {
+		q.waiting[d] = p
+		q.lists[p] = append(q.lists[p], d)
+	}
+}
+
+// length is how many documents wait.
+func (q *queue) length() int { return len(q.waiting) }
+
+// next takes the most urgent document; ok is false if none waits.
+func (q *queue) next() (d *replica.Document, p priority, ok bool) {
+	for p := range priorities {
+		for len(q.lists[p]) > 0 {
+			d, q.lists[p] = q.lists[p][0], q.lists[p][1:]
+			if have, ok := q.waiting[d]; ok && have == p {
+				delete(q.waiting, d)
+				q.taken[d] = false
+				return d, p, true
+			}
+		}
+	}
+	return nil, 0, false
+}
+
+// done ends the turn of a document.
+func (q *queue) done(d *replica.Document) {
+	again := q.taken[d]
+	delete(q.taken, d)
+	if again {
+		q.add(d, forChanged)
+	}
+}

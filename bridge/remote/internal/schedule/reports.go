@@ -1,0 +1,178 @@
+package schedule
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/remote/ysync"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// reports is relay-server's addition to the folder's link: it reports which documents
+// change, and compares many by their snapshots, so that one socket follows the whole
+// folder.
+type reports struct {
+	y *Scheduler
+	p *replica.Peer
+
+	mu    sync.Mutex // protects the following
+	asked []string   // names of the documents still to query
+	page  []string   // names of the documents in the open query
+}
+
+// start requests events, and the snapshots of all notes, on a new link. Servers without them do
+// not answer.
+func (x *reports) start() {
+	if !x.y.set.Server.Reports() {
+		return
+	}
+	x.mu.Lock()
+	x.page = nil // what the link before was asked
+	x.mu.Unlock()
+	x.p.Send(ysync.AppendSubscribe(nil, ysync.DocumentUpdated))
+	x.compare()
+}
+
+// compare requests the snapshots of all notes, unless that is in progress.
+func (x *reports) compare() {
+	x.y.mu.Lock()
+	notes := x.y.notes
+	x.y.mu.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.page) > 0 {
+		return
+	}
+	x.asked = x.asked[:0]
+	for _, id := range notes {
+		x.asked = append(x.asked, transport.DocumentName(x.y.set.Name, string(id)))
+	}
+	x.query()
+}
+
+// query requests the next page of snapshots. The caller holds the lock.
+func (x *reports) query() {
+	n := min(len(x.asked), ysync.MaxQuerySubdocs)
+	x.page, x.asked = x.asked[:n], x.asked[n:]
+	if n > 0 {
+		x.p.Send(ysync.AppendQuerySubdocs(nil, x.page...))
+	}
+}
+
+// event and subdocs are the payloads of frames.
+type event struct {
+	Type string `cbor:"event_type"`
+	Doc  string `cbor:"doc_id"`
+}
+type subdocs struct {
+	Data map[string]struct {
+		Snapshot []byte `cbor:"snapshot"`
+	} `cbor:"data"`
+}
+
+// take handles one frame. Errors end nothing: documents are compared without it, too.
+func (x *reports) take(f ysync.Frame) {
+	var err error
+	switch f.Type {
+	default:
+		return
+	case ysync.Event:
+		err = x.takeEvent(f.Payload)
+	case ysync.Subdocs:
+		err = x.takeSubdocs(f.Payload)
+		x.mu.Lock()
+		x.query()
+		x.mu.Unlock()
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: invalid report: %v", transport.ErrProtocol, err)
+	}
+	x.y.set.Problems.Tried(model.AboutReports, err)
+}
+
+func (x *reports) takeEvent(payload []byte) error {
+	var e event
+	if err := cbor.Unmarshal(payload, &e); err != nil {
+		return err
+	}
+	if d := x.y.folder.Named(e.Doc); d != nil && e.Type == ysync.DocumentUpdated {
+		x.y.want(d, forChanged)
+	}
+	return nil
+}
+
+// takeSubdocs compares snapshots, and queues the documents that differ.
+func (x *reports) takeSubdocs(payload []byte) error {
+	var answer subdocs
+	if err := cbor.Unmarshal(payload, &answer); err != nil {
+		return err
+	}
+	if answer.Data == nil {
+		return x.takeVectors(payload)
+	}
+	x.y.mu.Lock()
+	x.y.follows = x
+	x.y.mu.Unlock()
+	x.mu.Lock()
+	page := x.page
+	x.mu.Unlock()
+	for _, name := range page {
+		d := x.y.folder.Named(name)
+		if d == nil {
+			continue
+		}
+		sub, ok := answer.Data[name]
+		if !ok {
+			x.y.want(d, forKnown) // the server does not list it in the folder
+			continue
+		}
+		snapshot, err := ycrdt.DecodeSnapshot(sub.Snapshot)
+		if err != nil {
+			return fmt.Errorf("snapshot of %q: %w", name, err)
+		}
+		has, err := d.Contains(snapshot)
+		if err != nil {
+			return err
+		}
+		if !has {
+			x.y.want(d, forChanged)
+		}
+	}
+	return nil
+}
+
+// takeVectors queues the documents that lack something of their state vectors, which is
+// what Lens Relay answers with. They do not show deletions, so that such a server is not
+// relied on: every document gets a turn, and these get theirs first.
+func (x *reports) takeVectors(payload []byte) error {
+	var vectors map[string][]byte
+	if err := cbor.Unmarshal(payload, &vectors); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	page := x.page
+	x.mu.Unlock()
+	for _, name := range page {
+		d := x.y.folder.Named(name)
+		if d == nil || vectors[name] == nil {
+			continue
+		}
+		vector, err := ycrdt.DecodeStateVector(vectors[name])
+		if err != nil {
+			return fmt.Errorf("state vector of %q: %w", name, err)
+		}
+		has, err := d.Reaches(vector)
+		if err != nil {
+			return err
+		}
+		if !has {
+			x.y.want(d, forChanged)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+)
+
+// ReaderPatience is how long a reader waits for a document.
+const ReaderPatience = 20 * time.Second
+
+// Fetched waits for a document that was never fetched. Errors: model.ErrNotFetched.
+func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
+	if y.isKept(d.ID()) {
+		return nil
+	}
+	if !bridge.Waits(ctx) {
+		return model.ErrNotFetched
+	}
+	y.Attempted(ctx, AttemptPatience)
+	if y.isKept(d.ID()) {
+		return nil
+	}
+	y.want(d, forReader)
+	y.await(ctx, ReaderPatience, func() bool { return y.kept[d.ID()] || !y.online || y.refused(d) })
+	return y.notFetched(d)
+}
+
+// refused reports whether the server has said that it does not give a document: who reads it waits for no other turn.
+func (y *Scheduler) refused(d *replica.Document) bool {
+	err := y.set.Problems.Err(d.Name)
+	return errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoDocument)
+}
+
+func (y *Scheduler) isKept(id model.DocID) bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.kept[id]
+}
+
+// notFetched returns why a document is not here, nil if it is.
+func (y *Scheduler) notFetched(d *replica.Document) error {
+	y.mu.Lock()
+	kept := y.kept[d.ID()]
+	y.mu.Unlock()
+	cause := cmp.Or(y.set.Problems.Err(model.AboutConnection), y.set.Problems.Err(d.Name))
+	switch {
+	case kept:
+		return nil
+	case cause != nil:
+		return &model.NotFetchedError{Reason: y.set.Address.Explain(cause)}
+	}
+	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has nothing of it, or is slow; try again", y.set.Address)}
+}
+
+// await is wait with a bound.
+func (y *Scheduler) await(ctx context.Context, patience time.Duration, cond func() bool) (ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return y.wait(ctx, cond)
+}
+
+// wait waits for cond, which is called with the lock, and reports whether it came to be.
+func (y *Scheduler) wait(ctx context.Context, cond func() bool) (ok bool) {
+	for {
+		y.mu.Lock()
+		ok, changed := cond(), y.changed
+		y.mu.Unlock()
+		if ok {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		case <-y.ctx.Done():
+			return false
+		}
+	}
+}
+
+// tell makes wait check again. The caller holds the scheduler's lock.
+func (y *Scheduler) tell() {
+	close(y.changed)
+	y.changed = make(chan struct{})
+}
+
+// AttemptPatience bounds the wait of a reader for the first attempt to connect.
+const AttemptPatience = 5 * time.Second
+
+// Attempted waits for the first attempt to connect, and reports whether it is over.
+func (y *Scheduler) Attempted(ctx context.Context, patience time.Duration) bool {
+	return y.await(ctx, patience, func() bool { return y.tried })
+}
+
+// closePatience is how long to wait for acknowledgements.
+const closePatience = 5 * time.Second
+
+// Drain waits until the server, if it is connected, has acknowledged everything.
+func (y *Scheduler) Drain() {
+	y.await(y.ctx, closePatience, func() bool { return y.tried && (y.futile() || len(y.unsent) == 0) })
+}
+
+// futile reports whether no acknowledgement will come. The caller holds the lock.
+func (y *Scheduler) futile() bool { return !y.online || y.set.Access.Locked() != nil }
+
+// AwaitAcknowledged waits until the server has all of a document, and reports whether it has.
+func (y *Scheduler) AwaitAcknowledged(ctx context.Context, id model.DocID) bool {
+	y.await(ctx, closePatience, func() bool { return y.futile() || y.unsent[id] == 0 })
+	return !y.Lacks(id)
+}

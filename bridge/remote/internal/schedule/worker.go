@@ -1,0 +1,198 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/remote/ysync"
+)
+
+const turnTimeout = 60 * time.Second
+
+// RetryDelay is the delay before another turn of a document whose turn failed.
+const RetryDelay = 2 * time.Second
+
+// next waits for a document whose turn it is; ok is false when the scheduler ends.
+func (y *Scheduler) next() (d *replica.Document, p priority, ok bool) {
+	y.wait(y.ctx, func() bool {
+		if y.turns {
+			d, p, ok = y.queue.next()
+		}
+		return ok
+	})
+	return d, p, ok
+}
+
+// work gives documents turns until the scheduler ends.
+func (y *Scheduler) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		d, prio, ok := y.next()
+		if !ok {
+			return
+		}
+		err := y.turn(ctx, d, prio)
+		if ctx.Err() == nil {
+			y.turned(d, prio, err) // who waits for the turn is told of its outcome
+		}
+		y.mu.Lock()
+		y.queue.done(d)
+		y.tell()
+		y.mu.Unlock()
+	}
+}
+
+// turned records the outcome of a turn, and has another one follow if it failed.
+func (y *Scheduler) turned(d *replica.Document, prio priority, err error) {
+	switch {
+	case err == nil:
+		if y.progress != nil {
+			y.progress(y.State().Progress)
+		}
+	case !y.isWanted(d):
+		err = nil // the note is gone, and with it the problem
+	default:
+		time.AfterFunc(RetryDelay, func() { y.want(d, max(prio, forUnsent)) })
+		if errors.Is(err, transport.ErrExpired) || !y.Online() {
+			return // it goes on with another token, or connection
+		}
+		err = fmt.Errorf("%s: %w", d.Title(), err)
+	}
+	y.set.Problems.Tried(d.Name, err)
+}
+
+// isWanted reports whether a document is a note of the folder, or the server lacks something
+// of it.
+func (y *Scheduler) isWanted(d *replica.Document) bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.unsent[d.ID()] > 0 || slices.Contains(y.notes, d.ID())
+}
+
+// turn synchronises one document, and leaves it connected if there is room.
+func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority) error {
+	unsent := y.Lacks(d.ID())
+	y.mu.Lock()
+	_, live := y.live[d]
+	y.mu.Unlock()
+	if live {
+		return nil
+	}
+	stay := y.room(d, prio)
+	if !stay && !unsent {
+		if update, err := y.set.Server.Fetch(ctx, d.Name); !errors.Is(err, errors.ErrUnsupported) {
+			if err != nil {
+				return err
+			}
+			if err := d.Receive(update, true); err != nil {
+				return err
+			}
+			y.Keep(d.ID())
+			return nil
+		}
+	}
+	err := y.connect(ctx, d, stay, unsent)
+	if t, ok := y.set.Server.(transport.Creator); ok && unsent && errors.Is(err, transport.ErrNoDocument) {
+		// The note was created here.
+		if err = t.Create(ctx, d.Name); err == nil {
+			err = y.connect(ctx, d, stay, unsent)
+		}
+	}
+	return err
+}
+
+// room reports whether a document is to stay connected: all do if there are few notes, else
+// those used last, for which others are disconnected that have had their turns.
+func (y *Scheduler) room(d *replica.Document, prio priority) bool {
+	limit := y.set.Server.Links() - Workers
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if len(y.notes) <= limit {
+		return true
+	}
+	if prio > forUnsent {
+		return false
+	}
+	if len(y.live) < limit {
+		return true
+	}
+	var oldest *replica.Document
+	var used time.Time
+	for x := range y.live {
+		if _, busy := y.queue.taken[x]; busy {
+			continue
+		}
+		if at := x.LastUsed(); oldest == nil || at.Before(used) {
+			oldest, used = x, at
+		}
+	}
+	if oldest != nil {
+		y.live[oldest]()
+	}
+	return true
+}
+
+// connect synchronises a document over a link, which stays if stay is set. If it does not, it
+// has ended when connect returns: a document has one link at a time, be it that of its turn or
+// the one in live.
+func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awaitAck bool) error {
+	lctx, cancel := context.WithCancel(ctx)
+	p := replica.NewPeer(d, func(ysync.Frame) {})
+	ended, detached := make(chan error, 1), make(chan struct{})
+	y.mu.Lock()
+	if stay {
+		y.live[d] = cancel
+	}
+	y.mu.Unlock()
+	y.peers.Go(func() {
+		defer close(detached)
+		err := p.Run(lctx)
+		cancel()
+		y.mu.Lock()
+		if stay {
+			delete(y.live, d)
+		}
+		again := stay && y.online && ctx.Err() == nil
+		lacks := y.unsent[d.ID()] > 0 && !y.futile() // it was connected when that was made
+		y.mu.Unlock()
+		ended <- err
+		switch canceled := errors.Is(err, context.Canceled); {
+		case canceled && lacks:
+			y.want(d, forUnsent)
+		case again && !canceled:
+			time.AfterFunc(RetryDelay, func() { y.want(d, forChanged) })
+		}
+	})
+	err := y.inStep(ctx, d, p, ended, awaitAck)
+	if err != nil || !stay {
+		cancel()
+		<-detached
+	}
+	return err
+}
+
+// inStep waits until the document is in step and, if awaitAck is set, acknowledged.
+func (y *Scheduler) inStep(ctx context.Context, d *replica.Document, p *replica.Peer, ended chan error, awaitAck bool) error {
+	wait, cancel := context.WithTimeout(ctx, turnTimeout)
+	defer cancel()
+	for _, step := range []<-chan struct{}{p.In, p.Out} {
+		select {
+		case <-step:
+		case err := <-ended:
+			return err
+		case <-wait.Done():
+			return transport.ErrSilent
+		}
+		if step == p.In {
+			y.Keep(d.ID())
+			if !awaitAck {
+				return nil
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package lexical
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+	"sync"
+)
+
+// Document is what is indexed of a document. Key is its name.
+type Document struct {
+	Key                               string
+	Title, Headings, Tags, Properties string
+	Body                              string
+}
+
+// Parameters of BM25F: how soon more occurrences say no more, how much a long body counts against a
+// document, and the weights of the fields beside it, whose length does not matter.
+const (
+	k1 = 1.2
+	b  = 0.75
+
+	weightTitle      = 2.5
+	weightHeadings   = 1.0 // more than the body, which holds them as well
+	weightTags       = 1.5
+	weightProperties = 0.7
+)
+
+// Index ranks documents by their words.
+type Index struct {
+	stem Stemmer
+
+	mu       sync.RWMutex // protects the following
+	segments []*segment
+	where    map[string]place // of the documents that are not gone
+	length   uint64           // of their bodies, in terms
+	written  [Languages]int
+}
+
+type place struct {
+	segment *segment
+	doc     uint32
+}
+
+// New returns an empty Index.
+func New() *Index { return &Index{where: make(map[string]place)} }
+
+// batch is how many documents become a segment at a time.
+const batch = 256
+
+// Apply adds documents, which replace those of the same keys, and forgets those with the keys gone.
+func (x *Index) Apply(docs []Document, gone []string) {
+	x.mu.Lock()
+	for _, key := range gone {
+		x.forget(key)
+	}
+	x.mu.Unlock()
+	for part := range slices.Chunk(docs, batch) {
+		x.add(part)
+	}
+}
+
+func (x *Index) add(docs []Document) {
+	s, written := x.segmentOf(docs)
+	x.mu.Lock()
+	for l, n := range written {
+		x.written[l] += n
+	}
+	for i, d := range s.docs {
+		x.forget(d.key)
+		x.where[d.key] = place{s, uint32(i)}
+		x.length += uint64(d.length)
+	}
+	x.segments = append(x.segments, s)
+	segments := slices.Clone(x.segments)
+	x.mu.Unlock()
+	x.compact(segments)
+}
+
+// forget marks a document as gone. mu is held.
+func (x *Index) forget(key string) {
+	at, there := x.where[key]
+	if !there {
+		return
+	}
+	d := &at.segment.docs[at.doc]
+	d.gone = true
+	at.segment.gone++
+	x.length -= uint64(d.length)
+	delete(x.where, key)
+}
+
+// compact merges each segment that is no longer than twice the next with that, and rewrites those of
+// which most is gone.
+func (x *Index) compact(segments []*segment) {
+	for i := len(segments) - 1; i >= 0; i-- {
+		s := segments[i]
+		switch {
+		case i+1 < len(segments) && s.live() <= 2*segments[i+1].live():
+			s = merged(s, segments[i+1])
+			segments = slices.Delete(slices.Clone(segments), i+1, i+2)
+		case len(s.docs) > 2*s.live():
+			s = merged(s, new(segment))
+		default:
+			continue
+		}
+		segments = slices.Clone(segments)
+		segments[i] = s
+		x.mu.Lock()
+		x.segments = segments
+		for i, d := range s.docs {
+			x.where[d.key] = place{s, uint32(i)}
+		}
+		x.mu.Unlock()
+		i = len(segments) // what is before may be short now, beside the new one
+	}
+}
+
+// live returns how many documents are not gone.
+func (s *segment) live() int { return len(s.docs) - s.gone }
+
+// segmentOf returns the segment of docs, and how many are written in which language.
+func (x *Index) segmentOf(docs []Document) (s *segment, written [Languages]int) {
+	lists := make(map[string][]posting)
+	out := make([]doc, len(docs))
+	for i, d := range docs {
+		in := LanguageOf(d.Body)
+		written[in]++
+		at := func(term string) *posting {
+			list := lists[term]
+			if len(list) == 0 || list[len(list)-1].doc != uint32(i) {
+				list = append(list, posting{doc: uint32(i)})
+				lists[term] = list
+			}
+			return &list[len(list)-1]
+		}
+		length := 0
+		x.stem.Each(d.Body, in, func(term string) {
+			length++
+			p := at(term)
+			p.count = min(p.count+1, maxCount)
+		})
+		for f, text := range map[field]string{inTitle: d.Title, inHeadings: d.Headings, inTags: d.Tags, inProperties: d.Properties} {
+			x.stem.Each(text, in, func(term string) { at(term).in |= f })
+		}
+		out[i] = doc{key: d.Key, length: uint32(length)}
+	}
+	return newSegment(out, lists), written
+}
+
+// Hit is a document that has words of a query.
+type Hit struct {
+	Key   string
+	Score float64 // above 0
+	// Part is about how much of what the query asks for the document has, by the weights of the words: 0 to 1.
+	Part float64
+}
+
+// Search returns the documents that fit a query best, best first, at most limit of them, and only such as
+// keep lets through; nil keeps all.
+func (x *Index) Search(q *Query, keep func(key string) bool, limit int) []Hit {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var hits []Hit
+	average := x.averageLength()
+	for _, s := range x.segments {
+		scores := s.score(q, average)
+		for i, score := range scores {
+			if d := &s.docs[i]; score > 0 && !d.gone && (len(hits) < limit || float64(score) > hits[len(hits)-1].Score) && (keep == nil || keep(d.key)) {
+				hits = insert(hits, Hit{d.key, float64(score), float64(min(score/q.full, 1))}, limit)
+			}
+		}
+	}
+	return hits
+}
+
+// insert adds a hit to those that are sorted, and drops the last if there are more than limit.
+func insert(hits []Hit, h Hit, limit int) []Hit {
+	i, _ := slices.BinarySearchFunc(hits, h, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
+	})
+	if len(hits) == limit {
+		hits = hits[:limit-1]
+	}
+	return slices.Insert(hits, min(i, len(hits)), h)
+}
+
+func (x *Index) averageLength() float32 {
+	return max(float32(x.length)/float32(max(len(x.where), 1)), 1)
+}
+
+// score returns the scores of the documents of s.
+func (s *segment) score(q *Query, average float32) []float32 {
+	scores, best := make([]float32, len(s.docs)), make([]float32, len(s.docs))
+	for _, word := range q.words {
+		clear(best)
+		for term, weight := range word.weights {
+			i := s.exact(term)
+			if i < 0 {
+				continue
+			}
+			postings(s.postings(i), func(p posting) {
+				tf := float32(p.count)/(1-b+b*float32(s.docs[p.doc].length)/average) + p.in.weight()
+				best[p.doc] = max(best[p.doc], weight*tf*(k1+1)/(k1+tf))
+			})
+		}
+		for i, score := range best {
+			scores[i] += score
+		}
+	}
+	return scores
+}
+
+var weights = func() (w [16]float32) {
+	for f := range w {
+		for bit, weight := range []float32{weightProperties, weightTags, weightHeadings, weightTitle} {
+			if f&(1<<bit) != 0 {
+				w[f] += weight
+			}
+		}
+	}
+	return w
+}()
+
+func (f field) weight() float32 { return weights[f] }
+
+// idf returns how much a term says that a number of documents has. mu is held.
+func (x *Index) idf(documents int) float32 {
+	n, df := float64(len(x.where)), float64(min(documents, len(x.where)))
+	return float32(math.Log(1 + (n-df+0.5)/(df+0.5)))
+}
+
+// documents returns about how many documents have a term, if those that are gone had it as often as the
+// others. mu is held.
+func (x *Index) documents(term string) int {
+	sum := 0
+	for _, s := range x.segments {
+		if i := s.exact(term); i >= 0 {
+			n, _ := binary.Uvarint(s.postings(i))
+			sum += (int(n)*s.live() + len(s.docs) - 1) / len(s.docs)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,234 @@
+package lexical
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// Query is a question, with the terms that it stands for in an Index.
+type Query struct {
+	words  []*wanted
+	full   float32 // about the score of a document that has all words
+	stem   *Stemmer
+	begins [1 << 10]bool // by the hash of how its terms begin
+}
+
+// wanted is one word of a query.
+type wanted struct {
+	Asked
+	weights map[string]float32 // of the terms that it stands for
+	known   bool               // a document has it
+}
+
+// Limits of what a word stands for, and weights: that of a term in a compound, of one with another
+// spelling, and of one that only begins as the word does. A term of fewer characters than minPart is part of too many.
+const (
+	minPart      = 4
+	maxExpanded  = 24
+	weightPart   = 0.5
+	weightNear   = 0.6
+	weightBegun  = 0.2
+	rareIsAtMost = 1 // documents, of a word that may be a slip
+)
+
+// Query reads a question.
+func (x *Index) Query(text string) *Query {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	q := &Query{stem: &x.stem}
+	for _, asked := range x.stem.Asked(text, x.languages()) {
+		if slices.ContainsFunc(q.words, func(w *wanted) bool { return w.Variants[0] == asked.Variants[0] }) {
+			continue
+		}
+		w := &wanted{Asked: asked, weights: make(map[string]float32)}
+		x.expand(w)
+		q.words = append(q.words, w)
+	}
+	if !slices.ContainsFunc(q.words, func(w *wanted) bool { return len(w.weights) > 0 }) {
+		x.guess(q.words)
+	}
+	for _, w := range q.words {
+		own := float32(0)
+		for _, term := range w.Variants {
+			own = max(own, w.weights[term])
+		}
+		if !w.known {
+			own = x.idf(0)
+		}
+		q.full += own
+		for term := range w.weights {
+			q.begins[beginning(term)] = true
+		}
+	}
+	return q
+}
+
+// languages returns those that documents are written in. mu is held.
+func (x *Index) languages() []Language {
+	var list []Language
+	for l := range Languages {
+		if x.written[l] > 0 {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// expand sets the weights of w. mu is held.
+func (x *Index) expand(w *wanted) {
+	most := 0
+	for _, term := range w.Variants {
+		if n := x.documents(term); n > 0 {
+			w.weights[term], w.known = x.idf(n), true
+			most = max(most, n)
+		}
+	}
+	limit := x.idf(max(most, 1)) // what is like a word says no more than the word
+	add := func(term string, weight float32) {
+		if n := x.documents(term); n > 0 {
+			w.weights[term] = max(w.weights[term], weight*min(limit, x.idf(n)))
+		}
+	}
+	for _, term := range w.Variants {
+		length := utf8.RuneCountInString(term)
+		if length < minPart {
+			continue
+		}
+		for _, s := range x.segments {
+			part := func(other string) { add(other, weightPart) }
+			s.beginning(term, maxExpanded, part)
+			s.ending(term, maxExpanded, part)
+			if most <= rareIsAtMost {
+				s.near(term, func(other string) { add(other, weightNear) })
+			}
+		}
+		if most <= rareIsAtMost {
+			x.parts(term, func(part string) { add(part, weightPart) })
+		}
+	}
+}
+
+// parts calls fn with the stems of the beginnings and ends of a long word.
+func (x *Index) parts(term string, fn func(string)) {
+	runes := []rune(term)
+	for i := minPart; i <= len(runes)-minPart; i++ {
+		for _, part := range []string{string(runes[:i]), string(runes[i:])} {
+			fn(part)
+			for _, l := range x.languages() {
+				x.stem.Each(part, l, fn)
+			}
+		}
+	}
+}
+
+// near calls fn with the terms at one edit from term: a character more, less or other, or two
+// swapped. Such terms agree with it in their first half or in their last.
+func (s *segment) near(term string, fn func(string)) {
+	runes := []rune(term)
+	half := len(runes) / 2
+	take := func(other string) {
+		if oneEdit(runes, []rune(other)) {
+			fn(other)
+		}
+	}
+	const enough = 1 << 12
+	s.beginning(string(runes[:half]), enough, take)
+	s.ending(string(runes[len(runes)-half:]), enough, take)
+}
+
+// oneEdit reports whether one edit makes b of a.
+func oneEdit(a, b []rune) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return slices.Equal(a[i:], b[i+1:])
+	}
+	swapped := i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && slices.Equal(a[i+2:], b[i+2:])
+	return i < len(a) && (swapped || slices.Equal(a[i+1:], b[i+1:]))
+}
+
+// Unknown returns the words of the query that no document has.
+func (q *Query) Unknown() []string {
+	var list []string
+	for _, w := range q.words {
+		if !w.known {
+			list = append(list, w.Word)
+		}
+	}
+	return list
+}
+
+// Words returns the words of the query that are no stop words.
+func (q *Query) Words() []string {
+	var list []string
+	for _, w := range q.words {
+		list = append(list, w.Word)
+	}
+	return list
+}
+
+// beginning returns a hash of the first two bytes of a word, in either case.
+func beginning(word string) int {
+	if len(word) < 2 {
+		return 0
+	}
+	return int(word[0]&0x1f)<<5 | int(word[1]&0x1f)
+}
+
+// mayHave reports whether a word may have a term of the query as its stem. Stems begin as their
+// words do, without accents.
+func (q *Query) mayHave(word string) bool {
+	return len(word) < 2 || word[0] >= utf8.RuneSelf || word[1] >= utf8.RuneSelf || q.begins[beginning(word)]
+}
+
+// Weights returns what each word of the query says in a part of a document.
+func (q *Query) Weights(text string, in Language) []float32 {
+	best := make([]float32, len(q.words))
+	q.stem.EachOf(text, in, q.mayHave, func(term string) {
+		for i, w := range q.words {
+			best[i] = max(best[i], w.weights[term])
+		}
+	})
+	return best
+}
+
+// guess lets words of which no document has any stand for terms that begin as they do: better than nothing.
+// mu is held.
+func (x *Index) guess(words []*wanted) {
+	for _, w := range words {
+		for _, term := range x.similar(w.Variants[0], maxExpanded) {
+			w.weights[term] = weightBegun * x.idf(x.documents(term))
+		}
+	}
+}
+
+// minBegun is how many characters of a word are its beginning, at least.
+const minBegun = 3
+
+// similar returns at most limit terms of the documents, those that agree longest with the beginning of a word.
+// mu is held.
+func (x *Index) similar(word string, limit int) []string {
+	runes := []rune(word)
+	for n := len(runes) - 1; n >= minBegun; n-- {
+		var list []string
+		for _, s := range x.segments {
+			s.beginning(string(runes[:n]), limit, func(term string) {
+				if len(list) < limit && !slices.Contains(list, term) {
+					list = append(list, term)
+				}
+			})
+		}
+		if list != nil {
+			return list
+		}
+	}
+	return nil
+}

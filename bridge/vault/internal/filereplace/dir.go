@@ -1,0 +1,71 @@
+package filereplace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+)
+
+// swapDir is the swap folder: nobody who watches the vault sees the temp files there. The
+// zero value is none.
+type swapDir struct {
+	dir    disk.Dir // nil: there is none
+	device uint64
+	// The owner and the group of files that are made there.
+	uid, gid int
+
+	off atomic.Bool // it has turned out to be of no use
+}
+
+// open makes the folder, if it is missing.
+func (d *swapDir) open(on disk.Disk, path string) error {
+	dir, err := on.OpenRoot(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		dir, err = makeDurably(on, path)
+	}
+	if err != nil {
+		return err
+	}
+	info, err := dir.Info()
+	if err != nil {
+		dir.Close()
+		return err
+	}
+	d.dir, d.device = dir, info.Device
+	d.uid, d.gid = os.Geteuid(), os.Getegid()
+	if info.Mode&fs.ModeSetgid != 0 {
+		d.gid = info.GID
+	}
+	return nil
+}
+
+// makeDurably makes a folder, the name of which outlives a power cut.
+func makeDurably(on disk.Disk, path string) (disk.Dir, error) {
+	dir, err := on.MakeRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	parent, err := on.OpenRoot(filepath.Dir(path))
+	if err == nil {
+		err = parent.Sync()
+		parent.Close()
+	}
+	if err != nil && !errors.Is(err, syscall.EINVAL) { // some disks cannot
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
+// owns says whether a file that is made there has the same owner and group.
+func (d *swapDir) owns(info *disk.Info) bool { return info.UID == d.uid && info.GID == d.gid }
+
+// on is the folder, if files there can be exchanged with those on a device.
+func (d *swapDir) on(device uint64) (disk.Dir, bool) {
+	return d.dir, d.dir != nil && !d.off.Load() && d.device == device
+}

@@ -1,0 +1,84 @@
+package filereplace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+)
+
+// maxNumbered bounds the search for a free name.
+const maxNumbered = 10000
+
+// MoveAside moves a file to a name that is free: wanted, or "wanted 1", "wanted 2" and so
+// on before its extension. It returns the name.
+func MoveAside(from disk.Dir, name string, to disk.Dir, wanted string) (string, error) {
+	for free := range Numbered(wanted) {
+		if err := RenameNew(from, name, to, free); !errors.Is(err, fs.ErrExist) {
+			return free, err
+		}
+	}
+	return "", fs.ErrExist
+}
+
+// Numbered yields the names that MoveAside tries, in its order.
+func Numbered(wanted string) iter.Seq[string] {
+	stem, ext := splitExt(wanted)
+	return func(yield func(string) bool) {
+		for i := range maxNumbered {
+			if i > 0 {
+				suffix := fmt.Sprintf(" %d", i)
+				wanted = clip(stem, len(suffix)+len(ext)) + suffix + ext
+			}
+			if !yield(clip(wanted, 0)) {
+				return
+			}
+		}
+	}
+}
+
+// conflictName is the name for a save that could not be merged.
+func conflictName(name string) string {
+	stem, ext := splitExt(name)
+	return fmt.Sprintf("%s (conflicted copy %s)%s", stem, time.Now().Format("2006-01-02 150405"), ext)
+}
+
+func splitExt(name string) (stem, ext string) {
+	ext = path.Ext(name)
+	return strings.TrimSuffix(name, ext), ext
+}
+
+// clip shortens a name so that, with extra bytes, it is one the disk can keep.
+func clip(name string, extra int) string {
+	const maxName = 255
+	if len(name)+extra <= maxName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxName-extra], "")
+}
+
+// RenameNew renames to a name that must be free: fs.ErrExist. Where the disk cannot do that
+// in one step, the file gets a second name and loses the first one; where it has no links
+// either, the name is checked before the rename.
+func RenameNew(from disk.Dir, name string, to disk.Dir, newName string) error {
+	err := from.RenameNew(name, to, newName)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	switch err := from.Link(name, to, newName); {
+	case err == nil:
+		return from.Remove(name)
+	case !errors.Is(err, syscall.EPERM) && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EMLINK):
+		return err
+	}
+	if _, err := to.Stat(newName); err == nil {
+		return fs.ErrExist
+	}
+	return from.Rename(name, to, newName)
+}

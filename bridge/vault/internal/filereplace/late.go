@@ -1,0 +1,302 @@
+package filereplace
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
+)
+
+// Here is what watches files that have just lost their names to a save. A program that had
+// opened such a file may still write to it, and believes that it has saved the note.
+//
+//	w := NewWatcher(notes, log)
+//	w.Add("Plan.md", displaced, stamp, data)
+//	...
+//	w.End()
+//
+// What it writes, the difference between what the file held and what it holds now, is
+// merged into the note. Where that overlaps with what the note has got meanwhile, neither
+// wins: the late save becomes a conflicted copy beside the note.
+//
+// A lease tells whether somebody has a file open for writing (disk.File). As long as
+// somebody has, the file is watched, however long that takes; without a writer, for two
+// seconds.
+
+const (
+	// grace is how long a file without a writer is watched. A program whose open(2) has
+	// found the file under its name, and which a busy machine keeps from running then,
+	// cannot be seen until it has opened the file.
+	grace = 2 * time.Second
+	// closeGrace is how long after its last change a file is watched while End waits and a
+	// program has it open, or may have; idleGrace if none has.
+	closeGrace = 500 * time.Millisecond
+	idleGrace  = 150 * time.Millisecond
+	// lookAgain is the time between looks at a file without a writer. Each look is three
+	// system calls, and a program that saves again and again leaves hundreds of files.
+	lookAgain = 100 * time.Millisecond
+	// lookSeldom is the time between looks once nothing has happened for grace.
+	lookSeldom = 500 * time.Millisecond
+	// maxFiles and shareFiles, the share of the descriptors that the process may have, bound
+	// how many files are watched. A few more may be there until the next look, which is at
+	// once then. maxAncestor bounds the memory for each.
+	maxFiles    = 128
+	shareFiles  = 16
+	maxAncestor = 1 << 20
+	// mergeAttempts bounds how often a merge starts again because the note was saved
+	// meanwhile. Then the late save is kept beside the note.
+	mergeAttempts = 8
+)
+
+// Notes are where late saves are merged.
+type Notes interface {
+	// Read returns what the note at rel holds, once a save that is going on is over.
+	Read(rel string) ([]byte, model.Stamp, error)
+	// Replace replaces what the note at rel holds, and reports that as a person's change;
+	// model.ErrConflict if it is not what r.Expect says.
+	Replace(rel string, r model.Replacement) error
+	// KeepCopy makes a new file beside the note at rel and returns its name.
+	KeepCopy(rel string, data []byte) (name string, err error)
+}
+
+// Watcher watches displaced files. Its methods may be called from several goroutines.
+type Watcher struct {
+	notes Notes
+	log   *slog.Logger
+	max   int          // how many files are watched
+	wake  model.Signal // holds a token when there are more
+
+	mu     sync.Mutex    // protects the following
+	files  []*file       // oldest first
+	ending int           // callers of End
+	done   chan struct{} // closed when run ends; nil when it does not run
+}
+
+// file is one displaced file.
+type file struct {
+	rel   string
+	open  disk.File
+	last  model.Stamp // of the state that the note has
+	data  []byte      // its bytes; nil if there were too many
+	since time.Time   // of that state
+	seen  vaultdir.Sighting
+	next  time.Time // when to look, unless somebody waits for the end
+}
+
+// patience is how long files are watched at the moment.
+type patience int
+
+const (
+	asNeeded patience = iota
+	ending            // End waits
+	crowded           // there are too many files: this look is the last
+)
+
+// NewWatcher is a Watcher.
+func NewWatcher(notes Notes, log *slog.Logger) *Watcher {
+	return &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: model.NewSignal()}
+}
+
+// Add watches a file that the note at rel has lost its name to; it held data when its stamp
+// was last. The Watcher closes the file.
+func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte) {
+	if len(data) > maxAncestor {
+		data = nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.files = append(w.files, &file{rel: rel, open: open, last: last, data: data, since: time.Now()})
+	if len(w.files) > w.max {
+		w.wake.Set()
+	}
+	if w.done == nil {
+		done := make(chan struct{})
+		w.done = done
+		go w.run(done)
+	}
+}
+
+// End returns when no file is watched any more: files without a writer are given up soon,
+// the others closeGrace after their last change. What is written later is lost, and the log
+// says so.
+func (w *Watcher) End() {
+	w.mu.Lock()
+	done := w.done
+	w.ending++
+	w.mu.Unlock()
+	if done != nil {
+		<-done
+	}
+	w.mu.Lock()
+	w.ending--
+	w.mu.Unlock()
+}
+
+// run looks at the files until none of them needs another look.
+func (w *Watcher) run(done chan struct{}) {
+	defer close(done)
+	for {
+		select {
+		case <-time.After(w.step()):
+		case <-w.wake:
+		}
+		w.mu.Lock()
+		files, has := slices.Clone(w.files), asNeeded
+		if w.ending > 0 {
+			has = ending
+		}
+		w.mu.Unlock()
+		now := time.Now()
+		gone := make(map[*file]bool)
+		for i, f := range files {
+			has := has
+			if i < len(files)-w.max {
+				has = crowded
+			}
+			if (has != asNeeded || !now.Before(f.next)) && !w.look(f, now, has) {
+				gone[f] = true
+			}
+		}
+		if w.drop(gone) {
+			return
+		}
+	}
+}
+
+// step is how long to wait before the next look.
+func (w *Watcher) step() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, f := range w.files {
+		if w.ending > 0 || f.seen.Since.IsZero() || time.Since(f.seen.Since) < grace {
+			return vaultdir.LookEvery
+		}
+	}
+	return lookSeldom
+}
+
+// drop closes files that need no more looks, and says whether none is left.
+func (w *Watcher) drop(gone map[*file]bool) (last bool) {
+	for f := range gone {
+		f.open.Close() // which frees its blocks: without mu
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.files = slices.DeleteFunc(w.files, func(f *file) bool { return gone[f] })
+	if len(w.files) > 0 {
+		return false
+	}
+	w.done = nil
+	return true
+}
+
+// writers says whether a program has f open for writing; certain is false where the system
+// does not tell.
+func (f *file) writers() (open, certain bool) {
+	release, err := f.open.Lease()
+	if err == nil {
+		release()
+		return false, true
+	}
+	open = errors.Is(err, disk.ErrWriters)
+	return open, open
+}
+
+// look merges what was saved to f, once the save is over, and says whether to look again.
+func (w *Watcher) look(f *file, now time.Time, has patience) (again bool) {
+	// Before the look: what a writer that is gone has written shows in it.
+	open, certain := f.writers()
+	st, err := f.open.Info()
+	stamp := vaultdir.StampOf(&st)
+	f.seen.Look(stamp, err, now)
+	if err != nil || stamp.SameFile(f.last) {
+		if certain && !open {
+			f.next = now.Add(lookAgain)
+		}
+		return err == nil && w.mayChange(f, now.Sub(f.since), open, certain, has)
+	}
+	wait := vaultdir.SettledAge
+	switch {
+	case has == crowded && stamp.Size > 0:
+		wait = 0
+	case has == crowded:
+		w.log.Warn("a program was in the middle of a save when the note was replaced: what it writes from now on is lost", model.LogPath, f.rel)
+		return false
+	case stamp.Size == 0:
+		wait = vaultdir.SettleLimit // truncated, about to be written
+	case certain && !open:
+		wait = 0
+	}
+	if now.Sub(f.seen.Since) < wait {
+		return true
+	}
+	theirs, stamp, err := vaultdir.ReadOpen(f.open)
+	if err != nil {
+		return errors.Is(err, vaultdir.ErrTorn)
+	}
+	w.mergeBack(f.rel, f.data, theirs)
+	f.last, f.data, f.since = stamp, theirs, now
+	return true
+}
+
+// mayChange says whether f, which has not changed for quiet, needs another look.
+func (w *Watcher) mayChange(f *file, quiet time.Duration, open, certain bool, has patience) bool {
+	switch {
+	case has == asNeeded:
+		return open || quiet < grace
+	case has == ending && certain && !open:
+		return quiet < idleGrace
+	case has == ending && quiet < closeGrace:
+		return true
+	case open:
+		w.log.Warn("a program has had the note open for writing since before it was replaced: what it writes from now on is lost", model.LogPath, f.rel)
+	}
+	return false
+}
+
+// mergeBack merges a late save into the note: theirs was computed from ancestor.
+func (w *Watcher) mergeBack(rel string, ancestor, theirs []byte) {
+	for range mergeAttempts {
+		merged, err := w.mergeOnce(rel, ancestor, theirs)
+		if merged {
+			w.log.Info("late save merged into the note", model.LogPath, rel)
+			return
+		}
+		if err != nil {
+			break
+		}
+	}
+	name, err := w.notes.KeepCopy(rel, theirs)
+	if err != nil {
+		w.log.Error("a save made while the note was written is lost", model.LogPath, rel, model.LogErr, err)
+		return
+	}
+	w.log.Warn("late save kept beside the note", model.LogPath, rel, "copy", name)
+}
+
+// mergeOnce says whether the note holds the merged text now. After an error another
+// attempt is of no use.
+func (w *Watcher) mergeOnce(rel string, ancestor, theirs []byte) (bool, error) {
+	ours, stamp, err := w.notes.Read(rel)
+	if err != nil {
+		return false, err
+	}
+	text, ok := merge3(ancestor, theirs, ours)
+	if !ok {
+		return false, model.ErrConflict
+	}
+	if bytes.Equal(text, ours) {
+		return true, nil
+	}
+	err = w.notes.Replace(rel, model.Replacement{Expect: stamp, Data: text, ModTime: stamp.Next(time.Now())})
+	if errors.Is(err, model.ErrConflict) {
+		return false, nil
+	}
+	return err == nil, err
+}

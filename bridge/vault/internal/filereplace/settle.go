@@ -1,0 +1,171 @@
+package filereplace
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
+)
+
+// maxUnsettled bounds the swaps that have not settled, each of which has its folder and its
+// file open.
+// shareUnsettled is the share of the files that the process may have open.
+const (
+	maxUnsettled   = 256
+	shareUnsettled = 32
+)
+
+// settlePause is the least time between the beginnings of two rounds: while notes are saved
+// one after the other, each round has many, and the disk's journal some peace.
+const settlePause = 50 * time.Millisecond
+
+// settler makes swaps durable in the background: it syncs the new file, then the folder,
+// and only then removes the pre-image. Until then a power cut leaves one of the two, whole
+// (sweep.go). Swaps that come during a round share the next one.
+type settler struct {
+	syncs *vaultdir.Syncs
+	log   *slog.Logger
+	room  chan struct{}  // holds a token for each swap that has not settled
+	all   sync.WaitGroup // of these swaps
+
+	mu      sync.Mutex // protects the following
+	waiting []*settlement
+	round   []*settlement // that is under way
+	running bool
+	last    time.Time // when the last round began
+}
+
+// settlement is a swap that is not durable yet.
+type settlement struct {
+	rel      string
+	dir      disk.Dir  // that the new file was put in
+	file     disk.File // the new file, wherever somebody has moved it
+	preImage *Temp
+	settled  func()        // is called when it is durable
+	done     chan struct{} // closed when it is settled, or has failed
+	// unwatched is closed when nobody looks any more whether somebody writes to the pre-image.
+	unwatched chan struct{}
+}
+
+func newSettler(syncs *vaultdir.Syncs, log *slog.Logger) *settler {
+	return &settler{syncs: syncs, log: log, room: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
+}
+
+// add takes over a swap. It waits while there are too many.
+func (t *settler) add(s *settlement) {
+	t.room <- struct{}{}
+	t.all.Add(1)
+	s.done = make(chan struct{})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting = append(t.waiting, s)
+	if !t.running {
+		t.running = true
+		go t.run()
+	}
+}
+
+// run settles rounds until no swap is waiting.
+func (t *settler) run() {
+	for {
+		t.mu.Lock()
+		t.running = len(t.waiting) > 0
+		running, pause := t.running, settlePause-time.Since(t.last)
+		t.mu.Unlock()
+		if !running {
+			return
+		}
+		time.Sleep(pause)
+		t.mu.Lock()
+		round := t.waiting
+		t.waiting, t.round, t.last = nil, round, time.Now()
+		t.mu.Unlock()
+		t.settle(round)
+	}
+}
+
+// settleAt returns when no swap at rel or below it is waiting or under way.
+func (t *settler) settleAt(rel string) {
+	var now, others []*settlement
+	t.mu.Lock()
+	for _, s := range t.waiting {
+		if s.rel == rel || vaultdir.Below(rel, s.rel) {
+			now = append(now, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	round := t.round
+	t.waiting = others
+	t.mu.Unlock()
+	t.settle(now)
+	for _, s := range round {
+		if s.rel == rel || vaultdir.Below(rel, s.rel) {
+			<-s.done
+		}
+	}
+}
+
+// settle syncs the files of a round and then each of their folders once.
+func (t *settler) settle(round []*settlement) {
+	for _, s := range round {
+		s.file.StartSync() // together, and not one after the other
+	}
+	fileErrs := make([]error, len(round))
+	for i, s := range round {
+		fileErrs[i] = s.file.Sync()
+	}
+	synced := make(map[vaultdir.ID]error)
+	for i, s := range round {
+		err := fileErrs[i]
+		if err == nil {
+			err = t.syncOnce(s.dir, synced)
+		}
+		if err != nil {
+			t.syncs.Failed(s.dir, err)
+			t.log.Warn("note is not synced: a power cut may bring back what it held", model.LogPath, s.rel, model.LogErr, err)
+		} else {
+			s.settled()
+		}
+		close(s.done)
+		switch {
+		case fileErrs[i] != nil:
+			s.preImage.leave()
+			t.forget(s)
+		case s.preImage.isChanged(): // what somebody has saved there is yet to be merged into the note
+			go func() {
+				<-s.unwatched
+				s.preImage.Discard()
+				t.forget(s)
+			}()
+		default: // names come to the disk in their order: if the removal is lost, the pre-image is not needed
+			s.preImage.Discard()
+			t.forget(s)
+		}
+	}
+}
+
+// forget releases what a swap that has settled holds.
+func (t *settler) forget(s *settlement) {
+	s.file.Close()
+	s.dir.Close()
+	<-t.room
+	t.all.Done()
+}
+
+// syncOnce syncs a folder that this round has not synced yet.
+func (t *settler) syncOnce(dir disk.Dir, synced map[vaultdir.ID]error) error {
+	id, err := vaultdir.IDOfDir(dir)
+	if err != nil {
+		return err
+	}
+	err, done := synced[id]
+	if !done {
+		err = t.syncs.Sync(dir)
+		synced[id] = err
+	}
+	return err
+}

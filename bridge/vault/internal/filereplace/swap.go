@@ -1,0 +1,279 @@
+package filereplace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
+)
+
+// Swap is one replacement under way.
+type Swap struct {
+	s       *Swapper
+	at      vaultdir.Place
+	r       model.Replacement
+	temp    *Temp
+	old     disk.File // the file that is to be displaced
+	oldData []byte    // the common ancestor, should a merge become necessary
+}
+
+// Stage prepares the replacement r of the note at rel; r.Meanwhile is the caller's to call.
+// model.ErrConflict if the note is not the expected file. The caller closes the swap.
+func (s *Swapper) Stage(rel string, r model.Replacement) (*Swap, error) {
+	at, err := s.o.Vault.Within(rel)
+	if err != nil {
+		return nil, conflictIfGone(err) // a read says what has become of it
+	}
+	sw := &Swap{s: s, at: at, r: r}
+	s.swaps.Add(1)
+	if err := sw.stage(); err != nil {
+		sw.Close()
+		return nil, err
+	}
+	return sw, nil
+}
+
+func (sw *Swap) stage() (err error) {
+	if sw.old, err = sw.at.Dir.Open(sw.at.Name, os.O_RDONLY, 0); err != nil {
+		return conflictIfGone(err)
+	}
+	if err := sw.readOld(); err != nil {
+		return err
+	}
+	if sw.at.Info, err = sw.old.Info(); err != nil {
+		return err
+	}
+	if int64(len(sw.oldData)) != sw.r.Expect.Size || vaultdir.StampOf(&sw.at.Info) != sw.r.Expect {
+		return model.ErrConflict
+	}
+	if dir, ok := sw.s.dir.on(sw.at.Info.Device); ok {
+		err := sw.makeTemp(dir, true)
+		if err == nil || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+			return err
+		}
+		// The folder has been removed or is read-only, or a file there cannot get the note's group.
+	}
+	return sw.makeTemp(sw.at.Dir, false)
+}
+
+func (sw *Swap) readOld() error {
+	if sw.oldData = []byte(sw.r.Held); sw.r.Held != "" {
+		return nil
+	}
+	sw.oldData = make([]byte, sw.r.Expect.Size)
+	n, err := sw.old.ReadAt(sw.oldData, 0)
+	if sw.oldData = sw.oldData[:n]; errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// makeTemp makes the temp file in dir, which is the swap folder, or that of the note.
+func (sw *Swap) makeTemp(dir disk.Dir, swap bool) (err error) {
+	c := sw.content()
+	c.owned = swap && sw.s.dir.owns(c.oldInfo)
+	sw.temp, err = newTemp(dir, sw.tempName(), c, swap)
+	return err
+}
+
+func (sw *Swap) tempName() string { return sw.s.TaggedName(sw.at.Rel, sw.content()) }
+
+func (sw *Swap) content() Content {
+	return Content{Data: sw.r.Data, ModTime: sw.r.ModTime, old: sw.old, oldInfo: &sw.at.Info}
+}
+
+// Stamp is what the new file's stamp will be, but for the time of change.
+func (sw *Swap) Stamp() model.Stamp { return sw.temp.Stamp }
+
+// Mode is the permission bits of the old file and of the new one.
+func (sw *Swap) Mode() fs.FileMode { return sw.at.Info.Mode.Perm() }
+
+func conflictIfGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) { // it is a symlink now
+		return model.ErrConflict
+	}
+	return err
+}
+
+// Close removes what the swap leaves, unless that is about to settle.
+func (sw *Swap) Close() {
+	if sw.temp != nil {
+		sw.temp.Discard()
+	}
+	if sw.old != nil {
+		sw.old.Close()
+	}
+	sw.at.Close()
+	sw.s.swaps.Done()
+}
+
+// Commit gives the new file the name of the note, if the note still is the expected file,
+// and returns its stamp. model.ErrConflict if it is not.
+func (sw *Swap) Commit() (model.Stamp, error) {
+	// Without a pre-image, or where names do not come to the disk in their order, a power cut
+	// could leave the name without the bytes.
+	if sw.r.Sync || sw.s.o.SyncBefore || sw.s.noExchange.Load() || !sw.s.ordersNames(sw.at.Info.Device, sw.at.Dir) {
+		if err := sw.temp.sync(); err != nil {
+			return model.Stamp{}, err
+		}
+	}
+	// To settle it; by its name it may not be found any more.
+	file, err := sw.temp.dir.Open(sw.temp.Name, os.O_RDONLY, 0)
+	if err != nil {
+		return model.Stamp{}, err
+	}
+	if err := sw.replace(); err != nil {
+		file.Close()
+		return model.Stamp{}, err
+	}
+	stamp := sw.temp.Placed()
+	sw.temp.file.Close() // open for writing, it would keep the next swap from its lease
+	if sw.at.Info.Links > 1 {
+		sw.s.o.Log.Warn("the note's other names (hard links) keep what it held before", model.LogPath, sw.at.Rel)
+	}
+	old := watched{sw.old, make(chan struct{})}
+	sw.s.o.Late(sw.at.Rel, old, sw.r.Expect, sw.oldData)
+	dir, preImage := sw.at.Dir, sw.temp
+	sw.old, sw.at.Dir, sw.temp = nil, nil, nil
+	sw.s.settler.add(&settlement{rel: sw.at.Rel, dir: dir, file: file, preImage: preImage, settled: sw.r.Settle, unwatched: old.closed})
+	return stamp, nil
+}
+
+// watched is a displaced file.
+type watched struct {
+	disk.File
+	closed chan struct{}
+}
+
+// Close closes the file.
+func (w watched) Close() error {
+	defer close(w.closed)
+	return w.File.Close()
+}
+
+// replace is the steps 2 to 5.
+func (sw *Swap) replace() error {
+	release := sw.hold()
+	defer release()
+	if err := sw.check(); err != nil {
+		return err
+	}
+	exchanged, err := sw.rename()
+	if err != nil {
+		return conflictIfGone(err)
+	}
+	if exchanged && !sw.displaced() {
+		return sw.undo()
+	}
+	return nil
+}
+
+// hold lets programs that open the old file for writing wait until release is called. A
+// program that has it open already gets the time of a save to finish; one that has it open
+// for longer is left to step 7.
+func (sw *Swap) hold() (release func()) {
+	const step = time.Millisecond
+	for start := time.Now(); ; time.Sleep(step) {
+		release, err := sw.old.Lease()
+		if err == nil {
+			return release
+		}
+		if !errors.Is(err, disk.ErrWriters) || time.Since(start) >= vaultdir.SettledAge {
+			return func() {}
+		}
+	}
+}
+
+// check is step 3.
+func (sw *Swap) check() error {
+	info, err := sw.at.Dir.Stat(sw.at.Name)
+	if err == nil && vaultdir.StampOf(&info) != sw.r.Expect {
+		err = model.ErrConflict
+	}
+	return conflictIfGone(err)
+}
+
+// rename exchanges temp file and note, or moves the temp file over the note where the disk
+// knows no exchange.
+func (sw *Swap) rename() (exchanged bool, err error) {
+	exchanged, err = sw.renameOnce()
+	if err == nil || errors.Is(err, fs.ErrNotExist) || !sw.temp.swap {
+		return exchanged, err
+	}
+	// On one disk, and yet nothing can be moved from there: a bind mount, or a state
+	// folder that has become read-only.
+	sw.s.dir.off.Store(true)
+	sw.temp.Discard()
+	if err := sw.makeTemp(sw.at.Dir, false); err != nil {
+		return false, err
+	}
+	if err := sw.temp.sync(); err != nil {
+		return false, err
+	}
+	return sw.renameOnce()
+}
+
+func (sw *Swap) renameOnce() (exchanged bool, err error) {
+	if !sw.s.noExchange.Load() {
+		err := sw.temp.dir.Exchange(sw.temp.Name, sw.at.Dir, sw.at.Name)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return err == nil, err
+		}
+		sw.s.noExchange.Store(true)
+		sw.s.o.Log.Info("disk cannot exchange files in one step: saves within microseconds of each other may be lost")
+	}
+	if err := sw.temp.sync(); err != nil { // nothing is left of what it replaces
+		return false, err
+	}
+	return false, sw.temp.dir.Rename(sw.temp.Name, sw.at.Dir, sw.at.Name)
+}
+
+// displaced says whether what is under the temp name is the expected file.
+func (sw *Swap) displaced() bool {
+	info, err := sw.temp.dir.Stat(sw.temp.Name)
+	now := vaultdir.StampOf(&info)
+	return err == nil && now.SameFile(sw.r.Expect)
+}
+
+// undo gives the name back to the save that came between. It always returns an error.
+func (sw *Swap) undo() error {
+	dir := sw.temp.dir
+	err := dir.Exchange(sw.temp.Name, sw.at.Dir, sw.at.Name)
+	if errors.Is(err, fs.ErrNotExist) { // its owner has moved the note away
+		err = dir.RenameNew(sw.temp.Name, sw.at.Dir, sw.at.Name)
+		return errors.Join(model.ErrConflict, sw.keepTemp(err))
+	}
+	if err != nil {
+		return sw.keepTemp(err)
+	}
+	sw.s.o.Syncs.Try(sw.at.Dir) // or a power cut could take this and not what it takes back
+	// Our file was under the name for a moment: whoever opened it then, or replaced it, has
+	// a save there.
+	theirs, err := dir.Open(sw.temp.Name, os.O_RDONLY, 0)
+	if err != nil {
+		return sw.keepTemp(err)
+	}
+	sw.s.o.Late(sw.at.Rel, theirs, sw.temp.Stamp, sw.r.Data)
+	return model.ErrConflict
+}
+
+// keepTemp keeps a person's save, which is under the temp name and cannot be put back,
+// beside the note. It returns nil if err, which says why, is nil.
+func (sw *Swap) keepTemp(err error) error {
+	if err == nil {
+		return nil
+	}
+	name, moveErr := MoveAside(sw.temp.dir, sw.temp.Name, sw.at.Dir, conflictName(sw.at.Name))
+	if moveErr != nil {
+		name = sw.temp.Name
+		sw.temp.Name = sw.tempName() // so that Discard leaves the save alone
+	}
+	return fmt.Errorf("%w (a save made at the same moment is in %q)", err, name)
+}

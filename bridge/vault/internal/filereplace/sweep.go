@@ -1,0 +1,274 @@
+package filereplace
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
+)
+
+// Sweep deals with the temp files that an earlier process has left.
+//
+// A swap gives a new file its name before its bytes are on the disk, so a power cut can
+// leave a note whose bytes are missing. Then the pre-image is there, since it is removed
+// last. The names of temp files tell for which note a file is and what it was to hold, so
+// that the two are found and the pre-image is put back. (What the new file held is in the
+// log, if that was synced.) After a kill the bytes may not be on the disk either: a note is
+// synced before its pre-images are removed.
+type Sweep struct {
+	s    *Swapper
+	left []leftover
+}
+
+// leftover is a temp file with a tag.
+type leftover struct {
+	rel  string // of its folder
+	swap bool   // it is in the swap folder
+	name string
+	tag  tag
+}
+
+// Sweep begins a sweep of the vault.
+func (s *Swapper) Sweep() *Sweep { return &Sweep{s: s} }
+
+// Found deals with a temp file in the folder at rel. One that belongs to a note is left to
+// Finish.
+func (w *Sweep) Found(dir disk.Dir, rel, name string) {
+	w.found(dir, leftover{rel: rel, name: name})
+}
+
+func (w *Sweep) found(dir disk.Dir, l leftover) {
+	if w.s.o.ReadOnly || w.s.IsOwn(l.name) {
+		return
+	}
+	var tagged bool
+	if l.tag, tagged = parseTag(l.name); tagged {
+		w.left = append(w.left, l)
+		return
+	}
+	if err := w.toTrash(dir, l.name); err != nil {
+		w.s.o.Log.Warn("left-over temp file stays", model.LogPath, l.name, model.LogErr, err)
+	}
+}
+
+// toTrash moves a temp file to the trash if nobody can tell what is in it: a person may
+// need it.
+func (w *Sweep) toTrash(dir disk.Dir, name string) error {
+	trash, err := w.s.o.Vault.OpenTrash()
+	if err != nil {
+		return err
+	}
+	defer trash.Close()
+	kept, err := MoveAside(dir, name, trash, "relayfs recovered.md")
+	if err == nil {
+		w.s.o.Syncs.Try(trash)
+		w.s.o.Log.Info("left-over temp file moved to the trash", model.LogPath, vaultdir.Trash+"/"+kept)
+	}
+	return err
+}
+
+// Finish deals with the temp files that belong to notes, which are among entries. It says
+// whether it has put something back.
+func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
+	w.swapDir()
+	if len(w.left) == 0 {
+		return false
+	}
+	notes := make(map[uint64]string)  // by the hashes of their paths
+	saved := make(map[uint64]bool)    // those that have the time of a new file
+	moved := make(map[int64][]string) // other files, by their times
+	left := make(map[uint64][]leftover)
+	for _, l := range w.left {
+		left[l.tag.path] = append(left[l.tag.path], l)
+	}
+	for _, e := range entries {
+		if e.Dir {
+			continue
+		}
+		path, time := hashOf(e.Rel), e.Stamp.ModTime
+		notes[path] = e.Rel
+		if saved[path] = slices.ContainsFunc(left[path], func(l leftover) bool { return l.tag.modTime == time }); !saved[path] {
+			moved[time] = append(moved[time], e.Rel)
+		}
+	}
+	for _, last := range []bool{false, true} { // those of a note that has its new file: they tell others of that
+		for path, left := range left {
+			if saved[path] != last {
+				continue
+			}
+			rel, lost := notes[path], false
+			if !saved[path] {
+				rel, lost = w.find(rel, left, moved)
+			}
+			put, err := w.note(rel, left, lost)
+			if err != nil {
+				w.s.o.Log.Warn("left-over temp files stay", model.LogPath, rel, model.LogErr, err)
+			}
+			changed = changed || put
+		}
+	}
+	return changed
+}
+
+// find is where a note is now whose new file is not at rel, or rel: moved are files by their times. The note
+// is lost if none of them is the new file and nobody has just saved at rel, where nothing is if that is "":
+// a power cut may have torn it. A file that has the time alone may be another's, since notes that are saved together have one.
+func (w *Sweep) find(rel string, left []leftover, moved map[int64][]string) (now string, lost bool) {
+	lost = rel == ""
+	for _, l := range left {
+		for _, other := range moved[l.tag.modTime] {
+			if lost = true; w.isNew(other, l.tag) {
+				return other, false
+			}
+		}
+	}
+	return rel, lost
+}
+
+// isNew says whether the file at rel is the new one of a tag.
+func (w *Sweep) isNew(rel string, t tag) bool {
+	at, err := w.s.o.Vault.Locate(rel)
+	if err != nil {
+		return false
+	}
+	defer at.Close()
+	return t.describes(at.Dir, at.Name, &at.Info)
+}
+
+// swapDir finds what is in the swap folder.
+func (w *Sweep) swapDir() {
+	dir := w.s.dir.dir
+	if dir == nil {
+		return
+	}
+	names, err := dir.Names(-1)
+	if err != nil {
+		w.s.o.Log.Warn("left-over temp files stay", model.LogErr, err)
+		return
+	}
+	for _, name := range names {
+		if vaultdir.IsTemp(name) {
+			w.found(dir, leftover{swap: true, name: name})
+		}
+	}
+}
+
+// note deals with the temp files of the note at rel, or, if that is "", of one that is not there any
+// more; lost is what find says. It says whether it has put one back.
+func (w *Sweep) note(rel string, left []leftover, lost bool) (put bool, err error) {
+	if n := len(left); rel != "" {
+		left, err = w.mend(rel, left)
+		if put = len(left) < n; err != nil {
+			return put, err
+		}
+	}
+	for _, l := range left {
+		err = errors.Join(err, w.in(l, func(dir disk.Dir) error { return w.dispose(dir, l, lost) }))
+	}
+	return put, err
+}
+
+// in calls fn with the folder that a temp file is in.
+func (w *Sweep) in(l leftover, fn func(disk.Dir) error) error {
+	if l.swap {
+		return fn(w.s.dir.dir)
+	}
+	dir, err := w.s.o.Vault.OpenDir(l.rel)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return fn(dir)
+}
+
+// mend makes a note whole and durable, and returns the temp files that it has not put back.
+// Of saves that came one after the other each may be torn, and so the pre-image, too.
+func (w *Sweep) mend(rel string, left []leftover) ([]leftover, error) {
+	at, err := w.s.o.Vault.Locate(rel)
+	if err != nil {
+		return left, err
+	}
+	defer at.Close()
+	for {
+		torn := slices.IndexFunc(left, func(l leftover) bool { return w.isTorn(&at, l) })
+		if torn < 0 {
+			break
+		}
+		if err := w.in(left[torn], func(dir disk.Dir) error { return w.putBack(dir, left[torn].name, &at) }); err != nil {
+			return left, err
+		}
+		left = slices.Delete(left, torn, torn+1)
+		if at.Info, err = at.Dir.Stat(at.Name); err != nil {
+			return left, err
+		}
+	}
+	return left, errors.Join(at.SyncFile(), w.s.o.Syncs.Sync(at.Dir))
+}
+
+// isTorn says whether a note lacks bytes of the new file that it was exchanged for the temp
+// file with.
+func (w *Sweep) isTorn(at *vaultdir.Place, l leftover) bool {
+	if at.Info.ModTime != l.tag.modTime || l.tag.describes(at.Dir, at.Name, &at.Info) {
+		return false
+	}
+	exchanged := false
+	_ = w.in(l, func(dir disk.Dir) error {
+		info, err := dir.Stat(l.name)
+		exchanged = err == nil && (info.Inode == l.tag.pre.inode || !l.tag.made(dir, l.name, &info))
+		return err
+	})
+	return exchanged
+}
+
+// putBack gives the name of a torn note to its pre-image.
+func (w *Sweep) putBack(dir disk.Dir, name string, at *vaultdir.Place) error {
+	if err := dir.Exchange(name, at.Dir, at.Name); err != nil {
+		return err
+	}
+	w.s.unplaced.Store(newFile{at.Info.Inode, at.Info.ModTime}, true)
+	w.s.o.Log.Warn("a power cut has torn a save; the note is what it was before", model.LogPath, at.Rel)
+	if err := w.s.o.Syncs.Sync(at.Dir); err != nil {
+		return err
+	}
+	return dir.Remove(name)
+}
+
+// dispose deals with a temp file whose note is whole, and durable, or lost.
+func (w *Sweep) dispose(dir disk.Dir, l leftover, lost bool) error {
+	info, err := dir.Stat(l.name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case info.Inode == l.tag.pre.inode:
+		w.s.placed.Store(newFile{l.tag.pre.inode, l.tag.modTime}, true)
+		if l.tag.isPreImage(&info) && !lost { // and nobody has written to it
+			return dir.Remove(l.name)
+		}
+		if lost {
+			w.s.o.Log.Warn("a note that was saved right before a crash is not where it was; what it held before that is kept in the trash")
+		}
+	case l.tag.made(dir, l.name, &info): // the log has it, or nobody was told that it is saved
+		w.s.unplaced.Store(newFile{info.Inode, l.tag.modTime}, true)
+		return dir.Remove(l.name)
+	}
+	return w.toTrash(dir, l.name)
+}
+
+// newFile names the new file of a swap, by its own inode or by that of the pre-image; notes that are saved
+// together have one time.
+type newFile struct {
+	inode   uint64
+	modTime int64
+}
+
+// Placed says whether the new file of a save got its name, if a sweep has found that out.
+func (s *Swapper) Placed(save model.Save) (placed, known bool) {
+	if _, found := s.unplaced.Load(newFile{save.Post.Inode, save.Post.ModTime}); found {
+		return false, true
+	}
+	_, placed = s.placed.Load(newFile{save.Pre.Inode, save.Post.ModTime})
+	return placed, placed
+}

@@ -1,0 +1,123 @@
+package vaultdir
+
+import (
+	"errors"
+	"log/slog"
+	"sync"
+	"syscall"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Changes of names in one folder that are made at the same time share a sync, and a failure is reported once to whoever asks.
+//
+// 	err := syncs.Sync(dir)
+
+// Syncs are the syncs of folders. A sync makes every change durable that came before it
+// began, so a caller that comes during one waits for the next, which all of them share.
+type Syncs struct {
+	Log *slog.Logger
+
+	// failed has the errors by ID until somebody asks: not every caller can tell its
+	// user.
+	failed sync.Map
+
+	mu   sync.Mutex // protects the following, and the rounds' fields
+	last map[ID]*round
+}
+
+// round is one sync of a folder.
+type round struct {
+	before *round // ends before this one begins; nil if it has ended
+	begun  bool   // too late to join
+	done   chan struct{}
+	err    error // of the sync; read after done
+}
+
+// Sync makes the names in dir durable. A disk that cannot says EINVAL, which is no error
+// here.
+func (s *Syncs) Sync(dir disk.Dir) error {
+	id, err := IDOfDir(dir)
+	if err != nil {
+		return err
+	}
+	return s.do(id, func() error {
+		if err := dir.Sync(); !errors.Is(err, syscall.EINVAL) {
+			return err
+		}
+		return nil
+	})
+}
+
+// SyncAll is Sync for a caller that asks about everything that was done in dir: it returns
+// an earlier failure, too. The disk tells of one only once.
+func (s *Syncs) SyncAll(dir disk.Dir) error {
+	id, err := IDOfDir(dir)
+	if err != nil {
+		return err
+	}
+	err = s.Sync(dir)
+	if before, failed := s.failed.LoadAndDelete(id); failed && err == nil {
+		err = before.(error)
+	}
+	return err
+}
+
+// Try is Sync after a change that is not taken back, or that nobody waits for: the next
+// SyncAll returns its error.
+func (s *Syncs) Try(dir disk.Dir) {
+	if err := s.Sync(dir); err != nil {
+		s.Log.Warn("folder is not synced: a power cut may bring back what it held", model.LogErr, err)
+	}
+}
+
+// Failed has the next SyncAll of a folder return err: something in it is not durable.
+func (s *Syncs) Failed(dir disk.Dir, err error) {
+	if id, statErr := IDOfDir(dir); statErr == nil {
+		s.failed.Store(id, err)
+	}
+}
+
+// do syncs the folder id by calling sync.
+func (s *Syncs) do(id ID, sync func() error) error {
+	r, lead := s.join(id)
+	if !lead {
+		<-r.done
+		return r.err
+	}
+	if r.before != nil {
+		<-r.before.done
+	}
+	s.mu.Lock()
+	r.begun, r.before = true, nil
+	s.mu.Unlock()
+	r.err = sync()
+	s.mu.Lock()
+	if s.last[id] == r {
+		delete(s.last, id)
+	}
+	if r.err != nil {
+		s.failed.Store(id, r.err) // before anybody can begin the next round, which may not fail
+	}
+	s.mu.Unlock()
+	close(r.done)
+	return r.err
+}
+
+// join returns the round of the folder that is yet to begin, and whether the caller is the
+// first in it, who leads it.
+func (s *Syncs) join(id ID) (r *round, lead bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.last[id]
+	if last != nil && !last.begun {
+		return last, false
+	}
+	if s.last == nil {
+		s.last = make(map[ID]*round)
+	}
+	r = &round{before: last, done: make(chan struct{})}
+	s.last[id] = r
+	return r, true
+}

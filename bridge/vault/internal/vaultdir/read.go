@@ -1,0 +1,108 @@
+package vaultdir
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// How to tell that a program's save is over.
+const (
+	// SettledAge is when a file counts as left alone: editors write what they hold in
+	// memory, in one go, within a few milliseconds.
+	SettledAge = 100 * time.Millisecond
+	// LookEvery is the step of waiting; a stat costs a few microseconds.
+	LookEvery = 10 * time.Millisecond
+	// SettleLimit bounds the wait. Beyond it a truncated file counts as emptied on
+	// purpose, a missing one as removed, and one that is written all the time is shown as
+	// it is.
+	SettleLimit = time.Second
+)
+
+// Sighting is what a path looked like, and since when it has looked like that.
+type Sighting struct {
+	Stamp model.Stamp
+	Err   error
+	Since time.Time
+}
+
+// Look notes what was seen now.
+func (s *Sighting) Look(stamp model.Stamp, err error, now time.Time) {
+	if s.Since.IsZero() || s.Stamp != stamp || (s.Err == nil) != (err == nil) {
+		s.Since = now
+	}
+	s.Stamp, s.Err = stamp, err
+}
+
+// ErrTorn says that a file changed while it was read.
+var ErrTorn = errors.New("file changes while it is read")
+
+// Read reads the file at rel as it is. If the file is changing at that moment, it returns
+// what it got with ErrTorn, and a stamp that is out of date.
+func (f *Folder) Read(rel string) ([]byte, model.Stamp, error) {
+	if data, before, after, ok := f.readDirectly(rel); ok {
+		return asRead(data, &before, &after)
+	}
+	p, err := f.Locate(rel)
+	if err != nil {
+		return nil, model.Stamp{}, err
+	}
+	defer p.Close()
+	if IsKind(&p.Info, fs.ModeDir) {
+		return nil, model.Stamp{}, model.ErrIsDir
+	}
+	data, before, after, err := p.Dir.ReadFile(p.Name)
+	if err != nil {
+		return nil, model.Stamp{}, err
+	}
+	return asRead(data, &before, &after)
+}
+
+// readDirectly reads what most paths lead to, a regular file, without a look at what is on
+// the way. It is not ok if it is something else, or is not there.
+func (f *Folder) readDirectly(rel string) (data []byte, before, after disk.Info, ok bool) {
+	if Reserved(rel) {
+		return nil, before, after, false
+	}
+	data, root, before, after, err := f.Disk.ReadBelow(f.Path, rel)
+	ok = err == nil && f.isRoot(IDOf(&root)) && IsKind(&before, 0) && served(&before, path.Base(rel))
+	return data, before, after, ok
+}
+
+// asRead judges what was read of a file that was described before and after.
+func asRead(data []byte, before, after *disk.Info) ([]byte, model.Stamp, error) {
+	if !IsKind(before, 0) {
+		return nil, model.Stamp{}, fs.ErrNotExist
+	}
+	stamp := StampOf(before)
+	if int64(len(data)) < before.Size || StampOf(after) != stamp {
+		return data, stamp, ErrTorn
+	}
+	return data, stamp, nil
+}
+
+// ReadOpen is Read for an open file.
+func ReadOpen(f disk.File) ([]byte, model.Stamp, error) {
+	before, err := f.Info()
+	if err != nil {
+		return nil, model.Stamp{}, err
+	}
+	if !IsKind(&before, 0) {
+		return nil, model.Stamp{}, fs.ErrNotExist
+	}
+	data := make([]byte, before.Size)
+	n, err := f.ReadAt(data, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, model.Stamp{}, err
+	}
+	after, err := f.Info()
+	if err != nil {
+		return nil, model.Stamp{}, err
+	}
+	return asRead(data[:n], &before, &after)
+}

@@ -1,0 +1,131 @@
+package edit
+
+import (
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
+)
+
+// Yjs formats text by Format items: markers that set a key to a JSON value for
+// everything behind them; null ends a format. This package does not format,
+// but it edits formatted text as Yjs does, so that both make the same items.
+
+// Attributes maps the keys of formats to the JSON text of their values.
+type Attributes map[string]string
+
+// JSONNull is the value that ends a format.
+const JSONNull = "null"
+
+// Get returns the value of key, null if it is not set.
+func (a Attributes) Get(key string) string {
+	if v, ok := a[key]; ok {
+		return v
+	}
+	return JSONNull
+}
+
+// Set sets the value of key; null takes it away.
+func (a Attributes) Set(key, value string) {
+	if value == JSONNull {
+		delete(a, key)
+	} else {
+		a[key] = value
+	}
+}
+
+// FormatOf returns key and value of a Format item.
+func FormatOf(s *ytypes.Store, it *structs.Item) (key, value string) {
+	r := lib0.NewReader(s.Arena.Of(it))
+	key = string(r.Bytes())
+	return key, string(r.Bytes())
+}
+
+// seekFormatted walks to position pos. It returns the item that ends there (0
+// at the start), splitting one if need be, and the formats that hold there. A
+// position inside a surrogate pair is moved before it; back is 1 then.
+func seekFormatted(tx *Txn, b *ytypes.Branch, pos int) (left structs.Ref, attrs Attributes, back int) {
+	s := tx.Store
+	attrs = make(Attributes)
+	for r := b.Start; r != 0 && pos > 0; r = s.Items[r].Right {
+		it := &s.Items[r]
+		if !it.Deleted() && it.Kind == wire.KindFormat {
+			attrs.Set(FormatOf(s, it))
+		} else if n := int(it.VisibleUnits()); n > 0 {
+			if pos < n {
+				if s.Arena.InsidePair(it, pos) {
+					pos--
+					back = 1
+				}
+				if pos == 0 {
+					break
+				}
+				tx.SplitItem(r, uint64(pos))
+				n = pos
+			}
+			pos -= n
+		}
+		left = r
+	}
+	return left, attrs, back
+}
+
+// InsertFormatted inserts text at pos with the formats that hold there. It goes
+// past deleted items and past formats that change nothing.
+func InsertFormatted(tx *Txn, b *ytypes.Branch, pos int, text string) {
+	s := tx.Store
+	left, attrs, _ := seekFormatted(tx, b, pos)
+	for r := s.After(b, left); r != 0; r = s.Items[r].Right {
+		it := &s.Items[r]
+		if !it.Deleted() {
+			if it.Kind != wire.KindFormat {
+				break
+			}
+			if key, value := FormatOf(s, it); attrs.Get(key) != value {
+				break
+			}
+		}
+		left = r
+	}
+	InsertText(tx, b, left, s.After(b, left), text)
+}
+
+// DeleteFormatted deletes n units from pos on and the formats that have lost
+// their effect with them.
+func DeleteFormatted(tx *Txn, b *ytypes.Branch, pos, n int) {
+	s := tx.Store
+	left, attrs, back := seekFormatted(tx, b, pos)
+	start := s.After(b, left)
+	deleteFrom(tx, start, n+back)
+	cleanFormats(tx, start, attrs)
+}
+
+// cleanFormats deletes the formats between start and the next visible content
+// that are overridden before that content or that repeat what held at start
+// already (Yjs's cleanupFormattingGap).
+func cleanFormats(tx *Txn, start structs.Ref, attrs Attributes) {
+	s := tx.Store
+	last := make(map[string]structs.Ref) // the format of each key that takes effect
+	end := start
+	for ; end != 0 && s.Items[end].VisibleUnits() == 0; end = s.Items[end].Right {
+		if it := &s.Items[end]; it.Kind == wire.KindFormat && !it.Deleted() {
+			key, _ := FormatOf(s, it)
+			last[key] = end
+		}
+	}
+	for r := start; r != end; r = s.Items[r].Right {
+		it := &s.Items[r]
+		if it.Kind != wire.KindFormat || it.Deleted() {
+			continue
+		}
+		if key, value := FormatOf(s, it); last[key] != r || sameScalar(attrs.Get(key), value) {
+			tx.DeleteItem(r)
+		}
+	}
+}
+
+// sameScalar compares two JSON texts like JavaScript's === compares the parsed
+// values: two objects are never the same.
+func sameScalar(a, b string) bool {
+	return a == b && a[0] != '{' && a[0] != '['
+}

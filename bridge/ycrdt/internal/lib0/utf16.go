@@ -1,0 +1,99 @@
+package lib0
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// Text is counted as Yjs does, which is as JavaScript does: in UTF-16 units. The text itself is UTF-8. If its length in
+// bytes equals that in units it is plain ASCII, because every other character takes more bytes than units.
+
+// Replacement is U+FFFD, by which Yjs replaces both halves of a surrogate pair
+// that an edit cuts.
+const Replacement = "\uFFFD"
+
+const highBits = 0x8080808080808080
+
+// units8 returns how many UTF-16 units start in the eight UTF-8 bytes of w:
+// one for each byte that begins a character, one more for each that begins a
+// character of four bytes.
+func units8(w uint64) int {
+	continuation := w & (^w << 1) & highBits // 10xxxxxx
+	four := w & (w << 1) & (w << 2) & (w << 3) & highBits
+	return 8 - bits.OnesCount64(continuation) + bits.OnesCount64(four)
+}
+
+// UTF16Len returns the length in UTF-16 units of valid UTF-8.
+func UTF16Len(b []byte) int {
+	if ASCII(b) {
+		return len(b)
+	}
+	n := 0
+	for len(b) >= 8 {
+		n += units8(binary.LittleEndian.Uint64(b))
+		b = b[8:]
+	}
+	for _, c := range b {
+		if c&0xc0 != 0x80 {
+			n++
+		}
+		if c >= 0xf0 {
+			n++
+		}
+	}
+	return n
+}
+
+// UTF16Offset returns the byte offset of the UTF-16 position units in valid
+// UTF-8. For a position inside a surrogate pair, inside is true and the offset
+// is that of the pair's character.
+func UTF16Offset(b []byte, units int) (off int, inside bool) {
+	for units >= 9 && len(b)-off >= 8 { // at most nine units begin in eight bytes
+		units -= units8(binary.LittleEndian.Uint64(b[off:]))
+		off += 8
+	}
+	for off > 0 && off < len(b) && b[off]&0xc0 == 0x80 { // finish the character
+		off++
+	}
+	for units > 0 {
+		c := b[off]
+		switch {
+		case c < 0x80:
+			off++
+		case c < 0xe0:
+			off += 2
+		case c < 0xf0:
+			off += 3
+		case units == 1:
+			return off, true
+		default:
+			off += 4
+			units--
+		}
+		units--
+	}
+	return off, false
+}
+
+// ValidUTF8 returns s with what is not UTF-8 replaced by U+FFFD.
+func ValidUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
+// UTF16LenString returns the length in UTF-16 units of valid UTF-8.
+func UTF16LenString(s string) int {
+	n := len(s)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c&0xc0 == 0x80:
+			n--
+		case c >= 0xf0:
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,45 @@
+package ytypes
+
+import (
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+)
+
+// A Store holds a document: its structs, and the types whose children they are.
+type Store struct {
+	structs.Set
+
+	Branches     []*Branch // branch 0 is not used
+	Roots        map[string]*Branch
+	Entries      []Entry // entry 0 is not used
+	freeBranches []int32
+	freeEntries  []int32
+
+	Epoch uint64 // of the running or last transaction
+}
+
+// New returns an empty store.
+func New() *Store {
+	return &Store{
+		Set:      structs.NewSet(),
+		Branches: make([]*Branch, 1),
+		Entries:  make([]Entry, 1),
+		Roots:    make(map[string]*Branch),
+	}
+}
+
+// Compact gives back what merging and deleting have left unused.
+func (s *Store) Compact() {
+	s.CompactArena()
+	moved := s.CompactItems()
+	if moved == nil {
+		return
+	}
+	for _, b := range s.Branches {
+		if b != nil {
+			b.Start, b.Item, b.Positions = moved[b.Start], moved[b.Item], nil
+		}
+	}
+	for i := range s.Entries {
+		s.Entries[i].Head = moved[s.Entries[i].Head]
+	}
+}

@@ -1,0 +1,299 @@
+package align
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/sergi/go-diff/diffmatchpatch"
+)
+
+// Here is what finds what two texts or two sequences have in common. Its work is bounded and never timed, so that the same
+// input gives the same output on any machine.
+
+// maxWork bounds the product of the lengths of two sequences that are compared in full.
+const maxWork = 4 << 20
+
+// Unmatched is a matching of n tokens, none of which has a partner.
+func Unmatched(n int) []int { return slices.Repeat([]int{-1}, n) }
+
+// Matcher matches sequences of interned tokens. It keeps its tables for the next ones; the zero value has none yet.
+type Matcher struct {
+	// The tables by token, which hold zeros between uses.
+	countA, countB []int // how often a token occurs
+	where          []int // its last index in b
+	numbers        []int // what dense makes of it, and one more
+
+	denseA, denseB []int    // what dense returns
+	ai, bi         []int    // what survey returns
+	unique         [][2]int // so does it
+	back           []int    // for Slide
+}
+
+// Match matches two sequences: result[i] is the index in b of a[i]'s partner, or -1.
+// Partners are equal and their indices grow. It is a longest common subsequence except where that would take more than
+// maxWork; there the tokens that occur once on either side serve as anchors, and what lies between anchors and is still too
+// large is left unmatched.
+func (m *Matcher) Match(a, b []int) []int {
+	a, b = m.dense(a, b)
+	match := Unmatched(len(a))
+	m.part(a, b, 0, match)
+	m.Slide(a, b, match)
+	return match
+}
+
+// Part matches a with b, which starts at index base of the whole second sequence; match belongs to a. Nothing slides.
+func (m *Matcher) Part(a, b []int, base int, match []int) {
+	m.grow(max(sizeOf(a), sizeOf(b)))
+	m.part(a, b, base, match)
+}
+
+// grow makes the tables fit for tokens below size.
+func (m *Matcher) grow(size int) {
+	if size > len(m.countA) {
+		size = max(size, 2*len(m.countA))
+		m.countA, m.countB, m.where, m.numbers = make([]int, size), make([]int, size), make([]int, size), make([]int, size)
+	}
+}
+
+// sizeOf is the number below which the tokens are.
+func sizeOf(tokens []int) (size int) {
+	for _, t := range tokens {
+		size = max(size, t+1)
+	}
+	return size
+}
+
+// dense returns the sequences with their tokens renumbered, if these are much larger than there are tokens.
+func (m *Matcher) dense(a, b []int) (denseA, denseB []int) {
+	size := max(sizeOf(a), sizeOf(b))
+	m.grow(size)
+	if size <= 64+4*(len(a)+len(b)) {
+		return a, b
+	}
+	next := 0
+	renumber := func(out, tokens []int) []int {
+		for _, t := range tokens {
+			if m.numbers[t] == 0 {
+				next++
+				m.numbers[t] = next
+			}
+			out = append(out, m.numbers[t]-1)
+		}
+		return out
+	}
+	m.denseA, m.denseB = renumber(m.denseA[:0], a), renumber(m.denseB[:0], b)
+	for _, t := range a {
+		m.numbers[t] = 0
+	}
+	for _, t := range b {
+		m.numbers[t] = 0
+	}
+	return m.denseA, m.denseB
+}
+
+// part is Part with tables that fit.
+func (m *Matcher) part(a, b []int, base int, match []int) {
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		match[head] = base + head
+		head++
+	}
+	tail := 0
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+		match[len(a)-tail] = base + len(b) - tail
+	}
+	a, b, match, base = a[head:len(a)-tail], b[head:len(b)-tail], match[head:len(match)-tail], base+head
+	if len(a) == 0 || len(b) == 0 {
+		return
+	}
+	m.survey(a, b)
+	switch {
+	case len(m.ai) == 0 || len(m.bi) == 0:
+	case len(m.ai)*len(m.bi) <= maxWork:
+		matchFully(a, b, m.ai, m.bi, base, match)
+	default:
+		m.matchAnchors(a, b, base, match)
+	}
+}
+
+// survey finds the indices of the tokens that occur on the other side too (the others cannot match), and the index
+// pairs of those that occur once on either side.
+func (m *Matcher) survey(a, b []int) {
+	m.ai, m.bi, m.unique = m.ai[:0], m.bi[:0], m.unique[:0]
+	for _, t := range a {
+		m.countA[t]++
+	}
+	for j, t := range b {
+		m.countB[t]++
+		m.where[t] = j
+		if m.countA[t] > 0 {
+			m.bi = append(m.bi, j)
+		}
+	}
+	for i, t := range a {
+		if m.countB[t] > 0 {
+			m.ai = append(m.ai, i)
+		}
+		if m.countA[t] == 1 && m.countB[t] == 1 {
+			m.unique = append(m.unique, [2]int{i, m.where[t]})
+		}
+	}
+	for _, t := range a {
+		m.countA[t] = 0
+	}
+	for _, t := range b {
+		m.countB[t] = 0
+	}
+}
+
+// matchAnchors matches the tokens that occur once on either side along their longest increasing chain (the idea of
+// patience diff), and then what lies between them.
+func (m *Matcher) matchAnchors(a, b []int, base int, match []int) {
+	chain := longestChain(m.unique)
+	if len(chain) == 0 {
+		return
+	}
+	i, j := 0, 0
+	for _, p := range chain {
+		match[p[0]] = base + p[1]
+		m.part(a[i:p[0]], b[j:p[1]], base+j, match[i:p[0]])
+		i, j = p[0]+1, p[1]+1
+	}
+	m.part(a[i:], b[j:], base+j, match[i:])
+}
+
+// longestChain returns the longest subsequence of pairs whose second members grow, by patience sorting.
+func longestChain(pairs [][2]int) [][2]int {
+	var piles []int // index of the top pair of each pile
+	previous := make([]int, len(pairs))
+	for k, p := range pairs {
+		at, _ := slices.BinarySearchFunc(piles, p[1], func(top, j int) int { return pairs[top][1] - j })
+		previous[k] = -1
+		if at > 0 {
+			previous[k] = piles[at-1]
+		}
+		if at == len(piles) {
+			piles = append(piles, k)
+		} else {
+			piles[at] = k
+		}
+	}
+	if len(piles) == 0 {
+		return nil
+	}
+	chain := make([][2]int, len(piles))
+	for k, at := piles[len(piles)-1], len(piles)-1; at >= 0; at-- {
+		chain[at] = pairs[k]
+		k = previous[k]
+	}
+	return chain
+}
+
+// matchFully runs Myers' algorithm over the tokens at the given indices.
+func matchFully(a, b []int, ai, bi []int, base int, match []int) {
+	differ := diffmatchpatch.DiffMatchPatch{} // DiffTimeout 0: no clock
+	i, j := 0, 0
+	for _, d := range differ.DiffMainRunes(asRunes(a, ai), asRunes(b, bi), false) {
+		n := utf8.RuneCountInString(d.Text)
+		switch d.Type {
+		case diffmatchpatch.DiffEqual:
+			for k := range n {
+				match[ai[i+k]] = base + bi[j+k]
+			}
+			i, j = i+n, j+n
+		case diffmatchpatch.DiffDelete:
+			i += n
+		case diffmatchpatch.DiffInsert:
+			j += n
+		}
+	}
+}
+
+// asRunes writes tokens as runes that survive a conversion to string and back: surrogates and U+FFFD do not.
+func asRunes(tokens, indices []int) []rune {
+	out := make([]rune, len(indices))
+	for k, i := range indices {
+		r := rune(tokens[i] + 1)
+		if r >= 0xD800 {
+			r += 0x800
+		}
+		if r >= utf8.RuneError {
+			r++
+		}
+		out[k] = r
+	}
+	return out
+}
+
+// Slide settles where an insertion or deletion sits that could sit in several places ("a new a" after "a"): as late
+// as possible, so that what is kept comes first, and the same change is drawn the same way wherever it occurs.
+func (m *Matcher) Slide(a, b, match []int) {
+	m.back = m.back[:0]
+	for range b {
+		m.back = append(m.back, -1)
+	}
+	for i, j := range match {
+		if j >= 0 {
+			m.back[j] = i
+		}
+	}
+	slideSide(a, match, m.back)
+	slideSide(b, m.back, match)
+}
+
+// slideSide moves the unmatched runs of one sequence down. own[i] is the partner of tokens[i], other the inverse.
+func slideSide(tokens, own, other []int) {
+	for i := 0; i < len(tokens); {
+		if own[i] >= 0 {
+			i++
+			continue
+		}
+		facing, end := 0, i // facing is the token of the other side that follows what comes before the run
+		if i > 0 {
+			facing = own[i-1] + 1
+		}
+		for end < len(tokens) && own[end] < 0 {
+			end++
+		}
+		for end < len(tokens) && tokens[i] == tokens[end] && own[end] == facing { // the run faces nothing unmatched
+			facing++
+			own[i], own[end] = own[end], -1
+			other[own[i]] = i
+			i++
+			end++
+			for end < len(tokens) && own[end] < 0 {
+				end++
+			}
+		}
+		i = end
+	}
+}
+
+// Prefix returns the length in bytes of the common start of a and b.
+func Prefix(a, b string) int {
+	const block = 256
+	n := min(len(a), len(b))
+	i := 0
+	for i+block <= n && a[i:i+block] == b[i:i+block] {
+		i += block
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+// Suffix returns the length in bytes of the common end of a and b.
+func Suffix(a, b string) int {
+	const block = 256
+	n := min(len(a), len(b))
+	i := 0
+	for i+block <= n && a[len(a)-i-block:len(a)-i] == b[len(b)-i-block:len(b)-i] {
+		i += block
+	}
+	for i < n && a[len(a)-1-i] == b[len(b)-1-i] {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,151 @@
+package answer
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// A cursor encodes where a list or a search continues that does not fit into one
+// answer. It holds the key of the last item, a path or a place in a text, and not
+// its number: notes that come and go meanwhile do not shift the rest. The key is preceded
+// by a checksum over the tool, the arguments and the key, so that a mistyped cursor, or one
+// of another search, is refused. Nothing here knows the items or the client.
+
+// Listing is the call that a cursor belongs to: a tool, and the arguments that decide what it lists. It is embedded
+// in the arguments of a tool that lists.
+type Listing struct {
+	Cursor string `arg:"cursor" is:"bound" doc:"next_cursor of the last answer"`
+
+	tool, args string
+}
+
+// Bind says which call l is of. args are its arguments without the cursor and the limits of one answer.
+func (l *Listing) Bind(tool string, args any) { l.tool, l.args = tool, PlainJSON(args) }
+
+const checksumSize = 6
+
+func (l Listing) checksum(key []byte) []byte {
+	sum := sha256.Sum256([]byte(l.tool + "\x00" + l.args + "\x00" + string(key)))
+	return sum[:checksumSize]
+}
+
+// at returns the cursor at which the listing continues after key. It panics if key is not JSON.
+func (l Listing) at(key any) string {
+	raw, err := json.Marshal(key)
+	if err != nil {
+		panic("cursor: " + err.Error())
+	}
+	return base64.RawURLEncoding.EncodeToString(append(l.checksum(raw), raw...))
+}
+
+// After decodes the cursor of the call into key. given is false if it has none.
+func (l Listing) After(key any) (given bool, err error) {
+	cursor := strings.TrimSpace(l.Cursor)
+	if cursor == "" {
+		return false, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil && len(raw) > checksumSize && string(raw[:checksumSize]) == string(l.checksum(raw[checksumSize:])) {
+		err = json.Unmarshal(raw[checksumSize:], key)
+		if err == nil {
+			return true, nil
+		}
+	}
+	return false, WrongArgument("The argument \"cursor\" is not one that %s gave for these arguments. "+
+		"Give it exactly as next_cursor says, with the other arguments as they were, or leave it out to begin anew.", l.tool)
+}
+
+// Continue adds to a text result that it continues after key, and shown, which says how much it shows.
+func (l Listing) Continue(res *Result, key any, shown string) {
+	res.Next = l.at(key)
+	res.Text = append(res.Text, fmt.Sprintf("[%s next_cursor: %q. Call again with it as cursor and the same other arguments to see more.]", shown, res.Next))
+}
+
+// Page is the part of a structured result that names the next cursor.
+type Page struct {
+	NextCursor string `json:"next_cursor,omitempty" doc:"There is more: call again with it as cursor and the same other arguments"`
+}
+
+// FitPage returns build(m, page) for as many of n items, of total ones that are left, as fit into an
+// answer. key is the cursor key of an item, at which the page says that the list continues.
+func FitPage[R any](l Listing, n, total int, key func(i int) any, build func(m int, page Page) R) R {
+	return Fit(n, func(m int) R {
+		if m == total {
+			return build(m, Page{})
+		}
+		return build(m, Page{l.at(key(m - 1))})
+	})
+}
+
+// FitList is Fit for the items that are left of a list, of which an answer shows at most limit.
+func FitList[T, S, R any](l Listing, rest []T, limit int, key func(i int) any, show func(T) S, build func(shown []S, page Page) R) R {
+	shown := make([]S, min(len(rest), limit, Max/20))
+	for i := range shown {
+		shown[i] = show(rest[i])
+	}
+	return FitPage(l, len(shown), len(rest), key, func(m int, page Page) R { return build(shown[:m], page) })
+}
+
+// Rest returns the items, which are sorted by their keys, after the cursor.
+func Rest[T, K any](l Listing, items []T, key func(T) K, compare func(a, b K) int) ([]T, error) {
+	var last K
+	given, err := l.After(&last)
+	if err != nil || !given {
+		return items, err
+	}
+	i, found := slices.BinarySearchFunc(items, last, func(item T, k K) int { return compare(key(item), k) })
+	if found {
+		i++
+	}
+	return items[i:], nil
+}
+
+// place is an offset in a text that may change meanwhile. In finds it again if only the
+// text before it has changed, or only the text after it.
+type place struct {
+	Off    int    `json:"o,omitzero"`
+	Rest   int    `json:"r,omitzero"` // bytes after it
+	Before uint32 `json:"b,omitzero"` // checksum of the text before it
+	After  uint32 `json:"e,omitzero"`
+}
+
+// In returns the offset of the place in text. If the text has changed on both sides, that
+// is 0: some of the text is listed again then, and none is left out.
+func (p place) In(text string) int {
+	if p.Off >= 0 && p.Off <= len(text) && crc32.ChecksumIEEE([]byte(text[:p.Off])) == p.Before {
+		return p.Off
+	}
+	off := len(text) - p.Rest
+	if p.Rest >= 0 && off >= 0 && crc32.ChecksumIEEE([]byte(text[off:])) == p.After {
+		return off
+	}
+	return 0
+}
+
+// Reached is the place in a note at which a search through notes continues.
+type Reached struct {
+	Path  string `json:"p"`
+	Place place  `json:"s,omitzero"`
+}
+
+// ReachedAt returns the key of the place at off in text, the text of the note at p.
+func ReachedAt(p model.Path, text string, off int) Reached {
+	off = min(off, len(text))
+	return Reached{string(p), place{off, len(text) - off, crc32.ChecksumIEEE([]byte(text[:off])), crc32.ChecksumIEEE([]byte(text[off:]))}}
+}
+
+// Reached decodes the cursor of a search through notes. It is nil if the call has none.
+func (l Listing) Reached() (*Reached, error) {
+	var at Reached
+	if given, err := l.After(&at); err != nil || !given {
+		return nil, err
+	}
+	return &at, nil
+}

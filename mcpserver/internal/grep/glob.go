@@ -1,0 +1,139 @@
+package grep
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Globs match paths as ripgrep's --glob does: a pattern without a slash
+// matches a name at any depth, one with a slash the path from where the search
+// begins; '*' and '?' do not cross a slash, "**" does; [...] and {a,b} are sets.
+
+// Globs is a list of patterns. Later patterns win over earlier ones; '!' excludes. A path that no pattern
+// matches is in the set if every pattern excludes. The zero Set has every path.
+type Globs struct {
+	patterns []pattern
+	includes bool // some pattern does not exclude
+}
+
+type pattern struct {
+	glob    string
+	exclude bool
+	dirs    bool // only folders match
+}
+
+// GlobError names a pattern that is not valid.
+type GlobError struct{ Pattern string }
+
+func (e *GlobError) Error() string {
+	return fmt.Sprintf("glob %q is not valid: check that every [ and { is closed", e.Pattern)
+}
+
+// ParseGlobs reads one pattern for each string.
+func ParseGlobs(patterns ...string) (Globs, error) {
+	var s Globs
+	for _, text := range patterns {
+		p := pattern{glob: text}
+		p.glob, p.exclude = strings.CutPrefix(p.glob, "!")
+		p.glob, p.dirs = strings.CutSuffix(p.glob, "/")
+		if strings.Contains(p.glob, "/") {
+			p.glob = strings.TrimPrefix(p.glob, "/")
+		} else {
+			p.glob = "**/" + p.glob
+		}
+		if strings.HasSuffix(p.glob, "/**") {
+			p.glob += "/*" // what a folder holds, not the folder
+		}
+		if !doublestar.ValidatePattern(p.glob) {
+			return Globs{}, &GlobError{text}
+		}
+		s.patterns = append(s.patterns, p)
+		s.includes = s.includes || !p.exclude
+	}
+	return s, nil
+}
+
+// SplitGlobs splits a list of patterns at its commas, except those in braces and brackets.
+func SplitGlobs(list string) []string {
+	var out []string
+	depth, begin := 0, 0
+	for i := 0; i < len(list); i++ {
+		switch list[i] {
+		case '\\':
+			i++
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ',':
+			if depth <= 0 {
+				out = append(out, strings.TrimSpace(list[begin:i]))
+				begin = i + 1
+			}
+		}
+	}
+	out = append(out, strings.TrimSpace(list[begin:]))
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+}
+
+// All reports whether the set has every path because it has no pattern.
+func (s Globs) All() bool { return len(s.patterns) == 0 }
+
+// Has reports whether the file at p, relative to the root of the search, is in the set, and in no
+// excluded folder.
+func (s Globs) Has(p string) bool {
+	if len(s.patterns) == 0 {
+		return true
+	}
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if s.last(dir, true) < 0 {
+			return false
+		}
+	}
+	switch s.last(p, false) {
+	case 1:
+		return true
+	case -1:
+		return false
+	}
+	return !s.includes
+}
+
+// last returns 1 if the last pattern that matches includes, -1 if it excludes, and 0 without one.
+func (s Globs) last(p string, dir bool) int {
+	for _, pat := range slices.Backward(s.patterns) {
+		if pat.dirs && !dir || !doublestar.MatchUnvalidated(pat.glob, p) {
+			continue
+		}
+		if pat.exclude {
+			return -1
+		}
+		return 1
+	}
+	return 0
+}
+
+// TypeGlobs returns the patterns of a file type, as ripgrep's --type has them. ok is false if it is unknown.
+func TypeGlobs(name string) (patterns []string, ok bool) {
+	switch name {
+	case "md", "markdown":
+		return []string{"*.markdown", "*.md", "*.mdown", "*.mdwn", "*.mdx", "*.mkd", "*.mkdn"}, true
+	case "all":
+		return []string{"*"}, true
+	}
+	return []string{"!*"}, slices.Contains(otherTypes, name)
+}
+
+// otherTypes are common types that no note has.
+var otherTypes = []string{
+	"asm", "awk", "bat", "c", "cmake", "config", "cpp", "cs", "csharp", "css", "csv", "cxx", "dart", "docker",
+	"elixir", "elm", "erlang", "fish", "fsharp", "go", "graphql", "h", "haskell", "html", "java", "jl", "js", "json",
+	"jsonl", "julia", "kotlin", "less", "license", "lisp", "log", "lua", "make", "ml", "nix", "objc", "ocaml", "org",
+	"pdf", "perl", "php", "po", "proto", "py", "python", "r", "readme", "rst", "ruby", "rust", "sass", "scala", "sh",
+	"sql", "svelte", "svg", "swift", "tcl", "tex", "textile", "tf", "toml", "ts", "txt", "typescript", "vim", "vue",
+	"xml", "yaml", "zig", "zsh",
+}

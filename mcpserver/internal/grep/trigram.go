@@ -1,0 +1,113 @@
+package grep
+
+import (
+	"slices"
+)
+
+// Signatures rule out texts that cannot match a pattern without looking at them.
+//
+// A Signature is a Bloom filter of the trigrams, three bytes in a row, of one folded text; it takes
+// a third of the text's size. A TrigramQuery has the trigrams that a pattern requires. A text whose
+// signature lacks them does not match; one text in twenty per trigram passes by chance. Unlike an
+// index from trigrams to texts, a signature belongs to one text, and goes with it when that changes.
+
+const (
+	// bitsPer is the number of bits of a signature per distinct trigram; two of them are set.
+	// With 8, one in twenty is set by chance.
+	bitsPer = 8
+	// maxBitsPerByte bounds the signature of a text with few repetitions, which gets weaker.
+	maxBitsPerByte = 3
+)
+
+// Signature is the set of trigrams of one text. It is immutable. Zero and nil are of an unknown text.
+type Signature struct {
+	bits  []uint64
+	known bool
+}
+
+// Known reports whether s is the signature of a text.
+func (s *Signature) Known() bool { return s != nil && s.known }
+
+// SignatureMaker makes signatures, one at a time. It reuses its memory.
+type SignatureMaker struct {
+	folded []byte
+	seen   []uint64 // a bit for each of the 2^24 trigrams
+	list   []uint32 // the trigrams that are set in seen
+}
+
+// Make returns the signature of text.
+func (m *SignatureMaker) Make(text string) *Signature {
+	if m.seen == nil {
+		m.seen = make([]uint64, 1<<24/64)
+	}
+	m.folded = AppendFold(m.folded[:0], text)
+	m.list = m.list[:0]
+	var t uint32
+	for i, c := range m.folded {
+		t = t<<8&0xffffff | uint32(c)
+		if i >= 2 && m.seen[t/64]&(1<<(t%64)) == 0 {
+			m.seen[t/64] |= 1 << (t % 64)
+			m.list = append(m.list, t)
+		}
+	}
+	bits := min(len(m.list)*bitsPer, len(text)*maxBitsPerByte)
+	s := &Signature{bits: make([]uint64, (bits+63)/64), known: true}
+	for _, t := range m.list {
+		m.seen[t/64] = 0
+		a, b := s.places(t)
+		s.bits[a/64] |= 1 << (a % 64)
+		s.bits[b/64] |= 1 << (b % 64)
+	}
+	return s
+}
+
+func (s *Signature) places(t uint32) (a, b uint64) {
+	h := uint64(t) * 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
+	h ^= h >> 29
+	h *= 0xbf58476d1ce4e5b9
+	n := uint64(len(s.bits)) * 64
+	return h >> 32 * n >> 32, h & 0xffffffff * n >> 32
+}
+
+// hasAll reports whether all of the trigrams may be in the text.
+func (s *Signature) hasAll(trigrams []uint32) bool {
+	if len(s.bits) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(trigrams, func(t uint32) bool {
+		a, b := s.places(t)
+		return s.bits[a/64]&(1<<(a%64)) == 0 || s.bits[b/64]&(1<<(b%64)) == 0
+	})
+}
+
+// TrigramQuery is what a pattern requires: of each clause the trigrams of one of its literals.
+type TrigramQuery struct{ clauses [][][]uint32 }
+
+// NewTrigramQuery returns the query for a pattern's clauses. It leaves out clauses with a literal of less
+// than three bytes, which has no trigram.
+func NewTrigramQuery(clauses []Clause) TrigramQuery {
+	var q TrigramQuery
+	for _, c := range clauses {
+		var literals [][]uint32
+		for _, literal := range c.Any {
+			literals = append(literals, trigramsOf(Fold(literal)))
+		}
+		if !slices.ContainsFunc(literals, func(t []uint32) bool { return t == nil }) {
+			q.clauses = append(q.clauses, literals)
+		}
+	}
+	return q
+}
+
+func trigramsOf(s string) []uint32 {
+	var list []uint32
+	for i := 2; i < len(s); i++ {
+		list = append(list, uint32(s[i-2])<<16|uint32(s[i-1])<<8|uint32(s[i]))
+	}
+	return list
+}
+
+// MayMatch is false only if the text of s does not match the query's pattern.
+func (q TrigramQuery) MayMatch(s *Signature) bool {
+	return !slices.ContainsFunc(q.clauses, func(literals [][]uint32) bool { return !slices.ContainsFunc(literals, s.hasAll) })
+}

@@ -1,0 +1,231 @@
+package passage
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Here is what finds text that a model quotes in a document, and makes the edits that replace
+// it in the document's own line breaks and quotes. It also finds CriticMarkup that a change
+// would introduce. Of a document only the text matters.
+
+// Find returns the places of old in doc, including overlapping ones. If old does not occur
+// exactly, straight quotes match curly ones and line breaks match in either form.
+func Find(doc, old string) []Place {
+	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p Place) bool { return cutsBreak(doc, p) }) {
+		return places
+	}
+	plainDoc, offs := plainForm(doc, true)
+	plainOld, _ := plainForm(old, true)
+	if plainDoc == doc && plainOld == old {
+		return nil
+	}
+	return findExact(plainDoc, plainOld, offs)
+}
+
+func cutsBreak(doc string, p Place) bool {
+	within := func(off int) bool { return off > 0 && off < len(doc) && doc[off-1] == '\r' && doc[off] == '\n' }
+	return within(p.Start) || within(p.End)
+}
+
+// findExact returns the places of old in doc, mapped by offs if that is not nil.
+func findExact(doc, old string, offs []int) []Place {
+	var places []Place
+	for from := 0; old != ""; {
+		i := strings.Index(doc[from:], old)
+		if i < 0 {
+			break
+		}
+		start := from + i
+		end := start + len(old)
+		_, n := utf8.DecodeRuneInString(doc[start:])
+		from = start + n
+		if offs != nil {
+			start, end = offs[start], offs[end]
+		}
+		places = append(places, Place{Start: start, End: end})
+	}
+	return places
+}
+
+// plainForm returns s with LF line breaks and, if quotes is set, straight quotes. offs has the
+// offset in s of each byte of plain, and of its end.
+func plainForm(s string, quotes bool) (plain string, offs []int) {
+	var b strings.Builder
+	offs = make([]int, 0, len(s)+1)
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		piece := s[i : i+n]
+		switch {
+		case quotes && (r == '‘' || r == '’'):
+			piece = "'"
+		case quotes && (r == '“' || r == '”'):
+			piece = `"`
+		case strings.HasPrefix(s[i:], "\r\n"):
+			piece, n = "\n", 2
+		}
+		for k := range len(piece) {
+			offs = append(offs, i+k)
+		}
+		b.WriteString(piece)
+		i += n
+	}
+	return b.String(), append(offs, len(s))
+}
+
+// Apart drops places that overlap the place before.
+func Apart(places []Place) []Place {
+	var out []Place
+	for _, p := range places {
+		if len(out) == 0 || p.Start >= out[len(out)-1].End {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Replace returns the edits that put with into the places of old, in doc's line breaks and quotes.
+func Replace(doc string, places []Place, old, with string) []diffwrap.Edit {
+	edits := make([]diffwrap.Edit, 0, len(places))
+	for _, p := range places {
+		fitted := fit(with, doc, old, doc[p.Start:p.End])
+		if with == "" {
+			p.End += wholeLine(doc, p)
+		}
+		edits = append(edits, diffwrap.Edit{Off: p.Start, Len: p.End - p.Start, New: fitted})
+	}
+	return edits
+}
+
+// wholeLine returns the length of the line break after p if p is whole lines without the last
+// break: removing a line removes its break.
+func wholeLine(doc string, p Place) int {
+	if p.Start > 0 && doc[p.Start-1] != '\n' || p.End > p.Start && doc[p.End-1] == '\n' {
+		return 0
+	}
+	switch rest := doc[p.End:]; {
+	case strings.HasPrefix(rest, "\r\n"):
+		return 2
+	case strings.HasPrefix(rest, "\n"):
+		return 1
+	}
+	return 0
+}
+
+// InStyleOf gives content the line breaks and the byte order mark of base, which no model is shown.
+func InStyleOf(base, content string) string {
+	content = inBreaksOf(base, content, beginsCRLF(base))
+	if strings.HasPrefix(base, BOM) && !strings.HasPrefix(content, BOM) {
+		content = BOM + content
+	}
+	return content
+}
+
+// beginsCRLF reports whether the first line break of s is a CRLF.
+func beginsCRLF(s string) bool {
+	line, _, found := strings.Cut(s, "\n")
+	return found && strings.HasSuffix(line, "\r")
+}
+
+// inBreaksOf returns s with the line breaks of base. New line breaks are CRLF if crlf is set. If
+// s has a CRLF itself, it is returned unchanged.
+func inBreaksOf(base, s string, crlf bool) string {
+	if strings.Contains(s, "\r\n") {
+		return s
+	}
+	in := func(s string) string {
+		if crlf {
+			return strings.ReplaceAll(s, "\n", "\r\n")
+		}
+		return s
+	}
+	switch n := strings.Count(base, "\r\n"); {
+	case crlf && n == strings.Count(base, "\n"), n == 0 && !crlf:
+		return in(s)
+	}
+	plain, offs := plainForm(base, false)
+	edits := diffwrap.Diff(plain, s)
+	for i, e := range edits {
+		for e.Len > 0 && e.New != "" && plain[e.Off] == e.New[0] {
+			e = diffwrap.Edit{Off: e.Off + 1, Len: e.Len - 1, New: e.New[1:]}
+		}
+		end := offs[e.Off+e.Len]
+		edits[i] = diffwrap.Edit{Off: offs[e.Off], Len: end - offs[e.Off], New: in(e.New)}
+	}
+	return diffwrap.Apply(base, edits)
+}
+
+// curl makes the straight quotes of s curly: opening after white space, an opening bracket or a
+// dash and at the beginning, closing elsewhere.
+func curl(s string, single, double bool) string {
+	var b strings.Builder
+	before := ' '
+	for _, r := range s {
+		opening := unicode.IsSpace(before) || strings.ContainsRune("([{—–‘“", before)
+		switch before = r; {
+		case r == '\'' && single && opening:
+			r = '‘'
+		case r == '\'' && single:
+			r = '’'
+		case r == '"' && double && opening:
+			r = '“'
+		case r == '"' && double:
+			r = '”'
+		}
+		if opening && strings.ContainsRune(`'"`, before) {
+			before = '“'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// fit gives s the line breaks of doc and, if found differs from old in its quotes, those of found.
+func fit(s, doc, old, found string) string {
+	s = inBreaksOf(found, s, beginsCRLF(doc))
+	if found == old {
+		return s
+	}
+	return curl(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
+}
+
+// Nearly returns the number of the line at which doc has quote but for blanks and the forms of characters, 0 if there is none.
+func Nearly(doc, quote string) int {
+	want := blanksFolded(quote)
+	if want == "" {
+		return 0
+	}
+	var folded strings.Builder
+	var lines, ends []int // of the lines that are not blank
+	number := 0
+	for line := range strings.Lines(doc) {
+		number++
+		if text := blanksFolded(line); text != "" {
+			folded.WriteString(text + " ")
+			lines, ends = append(lines, number), append(ends, folded.Len())
+		}
+	}
+	at := strings.Index(folded.String(), want)
+	if at < 0 {
+		return 0
+	}
+	i, _ := slices.BinarySearch(ends, at+1)
+	return lines[i]
+}
+
+// blanksFolded returns s in Unicode's form NFC, with one space for each run of blanks and without characters of no width.
+func blanksFolded(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, norm.NFC.String(s))
+	return strings.Join(strings.Fields(s), " ")
+}

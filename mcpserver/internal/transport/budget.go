@@ -1,0 +1,82 @@
+package transport
+
+import (
+	"errors"
+	"io"
+	"sync"
+)
+
+const (
+	// DefaultBudget is the size in bytes of a budget.
+	DefaultBudget = 256 << 20
+	// FreeBytes is the size in bytes that each reader has outside of the budget, as much as its
+	// connection takes anyway. So small messages always come through.
+	FreeBytes = 4 << 10
+)
+
+// ErrBudget is the error of a message that the budget has no room for.
+var ErrBudget = errors.New("too much is being sent at a time; try again")
+
+// Budget limits the memory for frames and bodies that clients are sending or
+// that are not processed yet, over all connections together.
+type Budget struct {
+	mu   sync.Mutex // protects the following
+	size int
+	left int
+}
+
+// NewBudget returns a budget of n bytes.
+func NewBudget(n int) *Budget { return &Budget{size: n, left: n} }
+
+// Taken is how many bytes of the budget are in flight.
+func (b *Budget) Taken() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.size - b.left
+}
+
+func (b *Budget) take(n int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n > b.left {
+		return false
+	}
+	b.left -= n
+	return true
+}
+
+func (b *Budget) give(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left += n
+}
+
+// Read reads r to its end. The data counts until release is called, which is nil if and
+// only if err is not. Errors: ErrFull, those of r.
+func (b *Budget) Read(r io.Reader) (data []byte, release func(), err error) {
+	buf, taken := make([]byte, 0, FreeBytes), 0
+	for {
+		if len(buf) == cap(buf) {
+			n := cap(buf)
+			if !b.take(n) {
+				err = ErrBudget
+				break
+			}
+			taken += n
+			larger := make([]byte, len(buf), 2*n)
+			copy(larger, buf)
+			buf = larger
+		}
+		n, failed := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if failed == io.EOF {
+			return buf, func() { b.give(taken) }, nil
+		}
+		if failed != nil {
+			err = failed
+			break
+		}
+	}
+	b.give(taken)
+	return nil, nil, err
+}

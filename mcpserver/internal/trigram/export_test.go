@@ -1,4 +1,0 @@
-package trigram
-
-// Size is the memory of the signature's bits, in bytes.
-func (s *Signature) Size() int { return 8 * len(s.bits) }
