@@ -40,10 +40,18 @@ var machines = []machine{
 // all says that every state is to be visited, which takes an hour. Without it a run visits some.
 var all = randomtest.Soaks()
 
-// sampled returns whether a run visits the call with this number: a plain one visits every tenth, another tenth in each run.
+// sampled returns whether a run visits the call with this number: make test visits a third of them, another third in each run,
+// and plain go test a tenth.
 func sampled() func(call int) bool {
-	first := rand.IntN(10)
-	return func(call int) bool { return all || need.Everything() || call%10 == first }
+	one := 10
+	switch {
+	case all:
+		one = 1
+	case need.Everything():
+		one = 3
+	}
+	first := rand.IntN(one)
+	return func(call int) bool { return call%one == first }
 }
 
 // TestEveryCrash stops each scenario before each call, by a kill and by power cuts.

@@ -8,7 +8,7 @@
 //
 // Packages run side by side, in three go test commands: those that start goroutines with
 // the race detector, which takes several times as long and so has fewer random rounds;
-// all without it; and those below tests, which drive the built program and mostly wait. Tests whose name begins with TestTimed measure time:
+// all but fusefs without it; and those below tests, which drive the built program and mostly wait. Tests whose name begins with TestTimed measure time:
 // they run at the end, one after the other, with nothing beside them.
 //
 // These tests drive real programs, kernels and clocks. One that fails is run once more,
@@ -96,9 +96,10 @@ func (a *all) run(packages []string) {
 		if a.race.MatchString(pkg) {
 			raced = append(raced, pkg)
 		}
-		if strings.Contains(pkg+"/", "/tests/") {
+		switch {
+		case strings.Contains(pkg+"/", "/tests/"):
 			driven = append(driven, pkg)
-		} else {
+		case !strings.HasSuffix(pkg, "/fusefs"): // it waits for the kernel: a second time would show nothing new
 			plain = append(plain, pkg)
 		}
 	}
