@@ -89,6 +89,7 @@ func startFilled(t *testing.T, n int) *server {
 // A large folder of relay-server is followed on one socket: a restart fetches only
 // what has changed meanwhile, and changes are told.
 func TestFollowsLargeFolder(t *testing.T) {
+	t.Parallel() // it waits for comparisons, which are a minute apart
 	const notes = 150
 	s := startFilled(t, notes)
 	address, count := fetches(t, s)
