@@ -6,7 +6,7 @@
 // It exits 1 if anything failed, and also if nothing was run. tests/scripts/test.sh
 // installs what the tests need, and calls it.
 //
-// Packages run side by side, in three go test commands: those that start goroutines with
+// Packages run side by side, in four go test commands: fusefs and those that start goroutines with
 // the race detector, which takes several times as long and so has fewer random rounds;
 // all but fusefs without it; and those below tests, which drive the built program and mostly wait. Tests whose name begins with TestTimed measure time:
 // they run at the end, one after the other, with nothing beside them.
@@ -91,22 +91,25 @@ const timed = "^TestTimed"
 
 // run lints and runs the tests of the packages: all but the timed ones side by side, then those.
 func (a *all) run(packages []string) {
-	var raced, plain, driven []string
+	var raced, plain, driven, mounted []string
 	for _, pkg := range packages {
-		if a.race.MatchString(pkg) {
-			raced = append(raced, pkg)
-		}
 		switch {
 		case strings.Contains(pkg+"/", "/tests/"):
 			driven = append(driven, pkg)
-		case !strings.HasSuffix(pkg, "/fusefs"): // it waits for the kernel: a second time would show nothing new
-			plain = append(plain, pkg)
+			continue
+		case strings.HasSuffix(pkg, "/fusefs"): // most of its time it waits for the kernel: once is enough, from the start on
+			mounted = append(mounted, pkg)
+			continue
+		case a.race.MatchString(pkg):
+			raced = append(raced, pkg)
 		}
+		plain = append(plain, pkg)
 	}
 	// Most of the time tests wait, for processes and for periods of the product: more packages run than there are processors.
 	some := fmt.Sprint(runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	group.Go(func() { a.goTest("driven", driven, crowd, "-skip", timed, "-p", fmt.Sprint(2*runtime.GOMAXPROCS(0))) })
+	group.Go(func() { a.goTest("mounted", mounted, crowd, "-skip", timed, "-race") })
 	group.Go(func() { a.goTest("raced", raced, crowd, "-skip", timed, "-p", some, "-race") })
 	group.Go(func() { a.goTest("plain", plain, crowd, "-skip", timed, "-p", some) })
 	var lint []byte
