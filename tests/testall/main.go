@@ -6,10 +6,11 @@
 // It exits 1 if anything failed, and also if nothing was run. tests/scripts/test.sh
 // installs what the tests need, and calls it.
 //
-// Packages run side by side, in four go test commands: fusefs and those that start goroutines with
-// the race detector, which takes several times as long and so has fewer random rounds;
-// all but fusefs without it; and those below tests, which drive the built program and mostly wait. Tests whose name begins with TestTimed measure time:
-// they run at the end, one after the other, with nothing beside them.
+// Packages run side by side, in four go test commands: fusefs, and those that start
+// goroutines, with the race detector, which takes several times as long and so has fewer
+// random rounds; all but fusefs without it; and those below tests, which drive the built
+// program and mostly wait. Tests whose name begins with TestTimed measure time: they run
+// at the end, one after the other, with nothing beside them.
 //
 // These tests drive real programs, kernels and clocks. One that fails is run once more,
 // alone, and listed as flaky if it passes then; a data race or a panic is not run again,
@@ -160,7 +161,7 @@ func (a *all) goTest(name string, packages []string, scale int, args ...string) 
 	args = append([]string{"test", "-json", "-count=1", "-timeout", a.timeout.String()}, args...)
 	// The driven tests' own coverage means nothing: the program that they drive writes its own.
 	if a.cover != "" && name != "driven" {
-		args = append(args, "-covermode=set", "-coverpkg=./bridge/...,./fusefs/...,./mcpserver/...,./diffwrap/...",
+		args = append(args, "-covermode=atomic", "-coverpkg=./bridge/...,./fusefs/...,./mcpserver/...,./diffwrap/...",
 			"-coverprofile="+a.cover+"/"+name+".out")
 	}
 	cmd := exec.Command("go", append(args, packages...)...)
