@@ -6,11 +6,12 @@
 // It exits 1 if anything failed, and also if nothing was run. tests/scripts/test.sh
 // installs what the tests need, and calls it.
 //
-// Packages run side by side, in four go test commands: fusefs, and those that start
-// goroutines, with the race detector, which takes several times as long and so has fewer
-// random rounds; all but fusefs without it; and those below tests, which drive the built
-// program and mostly wait. Tests whose name begins with TestTimed measure time: they run
-// at the end, one after the other, with nothing beside them.
+// Packages run side by side, in four go test commands: those that start goroutines with the
+// race detector, which takes several times as long and so has fewer random rounds; all
+// without it; fusefs and bridge/remote, which wait most of their time, with it from the
+// start on; and those below tests, which drive the built program. Tests whose name begins
+// with TestTimed measure time: they run at the end, one after the other, with nothing beside
+// them.
 //
 // These tests drive real programs, kernels and clocks. One that fails is run once more,
 // alone, and listed as flaky if it passes then; a data race or a panic is not run again,
@@ -92,14 +93,14 @@ const timed = "^TestTimed"
 
 // run lints and runs the tests of the packages: all but the timed ones side by side, then those.
 func (a *all) run(packages []string) {
-	var raced, plain, driven, mounted []string
+	var raced, plain, driven, waiting []string
 	for _, pkg := range packages {
 		switch {
 		case strings.Contains(pkg+"/", "/tests/"):
 			driven = append(driven, pkg)
 			continue
-		case strings.HasSuffix(pkg, "/fusefs"): // most of its time it waits for the kernel: once is enough, from the start on
-			mounted = append(mounted, pkg)
+		case strings.HasSuffix(pkg, "/fusefs"), strings.HasSuffix(pkg, "/bridge/remote"):
+			waiting = append(waiting, pkg)
 			continue
 		case a.race.MatchString(pkg):
 			raced = append(raced, pkg)
@@ -110,7 +111,7 @@ func (a *all) run(packages []string) {
 	some := fmt.Sprint(runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	group.Go(func() { a.goTest("driven", driven, crowd, "-skip", timed, "-p", fmt.Sprint(2*runtime.GOMAXPROCS(0))) })
-	group.Go(func() { a.goTest("mounted", mounted, crowd, "-skip", timed, "-race") })
+	group.Go(func() { a.goTest("waiting", waiting, crowd, "-skip", timed, "-race") }) // for the kernel, for servers
 	group.Go(func() { a.goTest("raced", raced, crowd, "-skip", timed, "-p", some, "-race") })
 	group.Go(func() { a.goTest("plain", plain, crowd, "-skip", timed, "-p", some) })
 	var lint []byte
