@@ -330,7 +330,8 @@ func TestStateVectorsOfSubdocs(t *testing.T) {
 	c.awaitAll(notes)
 	c.stop()
 	other := openRelay(t, s, withKey(key))
-	for _, p := range []model.Path{"Team/7.md", "Team/8.md"} {
+	for i, p := range []model.Path{"Team/7.md", "Team/8.md"} {
+		other.awaitText(p, fmt.Sprintf("note %d\n", 7+i))
 		other.write(p, func(text string) string { return text + "more\n" })
 	}
 	other.awaitSent()
