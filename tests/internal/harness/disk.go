@@ -19,7 +19,7 @@ type SmallDisk struct{ Dir string }
 // is skipped where that is not permitted.
 func (s *Sandbox) SmallDisk(t *testing.T, size string) SmallDisk {
 	t.Helper()
-	need.Full(t, "it needs more than Go")
+	need.Full(t, "it mounts a disk")
 	d := SmallDisk{s.Mkdir(t, "disk")}
 	if err := syscall.Mount("relayfs-test", d.Dir, "tmpfs", 0, "size="+size); err != nil {
 		t.Skipf("tmpfs cannot be mounted: %v", err)

@@ -67,8 +67,8 @@ func DocsSets(t *testing.T, s *Sandbox) (files map[string]string) {
 	if err := json.Unmarshal([]byte(ReadFile(t, Repo("tests/docs-sets/package.json"))), &manifest); err != nil {
 		t.Fatal(err)
 	}
+	need.Full(t, "it needs npm ci in tests/docs-sets")
 	root := Repo("tests/docs-sets/node_modules")
-	need.Full(t, "it needs more than Go")
 	if _, err := os.Stat(root); err != nil {
 		need.Missing(t, "tests/docs-sets is not installed: run npm ci there")
 	}
