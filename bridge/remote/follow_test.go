@@ -25,6 +25,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/ysync"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // fetched counts how often each document was asked for as a whole, by its name.
@@ -89,12 +90,15 @@ func startFilled(t *testing.T, n int) *server {
 // A large folder of relay-server is followed on one socket: a restart fetches only
 // what has changed meanwhile, and changes are told.
 func TestFollowsLargeFolder(t *testing.T) {
-	t.Parallel() // it waits for comparisons, which are a minute apart
+	t.Parallel()
 	const notes = 150
 	s := startFilled(t, notes)
 	address, count := fetches(t, s)
 	dir := t.TempDir()
-	c, err := open(t, address, s.folder, dir, direct)
+	// Whole documents are fetched here without a channel, so that the server tells nothing of
+	// them: comparisons find what has changed.
+	often := func(o *remote.Options, _ *bridge.Options) { o.Resync = limittest.Scaled(time.Second) }
+	c, err := open(t, address, s.folder, dir, direct, often)
 	noError(t, err)
 	c.await("the notes", func() bool { return c.source.SyncStatus().Unfetched == 0 && known(c) == notes })
 	c.stop()
@@ -104,7 +108,7 @@ func TestFollowsLargeFolder(t *testing.T) {
 	other.write("Team/7.md", func(text string) string { return text + "while it was away\n" })
 	other.awaitSent()
 	before := count.total()
-	c, err = open(t, address, s.folder, dir, direct)
+	c, err = open(t, address, s.folder, dir, direct, often)
 	noError(t, err)
 	c.awaitText("Team/7.md", "x\nwhile it was away\n")
 	for i := range 5 { // told one after the other

@@ -168,10 +168,11 @@ func (y *Scheduler) compareAll() {
 	}
 }
 
-// Unconnected notes are compared at the interval pollBase, and pollNote more for each note.
+// Unconnected notes are compared after pollResyncs times Resync, which is a minute unless a test
+// shortens it, and pollNote more for each note.
 const (
-	pollBase = time.Minute
-	pollNote = 20 * time.Millisecond
+	pollResyncs = 3
+	pollNote    = 20 * time.Millisecond
 )
 
 func (y *Scheduler) poll(ctx context.Context) {
@@ -182,7 +183,7 @@ func (y *Scheduler) poll(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pollBase + time.Duration(n)*pollNote):
+		case <-time.After(pollResyncs*y.set.Resync + time.Duration(n)*pollNote):
 		}
 		_ = y.set.Flush() // what could not be stored when it came
 		y.compareAll()
