@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/review"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
@@ -64,7 +64,7 @@ type (
 	Outcome      = review.Outcome
 	Spot         = review.Spot
 	Resolved     = review.Resolved
-	Links        = noteindex.Links
+	Links        = index.Links
 	Documents    = model.Documents
 	Document     = model.Document
 	Syncer       = model.Syncer

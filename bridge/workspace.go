@@ -13,10 +13,10 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/history"
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/review"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
@@ -28,7 +28,7 @@ type Workspace struct {
 	*namespace.Names
 	*namespace.Files
 	*review.Review
-	*noteindex.Indexes
+	*index.Indexes
 	Archive *history.Archive // what the notes were
 
 	Talk     review.Talk
@@ -59,7 +59,7 @@ func New(o Options) (*Workspace, error) {
 		f := t.AddFolder(fs.Name, fs.Source, fs.Store)
 		folders[f] = namespace.NewFolder(f, o.Logger, &w.act)
 	}
-	x := noteindex.New(t, &w.act, o.Logger)
+	x := index.New(t, &w.act, o.Logger)
 	w.config = namespace.Config{
 		Options: o.Options, Structure: o.Structure, Notes: w.notes, Activity: &w.act, Folders: folders, Indexes: x,
 	}
@@ -67,7 +67,7 @@ func New(o Options) (*Workspace, error) {
 }
 
 // part is the workspace for who reaches t.
-func (w *whole) part(t *tree.Tree, x *noteindex.Indexes) *Workspace {
+func (w *whole) part(t *tree.Tree, x *index.Indexes) *Workspace {
 	n, files, consequences := namespace.New(&w.config, t)
 	r := review.New(&w.config, t, consequences, x)
 	return &Workspace{n, files, r, x, history.NewArchive(t), review.NewTalk(r), review.NewSessions(r), w, t}

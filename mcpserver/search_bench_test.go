@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/bridgetest"
-	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/tree"

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/activity"
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
 
@@ -51,7 +51,7 @@ type Config struct {
 	Notes     *note.Set
 	Activity  *activity.Activity
 	Folders   Folders
-	Indexes   *noteindex.Indexes // of the whole workspace
+	Indexes   *index.Indexes // of the whole workspace
 }
 
 // base is what all that changes names stands on: a tree, which may be a part of the

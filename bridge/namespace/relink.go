@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/planner"

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/tree"
 )

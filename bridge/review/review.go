@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
-	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/tree"
 )
 
@@ -15,11 +15,11 @@ type Review struct {
 	c       *namespace.Config
 	tree    *tree.Tree
 	names   *namespace.Consequences
-	indexes *noteindex.Indexes
+	indexes *index.Indexes
 }
 
 // New reviews what is in t.
-func New(c *namespace.Config, t *tree.Tree, n *namespace.Consequences, x *noteindex.Indexes) *Review {
+func New(c *namespace.Config, t *tree.Tree, n *namespace.Consequences, x *index.Indexes) *Review {
 	r := &Review{c, t, n, x}
 	n.OnWithdrawn = r.rejectLinks
 	return r

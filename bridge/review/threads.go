@@ -8,9 +8,9 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -24,7 +24,7 @@ func NewTalk(r *Review) Talk { return Talk{r} }
 // Threads lists the threads of comments in the notes at or below under, sorted by path
 // and place; fs.ErrNotExist.
 func (t Talk) Threads(ctx context.Context, under model.Path) ([]model.Thread, error) {
-	return noteindex.Threads(ctx, t.r.indexes, under)
+	return index.Threads(ctx, t.r.indexes, under)
 }
 
 // In is the note at p in one state, with its suggestions and its threads. An index, which lags behind, is not asked.

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/index"
+	"github.com/relayfs/relayfs/bridge/index/outline"
+	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/noteindex"
-	"github.com/relayfs/relayfs/bridge/outline"
-	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
@@ -82,7 +82,7 @@ func Refusal(err error, words Words) answer.Result {
 		badName   *model.BadNameError
 		ask       *change.AskError
 		section   *outline.SectionError
-		condition *noteindex.ConditionError
+		condition *index.ConditionError
 	)
 	switch {
 	case errors.As(err, &ask):
