@@ -14,7 +14,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index"
-	"github.com/relayfs/relayfs/bridge/index/semantic/internal/english"
 	"github.com/relayfs/relayfs/bridge/index/semantic/internal/lexical"
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -165,8 +164,8 @@ func (x *Index) likely(notes []*index.NoteInfo, v []float32) []passageOf {
 	if len(v) != x.vectors.dims {
 		return nil
 	}
-	row, _ := english.Steps(nil, v, math.MaxInt8)
-	signs := english.AppendSigns(nil, row)
+	row, _ := appendSteps(nil, v, math.MaxInt8)
+	signs := appendSigns(nil, row)
 	among := x.among(notes)
 	var distances []int16 // of their passages
 	counts := make([]int, 64*len(signs)+1)

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/relayfs/relayfs/bridge/index/semantic/internal/english"
 	"github.com/relayfs/relayfs/bridge/index/semantic/internal/lexical"
 )
 
@@ -25,14 +24,14 @@ func (general) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 
 // embedEnglish returns the vector of a text, and how many of its words have one, stop words aside.
 func embedEnglish(text string) (v []float32, known, all int) {
-	v = make([]float32, english.Dims)
+	v = make([]float32, englishDims)
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		word = strings.ToLower(word)
 		if len(word) < 2 || lexical.IsStop(word, lexical.English) {
 			continue
 		}
 		all++
-		if english.Add(v, word) {
+		if addEnglish(v, word) {
 			known++
 		}
 	}

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2/maybe"
-
-	"github.com/relayfs/relayfs/bridge/index/semantic/internal/english"
 )
 
 const (
@@ -112,5 +110,5 @@ func (x *Index) load() {
 // sound reports whether k is of this version, and its parts fit together.
 func (k *kept) sound() bool {
 	n := len(k.Sums)
-	return k.Format == fileFormat && k.Dims >= 0 && len(k.Steps) == n && len(k.Signs) == english.SignWords(k.Dims)*n && len(k.Sizes) == english.SizeBytes(k.Dims)*n
+	return k.Format == fileFormat && k.Dims >= 0 && len(k.Steps) == n && len(k.Signs) == signWords(k.Dims)*n && len(k.Sizes) == sizeBytes(k.Dims)*n
 }

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-
-	"github.com/relayfs/relayfs/bridge/index/semantic/internal/english"
 )
 
 // vectors holds rough vectors of one length.
@@ -47,8 +45,8 @@ func (vs *vectors) put(s sum, v []float32) bool {
 	if len(v) != vs.dims {
 		return false
 	}
-	row, step := english.Steps(nil, v, english.MaxSize)
-	vs.signs, vs.sizes = english.AppendSigns(vs.signs, row), english.AppendSizes(vs.sizes, row)
+	row, step := appendSteps(nil, v, maxSize)
+	vs.signs, vs.sizes = appendSigns(vs.signs, row), appendSizes(vs.sizes, row)
 	vs.add(s, step)
 	return true
 }
@@ -71,10 +69,10 @@ func (vs *vectors) apart(row int32, signs []uint64) int {
 }
 
 func (vs *vectors) signsOf(row int32) []uint64 {
-	return rowIn(vs.signs, row, english.SignWords(vs.dims))
+	return rowIn(vs.signs, row, signWords(vs.dims))
 }
 func (vs *vectors) sizesOf(row int32) []uint8 {
-	return rowIn(vs.sizes, row, english.SizeBytes(vs.dims))
+	return rowIn(vs.sizes, row, sizeBytes(vs.dims))
 }
 
 func rowIn[T any](list []T, row int32, width int) []T { return list[int(row)*width:][:width] }
@@ -100,10 +98,10 @@ func (vs *vectors) scorer(v []float32) func(row int32) float64 {
 	if len(v) != vs.dims {
 		return func(int32) float64 { return 0 }
 	}
-	to, step := english.Steps(nil, v, math.MaxInt8)
+	to, step := appendSteps(nil, v, math.MaxInt8)
 	numbers := make([]int8, len(v))
 	return func(row int32) float64 {
-		english.Row(numbers, vs.signsOf(row), vs.sizesOf(row))
+		unpackRow(numbers, vs.signsOf(row), vs.sizesOf(row))
 		return min(float64(float32(product(numbers, to))*vs.step[row]*step), 1)
 	}
 }

@@ -1,16 +1,14 @@
-// Command generate makes the file of package english: generate vectors.json out.
-package main
+package semantic
 
 import (
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
+	"flag"
 	"math"
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/relayfs/relayfs/bridge/index/semantic/internal/english"
+	"testing"
 )
 
 const (
@@ -20,18 +18,19 @@ const (
 	smoothing  = 1e-4 // of the weights
 )
 
-func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: generate vectors.json out")
-		os.Exit(2)
+var vectorsJSON = flag.String("vectors", "", "make english.vectors from this file")
+
+// TestMakeEnglish makes the file of the vectors if -vectors gives it their source, see english.go. Else it tests nothing.
+func TestMakeEnglish(t *testing.T) {
+	if *vectorsJSON == "" {
+		return
 	}
-	if err := generate(os.Args[1], os.Args[2]); err != nil {
-		fmt.Fprintln(os.Stderr, "generate:", err)
-		os.Exit(1)
+	if err := makeEnglish(*vectorsJSON, "english.vectors"); err != nil {
+		t.Fatal(err)
 	}
 }
 
-func generate(from, to string) error {
+func makeEnglish(from, to string) error {
 	f, err := os.Open(from)
 	if err != nil {
 		return err
@@ -44,35 +43,35 @@ func generate(from, to string) error {
 	if err := json.NewDecoder(f).Decode(&source); err != nil {
 		return err
 	}
-	var list []word
+	var list []frequentWord
 	for rank, text := range source.Words {
-		if v := source.Vectors[text]; len(list) < words && len(v) >= english.Dims && !strings.ContainsFunc(text, notLetter) {
-			list = append(list, word{text, 1 / float64(rank+10), slices.Clone(v[:english.Dims])})
+		if v := source.Vectors[text]; len(list) < words && len(v) >= englishDims && !strings.ContainsFunc(text, notLetter) {
+			list = append(list, frequentWord{text, 1 / float64(rank+10), slices.Clone(v[:englishDims])})
 		}
 	}
 	center(list)
-	slices.SortFunc(list, func(a, b word) int { return strings.Compare(a.text, b.text) })
+	slices.SortFunc(list, func(a, b frequentWord) int { return strings.Compare(a.text, b.text) })
 	return os.WriteFile(to, encode(list), 0o644)
 }
 
 func notLetter(r rune) bool { return r < 'a' || r > 'z' }
 
-type word struct {
+type frequentWord struct {
 	text      string
 	frequency float64 // by Zipf's law, up to a factor
 	vector    []float64
 }
 
 // center takes out the mean of the vectors, weighted by frequency, and their strongest directions.
-func center(list []word) {
-	mean, sum := make([]float64, english.Dims), 0.0
+func center(list []frequentWord) {
+	mean, sum := make([]float64, englishDims), 0.0
 	for _, w := range list {
 		sum += w.frequency
 		for j, x := range w.vector {
 			mean[j] += w.frequency * x
 		}
 	}
-	var gram [english.Dims][english.Dims]float64
+	var gram [englishDims][englishDims]float64
 	for i, w := range list {
 		for j := range w.vector {
 			w.vector[j] -= mean[j] / sum
@@ -98,13 +97,13 @@ func center(list []word) {
 }
 
 // strongest returns the eigenvector of a symmetric matrix for its largest eigenvalue, by power iteration.
-func strongest(gram *[english.Dims][english.Dims]float64) []float64 {
-	v := make([]float64, english.Dims)
+func strongest(gram *[englishDims][englishDims]float64) []float64 {
+	v := make([]float64, englishDims)
 	for j := range v {
 		v[j] = float64(j%7) - 3
 	}
 	for range 10_000 {
-		next, length := make([]float64, english.Dims), 0.0
+		next, length := make([]float64, englishDims), 0.0
 		for j := range next {
 			for k, x := range v {
 				next[j] += gram[j][k] * x
@@ -130,20 +129,20 @@ func takeOut(v, direction []float64) {
 	}
 }
 
-func encode(list []word) []byte {
+func encode(list []frequentWord) []byte {
 	var steps, rows, ends, text []byte
 	for _, w := range list {
 		v := make([]float32, len(w.vector))
 		for j, x := range w.vector {
 			v[j] = float32(x)
 		}
-		row, step := english.Steps(nil, v, english.MaxSize)
+		row, step := appendSteps(nil, v, maxSize)
 		step *= float32(smoothing / (smoothing + 0.1*w.frequency))
 		steps = binary.LittleEndian.AppendUint32(steps, math.Float32bits(step))
-		for _, signs := range english.AppendSigns(nil, row) {
+		for _, signs := range appendSigns(nil, row) {
 			rows = binary.LittleEndian.AppendUint64(rows, signs)
 		}
-		rows = english.AppendSizes(rows, row)
+		rows = appendSizes(rows, row)
 		text = append(text, w.text...)
 		ends = binary.LittleEndian.AppendUint32(ends, uint32(len(text)))
 	}
