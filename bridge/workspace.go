@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -40,7 +39,7 @@ type Workspace struct {
 
 type whole struct {
 	o          Options
-	act        activity.Activity
+	act        model.Activity
 	notes      *note.Set
 	config     namespace.Config
 	mountpoint atomic.Pointer[string]

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -30,7 +29,7 @@ type whole struct {
 }
 
 // New makes the indexes of t, which follow what act publishes.
-func New(t *tree.Tree, act *activity.Activity, log *slog.Logger) *Indexes {
+func New(t *tree.Tree, act *model.Activity, log *slog.Logger) *Indexes {
 	x := &Indexes{&whole{notes: NewNoteIndex()}, t}
 	x.links = NewLinkIndex(x.withLinksRewritten)
 	x.pending = NewSuggestionIndex(x.markedIn)
@@ -47,7 +46,7 @@ func (x *Indexes) Within(part *tree.Tree) *Indexes { return &Indexes{x.whole, pa
 // followedTree is a tree as its indexes follow it.
 type followedTree struct {
 	*tree.Tree
-	act *activity.Activity
+	act *model.Activity
 }
 
 func (f followedTree) Since(number uint64) ([]model.Event, uint64, bool) { return f.act.Since(number) }

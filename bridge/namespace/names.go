@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
@@ -49,7 +48,7 @@ type Config struct {
 	note.Options
 	Structure Policy
 	Notes     *note.Set
-	Activity  *activity.Activity
+	Activity  *model.Activity
 	Folders   Folders
 	Indexes   *index.Indexes // of the whole workspace
 }

@@ -1,10 +1,8 @@
-package activity
+package model
 
 import (
 	"fmt"
 	"testing"
-
-	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // A reader that asks for what came after the number that it was told gets each change once, in order.
@@ -14,7 +12,7 @@ func TestSince(t *testing.T) {
 	if whole || seen == 0 {
 		t.Fatalf("number 0 is whole: %v, the log's is %d", whole, seen)
 	}
-	var got []model.Path
+	var got []Path
 	for i := range 3*kept + 7 {
 		changed := a.Changed(seen)
 		if i%3 == 1 {
@@ -24,7 +22,7 @@ func TestSince(t *testing.T) {
 			default:
 			}
 		}
-		a.Publish(model.Event{Path: model.Path(fmt.Sprint(i)), Version: new(model.Version), Origin: t})
+		a.Publish(Event{Path: Path(fmt.Sprint(i)), Version: new(Version), Origin: t})
 		<-changed
 		if i%3 != 0 {
 			continue

@@ -1,14 +1,10 @@
-// Package activity has the operations that a workspace is carrying out, and the log of the
-// changes that they make.
-package activity
+package model
 
 import (
 	"maps"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // kept is how many changes the log remembers at least.
@@ -22,10 +18,10 @@ type Activity struct {
 	inflight sync.WaitGroup
 
 	mu   sync.Mutex // guards the fields below
-	subs map[*func(model.Event)]struct{}
+	subs map[*func(Event)]struct{}
 	// first is the number of the change before the oldest in the list, once there is a number.
 	first uint64
-	list  []model.Event
+	list  []Event
 	next  chan struct{} // closed by the next change; nil if nobody waits
 }
 
@@ -35,7 +31,7 @@ func (a *Activity) Begin() error {
 	a.closing.RLock()
 	defer a.closing.RUnlock()
 	if a.closed {
-		return model.ErrClosed
+		return ErrClosed
 	}
 	a.inflight.Add(1)
 	return nil
@@ -54,7 +50,7 @@ func (a *Activity) Close() {
 
 // Publish logs each change, and then calls the subscribers. The caller holds no lock of the
 // workspace. The log keeps neither versions nor origins.
-func (a *Activity) Publish(events ...model.Event) {
+func (a *Activity) Publish(events ...Event) {
 	for _, ev := range events {
 		a.mu.Lock()
 		a.append(ev)
@@ -67,7 +63,7 @@ func (a *Activity) Publish(events ...model.Event) {
 }
 
 // append logs ev. Call it with a.mu locked.
-func (a *Activity) append(ev model.Event) {
+func (a *Activity) append(ev Event) {
 	a.last() // there is a number from here on
 	ev.Version, ev.Origin = nil, nil
 	if len(a.list) == 2*kept {
@@ -99,7 +95,7 @@ func (a *Activity) Last() uint64 {
 
 // Since returns the changes after the one with that number, and the number of the newest. whole is false if
 // the log does not have all of them: it forgot some, or the number is not one of its own.
-func (a *Activity) Since(number uint64) (list []model.Event, last uint64, whole bool) {
+func (a *Activity) Since(number uint64) (list []Event, last uint64, whole bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last = a.last()
@@ -126,11 +122,11 @@ func (a *Activity) Changed(number uint64) <-chan struct{} {
 
 // Subscribe calls fn with each change, after it was logged, until cancel is called. fn runs on the goroutine
 // that publishes.
-func (a *Activity) Subscribe(fn func(model.Event)) (cancel func()) {
+func (a *Activity) Subscribe(fn func(Event)) (cancel func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.subs == nil {
-		a.subs = make(map[*func(model.Event)]struct{})
+		a.subs = make(map[*func(Event)]struct{})
 	}
 	a.subs[&fn] = struct{}{}
 	return func() {
