@@ -1,4 +1,4 @@
-package crdttest
+package ycrdt_test
 
 import (
 	"fmt"

@@ -1,7 +1,4 @@
-// Package crdttest makes random histories of documents that edit apart and
-// exchange updates late, twice, merged and in any order, to test that they
-// converge. A history depends only on its seed.
-package crdttest
+package ycrdt_test
 
 import (
 	"bytes"
@@ -12,19 +9,20 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Options say what a history is like. Zero values choose defaults.
-type Options struct {
+// networkOptions say what a random history is like: documents that edit apart and
+// exchange updates late, twice, merged and in any order. It depends only on its seed. Zero values choose defaults.
+type networkOptions struct {
 	Peers int // documents; 2 to 5 by the seed
 	Steps int // edits and deliveries; 30
 	// Verify is called with a document after each step that changed it.
 	Verify func(*ycrdt.Doc) error
 }
 
-// Run plays the history of a seed: a third of the time in two parts that cannot
+// converge plays the history of a seed: a third of the time in two parts that cannot
 // reach each other, and at the end everybody gets everything. It returns an
 // error, which names the seed, if an update is refused, Verify fails, or the
 // documents differ in content, state vector or deletions.
-func Run(seed uint64, opts Options) error {
+func converge(seed uint64, opts networkOptions) error {
 	n := newNetwork(seed, opts)
 	for step := range n.opts.Steps {
 		if err := n.step(step); err != nil {
@@ -43,7 +41,7 @@ func Run(seed uint64, opts Options) error {
 // A network is a set of peers.
 type network struct {
 	rand  *rand.Rand
-	opts  Options
+	opts  networkOptions
 	peers []*peer
 }
 
@@ -53,7 +51,7 @@ type peer struct {
 	sent [][]byte
 }
 
-func newNetwork(seed uint64, opts Options) *network {
+func newNetwork(seed uint64, opts networkOptions) *network {
 	n := &network{rand: rand.New(rand.NewPCG(seed, 0)), opts: opts}
 	if n.opts.Peers == 0 {
 		n.opts.Peers = 2 + n.rand.IntN(4)
