@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // stairs are n lines, each indented by two columns more than the one before.
@@ -77,7 +77,7 @@ func TestHostileNotes(t *testing.T) {
 	} {
 		began := time.Now()
 		answer := client.MustCall(t, call.tool, call.args...)
-		if took := time.Since(began); took > limittest.Scaled(8*time.Second) {
+		if took := time.Since(began); took > need.Scaled(8*time.Second) {
 			t.Errorf("%s took %v beside the hostile notes", call.tool, took)
 		}
 		if !strings.Contains(answer, call.want) {

@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
 	"github.com/relayfs/relayfs/tests/need"
 )
@@ -188,7 +187,7 @@ func testStat(t *testing.T, mode string) {
 		w.was, _ = statOf(unix.AT_FDCWD, w.name, 0)
 		text := "# By a person\n"
 		harness.WriteFile(t, m.VaultPath("Note.md"), text)
-		harness.Eventually(t, limittest.Scaled(20*time.Second), func() error {
+		harness.Eventually(t, need.Scaled(20*time.Second), func() error {
 			if got, err := os.ReadFile(w.name); err != nil || string(got) != text {
 				return fmt.Errorf("note is %q, %v", got, err)
 			}

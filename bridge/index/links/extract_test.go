@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/index/links"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // show writes a link as kind:target+subpath|display, flags after it.
@@ -192,7 +192,7 @@ func TestExtractIsLinear(t *testing.T) {
 		start := time.Now()
 		checkRanges(t, text)
 		checkRanges(t, "---\n"+text)
-		if d := time.Since(start); d > limittest.Scaled(3*time.Second) {
+		if d := time.Since(start); d > need.Scaled(3*time.Second) {
 			t.Errorf("%d times %q took %v", n/len(part), part, d)
 		}
 	}

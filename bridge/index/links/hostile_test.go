@@ -5,20 +5,20 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/index/links"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func TestExtractScales(t *testing.T) {
 	extract := func(text string) { links.Extract(text) }
 	for _, before := range []string{"[[x]](y", "---\na: \"[[x]]", "[[x]]\n\n```\n"} {
-		limittest.LinearInParts(t, 60_000, before, "\n---\n", extract)
+		need.LinearInParts(t, 60_000, before, "\n---\n", extract)
 	}
 }
 
 func TestRetargetCanvasScales(t *testing.T) {
 	for _, part := range []string{"[", `{"a":`, `{"type":"file","file":"A/N.md"},`, `"A",`} {
 		text := func(n int) string {
-			body := limittest.Repeat(part, n)
+			body := need.Repeat(part, n)
 			closing := strings.NewReplacer("[", "]", "{", "}")
 			switch part {
 			case "[":
@@ -30,6 +30,6 @@ func TestRetargetCanvasScales(t *testing.T) {
 			}
 			return `{"nodes":[` + body + `]}`
 		}
-		limittest.Linear(t, part, 60_000, text, func(text string) { links.RetargetCanvas([]byte(text), "A", "B") })
+		need.Linear(t, part, 60_000, text, func(text string) { links.RetargetCanvas([]byte(text), "A", "B") })
 	}
 }

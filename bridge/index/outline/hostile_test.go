@@ -6,20 +6,20 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/index/outline"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func TestOfIsLinear(t *testing.T) {
 	of := func(text string) { outline.Of(text) }
-	limittest.LinearInParts(t, 60_000, "", "\n# H #t\n", of)
-	limittest.LinearInParts(t, 60_000, "#t ", "", of)
-	limittest.Linear(t, "nested items", 60_000, func(n int) string { return limittest.Stairs("  ", "- a", n) }, of)
-	limittest.Linear(t, "nested items and quotes", 60_000, func(n int) string { return limittest.Stairs("> ", "- a", n) }, of)
-	limittest.Linear(t, "one tag of many parts", 60_000, func(n int) string { return "#" + strings.Repeat("a/", n/2) }, of)
-	limittest.Linear(t, "blank lines, much nested", 1_000_000, func(n int) string {
+	need.LinearInParts(t, 60_000, "", "\n# H #t\n", of)
+	need.LinearInParts(t, 60_000, "#t ", "", of)
+	need.Linear(t, "nested items", 60_000, func(n int) string { return need.Stairs("  ", "- a", n) }, of)
+	need.Linear(t, "nested items and quotes", 60_000, func(n int) string { return need.Stairs("> ", "- a", n) }, of)
+	need.Linear(t, "one tag of many parts", 60_000, func(n int) string { return "#" + strings.Repeat("a/", n/2) }, of)
+	need.Linear(t, "blank lines, much nested", 1_000_000, func(n int) string {
 		return strings.Repeat("- ", outline.MaxDepth) + "```\n" + strings.Repeat("\n", n)
 	}, of)
-	limittest.Linear(t, "blank lines in deep items", 60_000, func(n int) string {
+	need.Linear(t, "blank lines in deep items", 60_000, func(n int) string {
 		return strings.Repeat("- ", outline.MaxDepth) + "```\n" + strings.Repeat("\n", n)
 	}, of)
 }
@@ -35,7 +35,7 @@ func TestTooDeep(t *testing.T) {
 		{"as deep as may be", deep(outline.MaxDepth) + "# In #in\n", 0, 2},
 		{"deeper", deep(outline.MaxDepth+1) + "# In #in\n", 4, 1},
 		{"much deeper", "x\n\n" + deep(10_000) + "# In #in\n", 6, 1},
-		{"indented items", limittest.Stairs("  ", "- #in", 100_000), 4 + outline.MaxDepth, 1},
+		{"indented items", need.Stairs("  ", "- #in", 100_000), 4 + outline.MaxDepth, 1},
 		{"far indented, but flat", strings.Repeat(strings.Repeat(" ", 80)+"- #in\n", 20), 0, 1},
 		{"a paragraph between", strings.Repeat("- ", 40) + "#in\nlazy\n" + strings.Repeat(" ", 80) + strings.Repeat("- ", 20) + "x\n", 6, 1},
 	} {

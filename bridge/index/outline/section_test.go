@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/relayfs/relayfs/bridge/index/outline"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func TestTasks(t *testing.T) {
@@ -124,7 +124,7 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestSectionsAreLinear(t *testing.T) {
-	limittest.LinearInParts(t, 60_000, "# A\n", "\n^id\n", func(note string) {
+	need.LinearInParts(t, 60_000, "# A\n", "\n^id\n", func(note string) {
 		for _, name := range []string{"A", "^id"} {
 			if s, err := outline.SectionOf(note, name); err == nil {
 				outline.Append(note, &s, "- x")

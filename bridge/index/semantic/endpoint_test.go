@@ -18,7 +18,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // server speaks the embeddings API over HTTP. Its vectors are those of words:
@@ -96,7 +96,7 @@ func (s *server) embedded() []string {
 }
 
 func (s *server) endpoint() *semantic.Endpoint {
-	return &semantic.Endpoint{URL: s.URL, Model: "words", Key: "secret", Wait: time.Millisecond, Timeout: limittest.Scaled(time.Minute)}
+	return &semantic.Endpoint{URL: s.URL, Model: "words", Key: "secret", Wait: time.Millisecond, Timeout: need.Scaled(time.Minute)}
 }
 
 func status(code int) http.HandlerFunc {
@@ -148,7 +148,7 @@ func TestEndpointTimeout(t *testing.T) {
 		<-r.Context().Done()
 	})
 	e := s.endpoint()
-	e.Timeout = limittest.Scaled(2 * time.Second)
+	e.Timeout = need.Scaled(2 * time.Second)
 	if vectors, err := e.Embed(t.Context(), []string{"one"}); err != nil || len(vectors) != 1 {
 		t.Errorf("got %v, %v", vectors, err)
 	}
@@ -196,7 +196,7 @@ func TestEndpointIsDown(t *testing.T) {
 	}}, 10)...)
 	for want, s := range map[string]*server{"connection refused": down, "it closed the connection": hangsUp, "no answer in time": silent} {
 		e := s.endpoint()
-		e.Timeout = limittest.Scaled(200 * time.Millisecond)
+		e.Timeout = need.Scaled(200 * time.Millisecond)
 		_, err := e.Embed(t.Context(), []string{"x"})
 		if !errors.Is(err, semantic.ErrEndpoint) || err.Error() != fmt.Sprintf("%v: %s/v1/embeddings: %s", semantic.ErrEndpoint, s.URL, want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package limittest
+package need
 
 import "time"
 

@@ -1,7 +1,4 @@
-// Package limittest has the limits of tests: how much time and memory a call on
-// hostile input may take, and how long anything may take on a machine that is busy
-// with something else, see [Scaled].
-package limittest
+package need
 
 import (
 	"runtime"
