@@ -1,6 +1,6 @@
 //go:build !windows
 
-package errno
+package fusefs
 
 import (
 	"bytes"
@@ -60,15 +60,15 @@ func TestToErrno(t *testing.T) {
 			}
 		}
 	}
-	if len(tests) < len(table) {
-		t.Errorf("%d tests for %d rows of the table", len(tests), len(table))
+	if len(tests) < len(errnoTable) {
+		t.Errorf("%d tests for %d rows of the table", len(tests), len(errnoTable))
 	}
 }
 
 func TestErrnoIsLogged(t *testing.T) {
 	var out bytes.Buffer
 	var told []model.Refusal
-	r := Reporter{Log: slog.New(slog.NewTextHandler(&out, nil)), Procs: new(process.Table), Refused: func(r model.Refusal) { told = append(told, r) }}
+	r := errnoReporter{Log: slog.New(slog.NewTextHandler(&out, nil)), Procs: new(process.Table), Refused: func(r model.Refusal) { told = append(told, r) }}
 	r.Of(t.Context(), "open", "F/N.md", &model.Error{Op: "open", Path: "F/N.md", Err: fs.ErrNotExist})
 	if out.Len() != 0 {
 		t.Errorf("a missing file is logged: %s", out.String())

@@ -1,13 +1,15 @@
-package life
+//go:build !windows
+
+package fusefs
 
 import "testing"
 
 // What has retired never gets its name back, nor does what has lost one, but by a rename.
 func TestTransitions(t *testing.T) {
-	for e := Adopt + 1; e <= Supersede; e++ {
-		for s := Scratch; s <= Superseded; s++ {
+	for e := evAdopt + 1; e <= evUnlinkStale; e++ {
+		for s := stateScratch; s <= stateUnlinkedStale; s++ {
 			next := s.After(e)
-			if s.HasRetired() && (next == Live || next == Unborn) {
+			if s.HasRetired() && (next == stateLive || next == stateUnstored) {
 				t.Errorf("event %d: state %d becomes %d", e, s, next)
 			}
 			if s.Links() == 0 && next.Links() != 0 {

@@ -1,8 +1,6 @@
 //go:build !windows
 
-// Package errno turns errors into errnos by one table. Where an errno cannot say why, the
-// log does.
-package errno
+package fusefs
 
 import (
 	"context"
@@ -16,9 +14,9 @@ import (
 	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
-// table is where errors become errnos. The first row that matches counts. logged says that
+// errnoTable is where errors become errnos. The first row that matches counts. logged says that
 // the errno alone would leave the user guessing, so that the log has the reason too.
-var table = []struct {
+var errnoTable = []struct {
 	err    error
 	errno  syscall.Errno
 	logged bool
@@ -54,7 +52,7 @@ func toErrno(err error) (errno syscall.Errno, known, logged bool) {
 	if err == nil {
 		return 0, true, false
 	}
-	for _, row := range table {
+	for _, row := range errnoTable {
 		if errors.Is(err, row.err) {
 			return row.errno, true, row.logged
 		}
@@ -65,15 +63,15 @@ func toErrno(err error) (errno syscall.Errno, known, logged bool) {
 	return syscall.EIO, false, true
 }
 
-// Reporter turns errors into errnos. What those do not tell it logs and reports.
-type Reporter struct {
+// errnoReporter maps errors to errnos. It logs and reports the details that an errno cannot carry.
+type errnoReporter struct {
 	Log     *slog.Logger
 	Procs   *process.Table
 	Refused func(model.Refusal) // nil: nobody is told
 }
 
 // Of is the errno of an operation's error, 0 for nil.
-func (r Reporter) Of(ctx context.Context, op string, p model.Path, err error) syscall.Errno {
+func (r errnoReporter) Of(ctx context.Context, op string, p model.Path, err error) syscall.Errno {
 	if err == nil {
 		return 0
 	}
@@ -86,12 +84,12 @@ func (r Reporter) Of(ctx context.Context, op string, p model.Path, err error) sy
 
 // OfSave is Of for what is reported at close, where few programs look: the log always
 // has the sentence.
-func (r Reporter) OfSave(ctx context.Context, op string, p model.Path, err error) syscall.Errno {
+func (r errnoReporter) OfSave(ctx context.Context, op string, p model.Path, err error) syscall.Errno {
 	return r.OfSaveBy(r.Procs.Of(ctx), op, p, err)
 }
 
 // OfSaveBy is OfSave for a save that by began and does not wait for.
-func (r Reporter) OfSaveBy(by process.Process, op string, p model.Path, err error) syscall.Errno {
+func (r errnoReporter) OfSaveBy(by process.Process, op string, p model.Path, err error) syscall.Errno {
 	if err == nil {
 		return 0
 	}
@@ -100,7 +98,7 @@ func (r Reporter) OfSaveBy(by process.Process, op string, p model.Path, err erro
 	return errno
 }
 
-func (r Reporter) refused(by process.Process, op string, p model.Path, errno syscall.Errno, known bool, err error) {
+func (r errnoReporter) refused(by process.Process, op string, p model.Path, errno syscall.Errno, known bool, err error) {
 	level := slog.LevelWarn
 	if !known {
 		level = slog.LevelError
