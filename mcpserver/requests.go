@@ -12,7 +12,6 @@ import (
 
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
-	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -41,13 +40,13 @@ func kindOf(raw json.RawMessage) string {
 	members, _ := v.(map[string]any)
 	for _, member := range members {
 		if _, ok := member.(string); !ok {
-			return schema.KindOf(v)
+			return tool.KindOf(v)
 		}
 	}
 	if members != nil {
 		return "an object of strings"
 	}
-	return schema.KindOf(v)
+	return tool.KindOf(v)
 }
 
 // rpcError is the error of a reply.

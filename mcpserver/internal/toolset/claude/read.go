@@ -14,7 +14,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
-	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -81,8 +80,8 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Re
 		if list, err = c.Workspace.Suggestions(ctx, p); err != nil {
 			return answer.Result{}, err
 		}
-		told, untold = review.News(c.Session.Resolved(p, known, d.Version))
-		waiting = review.Pending(p, list)
+		told, untold = answer.News(c.Session.Resolved(p, known, d.Version))
+		waiting = answer.Pending(p, list)
 	}
 	limit := most - answer.Text(waiting, told, notUTF8(d.Text)).Cost() - 400
 	begin, lines, err := a.lines(p, d.Text)

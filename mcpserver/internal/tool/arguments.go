@@ -1,7 +1,4 @@
-// Package schema describes the arguments and the result of a tool: the tags of two structs are
-// the JSON Schemas that clients see, and decide how the arguments of a call are read. It runs no
-// tool. It has no locks.
-package schema
+package tool
 
 import (
 	"bytes"
@@ -55,8 +52,8 @@ type Param struct {
 	def       json.RawMessage
 }
 
-// Params reads the tags of an argument struct. It panics if one is wrong.
-func Params(t reflect.Type) []Param {
+// ParamsOf reads the tags of an argument struct. It panics if one is wrong.
+func ParamsOf(t reflect.Type) []Param {
 	var params []Param
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous || !f.IsExported() {
@@ -83,7 +80,7 @@ func Params(t reflect.Type) []Param {
 		case p.kind == reflect.Pointer:
 			p.kind = f.Type.Elem().Kind()
 		case p.kind == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
-			p.items = Params(f.Type.Elem())
+			p.items = ParamsOf(f.Type.Elem())
 		}
 		if s := f.Tag.Get("for"); s != "" {
 			p.instead = strings.Split(s, ",")

@@ -1,4 +1,4 @@
-package schema
+package tool
 
 import (
 	"encoding/json"
@@ -28,7 +28,7 @@ type manyArgs struct {
 }
 
 func TestDecodeLists(t *testing.T) {
-	params := Params(reflect.TypeFor[manyArgs]())
+	params := ParamsOf(reflect.TypeFor[manyArgs]())
 	for _, tt := range []struct {
 		raw  string
 		want manyArgs
@@ -64,7 +64,7 @@ func TestDecodeLists(t *testing.T) {
 		`"path":{"type":"string","description":"a path"},"old":{"type":"string","description":"a text"},"all":{"type":"boolean","description":"a switch"},` +
 		`"many":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"old":{"type":"string"},"all":{"type":"boolean"}},"additionalProperties":false},"description":"several"},` +
 		`"paths":{"type":"array","items":{"type":"string"},"description":"several paths"}},"additionalProperties":false}`
-	if got := string(OfArguments(params)); got != want {
+	if got := string(ArgumentSchema(params)); got != want {
 		t.Errorf("schema\n%s\nwant\n%s", got, want)
 	}
 }
@@ -106,7 +106,7 @@ func TestDecodeArgs(t *testing.T) {
 		{raw: `{"name":"x","colour":1,"b":2}`, err: `sample takes no argument "b", "colour". It takes: name, mode, count, -D, on, off.`},
 	} {
 		var got sampleArgs
-		err := Decode("sample", Params(reflect.TypeFor[sampleArgs]()), json.RawMessage(tt.raw), &got)
+		err := Decode("sample", ParamsOf(reflect.TypeFor[sampleArgs]()), json.RawMessage(tt.raw), &got)
 		if (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
 			t.Errorf("%s: error %v, want %q", tt.raw, err, tt.err)
 		}
@@ -121,7 +121,7 @@ func FuzzDecodeArgs(f *testing.F) {
 	for _, raw := range []string{`{"name":"x","count":"2"}`, `{"name":1e999}`, `{"-D":[{}]}`, `{"name":"\ud800"}`, `nul`} {
 		f.Add([]byte(raw))
 	}
-	params := Params(reflect.TypeFor[sampleArgs]())
+	params := ParamsOf(reflect.TypeFor[sampleArgs]())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var got sampleArgs
 		if err := Decode("sample", params, raw, &got); err != nil && err.Error() == "" {

@@ -1,4 +1,4 @@
-package schema
+package tool
 
 import (
 	"bytes"
@@ -58,8 +58,8 @@ func (s schema) encode() json.RawMessage {
 	return raw
 }
 
-// OfArguments returns the JSON Schema (draft 2020-12) of an argument struct.
-func OfArguments(params []Param) json.RawMessage {
+// ArgumentSchema returns the JSON Schema (draft 2020-12) of an argument struct.
+func ArgumentSchema(params []Param) json.RawMessage {
 	return ofParams(params).encode()
 }
 
@@ -101,8 +101,8 @@ func itemOf(p Param) schema {
 	return s
 }
 
-// OfResult returns the JSON Schema of a result struct.
-func OfResult(t reflect.Type) json.RawMessage { return ofType(t).encode() }
+// ResultSchema returns the JSON Schema of a result struct.
+func ResultSchema(t reflect.Type) json.RawMessage { return ofType(t).encode() }
 
 func ofType(t reflect.Type) schema {
 	if t.Kind() == reflect.Pointer {

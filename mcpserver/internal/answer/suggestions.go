@@ -1,6 +1,4 @@
-// Package review writes suggestions, comments, proposals and decisions as lines of text. It
-// reads no document and decides nothing. It has no locks.
-package review
+package answer
 
 import (
 	"cmp"
@@ -10,7 +8,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // Costs, as an answer counts them.
@@ -22,15 +19,15 @@ const (
 
 // Describe returns a suggestion on one line, with its author, and what people say about it: they ask for another version.
 func Describe(sg model.Suggestion) string {
-	return Sides(sg.Suggestion) + " (" + answer.Shown(cmp.Or(sg.Author, "unknown")) + ")" + comments(sg.Comments)
+	return Sides(sg.Suggestion) + " (" + Shown(cmp.Or(sg.Author, "unknown")) + ")" + commentsOf(sg.Comments)
 }
 
 // Sides returns what a suggestion takes away and adds, on one line.
 func Sides(sg diffwrap.Suggestion) string {
 	if sg.Kind == diffwrap.Comment {
-		return "{>>" + answer.OneLine(sg.New) + "<<}"
+		return "{>>" + OneLine(sg.New) + "<<}"
 	}
-	return marks(answer.OneLine(sg.Old), answer.OneLine(sg.New))
+	return marks(OneLine(sg.Old), OneLine(sg.New))
 }
 
 func marks(old, new string) string {
@@ -50,7 +47,7 @@ func DescribeWhole(sg model.Suggestion) string {
 		s += " {>>" + c + "<<}"
 	}
 	if sg.Author != "" {
-		s += " (" + answer.Shown(sg.Author) + ")"
+		s += " (" + Shown(sg.Author) + ")"
 	}
 	return s
 }
@@ -61,10 +58,10 @@ func DescribeThread(t model.Thread) string {
 	for i, r := range t.Remarks {
 		said[i] = "{>>" + remark(r.New) + "<<}"
 		if r.Author != "" {
-			said[i] += " (" + answer.Shown(r.Author) + ")"
+			said[i] += " (" + Shown(r.Author) + ")"
 		}
 	}
-	return fmt.Sprintf("%s:%d: comment on %q: %s", answer.Shown(t.Path), t.Line, answer.OneLine(t.About), strings.Join(said, " "))
+	return fmt.Sprintf("%s:%d: comment on %q: %s", Shown(t.Path), t.Line, OneLine(t.About), strings.Join(said, " "))
 }
 
 // DescribeProposal returns a proposal on one line.
@@ -82,7 +79,7 @@ func DescribeProposal(p model.Proposal) string {
 	if p.Stale {
 		line += ", changed since"
 	}
-	return answer.OneLine(line) + " [" + p.ID + "]"
+	return OneLine(line) + " [" + p.ID + "]"
 }
 
 // Pending returns the pending suggestions of the note at p, one on each line, "" for none.
@@ -94,9 +91,9 @@ func Pending(p model.Path, list []model.Suggestion) string {
 	for _, sg := range list {
 		lines = append(lines, fmt.Sprintf("  L%d: %s", sg.Line, Describe(sg)))
 	}
-	block := answer.JoinOrSay(lines, maxSuggestions, "\n  (%d more; call list_suggestions with path: %q to see them)", string(p))
-	if strings.Contains(block, answer.LeftOut) {
-		block += fmt.Sprintf("\n  (%s stands for text left out; call list_suggestions with path: %q and an id to see it)", answer.LeftOut, string(p))
+	block := JoinOrSay(lines, maxSuggestions, "\n  (%d more; call list_suggestions with path: %q to see them)", string(p))
+	if strings.Contains(block, LeftOut) {
+		block += fmt.Sprintf("\n  (%s stands for text left out; call list_suggestions with path: %q and an id to see it)", LeftOut, string(p))
 	}
 	return block
 }
@@ -111,14 +108,14 @@ func News(news []bridge.Resolved) (block string, untold []bridge.Resolved) {
 	for _, r := range news {
 		line := "  " + string(r.Verdict) + ": " + Sides(r.Suggestion)
 		if r.Verdict == model.Changed {
-			line += fmt.Sprintf(" now reads %q", answer.OneLine(r.Now))
+			line += fmt.Sprintf(" now reads %q", OneLine(r.Now))
 		}
 		if r.Reason != "" {
 			line += fmt.Sprintf(" because %q", remark(r.Reason))
 		}
-		lines = append(lines, line+comments(r.Comments))
+		lines = append(lines, line+commentsOf(r.Comments))
 	}
-	block, n := answer.JoinBounded(lines, maxNews)
+	block, n := JoinBounded(lines, maxNews)
 	if n < len(lines) {
 		block += fmt.Sprintf("\n  (%d more; read again to see them)", len(lines)-n)
 		untold = news[n-1:]
@@ -133,14 +130,14 @@ func CommentsIn(p model.Path, raw string) []string {
 	}
 	var lines []string
 	add := func(line int, comment, about string) {
-		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", answer.Shown(p), line, remark(comment), about))
+		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", Shown(p), line, remark(comment), about))
 	}
 	for _, a := range diffwrap.Annotations(raw) {
 		if a.Kind == diffwrap.Comment {
 			add(a.Line, a.New, "")
 		}
 		for _, c := range a.Comments {
-			add(a.Line, c, fmt.Sprintf(" (about %q)", answer.OneLine(a.New)))
+			add(a.Line, c, fmt.Sprintf(" (about %q)", OneLine(a.New)))
 		}
 	}
 	for _, sg := range diffwrap.Suggestions(raw) {
@@ -156,33 +153,33 @@ func Decision(e model.JournalEntry) []string {
 	d := e.Decision
 	end := ""
 	if d.By != "" {
-		end = " by " + answer.Shown(d.By)
+		end = " by " + Shown(d.By)
 	}
 	if d.Lapsed {
 		end = ", since it no longer applied"
 	}
 	if d.Reason != "" {
-		reason, _ := answer.FirstThatFit(answer.Unbroken(d.Reason), 1000)
+		reason, _ := FirstThatFit(Unbroken(d.Reason), 1000)
 		end += fmt.Sprintf(" because %q", reason)
 	}
 	if d.Proposal != nil {
-		return []string{fmt.Sprintf("%s: the proposal was %s%s", answer.Shown(e.Path), d.Verdict, end)}
+		return []string{fmt.Sprintf("%s: the proposal was %s%s", Shown(e.Path), d.Verdict, end)}
 	}
 	var lines []string
 	for _, item := range d.Items {
 		became := string(d.Verdict)
 		if d.Verdict == model.Changed && item.Instead != nil {
-			became += fmt.Sprintf(" to %q", answer.OneLine(*item.Instead))
+			became += fmt.Sprintf(" to %q", OneLine(*item.Instead))
 		}
-		lines = append(lines, fmt.Sprintf("%s:%d: {--%s--}{++%s++} (%s) was %s%s", answer.Shown(e.Path), item.Line, answer.OneLine(item.Old), answer.OneLine(item.New), answer.Shown(item.Author), became, end))
+		lines = append(lines, fmt.Sprintf("%s:%d: {--%s--}{++%s++} (%s) was %s%s", Shown(e.Path), item.Line, OneLine(item.Old), OneLine(item.New), Shown(item.Author), became, end))
 	}
 	if len(lines) == 0 {
-		lines = append(lines, fmt.Sprintf("%s: a decision was %s%s", answer.Shown(e.Path), d.Verdict, end))
+		lines = append(lines, fmt.Sprintf("%s: a decision was %s%s", Shown(e.Path), d.Verdict, end))
 	}
 	return lines
 }
 
-func comments(texts []string) string {
+func commentsOf(texts []string) string {
 	s := ""
 	for _, t := range texts {
 		s += " {>>" + remark(t) + "<<}"
@@ -192,9 +189,9 @@ func comments(texts []string) string {
 
 // remark returns what a person wrote without line breaks, cut if it is long.
 func remark(s string) string {
-	short, cut := answer.FirstThatFit(s, maxRemark)
+	short, cut := FirstThatFit(s, maxRemark)
 	if cut {
 		short += fmt.Sprintf("... [cut, %d bytes]", len(s))
 	}
-	return answer.Unbroken(short)
+	return Unbroken(short)
 }
