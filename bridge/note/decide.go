@@ -65,7 +65,7 @@ func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.Journ
 		}
 	}
 	if n.id != e.ID {
-		return planner.Plan{}, planner.Refuse(planner.ErrHistoryLost)
+		return planner.Plan{}, model.Refuse(planner.ErrHistoryLost)
 	}
 	h, err := n.store.Load(n.id)
 	if err != nil {

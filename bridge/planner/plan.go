@@ -134,13 +134,3 @@ func resolvedGone(g model.GoneRun, u attribution.Units) (runs []model.GoneRun) {
 	}
 	return runs
 }
-
-// refusal is the lens's reason, which is also ErrRefused.
-type refusal struct{ reason error }
-
-// Refuse makes an error of the reason for which something cannot be done.
-func Refuse(reason error) error { return &refusal{reason} }
-
-func (r *refusal) Error() string { return r.reason.Error() }
-
-func (r *refusal) Unwrap() []error { return []error{model.ErrRefused, r.reason} }

@@ -22,7 +22,7 @@ func Remark(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d
 	raw := cur.Marked()
 	comment := diffwrap.WriteComment(dialect, d.By, text, time.Now())
 	if end, _ := diffwrap.FrontMatter(raw); at < end || !diffwrap.CommentFits(raw, at, comment) {
-		return Plan{}, Refuse(errNoComment)
+		return Plan{}, model.Refuse(errNoComment)
 	}
 	from := textmerge.UTF16Len(raw[:at])
 	d.Runs = []model.DecidedRun{{At: model.PlaceRun(from, from+textmerge.UTF16Len(comment)), Role: model.Remarked, Text: comment}}

@@ -15,10 +15,10 @@ import (
 // plan finds out what becomes of every item, and writes that down.
 func (t *takeback) plan() (Plan, error) {
 	if !t.mattersAreThere() {
-		return Plan{}, Refuse(errMatterChanged)
+		return Plan{}, model.Refuse(errMatterChanged)
 	}
 	if !t.remarksAreThere() {
-		return Plan{}, Refuse(errRemarkChanged)
+		return Plan{}, model.Refuse(errRemarkChanged)
 	}
 	wants, changed := t.wants()
 	p := printer{takeback: t, wants: wants, made: make(map[int]*model.MadeMark)}
@@ -34,9 +34,9 @@ func (t *takeback) plan() (Plan, error) {
 // nothing is the refusal of an undo that could bring nothing back.
 func (t *takeback) nothing() error {
 	if len(t.d.Away) == 0 {
-		return Refuse(errors.New("there is nothing left to take back"))
+		return model.Refuse(errors.New("there is nothing left to take back"))
 	}
-	return Refuse(fmt.Errorf("cannot be taken back: %s; its text is in 'relayfs suggestions log'", t.d.Away[0]))
+	return model.Refuse(fmt.Errorf("cannot be taken back: %s; its text is in 'relayfs suggestions log'", t.d.Away[0]))
 }
 
 // mattersAreThere says whether all that the write put in the front matter is there.

@@ -301,23 +301,23 @@ func (p *printer) check() error {
 	raw := p.raw.String()
 	o, a := diffwrap.Texts(raw)
 	if o != p.o.String() || a != p.a.String() {
-		return Refuse(errNotReadBack)
+		return model.Refuse(errNotReadBack)
 	}
 	was, _ := diffwrap.FrontMatter(p.cur.Raw())
 	is, _ := diffwrap.FrontMatter(raw)
 	if p.entry.FrontMatter == nil {
 		if strings.TrimRight(raw[:is], "\r\n") != strings.TrimRight(p.cur.Raw()[:was], "\r\n") {
-			return Refuse(errNotReadBack)
+			return model.Refuse(errNotReadBack)
 		}
 		return nil
 	}
 	body, _ := diffwrap.FrontMatter(p.cur.Marked())
 	bodyO, bodyA := diffwrap.Texts(p.cur.Marked()[body:])
 	if o, a := diffwrap.Texts(raw[is:]); p.entry.Decision == nil && (o != bodyO || a != bodyA) {
-		return Refuse(errMatterChanged)
+		return model.Refuse(errMatterChanged)
 	}
 	if err := diffwrap.CheckFrontMatterChange(p.cur.Raw()[:was], raw[:is]); err != nil {
-		return Refuse(err)
+		return model.Refuse(err)
 	}
 	return nil
 }

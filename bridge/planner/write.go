@@ -89,7 +89,7 @@ func rawInsertAt(raw string, viewToRaw []textmerge.Span, off int) int {
 func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options) (Plan, error) {
 	res, err := put(cur, x, text, by, lens)
 	if err != nil {
-		return Plan{}, Refuse(err)
+		return Plan{}, model.Refuse(err)
 	}
 	plan := Plan{Warnings: res.Warnings}
 	if len(res.Edits) > 0 {

@@ -135,7 +135,7 @@ func (s Spot) place(raw string) (int, error) {
 		end = len(raw)
 	}
 	if s.Start < 0 || s.Start > end || end > len(raw) {
-		return 0, planner.Refuse(fmt.Errorf("the note has %d bytes; %d to %d is not in it", len(raw), s.Start, s.End))
+		return 0, model.Refuse(fmt.Errorf("the note has %d bytes; %d to %d is not in it", len(raw), s.Start, s.End))
 	}
 	if s.Quote == "" {
 		return end, nil
@@ -153,12 +153,12 @@ func (s Spot) place(raw string) (int, error) {
 			continue
 		}
 		if found >= 0 {
-			return 0, planner.Refuse(fmt.Errorf("%q occurs several times: quote more of the text", s.Quote))
+			return 0, model.Refuse(fmt.Errorf("%q occurs several times: quote more of the text", s.Quote))
 		}
 		found = rawAt(segments, last) + 1
 	}
 	if found < 0 {
-		return 0, planner.Refuse(fmt.Errorf("%q does not occur there: quote the text as it stands in the note", s.Quote))
+		return 0, model.Refuse(fmt.Errorf("%q does not occur there: quote the text as it stands in the note", s.Quote))
 	}
 	return found, nil
 }

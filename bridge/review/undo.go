@@ -354,7 +354,7 @@ func (j journal) whyGone(e model.JournalEntry) (model.Path, error) {
 		at = other.Path
 		err = fmt.Errorf("cannot be taken back: the note was deleted since; 'relayfs suggestions undo %s' brings it back first", d.Proposal.ID)
 	}
-	return at, model.WrapError("undo", at, planner.Refuse(err))
+	return at, model.WrapError("undo", at, model.Refuse(err))
 }
 
 // undoNote takes back items of one entry in its note, which is shown or was at p, and returns the
