@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/relayfs/relayfs/bridge/attribution"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 )
 
 // Marked is what stands in a note for people to decide on and to answer.
@@ -62,7 +62,7 @@ func (x *SuggestionIndex) rename(oldPath, newPath model.Path) {
 			continue
 		}
 		to := newPath + q[len(oldPath):]
-		moved[to] = Marked{attribution.Renamed(marked.Suggestions, to), attribution.RenamedThreads(marked.Threads, to)}
+		moved[to] = Marked{note.Renamed(marked.Suggestions, to), note.RenamedThreads(marked.Threads, to)}
 		delete(x.notes, q)
 	}
 	maps.Copy(x.notes, moved)

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/attribution"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/planner"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+	"github.com/relayfs/relayfs/bridge/note/internal/planner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 

@@ -15,7 +15,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/bridge/tree"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -182,22 +181,22 @@ func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, tex
 		wanted[id] = true
 	}
 	var chosen []model.Suggestion
-	_, err = n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
+	_, err = n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
 		all, x, err := l.Suggestions(p, cur)
 		if err != nil {
-			return planner.Plan{}, err
+			return note.Plan{}, err
 		}
 		chosen = slices.DeleteFunc(all, func(s model.Suggestion) bool { return !wanted[s.ID] })
 		if len(chosen) == 0 {
-			return planner.Plan{}, nil
+			return note.Plan{}, nil
 		}
 		var instead []diffwrap.Edit
 		if d.Verdict == model.Changed {
-			if instead, err = planner.Amend(cur, chosen[0], text); err != nil {
-				return planner.Plan{}, err
+			if instead, err = note.Amend(cur, chosen[0], text); err != nil {
+				return note.Plan{}, err
 			}
 		}
-		plan := planner.Decide(cur, x, chosen, d, instead)
+		plan := note.Decide(cur, x, chosen, d, instead)
 		if d.Verdict == model.Changed {
 			plan.Decision.Items[0].Instead = &text
 		}

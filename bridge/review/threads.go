@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -66,13 +65,13 @@ func (t Talk) Comment(ctx context.Context, at Spot, text string, by model.Author
 	if err != nil {
 		return Outcome{}, err
 	}
-	res, err := n.Change(ctx, note.Change{Path: at.Path, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
+	res, err := n.Change(ctx, note.Change{Path: at.Path, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
 		off, line, err := at.find(l, cur)
 		if err != nil {
-			return planner.Plan{}, err
+			return note.Plan{}, err
 		}
 		d.Items[0].Line = line
-		return planner.Remark(cur, off, text, r.c.Dialect, d)
+		return note.Remark(cur, off, text, r.c.Dialect, d)
 	}})
 	if err == nil && res.Changed {
 		out.Notes = 1
@@ -207,17 +206,17 @@ func (r *Review) resolve(ctx context.Context, p model.Path, id string, d model.D
 	if err != nil {
 		return err
 	}
-	_, err = n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
+	_, err = n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
 		list, x, err := l.Suggestions(p, cur)
 		if err != nil {
-			return planner.Plan{}, err
+			return note.Plan{}, err
 		}
 		threads := x.Threads(p, list)
 		i := slices.IndexFunc(threads, func(t model.Thread) bool { return t.ID == id })
 		if i < 0 {
-			return planner.Plan{}, nil // somebody else did
+			return note.Plan{}, nil // somebody else did
 		}
-		return planner.Resolve(cur, x, threads[i], list, d), nil
+		return note.Resolve(cur, x, threads[i], list, d), nil
 	}})
 	return err
 }

@@ -3,8 +3,8 @@ package planner
 import (
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/attribution"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )

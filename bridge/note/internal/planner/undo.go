@@ -4,8 +4,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/attribution"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 

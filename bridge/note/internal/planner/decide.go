@@ -9,8 +9,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/relayfs/relayfs/bridge/attribution"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )

@@ -9,5 +9,5 @@
 //     character by character, in whatever order decisions are taken back.
 //
 // A plan names what is new by its place; [Plan.CarryOut] makes the edits in the document
-// and names it by identity. What cannot be planned is refused whole ([Refuse]).
+// and names it by identity. What cannot be planned is refused whole ([model.Refuse]).
 package planner
