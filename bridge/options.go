@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/review"
-	"github.com/relayfs/relayfs/bridge/tree"
 )
 
 // Mode says what a write becomes.
@@ -55,7 +54,7 @@ func parseName(s, what string, names []string) (int, error) {
 
 // What the layers above say of the workspace's parts.
 type (
-	Info         = tree.Info
+	Info         = namespace.Info
 	Write        = note.Write
 	Result       = note.Result
 	Restructure  = namespace.Restructure

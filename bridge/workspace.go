@@ -17,7 +17,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/review"
-	"github.com/relayfs/relayfs/bridge/tree"
 )
 
 // Workspace is everything one process serves, or the part of it that [Workspace.Within]
@@ -34,7 +33,7 @@ type Workspace struct {
 	Sessions review.Sessions
 
 	*whole
-	tree *tree.Tree
+	tree *namespace.Tree
 }
 
 type whole struct {
@@ -52,7 +51,7 @@ func New(o Options) (*Workspace, error) {
 	}
 	w := &whole{o: o}
 	w.notes = note.NewSet(o.Options, &w.act)
-	t := tree.New(w.notes)
+	t := namespace.NewTree(w.notes)
 	folders := make(namespace.Folders)
 	for _, fs := range o.Folders {
 		f := t.AddFolder(fs.Name, fs.Source, fs.Store)
@@ -60,13 +59,13 @@ func New(o Options) (*Workspace, error) {
 	}
 	x := index.New(t, &w.act, o.Logger)
 	w.config = namespace.Config{
-		Options: o.Options, Structure: o.Structure, Notes: w.notes, Activity: &w.act, Folders: folders, Indexes: x,
+		Options: o.Options, Structure: o.Structure, Notes: w.notes, Activity: &w.act, Folders: folders, Links: x,
 	}
 	return w.part(t, x), nil
 }
 
 // part is the workspace for who reaches t.
-func (w *whole) part(t *tree.Tree, x *index.Indexes) *Workspace {
+func (w *whole) part(t *namespace.Tree, x *index.Indexes) *Workspace {
 	n, files, consequences := namespace.New(&w.config, t)
 	r := review.New(&w.config, t, consequences, x)
 	return &Workspace{n, files, r, x, history.NewArchive(t), review.NewTalk(r), review.NewSessions(r), w, t}
@@ -264,7 +263,7 @@ func (w *Workspace) Acknowledged(ctx context.Context, p model.Path) bool {
 }
 
 // folderOf is the Folder that p is in; nil for the workspace itself.
-func (w *Workspace) folderOf(op string, p model.Path) (*tree.Folder, error) {
+func (w *Workspace) folderOf(op string, p model.Path) (*namespace.TreeFolder, error) {
 	name, _ := p.Split()
 	if f := w.tree.Folder(name); f != nil || p == "" {
 		return f, nil

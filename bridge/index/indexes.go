@@ -8,15 +8,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/tree"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Indexes are those of a tree, or as much of them as a part of it reaches.
 type Indexes struct {
 	*whole
-	tree *tree.Tree
+	tree *namespace.Tree
 }
 
 type whole struct {
@@ -29,7 +29,7 @@ type whole struct {
 }
 
 // New makes the indexes of t, which follow what act publishes.
-func New(t *tree.Tree, act *model.Activity, log *slog.Logger) *Indexes {
+func New(t *namespace.Tree, act *model.Activity, log *slog.Logger) *Indexes {
 	x := &Indexes{&whole{notes: NewNoteIndex()}, t}
 	x.links = NewLinkIndex(x.withLinksRewritten)
 	x.pending = NewSuggestionIndex(x.markedIn)
@@ -41,11 +41,11 @@ func New(t *tree.Tree, act *model.Activity, log *slog.Logger) *Indexes {
 }
 
 // Within are the indexes as far as a part of the tree reaches.
-func (x *Indexes) Within(part *tree.Tree) *Indexes { return &Indexes{x.whole, part} }
+func (x *Indexes) Within(part *namespace.Tree) *Indexes { return &Indexes{x.whole, part} }
 
 // followedTree is a tree as its indexes follow it.
 type followedTree struct {
-	*tree.Tree
+	*namespace.Tree
 	act *model.Activity
 }
 
@@ -70,7 +70,7 @@ func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Su
 	if err != nil {
 		return nil, err
 	}
-	return tree.Reached(x.tree, marked.Suggestions, func(s model.Suggestion) model.Path { return s.Path }), nil
+	return namespace.Reached(x.tree, marked.Suggestions, func(s model.Suggestion) model.Path { return s.Path }), nil
 }
 
 // Threads lists the threads of comments in the notes at or below under, sorted by path
@@ -80,7 +80,7 @@ func Threads(ctx context.Context, x *Indexes, under model.Path) ([]model.Thread,
 	if err != nil {
 		return nil, err
 	}
-	return tree.Reached(x.tree, marked.Threads, func(t model.Thread) model.Path { return t.Path }), nil
+	return namespace.Reached(x.tree, marked.Threads, func(t model.Thread) model.Path { return t.Path }), nil
 }
 
 func (x *Indexes) markedBelow(ctx context.Context, under model.Path) (Marked, error) {
@@ -115,7 +115,7 @@ func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, err
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	return tree.Reached(x.tree, x.notes.Below(under), pathOf), nil
+	return namespace.Reached(x.tree, x.notes.Below(under), pathOf), nil
 }
 
 // NotesWith describes the notes that have every one of the properties, sorted by
@@ -130,7 +130,7 @@ func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([
 		return nil, err
 	}
 	notes, err := x.notes.With(want)
-	return tree.Reached(x.tree, notes, pathOf), err
+	return namespace.Reached(x.tree, notes, pathOf), err
 }
 
 func pathOf(n *NoteInfo) model.Path { return n.Path }

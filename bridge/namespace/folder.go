@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/tree"
 )
 
 // maxAttempts bounds how often a file is written anew because it changed meanwhile. Each

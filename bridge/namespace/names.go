@@ -5,10 +5,9 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/tree"
 )
 
 // Policy says what becomes of renames, moves and deletions.
@@ -50,7 +49,7 @@ type Config struct {
 	Notes     *note.Set
 	Activity  *model.Activity
 	Folders   Folders
-	Indexes   *index.Indexes // of the whole workspace
+	Links     LinkIndex // of the whole workspace
 }
 
 // base is what all that changes names stands on: a tree, which may be a part of the

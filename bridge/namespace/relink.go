@@ -10,8 +10,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/tree"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -163,7 +163,7 @@ func (n *base) finishProposed(ctx context.Context, f *Folder, p *tree.Proposal) 
 func (r *relink) all(ctx context.Context) (res Restructured, left []model.OwedLinks) {
 	ctx = context.WithoutCancel(ctx)
 	var err error
-	if r.index, err = r.c.Indexes.LinkIndex(ctx); err != nil {
+	if r.index, err = r.c.Links.LinkIndex(ctx); err != nil {
 		r.c.Logger.Warn("links are not all known", model.LogErr, err)
 	}
 	for _, o := range r.rec.Owes {
