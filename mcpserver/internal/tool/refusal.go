@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
 
@@ -74,7 +74,7 @@ func Sentence(err error, words Words) string {
 func Refusal(err error, words Words) answer.Result {
 	var (
 		argument  *answer.ArgumentError
-		missing   *names.MissingError
+		missing   *document.MissingError
 		at        *model.Error
 		unfetched *model.NotFetchedError
 		readOnly  *model.ReadOnlyError

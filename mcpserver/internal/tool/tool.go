@@ -12,7 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
@@ -21,7 +21,7 @@ import (
 type Client struct {
 	Workspace  *bridge.Workspace
 	Session    *session.Session
-	Names      names.Resolver
+	Names      document.Resolver
 	Changes    change.Changes
 	Index      *search.Index
 	Semantic   *semantic.Index

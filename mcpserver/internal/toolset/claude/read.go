@@ -12,7 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -108,7 +108,7 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Re
 func textOf(ctx context.Context, c *tool.Client, p model.Path) (session.Document, error) {
 	d, err := c.Names.Document(ctx, p)
 	if errors.Is(err, model.ErrInvalidUTF8) || d.Version == nil && strings.Contains(d.Text, "\x00") {
-		err = answer.WrongArgument("%s is not text. It may be read as the resource %s.", answer.Shown(p), names.URIOf(p))
+		err = answer.WrongArgument("%s is not text. It may be read as the resource %s.", answer.Shown(p), document.URIOf(p))
 	}
 	return d, err
 }

@@ -1,4 +1,4 @@
-package names
+package document
 
 import (
 	"net/url"

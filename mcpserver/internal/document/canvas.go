@@ -1,4 +1,4 @@
-package entity
+package document
 
 import (
 	"encoding/json"

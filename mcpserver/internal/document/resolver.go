@@ -1,6 +1,8 @@
-// Package names finds what a model means by a name, and checks the paths of new documents. It has the URIs of notes, too. It
-// opens documents, and changes nothing. It has no locks.
-package names
+// Package document finds the document that a model means by a name or a URI, and checks the path of a new one
+// ([Resolver]). A document is a note, a canvas or a base ([Type]); a canvas is checked against JSON Canvas 1.0
+// (jsoncanvas.org) before it is written, a base for being a YAML mapping. The package opens documents, and changes
+// none. It has no locks.
+package document
 
 import (
 	"context"
@@ -15,7 +17,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
 
@@ -216,7 +217,7 @@ func (r Resolver) NewNote(name string) (model.Path, error) {
 // NewDocument is NewPath for a note, a canvas or a base.
 func (r Resolver) NewDocument(name string) (model.Path, error) {
 	p, err := r.NewPath(name, true)
-	if err == nil && entity.Of(string(p)) == "" {
+	if err == nil && TypeOf(string(p)) == "" {
 		err = answer.WrongArgument("%q was not created: the names of new documents end in .md, .canvas or .base.", string(p))
 	}
 	return p, err

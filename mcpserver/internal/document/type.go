@@ -1,7 +1,4 @@
-// Package entity defines the types of documents that the content tools edit. It checks
-// canvases and bases before they are written: a canvas against JSON Canvas 1.0
-// (jsoncanvas.org), a base for being a YAML mapping.
-package entity
+package document
 
 import (
 	"errors"
@@ -27,8 +24,8 @@ var extensions = map[Type]string{Note: ".md", Canvas: ".canvas", Base: ".base"}
 // Ext returns the file extension of the type.
 func (t Type) Ext() string { return extensions[t] }
 
-// Of returns the type of the file at p by its extension, "" if it has none.
-func Of(p string) Type {
+// TypeOf returns the type of the file at p by its extension, "" if it has none.
+func TypeOf(p string) Type {
 	for t, ext := range extensions {
 		if strings.EqualFold(path.Ext(p), ext) {
 			return t
