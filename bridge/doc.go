@@ -19,7 +19,7 @@
 // # Parts
 //
 // A Workspace is made of package namespace, which changes what is where, of review, which
-// decides on what waits, and of noteindex, which follows both; their exported methods are
+// decides on what waits, and of index, which follows both; their exported methods are
 // its own. Below them, tree shows what is proposed for names as done,
 // and note keeps each note, its document and its file in step. Their documentation tells
 // how, and which locks they take; docs/architecture.md has the order. All methods of a

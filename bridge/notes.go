@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/noteindex"
 )
 
 // Open returns the current version of the note at p. It reads the source only
@@ -62,12 +62,12 @@ func (w *Workspace) ModTime(p model.Path) (time.Time, error) {
 
 // NoteInfo describes the note at p, and reads no other. Errors: fs.ErrNotExist,
 // ErrNotNote, ErrIsDir; ErrOffline and the like if the note could not be read.
-func (w *Workspace) NoteInfo(ctx context.Context, p model.Path) (*noteindex.NoteInfo, error) {
+func (w *Workspace) NoteInfo(ctx context.Context, p model.Path) (*index.NoteInfo, error) {
 	v, err := w.Open(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return noteindex.NewNoteInfo(p, v), nil
+	return index.NewNoteInfo(p, v), nil
 }
 
 // ReadDir lists a folder, or the workspace's Folders for "", sorted by name.

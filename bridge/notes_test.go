@@ -14,11 +14,11 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/noteindex"
 )
 
-func pathsOf(notes []*noteindex.NoteInfo) string {
+func pathsOf(notes []*index.NoteInfo) string {
 	var paths []string
 	for _, n := range notes {
 		paths = append(paths, string(n.Path))
@@ -157,7 +157,7 @@ func TestNotesWith(t *testing.T) {
 		`{"a": {"<": "2024-01-01", "": 1}}`: `"" is no operator`,
 	} {
 		_, err := f.NotesWith(t.Context(), props(t, want))
-		var wrong *noteindex.ConditionError
+		var wrong *index.ConditionError
 		if !errors.As(err, &wrong) || wrong.Key != "a" || !strings.Contains(wrong.Msg, say) {
 			t.Errorf("%s: error %v, want %q", want, err, say)
 		}

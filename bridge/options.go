@@ -8,12 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/review"
-	"github.com/relayfs/relayfs/bridge/tree"
 )
 
 // Mode says what a write becomes.
@@ -55,7 +54,7 @@ func parseName(s, what string, names []string) (int, error) {
 
 // What the layers above say of the workspace's parts.
 type (
-	Info         = tree.Info
+	Info         = namespace.Info
 	Write        = note.Write
 	Result       = note.Result
 	Restructure  = namespace.Restructure
@@ -64,7 +63,7 @@ type (
 	Outcome      = review.Outcome
 	Spot         = review.Spot
 	Resolved     = review.Resolved
-	Links        = noteindex.Links
+	Links        = index.Links
 	Documents    = model.Documents
 	Document     = model.Document
 	Syncer       = model.Syncer

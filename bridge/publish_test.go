@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // deed is something that a test does.
@@ -94,7 +94,7 @@ func checkFree(a worker, steps []deed) {
 		})
 		select {
 		case <-done:
-		case <-time.After(limittest.Scaled(2 * time.Second)):
+		case <-time.After(need.Scaled(2 * time.Second)):
 			a.t.Errorf("names are locked while somebody is told: %s %q", ev.Kind, ev.Path)
 		}
 	})()

@@ -11,14 +11,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/history"
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/review"
-	"github.com/relayfs/relayfs/bridge/tree"
 )
 
 // Workspace is everything one process serves, or the part of it that [Workspace.Within]
@@ -28,19 +26,19 @@ type Workspace struct {
 	*namespace.Names
 	*namespace.Files
 	*review.Review
-	*noteindex.Indexes
+	*index.Indexes
 	Archive *history.Archive // what the notes were
 
 	Talk     review.Talk
 	Sessions review.Sessions
 
 	*whole
-	tree *tree.Tree
+	tree *namespace.Tree
 }
 
 type whole struct {
 	o          Options
-	act        activity.Activity
+	act        model.Activity
 	notes      *note.Set
 	config     namespace.Config
 	mountpoint atomic.Pointer[string]
@@ -53,21 +51,21 @@ func New(o Options) (*Workspace, error) {
 	}
 	w := &whole{o: o}
 	w.notes = note.NewSet(o.Options, &w.act)
-	t := tree.New(w.notes)
+	t := namespace.NewTree(w.notes)
 	folders := make(namespace.Folders)
 	for _, fs := range o.Folders {
 		f := t.AddFolder(fs.Name, fs.Source, fs.Store)
 		folders[f] = namespace.NewFolder(f, o.Logger, &w.act)
 	}
-	x := noteindex.New(t, &w.act, o.Logger)
+	x := index.New(t, &w.act, o.Logger)
 	w.config = namespace.Config{
-		Options: o.Options, Structure: o.Structure, Notes: w.notes, Activity: &w.act, Folders: folders, Indexes: x,
+		Options: o.Options, Structure: o.Structure, Notes: w.notes, Activity: &w.act, Folders: folders, Links: x,
 	}
 	return w.part(t, x), nil
 }
 
 // part is the workspace for who reaches t.
-func (w *whole) part(t *tree.Tree, x *noteindex.Indexes) *Workspace {
+func (w *whole) part(t *namespace.Tree, x *index.Indexes) *Workspace {
 	n, files, consequences := namespace.New(&w.config, t)
 	r := review.New(&w.config, t, consequences, x)
 	return &Workspace{n, files, r, x, history.NewArchive(t), review.NewTalk(r), review.NewSessions(r), w, t}
@@ -265,7 +263,7 @@ func (w *Workspace) Acknowledged(ctx context.Context, p model.Path) bool {
 }
 
 // folderOf is the Folder that p is in; nil for the workspace itself.
-func (w *Workspace) folderOf(op string, p model.Path) (*tree.Folder, error) {
+func (w *Workspace) folderOf(op string, p model.Path) (*namespace.TreeFolder, error) {
 	name, _ := p.Split()
 	if f := w.tree.Folder(name); f != nil || p == "" {
 		return f, nil

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
+	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -97,7 +97,7 @@ func TestManyOpeners(t *testing.T) {
 			_, _ = Options{}.apply(raw, "b\n")
 		}
 		_, _ = Options{}.apply(text, "b\n")
-		if took := time.Since(start); took > limittest.Scaled(time.Minute) {
+		if took := time.Since(start); took > need.Scaled(time.Minute) {
 			t.Errorf("%q: %v", piece, took)
 		} else {
 			t.Logf("%q: %v", piece, took)

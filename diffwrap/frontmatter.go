@@ -9,7 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // FrontMatterPolicy says what Put does with a change of the front matter, which is never marked: a mark in YAML makes
@@ -39,8 +39,8 @@ func FrontMatter(text string) (body int, ok bool) {
 	if !startsWithFence(text[body:]) {
 		return body, false
 	}
-	for i := linebreak.End(text, body); i < len(text); {
-		next := linebreak.End(text, i)
+	for i := span.LineEnd(text, body); i < len(text); {
+		next := span.LineEnd(text, i)
 		if isFence(text[i:next]) {
 			return next, true
 		}
@@ -50,7 +50,7 @@ func FrontMatter(text string) (body int, ok bool) {
 }
 
 func startsWithFence(text string) bool {
-	end := linebreak.End(text, 0)
+	end := span.LineEnd(text, 0)
 	return isFence(text[:end]) && strings.HasSuffix(text[:end], "\n")
 }
 
@@ -155,7 +155,7 @@ func checkFrontMatter(block string) error {
 	if block == "" {
 		return nil
 	}
-	first := linebreak.End(block, 0)
+	first := span.LineEnd(block, 0)
 	last := strings.LastIndex(strings.TrimRight(block, "\r\n"), "\n") + 1
 	var node yaml.Node
 	if err := yaml.Unmarshal([]byte(block[first:max(first, last)]), &node); err != nil {

@@ -4,39 +4,39 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func TestReadingIsLinear(t *testing.T) {
-	limittest.LinearInParts(t, 60_000, "", "", func(text string) {
+	need.LinearInParts(t, 60_000, "", "", func(text string) {
 		diffwrap.Suggestions(text)
 		diffwrap.Annotations(text)
 		diffwrap.Accepted(text)
 		diffwrap.Original(text)
 	})
-	limittest.LinearInParts(t, 30_000, "", "", func(text string) {
+	need.LinearInParts(t, 30_000, "", "", func(text string) {
 		diffwrap.Decide(text, true, nil, diffwrap.Suggestion{End: len(text)})
 		diffwrap.Decide(text, false, nil, diffwrap.Suggestion{End: len(text)})
 		all := diffwrap.Suggestions(text)
 		diffwrap.Accept(text, all...)
 		diffwrap.Decide(text, false, nil, all...)
 	})
-	limittest.LinearInParts(t, 30_000, "{>>x<<}{#c1}\n\n---\ncomments:\n  c1: ", "", func(text string) { diffwrap.Suggestions(text) })
+	need.LinearInParts(t, 30_000, "{>>x<<}{#c1}\n\n---\ncomments:\n  c1: ", "", func(text string) { diffwrap.Suggestions(text) })
 }
 
 func TestWritingIsLinear(t *testing.T) {
 	put := func(raw, view string) { _, _ = diffwrap.Put(raw, view) }
-	limittest.LinearInParts(t, 20_000, "", "", func(text string) { put("", text) })
-	limittest.LinearInParts(t, 15_000, "", "", func(text string) { put(text, "x"+diffwrap.Accepted(text)) })
-	limittest.LinearInParts(t, 15_000, "---\na: ", "\n---\n", func(text string) { put("", text) })
+	need.LinearInParts(t, 20_000, "", "", func(text string) { put("", text) })
+	need.LinearInParts(t, 15_000, "", "", func(text string) { put(text, "x"+diffwrap.Accepted(text)) })
+	need.LinearInParts(t, 15_000, "---\na: ", "\n---\n", func(text string) { put("", text) })
 	for _, part := range []string{"a: ", "1. ", "#N ", "[", "`", "{++a", "N\n", "> ", "aé", "- a\n"} {
-		limittest.Linear(t, "another text than many "+part, 120_000, func(n int) string { return limittest.Repeat(part, n) }, func(text string) {
+		need.Linear(t, "another text than many "+part, 120_000, func(n int) string { return need.Repeat(part, n) }, func(text string) {
 			put(text, strings.Repeat("b c\n", len(text)/4))
 		})
 	}
 	for _, part := range []string{"[a]: b\n", "| a | b |\n", "# a\n\n", "a\n===\n", "> a\n- b\n"} {
-		limittest.Linear(t, "every other one changed of many "+part, 60_000, func(n int) string { return limittest.Repeat(part, n) }, func(text string) {
+		need.Linear(t, "every other one changed of many "+part, 60_000, func(n int) string { return need.Repeat(part, n) }, func(text string) {
 			put(text, strings.ReplaceAll(text, part+part, part+"q "+part))
 		})
 	}

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/marking"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Options are the choices that a Put leaves to its caller. The zero value is the recommended default.
@@ -60,10 +60,10 @@ func (o Options) put(raw, accepted string) (Result, error) {
 		return Result{}, err
 	}
 	old := doc.Render(AcceptedView)
-	if linebreak.SameApart(old, accepted) {
+	if span.SameButBreaks(old, accepted) {
 		return Result{}, nil
 	}
-	accepted = linebreak.Keep(accepted, old, doc.Render(OriginalView))
+	accepted = span.KeepBreaks(accepted, old, doc.Render(OriginalView))
 	matter, err := o.frontMatter(doc, old, accepted)
 	if err != nil {
 		return Result{}, err
@@ -95,12 +95,12 @@ func (p *putter) put() (Result, error) {
 		}
 	}
 	if at, mark := p.newMark(); mark != "" {
-		return Result{}, &RefusedError{Line: linebreak.LineOf(p.New, at), Literal: mark, Err: ErrMark,
+		return Result{}, &RefusedError{Line: span.LineOf(p.New, at), Literal: mark, Err: ErrMark,
 			advice: "suggestions are made for you, so write plain text; to write about marks put a blank behind the brace, as in \"{ ++\", or outside of code \"&#123;++\""}
 	}
 	hunks, wall := p.Compare()
 	if wall != nil {
-		return Result{}, &RefusedError{Line: linebreak.LineOf(p.Old, wall.View.Start), Literal: wall.Of(p.Doc.Raw), Err: ErrForeign,
+		return Result{}, &RefusedError{Line: span.LineOf(p.Old, wall.View.Start), Literal: wall.Of(p.Doc.Raw), Err: ErrForeign,
 			advice: "leave that text as it is and change what is around it, or write a comment"}
 	}
 	var wrong error
@@ -186,13 +186,13 @@ func (p *putter) result(edits []Edit, doc *critic.Document) Result {
 	if !p.live.Empty() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
-			linebreak.LineOf(p.New, p.live.Start), p.live.Of(p.New)))
+			span.LineOf(p.New, p.live.Start), p.live.Of(p.New)))
 	}
 	behind := func(c critic.Cell) bool { return c.IsSuggestion() && c.Start > doc.Unclosed }
 	if doc.Unclosed >= 0 && slices.ContainsFunc(doc.Cells, behind) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: %q is never closed; Obsidian's Commentator shows no suggestion after it",
-			linebreak.LineOf(doc.Raw, doc.Unclosed), doc.Raw[doc.Unclosed:doc.Unclosed+3]))
+			span.LineOf(doc.Raw, doc.Unclosed), doc.Raw[doc.Unclosed:doc.Unclosed+3]))
 	}
 	return r
 }
@@ -205,7 +205,7 @@ func checkUTF8(texts ...string) error {
 		}
 		for i, r := range t {
 			if r == utf8.RuneError && !strings.HasPrefix(t[i:], "\uFFFD") {
-				return &RefusedError{Line: linebreak.LineOf(t, i), Literal: t[i : i+1], Err: ErrInvalidUTF8, advice: "write the text as UTF-8"}
+				return &RefusedError{Line: span.LineOf(t, i), Literal: t[i : i+1], Err: ErrInvalidUTF8, advice: "write the text as UTF-8"}
 			}
 		}
 	}

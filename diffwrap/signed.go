@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // checkSigned refuses what the writer must not write: a comment of several lines, and what is signed by somebody else.
@@ -19,7 +19,7 @@ func (p *putter) checkSigned() error {
 		if known[text]--; known[text] >= 0 {
 			continue
 		}
-		if err := p.checkComment(&c, text, linebreak.LineOf(p.New, p.NewBody+c.Start)); err != nil {
+		if err := p.checkComment(&c, text, span.LineOf(p.New, p.NewBody+c.Start)); err != nil {
 			return err
 		}
 		p.Bare[text] = true
@@ -81,7 +81,7 @@ func (p *putter) checkNames(body string) error {
 	for _, c := range names {
 		text := c.Of(body)
 		if known[text]--; known[text] < 0 && !p.signs(c.Author) {
-			return &RefusedError{Line: linebreak.LineOf(p.New, p.NewBody+c.Start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.Author),
+			return &RefusedError{Line: span.LineOf(p.New, p.NewBody+c.Start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.Author),
 				advice: "leave the name out"}
 		}
 	}

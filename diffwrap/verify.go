@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // verify returns the refusal of a result that does not read back right. Write is right by construction except where a
@@ -17,7 +17,7 @@ func (p *putter) verify(doc *critic.Document) error {
 		return nil
 	}
 	at, literal := p.culprit()
-	return &RefusedError{Line: linebreak.LineOf(p.New, at), Literal: literal, Err: ErrAmbiguous,
+	return &RefusedError{Line: span.LineOf(p.New, at), Literal: literal, Err: ErrAmbiguous,
 		advice: "write it apart, as in \"{ ++\", or ask a person to make this change"}
 }
 
@@ -71,5 +71,5 @@ func (p *putter) culprit() (at int, literal string) {
 		return 0, p.Doc.Raw[at : at+n]
 	}
 	at = max(0, strings.IndexByte(p.New, '{'))
-	return at, p.New[at:linebreak.End(p.New, at)]
+	return at, p.New[at:span.LineEnd(p.New, at)]
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/life"
 	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
@@ -205,7 +204,7 @@ func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) 
 	if err != nil {
 		c.buf.Failed = c.gen
 		if f.doc != 0 && mine {
-			f.retire(life.Refuse)
+			f.retire(evRefuse)
 		}
 		return
 	}
@@ -216,7 +215,7 @@ func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) 
 		return // parked or unlinked meanwhile
 	}
 	if f.doc == 0 {
-		f.doc, f.life = doc, f.life.After(life.Store)
+		f.doc, f.life = doc, f.life.After(evStore)
 		f.t.bound(c.path, f.File, doc)
 	}
 	f.text.Learn(res.Version)
@@ -229,7 +228,7 @@ func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) 
 
 // become turns a scratch file into the note that its content was committed to.
 func (f *fileState) become(c *change, res bridge.Result, doc uint64) {
-	f.life, f.doc = f.life.After(life.Adopt), doc
+	f.life, f.doc = f.life.After(evAdopt), doc
 	f.text.Adopt(f.written(c, res, doc), c.gen, res.Version)
 	if b := f.text.Buffer(); b != nil {
 		f.t.unsaved.Store(f.File, nil)
@@ -285,10 +284,10 @@ func (f *fileState) giveUp() {
 	f.text.Refuse()
 	f.dropped()
 	if f.doc != 0 {
-		f.retire(life.Refuse)
+		f.retire(evRefuse)
 		return
 	}
-	f.detach(life.Unlink)
+	f.detach(evUnlink)
 	f.t.remove(f.File)
 	f.t.entryChanged(f.path())
 }

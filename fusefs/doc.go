@@ -20,7 +20,7 @@
 //
 //	server, mountpoint, options         mounting and unmounting
 //	tree, names, inode_numbers          all inodes, their paths and numbers
-//	file, shown, commit                 a note or scratch file, the text it shows, how it is saved
+//	file, inode_state, shown, commit    a note or scratch file, its state, the text it shows, how it is saved
 //	shown_log, recent                   what each process was shown; whose size was asked for last
 //	lookup, attributes, dirs, links,    system calls by family
 //	open_create, read_write,
@@ -57,9 +57,9 @@
 //
 // # What becomes of a file
 //
-// A File is to the names of the mount one of the states of internal/life, whose table says
-// what follows which. A program that comes by the name of a refused or a superseded one is told
-// to look it up again. By internal/content, its text is
+// A File is to the names of the mount in one of the states of inode_state.go, whose table says
+// which follows which. An open of the name of one whose write failed, or that is unlinked but
+// still known to the kernel, fails with ESTALE, so that the kernel repeats the lookup. By internal/content, its text is
 //
 //	unread   until the workspace is asked:      shown
 //	asleep   when it is asked for again:        shown; the file retires if it is another
@@ -91,6 +91,6 @@
 //
 // # Errors
 //
-// Every error becomes an errno in one table (internal/errno). Where the errno cannot
+// Every error becomes an errno in one table (errno.go). Where the errno cannot
 // say why, the log does.
 package fusefs

@@ -15,7 +15,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/life"
 )
 
 // File is a note or a scratch file. A rename can make the one the other.
@@ -34,7 +33,7 @@ type File struct {
 // fileState is the content of a file and what becomes of it. File.update hands it out.
 type fileState struct {
 	*File
-	life     life.State
+	life     inodeState
 	doc      uint64 // the note's ID in the workspace, 0 while it is not there
 	text     content.Text
 	handles  map[*Handle]struct{}
@@ -71,7 +70,7 @@ func (f *File) update(fn func(*fileState)) {
 	fn(&f.state)
 }
 
-func (f *File) lifeState() (l life.State) {
+func (f *File) lifeState() (l inodeState) {
 	f.update(func(s *fileState) { l = s.life })
 	return l
 }
@@ -183,10 +182,10 @@ func (f *File) untouchedSince(t time.Time) (untouched bool) {
 
 // lose takes the name from f, by one of the events that mean that. A program that has it
 // open keeps it, as POSIX requires, and nothing of it is committed any more.
-func (f *File) lose(e life.Event) {
+func (f *File) lose(e inodeEvent) {
 	f.update(func(s *fileState) {
 		if s.text.State() == content.Asleep {
-			e = life.Supersede // its text is not known any more
+			e = evUnlinkStale // its text is not known any more
 		}
 		s.detach(e)
 	})
@@ -194,7 +193,7 @@ func (f *File) lose(e life.Event) {
 }
 
 // detach makes a note a scratch file with the content it shows.
-func (f *fileState) detach(e life.Event) {
+func (f *fileState) detach(e inodeEvent) {
 	if f.life.IsNote() {
 		f.text.Detach()
 		f.doc = 0

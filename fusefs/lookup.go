@@ -15,8 +15,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/errno"
-	"github.com/relayfs/relayfs/fusefs/internal/life"
 )
 
 func newTree(ws *bridge.Workspace, o Options) *tree {
@@ -37,7 +35,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}
-	t.errno = errno.Reporter{Log: t.log, Procs: &t.procs, Refused: o.Refused}
+	t.errno = errnoReporter{Log: t.log, Procs: &t.procs, Refused: o.Refused}
 	root := &Dir{overlay: overlay{common: t.newCommon(0o755)}, id: 1}
 	t.root = root
 	t.update(func(tb *table) { tb.put("", root, 1) })
@@ -96,7 +94,7 @@ func (t *tree) newNode(info bridge.Info, ino uint64) (n node) {
 		n, kind = &Dir{overlay: overlay{common: t.newCommon(mode)}, id: info.ID}, syscall.S_IFDIR
 	case model.KindNote:
 		f := t.newFile(mode)
-		f.state.life, f.state.doc = life.Live, info.ID
+		f.state.life, f.state.doc = stateLive, info.ID
 		n = f
 	case model.KindLink:
 		n, kind = &Link{t.newCommon(0o777)}, syscall.S_IFLNK

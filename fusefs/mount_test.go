@@ -14,7 +14,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/fusefs"
 	"github.com/relayfs/relayfs/tests/need"
@@ -88,7 +87,7 @@ type result struct {
 }
 
 // hangs is when a program counts as hanging.
-var hangs = limittest.Scaled(30 * time.Second)
+var hangs = need.Scaled(30 * time.Second)
 
 // run runs a program in dir, which it enters by itself.
 func run(t testing.TB, dir, stdin string, argv ...string) result {

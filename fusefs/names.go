@@ -15,7 +15,6 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/life"
 )
 
 // node is any inode of the mount.
@@ -336,6 +335,6 @@ func (n *names) unlinkRetired(p model.Path) {
 		delete(tb.retired, p)
 	})
 	for _, f := range files {
-		f.lose(life.Unlink)
+		f.lose(evUnlink)
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/life"
 )
 
 // Open opens a note or a scratch file.
@@ -185,11 +184,11 @@ func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	f := t.newFile(mode & 0o7777)
 	f.moveTo(p)
 	b := &content.Buffer{Emptied: true, First: true}
-	f.state.life, f.state.text = life.Unborn, content.WrittenText(b)
+	f.state.life, f.state.text = stateUnstored, content.WrittenText(b)
 	t.update(func(tb *table) {
 		ino := tb.inos.next()
 		if pk := tb.unpark(p); pk != nil {
-			f.state.life, f.state.doc, b.From = life.Live, pk.doc, pk.image
+			f.state.life, f.state.doc, b.From = stateLive, pk.doc, pk.image
 			f.state.text.Learn(pk.image.Version)
 			ino = tb.inos.of(p, pk.doc)
 			tb.busy[by.Id] = now

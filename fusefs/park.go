@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/life"
 	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
@@ -174,7 +173,7 @@ func (t *tree) park(ctx context.Context, p model.Path, f *File, target model.Pat
 	pk := &parking{target: target, why: why, by: t.restructuring(ctx), proc: t.procs.Of(ctx)}
 	f.update(func(s *fileState) {
 		pk.doc, pk.image = s.doc, s.text.Base()
-		s.detach(life.Detach)
+		s.detach(evBecomeScratch)
 		_ = s.fits(s.text.Size()) // a backup may exceed the scratch layer: it is one more copy, for a while
 	})
 	t.unlinkRetired(p)

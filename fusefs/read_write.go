@@ -14,7 +14,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/life"
 	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
@@ -50,7 +49,7 @@ const maxPushed = 128 << 10
 // pages, and the kernel has none but the image's. (It would lay a shorter text over a
 // longer one, and keep the size.) It does not matter whether the push succeeds.
 func (f *fileState) push() {
-	if f.pushed || len(f.handles) > 1 || !keepCaches || f.t.handleless || f.life != life.Live || f.text.State() != content.Shown {
+	if f.pushed || len(f.handles) > 1 || !keepCaches || f.t.handleless || f.life != stateLive || f.text.State() != content.Shown {
 		return
 	}
 	f.pushed = true

@@ -12,7 +12,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/life"
 )
 
 // Flags of renameat2(2).
@@ -38,7 +37,7 @@ type move struct {
 // program that comes to f by that is told to look it up again.
 func (m *move) unlinkSource(f *File) {
 	m.from.layer().drop(m.name, f)
-	f.lose(life.Supersede)
+	f.lose(evUnlinkStale)
 }
 
 // Rename finds out what a rename means: a save, of scratch or of a fresh note over
@@ -127,7 +126,7 @@ func (m *move) moveScratch() syscall.Errno {
 	m.from.layer().drop(m.name, m.src)
 	m.to.layer().put(m.newName, m.src)
 	if over, ok := m.dst.(*File); ok && !over.lifeState().IsNote() {
-		over.lose(life.Unlink)
+		over.lose(evUnlink)
 	}
 	return 0
 }
@@ -139,7 +138,7 @@ func (m *move) moveAway(ctx context.Context, f *File) syscall.Errno {
 	case err != nil:
 	case !f.lifeState().IsStored():
 		m.remove(f)
-		f.update(func(s *fileState) { s.detach(life.Detach) })
+		f.update(func(s *fileState) { s.detach(evBecomeScratch) })
 	default:
 		err = m.park(ctx, m.oldPath, f, m.newPath, whyRenamed)
 	}
@@ -181,7 +180,7 @@ func (m *move) moveReal(ctx context.Context) syscall.Errno {
 		return m.errno.Of(ctx, "rename", m.oldPath, err)
 	}
 	if over, ok := m.dst.(*File); ok {
-		over.lose(life.Unlink)
+		over.lose(evUnlink)
 	}
 	return 0
 }
@@ -278,7 +277,7 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err er
 	defer f.unpin()
 	defer func() {
 		if err == nil {
-			f.lose(life.Unlink)
+			f.lose(evUnlink)
 			o.touch()
 		}
 	}()

@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/life"
 )
 
 // adopt is a save by rename: the scratch file becomes the note at the new name,
@@ -94,7 +93,7 @@ func (m *move) rebind(f *File, doc uint64) {
 	})
 	m.to.layer().touch()
 	if over, ok := m.dst.(*File); ok {
-		over.lose(life.Unlink)
+		over.lose(evUnlink)
 	}
 	m.unlinkRetired(m.newPath)
 	f.release()

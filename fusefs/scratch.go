@@ -12,7 +12,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/life"
 )
 
 // The scratch layer: files, folders and symbolic links that live in memory over
@@ -64,7 +63,7 @@ func (o *overlay) unlinkScratch(name string) (errno syscall.Errno, done bool) {
 	}
 	o.drop(name, n)
 	if f, ok := n.(*File); ok {
-		f.lose(life.Unlink)
+		f.lose(evUnlink)
 	}
 	return 0, true
 }

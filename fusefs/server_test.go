@@ -13,8 +13,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/fusefs"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func isMounted(t testing.TB, dir string) bool {
@@ -70,7 +70,7 @@ func TestUnmountWhileInUse(t *testing.T) {
 	if isMounted(t, m.dir) {
 		t.Error("still mounted")
 	}
-	if took := time.Since(start); took > limittest.Scaled(10*time.Second) {
+	if took := time.Since(start); took > need.Scaled(10*time.Second) {
 		t.Errorf("the unmount took %v", took)
 	}
 	m.checkSuggested(t, "F/Note.md", tideTable, "# TIDE"+tideTable[6:])

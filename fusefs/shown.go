@@ -11,7 +11,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/life"
 )
 
 // What a note's inode shows.
@@ -81,7 +80,7 @@ func (f *File) published(ev model.Event, atOnce bool) {
 		switch {
 		case ev.Origin == any(f) || !ev.ViewChanged || !s.text.Outdated():
 		case atOnce:
-			s.retire(life.Yield)
+			s.retire(evReplaceOnDemand)
 		default:
 			s.giveWay()
 		}
@@ -141,7 +140,7 @@ func (f *File) endHold() {
 		}
 		s.hold = hold{}
 		if s.text.Outdated() {
-			s.retire(life.Retire)
+			s.retire(evReplace)
 		}
 		s.sleep()
 	})
@@ -168,18 +167,18 @@ func (f *fileState) giveWay() {
 		f.hold.hides = true
 		return
 	}
-	f.retire(life.Retire)
+	f.retire(evReplace)
 }
 
 // retire puts a new inode at f's name, for a version other than what f shows. A retired
 // inode that is open learns what becomes of its note.
-func (f *fileState) retire(e life.Event) {
+func (f *fileState) retire(e inodeEvent) {
 	was := f.life
 	f.life = was.After(e)
 	if !was.HasRetired() && f.life.HasRetired() {
 		next := f.t.newFile(0)
 		next.attributes.inherit(&f.attributes)
-		next.state.life, next.state.doc, next.state.text = life.Live, f.doc, f.text.Next()
+		next.state.life, next.state.doc, next.state.text = stateLive, f.doc, f.text.Next()
 		f.t.replace(f.File, next)
 	}
 	if f.mayBeOpen() {
@@ -218,7 +217,7 @@ const lookupAge = 5 * time.Second
 // same: the kernel looks twice, and not a third time.
 func (f *File) isLeft() (left bool) {
 	f.update(func(s *fileState) {
-		old := s.life.HasRetired() && !f.t.handleless && (s.life == life.Yielded || time.Since(s.told) > lookupAge)
+		old := s.life.HasRetired() && !f.t.handleless && (s.life == stateReplacedOnDemand || time.Since(s.told) > lookupAge)
 		left = s.life.IsStale() || old && len(s.handles) == 1
 	})
 	return left

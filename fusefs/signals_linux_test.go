@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/need"
 )
 
@@ -122,7 +121,7 @@ func TestKilledWhileItWaits(t *testing.T) {
 			}
 			killed := time.Now()
 			_ = reader.Wait() // it says that it was killed
-			if took, most := time.Since(killed), limittest.Scaled(time.Second); took > most {
+			if took, most := time.Since(killed), need.Scaled(time.Second); took > most {
 				t.Errorf("a killed program ended after %v, want at most %v", took, most)
 			}
 		})

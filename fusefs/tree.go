@@ -16,7 +16,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/errno"
 	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
@@ -30,7 +29,7 @@ type tree struct {
 	sessionNote string
 	named       sync.Map
 	log         *slog.Logger
-	errno       errno.Reporter
+	errno       errnoReporter
 	// mounted is when the tree was made.
 	mounted time.Time
 	locked  error // why no note can be written, nil if notes can be

@@ -14,7 +14,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/life"
 )
 
 // newTestTree is a tree that no kernel knows.
@@ -110,7 +109,7 @@ func TestScratchIsBounded(t *testing.T) {
 	if _, errno := h.Write(ctx, make([]byte, 1), 10); errno.Error() != "no space left on device" {
 		t.Errorf("one more byte: %v", errno)
 	}
-	f.lose(life.Unlink)
+	f.lose(evUnlink)
 	if got := tr.scratch.Load(); got != maxScratch-10 {
 		t.Errorf("%d bytes are accounted for after the unlink, want %d", got, maxScratch-10)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -26,7 +25,7 @@ const (
 // definition describes t in the terms of the protocol. It sets all four hints, because
 // the protocol's defaults for missing ones are alarming.
 func definition(t tool.Tool) mcp.Tool {
-	def := mcp.NewToolWithRawSchema(t.Name, t.Description, schema.OfArguments(t.Params))
+	def := mcp.NewToolWithRawSchema(t.Name, t.Description, tool.ArgumentSchema(t.Params))
 	def.Title = t.Title
 	def.RawOutputSchema = t.Output
 	def.Meta = &mcp.Meta{AdditionalFields: map[string]any{maxResultSize: 300_000}}

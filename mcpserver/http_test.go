@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/mcpserver"
 	"github.com/relayfs/relayfs/tests/need"
 )
@@ -189,7 +188,7 @@ func TestHTTPSessionsAreBounded(t *testing.T) {
 		ids = append(ids, open())
 	}
 	// What the last requests have started ends by itself, on a busy machine a while later.
-	for end := time.Now().Add(limittest.Scaled(time.Minute)); runtime.NumGoroutine() > goroutines+200; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(need.Scaled(time.Minute)); runtime.NumGoroutine() > goroutines+200; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), goroutines)
 		}

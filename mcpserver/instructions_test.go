@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -24,7 +23,7 @@ func TestInstructionsNameTheToolsThatAreThere(t *testing.T) {
 			text := instructions(bridge.Options{}, toolset{tools: tools})
 			for _, name := range word.FindAllString(text, -1) {
 				known := slices.ContainsFunc(tools, func(t tool.Tool) bool {
-					return t.Name == name || slices.ContainsFunc(t.Params, func(p schema.Param) bool { return p.Name == name })
+					return t.Name == name || slices.ContainsFunc(t.Params, func(p tool.Param) bool { return p.Name == name })
 				})
 				if !known {
 					t.Errorf("%v, read-only %v: %s is named and not there", sets, readOnly, name)

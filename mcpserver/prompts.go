@@ -10,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
-	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -58,7 +57,7 @@ func rejections(_ context.Context, c *tool.Client, under model.Path) (string, er
 		d.Items, e.Decision = left, &d
 		mine := slices.ContainsFunc(d.Items, func(i model.Decided) bool { return i.Author == c.Session.Author().Name })
 		if mine || d.Proposal != nil {
-			lines = append(lines, review.Decision(e)...)
+			lines = append(lines, answer.Decision(e)...)
 		}
 	}
 	if len(lines) == 0 {
@@ -93,7 +92,7 @@ func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path)
 	}
 	var lines []string
 	err = search.Scan(ctx, s.index, notes, []grep.Clause{{Any: []string{"{>>"}}}, func(d session.Document) []string {
-		return review.CommentsIn(d.Path, d.Version.Marked())
+		return answer.CommentsIn(d.Path, d.Version.Marked())
 	}, func(found []string) bool {
 		lines = append(lines, found...)
 		return true

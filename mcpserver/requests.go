@@ -11,8 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
-	"github.com/relayfs/relayfs/mcpserver/internal/schema"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -41,13 +40,13 @@ func kindOf(raw json.RawMessage) string {
 	members, _ := v.(map[string]any)
 	for _, member := range members {
 		if _, ok := member.(string); !ok {
-			return schema.KindOf(v)
+			return tool.KindOf(v)
 		}
 	}
 	if members != nil {
 		return "an object of strings"
 	}
-	return schema.KindOf(v)
+	return tool.KindOf(v)
 }
 
 // rpcError is the error of a reply.
@@ -119,7 +118,7 @@ func (s *Server) check(ctx context.Context, sess *Session, method mcp.MCPMethod,
 	case mcp.MethodToolsCall:
 		return "", s.checkTool(sess, text("name"))
 	case mcp.MethodResourcesRead:
-		if !names.IsURI(text("uri")) {
+		if !document.IsURI(text("uri")) {
 			return "", nil
 		}
 		uri, err := sess.canonical(ctx, text("uri"))
@@ -145,13 +144,13 @@ func (s *Server) checkTool(sess *Session, name string) *rpcError {
 
 // canonical returns the URI of the note that a URI means, whose path need not be percent-encoded.
 func (s *Session) canonical(ctx context.Context, uri string) (string, error) {
-	readings, err := names.ParseURI(uri)
+	readings, err := document.ParseURI(uri)
 	if err != nil {
 		return "", err
 	}
 	for _, r := range readings {
 		if p, err := s.client.Names.LookUp(r.Name); err == nil {
-			return names.URIAt(p, r.Begin), nil
+			return document.URIAt(p, r.Begin), nil
 		}
 	}
 	_, err = s.client.Names.Resolve(ctx, readings[0].Name)
@@ -160,7 +159,7 @@ func (s *Session) canonical(ctx context.Context, uri string) (string, error) {
 
 // noResource is the error for a URI that no note has. Its code depends on the version of the protocol.
 func (s *Session) noResource(err error, uri string, meta json.RawMessage) *rpcError {
-	var missing *names.MissingError
+	var missing *document.MissingError
 	if !errors.As(err, &missing) && !errors.Is(err, fs.ErrNotExist) {
 		return invalid("%s", tool.Sentence(err, s.client.Words))
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // both sends a request on a stream and over HTTP, and returns the two answers.
@@ -122,7 +122,7 @@ func TestTooLongIsRefusedAtOnce(t *testing.T) {
 				t.Errorf("%s on %s is not refused: %.200s", tool, by, r.Result)
 			}
 		}
-		if took := time.Since(begin); took > limittest.Scaled(time.Minute) { // the race detector takes half of it to read 17 MB of JSON
+		if took := time.Since(begin); took > need.Scaled(time.Minute) { // the race detector takes half of it to read 17 MB of JSON
 			t.Errorf("%s: refused after %v", tool, took)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -54,7 +54,7 @@ func (s *Server) addResources(hooks *server.Hooks) {
 
 // readResource returns a note's text. Of a long note it returns a part, and the URI of the next part.
 func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	readings, err := names.ParseURI(req.Params.URI)
+	readings, err := document.ParseURI(req.Params.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -70,19 +70,19 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 	d := session.NoteOf(p, v)
 	if begin == (passage.Position{}) && answer.TextCost(d.Text) <= answer.Max-4000 {
 		c.Session.ShowAll(d)
-		return []mcp.ResourceContents{mcp.TextResourceContents{URI: names.URIOf(p), MIMEType: noteType, Text: d.Text}}, nil
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: document.URIOf(p), MIMEType: noteType, Text: d.Text}}, nil
 	}
 	w, err := passage.WindowOf(d.Text, begin, passage.CountLines(d.Text), answer.Max-6000, func(s string) int { return answer.TextCost(s) + 4 })
 	if err != nil {
 		return nil, err
 	}
 	c.Session.Show(d, w.Place)
-	contents := []mcp.ResourceContents{mcp.TextResourceContents{URI: names.URIOf(p), MIMEType: noteType, Text: d.Text[w.Place.Start:w.Place.End]}}
+	contents := []mcp.ResourceContents{mcp.TextResourceContents{URI: document.URIOf(p), MIMEType: noteType, Text: d.Text[w.Place.Start:w.Place.End]}}
 	notice := w.Notice(func(at passage.Position) string {
-		return fmt.Sprintf("resources/read with %s?line=%d&column=%d", names.URIOf(p), at.Line, at.Column)
+		return fmt.Sprintf("resources/read with %s?line=%d&column=%d", document.URIOf(p), at.Line, at.Column)
 	})
 	if notice != "" {
-		contents = append(contents, mcp.TextResourceContents{URI: names.URIOf(p), MIMEType: "text/plain", Text: "[" + notice + "]"})
+		contents = append(contents, mcp.TextResourceContents{URI: document.URIOf(p), MIMEType: "text/plain", Text: "[" + notice + "]"})
 	}
 	return contents, nil
 }
@@ -108,9 +108,9 @@ func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.Resourc
 	}
 	kind := cmp.Or(types[strings.ToLower(path.Ext(string(p)))], "application/octet-stream")
 	if text, _, _ := strings.Cut(kind, "/"); (text == "text" || kind == "application/json" || kind == "image/svg+xml") && utf8.Valid(data) {
-		return []mcp.ResourceContents{mcp.TextResourceContents{URI: names.URIOf(p), MIMEType: kind, Text: string(data)}}, nil
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: document.URIOf(p), MIMEType: kind, Text: string(data)}}, nil
 	}
-	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: names.URIOf(p), MIMEType: kind, Blob: base64.StdEncoding.EncodeToString(data)}}, nil
+	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: document.URIOf(p), MIMEType: kind, Blob: base64.StdEncoding.EncodeToString(data)}}, nil
 }
 
 // types are the MIME types of what Obsidian shows, on every machine the same.
@@ -132,11 +132,11 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 	list := make([]mcp.Resource, 0, min(len(rest), resourcePage))
 	left := answer.Max - answer.Envelope - 6000
 	for _, p := range rest {
-		left -= answer.TextCost(names.URIOf(p)) + answer.TextCost(string(p)) + 80
+		left -= answer.TextCost(document.URIOf(p)) + answer.TextCost(string(p)) + 80
 		if len(list) == resourcePage || left < 0 && len(list) > 0 {
 			break
 		}
-		list = append(list, mcp.NewResource(names.URIOf(p), string(p), mcp.WithMIMEType(noteType)))
+		list = append(list, mcp.NewResource(document.URIOf(p), string(p), mcp.WithMIMEType(noteType)))
 	}
 	if len(list) == len(rest) {
 		return list, ""

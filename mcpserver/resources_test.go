@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/mcpserver"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // result decodes the result of a request that must succeed.
@@ -94,7 +94,7 @@ func TestResourceSubscription(t *testing.T) {
 		if n.Method != "notifications/resources/updated" || !strings.Contains(string(n.Params), `"note:///V/a.md"`) {
 			t.Errorf("got %s %s", n.Method, n.Params)
 		}
-	case <-time.After(limittest.Scaled(30 * time.Second)):
+	case <-time.After(need.Scaled(30 * time.Second)):
 		t.Fatal("no notification")
 	}
 	result[struct{}](t, c, "resources/unsubscribe", map[string]any{"uri": "note:///V/a.md"})

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/bridgetest"
-	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -31,7 +31,7 @@ func newWords(english []string) *words {
 
 // englishWords returns the words of notes in English.
 func englishWords(b *testing.B) []string {
-	text, err := os.ReadFile("../bridge/semantic/testdata/heldout/english.txtar")
+	text, err := os.ReadFile("../bridge/index/semantic/testdata/heldout/english.txtar")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 // that answers it.
 func labelledSet(t *testing.T) (notes map[string]string, answers [][2]string) {
 	t.Helper()
-	const dir = "../bridge/semantic/testdata"
+	const dir = "../bridge/index/semantic/testdata"
 	files, err := filepath.Glob(dir + "/labelled-*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no labelled notes: %v", err)

@@ -15,10 +15,10 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -217,7 +217,7 @@ func (s *Server) newSession(id string, c Client) *Session {
 	own := session.New(session.Options{ID: id, Client: c.Name, Author: cmp.Or(c.Author, s.o.Author), Workspace: s.ws, Logger: s.log})
 	own.Look(s.ws.Last())
 	return &Session{offer: offer, client: &tool.Client{
-		Workspace: s.ws, Session: own, Names: names.Resolver{Workspace: s.ws},
+		Workspace: s.ws, Session: own, Names: document.Resolver{Workspace: s.ws},
 		Changes: change.Changes{Workspace: s.ws, Session: own, Gate: change.NewGate(approve, s.ws.Options().Mode == bridge.Direct)},
 		Index:   s.index, Semantic: s.semantic, Words: offer.words, NoteReader: offer.reader,
 	}}

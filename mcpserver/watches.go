@@ -7,7 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 )
 
 const maxWatches = 10_000
@@ -47,7 +47,7 @@ func (x *watches) Add(session, uri string) {
 }
 
 func (x *watches) path(uri string) (model.Path, bool) {
-	readings, err := names.ParseURI(uri)
+	readings, err := document.ParseURI(uri)
 	if err != nil {
 		return "", false
 	}

@@ -20,7 +20,7 @@ echo "relayfs holds the Go standard library and the modules below, under these l
 echo
 print "Go standard library" "$(go env GOROOT)"
 cat <<'END'
-=== GloVe word vectors (bridge/semantic/internal/english)
+=== GloVe word vectors (bridge/index/semantic/english.vectors)
 Jeffrey Pennington, Richard Socher and Christopher D. Manning: GloVe: Global Vectors for Word Representation, 2014.
 In the public domain by the Open Data Commons Public Domain Dedication and Licence 1.0:
 https://opendatacommons.org/licenses/pddl/1-0/

@@ -20,8 +20,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -387,7 +387,7 @@ func (w *world) kept() {
 	if w.live != nil {
 		return
 	}
-	for end := time.Now().Add(limittest.Scaled(time.Minute)); ; runtime.Gosched() {
+	for end := time.Now().Add(need.Scaled(time.Minute)); ; runtime.Gosched() {
 		if _, have := w.document(); have == w.version().Raw() {
 			return
 		}

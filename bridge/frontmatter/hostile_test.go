@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func TestParseIsLinear(t *testing.T) {
 	parse := func(text string) { _, _ = frontmatter.Parse(text) }
 	for _, before := range []string{"---\n", "---\na: ", "---\na: [x, ", "---\na: |\n  "} {
-		limittest.LinearInParts(t, 15_000, before, "\n---\n", parse)
+		need.LinearInParts(t, 15_000, before, "\n---\n", parse)
 	}
-	limittest.Linear(t, "nested mappings", 60_000, func(n int) string { return "---\n" + limittest.Stairs(" ", "a:", n) + "---\n" }, parse)
+	need.Linear(t, "nested mappings", 60_000, func(n int) string { return "---\n" + need.Stairs(" ", "a:", n) + "---\n" }, parse)
 }
 
 func TestRewriteIsLinear(t *testing.T) {
@@ -27,9 +27,9 @@ func TestRewriteIsLinear(t *testing.T) {
 		{"comments", "a: 1\n", "# N\n", ""},
 	} {
 		text := func(n int) string {
-			return "---\nz: 1\n" + tt.before + limittest.Repeat(tt.part, n) + tt.after + "---\n"
+			return "---\nz: 1\n" + tt.before + need.Repeat(tt.part, n) + tt.after + "---\n"
 		}
-		limittest.Linear(t, tt.name, 20_000, text, func(text string) {
+		need.Linear(t, tt.name, 20_000, text, func(text string) {
 			p, err := frontmatter.Parse(text)
 			if err != nil {
 				t.Fatal(err)
@@ -51,7 +51,7 @@ func TestParseTakesLittleMemory(t *testing.T) {
 		"aliased name":    "---\na: &a " + strings.Repeat("x", 30_000) + "\n? [" + strings.Repeat("*a, ", 7_000) + "]\n: 1\n---\n",
 		"names in names":  "---\n" + strings.Repeat("? [", 150) + strings.Repeat("x", 60_000) + strings.Repeat("]", 150) + "\n: 1\n---\n",
 	} {
-		limittest.Call(t, []byte(name), func() {
+		need.Call(t, []byte(name), func() {
 			p, err := frontmatter.Parse(text)
 			_, _ = fmt.Sprint(err), frontmatter.Text(p)
 		})

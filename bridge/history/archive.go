@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/tree"
+	"github.com/relayfs/relayfs/bridge/namespace"
 )
 
 // Archive tells the histories of the notes of a tree.
-type Archive struct{ tree *tree.Tree }
+type Archive struct{ tree *namespace.Tree }
 
 // NewArchive returns the Archive of a tree.
-func NewArchive(t *tree.Tree) *Archive { return &Archive{t} }
+func NewArchive(t *namespace.Tree) *Archive { return &Archive{t} }
 
 // Time names the state at a time.
 func Time(t time.Time) When { return When{Time: t} }
@@ -52,7 +52,7 @@ func nothing(p model.Path) error {
 }
 
 // document is the one of the note at p.
-func (a *Archive) document(ctx context.Context, f *tree.Folder, p model.Path) (model.DocID, error) {
+func (a *Archive) document(ctx context.Context, f *namespace.TreeFolder, p model.Path) (model.DocID, error) {
 	rel := a.tree.SourcePath(p)
 	if docs, ok := f.Source.(model.Documents); ok {
 		d, err := docs.Document(model.NoWait(ctx), rel)

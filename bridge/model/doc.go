@@ -1,7 +1,7 @@
 // Package model is the vocabulary of the workspace: paths, authors, records, decisions,
 // versions, events, errors, and the ports that sources and stores fill ([Source],
 // [Store]). It holds data and what follows from it alone; it opens no file, and has no
-// lock but that of [Problems].
+// locks but those of [Problems] and [Activity].
 //
 // A [Record] is one change of a document and names characters by their identities
 // ([IDRun]); a [History] is all records of a document. A [Version] is one published state

@@ -116,6 +116,16 @@ type Refusal struct {
 	Text    string    `json:"text"`  // why
 }
 
+// refusal is the lens's reason, which is also ErrRefused.
+type refusal struct{ reason error }
+
+// Refuse makes an error of the reason for which something cannot be done.
+func Refuse(reason error) error { return &refusal{reason} }
+
+func (r *refusal) Error() string { return r.reason.Error() }
+
+func (r *refusal) Unwrap() []error { return []error{ErrRefused, r.reason} }
+
 // WrapError puts op and path around err once; an *Error passes unchanged.
 func WrapError(op string, p Path, err error) error {
 	if _, known := errors.AsType[*Error](err); err == nil || known {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/tree"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
 // This file carries out what people accept: in the source first, between two

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/tree"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
 // Canvases name the files that they show by their paths. A canvas takes no marks,

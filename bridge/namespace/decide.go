@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/tree"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
 // Decided is what came of a decision on proposals of one Folder.

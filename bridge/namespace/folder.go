@@ -9,10 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/tree"
 )
 
 // maxAttempts bounds how often a file is written anew because it changed meanwhile. Each
@@ -24,7 +23,7 @@ type Folder struct {
 	*tree.Folder
 	Structure model.Structure // its Source as one; nil if its names cannot be changed
 	log       *slog.Logger
-	act       *activity.Activity
+	act       *model.Activity
 	brake     brake
 
 	mu   sync.Mutex             // one change of names at a time, also across disk; protects the following
@@ -42,7 +41,7 @@ type Locked Folder
 type Folders map[*tree.Folder]*Folder
 
 // NewFolder is the Folder of f, whose changes act publishes.
-func NewFolder(f *tree.Folder, log *slog.Logger, act *activity.Activity) *Folder {
+func NewFolder(f *tree.Folder, log *slog.Logger, act *model.Activity) *Folder {
 	s, _ := f.Source.(model.Structure)
 	return &Folder{Folder: f, Structure: s, log: log, act: act}
 }

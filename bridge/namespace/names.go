@@ -5,11 +5,9 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/noteindex"
-	"github.com/relayfs/relayfs/bridge/tree"
 )
 
 // Policy says what becomes of renames, moves and deletions.
@@ -49,9 +47,9 @@ type Config struct {
 	note.Options
 	Structure Policy
 	Notes     *note.Set
-	Activity  *activity.Activity
+	Activity  *model.Activity
 	Folders   Folders
-	Indexes   *noteindex.Indexes // of the whole workspace
+	Links     LinkIndex // of the whole workspace
 }
 
 // base is what all that changes names stands on: a tree, which may be a part of the

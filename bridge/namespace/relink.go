@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/planner"
-	"github.com/relayfs/relayfs/bridge/tree"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -164,7 +163,7 @@ func (n *base) finishProposed(ctx context.Context, f *Folder, p *tree.Proposal) 
 func (r *relink) all(ctx context.Context) (res Restructured, left []model.OwedLinks) {
 	ctx = context.WithoutCancel(ctx)
 	var err error
-	if r.index, err = r.c.Indexes.LinkIndex(ctx); err != nil {
+	if r.index, err = r.c.Links.LinkIndex(ctx); err != nil {
 		r.c.Logger.Warn("links are not all known", model.LogErr, err)
 	}
 	for _, o := range r.rec.Owes {
@@ -208,7 +207,7 @@ func (r *relink) rewrite(ctx context.Context, o model.OwedLinks) (n int, waiting
 	if r.rec.Accepted != nil {
 		by = model.Author{Name: r.rec.Accepted.By}
 	}
-	_, err = x.Note.Change(ctx, note.Change{Path: at, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
+	_, err = x.Note.Change(ctx, note.Change{Path: at, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
 		if r.rec.Accepted != nil {
 			edits, body := r.edits(at, cur.Raw(), o.Led)
 			edits = slices.DeleteFunc(edits, func(e diffwrap.Edit) bool { return e.Off >= body })
@@ -221,7 +220,7 @@ func (r *relink) rewrite(ctx context.Context, o model.OwedLinks) (n int, waiting
 			r.inFrontMatter(at, cur.Text(), o.Led, waiting)
 		}
 		if n = len(edits); n == 0 {
-			return planner.Plan{}, nil
+			return note.Plan{}, nil
 		}
 		plan, err := l.Plan(cur, diffwrap.Apply(cur.Text(), edits), by)
 		if r.p != nil {
@@ -289,9 +288,9 @@ func (r *relink) each(p model.Path, text string, led map[string]model.LedTo, fn 
 }
 
 // frontMatterPlan makes edits in the front matter of raw, which ends at body.
-func frontMatterPlan(raw string, body int, edits []diffwrap.Edit, d model.Decision) planner.Plan {
+func frontMatterPlan(raw string, body int, edits []diffwrap.Edit, d model.Decision) note.Plan {
 	if len(edits) == 0 {
-		return planner.Plan{}
+		return note.Plan{}
 	}
-	return planner.Plan{Edits: edits, Decision: &d, FrontMatter: planner.FrontMatterChange(raw[:body], diffwrap.Apply(raw[:body], edits))}
+	return note.Plan{Edits: edits, Decision: &d, FrontMatter: note.FrontMatterChange(raw[:body], diffwrap.Apply(raw[:body], edits))}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/tree"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
 // Remove takes a note, a file or an empty folder away, recoverably where the

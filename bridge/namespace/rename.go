@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/tree"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
 // Rename moves a note, file or folder within its Folder. It replaces an existing
@@ -33,7 +33,7 @@ func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restr
 			return Restructured{}, err
 		}
 	}
-	index, err := n.c.Indexes.LinkIndex(ctx)
+	index, err := n.c.Links.LinkIndex(ctx)
 	if err != nil {
 		n.c.Logger.Warn("links are not all known", model.LogErr, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/tree"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
 // This file takes decisions on proposals back: what was done in the source is

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/tree"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
 // This file brings the tree and its notes up to what a source reports.

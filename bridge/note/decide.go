@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/attribution"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/planner"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+	"github.com/relayfs/relayfs/bridge/note/internal/planner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -65,7 +65,7 @@ func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.Journ
 		}
 	}
 	if n.id != e.ID {
-		return planner.Plan{}, planner.Refuse(planner.ErrHistoryLost)
+		return planner.Plan{}, model.Refuse(planner.ErrHistoryLost)
 	}
 	h, err := n.store.Load(n.id)
 	if err != nil {

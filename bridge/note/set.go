@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -63,12 +62,12 @@ func (o *Options) Locked() error {
 // Set is what the notes of a workspace share.
 type Set struct {
 	o     Options
-	act   *activity.Activity
+	act   *model.Activity
 	cache cache
 }
 
 // NewSet makes a set without notes. Their changes are operations and events of act.
-func NewSet(o Options, act *activity.Activity) *Set {
+func NewSet(o Options, act *model.Activity) *Set {
 	return &Set{o: o, act: act, cache: cache{budget: o.CacheBytes}}
 }
 

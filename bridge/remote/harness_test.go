@@ -20,7 +20,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/need"
 )
 
@@ -28,7 +27,7 @@ import (
 const serversDir = "../../tests/servers"
 
 // patience bounds every wait of these tests; machines that run many tests are slow.
-var patience = limittest.Scaled(90 * time.Second)
+var patience = need.Scaled(90 * time.Second)
 
 // node starts a program of serversDir.
 func node(t testing.TB, args ...string) (io.WriteCloser, *bufio.Reader, *exec.Cmd) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/remote"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // freezer is a TCP proxy that can stop forwarding without closing anything, as a network does that
@@ -95,7 +95,7 @@ func (f *freezer) thaw() {
 // one is overdue, and after the time limit that there is no connection. What was written stays
 // unsent, and everything is told to be over when it is.
 func TestSilentServer(t *testing.T) {
-	resync := limittest.Scaled(2 * time.Second)
+	resync := need.Scaled(2 * time.Second)
 	for _, kind := range []string{"relay-server", "y-websocket", "hocuspocus"} {
 		t.Run(kind, func(t *testing.T) {
 			s := startServer(t, kind)

@@ -15,8 +15,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/planner"
-	"github.com/relayfs/relayfs/bridge/tree"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -35,7 +33,7 @@ type Outcome struct {
 
 	// notes are those of which something was rejected, and folders those in which something
 	// was to be that was rejected.
-	notes, folders []*tree.Node
+	notes, folders []*namespace.Node
 }
 
 // decideAtOnce is how many notes are decided at the same time. Each one waits for
@@ -91,7 +89,7 @@ var errFollows = errors.New("links to it wait for its rename: accept that, or re
 
 // decideSuggestions decides on suggestions, but for link rewrites of the chosen proposals, which follow those.
 func (r *Review) decideSuggestions(
-	ctx context.Context, ids []string, waiting map[string]*tree.Proposal, chosen map[*namespace.Folder][]*tree.Proposal,
+	ctx context.Context, ids []string, waiting map[string]*namespace.Proposal, chosen map[*namespace.Folder][]*namespace.Proposal,
 	d model.Decision, by model.Author, out *Outcome,
 ) error {
 	if len(ids) == 0 {
@@ -182,22 +180,22 @@ func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, tex
 		wanted[id] = true
 	}
 	var chosen []model.Suggestion
-	_, err = n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
+	_, err = n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
 		all, x, err := l.Suggestions(p, cur)
 		if err != nil {
-			return planner.Plan{}, err
+			return note.Plan{}, err
 		}
 		chosen = slices.DeleteFunc(all, func(s model.Suggestion) bool { return !wanted[s.ID] })
 		if len(chosen) == 0 {
-			return planner.Plan{}, nil
+			return note.Plan{}, nil
 		}
 		var instead []diffwrap.Edit
 		if d.Verdict == model.Changed {
-			if instead, err = planner.Amend(cur, chosen[0], text); err != nil {
-				return planner.Plan{}, err
+			if instead, err = note.Amend(cur, chosen[0], text); err != nil {
+				return note.Plan{}, err
 			}
 		}
-		plan := planner.Decide(cur, x, chosen, d, instead)
+		plan := note.Decide(cur, x, chosen, d, instead)
 		if d.Verdict == model.Changed {
 			plan.Decision.Items[0].Instead = &text
 		}
@@ -239,8 +237,8 @@ func (r *Review) Amend(ctx context.Context, id, text string, by model.Author) (O
 }
 
 // waiting returns the pending proposals by their ids.
-func (r *Review) waiting() map[string]*tree.Proposal {
-	byID := make(map[string]*tree.Proposal)
+func (r *Review) waiting() map[string]*namespace.Proposal {
+	byID := make(map[string]*namespace.Proposal)
 	for _, f := range r.tree.Folders() {
 		for _, p := range f.Pending() {
 			byID[p.ID] = p
@@ -250,8 +248,8 @@ func (r *Review) waiting() map[string]*tree.Proposal {
 }
 
 // chooseProposals finds the pending proposals among ids and returns the other ids.
-func (r *Review) chooseProposals(waiting map[string]*tree.Proposal, ids []string) (chosen map[*namespace.Folder][]*tree.Proposal, rest []string) {
-	chosen = make(map[*namespace.Folder][]*tree.Proposal)
+func (r *Review) chooseProposals(waiting map[string]*namespace.Proposal, ids []string) (chosen map[*namespace.Folder][]*namespace.Proposal, rest []string) {
+	chosen = make(map[*namespace.Folder][]*namespace.Proposal)
 	for _, id := range ids {
 		p := waiting[id]
 		if p == nil {
@@ -267,7 +265,7 @@ func (r *Review) chooseProposals(waiting map[string]*tree.Proposal, ids []string
 
 // decideProposals decides on proposals, Folder by Folder, and on the link rewrites
 // that belong to them.
-func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Folder][]*tree.Proposal, d model.Decision, by model.Author, stale bool, out *Outcome) {
+func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Folder][]*namespace.Proposal, d model.Decision, by model.Author, stale bool, out *Outcome) {
 	decided := make(map[string]bool)
 	for f, list := range chosen {
 		if f.ReadOnly() {

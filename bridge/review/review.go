@@ -4,22 +4,21 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
-	"github.com/relayfs/relayfs/bridge/noteindex"
-	"github.com/relayfs/relayfs/bridge/tree"
 )
 
 // Review is the review of a tree, which may be a part of the workspace.
 type Review struct {
 	c       *namespace.Config
-	tree    *tree.Tree
+	tree    *namespace.Tree
 	names   *namespace.Consequences
-	indexes *noteindex.Indexes
+	indexes *index.Indexes
 }
 
 // New reviews what is in t.
-func New(c *namespace.Config, t *tree.Tree, n *namespace.Consequences, x *noteindex.Indexes) *Review {
+func New(c *namespace.Config, t *namespace.Tree, n *namespace.Consequences, x *index.Indexes) *Review {
 	r := &Review{c, t, n, x}
 	n.OnWithdrawn = r.rejectLinks
 	return r
@@ -55,7 +54,7 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 
 // shownAt is where the note of a journal entry is shown now, or what a decided
 // proposal was about; "" if the document is at no path any more.
-func shownAt(f *tree.Folder, e model.JournalEntry) model.Path {
+func shownAt(f *namespace.TreeFolder, e model.JournalEntry) model.Path {
 	if e.Decision != nil && e.Decision.Proposal != nil {
 		p := e.Decision.Proposal
 		return f.Path().Join(cmp.Or(p.Rel, p.To()))

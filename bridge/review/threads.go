@@ -8,10 +8,9 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/noteindex"
-	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -24,7 +23,7 @@ func NewTalk(r *Review) Talk { return Talk{r} }
 // Threads lists the threads of comments in the notes at or below under, sorted by path
 // and place; fs.ErrNotExist.
 func (t Talk) Threads(ctx context.Context, under model.Path) ([]model.Thread, error) {
-	return noteindex.Threads(ctx, t.r.indexes, under)
+	return index.Threads(ctx, t.r.indexes, under)
 }
 
 // In is the note at p in one state, with its suggestions and its threads. An index, which lags behind, is not asked.
@@ -66,13 +65,13 @@ func (t Talk) Comment(ctx context.Context, at Spot, text string, by model.Author
 	if err != nil {
 		return Outcome{}, err
 	}
-	res, err := n.Change(ctx, note.Change{Path: at.Path, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
+	res, err := n.Change(ctx, note.Change{Path: at.Path, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
 		off, line, err := at.find(l, cur)
 		if err != nil {
-			return planner.Plan{}, err
+			return note.Plan{}, err
 		}
 		d.Items[0].Line = line
-		return planner.Remark(cur, off, text, r.c.Dialect, d)
+		return note.Remark(cur, off, text, r.c.Dialect, d)
 	}})
 	if err == nil && res.Changed {
 		out.Notes = 1
@@ -135,7 +134,7 @@ func (s Spot) place(raw string) (int, error) {
 		end = len(raw)
 	}
 	if s.Start < 0 || s.Start > end || end > len(raw) {
-		return 0, planner.Refuse(fmt.Errorf("the note has %d bytes; %d to %d is not in it", len(raw), s.Start, s.End))
+		return 0, model.Refuse(fmt.Errorf("the note has %d bytes; %d to %d is not in it", len(raw), s.Start, s.End))
 	}
 	if s.Quote == "" {
 		return end, nil
@@ -153,12 +152,12 @@ func (s Spot) place(raw string) (int, error) {
 			continue
 		}
 		if found >= 0 {
-			return 0, planner.Refuse(fmt.Errorf("%q occurs several times: quote more of the text", s.Quote))
+			return 0, model.Refuse(fmt.Errorf("%q occurs several times: quote more of the text", s.Quote))
 		}
 		found = rawAt(segments, last) + 1
 	}
 	if found < 0 {
-		return 0, planner.Refuse(fmt.Errorf("%q does not occur there: quote the text as it stands in the note", s.Quote))
+		return 0, model.Refuse(fmt.Errorf("%q does not occur there: quote the text as it stands in the note", s.Quote))
 	}
 	return found, nil
 }
@@ -207,17 +206,17 @@ func (r *Review) resolve(ctx context.Context, p model.Path, id string, d model.D
 	if err != nil {
 		return err
 	}
-	_, err = n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
+	_, err = n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
 		list, x, err := l.Suggestions(p, cur)
 		if err != nil {
-			return planner.Plan{}, err
+			return note.Plan{}, err
 		}
 		threads := x.Threads(p, list)
 		i := slices.IndexFunc(threads, func(t model.Thread) bool { return t.ID == id })
 		if i < 0 {
-			return planner.Plan{}, nil // somebody else did
+			return note.Plan{}, nil // somebody else did
 		}
-		return planner.Resolve(cur, x, threads[i], list, d), nil
+		return note.Resolve(cur, x, threads[i], list, d), nil
 	}})
 	return err
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/planner"
 )
 
 // undoReach is how far back Undo looks for the batch it is given.
@@ -345,7 +344,7 @@ func (j journal) olderBatch(batch string) string {
 // be done.
 func (j journal) whyGone(e model.JournalEntry) (model.Path, error) {
 	at := cmp.Or(e.Path, model.Path(e.ID))
-	err := planner.ErrNoteGone
+	err := note.ErrNoteGone
 	for _, other := range j.left {
 		d := other.Decision
 		if d == nil || d.Proposal == nil || d.Verdict != model.Accepted || d.Proposal.Doc != e.ID || other.Folder != e.Folder {
@@ -354,7 +353,7 @@ func (j journal) whyGone(e model.JournalEntry) (model.Path, error) {
 		at = other.Path
 		err = fmt.Errorf("cannot be taken back: the note was deleted since; 'relayfs suggestions undo %s' brings it back first", d.Proposal.ID)
 	}
-	return at, model.WrapError("undo", at, planner.Refuse(err))
+	return at, model.WrapError("undo", at, model.Refuse(err))
 }
 
 // undoNote takes back items of one entry in its note, which is shown or was at p, and returns the
@@ -362,9 +361,9 @@ func (j journal) whyGone(e model.JournalEntry) (model.Path, error) {
 func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoable, batch string, by model.Author) ([]model.Suggestion, []model.Away, error) {
 	var had []model.Suggestion
 	var away []model.Away
-	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (plan planner.Plan, err error) {
+	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (plan note.Plan, err error) {
 		if had, _, err = l.Suggestions(p, cur); err != nil {
-			return planner.Plan{}, err
+			return note.Plan{}, err
 		}
 		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq, Items: e.items}
 		plan, err = l.TakeBack(ctx, cur, e.JournalEntry, d)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // scanned lists what the vault holds; folders end in a slash.
@@ -136,7 +136,7 @@ func TestReadIsBounded(t *testing.T) {
 	}()
 	start := time.Now()
 	data, _, err := v.Read(t.Context(), "Log.md")
-	if took := time.Since(start); err != nil || len(data) == 0 || took > limittest.Scaled(3*time.Second) {
+	if took := time.Since(start); err != nil || len(data) == 0 || took > need.Scaled(3*time.Second) {
 		t.Errorf("read %d bytes after %v: %v", len(data), took, err)
 	}
 	cancel()

@@ -16,7 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest/sourcetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 var (
@@ -54,7 +54,7 @@ func TestSavesOfEditors(t *testing.T) {
 				seen := await(t, events, "a save", func(ev model.SourceEvent) bool {
 					return ev.Rel == "N.md" && (ev.Kind == model.EventChanged || stretched && ev.Kind == model.EventCreated)
 				})
-				if took := time.Since(start); took > limittest.Scaled(time.Second) {
+				if took := time.Since(start); took > need.Scaled(time.Second) {
 					t.Errorf("reported after %v", took)
 				}
 				if len(seen) != 1 && !stretched {
@@ -254,7 +254,7 @@ func TestVanishedVault(t *testing.T) {
 			p.check(steps.back(p.dir))
 			back := time.Now()
 			seen = await(t, events, "the vault coming back", func(ev model.SourceEvent) bool { return ev.Kind == model.EventOnline })
-			if d := time.Since(back); d > limittest.Scaled(3*time.Second) { // it is looked for every second
+			if d := time.Since(back); d > need.Scaled(3*time.Second) { // it is looked for every second
 				t.Errorf("the vault is back after %v", d)
 			}
 			if len(seen) != 1 {

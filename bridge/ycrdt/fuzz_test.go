@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func seedUpdates(f *testing.F) {
@@ -39,7 +39,7 @@ func FuzzApplyUpdate(f *testing.F) {
 		before := some(t).EncodeStateAsUpdate(nil)
 		var d *Doc
 		var err error
-		limittest.Call(t, update, func() {
+		need.Call(t, update, func() {
 			d = some(t)
 			err = d.ApplyUpdate(update, nil)
 		})
@@ -80,14 +80,14 @@ func FuzzMergeUpdates(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, sv []byte) {
 		var merged []byte
 		var err error
-		limittest.Call(t, a, func() { merged, err = MergeUpdates(a, b) })
+		need.Call(t, a, func() { merged, err = MergeUpdates(a, b) })
 		if err != nil {
 			return
 		}
 		if _, err := wire.Scan(merged); err != nil {
 			t.Errorf("merged update %x: %v", merged, err)
 		}
-		limittest.Call(t, a, func() {
+		need.Call(t, a, func() {
 			if diff, err := DiffUpdate(a, sv); err == nil {
 				if _, err := wire.Scan(diff); err != nil {
 					t.Errorf("diff %x: %v", diff, err)
@@ -101,7 +101,7 @@ func FuzzMergeUpdates(f *testing.F) {
 func FuzzDecodeStateVector(f *testing.F) {
 	f.Add([]byte{2, 5, 6, 1, 9})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		limittest.Call(t, data, func() {
+		need.Call(t, data, func() {
 			sv, err := DecodeStateVector(data)
 			if err != nil {
 				return
@@ -120,7 +120,7 @@ func FuzzDecodeRelativePosition(f *testing.F) {
 	f.Add([]byte{2, 1, 12, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d := some(t)
-		limittest.Call(t, data, func() {
+		need.Call(t, data, func() {
 			p, err := DecodeRelativePosition(data)
 			if err != nil {
 				return
@@ -139,7 +139,7 @@ func FuzzDecodeSnapshot(f *testing.F) {
 		f.Add(mustHex(fx.Snapshot))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		limittest.Call(t, data, func() {
+		need.Call(t, data, func() {
 			snap, err := DecodeSnapshot(data)
 			if err != nil {
 				return

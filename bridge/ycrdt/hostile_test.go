@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // uints builds bytes from integers (as varints), strings (with their length),
@@ -96,7 +96,7 @@ func TestHostileUpdatesAreRefused(t *testing.T) {
 			checkFirst(t, update)
 			d := some(t)
 			before := d.EncodeStateAsUpdate(nil)
-			limittest.Call(t, update, func() {
+			need.Call(t, update, func() {
 				if err := d.ApplyUpdate(update, nil); !errors.Is(err, ErrMalformed) {
 					t.Errorf("ApplyUpdate = %v, want ErrMalformed", err)
 				}
@@ -137,9 +137,9 @@ func TestHostileUpdatesAreTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			checkFirst(t, update)
 			d := some(t)
-			limittest.Call(t, update, func() { apply(t, d, update) })
+			need.Call(t, update, func() { apply(t, d, update) })
 			other := NewDoc(Options{})
-			limittest.Call(t, update, func() { apply(t, other, d.EncodeStateAsUpdate(nil)) })
+			need.Call(t, update, func() { apply(t, other, d.EncodeStateAsUpdate(nil)) })
 			if got, want := other.EncodeStateAsUpdate(nil), d.EncodeStateAsUpdate(nil); !bytes.Equal(got, want) {
 				t.Errorf("state:\n got %x\nwant %x", got, want)
 			}

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // tests/render compares the blocks of some thousand notes with those of markdown-it. Here are the laws that hold for any text.
@@ -49,6 +49,6 @@ func TestScanIsLinear(t *testing.T) {
 		">", "> a\nb\n", "> a\n- b\n", "- a\nb\n", "- ", "$$", "$$a\n", "%%\n", "[a]:\n", "| a\n", "| a |\n|-|\n", "<", "<div>\n", "<!--\n", "```\n", "> ```\nx\n",
 		"- > ", "a\n===\n", "1.\n", "[^1]: a\nb\n", "\t", "\\|", "-\n", "* * ",
 	} {
-		limittest.Linear(t, unit, 400_000, func(n int) string { return limittest.Repeat(unit, n) }, func(text string) { Scan(text) })
+		need.Linear(t, unit, 400_000, func(n int) string { return need.Repeat(unit, n) }, func(text string) { Scan(text) })
 	}
 }

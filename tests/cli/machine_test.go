@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
 	"github.com/relayfs/relayfs/tests/need"
 )
@@ -127,7 +126,7 @@ cat "$MNT/Vault/note.md" > after.txt
 "$RELAYFS" unmount "$MNT"
 wait $!
 `
-	ctx, cancel := context.WithTimeout(t.Context(), limittest.Scaled(time.Minute))
+	ctx, cancel := context.WithTimeout(t.Context(), need.Scaled(time.Minute))
 	defer cancel()
 	cmd := s.Command(ctx)
 	cmd.Path, cmd.Args = "/usr/bin/env", append(append([]string{"env"}, unshare...), "sh", "-c", script)

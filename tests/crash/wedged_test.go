@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -40,7 +40,7 @@ func TestTimedKillWhileNotifying(t *testing.T) {
 		}
 		select {
 		case <-m.Ended():
-		case <-time.After(limittest.Scaled(250 * time.Millisecond)):
+		case <-time.After(need.Scaled(250 * time.Millisecond)):
 			wedged++
 		}
 		start := time.Now()
@@ -59,7 +59,7 @@ func TestTimedKillWhileNotifying(t *testing.T) {
 		for what, ended := range map[string]<-chan struct{}{"the killed process": dead.Ended(), "a program": programs} {
 			select {
 			case <-ended:
-			case <-time.After(limittest.Scaled(freed)):
+			case <-time.After(need.Scaled(freed)):
 				t.Fatalf("round %d: %s hangs %v after the command, which took %v", round, what, time.Since(start)-command, command)
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // processorTime is how long a process has computed.
@@ -56,7 +56,7 @@ func TestGrepIsBounded(t *testing.T) {
 	})
 	client.Send(t, map[string]any{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": map[string]any{"requestId": client.LastID}})
 	// It would end by itself after 20 seconds.
-	harness.Eventually(t, min(limittest.Scaled(2*time.Second), 15*time.Second), func() error {
+	harness.Eventually(t, min(need.Scaled(2*time.Second), 15*time.Second), func() error {
 		before := processorTime(t, client.Cmd.Process.Pid)
 		time.Sleep(time.Second)
 		if after := processorTime(t, client.Cmd.Process.Pid); after-before > 300*time.Millisecond {
@@ -68,7 +68,7 @@ func TestGrepIsBounded(t *testing.T) {
 	if os.Getenv("RELAYFS_SOAK") != "" {
 		start := time.Now()
 		result := client.Call(t, "grep", "pattern", slow)
-		if took := time.Since(start); took > 20*time.Second+limittest.Scaled(8*time.Second) || !result.IsError || !strings.Contains(result.Text, "stopped after 20 seconds") {
+		if took := time.Since(start); took > 20*time.Second+need.Scaled(8*time.Second) || !result.IsError || !strings.Contains(result.Text, "stopped after 20 seconds") {
 			t.Errorf("after %v: %+v, want a refusal after 20 seconds", took, result)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -294,7 +294,7 @@ var (
 )
 
 // slowest is the longest that any call may take.
-var slowest = limittest.Scaled(10 * time.Second)
+var slowest = need.Scaled(10 * time.Second)
 
 // Whatever the arguments are, on a vault that other programs change meanwhile, a tool answers in time with what its
 // output schema says, or with a sentence that is none of Go's.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -737,7 +737,7 @@ func (s *sequence) personSave(r *rand.Rand) error {
 
 // until waits for what a person's save brings about.
 func until(check func() error) error {
-	deadline := time.Now().Add(limittest.Scaled(10 * time.Second))
+	deadline := time.Now().Add(need.Scaled(10 * time.Second))
 	for {
 		err := check()
 		if err == nil || time.Now().After(deadline) {

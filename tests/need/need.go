@@ -1,4 +1,6 @@
-// Package need skips tests for which this machine has not everything.
+// Package need has what a test may ask of a machine. It skips tests for which this machine has not everything,
+// and bounds how much time and memory a call on hostile input may take ([Call], [Linear]), and how long
+// anything may take on a machine that is busy with something else ([Scaled]).
 //
 // RELAYFS_TESTS=all, as make test sets it, runs all tests; plain go test runs those that need only Go.
 // With CI=true beside it, a test fails that would have to skip.

@@ -17,7 +17,6 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
 	"github.com/relayfs/relayfs/tests/need"
 )
@@ -106,7 +105,7 @@ func checkInterrupted(t *testing.T, cmd *exec.Cmd, signal os.Signal) {
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case <-ended:
-		if took := time.Since(sent); took > limittest.Scaled(3*time.Second) {
+		if took := time.Since(sent); took > need.Scaled(3*time.Second) {
 			t.Errorf("%v ends %v after %v\n%s", cmd.Args[1:], took, signal, out.String())
 		}
 	case <-time.After(harness.StartTimeout):

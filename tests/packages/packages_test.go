@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
 	"github.com/relayfs/relayfs/tests/need"
 )
@@ -155,7 +154,7 @@ func newUser(t *testing.T, suite, deb string) {
 	}
 	_, times, _ := strings.Cut(out.Stdout, "== times\n")
 	t.Logf("on %s:\n%s", suite, times)
-	if took := time.Since(start); took > limittest.Scaled(2*time.Minute) {
+	if took := time.Since(start); took > need.Scaled(2*time.Minute) {
 		t.Errorf("a new user took %v, want at most two minutes", took)
 	}
 }

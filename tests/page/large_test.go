@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // largeVault has that many suggestions in each of that many notes.
@@ -29,7 +29,7 @@ func largeVault(notes, each int) map[string]string {
 
 // generous bounds a time on a machine that does other work. The figure that counts is printed.
 func generous(ms float64) float64 {
-	return 10 * ms * float64(limittest.Scaled(time.Second)) / float64(time.Second)
+	return 10 * ms * float64(need.Scaled(time.Second)) / float64(time.Second)
 }
 
 // With ten thousand suggestions in a thousand notes the page is there at once, a decision is shown at once, and

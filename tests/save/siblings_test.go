@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
 	"github.com/relayfs/relayfs/tests/need"
 )
@@ -63,7 +62,7 @@ func TestSiblingsKeepEachOthersEdits(t *testing.T) {
 				t.Parallel()
 				file := strings.ReplaceAll(name, ", ", " ") + ".md"
 				harness.WriteFile(t, m.VaultPath(file), before)
-				harness.Eventually(t, limittest.Scaled(10*time.Second), func() error {
+				harness.Eventually(t, need.Scaled(10*time.Second), func() error {
 					_, err := os.ReadFile(m.Path(file))
 					return err
 				})
@@ -76,7 +75,7 @@ func TestSiblingsKeepEachOthersEdits(t *testing.T) {
 					t.Fatalf("exit %d: %s%s", out.Code, out.Stdout, out.Stderr)
 				}
 				want := strings.NewReplacer("beta", "BETA", "zeta", "ZETA").Replace(before)
-				harness.Eventually(t, limittest.Scaled(10*time.Second), func() error {
+				harness.Eventually(t, need.Scaled(10*time.Second), func() error {
 					if got, err := os.ReadFile(m.Path(file)); err != nil || string(got) != want {
 						return fmt.Errorf("%s is %q, %v, want %q", file, got, err, want)
 					}

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
 	"github.com/relayfs/relayfs/tests/need"
 	"golang.org/x/sys/unix"
@@ -246,4 +245,4 @@ func TestRenameFlags(t *testing.T) {
 
 // heldBack is longer than anything is held back on a mount: a name may be missing for
 // three seconds during a save.
-var heldBack = limittest.Scaled(3500 * time.Millisecond)
+var heldBack = need.Scaled(3500 * time.Millisecond)

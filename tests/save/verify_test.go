@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // savedNameHolds is how long a name shows what was saved to it, and nothing else.
@@ -72,7 +72,7 @@ func TestSavedBytesAreThereToVerify(t *testing.T) {
 					if shown == "" || shown == c.written {
 						return
 					}
-					harness.Eventually(t, limittest.Scaled(10*time.Second), func() error {
+					harness.Eventually(t, need.Scaled(10*time.Second), func() error {
 						if got := harness.ReadFile(t, note); got != shown {
 							return fmt.Errorf("the note is %q, want %q", got, shown)
 						}
@@ -161,7 +161,7 @@ func TestSavesHideNobodysChangesForLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	harness.ObsidianSave(t, m.VaultPath("Note.md"), harness.ReadFile(t, m.VaultPath("Note.md"))+"by a person\n")
-	took := harness.Eventually(t, limittest.Scaled(5*time.Second), func() error {
+	took := harness.Eventually(t, need.Scaled(5*time.Second), func() error {
 		// Another process reads: one that opens the note has read it, and what it writes without the person's line deletes that.
 		if text, err := exec.Command("cat", note).Output(); err != nil || !strings.HasSuffix(string(text), "by a person\n") {
 			return fmt.Errorf("the note is %q, %v, the file %q", text, err, harness.ReadFile(t, m.VaultPath("Note.md")))

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // front is a server in front of another, which calls before ahead of each request.
@@ -37,7 +37,7 @@ func TestServerWithTwoCopies(t *testing.T) {
 	var requests atomic.Int64
 	documents := front(t, startServer(t, "s3").port, func(*http.Request) {
 		if slow.Load() { // the second copy is ready long after the first
-			time.Sleep(limittest.Scaled(time.Duration(requests.Add(1)) * 200 * time.Millisecond))
+			time.Sleep(need.Scaled(time.Duration(requests.Add(1)) * 200 * time.Millisecond))
 		}
 	}).URL
 	server := startServer(t, "y-sweet", "", documents, "0")
@@ -45,7 +45,7 @@ func TestServerWithTwoCopies(t *testing.T) {
 	var again atomic.Bool
 	ready, copied := make(chan struct{}), make(chan error, 1)
 	second := sync.OnceFunc(func() { // while the first client waits
-		time.AfterFunc(limittest.Scaled(100*time.Millisecond), func() {
+		time.AfterFunc(need.Scaled(100*time.Millisecond), func() {
 			answer, err := http.Get("http://127.0.0.1:" + port + "/d/team/as-update")
 			if err == nil {
 				answer.Body.Close()

@@ -24,7 +24,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
 	"github.com/relayfs/relayfs/tests/need"
 )
@@ -63,7 +62,7 @@ func oidcProvider(t *testing.T) string {
 }
 
 // shortLife is the life of a token, in seconds, that ends while a test runs.
-var shortLife = int(limittest.Scaled(2 * time.Second).Seconds())
+var shortLife = int(need.Scaled(2 * time.Second).Seconds())
 
 // thePocketBase builds the control plane of the tests once.
 var thePocketBase = sync.OnceValues(func() (string, error) { return harness.Build("tests/pocketbase", false) })

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/tests/internal/harness"
 	"github.com/relayfs/relayfs/tests/need"
 )
@@ -102,7 +101,7 @@ func (s *npmProcess) stop() {
 }
 
 // serverPatience bounds waits for a server; machines that test are slow.
-var serverPatience = limittest.Scaled(90 * time.Second)
+var serverPatience = need.Scaled(90 * time.Second)
 
 // serverNote is note i that the test writes.
 func serverNote(i int) (name, text string) {

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/internal/harness"
 	"github.com/relayfs/relayfs/tests/need"
@@ -128,7 +127,7 @@ func whenever(t *testing.T, test func(t *testing.T)) {
 	}
 	t.Run("busy", func(t *testing.T) {
 		need.Programs(t, "stress-ng")
-		cmd := exec.Command("stress-ng", "--cpu", "4", "--io", "2", "--timeout", fmt.Sprintf("%.0fs", limittest.Scaled(time.Minute).Seconds()), "--temp-path", t.TempDir())
+		cmd := exec.Command("stress-ng", "--cpu", "4", "--io", "2", "--timeout", fmt.Sprintf("%.0fs", need.Scaled(time.Minute).Seconds()), "--temp-path", t.TempDir())
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

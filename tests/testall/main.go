@@ -34,7 +34,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func main() {
@@ -43,10 +43,10 @@ func main() {
 	cover := flag.String("cover", "", "directory: write coverage profiles of bridge, fusefs, mcpserver and diffwrap there")
 	flag.Parse()
 	a := &all{summary: newSummary(os.Stdout), timeout: *timeout, cover: *cover, scale: 1}
-	if text := os.Getenv(limittest.ScaleEnv); text != "" {
+	if text := os.Getenv(need.ScaleEnv); text != "" {
 		var err error
 		if a.scale, err = strconv.Atoi(text); err != nil {
-			fail(fmt.Errorf("%s: %w", limittest.ScaleEnv, err))
+			fail(fmt.Errorf("%s: %w", need.ScaleEnv, err))
 		}
 	}
 	var err error
@@ -166,7 +166,7 @@ func (a *all) goTest(name string, packages []string, scale int, args ...string) 
 			"-coverprofile="+a.cover+"/"+name+".out")
 	}
 	cmd := exec.Command("go", append(args, packages...)...)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", limittest.ScaleEnv, a.scale*scale))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", need.ScaleEnv, a.scale*scale))
 	cmd.Stderr = os.Stderr
 	events, err := cmd.StdoutPipe()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // Source is a source with all its methods.
@@ -299,7 +299,7 @@ func Follow(t testing.TB, s model.Source) <-chan model.SourceEvent {
 // the test.
 func Await(t testing.TB, events <-chan model.SourceEvent, what string, want func(model.SourceEvent) bool) []model.SourceEvent {
 	t.Helper()
-	limit := time.After(limittest.Scaled(20 * time.Second))
+	limit := time.After(need.Scaled(20 * time.Second))
 	var seen []model.SourceEvent
 	for {
 		select {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // A server that takes in nothing does not make the queue grow beyond its bounds:
@@ -47,7 +47,7 @@ func TestQueueOverflow(t *testing.T) {
 			}
 			select {
 			case <-s.ctx.Done():
-			case <-time.After(limittest.Scaled(time.Minute)):
+			case <-time.After(need.Scaled(time.Minute)):
 				t.Fatal("the connection lives")
 			}
 			if !errors.Is(s.Err(), errOverflow) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/remote/ysync"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func states(a *ysync.Awareness) string {
@@ -212,7 +212,7 @@ func FuzzAwareness(f *testing.F) {
 		var a *ysync.Awareness
 		var before string
 		var err error
-		limittest.Call(t, update, func() {
+		need.Call(t, update, func() {
 			a = ysync.NewAwareness(1)
 			a.SetLocal(map[string]any{"user": "me"})
 			before = states(a)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/remote/ysync"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func unhex(t testing.TB, s string) []byte {
@@ -227,7 +227,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte{4, 'd', 'o', 'c', '1', 2, 0, 1, 'x', 0})
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		for _, decode := range []func([]byte) (ysync.Frame, error){ysync.Decode, ysync.DecodeHocuspocus} {
-			limittest.Call(t, frame, func() {
+			need.Call(t, frame, func() {
 				fr, err := decode(frame)
 				if err != nil && !errors.Is(err, ysync.ErrMalformed) && !errors.Is(err, ysync.ErrUnknownType) {
 					t.Errorf("%x: %v wraps neither sentinel", frame, err)

@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -141,7 +140,7 @@ func TestSplitLines(t *testing.T) {
 		old, _ := drawTexts(t)
 		at := 0
 		for i, l := range splitLines(old.Text, 0, len(old.Text), old.Comments) {
-			if brk := old.Text[l.brk:l.Start]; l.brk != at || (linebreak.Len(brk) == len(brk)) != (i > 0) && brk != "" || i > 0 && brk == "" {
+			if brk := old.Text[l.brk:l.Start]; l.brk != at || (span.BreakLen(brk) == len(brk)) != (i > 0) && brk != "" || i > 0 && brk == "" {
 				t.Fatalf("line %d of %q starts with %q at %d, want a line break at %d", i, old.Text, brk, l.brk, at)
 			}
 			if s := comment.ReplaceAllLiteralString(l.Of(old.Text), ""); strings.Contains(s, "\n") {

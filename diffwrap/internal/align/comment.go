@@ -3,7 +3,6 @@ package align
 import (
 	"slices"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -54,7 +53,7 @@ func touchesOld(hunks, pairs []Hunk) bool {
 func compareAround(r *room, old, new Side, m mode, pairs []Hunk, whole Hunk) (hunks []Hunk) {
 	part := func(o, n span.Span) {
 		m := m
-		m.fragment = m.fragment && o.Start == 0 || !linebreak.StartsLine(old.Text, o.Start) || !linebreak.StartsLine(new.Text, n.Start)
+		m.fragment = m.fragment && o.Start == 0 || !span.StartsLine(old.Text, o.Start) || !span.StartsLine(new.Text, n.Start)
 		for _, h := range compare(r, old.within(o), new.within(n), m) {
 			hunks = append(hunks, Hunk{h.Old.Shift(o.Start), h.New.Shift(n.Start)})
 		}

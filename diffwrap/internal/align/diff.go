@@ -1,7 +1,6 @@
 package align
 
 import (
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -58,7 +57,7 @@ func between(old, new string, head, tail int) Hunk {
 // borderBefore is the last border of two grapheme clusters at or before an offset.
 func borderBefore(text string, at int) int {
 	border := 0
-	for i := linebreak.LineStart(text, at); i <= at; i += markdown.ClusterLength(text[i:]) {
+	for i := span.LineStart(text, at); i <= at; i += markdown.ClusterLength(text[i:]) {
 		if border = i; i == len(text) {
 			break
 		}
@@ -68,7 +67,7 @@ func borderBefore(text string, at int) int {
 
 // borderAfter is the first border of two grapheme clusters at or after an offset.
 func borderAfter(text string, at int) int {
-	i := linebreak.LineStart(text, at)
+	i := span.LineStart(text, at)
 	for i < at {
 		i += markdown.ClusterLength(text[i:])
 	}

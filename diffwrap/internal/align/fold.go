@@ -3,7 +3,6 @@ package align
 import (
 	"slices"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -76,7 +75,7 @@ func join(changes []change, joins func(left, right change) bool) []change {
 // partedByBlank: one change of a phrase reads better than one per word.
 func partedByBlank(w *wording, left, right change) bool {
 	island := w.old.list[left.old.End:right.old.Start]
-	return len(island) == 1 && island[0].Class == markdown.Space && linebreak.Len(island[0].Of(w.old.text)) == 0 &&
+	return len(island) == 1 && island[0].Class == markdown.Space && span.BreakLen(island[0].Of(w.old.text)) == 0 &&
 		(left.replaces() || right.replaces())
 }
 

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/block"
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -68,7 +67,7 @@ func splitLines(text string, from, to int, comments []span.Span) []line {
 			i = c.End
 			continue
 		}
-		current.End = linebreak.Start(text, at, from)
+		current.End = span.BreakStart(text, at, from)
 		lines = append(lines, current)
 		current = line{brk: current.End, Span: span.Span{Start: at + 1}}
 	}

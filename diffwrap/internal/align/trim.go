@@ -3,7 +3,6 @@ package align
 import (
 	"strings"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -24,7 +23,7 @@ func withoutFinalBreak(old, new Side) (oldEnd, newEnd int) {
 	if !strings.HasSuffix(a, "\n") || !strings.HasSuffix(b, "\n") {
 		return len(a), len(b)
 	}
-	o, n := linebreak.Start(a, len(a)-1, 0), linebreak.Start(b, len(b)-1, 0)
+	o, n := span.BreakStart(a, len(a)-1, 0), span.BreakStart(b, len(b)-1, 0)
 	if a[o:] != b[n:] || cutsComment(old, new, o, n) {
 		return len(a), len(b)
 	}
@@ -43,7 +42,7 @@ func commonHead(old, new Side, oldEnd, newEnd int) int {
 		if head < 0 {
 			return 0
 		}
-		if head = linebreak.Start(o, head, 0); !cutsComment(old, new, head, head) {
+		if head = span.BreakStart(o, head, 0); !cutsComment(old, new, head, head) {
 			return head
 		}
 	}
@@ -54,7 +53,7 @@ func atLineEnd(text string, i int) bool {
 	if strings.HasSuffix(text[:i], "\r") && strings.HasPrefix(text[i:], "\n") {
 		return false
 	}
-	return i == len(text) || linebreak.Len(text[i:]) > 0
+	return i == len(text) || span.BreakLen(text[i:]) > 0
 }
 
 // commonTail returns the length of the common end of two stretches, from a line break on.
@@ -69,7 +68,7 @@ func commonTail(old, new Side, h Hunk) int {
 		feed := from + at // the line feed, counted from the start of the common end
 		from = feed + 1
 		oldAt, newAt := len(o)-tail+feed, len(n)-tail+feed
-		oldBreak, newBreak := linebreak.Start(o, oldAt, 0), linebreak.Start(n, newAt, 0)
+		oldBreak, newBreak := span.BreakStart(o, oldAt, 0), span.BreakStart(n, newAt, 0)
 		if oldAt-oldBreak != newAt-newBreak || cutsComment(old, new, h.Old.Start+oldBreak, h.New.Start+newBreak) {
 			continue
 		}

@@ -3,7 +3,6 @@ package critic
 import (
 	"strings"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -49,7 +48,7 @@ func (p *parser) numberComments(cells []Cell, found int) int {
 // it or on its line.
 func (d *Document) partsComment(i int) bool {
 	a, b := &d.Cells[i], &d.Cells[i+1]
-	return b.Comment > 0 || a.Comment > 0 && !linebreak.Leads(b.Body.Of(d.Raw))
+	return b.Comment > 0 || a.Comment > 0 && !span.StartsWithBreak(b.Body.Of(d.Raw))
 }
 
 // CommentsIn finds the open comments in another text that stands in this document, wherever they are there.

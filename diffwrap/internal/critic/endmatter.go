@@ -6,7 +6,6 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -120,7 +119,7 @@ func (d *Document) Forget(ids map[string]bool) []span.Edit {
 	}
 	if rest == 0 {
 		from := len(strings.TrimRight(d.Raw[:d.matter.start], "\r\n"))
-		from = linebreak.End(d.Raw, from)
+		from = span.LineEnd(d.Raw, from)
 		return []span.Edit{{Off: from, Len: len(d.Raw) - from}}
 	}
 	return edits
@@ -141,8 +140,8 @@ type matterLines struct {
 func splitEndMatter(raw string, start int) []matterSection {
 	var sections []matterSection
 	indent := 0
-	for i := linebreak.End(raw, start); i < len(raw); {
-		next := linebreak.End(raw, i)
+	for i := span.LineEnd(raw, start); i < len(raw); {
+		next := span.LineEnd(raw, i)
 		line := raw[i:next]
 		key := strings.TrimLeft(line, " ")
 		depth := len(line) - len(key)

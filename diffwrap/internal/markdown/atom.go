@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -97,7 +96,7 @@ func atStart(f length) length {
 	}
 }
 
-func lineBreak(text string, i, _ int) int { return max(1, linebreak.Len(text[i:])) }
+func lineBreak(text string, i, _ int) int { return max(1, span.BreakLen(text[i:])) }
 
 // run returns the length of a run of one character.
 func run(text string, i, _ int) int { return Skip(text, i, text[i:i+1]) - i }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -236,7 +235,7 @@ func clusterBorder(text string, t Token) int {
 
 // ClusterLength returns the length of the grapheme cluster at the start of s.
 func ClusterLength(s string) int {
-	if n := linebreak.Len(s); n > 0 {
+	if n := span.BreakLen(s); n > 0 {
 		return n
 	}
 	n, _ := character(s, 0)

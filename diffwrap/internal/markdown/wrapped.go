@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/block"
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -15,9 +14,9 @@ func Wrapped(text string) (out []span.Span) {
 		return nil
 	}
 	for p := (span.Span{}); p.Start < len(text); p.Start = p.End {
-		first := linebreak.End(text, p.Start)
+		first := span.LineEnd(text, p.Start)
 		for p.End = first; continues(text[p.End:]); {
-			p.End = linebreak.End(text, p.End)
+			p.End = span.LineEnd(text, p.End)
 		}
 		if p.End == first {
 			continue
@@ -101,16 +100,16 @@ const maxBack = 2 * maxAtom
 // paragraph starts further up, it is read from a line in the middle of it.
 func paragraph(text string, at int) span.Span {
 	first := max(0, at-maxBack)
-	p := span.New(first+linebreak.LineStart(text[first:], at-first), linebreak.End(text, at))
+	p := span.New(first+span.LineStart(text[first:], at-first), span.LineEnd(text, at))
 	for p.Start > first && continues(text[p.Start:]) {
-		before := first + linebreak.LineStart(text[first:], p.Start-1-first)
+		before := first + span.LineStart(text[first:], p.Start-1-first)
 		if IsBlank(text[before : p.Start-1]) {
 			break
 		}
 		p.Start = before
 	}
 	for p.End-at < maxAtom && continues(text[p.End:]) {
-		p.End = linebreak.End(text, p.End)
+		p.End = span.LineEnd(text, p.End)
 	}
 	return p
 }

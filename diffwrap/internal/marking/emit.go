@@ -6,7 +6,6 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/placement"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -40,7 +39,7 @@ func (p *Patch) mark(r region, changes []align.Hunk, how How) marked {
 	text := r.new.Of(p.New)
 	notes := p.notes(text, r.old, how.Literal)
 	before, after := align.Side{Text: r.old.text, Comments: r.old.notes}, align.Side{Text: text, Comments: notes}
-	hunks := align.Readable(before, after, !linebreak.StartsLine(p.Doc.Raw, r.from.off), p.anchors(r, notes, changes))
+	hunks := align.Readable(before, after, !span.StartsLine(p.Doc.Raw, r.from.off), p.anchors(r, notes, changes))
 	if r.lines && !how.InPlace {
 		hunks = placement.Hunks(before, after, hunks)
 	}

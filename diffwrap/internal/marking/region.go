@@ -7,7 +7,6 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -130,7 +129,7 @@ func (p *Patch) widenOne(r *region, blocks []block.Block) {
 	}
 	start, end := p.OldBody, len(p.Old)
 	body := p.Old[p.OldBody:]
-	apart := func(k int) bool { return linebreak.Len(body[linebreak.End(body, blocks[k].End):]) > 0 } // from the block after it
+	apart := func(k int) bool { return span.BreakLen(body[span.LineEnd(body, blocks[k].End):]) > 0 } // from the block after it
 	first, last = first-1, last+1
 	for n := 0; n < maxTight && first > 0 && !apart(first-1); n++ {
 		first--
@@ -139,10 +138,10 @@ func (p *Patch) widenOne(r *region, blocks []block.Block) {
 		last++
 	}
 	if first > 1 {
-		start += linebreak.End(body, blocks[first-2].End)
+		start += span.LineEnd(body, blocks[first-2].End)
 	}
 	if last < len(blocks) {
-		end = min(end, p.OldBody+linebreak.End(body, blocks[last].End))
+		end = min(end, p.OldBody+span.LineEnd(body, blocks[last].End))
 	}
 	if r.from.view-start < maxWiden {
 		if at := p.startAround(r.from, start); at.off < r.from.off {
@@ -254,7 +253,7 @@ func (p *Patch) wallBefore(k, at int) int {
 func (p *Patch) startsAtLine(c align.Hunk, k int) bool {
 	x := &p.pieces[k]
 	inside := c.Old.Start < x.View.End || c.Old.Start == len(p.Old) && k == len(p.pieces)-1
-	return x.role == kept && inside && linebreak.Leads(c.Old.Of(p.Old)) && linebreak.Leads(c.New.Of(p.New))
+	return x.role == kept && inside && span.StartsWithBreak(c.Old.Of(p.Old)) && span.StartsWithBreak(c.New.Of(p.New))
 }
 
 // breakBefore finds the last line break in kept piece k that ends at or before offset at of the accepted view, and
@@ -266,7 +265,7 @@ func (p *Patch) breakBefore(k, at int) (off int, ok bool) {
 	if feed < 0 {
 		return 0, false
 	}
-	return x.Start + linebreak.Start(text, feed, 0), true
+	return x.Start + span.BreakStart(text, feed, 0), true
 }
 
 // parts reports whether a region may start or end before the line break at offset brk of kept piece k. It may not if
@@ -290,7 +289,7 @@ func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []ali
 		end = p.stopAfter(from, at)
 		apart := func() bool { return len(changes) == 0 || !p.reaches(changes[0], end) }
 		for apart() && end.piece < len(p.pieces) && p.pieces[end.piece].role == kept && p.endsOpenAt(end, end.view+delta) {
-			end = p.stopAfter(end.piece, end.view+linebreak.Len(p.Doc.Raw[end.off:]))
+			end = p.stopAfter(end.piece, end.view+span.BreakLen(p.Doc.Raw[end.off:]))
 		}
 		if apart() {
 			return end, changes, delta
@@ -314,7 +313,7 @@ func (p *Patch) stopAfter(k, at int) place {
 			if feed < 0 {
 				break
 			}
-			brk := off + linebreak.Start(p.Doc.Raw[off:x.End], feed, 0)
+			brk := off + span.BreakStart(p.Doc.Raw[off:x.End], feed, 0)
 			if p.parts(k, brk) {
 				return place{k, brk, x.View.Start + brk - x.Start}
 			}
@@ -332,5 +331,5 @@ func (p *Patch) reaches(c align.Hunk, stop place) bool {
 	case p.pieces[stop.piece].role == wall:
 		return c.Old.End <= stop.view
 	}
-	return c.Old.Start < stop.view+linebreak.Len(p.Doc.Raw[stop.off:])
+	return c.Old.Start < stop.view+span.BreakLen(p.Doc.Raw[stop.off:])
 }

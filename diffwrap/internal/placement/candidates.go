@@ -7,7 +7,6 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -56,14 +55,14 @@ func (p *page) withLines(h align.Hunk, limit span.Span) (out []align.Hunk) {
 			out = append(out, x)
 		}
 	}
-	if linebreak.StartsLine(old, h.Old.End) {
+	if span.StartsLine(old, h.Old.End) {
 		n := len(strings.TrimSuffix(firstLine(old[h.Old.End:]), "\r"))
 		try(0, n)
-		try(0, n+linebreak.Len(old[h.Old.End+n:]))
+		try(0, n+span.BreakLen(old[h.Old.End+n:]))
 	}
-	if from := linebreak.LineStart(old, h.Old.Start); from < h.Old.Start {
+	if from := span.LineStart(old, h.Old.Start); from < h.Old.Start {
 		if from > 0 {
-			from = linebreak.Start(old, from-1, 0)
+			from = span.BreakStart(old, from-1, 0)
 		}
 		try(h.Old.Start-from, 0)
 	}
@@ -167,19 +166,19 @@ func (p *page) rank(h align.Hunk) int {
 
 // leads reports whether both runs of a hunk begin with a line break, if they are not empty.
 func (p *page) leads(h align.Hunk) bool {
-	return linebreak.Leads(h.Old.Of(p.old.Text)) && linebreak.Leads(h.New.Of(p.new.Text))
+	return span.StartsWithBreak(h.Old.Of(p.old.Text)) && span.StartsWithBreak(h.New.Of(p.new.Text))
 }
 
 func fromLineEnds(p *page, h align.Hunk) bool {
-	return p.leads(h) && !linebreak.StartsLine(p.old.Text, h.Old.Start)
+	return p.leads(h) && !span.StartsLine(p.old.Text, h.Old.Start)
 }
 
 func fromLineStarts(p *page, h align.Hunk) bool {
-	return !p.leads(h) && linebreak.StartsLine(p.old.Text, h.Old.Start)
+	return !p.leads(h) && span.StartsLine(p.old.Text, h.Old.Start)
 }
 
 func fromBlankLines(p *page, h align.Hunk) bool {
-	return p.leads(h) && linebreak.StartsLine(p.old.Text, h.Old.Start)
+	return p.leads(h) && span.StartsLine(p.old.Text, h.Old.Start)
 }
 
 func behindMarkers(p *page, h align.Hunk) bool {
@@ -191,7 +190,7 @@ func behindMarkers(p *page, h align.Hunk) bool {
 	if block.IsRow(line) {
 		m = markdown.Skip(line, 0, " |")
 	}
-	return m > 0 && from+m == h.Old.Start && linebreak.StartsLine(old, from)
+	return m > 0 && from+m == h.Old.Start && span.StartsLine(old, from)
 }
 
 // maxMarker is how long a line's marker may be.
@@ -219,12 +218,12 @@ const maxBreaks = 2
 func (p *page) widened(h align.Hunk, limit span.Span) (out []align.Hunk) {
 	before := []int{0}
 	for at := h.Old.Start; len(before) <= maxBreaks && at > limit.Start && p.old.Text[at-1] == '\n'; {
-		at = linebreak.Start(p.old.Text, at-1, limit.Start)
+		at = span.BreakStart(p.old.Text, at-1, limit.Start)
 		before = append(before, h.Old.Start-at)
 	}
 	behind := []int{0}
 	for at := h.Old.End; len(behind) <= maxBreaks && at < limit.End; {
-		n := linebreak.Len(p.old.Text[at:limit.End])
+		n := span.BreakLen(p.old.Text[at:limit.End])
 		if n == 0 {
 			break
 		}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Line is a rule about a line that stays, and that a mark makes something else of at its start or at its end; and about a line in a
@@ -102,8 +102,8 @@ func (p *page) glued(h align.Hunk) (n int) {
 	}
 	old := p.old.Text
 	oldRun, newRun := h.Old.Of(old), h.New.Of(p.new.Text)
-	from := linebreak.LineStart(old, h.Old.Start)
-	if linebreak.Leads(oldRun) && linebreak.Leads(newRun) {
+	from := span.LineStart(old, h.Old.Start)
+	if span.StartsWithBreak(oldRun) && span.StartsWithBreak(newRun) {
 		count(old[from:h.Old.Start], end)
 	}
 	last := newRun
@@ -121,7 +121,7 @@ func (p *page) glued(h align.Hunk) (n int) {
 			count(firstLine(run), inside)
 		}
 		if !strings.HasSuffix(run, "\n") {
-			count(run[linebreak.LineStart(run, len(run)):], inside)
+			count(run[span.LineStart(run, len(run)):], inside)
 		}
 	}
 	return n

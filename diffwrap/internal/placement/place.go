@@ -12,7 +12,6 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
-	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -250,7 +249,7 @@ func shows(kind block.Kind, pending, text string) bool {
 	if kind == block.Table && strings.Count(pending, "\n") != strings.Count(text, "\n") {
 		return false // a mark on a line of its own is a row
 	}
-	switch last := text[linebreak.LineStart(text, len(text)):]; {
+	switch last := text[span.LineStart(text, len(text)):]; {
 	case kind == block.Paragraph && blockID(text) == 0:
 	case kind == block.Paragraph && blockID(text) == len(text), spoils(last, end) && !strings.HasSuffix(pending, last):
 		return false
@@ -286,8 +285,8 @@ func (p *page) reshaped(hunks []align.Hunk) []align.Hunk {
 		if b.Kind != block.Table {
 			continue
 		}
-		start := linebreak.End(p.old.Text, b.Start)
-		if from, to := touching(hunks, span.New(start, linebreak.End(p.old.Text[:b.End], start)-1)); from == to {
+		start := span.LineEnd(p.old.Text, b.Start)
+		if from, to := touching(hunks, span.New(start, span.LineEnd(p.old.Text[:b.End], start)-1)); from == to {
 			continue
 		}
 		from, to := touching(hunks, b.Span)
@@ -449,9 +448,9 @@ func (p *page) allReplaced(hunks []align.Hunk) []align.Hunk {
 
 // withoutBreaks lists a hunk, and what it is without line breaks that both of its texts start or end with.
 func (p *page) withoutBreaks(h align.Hunk, atEnd bool) []align.Hunk {
-	length := linebreak.Len
+	length := span.BreakLen
 	if atEnd {
-		length = linebreak.FinalLen
+		length = span.FinalBreakLen
 	}
 	out := []align.Hunk{h}
 	for len(out) <= maxBreaks {

@@ -1,4 +1,5 @@
-// Package span has ranges of a text, and the edits that replace them: it applies, joins and composes scripts.
+// Package span has ranges of a text, the edits that replace them, and lines with their breaks, LF and CR LF. It applies,
+// joins and composes scripts of edits.
 package span
 
 // Span is a half-open range of bytes.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 func TestFatalSignals(t *testing.T) {
@@ -58,7 +58,7 @@ func TestPatience(t *testing.T) {
 	_ = program.Wait() // it says that it was killed
 	select {
 	case <-p.Done():
-	case <-time.After(limittest.Scaled(10 * time.Second)):
+	case <-time.After(need.Scaled(10 * time.Second)):
 		t.Fatal("a request goes on although its process is dead")
 	}
 	if err := p.Err(); err != context.Canceled {

@@ -9,12 +9,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/entity"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
@@ -110,7 +109,7 @@ func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, se
 		return Result{Result: res, Before: before.Text()}, nil
 	}
 	for range maxTries {
-		text, err := names.Resolver{Workspace: c.Workspace}.ReadText(ctx, p)
+		text, err := document.Resolver{Workspace: c.Workspace}.ReadText(ctx, p)
 		if err != nil {
 			return Result{}, err
 		}
@@ -244,7 +243,7 @@ func (c Changes) writeFile(ctx context.Context, f file) (proposed bool, err erro
 
 // CheckFile returns an error if text is not valid for a file of the name of p.
 func CheckFile(p model.Path, text string) error {
-	if err := entity.Of(string(p)).Check(text); err != nil {
+	if err := document.TypeOf(string(p)).Check(text); err != nil {
 		return answer.WrongArgument("%s was left as it is: %v.", p, err)
 	}
 	return nil

@@ -49,20 +49,20 @@ type analysis struct {
 	maxClass int
 }
 
-// need is what a part of a pattern requires. Either the part matches exactly the strings
+// requirement is what a part of a pattern requires. Either the part matches exactly the strings
 // of exact, or exact is nil and every match holds one string of each clause. An exact set
 // of one empty string requires nothing.
-type need struct {
+type requirement struct {
 	exact   []string
 	clauses []Clause
 }
 
 // flushed turns an exact set into a clause.
-func (n need) flushed() need {
+func (n requirement) flushed() requirement {
 	if n.exact == nil || slices.Contains(n.exact, "") {
-		return need{clauses: n.clauses}
+		return requirement{clauses: n.clauses}
 	}
-	return need{clauses: append(n.clauses, Clause{Any: minimal(n.exact)})}
+	return requirement{clauses: append(n.clauses, Clause{Any: minimal(n.exact)})}
 }
 
 // minimal drops the literals that contain another one: if they occur, so does the other.
@@ -79,10 +79,10 @@ func minimal(set []string) []string {
 	return out
 }
 
-func (a analysis) walk(re *syntax.Regexp) need {
+func (a analysis) walk(re *syntax.Regexp) requirement {
 	switch re.Op {
 	case syntax.OpLiteral:
-		return need{exact: []string{a.literal(re.Rune)}}
+		return requirement{exact: []string{a.literal(re.Rune)}}
 	case syntax.OpCharClass:
 		return a.class(re.Rune)
 	case syntax.OpCapture:
@@ -96,14 +96,14 @@ func (a analysis) walk(re *syntax.Regexp) need {
 	case syntax.OpQuest:
 		n := a.walk(re.Sub[0])
 		if n.exact == nil || len(n.exact) >= maxExact {
-			return need{}
+			return requirement{}
 		}
-		return need{exact: append([]string{""}, n.exact...)}
+		return requirement{exact: append([]string{""}, n.exact...)}
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText,
 		syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
-		return need{exact: []string{""}}
+		return requirement{exact: []string{""}}
 	}
-	return need{} // any character, repetition from zero, no match
+	return requirement{} // any character, repetition from zero, no match
 }
 
 func (a analysis) literal(runes []rune) string {
@@ -113,7 +113,7 @@ func (a analysis) literal(runes []rune) string {
 	return string(runes)
 }
 
-func (a analysis) class(pairs []rune) need {
+func (a analysis) class(pairs []rune) requirement {
 	var exact []string
 	for i := 0; i < len(pairs); i += 2 {
 		for r := pairs[i]; r <= pairs[i+1]; r++ {
@@ -121,15 +121,15 @@ func (a analysis) class(pairs []rune) need {
 				exact = append(exact, s)
 			}
 			if len(exact) > a.maxClass {
-				return need{}
+				return requirement{}
 			}
 		}
 	}
-	return need{exact: exact}
+	return requirement{exact: exact}
 }
 
-func (a analysis) concat(subs []*syntax.Regexp) need {
-	res := need{exact: []string{""}}
+func (a analysis) concat(subs []*syntax.Regexp) requirement {
+	res := requirement{exact: []string{""}}
 	broken := false // something inexact has been passed
 	for _, sub := range subs {
 		n := a.walk(sub)
@@ -162,7 +162,7 @@ func cross(prefixes, suffixes []string) []string {
 }
 
 // alternate needs one of what its branches need most.
-func (a analysis) alternate(subs []*syntax.Regexp) need {
+func (a analysis) alternate(subs []*syntax.Regexp) requirement {
 	var literals []string
 	exact := true
 	for _, sub := range subs {
@@ -174,19 +174,19 @@ func (a analysis) alternate(subs []*syntax.Regexp) need {
 		exact = false
 		c := best(n.clauses)
 		if c.Any == nil {
-			return need{}
+			return requirement{}
 		}
 		literals = append(literals, c.Any...)
 	}
 	switch {
 	case len(literals) > maxExact:
-		return need{}
+		return requirement{}
 	case exact:
-		return need{exact: literals}
+		return requirement{exact: literals}
 	case slices.Contains(literals, ""):
-		return need{}
+		return requirement{}
 	}
-	return need{clauses: []Clause{{Any: minimal(literals)}}}
+	return requirement{clauses: []Clause{{Any: minimal(literals)}}}
 }
 
 // best returns the clause that rules out the most text, or the zero Clause: the one whose shortest literal is longest,

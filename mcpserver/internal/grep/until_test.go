@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -53,7 +53,7 @@ func TestUntil(t *testing.T) {
 			time.AfterFunc(50*time.Millisecond, func() { close(done) })
 			start := time.Now()
 			p.Until(done).Entries("p", strings.Repeat("ab", 4<<20), Format{OnlyMatching: true}, -1)
-			if took := time.Since(start); took > limittest.Scaled(10*time.Second) {
+			if took := time.Since(start); took > need.Scaled(10*time.Second) {
 				t.Errorf("%s: ends after %v", expr, took)
 			}
 		}

@@ -17,8 +17,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
 
@@ -211,7 +211,7 @@ func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(session.D
 		return res, err
 	}
 	before := n.sig.Load()
-	d, err := names.Resolver{Workspace: x.ws}.Document(ctx, n.Path)
+	d, err := document.Resolver{Workspace: x.ws}.Document(ctx, n.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrOffline), err != nil && !n.Path.IsNote() && passOver(err), err == nil && d.Version == nil && strings.Contains(d.Text, "\x00"):
 		return res, nil

@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/index"
+	"github.com/relayfs/relayfs/bridge/index/outline"
+	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/noteindex"
-	"github.com/relayfs/relayfs/bridge/outline"
-	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
 
@@ -74,7 +74,7 @@ func Sentence(err error, words Words) string {
 func Refusal(err error, words Words) answer.Result {
 	var (
 		argument  *answer.ArgumentError
-		missing   *names.MissingError
+		missing   *document.MissingError
 		at        *model.Error
 		unfetched *model.NotFetchedError
 		readOnly  *model.ReadOnlyError
@@ -82,7 +82,7 @@ func Refusal(err error, words Words) answer.Result {
 		badName   *model.BadNameError
 		ask       *change.AskError
 		section   *outline.SectionError
-		condition *noteindex.ConditionError
+		condition *index.ConditionError
 	)
 	switch {
 	case errors.As(err, &ask):

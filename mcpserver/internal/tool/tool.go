@@ -1,5 +1,6 @@
 // Package tool defines a tool, whatever protocol offers it: a function from a client and typed
-// arguments to an answer, with the schemas of both; and what a model is told for an error (refusal.go). It has no locks.
+// arguments to an answer. The tags of the two structs are the JSON Schemas that clients see (schema.go), and decide how
+// the arguments of a call are read (arguments.go). A model gets a sentence for an error (refusal.go). It has no locks.
 package tool
 
 import (
@@ -8,11 +9,10 @@ import (
 	"reflect"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
-	"github.com/relayfs/relayfs/mcpserver/internal/schema"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
@@ -21,7 +21,7 @@ import (
 type Client struct {
 	Workspace  *bridge.Workspace
 	Session    *session.Session
-	Names      names.Resolver
+	Names      document.Resolver
 	Changes    change.Changes
 	Index      *search.Index
 	Semantic   *semantic.Index
@@ -40,7 +40,7 @@ func (c *Client) InOneGo() *Client {
 type Tool struct {
 	Name, Title, Description string
 	Hints                    Hints
-	Params                   []schema.Param
+	Params                   []Param
 	Output                   json.RawMessage // schema of a structured result, or nil
 	// Call decodes the arguments and runs the tool.
 	Call func(ctx context.Context, c *Client, args json.RawMessage) answer.Result
@@ -58,16 +58,16 @@ var (
 
 // Plain returns a tool that runs a function from typed arguments to text.
 func Plain[A any](name, title string, h Hints, run func(context.Context, *Client, A) (answer.Result, error), description string) Tool {
-	params := schema.Params(reflect.TypeFor[A]())
+	params := ParamsOf(reflect.TypeFor[A]())
 	return Tool{
 		Name: name, Title: title, Description: description, Hints: h, Params: params,
 		Call: func(ctx context.Context, c *Client, raw json.RawMessage) answer.Result {
 			var args A
 			var res answer.Result
-			err := schema.Decode(name, params, raw, &args)
+			err := Decode(name, params, raw, &args)
 			if l, ok := any(&args).(interface{ Bind(tool string, args any) }); ok {
 				of := args
-				schema.Unbound(params, &of)
+				Unbound(params, &of)
 				l.Bind(name, of)
 			}
 			if err == nil {
@@ -91,6 +91,6 @@ func Structured[A, R any](name, title string, h Hints, run func(context.Context,
 		r, err := run(ctx, c, a)
 		return answer.JSON(r), err
 	}, description)
-	t.Output = schema.OfResult(reflect.TypeFor[R]())
+	t.Output = ResultSchema(reflect.TypeFor[R]())
 	return t
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // Sandbox is a directory in which relayfs runs as for a new user.
@@ -64,7 +64,7 @@ func (s *Sandbox) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Env = s.Env
 	cmd.Dir = s.Dir
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = limittest.Scaled(10 * time.Second)
+	cmd.WaitDelay = need.Scaled(10 * time.Second)
 	return cmd
 }
 

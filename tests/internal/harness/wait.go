@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // StartTimeout is generous: it bounds a hang, it measures nothing.
-var StartTimeout = limittest.Scaled(30 * time.Second)
+var StartTimeout = need.Scaled(30 * time.Second)
 
 // Soon is how quickly a person's edit has to be visible.
-var Soon = limittest.Scaled(time.Second)
+var Soon = need.Scaled(time.Second)
 
 // QueueTimeout bounds a hang of a command that decides on many suggestions.
-var QueueTimeout = limittest.Scaled(2 * time.Minute)
+var QueueTimeout = need.Scaled(2 * time.Minute)
 
 // Eventually polls until check returns nil, and fails the test with check's
 // last error when it does not within the given time. It returns how long it took.
@@ -44,7 +44,7 @@ func Eventually(t *testing.T, within time.Duration, check func() error) time.Dur
 // WaitFor waits until something is the case.
 func WaitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	Eventually(t, limittest.Scaled(time.Minute), func() error {
+	Eventually(t, need.Scaled(time.Minute), func() error {
 		if !ok() {
 			return fmt.Errorf("waited in vain for %s", what)
 		}
@@ -55,7 +55,7 @@ func WaitFor(t *testing.T, what string, ok func() bool) {
 // FileBecomes waits until a file holds a text.
 func FileBecomes(t *testing.T, file, want string) {
 	t.Helper()
-	Eventually(t, limittest.Scaled(time.Minute), func() error {
+	Eventually(t, need.Scaled(time.Minute), func() error {
 		data, err := os.ReadFile(file)
 		if err == nil && string(data) != want {
 			err = fmt.Errorf("%s has %q, want %q", file, data, want)

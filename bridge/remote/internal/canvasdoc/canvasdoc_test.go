@@ -9,7 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/remote/internal/canvasdoc"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // obj returns the object with the given keys and values in turn.
@@ -258,7 +258,7 @@ func TestLinear(t *testing.T) {
 		}
 		return nodes(lines...)
 	}
-	limittest.Linear(t, "canvas", 1000, file, func(file string) {
+	need.Linear(t, "canvas", 1000, file, func(file string) {
 		doc := ycrdt.NewDoc(ycrdt.Options{})
 		write(t, doc, "", file)
 		changed := strings.ReplaceAll(file, `"a"`, `"b"`)

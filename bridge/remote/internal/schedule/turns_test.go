@@ -22,7 +22,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/remote/ysync"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // rooms is a server of y-websocket's protocol, one client at a time in each room.
@@ -136,7 +136,7 @@ func TestTurnsOfManyNotes(t *testing.T) {
 		}
 		time.Sleep(time.Duration(rng.IntN(1000)) * time.Microsecond)
 	}
-	for deadline := time.Now().Add(limittest.Scaled(20 * time.Second)); y.State().Unsent > 0; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(need.Scaled(20 * time.Second)); y.State().Unsent > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d documents are not sent: %v", y.State().Unsent, set.Problems.All())
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // accepts takes connections and hands them out.
@@ -64,7 +64,7 @@ func TestGuestsGiveWay(t *testing.T) {
 		last = dial()
 		<-accepted
 	}
-	if !closes(first, limittest.Scaled(10*time.Second)) {
+	if !closes(first, need.Scaled(10*time.Second)) {
 		t.Error("the oldest guest stays")
 	}
 	const moment = 50 * time.Millisecond

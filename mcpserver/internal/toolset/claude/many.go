@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
-	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -133,7 +132,7 @@ func (d drafts) marks(c *tool.Client) []string {
 			lines = append(lines, "  front matter, at once: "+answer.OneLine(at.raw[:is]))
 		}
 		for _, m := range session.Added(at.before.Raw(), at.raw) {
-			lines = append(lines, fmt.Sprintf("  L%d: %s", m.Line, review.Sides(m)))
+			lines = append(lines, fmt.Sprintf("  L%d: %s", m.Line, answer.Sides(m)))
 		}
 		if o := c.Workspace.Options(); o.Mode == bridge.Direct || o.View == diffwrap.RawView {
 			lines = append(lines, "  the text itself, without marks")

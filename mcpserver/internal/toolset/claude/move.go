@@ -8,11 +8,11 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -146,7 +146,7 @@ func (t places) source(ctx context.Context, c *tool.Client, m oneMove) (model.Pa
 	}
 	kind, there := t.kind(ctx, c, from)
 	if !there {
-		err = &names.MissingError{Name: m.FilePath, Err: fs.ErrNotExist}
+		err = &document.MissingError{Name: m.FilePath, Err: fs.ErrNotExist}
 	}
 	return from, kind, err
 }

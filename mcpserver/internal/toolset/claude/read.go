@@ -9,12 +9,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
-	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -81,8 +80,8 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Re
 		if list, err = c.Workspace.Suggestions(ctx, p); err != nil {
 			return answer.Result{}, err
 		}
-		told, untold = review.News(c.Session.Resolved(p, known, d.Version))
-		waiting = review.Pending(p, list)
+		told, untold = answer.News(c.Session.Resolved(p, known, d.Version))
+		waiting = answer.Pending(p, list)
 	}
 	limit := most - answer.Text(waiting, told, notUTF8(d.Text)).Cost() - 400
 	begin, lines, err := a.lines(p, d.Text)
@@ -109,7 +108,7 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Re
 func textOf(ctx context.Context, c *tool.Client, p model.Path) (session.Document, error) {
 	d, err := c.Names.Document(ctx, p)
 	if errors.Is(err, model.ErrInvalidUTF8) || d.Version == nil && strings.Contains(d.Text, "\x00") {
-		err = answer.WrongArgument("%s is not text. It may be read as the resource %s.", answer.Shown(p), names.URIOf(p))
+		err = answer.WrongArgument("%s is not text. It may be read as the resource %s.", answer.Shown(p), document.URIOf(p))
 	}
 	return d, err
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -62,13 +61,13 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	}
 	var all []waiting
 	for _, p := range proposals {
-		all = append(all, waiting{id: p.ID, time: p.Time.UnixNano(), text: func(bool) string { return review.DescribeProposal(p) }})
+		all = append(all, waiting{id: p.ID, time: p.Time.UnixNano(), text: func(bool) string { return answer.DescribeProposal(p) }})
 	}
 	for _, sg := range list {
 		all = append(all, waiting{path: sg.Path, id: sg.ID, text: func(whole bool) string {
-			what := review.Describe(sg)
+			what := answer.Describe(sg)
 			if whole {
-				what = review.DescribeWhole(sg)
+				what = answer.DescribeWhole(sg)
 			}
 			return fmt.Sprintf("%s:%d: %s [%s]", answer.Shown(sg.Path), sg.Line, what, sg.ID)
 		}})
@@ -76,7 +75,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	for _, t := range threads {
 		said := slices.ContainsFunc(t.Remarks, func(r model.Remark) bool { return r.Pending == "" }) // else it is listed as a suggestion
 		if said && t.Suggestion == "" && a.Author == "" {
-			all = append(all, waiting{path: t.Path, id: t.ID, text: func(bool) string { return review.DescribeThread(t) + " [" + t.ID + "]" }})
+			all = append(all, waiting{path: t.Path, id: t.ID, text: func(bool) string { return answer.DescribeThread(t) + " [" + t.ID + "]" }})
 		}
 	}
 	var after listedTo

@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/index"
+	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/noteindex"
-	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
@@ -70,7 +70,7 @@ func (a tasksArgs) of(o *outline.Outline) (wanted []outline.Task) {
 }
 
 // list lists tasks with their lines, which count as read then.
-func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.NoteInfo) (answer.Result, error) {
+func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.NoteInfo) (answer.Result, error) {
 	after, err := a.Reached()
 	if err != nil {
 		return answer.Result{}, err
@@ -135,7 +135,7 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*noteindex.
 }
 
 // copy appends tasks to a document, which is created if it does not exist.
-func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*noteindex.NoteInfo) (answer.Result, error) {
+func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.NoteInfo) (answer.Result, error) {
 	to, err := c.Names.LookUp(a.CopyTo)
 	create := errors.Is(err, fs.ErrNotExist)
 	if create {

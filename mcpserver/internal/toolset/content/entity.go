@@ -7,28 +7,27 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/entity"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// document are the arguments that name a document.
-type document struct {
-	EntityType entity.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
-	Path       string      `arg:"path" is:"path" need:"true" doc:"Path of the document"`
+// documentArgs are the arguments that name a document.
+type documentArgs struct {
+	EntityType document.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
+	Path       string        `arg:"path" is:"path" need:"true" doc:"Path of the document"`
 }
 
 // find returns the path of the document of the given type that a model means by name.
-func find(ctx context.Context, c *tool.Client, kind entity.Type, name string) (model.Path, error) {
+func find(ctx context.Context, c *tool.Client, kind document.Type, name string) (model.Path, error) {
 	p, err := c.Names.Resolve(ctx, name)
-	var missing *names.MissingError
-	if errors.As(err, &missing) && kind != entity.Note && !strings.Contains(model.Path(name).Base(), ".") {
+	var missing *document.MissingError
+	if errors.As(err, &missing) && kind != document.Note && !strings.Contains(model.Path(name).Base(), ".") {
 		if there, again := c.Names.LookUp(name + kind.Ext()); again == nil {
 			p, err = there, nil
 		}
 	}
-	if mismatch := checkType(kind, model.Path(name)); errors.As(err, &missing) && mismatch != nil && entity.Of(name) != "" {
+	if mismatch := checkType(kind, model.Path(name)); errors.As(err, &missing) && mismatch != nil && document.TypeOf(name) != "" {
 		err = mismatch
 	}
 	if err != nil {
@@ -41,8 +40,8 @@ func find(ctx context.Context, c *tool.Client, kind entity.Type, name string) (m
 }
 
 // checkType returns an error if the extension of p is not of the declared type.
-func checkType(declared entity.Type, p model.Path) error {
-	switch is := entity.Of(string(p)); is {
+func checkType(declared document.Type, p model.Path) error {
+	switch is := document.TypeOf(string(p)); is {
 	case declared:
 		return nil
 	case "":
@@ -53,7 +52,7 @@ func checkType(declared entity.Type, p model.Path) error {
 }
 
 // open reads the document.
-func (a document) open(ctx context.Context, c *tool.Client) (session.Document, error) {
+func (a documentArgs) open(ctx context.Context, c *tool.Client) (session.Document, error) {
 	p, err := find(ctx, c, a.EntityType, a.Path)
 	if err != nil {
 		return session.Document{}, err

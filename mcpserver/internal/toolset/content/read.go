@@ -14,7 +14,7 @@ import (
 const defaultSpan = 100
 
 type readContentLinesArgs struct {
-	document
+	documentArgs
 	StartLine int  `arg:"start_line" min:"1" def:"1" doc:"First line to read, counted from 1"`
 	EndLine   *int `arg:"end_line" min:"1" doc:"Last line to read, that one included; start_line + 100 if it is left out"`
 	Column    int  `arg:"column" min:"1" doc:"Character of start_line to begin at, counted from 1, where that is too long to read at once"`
@@ -63,7 +63,7 @@ type getContentResult struct {
 	Notice     string `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
 }
 
-func getContent(ctx context.Context, c *tool.Client, a document) (getContentResult, error) {
+func getContent(ctx context.Context, c *tool.Client, a documentArgs) (getContentResult, error) {
 	d, err := a.open(ctx, c)
 	if err != nil {
 		return getContentResult{}, err

@@ -6,7 +6,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -18,12 +18,12 @@ const defaultMatches = 20
 const contextLines = 3
 
 type searchContentArgs struct {
-	Pattern      string      `arg:"pattern" need:"true" max:"10000" doc:"Regular expression to search for, in RE2 syntax"`
-	EntityType   entity.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What to search: notes (Markdown), canvases (JSON Canvas) or bases (YAML)"`
-	Path         string      `arg:"path" is:"path" doc:"Document to search in. Leave it out to search all"`
-	Folder       string      `arg:"folder" is:"path" doc:"Folder to search in"`
-	ContextLines *int        `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
-	MaxResults   int         `arg:"max_results" is:"bound" min:"1" def:"20" doc:"Return at most so many matches at a time"`
+	Pattern      string        `arg:"pattern" need:"true" max:"10000" doc:"Regular expression to search for, in RE2 syntax"`
+	EntityType   document.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What to search: notes (Markdown), canvases (JSON Canvas) or bases (YAML)"`
+	Path         string        `arg:"path" is:"path" doc:"Document to search in. Leave it out to search all"`
+	Folder       string        `arg:"folder" is:"path" doc:"Folder to search in"`
+	ContextLines *int          `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
+	MaxResults   int           `arg:"max_results" is:"bound" min:"1" def:"20" doc:"Return at most so many matches at a time"`
 	answer.Listing
 }
 
@@ -53,7 +53,7 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 	}
 	around := *cmp.Or(a.ContextLines, new(contextLines))
 	limit := min(cmp.Or(a.MaxResults, defaultMatches), answer.Max/20)
-	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, All: true, Wanted: func(p model.Path) bool { return entity.Of(string(p)) == a.EntityType }}
+	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, All: true, Wanted: func(p model.Path) bool { return document.TypeOf(string(p)) == a.EntityType }}
 	if job.After, err = a.Reached(); err != nil {
 		return searchContentResult{}, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -41,5 +41,5 @@ var Reader = change.Reader{Call: func(p model.Path, from passage.Position) strin
 	if from.Line > 0 {
 		tool = "read_content_lines"
 	}
-	return change.ReadCall(tool, fmt.Sprintf("entity_type: %q, path: %q", string(entity.Of(string(p))), string(p)), "start_line", from)
+	return change.ReadCall(tool, fmt.Sprintf("entity_type: %q, path: %q", string(document.TypeOf(string(p))), string(p)), "start_line", from)
 }}

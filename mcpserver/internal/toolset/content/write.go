@@ -10,14 +10,13 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/entity"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
 type patchContentArgs struct {
-	document
+	documentArgs
 	OldString string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands in the document. It must occur once"`
 	NewString string `arg:"new_string" need:"true" doc:"Text to put in its place"`
 }
@@ -103,18 +102,18 @@ func severalPlaces(path string, e *change.QuoteError) patchContentResult {
 }
 
 type replaceContentArgs struct {
-	EntityType entity.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
-	Path       string      `arg:"path" is:"path" need:"true" doc:"Path of the document, new or existing"`
-	Content    string      `arg:"content" need:"true" doc:"The whole content that it is to have"`
+	EntityType document.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
+	Path       string        `arg:"path" is:"path" need:"true" doc:"Path of the document, new or existing"`
+	Content    string        `arg:"content" need:"true" doc:"The whole content that it is to have"`
 }
 
 type replaceContentResult struct {
-	Success    bool        `json:"success"`
-	Path       string      `json:"path,omitempty"`
-	EntityType entity.Type `json:"entity_type,omitempty"`
-	Created    bool        `json:"created"`
-	Error      string      `json:"error,omitempty" doc:"Why nothing was changed"`
-	Notice     string      `json:"notice,omitempty" doc:"What else there is to know of the change"`
+	Success    bool          `json:"success"`
+	Path       string        `json:"path,omitempty"`
+	EntityType document.Type `json:"entity_type,omitempty"`
+	Created    bool          `json:"created"`
+	Error      string        `json:"error,omitempty" doc:"Why nothing was changed"`
+	Notice     string        `json:"notice,omitempty" doc:"What else there is to know of the change"`
 }
 
 // Failed makes the answer an error.
@@ -132,7 +131,7 @@ func replaceContent(ctx context.Context, c *tool.Client, a replaceContentArgs) (
 func (a replaceContentArgs) run(ctx context.Context, c *tool.Client) (replaceContentResult, error) {
 	kind := a.EntityType
 	p, err := find(ctx, c, kind, a.Path)
-	var missing *names.MissingError
+	var missing *document.MissingError
 	created := errors.As(err, &missing)
 	if created {
 		p, err = a.newPath(c)
@@ -151,7 +150,7 @@ func (a replaceContentArgs) run(ctx context.Context, c *tool.Client) (replaceCon
 
 // reader reads the document before it is replaced.
 func (a replaceContentArgs) reader(c *tool.Client) change.Reader {
-	if a.EntityType == entity.Note {
+	if a.EntityType == document.Note {
 		return c.NoteReader
 	}
 	return Reader

@@ -7,7 +7,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -43,7 +43,7 @@ func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoR
 		if err != nil {
 			return res, err
 		}
-		root := kilnRoot{URI: names.URIOf(model.Path(name)), Name: name}
+		root := kilnRoot{URI: document.URIOf(model.Path(name)), Name: name}
 		if a.Detailed {
 			root.Stats = &st
 		}

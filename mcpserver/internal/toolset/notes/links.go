@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
-	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/index"
+	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
@@ -108,13 +108,13 @@ func orphansBelow(ctx context.Context, c *tool.Client, folder string) ([]linkLin
 	if err != nil {
 		return nil, err
 	}
-	index, err := c.Workspace.LinkIndex(ctx)
+	linkIndex, err := c.Workspace.LinkIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var found []linkLine
 	for _, n := range notes {
-		if len(linkingTo(c, index, n.Path)) == 0 {
+		if len(linkingTo(c, linkIndex, n.Path)) == 0 {
 			found = append(found, linkLine{Passage: session.Passage{Path: n.Path}})
 		}
 	}
@@ -130,15 +130,15 @@ func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLin
 	if err != nil {
 		return nil, err
 	}
-	index, err := c.Workspace.LinkIndex(ctx)
+	linkIndex, err := c.Workspace.LinkIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if a.Kind == mentions {
-		return mentionsOf(ctx, c, p, noteindex.NewNoteInfo(p, v))
+		return mentionsOf(ctx, c, p, index.NewNoteInfo(p, v))
 	}
 	var found []linkLine
-	for _, from := range linkingTo(c, index, p) {
+	for _, from := range linkingTo(c, linkIndex, p) {
 		v, err := c.Workspace.Open(ctx, from)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) {
 			continue
@@ -148,7 +148,7 @@ func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLin
 		}
 		var places []int
 		for _, l := range links.Extract(v.Text()) {
-			if to, ok := index.Resolve(string(from), l); ok && to == string(p) {
+			if to, ok := linkIndex.Resolve(string(from), l); ok && to == string(p) {
 				places = append(places, l.Off)
 			}
 		}
@@ -185,7 +185,7 @@ func linesAt(p model.Path, v *model.Version, offsets []int) (found []linkLine) {
 }
 
 // mentionsOf returns lines of other notes that have the name of a note, or an alias, outside of links and properties.
-func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *noteindex.NoteInfo) ([]linkLine, error) {
+func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.NoteInfo) ([]linkLine, error) {
 	expr := `\b(?:` + strings.Join(namesOf(p, n), "|") + `)\b`
 	pattern, err := grep.Compile(expr, grep.Options{IgnoreCase: true})
 	if err != nil {
@@ -216,7 +216,7 @@ func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *noteindex.
 const maxNames = 50
 
 // namesOf returns the name of a note and its aliases, as patterns.
-func namesOf(p model.Path, n *noteindex.NoteInfo) []string {
+func namesOf(p model.Path, n *index.NoteInfo) []string {
 	names := []string{regexp.QuoteMeta(strings.TrimSuffix(p.Base(), model.NoteExt))}
 	for _, e := range n.Properties {
 		if !strings.EqualFold(e.Key, "aliases") && !strings.EqualFold(e.Key, "alias") {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -46,13 +46,13 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 		return listNotesResult{}, err
 	}
 	if a.Recursive != nil && !*a.Recursive {
-		notes = slices.DeleteFunc(slices.Clone(notes), func(n *noteindex.NoteInfo) bool { return n.Path.Dir() != under })
+		notes = slices.DeleteFunc(slices.Clone(notes), func(n *index.NoteInfo) bool { return n.Path.Dir() != under })
 	}
 	rest, err := answer.Rest(a.Listing, notes, pathOf, cmp.Compare)
 	if err != nil {
 		return listNotesResult{}, err
 	}
-	describe := func(n *noteindex.NoteInfo) listedNote { return describeNote(n, a.FrontMatter) }
+	describe := func(n *index.NoteInfo) listedNote { return describeNote(n, a.FrontMatter) }
 	res := answer.FitList(a.Listing, rest, len(rest), func(i int) any { return rest[i].Path }, describe, func(listed []listedNote, page answer.Page) listNotesResult {
 		return listNotesResult{Folder: string(under), Notes: listed, Count: len(notes), Page: page}
 	})
@@ -64,9 +64,9 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 	return res, nil
 }
 
-func pathOf(n *noteindex.NoteInfo) model.Path { return n.Path }
+func pathOf(n *index.NoteInfo) model.Path { return n.Path }
 
-func describeNote(n *noteindex.NoteInfo, properties bool) listedNote {
+func describeNote(n *index.NoteInfo, properties bool) listedNote {
 	l := listedNote{
 		Path: string(n.Path), Name: strings.TrimSuffix(n.Path.Base(), model.NoteExt), WordCount: n.Words, Modified: timestamp(n.ModTime),
 	}
@@ -113,12 +113,12 @@ func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (
 	if err != nil {
 		return propertySearchResult{}, err
 	}
-	notes = slices.DeleteFunc(notes, func(n *noteindex.NoteInfo) bool { return !under.Contains(n.Path) })
+	notes = slices.DeleteFunc(notes, func(n *index.NoteInfo) bool { return !under.Contains(n.Path) })
 	rest, err := answer.Rest(a.Listing, notes, pathOf, cmp.Compare)
 	if err != nil {
 		return propertySearchResult{}, err
 	}
-	match := func(n *noteindex.NoteInfo) propertyMatch {
+	match := func(n *index.NoteInfo) propertyMatch {
 		fit, notice := thatFit(n.Properties, maxProperties)
 		return propertyMatch{string(n.Path), fit, n.Words, notice}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
-	"github.com/relayfs/relayfs/bridge/noteindex"
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
@@ -48,7 +48,7 @@ func outlineNote(ctx context.Context, c *tool.Client, a noteArgs) (outlineResult
 		return outlineResult{}, err
 	}
 	text := v.Text()
-	info := noteindex.NewNoteInfo(p, v)
+	info := index.NewNoteInfo(p, v)
 	properties, notice := thatFit(info.Properties, maxProperties)
 	all := outlineResult{
 		Path: string(p), TotalLines: passage.CountLines(text), WordCount: info.Words, SizeBytes: len(text), FrontMatter: properties,
@@ -72,7 +72,7 @@ func outlineNote(ctx context.Context, c *tool.Client, a noteArgs) (outlineResult
 }
 
 // outlineLines returns the headings and the tasks in the order of the note.
-func outlineLines(info *noteindex.NoteInfo, text string) []outlineLine {
+func outlineLines(info *index.NoteInfo, text string) []outlineLine {
 	lines := passage.SplitLines(text)
 	out := []outlineLine{}
 	add := func(line int, kind string) {

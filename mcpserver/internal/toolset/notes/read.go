@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
-	"github.com/relayfs/relayfs/bridge/noteindex"
+	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -96,7 +96,7 @@ func readMetadata(ctx context.Context, c *tool.Client, a noteArgs) (readMetadata
 
 // showProperties records that the client was shown the front matter of a note except its comments, and may change it
 // then. If the note has other properties by now, it was not.
-func showProperties(ctx context.Context, c *tool.Client, n *noteindex.NoteInfo) {
+func showProperties(ctx context.Context, c *tool.Client, n *index.NoteInfo) {
 	v, err := c.Workspace.Open(ctx, n.Path)
 	if err != nil {
 		return

@@ -7,7 +7,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -36,7 +35,7 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (answer.Result,
 			break
 		}
 		if e.Decision != nil && under.Contains(e.Path) {
-			decided = append(decided, review.Decision(e)...)
+			decided = append(decided, answer.Decision(e)...)
 		}
 	}
 	out := answer.JoinOrSay(append(decided, lines...), answer.Max-answer.Envelope-6000, "\n(%d more; give a path to see those of a folder)")

@@ -1,0 +1,204 @@
+package index
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/index/links"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/namespace"
+	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Indexes are those of a tree, or as much of them as a part of it reaches.
+type Indexes struct {
+	*whole
+	tree *namespace.Tree
+}
+
+type whole struct {
+	links         *LinkIndex
+	followLinks   *Follower
+	pending       *SuggestionIndex
+	followPending *Follower
+	notes         *NoteIndex
+	followNotes   *Follower
+}
+
+// New makes the indexes of t, which follow what act publishes.
+func New(t *namespace.Tree, act *model.Activity, log *slog.Logger) *Indexes {
+	x := &Indexes{&whole{notes: NewNoteIndex()}, t}
+	x.links = NewLinkIndex(x.withLinksRewritten)
+	x.pending = NewSuggestionIndex(x.markedIn)
+	from := followedTree{t, act}
+	x.followLinks = NewFollower(from, log, x.links)
+	x.followPending = NewFollower(from, log, x.pending)
+	x.followNotes = NewFollower(from, log, x.notes)
+	return x
+}
+
+// Within are the indexes as far as a part of the tree reaches.
+func (x *Indexes) Within(part *namespace.Tree) *Indexes { return &Indexes{x.whole, part} }
+
+// followedTree is a tree as its indexes follow it.
+type followedTree struct {
+	*namespace.Tree
+	act *model.Activity
+}
+
+func (f followedTree) Since(number uint64) ([]model.Event, uint64, bool) { return f.act.Since(number) }
+
+func (f followedTree) EachName(ctx context.Context, fn func(model.Path, model.Kind)) error {
+	list, err := f.Below("")
+	for _, e := range list {
+		fn(e.Path, e.Kind)
+	}
+	return err
+}
+
+func (f followedTree) Read(ctx context.Context, p model.Path) (*model.Version, error) {
+	return f.Open(model.NoWait(ctx), p)
+}
+
+// Suggestions lists what waits for a person at or below under, sorted by path
+// and place; fs.ErrNotExist.
+func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Suggestion, error) {
+	marked, err := x.markedBelow(ctx, under)
+	if err != nil {
+		return nil, err
+	}
+	return namespace.Reached(x.tree, marked.Suggestions, func(s model.Suggestion) model.Path { return s.Path }), nil
+}
+
+// Threads lists the threads of comments in the notes at or below under, sorted by path
+// and place; fs.ErrNotExist.
+func Threads(ctx context.Context, x *Indexes, under model.Path) ([]model.Thread, error) {
+	marked, err := x.markedBelow(ctx, under)
+	if err != nil {
+		return nil, err
+	}
+	return namespace.Reached(x.tree, marked.Threads, func(t model.Thread) model.Path { return t.Path }), nil
+}
+
+func (x *Indexes) markedBelow(ctx context.Context, under model.Path) (Marked, error) {
+	if _, err := x.tree.Find("list", under); err != nil {
+		return Marked{}, err
+	}
+	if err := x.followPending.Current(ctx); err != nil {
+		return Marked{}, err
+	}
+	return x.pending.Below(under), nil
+}
+
+// markedIn lists the suggestions and threads of the note at p in the state v.
+func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) (m Marked, err error) {
+	if !note.HasMarks(v) {
+		return m, nil
+	}
+	n, err := x.tree.FindNote("open", p)
+	if err != nil {
+		return m, err
+	}
+	_, m.Suggestions, m.Threads, err = n.Threads(ctx, p)
+	return m, err
+}
+
+// Notes describes the notes at or below under, sorted by path. The first call
+// reads every note of the workspace; a context with [model.WithProgress] hears of that.
+func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, error) {
+	if _, err := x.tree.Find("list", under); err != nil {
+		return nil, err
+	}
+	if err := x.followNotes.Current(ctx); err != nil {
+		return nil, err
+	}
+	return namespace.Reached(x.tree, x.notes.Below(under), pathOf), nil
+}
+
+// NotesWith describes the notes that have every one of the properties, sorted by
+// path. Keys and texts match whatever their case, numbers match their texts; a
+// list has a property if one of its items matches, and a wanted list means any of
+// its items. "tags" are those in the text, too, and those nested in a wanted tag.
+// A wanted null is a property that is there and empty. A wanted mapping has operators:
+// = and != with a value or a list, <, <=, > and >= with a number or a date, and exists
+// with a bool. For anything else the error is a [*ConditionError].
+func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([]*NoteInfo, error) {
+	if err := x.followNotes.Current(ctx); err != nil {
+		return nil, err
+	}
+	notes, err := x.notes.With(want)
+	return namespace.Reached(x.tree, notes, pathOf), err
+}
+
+func pathOf(n *NoteInfo) model.Path { return n.Path }
+
+// Links are the notes that link to one, and what it links to. Links that
+// nobody has accepted yet do not count.
+type Links struct {
+	Backlinks  []model.Path // sorted
+	Forward    []model.Path // in the order of the text, each once
+	Unresolved []string
+	Pending    []string // linkpaths that only pending additions of the note hold
+}
+
+// Links says how the note at p is linked. The first call reads every note of
+// the workspace.
+func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
+	v, err := x.tree.Open(ctx, p)
+	if err != nil {
+		return Links{}, err
+	}
+	index, err := x.LinkIndex(ctx)
+	if err != nil {
+		return Links{}, err
+	}
+	raw, err := x.withLinksRewritten(ctx, p, v)
+	if err != nil {
+		return Links{}, err
+	}
+	_, pending := links.Targets(links.Extract(raw))
+	res := Links{Pending: pending}
+	forward, unresolved := index.Forward(string(p))
+	res.Forward, res.Unresolved = x.reached(forward), unresolved
+	res.Backlinks = x.reached(index.Backlinks(string(p)))
+	slices.Sort(res.Backlinks)
+	return res, nil
+}
+
+// LinkIndex is the index of the links of all notes. After an error it may lack some.
+func (x *Indexes) LinkIndex(ctx context.Context) (*links.Index, error) {
+	return x.links.Index, x.followLinks.Current(ctx)
+}
+
+// reached are the paths within reach.
+func (x *Indexes) reached(list []string) []model.Path {
+	paths := make([]model.Path, 0, len(list))
+	for _, s := range list {
+		if p := model.Path(s); x.tree.Reaches(p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
+// withLinksRewritten is the raw text of v with the links accepted that pending
+// renames have rewritten: the renames are shown as done, and so are these.
+func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model.Version) (string, error) {
+	if !x.tree.HasProposals() {
+		return v.Marked(), nil
+	}
+	marked, err := x.markedIn(ctx, p, v)
+	if err != nil {
+		return "", err
+	}
+	var rewritten []diffwrap.Suggestion
+	for _, s := range marked.Suggestions {
+		if s.Proposal != "" {
+			rewritten = append(rewritten, s.Suggestion)
+		}
+	}
+	return diffwrap.Apply(v.Marked(), diffwrap.Accept(v.Marked(), rewritten...)), nil
+}

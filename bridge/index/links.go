@@ -1,0 +1,35 @@
+package index
+
+import (
+	"context"
+
+	"github.com/relayfs/relayfs/bridge/index/links"
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// LinkIndex is what a follower keeps current for Links.
+type LinkIndex struct {
+	*links.Index
+	textOf func(context.Context, model.Path, *model.Version) (string, error)
+}
+
+// NewLinkIndex is an empty index; textOf is the text of a note whose links count.
+func NewLinkIndex(textOf func(context.Context, model.Path, *model.Version) (string, error)) *LinkIndex {
+	return &LinkIndex{links.NewIndex(), textOf}
+}
+
+func (x *LinkIndex) add(p model.Path) { x.Index.AddFile(string(p)) }
+
+func (x *LinkIndex) remove(p model.Path) { x.Index.Remove(string(p)) }
+
+func (x *LinkIndex) rename(oldPath, newPath model.Path) {
+	x.Index.Rename(string(oldPath), string(newPath))
+}
+
+func (x *LinkIndex) set(ctx context.Context, p model.Path, v *model.Version) error {
+	raw, err := x.textOf(ctx, p, v)
+	if err == nil {
+		x.Index.Set(string(p), links.Extract(raw))
+	}
+	return err
+}

@@ -1,0 +1,270 @@
+package index
+
+import (
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/index/outline"
+)
+
+// operators are the keys of a condition, as their users write them.
+const operators = "=, !=, <, <=, >, >=, exists"
+
+// condition is what the values of one property must be.
+type condition struct {
+	key, op string
+	want    any // for exists a bool, for a comparison a float64 or a time.Time
+}
+
+// ConditionError says what is wrong with the condition on a property.
+type ConditionError struct{ Key, Msg string }
+
+func (e *ConditionError) Error() string {
+	return fmt.Sprintf("the condition on the property %q is wrong: %s", e.Key, e.Msg)
+}
+
+// conditionsOf reads wanted properties. A value is to be equal, a list has a value that is to be equal, and a mapping
+// has operators.
+func conditionsOf(want frontmatter.Properties) (list []condition, err error) {
+	for _, e := range want {
+		ops, ok := e.Value.(frontmatter.Properties)
+		if !ok {
+			ops = frontmatter.Properties{{Key: "=", Value: e.Value}}
+		}
+		if len(ops) == 0 {
+			return nil, &ConditionError{e.Key, "it has no operator; give one of " + operators}
+		}
+		for _, op := range ops {
+			c := condition{e.Key, op.Key, op.Value}
+			var msg string
+			switch op.Key {
+			case "=", "!=":
+			case "exists":
+				if _, ok := op.Value.(bool); !ok {
+					msg = "exists must be true or false"
+				}
+			case "<", "<=", ">", ">=":
+				if c.want = ordered(op.Value); c.want == nil {
+					msg = fmt.Sprintf("%s needs a number, or a date like 2026-01-31 or 2026-01-31T08:00", op.Key)
+				}
+			default:
+				msg = fmt.Sprintf("%q is no operator; those are %s", op.Key, operators)
+			}
+			if msg != "" {
+				return nil, &ConditionError{e.Key, msg}
+			}
+			list = append(list, c)
+		}
+	}
+	return list, nil
+}
+
+// With finds the notes of which every condition holds. It looks at the candidates of the equality that has fewest.
+func (x *NoteIndex) With(want frontmatter.Properties) ([]*NoteInfo, error) {
+	conditions, err := conditionsOf(want)
+	if err != nil {
+		return nil, err
+	}
+	candidates, ok := x.candidates(conditions)
+	if !ok {
+		candidates = x.Below("")
+	}
+	return slices.DeleteFunc(candidates, func(n *NoteInfo) bool { return !n.meets(conditions) }), nil
+}
+
+// candidates returns the notes that may meet the equalities, sorted by path. ok is false if there are no equalities.
+func (x *NoteIndex) candidates(conditions []condition) (list []*NoteInfo, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var fewest [][]*NoteInfo
+	least := -1
+	for _, c := range conditions {
+		if c.op != "=" {
+			continue
+		}
+		var lists [][]*NoteInfo
+		n := 0
+		for _, v := range alternatives(c.want) {
+			list := x.terms[x.term(c.key, v)]
+			lists, n = append(lists, list), n+len(list)
+		}
+		if least < 0 || n < least {
+			fewest, least = lists, n
+		}
+	}
+	if len(fewest) == 1 {
+		return slices.Clone(fewest[0]), true
+	}
+	list = slices.Concat(fewest...)
+	slices.SortFunc(list, byPath)
+	return slices.Compact(list), least >= 0
+}
+
+// alternatives are the values of which an equality wants any.
+func alternatives(want any) []any {
+	if list, ok := want.([]any); ok {
+		return list
+	}
+	return []any{want}
+}
+
+func (n *NoteInfo) meets(conditions []condition) bool {
+	return !slices.ContainsFunc(conditions, func(c condition) bool { return !n.meetsOne(c) })
+}
+
+func (n *NoteInfo) meetsOne(c condition) bool {
+	switch c.op {
+	case "=":
+		return n.equalsAny(c)
+	case "!=":
+		return !n.equalsAny(c)
+	case "exists":
+		return n.exists(c.key) == c.want
+	}
+	for _, e := range n.Properties {
+		if strings.EqualFold(e.Key, c.key) && slices.ContainsFunc(valuesOf(e.Value), func(v any) bool { return holds(ordered(v), c.op, c.want) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *NoteInfo) exists(key string) bool {
+	if outline.IsTagKey(key) {
+		return len(n.Tags) > 0
+	}
+	return slices.ContainsFunc(n.Properties, func(e frontmatter.Property) bool { return strings.EqualFold(e.Key, key) })
+}
+
+func (n *NoteInfo) equalsAny(c condition) bool {
+	return slices.ContainsFunc(alternatives(c.want), func(v any) bool { return n.equals(c.key, v) })
+}
+
+func (n *NoteInfo) equals(key string, want any) bool {
+	text := frontmatter.Text(want)
+	if outline.IsTagKey(key) {
+		return n.HasTag(text)
+	}
+	for _, e := range n.Properties {
+		if strings.EqualFold(e.Key, key) && slices.ContainsFunc(valuesOf(e.Value), func(v any) bool { return strings.EqualFold(frontmatter.Text(v), text) }) {
+			return true
+		}
+	}
+	return false
+}
+
+var dateLayouts = []string{time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.RFC3339Nano}
+
+// ordered returns a number as a float64, a date as a time.Time, and anything else as nil. YAML's core schema reads
+// dates as texts, and models quote numbers.
+func ordered(v any) any {
+	switch v := v.(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	case string:
+		if f, err := strconv.ParseFloat(v, 64); err == nil {
+			return f
+		}
+		for _, layout := range dateLayouts {
+			if t, err := time.ParseInLocation(layout, v, time.Local); err == nil {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// holds compares two numbers or two dates. NaN compares with nothing.
+func holds(have any, op string, want any) bool {
+	var c int
+	switch have := have.(type) {
+	case float64:
+		w, ok := want.(float64)
+		if !ok || have != have || w != w {
+			return false
+		}
+		c = cmp.Compare(have, w)
+	case time.Time:
+		w, ok := want.(time.Time)
+		if !ok {
+			return false
+		}
+		c = have.Compare(w)
+	default:
+		return false
+	}
+	switch op {
+	case "<":
+		return c < 0
+	case "<=":
+		return c <= 0
+	case ">":
+		return c > 0
+	}
+	return c >= 0
+}
+
+// valuesOf are the values by which a property is found: the items of a list, or
+// the one that it has. An empty list is like no value.
+func valuesOf(v any) []any {
+	if list, ok := v.([]any); ok && len(list) > 0 {
+		return list
+	} else if ok {
+		return []any{nil}
+	}
+	return []any{v}
+}
+
+// termsOf are the hashes under which a note is found, each once.
+func (x *NoteIndex) termsOf(o *outline.Outline) []uint64 {
+	var terms []uint64
+	for _, e := range o.Properties {
+		if outline.IsTagKey(e.Key) {
+			continue
+		}
+		for _, v := range valuesOf(e.Value) {
+			terms = append(terms, x.term(e.Key, v))
+		}
+	}
+	for _, tag := range o.Tags {
+		h := x.hash("tags")
+		for i, part := range strings.SplitAfter(strings.ToLower(tag), "/") {
+			if i > 0 {
+				terms = append(terms, h.Sum64())
+				h.WriteByte('/')
+			}
+			h.WriteString(strings.TrimSuffix(part, "/"))
+		}
+		terms = append(terms, h.Sum64())
+	}
+	slices.Sort(terms)
+	return slices.Compact(terms)
+}
+
+// term is the hash of a folded key and value.
+func (x *NoteIndex) term(key string, v any) uint64 {
+	key, text := strings.ToLower(key), strings.ToLower(frontmatter.Text(v))
+	if outline.IsTagKey(key) {
+		key, text = "tags", strings.Trim(strings.TrimPrefix(text, "#"), "/")
+	}
+	h := x.hash(key)
+	h.WriteString(text)
+	return h.Sum64()
+}
+
+// hash is the hash of a folded key, for its value to follow.
+func (x *NoteIndex) hash(key string) *maphash.Hash {
+	h := new(maphash.Hash)
+	h.SetSeed(x.seed)
+	h.WriteString(key)
+	h.WriteByte(0)
+	return h
+}

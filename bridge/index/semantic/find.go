@@ -1,0 +1,419 @@
+package semantic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/index"
+	"github.com/relayfs/relayfs/bridge/index/semantic/internal/lexical"
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Query says what Find looks for, and in which notes.
+type Query struct {
+	Text   string
+	Under  model.Path             // a folder or a note; "" is everywhere
+	Filter frontmatter.Properties // that notes must have; see [bridge.Workspace.NotesWith]
+	Since  time.Time              // notes changed before are left out
+	Only   func(model.Path) bool  // nil lets all notes through
+}
+
+// Found is a note with the passage that fits best: bytes of its text.
+type Found struct {
+	*index.NoteInfo
+	Version    *model.Version
+	Start, End int
+	Score      float64 // above 0, at most 1; it falls from note to note
+}
+
+// Title returns the first heading of the note if that is not its name, else "".
+func (f Found) Title() string {
+	if len(f.Headings) == 0 || f.Headings[0].Level > 1 || f.Headings[0].Text == strings.TrimSuffix(f.Path.Base(), model.NoteExt) {
+		return ""
+	}
+	return f.Headings[0].Text
+}
+
+// Place is one in a ranking: behind the note Path, or if that is not in it any more, behind so many notes. The
+// zero value is the beginning.
+type Place struct {
+	Path   model.Path `json:"p"`
+	Number int        `json:"n"`
+}
+
+// Answer is what Find found.
+type Answer struct {
+	Notes   []Found
+	More    bool     // there are more behind them
+	Among   int      // how many notes were chosen by the filters
+	Tried   []string // the words of the query without stop words
+	Unknown []string // those of them that no note has
+	// Meaning is why the search by meaning did not work, nil if it did.
+	Meaning error
+}
+
+// The ranks of the searches are fused by their reciprocals (Cormack, Clarke and Buettcher, 2009). A search by words
+// counts for as much of the question as its words cover: of a name it knows all, of a paraphrase next to nothing.
+const (
+	pool          = 100 // notes that each search contributes
+	rankOffset    = 10
+	wordsWeight   = 2.0 // of all words of the question
+	meaningWeight = 1.0
+)
+
+// Find ranks the notes of ws, the workspace or a part of it, by words and by meaning at once, and
+// returns those behind after, at most limit. If there are no vectors, it ranks by words alone.
+func (x *Index) Find(ctx context.Context, ws *bridge.Workspace, q Query, after Place, limit int) (Answer, error) {
+	notes, err := x.chosen(ctx, ws, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	all, err := x.ws.Notes(ctx, "")
+	if err != nil {
+		return Answer{}, err
+	}
+	if err := x.updateWords(ctx, all); err != nil {
+		return Answer{}, err
+	}
+	words := x.words.Query(q.Text)
+	a := Answer{Among: len(notes), Tried: words.Words(), Unknown: words.Unknown()}
+	asked, err := x.meaning(ctx, q.Text)
+	if ctx.Err() != nil {
+		return a, ctx.Err()
+	}
+	a.Meaning = err
+	list := x.fused(notes, words, asked)
+	from := slices.IndexFunc(list, func(c *candidate) bool { return c.info.Path == after.Path }) + 1
+	if from == 0 {
+		from = min(after.Number, len(list))
+	}
+	return a, x.show(ctx, &a, list[from:], words, asked, limit)
+}
+
+// chosen returns the notes that the conditions of q let through.
+func (x *Index) chosen(ctx context.Context, ws *bridge.Workspace, q Query) ([]*index.NoteInfo, error) {
+	notes, err := ws.NotesWith(ctx, q.Filter)
+	if err != nil || q.Under == "" && q.Since.IsZero() && q.Only == nil {
+		return notes, err
+	}
+	return slices.DeleteFunc(notes, func(n *index.NoteInfo) bool {
+		return !q.Under.Contains(n.Path) || n.ModTime.Before(q.Since) || q.Only != nil && !q.Only(n.Path)
+	}), nil
+}
+
+// What is nearer than chance would have it is found, and nothing that is much farther than the nearest.
+const (
+	unrelated  = 0.2
+	nearEnough = 0.4 // of the similarity of the nearest
+)
+
+// maxExact is how many passages are compared number by number.
+const maxExact = 1000
+
+// near is a note that is near to a question, by its best passage.
+type near struct {
+	info    *index.NoteInfo
+	score   float64
+	passage int
+}
+
+// nearest returns those of notes, which are sorted by path, that are nearest to a vector, best first, at most
+// pool. Of many passages it looks only at those whose signs agree best.
+func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	score := x.vectors.scorer(v)
+	var list []near
+	for _, p := range x.likely(notes, v) {
+		s := score(p.row)
+		last := len(list) - 1
+		switch {
+		case s <= 0:
+		case last < 0 || list[last].info != p.info:
+			list = append(list, near{p.info, s, int(p.num)})
+		case s > list[last].score:
+			list[last].score, list[last].passage = s, int(p.num)
+		}
+	}
+	slices.SortFunc(list, func(a, b near) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.info.Path, b.info.Path))
+	})
+	list = list[:min(pool, len(list))]
+	far := sort.Search(len(list), func(i int) bool { return list[i].score < max(list[0].score*nearEnough, unrelated) })
+	return list[:far]
+}
+
+// passageOf is a passage of a note, by its number and the row of its vector.
+type passageOf struct {
+	info     *index.NoteInfo
+	row, num int32
+}
+
+// likely returns the passages of notes that may be nearest to a vector, about maxExact of them, in the order of
+// notes. mu is held.
+func (x *Index) likely(notes []*index.NoteInfo, v []float32) []passageOf {
+	if len(v) != x.vectors.dims {
+		return nil
+	}
+	row, _ := appendSteps(nil, v, math.MaxInt8)
+	signs := appendSigns(nil, row)
+	among := x.among(notes)
+	var distances []int16 // of their passages
+	counts := make([]int, 64*len(signs)+1)
+	for _, n := range among {
+		for _, row := range n.passages {
+			d := x.vectors.apart(row, signs)
+			distances = append(distances, int16(d))
+			counts[d]++
+		}
+	}
+	most, sum := 0, counts[0]
+	for most < len(counts)-1 && sum < maxExact {
+		most++
+		sum += counts[most]
+	}
+	list := make([]passageOf, 0, sum)
+	for _, n := range among {
+		for num, row := range n.passages {
+			if int(distances[num]) <= most {
+				list = append(list, passageOf{n.info, row, int32(num)})
+			}
+		}
+		distances = distances[len(n.passages):]
+	}
+	return list
+}
+
+// among returns what is indexed of notes. mu is held.
+func (x *Index) among(notes []*index.NoteInfo) []*indexed {
+	list := make([]*indexed, 0, min(len(notes), len(x.sorted)))
+	for _, n := range x.sorted {
+		for len(notes) > 0 && notes[0].Path < n.info.Path {
+			notes = notes[1:]
+		}
+		if len(notes) > 0 && notes[0] == n.info {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// candidate is a note with its ranks, from 0.
+type candidate struct {
+	info    *index.NoteInfo
+	score   float64
+	near    bool // it was found by meaning, too
+	passage int  // the best one by meaning
+}
+
+// fused ranks the notes by all searches, best first.
+func (x *Index) fused(notes []*index.NoteInfo, words *lexical.Query, asked []float32) []*candidate {
+	find := func(p model.Path) *index.NoteInfo {
+		i, found := slices.BinarySearchFunc(notes, p, func(n *index.NoteInfo, p model.Path) int { return cmp.Compare(n.Path, p) })
+		if !found {
+			return nil
+		}
+		return notes[i]
+	}
+	var list []*candidate
+	have := make(map[model.Path]*candidate)
+	add := func(info *index.NoteInfo, rank int, weight float64) *candidate {
+		c := have[info.Path]
+		if c == nil {
+			c = &candidate{info: info}
+			have[info.Path] = c
+			list = append(list, c)
+		}
+		c.score += weight / float64(rankOffset+rank+1)
+		return c
+	}
+	chosen := func(key string) bool { return find(model.Path(key)) != nil }
+	for rank, h := range x.words.Search(words, chosen, pool) {
+		if info := find(model.Path(h.Key)); info != nil {
+			add(info, rank, wordsWeight*h.Part)
+		}
+	}
+	for rank, h := range x.nearest(notes, asked) {
+		c := add(h.info, rank, meaningWeight)
+		c.near, c.passage = true, h.passage
+	}
+	slices.SortFunc(list, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.info.Path, b.info.Path))
+	})
+	return list
+}
+
+// show adds to a the first candidates, with their best passages. It skips notes that are gone.
+func (x *Index) show(ctx context.Context, a *Answer, list []*candidate, words *lexical.Query, asked []float32, limit int) error {
+	for _, c := range list {
+		if len(a.Notes) == limit {
+			a.More = true
+			return nil
+		}
+		v, err := x.ws.Open(ctx, c.info.Path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		f := Found{NoteInfo: c.info, Version: v, Score: c.score * (rankOffset + 1) / (wordsWeight + meaningWeight)}
+		f.Start, f.End = bestPart(v.Text(), words, c.passage, x.likeness(c, asked))
+		a.Notes = append(a.Notes, f)
+	}
+	return nil
+}
+
+// A part that is shown has at most partSize bytes, and a piece of a long line pieceSize.
+const (
+	partSize  = 600
+	pieceSize = 300
+)
+
+type piece struct {
+	start, end int
+	blank      bool
+	weights    []float32 // of the words of the query
+	weight     float32
+}
+
+// likeness returns what says how near a text of a candidate is to a vector, nil if that would ask a server.
+func (x *Index) likeness(c *candidate, v []float32) func(text string) float32 {
+	if !c.near || x.o.Embedder != nil {
+		return nil
+	}
+	return func(text string) float32 {
+		sum := float32(0)
+		if made, err := x.embedder.Embed(context.Background(), []string{text}); err == nil && len(made[0]) == len(v) {
+			for i, x := range made[0] {
+				sum += x * v[i]
+			}
+		}
+		return max(sum, 0)
+	}
+}
+
+// bestPart returns the part of a text that answers a question best: some lines, or a piece of a long
+// one. If it has no word of the question, that is what is nearest to it in meaning, or the beginning of a passage.
+func bestPart(text string, words *lexical.Query, passage int, likeness func(string) float32) (start, end int) {
+	pieces := piecesOf(text)
+	_, body, _ := frontmatter.Split(text)
+	from, some := 0, weigh(text, pieces, words)
+	if !some {
+		from = startOfPassage(text, passage)
+		if likeness != nil {
+			for i := range pieces {
+				p := &pieces[i]
+				if p.start >= from && !p.blank {
+					p.weight = likeness(text[p.start:p.end])
+				}
+				p.weights = []float32{p.weight}
+				some = some || p.weight > 0
+			}
+		}
+	}
+	best, first := float32(-1), 0
+	for i, p := range pieces {
+		if p.start < from || p.blank {
+			continue
+		}
+		last, sum := window(pieces[i:], p.weight)
+		if sum > best {
+			best, first, start, end = sum, i, p.start, pieces[i+last].end
+		}
+		if !some {
+			break
+		}
+	}
+	if start >= body {
+		from = max(from, body)
+	}
+	// What stands before it in the same paragraph tells what it is about.
+	for i := first - 1; i >= 0 && pieces[i].start >= from && !pieces[i].blank && end-pieces[i].start <= partSize; i-- {
+		start = pieces[i].start
+	}
+	return start, start + len(strings.TrimRight(text[start:end], " \t\r\n"))
+}
+
+// weigh sets what the pieces of a text say of the words of a question, and reports whether they say anything.
+func weigh(text string, pieces []piece, words *lexical.Query) (some bool) {
+	in := lexical.LanguageOf(text)
+	for i := range pieces {
+		p := &pieces[i]
+		p.blank = strings.TrimSpace(text[p.start:p.end]) == ""
+		p.weights = words.Weights(text[p.start:p.end], in)
+		for _, w := range p.weights {
+			p.weight += w
+		}
+		some = some || p.weight > 0
+	}
+	return some
+}
+
+// window returns the last of the pieces that are shown with the first, at the end of a paragraph if they
+// have room, and what they say together. Of two windows that say the same, the one that begins with it is better.
+func window(pieces []piece, first float32) (last int, sum float32) {
+	best := make([]float32, len(pieces[0].weights))
+	ended := false // the paragraph of the last piece that says something
+	for i, p := range pieces {
+		if i > 0 && p.end-pieces[0].start > partSize {
+			break
+		}
+		ended = (ended || p.blank) && p.weight == 0
+		if !ended {
+			last = i
+		}
+		for w, weight := range p.weights {
+			best[w] = max(best[w], weight)
+		}
+	}
+	for _, weight := range best {
+		sum += weight
+	}
+	return last, sum + first/1000
+}
+
+// startOfPassage returns where a passage of a note begins, or the body if there is no such passage.
+func startOfPassage(text string, passage int) int {
+	_, body, _ := frontmatter.Split(text)
+	if parts := passages(text); 0 <= passage && passage < len(parts) {
+		return body + max(strings.Index(text[body:], parts[passage]), 0)
+	}
+	return body
+}
+
+// piecesOf cuts a text into its lines, and long ones at white space or after a full stop.
+func piecesOf(text string) []piece {
+	var list []piece
+	at := 0
+	for line := range strings.Lines(text) {
+		for len(line) > partSize {
+			cut := max(strings.LastIndexAny(line[:pieceSize], " \t")+1, lastAfter(line[:pieceSize], "。"))
+			if cut == 0 {
+				cut = characterStart(line, pieceSize)
+			}
+			list = append(list, piece{start: at, end: at + cut})
+			at, line = at+cut, line[cut:]
+		}
+		list = append(list, piece{start: at, end: at + len(line)})
+		at += len(line)
+	}
+	return list
+}
+
+// lastAfter returns the end of the last occurrence of mark in s, or 0.
+func lastAfter(s, mark string) int {
+	if i := strings.LastIndex(s, mark); i >= 0 {
+		return i + len(mark)
+	}
+	return 0
+}

@@ -1,0 +1,55 @@
+package semantic
+
+import (
+	"context"
+	"strings"
+	"unicode"
+
+	"github.com/relayfs/relayfs/bridge/index/semantic/internal/lexical"
+)
+
+// general embeds English texts by what their words mean in general.
+type general struct{}
+
+// ID implements Embedder.
+func (general) ID() string { return "english-1" }
+
+// Embed implements Embedder.
+func (general) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	return embedEach(ctx, texts, func(text string) []float32 {
+		v, _, _ := embedEnglish(text)
+		return v
+	})
+}
+
+// embedEnglish returns the vector of a text, and how many of its words have one, stop words aside.
+func embedEnglish(text string) (v []float32, known, all int) {
+	v = make([]float32, englishDims)
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		word = strings.ToLower(word)
+		if len(word) < 2 || lexical.IsStop(word, lexical.English) {
+			continue
+		}
+		all++
+		if addEnglish(v, word) {
+			known++
+		}
+	}
+	normalize(v)
+	return v, known, all
+}
+
+// sampleSize is how many bytes of a note tell its language.
+const sampleSize = 4000
+
+// isEnglish reports whether most words of a text have vectors.
+func isEnglish(text string) bool {
+	if len(text) > sampleSize {
+		text = text[:characterStart(text, sampleSize)]
+	}
+	if lexical.LanguageOf(text) != lexical.English {
+		return false
+	}
+	_, known, all := embedEnglish(text)
+	return 2*known >= all
+}

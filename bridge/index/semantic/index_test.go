@@ -1,0 +1,123 @@
+package semantic_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/index/semantic"
+)
+
+func search(t *testing.T, x *semantic.Index, query string, filter frontmatter.Properties) string {
+	t.Helper()
+	hits, err := x.Search(t.Context(), query, filter, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, h := range hits {
+		paths = append(paths, string(h.Path))
+	}
+	return strings.Join(paths, " ")
+}
+
+func TestSearchFollowsChanges(t *testing.T) {
+	notes, _ := labelled(t)
+	f := bridgetest.New(t, notes)
+	x := semantic.New(f.Workspace, semantic.Options{})
+	if got := search(t, x, "slugs eat lettuce", nil); !strings.HasPrefix(got, "Vault/Garden/Slugs.md") {
+		t.Fatalf("found %q", got)
+	}
+	f.Rename("Vault/Garden", "Vault/Plot")
+	f.Person("Vault/Chess/New.md", "Snails and other molluscs eat lettuce too.\n")
+	if got := search(t, x, "slugs eat lettuce", nil); !strings.Contains(got, "Vault/Plot/Slugs.md") || !strings.Contains(got, "Vault/Chess/New.md") {
+		t.Errorf("found %q", got)
+	}
+	f.Delete("Vault/Plot/Slugs.md")
+	if got := search(t, x, "slugs eat lettuce", nil); strings.Contains(got, "Slugs.md") {
+		t.Errorf("a note that is gone is found: %q", got)
+	}
+	if got := search(t, x, "qzxvwk wvxzqj", nil); got != "" {
+		t.Errorf("words that no note has find %q", got)
+	}
+}
+
+func TestSearchFilters(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{
+		"V/a.md": "---\nstatus: open\n---\nbread and butter\n", "V/b.md": "---\nstatus: done\n---\nbread and cheese\n", "V/c.md": "bread\n", "V/d.md": "cars\n",
+	})
+	x := semantic.New(f.Workspace, semantic.Options{})
+	if got := search(t, x, "bread", frontmatter.Properties{{Key: "status", Value: "done"}}); got != "V/b.md" {
+		t.Errorf("found %q", got)
+	}
+}
+
+func TestNoNotes(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"V/empty.md": "", "V/stop.md": "the and of\n"})
+	x := semantic.New(f.Workspace, semantic.Options{})
+	if got := search(t, x, "anything", nil); got != "" {
+		t.Errorf("found %q", got)
+	}
+	f.Person("V/one.md", "Something about bread.\n")
+	if got := search(t, x, "bread", nil); got != "V/one.md" {
+		t.Errorf("found %q", got)
+	}
+}
+
+// Vectors outlive a restart; a damaged file is made again.
+func TestVectorsAreKept(t *testing.T) {
+	notes, _ := labelled(t)
+	f := bridgetest.New(t, notes)
+	o := semantic.Options{Dir: t.TempDir()}
+	query := "jar of rye that must be fed"
+	x := semantic.New(f.Workspace, o)
+	want := search(t, x, query, nil)
+	if err := x.Save(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(o.Dir, "semantic.gob")
+	kept, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x = semantic.New(f.Workspace, o)
+	if got := search(t, x, query, nil); got != want {
+		t.Errorf("after a restart: found %q, want %q", got, want)
+	}
+	if err := x.Save(); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := os.ReadFile(file); err != nil || !slices.Equal(again, kept) {
+		t.Errorf("nothing changed, and the file did: %v", err)
+	}
+	if err := os.WriteFile(file, kept[:len(kept)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x = semantic.New(f.Workspace, o)
+	if got := search(t, x, query, nil); got != want {
+		t.Errorf("from half a file: found %q, want %q", got, want)
+	}
+}
+
+// Run keeps what there is when it ends.
+func TestRun(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"V/a.md": "bread and butter\n", "V/b.md": "cars and roads\n"})
+	o := semantic.Options{Dir: t.TempDir()}
+	x := semantic.New(f.Workspace, o)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- x.Run(ctx) }()
+	search(t, x, "bread", nil)
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(o.Dir, "semantic.gob")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,114 @@
+package semantic
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2/maybe"
+)
+
+const (
+	fileName   = "semantic.gob"
+	fileFormat = 4
+	// saveEvery is how often Run saves.
+	saveEvery = time.Minute
+)
+
+// kept is the contents of the file: the vectors, and which embedder they are of.
+type kept struct {
+	Format int
+	ID     string
+	Dims   int
+	Sums   []sum
+	Signs  []uint64
+	Sizes  []uint8
+	Steps  []float32
+}
+
+// Run saves vectors until ctx ends. It logs errors and returns nil.
+func (x *Index) Run(ctx context.Context) error {
+	tick := time.NewTicker(saveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			x.save()
+			return nil
+		case <-tick.C:
+			x.save()
+		}
+	}
+}
+
+func (x *Index) save() {
+	if err := x.Save(); err != nil {
+		x.log.Warn("semantic index not saved", "err", err)
+	}
+}
+
+// Save writes the index to Dir if it has changed.
+func (x *Index) Save() error {
+	k := x.snapshot()
+	if k == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(k); err != nil {
+		return fmt.Errorf("semantic index: %w", err)
+	}
+	if err := os.MkdirAll(x.o.Dir, 0o700); err != nil {
+		return err
+	}
+	return maybe.WriteFile(filepath.Join(x.o.Dir, fileName), b.Bytes(), 0o600)
+}
+
+// snapshot returns what to save, nil if the file is current. It leaves out vectors of
+// passages that no note has any more.
+func (x *Index) snapshot() *kept {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.o.Dir == "" || !x.dirty {
+		return nil
+	}
+	x.dirty = false
+	v, _ := x.vectors.only(x.used())
+	return &kept{Format: fileFormat, ID: x.embedder.ID(), Dims: v.dims, Sums: v.sums, Signs: v.signs, Sizes: v.sizes, Steps: v.step}
+}
+
+// load reads the file. It ignores one that it cannot read or that is of another embedder.
+func (x *Index) load() {
+	if x.o.Dir == "" {
+		return
+	}
+	data, err := os.ReadFile(filepath.Join(x.o.Dir, fileName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	var k kept
+	if err == nil {
+		err = gob.NewDecoder(bytes.NewReader(data)).Decode(&k)
+	}
+	if err == nil && !k.sound() {
+		err = errors.New("the file is of another version")
+	}
+	if err != nil {
+		x.log.Warn("semantic index starts anew", "err", err)
+		return
+	}
+	if k.ID == x.embedder.ID() {
+		x.vectors = &vectors{dims: k.Dims, signs: k.Signs, sizes: k.Sizes, step: k.Steps, sums: k.Sums}
+	}
+}
+
+// sound reports whether k is of this version, and its parts fit together.
+func (k *kept) sound() bool {
+	n := len(k.Sums)
+	return k.Format == fileFormat && k.Dims >= 0 && len(k.Steps) == n && len(k.Signs) == signWords(k.Dims)*n && len(k.Sizes) == sizeBytes(k.Dims)*n
+}

@@ -1,0 +1,95 @@
+package semantic
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/index"
+	"github.com/relayfs/relayfs/bridge/index/outline"
+	"github.com/relayfs/relayfs/bridge/index/semantic/internal/lexical"
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// wordBatch is how many notes are read before they are indexed.
+const wordBatch = 256
+
+// updateWords brings the index of words to the notes as they are.
+func (x *Index) updateWords(ctx context.Context, notes []*index.NoteInfo) error {
+	x.wording.Lock()
+	defer x.wording.Unlock()
+	changed, lost := changesOf(x.worded, notes)
+	x.words.Apply(nil, lost)
+	report := model.ProgressOf(ctx)
+	skipped := make(map[*index.NoteInfo]bool)
+	done := 0
+	for part := range slices.Chunk(changed, wordBatch) {
+		report(done, len(changed))
+		done += len(part)
+		var docs []lexical.Document
+		for _, n := range part {
+			v, err := x.ws.Open(ctx, n.Path)
+			if gone(err) {
+				skipped[n] = true
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			docs = append(docs, document(n, v.Text()))
+		}
+		x.words.Apply(docs, nil)
+	}
+	if len(changed)+len(lost) > 0 {
+		x.worded = slices.DeleteFunc(slices.Clone(notes), func(n *index.NoteInfo) bool { return skipped[n] })
+	}
+	return nil
+}
+
+// changesOf compares two lists that are sorted by path: it returns what is in the second and not, or as
+// another state, in the first, and the paths that are in the first alone.
+func changesOf(before, now []*index.NoteInfo) (changed []*index.NoteInfo, lost []string) {
+	for _, n := range now {
+		for len(before) > 0 && before[0] != n && before[0].Path < n.Path {
+			lost, before = append(lost, string(before[0].Path)), before[1:]
+		}
+		switch {
+		case len(before) > 0 && before[0] == n:
+			before = before[1:]
+			continue
+		case len(before) > 0 && before[0].Path == n.Path:
+			before = before[1:]
+		}
+		changed = append(changed, n)
+	}
+	for _, n := range before {
+		lost = append(lost, string(n.Path))
+	}
+	return changed, lost
+}
+
+// document returns what is indexed of a note: its name, aliases and title are the title, and its
+// folders count as properties.
+func document(n *index.NoteInfo, text string) lexical.Document {
+	_, body, _ := frontmatter.Split(text)
+	d := lexical.Document{Key: string(n.Path), Body: text[body:]}
+	title := []string{strings.TrimSuffix(n.Path.Base(), model.NoteExt)}
+	_, rel := n.Path.Dir().Split()
+	properties := []string{rel}
+	for _, p := range n.Properties {
+		switch key := strings.ToLower(p.Key); {
+		case key == "title" || key == "alias" || key == "aliases":
+			title = append(title, frontmatter.Text(p.Value))
+		case !outline.IsTagKey(p.Key):
+			properties = append(properties, p.Key, frontmatter.Text(p.Value))
+		}
+	}
+	var headings []string
+	for _, h := range n.Headings {
+		headings = append(headings, h.Text)
+	}
+	d.Title, d.Properties = strings.Join(title, "\n"), strings.Join(properties, "\n")
+	d.Headings, d.Tags = strings.Join(headings, "\n"), strings.Join(n.Tags, "\n")
+	return d
+}

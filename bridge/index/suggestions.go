@@ -1,0 +1,91 @@
+package index
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
+)
+
+// Marked is what stands in a note for people to decide on and to answer.
+type Marked struct {
+	Suggestions []model.Suggestion
+	Threads     []model.Thread
+}
+
+// SuggestionIndex is what a follower keeps current for Suggestions and Threads: the notes
+// that have any.
+type SuggestionIndex struct {
+	of func(context.Context, model.Path, *model.Version) (Marked, error)
+
+	mu    sync.Mutex // protects the following
+	notes map[model.Path]Marked
+}
+
+// NewSuggestionIndex is an empty index; of lists the suggestions and threads of a note.
+func NewSuggestionIndex(of func(context.Context, model.Path, *model.Version) (Marked, error)) *SuggestionIndex {
+	return &SuggestionIndex{of: of, notes: make(map[model.Path]Marked)}
+}
+
+func (x *SuggestionIndex) add(model.Path) {}
+
+func (x *SuggestionIndex) set(ctx context.Context, p model.Path, v *model.Version) error {
+	marked, err := x.of(ctx, p, v)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(marked.Suggestions)+len(marked.Threads) == 0 {
+		delete(x.notes, p)
+	} else {
+		x.notes[p] = marked
+	}
+	return nil
+}
+
+func (x *SuggestionIndex) remove(p model.Path) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	maps.DeleteFunc(x.notes, func(q model.Path, _ Marked) bool { return p.Contains(q) })
+}
+
+func (x *SuggestionIndex) rename(oldPath, newPath model.Path) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	moved := make(map[model.Path]Marked)
+	for q, marked := range x.notes {
+		if !oldPath.Contains(q) {
+			continue
+		}
+		to := newPath + q[len(oldPath):]
+		moved[to] = Marked{note.Renamed(marked.Suggestions, to), note.RenamedThreads(marked.Threads, to)}
+		delete(x.notes, q)
+	}
+	maps.Copy(x.notes, moved)
+}
+
+// Below is what stands in the notes at or below under, in the order of their paths.
+func (x *SuggestionIndex) Below(under model.Path) (all Marked) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var paths []model.Path
+	if _, note := x.notes[under]; note { // a list asks for one note after another
+		paths = append(paths, under)
+	} else {
+		for p := range x.notes {
+			if under.Contains(p) {
+				paths = append(paths, p)
+			}
+		}
+		slices.Sort(paths)
+	}
+	for _, p := range paths {
+		all.Suggestions = append(all.Suggestions, x.notes[p].Suggestions...)
+		all.Threads = append(all.Threads, x.notes[p].Threads...)
+	}
+	return all
+}

@@ -1,0 +1,384 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// This file finds out what a decision does to which characters. That is what its record
+// keeps, and from that, not from texts, undo.go takes it back.
+
+// part is a stretch of a note's text, or of what is taken along, in a decision.
+type part struct {
+	attribution.PlacedText
+	off, end int // bytes
+	role     model.Role
+	mark     int  // in Decision.Marks
+	comment  bool // of a comment that is to go, which is in no view
+}
+
+// stays says whether it is text next to which what is gone can come back: no comment, which may go with anything.
+func (x part) stays() bool {
+	return !x.role.Gone() && x.role != model.AcceptedComment && !x.comment && x.To > x.From
+}
+
+// Decide plans a decision on suggestions of the current version. With instead, which makes
+// something else of what the only one proposes, that stands in the place of it.
+func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) Plan {
+	p := decider{Layout: x, d: &d, accept: d.Verdict != model.Rejected, marks: make(map[int]int)}
+	var marks []diffwrap.Suggestion
+	for i, s := range chosen {
+		d.Items = append(d.Items, model.Decided{
+			ID: s.ID, Kind: s.Kind.String(), Line: s.Line, Old: s.Old, New: s.New, Author: s.Author, Session: s.Session, Time: s.Time, Comments: s.Comments, Proposal: s.Proposal,
+		})
+		if s.Kind == diffwrap.Comment {
+			continue
+		}
+		marks = append(marks, s.Suggestion)
+		for _, at := range s.Stretches() {
+			p.choose(i, at)
+		}
+	}
+	edits := diffwrap.Decide(x.Raw, p.accept, p.fate, marks...)
+	parts := p.parts(edits, instead)
+	comments, edits := p.comments(chosen, edits)
+	if len(comments) > 0 {
+		parts = append(parts, comments...)
+		slices.SortStableFunc(parts, func(a, b part) int { return a.off - b.off })
+	}
+	if instead != nil {
+		edits = diffwrap.Compose(len(x.Raw), edits, p.amending(edits, instead))
+	}
+	parts, edits = p.matterBreak(parts, edits)
+	d.Runs = p.runs(parts)
+	edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), edits)
+	raw := diffwrap.Apply(cur.Raw(), edits)
+	d.Emptied = !diffwrap.HasBody(raw)
+	return Plan{Edits: edits, Decision: &d}
+}
+
+// decider is one decision that is being planned. Places are of the layout's text.
+type decider struct {
+	*attribution.Layout
+	d      *model.Decision
+	accept bool
+	marks  map[int]int      // from the layout's to Decision.Marks
+	taken  []diffwrap.Span  // comments that are older than their suggestion, and go or change
+	typed  []model.IDRun    // places in the text after it
+	cursor textmerge.Cursor // in the comments
+}
+
+// choose takes in the marks that stand in a stretch, for the item with that number.
+func (p *decider) choose(item int, at diffwrap.Span) {
+	k, _ := p.MarkAt(at.Start)
+	for ; k < len(p.Layout.Marks) && p.Layout.Marks[k].Start < at.End; k++ {
+		p.marks[k] = len(p.d.Marks)
+		p.d.Marks = append(p.d.Marks, p.describe(item, p.Layout.Marks[k]))
+	}
+}
+
+// describe tells of a mark what an undo has to write again.
+func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
+	is := model.DecidedMark{Item: item}
+	raw := p.Layout.Raw
+	switch body := m.Deleted; {
+	case raw[m.Start:m.Start+3] == "{~~":
+		is.Open, is.Close = "{~~", raw[max(m.Added.End, m.Start):m.End]
+		if m.Added.Empty() {
+			is.Close = "~~}"
+		}
+	case body.Empty() && m.Added.Empty():
+	default:
+		plain := model.DecidedMark{Item: item, Open: "{--", Close: "--}"}
+		if body.Empty() {
+			plain.Open, plain.Close, body = "{++", "++}", m.Added
+		}
+		is.Open, is.Close = raw[m.Start:body.Start], raw[body.End:m.End]
+		if is == plain {
+			is = model.DecidedMark{Item: item}
+		}
+	}
+	return is
+}
+
+// fate says what becomes of a comment behind a suggestion. One that was there before
+// belongs to the text: it goes only if what is deleted ran across it.
+func (p *decider) fate(c diffwrap.Attached) diffwrap.Fate {
+	k, ok := p.MarkAt(c.Mark.Start)
+	if !ok || !p.isOlder(p.Owners[k].Mark, c.Span) {
+		return diffwrap.Goes
+	}
+	across := !c.Resolved.Empty() && p.byAgent(c.Resolved)
+	switch {
+	case across && p.accept:
+		p.taken = append(p.taken, c.Span)
+		return diffwrap.Goes
+	case across:
+		p.taken = append(p.taken, c.Resolved)
+		return diffwrap.Reopened
+	}
+	return diffwrap.Stays
+}
+
+func (p *decider) isOlder(m *model.MadeMark, c diffwrap.Span) (older bool) {
+	if m == nil || len(m.Older) == 0 {
+		return false
+	}
+	p.eachUnit(c, func(r model.IDRun) { older = older || p.IsOlder(m, r) })
+	return older
+}
+
+func (p *decider) byAgent(s diffwrap.Span) (by bool) {
+	p.eachUnit(s, func(r model.IDRun) {
+		t := p.StrokeAt(r)
+		by = by || t != nil && t.MakesMarks()
+	})
+	return by
+}
+
+// eachUnit calls f for the identities of a comment, or of a part of it; comments come in
+// order.
+func (p *decider) eachUnit(s diffwrap.Span, f func(model.IDRun)) {
+	p.cursor.Text = p.Layout.Raw
+	from := p.cursor.PosAt(s.Start)
+	p.Units.Each(from, from+textmerge.UTF16Len(p.Layout.Raw[s.Start:s.End]), func(_ int, r model.IDRun) { f(r) })
+}
+
+// parts are the note's text and what is taken along, in order.
+func (p *decider) parts(edits, instead []diffwrap.Edit) []part {
+	var list []part
+	for i, c := range p.Text {
+		x := part{PlacedText: p.Places[i], off: c.Start, end: c.End}
+		x.comment = c.Mark >= 0 && p.Layout.Marks[c.Mark].Comment
+		k, chosen := p.marks[c.Mark]
+		if c.Mark < 0 || !chosen {
+			list = append(list, x)
+			continue
+		}
+		x.mark = k
+		switch {
+		case c.Added && p.accept:
+			x.role = model.AcceptedAddition
+			var parted []part
+			parted, instead = p.partial(x, instead)
+			list = append(list, parted...)
+			continue
+		case c.Added:
+			x.role = model.RejectedAddition
+		case p.accept:
+			x.role = model.AcceptedDeletion
+		default:
+			x.role = model.RejectedDeletion
+		}
+		list = append(list, x)
+	}
+	list = append(list, p.along(edits)...)
+	slices.SortStableFunc(list, func(a, b part) int { return a.off - b.off })
+	return list
+}
+
+// along is what edits take away beside what the chosen marks hold and consist of.
+func (p *decider) along(edits []diffwrap.Edit) (list []part) {
+	taken := p.taken
+	cursor := textmerge.NewCursor(p.Layout.Raw)
+	one := func(from, to, mark int) {
+		if from >= to {
+			return
+		}
+		x := part{off: from, end: to, role: model.TakenAlong, mark: mark}
+		if len(taken) > 0 && taken[0].Start <= from && to <= taken[0].End {
+			x.role = model.TakenAlongOlder
+		}
+		x.From = cursor.PosAt(from)
+		x.To = cursor.PosAt(to)
+		list = append(list, x)
+	}
+	furniture, inside := p.Furniture, 0
+	add := func(from, to, mark int) {
+		for ; len(furniture) > 0 && furniture[0].Start < to; furniture = furniture[1:] {
+			f := furniture[0]
+			opens, closes := strings.HasPrefix(p.Layout.Raw[f.Start:], "{=="), strings.HasPrefix(p.Layout.Raw[f.Start:], "==}")
+			if f.Start < from || !opens && !closes {
+				continue
+			}
+			if next, _ := p.MarkAt(f.End); opens { // both go with what they are around
+				inside = p.marks[next]
+			}
+			one(from, f.Start, mark)
+			one(f.Start, f.End, inside)
+			from = f.End
+		}
+		one(from, to, mark)
+	}
+	k, mark := 0, 0
+	for _, e := range edits {
+		at, end := e.Off, e.Off+e.Len
+		for ; k < len(p.Layout.Marks) && p.Layout.Marks[k].Start < end; k++ {
+			m := p.Layout.Marks[k]
+			add(at, min(m.Start, end), mark)
+			at = max(at, m.Start)
+			if i, chosen := p.marks[k]; chosen {
+				mark = i
+				at = max(at, min(m.End, end))
+			}
+			if m.End > end {
+				break
+			}
+		}
+		for ; len(taken) > 0 && taken[0].Start < end; taken = taken[1:] { // comments that touch may differ
+			if taken[0].End <= at {
+				continue
+			}
+			add(at, taken[0].Start, mark)
+			at = max(at, taken[0].Start)
+			add(at, min(taken[0].End, end), mark)
+			at = max(at, min(taken[0].End, end))
+			if taken[0].End > end {
+				break
+			}
+		}
+		add(at, end, mark)
+	}
+	return list
+}
+
+// partial splits what is proposed into what a person takes over and what not; it
+// returns what is left of instead, with places from the end of x on.
+func (p *decider) partial(x part, instead []diffwrap.Edit) (list []part, rest []diffwrap.Edit) {
+	cursor := textmerge.NewCursor(p.Layout.Raw[x.off:x.end])
+	at := 0
+	add := func(to int, role model.Role) {
+		if at < to {
+			list = append(list, part{
+				attribution.PlacedText{From: x.From + cursor.PosAt(at), To: x.From + cursor.PosAt(to)}, x.off + at, x.off + to, role, x.mark, false,
+			})
+			at = to
+		}
+	}
+	size := x.end - x.off
+	for _, e := range instead {
+		add(min(e.Off, size), model.AcceptedAddition)
+		add(min(e.Off+e.Len, size), model.RejectedAddition)
+		if left := e.Off + e.Len - size; left > 0 {
+			rest = append(rest, diffwrap.Edit{Off: max(e.Off-size, 0), Len: min(left, e.Len)})
+		}
+	}
+	add(size, model.AcceptedAddition)
+	return list, rest
+}
+
+// amending are the edits that instead makes of the text after the acceptance, in which
+// what was proposed stands in one piece; p.typed gets what it writes.
+func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
+	first := slices.Min(slices.Collect(maps.Keys(p.marks)))
+	start, moved := p.Layout.Marks[first].Start, 0
+	for _, e := range accepting {
+		if e.Off < start {
+			moved += len(e.New) - e.Len
+		}
+	}
+	edits := shifted(instead, start+moved)
+	for e := range textmerge.Places(diffwrap.Apply(p.Layout.Raw, accepting), edits) {
+		p.typed = append(p.typed, model.PlaceRun(e.After, e.After+e.Size))
+	}
+	return edits
+}
+
+// matterBreak takes the line break behind the front matter away with the last of the text behind it, if
+// an agent put it there for that.
+func (p *decider) matterBreak(parts []part, edits []diffwrap.Edit) ([]part, []diffwrap.Edit) {
+	end, ok := diffwrap.FrontMatter(p.Layout.Raw)
+	from := len(strings.TrimRight(p.Layout.Raw[:end], "\r\n"))
+	if !ok || p.accept || from == end || len(p.d.Marks) == 0 || diffwrap.HasBody(diffwrap.Apply(p.Layout.Raw, edits)) {
+		return parts, edits
+	}
+	at := attribution.PlacedText{From: textmerge.UTF16Len(p.Layout.Raw[:from]), To: textmerge.UTF16Len(p.Layout.Raw[:end])}
+	i := slices.IndexFunc(parts, func(x part) bool { return x.off < from && x.end == end && x.role == 0 })
+	if i < 0 || !p.AddedBehind(at.From, at.To) {
+		return parts, edits
+	}
+	parts = slices.Insert(parts, i+1, part{PlacedText: at, off: from, end: end, role: model.TakenBreak})
+	parts[i].To, parts[i].end = at.From, from
+	return parts, diffwrap.Compose(len(p.Layout.Raw), []diffwrap.Edit{{Off: from, Len: end - from}}, shifted(edits, from-end))
+}
+
+// shifted is a script that does the same so many bytes further on.
+func shifted(edits []diffwrap.Edit, by int) []diffwrap.Edit {
+	out := slices.Clone(edits)
+	for i := range out {
+		out[i].Off += by
+	}
+	return out
+}
+
+// runs names what is decided on.
+func (p *decider) runs(parts []part) (runs []model.DecidedRun) {
+	right := make([]model.IDRun, len(parts)) // of each, the next text that stays
+	var next model.IDRun
+	for i, x := range slices.Backward(parts) {
+		right[i] = next
+		if x.stays() {
+			r, _ := utf8.DecodeRuneInString(p.Layout.Raw[x.off:x.end])
+			next = model.PlaceRun(x.From, x.From+utf16.RuneLen(r))
+		}
+	}
+	var left model.IDRun
+	name := func(r model.IDRun) model.IDRun {
+		if ids := p.Units.Resolve(r); len(ids) == 1 && len(p.Units.Runs) > 0 {
+			return ids[0]
+		}
+		return r
+	}
+	for i, x := range parts {
+		if x.role != 0 {
+			run := model.DecidedRun{At: model.PlaceRun(x.From, x.To), Role: x.role, Mark: x.mark, Text: p.Layout.Raw[x.off:x.end]}
+			if x.role.Gone() {
+				run.Left, run.Right = name(left), name(right[i])
+			}
+			if len(p.Units.Runs) > 0 {
+				runs = append(runs, resolvedRun(run, p.Units)...)
+			} else {
+				runs = append(runs, run)
+			}
+		}
+		if x.stays() {
+			r, _ := utf8.DecodeLastRuneInString(p.Layout.Raw[x.off:x.end])
+			left = model.PlaceRun(x.To-utf16.RuneLen(r), x.To)
+		}
+	}
+	for _, r := range p.typed {
+		if r.Len > 0 {
+			runs = append(runs, model.DecidedRun{At: r, Role: model.TypedInstead})
+		}
+	}
+	return runs
+}
+
+// errMarkup refuses a text that would not be plain where it is put.
+var errMarkup = errors.New("the text would be read as CriticMarkup there")
+
+// Amend are the edits that make text of what the suggestion proposes: where the
+// suggestion stood, since acceptance changes nothing before that. What both have in common
+// is accepted, the rest rejected.
+func Amend(cur *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit, error) {
+	accepted := diffwrap.Apply(cur.Marked(), diffwrap.Accept(cur.Marked(), s.Suggestion))
+	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
+		return nil, model.Refuse(errors.New("what it proposes does not stand in one piece"))
+	}
+	amended := accepted[:s.Start] + text + accepted[s.Start+len(s.New):]
+	before, view := diffwrap.Accepted(accepted[:s.Start]), diffwrap.Accepted(amended)
+	if len(diffwrap.Suggestions(amended)) != len(diffwrap.Suggestions(accepted)) || !strings.HasPrefix(view, before+text) {
+		return nil, model.Refuse(fmt.Errorf("%w: %q", errMarkup, text))
+	}
+	return diffwrap.Diff(s.New, text), nil
+}

@@ -1,0 +1,136 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Plan is how a new view text changes the raw text.
+type Plan struct {
+	Edits       []diffwrap.Edit
+	FrontMatter *model.FrontMatterChange
+	Decision    *model.Decision   // set when a person decides
+	Marks       []model.MadeMark  // what an undo makes pending again
+	Placed      []model.Placement // where text goes among deleted characters; nil for behind what is before it
+	Proposal    string            // set when it rewrites links for a rename
+	Warnings    []string
+}
+
+// CarryOut makes the plan's edits of raw in a document and completes the record of
+// that: what the plan names by place is named by identity.
+func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.Author, known *attribution.Ledger, rec *model.Record) {
+	before := attribution.UnitsOf(text.Runs())
+	doc.Transact(by, func(txn *ycrdt.Txn) { applyPlaced(txn, text, raw, p.Edits, p.Placed) })
+	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = by.Name, by.Session, by.Batch, p.FrontMatter, p.Decision
+	rec.Proposal, rec.Marks = p.Proposal, p.Marks
+	result := text.String()
+	if p.Decision == nil && p.FrontMatter == nil && (by.Name == "" || !attribution.MarksIn(result)) {
+		return
+	}
+	after := attribution.UnitsOf(text.Runs())
+	if p.Decision != nil {
+		rec.Decision = resolvedDecision(p.Decision, before, after)
+		rec.Marks = resolvedMarks(p.Marks, after)
+	} else if by.Name != "" {
+		rec.Marks = known.Made(raw, before, p.Edits, result, after, by)
+	}
+	if fm := p.FrontMatter; fm != nil {
+		named := *fm
+		named.Removed = nil
+		for _, g := range fm.Removed {
+			named.Removed = append(named.Removed, resolvedGone(g, before)...)
+		}
+		named.Typed = after.ResolveAll(fm.Typed)
+		rec.FrontMatter = &named
+	}
+}
+
+// applyPlaced makes a script of byte edits against raw in text, as relayfs's own:
+// new text stands right behind what is before it, where a person's goes past deleted
+// characters that follow, so that what comes back at its own place does not end up
+// inside of it. placed, unless nil, tells where each piece of new text stands instead.
+func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []model.Placement) {
+	for e := range textmerge.Places(raw, edits) {
+		pos := e.After
+		if e.Gone > 0 {
+			text.Delete(txn, pos, e.Gone)
+		}
+		for new := e.New; new != ""; {
+			piece := model.Placement{Len: len(new)}
+			if len(placed) > 0 {
+				piece, placed = placed[0], placed[1:]
+			}
+			s := new[:min(piece.Len, len(new))]
+			if piece.Behind.Len == 0 || !text.InsertAt(txn, piece.Behind.Last(), ycrdt.Behind, s) {
+				text.InsertAfter(txn, pos, s)
+			}
+			pos, new = pos+textmerge.UTF16Len(s), new[len(s):]
+		}
+	}
+}
+
+// resolvedMarks names by identity what is named by place in the text after.
+func resolvedMarks(marks []model.MadeMark, after attribution.Units) []model.MadeMark {
+	out := slices.Clone(marks)
+	for i := range out {
+		out[i].Add, out[i].Del, out[i].Older = after.ResolveAll(out[i].Add), after.ResolveAll(out[i].Del), after.ResolveAll(out[i].Older)
+	}
+	return out
+}
+
+// resolvedDecision names by identity what is named by place, in the text before or in the one
+// after the decision was carried out.
+func resolvedDecision(d *model.Decision, before, after attribution.Units) *model.Decision {
+	named := *d
+	named.Runs, named.Revived = nil, nil
+	for _, r := range d.Runs {
+		u := before
+		if r.Role == model.TypedInstead || r.Role == model.Remarked {
+			u = after
+		}
+		named.Runs = append(named.Runs, resolvedRun(r, u)...)
+	}
+	for _, r := range d.Revived {
+		done := uint64(0)
+		for _, id := range after.Resolve(r.New) {
+			named.Revived = append(named.Revived, model.Revival{Old: r.Old.Part(done, id.Len), New: id})
+			done += id.Len
+		}
+	}
+	return &named
+}
+
+// resolvedRun names by identity a run that is named by place: in the text of u.
+func resolvedRun(r model.DecidedRun, u attribution.Units) (runs []model.DecidedRun) {
+	if ids := u.Resolve(r.Left); len(ids) == 1 {
+		r.Left = ids[0]
+	}
+	if ids := u.Resolve(r.Right); len(ids) == 1 {
+		r.Right = ids[0]
+	}
+	cursor := textmerge.NewCursor(r.Text)
+	pos := 0
+	for _, id := range u.Resolve(r.At) {
+		one := r
+		one.At = id
+		if r.Text != "" {
+			from := cursor.OffAt(pos)
+			pos += int(id.Len)
+			one.Text = r.Text[from:cursor.OffAt(pos)]
+		}
+		runs = append(runs, one)
+	}
+	return runs
+}
+
+func resolvedGone(g model.GoneRun, u attribution.Units) (runs []model.GoneRun) {
+	for _, r := range resolvedRun(model.DecidedRun{At: g.At, Text: g.Text}, u) {
+		runs = append(runs, model.GoneRun{At: r.At, Text: r.Text})
+	}
+	return runs
+}

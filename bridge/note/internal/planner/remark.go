@@ -1,0 +1,53 @@
+package planner
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// This file writes the comments of people and takes threads out of the text. Both are
+// in the journal, so they can be taken back.
+
+// errNoComment refuses a comment that would not be read as one.
+var errNoComment = errors.New("a comment cannot stand there: comment on the text before or behind it")
+
+// Remark plans a person's comment at an offset of the marked text.
+func Remark(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
+	raw := cur.Marked()
+	comment := diffwrap.WriteComment(dialect, d.By, text, time.Now())
+	if end, _ := diffwrap.FrontMatter(raw); at < end || !diffwrap.CommentFits(raw, at, comment) {
+		return Plan{}, model.Refuse(errNoComment)
+	}
+	from := textmerge.UTF16Len(raw[:at])
+	d.Runs = []model.DecidedRun{{At: model.PlaceRun(from, from+textmerge.UTF16Len(comment)), Role: model.Remarked, Text: comment}}
+	edits := []diffwrap.Edit{{Off: at, New: comment}}
+	return Plan{Edits: diffwrap.Compose(len(cur.Raw()), cur.Separated(), edits), Decision: &d}, nil
+}
+
+// Resolve plans that a thread goes. Of its comments pending are those that wait for a person.
+func Resolve(cur *model.Version, x *attribution.Layout, t model.Thread, pending []model.Suggestion, d model.Decision) Plan {
+	p := decider{Layout: x, d: &d, marks: make(map[int]int)}
+	parts := p.parts(nil, nil)
+	cursor := textmerge.NewCursor(x.Raw)
+	for i, r := range t.Remarks {
+		item := model.Decided{ID: t.ID, Kind: r.Kind.String(), Line: r.Line, New: r.New, Author: r.Author, Session: r.Session, Time: r.Time}
+		c := part{off: r.Start, end: r.End, role: model.ResolvedComment, mark: i}
+		if k := slices.IndexFunc(pending, func(s model.Suggestion) bool { return s.ID == r.Pending }); r.Pending != "" && k >= 0 {
+			item.ID, item.Proposal, c.role = r.Pending, pending[k].Proposal, model.RejectedComment
+		}
+		c.From = cursor.PosAt(c.off)
+		c.To = cursor.PosAt(c.end)
+		d.Items, d.Marks = append(d.Items, item), append(d.Marks, model.DecidedMark{Item: i})
+		parts = append(parts, c)
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return a.off - b.off })
+	d.Runs = p.runs(parts)
+	edits := []diffwrap.Edit{{Off: t.Start, Len: t.End - t.Start}}
+	return Plan{Edits: diffwrap.Compose(len(cur.Raw()), cur.Separated(), edits), Decision: &d}
+}

@@ -1,0 +1,357 @@
+package planner
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+)
+
+// This file decides what an undo makes of each character.
+
+// plan finds out what becomes of every item, and writes that down.
+func (t *takeback) plan() (Plan, error) {
+	if !t.mattersAreThere() {
+		return Plan{}, model.Refuse(errMatterChanged)
+	}
+	if !t.remarksAreThere() {
+		return Plan{}, model.Refuse(errRemarkChanged)
+	}
+	wants, changed := t.wants()
+	p := printer{takeback: t, wants: wants, made: make(map[int]*model.MadeMark)}
+	p.print()
+	if !changed && len(p.made) == 0 {
+		return Plan{}, t.nothing()
+	}
+	plan := Plan{Edits: p.edits, Placed: p.placed, Decision: t.d, Marks: p.marksMade()}
+	t.d.Revived = p.revived
+	return plan, p.check()
+}
+
+// nothing is the refusal of an undo that could bring nothing back.
+func (t *takeback) nothing() error {
+	if len(t.d.Away) == 0 {
+		return model.Refuse(errors.New("there is nothing left to take back"))
+	}
+	return model.Refuse(fmt.Errorf("cannot be taken back: %s; its text is in 'relayfs suggestions log'", t.d.Away[0]))
+}
+
+// mattersAreThere says whether all that the write put in the front matter is there.
+func (t *takeback) mattersAreThere() bool {
+	if t.entry.FrontMatter == nil {
+		return true
+	}
+	there := true
+	for _, r := range t.entry.FrontMatter.Typed {
+		for _, first := range t.known.Firsts(r) {
+			t.live.Each(first, func(_ model.IDRun, _ bool, ok bool) { there = there && ok })
+		}
+	}
+	return there
+}
+
+// remarksAreThere says whether a comment that was written stands there whole, and nothing else in it.
+func (t *takeback) remarksAreThere() bool {
+	comments := make(map[string]bool) // what stands where one was written
+	text, end := "", -1
+	for _, x := range t.items {
+		if x.gone || x.run < 0 || t.runs[x.run].Role != model.Remarked {
+			continue
+		}
+		if x.off != end {
+			text = ""
+		}
+		text, end = text+x.text, x.off+len(x.text)
+		comments[text] = x.kind == furnitureItem
+	}
+	wrote := ""
+	for _, r := range t.runs {
+		if r.Role == model.Remarked {
+			wrote += r.Text
+		}
+	}
+	return wrote == "" || comments[wrote]
+}
+
+// want is what is to become of an item.
+type want struct {
+	item
+	shown   bool
+	revived bool
+	changed bool
+	key     inMark
+}
+
+// inMark names a mark of the note as it is, or one that was decided on; n is -1 for none.
+type inMark struct {
+	decided bool
+	n       int
+}
+
+var noMark = inMark{n: -1}
+
+// wants decides on every item. changed says whether that comes to anything.
+func (t *takeback) wants() (list []want, changed bool) {
+	run := func(w want) model.Role { return t.runs[w.run].Role } // of what is gone
+	for i, x := range t.items {
+		if !x.gone {
+			w := t.wantLive(x)
+			changed = changed || w.changed
+			list = append(list, w)
+			continue
+		}
+		t.home.Each(x.first, func(part model.IDRun, at int, _ bool) {
+			if at != i {
+				return // it came back since, and went again
+			}
+			t.live.Each(part, func(part model.IDRun, _ bool, live bool) {
+				if live {
+					return
+				}
+				one := x
+				one.id, one.first = x.id.Part(part.Clock-x.first.Clock, part.Len), part
+				w := t.wantGone(one)
+				changed = changed || w.shown && (w.kind == contentItem && run(w) != model.TakenBreak || run(w) == model.RejectedComment || run(w) == model.ResolvedComment)
+				list = append(list, w)
+			})
+		})
+	}
+	back := make(map[int]bool) // items that wait again
+	for _, w := range list {
+		switch {
+		case !w.shown:
+		case w.key.decided:
+			back[t.marks[w.key.n].Item] = true
+		case w.revived && run(w) == model.RejectedComment:
+			back[t.marks[t.runs[w.run].Mark].Item] = true
+		}
+	}
+	for i := range list { // what went with a suggestion comes back with it
+		switch w := &list[i]; {
+		case !w.revived:
+		case run(*w) == model.TakenBreak:
+			w.shown, w.revived = len(back) > 0, len(back) > 0
+		case w.kind == furnitureItem && run(*w) != model.ResolvedComment && !back[t.marks[t.runs[w.run].Mark].Item]:
+			w.shown, w.revived = false, false
+		}
+	}
+	return list, changed
+}
+
+// wantLive decides on what is there: what the decision let in waits again, and so does
+// what it let stay.
+func (t *takeback) wantLive(x item) want {
+	w := want{item: x, shown: true, key: noMark}
+	if x.run >= 0 && t.runs[x.run].Role == model.Remarked {
+		w.shown, w.changed = false, true
+	}
+	if w.kind != contentItem {
+		return w
+	}
+	w.key.n = x.mark
+	if x.run < 0 {
+		return w
+	}
+	run := t.runs[x.run]
+	switch run.Role {
+	case model.AcceptedAddition:
+		w.o = false
+	case model.RejectedDeletion:
+		w.a = false
+	case model.TypedInstead:
+		w.o, w.a = false, false
+	}
+	w.changed = w.o != x.o || w.a != x.a
+	w.shown = w.o || w.a
+	switch {
+	case !w.changed:
+	case !w.shown && run.Role != model.TypedInstead:
+		t.away(x.text, t.proposer(x)+" proposes to delete it")
+		t.d.Runs = append(t.d.Runs, model.DecidedRun{At: x.id, Role: model.Absorbed})
+	case w.key.n < 0:
+		w.key = inMark{true, run.Mark}
+	}
+	return w
+}
+
+// proposer is whose mark an item stands in.
+func (t *takeback) proposer(x item) string {
+	if x.mark >= 0 {
+		return cmp.Or(t.x.Owners[x.mark].Author(), "somebody")
+	}
+	return "somebody"
+}
+
+// wantGone decides on what is not there.
+func (t *takeback) wantGone(x item) want {
+	w := want{item: t.whole(x), key: noMark}
+	if w.text == "" {
+		return w
+	}
+	run := t.runs[x.run]
+	o, a := x.state.shown()
+	switch run.Role {
+	case model.TypedInstead, model.Remarked:
+	case model.AcceptedComment:
+		t.away(w.text, deletedByPeople)
+	case model.AcceptedAddition, model.RejectedDeletion:
+		if o || a {
+			t.away(w.text, deletedByPeople)
+		} else {
+			t.away(w.text, laterDecision)
+		}
+	case model.RemovedPlain:
+		w.shown, w.o, w.a = true, true, true
+	default:
+		if t.removed(run.Left) && t.removed(run.Right) {
+			t.away(w.text, aroundDeleted)
+			t.d.Runs = append(t.d.Runs, model.DecidedRun{At: x.id, Role: model.Covered})
+			return w
+		}
+		switch run.Role {
+		case model.TakenAlong, model.TakenAlongOlder, model.RejectedComment, model.ResolvedComment:
+			w.kind, w.shown, w.revived = furnitureItem, true, true
+			return w
+		case model.TakenBreak:
+			w.shown, w.revived, w.o, w.a = true, true, true, true
+			return w
+		}
+		w.o, w.a = x.state.undone(run.Role, t.entry.Seq).shown()
+		if w.shown = w.o || w.a; !w.shown {
+			t.away(w.text, laterDecision)
+		}
+		w.key = inMark{true, run.Mark}
+	}
+	w.revived = w.shown
+	return w
+}
+
+// whole is an item that is gone with its text, in whole characters: one between whose two
+// units a person has typed since is with its last unit.
+func (t *takeback) whole(x item) item {
+	run := t.runs[x.run]
+	if run.Text == "" {
+		return x
+	}
+	cursor := textmerge.NewCursor(run.Text)
+	done := uint64(0)
+	for _, first := range t.known.Firsts(run.At) {
+		if first.Client == x.first.Client && first.Clock <= x.first.Clock && x.first.Clock < first.Clock+first.Len {
+			from := int(done + x.first.Clock - first.Clock)
+			off, start := cursor.WholeAt(from)
+			end, to := cursor.WholeAt(from + int(x.first.Len))
+			x.text = run.Text[off:end]
+			x.id = model.IDRun{Client: x.id.Client, Clock: x.id.Clock - uint64(from-start), Len: uint64(to - start)}
+			x.first = model.IDRun{Client: x.first.Client, Clock: x.first.Clock - uint64(from-start), Len: uint64(to - start)}
+			return x
+		}
+		done += first.Len
+	}
+	return x
+}
+
+// removed says whether people removed the character, or its author withdrew it.
+func (t *takeback) removed(r model.IDRun) bool {
+	if r.Len == 0 {
+		return false // the start or the end of the note
+	}
+	first := t.known.Firsts(r)[0]
+	if _, _, live := t.live.At(first); live {
+		return false
+	}
+	s, _, _ := t.states.At(first)
+	o, a := s.shown()
+	return !s.undo && (o || a) || s.dead
+}
+
+func (t *takeback) away(text, why string) {
+	if n := len(t.d.Away) - 1; n >= 0 && t.d.Away[n].Why == why {
+		t.d.Away[n].Text += text
+		return
+	}
+	t.d.Away = append(t.d.Away, model.Away{Text: text, Why: why})
+}
+
+// This file tells what became of a character by what the journal says of it.
+
+// charState is what the journal tells of a character.
+type charState struct {
+	added   atomState // nothing if it was there from the start
+	deleted []deletion
+	dead    bool // a person typed it in the place of a suggestion that waits again
+	undo    bool // an undo took it away or left it there, not people
+}
+
+type deletion struct {
+	by    uint64 // number of the record that decided on it
+	state atomState
+}
+
+type atomState uint8
+
+const (
+	none atomState = iota
+	isPending
+	isAccepted
+	isRejected
+)
+
+// shown says whether the original and the accepted view have the character.
+func (s charState) shown() (o, a bool) {
+	o, a = s.added == none || s.added == isAccepted, s.added != isRejected
+	for _, d := range s.deleted {
+		o, a = o && d.state != isAccepted, a && d.state == isRejected
+	}
+	return o && !s.dead, a && !s.dead
+}
+
+// decided is the state after a decision, of which seq is the number. That the character
+// was seen then outweighs what was known: people take marks off by hand.
+func (s charState) decided(role model.Role, seq uint64) charState {
+	kept := slices.Clone(s.deleted)
+	switch role {
+	case model.AcceptedAddition, model.RejectedAddition:
+		kept = slices.DeleteFunc(kept, func(d deletion) bool { return d.state == isPending })
+		s.added = isAccepted
+		if role == model.RejectedAddition {
+			s.added = isRejected
+		}
+	case model.AcceptedDeletion, model.RejectedDeletion:
+		if s.added == isPending {
+			s.added = none
+		}
+		now := isAccepted
+		if role == model.RejectedDeletion {
+			now = isRejected
+		}
+		for i := range kept {
+			if kept[i].state == isPending {
+				kept[i] = deletion{seq, now}
+			}
+		}
+		kept = append(kept, deletion{seq, now})
+	}
+	s.deleted = kept
+	return s
+}
+
+// undone is the state after the decision with that number is taken back.
+func (s charState) undone(role model.Role, seq uint64) charState {
+	s.deleted = slices.Clone(s.deleted)
+	switch role {
+	case model.TypedInstead:
+		s.dead = true
+	case model.AcceptedAddition, model.RejectedAddition:
+		s.added = isPending
+	case model.AcceptedDeletion, model.RejectedDeletion:
+		for i := range s.deleted {
+			if s.deleted[i].by == seq {
+				s.deleted[i].state = isPending
+			}
+		}
+	}
+	return s
+}

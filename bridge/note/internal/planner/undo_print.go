@@ -1,0 +1,323 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// This file writes the note that an undo leads to.
+
+// printer writes a note whose items are as wanted. Marks that nothing has changed in
+// keep their bytes.
+type printer struct {
+	*takeback
+	wants   []want
+	intact  []bool      // by mark of the layout
+	comment map[int]int // where those begin and end that belong to no mark
+
+	edits   []diffwrap.Edit
+	placed  []model.Placement
+	revived []model.Revival
+	made    map[int]*model.MadeMark // by item
+	sizes   map[inMark]uint64       // of marks; nil until one is asked for
+	at      int                     // in the raw text
+	pos     int                     // in the new one, UTF-16 units
+	open    *want                   // what the open mark is like, nil for none
+	o, a    strings.Builder         // what the views have to show
+	raw     strings.Builder
+}
+
+func (p *printer) findIntact() {
+	n := len(p.x.Marks)
+	p.intact = make([]bool, n)
+	closed, delimiters := make([]bool, n), make([]int, n)
+	for k := range p.intact {
+		p.intact[k] = true
+	}
+	last := -1
+	for _, w := range p.wants {
+		if w.gone && !w.shown {
+			continue
+		}
+		m := w.mark
+		switch {
+		case w.kind == furnitureItem || w.revived:
+			m = -1
+		case w.kind == delimiterItem && m >= 0:
+			delimiters[m] += len(w.text)
+		case w.changed && m >= 0:
+			p.intact[m] = false
+		}
+		if m != last {
+			if last >= 0 {
+				closed[last] = true
+			}
+			if m >= 0 && closed[m] {
+				p.intact[m] = false
+			}
+			last = m
+		}
+	}
+	for k, m := range p.x.Marks {
+		if delimiters[k] != m.Len()-m.Deleted.Len()-m.Added.Len() {
+			p.intact[k] = false
+		}
+	}
+}
+
+// dropped says whether an item is a delimiter that is not written again as it is.
+func (p *printer) dropped(w *want) bool {
+	return w.kind == delimiterItem && (w.mark < 0 || !p.intact[w.mark])
+}
+
+func (p *printer) print() {
+	p.findIntact()
+	p.comment = make(map[int]int)
+	for _, c := range diffwrap.Comments(p.cur.Raw()) {
+		p.comment[c.Start] = c.End
+	}
+	for i := 0; i < len(p.wants); i++ {
+		w := &p.wants[i]
+		switch {
+		case p.dropped(w):
+		case w.kind == delimiterItem:
+			p.close()
+			p.keep(w)
+		case !w.shown:
+		case w.kind == furnitureItem && w.run >= 0 && !w.revived:
+			if n := p.reopen(i); n > 0 {
+				i += n - 1
+				continue
+			}
+			p.close()
+			p.keep(w)
+		case w.kind == furnitureItem, w.o && w.a, !w.key.decided && p.intact[w.key.n]:
+			p.close()
+			p.keep(w)
+		default:
+			if n := p.substitution(i); n > 0 {
+				i += n - 1
+				continue
+			}
+			if p.open == nil || p.open.key != w.key || p.open.o != w.o {
+				p.close()
+				open, _ := p.delimiters(w)
+				p.write(open)
+				p.open = w
+			}
+			p.keep(w)
+		}
+	}
+	p.close()
+	p.remove(len(p.cur.Raw()))
+}
+
+func (p *printer) close() {
+	if p.open != nil {
+		_, closer := p.delimiters(p.open)
+		p.write(closer)
+		p.open = nil
+	}
+}
+
+// written is how the mark was written.
+func (p *printer) written(key inMark) model.DecidedMark {
+	if key.decided {
+		return p.marks[key.n]
+	}
+	return (&decider{Layout: p.x}).describe(0, p.x.Marks[key.n])
+}
+
+// delimiters are those of the mark that w stands in, as they were if they still fit.
+func (p *printer) delimiters(w *want) (open, closer string) {
+	open, closer = "{++", "++}"
+	if w.o {
+		open, closer = "{--", "--}"
+	}
+	if was := p.written(w.key); strings.HasPrefix(was.Open, open) {
+		return was.Open, was.Close
+	}
+	return open, closer
+}
+
+// substitution writes a mark {~~old~>new~~} that is whole or comes back whole, and returns
+// how many of wants that took, 0 for none.
+func (p *printer) substitution(i int) int {
+	key := p.wants[i].key
+	was := p.written(key)
+	if was.Open != "{~~" {
+		return 0
+	}
+	var units uint64
+	n, turn := 0, -1 // turn is where what is added begins
+	for ; i+n < len(p.wants); n++ {
+		w := &p.wants[i+n]
+		if !w.shown || p.dropped(w) {
+			continue
+		}
+		if w.kind != contentItem || w.key != key {
+			break
+		}
+		if !w.o && turn < 0 {
+			turn = n
+		} else if w.o && turn >= 0 {
+			return 0
+		}
+		units += w.id.Len
+	}
+	if units != p.sizeOf(key) {
+		return 0
+	}
+	p.close()
+	p.write("{~~")
+	for j := range n {
+		if j == turn {
+			p.write(arrow)
+		}
+		if w := &p.wants[i+j]; w.shown && !p.dropped(w) {
+			p.keep(w)
+		}
+	}
+	if turn < 0 {
+		p.write(arrow)
+	}
+	p.write(was.Close)
+	return n
+}
+
+// sizeOf is how much text the mark had, in UTF-16 units.
+func (p *printer) sizeOf(key inMark) uint64 {
+	if p.sizes == nil {
+		p.sizes = make(map[inMark]uint64)
+		for _, r := range p.runs {
+			if r.Role <= model.RejectedDeletion {
+				p.sizes[inMark{true, r.Mark}] += r.At.Len
+			}
+		}
+		for i, c := range p.x.Text {
+			if c.Mark >= 0 {
+				p.sizes[inMark{false, c.Mark}] += uint64(p.x.Places[i].To - p.x.Places[i].From)
+			}
+		}
+	}
+	return p.sizes[key]
+}
+
+// arrow stands between the halves of a substitution.
+const arrow = "~>"
+
+// keep copies an item that is there, or brings it back.
+func (p *printer) keep(w *want) {
+	size := int(w.id.Len)
+	at := model.PlaceRun(p.pos, p.pos+size)
+	if w.revived {
+		if w.moved {
+			p.write(w.text)
+		} else {
+			p.insert(w.text, w.id)
+		}
+		p.revived = append(p.revived, model.Revival{Old: w.id, New: at})
+	} else {
+		p.remove(w.off)
+		p.at = w.off + len(w.text)
+		p.raw.WriteString(w.text)
+		p.pos += size
+	}
+	if w.kind == contentItem {
+		if w.o {
+			p.o.WriteString(w.text)
+		}
+		if w.a {
+			p.a.WriteString(w.text)
+		}
+	}
+	if w.key.decided {
+		p.mark(p.marks[w.key.n].Item).Put(at, w.a)
+	} else if w.revived && w.kind == furnitureItem && p.runs[w.run].Role == model.RejectedComment {
+		p.mark(p.marks[p.runs[w.run].Mark].Item).Put(at, true)
+	} else if w.revived && w.kind == furnitureItem && p.runs[w.run].Role == model.TakenAlongOlder {
+		m := p.mark(p.marks[p.runs[w.run].Mark].Item)
+		m.Older = append(m.Older, at)
+	}
+}
+
+// mark is what comes back of an item of the decision.
+func (p *printer) mark(item int) *model.MadeMark {
+	if p.made[item] == nil {
+		was := &p.entry.Decision.Items[item]
+		m := was.Made(p.entry.Time)
+		if before := p.known.ByID[was.ID]; before != nil {
+			m.Older = slices.Clone(before.Older)
+		}
+		p.made[item] = &m
+	}
+	return p.made[item]
+}
+
+func (p *printer) marksMade() (list []model.MadeMark) {
+	for _, item := range slices.Sorted(maps.Keys(p.made)) {
+		list = append(list, *p.made[item])
+	}
+	return list
+}
+
+// write inserts text behind what was written last, insert behind a character that is
+// gone.
+func (p *printer) write(text string) { p.insert(text, model.IDRun{}) }
+
+func (p *printer) insert(text string, behind model.IDRun) {
+	if text == "" {
+		return
+	}
+	p.edit(diffwrap.Edit{Off: p.at, New: text})
+	p.placed = append(p.placed, model.Placement{Len: len(text), Behind: behind})
+	p.raw.WriteString(text)
+	p.pos += textmerge.UTF16Len(text)
+}
+
+// remove leaves out the raw text up to an offset.
+func (p *printer) remove(to int) {
+	if to > p.at {
+		p.edit(diffwrap.Edit{Off: p.at, Len: to - p.at})
+		p.at = to
+	}
+}
+
+func (p *printer) edit(e diffwrap.Edit) {
+	if n := len(p.edits) - 1; n >= 0 && p.edits[n].Off+p.edits[n].Len == e.Off {
+		p.edits[n].Len += e.Len
+		p.edits[n].New += e.New
+		return
+	}
+	p.edits = append(p.edits, e)
+}
+
+func (p *printer) check() error {
+	raw := p.raw.String()
+	o, a := diffwrap.Texts(raw)
+	if o != p.o.String() || a != p.a.String() {
+		return model.Refuse(errNotReadBack)
+	}
+	was, _ := diffwrap.FrontMatter(p.cur.Raw())
+	is, _ := diffwrap.FrontMatter(raw)
+	if p.entry.FrontMatter == nil {
+		if strings.TrimRight(raw[:is], "\r\n") != strings.TrimRight(p.cur.Raw()[:was], "\r\n") {
+			return model.Refuse(errNotReadBack)
+		}
+		return nil
+	}
+	body, _ := diffwrap.FrontMatter(p.cur.Marked())
+	bodyO, bodyA := diffwrap.Texts(p.cur.Marked()[body:])
+	if o, a := diffwrap.Texts(raw[is:]); p.entry.Decision == nil && (o != bodyO || a != bodyA) {
+		return model.Refuse(errMatterChanged)
+	}
+	if err := diffwrap.CheckFrontMatterChange(p.cur.Raw()[:was], raw[:is]); err != nil {
+		return model.Refuse(err)
+	}
+	return nil
+}

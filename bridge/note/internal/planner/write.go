@@ -1,0 +1,122 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// markedAnew writes a delimiter as it is, for a writer that deletes what a person typed
+// inside of the writer's own deletion: the raw text has been that of the result, and what
+// changes is whose its text is, for which there has to be a record.
+func markedAnew(v *model.Version) []diffwrap.Edit {
+	marks, _, _ := diffwrap.Layout(v.Raw())
+	for _, m := range marks {
+		if len(v.Separated()) > 0 && v.Separated()[0].Off < m.End {
+			return []diffwrap.Edit{{Off: m.Start, Len: attribution.MarkEdge, New: v.Raw()[m.Start : m.Start+attribution.MarkEdge]}}
+		}
+	}
+	return nil
+}
+
+// FrontMatterChange names by place what turns one front matter block into another. The line break behind one
+// that had none belongs to the text that follows it.
+func FrontMatterChange(before, after string) *model.FrontMatterChange {
+	if before != "" && !strings.HasSuffix(before, "\n") {
+		after = strings.TrimRight(after, "\r\n")
+	}
+	fm := &model.FrontMatterChange{Before: before, After: after}
+	mark := 0 // a byte order mark belongs to the note and stays
+	if strings.HasPrefix(before, diffwrap.ByteOrderMark) && strings.HasPrefix(after, diffwrap.ByteOrderMark) {
+		mark = len(diffwrap.ByteOrderMark)
+	}
+	for e := range textmerge.Places(before, shifted(diffwrap.Diff(before[mark:], after[mark:]), mark)) {
+		if e.Len > 0 {
+			fm.Removed = append(fm.Removed, model.GoneRun{At: model.PlaceRun(e.Pos, e.Pos+e.Gone), Text: before[e.Off : e.Off+e.Len]})
+		}
+		if e.New != "" {
+			fm.Typed = append(fm.Typed, model.PlaceRun(e.After, e.After+e.Size))
+		}
+	}
+	return fm
+}
+
+// DirectEdits changes the view without marks: pending suggestions that the
+// change does not touch stay pending.
+func DirectEdits(cur *model.Version, text string) []diffwrap.Edit {
+	edits := diffwrap.Diff(cur.Text(), text)
+	if cur.Raw() == cur.Text() {
+		return edits
+	}
+	spans := textmerge.Flip(cur.Side().Shown()) // view -> raw
+	var out []diffwrap.Edit
+	for _, e := range edits {
+		at := rawInsertAt(cur.Raw(), spans, e.Off)
+		if e.New != "" {
+			out = append(out, diffwrap.Edit{Off: at, New: e.New})
+		}
+		for _, s := range spans {
+			from, to := max(s.A, e.Off), min(s.A+s.N, e.Off+e.Len)
+			if from < to {
+				out = append(out, diffwrap.Edit{Off: s.B + from - s.A, Len: to - from})
+			}
+		}
+	}
+	return out
+}
+
+// rawInsertAt is where plain text goes that belongs at off in the view: behind
+// the character before it, and outside of an addition that ends there.
+func rawInsertAt(raw string, viewToRaw []textmerge.Span, off int) int {
+	at := 0
+	for _, s := range viewToRaw {
+		if s.A >= off {
+			break
+		}
+		at = s.B + min(s.N, off-s.A)
+	}
+	if len(raw)-at >= 3 && raw[at:at+3] == "++}" {
+		at += 3
+	}
+	return at
+}
+
+// Suggest plans the suggestions of an author that make text the view of cur, which is laid out as
+// x; nil if it has no marks.
+func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options) (Plan, error) {
+	res, err := put(cur, x, text, by, lens)
+	if err != nil {
+		return Plan{}, model.Refuse(err)
+	}
+	plan := Plan{Warnings: res.Warnings}
+	if len(res.Edits) > 0 {
+		plan.Edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), res.Edits)
+		if len(plan.Edits) == 0 {
+			plan.Edits = markedAnew(cur)
+		}
+	}
+	if fm := res.FrontMatter; fm != nil {
+		if change := FrontMatterChange(fm.Before, fm.After); change.Before != change.After {
+			plan.FrontMatter = change
+		}
+	}
+	return plan, nil
+}
+
+// put leaves the suggestions of the author's other sessions alone where it can.
+func put(cur *model.Version, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options) (diffwrap.Result, error) {
+	if x == nil {
+		return lens.Put(cur.Marked(), text)
+	}
+	lens.Waits = x.Waits(by.Name)
+	if lens.Foreign = x.ForeignSessions(text, by); lens.Foreign != nil {
+		if res, err := lens.Put(cur.Marked(), text); err == nil {
+			return res, nil
+		}
+	}
+	lens.Foreign = x.Foreign(by.Name)
+	return lens.Put(cur.Marked(), text)
+}

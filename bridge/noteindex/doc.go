@@ -1,9 +1,0 @@
-// Package noteindex keeps what is computed from the text of every note: the links
-// ([LinkIndex]), what notes hold ([NoteIndex]) and the suggestions that wait
-// ([SuggestionIndex]).
-//
-// [Indexes] are the three of a tree of notes; each is built when it is first asked for. A
-// [Follower] keeps one of them current. The first question reads every note; from then
-// on events mark the notes that changed, and the next question reads those. Each type has
-// a private lock, and none is held while a note is read.
-package noteindex

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package limittest
-
-import "time"
-
-// threadTime returns the time of day: differences are an upper bound of what
-// this thread has used.
-func threadTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

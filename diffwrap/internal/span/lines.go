@@ -1,0 +1,77 @@
+package span
+
+import "strings"
+
+// BreakLen returns the length of the line break at the start of s, 0 when there is none.
+func BreakLen(s string) int {
+	switch {
+	case strings.HasPrefix(s, "\n"):
+		return 1
+	case strings.HasPrefix(s, "\r\n"):
+		return 2
+	}
+	return 0
+}
+
+// FinalBreakLen returns the length of the line break at the end of s, 0 when there is none.
+func FinalBreakLen(s string) int {
+	if !strings.HasSuffix(s, "\n") {
+		return 0
+	}
+	return len(s) - BreakStart(s, len(s)-1, 0)
+}
+
+// BreakStart returns where the line break starts that has its line feed at offset at: one byte earlier for CR LF.
+func BreakStart(text string, at, from int) int {
+	if at > from && text[at-1] == '\r' {
+		return at - 1
+	}
+	return at
+}
+
+// LineEnd returns the offset after the line break that ends the line at offset i.
+func LineEnd(text string, i int) int {
+	if at := strings.IndexByte(text[i:], '\n'); at >= 0 {
+		return i + at + 1
+	}
+	return len(text)
+}
+
+// LineStart returns where the line at offset i starts.
+func LineStart(text string, i int) int { return strings.LastIndexByte(text[:i], '\n') + 1 }
+
+// StartsWithBreak reports whether s is empty or starts with a line break.
+func StartsWithBreak(s string) bool { return s == "" || BreakLen(s) > 0 }
+
+// StartsLine reports whether offset i of text is at the start of a line.
+func StartsLine(text string, i int) bool { return i == 0 || text[i-1] == '\n' }
+
+// LineOf returns the 1-based line of an offset.
+func LineOf(text string, off int) int { return 1 + strings.Count(text[:off], "\n") }
+
+// SameButBreaks reports whether two texts are equal but for the kind of their line breaks and for a final one.
+func SameButBreaks(a, b string) bool { return normal(a) == normal(b) }
+
+func normal(s string) string { return strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n") }
+
+// KeepBreaks returns a written text with the line breaks of the views of the note, if all of those are of one kind and all
+// of its own of the other: the program that wrote it knows only that, and nobody asked it to change them.
+func KeepBreaks(written string, views ...string) string {
+	keptLF, keptCRLF := count(views...)
+	lf, crlf := count(written)
+	switch {
+	case keptLF == 0 && keptCRLF > 0 && crlf == 0:
+		return strings.ReplaceAll(written, "\n", "\r\n")
+	case keptCRLF == 0 && keptLF > 0 && lf == 0:
+		return strings.ReplaceAll(written, "\r\n", "\n")
+	}
+	return written
+}
+
+func count(texts ...string) (lf, crlf int) {
+	for _, t := range texts {
+		n := strings.Count(t, "\r\n")
+		lf, crlf = lf+strings.Count(t, "\n")-n, crlf+n
+	}
+	return lf, crlf
+}

@@ -1,0 +1,113 @@
+//go:build !windows
+
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"syscall"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/internal/process"
+)
+
+// errnoTable is where errors become errnos. The first row that matches counts. logged says that
+// the errno alone would leave the user guessing, so that the log has the reason too.
+var errnoTable = []struct {
+	err    error
+	errno  syscall.Errno
+	logged bool
+}{
+	{model.ErrBadName, syscall.EINVAL, true},
+	{model.ErrNameTooLong, syscall.ENAMETOOLONG, false},
+	{model.ErrReadOnly, syscall.EROFS, true},
+	{model.ErrInvalidUTF8, syscall.EILSEQ, true},
+	{model.ErrTooLarge, syscall.EFBIG, true},
+	{model.ErrNoSpace, syscall.ENOSPC, true},
+	{model.ErrOffline, syscall.EIO, true},
+	{model.ErrRefused, syscall.EINVAL, true},
+	{model.ErrNeedsReview, syscall.EPERM, true},
+	{model.ErrTooMany, syscall.EPERM, true},
+	{model.ErrFixedMode, syscall.EPERM, true},
+	{model.ErrInTheWay, syscall.EBUSY, true},
+	{model.ErrNotEmpty, syscall.ENOTEMPTY, false},
+	{model.ErrIsDir, syscall.EISDIR, false},
+	{model.ErrNotDir, syscall.ENOTDIR, false},
+	{model.ErrNotNote, syscall.EINVAL, true},
+	{model.ErrClosed, syscall.EIO, false},
+	{fs.ErrNotExist, syscall.ENOENT, false},
+	{fs.ErrExist, syscall.EEXIST, false},
+	{fs.ErrPermission, syscall.EACCES, false},
+	{errors.ErrUnsupported, syscall.EXDEV, false},
+	{context.Canceled, syscall.EINTR, false},
+	{context.DeadlineExceeded, syscall.ETIMEDOUT, true},
+}
+
+// toErrno returns the errno of err, 0 for nil. It is known if a row of the table
+// or an errno in err's chain says it.
+func toErrno(err error) (errno syscall.Errno, known, logged bool) {
+	if err == nil {
+		return 0, true, false
+	}
+	for _, row := range errnoTable {
+		if errors.Is(err, row.err) {
+			return row.errno, true, row.logged
+		}
+	}
+	if errors.As(err, &errno) && errno != 0 {
+		return errno, true, false
+	}
+	return syscall.EIO, false, true
+}
+
+// errnoReporter maps errors to errnos. It logs and reports the details that an errno cannot carry.
+type errnoReporter struct {
+	Log     *slog.Logger
+	Procs   *process.Table
+	Refused func(model.Refusal) // nil: nobody is told
+}
+
+// Of is the errno of an operation's error, 0 for nil.
+func (r errnoReporter) Of(ctx context.Context, op string, p model.Path, err error) syscall.Errno {
+	if err == nil {
+		return 0
+	}
+	errno, known, logged := toErrno(err)
+	if logged {
+		r.refused(r.Procs.Of(ctx), op, p, errno, known, err)
+	}
+	return errno
+}
+
+// OfSave is Of for what is reported at close, where few programs look: the log always
+// has the sentence.
+func (r errnoReporter) OfSave(ctx context.Context, op string, p model.Path, err error) syscall.Errno {
+	return r.OfSaveBy(r.Procs.Of(ctx), op, p, err)
+}
+
+// OfSaveBy is OfSave for a save that by began and does not wait for.
+func (r errnoReporter) OfSaveBy(by process.Process, op string, p model.Path, err error) syscall.Errno {
+	if err == nil {
+		return 0
+	}
+	errno, known, _ := toErrno(err)
+	r.refused(by, op, p, errno, known, err)
+	return errno
+}
+
+func (r errnoReporter) refused(by process.Process, op string, p model.Path, errno syscall.Errno, known bool, err error) {
+	level := slog.LevelWarn
+	if !known {
+		level = slog.LevelError
+	}
+	r.Log.Log(context.Background(), level, "operation refused",
+		"op", op, model.LogPath, string(p), "errno", errno.Error(), model.LogErr, err)
+	if r.Refused != nil {
+		r.Refused(model.Refusal{
+			Time: time.Now(), PID: by.Id, Program: by.Name, Op: op, Path: p, Errno: errno.Error(), Text: err.Error(),
+		})
+	}
+}

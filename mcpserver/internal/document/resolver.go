@@ -1,0 +1,268 @@
+// Package document finds the document that a model means by a name or a URI, and checks the path of a new one
+// ([Resolver]). A document is a note, a canvas or a base ([Type]); a canvas is checked against JSON Canvas 1.0
+// (jsoncanvas.org) before it is written, a base for being a YAML mapping. The package opens documents, and changes
+// none. It has no locks.
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
+)
+
+// Resolver finds documents in a workspace.
+type Resolver struct{ Workspace *bridge.Workspace }
+
+// Note opens the note that a model means by name.
+func (r Resolver) Note(ctx context.Context, name string) (model.Path, *model.Version, error) {
+	p, err := r.Resolve(ctx, name)
+	if err != nil {
+		return "", nil, err
+	}
+	v, err := r.Workspace.Open(ctx, p)
+	return p, v, err
+}
+
+// Document opens the note at p, or another file that holds text.
+func (r Resolver) Document(ctx context.Context, p model.Path) (session.Document, error) {
+	if !p.IsNote() {
+		text, err := r.ReadText(ctx, p)
+		return session.Document{Path: p, Text: text}, err
+	}
+	v, err := r.Workspace.Open(ctx, p)
+	if err != nil {
+		return session.Document{}, err
+	}
+	return session.NoteOf(p, v), nil
+}
+
+// ReadFile returns the bytes of a file that is not a note. The error is model.ErrTooLarge if there are more than most.
+func (r Resolver) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
+	info, err := r.Workspace.Stat(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if info.Kind == model.KindDir {
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
+	}
+	f, err := r.Workspace.OpenFile(ctx, p, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, most+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read %q: %w", string(p), err)
+	}
+	if int64(len(data)) > most {
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrTooLarge}
+	}
+	return data, nil
+}
+
+// ReadText is ReadFile for a file that holds text.
+func (r Resolver) ReadText(ctx context.Context, p model.Path) (string, error) {
+	data, err := r.ReadFile(ctx, p, model.MaxNote)
+	if err == nil && !utf8.Valid(data) {
+		err = &model.Error{Op: "open", Path: p, Err: model.ErrInvalidUTF8}
+	}
+	return string(data), err
+}
+
+// Resolve finds what a model means by name.
+func (r Resolver) Resolve(ctx context.Context, name string) (model.Path, error) {
+	p, err := r.LookUp(name)
+	return p, r.orMissing(ctx, name, err)
+}
+
+// ResolveName is Resolve for what is moved or deleted: the name of a symbolic link means the link.
+func (r Resolver) ResolveName(ctx context.Context, name string) (model.Path, error) {
+	p, err := asShown(name, r.Workspace.ResolveName)
+	return p, r.orMissing(ctx, name, err)
+}
+
+// LookUp is Workspace.Resolve that also takes names as results show them.
+func (r Resolver) LookUp(name string) (model.Path, error) {
+	return asShown(name, r.Workspace.Resolve)
+}
+
+func asShown(name string, resolve func(string) (model.Path, error)) (model.Path, error) {
+	p, err := resolve(name)
+	if errors.Is(err, fs.ErrNotExist) && strings.Contains(name, `\`) {
+		return resolve(answer.Meant(name))
+	}
+	return p, err
+}
+
+// orMissing returns a MissingError if err says that name does not exist, else err.
+func (r Resolver) orMissing(ctx context.Context, name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &MissingError{Name: name, Similar: r.Similar(ctx, name), Err: err}
+	}
+	return err
+}
+
+// MissingError says that nothing is called Name, and what may have been meant.
+type MissingError struct {
+	Name    string
+	Similar []string // paths; none if nothing is like it
+	Err     error
+}
+
+func (e *MissingError) Error() string {
+	if len(e.Similar) > 0 {
+		return fmt.Sprintf("There is no document %q. Did you mean %s?", e.Name, strings.Join(e.Similar, " or "))
+	}
+	return fmt.Sprintf("There is no document %q. Call glob to find its path; paths look like Folder/sub/Name.md.", e.Name)
+}
+
+func (e *MissingError) Unwrap() error { return e.Err }
+
+// maxSimilar is how many paths are offered instead of a missing one.
+const maxSimilar = 3
+
+// Similar returns the paths of documents of the same name in other folders.
+func (r Resolver) Similar(ctx context.Context, name string) []string {
+	base := foldBase(name)
+	var found []string
+	err := r.Workspace.Walk(ctx, "", func(e bridge.Info) error {
+		if e.Kind == model.KindDir || e.Kind == model.KindLink || foldBase(e.Path.Base()) != base {
+			return nil
+		}
+		if found = append(found, answer.Shown(e.Path)); len(found) == maxSimilar {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.SkipAll) {
+		return nil
+	}
+	return found
+}
+
+func foldBase(name string) string {
+	base := strings.ToLower(model.Path(name).Base())
+	return strings.TrimSuffix(base, model.NoteExt)
+}
+
+// Place resolves an argument that names a folder or a document. "" and "." are the whole workspace.
+func (r Resolver) Place(ctx context.Context, name string) (model.Path, error) {
+	if name = strings.TrimSuffix(name, "/"); name == "" || name == "." {
+		return "", nil
+	}
+	return r.Resolve(ctx, name)
+}
+
+// Folder is Place for an argument that must name a folder. hint ends the refusal of a document.
+func (r Resolver) Folder(ctx context.Context, argument, name, hint string) (model.Path, error) {
+	p, err := r.Place(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = answer.WrongArgument("The argument %q is %q, and there is no such folder. The top-level folders are %s.", argument, strings.TrimSuffix(name, "/"), strings.Join(r.Folders(), ", "))
+	}
+	if err != nil || p == "" {
+		return p, err
+	}
+	info, err := r.Workspace.Stat(ctx, p)
+	if err == nil && info.Kind != model.KindDir {
+		err = answer.WrongArgument("The argument %q must be a folder, and %q is a document.%s", argument, string(p), hint)
+	}
+	return p, err
+}
+
+// NewPath returns the canonical path of a new document. It adds ".md" to a note without an extension.
+func (r Resolver) NewPath(name string, note bool) (model.Path, error) {
+	if mp := r.Workspace.Mountpoint(); mp != "" {
+		name = strings.TrimPrefix(name, mp+"/")
+	}
+	p, err := model.CleanPath(name)
+	if err != nil {
+		return "", err
+	}
+	folder, rel := p.Split()
+	if rel == "" {
+		return "", answer.WrongArgument("%q names no document. Paths look like Folder/sub/Name.md; the folders are %s.", name, strings.Join(r.Folders(), ", "))
+	}
+	root, err := r.Workspace.Resolve(folder)
+	if err != nil {
+		return "", answer.WrongArgument("There is no folder %q. The folders are %s.", folder, strings.Join(r.Folders(), ", "))
+	}
+	p = r.existing(root, rel)
+	if note && !strings.Contains(p.Base(), ".") {
+		p += model.NoteExt
+	}
+	if err := model.CheckName(p.Base()); err != nil {
+		return "", &model.Error{Op: "create", Path: p, Err: err}
+	}
+	return p, checkNew(p)
+}
+
+// NewNote is NewPath for a note.
+func (r Resolver) NewNote(name string) (model.Path, error) {
+	p, err := r.NewPath(name, true)
+	if err == nil && !p.IsNote() {
+		err = &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
+	}
+	return p, err
+}
+
+// NewDocument is NewPath for a note, a canvas or a base.
+func (r Resolver) NewDocument(name string) (model.Path, error) {
+	p, err := r.NewPath(name, true)
+	if err == nil && TypeOf(string(p)) == "" {
+		err = answer.WrongArgument("%q was not created: the names of new documents end in .md, .canvas or .base.", string(p))
+	}
+	return p, err
+}
+
+// existing returns the path rel in the Folder root. Folders that exist in another spelling keep
+// theirs, because on many disks both spellings are one folder.
+func (r Resolver) existing(root model.Path, rel string) model.Path {
+	p := root
+	elems := strings.Split(rel, "/")
+	for _, elem := range elems[:len(elems)-1] {
+		p = p.Join(elem)
+		if there, err := r.Workspace.Resolve(string(p)); err == nil && !there.IsNote() {
+			p = there
+		}
+	}
+	return p.Join(elems[len(elems)-1])
+}
+
+// Folders returns the names of the workspace's Folders.
+func (r Resolver) Folders() []string {
+	var names []string
+	for _, f := range r.Workspace.Options().Folders {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// maxNewPath bounds the path of a new document, in bytes. Some systems bound the whole path,
+// with that of the vault, to 1,024 bytes.
+const maxNewPath = 800
+
+// checkNew refuses paths that people would not see, or could not tell from others or open.
+func checkNew(p model.Path) error {
+	_, rel := p.Split()
+	if len(p) > maxNewPath {
+		return answer.WrongArgument("The path %q is too long: a new one has at most %d bytes. Choose another.", strings.ToValidUTF8(string(p[:64]), "")+"...", maxNewPath)
+	}
+	for elem := range strings.SplitSeq(rel, "/") {
+		switch {
+		case strings.HasPrefix(elem, "."):
+			return answer.WrongArgument("The path %q is not allowed: people are not shown names that begin with a dot. Choose another name.", string(p))
+		case strings.IndexFunc(elem, answer.Unprintable) >= 0:
+			return answer.WrongArgument("The path %q is not allowed: it has a control character in it. Choose another name.", string(p))
+		}
+	}
+	return nil
+}

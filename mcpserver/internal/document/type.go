@@ -1,0 +1,73 @@
+package document
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+)
+
+// Type is a type of document.
+type Type string
+
+const (
+	Note   Type = "note"   // Markdown
+	Canvas Type = "canvas" // JSON Canvas
+	Base   Type = "base"   // Obsidian Bases, YAML
+)
+
+var extensions = map[Type]string{Note: ".md", Canvas: ".canvas", Base: ".base"}
+
+// Ext returns the file extension of the type.
+func (t Type) Ext() string { return extensions[t] }
+
+// TypeOf returns the type of the file at p by its extension, "" if it has none.
+func TypeOf(p string) Type {
+	for t, ext := range extensions {
+		if strings.EqualFold(path.Ext(p), ext) {
+			return t
+		}
+	}
+	return ""
+}
+
+// Error says where and why a document is not valid. Line and Column, in characters, count from 1.
+type Error struct {
+	Line, Column int
+	Msg          string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg) }
+
+// Check returns an *Error if text is not a valid document of the type. Every text is a valid note.
+func (t Type) Check(text string) error {
+	switch t {
+	case Canvas:
+		return checkCanvas(text)
+	case Base:
+		return checkBase(text)
+	}
+	return nil
+}
+
+func checkBase(text string) error {
+	_, err := frontmatter.ParseYAML(strings.TrimPrefix(text, "\ufeff"))
+	var syntax *frontmatter.SyntaxError
+	if errors.As(err, &syntax) {
+		// The parser counts from the opening fence of a note, which a base lacks.
+		return &Error{syntax.Line - 1, syntax.Column, "the base is not valid: " + syntax.Msg}
+	}
+	return err
+}
+
+func at(text string, off int, format string, args ...any) error {
+	off = min(max(off, 0), len(text))
+	start := strings.LastIndexByte(text[:off], '\n') + 1
+	return &Error{
+		Line: 1 + strings.Count(text[:off], "\n"), Column: 1 + utf8.RuneCountInString(text[start:off]),
+		Msg: fmt.Sprintf(format, args...),
+	}
+}

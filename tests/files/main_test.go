@@ -1,0 +1,9 @@
+package files
+
+import (
+	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }

@@ -1,0 +1,81 @@
+package need
+
+import (
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Parts are what hostile texts are made of by repeating one of them: what opens
+// without closing, nests, or is looked for in vain. Each "N" is another number.
+var Parts = []string{
+	"[", "[[", "![", "[](", "]", "(", "{", "}", "`", "` `` ", "```\n", "~~~\n", "<!--", "-->", "<div>\n", "</", "$$",
+	"{++", "++}", "{--", "--}", "{~~", "~>", "~~}", "{>>", "<<}", "{==", "==}", "{++{--", "{~~a~>", "{>>@@", "{++++}", "{>>x<<}", "{==a==}{>>",
+	">", "> ", "- ", "+ ", "1. ", "> - ", "- > 1. ", "\t- ", "#", "# ", "|", "\n", "\n\n", "\r\n", "\r", " ", "\t", "    ", "\\", "\"", "'", ":", ": ", ",", "? ",
+	"&a ", "*a ", "!x ", "%", "@@", "a", "aé", "\u0301", "👩\u200d", "🇩", "\u0085", "\x00", "---\n", "===\n", "- a\n", "a: ", "a: [", "[a: ", "{a: ",
+	"#N ", "#N/", "#[[", "#<!--", "#`", "kN: v\n", "kN: [", "[[N]]", "[N](N.md)", "![[N]]\n", "N ", "N\n", "*a* _b_ ", "|a|b|\n",
+}
+
+// Repeat is about n bytes of a part.
+func Repeat(part string, n int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < n; i++ {
+		b.WriteString(strings.ReplaceAll(part, "N", "n"+strconv.Itoa(i)))
+	}
+	return b.String()
+}
+
+// Stairs is about n bytes of lines, each indented by one step more than the one
+// before.
+func Stairs(step, line string, n int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < n; i++ {
+		b.WriteString(strings.Repeat(step, i) + line + "\n")
+	}
+	return b.String()
+}
+
+// Bounds of [Linear].
+const (
+	negligible = 25 * time.Millisecond
+	times      = 4 // how many times larger the second input is
+	tolerance  = 7 // how many times longer it may take: 16 would be quadratic
+	attempts   = 10
+)
+
+// Linear fails the test if fn, which must do its work on the goroutine that calls it,
+// takes time that grows faster than its input, made by input in the size n and in
+// four times that. Time is that of this thread, as in [Call], the least of several
+// runs.
+func Linear(t testing.TB, name string, n int, input func(n int) string, fn func(text string)) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would count as work of the call
+	small, large := input(n), input(times*n)
+	least := [2]time.Duration{1<<63 - 1, 1<<63 - 1}
+	for range attempts {
+		runtime.GC()
+		for i, text := range [2]string{small, large} {
+			start := threadTime()
+			fn(text)
+			least[i] = min(least[i], threadTime()-start)
+		}
+		if least[1] <= negligible || least[1] <= tolerance*least[0] {
+			return
+		}
+	}
+	t.Errorf("%s: %d bytes take %v, %d bytes take %v", name, len(small), least[0], len(large), least[1])
+}
+
+// LinearInParts is [Linear] for texts of each of the [Parts], between before and after.
+func LinearInParts(t testing.TB, n int, before, after string, fn func(text string)) {
+	t.Helper()
+	for _, part := range Parts {
+		name := strconv.Quote(before) + " and many " + strconv.Quote(part)
+		Linear(t, name, n, func(n int) string { return before + Repeat(part, n) + after }, fn)
+	}
+}

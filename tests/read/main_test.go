@@ -1,9 +1,0 @@
-package read
-
-import (
-	"testing"
-
-	"github.com/relayfs/relayfs/tests/internal/harness"
-)
-
-func TestMain(m *testing.M) { harness.Main(m) }
