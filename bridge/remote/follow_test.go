@@ -25,7 +25,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/ysync"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // fetched counts how often each document was asked for as a whole, by its name.
@@ -97,7 +97,7 @@ func TestFollowsLargeFolder(t *testing.T) {
 	dir := t.TempDir()
 	// Whole documents are fetched here without a channel, so that the server tells nothing of
 	// them: comparisons find what has changed.
-	often := func(o *remote.Options, _ *bridge.Options) { o.Resync = limittest.Scaled(time.Second) }
+	often := func(o *remote.Options, _ *bridge.Options) { o.Resync = need.Scaled(time.Second) }
 	c, err := open(t, address, s.folder, dir, direct, often)
 	noError(t, err)
 	c.await("the notes", func() bool { return c.source.SyncStatus().Unfetched == 0 && known(c) == notes })
