@@ -268,24 +268,17 @@ func (d *document) ledgerNow() (*attribution.Ledger, error) {
 	return l, nil
 }
 
-// hasKept notes that the store has kept records, the last of them as seq.
+// hasKept notes that the store has kept records in one call, the last of them as seq.
 func (d *document) hasKept(seq uint64, records []model.Record) {
 	current := d.ledger != nil && d.ledger.UpTo == d.kept
-	for i := range records {
-		current = current && records[i].Returned == nil // what is known of what was gone may be forgotten
-	}
 	d.kept = seq
 	if !current {
 		d.ledger = nil
 		return
 	}
-	had := d.ledger.Size()
 	for i := range records {
+		records[i].Seq = seq - uint64(len(records)-1-i)
 		d.ledger.Add(&records[i])
-	}
-	d.ledger.UpTo = seq
-	if d.ledger.GrownFrom(had) {
-		d.ledger.Prune(d.text.Runs())
 	}
 }
 

@@ -66,9 +66,6 @@ func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *pla
 	if err != nil {
 		return s, err
 	}
-	had := known.Size()
-	if known.Add(&rec); known.GrownFrom(had) {
-		known.Prune(s.runs)
-	}
+	known.Add(&rec)
 	return s, nil
 }

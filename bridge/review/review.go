@@ -40,16 +40,28 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range list {
-			e.Path, e.Folder, e.Rel = shownAt(f, e), f.Name, string(e.Path)
-			all = append(all, e)
+		for i, e := range list {
+			list[i].Path, list[i].Folder, list[i].Rel = shownAt(f, e), f.Name, string(e.Path)
 		}
+		all = mergeNewest(all, list)
 	}
-	slices.SortStableFunc(all, func(a, b model.JournalEntry) int { return b.Time.Compare(a.Time) })
 	all = slices.CompactFunc(all, func(a, b model.JournalEntry) bool {
 		return a.SessionNote != nil && b.SessionNote != nil && a.Batch == b.Batch
 	})
 	return all[:min(limit, len(all))], nil
+}
+
+// mergeNewest merges the journals of two folders, the newest first. The order of each stays, whatever
+// the clock said: an undo takes back what was decided last.
+func mergeNewest(a, b []model.JournalEntry) []model.JournalEntry {
+	all := make([]model.JournalEntry, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if b[0].Time.After(a[0].Time) {
+			a, b = b, a
+		}
+		all, a = append(all, a[0]), a[1:]
+	}
+	return append(append(all, a...), b...)
 }
 
 // shownAt is where the note of a journal entry is shown now, or what a decided

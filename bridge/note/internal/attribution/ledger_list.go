@@ -100,7 +100,8 @@ func (l *Ledger) madeComments(after string, kept keptMap, v Units, before map[in
 		ids := v.Resolve(model.PlaceRun(from, cursor.PosAt(c.End)))
 		was, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.Start + 1})
 		_, began := before[was.Start]
-		if ok && began && kept.all(diffwrap.Span{Start: c.Start, End: c.End}) && l.addedAlike(ids) {
+		span := diffwrap.Span{Start: c.Start, End: c.End}
+		if _, untouched := kept.back(span); began && (untouched || ok && kept.all(span) && l.addedAlike(ids)) {
 			continue
 		}
 		made = append(made, model.MadeMark{Comment: true, Add: ids})

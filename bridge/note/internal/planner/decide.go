@@ -367,10 +367,15 @@ func (p *decider) runs(parts []part) (runs []model.DecidedRun) {
 // errMarkup refuses a text that would not be plain where it is put.
 var errMarkup = errors.New("the text would be read as CriticMarkup there")
 
+var errComment = errors.New("a comment cannot be amended: reject it, and write another one")
+
 // Amend are the edits that make text of what the suggestion proposes: where the
 // suggestion stood, since acceptance changes nothing before that. What both have in common
 // is accepted, the rest rejected.
 func Amend(cur *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit, error) {
+	if s.Kind == diffwrap.Comment {
+		return nil, Refuse(errComment)
+	}
 	accepted := diffwrap.Apply(cur.Marked(), diffwrap.Accept(cur.Marked(), s.Suggestion))
 	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
 		return nil, model.Refuse(errors.New("what it proposes does not stand in one piece"))

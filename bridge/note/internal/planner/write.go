@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -52,9 +53,10 @@ func DirectEdits(cur *model.Version, text string) []diffwrap.Edit {
 		return edits
 	}
 	spans := textmerge.Flip(cur.Side().Shown()) // view -> raw
+	marks, _, _ := diffwrap.Layout(cur.Raw())
 	var out []diffwrap.Edit
 	for _, e := range edits {
-		at := rawInsertAt(cur.Raw(), spans, e.Off)
+		at := rawInsertAt(marks, spans, e.Off)
 		if e.New != "" {
 			out = append(out, diffwrap.Edit{Off: at, New: e.New})
 		}
@@ -68,9 +70,9 @@ func DirectEdits(cur *model.Version, text string) []diffwrap.Edit {
 	return out
 }
 
-// rawInsertAt is where plain text goes that belongs at off in the view: behind
-// the character before it, and outside of an addition that ends there.
-func rawInsertAt(raw string, viewToRaw []textmerge.Span, off int) int {
+// rawInsertAt is where plain text goes that belongs at off in the view: behind the character before it, and
+// outside of what one of the marks adds if that ends there.
+func rawInsertAt(marks []diffwrap.Mark, viewToRaw []textmerge.Span, off int) int {
 	at := 0
 	for _, s := range viewToRaw {
 		if s.A >= off {
@@ -78,8 +80,9 @@ func rawInsertAt(raw string, viewToRaw []textmerge.Span, off int) int {
 		}
 		at = s.B + min(s.N, off-s.A)
 	}
-	if len(raw)-at >= 3 && raw[at:at+3] == "++}" {
-		at += 3
+	i, _ := slices.BinarySearchFunc(marks, at, func(m diffwrap.Mark, at int) int { return m.End - at })
+	if i < len(marks) && !marks[i].Added.Empty() && marks[i].Added.End == at {
+		return marks[i].End
 	}
 	return at
 }

@@ -189,7 +189,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 		update, err := s.take()
 		if err == nil {
 			rec.Update = update
-			err = d.keep(s, *rec)
+			err = d.keep(s, rec)
 		}
 		if err != nil {
 			s.drop() // the store has the state before
@@ -200,7 +200,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 
 // keep appends what has arrived and the record of a local change to the store, and queues
 // the change for the server.
-func (d *Document) keep(s *state, rec model.Record) error {
+func (d *Document) keep(s *state, rec *model.Record) error {
 	records, err := s.arrivals()
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (d *Document) keep(s *state, rec model.Record) error {
 	if rec.Time.IsZero() {
 		rec.Time = time.Now().UTC()
 	}
-	seq, err := d.set.append(d, append(records, rec)...)
+	rec.Seq, err = d.set.append(d, append(records, *rec)...)
 	if err == nil && !rec.Unsent {
 		err = d.set.Store.Sync() // it has the only copy of the drafts
 	}
@@ -220,10 +220,10 @@ func (d *Document) keep(s *state, rec model.Record) error {
 	s.changedAt(rec.Time)
 	s.version++
 	if rec.Unsent {
-		s.last = seq
-		d.set.owner.Unsent(d, seq, d.peer != nil)
+		s.last = rec.Seq
+		d.set.owner.Unsent(d, rec.Seq, d.peer != nil)
 		if d.peer != nil { // else a later one compares state vectors
-			d.outbox = d.peer.queue(d.outbox, outgoing{seq, rec.Update})
+			d.outbox = d.peer.queue(d.outbox, outgoing{rec.Seq, rec.Update})
 		}
 	}
 	return nil
