@@ -101,8 +101,10 @@ func SuggestionsBy(raw string, writer func(start, end int) Writer) []Suggestion 
 }
 
 func (s *Suggestion) join(more Suggestion) {
-	s.Parts = append(s.Stretches(), more.Stretches()...)
-	s.End, s.Gap = more.End, 0
+	if s.Parts != nil || s.End != more.Start {
+		s.Parts, s.Gap = append(s.Stretches(), more.Stretches()...), 0
+	}
+	s.End = more.End
 	s.Old, s.New = s.Old+more.Old, s.New+more.New
 	s.Comments = append(s.Comments, more.Comments...)
 	if s.Kind != more.Kind {

@@ -1,8 +1,10 @@
 package attribution
 
 import (
+	"iter"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
@@ -40,6 +42,7 @@ func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, 
 	comments := x.commentsBefore()
 	older, joined := y.olderComments(x, same, groups, kept, v, comments, by.Name)
 	contents := y.contentsOfMarks()
+	var last *diffwrap.Suggestion // that this write made
 	for g := range groups {
 		var m model.MadeMark
 		changed, was := false, (*model.MadeMark)(nil)
@@ -61,12 +64,42 @@ func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, 
 			m.ID, m.Author, m.Session, m.Proposal, m.Time = was.ID, was.Author, was.Session, was.Proposal, was.Time
 			changed = true
 		}
-		if changed {
-			m.Older = older[groups[g].End]
+		if !changed {
+			continue
+		}
+		m.Older = older[groups[g].End]
+		if last != nil && m.ID == "" && last.End == groups[g].Start && (sharesWord(last.Old, groups[g].New) || sharesWord(groups[g].Old, last.New)) {
+			n := len(marks) - 1
+			marks[n].Add, marks[n].Del = append(marks[n].Add, m.Add...), append(marks[n].Del, m.Del...)
+			marks[n].Older = append(marks[n].Older, m.Older...)
+			groups[g].Old, groups[g].New = last.Old+groups[g].Old, last.New+groups[g].New
+		} else {
 			marks = append(marks, m)
+		}
+		if last = nil; m.ID == "" {
+			last = &groups[g]
 		}
 	}
 	return append(marks, l.madeComments(after, kept, v, comments)...)
+}
+
+// sharesWord says whether a word that is deleted is one of those that are added. Marks of one write that touch are
+// one suggestion then: decided apart, they would lose the word that the writer kept, or double it.
+func sharesWord(deleted, added string) bool {
+	words := make(map[string]bool)
+	for word := range wordsOf(deleted) {
+		words[word] = true
+	}
+	for word := range wordsOf(added) {
+		if words[word] {
+			return true
+		}
+	}
+	return false
+}
+
+func wordsOf(text string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
 // contentsOfMarks are the indices of the texts in each mark.
