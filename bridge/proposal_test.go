@@ -429,3 +429,46 @@ func TestNewNameIsTakenAtTheStart(t *testing.T) {
 		t.Errorf("proposals %+v, %v, want none", list, err)
 	}
 }
+
+// A file that an agent proposes stays its author's when another one renames it.
+func TestRenamedProposedFileKeepsItsAuthor(t *testing.T) {
+	bob := model.Author{Name: "bob", Session: "s2"}
+	f := bridgetest.New(t, map[string]string{"Notes/Plan.md": "one\n"})
+	if _, err := f.WriteFile(t.Context(), "Notes/data.csv", []byte("a,b\n"), bridge.Restructure{By: ann}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Workspace.Rename(t.Context(), "Notes/data.csv", "Notes/numbers.csv", bridge.Restructure{By: bob}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.UndoSession(t.Context(), bob.Session, person); !errors.Is(err, bridge.ErrNothingToUndo) {
+		t.Errorf("undo of bob's session: got %v, want %v", err, bridge.ErrNothingToUndo)
+	}
+	list, err := f.Proposals(t.Context(), "")
+	if err != nil || len(list) != 1 || list[0].Path != "Notes/numbers.csv" || list[0].Author != ann.Name || string(list[0].New) != "a,b\n" {
+		t.Errorf("proposals: got %+v, %v, want ann's file at its new name", list, err)
+	}
+}
+
+// A rename that a later deletion of another author dropped can be brought back once the deletion was rejected.
+func TestRenameDroppedByADeletionComesBack(t *testing.T) {
+	bob := model.Author{Name: "bob", Session: "s2"}
+	f := bridgetest.New(t, map[string]string{"Notes/Plan.md": "one\n"})
+	renamed, err := f.Workspace.Rename(t.Context(), "Notes/Plan.md", "Notes/Other.md", bridge.Restructure{By: ann})
+	if err != nil {
+		t.Fatal(err)
+	}
+	removed, err := f.Workspace.Remove(t.Context(), "Notes/Other.md", bridge.Restructure{By: bob})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := f.Decide(t.Context(), []string{removed.Proposal}, model.Rejected, person); err != nil || len(out.Failed) > 0 {
+		t.Fatalf("rejection of the deletion: %+v, %v", out, err)
+	}
+	if out, err := f.Undo(t.Context(), "", person, renamed.Proposal); err != nil || len(out.Failed) > 0 {
+		t.Fatalf("undo of what dropped the rename: %+v, %v", out, err)
+	}
+	list, err := f.Proposals(t.Context(), "")
+	if err != nil || len(list) != 1 || list[0].ID != renamed.Proposal || list[0].Author != ann.Name || list[0].NewPath != "Notes/Other.md" {
+		t.Errorf("proposals: got %+v, %v, want ann's rename", list, err)
+	}
+}

@@ -100,8 +100,9 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 	rec := newRecord(model.ProposedRename, st.Rel, by)
 	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
 	if p != nil {
-		rec = p.Record()
-		rec.Author, rec.Session = by.Name, by.Session
+		if rec = p.Record(); rec.Kind == model.ProposedRename {
+			rec.Author, rec.Session = by.Name, by.Session // a file that is proposed stays its author's, whoever names it
+		}
 	}
 	rec.ToDir, rec.Name = to.Dir.Place().Rel, to.Name
 	rec.Owe(owes)
@@ -127,8 +128,8 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 }
 
 // Delete hides n and keeps the proposal, by whose ID it is known; "" if nobody has n but a
-// proposal. Whatever else was proposed for n is withdrawn; what nobody has but the proposal
-// stays in the journal.
+// proposal. Whatever else was proposed for n is withdrawn; a content, and a rename by another
+// author, stay in the journal.
 func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, origin any) (id string, err error) {
 	stamp, sum, err := stateOf(ctx, n)
 	if err != nil {
@@ -141,13 +142,20 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 	if !st.Virtual {
 		change.Put = []model.ProposalRecord{rec}
 	}
+	lapse := func(had model.ProposalRecord) {
+		change.Journal = append(change.Journal, had.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: by.Name, Lapsed: true}, rec.Time))
+	}
 	if st.Pending != nil {
-		change.Drop = append(change.Drop, st.Pending.ID)
+		had := st.Pending.Record()
+		change.Drop = append(change.Drop, had.ID)
+		if !st.Virtual && had.Author != by.Name {
+			lapse(had)
+		}
 	}
 	if st.Content != nil {
 		had := st.Content.Record()
 		change.Drop = append(change.Drop, had.ID)
-		change.Journal = append(change.Journal, had.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: by.Name, Lapsed: true}, rec.Time))
+		lapse(had)
 	}
 	if err := l.Store.Propose(change); err != nil {
 		return "", err
