@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/process"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 // What is written goes to the workspace by a commit.
@@ -61,7 +61,7 @@ func (f *fileState) edit() *content.Buffer {
 }
 
 // changed records that by changed the buffer through h, or nil.
-func (f *fileState) changed(h *Handle, by process.Process) {
+func (f *fileState) changed(h *Handle, by program.Program) {
 	f.text.Buffer().Touch(by, time.Now())
 	f.followContent()
 	if h != nil {
@@ -99,14 +99,14 @@ type change struct {
 	path  model.Path
 	doc   uint64
 	text  string
-	by    process.Process
+	by    program.Program
 	write bridge.Write
 }
 
 // change is what f's buffer holds, to be written at path to doc by who started from an image.
 // The first change of a program may be computed from what it was shown before. That is
 // certain if it has written the text anew and has read the note itself.
-func (f *fileState) change(path model.Path, doc uint64, by process.Process, from content.Image, first, anew bool) *change {
+func (f *fileState) change(path model.Path, doc uint64, by program.Program, from content.Image, first, anew bool) *change {
 	b := f.text.Buffer()
 	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: by}
 	var shown []content.Image
@@ -304,7 +304,7 @@ func (f *fileState) arm(d time.Duration) {
 func (f *File) tick() {
 	defer f.t.holdCommits(f)()
 	due, force := false, false
-	var by process.Process
+	var by program.Program
 	f.update(func(s *fileState) {
 		s.timer = nil
 		b := s.text.Buffer()

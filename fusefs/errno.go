@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/process"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 // errnoTable is where errors become errnos. The first row that matches counts. logged says that
@@ -66,7 +66,7 @@ func toErrno(err error) (errno syscall.Errno, known, logged bool) {
 // errnoReporter maps errors to errnos. It logs and reports the details that an errno cannot carry.
 type errnoReporter struct {
 	Log     *slog.Logger
-	Procs   *process.Table
+	Procs   *program.Table
 	Refused func(model.Refusal) // nil: nobody is told
 }
 
@@ -89,7 +89,7 @@ func (r errnoReporter) OfSave(ctx context.Context, op string, p model.Path, err 
 }
 
 // OfSaveBy is OfSave for a save that by began and does not wait for.
-func (r errnoReporter) OfSaveBy(by process.Process, op string, p model.Path, err error) syscall.Errno {
+func (r errnoReporter) OfSaveBy(by program.Program, op string, p model.Path, err error) syscall.Errno {
 	if err == nil {
 		return 0
 	}
@@ -98,7 +98,7 @@ func (r errnoReporter) OfSaveBy(by process.Process, op string, p model.Path, err
 	return errno
 }
 
-func (r errnoReporter) refused(by process.Process, op string, p model.Path, errno syscall.Errno, known bool, err error) {
+func (r errnoReporter) refused(by program.Program, op string, p model.Path, errno syscall.Errno, known bool, err error) {
 	level := slog.LevelWarn
 	if !known {
 		level = slog.LevelError
@@ -107,7 +107,7 @@ func (r errnoReporter) refused(by process.Process, op string, p model.Path, errn
 		"op", op, model.LogPath, string(p), "errno", errno.Error(), model.LogErr, err)
 	if r.Refused != nil {
 		r.Refused(model.Refusal{
-			Time: time.Now(), PID: by.Id, Program: by.Name, Op: op, Path: p, Errno: errno.Error(), Text: err.Error(),
+			Time: time.Now(), PID: by.PID, Program: by.Name, Op: op, Path: p, Errno: errno.Error(), Text: err.Error(),
 		})
 	}
 }

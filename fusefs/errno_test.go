@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/process"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 func TestToErrno(t *testing.T) {
@@ -68,7 +68,7 @@ func TestToErrno(t *testing.T) {
 func TestErrnoIsLogged(t *testing.T) {
 	var out bytes.Buffer
 	var told []model.Refusal
-	r := errnoReporter{Log: slog.New(slog.NewTextHandler(&out, nil)), Procs: new(process.Table), Refused: func(r model.Refusal) { told = append(told, r) }}
+	r := errnoReporter{Log: slog.New(slog.NewTextHandler(&out, nil)), Procs: new(program.Table), Refused: func(r model.Refusal) { told = append(told, r) }}
 	r.Of(t.Context(), "open", "F/N.md", &model.Error{Op: "open", Path: "F/N.md", Err: fs.ErrNotExist})
 	if out.Len() != 0 {
 		t.Errorf("a missing file is logged: %s", out.String())

@@ -20,7 +20,7 @@ import (
 func newTree(ws *bridge.Workspace, o Options) *tree {
 	options := ws.Options()
 	t := &tree{
-		ws: workspace{ws}, author: o.Author, sessionNote: o.SessionNote, log: o.Logger,
+		ws: workspace{ws}, author: o.Author, signAgents: o.SignAgents, sessionNote: o.SessionNote, log: o.Logger,
 		locked:     options.Locked(),
 		handleless: options.ReadOnly && keepCaches,
 		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),
@@ -35,6 +35,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}
+	t.procs.Agents = o.Agents
 	t.errno = errnoReporter{Log: t.log, Procs: &t.procs, Refused: o.Refused}
 	root := &Dir{overlay: overlay{common: t.newCommon(0o755)}, id: 1}
 	t.root = root

@@ -15,6 +15,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 // node is any inode of the mount.
@@ -165,8 +166,8 @@ type table struct {
 	fresh   map[model.Path]*known // those of nodes that have no ID
 	parked  map[model.Path]*parking
 	removed map[model.Path]*removal
-	busy    map[int]time.Time      // when a process last parked a note or put one back, while any is parked
-	retired map[model.Path][]*File // inodes of notes that another inode took over from
+	busy    map[program.Identity]time.Time // when a process last parked a note or put one back, while any is parked
+	retired map[model.Path][]*File         // inodes of notes that another inode took over from
 	inos    inodeNumbers
 	// epoch counts the changes of names, so that a lookup notices one that fell
 	// between its question to the workspace and its entry in nodes.
@@ -187,7 +188,7 @@ func newTable() table {
 		fresh:   make(map[model.Path]*known),
 		parked:  make(map[model.Path]*parking),
 		removed: make(map[model.Path]*removal),
-		busy:    make(map[int]time.Time),
+		busy:    make(map[program.Identity]time.Time),
 		retired: make(map[model.Path][]*File),
 		inos:    newInodeNumbers(),
 	}

@@ -191,7 +191,7 @@ func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 			f.state.life, f.state.doc, b.From = stateLive, pk.doc, pk.image
 			f.state.text.Learn(pk.image.Version)
 			ino = tb.inos.of(p, pk.doc)
-			tb.busy[by.Id] = now
+			tb.busy[by.Identity] = now
 		}
 		t.attach(f, syscall.S_IFREG, ino)
 		tb.put(p, f, f.state.doc)

@@ -11,6 +11,9 @@ import (
 // directory.
 type Options struct {
 	Author string // whom suggestions made through the mount are from
+	// SignAgents lets an agent that is recognised (package program) sign with its own name instead.
+	SignAgents bool
+	Agents     []string // the names of agents' programs, instead of program.Agents unless nil
 	// SessionNote is the name of the sessions that make changes through the mount, one line; "" leaves them without.
 	SessionNote string
 	AllowOther  bool // let other users in; needs user_allow_other in /etc/fuse.conf

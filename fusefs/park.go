@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/process"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 // Editors save by moving the note away and creating a new file in its place, and
@@ -38,7 +38,7 @@ type parking struct {
 	why    string
 	gave   bool               // another note has its name
 	by     bridge.Restructure // who did it
-	proc   process.Process    // its process
+	proc   program.Program    // its process
 	since  time.Time
 	timer  *time.Timer
 }
@@ -54,7 +54,7 @@ const maxParkGrace = time.Minute
 // graceLeft is how long pk stays parked. The grace begins again with each note that the
 // same process unlinks or puts back: git may have thousands to unlink first.
 func (tb *table) graceLeft(pk *parking) time.Duration {
-	return min(parkGrace-time.Since(tb.busy[pk.proc.Id]), maxParkGrace-time.Since(pk.since))
+	return min(parkGrace-time.Since(tb.busy[pk.proc.Identity]), maxParkGrace-time.Since(pk.since))
 }
 
 // unpark ends the parking at p, nil if there is none.
@@ -95,20 +95,20 @@ type removal struct {
 	doc   uint64
 	image content.Image // what it showed
 	by    bridge.Restructure
-	proc  process.Process
+	proc  program.Program
 	since time.Time
 }
 
 // unlinkedBy counts the notes that a process has unlinked a moment ago and not put back.
-func (n *names) unlinkedBy(proc int) (count int) {
+func (n *names) unlinkedBy(proc program.Identity) (count int) {
 	n.update(func(tb *table) {
 		for _, pk := range tb.parked {
-			if pk.why == whyUnlinked && pk.proc.Id == proc {
+			if pk.why == whyUnlinked && pk.proc.Identity == proc {
 				count++
 			}
 		}
 		for _, r := range tb.removed {
-			if r.proc.Id == proc && time.Since(r.since) < parkGrace {
+			if r.proc.Identity == proc && time.Since(r.since) < parkGrace {
 				count++
 			}
 		}
@@ -191,7 +191,7 @@ func (t *tree) parkAt(tb *table, p model.Path, pk *parking) {
 	tb.parked[p], pk.at = pk, p
 	if pk.since.IsZero() {
 		pk.since = time.Now()
-		tb.busy[pk.proc.Id] = pk.since
+		tb.busy[pk.proc.Identity] = pk.since
 	}
 	pk.timer = time.AfterFunc(parkGrace, func() {
 		var left time.Duration

@@ -14,13 +14,13 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/process"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 // Handle is one open descriptor of a File.
 type Handle struct {
 	f        *File
-	by       process.Process
+	by       program.Program
 	reads    bool
 	appends  bool
 	wrote    bool           // changed the content; protected by the file's lock

@@ -19,7 +19,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/process"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 const (
@@ -222,7 +222,7 @@ func (t *tree) end() error {
 	for _, f := range t.unsavedFiles() {
 		p := f.path()
 		var spoiled bool
-		var by process.Process
+		var by program.Program
 		f.update(func(s *fileState) {
 			if s.isBeingSaved() {
 				t.log.Warn("a program was in the middle of a save when the mount ended: the note stays as it was", model.LogPath, string(p))

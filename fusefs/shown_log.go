@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/process"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 // shownLog remembers which state of a note each process was shown last. A program
@@ -30,7 +30,7 @@ type shownLog struct {
 // shownEntry is what one process was shown of one note, or has written there since.
 type shownEntry struct {
 	doc   uint64
-	by    process.Process
+	by    program.Program
 	image content.Image
 	read  bool // it has read the note itself
 }
@@ -43,22 +43,22 @@ const (
 )
 
 // add records that by was shown im of doc.
-func (l *shownLog) add(doc uint64, by process.Process, im content.Image) { l.note(doc, by, im, true) }
+func (l *shownLog) add(doc uint64, by program.Program, im content.Image) { l.note(doc, by, im, true) }
 
 // wrote records that by made im of doc, and goes by that from now on. Other processes of its
 // session go by what they have read, until they read again.
-func (l *shownLog) wrote(doc uint64, by process.Process, im content.Image) {
+func (l *shownLog) wrote(doc uint64, by program.Program, im content.Image) {
 	l.note(doc, by, im, false)
 }
 
-func (l *shownLog) note(doc uint64, by process.Process, im content.Image, read bool) {
+func (l *shownLog) note(doc uint64, by program.Program, im content.Image, read bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.docs == nil {
 		l.docs = make(map[uint64][]*list.Element)
 	}
 	elems := l.docs[doc]
-	i := slices.IndexFunc(elems, func(e *list.Element) bool { return e.Value.(*shownEntry).by.Id == by.Id })
+	i := slices.IndexFunc(elems, func(e *list.Element) bool { return e.Value.(*shownEntry).by.Identity == by.Identity })
 	if i < 0 {
 		i, elems = len(elems), append(elems, l.order.PushFront(&shownEntry{doc: doc, by: by}))
 	}
@@ -82,18 +82,18 @@ func (l *shownLog) note(doc uint64, by process.Process, im content.Image, read b
 // images returns what by was shown of doc, and whether it read that itself. If it has read
 // nothing itself, that is what it wrote, and the last thing that its session was shown
 // since; and if its session was shown nothing, the last that anyone was.
-func (l *shownLog) images(doc uint64, by process.Process) (images []content.Image, own bool) {
+func (l *shownLog) images(doc uint64, by program.Program) (images []content.Image, own bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var session, anyone *shownEntry
 	for _, elem := range l.docs[doc] {
 		e := elem.Value.(*shownEntry)
 		switch {
-		case e.by.Id == by.Id && e.read:
+		case e.by.Identity == by.Identity && e.read:
 			return []content.Image{e.image}, true
-		case e.by.Id == by.Id:
+		case e.by.Identity == by.Identity:
 			images, session = []content.Image{e.image}, nil
-		case e.by.Session == by.Session:
+		case e.by.Run == by.Run:
 			session = e
 		default:
 			anyone = e

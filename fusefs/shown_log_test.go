@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/internal/process"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 func textsOf(images []content.Image) []string {
@@ -19,12 +19,12 @@ func textsOf(images []content.Image) []string {
 
 func TestShownLog(t *testing.T) {
 	const doc = 7
-	cat := process.Process{Id: 10, Session: 1}
-	claude := process.Process{Id: 20, Session: 2}
-	sed := process.Process{Id: 30, Session: 2}
-	stranger := process.Process{Id: 40, Session: 4}
+	cat := program.Program{Identity: program.Identity{PID: 10}, Run: program.Identity{PID: 1}}
+	claude := program.Program{Identity: program.Identity{PID: 20}, Run: program.Identity{PID: 2}}
+	sed := program.Program{Identity: program.Identity{PID: 30}, Run: program.Identity{PID: 2}}
+	stranger := program.Program{Identity: program.Identity{PID: 40}, Run: program.Identity{PID: 4}}
 	l := &shownLog{}
-	check := func(what string, by process.Process, own bool, want ...string) {
+	check := func(what string, by program.Program, own bool, want ...string) {
 		t.Helper()
 		if got, read := l.images(doc, by); !slices.Equal(textsOf(got), want) || read != own {
 			t.Errorf("%s: got %q (read by itself: %v), want %q (%v)", what, textsOf(got), read, want, own)
@@ -62,17 +62,17 @@ func TestShownLog(t *testing.T) {
 func TestShownLogIsBounded(t *testing.T) {
 	l := &shownLog{}
 	for i := range maxShown + 100 {
-		l.add(uint64(i%5000), process.Process{Id: i}, content.Image{Text: "x"})
+		l.add(uint64(i%5000), program.Program{Identity: program.Identity{PID: i}}, content.Image{Text: "x"})
 	}
 	if l.order.Len() != maxShown || l.bytes != maxShown {
 		t.Errorf("%d entries of %d bytes, want %d each", l.order.Len(), l.bytes, maxShown)
 	}
-	if got, _ := l.images(99, process.Process{Id: 99}); len(got) != 1 {
+	if got, _ := l.images(99, program.Program{Identity: program.Identity{PID: 99}}); len(got) != 1 {
 		t.Errorf("after the oldest was forgotten: %q", textsOf(got))
 	}
 	big := strings.Repeat("x", maxShownBytes/4+1)
 	for i := range 10 {
-		l.add(uint64(i), process.Process{Id: 1}, content.Image{Text: big})
+		l.add(uint64(i), program.Program{Identity: program.Identity{PID: 1}}, content.Image{Text: big})
 	}
 	if l.bytes > maxShownBytes {
 		t.Errorf("%d bytes, want at most %d", l.bytes, maxShownBytes)

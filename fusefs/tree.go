@@ -5,7 +5,6 @@ package fusefs
 import (
 	"context"
 	"log/slog"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,15 +15,16 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/process"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 // tree is the mounted workspace: its names, and what all inodes use.
 type tree struct {
 	names
-	root   fs.InodeEmbedder
-	ws     workspace
-	author string
+	root       fs.InodeEmbedder
+	ws         workspace
+	author     string
+	signAgents bool
 	// sessionNote is the name of each session, and named are those that have it.
 	sessionNote string
 	named       sync.Map
@@ -43,7 +43,7 @@ type tree struct {
 	used       atomic.Bool // somebody has looked up or opened a note since the last housekeeping
 	poker      atomic.Pointer[poker]
 	shown      shownLog
-	procs      process.Table
+	procs      program.Table
 	ending     atomic.Bool // no save may begin any more
 	ended      atomic.Bool // nor may one go on, see end
 	scratch    scratchQuota
@@ -95,9 +95,12 @@ func (t *tree) refusal(ctx context.Context, op string, p model.Path, info bridge
 // sessionPrefix distinguishes the sessions of programs on a mount.
 const sessionPrefix = "mount-"
 
-// authorOf is the author of a process's changes.
-func (t *tree) authorOf(p process.Process) model.Author {
-	a := model.Author{Name: t.author, Session: sessionPrefix + strconv.Itoa(p.Session)}
+// authorOf is the author of a program's changes, and their session: the program's run.
+func (t *tree) authorOf(p program.Program) model.Author {
+	a := model.Author{Name: t.author, Session: sessionPrefix + p.Run.Name()}
+	if t.signAgents && p.Agent != "" {
+		a.Name = p.Agent
+	}
 	if t.sessionNote != "" {
 		if _, known := t.named.LoadOrStore(a.Session, nil); !known {
 			go t.nameSession(a) // no save waits for it
@@ -114,7 +117,7 @@ func (t *tree) nameSession(a model.Author) {
 
 // isMounts says whether an author is a program on this mount.
 func (t *tree) isMounts(a model.Author) bool {
-	return a.Name != "" && a.Name == t.author && strings.HasPrefix(a.Session, sessionPrefix)
+	return a.Name != "" && strings.HasPrefix(a.Session, sessionPrefix)
 }
 
 // restructuring is how the process that makes a request changes names.
@@ -126,5 +129,5 @@ func (t *tree) restructuring(ctx context.Context) bridge.Restructure {
 // set nothing.
 func (t *tree) isPoke(ctx context.Context) bool {
 	pid := t.poker.Load().process()
-	return pid != 0 && t.procs.Of(ctx).Id == pid
+	return pid != 0 && t.procs.Of(ctx).PID == pid
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/process"
+	"github.com/relayfs/relayfs/fusefs/internal/patience"
 )
 
 // workspace is a workspace for the requests of the kernel. What may wait for a source is
@@ -16,25 +16,25 @@ import (
 type workspace struct{ *bridge.Workspace }
 
 func (w workspace) Stat(ctx context.Context, p model.Path) (bridge.Info, error) {
-	patience := process.NewPatience(ctx)
+	patience := patience.NewPatience(ctx)
 	defer patience.End()
 	return w.Workspace.Stat(patience, p)
 }
 
 func (w workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
-	patience := process.NewPatience(ctx)
+	patience := patience.NewPatience(ctx)
 	defer patience.End()
 	return w.Workspace.Open(patience, p)
 }
 
 func (w workspace) Sync(ctx context.Context, p model.Path) error {
-	patience := process.NewPatience(ctx)
+	patience := patience.NewPatience(ctx)
 	defer patience.End()
 	return w.Workspace.Sync(patience, p)
 }
 
 func (w workspace) Acknowledged(ctx context.Context, p model.Path) bool {
-	patience := process.NewPatience(ctx)
+	patience := patience.NewPatience(ctx)
 	defer patience.End()
 	return w.Workspace.Acknowledged(patience, p)
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/relayfs/relayfs/fusefs/internal/process"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 // Buffer is the content of a file in memory: of a scratch file always, of a note
@@ -39,7 +39,7 @@ type Buffer struct {
 	// computed Data from anything it was shown, not only from From.
 	First bool
 
-	Writer  process.Process // who changed Data last
+	Writer  program.Program // who changed Data last
 	Touched time.Time       // when
 	ModTime time.Time       // what the file shows as the time of that change
 }
@@ -90,7 +90,7 @@ func (b *Buffer) UnderWay() bool {
 }
 
 // Touch records a change of Data.
-func (b *Buffer) Touch(by process.Process, now time.Time) {
+func (b *Buffer) Touch(by program.Program, now time.Time) {
 	b.Gen++
 	b.Writer = by
 	b.Touched = now

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/fusefs/internal/process"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 func TestBufferWrite(t *testing.T) {
@@ -55,12 +55,12 @@ func TestBufferDue(t *testing.T) {
 		t.Error("an untouched buffer is due")
 	}
 	b.Truncate(0)
-	b.Touch(process.Process{}, now)
+	b.Touch(program.Program{}, now)
 	if b.Due() || !b.Dirty() {
 		t.Error("a truncation alone is due, or not dirty")
 	}
 	b.WriteAt([]byte("x"), 0)
-	b.Touch(process.Process{}, now)
+	b.Touch(program.Program{}, now)
 	if !b.Due() {
 		t.Error("data is not due")
 	}
