@@ -117,7 +117,7 @@ func (t *tree) nameSession(a model.Author) {
 
 // isMounts says whether an author is a program on this mount.
 func (t *tree) isMounts(a model.Author) bool {
-	return a.Name != "" && strings.HasPrefix(a.Session, sessionPrefix)
+	return (a.Name == t.author || t.signAgents && t.procs.IsAgent(a.Name)) && a.Name != "" && strings.HasPrefix(a.Session, sessionPrefix)
 }
 
 // restructuring is how the process that makes a request changes names.

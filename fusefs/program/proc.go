@@ -1,5 +1,3 @@
-//go:build !windows
-
 package program
 
 import (
@@ -10,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // stat is what /proc/PID/stat says of a process, see proc_pid_stat(5).
@@ -34,9 +31,7 @@ func readStat(pid int) (s stat, ok bool) {
 		return s, false
 	}
 	if info, err := os.Stat(name); err == nil {
-		if st, ok := info.Sys().(*syscall.Stat_t); ok {
-			s.uid = st.Uid
-		}
+		s.uid = userOf(info)
 	}
 	return s, true
 }

@@ -1,5 +1,3 @@
-//go:build !windows
-
 // Package program finds out which program makes a call: its process, the run that it belongs to, and the agent that
 // started it, if one did.
 //
@@ -13,16 +11,14 @@
 package program
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
 // Identity names a process, of this boot.
@@ -80,23 +76,22 @@ const (
 	maxKnown  = 1024
 )
 
-// Of returns the program that makes a request. Outside of a request, and for the kernel itself, it is the zero Program.
-func (t *Table) Of(ctx context.Context) Program {
-	caller, ok := fuse.FromContext(ctx)
-	if !ok || caller.Pid == 0 {
+// OfThread returns the program of a thread, which is what FUSE names. The kernel itself, 0, is the zero Program.
+func (t *Table) OfThread(thread uint32) Program {
+	if thread == 0 {
 		return Program{}
 	}
 	now := time.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if c, ok := t.threads[caller.Pid]; ok && now.Before(c.until) {
+	if c, ok := t.threads[thread]; ok && now.Before(c.until) {
 		return c.Program
 	}
 	if t.threads == nil || len(t.threads) >= maxKnown {
 		t.threads = make(map[uint32]cached)
 	}
-	p := t.find(processOf(int(caller.Pid)))
-	t.threads[caller.Pid] = cached{p, now.Add(threadTTL)}
+	p := t.find(processOf(int(thread)))
+	t.threads[thread] = cached{p, now.Add(threadTTL)}
 	return p
 }
 
@@ -122,7 +117,7 @@ const maxAncestors = 64
 
 func (t *Table) program(s stat, depth int) Program {
 	p, known := t.known[s.Identity]
-	if p.Name = s.name; known && (p.Agent != "" || !t.isAgent(s.name)) { // a process may become an agent by exec(2)
+	if p.Name = s.name; known && (p.Agent != "" || !t.IsAgent(s.name)) { // a process may become an agent by exec(2)
 		return p
 	}
 	p.Identity = s.Identity
@@ -147,7 +142,7 @@ func (t *Table) runOf(s stat, depth int) (run Identity, agent string) {
 	switch {
 	case parent.Agent != "":
 		run, agent = parent.Run, parent.Agent
-	case t.isAgent(s.name):
+	case t.IsAgent(s.name):
 		run, agent = s.Identity, s.name
 	case variable != "":
 		if run, ok = t.runs[variable]; !ok {
@@ -175,15 +170,11 @@ func (t *Table) remember(variable string, run Identity) {
 	t.runs[variable] = run
 }
 
-func (t *Table) isAgent(name string) bool {
+// IsAgent reports whether a program with that name is an agent.
+func (t *Table) IsAgent(name string) bool {
 	list := t.Agents
 	if list == nil {
 		list = Agents
 	}
-	for _, agent := range list {
-		if name == agent {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, name)
 }

@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
 	"github.com/relayfs/relayfs/tests/need"
@@ -39,15 +38,14 @@ func TestProgramOfAThread(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	table := new(Table)
-	thread := &fuse.Context{Caller: fuse.Caller{Pid: uint32(syscall.Gettid())}}
 	for range 2 { // the second answer comes from the cache
-		got := table.Of(thread)
+		got := table.OfThread(uint32(syscall.Gettid()))
 		if got.PID != os.Getpid() || got.Start == 0 || got.Name == "" || got != table.Self() {
 			t.Errorf("got %+v, want this process, which is %+v", got, table.Self())
 		}
 	}
-	if got := table.Of(t.Context()); got != (Program{}) {
-		t.Errorf("outside of a request: got %+v, want none", got)
+	if got := table.OfThread(0); got != (Program{}) {
+		t.Errorf("the kernel: got %+v, want none", got)
 	}
 }
 

@@ -1,0 +1,18 @@
+//go:build !windows
+
+package program
+
+import (
+	"context"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// Of returns the program that makes a request of FUSE, and the zero Program outside of one.
+func (t *Table) Of(ctx context.Context) Program {
+	caller, ok := fuse.FromContext(ctx)
+	if !ok {
+		return Program{}
+	}
+	return t.OfThread(caller.Pid)
+}
