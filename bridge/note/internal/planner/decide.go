@@ -374,7 +374,7 @@ var errComment = errors.New("a comment cannot be amended: reject it, and write a
 // is accepted, the rest rejected.
 func Amend(cur *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit, error) {
 	if s.Kind == diffwrap.Comment {
-		return nil, Refuse(errComment)
+		return nil, model.Refuse(errComment)
 	}
 	accepted := diffwrap.Apply(cur.Marked(), diffwrap.Accept(cur.Marked(), s.Suggestion))
 	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
