@@ -75,7 +75,7 @@ func TestRow40HeadingTwice(t *testing.T) {
 // Every row has a test that names it, here, in bridge/links or in bridge/outline.
 func TestEveryRowOfLinksIsTested(t *testing.T) {
 	named := make(map[string]bool)
-	for _, pattern := range []string{"index/links/*_test.go", "outline/*_test.go", "links_rows_test.go"} {
+	for _, pattern := range []string{"index/links/*_test.go", "index/outline/*_test.go", "links_rows_test.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no files, %v", pattern, err)
