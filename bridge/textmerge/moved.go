@@ -35,17 +35,23 @@ func MovedMarks(before, after string, edits []diffwrap.Edit) ([]diffwrap.Edit, [
 	}
 	var moved []Moved
 	for _, m := range lost {
-		i := slices.IndexFunc(found, func(x markText) bool { return x.holds(after, m, before) })
-		if i < 0 {
-			continue
+		for i, to := range found {
+			if m.open.Of(before) != to.open.Of(after) || m.close.Of(before) != to.close.Of(after) {
+				continue
+			}
+			lines := movedLines(before, m.body, after, to.body)
+			if !slices.ContainsFunc(lines, func(x Moved) bool { return hasWord(x.To.Of(after)) }) {
+				continue
+			}
+			found = slices.Delete(found, i, i+1)
+			lines = append(lines, Moved{m.open, to.open}, Moved{m.close, to.close})
+			kept = Flip(outside(Flip(kept), diffwrap.Span{Start: m.open.Start, End: m.close.End}))
+			for _, x := range lines {
+				kept = outside(kept, x.To)
+			}
+			moved = append(moved, lines...)
+			break
 		}
-		to := found[i]
-		found = slices.Delete(found, i, i+1)
-		at := to.body.Start + strings.LastIndex(to.body.Of(after), m.body.Of(before))
-		body := diffwrap.Span{Start: at, End: at + m.body.End - m.body.Start}
-		moved = append(moved, Moved{m.open, to.open}, Moved{m.body, body}, Moved{m.close, to.close})
-		kept = outside(Flip(outside(Flip(kept), diffwrap.Span{Start: m.open.Start, End: m.close.End})), to.open)
-		kept = outside(outside(kept, body), to.close)
 	}
 	if len(moved) == 0 {
 		return edits, nil
@@ -75,10 +81,30 @@ func textsOfMarks(raw string) (list []markText) {
 	return list
 }
 
-// holds says whether the mark x of after has the same delimiters as m of before, and its text.
-func (x markText) holds(after string, m markText, before string) bool {
-	return x.open.Of(after) == m.open.Of(before) && x.close.Of(after) == m.close.Of(before) && hasWord(m.body.Of(before)) &&
-		strings.Contains(x.body.Of(after), m.body.Of(before))
+// movedLines finds the lines of a mark's text in that of another mark. Each has the break before it, or else behind it.
+func movedLines(before string, from diffwrap.Span, after string, to diffwrap.Span) (moved []Moved) {
+	free := []diffwrap.Span{to}
+	for at := from.Start; at < from.End; {
+		end := from.End
+		if i := strings.IndexByte(before[at+1:from.End], '\n'); i >= 0 {
+			if end = at + 1 + i; before[from.Start] != '\n' {
+				end++
+			}
+		}
+		line := diffwrap.Span{Start: at, End: end}
+		at = end
+		for i, f := range free {
+			off := strings.LastIndex(f.Of(after), line.Of(before))
+			if off < 0 {
+				continue
+			}
+			is := diffwrap.Span{Start: f.Start + off, End: f.Start + off + line.End - line.Start}
+			free = slices.Replace(free, i, i+1, diffwrap.Span{Start: f.Start, End: is.Start}, diffwrap.Span{Start: is.End, End: f.End})
+			moved = append(moved, Moved{line, is})
+			break
+		}
+	}
+	return moved
 }
 
 // keptWhole says whether all of a stretch, of the first text or the second, is in what two texts share.
