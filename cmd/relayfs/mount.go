@@ -21,6 +21,7 @@ import (
 )
 
 type mountOptions struct {
+	signAgents bool // nobody has said whose the changes are
 	serveOptions
 	allowOther, nonEmpty, daemon bool
 	sessionNote                  string
@@ -43,6 +44,7 @@ its settings, for the configuration file, too: 'relayfs help settings'.`,
 			if o.daemon {
 				return process.Start(cmd.Context(), e.stderr)
 			}
+			o.signAgents = !cmd.Flags().Changed("author") && os.Getenv(authorEnv) == ""
 			return o.run(cmd.Context(), e, sources, mountpoint)
 		},
 	}
@@ -107,7 +109,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	}
 	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *ownership.Control) error {
 		fuseOptions := fusefs.Options{
-			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
+			Author: o.author, SignAgents: o.signAgents, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
 			Refused: c.Refusals.Add, SessionNote: o.sessionNote, Poker: selfWith(pokeCommand),
 		}
 		server, err := fusefs.Mount(ctx, c.Workspace, p.mountpoint, fuseOptions)

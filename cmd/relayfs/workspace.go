@@ -79,8 +79,11 @@ func (f *workspaceFlags) given(cmd *cobra.Command, sources []string) []string {
 	return words
 }
 
+// authorEnv names the author of what is written.
+const authorEnv = "RELAYFS_AUTHOR"
+
 func defaultAuthor() string {
-	if name := os.Getenv("RELAYFS_AUTHOR"); name != "" {
+	if name := os.Getenv(authorEnv); name != "" {
 		return name
 	}
 	if u, err := user.Current(); err == nil {
