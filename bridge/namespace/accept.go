@@ -63,7 +63,8 @@ func (a accepting) hopeless(list []*tree.Proposal) map[*tree.Proposal]error {
 		return failed[p] != nil
 	})
 	for _, p := range tree.Blocked(a.Folder, left) {
-		failed[p] = a.inTheWay(cmp.Or(p.Node.State().ShownRel, p.Node.Place().Rel))
+		st := p.Node.State()
+		failed[p] = a.inTheWay(cmp.Or(st.ShownRel, st.Rel))
 	}
 	return failed
 }

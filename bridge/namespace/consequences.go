@@ -21,12 +21,11 @@ import (
 // shown.
 func (n *Consequences) RemoveRejected(ctx context.Context, notes, folders []*tree.Node) {
 	for _, x := range notes {
-		p := x.Place().Path
-		dir := x.State().Dir
-		if err := n.removeRejected(ctx, x, p); err == nil {
-			folders = append(folders, dir)
+		st := x.State()
+		if err := n.removeRejected(ctx, x, st.Path); err == nil {
+			folders = append(folders, st.Dir)
 		} else if !errors.Is(err, model.ErrConflict) {
-			n.c.Logger.Warn("a new note that was rejected stays", model.LogPath, string(p), model.LogErr, err)
+			n.c.Logger.Warn("a new note that was rejected stays", model.LogPath, string(st.Path), model.LogErr, err)
 		}
 	}
 	for _, x := range folders {
