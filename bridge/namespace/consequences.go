@@ -51,7 +51,7 @@ func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model
 		return err
 	}
 	gone(names, x, l, nil)
-	tree.MadeBy(names.Folder, made.Made, made.Author)
+	names.MadeBy(made.Made, made.Author)
 	return nil
 }
 

@@ -138,7 +138,7 @@ func (n *Node) creator() model.Author {
 
 // madeBy notes that agents made those of the folders that are there, if nobody knows who did: this
 // author and perhaps others.
-func madeBy(f *Folder, rels []string, author string) {
+func (f *Folder) madeBy(rels []string, author string) {
 	for _, rel := range rels {
 		if d := f.lookup(rel); d != nil && d.creator().Name == "" {
 			by := d.creator()
@@ -149,10 +149,10 @@ func madeBy(f *Folder, rels []string, author string) {
 }
 
 // MadeBy notes that agents made those of the folders that are there, as a record tells.
-func MadeBy(f *Folder, rels []string, author string) {
+func (f *Folder) MadeBy(rels []string, author string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	madeBy(f, rels, author)
+	f.madeBy(rels, author)
 }
 
 func (n *Node) event(kind model.EventKind) model.Event {
