@@ -30,7 +30,9 @@ type killableContext struct {
 }
 
 // newKillableContext returns the context of a request. The caller ends it.
-func newKillableContext(request context.Context) *killableContext { return &killableContext{Context: request} }
+func newKillableContext(request context.Context) *killableContext {
+	return &killableContext{Context: request}
+}
 
 // End ends the watch for the death of the process, if there is one.
 func (p *killableContext) End() {
