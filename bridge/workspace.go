@@ -29,9 +29,6 @@ type Workspace struct {
 	*index.Indexes
 	Archive *history.Archive // what the notes were
 
-	Talk     review.Talk
-	Sessions review.Sessions
-
 	*whole
 	tree *namespace.Tree
 }
@@ -68,7 +65,7 @@ func New(o Options) (*Workspace, error) {
 func (w *whole) part(t *namespace.Tree, x *index.Indexes) *Workspace {
 	n, files, consequences := namespace.New(&w.config, t)
 	r := review.New(&w.config, t, consequences, x)
-	return &Workspace{n, files, r, x, history.NewArchive(t), review.NewTalk(r), review.NewSessions(r), w, t}
+	return &Workspace{n, files, r, x, history.NewArchive(t), w, t}
 }
 
 // Within is the part of the workspace that a client may reach: the Folders named,

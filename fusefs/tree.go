@@ -110,7 +110,7 @@ func (t *tree) authorOf(p program.Program) model.Author {
 }
 
 func (t *tree) nameSession(a model.Author) {
-	if err := t.ws.Sessions.SetNote(a, model.SessionNote{Name: t.sessionNote}); err != nil {
+	if err := t.ws.SetSessionNote(a, model.SessionNote{Name: t.sessionNote}); err != nil {
 		t.log.Warn("session has no name", model.LogAuthor, a.Name, model.LogErr, err)
 	}
 }

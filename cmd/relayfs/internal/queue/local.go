@@ -71,7 +71,7 @@ func (q *Queue) Pending(ctx context.Context, paths []string) (Pending, error) {
 	if err != nil {
 		return Pending{}, err
 	}
-	threads, err := q.ws.Talk.Threads(ctx, "")
+	threads, err := q.ws.Threads(ctx, "")
 	if err != nil {
 		return Pending{}, err
 	}
@@ -129,7 +129,7 @@ func newSuggestions(list []model.Suggestion) []Suggestion {
 // detail returns the suggestions of a note with their context. It asks the note for both: the places that an index has
 // may be those of an older text. Of a note that is gone, the list is as it was given.
 func (q *Queue) detail(ctx context.Context, list []model.Suggestion) []Suggestion {
-	v, now, _, err := q.ws.Talk.In(ctx, list[0].Path)
+	v, now, _, err := q.ws.OpenMarked(ctx, list[0].Path)
 	if err != nil {
 		return newSuggestions(list)
 	}
@@ -145,7 +145,7 @@ func (q *Queue) detail(ctx context.Context, list []model.Suggestion) []Suggestio
 // nameSessions adds to suggestions what the agents said of their sessions.
 func (q *Queue) nameSessions(list []Suggestion) {
 	for i := range list {
-		if n := q.ws.Sessions.Note(list[i].Session); n != (model.SessionNote{}) {
+		if n := q.ws.SessionNote(list[i].Session); n != (model.SessionNote{}) {
 			list[i].SessionNote = &n
 		}
 	}

@@ -39,7 +39,7 @@ func (q *Queue) Note(ctx context.Context, path string) (Note, error) {
 	if err != nil {
 		return Note{}, err
 	}
-	v, list, threads, err := q.ws.Talk.In(ctx, p)
+	v, list, threads, err := q.ws.OpenMarked(ctx, p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return q.lost(ctx, p)
 	}

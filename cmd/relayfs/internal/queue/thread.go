@@ -98,7 +98,7 @@ func (r *CommentRequest) check() error {
 
 // Threads returns the threads of comments in all notes.
 func (q *Queue) Threads(ctx context.Context) ([]Thread, error) {
-	list, err := q.ws.Talk.Threads(ctx, "")
+	list, err := q.ws.Threads(ctx, "")
 	out := make([]Thread, len(list))
 	for i, t := range list {
 		out[i] = newThread(t)
@@ -126,7 +126,7 @@ func (q *Queue) Comment(ctx context.Context, r CommentRequest) (Outcome, error) 
 			return Outcome{}, fmt.Errorf("%w: the note has changed; read it again", errNotWritten)
 		}
 	}
-	out, err := q.ws.Talk.Comment(ctx, at, r.Text, model.Author{Name: r.By})
+	out, err := q.ws.Comment(ctx, at, r.Text, model.Author{Name: r.By})
 	return q.outcome(out, model.Commented), err
 }
 
@@ -134,7 +134,7 @@ func (q *Queue) Comment(ctx context.Context, r CommentRequest) (Outcome, error) 
 func (q *Queue) pathOf(ctx context.Context, r CommentRequest) (model.Path, error) {
 	switch {
 	case r.Thread != "":
-		threads, err := q.ws.Talk.Threads(ctx, "")
+		threads, err := q.ws.Threads(ctx, "")
 		for _, t := range threads {
 			if t.ID == r.Thread {
 				return t.Path, nil
@@ -165,6 +165,6 @@ func (q *Queue) Resolve(ctx context.Context, r ResolveRequest) (Outcome, error) 
 	if len(r.Threads) == 0 {
 		return Outcome{}, clierr.Usagef("say which threads are resolved: their ids")
 	}
-	out, err := q.ws.Talk.Resolve(ctx, r.Threads, model.Author{Name: r.By, Reason: TidyReason(r.Reason)})
+	out, err := q.ws.ResolveThreads(ctx, r.Threads, model.Author{Name: r.By, Reason: TidyReason(r.Reason)})
 	return q.outcome(out, model.Resolved), err
 }

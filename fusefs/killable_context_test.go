@@ -1,6 +1,6 @@
 //go:build !windows
 
-package patience
+package fusefs
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func TestFatalSignals(t *testing.T) {
 }
 
 // An interrupted request goes on until its process dies, and only who waits has it watched.
-func TestPatience(t *testing.T) {
+func TestKillableContext(t *testing.T) {
 	program := exec.Command("sleep", "1000")
 	if err := program.Start(); err != nil {
 		t.Skip(err)
@@ -44,7 +44,7 @@ func TestPatience(t *testing.T) {
 	interrupted := make(chan struct{})
 	close(interrupted)
 	request := &fuse.Context{Caller: fuse.Caller{Pid: uint32(program.Process.Pid)}, Cancel: interrupted}
-	p := NewPatience(request)
+	p := newKillableContext(request)
 	defer p.End()
 	if err := p.Err(); err != nil {
 		t.Errorf("a request is over before anybody waits: %v", err)
@@ -64,16 +64,16 @@ func TestPatience(t *testing.T) {
 	if err := p.Err(); err != context.Canceled {
 		t.Errorf("the error of a request of a dead process: got %v, want %v", err, context.Canceled)
 	}
-	if done := NewPatience(context.WithoutCancel(request)).Done(); done != nil {
+	if done := newKillableContext(context.WithoutCancel(request)).Done(); done != nil {
 		t.Errorf("what nobody interrupts is watched")
 	}
 }
 
 // Who does not wait pays one small object.
-func BenchmarkPatience(b *testing.B) {
+func BenchmarkKillableContext(b *testing.B) {
 	request := &fuse.Context{Cancel: make(chan struct{})}
 	for b.Loop() {
-		p := NewPatience(request)
+		p := newKillableContext(request)
 		_ = p.Err()
 		p.End()
 	}

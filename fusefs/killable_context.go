@@ -1,6 +1,6 @@
 //go:build !windows
 
-package patience
+package fusefs
 
 import (
 	"bytes"
@@ -15,13 +15,13 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// Patience is the context of a request that only the death of its process cancels. The
+// killableContext is the context of a request that only the death of its process cancels. The
 // kernel interrupts a request for any signal, even for one that the process handles and
 // goes on after. A call on a disk is not interrupted for that, and programs do not expect it.
 //
 // The kernel interrupts a request once. So from then on somebody must look whether the
 // process dies. That begins only if somebody waits for Done and the kernel has interrupted.
-type Patience struct {
+type killableContext struct {
 	context.Context // of the request
 
 	mu      sync.Mutex    // protects the following
@@ -29,11 +29,13 @@ type Patience struct {
 	answers chan struct{} // closed by End; nil until somebody waits
 }
 
-// NewPatience returns the patience of a request. The caller ends it.
-func NewPatience(request context.Context) *Patience { return &Patience{Context: request} }
+// newKillableContext returns the context of a request. The caller ends it.
+func newKillableContext(request context.Context) *killableContext {
+	return &killableContext{Context: request}
+}
 
 // End ends the watch for the death of the process, if there is one.
-func (p *Patience) End() {
+func (p *killableContext) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.answers != nil {
@@ -43,7 +45,7 @@ func (p *Patience) End() {
 }
 
 // Done implements context.Context.
-func (p *Patience) Done() <-chan struct{} {
+func (p *killableContext) Done() <-chan struct{} {
 	interrupted := p.Context.Done()
 	if interrupted == nil { // the request is not interrupted at all
 		return nil
@@ -58,7 +60,7 @@ func (p *Patience) Done() <-chan struct{} {
 }
 
 // Err implements context.Context.
-func (p *Patience) Err() error {
+func (p *killableContext) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
@@ -86,7 +88,7 @@ func watch(request context.Context, dying chan<- struct{}, answers <-chan struct
 	}
 	tick := time.NewTicker(lookForDeath)
 	defer tick.Stop()
-	for !dies(thread) {
+	for !isDying(thread) {
 		select {
 		case <-answers:
 			return
@@ -96,16 +98,16 @@ func watch(request context.Context, dying chan<- struct{}, answers <-chan struct
 	close(dying)
 }
 
-// dies says whether a thread is gone, or about to be. Where nobody can tell, as on macOS or
+// isDying reports whether a thread is gone, or about to be. Where nobody can tell, as on macOS or
 // for a process of another machine's namespace, it is taken to be.
-func dies(thread uint32) bool {
+func isDying(thread uint32) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
 	return err != nil || hasFatalSignal(status)
 }
 
-// harmless are the signals that end no process: those which are ignored or stop it,
+// nonFatalSignals are the signals that end no process: those which are ignored or stop it,
 // see signal(7).
-var harmless = signals(syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH,
+var nonFatalSignals = signals(syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH,
 	syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 
 func signals(list ...syscall.Signal) (set uint64) {
@@ -132,5 +134,5 @@ func hasFatalSignal(status []byte) bool {
 			spared |= set
 		}
 	}
-	return pending&^spared&^harmless != 0
+	return pending&^spared&^nonFatalSignals != 0
 }
