@@ -42,7 +42,7 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 		return model.Stamp{}, fs.ErrExist // before anything is written
 	}
 	c := filereplace.Content{Data: file.Data, Mode: file.Mode.Perm(), ModTime: file.ModTime}
-	t, err := filereplace.NewFile(dir, v.swaps.TaggedName(rel, c), c)
+	t, err := v.swaps.NewFile(dir, v.swaps.TaggedName(rel, c), c)
 	if err != nil {
 		return model.Stamp{}, err
 	}

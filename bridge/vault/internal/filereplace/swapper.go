@@ -94,7 +94,7 @@ func (s *Swapper) Probe(size int) error {
 	if !ok {
 		dir = root
 	}
-	t, err := NewFile(dir, s.TempName(), Content{Data: make([]byte, size), Mode: 0o600, ModTime: time.Now()})
+	t, err := s.NewFile(dir, s.TempName(), Content{Data: make([]byte, size), Mode: 0o600, ModTime: time.Now()})
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (s *Swapper) IsOwn(name string) bool { return strings.HasPrefix(name, s.pre
 // KeepCopy makes a file with data in a folder, under a free name that says that it is a
 // conflicted copy of name, and returns that.
 func (s *Swapper) KeepCopy(dir disk.Dir, name string, data []byte) (string, error) {
-	t, err := NewFile(dir, s.TempName(), Content{Data: data, Mode: 0o644, ModTime: time.Now()})
+	t, err := s.NewFile(dir, s.TempName(), Content{Data: data, Mode: 0o644, ModTime: time.Now()})
 	if err != nil {
 		return "", err
 	}
