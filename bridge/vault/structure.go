@@ -200,7 +200,9 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 		return err
 	}
 	defer from.Close()
-	v.swaps.Settle(oldRel)
+	if err := v.swaps.Settle(oldRel); err != nil {
+		return err
+	}
 	isDir := vaultdir.IsKind(&from.Info, fs.ModeDir)
 	if isDir && (vaultdir.HiddenDir(from.Name) || vaultdir.HiddenDir(path.Base(newRel))) {
 		return model.ErrBadName
@@ -262,8 +264,7 @@ func (v *Vault) remove(rel string) error {
 			return fs.ErrNotExist
 		}
 		err = v.removeFolder(&p)
-	} else {
-		v.swaps.Settle(rel)
+	} else if err = v.swaps.Settle(rel); err == nil {
 		err = v.toTrash(&p)
 	}
 	if err != nil {

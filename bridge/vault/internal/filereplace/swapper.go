@@ -103,8 +103,9 @@ func (s *Swapper) Probe(size int) error {
 }
 
 // Settle returns when every swap at rel, or below it, that was committed has settled: before
-// it is renamed, since the next process looks for it there.
-func (s *Swapper) Settle(rel string) { s.settler.settleAt(rel) }
+// it is renamed, since the next process looks for it there. An error says that a file could not be synced:
+// it is not to be renamed, or a power cut could leave it torn and far from its pre-image.
+func (s *Swapper) Settle(rel string) error { return s.settler.settleAt(rel) }
 
 // ordersNames is dir.OrdersNames, which one system call answers for all of a device.
 func (s *Swapper) ordersNames(device uint64, dir disk.Dir) bool {

@@ -137,7 +137,7 @@ func (t *Temp) Placed() model.Stamp {
 func (t *Temp) Retract(name string) {
 	info, err := t.dir.Stat(name)
 	if now := vaultdir.StampOf(&info); err == nil && now.SameFile(t.Stamp) {
-		_ = t.dir.RenameNew(name, t.dir, t.Name)
+		_ = RenameNew(t.dir, name, t.dir, t.Name)
 	}
 }
 
