@@ -124,7 +124,7 @@ func TestEveryPersonsSave(t *testing.T) {
 	}
 	saves := []save{disktest.Person.Save, disktest.Person.SaveByRename}
 	each(t, fits, []string{"in place", "by rename"}, func(v *visitor, kind int) {
-		v.share, v.cuts, v.person = 3, 8, true
+		v.share, v.cuts, v.person = 3, 4, true
 		visited := v.sampled(3)
 		for n, over := 1, false; !over; n++ {
 			if visited(n) {
