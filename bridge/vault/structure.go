@@ -322,7 +322,9 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 			return model.SourceEntry{}, err
 		}
 		if err := v.syncs.Sync(dir); err != nil {
-			return model.SourceEntry{}, errors.Join(err, filereplace.RenameNew(dir, path.Base(rel), trash, name))
+			err = errors.Join(err, filereplace.RenameNew(dir, path.Base(rel), trash, name))
+			v.syncs.Try(dir) // or a power cut could take the way back, which the caller notes
+			return model.SourceEntry{}, err
 		}
 		v.syncs.Try(trash)
 		return v.folder.Look(rel)
