@@ -54,8 +54,7 @@ func (v *visitor) sampled(n int) func(call int) bool {
 	return func(call int) bool { return call%n == first }
 }
 
-// each runs a test on every machine that fits and for every scenario that does, with a visitor that has a random source of its own.
-// fits may be asked about a scenario on a machine more than once.
+// each runs kinds of a test for all machines and scenarios that fit each other, with a visitor that has a random source of its own.
 func each(t *testing.T, fits func(machine, scenario) bool, kinds []string, test func(v *visitor, kind int)) {
 	seeds := randomtest.New(t)
 	for _, m := range machines {
