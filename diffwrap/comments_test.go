@@ -44,6 +44,18 @@ func TestCommentsStay(t *testing.T) {
 	}
 }
 
+// TestCommentBehindLiteral is the law for a comment that reads as part of a longer one in the accepted view.
+func TestCommentBehindLiteral(t *testing.T) {
+	raw, want := "a{{=={----}{++>++}==}>{>>why?<<}aaaaaaaaaa", "aa{>>{>>why?<<}aaaaaaaaaa"
+	edits, err := Put(raw, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := commentsStay(raw, want, edits); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestOwnComments checks the laws for a writer whose comments are known: it changes them and takes them back without a
 // mark, leaves everybody else's, and touches none that wait for a decision.
 func TestOwnComments(t *testing.T) {
