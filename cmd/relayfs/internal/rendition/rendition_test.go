@@ -108,7 +108,7 @@ func TestOf(t *testing.T) {
 
 // Without what comes, the tree is that of the note before; without what goes, that of the note after.
 func TestBothTreesAreThere(t *testing.T) {
-	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
 		parts := []string{"a ", "b", "\n", "\n\n", "- ", "# ", "> ", "**", "| ", "|-|\n", "[x](y)", "[[z]]", "`", "1. ", "{--", "--}", "{++", "++}", "[ ] ", "$", "é"}
 		raw := strings.Join(randomtest.Some(r, 0, 40, parts...), "")
 		m, _ := merge(raw, places(raw))
