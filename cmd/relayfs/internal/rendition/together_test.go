@@ -19,8 +19,9 @@ func TestAListHasTheGroupsOfThePage(t *testing.T) {
 		"{++new++}", "{--old--}", "{--old--}{++new++}", "{++new words\n\n++}", "{>>a comment<<}", "{==marked==}", "{--{>>gone<<}--}", "word ", "word ",
 		strings.Repeat("word ", 5), strings.Repeat("many words ", 3), "\n", "\n\n", "- ", "> ", "[^1]", "\n\n[^1]: A note ", "`code`",
 	}
-	grouped := 0
+	rounds, grouped := 0, 0
 	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
+		rounds++
 		raw := strings.Join(randomtest.Some(r, 1, 25, pieces...), "")
 		f := bridgetest.New(t, map[string]string{"N/a.md": raw, "N/b.md": "Plain.\n"})
 		q := queue.New(f.Workspace)
@@ -54,7 +55,7 @@ func TestAListHasTheGroupsOfThePage(t *testing.T) {
 			}
 		}
 	})
-	if grouped == 0 {
+	if grouped == 0 && rounds >= 100 {
 		t.Error("no suggestion was in a group")
 	}
 }
