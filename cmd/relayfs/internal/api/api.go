@@ -81,7 +81,7 @@ func NewHandler(s Served) http.Handler {
 	HandleGet(mux, namesPath, func(r *http.Request) (any, error) {
 		return h.names(r.Context(), r.FormValue("path"), r.FormValue("recursive") != "")
 	})
-	HandlePost(mux, callPath, h.call)
+	HandlePost(mux, callPath, changing(h, h.call))
 	HandleGet(mux, historyPath, func(r *http.Request) (any, error) { return h.history(r.Context(), r.FormValue("path")) })
 	HandleGet(mux, pastPath, func(r *http.Request) (any, error) {
 		var when history.When
@@ -102,6 +102,14 @@ func NewHandler(s Served) http.Handler {
 	mux.HandleFunc("GET "+storePath, h.store)
 	HandlePost(mux, compactPath, func(_ context.Context, f backup.Folder) (any, error) { return h.Kept.Compact(f.Name) })
 	return mux
+}
+
+// changing is do, which changes something. Before it is answered the mount shows the change.
+func changing[Q, A any](h *handler, do func(context.Context, Q) (A, error)) func(context.Context, Q) (A, error) {
+	return func(ctx context.Context, req Q) (A, error) {
+		defer h.Workspace.AwaitMount(ctx)
+		return do(ctx, req)
+	}
 }
 
 func (h *handler) handleQueue(mux *http.ServeMux) {
@@ -134,22 +142,22 @@ func (h *handler) handleQueue(mux *http.ServeMux) {
 		return h.queue.Log(r.Context(), limit)
 	})
 	mux.HandleFunc("GET "+eventsPath, serveEvents(h.queue))
-	HandlePost(mux, commentPath, func(ctx context.Context, r queue.CommentRequest) (queue.Outcome, error) {
+	HandlePost(mux, commentPath, changing(h, func(ctx context.Context, r queue.CommentRequest) (queue.Outcome, error) {
 		r.By = queue.Reviewer()
 		return h.queue.Comment(context.WithoutCancel(ctx), r)
-	})
-	HandlePost(mux, resolvePath, func(ctx context.Context, r queue.ResolveRequest) (queue.Outcome, error) {
+	}))
+	HandlePost(mux, resolvePath, changing(h, func(ctx context.Context, r queue.ResolveRequest) (queue.Outcome, error) {
 		r.By = queue.Reviewer()
 		return h.queue.Resolve(context.WithoutCancel(ctx), r)
-	})
-	HandlePost(mux, decidePath, func(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error) {
+	}))
+	HandlePost(mux, decidePath, changing(h, func(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error) {
 		r.By = queue.Reviewer()
 		return h.queue.Decide(context.WithoutCancel(ctx), r)
-	})
-	HandlePost(mux, undoPath, func(ctx context.Context, r queue.UndoRequest) (queue.Outcome, error) {
+	}))
+	HandlePost(mux, undoPath, changing(h, func(ctx context.Context, r queue.UndoRequest) (queue.Outcome, error) {
 		r.By = queue.Reviewer()
 		return h.queue.Undo(context.WithoutCancel(ctx), r)
-	})
+	}))
 }
 
 // selected are the conditions of a query. Their names are those of the flags.

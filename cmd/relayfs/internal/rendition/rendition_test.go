@@ -2,13 +2,13 @@ package rendition
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // places numbers the suggestions of a raw text from 1.
@@ -108,9 +108,9 @@ func TestOf(t *testing.T) {
 
 // Without what comes, the tree is that of the note before; without what goes, that of the note after.
 func TestBothTreesAreThere(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
 		parts := []string{"a ", "b", "\n", "\n\n", "- ", "# ", "> ", "**", "| ", "|-|\n", "[x](y)", "[[z]]", "`", "1. ", "{--", "--}", "{++", "++}", "[ ] ", "$", "é"}
-		raw := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 40).Draw(t, "raw"), "")
+		raw := strings.Join(randomtest.Some(r, 0, 40, parts...), "")
 		m, _ := merge(raw, places(raw))
 		if len(m.runs) == 0 {
 			return

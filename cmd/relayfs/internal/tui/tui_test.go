@@ -561,3 +561,18 @@ func TestReviewTakesBackOneOfMany(t *testing.T) {
 		t.Errorf("undone %+v, decided %+v", s.q.undone, s.q.decided)
 	}
 }
+
+// A message that is longer than a line is shown to its end, which says what to do, and as far as the screen has room.
+func TestLongMessage(t *testing.T) {
+	s := newSitting(t, queue.Suggestion{ID: "a", Path: "N/a.md"})
+	s.q.err = errors.New("relayfs mount (pid 1234567) at /home/somebody/Documents/Notes for agents has ended; start it again")
+	s.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("n")})
+	if view := s.m.View(); !strings.Contains(view, "again") || strings.Count(view, "\n") >= 24 {
+		t.Errorf("shown is\n%s", view)
+	}
+	s.q.err = errors.New(strings.Repeat("a long reason ", 1000))
+	s.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("n")})
+	if view := s.m.View(); strings.Count(view, "\n") >= 24 {
+		t.Errorf("shown is\n%s", view)
+	}
+}

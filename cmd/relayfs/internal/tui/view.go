@@ -150,8 +150,9 @@ func (m reviewModel) foot() string {
 	case helping:
 		return m.SGR(render.Faint, "any key goes back")
 	}
-	if m.message != "" {
-		return m.fit(output.OneLine(m.message))
+	if m.message != "" { // its end says what to do
+		lines := m.wrap(output.OneLine(m.message))
+		return strings.Join(lines[:min(len(lines), max(1, m.height/2))], "\n")
 	}
 	return m.SGR(render.Faint, m.fit("y/n accept/reject · e edit · u undo · j/k move · ? · q quit"))
 }
