@@ -15,10 +15,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/mcpproxy"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/stdio"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -138,7 +138,7 @@ The rest of its settings: 'relayfs help settings'.`,
 }
 
 func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.Source, so ownership.Options) error {
-	client := &mcpproxy.Stdio{Sources: sources, Options: so, ReadOnly: o.readOnly, Log: so.Workspace.Logger}
+	client := &stdio.Stdio{Sources: sources, Options: so, ReadOnly: o.readOnly, Log: so.Workspace.Logger}
 	client.Open = func(s *ownership.Session) (*ownership.Control, error) {
 		c, err := o.control(s)
 		if err == nil {

@@ -112,7 +112,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge/model", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/document", "mcpserver/internal/grep", "mcpserver/internal/passage", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
 		"tools for notes, canvases and bases; no other toolset",
 	},
-	"mcpserver/internal/transport": {[]string{"bridge/model", "github.com/mark3labs/mcp-go/..."}, "messages on a stream and over HTTP; it knows no tool"},
+	"mcpserver/internal/transport": {[]string{"bridge/model", "github.com/mark3labs/mcp-go/..."}, "messages over HTTP; it knows no tool"},
 	"mcpserver":                    {[]string{"bridge", "bridge/index/semantic", "bridge/model", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."}, "with its transports the only place that knows mcp-go; it knows no FUSE"},
 	"cmd/relayfs": {
 		[]string{
@@ -163,7 +163,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/index/semantic", "bridge/store", "bridge/vault", "cmd/relayfs/internal/account", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/metrics", "cmd/relayfs/internal/output", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/process", "cmd/relayfs/internal/source", "golang.org/x/sync/errgroup", "mcpserver"},
 		"who serves a vault: it opens sources and stores, and answers on the owner's socket",
 	},
-	"cmd/relayfs/internal/mcpproxy": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
+	"cmd/relayfs/internal/stdio": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
 	"cmd/relayfs/internal/doctor": {
 		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},
 		"it looks at what a mount needs, and opens no workspace",

@@ -27,7 +27,7 @@ import (
 
 // Paths that an owner answers on its socket beside the API. Each takes owner.SourceParam too.
 const (
-	mcpPath      = "/mcp"      // a stream; query: author, read-only
+	mcpPath      = "/mcp"      // mcpserver.Server.LocalHandler
 	handoverPath = "/handover" // POST a HandoverRequest
 )
 
@@ -41,12 +41,11 @@ type Control struct {
 	HTTP      *ports.HTTPServer // nil if there is none
 	Metrics   *metrics.Server   // nil if there is none
 	Refusals  api.Refusals      // of the mount, if there is one
-	streams   sync.WaitGroup    // of attached clients
-	clients   atomic.Int64      // on streams, attached and our own
+	clients   atomic.Int64      // of MCP on stdio, here and in other processes
 
 	// See LetHandOver; nil if this owner does not hand over.
 	mayHandOver   func(HandoverRequest) error
-	beginHandover func() error
+	beginHandover func()
 }
 
 // NewControl returns a Control. Close its MCP at the end.
@@ -55,8 +54,11 @@ func NewControl(s *Session, o mcpserver.Options) *Control {
 	return &Control{Session: s, options: o, MCP: mcpserver.New(s.Workspace, o)}
 }
 
-// LetHandOver lets the owner hand over unless may returns an error. begin ends its own client and its work.
-func (c *Control) LetHandOver(may func(HandoverRequest) error, begin func() error) {
+// Info describes this process to others. It is known once Serve runs its work.
+func (c *Control) Info() owner.Info { return c.announced }
+
+// LetHandOver lets the owner hand over unless may returns an error. begin ends its work.
+func (c *Control) LetHandOver(may func(HandoverRequest) error, begin func()) {
 	c.mayHandOver, c.beginHandover = may, begin
 }
 
@@ -72,49 +74,22 @@ func (c *Control) Announce(w io.Writer) {
 
 // serve answers on the socket until ctx ends, and then finishes the requests under way.
 func (c *Control) serve(ctx context.Context, l net.Listener) error {
-	clients := &reaches{ctx: ctx, c: c, of: make(map[string]http.Handler)}
+	clients := &reaches{c: c, of: make(map[string]http.Handler)}
 	defer clients.close()
 	srv := &http.Server{Handler: clients, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
-	if _, err := listen.Serve(ctx, l, srv); err != nil {
-		return err
-	}
-	c.streams.Wait()
-	return nil
+	_, err := listen.Serve(ctx, l, srv)
+	return err
 }
 
-func (c *Control) stream(ctx context.Context, srv *mcpserver.Server, w http.ResponseWriter, r *http.Request) {
-	client := mcpserver.Client{Name: "attached", Author: r.FormValue("author"), ReadOnly: r.FormValue("read-only") != ""}
-	c.streams.Add(1) // before AcceptStream takes the connection from the server, which then forgets it
-	defer c.streams.Done()
-	s, err := owner.AcceptStream(w, r)
-	if err != nil {
-		return
-	}
-	defer s.Close()
-	stop := context.AfterFunc(ctx, func() { endStream(s) })
-	defer stop()
-	if err := c.serveStream(context.WithoutCancel(ctx), srv, s, s, client); err != nil && ctx.Err() == nil {
-		c.Workspace.Options().Logger.Debug("attached client ended", model.LogErr, err)
-	}
-}
-
-// ServeStream serves the client on whose behalf this process runs.
-func (c *Control) ServeStream(ctx context.Context, r io.Reader, w io.Writer, client mcpserver.Client) error {
-	return c.serveStream(ctx, c.MCP, r, w, client)
-}
-
-func (c *Control) serveStream(ctx context.Context, srv *mcpserver.Server, r io.Reader, w io.Writer, client mcpserver.Client) error {
-	c.clients.Add(1)
-	defer c.clients.Add(-1)
-	return srv.ServeStream(ctx, r, w, client)
-}
-
-// endStream makes the server answer what it was sent on s. It does not wait for a client that does not read.
-func endStream(s io.Closer) {
-	if half, ok := s.(interface{ CloseRead() error }); ok {
-		half.CloseRead()
-	}
-	time.AfterFunc(listen.Patience, func() { s.Close() })
+// counted is h for clients of MCP on stdio.
+func (c *Control) counted(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet { // the stream of a client
+			c.clients.Add(1)
+			defer c.clients.Add(-1)
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // An MCP process on stdio serves the vaults for its own client, and for clients that attach to it. A
@@ -140,7 +115,7 @@ func (c *Control) handOver(_ context.Context, req HandoverRequest) (struct{}, er
 	}
 	if err == nil {
 		// From here on the next owner answers the client. The socket closes after the answer to this request.
-		_ = c.beginHandover() // a pipe's, which cannot fail
+		c.beginHandover()
 	}
 	return struct{}{}, err
 }
@@ -188,8 +163,7 @@ const MCPCommand = "mcp"
 
 // reaches answers clients, each from the Folders that it may reach.
 type reaches struct {
-	ctx context.Context // of the owner
-	c   *Control
+	c *Control
 
 	mu      sync.Mutex // protects the following
 	of      map[string]http.Handler
@@ -224,7 +198,7 @@ func (x *reaches) open(folders []string) http.Handler {
 		x.closers = append(x.closers, srv.Close)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { x.c.stream(x.ctx, srv, w, r) })
+	mux.Handle(mcpPath, x.c.counted(srv.LocalHandler()))
 	api.HandleGet(mux, owner.InfoPath, func(*http.Request) (any, error) { return x.c.announced, nil })
 	api.HandlePost(mux, handoverPath, x.c.handOver)
 	mux.Handle("/", api.NewHandler(api.Served{Workspace: ws, MCP: srv, Kept: x.c.keptOf(folders), Refused: func(p model.Path) []model.Refusal {

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,29 +19,13 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// newClient returns a client of an owner that reaches only the sources, or everything if there are none.
-func newClient(info owner.Info, sources []source.Source) *owner.Client {
+// NewClient returns a client of an owner that reaches only the sources, or everything if there are none.
+func NewClient(info owner.Info, sources []source.Source) *owner.Client {
 	places := make([]string, len(sources))
 	for i, s := range sources {
 		places[i] = s.Place()
 	}
 	return owner.NewClient(info, places...)
-}
-
-// Attach connects to an owner as an MCP client that reaches the sources. author "" is the owner's author.
-func Attach(ctx context.Context, info owner.Info, sources []source.Source, author string, readOnly bool) (io.ReadWriteCloser, error) {
-	query := url.Values{}
-	if author != "" {
-		query.Set("author", author)
-	}
-	if readOnly {
-		query.Set("read-only", "true")
-	}
-	stream, err := newClient(info, sources).Stream(ctx, mcpPath, query)
-	if err != nil {
-		return nil, err // not a nil *owner.Stream in the interface
-	}
-	return stream, nil
 }
 
 // Search is where to look for owners.
@@ -117,7 +99,7 @@ func (s Search) look(args []string) (c *owner.Client, base string, sources []sou
 	if info == nil || err != nil {
 		return nil, "", nil, err
 	}
-	return newClient(*info, sources), base, sources, nil
+	return NewClient(*info, sources), base, sources, nil
 }
 
 // waitingLine is the progress line while an owner works on an answer, "" at the end.

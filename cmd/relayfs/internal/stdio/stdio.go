@@ -1,9 +1,9 @@
-// Package mcpproxy is `relayfs mcp` on stdio. It passes the messages of one MCP client to the process
-// that serves the vaults: another process, or a session of this one while there is no other. It knows
-// no tools; it answers the client itself only while no process serves the vaults.
+// Package stdio is `relayfs mcp` on stdin and stdout. It passes the messages of one MCP client to /mcp on the socket of
+// the process that serves the vaults: another process, or this one while there is no other. It knows no tools; it
+// answers the client itself only while no process serves the vaults.
 //
-// Locks: proxy.writing, proxy.mu, upstream.mu and pipes.mu. None is taken under another one.
-package mcpproxy
+// Locks: bridge.reaching, bridge.mu under it, and bridge.writing.
+package stdio
 
 import (
 	"cmp"
@@ -49,23 +49,27 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.running.Wait()
 	defer cancel()
-	up, err := s.takeOver(ctx, s.Accept)
+	b := &bridge{
+		connect: s.reach, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string][]byte),
+	}
+	server, err := s.takeOver(ctx, s.Accept)
+	if err == nil {
+		_, err = b.open(ctx, server)
+	}
 	if err != nil {
 		return err
 	}
-	p := &proxy{connect: s.reach, log: s.Log, out: out, subscribed: make(map[string][]byte)}
-	p.use(ctx, up)
-	return p.run(ctx, in)
+	return b.run(ctx, in)
 }
 
 // reach connects to the owner. If there has been none for long enough, it connects to a server in this
 // process. It waits for an owner that was handed the vaults.
-func (s *Stdio) reach(ctx context.Context, gone time.Duration) (io.ReadWriteCloser, error) {
+func (s *Stdio) reach(ctx context.Context, gone time.Duration) (*owner.Client, error) {
 	for start := time.Now(); ; {
 		since := gone + time.Since(start)
 		last, err := owner.Read(s.Sources[0].State(s.Options.Base))
 		if err == nil && last.HandedOver.IsZero() && owner.Answers(*last) { // an owner that hands over may still answer
-			return s.join(ctx, *last)
+			return s.clientOf(*last), nil
 		}
 		if since >= takeover {
 			return s.takeOver(ctx, func(owner.Info) error { return nil })
@@ -81,18 +85,16 @@ func (s *Stdio) reach(ctx context.Context, gone time.Duration) (io.ReadWriteClos
 	}
 }
 
-func (s *Stdio) join(ctx context.Context, info owner.Info) (io.ReadWriteCloser, error) {
-	return ownership.Attach(ctx, info, s.Sources, s.Author, s.ReadOnly)
-}
+func (s *Stdio) clientOf(info owner.Info) *owner.Client { return ownership.NewClient(info, s.Sources) }
 
 // takeOver serves the vaults in this process, or connects to the process that does by now.
-func (s *Stdio) takeOver(ctx context.Context, accept func(owner.Info) error) (io.ReadWriteCloser, error) {
+func (s *Stdio) takeOver(ctx context.Context, accept func(owner.Info) error) (*owner.Client, error) {
 	sess, err := ownership.Open(ctx, s.Sources, s.Options)
 	if info := ownership.Answering(err); info != nil {
 		if err := accept(*info); err != nil {
 			return nil, err
 		}
-		return s.join(ctx, *info)
+		return s.clientOf(*info), nil
 	}
 	if err != nil {
 		return nil, err
@@ -100,26 +102,27 @@ func (s *Stdio) takeOver(ctx context.Context, accept func(owner.Info) error) (io
 	return s.start(ctx, sess)
 }
 
-// start serves the other end of the stream that it returns until that is closed or handed over.
-func (s *Stdio) start(ctx context.Context, sess *ownership.Session) (io.ReadWriteCloser, error) {
+// start serves the vaults in this process until ctx ends or they are handed over, and returns a client of it.
+func (s *Stdio) start(ctx context.Context, sess *ownership.Session) (*owner.Client, error) {
 	c, err := s.Open(sess)
 	if err != nil {
 		return nil, errors.Join(err, sess.Close())
 	}
-	in, toServer := io.Pipe()
-	fromServer, out := io.Pipe()
-	client := &pipes{PipeReader: fromServer, w: toServer}
-	c.LetHandOver(s.mayHandOver, client.CloseWrite)
+	handed, end := context.WithCancel(ctx)
+	c.LetHandOver(s.mayHandOver, end)
 	begun, ended := make(chan struct{}), make(chan error, 1)
 	s.running.Go(func() {
+		defer end()
 		defer sess.Close()
 		defer c.MCP.Close()
 		err := c.Serve(ctx, ownership.MCPCommand, func(ctx context.Context) error {
 			close(begun)
-			defer out.Close()
-			return c.ServeStream(ctx, in, out, mcpserver.Client{Name: "stdio"})
+			select {
+			case <-ctx.Done(): // also if a vault cannot be followed any more
+			case <-handed.Done():
+			}
+			return nil
 		})
-		in.Close()
 		if err != nil && ctx.Err() == nil {
 			s.Log.Error("serving the vault ended", model.LogErr, err)
 		}
@@ -127,7 +130,7 @@ func (s *Stdio) start(ctx context.Context, sess *ownership.Session) (io.ReadWrit
 	})
 	select {
 	case <-begun:
-		return client, nil
+		return s.clientOf(c.Info()), nil
 	case err := <-ended:
 		return nil, cmp.Or(err, errNoOwner)
 	}
@@ -146,27 +149,3 @@ func (s *Stdio) mayHandOver(req ownership.HandoverRequest) error {
 	}
 	return nil
 }
-
-// pipes is a stream within the process. It writes a message at once, so it never ends within a message.
-type pipes struct {
-	*io.PipeReader
-
-	mu sync.Mutex // protects the following
-	w  *io.PipeWriter
-}
-
-func (p *pipes) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.w.Write(b)
-}
-
-// CloseWrite makes the server answer what it was sent, and take no more.
-func (p *pipes) CloseWrite() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.w.Close()
-}
-
-// Close also ends a Write that waits for the server.
-func (p *pipes) Close() error { return errors.Join(p.w.Close(), p.PipeReader.Close()) }

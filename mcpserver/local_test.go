@@ -1,93 +1,31 @@
 package mcpserver_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver"
-	"github.com/relayfs/relayfs/tests/need"
 )
 
-// Everything that was asked before the input ended is answered.
-func TestStreamAnswersBeforeItEnds(t *testing.T) {
+func TestErrorsOfTheProtocol(t *testing.T) {
 	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
-	var in, out bytes.Buffer
-	for i := range 50 {
-		line, err := json.Marshal(map[string]any{
-			"jsonrpc": "2.0", "id": i, "method": "tools/call", "params": map[string]any{"name": "grep", "arguments": map[string]any{"pattern": "foo"}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		in.Write(append(line, '\n'))
-	}
-	if err := srv.ServeStream(t.Context(), &in, &out, mcpserver.Client{Name: "test"}); err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(out.String(), `"V/a.md"`); n != 50 {
-		t.Errorf("%d of 50 calls are answered:\n%s", n, out.String())
-	}
-}
-
-func TestStreamErrors(t *testing.T) {
-	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
+	c := connect(t, srv, "client")
 	for name, tt := range map[string]struct{ in, want string }{
-		"not JSON":       {"{\n", `"code":-32700`},
-		"no version":     {`{"id":1,"method":"ping"}` + "\n", `"code":-32600`},
-		"unknown method": {`{"jsonrpc":"2.0","id":1,"method":"no/such"}` + "\n", `"code":-32601`},
-		"unknown tool":   {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"Read"}}` + "\n", `"code":-32602,"message":"There is no tool \"Read\". The tools are read, glob, `},
-		"empty lines":    {"\n\n" + `{"jsonrpc":"2.0","id":7,"method":"ping"}`, `"id":7`},
-		"notification":   {`{"jsonrpc":"2.0","method":"notifications/none"}` + "\n", ""},
+		"not JSON":       {"{", `"code":-32700`},
+		"no version":     {`{"id":1,"method":"ping"}`, `"code":-32600`},
+		"unknown method": {`{"jsonrpc":"2.0","id":1,"method":"no/such"}`, `"code":-32601`},
+		"unknown tool":   {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"Read"}}`, `"code":-32602,"message":"There is no tool \"Read\". The tools are read, glob, `},
+		"notification":   {`{"jsonrpc":"2.0","method":"notifications/none"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			if err := srv.ServeStream(t.Context(), strings.NewReader(tt.in), &out, mcpserver.Client{Name: "test"}); err != nil {
-				t.Fatal(err)
-			}
-			if !strings.Contains(out.String(), tt.want) || tt.want == "" && out.Len() > 0 {
-				t.Errorf("got %s, want %s", out.String(), tt.want)
+			if got := string(c.post([]byte(tt.in))); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
+				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
 	}
-}
-
-func TestStreamEndsWithItsContext(t *testing.T) {
-	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
-	r, w := io.Pipe()
-	defer w.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- srv.ServeStream(ctx, r, io.Discard, mcpserver.Client{Name: "test"}) }()
-	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestStreamRefusesEndlessMessages(t *testing.T) {
-	need.Full(t, "it takes 200 MB")
-	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
-	endless := io.LimitReader(zeros{}, 200<<20)
-	err := srv.ServeStream(t.Context(), endless, io.Discard, mcpserver.Client{Name: "test"})
-	if err == nil || !strings.Contains(err.Error(), "longer than") {
-		t.Errorf("got %v", err)
-	}
-}
-
-// zeros is a line without an end.
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = '0'
-	}
-	return len(p), nil
 }
 
 // A search ends when its call is cancelled.
