@@ -22,10 +22,10 @@ type accessFlags struct {
 	sources []string
 }
 
-func (f *accessFlags) register(cmd *cobra.Command) {
+func (f *accessFlags) register(e *env, cmd *cobra.Command) {
 	cmd.ValidArgsFunction = f.completePaths
 	cmd.Flags().StringArrayVar(&f.sources, "source", nil, "the vault, if no relayfs is running and the configuration names none")
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 }
 
 func newCatCommand(e *env) *cobra.Command {
@@ -49,7 +49,7 @@ func newCatCommand(e *env) *cobra.Command {
 			})
 		},
 	}
-	f.register(cmd)
+	f.register(e, cmd)
 	return cmd
 }
 
@@ -76,7 +76,7 @@ func newLsCommand(e *env) *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "everything below it too")
 	e.offerJSON(cmd)
-	f.register(cmd)
+	f.register(e, cmd)
 	return cmd
 }
 
@@ -84,7 +84,7 @@ func newGrepCommand(e *env) *cobra.Command {
 	var f accessFlags
 	var ignoreCase, files, count, multiline bool
 	var glob string
-	var around, limit, offset int
+	var around int
 	cmd := &cobra.Command{
 		Use:   "grep PATTERN [PATH]",
 		Short: "Search the notes by a regular expression",
@@ -93,7 +93,7 @@ pattern is in RE2 syntax. It is the MCP tool of that name. The exit code is 1 if
 nothing matches.`,
 		Args: usageArgs(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			call := map[string]any{"pattern": args[0], "output_mode": "content", "-i": ignoreCase, "multiline": multiline, "head_limit": limit, "offset": offset}
+			call := map[string]any{"pattern": args[0], "output_mode": "content", "-i": ignoreCase, "multiline": multiline, "head_limit": 0}
 			switch {
 			case files && count, (files || count) && around > 0:
 				return clierr.Usagef("-l, -c and -C are three ways to print what matches: choose one")
@@ -120,15 +120,12 @@ nothing matches.`,
 	fl.BoolVarP(&multiline, "multiline", "U", false, "let matches cross lines")
 	fl.IntVarP(&around, "context", "C", 0, "lines of context around each match")
 	fl.StringVarP(&glob, "glob", "g", "", "only notes whose path matches")
-	fl.IntVar(&limit, "limit", 0, "at most so many entries; 0 for all")
-	fl.IntVar(&offset, "offset", 0, "skip so many entries")
-	f.register(cmd)
+	f.register(e, cmd)
 	return cmd
 }
 
 func runGrep(ctx context.Context, e *env, a *api.Client, args map[string]any) error {
-	limit := args["head_limit"].(int)
-	for left := limit; ; {
+	for {
 		results, err := a.Call(ctx, api.CallRequest{Calls: []api.ToolCall{{Tool: "grep", Args: args}}})
 		if err != nil {
 			return err
@@ -145,12 +142,7 @@ func runGrep(ctx context.Context, e *env, a *api.Client, args map[string]any) er
 		if err = output.Note(e.stdout, res.Text[0]+"\n"); err != nil || res.Next == "" {
 			return err
 		}
-		if left -= strings.Count(res.Text[0], "\n") + 1; limit > 0 && left <= 0 {
-			return nil
-		}
-		if args["cursor"] = res.Next; limit > 0 {
-			args["head_limit"] = left
-		}
+		args["cursor"] = res.Next
 	}
 }
 
@@ -192,7 +184,7 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 	fl.StringVar(&replacement, "new", "", "text to put in its place")
 	fl.BoolVar(&all, "all", false, "replace every occurrence")
 	fl.StringVar(&f.author, "author", defaultAuthor(), "the name that suggestions carry")
-	f.register(cmd)
+	f.register(e, cmd)
 	return cmd
 }
 

@@ -47,7 +47,7 @@ back them up after it, as before. Nor is any token, key or login.`,
 		},
 	}
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
@@ -73,7 +73,7 @@ made is taken over when relayfs starts.`,
 			if err != nil {
 				return err
 			}
-			sources, err := source.Parse(b.Sources(args[1:]), f.folders, f.state)
+			sources, err := source.Parse(b.Sources(args[1:]), f.state)
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ made is taken over when relayfs starts.`,
 	}
 	e.offerJSON(cmd)
 	cmd.Flags().BoolVar(&o.Replace, "replace", false, "also in the place of what changed later than the backup")
-	f.registerState(cmd)
+	f.registerState(e, cmd)
 	return cmd
 }
 
@@ -120,7 +120,7 @@ func newCompactCommand(e *env) *cobra.Command {
 of the mount out of the histories, and gives the freed space back to the disk. A
 running relayfs does the first two by itself, for notes that change. It can be done
 while relayfs runs. Without one running, nothing is taken out of the histories
-unless --history is given here or in the configuration.`,
+unless the configuration has history.`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if f.keep, err = parseRetention(f.history); err != nil {
 				return err
@@ -148,7 +148,7 @@ unless --history is given here or in the configuration.`,
 		},
 	}
 	e.offerJSON(cmd)
-	cmd.Flags().StringVar(&f.history, "history", "0", "how long it is kept what the notes were, if no relayfs runs: 90d, 2w, or 0 for ever")
-	f.registerClient(cmd)
+	e.settings(cmd).StringVar(&f.history, "history", "0", "how long to keep history, 0 for ever")
+	f.registerClient(e, cmd)
 	return cmd
 }

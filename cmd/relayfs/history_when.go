@@ -67,7 +67,7 @@ func parseAge(s string) (time.Duration, error) {
 func parseRetention(s string) (time.Duration, error) {
 	d, err := parseAge(s)
 	if err != nil || d != 0 && d < 24*time.Hour {
-		return 0, clierr.Usagef("--history %q is no time of a day at least, such as 90d, and not 0, which is for ever", s)
+		return 0, clierr.Usagef("history %q is no time of a day at least, such as 90d, and not 0, which is for ever", s)
 	}
 	return d, nil
 }

@@ -167,7 +167,7 @@ func (i *initiation) makeMountpoint(args []string) error {
 	if !strings.HasPrefix(i.mountpoint, "~/") {
 		i.mountpoint = dir // the file is read in any folder
 	}
-	sources, err := source.Parse(args, nil, "")
+	sources, err := source.Parse(args, "")
 	if err == nil {
 		err = apart(sources, dir)
 	}

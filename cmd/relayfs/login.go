@@ -33,12 +33,10 @@ type loginOptions struct {
 	timeout             time.Duration
 }
 
-// loginState is --state.
+// loginState is the setting state.
 type loginState string
 
-func (s *loginState) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar((*string)(s), "state", "", "folder for the login (default $XDG_STATE_HOME/relayfs)")
-}
+func (s *loginState) register(e *env, cmd *cobra.Command) { registerState(e, cmd, (*string)(s)) }
 
 func (s loginState) account() (*account.Account, error) {
 	base, err := source.StateDir(string(s))
@@ -56,18 +54,18 @@ that are shared with you, and 'relayfs mount relay:NAME' mounts one. The login l
 system's keyring, or in a file that only you can read.
 
 The service is a third party's (System3, for the plugin Relay of Obsidian), and
-its terms apply. --api and --auth name another one with the same API.`,
-		Example: "  relayfs login\n  relayfs login --provider google --no-browser\n  relayfs login --api https://api.example.org --auth https://auth.example.org",
+its terms apply. The settings api and auth name another one with the same API.`,
+		Example: "  relayfs login\n  relayfs login --provider google --no-browser",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), e) },
 	}
-	fl := cmd.Flags()
-	fl.StringVar(&o.api, "api", "https://api.system3.md", "address of the service")
-	fl.StringVar(&o.auth, "auth", "https://auth.system3.md", "where the service has its people and folders, a PocketBase")
+	fl, set := cmd.Flags(), e.settings(cmd)
+	set.StringVar(&o.api, "api", "https://api.system3.md", "address of the service for 'relayfs login'")
+	set.StringVar(&o.auth, "auth", "https://auth.system3.md", "where that service has its people and folders, a PocketBase")
 	fl.StringVar(&o.provider, "provider", "", "how to log in, such as google or github, if the service offers several")
 	fl.BoolVar(&o.noBrowser, "no-browser", false, "open no browser")
 	fl.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait for the browser")
-	o.state.register(cmd)
+	o.state.register(e, cmd)
 	return cmd
 }
 
@@ -158,7 +156,7 @@ prints the last list.`,
 		},
 	}
 	e.offerJSON(cmd)
-	state.register(cmd)
+	state.register(e, cmd)
 	return cmd
 }
 
@@ -212,7 +210,7 @@ that it has until they end, within the hour as a rule; 'relayfs unmount' ends it
 			return nil
 		},
 	}
-	state.register(cmd)
+	state.register(e, cmd)
 	return cmd
 }
 

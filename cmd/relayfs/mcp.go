@@ -22,7 +22,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// embeddingsKey is the environment variable with the key of --embeddings. No other program uses it,
+// embeddingsKey is the environment variable with the key of the setting embeddings. No other program uses it,
 // because the key is sent to whatever address is given.
 const embeddingsKey = "RELAYFS_EMBEDDINGS_KEY"
 
@@ -32,15 +32,14 @@ type mcpFlags struct {
 	http                           ports.HTTP
 }
 
-func (f *mcpFlags) register(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringSliceVar(&f.toolsets, "toolsets", []string{mcpserver.ToolsetClaude}, "which tools MCP clients get: "+strings.Join(mcpserver.Toolsets(), ", "))
-	fl.StringSliceVar(&f.approve, "approve", nil,
-		"whether the tools ask the person at the client before they change anything: ask, auto or deny, or for one kind of change create=..., update=..., delete=... (default auto, in direct mode ask)")
-	fl.StringVar(&f.embeddingsURL, "embeddings", "", "server with the embeddings API of OpenAI or Ollama for search and semantic_search, for example http://127.0.0.1:11434 (default none: vectors are computed from the notes); key in $"+embeddingsKey)
-	fl.StringVar(&f.embeddingsModel, "embeddings-model", "", "model of --embeddings")
+func (f *mcpFlags) register(e *env, cmd *cobra.Command) {
+	fl, set := cmd.Flags(), e.settings(cmd)
+	fl.StringSliceVar(&f.toolsets, "toolsets", []string{mcpserver.ToolsetClaude}, "MCP: "+strings.Join(mcpserver.Toolsets(), ", "))
+	fl.StringSliceVar(&f.approve, "approve", nil, "ask an MCP client's user: ask, auto, deny, update=ask")
+	set.StringVar(&f.embeddingsURL, "embeddings", "", "server with the embeddings API of OpenAI or Ollama, for search by meaning, for example http://127.0.0.1:11434; key in $"+embeddingsKey)
+	set.StringVar(&f.embeddingsModel, "embeddings-model", "", "model of embeddings")
 	fl.StringVar(&f.http.Addr, "http", "", "serve MCP over HTTP at `HOST:PORT`")
-	fl.StringVar(&f.http.TokenFile, "token-file", "", "file with the bearer token of --http (default http-token in the state folder); made if it is missing")
+	set.StringVar(&f.http.TokenFile, "token-file", "", "file with the bearer token of --http (default http-token in the state folder); made if it is missing")
 	registerValues(cmd, map[string][]string{"toolsets": mcpserver.Toolsets(), "approve": {"ask", "auto", "deny", "create=", "update=", "delete="}})
 }
 
@@ -54,7 +53,7 @@ func (f *mcpFlags) check() error {
 	case f.embeddingsURL != "":
 		err = f.endpoint(nil).Check()
 	case f.embeddingsModel != "":
-		err = errors.New("--embeddings-model needs --embeddings")
+		err = errors.New("embeddings-model needs embeddings")
 	}
 	if err != nil {
 		return clierr.Usage(err)
@@ -91,7 +90,7 @@ func (o *serveOptions) control(s *ownership.Session) (*ownership.Control, error)
 }
 
 // ownersFlags are decided by the process that serves the workspace, for all its clients.
-var ownersFlags = []string{"mode", "view", "dialect", "frontmatter", "structure", "sync", "toolsets", "approve", "embeddings", "embeddings-model", "metrics"}
+var ownersFlags = []string{"mode", "view", "structure", "history", "toolsets", "approve"}
 
 func newMCPCommand(e *env) *cobra.Command {
 	var o serveOptions
@@ -111,8 +110,8 @@ The rest of its settings: 'relayfs help settings'.`,
 			if args = e.config.SourcesOr(args); len(args) == 0 {
 				return clierr.Usagef("no SOURCE given, and %s names none: relayfs mcp ~/Notes, or 'relayfs init' once", e.config.File)
 			}
-			if !cmd.Flags().Changed("metrics") {
-				o.metrics = "" // what the configuration has is one port; a machine has several MCP processes
+			if o.http.Addr == "" {
+				o.metrics = "" // it is one port, and a machine has several MCP processes on stdio
 			}
 			sources, so, errs := o.prepare(cmd.Context(), e, args)
 			if len(errs) > 0 {
@@ -132,8 +131,7 @@ The rest of its settings: 'relayfs help settings'.`,
 			return err
 		},
 	}
-	o.register(cmd)
-	onlyShow(cmd, "approve", "author", "folder", "history", "http", "log-level", "mode", "read-only", "state", "structure", "toolsets")
+	o.register(e, cmd)
 	return cmd
 }
 

@@ -46,16 +46,16 @@ its settings, for the configuration file, too: 'relayfs help settings'.`,
 			return o.run(cmd.Context(), e, sources, mountpoint)
 		},
 	}
-	o.register(cmd)
-	onlyShow(cmd, "author", "daemon", "folder", "history", "http", "log-level", "mode", "read-only", "state", "structure")
+	o.register(e, cmd)
 	return cmd
 }
 
-func (o *mountOptions) register(cmd *cobra.Command) {
-	o.serveOptions.register(cmd)
-	cmd.Flags().BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
-	cmd.Flags().BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
-	cmd.Flags().StringVar(&o.sessionNote, "session-note", "", "what agents use the mount for, which people see beside each session's changes")
+func (o *mountOptions) register(e *env, cmd *cobra.Command) {
+	o.serveOptions.register(e, cmd)
+	set := e.settings(cmd)
+	set.BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
+	set.BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
+	set.StringVar(&o.sessionNote, "session-note", "", "what agents use the mount for, which people see beside each session's changes")
 	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted, go on in the background")
 }
 
@@ -72,7 +72,7 @@ type mountPlan struct {
 func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir string, running bool) (p mountPlan, errs []error) {
 	p.sources, p.session, errs = o.prepare(ctx, e, args)
 	if !model.IsLine(o.sessionNote, model.MaxSessionName) {
-		errs = append(errs, clierr.Usagef("--session-note is one line of at most %d characters", model.MaxSessionName))
+		errs = append(errs, clierr.Usagef("session-note is one line of at most %d characters", model.MaxSessionName))
 	}
 	if dir != "" {
 		var err error
@@ -171,7 +171,7 @@ func apart(sources []source.Source, mountpoint string) error {
 	return nil
 }
 
-func newUnmountCommand(_ *env) *cobra.Command {
+func newUnmountCommand(e *env) *cobra.Command {
 	var state string
 	cmd := &cobra.Command{
 		Use:   "unmount MOUNTPOINT",
@@ -198,7 +198,7 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 			return ownership.AwaitEnd(cmd.Context(), served)
 		},
 	}
-	cmd.Flags().StringVar(&state, "state", "", "the state folder that the mount was given")
+	registerState(e, cmd, &state)
 	return cmd
 }
 

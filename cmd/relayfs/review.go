@@ -70,7 +70,7 @@ the same.`,
 	}
 	cmd.Flags().StringVar(&addr, "listen", "", "loopback address of the page; port 0 takes any that is free (default the port that the vault's page had before)")
 	cmd.Flags().BoolVar(&open, "open", false, "open the page in the browser")
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
@@ -96,6 +96,6 @@ func newReviewCommand(e *env) *cobra.Command {
 		},
 	}
 	registerSelector(cmd, &sel, &f)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }

@@ -35,9 +35,9 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		SilenceUsage:  true,
 		Args:          usageArgs(cobra.NoArgs),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			e.config, err = config.Read(configFlag, configFlag != "" && cmd.Name() != "init", cmd.Root())
+			e.config, err = config.Read(configFlag, configFlag != "" && cmd.Name() != "init", cmd.Root(), e.settings)
 			if err == nil {
-				err = e.config.Apply(cmd)
+				err = e.config.Apply(cmd, e.settings(cmd))
 			}
 			if cmd.Name() == doctorCommand && e.config != nil {
 				e.configErr, err = err, nil
@@ -50,7 +50,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(e.flagError)
 	root.AddCommand(
 		newMountCommand(e), newUnmountCommand(e), newPokeCommand(), newMCPCommand(e), newSuggestionsCommand(e), newPageCommand(e),
 		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e), newHistoryCommand(e), newShowCommand(e), newBackupCommand(e), newRestoreCommand(e), newCompactCommand(e),
@@ -58,7 +58,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		newStatusCommand(e), newWhyCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newServiceCommand(e), newVersionCommand(e),
 		&cobra.Command{Use: "agent", Short: "A text for agents, to paste into CLAUDE.md or AGENTS.md", Long: agentText},
 	)
-	root.AddCommand(&cobra.Command{Use: "settings", Short: "Settings that few need", Long: settings(root)})
+	root.AddCommand(&cobra.Command{Use: "settings", Short: "Settings that few need", Long: e.settingsText(root)})
 	refuseUnknown(root)
 	return root
 }

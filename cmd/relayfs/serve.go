@@ -22,11 +22,12 @@ type serveOptions struct {
 	numbers *metrics.Numbers // nil for none; set by prepare
 }
 
-// register adds the flags.
-func (o *serveOptions) register(cmd *cobra.Command) {
-	o.workspaceFlags.register(cmd)
-	o.mcpFlags.register(cmd)
-	cmd.Flags().StringVar(&o.metrics, "metrics", "", "serve numbers for Prometheus, and the health, on this address, for example 127.0.0.1:9464; no token is asked for")
+// register adds the flags and settings.
+func (o *serveOptions) register(e *env, cmd *cobra.Command) {
+	o.workspaceFlags.register(e, cmd)
+	o.mcpFlags.register(e, cmd)
+	cmd.SetUsageTemplate(serverUsage)
+	e.settings(cmd).StringVar(&o.metrics, "metrics", "", "serve numbers for Prometheus, and the health, on this address, for example 127.0.0.1:9464; no token is asked for")
 }
 
 // prepare checks the flags and parses the sources. It opens nothing. errs are all that keeps the command from starting.
@@ -54,7 +55,7 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 	if slices.ContainsFunc(args, source.IsRelay) {
 		refreshFolders(ctx, account.Of(so.Base), log)
 	}
-	sources, err = source.Parse(args, o.folders, o.state)
+	sources, err = source.Parse(args, o.state)
 	note(err)
 	if slices.ContainsFunc(sources, func(s source.Source) bool { return s.Server != nil }) {
 		_, err := source.ServerKey()

@@ -50,7 +50,7 @@ kept for VAULT so far is set aside. OLD must not be a vault any more.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&f.state, "state", "", "the state folder that relayfs was given")
+	registerState(e, cmd, &f.state)
 	return cmd
 }
 

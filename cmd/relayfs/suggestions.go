@@ -67,7 +67,7 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 	}
 	registerSelector(cmd, &sel, &f)
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 

@@ -55,14 +55,14 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 	}
 	registerSelector(cmd, &f.Selector, &f.workspaceFlags)
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
 func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	ctx := cmd.Context()
 	ids, sources := splitArgs(args, isID)
-	f.where = f.given(cmd, sources)
+	f.where = given(cmd, sources)
 	switch {
 	case len(ids) == 0 && f.Empty() && !f.all:
 		return clierr.Usagef("name the suggestions to %s: ids, conditions, or --all", f.verb())

@@ -29,7 +29,7 @@ changes of front matter are taken back.`,
 	}
 	cmd.Flags().StringVar(&session, "session", "", "take back all that this session did, as show and log name it")
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
@@ -57,7 +57,7 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 				out.Suggestions = queue.WithContext(out.Suggestions, list)
 			}
 		}
-		return errors.Join(show(e, out, render.Undone), out.Err(), wayOn(&out, f.given(cmd, sources)))
+		return errors.Join(show(e, out, render.Undone), out.Err(), wayOn(&out, given(cmd, sources)))
 	})
 }
 
@@ -94,6 +94,6 @@ func newLogCommand(e *env) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many notes' entries")
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }

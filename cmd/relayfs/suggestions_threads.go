@@ -41,7 +41,7 @@ suggestions, of people and of agents. Comments that touch are one thread.`,
 	}
 	cmd.Flags().StringVar(&sel.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
@@ -97,7 +97,7 @@ there; with --note and --quote it stands behind a passage of a note.`,
 				if err != nil {
 					return err
 				}
-				return printTalk(e, out, "commented", f.given(cmd, sources))
+				return printTalk(e, out, "commented", given(cmd, sources))
 			})
 		},
 		ValidArgsFunction: f.completeIDs(true, true),
@@ -106,7 +106,7 @@ there; with --note and --quote it stands behind a passage of a note.`,
 	cmd.Flags().StringVar(&r.Path, "note", "", "path of a note, as 'list' shows it")
 	cmd.Flags().StringVar(&r.Quote, "quote", "", "the passage, as it stands in the note; it occurs there once")
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
@@ -161,13 +161,13 @@ func newResolveCommand(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return errors.Join(printTalk(e, out, output.Plural(len(list)-len(out.Missing), "thread")+" resolved", f.given(cmd, sources)), out.Err())
+				return errors.Join(printTalk(e, out, output.Plural(len(list)-len(out.Missing), "thread")+" resolved", given(cmd, sources)), out.Err())
 			})
 		},
 		ValidArgsFunction: f.completeIDs(false, true),
 	}
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 

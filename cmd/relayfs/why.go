@@ -56,7 +56,7 @@ The process that serves the mount remembers the last 200, until it ends.`,
 		},
 	}
 	e.offerJSON(cmd)
-	cmd.Flags().StringVar(&f.state, "state", "", "the state folder that relayfs was given")
+	registerState(e, cmd, &f.state)
 	return cmd
 }
 

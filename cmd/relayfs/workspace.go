@@ -27,56 +27,52 @@ type workspaceFlags struct {
 	mode, view, author, dialect string
 	frontMatter, structure      string
 	sync, state, history        string
-	folders                     []string      // of a server
 	audience                    string        // of tokens for a server
 	keep                        time.Duration // what history says, for a workspace that is opened for one call
 	readOnly, presence          bool
 	log                         logFlags
 }
 
-func (f *workspaceFlags) register(cmd *cobra.Command) {
-	fl := cmd.Flags()
+func (f *workspaceFlags) register(e *env, cmd *cobra.Command) {
+	fl, set := cmd.Flags(), e.settings(cmd)
 	fl.StringVar(&f.mode, "mode", "suggest", "suggest changes, or direct")
-	fl.StringVar(&f.view, "view", "accepted", "what readers see: accepted, original or raw")
+	fl.StringVar(&f.view, "view", "accepted", "accepted, original or raw")
 	fl.StringVar(&f.author, "author", defaultAuthor(), "the name that suggestions carry")
-	fl.StringVar(&f.dialect, "dialect", "plain", "how suggestions are written: plain, commentator or relay-comments")
-	fl.StringVar(&f.frontMatter, "frontmatter", "direct", "changes of front matter: direct or refuse")
+	set.StringVar(&f.dialect, "dialect", "plain", "how suggestions are written: plain, commentator or relay-comments")
+	set.StringVar(&f.frontMatter, "frontmatter", "direct", "changes of front matter: direct or refuse")
 	fl.StringVar(&f.structure, "structure", "propose", "renames: propose, direct or deny")
-	fl.StringVar(&f.sync, "sync", "auto", "when a note's new content is synced: before the note has it, or auto (right after, if the disk keeps names in order)")
+	set.StringVar(&f.sync, "sync", "auto", "when a note's new content is synced: before the note has it, or auto (right after, if the disk keeps names in order)")
 	fl.StringVar(&f.history, "history", "90d", "how long to keep history, 0 for ever")
 	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
-	fl.BoolVar(&f.presence, "presence", false, "show people on a server who edits which note, as \"AUTHOR (agent)\"")
-	f.registerClient(cmd)
+	set.BoolVar(&f.presence, "presence", false, "show people on a server who edits which note, as \"AUTHOR (agent)\"")
+	f.registerState(e, cmd)
+	f.log.register(fl, set)
 	registerValues(cmd, map[string][]string{
-		"mode": {"suggest", "direct"}, "view": {"accepted", "original", "raw"}, "frontmatter": {"direct", "refuse"},
-		"dialect": {"plain", "commentator", "relay-comments"}, "structure": {"propose", "direct", "deny"}, "sync": {"auto", "before"},
+		"mode": {"suggest", "direct"}, "view": {"accepted", "original", "raw"}, "structure": {"propose", "direct", "deny"},
 	})
 }
 
-// registerClient adds the flags of commands that ask a running owner, or open the workspace themselves.
-func (f *workspaceFlags) registerClient(cmd *cobra.Command) {
-	f.registerState(cmd)
-	f.log.register(cmd)
+// registerClient adds the settings of commands that ask a running owner, or open the workspace themselves.
+func (f *workspaceFlags) registerClient(e *env, cmd *cobra.Command) {
+	f.registerState(e, cmd)
+	f.log.register(e.settings(cmd), e.settings(cmd))
 }
 
-func (f *workspaceFlags) registerState(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.folders, "folder", nil, "a folder of a server as `NAME=ID`, once for each")
-	cmd.Flags().StringVar(&f.audience, "server-audience", "", "what tokens of $RELAYFS_SERVER_KEY name as their audience: the url in the server's configuration (default: the address)")
-	cmd.Flags().StringVar(&f.state, "state", "", "the state folder (default in $XDG_STATE_HOME)")
+func (f *workspaceFlags) registerState(e *env, cmd *cobra.Command) {
+	registerState(e, cmd, &f.state)
+	e.settings(cmd).StringVar(&f.audience, "server-audience", "", "what tokens of $RELAYFS_SERVER_KEY name as their audience: the url in the server's configuration (default: the address)")
 }
 
-// given returns what the command line has to name a vault: its sources, and flags.
-func (f *workspaceFlags) given(cmd *cobra.Command, sources []string) []string {
-	words := slices.Clone(sources)
-	for _, folder := range f.folders {
-		words = append(words, "--folder", folder)
+func registerState(e *env, cmd *cobra.Command, state *string) {
+	e.settings(cmd).StringVar(state, "state", "", "the state folder (default in $XDG_STATE_HOME)")
+}
+
+// given returns what the command line has to name a vault: its sources, and the configuration.
+func given(cmd *cobra.Command, sources []string) []string {
+	if flag := cmd.Flag("config"); flag.Changed {
+		return append(slices.Clone(sources), "--config", flag.Value.String())
 	}
-	for _, name := range []string{"server-audience", "state", "config"} {
-		if flag := cmd.Flag(name); flag.Changed {
-			words = append(words, "--"+name, flag.Value.String())
-		}
-	}
-	return words
+	return sources
 }
 
 func defaultAuthor() string {
@@ -90,7 +86,7 @@ func defaultAuthor() string {
 }
 
 func (f *workspaceFlags) search() ownership.Search {
-	return ownership.Search{State: f.state, Folders: f.folders}
+	return ownership.Search{State: f.state}
 }
 
 // session checks the flags and returns them as the options of a session. Its error joins what is wrong with each.
@@ -156,7 +152,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	sources, err := source.Parse(args, f.folders, f.state)
+	sources, err := source.Parse(args, f.state)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 
 // FirstSources returns SOURCE arguments for a new configuration: with absolute paths.
 func FirstSources(args []string) ([]string, error) {
-	if _, err := source.Parse(args, nil, ""); err != nil {
+	if _, err := source.Parse(args, ""); err != nil {
 		return nil, err
 	}
 	sources := make([]string, len(args))
@@ -41,7 +41,7 @@ func FoundSources() ([]string, error) {
 	if len(sources) == 0 {
 		return nil, clierr.WithHint(errors.New("no vault found: neither in Obsidian's list nor in the home folder"), "name it: relayfs init ~/Notes")
 	}
-	_, err = source.Parse(sources, nil, "")
+	_, err = source.Parse(sources, "")
 	return sources, err
 }
 
@@ -118,7 +118,7 @@ func Create(file string, sources []string, mountpoint string) error {
 		return err
 	}
 	err = secret.Create(file, "# What 'relayfs mount' and 'relayfs mcp' serve when they are given no arguments.\n"+string(values)+
-		"\n# Every flag of mount, mcp and serve can stand here by its name:\n# mode = \"suggest\"\n# author = \"agent\"\n# toolsets = [\"claude\"]\n")
+		"\n# Every flag of mount and mcp, and every setting of 'relayfs help settings', can stand here by its name:\n# mode = \"suggest\"\n# author = \"agent\"\n# toolsets = [\"claude\"]\n")
 	if errors.Is(err, fs.ErrExist) {
 		return exists(file)
 	}

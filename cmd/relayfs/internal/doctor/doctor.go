@@ -187,9 +187,9 @@ func examineState(base string) fusefs.Finding {
 	err := tryWrite(dir)
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return finding(name, fusefs.Fail, clierr.Text(err), "free space on its disk, or name another folder with --state: no save succeeds once the room is used up that the log has reserved")
+		return finding(name, fusefs.Fail, clierr.Text(err), "free space on its disk, or name another folder with RELAYFS_STATE: no save succeeds once the room is used up that the log has reserved")
 	case err != nil:
-		return finding(name, fusefs.Fail, clierr.Text(err), "make it writable, or name another folder with --state")
+		return finding(name, fusefs.Fail, clierr.Text(err), "make it writable, or name another folder with RELAYFS_STATE")
 	}
 	return withSpace(name, base+" can be written", dir)
 }
@@ -273,7 +273,7 @@ func examineServer(ctx context.Context, src source.Source, audience, base string
 	case err != nil:
 		f = finding(name, fusefs.Fail, fmt.Sprintf("%s: %v", address, err), transport.Hint(err))
 	case found.Entries == 0:
-		f = finding(name, fusefs.Warn, fmt.Sprintf("%s has nothing under the folder id %q", address, src.Server.Folder), "check the folder's id in --folder NAME=ID, unless the folder is new")
+		f = finding(name, fusefs.Warn, fmt.Sprintf("%s has nothing under the folder id %q", address, src.Server.Folder), "check the folder's id in #NAME=ID, unless the folder is new")
 	case found.ReadOnly:
 		f = finding(name, fusefs.Warn, fmt.Sprintf("%s lets this token read only", address), address.WriteHint())
 	default:

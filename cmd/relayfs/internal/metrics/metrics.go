@@ -24,7 +24,7 @@ import (
 )
 
 // Flag is the flag with the address.
-const Flag = "--metrics"
+const Flag = "metrics"
 
 // Check refuses an address that is none.
 func Check(addr string) error {

@@ -30,8 +30,7 @@ func NewClient(info owner.Info, sources []source.Source) *owner.Client {
 
 // Search is where to look for owners.
 type Search struct {
-	State   string   // the flag, "" for the default
-	Folders []string // of a server, NAME=ID each
+	State string // the setting, "" for the default
 }
 
 // Find returns a client of the process that serves the sources in args, or, if args is empty, of the only
@@ -63,7 +62,7 @@ func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, sta
 		return nil, "", err
 	}
 	if len(args) == 0 {
-		if sources, err = source.Parse(c.Info().Sources, nil, s.State); err != nil {
+		if sources, err = source.Parse(c.Info().Sources, s.State); err != nil {
 			return nil, "", err
 		}
 	}
@@ -87,7 +86,7 @@ func (s Search) look(args []string) (c *owner.Client, base string, sources []sou
 	if base, err = source.StateDir(s.State); err != nil {
 		return nil, "", nil, err
 	}
-	if sources, err = source.Parse(args, s.Folders, s.State); err != nil {
+	if sources, err = source.Parse(args, s.State); err != nil {
 		return nil, "", nil, err
 	}
 	var info *owner.Info

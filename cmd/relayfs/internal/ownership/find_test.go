@@ -40,7 +40,7 @@ func TestASocketThatOutlivesItsOwner(t *testing.T) {
 // announce says in the state folder of a vault that a process serves it.
 func announce(t *testing.T, base, vault string, info owner.Info) {
 	t.Helper()
-	sources, err := source.Parse([]string{vault}, nil, base)
+	sources, err := source.Parse([]string{vault}, base)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,14 +38,11 @@ type HTTP struct{ Addr, TokenFile string }
 // Check refuses an address that other machines can reach, unless a token file is given.
 func (f *HTTP) Check() error {
 	if f.Addr == "" {
-		if f.TokenFile != "" {
-			return clierr.Usagef("--token-file needs --http")
-		}
 		return nil
 	}
 	loopback, err := listen.Loopback("--http", f.Addr)
 	if err == nil && !loopback && f.TokenFile == "" {
-		err = clierr.Usagef("--http %s can be reached from other machines: name the file with its token with --token-file", f.Addr)
+		err = clierr.Usagef("--http %s can be reached from other machines: name the file with its token: token-file in the configuration, or RELAYFS_TOKEN_FILE", f.Addr)
 	}
 	return err
 }

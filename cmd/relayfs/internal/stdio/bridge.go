@@ -287,6 +287,13 @@ func (b *bridge) follow(s *session) {
 	}
 }
 
+// leave has messages from here on go to another server. The present one answers those that it has.
+func (b *bridge) leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.session, b.lost = nil, time.Now()
+}
+
 // drop ends a session.
 func (b *bridge) drop(s *session) {
 	s.stream.Body.Close()

@@ -42,6 +42,7 @@ type Stdio struct {
 	Accept   func(owner.Info) error                               // refuses the process that serves the vaults at first
 	Log      *slog.Logger
 	running  sync.WaitGroup
+	bridge   *bridge
 }
 
 // Serve serves the client through the process that serves the vaults, or through a session of this one.
@@ -49,17 +50,17 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.running.Wait()
 	defer cancel()
-	b := &bridge{
+	s.bridge = &bridge{
 		connect: s.reach, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string][]byte),
 	}
 	server, err := s.takeOver(ctx, s.Accept)
 	if err == nil {
-		_, err = b.open(ctx, server)
+		_, err = s.bridge.open(ctx, server)
 	}
 	if err != nil {
 		return err
 	}
-	return b.run(ctx, in)
+	return s.bridge.run(ctx, in)
 }
 
 // reach connects to the owner. If there has been none for long enough, it connects to a server in this
@@ -109,7 +110,10 @@ func (s *Stdio) start(ctx context.Context, sess *ownership.Session) (*owner.Clie
 		return nil, errors.Join(err, sess.Close())
 	}
 	handed, end := context.WithCancel(ctx)
-	c.LetHandOver(s.mayHandOver, end)
+	c.LetHandOver(s.mayHandOver, func() {
+		s.bridge.leave()
+		end()
+	})
 	begun, ended := make(chan struct{}), make(chan error, 1)
 	s.running.Go(func() {
 		defer end()
