@@ -10,8 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // The commands cat, ls, grep and edit do without a mount what programs do on one: for scripts, and
@@ -41,7 +40,7 @@ func newCatCommand(e *env) *cobra.Command {
 					if err != nil {
 						return err
 					}
-					if err := output.Note(e.stdout, string(data)); err != nil {
+					if err := cli.Note(e.stdout, string(data)); err != nil {
 						return err
 					}
 				}
@@ -68,7 +67,7 @@ func newLsCommand(e *env) *cobra.Command {
 				}
 				return show(e, list, func(w io.Writer, list []api.Listed) {
 					for _, l := range list {
-						output.Line(w, "%v", l)
+						cli.Line(w, "%v", l)
 					}
 				})
 			})
@@ -96,7 +95,7 @@ nothing matches.`,
 			call := map[string]any{"pattern": args[0], "output_mode": "content", "-i": ignoreCase, "multiline": multiline, "head_limit": 0}
 			switch {
 			case files && count, (files || count) && around > 0:
-				return clierr.Usagef("-l, -c and -C are three ways to print what matches: choose one")
+				return cli.Usagef("-l, -c and -C are three ways to print what matches: choose one")
 			case files:
 				call["output_mode"] = "files_with_matches"
 			case count:
@@ -133,13 +132,13 @@ func runGrep(ctx context.Context, e *env, a *api.Client, args map[string]any) er
 		res := results[0]
 		switch {
 		case res.IsError:
-			return clierr.Usage(errors.New(res.Text[0]))
+			return cli.Usage(errors.New(res.Text[0]))
 		case res.Text[0] == "No matches found":
 			return errNoMatch
 		case res.Text[0] == "No more matches":
 			return nil
 		}
-		if err = output.Note(e.stdout, res.Text[0]+"\n"); err != nil || res.Next == "" {
+		if err = cli.Note(e.stdout, res.Text[0]+"\n"); err != nil || res.Next == "" {
 			return err
 		}
 		args["cursor"] = res.Next
@@ -162,9 +161,9 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 			change := api.ToolCall{Tool: "edit", Args: map[string]any{"file_path": args[0], "old_string": old, "new_string": replacement, "replace_all": all}}
 			switch given := cmd.Flags().Changed; {
 			case given("old") != given("new"):
-				return clierr.Usagef("--old and --new belong together")
+				return cli.Usagef("--old and --new belong together")
 			case !given("old") && all:
-				return clierr.Usagef("--all needs --old and --new")
+				return cli.Usagef("--all needs --old and --new")
 			case !given("old"):
 				var data []byte
 				err := abandonable(cmd.Context(), func() (err error) {
@@ -203,6 +202,6 @@ func runEdit(ctx context.Context, e *env, a *api.Client, author string, change a
 	if last.IsError {
 		return errors.New(last.Text[0])
 	}
-	_, err = fmt.Fprintln(e.stdout, output.Printable(last.Text[0]))
+	_, err = fmt.Fprintln(e.stdout, cli.Printable(last.Text[0]))
 	return err
 }

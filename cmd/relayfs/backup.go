@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -39,9 +39,9 @@ back them up after it, as before. Nor is any token, key or login.`,
 				}
 				return show(e, m, func(w io.Writer, m backup.Manifest) {
 					for _, folder := range m.Folders {
-						output.Line(w, "%s  %s", folder.Name, folder.Place)
+						cli.Line(w, "%s  %s", folder.Name, folder.Place)
 					}
-					output.Line(w, "%s in %s", backup.Size(m.Bytes), dir)
+					cli.Line(w, "%s in %s", backup.Size(m.Bytes), dir)
 				})
 			})
 		},
@@ -95,12 +95,12 @@ made is taken over when relayfs starts.`,
 
 func printRestored(w io.Writer, list []backup.Restored) {
 	for _, r := range list {
-		output.Line(w, "%s  %s, as of %s", r.Name, r.Place, r.Changed.Local().Format("2006-01-02 15:04:05"))
+		cli.Line(w, "%s  %s, as of %s", r.Name, r.Place, r.Changed.Local().Format("2006-01-02 15:04:05"))
 		switch {
 		case r.Damaged != "":
-			output.Line(w, "  what was there before was damaged, and is in %s", r.Aside)
+			cli.Line(w, "  what was there before was damaged, and is in %s", r.Aside)
 		case r.Aside != "":
-			output.Line(w, "  what was there before is a backup in %s", r.Aside)
+			cli.Line(w, "  what was there before is a backup in %s", r.Aside)
 		}
 	}
 }
@@ -141,7 +141,7 @@ unless the configuration has history.`,
 				}
 				return show(e, list, func(w io.Writer, list []compacted) {
 					for _, c := range list {
-						output.Line(w, "%s  %s, %s before", c.Name, backup.Size(c.After), backup.Size(c.Before))
+						cli.Line(w, "%s  %s, %s before", c.Name, backup.Size(c.After), backup.Size(c.Before))
 					}
 				})
 			})

@@ -12,9 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
 type env struct {
@@ -64,7 +63,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 			}
 			return config.UsageNear(fmt.Errorf("unknown command %q of %s", args[0], cmd.CommandPath()), args[0], "'"+cmd.CommandPath()+" %s'", names)
 		}
-		return clierr.Usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
+		return cli.Usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
 	}
 }
 
@@ -92,15 +91,15 @@ func refuseUnknown(root *cobra.Command) {
 func (e *env) flagError(cmd *cobra.Command, err error) error {
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f := wrong.GetFlag()
-		return clierr.Usagef("--%s: %q is no %s", f.Name, wrong.GetValue(), f.Value.Type())
+		return cli.Usagef("--%s: %q is no %s", f.Name, wrong.GetValue(), f.Value.Type())
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
-		return clierr.Usage(err)
+		return cli.Usage(err)
 	}
 	name := unknown.GetSpecifiedName()
 	if e.settings(cmd).Lookup(name) != nil {
-		return clierr.WithHint(clierr.Usage(err), fmt.Sprintf("%s is a setting: give it in the configuration file, or as $%s; see 'relayfs help settings'", name, config.Variable(name)))
+		return cli.WithHint(cli.Usage(err), fmt.Sprintf("%s is a setting: give it in the configuration file, or as $%s; see 'relayfs help settings'", name, config.Variable(name)))
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -150,22 +149,22 @@ func (f *logFlags) register(fl, set *pflag.FlagSet) {
 func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(f.level)); err != nil {
-		return nil, clierr.Usagef("log-level %q is none of debug, info, warn, error", f.level)
+		return nil, cli.Usagef("log-level %q is none of debug, info, warn, error", f.level)
 	}
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: errorsInWords}
 	switch f.format {
 	case "text":
-		return slog.New(slog.NewTextHandler(output.PrintableWriter{W: w}, o)), nil
+		return slog.New(slog.NewTextHandler(cli.PrintableWriter{W: w}, o)), nil
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, o)), nil
 	}
-	return nil, clierr.Usagef("log-format %q is none of text, json", f.format)
+	return nil, cli.Usagef("log-format %q is none of text, json", f.format)
 }
 
 // errorsInWords has the log say of errors what commands say.
 func errorsInWords(_ []string, a slog.Attr) slog.Attr {
 	if err, ok := a.Value.Any().(error); ok {
-		a.Value = slog.StringValue(clierr.Text(err))
+		a.Value = slog.StringValue(cli.Text(err))
 	}
 	return a
 }
@@ -178,15 +177,15 @@ func (e *env) offerJSON(cmd *cobra.Command) {
 // show prints v as JSON, or else with print.
 func show[T any](e *env, v T, print func(io.Writer, T)) error {
 	if e.json {
-		return output.JSON(e.stdout, v)
+		return cli.JSON(e.stdout, v)
 	}
-	w := &output.Result{W: e.stdout}
+	w := &cli.Result{W: e.stdout}
 	print(w, v)
 	return w.Err
 }
 
 // progress shows how far a command is.
-func progress(text string) { output.Stderr.Show(text, false) }
+func progress(text string) { cli.Stderr.Show(text, false) }
 
 func isYes(answer string) bool {
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
@@ -27,7 +27,7 @@ func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix s
 	}
 	return slices.DeleteFunc(list, func(word cobra.Completion) bool {
 		word, _, _ = strings.Cut(word, "\t") // its description
-		return !strings.HasPrefix(word, prefix) || output.OneLine(word) != word
+		return !strings.HasPrefix(word, prefix) || cli.OneLine(word) != word
 	})
 }
 
@@ -61,7 +61,7 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 		return f.complete(cmd, sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {
 			offer := func(id, what string) {
 				if !slices.Contains(given, id) {
-					words = append(words, cobra.CompletionWithDesc(id, output.OneLine(what)))
+					words = append(words, cobra.CompletionWithDesc(id, cli.OneLine(what)))
 				}
 			}
 			if suggestions {
@@ -118,7 +118,7 @@ func (f *workspaceFlags) completeUndone(cmd *cobra.Command, args []string, prefi
 		offer := func(name, what string) {
 			if !slices.Contains(offered, name) {
 				offered = append(offered, name)
-				words = append(words, cobra.CompletionWithDesc(name, output.OneLine(what)))
+				words = append(words, cobra.CompletionWithDesc(name, cli.OneLine(what)))
 			}
 		}
 		for _, x := range list {

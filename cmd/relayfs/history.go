@@ -7,8 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -59,7 +58,7 @@ Of changes that one author made in one minute it shows all or none.`,
 			}
 			v, err := diffwrap.ParseView(view)
 			if err != nil {
-				return clierr.Usage(err)
+				return cli.Usage(err)
 			}
 			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error {
 				s, err := c.Show(cmd.Context(), note, when)
@@ -67,7 +66,7 @@ Of changes that one author made in one minute it shows all or none.`,
 					return err
 				}
 				s.Text = diffwrap.Render(s.Text, v)
-				return show(e, s, func(w io.Writer, s api.Shown) { _ = output.Note(w, s.Text) })
+				return show(e, s, func(w io.Writer, s api.Shown) { _ = cli.Note(w, s.Text) })
 			})
 		},
 	}

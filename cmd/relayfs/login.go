@@ -20,8 +20,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/control"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/page"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
@@ -72,7 +71,7 @@ its terms apply. The settings api and auth name another one with the same API.`,
 func (o *loginOptions) run(ctx context.Context, e *env) error {
 	service, err := control.ParseService(o.api, o.auth)
 	if err != nil {
-		return clierr.Usage(err)
+		return cli.Usage(err)
 	}
 	acc, err := o.state.account()
 	if err != nil {
@@ -83,7 +82,7 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 	var waiting sync.WaitGroup
 	login, err := acc.Client.Login(wait, service, o.provider, func(address string) {
 		fmt.Fprintf(e.stderr, "open this address in a browser, and log in there:\n")
-		output.Line(e.stdout, "%s", address)
+		cli.Line(e.stdout, "%s", address)
 		if !o.noBrowser && hasDesktop() {
 			_ = page.OpenBrowser(ctx, address) // the address is printed
 		}
@@ -93,18 +92,18 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 	waiting.Wait()
 	switch {
 	case errors.Is(err, control.ErrProvider):
-		return clierr.WithHint(err, "name one with --provider")
+		return cli.WithHint(err, "name one with --provider")
 	case errors.Is(err, context.DeadlineExceeded):
-		return clierr.WithHint(fmt.Errorf("nobody has logged in within %v", o.timeout), "run 'relayfs login' again")
+		return cli.WithHint(fmt.Errorf("nobody has logged in within %v", o.timeout), "run 'relayfs login' again")
 	case err != nil:
 		return err
 	}
-	output.Line(e.stderr, "logged in as %s", login.User)
+	cli.Line(e.stderr, "logged in as %s", login.User)
 	list, err := acc.Refresh(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "%s shared with you: see 'relayfs folders'\n", output.Plural(len(list.Folders), "folder"))
+	fmt.Fprintf(e.stderr, "%s shared with you: see 'relayfs folders'\n", cli.Plural(len(list.Folders), "folder"))
 	return nil
 }
 
@@ -146,7 +145,7 @@ prints the last list.`,
 			}
 			list, err := acc.Refresh(cmd.Context())
 			if errors.Is(err, transport.ErrUnreachable) {
-				output.Line(e.stderr, "%v; this is the last list", err)
+				cli.Line(e.stderr, "%v; this is the last list", err)
 				list, err = acc.Folders()
 			}
 			if err != nil {
@@ -178,7 +177,7 @@ func printFolders(w io.Writer, folders []control.Folder) {
 		if f.Private {
 			access = "private"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", output.OneLine(f.Name), output.OneLine(arg), access, output.OneLine(cmp.Or(f.RelayName, f.Relay)), output.OneLine(f.Creator))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", cli.OneLine(f.Name), cli.OneLine(arg), access, cli.OneLine(cmp.Or(f.RelayName, f.Relay)), cli.OneLine(f.Creator))
 	}
 	table.Flush()
 }
@@ -206,7 +205,7 @@ that it has until they end, within the hour as a rule; 'relayfs unmount' ends it
 			if err != nil {
 				return err
 			}
-			output.Line(e.stderr, "logged out %s at %s", login.User, login.API)
+			cli.Line(e.stderr, "logged out %s at %s", login.User, login.API)
 			return nil
 		},
 	}

@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/quietinit"
 )
 
@@ -28,7 +28,7 @@ func main() {
 		ending = append(ending, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ending...)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, output.Stderr)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, cli.Stderr)
 	stop()
 	os.Exit(code)
 }

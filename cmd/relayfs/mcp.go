@@ -14,7 +14,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -56,7 +56,7 @@ func (f *mcpFlags) check() error {
 		err = errors.New("embeddings-model needs embeddings")
 	}
 	if err != nil {
-		return clierr.Usage(err)
+		return cli.Usage(err)
 	}
 	return f.http.Check()
 }
@@ -108,7 +108,7 @@ The rest of its settings: 'relayfs help settings'.`,
 		Example: "  relayfs mcp ~/Notes\n  claude mcp add notes -- relayfs mcp ~/Notes\n  relayfs mcp --http 127.0.0.1:7777 ~/Notes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args = e.config.SourcesOr(args); len(args) == 0 {
-				return clierr.Usagef("no SOURCE given, and %s names none: relayfs mcp ~/Notes, or 'relayfs init' once", e.config.File)
+				return cli.Usagef("no SOURCE given, and %s names none: relayfs mcp ~/Notes, or 'relayfs init' once", e.config.File)
 			}
 			if o.http.Addr == "" {
 				o.metrics = "" // it is one port, and a machine has several MCP processes on stdio
@@ -126,7 +126,7 @@ The rest of its settings: 'relayfs help settings'.`,
 				return nil
 			})
 			if ownership.Answering(err) != nil {
-				return clierr.WithHint(err, "end that process, or start it with --http instead")
+				return cli.WithHint(err, "end that process, or start it with --http instead")
 			}
 			return err
 		},
@@ -156,7 +156,7 @@ func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.S
 		if len(client.Given) == 0 {
 			return nil
 		}
-		return clierr.WithHint(
+		return cli.WithHint(
 			fmt.Errorf("%s cannot be chosen here: the vault is served by %v, which decides for all its clients", strings.Join(client.Given, ", "), info),
 			"leave it out, or give it to that process")
 	}

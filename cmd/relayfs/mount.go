@@ -13,7 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -72,7 +72,7 @@ type mountPlan struct {
 func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir string, running bool) (p mountPlan, errs []error) {
 	p.sources, p.session, errs = o.prepare(ctx, e, args)
 	if !model.IsLine(o.sessionNote, model.MaxSessionName) {
-		errs = append(errs, clierr.Usagef("session-note is one line of at most %d characters", model.MaxSessionName))
+		errs = append(errs, cli.Usagef("session-note is one line of at most %d characters", model.MaxSessionName))
 	}
 	if dir != "" {
 		var err error
@@ -163,7 +163,7 @@ func apart(sources []source.Source, mountpoint string) error {
 	}
 	for _, s := range sources {
 		if s.Server == nil && (owner.Within(s.Dir, real) || owner.Within(real, s.Dir)) {
-			return clierr.WithHint(
+			return cli.WithHint(
 				fmt.Errorf("mountpoint %q and vault %q lie inside each other", mountpoint, s.Dir),
 				"choose a mountpoint outside of the vault, for example "+filepath.Join(os.TempDir(), "notes"))
 		}

@@ -8,8 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/page"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
@@ -87,8 +86,8 @@ func newReviewCommand(e *env) *cobra.Command {
 			}
 			in, inOK := e.stdin.(*os.File)
 			out, outOK := e.stdout.(*os.File)
-			if !inOK || !outOK || !output.IsTerminal(in) || !output.IsTerminal(out) {
-				return clierr.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
+			if !inOK || !outOK || !cli.IsTerminal(in) || !cli.IsTerminal(out) {
+				return cli.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
 			}
 			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, _ string) error {
 				return tui.Run(ctx, c, sel, in, out)

@@ -8,9 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 )
 
@@ -111,7 +110,7 @@ func interrupted(ctx context.Context, err error) error {
 }
 
 func exitCode(err error) int {
-	var usage *clierr.UsageError
+	var usage *cli.UsageError
 	var child *process.ChildError
 	switch {
 	case errors.As(err, &child):
@@ -129,8 +128,8 @@ func printError(w io.Writer, err error) {
 	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {
 		return
 	}
-	fmt.Fprintf(w, "relayfs: error: %s\n", output.BelowFirst(clierr.Text(err)))
+	fmt.Fprintf(w, "relayfs: error: %s\n", cli.BelowFirst(cli.Text(err)))
 	if hint := hintFor(err); hint != "" {
-		fmt.Fprintf(w, "relayfs: hint: %s\n", output.BelowFirst(hint))
+		fmt.Fprintf(w, "relayfs: hint: %s\n", cli.BelowFirst(hint))
 	}
 }

@@ -13,8 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/service"
 )
 
@@ -28,7 +27,7 @@ log in: through systemd on Linux, launchd on macOS.`,
 		RunE: showHelp,
 	}
 	cmd.AddCommand(newServiceInstallCommand(e),
-		newManagerCommand("remove", "End the mount, and mount no more at login", output.PrintableWriter{W: e.stderr}, (*service.Manager).Remove),
+		newManagerCommand("remove", "End the mount, and mount no more at login", cli.PrintableWriter{W: e.stderr}, (*service.Manager).Remove),
 		newManagerCommand("status", "What systemd or launchd knows of the service; exit code 1 if it does not run", e.stdout, (*service.Manager).Status))
 	return cmd
 }
@@ -104,7 +103,7 @@ func installService(ctx context.Context, e *env, mountpoint string) error {
 	if err := makeMissing(mountpoint); err != nil {
 		return err
 	}
-	return m.Install(ctx, output.PrintableWriter{W: e.stderr}, unit)
+	return m.Install(ctx, cli.PrintableWriter{W: e.stderr}, unit)
 }
 
 // makeMissing makes a mountpoint. A dead mount is there, too: mount clears it.
@@ -124,7 +123,7 @@ func serviceManager() (*service.Manager, error) {
 		home, err := os.UserHomeDir()
 		return service.Launchd(home, os.Getuid()), err
 	}
-	return nil, clierr.WithHint(fmt.Errorf("there is no service for %s", runtime.GOOS), "have 'relayfs mcp --http 127.0.0.1:7777' started at login by what the system has for that")
+	return nil, cli.WithHint(fmt.Errorf("there is no service for %s", runtime.GOOS), "have 'relayfs mcp --http 127.0.0.1:7777' started at login by what the system has for that")
 }
 
 // program returns the path of this program by which PATH finds it, if it does. That one stays when a package manager

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -68,7 +68,7 @@ func keptFor(base, old string) (string, error) {
 	}
 	state := source.Source{Dir: dir}.OwnState(base)
 	if _, err := os.Stat(state); errors.Is(err, fs.ErrNotExist) {
-		return "", clierr.WithHint(fmt.Errorf("nothing is kept for a vault %q", old), "the state folders are in "+source.VaultsDir(base))
+		return "", cli.WithHint(fmt.Errorf("nothing is kept for a vault %q", old), "the state folders are in "+source.VaultsDir(base))
 	}
 	return state, nil
 }

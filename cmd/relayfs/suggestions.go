@@ -15,8 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/rendition"
@@ -73,13 +72,13 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 
 // tellThreads says to a person that there are comments in notes, which are no suggestions.
 func (f *workspaceFlags) tellThreads(ctx context.Context, e *env, q *api.Client) error {
-	if to, ok := e.stderr.(*os.File); !ok || !output.IsTerminal(to) {
+	if to, ok := e.stderr.(*os.File); !ok || !cli.IsTerminal(to) {
 		return nil
 	}
 	list, err := q.Threads(ctx)
 	list = slices.DeleteFunc(list, func(t queue.Thread) bool { return t.Suggestion != "" })
 	if len(list) > 0 {
-		fmt.Fprintf(e.stderr, "%s of comments: 'relayfs suggestions threads' lists them\n", output.Plural(len(list), "thread"))
+		fmt.Fprintf(e.stderr, "%s of comments: 'relayfs suggestions threads' lists them\n", cli.Plural(len(list), "thread"))
 	}
 	return err
 }
@@ -128,7 +127,7 @@ func neither(err error) error {
 	if !ok || filepath.Base(missing.Dir) != missing.Dir {
 		return err
 	}
-	return clierr.WithHint(fmt.Errorf("%q is no vault, and no id or batch either", missing.Dir),
+	return cli.WithHint(fmt.Errorf("%q is no vault, and no id or batch either", missing.Dir),
 		"'relayfs suggestions list' and 'threads' show ids, 'log' shows batches; a vault is the directory that Obsidian opens")
 }
 

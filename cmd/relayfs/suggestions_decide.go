@@ -16,8 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
@@ -65,11 +64,11 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	f.where = given(cmd, sources)
 	switch {
 	case len(ids) == 0 && f.Empty() && !f.all:
-		return clierr.Usagef("name the suggestions to %s: ids, conditions, or --all", f.verb())
+		return cli.Usagef("name the suggestions to %s: ids, conditions, or --all", f.verb())
 	case len(ids) > 0 && f.all:
-		return clierr.Usagef("give ids or --all, not both")
+		return cli.Usagef("give ids or --all, not both")
 	case len(f.reason) > queue.MaxReason:
-		return clierr.Usagef("--reason is longer than %d bytes", queue.MaxReason)
+		return cli.Usagef("--reason is longer than %d bytes", queue.MaxReason)
 	}
 	return f.withSelected(ctx, e, &f.Selector, args, true, func(q *api.Client, list []queue.Suggestion) error {
 		out := queue.Outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}}
@@ -119,15 +118,15 @@ func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string,
 			}
 			again = shellWords(append(words, f.where...))
 		}
-		ended := fmt.Errorf("%w; %d of %s %s", ended, n, output.Plural(len(r.IDs), "suggestion"), f.verdict)
+		ended := fmt.Errorf("%w; %d of %s %s", ended, n, cli.Plural(len(r.IDs), "suggestion"), f.verdict)
 		back := "take back what was done with: relayfs suggestions undo " + shellWords(append([]string{batch}, f.where...))
 		switch n {
 		case 0:
-			return clierr.WithHint(ended, "for all of them: "+again)
+			return cli.WithHint(ended, "for all of them: "+again)
 		case len(r.IDs):
-			return clierr.WithHint(ended, back)
+			return cli.WithHint(ended, back)
 		}
-		return clierr.WithHint(ended, "for the others: "+again+"\n"+back)
+		return cli.WithHint(ended, "for the others: "+again+"\n"+back)
 	})
 }
 
@@ -139,9 +138,9 @@ func (f *decideFlags) confirm(ctx context.Context, e *env, list []queue.Suggesti
 	if len(list) <= queue.ManyAtOnce || f.yes {
 		return nil
 	}
-	scope := fmt.Sprintf("%s in %s", output.Plural(len(list), "suggestion"), output.Plural(queue.NotesOf(list), "note"))
-	if in, ok := e.stdin.(*os.File); !ok || !output.IsTerminal(in) {
-		return clierr.Usagef("to %s %s, add --yes; --dry-run shows them", f.verb(), scope)
+	scope := fmt.Sprintf("%s in %s", cli.Plural(len(list), "suggestion"), cli.Plural(queue.NotesOf(list), "note"))
+	if in, ok := e.stdin.(*os.File); !ok || !cli.IsTerminal(in) {
+		return cli.Usagef("to %s %s, add --yes; --dry-run shows them", f.verb(), scope)
 	}
 	fmt.Fprintf(e.stderr, "%s %s? [y/N] ", queue.Imperative(f.verdict), scope)
 	var line string
@@ -165,7 +164,7 @@ func (f *decideFlags) print(e *env, out queue.Outcome) error {
 		if f.dryRun {
 			would = "would be "
 		}
-		fmt.Fprintf(w, "%s %s%s in %s\n", output.Plural(len(out.Suggestions), "suggestion"), would, out.Verdict, output.Plural(out.Notes, "note"))
+		fmt.Fprintf(w, "%s %s%s in %s\n", cli.Plural(len(out.Suggestions), "suggestion"), would, out.Verdict, cli.Plural(out.Notes, "note"))
 		if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
 			tellUndo(e, out.Batch, f.where)
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
@@ -38,10 +38,10 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 	batches, rest := splitArgs(args, isBatch)
 	ids, sources := splitArgs(rest, isID)
 	if len(batches) > 1 {
-		return clierr.Usagef("one batch at a time can be taken back")
+		return cli.Usagef("one batch at a time can be taken back")
 	}
 	if session != "" && len(batches)+len(ids) > 0 {
-		return clierr.Usagef("give a batch, ids or --session, not several of them")
+		return cli.Usagef("give a batch, ids or --session, not several of them")
 	}
 	r := queue.UndoRequest{Session: session, IDs: ids, Newest: len(batches)+len(ids) == 0 && session == ""}
 	if len(batches) == 1 {
@@ -81,7 +81,7 @@ func newLogCommand(e *env) *cobra.Command {
 		Short: "Decisions and changes of front matter, newest first",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 {
-				return clierr.Usagef("--limit %d is not a positive number", limit)
+				return cli.Usagef("--limit %d is not a positive number", limit)
 			}
 			return f.withQueue(cmd.Context(), e, args, func(q *api.Client) error {
 				list, err := q.Log(cmd.Context(), limit)

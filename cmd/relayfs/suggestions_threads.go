@@ -10,8 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
@@ -58,7 +57,7 @@ func chooseThreads(ctx context.Context, q *api.Client, sel queue.Selector, ids [
 	}
 	chosen, err := sel.Choose(named, ids)
 	if err != nil {
-		return nil, clierr.WithHint(err, "'relayfs suggestions threads' lists them")
+		return nil, cli.WithHint(err, "'relayfs suggestions threads' lists them")
 	}
 	out := make([]queue.Thread, len(chosen))
 	for i, s := range chosen {
@@ -83,9 +82,9 @@ there; with --note and --quote it stands behind a passage of a note.`,
 			ids, sources := splitArgs(args, isID)
 			switch {
 			case r.Text == "":
-				return clierr.Usagef("say what the comment is: --text")
+				return cli.Usagef("say what the comment is: --text")
 			case len(ids) > 1 || len(ids) == 0 && (r.Path == "" || r.Quote == "") || len(ids) == 1 && r.Path+r.Quote != "":
-				return clierr.Usagef("give one id of a suggestion or a thread, or --note and --quote")
+				return cli.Usagef("give one id of a suggestion or a thread, or --note and --quote")
 			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 				if len(ids) == 1 {
@@ -131,7 +130,7 @@ func aim(ctx context.Context, q *api.Client, r *queue.CommentRequest, id string)
 		return err
 	}
 	if list[0].IsProposal() {
-		return clierr.Usagef("%s is a proposal, which stands in no text: reject it with --reason", id)
+		return cli.Usagef("%s is a proposal, which stands in no text: reject it with --reason", id)
 	}
 	r.Suggestion = list[0].ID
 	return nil
@@ -146,7 +145,7 @@ func newResolveCommand(e *env) *cobra.Command {
 			ctx := cmd.Context()
 			ids, sources := splitArgs(args, isID)
 			if len(ids) == 0 {
-				return clierr.Usagef("name the threads: 'relayfs suggestions threads' lists them")
+				return cli.Usagef("name the threads: 'relayfs suggestions threads' lists them")
 			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 				list, err := chooseThreads(ctx, q, queue.Selector{}, ids)
@@ -161,7 +160,7 @@ func newResolveCommand(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return errors.Join(printTalk(e, out, output.Plural(len(list)-len(out.Missing), "thread")+" resolved", given(cmd, sources)), out.Err())
+				return errors.Join(printTalk(e, out, cli.Plural(len(list)-len(out.Missing), "thread")+" resolved", given(cmd, sources)), out.Err())
 			})
 		},
 		ValidArgsFunction: f.completeIDs(false, true),
@@ -173,7 +172,7 @@ func newResolveCommand(e *env) *cobra.Command {
 
 func printTalk(e *env, out queue.Outcome, done string, where []string) error {
 	return show(e, out, func(w io.Writer, out queue.Outcome) {
-		fmt.Fprintf(w, "%s in %s\n", done, output.Plural(out.Notes, "note"))
+		fmt.Fprintf(w, "%s in %s\n", done, cli.Plural(out.Notes, "note"))
 		if out.Notes > 0 {
 			tellUndo(e, out.Batch, where)
 		}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -104,7 +104,7 @@ func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err err
 	}
 	for i, err := range errs {
 		if err != nil {
-			errs[i] = clierr.Usage(err)
+			errs[i] = cli.Usage(err)
 		}
 	}
 	if err := errors.Join(errs[:]...); err != nil {
@@ -146,7 +146,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 		args = source.Here()
 	}
 	if len(args) == 0 {
-		return clierr.WithHint(fmt.Errorf("no relayfs is running, and no vault is named"), "name it: behind the command, or for cat, ls, grep and edit with --source; 'relayfs init' does so for good")
+		return cli.WithHint(fmt.Errorf("no relayfs is running, and no vault is named"), "name it: behind the command, or for cat, ls, grep and edit with --source; 'relayfs init' does so for good")
 	}
 	log, err := f.log.logger(e.stderr)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -86,7 +86,7 @@ func NewHandler(s Served) http.Handler {
 	HandleGet(mux, pastPath, func(r *http.Request) (any, error) {
 		var when history.When
 		if err := json.Unmarshal([]byte(r.FormValue("when")), &when); err != nil {
-			return nil, clierr.Usage(err)
+			return nil, cli.Usage(err)
 		}
 		return h.show(r.Context(), r.FormValue("path"), when)
 	})
@@ -129,7 +129,7 @@ func (h *handler) handleQueue(mux *http.ServeMux) {
 	HandleGet(mux, journalPath, func(r *http.Request) (any, error) {
 		limit, err := strconv.Atoi(r.FormValue("limit"))
 		if err != nil || limit < 0 {
-			return nil, clierr.Usagef("limit is not a number")
+			return nil, cli.Usagef("limit is not a number")
 		}
 		return h.queue.Log(r.Context(), limit)
 	})
@@ -156,7 +156,7 @@ func (h *handler) handleQueue(mux *http.ServeMux) {
 func selected(r *http.Request) (s queue.Selector, err error) {
 	s = queue.Selector{Glob: r.FormValue("path"), Author: r.FormValue("author"), Session: r.FormValue("session"), Kind: r.FormValue("kind")}
 	if err := s.Check(nil); err != nil {
-		return s, clierr.Usagef("%s", strings.TrimPrefix(err.Error(), "--"))
+		return s, cli.Usagef("%s", strings.TrimPrefix(err.Error(), "--"))
 	}
 	return s, nil
 }

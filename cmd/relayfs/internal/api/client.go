@@ -17,7 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
@@ -72,7 +72,7 @@ func (p *pipes) Close() error {
 // usage returns err, which the owner gave, as what it is: a request that is wrong is a wrong command line.
 func usage(err error) error {
 	if refused, ok := errors.AsType[*owner.RefusedError](err); ok && refused.Status == http.StatusBadRequest {
-		return clierr.Usage(err)
+		return cli.Usage(err)
 	}
 	return err
 }
@@ -100,7 +100,7 @@ func (c *Client) Forward(r *http.Request, path string, take func(*http.Response)
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return clierr.Usage(err)
+		return cli.Usage(err)
 	}
 	return c.owner.Do(r.Context(), r.Method, path, r.URL.Query(), header, body, take)
 }

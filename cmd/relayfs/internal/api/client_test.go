@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -51,7 +51,7 @@ func TestInProcess(t *testing.T) {
 		}(), http.StatusConflict, false},
 	} {
 		refused, ok := errors.AsType[*owner.RefusedError](tt.err)
-		_, usage := errors.AsType[*clierr.UsageError](tt.err)
+		_, usage := errors.AsType[*cli.UsageError](tt.err)
 		if !ok || refused.Status != tt.status || (Hint(tt.err) != "") != tt.hint || usage != (tt.status == http.StatusBadRequest) {
 			t.Errorf("%s: %#v, hint %q; want status %d", tt.what, tt.err, Hint(tt.err), tt.status)
 		}

@@ -9,13 +9,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // Hint returns what to do about an error, "" if that is not known.
 func Hint(err error) string {
-	var hint *clierr.HintError
-	var usage *clierr.UsageError
+	var hint *cli.HintError
+	var usage *cli.UsageError
 	var owned *owner.OwnedError
 	var refused *owner.RefusedError
 	var nested *owner.NestedError

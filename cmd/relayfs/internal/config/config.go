@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -55,7 +55,7 @@ func fileOf(flag string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", clierr.WithHint(err, "set HOME, or name the configuration file with --config")
+			return "", cli.WithHint(err, "set HOME, or name the configuration file with --config")
 		}
 		dir = filepath.Join(home, ".config")
 	}
@@ -78,14 +78,14 @@ func Read(flag string, must bool, root *cobra.Command, settings func(*cobra.Comm
 	c.found = true
 	if err != nil {
 		if parse, ok := errors.AsType[toml.ParseError](err); ok {
-			return c, clierr.Usagef("configuration %q is not TOML in line %d: %s", file, parse.Position.Line, parse.Message)
+			return c, cli.Usagef("configuration %q is not TOML in line %d: %s", file, parse.Position.Line, parse.Message)
 		}
-		return c, clierr.Usage(fmt.Errorf("configuration %w", err))
+		return c, cli.Usage(fmt.Errorf("configuration %w", err))
 	}
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if err := c.set(key, values[key]); err != nil {
-			errs = append(errs, clierr.Usage(fmt.Errorf("configuration %q: %w", file, err)))
+			errs = append(errs, cli.Usage(fmt.Errorf("configuration %q: %w", file, err)))
 		}
 	}
 	return c, errors.Join(errs...)
@@ -179,7 +179,7 @@ func (c *Config) Apply(cmd *cobra.Command, settings *pflag.FlagSet) error {
 		for _, v := range values {
 			// Flags().Set would mark the flag as given on the command line.
 			if err := f.Value.Set(v); err != nil {
-				errs = append(errs, clierr.Usagef("%s: %q is no %s", from, v, f.Value.Type()))
+				errs = append(errs, cli.Usagef("%s: %q is no %s", from, v, f.Value.Type()))
 			}
 		}
 	}
@@ -212,20 +212,20 @@ func (c *Config) MountArgs(args []string) (sources []string, mountpoint string, 
 	case len(args) == 1 && len(c.sources) > 0:
 		return c.sources, args[0], nil
 	case len(args) == 1 && source.Likely(args[0]):
-		return nil, "", clierr.WithHint(clierr.Usagef("no MOUNTPOINT given for the SOURCE %q", args[0]), "name an empty folder, too: relayfs mount "+args[0]+" ~/notes")
+		return nil, "", cli.WithHint(cli.Usagef("no MOUNTPOINT given for the SOURCE %q", args[0]), "name an empty folder, too: relayfs mount "+args[0]+" ~/notes")
 	case len(args) == 1:
 		return nil, "", c.missing("no SOURCE given for the MOUNTPOINT %q", args[0])
 	case len(c.sources) == 0:
 		return nil, "", c.missing("no SOURCE given")
 	case c.mountpoint == "":
-		return nil, "", clierr.WithHint(clierr.Usagef("no MOUNTPOINT given, and %s names none", c.File), "relayfs mount ~/notes, or a line mountpoint = \"~/notes\" in that file")
+		return nil, "", cli.WithHint(cli.Usagef("no MOUNTPOINT given, and %s names none", c.File), "relayfs mount ~/notes, or a line mountpoint = \"~/notes\" in that file")
 	}
 	return c.sources, c.mountpoint, nil
 }
 
 // missing is the error for no source.
 func (c *Config) missing(format string, args ...any) error {
-	return clierr.WithHint(clierr.Usagef("%s, and %s names none", fmt.Sprintf(format, args...), c.File), "name the vault: relayfs mount ~/Notes MOUNTPOINT; or write it there once with 'relayfs init'")
+	return cli.WithHint(cli.Usagef("%s, and %s names none", fmt.Sprintf(format, args...), c.File), "name the vault: relayfs mount ~/Notes MOUNTPOINT; or write it there once with 'relayfs init'")
 }
 
 // Mounts reports whether the file is there to mount something without arguments.
@@ -246,7 +246,7 @@ func (c *Config) Misspelt() (errs []error) {
 			continue
 		}
 		err := UsageNear(fmt.Errorf("the variable %s means nothing to relayfs", name), name, "%s", known)
-		if hint := (*clierr.HintError)(nil); errors.As(err, &hint) {
+		if hint := (*cli.HintError)(nil); errors.As(err, &hint) {
 			errs = append(errs, err)
 		}
 	}

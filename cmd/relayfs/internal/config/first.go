@@ -11,7 +11,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
@@ -35,11 +35,11 @@ func FirstSources(args []string) ([]string, error) {
 func FoundSources() ([]string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return nil, clierr.WithHint(err, "set HOME, or name the vaults")
+		return nil, cli.WithHint(err, "set HOME, or name the vaults")
 	}
 	sources := named(findVaults(home))
 	if len(sources) == 0 {
-		return nil, clierr.WithHint(errors.New("no vault found: neither in Obsidian's list nor in the home folder"), "name it: relayfs init ~/Notes")
+		return nil, cli.WithHint(errors.New("no vault found: neither in Obsidian's list nor in the home folder"), "name it: relayfs init ~/Notes")
 	}
 	_, err = source.Parse(sources, "")
 	return sources, err
@@ -134,5 +134,5 @@ func Absent(file string) error {
 }
 
 func exists(file string) error {
-	return clierr.WithHint(fmt.Errorf("configuration %q exists and is left as it is", file), "edit it, or remove it first")
+	return cli.WithHint(fmt.Errorf("configuration %q exists and is left as it is", file), "edit it, or remove it first")
 }

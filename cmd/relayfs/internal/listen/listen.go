@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // Patience is how long requests under way may take at the end.
@@ -23,10 +23,10 @@ const Patience = 5 * time.Second
 func Loopback(flag, addr string) (bool, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return false, clierr.Usagef("%s %q is not HOST:PORT", flag, addr)
+		return false, cli.Usagef("%s %q is not HOST:PORT", flag, addr)
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return false, clierr.Usagef("%s %q: %q is not a port from 0 to 65535", flag, addr, port)
+		return false, cli.Usagef("%s %q: %q is not a port from 0 to 65535", flag, addr, port)
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
@@ -47,7 +47,7 @@ func Open(flag, addr string) (net.Listener, error) {
 	case errors.Is(err, fs.ErrPermission):
 		problem, hint = "is not for you to open", "choose a port from 1024 on; those below belong to root"
 	}
-	return nil, clierr.WithHint(fmt.Errorf("%s %s %s", flag, addr, problem), hint)
+	return nil, cli.WithHint(fmt.Errorf("%s %s %s", flag, addr, problem), hint)
 }
 
 // Address is a flag with the address that it gives, "" for none.

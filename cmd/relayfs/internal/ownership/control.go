@@ -17,7 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
@@ -134,7 +134,7 @@ func Take(ctx context.Context, sources []source.Source, o Options) (*Session, er
 				return nil, err
 			}
 			if refused := askForVaults(ctx, info, sources); refused != nil {
-				return nil, clierr.WithHint(fmt.Errorf("%w, which does not hand it over: %w", err, refused), "end that process first")
+				return nil, cli.WithHint(fmt.Errorf("%w, which does not hand it over: %w", err, refused), "end that process first")
 			}
 		}
 		select {

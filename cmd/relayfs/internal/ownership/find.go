@@ -13,8 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
@@ -40,7 +39,7 @@ func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) 
 	if c == nil || err != nil {
 		return nil, err
 	}
-	c.Waits = func(d time.Duration) { output.Stderr.Show(waitingLine(c.Info(), d), false) }
+	c.Waits = func(d time.Duration) { cli.Stderr.Show(waitingLine(c.Info(), d), false) }
 	return running(ctx, c)
 }
 
@@ -121,7 +120,7 @@ func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 			first = info
 		}
 		if (info == nil) != (first == nil) || info != nil && info.Socket != first.Socket {
-			return nil, clierr.WithHint(
+			return nil, cli.WithHint(
 				fmt.Errorf("%s is %s, and %s is %s", sources[0].Place(), servedBy(first), src.Place(), servedBy(info)),
 				hintSources)
 		}
@@ -157,7 +156,7 @@ func onlyOwner(base string) (*owner.Info, error) {
 		for i, l := range live {
 			names[i] = l.String()
 		}
-		return nil, clierr.Usagef("several relayfs processes run (%s): name the vault", strings.Join(names, ", "))
+		return nil, cli.Usagef("several relayfs processes run (%s): name the vault", strings.Join(names, ", "))
 	}
 	return nil, nil
 }
@@ -310,7 +309,7 @@ func AwaitEnd(ctx context.Context, info *owner.Info) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return clierr.WithHint(
+			return cli.WithHint(
 				fmt.Errorf("%v is unmounted, but has not ended yet", *info),
 				fmt.Sprintf("a program may still have a note open, or a container the mount; close it, or end the process with `kill %d`", info.PID))
 

@@ -29,9 +29,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -98,7 +97,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	}
 	o.Workspace.Folders = folders
 	if s.Workspace, err = bridge.New(o.Workspace); err != nil {
-		return nil, clierr.Usage(err)
+		return nil, cli.Usage(err)
 	}
 	return s, s.Workspace.Start(ctx)
 }
@@ -193,7 +192,7 @@ func progressLine(name string) func(remote.Progress) {
 			return
 		}
 		shown, done = now, finished
-		output.Stderr.Show(progressText(name, p, p.Fetched-first, now.Sub(start)), finished)
+		cli.Stderr.Show(progressText(name, p, p.Fetched-first, now.Sub(start)), finished)
 	}
 }
 

@@ -31,7 +31,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
@@ -90,7 +90,7 @@ func Listen(given, state string) (*Page, error) {
 func CheckAddress(addr string) error {
 	loopback, err := listen.Loopback("--listen", cmp.Or(addr, "127.0.0.1:0"))
 	if err == nil && !loopback {
-		err = clierr.Usagef("--listen %s can be reached from other machines; the page is for this one: use 127.0.0.1, and an SSH tunnel from elsewhere", addr)
+		err = cli.Usagef("--listen %s can be reached from other machines; the page is for this one: use 127.0.0.1, and an SSH tunnel from elsewhere", addr)
 	}
 	return err
 }

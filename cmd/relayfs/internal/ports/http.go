@@ -19,7 +19,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
@@ -42,7 +42,7 @@ func (f *HTTP) Check() error {
 	}
 	loopback, err := listen.Loopback("--http", f.Addr)
 	if err == nil && !loopback && f.TokenFile == "" {
-		err = clierr.Usagef("--http %s can be reached from other machines: name the file with its token: token-file in the configuration, or RELAYFS_TOKEN_FILE", f.Addr)
+		err = cli.Usagef("--http %s can be reached from other machines: name the file with its token: token-file in the configuration, or RELAYFS_TOKEN_FILE", f.Addr)
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -154,16 +154,16 @@ func (q *Queue) nameSessions(list []Suggestion) {
 // Decide carries a decision out.
 func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if v := r.Verdict; v != model.Accepted && v != model.Rejected && v != model.Changed {
-		return Outcome{}, clierr.Usagef("the verdict %q is none of %q", v, []model.Verdict{model.Accepted, model.Rejected, model.Changed})
+		return Outcome{}, cli.Usagef("the verdict %q is none of %q", v, []model.Verdict{model.Accepted, model.Rejected, model.Changed})
 	}
 	if r.Reason = TidyReason(r.Reason); len(r.Reason) > MaxReason {
-		return Outcome{}, clierr.Usagef("the reason is longer than %d bytes", MaxReason)
+		return Outcome{}, cli.Usagef("the reason is longer than %d bytes", MaxReason)
 	}
 	if !r.Unseen {
 		r.IDs = slices.Sorted(maps.Keys(r.Shown))
 	}
 	if len(r.IDs) == 0 {
-		return Outcome{}, clierr.Usagef("say what was shown: the revision of each suggestion by its id")
+		return Outcome{}, cli.Usagef("say what was shown: the revision of each suggestion by its id")
 	}
 	q.deciding.Lock()
 	defer q.deciding.Unlock()
@@ -180,7 +180,7 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 		return q.outcome(out, r.Verdict), err
 	}
 	if len(r.IDs) != 1 {
-		return Outcome{}, clierr.Usagef("one suggestion at a time can be changed, not %d", len(r.IDs))
+		return Outcome{}, cli.Usagef("one suggestion at a time can be changed, not %d", len(r.IDs))
 	}
 	out, err := q.ws.Amend(ctx, r.IDs[0], r.Text, by)
 	return q.outcome(out, r.Verdict), err
@@ -230,9 +230,9 @@ func (q *Queue) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	var err error
 	switch {
 	case slices.Contains(r.IDs, ""):
-		return Outcome{}, clierr.Usagef("an id is empty")
+		return Outcome{}, cli.Usagef("an id is empty")
 	case r.Batch == "" && len(r.IDs) == 0 && r.Session == "" && !r.Newest:
-		return Outcome{}, clierr.Usagef("say which batch or which suggestions are to be taken back")
+		return Outcome{}, cli.Usagef("say which batch or which suggestions are to be taken back")
 	case r.Session != "":
 		verdict = model.Rejected
 		out, err = q.ws.UndoSession(ctx, r.Session, by)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // Err returns an error if a part of the request failed.
@@ -92,7 +92,7 @@ func newOutcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 		out.Suggestions = append(out.Suggestions, newProposal(p))
 	}
 	for p, err := range o.Failed {
-		out.Failed[string(p)] = clierr.Text(err)
+		out.Failed[string(p)] = cli.Text(err)
 		if errors.Is(err, model.ErrStale) {
 			out.Failed[string(p)] += "; look at it, then accept it by itself, on the command line with --force"
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -34,11 +34,11 @@ func (s *Selector) Empty() bool { return *s == Selector{} }
 func (s *Selector) Check(ids []string) error {
 	switch {
 	case s.Glob != "" && !doublestar.ValidatePattern(s.Glob):
-		return clierr.Usagef("--path %q is not a valid pattern", s.Glob)
+		return cli.Usagef("--path %q is not a valid pattern", s.Glob)
 	case s.Kind != "" && !slices.Contains(Kinds(), s.Kind):
-		return clierr.Usagef("--kind %q is none of %s", s.Kind, strings.Join(Kinds(), ", "))
+		return cli.Usagef("--kind %q is none of %s", s.Kind, strings.Join(Kinds(), ", "))
 	case !s.Empty() && len(ids) > 0:
-		return clierr.Usagef("give ids or conditions, not both")
+		return cli.Usagef("give ids or conditions, not both")
 	}
 	return nil
 }
@@ -89,8 +89,8 @@ func resolveID(list []Suggestion, prefix string) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", clierr.WithHint(fmt.Errorf("no pending suggestion %s", prefix),
+		return "", cli.WithHint(fmt.Errorf("no pending suggestion %s", prefix),
 			"'relayfs suggestions list' shows what is pending, 'relayfs suggestions log' what was decided")
 	}
-	return "", clierr.WithHint(fmt.Errorf("several ids begin with %s: %s", prefix, strings.Join(found, ", ")), "type more of it")
+	return "", cli.WithHint(fmt.Errorf("several ids begin with %s: %s", prefix, strings.Join(found, ", ")), "type more of it")
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -109,7 +109,7 @@ func (s *Suggestion) IsProposal() bool { return s.Line == 0 }
 // Shorten fits a side of a suggestion on one line of a terminal.
 func Shorten(s string) string {
 	const limit = 60 // characters
-	s = output.Printable(strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\t", " ").Replace(s))
+	s = cli.Printable(strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\t", " ").Replace(s))
 	if r := []rune(s); len(r) > limit {
 		return string(r[:limit/2]) + " … " + string(r[len(r)-limit/3:])
 	}
@@ -153,7 +153,7 @@ func (s *Suggestion) proposed(to string) string {
 		what += " to " + to
 	case model.ProposedFile:
 		if what = "write the file"; s.New != "" {
-			what += ", " + output.Plural(len(s.New), "byte")
+			what += ", " + cli.Plural(len(s.New), "byte")
 		}
 	}
 	if s.Stale {

@@ -8,8 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // Thread is the JSON of a conversation in the text of a note.
@@ -52,9 +51,9 @@ func (t *Thread) Place() string { return fmt.Sprintf("%s:%d", t.Path, t.Line) }
 // Said is the remark on one line, with who wrote it.
 func (r *Remark) Said() string {
 	if r.Author == "" {
-		return output.OneLine(r.Text)
+		return cli.OneLine(r.Text)
 	}
-	return output.OneLine(r.Author + ": " + r.Text)
+	return cli.OneLine(r.Author + ": " + r.Text)
 }
 
 // CommentRequest asks for a comment: at the end of a thread, behind a suggestion, or in the text.
@@ -83,15 +82,15 @@ func (r *CommentRequest) check() error {
 	r.Text = TidyReason(r.Text)
 	switch {
 	case r.Text == "":
-		return clierr.Usagef("the comment is empty")
+		return cli.Usagef("the comment is empty")
 	case len(r.Text) > MaxReason:
-		return clierr.Usagef("the comment is longer than %d bytes", MaxReason)
+		return cli.Usagef("the comment is longer than %d bytes", MaxReason)
 	case strings.Contains(r.Text, "<<}") || strings.Contains(r.Text, "{>>"):
-		return clierr.Usagef("the comment must not contain {>> or <<}, which begin and end one")
+		return cli.Usagef("the comment must not contain {>> or <<}, which begin and end one")
 	case r.Thread == "" && r.Suggestion == "" && (r.Path == "" || r.Quote == "" && r.End == 0):
-		return clierr.Usagef("say where the comment goes: a thread, a suggestion, or a path with a quote or with offsets")
+		return cli.Usagef("say where the comment goes: a thread, a suggestion, or a path with a quote or with offsets")
 	case r.End != 0 && r.Revision == "":
-		return clierr.Usagef("offsets need the revision of the note that they were read from")
+		return cli.Usagef("offsets need the revision of the note that they were read from")
 	}
 	return nil
 }
@@ -163,7 +162,7 @@ func orGone(err error, what, id string) error {
 // Resolve takes threads out of the text.
 func (q *Queue) Resolve(ctx context.Context, r ResolveRequest) (Outcome, error) {
 	if len(r.Threads) == 0 {
-		return Outcome{}, clierr.Usagef("say which threads are resolved: their ids")
+		return Outcome{}, cli.Usagef("say which threads are resolved: their ids")
 	}
 	out, err := q.ws.Talk.Resolve(ctx, r.Threads, model.Author{Name: r.By, Reason: TidyReason(r.Reason)})
 	return q.outcome(out, model.Resolved), err

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
@@ -18,7 +18,7 @@ import (
 type Painter struct{ colour bool }
 
 // NewPainter returns a Painter for w.
-func NewPainter(w io.Writer) Painter { return Painter{output.Colour(w)} }
+func NewPainter(w io.Writer) Painter { return Painter{cli.Colour(w)} }
 
 // SGR codes (ECMA-48).
 const (
@@ -35,7 +35,7 @@ const (
 func (p Painter) Text(list []queue.Piece) string {
 	var b strings.Builder
 	for _, x := range list {
-		text := output.Printable(x.Text)
+		text := cli.Printable(x.Text)
 		switch {
 		case x.Kind == queue.OldPiece && p.colour:
 			b.WriteString(p.SGR(sgrOld, text))
@@ -67,9 +67,9 @@ func (p Painter) SGR(code, text string) string {
 }
 
 func (p Painter) heading(s *queue.Suggestion) string {
-	line := fmt.Sprintf("%s  %s  %s", output.OneLine(s.ID), p.SGR(Bold, output.OneLine(s.Place())), s.Kind)
+	line := fmt.Sprintf("%s  %s  %s", cli.OneLine(s.ID), p.SGR(Bold, cli.OneLine(s.Place())), s.Kind)
 	if who := s.Who(); who != "" {
-		line += "  " + p.SGR(Faint, output.OneLine(who))
+		line += "  " + p.SGR(Faint, cli.OneLine(who))
 	}
 	return line
 }
@@ -95,7 +95,7 @@ func (p Painter) remarks(s *queue.Suggestion) string {
 		if s.SessionNote != nil {
 			said = ", " + s.SessionNote.String()
 		}
-		b.WriteString("    " + p.SGR(Faint, "session: "+output.OneLine(s.Session+said)) + "\n")
+		b.WriteString("    " + p.SGR(Faint, "session: "+cli.OneLine(s.Session+said)) + "\n")
 	}
 	for _, c := range s.Comments {
 		b.WriteString("    " + p.SGR(Faint, "comment: "+queue.Shorten(c)) + "\n")
@@ -145,12 +145,12 @@ func List(w io.Writer, list []queue.Suggestion) {
 	for _, group := range groups(list) {
 		place, who := group[0].Place(), group[0].Who()
 		for _, s := range group {
-			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", output.OneLine(s.ID), output.OneLine(place), output.OneLine(s.Gist()), output.OneLine(who))
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", cli.OneLine(s.ID), cli.OneLine(place), cli.OneLine(s.Gist()), cli.OneLine(who))
 			place, who = "", ""
 		}
 	}
 	tw.Flush()
-	fmt.Fprintln(w, output.Plural(len(list), "pending suggestion"))
+	fmt.Fprintln(w, cli.Plural(len(list), "pending suggestion"))
 }
 
 // Threads prints each thread: its place and what it is about, and below it who said what.
@@ -164,12 +164,12 @@ func Threads(w io.Writer, list []queue.Thread) {
 		if t.Answered {
 			about += ", which has changed since"
 		}
-		fmt.Fprintf(w, "%s  %s  %s\n", t.ID, p.SGR(Bold, output.OneLine(t.Place())), about)
+		fmt.Fprintf(w, "%s  %s  %s\n", t.ID, p.SGR(Bold, cli.OneLine(t.Place())), about)
 		for i := range t.Remarks {
 			fmt.Fprintf(w, "    %s\n", t.Remarks[i].Said())
 		}
 	}
-	fmt.Fprintln(w, output.Plural(len(list), "thread"))
+	fmt.Fprintln(w, cli.Plural(len(list), "thread"))
 }
 
 // Scope prints a few suggestions, or the number of many in each note.
@@ -187,20 +187,20 @@ func Scope(w io.Writer, list []queue.Suggestion) {
 		counts[s.Path]++
 	}
 	for _, p := range slices.Sorted(maps.Keys(counts)) {
-		output.Line(w, "%s: %s", p, output.Plural(counts[p], "suggestion"))
+		cli.Line(w, "%s: %s", p, cli.Plural(counts[p], "suggestion"))
 	}
 }
 
 // Undone prints the outcome of an undo.
 func Undone(w io.Writer, out queue.Outcome) {
 	Scope(w, out.Suggestions)
-	what := output.Plural(len(out.Suggestions), "pending suggestion") + " again"
+	what := cli.Plural(len(out.Suggestions), "pending suggestion") + " again"
 	if out.Rejected() {
-		what = output.Plural(len(out.Suggestions), "suggestion") + " rejected"
+		what = cli.Plural(len(out.Suggestions), "suggestion") + " rejected"
 	}
-	fmt.Fprintf(w, "undone in %s; %s\n", output.Plural(out.Notes, "note"), what)
+	fmt.Fprintf(w, "undone in %s; %s\n", cli.Plural(out.Notes, "note"), what)
 	for _, a := range out.Away {
-		fmt.Fprintf(w, "%s: %s\n", output.Printable(string(a.Path)), output.Printable(a.String()))
+		fmt.Fprintf(w, "%s: %s\n", cli.Printable(string(a.Path)), cli.Printable(a.String()))
 	}
 }
 
@@ -209,7 +209,7 @@ func inSession(session string) string {
 	if session == "" {
 		return ""
 	}
-	return "  session " + output.OneLine(session)
+	return "  session " + cli.OneLine(session)
 }
 
 // Log prints the name of each batch, and below it what it did in which note.
@@ -227,12 +227,12 @@ func Log(w io.Writer, list []queue.LogEntry) {
 			if x.Undoes != "" {
 				head += ", takes back " + x.Undoes
 			}
-			fmt.Fprintln(w, p.SGR(Bold, output.OneLine(head)))
+			fmt.Fprintln(w, p.SGR(Bold, cli.OneLine(head)))
 			if x.Reason != "" {
-				fmt.Fprintf(w, "  because %s\n", output.OneLine(x.Reason))
+				fmt.Fprintf(w, "  because %s\n", cli.OneLine(x.Reason))
 			}
 		}
-		path := output.OneLine(x.Path)
+		path := cli.OneLine(x.Path)
 		if path == "" {
 			path = "(a note that is gone)"
 		}
@@ -240,9 +240,9 @@ func Log(w io.Writer, list []queue.LogEntry) {
 		case queue.FrontMatterChanged:
 			fmt.Fprintf(w, "  front matter changed  %s%s\n", path, inSession(x.Session))
 		case queue.SessionNamed:
-			fmt.Fprintf(w, "  session named  %s%s\n", output.OneLine(x.SessionNote.String()), inSession(x.Session))
+			fmt.Fprintf(w, "  session named  %s%s\n", cli.OneLine(x.SessionNote.String()), inSession(x.Session))
 		case queue.Asked:
-			fmt.Fprintf(w, "  asked, and the person %s  %s%s\n", x.Approval.Answer, output.OneLine(x.Approval.Question), inSession(x.Session))
+			fmt.Fprintf(w, "  asked, and the person %s  %s%s\n", x.Approval.Answer, cli.OneLine(x.Approval.Question), inSession(x.Session))
 		}
 		for _, s := range x.Suggestions {
 			it := s.Suggestion(path)
@@ -250,10 +250,10 @@ func Log(w io.Writer, list []queue.LogEntry) {
 			if s.Undone {
 				since += "  taken back since"
 			}
-			fmt.Fprintf(w, "  %s  %s  %s  %s%s\n", x.Action, output.OneLine(s.ID), it.Place(), output.OneLine(it.Gist()), since)
+			fmt.Fprintf(w, "  %s  %s  %s  %s%s\n", x.Action, cli.OneLine(s.ID), it.Place(), cli.OneLine(it.Gist()), since)
 		}
 		for _, a := range x.Away {
-			fmt.Fprintf(w, "  %s  %s\n", path, output.Printable(a.String()))
+			fmt.Fprintf(w, "  %s  %s\n", path, cli.Printable(a.String()))
 		}
 	}
 }

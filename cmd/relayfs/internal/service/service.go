@@ -17,7 +17,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // Unit is what a service runs.
@@ -99,7 +99,7 @@ func (m *Manager) installed() (bool, error) {
 	case err != nil:
 		return false, err
 	case !bytes.Contains(text, []byte(mark)):
-		return false, clierr.WithHint(fmt.Errorf("%q was not made by relayfs and is left as it is", m.file), "move it away first")
+		return false, cli.WithHint(fmt.Errorf("%q was not made by relayfs and is left as it is", m.file), "move it away first")
 	}
 	return true, nil
 }
@@ -126,7 +126,7 @@ func (m *Manager) Install(ctx context.Context, w io.Writer, u Unit) error {
 	}
 	for _, args := range m.start {
 		if err := m.tell(ctx, w, args); err != nil {
-			return clierr.WithHint(err, "'"+m.journal+"' shows what relayfs said; 'relayfs service remove' undoes this")
+			return cli.WithHint(err, "'"+m.journal+"' shows what relayfs said; 'relayfs service remove' undoes this")
 		}
 	}
 	fmt.Fprintln(w, "'relayfs service remove' undoes this")
@@ -139,7 +139,7 @@ func (m *Manager) Remove(ctx context.Context, w io.Writer) error {
 	case err != nil:
 		return err
 	case !there:
-		return clierr.WithHint(fmt.Errorf("no service is installed: %q does not exist", m.file), "'relayfs service install' installs one")
+		return cli.WithHint(fmt.Errorf("no service is installed: %q does not exist", m.file), "'relayfs service install' installs one")
 	}
 	stopped := m.tell(ctx, w, m.stop)
 	if err := os.Remove(m.file); err != nil {
@@ -154,7 +154,7 @@ func (m *Manager) Status(ctx context.Context, w io.Writer) error {
 	cmd := exec.CommandContext(ctx, m.control, m.status...)
 	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Run(); err != nil {
-		return clierr.WithHint(fmt.Errorf("the service does not run: %s: %w", strings.Join(cmd.Args, " "), err), "'relayfs service install' installs and starts it")
+		return cli.WithHint(fmt.Errorf("the service does not run: %s: %w", strings.Join(cmd.Args, " "), err), "'relayfs service install' installs and starts it")
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // Secrets come from the environment, because everybody can read a command line.
@@ -71,11 +71,11 @@ func Parse(args []string, state string) ([]Source, error) {
 	}
 	for i, s := range sources {
 		if slices.ContainsFunc(sources[:i], func(t Source) bool { return t.Place() == s.Place() }) {
-			return nil, clierr.Usagef("%s is given twice", s.Place())
+			return nil, cli.Usagef("%s is given twice", s.Place())
 		}
 		for _, t := range sources[:i] {
 			if s.Name == t.Name {
-				return nil, clierr.WithHint(clierr.Usagef("%s and %s would both be the folder %q", t.Place(), s.Place(), s.Name),
+				return nil, cli.WithHint(cli.Usagef("%s and %s would both be the folder %q", t.Place(), s.Place(), s.Name),
 					"name one of them: NAME="+strings.TrimPrefix(s.String(), s.Name+"="))
 			}
 			if s.Server == nil && t.Server == nil && (owner.Within(s.Dir, t.Dir) || owner.Within(t.Dir, s.Dir)) {
@@ -86,7 +86,7 @@ func Parse(args []string, state string) ([]Source, error) {
 	if base, err := StateDir(state); err == nil {
 		for _, s := range sources {
 			if s.Shows(base) {
-				return nil, clierr.WithHint(fmt.Errorf("the state folder %q lies in %s: it would be served and synchronised with the notes", base, s.Place()),
+				return nil, cli.WithHint(fmt.Errorf("the state folder %q lies in %s: it would be served and synchronised with the notes", base, s.Place()),
 					"name a folder outside of the vault with RELAYFS_STATE or XDG_STATE_HOME")
 			}
 		}
@@ -129,20 +129,20 @@ func parseServer(arg string) (Source, error) {
 	arg, named, _ := strings.Cut(arg, "#")
 	address, err := transport.ParseAddress(arg)
 	if err != nil {
-		return Source{}, clierr.Usagef("SOURCE: %v", err)
+		return Source{}, cli.Usagef("SOURCE: %v", err)
 	}
 	if address.Token == "" && address.Kind != transport.Relay {
 		address.Token = os.Getenv(tokenVariable)
 	}
 	if named == "" {
-		return Source{}, clierr.Usagef("no folder of %s is named: %s#NAME=ID, with the id of its folder document", address, address)
+		return Source{}, cli.Usagef("no folder of %s is named: %s#NAME=ID, with the id of its folder document", address, address)
 	}
 	name, id, ok := strings.Cut(named, "=")
 	if !ok || id == "" {
-		return Source{}, clierr.Usagef("the folder %q is not NAME=ID", named)
+		return Source{}, cli.Usagef("the folder %q is not NAME=ID", named)
 	}
 	if err := model.CheckName(name); err != nil {
-		return Source{}, clierr.Usagef("folder name %q: %v", name, err)
+		return Source{}, cli.Usagef("folder name %q: %v", name, err)
 	}
 	return Source{Name: name, Server: &ServerFolder{address, id}}, nil
 }
@@ -159,7 +159,7 @@ func ServerKey() (*token.Key, error) {
 	}
 	key, err := token.ParsePrivateKey(id, secret)
 	if err != nil {
-		return nil, clierr.Usagef("%s: %v", keyVariable, err)
+		return nil, cli.Usagef("%s: %v", keyVariable, err)
 	}
 	return key, nil
 }
@@ -181,19 +181,19 @@ func ParseVault(arg string) (Source, error) {
 	}
 	real, err := filepath.EvalSymlinks(abs)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Source{}, clierr.WithHint(&MissingError{dir}, "give the directory that Obsidian opens as a vault")
+		return Source{}, cli.WithHint(&MissingError{dir}, "give the directory that Obsidian opens as a vault")
 	}
 	if err != nil {
 		return Source{}, err
 	}
 	if st, err := os.Stat(real); err != nil || !st.IsDir() {
-		return Source{}, clierr.WithHint(fmt.Errorf("vault %q is not a directory", dir), "give the directory that Obsidian opens as a vault")
+		return Source{}, cli.WithHint(fmt.Errorf("vault %q is not a directory", dir), "give the directory that Obsidian opens as a vault")
 	}
 	if name == "" {
 		name = filepath.Base(abs)
 	}
 	if err := model.CheckName(name); err != nil {
-		return Source{}, clierr.Usagef("folder name %q: %v; name it with NAME=DIR", name, err)
+		return Source{}, cli.Usagef("folder name %q: %v; name it with NAME=DIR", name, err)
 	}
 	return Source{Name: name, Dir: real}, nil
 }
@@ -257,7 +257,7 @@ func StateDir(given string) (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", clierr.WithHint(err, "set HOME, or name a folder with RELAYFS_STATE")
+		return "", cli.WithHint(err, "set HOME, or name a folder with RELAYFS_STATE")
 	}
 	return filepath.Join(home, ".local", "state", "relayfs"), nil
 }

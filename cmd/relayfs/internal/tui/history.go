@@ -6,7 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
@@ -59,20 +59,20 @@ func pastBatch(entries []queue.LogEntry) []past {
 		for k := range x.Suggestions {
 			if s := &x.Suggestions[k]; !s.Undone {
 				it := s.Suggestion(x.Path)
-				items = append(items, past{x.Batch, s.ID, output.OneLine(it.Place() + "  " + it.Gist())})
+				items = append(items, past{x.Batch, s.ID, cli.OneLine(it.Place() + "  " + it.Gist())})
 			}
 		}
 	}
 	when := fmt.Sprintf("%s  %s", first.Time.Local().Format("15:04"), first.Action)
 	switch len(items) {
 	case 0:
-		whole.text = when + "  " + output.OneLine(first.Path)
+		whole.text = when + "  " + cli.OneLine(first.Path)
 		return []past{whole}
 	case 1:
 		whole.text = when + "  " + items[0].text
 		return []past{whole}
 	}
-	whole.text = when + "  " + output.Plural(len(items), "suggestion")
+	whole.text = when + "  " + cli.Plural(len(items), "suggestion")
 	for i := range items {
 		items[i].text = "         " + items[i].text
 	}

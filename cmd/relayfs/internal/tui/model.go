@@ -10,8 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
@@ -107,7 +106,7 @@ func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case pastMsg:
 		switch {
 		case msg.err != nil:
-			m.message = clierr.Text(msg.err)
+			m.message = cli.Text(msg.err)
 		case len(msg.list) == 0:
 			m.message = "nothing was decided that can be taken back"
 		default:
@@ -121,7 +120,7 @@ func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m.decide(queue.DecideRequest{IDs: []string{msg.id}, Verdict: model.Changed, Text: msg.text})
 	case errMsg:
-		m.message = clierr.Text(msg.err)
+		m.message = cli.Text(msg.err)
 		m.waiting = nil // they were typed for what did not happen
 		return m.idle()
 	case tea.KeyMsg:
@@ -135,7 +134,7 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	if msg.err != nil {
-		m.message = clierr.Text(msg.err)
+		m.message = cli.Text(msg.err)
 		return m.idle()
 	}
 	m.loaded = true
@@ -192,15 +191,15 @@ func (m reviewModel) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
 	case out.Notes > 0:
 		m.done = append(m.done[:len(m.done):len(m.done)], out.Batch)
 	}
-	m.message = fmt.Sprintf("%s %s", output.Plural(len(out.Suggestions), "suggestion"), out.Verdict)
+	m.message = fmt.Sprintf("%s %s", cli.Plural(len(out.Suggestions), "suggestion"), out.Verdict)
 	if out.Verdict == model.Commented {
 		m.message = "asked for another version; it stays pending"
 	}
 	for _, a := range out.Away {
-		m.message += "; " + output.Printable(a.String())
+		m.message += "; " + cli.Printable(a.String())
 	}
 	if err := out.Err(); err != nil {
-		m.message = strings.ReplaceAll(clierr.Text(err), "\n", "; ")
+		m.message = strings.ReplaceAll(cli.Text(err), "\n", "; ")
 	}
 	return m, m.cmds.list(m.lists)
 }
@@ -375,7 +374,7 @@ func (m reviewModel) edit(s *queue.Suggestion, outside bool) (tea.Model, tea.Cmd
 		return m, nil
 	}
 	text := cmp.Or(s.New, s.Old)
-	if outside || os.Getenv("EDITOR") != "" && len(m.wrap(output.Printable(text))) > m.screen() {
+	if outside || os.Getenv("EDITOR") != "" && len(m.wrap(cli.Printable(text))) > m.screen() {
 		return m, inEditor(s.ID, text)
 	}
 	m.mode, m.editID, m.field = editing, s.ID, editor{before: text}
@@ -438,7 +437,7 @@ func (m reviewModel) summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
 	}
-	parts = append(parts, output.Plural(len(m.deck.all), "suggestion")+" pending")
+	parts = append(parts, cli.Plural(len(m.deck.all), "suggestion")+" pending")
 	return strings.Join(parts, ", ")
 }
 

@@ -11,7 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
@@ -55,7 +55,7 @@ func (m reviewModel) consequences(s *queue.Suggestion) string {
 	case hasText(s) && m.read.of != s.ID:
 		b.WriteString("\nreading what is lost …\n")
 	case hasText(s) && m.read.err != nil:
-		fmt.Fprintf(&b, "\nWhat is lost could not be read: %s\n", output.OneLine(m.read.err.Error()))
+		fmt.Fprintf(&b, "\nWhat is lost could not be read: %s\n", cli.OneLine(m.read.err.Error()))
 	case hasText(s):
 		b.WriteString("\nWhat is lost:\n\n" + m.Text([]queue.Piece{{Kind: queue.OldPiece, Text: m.read.note.Text}}))
 	default:
@@ -64,7 +64,7 @@ func (m reviewModel) consequences(s *queue.Suggestion) string {
 				if b.Len() == 0 {
 					b.WriteString("\nLinks that change with it:\n")
 				}
-				fmt.Fprintf(&b, "    %s  %s\n", output.OneLine(x.Place()), m.Text([]queue.Piece{{Kind: queue.OldPiece, Text: x.Old}, {Kind: queue.NewPiece, Text: x.New}}))
+				fmt.Fprintf(&b, "    %s  %s\n", cli.OneLine(x.Place()), m.Text([]queue.Piece{{Kind: queue.OldPiece, Text: x.Old}, {Kind: queue.NewPiece, Text: x.New}}))
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func (m reviewModel) whole(s *queue.Suggestion) (lines []string, at int) {
 	case m.read.of != s.ID:
 		return []string{"reading the note …"}, 0
 	case m.read.err != nil:
-		return m.wrap(output.OneLine(m.read.err.Error())), 0
+		return m.wrap(cli.OneLine(m.read.err.Error())), 0
 	}
 	before, rest := m.read.note.InPieces(s.ID)
 	return m.wrap(m.Text(append(before[:len(before):len(before)], rest...))), len(m.wrap(m.Text(before))) - 1
@@ -165,14 +165,14 @@ func (m reviewModel) overview() string {
 	places := m.places()
 	at := min(m.lines, len(places)-1)
 	for i, p := range places {
-		name := cmp.Or(output.OneLine(p.path), "Renames, deletions, files")
+		name := cmp.Or(cli.OneLine(p.path), "Renames, deletions, files")
 		b.WriteString(item(m.Painter, fmt.Sprintf("%4d  %s", p.count, name), i == at) + "\n")
 	}
 	for i, t := range m.threads {
 		if i == 0 {
 			b.WriteString("\nComments in the text:\n")
 		}
-		b.WriteString("      " + output.OneLine(t.Place()) + "  " + t.Remarks[len(t.Remarks)-1].Said() + "\n")
+		b.WriteString("      " + cli.OneLine(t.Place()) + "  " + t.Remarks[len(t.Remarks)-1].Said() + "\n")
 	}
 	return b.String()
 }

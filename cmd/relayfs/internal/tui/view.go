@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
@@ -76,7 +76,7 @@ func (m reviewModel) focus() int {
 	s := m.current()
 	switch {
 	case m.mode == editing:
-		return len(m.wrap("\n"+output.Printable(m.field.before))) - 1
+		return len(m.wrap("\n"+cli.Printable(m.field.before))) - 1
 	case s == nil || m.mode == helping:
 		return 0
 	}
@@ -92,7 +92,7 @@ func (m reviewModel) head() string {
 		return "reading the notes …"
 	}
 	if len(m.cards) == 0 {
-		return fmt.Sprintf("0 of %s%s", output.Plural(len(m.all), "suggestion"), m.filterNote())
+		return fmt.Sprintf("0 of %s%s", cli.Plural(len(m.all), "suggestion"), m.filterNote())
 	}
 	where := fmt.Sprintf("%d of %d", m.at+1, len(m.cards))
 	return m.SGR(render.Bold, m.fit(where+m.filterNote()))
@@ -102,7 +102,7 @@ func (m reviewModel) filterNote() string {
 	if m.filter == "" {
 		return ""
 	}
-	return " with " + output.OneLine(m.filter)
+	return " with " + cli.OneLine(m.filter)
 }
 
 func (m reviewModel) body() string {
@@ -123,7 +123,7 @@ func (m reviewModel) body() string {
 }
 
 func (m reviewModel) typed() string {
-	return output.Printable(m.field.before) + "▏" + output.Printable(m.field.after)
+	return cli.Printable(m.field.before) + "▏" + cli.Printable(m.field.after)
 }
 
 func (m reviewModel) foot() string {
@@ -151,7 +151,7 @@ func (m reviewModel) foot() string {
 		return m.SGR(render.Faint, "any key goes back")
 	}
 	if m.message != "" {
-		return m.fit(output.OneLine(m.message))
+		return m.fit(cli.OneLine(m.message))
 	}
 	return m.SGR(render.Faint, m.fit("y/n accept/reject · e edit · u undo · j/k move · ? · q quit"))
 }

@@ -1,6 +1,4 @@
-// Package clierr has the errors that a command line distinguishes: a wrong command line, and an error
-// with a hint. It prints nothing.
-package clierr
+package cli
 
 import "fmt"
 

@@ -1,4 +1,4 @@
-package clierr
+package cli
 
 import (
 	"encoding/json"

@@ -1,11 +1,11 @@
-// Package output writes what people and scripts read: texts, JSON, and a progress line on a terminal. It
-// knows nothing of notes.
+// Package cli has what commands print, texts, JSON and a progress line on a terminal, and the errors that a command line
+// distinguishes. It knows nothing of notes.
 //
 // Text of a note, a name or an author must not be a command to a terminal. So control characters, those
 // that change the direction of text, and bytes that are not UTF-8 are shown as pictures. Each text passes
 // through one of these functions where it is printed, and only there. JSON is exact, and so are notes in a
 // pipe ('cat', 'grep').
-package output
+package cli
 
 import (
 	"bytes"

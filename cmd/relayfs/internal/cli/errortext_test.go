@@ -1,4 +1,4 @@
-package clierr_test
+package cli_test
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // What a library says stays nowhere, however it is wrapped; what we say stays.
@@ -44,10 +44,10 @@ func TestText(t *testing.T) {
 		{link, fmt.Sprintf("%q, to be %q: no such file or directory", filepath.Join(dir, "a"), filepath.Join(dir, "b"))},
 		{fmt.Errorf("port: %w", number), `port: "ten" is no number`},
 		{fmt.Errorf("answer: %w", broken), "answer: not valid JSON at byte 6"},
-		{clierr.WithHint(program, "install it"), `the program "no-such-program" cannot be started: it is not installed`},
+		{cli.WithHint(program, "install it"), `the program "no-such-program" cannot be started: it is not installed`},
 		{fmt.Errorf("--http: %w", taken), fmt.Sprintf("--http: %v: address already in use", l.Addr())},
 	} {
-		if got := clierr.Text(tt.err); got != tt.want {
+		if got := cli.Text(tt.err); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}
