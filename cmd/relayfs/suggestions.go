@@ -18,7 +18,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/rendition"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -53,7 +52,7 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.withSelected(cmd.Context(), e, &sel, args, detailed, func(q *api.Client, list []queue.Suggestion) error {
-				if err := rendition.Together(cmd.Context(), q, list, detailed); err != nil {
+				if err := render.Together(cmd.Context(), q, list, detailed); err != nil {
 					return err
 				}
 				if err := show(e, list, print); err != nil || e.json || detailed {

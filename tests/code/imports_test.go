@@ -135,10 +135,9 @@ var importRules = map[string]importRule{
 		[]string{"bridge", "bridge/model", "diffwrap", "cmd/relayfs/internal/cli", "github.com/bmatcuk/doublestar/v4"},
 		"the review queue as others see it; it draws nothing",
 	},
-	"cmd/relayfs/internal/render": {[]string{"cmd/relayfs/internal/cli", "cmd/relayfs/internal/queue"}, "suggestions as text"},
-	"cmd/relayfs/internal/rendition": {
-		[]string{"bridge/frontmatter", "bridge/index/outline", "cmd/relayfs/internal/queue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
-		"a note as a person reads it is a function of its text and of what waits in it; with bridge/outline the only place that knows goldmark",
+	"cmd/relayfs/internal/render": {
+		[]string{"bridge/frontmatter", "bridge/index/outline", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/queue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
+		"what is shown is a function of texts and of what waits; with bridge/outline the only place that knows goldmark",
 	},
 	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
 	"cmd/relayfs/internal/api": {
@@ -149,7 +148,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge/model", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg"},
 		"the only place that takes the terminal over",
 	},
-	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/api", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/rendition", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
+	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/api", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
 	"cmd/relayfs/internal/ports": {
 		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote/token", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/process", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "mcpserver"},
 		"what is served on TCP ports; it knows no lock and no socket of an owner",

@@ -10,7 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/rendition"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
 // documentPath is what the page asks beside the paths of the queue. Query: path of a note, plain for its source.
@@ -23,13 +23,13 @@ type document struct {
 	New        bool                 `json:"new,omitempty"`
 	NewText    bool                 `json:"newText,omitempty"`
 	Obsidian   string               `json:"obsidian,omitempty"` // the address that opens it there
-	Properties []rendition.Property `json:"properties,omitempty"`
+	Properties []render.Property `json:"properties,omitempty"`
 	Blocks     []block              `json:"blocks"`
 }
 
 // block is a block of a note with everything that is drawn beside it.
 type block struct {
-	rendition.Block
+	render.Block
 	Key         string             `json:"key"` // equal for blocks that are drawn alike
 	Suggestions []queue.Suggestion `json:"suggestions,omitempty"`
 	Threads     []queue.Thread     `json:"threads,omitempty"`
@@ -53,8 +53,8 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 			about[t.Suggestion] = append(about[t.Suggestion], t)
 		}
 	}
-	source, apart := rendition.SourceOf(&n, r.FormValue("plain") != "")
-	drawn := rendition.Of(source)
+	source, apart := render.SourceOf(&n, r.FormValue("plain") != "")
+	drawn := render.NoteOf(source)
 	blocks := make([]block, len(drawn.Blocks))
 	for i, b := range drawn.Blocks {
 		out := block{Block: b}

@@ -1,5 +1,6 @@
-// Package render writes suggestions, decisions and the log for people: in colour on a terminal, else as
-// CriticMarkup. It escapes the texts.
+// Package render shows what waits and what was decided: suggestions, decisions and the log as text, in colour on a
+// terminal and else as CriticMarkup, with escaped texts (render.go); and a note with its changes as a tree to be drawn
+// (note.go).
 package render
 
 import (

@@ -1,11 +1,4 @@
-// Package rendition makes of a note what a person reads on the review page: the blocks of its Markdown, with
-// the pending changes in place.
-//
-// The note is parsed twice, as it was and as it is to be. What both trees have is drawn once; what only one
-// of them has goes or comes. So the page shows no structure that neither of the two has, whatever the marks
-// do to the Markdown around them. A change that no tree shows, such as that of a link's definition, is shown
-// as source below its block. Nothing is HTML: who draws a Node makes elements of the tags that it knows.
-package rendition
+package render
 
 import (
 	"bytes"
@@ -19,6 +12,11 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/diffwrap"
 )
+
+// A note is drawn, on the review page, as the blocks of its Markdown with the pending changes in place. The note is parsed twice, as it was and as it is to be. What both trees have is drawn once; what only one
+// of them has goes or comes. So the page shows no structure that neither of the two has, whatever the marks
+// do to the Markdown around them. A change that no tree shows, such as that of a link's definition, is shown
+// as source below its block. Nothing is HTML: who draws a Node makes elements of the tags that it knows.
 
 // maxParsed is how large a note may be to be drawn as a document. What is larger is drawn as source.
 const maxParsed = 1 << 20
@@ -61,8 +59,8 @@ type Block struct {
 	at int // in the merged text
 }
 
-// Of renders a note.
-func Of(s Source) Note {
+// NoteOf renders a note.
+func NoteOf(s Source) Note {
 	m, pieces := merge(s.Text, s.Places)
 	d := drawing{Source: s, merged: m, edges: m.edges(), out: []Block{}}
 	before, after := m.without(New), m.without(Old)

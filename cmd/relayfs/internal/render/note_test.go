@@ -1,4 +1,4 @@
-package rendition
+package render
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ func of(raw string) Note {
 	for _, c := range diffwrap.Comments(raw) {
 		s.Comments = append(s.Comments, c.Start)
 	}
-	return Of(s)
+	return NoteOf(s)
 }
 
 // write writes nodes for a person: (tag children), and what goes and comes with a sign.

@@ -1,4 +1,4 @@
-package rendition
+package render
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package rendition
+package render
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func Together(ctx context.Context, q interface {
 // join does that for the suggestions that are listed of a note.
 func join(n *queue.Note, listed map[string]*queue.Suggestion, detailed bool) {
 	source, _ := SourceOf(n, false)
-	for _, b := range Of(source).Blocks {
+	for _, b := range NoteOf(source).Blocks {
 		for _, ids := range b.Groups {
 			var group []*queue.Suggestion
 			for _, id := range ids {
