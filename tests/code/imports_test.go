@@ -122,7 +122,7 @@ var importRules = map[string]importRule{
 		"flags, wiring and exit codes; nobody imports it",
 	},
 	"cmd/relayfs/internal/secret":  {[]string{"cmd/relayfs/internal/cli"}, "a file that its user alone may read knows nothing of what it opens"},
-	"cmd/relayfs/internal/process": {[]string{"golang.org/x/sys/..."}, "what differs between operating systems; it knows nothing of notes"},
+	"cmd/relayfs/internal/process": {[]string{"cmd/relayfs/internal/cli", "golang.org/x/sys/..."}, "processes, and what differs between operating systems; it knows nothing of mounts"},
 	"cmd/relayfs/internal/listen":  {[]string{"cmd/relayfs/internal/cli"}, "ports, who may ask there, and whether the process is well; it knows no other path"},
 	"cmd/relayfs/internal/account": {[]string{"bridge/remote/control", "bridge/remote/transport", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "github.com/zalando/go-keyring"}, "the login at a control plane, and the only place that knows the keyring; it knows no source"},
 	"cmd/relayfs/internal/cli":     {[]string{"github.com/rivo/uniseg", "golang.org/x/term"}, "what is printed passes through here, errors too; it knows nothing of notes and of no command"},
@@ -166,7 +166,6 @@ var importRules = map[string]importRule{
 		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/config", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},
 		"it looks at what a mount needs, and opens no workspace",
 	},
-	"cmd/relayfs/internal/service":   {[]string{"cmd/relayfs/internal/cli"}, "systemd and launchd are told what to run; it knows nothing of mounts"},
 	"cmd/relayfs/internal/quietinit": {nil, "it must be initialised before everything that asks the terminal"},
 	// The end-to-end tests by subject; what they import is in test files.
 	"tests/cli":              {nil, "commands, configuration and machines on which something is missing"},

@@ -18,13 +18,13 @@ const documentPath = "/document"
 
 // document is the JSON of a note as the page draws it.
 type document struct {
-	Path       string               `json:"path"`
-	Revision   string               `json:"revision"` // of the raw text
-	New        bool                 `json:"new,omitempty"`
-	NewText    bool                 `json:"newText,omitempty"`
-	Obsidian   string               `json:"obsidian,omitempty"` // the address that opens it there
+	Path       string            `json:"path"`
+	Revision   string            `json:"revision"` // of the raw text
+	New        bool              `json:"new,omitempty"`
+	NewText    bool              `json:"newText,omitempty"`
+	Obsidian   string            `json:"obsidian,omitempty"` // the address that opens it there
 	Properties []render.Property `json:"properties,omitempty"`
-	Blocks     []block              `json:"blocks"`
+	Blocks     []block           `json:"blocks"`
 }
 
 // block is a block of a note with everything that is drawn beside it.

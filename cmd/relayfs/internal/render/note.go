@@ -13,7 +13,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// A note is drawn, on the review page, as the blocks of its Markdown with the pending changes in place. The note is parsed twice, as it was and as it is to be. What both trees have is drawn once; what only one
+// A note is drawn, on the review page, as the blocks of its Markdown with the pending changes in place.
+// The note is parsed twice, as it was and as it is to be. What both trees have is drawn once; what only one
 // of them has goes or comes. So the page shows no structure that neither of the two has, whatever the marks
 // do to the Markdown around them. A change that no tree shows, such as that of a link's definition, is shown
 // as source below its block. Nothing is HTML: who draws a Node makes elements of the tags that it knows.

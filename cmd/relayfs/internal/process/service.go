@@ -1,6 +1,4 @@
-// Package service runs the mount of the configuration file at login, through systemd or launchd. It knows how these are
-// told, and nothing of mounts.
-package service
+package process
 
 import (
 	"bytes"
