@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/quietinit"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui/quietinit"
 )
 
 // The kernel delivers a process's signals to its first thread. That thread runs only the goroutine of main.

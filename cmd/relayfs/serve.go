@@ -8,9 +8,9 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -77,7 +77,7 @@ func parts(err error) []error {
 
 // checkPorts says why the ports cannot be opened.
 func (o *serveOptions) checkPorts() error {
-	return listen.Free(listen.Address{Flag: "--http", Addr: o.http.Addr}, listen.Address{Flag: metrics.Flag, Addr: o.metrics})
+	return ports.Free(ports.Address{Flag: "--http", Addr: o.http.Addr}, ports.Address{Flag: metrics.Flag, Addr: o.metrics})
 }
 
 // serve owns the vaults and serves them to other processes while work runs. mountpoint may be "".

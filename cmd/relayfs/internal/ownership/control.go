@@ -18,7 +18,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -77,7 +76,7 @@ func (c *Control) serve(ctx context.Context, l net.Listener) error {
 	clients := &reaches{c: c, of: make(map[string]http.Handler)}
 	defer clients.close()
 	srv := &http.Server{Handler: clients, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
-	_, err := listen.Serve(ctx, l, srv)
+	_, err := ports.Serve(ctx, l, srv)
 	return err
 }
 

@@ -1,4 +1,4 @@
-package listen
+package ports
 
 import (
 	"crypto/sha256"

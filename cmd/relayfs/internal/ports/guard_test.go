@@ -1,4 +1,4 @@
-package listen
+package ports
 
 import (
 	"net/http"

@@ -1,5 +1,4 @@
-// Package listen opens TCP ports, and serves HTTP until a context ends. It knows no path but those of the health.
-package listen
+package ports
 
 import (
 	"context"
