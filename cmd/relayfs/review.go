@@ -29,9 +29,9 @@ func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, 
 		control := ownership.NewControl(s, mcpDefaults(s))
 		defer control.MCP.Close()
 		return control.Serve(ctx, "review", func(ctx context.Context) error {
-			c, end := s.Client(mcpDefaults(s))
-			defer end()
-			return show(ctx, c, s.State)
+			self := control.Info()
+			self.PID = 0 // errors of this process do not name it
+			return show(ctx, api.NewClient(ownership.NewClient(self, nil)), s.State)
 		})
 	})
 }

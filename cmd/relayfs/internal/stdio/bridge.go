@@ -193,18 +193,22 @@ func notTaken(err error) bool {
 	return ok && refused.Status == http.StatusNotFound
 }
 
-// refusal is the error of a request that reached no server.
-func refusal(err error) error {
-	return fmt.Errorf("The notes cannot be reached: %w. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err) //nolint:staticcheck // a model reads it
+// failure is what the client is told instead of an answer. A model reads it.
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
+// refusal is the failure of a request that reached no server.
+func refusal(err error) failure {
+	return failure(fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err))
 }
 
-// unanswered is the error of a request that a server may have carried out.
-func unanswered(err error) error {
+// unanswered is the failure of a request that a server may have carried out.
+func unanswered(err error) failure {
 	if _, stopped := errors.AsType[*owner.StoppedError](err); stopped {
-		return fmt.Errorf("There is no answer: %w. Whether anything was changed is not known. Try again when it runs; read the document first.", err) //nolint:staticcheck // a model reads it
+		return failure(fmt.Sprintf("There is no answer: %v. Whether anything was changed is not known. Try again when it runs; read the document first.", err))
 	}
-	return errors.New("The relayfs process that serves the notes ended before it answered. Whether anything was changed is not known. " + //nolint:staticcheck // a model reads it
-		"Wait a few seconds, then read the document again.")
+	return "The relayfs process that serves the notes ended before it answered. Whether anything was changed is not known. Wait a few seconds, then read the document again."
 }
 
 // reach returns the session, or begins one.
