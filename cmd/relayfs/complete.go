@@ -10,7 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // complete completes a word with those that words makes of what the relayfs that runs has; nil while none does. A
@@ -88,7 +88,7 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 }
 
 // completeSelected completes a flag with what a field of the pending suggestions holds.
-func (f *workspaceFlags) completeSelected(field func(queue.Suggestion) string) cobra.CompletionFunc {
+func (f *workspaceFlags) completeSelected(field func(reviewqueue.Suggestion) string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		_, sources := splitArgs(args, isID)
 		return f.complete(cmd, sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {

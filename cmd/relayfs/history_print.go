@@ -10,8 +10,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // mostPieces is how many pieces of text are printed for an entry.
@@ -41,7 +41,7 @@ func printPieces(w io.Writer, sign string, list []string) {
 			fmt.Fprintf(w, "       %s and %d more\n", sign, len(list)-mostPieces)
 			return
 		}
-		fmt.Fprintf(w, "       %s %s\n", sign, cli.OneLine(queue.Shorten(text)))
+		fmt.Fprintf(w, "       %s %s\n", sign, cli.OneLine(reviewqueue.Shorten(text)))
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/stdio"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -66,7 +66,7 @@ func (f *mcpFlags) endpoint(log *slog.Logger) *semantic.Endpoint {
 }
 
 // control returns what serves a session's workspace to other processes. Close its MCP at the end.
-func (o *serveOptions) control(s *ownership.Session) (*ownership.Control, error) {
+func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	approve, _ := mcpserver.ParseApprovals(o.approve) // checked
 	mo := mcpserver.Options{Author: o.author, Version: version(), Toolsets: o.toolsets, Approve: approve, ReadOnly: o.readOnly, Inflight: ports.Budget, Logger: s.Log}
 	if slices.Contains(o.toolsets, mcpserver.ToolsetNotes) {
@@ -84,7 +84,7 @@ func (o *serveOptions) control(s *ownership.Session) (*ownership.Control, error)
 	if err != nil {
 		return nil, err
 	}
-	c := ownership.NewControl(s, mo)
+	c := serving.NewControl(s, mo)
 	c.Semantic, c.HTTP, c.Metrics = mo.Semantic, h, m
 	return c, nil
 }
@@ -120,12 +120,12 @@ The rest of its settings: 'relayfs help settings'.`,
 			if o.http.Addr == "" {
 				return o.serveStdio(cmd, e, sources, so)
 			}
-			err := o.serve(cmd.Context(), sources, so, ownership.MCPCommand, "", func(ctx context.Context, c *ownership.Control) error {
+			err := o.serve(cmd.Context(), sources, so, serving.MCPCommand, "", func(ctx context.Context, c *serving.Control) error {
 				c.Announce(e.stderr)
 				<-ctx.Done()
 				return nil
 			})
-			if ownership.Answering(err) != nil {
+			if serving.Answering(err) != nil {
 				return cli.WithHint(err, "end that process, or start it with --http instead")
 			}
 			return err
@@ -135,9 +135,9 @@ The rest of its settings: 'relayfs help settings'.`,
 	return cmd
 }
 
-func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.Source, so ownership.Options) error {
+func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.Source, so serving.Options) error {
 	client := &stdio.Stdio{Sources: sources, Options: so, ReadOnly: o.readOnly, Log: so.Workspace.Logger}
-	client.Open = func(s *ownership.Session) (*ownership.Control, error) {
+	client.Open = func(s *serving.Session) (*serving.Control, error) {
 		c, err := o.control(s)
 		if err == nil {
 			c.Announce(e.stderr)

@@ -14,8 +14,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
@@ -62,7 +62,7 @@ func (o *mountOptions) register(e *env, cmd *cobra.Command) {
 // mountPlan is what a mount does.
 type mountPlan struct {
 	sources    []source.Source
-	session    ownership.Options
+	session    serving.Options
 	mountpoint string // absolute
 }
 
@@ -105,7 +105,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	if err := o.freeSources(p.sources); err != nil {
 		return err
 	}
-	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *ownership.Control) error {
+	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *serving.Control) error {
 		fuseOptions := fusefs.Options{
 			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
 			Refused: c.Refusals.Add, SessionNote: o.sessionNote, Poker: selfWith(pokeCommand),
@@ -185,7 +185,7 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 			if err != nil {
 				return err
 			}
-			served := ownership.MountedBy(dir, state)
+			served := serving.MountedBy(dir, state)
 			if served != nil && !fusefs.Killed(served.PID) {
 				err := owner.NewClient(*served).Alive(cmd.Context())
 				if gone := (*owner.GoneError)(nil); err != nil && !errors.As(err, &gone) { // a killed process is dead before its locks are free
@@ -195,7 +195,7 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 			if err := abandonable(cmd.Context(), func() error { return fusefs.Unmount(dir) }); err != nil {
 				return err
 			}
-			return ownership.AwaitEnd(cmd.Context(), served)
+			return serving.AwaitEnd(cmd.Context(), served)
 		},
 	}
 	registerState(e, cmd, &state)

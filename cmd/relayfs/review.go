@@ -9,9 +9,9 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/page"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui"
 )
 
@@ -25,13 +25,13 @@ func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, 
 	if c != nil {
 		return show(ctx, api.NewClient(c), state)
 	}
-	return f.withSession(ctx, e, args, func(s *ownership.Session) error {
-		control := ownership.NewControl(s, mcpDefaults(s))
+	return f.withSession(ctx, e, args, func(s *serving.Session) error {
+		control := serving.NewControl(s, mcpDefaults(s))
 		defer control.MCP.Close()
 		return control.Serve(ctx, "review", func(ctx context.Context) error {
 			self := control.Info()
 			self.PID = 0 // errors of this process do not name it
-			return show(ctx, api.NewClient(ownership.NewClient(self, nil)), s.State)
+			return show(ctx, api.NewClient(serving.NewClient(self, nil)), s.State)
 		})
 	})
 }
@@ -75,7 +75,7 @@ the same.`,
 
 func newReviewCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var sel queue.Selector
+	var sel reviewqueue.Selector
 	cmd := &cobra.Command{
 		Use:   "review [SOURCE...]",
 		Short: "Review suggestions one by one in the terminal",

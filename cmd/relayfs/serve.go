@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -31,7 +31,7 @@ func (o *serveOptions) register(e *env, cmd *cobra.Command) {
 }
 
 // prepare checks the flags and parses the sources. It opens nothing. errs are all that keeps the command from starting.
-func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sources []source.Source, so ownership.Options, errs []error) {
+func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sources []source.Source, so serving.Options, errs []error) {
 	log, err := o.log.logger(e.stderr)
 	if err != nil {
 		return nil, so, []error{err}
@@ -81,9 +81,9 @@ func (o *serveOptions) checkPorts() error {
 }
 
 // serve owns the vaults and serves them to other processes while work runs. mountpoint may be "".
-func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so ownership.Options, command, mountpoint string,
-	work func(context.Context, *ownership.Control) error) error {
-	s, err := ownership.Take(ctx, sources, so)
+func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so serving.Options, command, mountpoint string,
+	work func(context.Context, *serving.Control) error) error {
+	s, err := serving.Take(ctx, sources, so)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/doctor"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -54,7 +54,7 @@ func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secr
 	case c != nil:
 		return askStatus(ctx, api.NewClient(c), secrets)
 	}
-	err = f.withSession(ctx, e, args, func(s *ownership.Session) (err error) {
+	err = f.withSession(ctx, e, args, func(s *serving.Session) (err error) {
 		c, end := s.Client(mcpDefaults(s))
 		defer end()
 		r.Status, err = c.Status(ctx)
@@ -98,7 +98,7 @@ func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o 
 	if err != nil {
 		return o, err
 	}
-	plan, errs := m.plan(ctx, &quiet, sources, mountpoint, mountpoint != "" && ownership.MountedBy(abs, f.state) != nil)
+	plan, errs := m.plan(ctx, &quiet, sources, mountpoint, mountpoint != "" && serving.MountedBy(abs, f.state) != nil)
 	o.Sources, o.Config = plan.sources, append(o.Config, errs...)
 	return o, nil
 }

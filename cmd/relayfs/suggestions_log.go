@@ -8,8 +8,8 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 func newUndoCommand(e *env) *cobra.Command {
@@ -43,7 +43,7 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 	if session != "" && len(batches)+len(ids) > 0 {
 		return cli.Usagef("give a batch, ids or --session, not several of them")
 	}
-	r := queue.UndoRequest{Session: session, IDs: ids, Newest: len(batches)+len(ids) == 0 && session == ""}
+	r := reviewqueue.UndoRequest{Session: session, IDs: ids, Newest: len(batches)+len(ids) == 0 && session == ""}
 	if len(batches) == 1 {
 		r.Batch = batches[0]
 	}
@@ -52,9 +52,9 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 		if err != nil {
 			return err
 		}
-		if len(out.Suggestions) <= queue.ManyAtOnce { // of more, no context is shown
+		if len(out.Suggestions) <= reviewqueue.ManyAtOnce { // of more, no context is shown
 			if list, err := q.List(ctx, true); err == nil {
-				out.Suggestions = queue.WithContext(out.Suggestions, list)
+				out.Suggestions = reviewqueue.WithContext(out.Suggestions, list)
 			}
 		}
 		return errors.Join(show(e, out, render.Undone), out.Err(), wayOn(&out, given(cmd, sources)))
@@ -62,7 +62,7 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 }
 
 // wayOn says what else can be undone if nothing of this batch could be.
-func wayOn(o *queue.Outcome, where []string) error {
+func wayOn(o *reviewqueue.Outcome, where []string) error {
 	switch {
 	case len(o.Failed) == 0 || o.Notes > 0:
 		return nil

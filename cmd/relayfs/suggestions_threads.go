@@ -11,13 +11,13 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 func newThreadsCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var sel queue.Selector
+	var sel reviewqueue.Selector
 	cmd := &cobra.Command{
 		Use:   "threads [ID...] [SOURCE...]",
 		Short: "List the comments in notes",
@@ -45,21 +45,21 @@ suggestions, of people and of agents. Comments that touch are one thread.`,
 }
 
 // chooseThreads lists the threads with ids that begin so or, without ids, in the notes that sel chooses.
-func chooseThreads(ctx context.Context, q *api.Client, sel queue.Selector, ids []string) ([]queue.Thread, error) {
+func chooseThreads(ctx context.Context, q *api.Client, sel reviewqueue.Selector, ids []string) ([]reviewqueue.Thread, error) {
 	list, err := q.Threads(ctx)
 	if err != nil {
 		return nil, err
 	}
-	named := make([]queue.Suggestion, len(list)) // which are chosen by the same rules
-	byID := make(map[string]queue.Thread, len(list))
+	named := make([]reviewqueue.Suggestion, len(list)) // which are chosen by the same rules
+	byID := make(map[string]reviewqueue.Thread, len(list))
 	for i, t := range list {
-		named[i], byID[t.ID] = queue.Suggestion{ID: t.ID, Path: t.Path}, t
+		named[i], byID[t.ID] = reviewqueue.Suggestion{ID: t.ID, Path: t.Path}, t
 	}
 	chosen, err := sel.Choose(named, ids)
 	if err != nil {
 		return nil, cli.WithHint(err, "'relayfs suggestions threads' lists them")
 	}
-	out := make([]queue.Thread, len(chosen))
+	out := make([]reviewqueue.Thread, len(chosen))
 	for i, s := range chosen {
 		out[i] = byID[s.ID]
 	}
@@ -68,7 +68,7 @@ func chooseThreads(ctx context.Context, q *api.Client, sel queue.Selector, ids [
 
 func newCommentCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var r queue.CommentRequest
+	var r reviewqueue.CommentRequest
 	cmd := &cobra.Command{
 		Use:   "comment --text TEXT [ID] [SOURCE...]",
 		Short: "Comment on a suggestion or a note, or answer a thread",
@@ -110,8 +110,8 @@ there; with --note and --quote it stands behind a passage of a note.`,
 }
 
 // aim finds out whether an id is that of a thread or of a suggestion.
-func aim(ctx context.Context, q *api.Client, r *queue.CommentRequest, id string) error {
-	var none queue.Selector
+func aim(ctx context.Context, q *api.Client, r *reviewqueue.CommentRequest, id string) error {
+	var none reviewqueue.Selector
 	threads, err := q.Threads(ctx)
 	if err != nil {
 		return err
@@ -148,11 +148,11 @@ func newResolveCommand(e *env) *cobra.Command {
 				return cli.Usagef("name the threads: 'relayfs suggestions threads' lists them")
 			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
-				list, err := chooseThreads(ctx, q, queue.Selector{}, ids)
+				list, err := chooseThreads(ctx, q, reviewqueue.Selector{}, ids)
 				if err != nil {
 					return err
 				}
-				var r queue.ResolveRequest
+				var r reviewqueue.ResolveRequest
 				for _, t := range list {
 					r.Threads = append(r.Threads, t.ID)
 				}
@@ -170,8 +170,8 @@ func newResolveCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-func printTalk(e *env, out queue.Outcome, done string, where []string) error {
-	return show(e, out, func(w io.Writer, out queue.Outcome) {
+func printTalk(e *env, out reviewqueue.Outcome, done string, where []string) error {
+	return show(e, out, func(w io.Writer, out reviewqueue.Outcome) {
 		fmt.Fprintf(w, "%s in %s\n", done, cli.Plural(out.Notes, "note"))
 		if out.Notes > 0 {
 			tellUndo(e, out.Batch, where)

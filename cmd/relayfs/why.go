@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 )
 
 func newWhyCommand(e *env) *cobra.Command {
@@ -42,7 +42,7 @@ The process that serves the mount remembers the last 200, until it ends.`,
 			if err != nil {
 				return err
 			}
-			if len(list) == 0 && !ownership.Holds(c.Info(), p) {
+			if len(list) == 0 && !serving.Holds(c.Info(), p) {
 				return cli.WithHint(fmt.Errorf("%q is neither on a mount nor in a vault that relayfs serves", path),
 					"'relayfs status' lists the mounts and their folders; 'relayfs why' without a path tells all that was refused")
 			}

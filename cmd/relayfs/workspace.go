@@ -16,7 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -85,12 +85,12 @@ func defaultAuthor() string {
 	return "agent"
 }
 
-func (f *workspaceFlags) search() ownership.Search {
-	return ownership.Search{State: f.state}
+func (f *workspaceFlags) search() serving.Search {
+	return serving.Search{State: f.state}
 }
 
 // session checks the flags and returns them as the options of a session. Its error joins what is wrong with each.
-func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err error) {
+func (f *workspaceFlags) session(log *slog.Logger) (o serving.Options, err error) {
 	o.Workspace.ReadOnly, o.Workspace.Logger = f.readOnly, log
 	var errs [7]error
 	o.Workspace.Mode, errs[0] = bridge.ParseMode(f.mode)
@@ -127,7 +127,7 @@ func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do f
 	if c != nil {
 		return do(api.NewClient(c))
 	}
-	return f.withSession(ctx, e, sources, func(s *ownership.Session) error {
+	return f.withSession(ctx, e, sources, func(s *serving.Session) error {
 		c, end := s.Client(mcpDefaults(s))
 		defer end()
 		return do(c)
@@ -135,13 +135,13 @@ func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do f
 }
 
 // mcpDefaults are for a workspace that is opened for one command.
-func mcpDefaults(s *ownership.Session) mcpserver.Options {
+func mcpDefaults(s *serving.Session) mcpserver.Options {
 	return mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log}
 }
 
 // withSession calls do with the workspace of the sources, which no process owns. Its options are the defaults of the
 // flags, which are zero.
-func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*ownership.Session) error) error {
+func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*serving.Session) error) error {
 	if args = e.config.SourcesOr(args); len(args) == 0 {
 		args = source.Here()
 	}
@@ -160,9 +160,9 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	o := ownership.Options{Base: base, Version: version(), Audience: f.audience, History: f.keep, Passing: true}
+	o := serving.Options{Base: base, Version: version(), Audience: f.audience, History: f.keep, Passing: true}
 	o.Workspace.Logger = log
-	s, err := ownership.Open(ctx, sources, o)
+	s, err := serving.Open(ctx, sources, o)
 	if err != nil {
 		return err
 	}

@@ -130,24 +130,24 @@ var importRules = map[string]importRule{
 		[]string{"cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 		"the only place that knows TOML; it sets flags and knows what none of them means",
 	},
-	"cmd/relayfs/internal/queue": {
+	"cmd/relayfs/internal/reviewqueue": {
 		[]string{"bridge", "bridge/model", "diffwrap", "cmd/relayfs/internal/cli", "github.com/bmatcuk/doublestar/v4"},
 		"the review queue as others see it; it draws nothing",
 	},
 	"cmd/relayfs/internal/render": {
-		[]string{"bridge/frontmatter", "bridge/index/outline", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/queue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
+		[]string{"bridge/frontmatter", "bridge/index/outline", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
 		"what is shown is a function of texts and of what waits; with bridge/outline the only place that knows goldmark",
 	},
 	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
 	"cmd/relayfs/internal/api": {
-		[]string{"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/transport", "bridge/store", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/queue", "mcpserver"},
+		[]string{"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/transport", "bridge/store", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "mcpserver"},
 		"the one door to who owns vaults: what is asked and how it is answered; it knows no command and no port",
 	},
 	"cmd/relayfs/internal/tui": {
-		[]string{"bridge/model", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg"},
+		[]string{"bridge/model", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "cmd/relayfs/internal/render", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg"},
 		"the only place that takes the terminal over",
 	},
-	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/api", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
+	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/api", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/reviewqueue", "cmd/relayfs/internal/render", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
 	"cmd/relayfs/internal/ports": {
 		[]string{"bridge/model", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/process", "cmd/relayfs/internal/secret", "mcpserver"},
 		"TCP ports: who may ask there, whether the process is well, and MCP; it knows no lock and no socket of an owner",
@@ -156,11 +156,11 @@ var importRules = map[string]importRule{
 		[]string{"bridge", "bridge/model", "cmd/relayfs/internal/ports", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_golang/prometheus/promhttp"},
 		"numbers for Prometheus; the only place that knows its client",
 	},
-	"cmd/relayfs/internal/ownership": {
+	"cmd/relayfs/internal/serving": {
 		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/index/semantic", "bridge/store", "bridge/vault", "cmd/relayfs/internal/account", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/metrics", "cmd/relayfs/internal/process", "cmd/relayfs/internal/source", "golang.org/x/sync/errgroup", "mcpserver"},
 		"who serves a vault: it opens sources and stores, and answers on the owner's socket",
 	},
-	"cmd/relayfs/internal/stdio": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
+	"cmd/relayfs/internal/stdio": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/serving", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
 	"cmd/relayfs/internal/doctor": {
 		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/config", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},
 		"it looks at what a mount needs, and opens no workspace",

@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -43,10 +43,10 @@ func TestInProcess(t *testing.T) {
 	}{
 		{"a note that is not there", func() error { _, err := c.Text(ctx, "N/none.md"); return err }(), http.StatusNotFound, true},
 		{"a bad name", func() error { _, err := c.Note(ctx, "N/a\x00.md"); return err }(), http.StatusUnprocessableEntity, false},
-		{"nothing to undo", func() error { _, err := c.Undo(ctx, queue.UndoRequest{Newest: true}); return err }(), http.StatusGone, false},
-		{"a request that names nothing", func() error { _, err := c.Undo(ctx, queue.UndoRequest{}); return err }(), http.StatusBadRequest, true},
+		{"nothing to undo", func() error { _, err := c.Undo(ctx, reviewqueue.UndoRequest{Newest: true}); return err }(), http.StatusGone, false},
+		{"a request that names nothing", func() error { _, err := c.Undo(ctx, reviewqueue.UndoRequest{}); return err }(), http.StatusBadRequest, true},
 		{"a suggestion that is not as shown", func() error {
-			_, err := c.Decide(ctx, queue.DecideRequest{Verdict: model.Accepted, Shown: map[string]string{list[0].ID: "another"}})
+			_, err := c.Decide(ctx, reviewqueue.DecideRequest{Verdict: model.Accepted, Shown: map[string]string{list[0].ID: "another"}})
 			return err
 		}(), http.StatusConflict, false},
 	} {
@@ -56,7 +56,7 @@ func TestInProcess(t *testing.T) {
 			t.Errorf("%s: %#v, hint %q; want status %d", tt.what, tt.err, Hint(tt.err), tt.status)
 		}
 	}
-	out, err := c.Decide(ctx, queue.DecideRequest{Verdict: model.Accepted, IDs: []string{list[0].ID}, Unseen: true})
+	out, err := c.Decide(ctx, reviewqueue.DecideRequest{Verdict: model.Accepted, IDs: []string{list[0].ID}, Unseen: true})
 	if err != nil || out.Notes != 1 {
 		t.Errorf("a decision: %+v, %v", out, err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // HandleGet answers with what get returns.
@@ -64,7 +64,7 @@ func statusOf(err error) int {
 	var gone *owner.GoneError
 	var stopped *owner.StoppedError
 	var usage *cli.UsageError
-	var conflict queue.Conflict
+	var conflict reviewqueue.Conflict
 	switch {
 	case errors.As(err, &refused):
 		return refused.Status

@@ -9,7 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/outline"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -213,7 +213,7 @@ func (d *drawing) number() (known map[string]bool) {
 func (d *drawing) show(b *Block, id string) {
 	if n := len(b.Groups); n > 0 {
 		group := b.Groups[n-1]
-		if last := group[len(group)-1]; d.Together(last, id) && d.between(last, id) <= queue.BesideBytes {
+		if last := group[len(group)-1]; d.Together(last, id) && d.between(last, id) <= reviewqueue.BesideBytes {
 			b.Groups[n-1] = append(group, id)
 			return
 		}

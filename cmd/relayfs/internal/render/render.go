@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // Painter writes pieces in colour or as CriticMarkup.
@@ -33,18 +33,18 @@ const (
 )
 
 // Text writes pieces.
-func (p Painter) Text(list []queue.Piece) string {
+func (p Painter) Text(list []reviewqueue.Piece) string {
 	var b strings.Builder
 	for _, x := range list {
 		text := cli.Printable(x.Text)
 		switch {
-		case x.Kind == queue.OldPiece && p.colour:
+		case x.Kind == reviewqueue.OldPiece && p.colour:
 			b.WriteString(p.SGR(sgrOld, text))
-		case x.Kind == queue.NewPiece && p.colour:
+		case x.Kind == reviewqueue.NewPiece && p.colour:
 			b.WriteString(p.SGR(sgrNew, text))
-		case x.Kind == queue.OldPiece:
+		case x.Kind == reviewqueue.OldPiece:
 			b.WriteString("{--" + text + "--}")
-		case x.Kind == queue.NewPiece:
+		case x.Kind == reviewqueue.NewPiece:
 			b.WriteString("{++" + text + "++}")
 		default:
 			b.WriteString(text)
@@ -67,7 +67,7 @@ func (p Painter) SGR(code, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-func (p Painter) heading(s *queue.Suggestion) string {
+func (p Painter) heading(s *reviewqueue.Suggestion) string {
 	line := fmt.Sprintf("%s  %s  %s", cli.OneLine(s.ID), p.SGR(Bold, cli.OneLine(s.Place())), s.Kind)
 	if who := s.Who(); who != "" {
 		line += "  " + p.SGR(Faint, cli.OneLine(who))
@@ -76,7 +76,7 @@ func (p Painter) heading(s *queue.Suggestion) string {
 }
 
 // Drawn returns the heading of a suggestion, and below it the pieces.
-func (p Painter) Drawn(s *queue.Suggestion, list []queue.Piece) string {
+func (p Painter) Drawn(s *reviewqueue.Suggestion, list []reviewqueue.Piece) string {
 	var b strings.Builder
 	b.WriteString(p.heading(s) + "\n")
 	for line := range strings.SplitSeq(strings.TrimSuffix(p.Text(list), "\n"), "\n") {
@@ -86,10 +86,12 @@ func (p Painter) Drawn(s *queue.Suggestion, list []queue.Piece) string {
 }
 
 // Diff returns a suggestion for a person to read.
-func (p Painter) Diff(s *queue.Suggestion) string { return p.Drawn(s, s.InPieces()) + p.remarks(s) }
+func (p Painter) Diff(s *reviewqueue.Suggestion) string {
+	return p.Drawn(s, s.InPieces()) + p.remarks(s)
+}
 
 // remarks are what people have said about a suggestion, and about what it answers.
-func (p Painter) remarks(s *queue.Suggestion) string {
+func (p Painter) remarks(s *reviewqueue.Suggestion) string {
 	var b strings.Builder
 	if s.Session != "" {
 		said := ""
@@ -99,7 +101,7 @@ func (p Painter) remarks(s *queue.Suggestion) string {
 		b.WriteString("    " + p.SGR(Faint, "session: "+cli.OneLine(s.Session+said)) + "\n")
 	}
 	for _, c := range s.Comments {
-		b.WriteString("    " + p.SGR(Faint, "comment: "+queue.Shorten(c)) + "\n")
+		b.WriteString("    " + p.SGR(Faint, "comment: "+reviewqueue.Shorten(c)) + "\n")
 	}
 	if answer := s.Answer(); answer != "" {
 		b.WriteString("    " + p.SGR(Faint, answer) + "\n")
@@ -108,7 +110,7 @@ func (p Painter) remarks(s *queue.Suggestion) string {
 }
 
 // Diffs prints suggestions in their context, those that belong together in one.
-func Diffs(w io.Writer, list []queue.Suggestion) {
+func Diffs(w io.Writer, list []reviewqueue.Suggestion) {
 	p := NewPainter(w)
 	for i, group := range groups(list) {
 		if i > 0 {
@@ -119,12 +121,12 @@ func Diffs(w io.Writer, list []queue.Suggestion) {
 }
 
 // groups are the suggestions of a list, those that belong together in one.
-func groups(list []queue.Suggestion) [][]queue.Suggestion {
-	return queue.Runs(list, func(a, b *queue.Suggestion) bool { return a.Group != "" && a.Group == b.Group })
+func groups(list []reviewqueue.Suggestion) [][]reviewqueue.Suggestion {
+	return reviewqueue.Runs(list, func(a, b *reviewqueue.Suggestion) bool { return a.Group != "" && a.Group == b.Group })
 }
 
 // diffs is what is decided at once, or one suggestion.
-func (p Painter) diffs(group []queue.Suggestion) string {
+func (p Painter) diffs(group []reviewqueue.Suggestion) string {
 	if len(group) == 1 {
 		return p.Diff(&group[0])
 	}
@@ -141,7 +143,7 @@ func (p Painter) diffs(group []queue.Suggestion) string {
 
 // List prints what is pending, one line each. The place of those that belong together, and who made them, stands
 // beside the first.
-func List(w io.Writer, list []queue.Suggestion) {
+func List(w io.Writer, list []reviewqueue.Suggestion) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, group := range groups(list) {
 		place, who := group[0].Place(), group[0].Who()
@@ -155,10 +157,10 @@ func List(w io.Writer, list []queue.Suggestion) {
 }
 
 // Threads prints each thread: its place and what it is about, and below it who said what.
-func Threads(w io.Writer, list []queue.Thread) {
+func Threads(w io.Writer, list []reviewqueue.Thread) {
 	p := NewPainter(w)
 	for _, t := range list {
-		about := "about " + queue.Shorten(t.About)
+		about := "about " + reviewqueue.Shorten(t.About)
 		if t.Suggestion != "" {
 			about = "about the suggestion " + t.Suggestion
 		}
@@ -174,11 +176,11 @@ func Threads(w io.Writer, list []queue.Thread) {
 }
 
 // Scope prints a few suggestions, or the number of many in each note.
-func Scope(w io.Writer, list []queue.Suggestion) {
+func Scope(w io.Writer, list []reviewqueue.Suggestion) {
 	if len(list) == 0 {
 		return
 	}
-	if len(list) <= queue.ManyAtOnce {
+	if len(list) <= reviewqueue.ManyAtOnce {
 		Diffs(w, list)
 		fmt.Fprintln(w)
 		return
@@ -193,7 +195,7 @@ func Scope(w io.Writer, list []queue.Suggestion) {
 }
 
 // Undone prints the outcome of an undo.
-func Undone(w io.Writer, out queue.Outcome) {
+func Undone(w io.Writer, out reviewqueue.Outcome) {
 	Scope(w, out.Suggestions)
 	what := cli.Plural(len(out.Suggestions), "pending suggestion") + " again"
 	if out.Rejected() {
@@ -214,7 +216,7 @@ func inSession(session string) string {
 }
 
 // Log prints the name of each batch, and below it what it did in which note.
-func Log(w io.Writer, list []queue.LogEntry) {
+func Log(w io.Writer, list []reviewqueue.LogEntry) {
 	p := NewPainter(w)
 	for i, x := range list {
 		if i == 0 || list[i-1].Batch != x.Batch {
@@ -238,11 +240,11 @@ func Log(w io.Writer, list []queue.LogEntry) {
 			path = "(a note that is gone)"
 		}
 		switch x.Action {
-		case queue.FrontMatterChanged:
+		case reviewqueue.FrontMatterChanged:
 			fmt.Fprintf(w, "  front matter changed  %s%s\n", path, inSession(x.Session))
-		case queue.SessionNamed:
+		case reviewqueue.SessionNamed:
 			fmt.Fprintf(w, "  session named  %s%s\n", cli.OneLine(x.SessionNote.String()), inSession(x.Session))
-		case queue.Asked:
+		case reviewqueue.Asked:
 			fmt.Fprintf(w, "  asked, and the person %s  %s%s\n", x.Approval.Answer, cli.OneLine(x.Approval.Question), inSession(x.Session))
 		}
 		for _, s := range x.Suggestions {

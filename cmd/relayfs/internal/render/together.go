@@ -3,12 +3,12 @@ package render
 import (
 	"context"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // SourceOf is what is drawn of a note. Its Comments are the threads with these numbers, which hang on no suggestion.
-func SourceOf(n *queue.Note, plain bool) (s Source, threads []int) {
+func SourceOf(n *reviewqueue.Note, plain bool) (s Source, threads []int) {
 	type writer struct{ author, session string }
 	writers := make(map[string]writer, len(n.Suggestions))
 	s = Source{Text: n.Text, Plain: plain, Places: make(map[string][]diffwrap.Span, len(n.Suggestions))}
@@ -31,14 +31,14 @@ func SourceOf(n *queue.Note, plain bool) (s Source, threads []int) {
 // Together says of the suggestions of a list which ones the page decides at once: each gets the ID of the first one of
 // its group in the list as Group, and, if the list is detailed, that one the text of all of them as Pieces.
 func Together(ctx context.Context, q interface {
-	Note(ctx context.Context, path string) (queue.Note, error)
-}, list []queue.Suggestion, detailed bool) error {
-	places := make(map[string]map[string]*queue.Suggestion) // those of each note, by their IDs
-	near := make(map[string]bool)                           // notes in which some may be decided at once
+	Note(ctx context.Context, path string) (reviewqueue.Note, error)
+}, list []reviewqueue.Suggestion, detailed bool) error {
+	places := make(map[string]map[string]*reviewqueue.Suggestion) // those of each note, by their IDs
+	near := make(map[string]bool)                                 // notes in which some may be decided at once
 	for i := range list {
 		if s := &list[i]; !s.IsProposal() {
 			if places[s.Path] == nil {
-				places[s.Path] = make(map[string]*queue.Suggestion)
+				places[s.Path] = make(map[string]*reviewqueue.Suggestion)
 			}
 			places[s.Path][s.ID] = s
 			near[s.Path] = near[s.Path] || s.Near
@@ -57,11 +57,11 @@ func Together(ctx context.Context, q interface {
 }
 
 // join does that for the suggestions that are listed of a note.
-func join(n *queue.Note, listed map[string]*queue.Suggestion, detailed bool) {
+func join(n *reviewqueue.Note, listed map[string]*reviewqueue.Suggestion, detailed bool) {
 	source, _ := SourceOf(n, false)
 	for _, b := range NoteOf(source).Blocks {
 		for _, ids := range b.Groups {
-			var group []*queue.Suggestion
+			var group []*reviewqueue.Suggestion
 			for _, id := range ids {
 				if s := listed[id]; s != nil {
 					group = append(group, s)

@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // A list has the groups of the page, whatever notes are not looked at for them.
@@ -23,7 +23,7 @@ func TestAListHasTheGroupsOfThePage(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		raw := strings.Join(rapid.SliceOfN(piece, 1, 25).Draw(r, "note"), "")
 		f := bridgetest.New(t, map[string]string{"N/a.md": raw, "N/b.md": "Plain.\n"})
-		q := queue.New(f.Workspace)
+		q := reviewqueue.New(f.Workspace)
 		if text := rapid.SampledFrom([]string{"", "One word.\n", "Some other words\n\nand more words\n"}).Draw(r, "write"); text != "" {
 			f.Workspace.Write(t.Context(), "N/a.md", bridge.Write{Text: text, By: model.Author{Name: "claude"}})
 		}
@@ -39,7 +39,7 @@ func TestAListHasTheGroupsOfThePage(t *testing.T) {
 			r.Fatal(err)
 		}
 		want := slices.Clone(got)
-		listed := make(map[string]*queue.Suggestion)
+		listed := make(map[string]*reviewqueue.Suggestion)
 		for i := range want {
 			want[i].Group = ""
 			listed[want[i].ID] = &want[i]

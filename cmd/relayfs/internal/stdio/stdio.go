@@ -19,7 +19,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -34,12 +34,12 @@ var errNoOwner = errors.New("no relayfs serves the notes at the moment")
 // to a process that asks for them.
 type Stdio struct {
 	Sources  []source.Source
-	Options  ownership.Options                                    // for serving the vaults itself
-	Open     func(*ownership.Session) (*ownership.Control, error) // makes what serves a session
-	Author   string                                               // of the client's changes, "" if the owner decides
-	ReadOnly bool                                                 // for this client
-	Given    []string                                             // flags that an owner decides, if one runs
-	Accept   func(owner.Info) error                               // refuses the process that serves the vaults at first
+	Options  serving.Options                                  // for serving the vaults itself
+	Open     func(*serving.Session) (*serving.Control, error) // makes what serves a session
+	Author   string                                           // of the client's changes, "" if the owner decides
+	ReadOnly bool                                             // for this client
+	Given    []string                                         // flags that an owner decides, if one runs
+	Accept   func(owner.Info) error                           // refuses the process that serves the vaults at first
 	Log      *slog.Logger
 	running  sync.WaitGroup
 	bridge   *bridge
@@ -81,17 +81,17 @@ func (s *Stdio) reach(ctx context.Context, gone time.Duration) (*owner.Client, e
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(ownership.Poll):
+		case <-time.After(serving.Poll):
 		}
 	}
 }
 
-func (s *Stdio) clientOf(info owner.Info) *owner.Client { return ownership.NewClient(info, s.Sources) }
+func (s *Stdio) clientOf(info owner.Info) *owner.Client { return serving.NewClient(info, s.Sources) }
 
 // takeOver serves the vaults in this process, or connects to the process that does by now.
 func (s *Stdio) takeOver(ctx context.Context, accept func(owner.Info) error) (*owner.Client, error) {
-	sess, err := ownership.Open(ctx, s.Sources, s.Options)
-	if info := ownership.Answering(err); info != nil {
+	sess, err := serving.Open(ctx, s.Sources, s.Options)
+	if info := serving.Answering(err); info != nil {
 		if err := accept(*info); err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (s *Stdio) takeOver(ctx context.Context, accept func(owner.Info) error) (*o
 }
 
 // start serves the vaults in this process until ctx ends or they are handed over, and returns a client of it.
-func (s *Stdio) start(ctx context.Context, sess *ownership.Session) (*owner.Client, error) {
+func (s *Stdio) start(ctx context.Context, sess *serving.Session) (*owner.Client, error) {
 	c, err := s.Open(sess)
 	if err != nil {
 		return nil, errors.Join(err, sess.Close())
@@ -119,7 +119,7 @@ func (s *Stdio) start(ctx context.Context, sess *ownership.Session) (*owner.Clie
 		defer end()
 		defer sess.Close()
 		defer c.MCP.Close()
-		err := c.Serve(ctx, ownership.MCPCommand, func(ctx context.Context) error {
+		err := c.Serve(ctx, serving.MCPCommand, func(ctx context.Context) error {
 			close(begun)
 			select {
 			case <-ctx.Done(): // also if a vault cannot be followed any more
@@ -142,7 +142,7 @@ func (s *Stdio) start(ctx context.Context, sess *ownership.Session) (*owner.Clie
 
 // mayHandOver returns an error if the vaults must stay in this process: the next owner must serve all of
 // them under the same names, and as the client wants.
-func (s *Stdio) mayHandOver(req ownership.HandoverRequest) error {
+func (s *Stdio) mayHandOver(req serving.HandoverRequest) error {
 	if len(s.Given) > 0 {
 		return fmt.Errorf("it was started with %s, which the other one would decide", strings.Join(s.Given, ", "))
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // View draws the review: a line with the position, the suggestion in its context, and a message or the keys.
@@ -81,7 +81,7 @@ func (m reviewModel) focus() int {
 		return 0
 	}
 	kept := s.InPieces()
-	if i := slices.IndexFunc(kept, func(p queue.Piece) bool { return p.Kind != queue.KeptPiece }); i >= 0 {
+	if i := slices.IndexFunc(kept, func(p reviewqueue.Piece) bool { return p.Kind != reviewqueue.KeptPiece }); i >= 0 {
 		kept = kept[:i]
 	}
 	return len(m.wrap("\n"+strings.TrimSuffix(m.Drawn(s, kept), "\n"))) - 1
@@ -141,12 +141,12 @@ func (m reviewModel) foot() string {
 	case recalling:
 		return m.SGR(render.Faint, m.fit("j/k move · Enter takes it back · any other key goes back"))
 	case reasoning:
-		return m.fit(fmt.Sprintf("%s because: %s", queue.Imperative(m.asked.Verdict), m.typed()))
+		return m.fit(fmt.Sprintf("%s because: %s", reviewqueue.Imperative(m.asked.Verdict), m.typed()))
 	case confirming:
 		if m.asked.Force {
 			return m.fit("It changed since this was proposed. Accept all the same? y/n")
 		}
-		return m.fit(fmt.Sprintf("%s %d suggestions of this note? y/n", queue.Imperative(m.asked.Verdict), len(m.asked.IDs)))
+		return m.fit(fmt.Sprintf("%s %d suggestions of this note? y/n", reviewqueue.Imperative(m.asked.Verdict), len(m.asked.IDs)))
 	case helping:
 		return m.SGR(render.Faint, "any key goes back")
 	}

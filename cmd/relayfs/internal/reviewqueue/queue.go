@@ -1,6 +1,6 @@
-// Package queue is the review queue of a workspace: what is pending, decisions and their outcomes, in the form that
+// Package reviewqueue is the review queue of a workspace: what is pending, decisions and their outcomes, in the form that
 // package api serves. It prints nothing, but it has the words for each suggestion.
-package queue
+package reviewqueue
 
 import (
 	"os/user"

@@ -1,9 +1,9 @@
-// Package ownership decides which process serves a vault, and serves it. A session owns vaults and answers
+// Package serving decides which process serves a vault, and serves it. A session owns vaults and answers
 // other processes on a socket, each within the sources that it was given. Clients find it, and it hands its
 // vaults over to a process that can do more. The lock on a vault and the socket are in bridge/owner.
 //
 // Locks: reaches.mu alone.
-package ownership
+package serving
 
 import (
 	"context"
