@@ -136,7 +136,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/render": {
 		[]string{"bridge/frontmatter", "bridge/index/outline", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
-		"what is shown is a function of texts and of what waits; with bridge/outline the only place that knows goldmark",
+		"what is shown is a function of texts and of what waits; with bridge/index/outline the only place that knows goldmark",
 	},
 	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
 	"cmd/relayfs/internal/api": {
