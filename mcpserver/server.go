@@ -160,8 +160,7 @@ func (c Client) Query() url.Values {
 }
 
 // LocalHandler serves clients of this machine at every path, in all versions of the protocol; see transport.Local. A
-// client says in the query of its stream who it is (Client.Query). Close waits for calls under way; streams must have
-// ended before.
+// client says in the query of its stream who it is (Client.Query).
 func (s *Server) LocalHandler() http.Handler {
 	h := &transport.Local{Protocol: s.mcp, Subscriptions: s.watches, Logger: s.log}
 	h.Begin = func(r *http.Request) transport.LocalSession {
@@ -172,7 +171,6 @@ func (s *Server) LocalHandler() http.Handler {
 			Prepare: func(ctx context.Context, message []byte) ([]byte, any) { return s.prepare(ctx, sess, message) },
 		}
 	}
-	s.onClose(h.Wait)
 	return h
 }
 

@@ -59,14 +59,9 @@ type Local struct {
 	Begin         func(*http.Request) LocalSession // starts a session
 	Logger        *slog.Logger
 
-	calls sync.WaitGroup // requests under way
-
 	mu  sync.Mutex // protects the following
 	all map[string]*local
 }
-
-// Wait waits for the calls under way. No stream may be open any more.
-func (h *Local) Wait() { h.calls.Wait() }
 
 func (h *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
@@ -78,7 +73,6 @@ func (h *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "there is no such session", http.StatusNotFound)
 		return
 	}
-	defer h.calls.Done()
 	message, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -95,15 +89,11 @@ func (h *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// find returns a session, nil if there is none. The caller must call h.calls.Done.
+// find returns a session, nil if there is none.
 func (h *Local) find(id string) *local {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c := h.all[id]
-	if c != nil {
-		h.calls.Add(1)
-	}
-	return c
+	return h.all[id]
 }
 
 // stream is a session from its beginning to its end.

@@ -41,6 +41,7 @@ type Control struct {
 	Metrics   *metrics.Server   // nil if there is none
 	Refusals  api.Refusals      // of the mount, if there is one
 	clients   atomic.Int64      // of MCP on stdio, here and in other processes
+	calls     sync.WaitGroup    // of these that are under way
 
 	// See LetHandOver; nil if this owner does not hand over.
 	mayHandOver   func(HandoverRequest) error
@@ -77,6 +78,7 @@ func (c *Control) serve(ctx context.Context, l net.Listener) error {
 	defer clients.close()
 	srv := &http.Server{Handler: clients, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 	_, err := ports.Serve(ctx, l, srv)
+	c.calls.Wait()
 	return err
 }
 
@@ -86,6 +88,9 @@ func (c *Control) counted(h http.Handler) http.Handler {
 		if r.Method == http.MethodGet { // the stream of a client
 			c.clients.Add(1)
 			defer c.clients.Add(-1)
+		} else {
+			c.calls.Add(1)
+			defer c.calls.Done()
 		}
 		h.ServeHTTP(w, r)
 	})
