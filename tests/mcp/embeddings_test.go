@@ -26,7 +26,7 @@ func TestRealEmbeddings(t *testing.T) {
 	if err != nil {
 		t.Fatal("the server of the model does not start: ", err)
 	}
-	archive, err := txtar.ParseFile("../../bridge/semantic/testdata/heldout/english.txtar")
+	archive, err := txtar.ParseFile("../../bridge/index/semantic/testdata/heldout/english.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
