@@ -1,9 +1,9 @@
-// Package mcpserver serves a workspace to AI agents over the Model Context Protocol: on a stream (stdin and
-// stdout, or the owner's socket) and over Streamable HTTP.
+// Package mcpserver serves a workspace to AI agents over the Model Context Protocol: over Streamable HTTP,
+// and to programs of this machine that pass on what a client on stdin and stdout sends.
 //
 //	srv := mcpserver.New(ws, mcpserver.Options{Author: "Claude"})
 //	defer srv.Close()
-//	err = srv.ServeStream(ctx, os.Stdin, os.Stdout, mcpserver.Client{Name: "stdio"})
+//	http.Handle("/mcp", srv.HTTPHandler())
 //
 // A [Server] offers tools, resources and prompts over one bridge.Workspace. A [Session] is one client: its
 // identity, and which versions of which notes it was shown. A tool is a function from a client and typed

@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -39,15 +39,15 @@ back them up after it, as before. Nor is any token, key or login.`,
 				}
 				return show(e, m, func(w io.Writer, m backup.Manifest) {
 					for _, folder := range m.Folders {
-						output.Line(w, "%s  %s", folder.Name, folder.Place)
+						cli.Line(w, "%s  %s", folder.Name, folder.Place)
 					}
-					output.Line(w, "%s in %s", backup.Size(m.Bytes), dir)
+					cli.Line(w, "%s in %s", backup.Size(m.Bytes), dir)
 				})
 			})
 		},
 	}
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
@@ -73,7 +73,7 @@ made is taken over when relayfs starts.`,
 			if err != nil {
 				return err
 			}
-			sources, err := source.Parse(b.Sources(args[1:]), f.folders, f.state)
+			sources, err := source.Parse(b.Sources(args[1:]), f.state)
 			if err != nil {
 				return err
 			}
@@ -89,18 +89,18 @@ made is taken over when relayfs starts.`,
 	}
 	e.offerJSON(cmd)
 	cmd.Flags().BoolVar(&o.Replace, "replace", false, "also in the place of what changed later than the backup")
-	f.registerState(cmd)
+	f.registerState(e, cmd)
 	return cmd
 }
 
 func printRestored(w io.Writer, list []backup.Restored) {
 	for _, r := range list {
-		output.Line(w, "%s  %s, as of %s", r.Name, r.Place, r.Changed.Local().Format("2006-01-02 15:04:05"))
+		cli.Line(w, "%s  %s, as of %s", r.Name, r.Place, r.Changed.Local().Format("2006-01-02 15:04:05"))
 		switch {
 		case r.Damaged != "":
-			output.Line(w, "  what was there before was damaged, and is in %s", r.Aside)
+			cli.Line(w, "  what was there before was damaged, and is in %s", r.Aside)
 		case r.Aside != "":
-			output.Line(w, "  what was there before is a backup in %s", r.Aside)
+			cli.Line(w, "  what was there before is a backup in %s", r.Aside)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func newCompactCommand(e *env) *cobra.Command {
 of the mount out of the histories, and gives the freed space back to the disk. A
 running relayfs does the first two by itself, for notes that change. It can be done
 while relayfs runs. Without one running, nothing is taken out of the histories
-unless --history is given here or in the configuration.`,
+unless the configuration has history.`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if f.keep, err = parseRetention(f.history); err != nil {
 				return err
@@ -141,14 +141,14 @@ unless --history is given here or in the configuration.`,
 				}
 				return show(e, list, func(w io.Writer, list []compacted) {
 					for _, c := range list {
-						output.Line(w, "%s  %s, %s before", c.Name, backup.Size(c.After), backup.Size(c.Before))
+						cli.Line(w, "%s  %s, %s before", c.Name, backup.Size(c.After), backup.Size(c.Before))
 					}
 				})
 			})
 		},
 	}
 	e.offerJSON(cmd)
-	cmd.Flags().StringVar(&f.history, "history", "0", "how long it is kept what the notes were, if no relayfs runs: 90d, 2w, or 0 for ever")
-	f.registerClient(cmd)
+	e.settings(cmd).StringVar(&f.history, "history", "0", "how long to keep history, 0 for ever")
+	f.registerClient(e, cmd)
 	return cmd
 }

@@ -8,9 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 )
 
@@ -35,9 +34,9 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		SilenceUsage:  true,
 		Args:          usageArgs(cobra.NoArgs),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			e.config, err = config.Read(configFlag, configFlag != "" && cmd.Name() != "init", cmd.Root())
+			e.config, err = config.Read(configFlag, configFlag != "" && cmd.Name() != "init", cmd.Root(), e.settings)
 			if err == nil {
-				err = e.config.Apply(cmd)
+				err = e.config.Apply(cmd, e.settings(cmd))
 			}
 			if cmd.Name() == doctorCommand && e.config != nil {
 				e.configErr, err = err, nil
@@ -50,7 +49,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(e.flagError)
 	root.AddCommand(
 		newMountCommand(e), newUnmountCommand(e), newPokeCommand(), newMCPCommand(e), newSuggestionsCommand(e), newPageCommand(e),
 		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e), newHistoryCommand(e), newShowCommand(e), newBackupCommand(e), newRestoreCommand(e), newCompactCommand(e),
@@ -58,7 +57,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		newStatusCommand(e), newWhyCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newServiceCommand(e), newVersionCommand(e),
 		&cobra.Command{Use: "agent", Short: "A text for agents, to paste into CLAUDE.md or AGENTS.md", Long: agentText},
 	)
-	root.AddCommand(&cobra.Command{Use: "settings", Short: "Settings that few need", Long: settings(root)})
+	root.AddCommand(&cobra.Command{Use: "settings", Short: "Settings that few need", Long: e.settingsText(root)})
 	refuseUnknown(root)
 	return root
 }
@@ -111,7 +110,7 @@ func interrupted(ctx context.Context, err error) error {
 }
 
 func exitCode(err error) int {
-	var usage *clierr.UsageError
+	var usage *cli.UsageError
 	var child *process.ChildError
 	switch {
 	case errors.As(err, &child):
@@ -129,8 +128,8 @@ func printError(w io.Writer, err error) {
 	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {
 		return
 	}
-	fmt.Fprintf(w, "relayfs: error: %s\n", output.BelowFirst(clierr.Text(err)))
+	fmt.Fprintf(w, "relayfs: error: %s\n", cli.BelowFirst(cli.Text(err)))
 	if hint := hintFor(err); hint != "" {
-		fmt.Fprintf(w, "relayfs: hint: %s\n", output.BelowFirst(hint))
+		fmt.Fprintf(w, "relayfs: hint: %s\n", cli.BelowFirst(hint))
 	}
 }

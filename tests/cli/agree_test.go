@@ -56,7 +56,7 @@ func newPlace(t *testing.T) *place {
 var values = map[string][]string{
 	"sources": {
 		`["$/Vault"]`, `["$/Vault", "$/Other"]`, `["$/Vault", "$/elsewhere/Vault"]`, `["$/Vault", "Second=$/elsewhere/Vault"]`, `["A=$/Vault", "B=$/Vault"]`,
-		`["$/Vault", "$/Vault/Inner"]`, `["$/nowhere"]`, `["$/file"]`, `["a/b=$/Vault"]`, `[]`, `["ys://127.0.0.1:1"]`, `["ftp://x/y"]`, `["relay:Nobody"]`, `[1]`,
+		`["$/Vault", "$/Vault/Inner"]`, `["$/nowhere"]`, `["$/file"]`, `["a/b=$/Vault"]`, `[]`, `["ys://127.0.0.1:1"]`, `["ys://127.0.0.1:1#Team"]`, `["ftp://x/y"]`, `["relay:Nobody"]`, `[1]`,
 	},
 	"mountpoint": {
 		`"$/mnt"`, `"$/mnt/"`, `"$/mnt/../mnt"`, `"$/to-mnt"`, `"$/nowhere"`, `"$/to-nowhere"`, `"$/full"`, `"$/file"`, `"$/file/below"`, `"$/Vault"`, `"$/Vault/Inner"`,
@@ -82,10 +82,8 @@ var values = map[string][]string{
 	"embeddings-model": {`"m"`},
 	"read-only":        {`true`, `"yes please"`},
 	"author":           {`"somebody"`, `""`},
-	"folder":           {`["Team=x"]`},
 	"state":            {`"$/state"`, `"$/file"`, `"$/file/state"`},
 	"presence":         {`true`},
-	"limit":            {`["frame=1", "queue=5"]`, `["frame=0"]`, `["frames=1"]`, `["frame"]`, `["queue=99999999999"]`},
 	"unknown":          {`1`},
 	"session-note":     {`"tidying"`, `"two\nlines"`, `3`},
 }

@@ -111,7 +111,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge/model", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/document", "mcpserver/internal/grep", "mcpserver/internal/passage", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
 		"tools for notes, canvases and bases; no other toolset",
 	},
-	"mcpserver/internal/transport": {[]string{"bridge/model", "github.com/mark3labs/mcp-go/..."}, "messages on a stream and over HTTP; it knows no tool"},
+	"mcpserver/internal/transport": {[]string{"bridge/model", "github.com/mark3labs/mcp-go/..."}, "messages over HTTP; it knows no tool"},
 	"mcpserver":                    {[]string{"bridge", "bridge/index/semantic", "bridge/model", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."}, "with its transports the only place that knows mcp-go; it knows no FUSE"},
 	"cmd/relayfs": {
 		[]string{
@@ -120,55 +120,51 @@ var importRules = map[string]importRule{
 		},
 		"flags, wiring and exit codes; nobody imports it",
 	},
-	"cmd/relayfs/internal/clierr":  {nil, "an error of a command line knows nothing of the command"},
-	"cmd/relayfs/internal/output":  {[]string{"github.com/rivo/uniseg", "golang.org/x/term"}, "what is printed passes through here; it knows nothing of notes"},
-	"cmd/relayfs/internal/secret":  {[]string{"cmd/relayfs/internal/clierr"}, "a file that its user alone may read knows nothing of what it opens"},
-	"cmd/relayfs/internal/process": {[]string{"golang.org/x/sys/..."}, "what differs between operating systems; it knows nothing of notes"},
-	"cmd/relayfs/internal/listen":  {[]string{"cmd/relayfs/internal/clierr"}, "ports, who may ask there, and whether the process is well; it knows no other path"},
-	"cmd/relayfs/internal/account": {[]string{"bridge/remote/control", "bridge/remote/transport", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/secret", "github.com/zalando/go-keyring"}, "the login at a control plane, and the only place that knows the keyring; it knows no source"},
-	"cmd/relayfs/internal/source":  {[]string{"bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/token", "bridge/remote/transport", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr"}, "what SOURCE arguments mean; it opens nothing"},
+	"cmd/relayfs/internal/secret":  {[]string{"cmd/relayfs/internal/cli"}, "a file that its user alone may read knows nothing of what it opens"},
+	"cmd/relayfs/internal/process": {[]string{"cmd/relayfs/internal/cli", "golang.org/x/sys/..."}, "processes, and what differs between operating systems; it knows nothing of mounts"},
+	"cmd/relayfs/internal/account": {[]string{"bridge/remote/control", "bridge/remote/transport", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "github.com/zalando/go-keyring"}, "the login at a control plane, and the only place that knows the keyring; it knows no source"},
+	"cmd/relayfs/internal/cli":     {[]string{"github.com/rivo/uniseg", "golang.org/x/term"}, "what is printed passes through here, errors too; it knows nothing of notes and of no command"},
+	"cmd/relayfs/internal/source":  {[]string{"bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/token", "bridge/remote/transport", "cmd/relayfs/internal/account", "cmd/relayfs/internal/cli"}, "what SOURCE arguments mean; it opens nothing"},
 	"cmd/relayfs/internal/config": {
-		[]string{"cmd/relayfs/internal/clierr", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+		[]string{"cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 		"the only place that knows TOML; it sets flags and knows what none of them means",
 	},
-	"cmd/relayfs/internal/queue": {
-		[]string{"bridge", "bridge/model", "diffwrap", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/output", "github.com/bmatcuk/doublestar/v4"},
+	"cmd/relayfs/internal/reviewqueue": {
+		[]string{"bridge", "bridge/model", "diffwrap", "cmd/relayfs/internal/cli", "github.com/bmatcuk/doublestar/v4"},
 		"the review queue as others see it; it draws nothing",
 	},
-	"cmd/relayfs/internal/render": {[]string{"cmd/relayfs/internal/output", "cmd/relayfs/internal/queue"}, "suggestions as text"},
-	"cmd/relayfs/internal/rendition": {
-		[]string{"bridge/frontmatter", "bridge/index/outline", "cmd/relayfs/internal/queue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
-		"a note as a person reads it is a function of its text and of what waits in it; with bridge/outline the only place that knows goldmark",
+	"cmd/relayfs/internal/render": {
+		[]string{"bridge/frontmatter", "bridge/index/outline", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
+		"what is shown is a function of texts and of what waits; with bridge/index/outline the only place that knows goldmark",
 	},
-	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
+	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
 	"cmd/relayfs/internal/api": {
-		[]string{"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/transport", "bridge/store", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/queue", "mcpserver"},
+		[]string{"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/transport", "bridge/store", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "mcpserver"},
 		"the one door to who owns vaults: what is asked and how it is answered; it knows no command and no port",
 	},
 	"cmd/relayfs/internal/tui": {
-		[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/output", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg"},
+		[]string{"bridge/model", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "cmd/relayfs/internal/render", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg"},
 		"the only place that takes the terminal over",
 	},
-	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/api", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/rendition", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
+	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/api", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/reviewqueue", "cmd/relayfs/internal/render", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
 	"cmd/relayfs/internal/ports": {
-		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/process", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "mcpserver"},
-		"what is served on TCP ports; it knows no lock and no socket of an owner",
+		[]string{"bridge/model", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/process", "cmd/relayfs/internal/secret", "mcpserver"},
+		"TCP ports: who may ask there, whether the process is well, and MCP; it knows no lock and no socket of an owner",
 	},
 	"cmd/relayfs/internal/metrics": {
-		[]string{"bridge", "bridge/model", "cmd/relayfs/internal/listen", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_golang/prometheus/promhttp"},
+		[]string{"bridge", "bridge/model", "cmd/relayfs/internal/ports", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_golang/prometheus/promhttp"},
 		"numbers for Prometheus; the only place that knows its client",
 	},
-	"cmd/relayfs/internal/ownership": {
-		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/index/semantic", "bridge/store", "bridge/vault", "cmd/relayfs/internal/account", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/metrics", "cmd/relayfs/internal/output", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/process", "cmd/relayfs/internal/source", "golang.org/x/sync/errgroup", "mcpserver"},
+	"cmd/relayfs/internal/serving": {
+		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/index/semantic", "bridge/store", "bridge/vault", "cmd/relayfs/internal/account", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/metrics", "cmd/relayfs/internal/process", "cmd/relayfs/internal/source", "golang.org/x/sync/errgroup", "mcpserver"},
 		"who serves a vault: it opens sources and stores, and answers on the owner's socket",
 	},
-	"cmd/relayfs/internal/mcpproxy": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
+	"cmd/relayfs/internal/stdio": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/serving", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
 	"cmd/relayfs/internal/doctor": {
-		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},
+		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/config", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},
 		"it looks at what a mount needs, and opens no workspace",
 	},
-	"cmd/relayfs/internal/service":   {[]string{"cmd/relayfs/internal/clierr"}, "systemd and launchd are told what to run; it knows nothing of mounts"},
-	"cmd/relayfs/internal/quietinit": {nil, "it must be initialised before everything that asks the terminal"},
+	"cmd/relayfs/internal/tui/quietinit": {nil, "it must be initialised before everything that asks the terminal"},
 	// The end-to-end tests by subject; what they import is in test files.
 	"tests/cli":              {nil, "commands, configuration and machines on which something is missing"},
 	"tests/code":             {nil, "rules about the source; it runs nothing"},

@@ -17,7 +17,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/store"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
@@ -33,7 +33,7 @@ type Backup struct {
 func Open(dir string, report func(string)) (*Backup, error) {
 	sums, err := os.ReadFile(filepath.Join(dir, sumsName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, clierr.WithHint(fmt.Errorf("%q is no backup: it has no %s", dir, sumsName), "name a folder that 'relayfs backup' made")
+		return nil, cli.WithHint(fmt.Errorf("%q is no backup: it has no %s", dir, sumsName), "name a folder that 'relayfs backup' made")
 	}
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func Open(dir string, report func(string)) (*Backup, error) {
 }
 
 func damaged(err error) error {
-	return clierr.WithHint(fmt.Errorf("the backup is damaged: %w", err), "nothing was changed; use another backup")
+	return cli.WithHint(fmt.Errorf("the backup is damaged: %w", err), "nothing was changed; use another backup")
 }
 
 func compare(at, want string) error {
@@ -82,7 +82,7 @@ func (b *Backup) readManifest() error {
 	case err != nil:
 		return damaged(err)
 	case b.Format != format:
-		return clierr.WithHint(fmt.Errorf("the backup has format %d, this relayfs reads format %d", b.Format, format), "use the relayfs that made it: "+b.Version)
+		return cli.WithHint(fmt.Errorf("the backup has format %d, this relayfs reads format %d", b.Format, format), "use the relayfs that made it: "+b.Version)
 	}
 	listed := make(map[string]bool)
 	for _, name := range append(b.files, manifestName) {
@@ -186,7 +186,7 @@ func (b *Backup) prepare(targets []*target, o Options) error {
 		r := t.store
 		if r.Kept.After(r.Copied) && !o.Replace {
 			const layout = "2006-01-02 15:04:05"
-			return clierr.WithHint(
+			return cli.WithHint(
 				fmt.Errorf("what is kept for %s is newer than the backup: it changed at %s, and what is in the backup at %s", t.source.Place(), r.Kept.Local().Format(layout), r.Copied.Local().Format(layout)),
 				"with --replace it is set aside, and the backup takes its place")
 		}
@@ -198,7 +198,7 @@ func (b *Backup) stage(t *target) error {
 	name := t.source.Name
 	f, err := os.Open(filepath.Join(b.dir, name, storeName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return clierr.WithHint(fmt.Errorf("the backup has no folder %q", name), "it has "+strings.Join(b.names(), ", ")+"; for a vault that is elsewhere now, NAME=DIR")
+		return cli.WithHint(fmt.Errorf("the backup has no folder %q", name), "it has "+strings.Join(b.names(), ", ")+"; for a vault that is elsewhere now, NAME=DIR")
 	}
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -43,7 +43,7 @@ type Manifest struct {
 // report is told how far it is.
 func Write(ctx context.Context, k Keeper, dir, version string, report func(string)) (m Manifest, err error) {
 	if _, err := os.Lstat(dir); err == nil {
-		return m, clierr.WithHint(fmt.Errorf("%q is there already", dir), "name a folder that is not there yet; a backup is never written over another one")
+		return m, cli.WithHint(fmt.Errorf("%q is there already", dir), "name a folder that is not there yet; a backup is never written over another one")
 	}
 	m = Manifest{Format: format, Version: version, Made: time.Now().UTC().Truncate(time.Second)}
 	if m.Folders, err = k.Kept(ctx); err != nil {
@@ -51,7 +51,7 @@ func Write(ctx context.Context, k Keeper, dir, version string, report func(strin
 	}
 	for _, f := range m.Folders {
 		if vault, err := source.ParseVault(f.Source); err == nil && vault.Shows(dir) {
-			return m, clierr.WithHint(fmt.Errorf("%q lies in %s: the backup would be served and synchronised with the notes", dir, f.Place), "name a folder outside of the vault")
+			return m, cli.WithHint(fmt.Errorf("%q lies in %s: the backup would be served and synchronised with the notes", dir, f.Place), "name a folder outside of the vault")
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {

@@ -31,8 +31,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
@@ -72,7 +72,7 @@ func Listen(given, state string) (*Page, error) {
 	}
 	l, err := net.Listen("tcp", cmp.Or(given, net.JoinHostPort("127.0.0.1", port)))
 	if err != nil {
-		l, err = listen.Open("--listen", cmp.Or(given, "127.0.0.1:0"))
+		l, err = ports.Open("--listen", cmp.Or(given, "127.0.0.1:0"))
 	}
 	if err != nil {
 		return nil, err
@@ -88,9 +88,9 @@ func Listen(given, state string) (*Page, error) {
 
 // CheckAddress refuses an address that other machines can reach. "" is the default.
 func CheckAddress(addr string) error {
-	loopback, err := listen.Loopback("--listen", cmp.Or(addr, "127.0.0.1:0"))
+	loopback, err := ports.Loopback("--listen", cmp.Or(addr, "127.0.0.1:0"))
 	if err == nil && !loopback {
-		err = clierr.Usagef("--listen %s can be reached from other machines; the page is for this one: use 127.0.0.1, and an SSH tunnel from elsewhere", addr)
+		err = cli.Usagef("--listen %s can be reached from other machines; the page is for this one: use 127.0.0.1, and an SSH tunnel from elsewhere", addr)
 	}
 	return err
 }
@@ -111,9 +111,9 @@ func (p *Page) Close() { p.listener.Close() }
 
 // Serve answers until ctx ends, from what c answers.
 func (p *Page) Serve(ctx context.Context, c *api.Client) error {
-	srv := listen.NewServer(p.handler(c))
+	srv := ports.NewServer(p.handler(c))
 	srv.BaseContext = func(net.Listener) context.Context { return ctx } // ends streams
-	if _, err := listen.Serve(ctx, p.listener, srv); err != nil {
+	if _, err := ports.Serve(ctx, p.listener, srv); err != nil {
 		return fmt.Errorf("review page: %w", err)
 	}
 	return nil
@@ -123,10 +123,10 @@ func (p *Page) handler(c *api.Client) http.Handler {
 	routes := http.NewServeMux()
 	p.serveAPI(routes, c)
 	mux := http.NewServeMux()
-	listen.Health(mux, func() error { return c.Ready(context.Background()) })
-	mux.Handle("/api/", http.StripPrefix("/api", listen.Guard(p.token, moved, http.MaxBytesHandler(routes, maxBody))))
+	ports.Health(mux, func() error { return c.Ready(context.Background()) })
+	mux.Handle("/api/", http.StripPrefix("/api", ports.Guard(p.token, moved, http.MaxBytesHandler(routes, maxBody))))
 	mux.Handle("/", http.FileServerFS(files))
-	return withPolicy(listen.OwnName(gzhttp.GzipHandler(mux))) // for who looks through an SSH tunnel
+	return withPolicy(ports.OwnName(gzhttp.GzipHandler(mux))) // for who looks through an SSH tunnel
 }
 
 // serveAPI serves the API that openapi.json describes: documents as the page draws them, and what the owner answers.
