@@ -105,9 +105,7 @@ func (s *Swapper) sync(t *Temp) error {
 		return err
 	}
 	if !s.ordersNames(t.Stamp.Device, t.dir) {
-		if err := s.o.Syncs.Sync(t.dir); err != nil {
-			return err
-		}
+		s.o.Syncs.Try(t.dir) // a save does not fail for want of a name
 	}
 	t.synced = true
 	return nil
