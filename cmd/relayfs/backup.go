@@ -68,6 +68,9 @@ made is taken over when relayfs starts.`,
 		Example: "  relayfs restore ~/backups/relayfs-2026-01-31\n  relayfs restore ~/backups/relayfs-2026-01-31 Notes=/mnt/disk/Notes",
 		Args:    usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := f.refuseAgent("restoring", ""); err != nil {
+				return err
+			}
 			b, err := backup.Open(args[0], progress)
 			progress("")
 			if err != nil {

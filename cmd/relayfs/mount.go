@@ -44,7 +44,8 @@ its settings, for the configuration file, too: 'relayfs help settings'.`,
 			if o.daemon {
 				return process.Start(cmd.Context(), e.stderr)
 			}
-			o.signAgents = !cmd.Flags().Changed("author") && os.Getenv(authorEnv) == ""
+			author := cmd.Flag("author")
+			o.signAgents = !author.Changed && o.author == author.DefValue && os.Getenv(authorEnv) == ""
 			return o.run(cmd.Context(), e, sources, mountpoint)
 		},
 	}
@@ -109,7 +110,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	}
 	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *serving.Control) error {
 		fuseOptions := fusefs.Options{
-			Author: o.author, SignAgents: o.signAgents, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
+			Author: o.author, SignAgents: o.signAgents, Programs: o.agentTable(), AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
 			Refused: c.Refusals.Add, SessionNote: o.sessionNote, Poker: selfWith(pokeCommand),
 		}
 		server, err := fusefs.Mount(ctx, c.Workspace, p.mountpoint, fuseOptions)

@@ -51,7 +51,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(e.flagError)
 	root.AddCommand(
-		newMountCommand(e), newUnmountCommand(e), newPokeCommand(), newMCPCommand(e), newSuggestionsCommand(e), newPageCommand(e),
+		newMountCommand(e), newUnmountCommand(e), newPokeCommand(), newMCPCommand(e), newSuggestionsCommand(e), newOutcomesCommand(e), newPageCommand(e),
 		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e), newHistoryCommand(e), newShowCommand(e), newBackupCommand(e), newRestoreCommand(e), newCompactCommand(e),
 		newLoginCommand(e), newFoldersCommand(e), newLogoutCommand(e),
 		newStatusCommand(e), newWhyCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newServiceCommand(e), newVersionCommand(e),
@@ -82,7 +82,7 @@ person accepts or rejects, and you go on seeing it as if it were accepted.
 - .git, .claude and other dot folders that you make here vanish with the mount.
 - Read a note again before you edit it after a while; people may have changed it.
 - Renaming, moving and deleting notes are proposals too, and wait for a person.
-- Why a suggestion was rejected: 'relayfs suggestions log' has the reasons, and
+- Why a suggestion was rejected: 'relayfs outcomes' has the reasons, and
   over MCP 'read' tells them.
 - Comments of people stand as {>>text<<} beside the text that they are about. To
   answer one, add text or another comment; do not delete it. One right behind a

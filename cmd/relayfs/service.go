@@ -86,7 +86,7 @@ again: that restarts the mount.`,
 // unitOf is the service of the configuration file.
 func unitOf(e *env) (u process.Unit, err error) {
 	u.Config = e.config.File
-	u.Program, err = program()
+	u.Program, err = ownPath()
 	return u, err
 }
 
@@ -126,9 +126,9 @@ func serviceManager() (*process.Manager, error) {
 	return nil, cli.WithHint(fmt.Errorf("there is no service for %s", runtime.GOOS), "have 'relayfs mcp --http 127.0.0.1:7777' started at login by what the system has for that")
 }
 
-// program returns the path of this program by which PATH finds it, if it does. That one stays when a package manager
+// ownPath returns the path of this program by which PATH finds it, if it does. That one stays when a package manager
 // installs another version.
-func program() (string, error) {
+func ownPath() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err

@@ -70,6 +70,11 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	case len(f.reason) > reviewqueue.MaxReason:
 		return cli.Usagef("--reason is longer than %d bytes", reviewqueue.MaxReason)
 	}
+	if !f.dryRun {
+		if err := f.refuseAgent("deciding on suggestions", ""); err != nil {
+			return err
+		}
+	}
 	return f.withSelected(ctx, e, &f.Selector, args, true, func(q *api.Client, list []reviewqueue.Suggestion) error {
 		out := reviewqueue.Outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}}
 		if f.dryRun {

@@ -43,6 +43,9 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 	if session != "" && len(batches)+len(ids) > 0 {
 		return cli.Usagef("give a batch, ids or --session, not several of them")
 	}
+	if err := f.refuseAgent("taking back what others did", session); err != nil {
+		return err
+	}
 	r := reviewqueue.UndoRequest{Session: session, IDs: ids, Newest: len(batches)+len(ids) == 0 && session == ""}
 	if len(batches) == 1 {
 		r.Batch = batches[0]
@@ -74,11 +77,20 @@ func wayOn(o *reviewqueue.Outcome, where []string) error {
 }
 
 func newLogCommand(e *env) *cobra.Command {
+	return logCommand(e, "log", "Decisions and changes of front matter, newest first")
+}
+
+// newOutcomesCommand is the log by a name of its own: who may run it may not decide.
+func newOutcomesCommand(e *env) *cobra.Command {
+	return logCommand(e, "outcomes", "What people decided on suggestions, and why: for agents")
+}
+
+func logCommand(e *env, name, short string) *cobra.Command {
 	var f workspaceFlags
 	var limit int
 	cmd := &cobra.Command{
-		Use:   "log [SOURCE...]",
-		Short: "Decisions and changes of front matter, newest first",
+		Use:   name + " [SOURCE...]",
+		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 {
 				return cli.Usagef("--limit %d is not a positive number", limit)

@@ -147,6 +147,9 @@ func newResolveCommand(e *env) *cobra.Command {
 			if len(ids) == 0 {
 				return cli.Usagef("name the threads: 'relayfs suggestions threads' lists them")
 			}
+			if err := f.refuseAgent("resolving threads", ""); err != nil {
+				return err
+			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 				list, err := chooseThreads(ctx, q, reviewqueue.Selector{}, ids)
 				if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/fusefs/program"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -29,6 +30,7 @@ type workspaceFlags struct {
 	sync, state, history        string
 	audience                    string        // of tokens for a server
 	keep                        time.Duration // what history says, for a workspace that is opened for one call
+	agents                      []string      // the programs that are agents
 	readOnly, presence          bool
 	log                         logFlags
 }
@@ -60,6 +62,7 @@ func (f *workspaceFlags) registerClient(e *env, cmd *cobra.Command) {
 
 func (f *workspaceFlags) registerState(e *env, cmd *cobra.Command) {
 	registerState(e, cmd, &f.state)
+	e.settings(cmd).StringSliceVar(&f.agents, "agents", program.Agents, "the programs that are agents, by the names of their processes; none for no program")
 	e.settings(cmd).StringVar(&f.audience, "server-audience", "", "what tokens of $RELAYFS_SERVER_KEY name as their audience: the url in the server's configuration (default: the address)")
 }
 

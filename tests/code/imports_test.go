@@ -115,7 +115,7 @@ var importRules = map[string]importRule{
 	"mcpserver":                    {[]string{"bridge", "bridge/index/semantic", "bridge/model", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."}, "with its transports the only place that knows mcp-go; it knows no FUSE"},
 	"cmd/relayfs": {
 		[]string{
-			"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/index/semantic", "bridge/store", "diffwrap", "fusefs", "mcpserver",
+			"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/index/semantic", "bridge/store", "diffwrap", "fusefs", "fusefs/program", "mcpserver",
 			"cmd/relayfs/internal/...", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		},
 		"flags, wiring and exit codes; nobody imports it",

@@ -24,6 +24,7 @@ func Main(m *testing.M) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}
 	}
+	os.Setenv("RELAYFS_AGENTS", "none") // these tests decide, and may be run by an agent
 	need.Waiting() // for other processes, and for periods of the product
 	code := m.Run()
 	atEnd.Lock()
