@@ -28,8 +28,6 @@ import (
 type loginOptions struct {
 	api, auth, provider string
 	state               loginState
-	noBrowser           bool
-	timeout             time.Duration
 }
 
 // loginState is the setting state.
@@ -54,7 +52,7 @@ system's keyring, or in a file that only you can read.
 
 The service is a third party's (System3, for the plugin Relay of Obsidian), and
 its terms apply. The settings api and auth name another one with the same API.`,
-		Example: "  relayfs login\n  relayfs login --provider google --no-browser",
+		Example: "  relayfs login\n  relayfs login --provider google",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), e) },
 	}
@@ -62,11 +60,12 @@ its terms apply. The settings api and auth name another one with the same API.`,
 	set.StringVar(&o.api, "api", "https://api.system3.md", "address of the service for 'relayfs login'")
 	set.StringVar(&o.auth, "auth", "https://auth.system3.md", "where that service has its people and folders, a PocketBase")
 	fl.StringVar(&o.provider, "provider", "", "how to log in, such as google or github, if the service offers several")
-	fl.BoolVar(&o.noBrowser, "no-browser", false, "open no browser")
-	fl.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait for the browser")
 	o.state.register(e, cmd)
 	return cmd
 }
+
+// loginPatience is how long to wait for the browser.
+const loginPatience = 5 * time.Minute
 
 func (o *loginOptions) run(ctx context.Context, e *env) error {
 	service, err := control.ParseService(o.api, o.auth)
@@ -77,16 +76,16 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, o.timeout)
+	wait, cancel := context.WithTimeout(ctx, loginPatience)
 	defer cancel()
 	var waiting sync.WaitGroup
 	login, err := acc.Client.Login(wait, service, o.provider, func(address string) {
 		fmt.Fprintf(e.stderr, "open this address in a browser, and log in there:\n")
 		cli.Line(e.stdout, "%s", address)
-		if !o.noBrowser && hasDesktop() {
+		if hasDesktop() {
 			_ = page.OpenBrowser(ctx, address) // the address is printed
 		}
-		waiting.Go(func() { showWaiting(wait, o.timeout) })
+		waiting.Go(func() { showWaiting(wait, loginPatience) })
 	})
 	cancel()
 	waiting.Wait()
@@ -94,7 +93,7 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 	case errors.Is(err, control.ErrProvider):
 		return cli.WithHint(err, "name one with --provider")
 	case errors.Is(err, context.DeadlineExceeded):
-		return cli.WithHint(fmt.Errorf("nobody has logged in within %v", o.timeout), "run 'relayfs login' again")
+		return cli.WithHint(fmt.Errorf("nobody has logged in within %v", loginPatience), "run 'relayfs login' again")
 	case err != nil:
 		return err
 	}

@@ -38,7 +38,6 @@ func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, 
 
 func newPageCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var addr string
 	var open bool
 	cmd := &cobra.Command{
 		Use:   "review [SOURCE...]",
@@ -48,11 +47,8 @@ edits what is pending. It prints the page's address, which holds a secret, and
 serves until it is interrupted. In a terminal, 'relayfs suggestions review' does
 the same.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := page.CheckAddress(addr); err != nil {
-				return err
-			}
 			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, state string) error {
-				p, err := page.Listen(addr, state)
+				p, err := page.Listen(state)
 				if err != nil {
 					return err
 				}
@@ -67,7 +63,6 @@ the same.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&addr, "listen", "", "loopback address of the page; port 0 takes any that is free (default the port that the vault's page had before)")
 	cmd.Flags().BoolVar(&open, "open", false, "open the page in the browser")
 	f.registerClient(e, cmd)
 	return cmd

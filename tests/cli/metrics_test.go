@@ -131,7 +131,7 @@ func checkDescribed(t *testing.T, scrape string) {
 // reviewPage starts the review page, which ends with the test, and returns its host and port.
 func reviewPage(t *testing.T, s *harness.Sandbox, args ...string) string {
 	t.Helper()
-	cmd := s.Command(context.Background(), append([]string{"review", "--listen", "127.0.0.1:0"}, args...)...)
+	cmd := s.Command(context.Background(), append([]string{"review"}, args...)...)
 	out := harness.NewLog()
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
