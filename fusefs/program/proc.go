@@ -2,96 +2,57 @@ package program
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 )
 
-// stat is what /proc/PID/stat says of a process, see proc_pid_stat(5).
-type stat struct {
-	Identity
+// status is what /proc/PID/status says of a process, see proc_pid_status(5).
+type status struct {
+	pid     int
 	name    string
 	parent  int
-	session int
-	tty     int // its controlling terminal, 0 for none
-	uid     uint32
+	session int // 0 if the kernel does not say
+	uid     int
 }
 
-// readStat reads the stat of a process.
-func readStat(pid int) (s stat, ok bool) {
-	name := fmt.Sprintf("/proc/%d/stat", pid)
-	text, err := os.ReadFile(name)
+// readStatus reads the status of a thread's process.
+func readStatus(thread int) (status, bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread)) // not there on macOS
 	if err != nil {
-		return s, false
+		return status{}, false
 	}
-	if s, ok = parseStat(text); !ok {
-		return s, false
-	}
-	if info, err := os.Stat(name); err == nil {
-		s.uid = userOf(info)
-	}
-	return s, true
+	return parseStatus(text, thread), true
 }
 
-// parseStat reads "PID (name) state ppid pgrp session tty_nr ... starttime ...". The name may hold anything.
-func parseStat(text []byte) (s stat, ok bool) {
-	open, end := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
-	if open < 0 || end < open {
-		return s, false
-	}
-	const first, start = 3, 22 // the numbers of the first field behind the name, and of starttime
-	fields := strings.Fields(string(text[end+1:]))
-	if len(fields) <= start-first {
-		return s, false
-	}
-	numbers := make([]int, 0, 4)
-	for _, f := range append([]string{strings.TrimSpace(string(text[:open]))}, fields[1], fields[3], fields[4]) {
-		n, err := strconv.Atoi(f)
-		if err != nil {
-			return s, false
+// parseStatus parses a status. What is missing stays 0, but for the process.
+func parseStatus(text []byte, thread int) status {
+	s := status{pid: thread}
+	for line := range bytes.Lines(text) {
+		key, value, _ := bytes.Cut(line, []byte(":"))
+		fields := bytes.Fields(value)
+		if len(fields) == 0 {
+			continue
 		}
-		numbers = append(numbers, n)
-	}
-	began, err := strconv.ParseUint(fields[start-first], 10, 64)
-	if err != nil {
-		return s, false
-	}
-	return stat{
-		Identity: Identity{numbers[0], began}, name: string(text[open+1 : end]),
-		parent: numbers[1], session: numbers[2], tty: numbers[3],
-	}, true
-}
-
-// processOf returns the process of a thread, which is what FUSE names.
-func processOf(thread int) int {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
-	for line := range bytes.Lines(status) {
-		if value, ok := bytes.CutPrefix(line, []byte("Tgid:")); ok {
-			if n, err := strconv.Atoi(string(bytes.TrimSpace(value))); err == nil {
-				return n
-			}
+		switch string(key) {
+		case "Name":
+			s.name = string(bytes.TrimSpace(value))
+		case "Tgid":
+			s.pid = atoi(fields[0], s.pid)
+		case "PPid":
+			s.parent = atoi(fields[0], 0)
+		case "Uid":
+			s.uid = atoi(fields[0], 0)
+		case "NSsid":
+			s.session = atoi(fields[0], 0)
 		}
 	}
-	return thread
+	return s
 }
 
-// fromEnvironment returns the value of the variable by which an agent names its run in the environment with which a
-// process was started, and the agent's name.
-func fromEnvironment(pid int) (value, agent string) {
-	environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) // not readable for a program of another user
-	for entry := range bytes.SplitSeq(environ, []byte{0}) {
-		name, v, _ := strings.Cut(string(entry), "=")
-		if agent := sessionEnv[name]; agent != "" && v != "" {
-			return name + "=" + v, agent
-		}
+func atoi(s []byte, otherwise int) int {
+	if n, err := strconv.Atoi(string(s)); err == nil {
+		return n
 	}
-	return "", ""
-}
-
-func hashOf(s string) uint64 {
-	sum := sha256.Sum256([]byte(s))
-	return binary.BigEndian.Uint64(sum[:])
+	return otherwise
 }

@@ -1,16 +1,19 @@
 // Package program finds out which program makes a call: its process, the run that it belongs to, and the agent that
 // started it, if one did.
 //
-// A run is everything that one program was asked to do: what an agent starts belongs to the agent's run, also in a
-// session of its own (setsid(2)); what a person starts in a terminal belongs to that terminal's shell. A run is known by
-// its first process, and that by its number and the time at which it started. The kernel gives numbers out again, and in
-// a container they repeat at each start; the pair does not repeat until the next boot, and [Identity.Name] has the boot
-// in it as well.
+// A run is everything that one program was asked to do. What an agent starts belongs to the agent's run, also in a session
+// of its own (setsid(2)). Other programs belong to their session, which in a terminal is that of its shell.
 //
-// Everything is read from /proc. Where there is none, as on macOS, each process is a run of its own.
+// A run is known by its first process. The kernel gives numbers of processes out again, and in a container they repeat at
+// each start. So a process is known by the number of its pidfd, too, which the kernel (Linux 6.9) gives out once in each
+// boot, and [Identity.Name] has the boot in it as well.
+//
+// All else is read from /proc/PID/status alone. Other files there, as stat, environ or exe, wait for a process that is
+// about to begin another program, and that one may wait for the mount, which asks here: it closes what it has open.
 package program
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -21,10 +24,10 @@ import (
 	"time"
 )
 
-// Identity names a process, of this boot.
+// Identity names a process of this boot.
 type Identity struct {
-	PID   int
-	Start uint64 // when it started, in clock ticks since the boot; 0 if that is not known
+	PID    int
+	Serial uint64 // what the kernel numbers it by, once for all; 0 if it does not
 }
 
 // bootID is the kernel's random name of this boot.
@@ -33,9 +36,16 @@ var bootID = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(id))
 })
 
+// unnumbered takes the place of serial numbers where there are none: a run has another name after a restart of relayfs then.
+var unnumbered = sync.OnceValue(rand.Text)
+
 // Name is a short name of the process that no other one has, on this boot or another.
 func (id Identity) Name() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", bootID(), id.PID, id.Start))
+	text := fmt.Sprintf("%s %d %d", bootID(), id.PID, id.Serial)
+	if id.Serial == 0 {
+		text += unnumbered()
+	}
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:5])
 }
 
@@ -57,18 +67,13 @@ func (p Program) Session() string { return SessionPrefix + p.Run.Name() }
 // as its name (/proc/PID/comm), and what it starts, is an agent's run.
 var Agents = []string{"aider", "amp", "claude", "codex", "copilot", "crush", "cursor-agent", "gemini", "goose", "opencode", "qwen"}
 
-// sessionEnv are variables with which agents name their run to what they start, and those agents. They tell of a process
-// whose agent is no ancestor of it any more.
-var sessionEnv = map[string]string{"CLAUDE_CODE_SESSION_ID": "claude"}
-
 // Table finds the programs of processes. The zero Table knows Agents.
 type Table struct {
 	Agents []string // instead of the package's, unless nil
 
-	mu      sync.Mutex // protects the following
+	mu      sync.Mutex // protects the following; nobody reads /proc with it
 	threads map[uint32]cached
 	known   map[Identity]Program
-	runs    map[string]Identity // by the value of a variable of sessionEnv
 }
 
 type cached struct {
@@ -89,30 +94,40 @@ func (t *Table) OfThread(thread uint32) Program {
 	}
 	now := time.Now()
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if c, ok := t.threads[thread]; ok && now.Before(c.until) {
+	c, ok := t.threads[thread]
+	t.mu.Unlock()
+	if ok && now.Before(c.until) {
 		return c.Program
 	}
+	p := t.find(int(thread))
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.threads == nil || len(t.threads) >= maxKnown {
 		t.threads = make(map[uint32]cached)
 	}
-	p := t.find(processOf(int(thread)))
 	t.threads[thread] = cached{p, now.Add(threadTTL)}
 	return p
 }
 
-// Self returns this program.
+// sessionEnv are variables that agents set for what they start, and those agents.
+var sessionEnv = map[string]string{"CLAUDE_CODE_SESSION_ID": "claude"}
+
+// Self returns this program. An agent that is no ancestor any more is known by what it has put into the environment.
 func (t *Table) Self() Program {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.find(os.Getpid())
+	p := t.find(os.Getpid())
+	for name, agent := range sessionEnv {
+		if p.Agent == "" && os.Getenv(name) != "" && t.IsAgent(agent) {
+			p.Agent = agent
+		}
+	}
+	return p
 }
 
-// find returns the program of a process. What was found once stays, whatever becomes of its ancestors.
-func (t *Table) find(pid int) Program {
-	s, ok := readStat(pid)
+// find returns the program of a thread's process. What was found once stays, whatever becomes of its ancestors.
+func (t *Table) find(thread int) Program {
+	s, ok := readStatus(thread)
 	if !ok {
-		id := Identity{PID: pid}
+		id := Identity{PID: thread}
 		return Program{Identity: id, Run: id}
 	}
 	return t.program(s, 0)
@@ -121,59 +136,40 @@ func (t *Table) find(pid int) Program {
 // maxAncestors bounds the walk from a process to the first one.
 const maxAncestors = 64
 
-func (t *Table) program(s stat, depth int) Program {
-	p, known := t.known[s.Identity]
-	if p.Name = s.name; known && (p.Agent != "" || !t.IsAgent(s.name)) { // a process may become an agent by exec(2)
+func (t *Table) program(s status, depth int) Program {
+	id := identityOf(s.pid)
+	t.mu.Lock()
+	p, known := t.known[id]
+	t.mu.Unlock()
+	if p.Name = s.name; known && id.Serial != 0 && (p.Agent != "" || !t.IsAgent(s.name)) { // a process may become an agent by exec(2)
 		return p
 	}
-	p.Identity = s.Identity
-	p.Run, p.Agent = t.runOf(s, depth)
+	p.Identity = id
+	p.Run, p.Agent = t.runOf(s, id, depth)
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.known == nil || len(t.known) >= maxKnown {
 		t.known = make(map[Identity]Program)
 	}
-	t.known[s.Identity] = p
+	t.known[id] = p
 	return p
 }
 
-// runOf finds the run of a process, and its agent: those of its parent, unless it is an agent itself, or in a session of
-// another terminal than its parent. The system's own processes, and those of other users, have no runs.
-func (t *Table) runOf(s stat, depth int) (run Identity, agent string) {
-	var parent Program
-	above, ok := readStat(s.parent)
-	ok = ok && s.parent > 1 && above.uid == s.uid && above.name != "systemd" && depth < maxAncestors
-	if ok {
-		parent = t.program(above, depth+1)
-	}
-	variable, by := fromEnvironment(s.PID)
-	switch {
-	case parent.Agent != "":
-		run, agent = parent.Run, parent.Agent
-	case t.IsAgent(s.name):
-		run, agent = s.Identity, s.name
-	case variable != "":
-		if run, ok = t.runs[variable]; !ok {
-			run = Identity{Start: hashOf(variable)}
+// runOf finds the run of a process, and its agent: those of its parent if that is in an agent's run. What the system or
+// another user has started is in nobody's.
+func (t *Table) runOf(s status, id Identity, depth int) (run Identity, agent string) {
+	if above, ok := readStatus(s.parent); ok && s.parent > 1 && above.uid == s.uid && depth < maxAncestors {
+		if parent := t.program(above, depth+1); parent.Agent != "" {
+			return parent.Run, parent.Agent
 		}
-		agent = by
-	case ok && (s.tty == 0 || s.session == above.session):
-		return parent.Run, ""
-	default:
-		if leader, ok := readStat(s.session); ok {
-			return leader.Identity, ""
-		}
-		return Identity{PID: s.session}, "" // its leader is gone, and its number taken as long as the session is there
 	}
-	if variable != "" {
-		t.remember(variable, run)
+	if t.IsAgent(s.name) {
+		return id, s.name
 	}
-	return run, agent
-}
-
-func (t *Table) remember(variable string, run Identity) {
-	if t.runs == nil || len(t.runs) >= maxKnown {
-		t.runs = make(map[string]Identity)
+	if s.session == s.pid || s.session == 0 {
+		return id, ""
 	}
-	t.runs[variable] = run
+	return identityOf(s.session), "" // its number is taken as long as the session is there
 }
 
 // IsAgent reports whether a program with that name is an agent.

@@ -12,24 +12,16 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-func TestParseStat(t *testing.T) {
-	const rest = " S 100 4711 4000 34816 4711 4194304 1 0 0 0 1 2 0 0 20 0 1 0 987654 1000 1 18446744073709551615"
-	for _, name := range []string{"sh", "my prog", "a) S 1 (b", ""} {
-		got, ok := parseStat([]byte("4711 (" + name + ")" + rest))
-		want := stat{Identity: Identity{4711, 987654}, name: name, parent: 100, session: 4000, tty: 34816}
-		if !ok || got != want {
-			t.Errorf("named %q: got %+v, %v, want %+v", name, got, ok, want)
-		}
+func TestParseStatus(t *testing.T) {
+	const text = "Name:\tmy prog\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t4711\nPid:\t4713\nPPid:\t100\nUid:\t1000\t0\t0\t0\nNSpid:\t4713\t12\nNSsid:\t4000\t1\n"
+	if got, want := parseStatus([]byte(text), 4713), (status{4711, "my prog", 100, 4000, 1000}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
-	for _, text := range []string{"", "4711", "4711 (sh)", "4711 (sh) S 1 2", "x (sh)" + rest, "4711 (sh)" + strings.Replace(rest, "987654", "-", 1), ")4711("} {
-		if got, ok := parseStat([]byte(text)); ok {
-			t.Errorf("%q: got %+v, want none", text, got)
-		}
+	if got := parseStatus([]byte("Tgid:\nPPid:\tx\nnonsense"), 5); got != (status{pid: 5}) {
+		t.Errorf("from nonsense: got %+v, want process 5", got)
 	}
 }
 
@@ -40,7 +32,7 @@ func TestProgramOfAThread(t *testing.T) {
 	table := new(Table)
 	for range 2 { // the second answer comes from the cache
 		got := table.OfThread(uint32(syscall.Gettid()))
-		if got.PID != os.Getpid() || got.Start == 0 || got.Name == "" || got != table.Self() {
+		if got.PID != os.Getpid() || got.Serial == 0 || got.Name == "" || got != table.Self() {
 			t.Errorf("got %+v, want this process, which is %+v", got, table.Self())
 		}
 	}
@@ -125,58 +117,44 @@ func TestRunOfAnAgentOfAnAgent(t *testing.T) {
 	}
 }
 
-// A process whose agent is no ancestor of it any more is known by what the agent put into its environment.
-func TestRunByEnvironment(t *testing.T) {
-	orphan := func(env ...string) int { // its parent ends at once
-		return started(t, "sh", `setsid sh -c 'sleep 1000 & echo $!'`, 1, env...)[0]
+// Without an agent, a run is a session.
+func TestRunWithoutAgent(t *testing.T) {
+	pids := started(t, "runner", `echo $$; sh -c 'echo $$; exec sleep 1000' & setsid sh -c 'echo $$; exec sleep 1000' &`, 3)
+	table := &Table{Agents: []string{}}
+	first, same, other := table.find(pids[0]), table.find(pids[1]), table.find(pids[2])
+	if first.Run != first.Identity || same.Run != first.Run {
+		t.Errorf("in one session: got %+v and %+v, want the run of its leader", first, same)
 	}
-	table := new(Table)
-	first, same := table.find(orphan("CLAUDE_CODE_SESSION_ID=one")), table.find(orphan("CLAUDE_CODE_SESSION_ID=one"))
-	if first.Agent != "claude" || first.Run != same.Run {
-		t.Errorf("two processes of one run are %+v and %+v, want one run of claude", first, same)
-	}
-	if other := table.find(orphan("CLAUDE_CODE_SESSION_ID=two")); other.Run == first.Run || other.Agent != "claude" {
-		t.Errorf("another run is %+v, want another one than %+v", other, first)
-	}
-	if empty := table.find(orphan("CLAUDE_CODE_SESSION_ID=")); empty.Agent != "" {
-		t.Errorf("an empty name of a run makes %+v, want no agent", empty)
-	}
-	pids := started(t, "claude", `CLAUDE_CODE_SESSION_ID=three sh -c 'echo $$; exec sleep 1000' &`, 1)
-	child := table.find(pids[0])
-	if late := table.find(orphan("CLAUDE_CODE_SESSION_ID=three")); late.Run != child.Run || child.Run.PID == child.PID {
-		t.Errorf("an orphan of a known run is %+v, want the run %+v of the agent", late, child.Run)
+	if other.Run != other.Identity || other.Agent != "" {
+		t.Errorf("the leader of a session: got %+v, want a run of its own", other)
 	}
 }
 
-// Without an agent, sessions without a terminal belong to the one that started them, and a session of a terminal stands
-// for itself.
-func TestRunWithoutAgent(t *testing.T) {
-	pids := started(t, "runner", `echo $$; sh -c 'echo $$; exec sleep 1000' & setsid sh -c 'echo $$; exec sleep 1000' &`, 3)
-	table := new(Table)
-	self := table.Self()
-	for _, pid := range pids {
-		if p := table.find(pid); p.Agent != self.Agent || p.Run != self.Run {
-			t.Errorf("process %d is %+v, want the run of this test, %+v", pid, p, self)
-		}
+// This process is an agent's if the environment says so.
+func TestSelfByEnvironment(t *testing.T) {
+	table := &Table{Agents: []string{"claude"}}
+	t.Setenv("CLAUDE_CODE_SESSION_ID", "")
+	if table.Self().Agent != "" {
+		t.Skip("an agent runs this test")
 	}
-	need.Programs(t, "script")
-	inTerminal := started(t, "runner", `script -qc 'echo $$; sh -c "echo \$\$; exec sleep 1000"' /dev/null`, 2)
-	shell, child := table.find(inTerminal[0]), table.find(inTerminal[1])
-	if sid, err := unix.Getsid(inTerminal[0]); err != nil || self.Agent == "" && (shell.Run.PID != sid || child.Run != shell.Run) {
-		t.Errorf("in the terminal's session %d (%v): %+v and %+v, want both in a run of that session", sid, err, shell, child)
+	t.Setenv("CLAUDE_CODE_SESSION_ID", "one")
+	if got := table.Self(); got.Agent != "claude" {
+		t.Errorf("got %+v, want the agent claude", got)
+	}
+	if got := (&Table{Agents: []string{}}).Self(); got.Agent != "" {
+		t.Errorf("with no agents: got %+v, want none", got)
 	}
 }
 
 // A table forgets, and stays small.
 func TestTableIsBounded(t *testing.T) {
-	table := &Table{known: make(map[Identity]Program), runs: make(map[string]Identity)}
+	table := &Table{known: make(map[Identity]Program)}
 	for i := range 2 * maxKnown {
 		table.known[Identity{PID: -i}] = Program{}
-		table.remember(strconv.Itoa(i), Identity{})
 	}
 	table.Self()
-	if len(table.known) > maxKnown || len(table.runs) > maxKnown {
-		t.Errorf("the table holds %d programs and %d runs, want at most %d", len(table.known), len(table.runs), maxKnown)
+	if len(table.known) > maxKnown {
+		t.Errorf("the table holds %d programs, want at most %d", len(table.known), maxKnown)
 	}
 }
 

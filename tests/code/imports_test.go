@@ -89,7 +89,7 @@ var importRules = map[string]importRule{
 	"bridge/decisiontest":                    {nil, "decisions against a model; what it imports is in test files"},
 	"fusefs":                                 {[]string{"bridge", "bridge/model", "fusefs/internal/...", "fusefs/program", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "with its parts, and a bench, the only place that knows go-fuse; it knows no MCP"},
 	"fusefs/internal/content":                {[]string{"bridge", "bridge/model", "bridge/textmerge", "fusefs/program"}, "what a file shows and what is written to it, as values; it knows no inode"},
-	"fusefs/program":                         {[]string{"github.com/hanwen/go-fuse/v2/fuse"}, "who makes a call; it knows no file"},
+	"fusefs/program":                         {[]string{"github.com/hanwen/go-fuse/v2/fuse", "golang.org/x/sys/unix"}, "who makes a call; it knows no file"},
 	"mcpserver/internal/grep":                {[]string{"github.com/bmatcuk/doublestar/v4"}, "a search over texts and paths, as ripgrep has it"},
 	"mcpserver/internal/answer":              {[]string{"bridge", "bridge/model", "diffwrap"}, "what a call gives back, in which words, how much of it fits, and where it goes on; it knows no tool and no protocol"},
 	"mcpserver/internal/passage":             {[]string{"diffwrap", "diffwrap/block", "mcpserver/internal/answer", "github.com/rivo/uniseg", "golang.org/x/text/unicode/norm"}, "parts of a text, and what a model quotes of it, are a function of it"},
