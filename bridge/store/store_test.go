@@ -34,6 +34,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, appendForever(path))
 		os.Exit(1)
 	}
+	if path := os.Getenv(openEnv); path != "" {
+		if err := openOnce(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
