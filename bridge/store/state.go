@@ -14,14 +14,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// state is what the log says: the checkpoint, and in memory the frames that it does not
-// have.
+// state is the overlay: what the log says, which is the checkpoint with the frames after it. The frames are in memory,
+// in maps by document and path, so no append and no load waits for a checkpoint that is being written, and when one is
+// written changes no answer. add takes a frame over when it is in the log. trim drops the frames that the checkpoint
+// has by then; it is called in each view, since a checkpoint may have been committed and its frames not dropped yet.
+// What is not in the maps is asked of the checkpoint, with the frames applied to a transaction that is not kept.
 type state struct {
 	checkpoint *checkpoint.File
 
 	entries []*frame.Entry
 	since   time.Time // when the oldest of them was added
-	size    int       // bytes of their records
+	size    int       // bytes of all
 
 	docs  map[model.DocID]*tailDoc
 	paths map[model.Path]model.DocID // "" where no document lives any more
@@ -48,9 +51,7 @@ func (s *state) add(e *frame.Entry) {
 		s.since = time.Now()
 	}
 	s.entries = append(s.entries, e)
-	for _, v := range e.Values {
-		s.size += len(v)
-	}
+	s.size += e.Size
 	switch e.Kind {
 	case frame.Change:
 		d := s.doc(e.ID)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,7 +55,10 @@ func open(t testing.TB, path string) *store.Store {
 	return s
 }
 
-func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "store.db") }
+func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "store") }
+
+// checkpointOf is the file of a store's checkpoint.
+func checkpointOf(path string) string { return filepath.Join(path, "checkpoint.db") }
 
 func closeStore(t testing.TB, s *store.Store) {
 	t.Helper()
@@ -136,7 +140,8 @@ func TestCompaction(t *testing.T) {
 // TestCompactionInTheBackground copies the file of an open store, a while after
 // what it was told.
 func TestCompactionInTheBackground(t *testing.T) {
-	path, copied := newPath(t), newPath(t)
+	path := newPath(t)
+	var data []byte
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, path)
 		doc := ycrdt.NewDoc(ycrdt.Options{})
@@ -149,15 +154,13 @@ func TestCompactionInTheBackground(t *testing.T) {
 		}
 		time.Sleep(time.Minute) // of the bubble's clock
 		synctest.Wait()
-		data, err := os.ReadFile(path)
-		if err == nil {
-			err = os.WriteFile(copied, data, 0o600)
-		}
+		var err error
+		data, err = os.ReadFile(checkpointOf(path))
 		if err != nil {
 			t.Fatal(err)
 		}
 	})
-	h, err := open(t, copied).Load("id")
+	h, err := open(t, writeStore(t, data)).Load("id")
 	if err != nil || h.Materialized != 200 || len(h.Records) != 2 || storetest.Text(t, h) != strings.Repeat("x", 200) {
 		t.Errorf("history is %+v, %v", h, err)
 	}
@@ -174,10 +177,10 @@ func TestLocked(t *testing.T) {
 
 // A store of another version is refused with one sentence, and stays as it is.
 func TestOtherVersion(t *testing.T) {
-	for _, version := range []string{"1", "6", "99"} {
+	for _, version := range []string{"1", "7", "99"} {
 		path := newPath(t)
 		closeStore(t, open(t, path))
-		db, err := bolt.Open(path, 0o600, nil)
+		db, err := bolt.Open(checkpointOf(path), 0o600, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,12 +188,12 @@ func TestOtherVersion(t *testing.T) {
 		if err := errors.Join(err, db.Close()); err != nil {
 			t.Fatal(err)
 		}
-		before, _ := os.ReadFile(path)
+		before, _ := os.ReadFile(checkpointOf(path))
 		_, err = store.Open(path, store.Options{})
 		if !errors.Is(err, model.ErrUnknownStore) || !strings.Contains(err.Error(), "its format is "+version+",") || !strings.Contains(err.Error(), "move the store's folder away") {
 			t.Errorf("open of version %s: %v, want %v with what to do", version, err, model.ErrUnknownStore)
 		}
-		if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+		if after, _ := os.ReadFile(checkpointOf(path)); !bytes.Equal(before, after) {
 			t.Errorf("the file of version %s was changed", version)
 		}
 	}
@@ -207,7 +210,7 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 	closeStore(t, s)
-	good, err := os.ReadFile(path)
+	good, err := os.ReadFile(checkpointOf(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +247,8 @@ func TestDamaged(t *testing.T) {
 func writeStore(t testing.TB, data []byte) string {
 	t.Helper()
 	path := newPath(t)
-	if err := os.WriteFile(path, data, 0o600); err != nil {
+	err := os.Mkdir(path, 0o700)
+	if err := errors.Join(err, os.WriteFile(checkpointOf(path), data, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -254,7 +258,7 @@ func wantDamaged(t testing.TB, data []byte) {
 	t.Helper()
 	path := writeStore(t, data)
 	_, err := store.Open(path, store.Options{})
-	if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "move the file away") {
+	if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "move its folder away") {
 		t.Errorf("open: %v, want %v, the path and what to do", err, store.ErrDamaged)
 	}
 }
@@ -271,12 +275,20 @@ func useDamaged(t testing.TB, data []byte) {
 	}
 	for i := range 200 {
 		id := model.DocID(fmt.Sprint(i))
-		if _, err := s.Load(id); err != nil && !errors.Is(err, store.ErrDamaged) {
+		_, err := s.Load(id)
+		if err != nil && !errors.Is(err, store.ErrDamaged) {
 			t.Errorf("load: %v", err)
+		}
+		if err != nil && !slices.ContainsFunc(s.Problems(), func(p model.Problem) bool { return p.About == model.AboutDamage }) {
+			t.Errorf("problems are %v after %v", s.Problems(), err)
 		}
 		if i%20 == 0 {
 			_, _ = s.Append(id, model.Path(fmt.Sprint(i, ".md")), record("more")) // no crash is all that is asked
 		}
+	}
+	_ = s.Rename("1.md", "a/1.md")
+	if err := s.Check(); err != nil && !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("check: %v", err)
 	}
 	_ = s.Close()
 }
@@ -287,7 +299,7 @@ func TestNoSpace(t *testing.T) {
 		t.Skipf("tmpfs cannot be mounted: %v", err)
 	}
 	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
-	s := open(t, filepath.Join(dir, "store.db"))
+	s := open(t, filepath.Join(dir, "store"))
 	kept := 0
 	for i := 0; ; i++ {
 		_, err := s.Append("id", "N.md", record(strings.Repeat("x", 10000)))
@@ -305,7 +317,7 @@ func TestNoSpace(t *testing.T) {
 		t.Errorf("%d records are kept, %v; want %d", len(h.Records), err, kept)
 	}
 	closeStore(t, s)
-	if h, err := open(t, filepath.Join(dir, "store.db")).Load("id"); err != nil || len(h.Records) != kept {
+	if h, err := open(t, filepath.Join(dir, "store")).Load("id"); err != nil || len(h.Records) != kept {
 		t.Errorf("after reopening %d records are kept, %v; want %d", len(h.Records), err, kept)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // storeName is the name of the store in the state folder of a vault.
-const storeName = "store.db"
+const storeName = "store"
 
 // mountingKept is about a vault whose store has many documents.
 func (b *bench) mountingKept() error {

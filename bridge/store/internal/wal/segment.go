@@ -1,10 +1,12 @@
 package wal
 
 import (
+	"bufio"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,10 +63,11 @@ func (s *segment) frames(f disk.File, fn func(LSN, []byte) error) error {
 	if err != nil {
 		return err
 	}
+	r := bufio.NewReaderSize(io.NewSectionReader(f, headerSize, info.Size-headerSize), writeAhead)
 	head := make([]byte, frameHeader)
 	var body []byte
 	for at, lsn := int64(headerSize), s.first; at+frameHeader <= info.Size; lsn++ {
-		if _, err := f.ReadAt(head, at); err != nil {
+		if _, err := io.ReadFull(r, head); err != nil {
 			return err
 		}
 		n := int64(binary.LittleEndian.Uint32(head))
@@ -72,7 +75,7 @@ func (s *segment) frames(f disk.File, fn func(LSN, []byte) error) error {
 			return nil
 		}
 		body = slices.Grow(body[:0], int(n))[:n]
-		if _, err := f.ReadAt(body, at+frameHeader); err != nil {
+		if _, err := io.ReadFull(r, body); err != nil {
 			return err
 		}
 		if s.sum(lsn, body) != binary.LittleEndian.Uint32(head[4:]) {

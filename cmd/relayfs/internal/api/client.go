@@ -15,7 +15,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
@@ -219,9 +218,4 @@ func (c *Client) Copy(ctx context.Context, folder string, w io.Writer, size func
 		_, err := io.Copy(w, resp.Body)
 		return err
 	})
-}
-
-// Compact makes the store of a folder smaller.
-func (c *Client) Compact(ctx context.Context, folder string) (store.Gain, error) {
-	return post[store.Gain](ctx, c, compactPath, backup.Folder{Name: folder})
 }
