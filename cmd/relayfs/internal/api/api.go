@@ -37,16 +37,16 @@ const (
 	decidePath      = "/decide"      // POST a queue.DecideRequest
 	undoPath        = "/undo"        // POST a queue.UndoRequest
 
-	textPath     = "/text"         // query: path; the bytes
-	namesPath    = "/names"        // query: path, recursive
-	callPath     = "/call"         // POST a CallRequest
-	historyPath  = "/history"      // query: path
-	pastPath     = "/past"         // query: path, when (history.When as JSON)
-	statusPath   = "/status"       // what is served
-	readyPath    = "/readyz"       // why changes are not stored
-	refusalsPath = "/refusals"     // query: path
-	keptPath     = "/kept"         // the folders whose state is kept
-	storePath    = "/kept/store"   // query: folder; the bytes of a store
+	textPath     = "/text"       // query: path; the bytes
+	namesPath    = "/names"      // query: path, recursive
+	callPath     = "/call"       // POST a CallRequest
+	historyPath  = "/history"    // query: path
+	pastPath     = "/past"       // query: path, when (history.When as JSON)
+	statusPath   = "/status"     // what is served
+	readyPath    = "/readyz"     // why changes are not stored
+	refusalsPath = "/refusals"   // query: path
+	keptPath     = "/kept"       // the folders whose state is kept
+	storePath    = "/kept/store" // query: folder; the bytes of a store
 )
 
 // Reviewing are the routes that the review page serves to other programs.
