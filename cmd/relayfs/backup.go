@@ -37,7 +37,7 @@ back them up after it, as before. Nor is any token, key or login.`,
 				if err != nil {
 					return err
 				}
-				m, err := backup.Write(ctx, file, version(), folders, func(f backup.Folder, w io.Writer, size func(int64)) error {
+				m, err := backup.Write(file, version(), folders, func(f backup.Folder, w io.Writer, size func(int64)) error {
 					return c.Copy(ctx, f.Name, w, size)
 				}, progress)
 				progress("")
@@ -74,8 +74,7 @@ made is taken over when relayfs starts.`,
 		Example: "  relayfs restore ~/backups/relayfs-2026-01-31.zip\n  relayfs restore ~/backups/relayfs-2026-01-31.zip Notes=/mnt/disk/Notes",
 		Args:    usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := backup.Open(args[0], progress)
-			progress("")
+			b, err := backup.Open(args[0])
 			if err != nil {
 				return err
 			}

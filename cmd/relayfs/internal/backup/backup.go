@@ -5,7 +5,6 @@ package backup
 import (
 	"archive/zip"
 	"compress/flate"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,7 +58,7 @@ func (f Folder) String() string {
 
 // Write writes what is kept of folders to a file, which must not be there yet. After an error it is not there.
 // copyStore writes the store of a Folder as it is now, and tells its size before. report is told how far it is.
-func Write(ctx context.Context, file, version string, folders []Folder, copyStore func(Folder, io.Writer, func(int64)) error, report func(string)) (m Manifest, err error) {
+func Write(file, version string, folders []Folder, copyStore func(Folder, io.Writer, func(int64)) error, report func(string)) (m Manifest, err error) {
 	if _, err := os.Lstat(file); err == nil {
 		return m, clierr.WithHint(fmt.Errorf("%q is there already", file), "name a file that is not there yet; a backup is never written over another one")
 	}
@@ -77,7 +76,7 @@ func Write(ctx context.Context, file, version string, folders []Folder, copyStor
 	if err != nil {
 		return m, err
 	}
-	w := &writer{ctx, zip.NewWriter(partial), report}
+	w := &writer{zip.NewWriter(partial), report}
 	w.zip.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
 	err = errors.Join(w.all(&m, copyStore), w.zip.Close(), partial.Sync())
 	if info, statErr := partial.Stat(); statErr == nil {
@@ -94,7 +93,6 @@ func Write(ctx context.Context, file, version string, folders []Folder, copyStor
 
 // writer writes the entries of a backup.
 type writer struct {
-	ctx    context.Context
 	zip    *zip.Writer
 	report func(string)
 }
@@ -147,20 +145,7 @@ func (w *writer) entry(name string, fill func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	return fill(interruptible{w.ctx, out})
-}
-
-// interruptible ends a copy with its context.
-type interruptible struct {
-	ctx context.Context
-	io.Writer
-}
-
-func (w interruptible) Write(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return w.Writer.Write(p)
+	return fill(out)
 }
 
 // syncDir makes the names in a folder durable, where a disk can.

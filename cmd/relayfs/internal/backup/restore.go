@@ -2,6 +2,7 @@ package backup
 
 import (
 	"archive/zip"
+	"compress/flate"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,14 +21,14 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// Backup is one that was read and whose entries are as they were written.
+// Backup is an open backup.
 type Backup struct {
 	Manifest
 	zip *zip.ReadCloser
 }
 
-// Open opens a backup and compares all of it with its checksums.
-func Open(file string, report func(string)) (b *Backup, err error) {
+// Open opens a backup.
+func Open(file string) (b *Backup, err error) {
 	b = new(Backup)
 	if b.zip, err = zip.OpenReader(file); errors.Is(err, zip.ErrFormat) {
 		return nil, clierr.WithHint(fmt.Errorf("%q is no backup, or was cut short", file), "name a file that 'relayfs backup' made; nothing was changed")
@@ -35,13 +36,13 @@ func Open(file string, report func(string)) (b *Backup, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.read(file, report); err != nil {
+	if err := b.read(file); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
 }
 
-func (b *Backup) read(file string, report func(string)) error {
+func (b *Backup) read(file string) error {
 	text, err := fs.ReadFile(b.zip, manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return clierr.WithHint(fmt.Errorf("%q is no backup: it has no %s", file, manifestName), "name a file that 'relayfs backup' made")
@@ -52,33 +53,24 @@ func (b *Backup) read(file string, report func(string)) error {
 	if err == nil && b.Format != format {
 		return clierr.WithHint(fmt.Errorf("the backup has format %d, this relayfs reads format %d", b.Format, format), "use the relayfs that made it: "+b.Version)
 	}
-	for _, f := range b.zip.File {
-		if err == nil {
-			report(f.Name)
-			err = compare(f)
-		}
+	return damaged(err)
+}
+
+// damaged says what to do if an entry of a backup cannot be read. It has a checksum.
+func damaged(err error) error {
+	_, corrupt := errors.AsType[flate.CorruptInputError](err)
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	if errors.Is(err, store.ErrDamaged) {
+		err, corrupt = errors.New("the store in it cannot be read"), true // what to do about a store is another matter
 	}
-	if err != nil {
-		err = clierr.WithHint(fmt.Errorf("the backup is damaged: %w", err), "nothing was changed; use another backup")
+	if corrupt || syntax || errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return clierr.WithHint(fmt.Errorf("the backup is damaged: %w", err), "nothing was changed; use another backup")
 	}
 	return err
 }
 
 // Close closes the file.
 func (b *Backup) Close() error { return b.zip.Close() }
-
-// compare reads an entry, which at its end is compared with its checksum.
-func compare(f *zip.File) error {
-	in, err := f.Open()
-	if err == nil {
-		_, err = io.Copy(io.Discard, in)
-		err = errors.Join(err, in.Close())
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.Name, err)
-	}
-	return nil
-}
 
 // Sources are the SOURCE arguments of the Folders that a restore is for: those given, or all of the backup.
 func (b *Backup) Sources(given []string) []string {
@@ -103,7 +95,7 @@ type Restored struct {
 
 // Restore puts what the backup has of sources, which are chosen by the names of their Folders, in the place of what
 // is kept below the state folder base; what is kept is replaced only if replace says so. No process may serve them.
-// Everything is checked before anything is changed.
+// All of the backup is read before anything is changed, but for attachments, of which the missing ones are added.
 func (b *Backup) Restore(sources []source.Source, base string, replace bool) (list []*Restored, err error) {
 	var claims []owner.Claim
 	for _, src := range sources {
@@ -124,10 +116,6 @@ func (b *Backup) Restore(sources []source.Source, base string, replace bool) (li
 	}
 	defer held.Release()
 	for i, r := range list {
-		// The attachments first, which change nothing that is there.
-		if err := b.restoreAttachments(r); err != nil {
-			return list[:i], errors.Join(err, discard(list[i:]))
-		}
 		if r.Aside, err = r.store.Commit(); err != nil {
 			return list[:i], errors.Join(err, discard(list[i+1:]))
 		}
@@ -166,10 +154,14 @@ func (b *Backup) stage(src source.Source, state string, replace bool) (*Restored
 	}
 	defer in.Close()
 	if r.store, err = store.PrepareRestore(filepath.Join(state, storeName), in, store.Options{}); err != nil {
-		return nil, err
+		return nil, damaged(err)
 	}
 	if r.store.Kept && !replace {
-		err := clierr.WithHint(fmt.Errorf("something is kept for %s already", r.Place), "with --replace it is set aside, and the backup takes its place")
+		err = clierr.WithHint(fmt.Errorf("something is kept for %s already", r.Place), "with --replace it is set aside, and the backup takes its place")
+	} else {
+		err = damaged(b.restoreAttachments(r)) // which changes nothing that is there
+	}
+	if err != nil {
 		return nil, errors.Join(err, r.store.Discard())
 	}
 	return r, nil
