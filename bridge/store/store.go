@@ -200,7 +200,7 @@ func (s *Store) run() {
 		err := s.Sync()
 		s.mu.Lock()
 		waiting := len(s.state.entries) > 0
-		due := waiting && (time.Since(s.state.since) >= checkpointAge || s.state.size >= checkpointSize)
+		due := waiting && (time.Since(s.state.since) >= checkpointAge || s.state.size >= checkpointSize || s.problems.Err(model.AboutCheckpoint) != nil)
 		s.mu.Unlock()
 		if due && err == nil {
 			waiting = s.Checkpoint() != nil || s.shrink() != nil // what is in the log stays there
