@@ -67,7 +67,7 @@ func applyChange(tx *bolt.Tx, e *frame.Entry) error {
 			}
 		}
 		if rec.Journalled() {
-			if err := note(tx, e.ID, rec.Seq); err != nil {
+			if err := note(tx, e.ID, rec); err != nil {
 				return err
 			}
 		}
@@ -123,7 +123,7 @@ func applyProposals(tx *bolt.Tx, c model.ProposalChange) error {
 		}
 	}
 	for _, rec := range c.Journal {
-		if err := noteDecided(tx, rec); err != nil {
+		if err := note(tx, "", rec); err != nil {
 			return err
 		}
 		if rec.SessionNote != nil {

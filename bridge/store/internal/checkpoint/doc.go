@@ -22,9 +22,8 @@
 //	docs/ID/m          the document's changes of path
 //	unsettled/ID       nothing: the document has a record after what was materialised
 //	unsent/ID          SEQ of the last record that a server has not acknowledged
-//	journal/N          SEQ and ID of the Nth journalled record; without an ID,
-//	                   SEQ is a key of decided
-//	decided/SEQ        a record: what was decided on a proposal, or told of a session
+//	journal/N          the Nth journalled record, without its update, with its document's ID and
+//	                   its number: of a decision on a proposal, and of a session, it has neither
 //	sessions/SESSION   the newest note of the session
 //	proposals/ID       a pending proposal
 //

@@ -8,31 +8,22 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// The journal is an index: each entry, numbered in the order of arrival, names a
-// record by its number and its document's id, or by its number alone if it is
-// about a proposal or a session.
+// journalled is an entry of the journal. It has no ID if it is about a proposal or a session, and no update.
+type journalled struct {
+	ID     model.DocID  `cbor:"id,omitempty"`
+	Seq    uint64       `cbor:"seq,omitempty"`
+	Record model.Record `cbor:"record"`
+}
 
-// note adds a record to the journal.
-func note(tx *bolt.Tx, id model.DocID, seq uint64) error {
+// note adds a record to the journal. The entries are numbered in the order of arrival.
+func note(tx *bolt.Tx, id model.DocID, rec model.Record) error {
 	journal := bucket(tx, journalBucket)
 	n, err := journal.NextSequence()
 	if err != nil {
 		return err
 	}
-	return journal.Put(seqKey(n), append(seqKey(seq), id...))
-}
-
-// noteDecided keeps a record that belongs to no document, and journals it.
-func noteDecided(tx *bolt.Tx, rec model.Record) error {
-	decided := bucket(tx, decidedBucket)
-	seq, err := decided.NextSequence()
-	if err != nil {
-		return err
-	}
-	if err := put(decided, seqKey(seq), rec); err != nil {
-		return err
-	}
-	return note(tx, "", seq)
+	rec.Update, rec.Unsent = nil, false
+	return put(journal, seqKey(n), journalled{id, rec.Seq, rec})
 }
 
 // unlist takes a document's records from number seq on out of the journal. It begins with
@@ -47,16 +38,19 @@ func unlist(tx *bolt.Tx, id model.DocID, doc Document, seq uint64) error {
 	}); err != nil {
 		return err
 	}
-	journal := bucket(tx, journalBucket)
 	var keys [][]byte
-	c := journal.Cursor()
+	c := bucket(tx, journalBucket).Cursor()
 	for k, v := c.Last(); k != nil && len(keys) < n; k, v = c.Prev() {
-		if len(v) > 8 && string(v[8:]) == string(id) && seqOf(v[:8]) >= seq {
+		var e journalled
+		if err := read(v, &e); err != nil {
+			return err
+		}
+		if e.ID == id && e.Seq >= seq {
 			keys = append(keys, bytes.Clone(k))
 		}
 	}
 	for _, k := range keys {
-		if err := journal.Delete(k); err != nil {
+		if err := bucket(tx, journalBucket).Delete(k); err != nil {
 			return err
 		}
 	}
@@ -67,29 +61,12 @@ func unlist(tx *bolt.Tx, id model.DocID, doc Document, seq uint64) error {
 func (v View) Journal(limit int) (entries []model.JournalEntry, err error) {
 	c := bucket(v.tx, journalBucket).Cursor()
 	for k, value := c.Last(); k != nil && len(entries) < limit; k, value = c.Prev() {
-		e, err := v.journalEntry(value)
-		if err != nil {
+		var e journalled
+		if err := read(value, &e); err != nil {
 			return nil, err
 		}
-		entries = append(entries, e)
+		e.Record.Seq = e.Seq
+		entries = append(entries, model.JournalEntry{ID: e.ID, Path: v.Document(e.ID).Path(), Record: e.Record})
 	}
 	return entries, nil
-}
-
-// journalEntry reads the record that an entry of the index names.
-func (v View) journalEntry(value []byte) (e model.JournalEntry, err error) {
-	if len(value) < 8 {
-		return e, Damaged("a journal entry is cut off")
-	}
-	seq, id := seqOf(value[:8]), model.DocID(value[8:])
-	if id == "" {
-		return e, read(bucket(v.tx, decidedBucket).Get(value), &e.Record)
-	}
-	doc := v.Document(id)
-	if doc.b == nil || doc.b.Get(numbered(recordKey, seq)) == nil {
-		return e, Damaged("the journal names a record that is not there")
-	}
-	e.ID, e.Path = id, doc.Path()
-	e.Record, err = readRecord(seq, doc.b.Get(numbered(recordKey, seq)))
-	return e, err
 }

@@ -23,13 +23,12 @@ const (
 	unsettledBucket = "unsettled"
 	unsentBucket    = "unsent"
 	journalBucket   = "journal"
-	decidedBucket   = "decided"
 	sessionsBucket  = "sessions"
 	proposalBucket  = "proposals"
 )
 
 func buckets() []string {
-	return []string{metaBucket, pathsBucket, docsBucket, unsettledBucket, unsentBucket, journalBucket, decidedBucket, sessionsBucket, proposalBucket}
+	return []string{metaBucket, pathsBucket, docsBucket, unsettledBucket, unsentBucket, journalBucket, sessionsBucket, proposalBucket}
 }
 
 const (
