@@ -299,7 +299,8 @@ func (s *Store) addToLog(e *frame.Entry, complete func(*state) error) (wal.LSN, 
 		return 0, err
 	}
 	e.LSN, err = s.wal.Append(body)
-	_ = s.triedLog(cmp.Or(err, s.wal.Failed()))
+	_, failed := s.wal.Failed()
+	_ = s.triedLog(cmp.Or(err, failed))
 	if err != nil {
 		return 0, err
 	}

@@ -15,6 +15,8 @@ import (
 func (f *File) apply(tx *bolt.Tx, e *frame.Entry) error {
 	doc := document(tx, e.ID)
 	switch e.Kind {
+	case frame.Padding:
+		return nil
 	case frame.Change:
 		return applyChange(tx, e)
 	case frame.Proposals:

@@ -23,6 +23,7 @@ const (
 	Place                     // ID, Seq, Save: the source's file is about to hold the text as of Seq
 	Forget                    // ID: the document was taken out
 	Move                      // Moves, Time
+	Padding                   // Pad: nothing; whether the log takes so much is tried
 	kinds
 )
 
@@ -41,6 +42,7 @@ type Entry struct {
 	Save      model.Save           `cbor:"save,omitzero"`
 	Moves     []Moved              `cbor:"moves,omitempty"`
 	Time      time.Time            `cbor:"time,omitzero"` // when they moved
+	Pad       []byte               `cbor:"pad,omitempty"`
 }
 
 // Moved says that a document lives at a path from now on.

@@ -137,17 +137,6 @@ func (s *segment) writeAhead(end int64) {
 	}
 }
 
-// reserve writes zeros after the last frame, whether or not there are some, at least size of
-// them.
-func (s *segment) reserve(size int64) error {
-	n := min(max(writeAhead, size), s.limit-s.end)
-	_, err := s.file.WriteAt(make([]byte, n), s.end)
-	if err == nil {
-		s.zeroed = max(s.zeroed, s.end+n)
-	}
-	return err
-}
-
 func (s *segment) close() error {
 	if s.file == nil {
 		return nil
