@@ -358,13 +358,18 @@ func crashText(id model.DocID, seq int) string {
 func TestKill(t *testing.T) {
 	path := newPath(t)
 	acked := make(map[model.DocID]uint64)
-	for range 10 {
+	for range 20 {
 		runAndKill(t, path, time.Duration(10+rand.IntN(80))*time.Millisecond, acked)
 		checkAcked(t, path, acked)
 	}
-	if len(acked) != 4 {
+	all := uint64(0)
+	for _, n := range acked {
+		all += n
+	}
+	if len(acked) != 4 || all < 1000 {
 		t.Errorf("acknowledged is only %v", acked)
 	}
+	t.Logf("20 kills among %d appends", all)
 }
 
 // runAndKill notes what the process acknowledged. The time begins with the
