@@ -53,18 +53,19 @@ func (b *Backup) read(file string) error {
 	if err == nil && b.Format != format {
 		return clierr.WithHint(fmt.Errorf("the backup has format %d, this relayfs reads format %d", b.Format, format), "use the relayfs that made it: "+b.Version)
 	}
-	return damaged(err)
+	return damaged(manifestName, err)
 }
 
-// damaged says what to do if an entry of a backup cannot be read. It has a checksum.
-func damaged(err error) error {
-	_, corrupt := errors.AsType[flate.CorruptInputError](err)
-	_, syntax := errors.AsType[*json.SyntaxError](err)
-	if errors.Is(err, store.ErrDamaged) {
-		err, corrupt = errors.New("the store in it cannot be read"), true // what to do about a store is another matter
+// damaged says so if an entry of a backup is not as it was written: each has a checksum.
+func damaged(entry string, err error) error {
+	causes := []error{zip.ErrChecksum, zip.ErrFormat, io.ErrUnexpectedEOF, store.ErrDamaged}
+	if corrupt, ok := errors.AsType[flate.CorruptInputError](err); ok {
+		causes = append(causes, corrupt)
 	}
-	if corrupt || syntax || errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return clierr.WithHint(fmt.Errorf("the backup is damaged: %w", err), "nothing was changed; use another backup")
+	for _, cause := range causes {
+		if errors.Is(err, cause) {
+			return clierr.WithHint(fmt.Errorf("the backup is damaged: %s: %w", entry, cause), "nothing was changed; use another backup")
+		}
 	}
 	return err
 }
@@ -148,18 +149,19 @@ func (b *Backup) stage(src source.Source, state string, replace bool) (*Restored
 		return nil, fmt.Errorf("the backup of %q is of %s, which %s cannot take", src.Name, r.Place, src.Place())
 	}
 	r.Place, r.Source, r.State = src.Place(), src.String(), state
-	in, err := b.zip.Open(path.Join(src.Name, storeName))
+	entry := path.Join(src.Name, storeName)
+	in, err := b.zip.Open(entry)
 	if err != nil {
-		return nil, err
+		return nil, damaged(entry, err)
 	}
 	defer in.Close()
 	if r.store, err = store.PrepareRestore(filepath.Join(state, storeName), in, store.Options{}); err != nil {
-		return nil, damaged(err)
+		return nil, damaged(entry, err)
 	}
 	if r.store.Kept && !replace {
 		err = clierr.WithHint(fmt.Errorf("something is kept for %s already", r.Place), "with --replace it is set aside, and the backup takes its place")
 	} else {
-		err = damaged(b.restoreAttachments(r)) // which changes nothing that is there
+		err = b.restoreAttachments(r) // which changes nothing that is there
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.store.Discard())
@@ -179,7 +181,7 @@ func (b *Backup) restoreAttachments(r *Restored) error {
 			continue
 		}
 		data, err := fs.ReadFile(b.zip, f.Name)
-		if err == nil {
+		if err = damaged(f.Name, err); err == nil {
 			err = os.MkdirAll(filepath.Dir(to), 0o700)
 		}
 		if err == nil {
