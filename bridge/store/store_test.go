@@ -244,6 +244,44 @@ func TestDamaged(t *testing.T) {
 	})
 }
 
+// Check finds what no reader of a single value does.
+func TestCheck(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	if _, err := s.Append("id", "N.md", record("text")); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Check(path); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("a store that is open: %v, want %v", err, store.ErrLocked)
+	}
+	closeStore(t, s)
+	if err := store.Check(path); err != nil {
+		t.Errorf("a good store: %v", err)
+	}
+	good, err := os.ReadFile(checkpointOf(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, spoil := range map[string]func(*bolt.Tx) error{
+		"a document that is not listed as unsettled": func(tx *bolt.Tx) error { return tx.Bucket([]byte("unsettled")).Delete([]byte("id")) },
+		"one that is listed and not there":           func(tx *bolt.Tx) error { return tx.Bucket([]byte("unsettled")).Put([]byte("other"), nil) },
+		"a path of another document":                 func(tx *bolt.Tx) error { return tx.Bucket([]byte("paths")).Put([]byte("M.md"), []byte("id")) },
+		"a journal entry that is cut off":            func(tx *bolt.Tx) error { return tx.Bucket([]byte("journal")).Put([]byte("12345678"), []byte{0xa3}) },
+	} {
+		path := writeStore(t, good)
+		db, err := bolt.Open(checkpointOf(path), 0o600, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(db.Update(spoil), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Check(path); !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("%s: %v, want %v", what, err, store.ErrDamaged)
+		}
+	}
+}
+
 func writeStore(t testing.TB, data []byte) string {
 	t.Helper()
 	path := newPath(t)
