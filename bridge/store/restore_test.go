@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -138,8 +139,12 @@ func TestShrinks(t *testing.T) {
 		return info.Size()
 	}
 	var full int64
+	var room atomic.Uint64
 	synctest.Test(t, func(t *testing.T) {
-		s := open(t, path)
+		s, err := store.Open(path, store.Options{FreeSpace: func(string) (uint64, error) { return room.Load(), nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
 		fill(t, s, "old", longAgo)
 		for i := range 200 { // which leave room behind
 			id := model.DocID(fmt.Sprint("doc", i))
@@ -156,8 +161,17 @@ func TestShrinks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want := told(t, s)
 		time.Sleep(time.Minute) // of the bubble's clock
+		synctest.Wait()
+		if got := size(); got < full {
+			t.Errorf("without room for a copy the checkpoint has %d bytes of %d", got, full)
+		}
+		room.Store(1 << 30)
+		if _, err := s.Append("plan", "old.md", record("more")); err != nil {
+			t.Fatal(err)
+		}
+		want := told(t, s)
+		time.Sleep(time.Minute)
 		synctest.Wait()
 		if got := size(); got > full-200*64<<10 {
 			t.Errorf("the checkpoint has %d bytes of %d", got, full)
@@ -175,8 +189,8 @@ func TestShrinks(t *testing.T) {
 	}
 	s := open(t, path)
 	defer closeStore(t, s)
-	if h, err := s.Load("plan"); err != nil || h.Records[len(h.Records)-1].Seq != 301 {
-		t.Errorf("the newest record is %d, %v, want 301", h.Records[len(h.Records)-1].Seq, err)
+	if h, err := s.Load("plan"); err != nil || h.Records[len(h.Records)-1].Seq != 302 {
+		t.Errorf("the newest record is %d, %v, want 302", h.Records[len(h.Records)-1].Seq, err)
 	}
 	if _, err := os.Stat(checkpointOf(path) + ".smaller"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what a crash left: %v, want that it is gone", err)

@@ -33,6 +33,8 @@ const (
 	// checkpointSize long.
 	checkpointAge  = 10 * time.Second
 	checkpointSize = 4 << 20
+	// shrinkAgain is how long after a failure the checkpoint is brought to size again.
+	shrinkAgain = time.Hour
 )
 
 // Options configure a Store.
@@ -47,12 +49,15 @@ type Options struct {
 	Committed func()
 	// History is how long it is kept which text was there when; 0 is for ever.
 	History time.Duration
+	// FreeSpace, unless nil, is how many bytes the disk of a folder has free: the checkpoint is not copied to bring it
+	// to size where that would take the last of them.
+	FreeSpace func(dir string) (uint64, error)
 	// Manual leaves it to the caller to call Sync and Checkpoint.
 	Manual bool
 }
 
 func (o *Options) checkpoint() checkpoint.Options {
-	return checkpoint.Options{Logger: o.Logger, OpenFile: o.OpenFile, Committed: o.Committed, History: o.History}
+	return checkpoint.Options{Logger: o.Logger, OpenFile: o.OpenFile, Committed: o.Committed, History: o.History, FreeSpace: o.FreeSpace}
 }
 
 // Store is an open store.
@@ -186,6 +191,7 @@ func (s *Store) Close() error {
 // time after that, and to size, until the store is closed.
 func (s *Store) run() {
 	defer close(s.done)
+	var failed time.Time // when the checkpoint could not be brought to size
 	for {
 		select {
 		case <-s.quit:
@@ -203,7 +209,10 @@ func (s *Store) run() {
 		due := waiting && (time.Since(s.state.since) >= checkpointAge || s.state.size >= checkpointSize || s.problems.Err(model.AboutCheckpoint) != nil)
 		s.mu.Unlock()
 		if due && err == nil {
-			waiting = s.Checkpoint() != nil || s.shrink() != nil // what is in the log stays there
+			waiting = s.Checkpoint() != nil // what is in the log stays there
+			if !waiting && time.Since(failed) > shrinkAgain && s.shrink() != nil {
+				failed = time.Now()
+			}
 		}
 		if waiting {
 			s.wake.Set()
@@ -238,9 +247,13 @@ func (s *Store) Checkpoint() error {
 	return s.fail("write a checkpoint", s.triedCheckpoint(s.apply(entries)))
 }
 
-// shrink gives back to the disk what the checkpoint has free.
+// shrink gives back to the disk what the checkpoint has free. That it cannot costs nothing but the space.
 func (s *Store) shrink() error {
-	return s.fail("shrink", s.triedCheckpoint(s.checkpoint.Shrink()))
+	err := s.fail("shrink", s.checkpoint.Shrink())
+	if err != nil {
+		s.log.Warn("free space of the store is not given back", model.LogErr, err)
+	}
+	return err
 }
 
 // Check reads everything that the checkpoint has.

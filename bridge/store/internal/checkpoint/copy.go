@@ -49,13 +49,18 @@ func (f *File) SettleAll() error {
 }
 
 // Shrink gives back to the disk what the file has free, if that is a quarter of it: a copy without room to spare takes
-// the file's name. The file can be read meanwhile.
+// the file's name. The file can be read meanwhile. The disk is to have room for twice the copy: saves need some, too.
 func (f *File) Shrink() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	stats, size := f.db.Stats(), sizeOf(f.db)
 	if free := int64(stats.FreePageN+stats.PendingPageN) * int64(f.db.Info().PageSize); free < minFree || free < size/4 {
 		return nil
+	}
+	if f.o.FreeSpace != nil {
+		if room, err := f.o.FreeSpace(filepath.Dir(f.path)); err != nil || room < 2*uint64(size) {
+			return err
+		}
 	}
 	path, name := f.path+smallerSuffix, filepath.Base(f.path)
 	smaller, err := openDB(&path, f.o, false)

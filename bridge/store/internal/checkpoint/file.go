@@ -30,6 +30,7 @@ type Options struct {
 	OpenFile  func(name string, flag int, perm fs.FileMode) (*os.File, error) // nil is os.OpenFile
 	Committed func()                                                          // unless nil, is called after each durable change of the file
 	History   time.Duration                                                   // how long it is kept which text was there when; 0 for ever
+	FreeSpace func(dir string) (uint64, error)                                // unless nil, is how much the disk of a folder has free
 }
 
 // File is an open checkpoint.

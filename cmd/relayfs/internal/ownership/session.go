@@ -104,7 +104,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 }
 
 func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options) (bridge.FolderSource, error) {
-	st, err := store.Open(filepath.Join(kept.State, "store"), store.Options{Logger: s.Log, History: o.History})
+	st, err := store.Open(filepath.Join(kept.State, "store"), store.Options{Logger: s.Log, History: o.History, FreeSpace: process.FreeSpace})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
