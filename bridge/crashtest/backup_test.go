@@ -129,7 +129,7 @@ func TestRestoredState(t *testing.T) {
 				check(t, r.step())
 			}
 			var backup bytes.Buffer
-			check(t, r.p.store.Copy(&backup, func(int64) {}))
+			check(t, r.p.store.Copy(&backup))
 			for range r.rng.IntN(12) {
 				check(t, r.step())
 			}

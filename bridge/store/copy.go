@@ -14,13 +14,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
 )
 
-// Copy writes the checkpoint with everything that the log has now, for PrepareRestore. size is told before. What is
-// appended meanwhile is not in it, and does not wait.
-func (s *Store) Copy(w io.Writer, size func(int64)) error {
+// Copy writes the checkpoint with everything that the log has now, for PrepareRestore. What is appended meanwhile is
+// not in it, and does not wait.
+func (s *Store) Copy(w io.Writer) error {
 	if err := s.Checkpoint(); err != nil {
 		return err
 	}
-	return s.fail("copy", s.checkpoint.Copy(w, size))
+	return s.fail("copy", s.checkpoint.Copy(w))
 }
 
 // A restore is decided in one step: when the copy, which is whole, gets the second of these names. Open and Commit

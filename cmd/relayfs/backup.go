@@ -37,10 +37,7 @@ back them up after it, as before. Nor is any token, key or login.`,
 				if err != nil {
 					return err
 				}
-				m, err := backup.Write(file, version(), folders, func(f backup.Folder, w io.Writer, size func(int64)) error {
-					return c.Copy(ctx, f.Name, w, size)
-				}, progress)
-				progress("")
+				m, err := backup.Write(file, version(), folders, func(f backup.Folder, w io.Writer) error { return c.Copy(ctx, f.Name, w) })
 				if err != nil {
 					return err
 				}

@@ -19,13 +19,11 @@ const copyAtOnce = 1 << 20
 // minFree is how many bytes a file has free before it is worth a copy of it.
 const minFree = 4 << 20
 
-// Copy writes the file as it is now. size is told before. Nothing is written to the file
-// meanwhile; it can be read.
-func (f *File) Copy(w io.Writer, size func(int64)) error {
+// Copy writes the file as it is now. Nothing is written to the file meanwhile; it can be read.
+func (f *File) Copy(w io.Writer) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	return f.View(func(v View) error {
-		size(v.tx.Size())
 		_, err := v.tx.WriteTo(w)
 		return err
 	})

@@ -201,15 +201,9 @@ func (h *handler) store(w http.ResponseWriter, r *http.Request) {
 		Refuse(w, fmt.Errorf("no folder %q is kept here", r.FormValue("folder")))
 		return
 	}
-	begun := false
-	err := h.Kept[i].Store.Copy(w, func(n int64) {
-		begun = true
-		w.Header().Set("Content-Length", strconv.FormatInt(n, 10))
-	})
-	switch {
-	case err != nil && begun:
-		panic(http.ErrAbortHandler) // the client sees that bytes are missing
-	case err != nil:
+	if err := h.Kept[i].Store.Checkpoint(); err != nil { // what may fail comes before the first byte
 		Refuse(w, err)
+	} else if h.Kept[i].Store.Copy(w) != nil {
+		panic(http.ErrAbortHandler) // the client sees that bytes are missing
 	}
 }

@@ -211,10 +211,9 @@ func (c *Client) Kept(ctx context.Context) ([]backup.Folder, error) {
 	return get[[]backup.Folder](ctx, c, keptPath, nil)
 }
 
-// Copy writes the store of a folder as it is now. size is told before.
-func (c *Client) Copy(ctx context.Context, folder string, w io.Writer, size func(int64)) error {
+// Copy writes the store of a folder as it is now.
+func (c *Client) Copy(ctx context.Context, folder string, w io.Writer) error {
 	return c.owner.Do(ctx, http.MethodGet, storePath, url.Values{"folder": {folder}}, nil, nil, func(resp *http.Response) error {
-		size(resp.ContentLength)
 		_, err := io.Copy(w, resp.Body)
 		return err
 	})

@@ -57,8 +57,8 @@ func (f Folder) String() string {
 }
 
 // Write writes what is kept of folders to a file, which must not be there yet. After an error it is not there.
-// copyStore writes the store of a Folder as it is now, and tells its size before. report is told how far it is.
-func Write(file, version string, folders []Folder, copyStore func(Folder, io.Writer, func(int64)) error, report func(string)) (m Manifest, err error) {
+// copyStore writes the store of a Folder as it is now.
+func Write(file, version string, folders []Folder, copyStore func(Folder, io.Writer) error) (m Manifest, err error) {
 	if _, err := os.Lstat(file); err == nil {
 		return m, clierr.WithHint(fmt.Errorf("%q is there already", file), "name a file that is not there yet; a backup is never written over another one")
 	}
@@ -76,9 +76,9 @@ func Write(file, version string, folders []Folder, copyStore func(Folder, io.Wri
 	if err != nil {
 		return m, err
 	}
-	w := &writer{zip.NewWriter(partial), report}
-	w.zip.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
-	err = errors.Join(w.all(&m, copyStore), w.zip.Close(), partial.Sync())
+	w := &writer{zip.NewWriter(partial)}
+	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
+	err = errors.Join(w.all(&m, copyStore), w.Close(), partial.Sync())
 	if info, statErr := partial.Stat(); statErr == nil {
 		m.Bytes = info.Size()
 	}
@@ -92,21 +92,16 @@ func Write(file, version string, folders []Folder, copyStore func(Folder, io.Wri
 }
 
 // writer writes the entries of a backup.
-type writer struct {
-	zip    *zip.Writer
-	report func(string)
-}
+type writer struct{ *zip.Writer }
 
-func (w *writer) all(m *Manifest, copyStore func(Folder, io.Writer, func(int64)) error) error {
+func (w *writer) all(m *Manifest, copyStore func(Folder, io.Writer) error) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err == nil {
 		err = w.entry(manifestName, func(out io.Writer) error { _, err := out.Write(text); return err })
 	}
 	for _, f := range m.Folders {
 		if err == nil {
-			err = w.entry(path.Join(f.Name, storeName), func(out io.Writer) error {
-				return copyStore(f, out, func(n int64) { w.report(fmt.Sprintf("%s: %s", f.Name, Size(n))) })
-			})
+			err = w.entry(path.Join(f.Name, storeName), func(out io.Writer) error { return copyStore(f, out) })
 		}
 		if err == nil {
 			err = w.attachments(f)
@@ -121,7 +116,6 @@ func (w *writer) all(m *Manifest, copyStore func(Folder, io.Writer, func(int64))
 // attachments copies those of a server's folder. They are named by their hashes, and never change.
 func (w *writer) attachments(f Folder) error {
 	from := os.DirFS(filepath.Join(f.State, attachments))
-	n := 0
 	return fs.WalkDir(from, ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && name == ".":
@@ -129,8 +123,6 @@ func (w *writer) attachments(f Folder) error {
 		case err != nil || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), "."):
 			return err
 		}
-		n++
-		w.report(fmt.Sprintf("%s: attachment %d", f.Name, n))
 		in, err := from.Open(name)
 		if err != nil {
 			return err
@@ -141,7 +133,7 @@ func (w *writer) attachments(f Folder) error {
 }
 
 func (w *writer) entry(name string, fill func(io.Writer) error) error {
-	out, err := w.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Now()})
+	out, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Now()})
 	if err != nil {
 		return err
 	}
