@@ -20,8 +20,8 @@
 //
 // A Workspace is made of package namespace, which changes what is where, of review, which
 // decides on what waits, and of index, which follows both; their exported methods are
-// its own. Below them, tree shows what is proposed for names as done,
-// and note keeps each note, its document and its file in step. Their documentation tells
+// its own. The tree inside of namespace shows what is proposed for names as done, and
+// package note keeps each note, its document and its file in step. Their documentation tells
 // how, and which locks they take; docs/architecture.md has the order. All methods of a
 // Workspace may be called from several goroutines. Readers of a loaded note never wait for
 // a disk. Events are published after all locks are released.

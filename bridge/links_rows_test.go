@@ -16,7 +16,7 @@ import (
 )
 
 // Rows of Obsidian's link behaviour that concern more than one note at a time;
-// bridge/links and bridge/outline have the others.
+// bridge/index/links and bridge/index/outline have the others.
 
 // Row 37: Obsidian makes bare links longer when a second note of their name comes;
 // until it does, they lead where its rules say.
@@ -72,7 +72,7 @@ func TestRow40HeadingTwice(t *testing.T) {
 	}
 }
 
-// Every row has a test that names it, here, in bridge/links or in bridge/outline.
+// Every row has a test that names it, here, in bridge/index/links or in bridge/index/outline.
 func TestEveryRowOfLinksIsTested(t *testing.T) {
 	named := make(map[string]bool)
 	for _, pattern := range []string{"index/links/*_test.go", "index/outline/*_test.go", "links_rows_test.go"} {

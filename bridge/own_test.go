@@ -175,3 +175,25 @@ func TestPersonsMarkInThePlaceOfAnAgents(t *testing.T) {
 		})
 	}
 }
+
+// A session that changes its own text in the middle of an earlier session's suggestion does not amend that one.
+func TestSessionInTheMiddleOfAnother(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "apples\n"})
+	later := model.Author{Name: ann.Name, Session: "s2"}
+	write(t, f.Workspace, plan, bridge.Write{Text: "apples\n| fall | é |\n", By: ann})
+	list, err := f.Suggestions(t.Context(), "Notes")
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	decide(t, f.Workspace, model.Accepted, list[0].ID)
+	write(t, f.Workspace, plan, bridge.Write{Text: "apples\n| old | é |\n", By: later})
+	undo(t, f.Workspace, "")
+	write(t, f.Workspace, plan, bridge.Write{Text: "apples\n| river | é |\n", By: later})
+	left, err := f.Suggestions(t.Context(), "Notes")
+	if err != nil || len(left) != 2 {
+		t.Fatalf("%+v, %v", left, err)
+	}
+	if left[0].ID != list[0].ID || left[0].Session != ann.Session || left[1].Session != later.Session {
+		t.Errorf("the suggestions are of %q and %q: %q", left[0].Session, left[1].Session, f.SourceText(plan))
+	}
+}

@@ -187,7 +187,7 @@ func TestAuthorOfACommentBroughtBack(t *testing.T) {
 	r.undo()
 	check := func(r *running, when string) {
 		t.Helper()
-		threads, err := r.Talk.Threads(t.Context(), "")
+		threads, err := r.Threads(t.Context(), "")
 		if err != nil || len(threads) != 1 || threads[0].Remarks[0].Author != ann.Name {
 			t.Errorf("%s: got %+v, %v, want one comment by %s", when, threads, err, ann.Name)
 		}

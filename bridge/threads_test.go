@@ -46,7 +46,7 @@ func (k *talk) raw() string {
 }
 
 func (k *talk) threads() []model.Thread {
-	list, err := k.ws.Talk.Threads(k.outer.Context(), "")
+	list, err := k.ws.Threads(k.outer.Context(), "")
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func (k *talk) comment(at bridge.Spot) {
 	text := k.fresh("c")
 	at.Path = plan
 	raw := k.raw()
-	k.act(func() (bridge.Outcome, error) { return k.ws.Talk.Comment(k.outer.Context(), at, text, person) })
+	k.act(func() (bridge.Outcome, error) { return k.ws.Comment(k.outer.Context(), at, text, person) })
 	if got := strings.Replace(k.raw(), "{>>"+text+"<<}", "", 1); got != raw {
 		k.t.Fatalf("a comment made %q of %q", got, raw)
 	}
@@ -131,7 +131,7 @@ func (k *talk) comment(at bridge.Spot) {
 func (k *talk) resolve() {
 	th := rapid.SampledFrom(k.threads()).Draw(k.t, "thread")
 	raw := k.raw()
-	k.act(func() (bridge.Outcome, error) { return k.ws.Talk.Resolve(k.outer.Context(), []string{th.ID}, person) })
+	k.act(func() (bridge.Outcome, error) { return k.ws.ResolveThreads(k.outer.Context(), []string{th.ID}, person) })
 	if got, want := k.raw(), raw[:th.Start]+raw[th.End:]; got != want {
 		k.t.Fatalf("resolving %+v made %q, want %q", th, got, want)
 	}
@@ -260,12 +260,12 @@ func TestAnswers(t *testing.T) {
 	if a := second.Answers; a == nil || a.ID != first.ID || a.New != "many" || a.Reason != "a number, please" || a.By != "person" {
 		t.Errorf("%+v answers %+v, want %s", second, a, first.ID)
 	}
-	if _, err := f.Talk.Comment(t.Context(), bridge.Spot{Path: plan, Suggestion: second.ID}, "less", person); err != nil {
+	if _, err := f.Comment(t.Context(), bridge.Spot{Path: plan, Suggestion: second.ID}, "less", person); err != nil {
 		t.Fatal(err)
 	}
 	answered := func() bool {
 		t.Helper()
-		threads, err := f.Talk.Threads(t.Context(), "")
+		threads, err := f.Threads(t.Context(), "")
 		if err != nil || len(threads) != 1 || threads[0].Suggestion != only().ID {
 			t.Fatalf("threads %+v, %v", threads, err)
 		}
@@ -302,16 +302,16 @@ func TestThreadsOfLiveNotes(t *testing.T) {
 			t.Errorf("the note is %q, want %q", got, want)
 		}
 	}
-	if _, err := f.Talk.Comment(t.Context(), bridge.Spot{Path: path, Quote: "🦊"}, "a fox?", person); err != nil {
+	if _, err := f.Comment(t.Context(), bridge.Spot{Path: path, Quote: "🦊"}, "a fox?", person); err != nil {
 		t.Fatal(err)
 	}
 	raw("One 🦊{>>a fox?<<} two.\n")
 	peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) { text.Insert(tx, 0, "typed ") })
-	threads, err := f.Talk.Threads(t.Context(), "Team")
+	threads, err := f.Threads(t.Context(), "Team")
 	if err != nil || len(threads) != 1 || threads[0].Remarks[0].Author != person.Name {
 		t.Fatalf("threads %+v, %v", threads, err)
 	}
-	if _, err := f.Talk.Resolve(t.Context(), []string{threads[0].ID}, person); err != nil {
+	if _, err := f.ResolveThreads(t.Context(), []string{threads[0].ID}, person); err != nil {
 		t.Fatal(err)
 	}
 	raw("typed " + before)
@@ -326,7 +326,7 @@ func TestThreadsOfLiveNotes(t *testing.T) {
 // A comment that somebody has changed since is not taken back, and nothing of it is lost.
 func TestChangedCommentsAreNotTakenBack(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "One two.\n"})
-	out, err := f.Talk.Comment(t.Context(), bridge.Spot{Path: plan, Quote: "two"}, "why two?", person)
+	out, err := f.Comment(t.Context(), bridge.Spot{Path: plan, Quote: "two"}, "why two?", person)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +354,7 @@ func TestLaterSessionsAnswer(t *testing.T) {
 			write(t, f.Workspace, plan, bridge.Write{Text: strings.Replace(text, old, new, 1), By: model.Author{Name: "ann", Session: session}})
 		}
 		thread := func() model.Thread {
-			list, err := f.Talk.Threads(t.Context(), "")
+			list, err := f.Threads(t.Context(), "")
 			if err != nil || len(list) != 1 {
 				rt.Fatalf("threads %+v, %v", list, err)
 			}
@@ -368,7 +368,7 @@ func TestLaterSessionsAnswer(t *testing.T) {
 			as("s", old, strings.Join(words, " ")+strings.Repeat(" ", strings.Count(old, " ")%2))
 		}
 		first := pendingOf(t, f.Workspace)[0]
-		if _, err := f.Talk.Comment(t.Context(), bridge.Spot{Path: plan, Suggestion: first.ID}, "why?", person); err != nil {
+		if _, err := f.Comment(t.Context(), bridge.Spot{Path: plan, Suggestion: first.ID}, "why?", person); err != nil {
 			rt.Fatal(err)
 		}
 		if thread().Answered {

@@ -29,9 +29,6 @@ type Workspace struct {
 	*index.Indexes
 	Archive *history.Archive // what the notes were
 
-	Talk     review.Talk
-	Sessions review.Sessions
-
 	*whole
 	tree *namespace.Tree
 }
@@ -42,6 +39,7 @@ type whole struct {
 	notes      *note.Set
 	config     namespace.Config
 	mountpoint atomic.Pointer[string]
+	onMount    atomic.Pointer[func(context.Context)]
 }
 
 // New makes a workspace. Nothing is read before Start.
@@ -68,7 +66,7 @@ func New(o Options) (*Workspace, error) {
 func (w *whole) part(t *namespace.Tree, x *index.Indexes) *Workspace {
 	n, files, consequences := namespace.New(&w.config, t)
 	r := review.New(&w.config, t, consequences, x)
-	return &Workspace{n, files, r, x, history.NewArchive(t), review.NewTalk(r), review.NewSessions(r), w, t}
+	return &Workspace{n, files, r, x, history.NewArchive(t), w, t}
 }
 
 // Within is the part of the workspace that a client may reach: the Folders named,
@@ -99,6 +97,25 @@ func (w *Workspace) Mountpoint() string {
 		return *dir
 	}
 	return ""
+}
+
+// OnMount sets a function that returns when the mount shows each change that was made before it was called; nil without a mount.
+func (w *Workspace) OnMount(shows func(context.Context)) { w.onMount.Store(&shows) }
+
+// maxShow bounds AwaitMount: the kernel may wait for a program that holds a folder of the mount.
+const maxShow = 100 * time.Millisecond
+
+// AwaitMount returns when the mount, if there is one, shows each change that was made before, or after maxShow. Whoever changed
+// something for a client calls it before it answers, and holds no lock. No handler of the mount's own requests calls it: the kernel
+// may be waiting for that one's answer.
+func (w *Workspace) AwaitMount(ctx context.Context) {
+	shows := w.onMount.Load()
+	if shows == nil || *shows == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxShow)
+	defer cancel()
+	(*shows)(ctx)
 }
 
 // Since returns the changes after the one with that number, and the number of the newest. whole is false if older

@@ -235,12 +235,14 @@ func furniture(raw, want, got string, r Result) error {
 	return nil
 }
 
-// undecided lists what a raw text is without the writer's marks: comments, and what stands between them.
-func undecided(raw string) []string {
+// undecided lists the parts of a raw text without the writer's marks: comments, and the text between them. It leaves out the comments
+// at own. It parses raw as it is, since the text around a comment may read as a mark once the comment is gone.
+func undecided(raw string, own ...Span) []string {
 	out := []string{""}
 	doc := critic.Parse(raw)
 	for i := range doc.Cells {
 		switch c := &doc.Cells[i]; {
+		case slices.Contains(own, c.Span):
 		case c.Kind == critic.Comment:
 			out = append(out, c.Of(raw), "")
 		case c.IsSuggestion() && (c.Author == "" || strings.HasPrefix(c.Author, "AI ")):

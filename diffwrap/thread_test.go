@@ -1,14 +1,14 @@
 package diffwrap_test
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/rivo/uniseg"
-	"pgregory.net/rapid"
-
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/randomtest"
+	"github.com/rivo/uniseg"
 )
 
 func TestThreads(t *testing.T) {
@@ -39,11 +39,11 @@ func TestThreads(t *testing.T) {
 // A comment that fits leaves both views as they are, and is read back with its author in every dialect that
 // writes one.
 func TestCommentsThatFitAreReadBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		raw := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", " b", "\n", "{++c++}", "{--d--}", "{>>e<<}", "{==f==}", "{~~g~>h~~}", "{", "+", "}", "~>", "é🦊", "e\u0301", "👨\u200d👩\u200d👧", "\r\n", "[[B]]", "`c`", "```", "[l](u v)"})).Draw(t, "raw"), "")
-		at := rapid.IntRange(0, len(raw)).Draw(t, "at")
-		dialect := rapid.SampledFrom([]diffwrap.Dialect{diffwrap.Plain, diffwrap.Commentator, diffwrap.RelayComments}).Draw(t, "dialect")
-		text := rapid.SampledFrom([]string{"why?", "{++x++}", "a <<} b", "été", "{>>"}).Draw(t, "text")
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		raw := strings.Join(randomtest.Some(r, 0, 20, "a", " b", "\n", "{++c++}", "{--d--}", "{>>e<<}", "{==f==}", "{~~g~>h~~}", "{", "+", "}", "~>", "é🦊", "e\u0301", "👨\u200d👩\u200d👧", "\r\n", "[[B]]", "`c`", "```", "[l](u v)"), "")
+		at := randomtest.Between(r, 0, len(raw))
+		dialect := randomtest.Pick(r, diffwrap.Plain, diffwrap.Commentator, diffwrap.RelayComments)
+		text := randomtest.Pick(r, "why?", "{++x++}", "a <<} b", "été", "{>>")
 		comment := diffwrap.WriteComment(dialect, "ann", text, time.Unix(1_700_000_000, 0))
 		if !diffwrap.CommentFits(raw, at, comment) {
 			return

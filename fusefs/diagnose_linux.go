@@ -73,12 +73,12 @@ func diagnosePrivileges(status string) Finding {
 func diagnoseAllowOther(conf string) Finding {
 	detail := "user_allow_other is set in " + conf
 	if os.Geteuid() == 0 {
-		detail = "root may use --allow-other"
+		detail = "root may use allow-other"
 	}
 	return finding("allow other users", detail, Warn, checkAllowOther(conf))
 }
 
-// checkAllowOther says why --allow-other would be refused.
+// checkAllowOther says why allow-other would be refused.
 func checkAllowOther(conf string) error {
 	if os.Geteuid() == 0 {
 		return nil
@@ -93,7 +93,7 @@ func checkAllowOther(conf string) error {
 		err = nil
 	}
 	return &SetupError{
-		Problem: "--allow-other is refused: there is no user_allow_other in " + conf,
+		Problem: "allow-other is refused: there is no user_allow_other in " + conf,
 		Hint:    "add a line user_allow_other to " + conf + " if other users are to use your mounts", Err: err,
 	}
 }

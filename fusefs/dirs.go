@@ -184,7 +184,7 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 	}
 	if emptied && t.isRenamed(p) {
 		// Nothing is left in it but what was unlinked a moment ago: it may be about to be taken back.
-		pk := &parking{why: whyUnlinked, by: t.restructuring(ctx), proc: t.procs.Of(ctx)}
+		pk := &parking{why: whyUnlinked, by: t.restructuring(ctx), proc: t.programs.Of(ctx)}
 		t.update(func(tb *table) {
 			tb.forget(p, d)
 			t.parkAt(tb, p, pk)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 func newTree(ws *bridge.Workspace, o Options) *tree {
@@ -35,8 +36,10 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}
-	t.procs.Agents = o.Agents
-	t.errno = errnoReporter{Log: t.log, Procs: &t.procs, Refused: o.Refused}
+	if t.programs = o.Programs; t.programs == nil {
+		t.programs = new(program.Table)
+	}
+	t.errno = errnoReporter{Log: t.log, Procs: t.programs, Refused: o.Refused}
 	root := &Dir{overlay: overlay{common: t.newCommon(0o755)}, id: 1}
 	t.root = root
 	t.update(func(tb *table) { tb.put("", root, 1) })

@@ -239,7 +239,7 @@ func checkMountpoint(dir string, nonEmpty bool) error {
 	if len(entries) > 0 {
 		return &SetupError{
 			Problem: fmt.Sprintf("mountpoint %q is not empty: the mount would hide %q", dir, entries[0].Name()),
-			Hint:    "give an empty directory, or hide its files with --nonempty",
+			Hint:    "give an empty directory, or hide its files with RELAYFS_NONEMPTY=true",
 		}
 	}
 	return nil

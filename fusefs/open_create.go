@@ -51,7 +51,7 @@ func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32,
 
 func newHandle(ctx context.Context, f *File, flags uint32) *Handle {
 	h := &Handle{
-		f: f, by: f.t.procs.Of(ctx),
+		f: f, by: f.t.programs.Of(ctx),
 		reads:   flags&syscall.O_ACCMODE != syscall.O_WRONLY,
 		appends: flags&syscall.O_APPEND != 0,
 	}
@@ -180,7 +180,7 @@ func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	t := d.t
 	t.putBack(ctx, p)
 	t.bringHome(ctx, p)
-	by, now := t.procs.Of(ctx), time.Now()
+	by, now := t.programs.Of(ctx), time.Now()
 	f := t.newFile(mode & 0o7777)
 	f.moveTo(p)
 	b := &content.Buffer{Emptied: true, First: true}

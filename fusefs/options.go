@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 // Options configure a mount. The zero value is a private mount of an empty
@@ -13,7 +14,7 @@ type Options struct {
 	Author string // whom suggestions made through the mount are from
 	// SignAgents lets an agent that is recognised (package program) sign with its own name instead.
 	SignAgents bool
-	Agents     []string // the names of agents' programs, instead of program.Agents unless nil
+	Programs   *program.Table // which programs are agents; nil for those of program.Agents
 	// SessionNote is the name of the sessions that make changes through the mount, one line; "" leaves them without.
 	SessionNote string
 	AllowOther  bool // let other users in; needs user_allow_other in /etc/fuse.conf

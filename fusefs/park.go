@@ -122,7 +122,7 @@ func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 	if err != nil {
 		return err
 	}
-	r := &removal{home: home, by: t.restructuring(ctx), proc: t.procs.Of(ctx), since: time.Now()}
+	r := &removal{home: home, by: t.restructuring(ctx), proc: t.programs.Of(ctx), since: time.Now()}
 	f.update(func(s *fileState) { r.doc, r.image = s.doc, s.text.Base() })
 	done, err := t.ws.Remove(ctx, p, r.by)
 	if err != nil {
@@ -170,7 +170,7 @@ func (t *tree) park(ctx context.Context, p model.Path, f *File, target model.Pat
 	if err != nil {
 		return err
 	}
-	pk := &parking{target: target, why: why, by: t.restructuring(ctx), proc: t.procs.Of(ctx)}
+	pk := &parking{target: target, why: why, by: t.restructuring(ctx), proc: t.programs.Of(ctx)}
 	f.update(func(s *fileState) {
 		pk.doc, pk.image = s.doc, s.text.Base()
 		s.detach(evBecomeScratch)

@@ -110,7 +110,7 @@ func (f *File) truncate(ctx context.Context, h *Handle, size int64) (errno sysca
 	if errno := f.writable(ctx, h != nil); errno != 0 {
 		return errno
 	}
-	by := f.t.procs.Of(ctx)
+	by := f.t.programs.Of(ctx)
 	err := f.pin(ctx)
 	defer f.unpin()
 	if err != nil {

@@ -294,7 +294,7 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err er
 		if !errors.Is(err, model.ErrTooMany) && !errors.Is(err, model.ErrNeedsReview) {
 			return err
 		}
-		if !t.isRenamed(p) && t.unlinkedBy(t.procs.Of(ctx).Identity) > 0 {
+		if !t.isRenamed(p) && t.unlinkedBy(t.programs.Of(ctx).Identity) > 0 {
 			return err
 		}
 	}

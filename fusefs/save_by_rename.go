@@ -52,7 +52,7 @@ func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Er
 	}
 	f.update(func(s *fileState) {
 		b := s.edit() // a note may have no buffer
-		c = s.change(m.newPath, doc, m.procs.Of(ctx), from, true, true)
+		c = s.change(m.newPath, doc, m.programs.Of(ctx), from, true, true)
 		c.write.Sync = b.Gen > 0 && b.Synced == b.Gen
 	})
 	return c, 0

@@ -75,6 +75,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	}
 	close(mounted)
 	ws.SetMountpoint(dir)
+	ws.OnMount(t.inval.told)
 	return s, nil
 }
 
@@ -134,6 +135,7 @@ func (s *Server) start(mounted <-chan struct{}) {
 		s.stop()
 		s.tasks.Wait()
 		s.tree.ws.SetMountpoint("")
+		s.tree.ws.OnMount(nil)
 		close(s.ended)
 		s.leave.Do(func() { close(s.gone) })
 	}()

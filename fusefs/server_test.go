@@ -40,7 +40,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{filepath.Join(dir, "missing"), "does not exist", "mkdir -p"},
 		{file, "not a directory", "directory"},
-		{dir, "not empty", "--nonempty"},
+		{dir, "not empty", "RELAYFS_NONEMPTY"},
 		{m.dir, "mounted", "relayfs unmount"},
 	} {
 		var problem *fusefs.SetupError

@@ -91,7 +91,7 @@ func mountHint() string {
 	if p, ok := errors.AsType[*SetupError](checkPrivilege(ownStatus)); ok {
 		return p.Hint
 	}
-	return "run `relayfs doctor`; --allow-other needs user_allow_other in /etc/fuse.conf"
+	return "run `relayfs doctor`; the setting allow-other needs user_allow_other in /etc/fuse.conf"
 }
 
 // checkHelper looks for the setuid program by which everybody but root mounts.

@@ -43,7 +43,7 @@ type tree struct {
 	used       atomic.Bool // somebody has looked up or opened a note since the last housekeeping
 	poker      atomic.Pointer[poker]
 	shown      shownLog
-	procs      program.Table
+	programs   *program.Table
 	ending     atomic.Bool // no save may begin any more
 	ended      atomic.Bool // nor may one go on, see end
 	scratch    scratchQuota
@@ -92,12 +92,9 @@ func (t *tree) refusal(ctx context.Context, op string, p model.Path, info bridge
 	return 0
 }
 
-// sessionPrefix distinguishes the sessions of programs on a mount.
-const sessionPrefix = "mount-"
-
 // authorOf is the author of a program's changes, and their session: the program's run.
 func (t *tree) authorOf(p program.Program) model.Author {
-	a := model.Author{Name: t.author, Session: sessionPrefix + p.Run.Name()}
+	a := model.Author{Name: t.author, Session: p.Session()}
 	if t.signAgents && p.Agent != "" {
 		a.Name = p.Agent
 	}
@@ -110,24 +107,24 @@ func (t *tree) authorOf(p program.Program) model.Author {
 }
 
 func (t *tree) nameSession(a model.Author) {
-	if err := t.ws.Sessions.SetNote(a, model.SessionNote{Name: t.sessionNote}); err != nil {
+	if err := t.ws.SetSessionNote(a, model.SessionNote{Name: t.sessionNote}); err != nil {
 		t.log.Warn("session has no name", model.LogAuthor, a.Name, model.LogErr, err)
 	}
 }
 
 // isMounts says whether an author is a program on this mount.
 func (t *tree) isMounts(a model.Author) bool {
-	return (a.Name == t.author || t.signAgents && t.procs.IsAgent(a.Name)) && a.Name != "" && strings.HasPrefix(a.Session, sessionPrefix)
+	return (a.Name == t.author || t.signAgents && t.programs.IsAgent(a.Name)) && a.Name != "" && strings.HasPrefix(a.Session, program.SessionPrefix)
 }
 
 // restructuring is how the process that makes a request changes names.
 func (t *tree) restructuring(ctx context.Context) bridge.Restructure {
-	return bridge.Restructure{By: t.authorOf(t.procs.Of(ctx)), Origin: t}
+	return bridge.Restructure{By: t.authorOf(t.programs.Of(ctx)), Origin: t}
 }
 
 // isPoke says that the request comes from the process that wakes watchers, which means to
 // set nothing.
 func (t *tree) isPoke(ctx context.Context) bool {
 	pid := t.poker.Load().process()
-	return pid != 0 && t.procs.Of(ctx).PID == pid
+	return pid != 0 && t.programs.Of(ctx).PID == pid
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/patience"
 )
 
 // workspace is a workspace for the requests of the kernel. What may wait for a source is
@@ -16,25 +15,25 @@ import (
 type workspace struct{ *bridge.Workspace }
 
 func (w workspace) Stat(ctx context.Context, p model.Path) (bridge.Info, error) {
-	patience := patience.NewPatience(ctx)
-	defer patience.End()
-	return w.Workspace.Stat(patience, p)
+	killable := newKillableContext(ctx)
+	defer killable.End()
+	return w.Workspace.Stat(killable, p)
 }
 
 func (w workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
-	patience := patience.NewPatience(ctx)
-	defer patience.End()
-	return w.Workspace.Open(patience, p)
+	killable := newKillableContext(ctx)
+	defer killable.End()
+	return w.Workspace.Open(killable, p)
 }
 
 func (w workspace) Sync(ctx context.Context, p model.Path) error {
-	patience := patience.NewPatience(ctx)
-	defer patience.End()
-	return w.Workspace.Sync(patience, p)
+	killable := newKillableContext(ctx)
+	defer killable.End()
+	return w.Workspace.Sync(killable, p)
 }
 
 func (w workspace) Acknowledged(ctx context.Context, p model.Path) bool {
-	patience := patience.NewPatience(ctx)
-	defer patience.End()
-	return w.Workspace.Acknowledged(patience, p)
+	killable := newKillableContext(ctx)
+	defer killable.End()
+	return w.Workspace.Acknowledged(killable, p)
 }

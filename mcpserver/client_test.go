@@ -2,10 +2,11 @@ package mcpserver_test
 
 import (
 	"bufio"
-	"context"
+	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
 	"sync"
@@ -68,16 +69,17 @@ func (c *tools) ok(name string, args ...any) string {
 	return text
 }
 
-// rpc is a client on a stream.
+// rpc is a client of LocalHandler.
 type rpc struct {
-	t  testing.TB
-	in io.WriteCloser
+	t       testing.TB
+	url     string
+	session string
+	sending sync.WaitGroup
 
 	mu      sync.Mutex // protects the following
 	nextID  int
 	waiting map[int]chan reply
 	notices chan reply
-	ended   chan error
 	// answer is what the client's user answers to questions; nil if the client
 	// cannot ask.
 	answer map[string]any
@@ -104,26 +106,24 @@ func connect(t testing.TB, srv *mcpserver.Server, name string) *rpc {
 // connectWith is connect for a client whose user gives that answer to questions.
 func connectWith(t testing.TB, srv *mcpserver.Server, name string, who mcpserver.Client, answer map[string]any) *rpc {
 	t.Helper()
-	fromClient, in := io.Pipe()
-	out, toClient := io.Pipe()
-	c := &rpc{t: t, in: in, waiting: make(map[int]chan reply), notices: make(chan reply, 100), ended: make(chan error, 1), answer: answer}
+	web := httptest.NewServer(srv.LocalHandler())
+	c := &rpc{t: t, url: web.URL, waiting: make(map[int]chan reply), notices: make(chan reply, 100), answer: answer}
 	capabilities := map[string]any{}
 	if answer != nil {
 		capabilities["elicitation"] = map[string]any{}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		err := srv.ServeStream(ctx, fromClient, toClient, who)
-		toClient.Close()
-		c.ended <- err
-	}()
-	go c.receive(out)
+	stream, err := http.Get(web.URL + "?" + who.Query().Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.session = stream.Header.Get(mcpserver.SessionHeader)
+	var receiving sync.WaitGroup
+	receiving.Go(func() { c.receive(stream.Body) })
 	t.Cleanup(func() {
-		in.Close()
-		if err := <-c.ended; err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("ServeStream: %v", err)
-		}
-		cancel()
+		c.sending.Wait()
+		stream.Body.Close()
+		receiving.Wait()
+		web.Close()
 	})
 	c.request("initialize", map[string]any{
 		"protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": map[string]any{"name": name, "version": "1"},
@@ -136,28 +136,35 @@ func (c *rpc) receive(out io.Reader) {
 	sc := bufio.NewScanner(out)
 	sc.Buffer(nil, 64<<20)
 	for sc.Scan() {
-		if c.answered(sc.Bytes()) {
-			continue
+		if data, ok := strings.CutPrefix(sc.Text(), "data: "); ok {
+			c.take([]byte(data))
 		}
-		var r reply
-		if err := json.Unmarshal(sc.Bytes(), &r); err != nil {
-			c.t.Errorf("not JSON: %s", sc.Bytes())
-			continue
-		}
-		if r.Method != "" {
-			c.notices <- r
-			continue
-		}
-		c.mu.Lock()
-		ch := c.waiting[r.ID]
-		delete(c.waiting, r.ID)
-		c.mu.Unlock()
-		if ch == nil {
-			c.t.Errorf("an answer to nothing: %s", sc.Bytes())
-			continue
-		}
-		ch <- r
 	}
+}
+
+// take takes a message of the server.
+func (c *rpc) take(line []byte) {
+	if c.answered(line) {
+		return
+	}
+	var r reply
+	if err := json.Unmarshal(line, &r); err != nil {
+		c.t.Errorf("not JSON: %s", line)
+		return
+	}
+	if r.Method != "" {
+		c.notices <- r
+		return
+	}
+	c.mu.Lock()
+	ch := c.waiting[r.ID]
+	delete(c.waiting, r.ID)
+	c.mu.Unlock()
+	if ch == nil {
+		c.t.Errorf("an answer to nothing: %s", line)
+		return
+	}
+	ch <- r
 }
 
 // answered answers a question to the client's user.
@@ -187,13 +194,35 @@ func (c *rpc) questions() []string {
 	return asked
 }
 
+// post sends a message, and returns the answer, "" for none.
+func (c *rpc) post(line []byte) []byte {
+	req, err := http.NewRequest(http.MethodPost, c.url, bytes.NewReader(line))
+	if err != nil {
+		c.t.Error(err)
+		return nil
+	}
+	req.Header.Set(mcpserver.SessionHeader, c.session)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		c.t.Error(err)
+		return nil
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode/100 != 2 {
+		c.t.Errorf("%s: %s, %v", line, resp.Status, err)
+	}
+	return answer
+}
+
+// send sends a message, and takes the answer.
 func (c *rpc) send(message map[string]any) {
 	line, err := json.Marshal(message)
 	if err != nil {
 		c.t.Error(err)
 	}
-	if _, err := c.in.Write(append(line, '\n')); err != nil {
-		c.t.Error(err)
+	if answer := c.post(line); len(answer) > 0 {
+		c.take(answer)
 	}
 }
 
@@ -209,7 +238,7 @@ func (c *rpc) begin(method string, params any) (id int, answer <-chan reply) {
 	id = c.nextID
 	c.waiting[id] = ch
 	c.mu.Unlock()
-	c.send(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+	c.sending.Go(func() { c.send(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}) })
 	return id, ch
 }
 

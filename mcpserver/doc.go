@@ -1,9 +1,9 @@
-// Package mcpserver serves a workspace to AI agents over the Model Context Protocol: on a stream (stdin and
-// stdout, or the owner's socket) and over Streamable HTTP.
+// Package mcpserver serves a workspace to AI agents over the Model Context Protocol: over Streamable HTTP,
+// and to programs of this machine that pass on what a client on stdin and stdout sends.
 //
 //	srv := mcpserver.New(ws, mcpserver.Options{Author: "Claude"})
 //	defer srv.Close()
-//	err = srv.ServeStream(ctx, os.Stdin, os.Stdout, mcpserver.Client{Name: "stdio"})
+//	http.Handle("/mcp", srv.HTTPHandler())
 //
 // A [Server] offers tools, resources and prompts over one bridge.Workspace. A [Session] is one client: its
 // identity, and which versions of which notes it was shown. A tool is a function from a client and typed
@@ -14,7 +14,7 @@
 // # Read before edit
 //
 // A session records which bytes of each document it was shown (internal/session). Every change goes through
-// internal/change, which asks the person at the client if that is required (internal/approval), and refuses to
+// internal/change, which asks the person at the client if that is required (approval.go there), and refuses to
 // remove text that the session was not shown, unless the call quotes it. The version that was shown is the
 // base of a write, so other people's changes since then stay. An edit is matched again under the note's lock:
 // it lands in the right place or fails.
@@ -22,12 +22,12 @@
 // # Long answers
 //
 // The length of an answer is bounded (internal/answer). A longer text is shown in windows (internal/passage). A
-// longer list continues at a cursor, which holds the key of the last item (internal/cursor).
+// longer list continues at a cursor, which holds the key of the last item (cursor.go there).
 //
 // # Errors
 //
 // What a model can correct, such as a wrong argument or an unread note, is a Result with IsError and a
-// sentence that says the next step (internal/refusal). Faults of the server are Go errors, which become
+// sentence that says the next step (internal/tool). Faults of the server are Go errors, which become
 // JSON-RPC internal errors and lines in the log.
 //
 // # Concurrency

@@ -49,6 +49,9 @@ func (s *Server) handler(t tool.Tool) server.ToolHandlerFunc {
 		if res.Ask != nil {
 			return elicit(*res.Ask), nil
 		}
+		if !t.Hints.ReadOnly {
+			s.ws.AwaitMount(ctx)
+		}
 		if res.Err != nil {
 			s.log.Error("tool call failed", "tool", t.Name, model.LogErr, res.Err)
 			return nil, res.Err

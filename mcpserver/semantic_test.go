@@ -15,7 +15,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// labelledSet is that of bridge/semantic: notes, and for each question the note
+// labelledSet is that of bridge/index/semantic: notes, and for each question the note
 // that answers it.
 func labelledSet(t *testing.T) (notes map[string]string, answers [][2]string) {
 	t.Helper()

@@ -5,9 +5,9 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 
@@ -58,7 +58,7 @@ type Server struct {
 	ws       *bridge.Workspace
 	log      *slog.Logger
 	mcp      *server.MCPServer
-	sessions *transport.Sessions[Session] // of HTTP; a stream holds its own
+	sessions *transport.Sessions[Session] // of Streamable HTTP
 	index    *search.Index
 	semantic *semantic.Index
 	watches  *watches
@@ -69,7 +69,7 @@ type Server struct {
 
 // Client says for whom a Session is.
 type Client struct {
-	Name     string // until it gives another, for example "stdio"
+	Name     string // until it gives another
 	Author   string // of its changes; "" takes that of the Server
 	ReadOnly bool   // it may change nothing
 	Unasked  bool   // it is a person's own command, which needs no approval
@@ -81,7 +81,7 @@ func (s *Server) onClose(fn func()) {
 	s.closers = append(s.closers, fn)
 }
 
-// Close ends HTTP sessions, and stops following the workspace's events. Streams end by themselves.
+// Close ends sessions of Streamable HTTP, and stops following the workspace's events.
 func (s *Server) Close() {
 	s.mu.Lock()
 	closers := s.closers
@@ -141,24 +141,37 @@ func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return s.offer.has(t.Name) && !offer.has(t.Name) })
 }
 
-// MaxMessage bounds a message on a stream, in bytes: the largest note with every character escaped.
+// MaxMessage bounds a message, in bytes: the largest note with every character escaped.
 const MaxMessage = transport.MaxMessage
 
-// Lines reads messages from a stream; see transport.Lines.
-func Lines(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func() error) {
-	return transport.Lines(ctx, r)
+// SessionHeader names the session of a request over HTTP.
+const SessionHeader = server.HeaderKeySessionID
+
+// Query describes c to LocalHandler.
+func (c Client) Query() url.Values {
+	query := url.Values{}
+	if c.Author != "" {
+		query.Set("author", c.Author)
+	}
+	if c.ReadOnly {
+		query.Set("read-only", "true")
+	}
+	return query
 }
 
-// ServeStream serves one client that sends JSON-RPC messages on r, one per line, and receives its
-// answers on w. ServeStream returns nil when r ends and every request is answered. It returns ctx's
-// error when ctx ends first; the caller must then close r, because a read may still wait on it. Each
-// call is a session.
-func (s *Server) ServeStream(ctx context.Context, r io.Reader, w io.Writer, c Client) error {
-	sess := s.NewSession(c)
-	prepare := func(ctx context.Context, message []byte) ([]byte, any) { return s.prepare(ctx, sess, message) }
-	return transport.ServeStream(context.WithValue(ctx, streamKey{}, sess), r, w, transport.StreamOptions{
-		Protocol: s.mcp, ID: sess.id(), Client: c.Name, Subscriptions: s.watches, Prepare: prepare, Logger: s.log,
-	})
+// LocalHandler serves clients of this machine at every path, in all versions of the protocol; see transport.Local. A
+// client says in the query of its stream who it is (Client.Query).
+func (s *Server) LocalHandler() http.Handler {
+	h := &transport.Local{Protocol: s.mcp, Subscriptions: s.watches, Logger: s.log}
+	h.Begin = func(r *http.Request) transport.LocalSession {
+		sess := s.NewSession(Client{Name: "stdio", Author: r.FormValue("author"), ReadOnly: r.FormValue("read-only") != ""})
+		return transport.LocalSession{
+			ID:      sess.id(),
+			Context: func(ctx context.Context) context.Context { return context.WithValue(ctx, localKey{}, sess) },
+			Prepare: func(ctx context.Context, message []byte) ([]byte, any) { return s.prepare(ctx, sess, message) },
+		}
+	}
+	return h
 }
 
 // Sessions is how many sessions clients over HTTP have.
@@ -223,11 +236,11 @@ func (s *Server) newSession(id string, c Client) *Session {
 	}}
 }
 
-type streamKey struct{} // of a stream's Session in the context of its requests
+type localKey struct{} // of a Session of LocalHandler in the context of its requests
 
 // session returns the Session of a request. The transports let none without a Session through.
 func (s *Server) session(ctx context.Context) *Session {
-	if sess, ok := ctx.Value(streamKey{}).(*Session); ok {
+	if sess, ok := ctx.Value(localKey{}).(*Session); ok {
 		return sess
 	}
 	if c := server.ClientSessionFromContext(ctx); c != nil {

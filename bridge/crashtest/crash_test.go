@@ -3,12 +3,14 @@ package crashtest
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,76 +39,38 @@ var machines = []machine{
 	{name: "a plain disk", volumes: []disktest.Volume{{Path: "/", NoExchange: true, NoLinks: true, NoLeases: true}}},
 }
 
-// all says that every state is to be visited, which takes an hour. Without it a run visits some.
+// all says that every state is to be visited, which takes hours. Without it a run visits some, and RELAYFS_SEED says which.
 var all = randomtest.Soaks()
 
-// sampled returns whether a run visits the call with this number: make test visits a third of them, another third in each run,
-// and plain go test a tenth.
-func sampled() func(call int) bool {
-	one := 10
+// sampled returns whether a run visits the call with this number: make test visits one in n, and plain go test one in 6n.
+func (v *visitor) sampled(n int) func(call int) bool {
 	switch {
 	case all:
-		one = 1
-	case need.Everything():
-		one = 3
+		n = 1
+	case !need.Everything():
+		n *= 6
 	}
-	first := rand.IntN(one)
-	return func(call int) bool { return call%one == first }
+	first := v.rng.IntN(n)
+	return func(call int) bool { return call%n == first }
 }
 
-// TestEveryCrash stops each scenario before each call, by a kill and by power cuts.
-func TestEveryCrash(t *testing.T) {
-	for i, m := range machines {
-		for _, sc := range scenarios {
-			if sc.moves && m.twoNames {
-				continue
-			}
-			t.Run(m.name+"/"+sc.name, func(t *testing.T) {
-				t.Parallel()
-				v := &visitor{sc: sc, m: m, dir: scratch(t), cuts: 80, seen: make(map[string]bool)}
-				if i > 0 {
-					v.cuts = 16
-				}
-				synctest.Test(t, func(t *testing.T) {
-					v.t = t
-					v.expect()
-					v.visitAll(v.run(nil))
-				})
-				v.report(t)
-			})
-		}
-	}
-}
-
-// hers is the line that a person types at the beginning of the note.
-const hers = "hers\n"
-
-// TestEveryPersonsSave has a person save the note before each call of a scenario, in place and by a new file, and stops that
-// before each later call.
-func TestEveryPersonsSave(t *testing.T) {
-	saves := []struct {
-		name string
-		save func(p disktest.Person, path, text string) error
-	}{{"in place", disktest.Person.Save}, {"by rename", disktest.Person.SaveByRename}}
+// each runs kinds of a test for all machines and scenarios that fit each other, with a visitor that has a random source of its own.
+func each(t *testing.T, fits func(machine, scenario) bool, kinds []string, test func(v *visitor, kind int)) {
+	seeds := randomtest.New(t)
 	for _, m := range machines {
 		for _, sc := range scenarios {
-			if !sc.person || m.volumes[0].NoExchange { // there a save in the wrong microsecond is lost
-				continue
-			}
-			for i, by := range saves {
-				t.Run(m.name+"/"+sc.name+"/"+by.name, func(t *testing.T) {
+			for kind, name := range kinds {
+				seed := seeds.Uint64()
+				if !fits(m, sc) {
+					continue
+				}
+				t.Run(strings.TrimSuffix(m.name+"/"+sc.name+"/"+name, "/"), func(t *testing.T) {
 					t.Parallel()
-					v := &visitor{sc: sc, m: m, dir: scratch(t), cuts: 2, seen: make(map[string]bool), person: true}
+					v := &visitor{sc: sc, m: m, dir: scratch(t), rng: rand.New(rand.NewPCG(seed, 0)), seen: make(map[string]bool)}
 					synctest.Test(t, func(t *testing.T) {
 						v.t = t
 						v.expect()
-						visited := sampled()
-						for n, over := 1+i, false; !over; n++ {
-							if !visited(n) || need.Everything() && n%2 == 1 && m.name != machines[0].name && !all {
-								continue
-							}
-							over = v.meddle(n, by.save)
-						}
+						test(v, kind)
 					})
 					v.report(t)
 				})
@@ -115,45 +79,95 @@ func TestEveryPersonsSave(t *testing.T) {
 	}
 }
 
+// TestEveryCrash stops each scenario before each call, by a kill and by power cuts.
+func TestEveryCrash(t *testing.T) {
+	each(t, possible, []string{""}, func(v *visitor, _ int) {
+		v.share, v.cuts = 3, 16
+		if v.m.name == machines[0].name {
+			v.cuts = 80
+		}
+		v.visitAll(v.run(nil))
+	})
+}
+
+// possible leaves out moves where a note may have two names in the middle.
+func possible(m machine, sc scenario) bool { return !sc.moves || !m.twoNames }
+
+// TestEveryFailingSync has each sync of a scenario fail once. The step that is told so is the last one then.
+func TestEveryFailingSync(t *testing.T) {
+	fits := func(m machine, _ scenario) bool { return !m.twoNames } // there a file in the trash may be in its place, too
+	each(t, fits, []string{""}, func(v *visitor, _ int) {
+		v.share, v.cuts, v.fails = 3, 4, true
+		visited := v.sampled(3)
+		for n, over := 1, false; !over; n++ {
+			if !visited(n) {
+				continue
+			}
+			over = v.meddle(n, func(_ *world, c disktest.Call) error {
+				if c.Op != "sync" && c.Op != "datasync" {
+					return errSkipped
+				}
+				return syscall.EIO
+			})
+		}
+	})
+}
+
+// hers is the line that a person types at the beginning of the note.
+const hers = "hers\n"
+
+// TestEveryPersonsSave has a person save the note before each call of a scenario, in place and by a new file, and stops that
+// before each later call.
+func TestEveryPersonsSave(t *testing.T) {
+	fits := func(m machine, sc scenario) bool {
+		return sc.person && !m.volumes[0].NoExchange // there a save in the wrong microsecond is lost
+	}
+	saves := []save{disktest.Person.Save, disktest.Person.SaveByRename}
+	each(t, fits, []string{"in place", "by rename"}, func(v *visitor, kind int) {
+		v.share, v.cuts, v.person = 3, 4, true
+		visited := v.sampled(3)
+		for n, over := 1, false; !over; n++ {
+			if visited(n) {
+				over = v.meddle(n, saves[kind].plan)
+			}
+		}
+	})
+}
+
+// save is how a person saves a file.
+type save func(p disktest.Person, path, text string) error
+
+// plan saves the note with a line more, if it is there.
+func (s save) plan(w *world, _ disktest.Call) error {
+	text, err := w.disk.Person().Read(vaultDir + "/Plan.md")
+	if errors.Is(err, fs.ErrNotExist) {
+		return errSkipped
+	}
+	return errors.Join(err, s(w.disk.Person(), vaultDir+"/Plan.md", hers+text))
+}
+
 // TestTwoNotesAtOneTime has a person save or rename one of two notes that have got one modification time, before each call
 // from the last exchange on. A power cut may tear either note.
 func TestTwoNotesAtOneTime(t *testing.T) {
-	does := []struct {
-		name    string
-		do      func(p disktest.Person, path, text string) error
-		renames bool
-	}{
-		{"saves in place", disktest.Person.Save, false}, {"saves by rename", disktest.Person.SaveByRename, false},
-		{"renames", renamePlan, true},
+	fits := func(m machine, sc scenario) bool {
+		// Elsewhere a note is not torn.
+		return sc.name == twoNotes.name && !m.volumes[0].NoExchange && m.volumes[0].OrdersNames
 	}
-	for _, m := range machines {
-		if m.volumes[0].NoExchange || !m.volumes[0].OrdersNames {
-			continue // there a note is not torn
+	does := []save{disktest.Person.Save, disktest.Person.SaveByRename, renamePlan}
+	each(t, fits, []string{"saves in place", "saves by rename", "renames"}, func(v *visitor, kind int) {
+		v.share, v.cuts, v.person, v.renames = 3, 12, kind < 2, kind == 2
+		moments := v.run(nil)
+		if times := moments[len(moments)-1].w.modTimes(); times["Plan.md"] != times["Other.md"] {
+			v.t.Fatalf("the notes have different times: %v", times)
 		}
-		for _, person := range does {
-			t.Run(m.name+"/"+person.name, func(t *testing.T) {
-				t.Parallel()
-				v := &visitor{sc: twoNotes, m: m, dir: scratch(t), cuts: 12, seen: make(map[string]bool), person: !person.renames, renames: person.renames}
-				synctest.Test(t, func(t *testing.T) {
-					v.t = t
-					v.expect()
-					moments := v.run(nil)
-					if times := moments[len(moments)-1].w.modTimes(); times["Plan.md"] != times["Other.md"] {
-						t.Fatalf("the notes have different times: %v", times)
-					}
-					n := slices.IndexFunc(moments, func(m moment) bool { return m.call.Op == "exchange" })
-					visited := sampled()
-					for over := false; !over; n++ {
-						if !visited(n) {
-							continue
-						}
-						over = v.meddle(n+1, person.do)
-					}
-				})
-				v.report(t)
-			})
+		n := slices.IndexFunc(moments, func(m moment) bool { return m.call.Op == "exchange" })
+		visited := v.sampled(3)
+		for over := false; !over; n++ {
+			if visited(n) {
+				over = v.meddle(n+1, does[kind].plan)
+			}
 		}
-	}
+	})
 }
 
 func renamePlan(p disktest.Person, path, _ string) error {
@@ -165,22 +179,31 @@ func renamePlan(p disktest.Person, path, _ string) error {
 	return dir.Rename("Plan.md", dir, "Moved.md")
 }
 
-// meddle has the person save before call n, and says whether there is no such call.
-func (v *visitor) meddle(n int, save func(p disktest.Person, path, text string) error) (over bool) {
-	saved := false
-	moments := v.run(func(w *world, call int) {
+// errSkipped says that there is nothing to do before a call.
+var errSkipped = errors.New("skipped")
+
+// meddle has do done before call n, and visits what comes then. It says whether there is no such call. An error of do is what the call
+// returns if syncs fail.
+func (v *visitor) meddle(n int, do func(*world, disktest.Call) error) (over bool) {
+	over, skipped := true, false
+	moments := v.run(func(w *world, c disktest.Call, call int) error {
 		if call != n {
-			return
+			return nil
 		}
-		saved = true
-		text, err := w.disk.Person().Read(vaultDir + "/Plan.md")
-		check(v.t, err)
-		check(v.t, save(w.disk.Person(), vaultDir+"/Plan.md", hers+text))
+		over = false
+		err := do(w, c)
+		if skipped = errors.Is(err, errSkipped); skipped {
+			return nil
+		}
+		if !v.fails {
+			check(v.t, err)
+		}
+		return err
 	})
-	if len(moments) > n {
+	if !over && !skipped {
 		v.visitAll(moments[n:])
 	}
-	return !saved
+	return over
 }
 
 // visitor visits the states of one scenario on one machine.
@@ -189,8 +212,11 @@ type visitor struct {
 	sc     scenario
 	m      machine
 	dir    string
+	rng    *rand.Rand
+	share  int  // one moment in so many is visited, unless all are
 	cuts   int  // how many states of one moment are visited, unless all are
 	person bool // somebody has saved
+	fails  bool // a sync has failed
 	// renames says that somebody has renamed the note, which relayfs is not told.
 	renames bool
 
@@ -222,6 +248,17 @@ type pending struct{ path, kind, old, new, author string }
 
 func (s sight) String() string {
 	return fmt.Sprintf("notes %q\n\tpending %+v\n\tdecided %q\n\tproposals %q\n\ttrash %q", s.notes, s.pending, s.decided, s.proposals, s.trash)
+}
+
+// open opens every note.
+func (p *process) open() error {
+	return p.ws.Walk(p.t.Context(), "", func(e bridge.Info) error {
+		if e.Kind != model.KindNote {
+			return nil
+		}
+		_, err := p.ws.Open(p.t.Context(), e.Path)
+		return err
+	})
 }
 
 func (p *process) look() (s sight, err error) {
@@ -361,8 +398,8 @@ type moment struct {
 }
 
 // run runs the scenario and keeps the world before each call. meddle, unless nil, is called
-// before each call, too.
-func (v *visitor) run(meddle func(*world, int)) (moments []moment) {
+// before each call, too, and returns the error of that.
+func (v *visitor) run(meddle func(w *world, c disktest.Call, call int) error) (moments []moment) {
 	w := v.prepare()
 	p := v.start(w)
 	settle()
@@ -373,17 +410,24 @@ func (v *visitor) run(meddle func(*world, int)) (moments []moment) {
 		mu.Lock()
 		defer mu.Unlock()
 		now.n++
+		var err error
 		if meddle != nil {
-			meddle(w, now.n)
+			err = meddle(w, c, now.n)
 		}
 		m := now // with what is certain before the call
 		m.w, m.call = w.now(), c
 		moments = append(moments, m)
-		now.synced = max(now.synced, synced.after(c, now.done))
-		return nil
+		if err == nil {
+			now.synced = max(now.synced, synced.after(c, now.done))
+		}
+		return err
 	})
 	for i, s := range v.sc.steps {
-		if err := s.do(p); err != nil && !v.renames {
+		err := s.do(p)
+		if err != nil && v.fails {
+			break
+		}
+		if err != nil && !v.renames {
 			v.t.Fatalf("%s, step %d: %v", v.sc.name, i+1, err)
 		}
 		mu.Lock()
@@ -397,7 +441,9 @@ func (v *visitor) run(meddle func(*world, int)) (moments []moment) {
 	w.disk.Before(nil)
 	now.n, now.w, now.over = now.n+1, w.now(), true
 	moments = append(moments, now)
-	p.end()
+	if err := p.stop(); !v.fails {
+		check(v.t, err)
+	}
 	return moments
 }
 
@@ -427,7 +473,7 @@ func (l *logSync) after(c disktest.Call, done int) int {
 
 // visitAll visits the states that kills and power cuts leave.
 func (v *visitor) visitAll(moments []moment) {
-	visited := sampled()
+	visited := v.sampled(v.share)
 	for _, m := range moments {
 		if !visited(m.n) {
 			continue
@@ -435,14 +481,14 @@ func (v *visitor) visitAll(moments []moment) {
 		hi := min(m.done+1, len(v.sc.steps))
 		v.visit(m, "a kill", m.w.now(), legal{lo: m.done, hi: hi, kill: true, synced: m.synced})
 		lo := m.certain
-		if m.over {
+		if m.over && !v.fails {
 			lo = m.done
 		}
 		limit := v.cuts
 		if all {
 			limit = 1 << 20
 		}
-		for cut := range m.w.disk.PowerCuts(limit) {
+		for cut := range m.w.disk.SomePowerCuts(limit, v.rng) {
 			w := &world{disk: cut, checkpoint: m.w.checkpoint, commits: m.w.commits}
 			v.visit(m, "a power cut", w, legal{lo: lo, hi: hi, synced: m.synced})
 		}
@@ -483,8 +529,8 @@ func (v *visitor) visit(m moment, why string, w *world, want legal) {
 // unless all are.
 const nested = 40
 
-// afterwards is how many states of a power cut are visited that comes when a process has recovered, after
-// every kill and some power cuts.
+// afterwards is how many states of a power cut are visited that comes when a process has recovered, after one in four
+// kills and power cuts unless all are.
 const afterwards = 4
 
 // maxFailures bounds what is told of one scenario.
@@ -513,11 +559,11 @@ func (v *visitor) recovers(w *world, want legal) string {
 		}
 	}
 	cuts := afterwards
-	if !want.kill && !all && v.visits%4 > 0 {
+	if !all && v.visits%4 > 0 || v.fails && want.kill { // that a sync failed dies with the process that was told
 		cuts = 0
 	}
 	want.kill = false
-	for cut := range again.disk.PowerCuts(cuts) {
+	for cut := range again.disk.SomePowerCuts(cuts, v.rng) {
 		if problem := v.next(&world{disk: cut, checkpoint: again.checkpoint, commits: again.commits}, want); problem != "" {
 			return "a power cut when the next process has settled: " + problem
 		}
@@ -591,7 +637,7 @@ func (v *visitor) restart(w *world, kill bool) (s sight, after *world, problem s
 	if err != nil {
 		return s, nil, fmt.Sprintf("no start: %v", err)
 	}
-	if s, err = p.look(); err != nil {
+	if err := p.open(); err != nil {
 		return s, nil, fmt.Sprintf("no look: %v", err)
 	}
 	settle()

@@ -104,7 +104,7 @@ func decide(verdict model.Verdict, n int) step {
 // comment writes a person's comment behind a text.
 func comment(behind string) step {
 	return step{certain: true, do: func(p *process) error {
-		_, err := p.ws.Talk.Comment(p.t.Context(), bridge.Spot{Path: plan, Quote: behind}, "why?", person)
+		_, err := p.ws.Comment(p.t.Context(), bridge.Spot{Path: plan, Quote: behind}, "why?", person)
 		return err
 	}}
 }
@@ -112,11 +112,11 @@ func comment(behind string) step {
 // resolve takes the only thread out of the text.
 func resolve() step {
 	return step{certain: true, do: func(p *process) error {
-		threads, err := p.ws.Talk.Threads(p.t.Context(), "")
+		threads, err := p.ws.Threads(p.t.Context(), "")
 		if err != nil {
 			return err
 		}
-		out, err := p.ws.Talk.Resolve(p.t.Context(), []string{threads[0].ID}, person)
+		out, err := p.ws.ResolveThreads(p.t.Context(), []string{threads[0].ID}, person)
 		for _, failed := range out.Failed {
 			err = errors.Join(err, failed)
 		}

@@ -2,6 +2,7 @@ package crashtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -152,11 +153,10 @@ func scratch(t testing.TB) string {
 // start starts a process.
 func start(t testing.TB, w *world, dir string) (*process, error) {
 	p := &process{t: t, w: w, file: filepath.Join(dir, "store.db")}
-	os.Remove(p.file)
-	if w.checkpoint != nil {
-		if err := os.WriteFile(p.file, w.checkpoint, 0o600); err != nil {
-			return p, err
-		}
+	if w.checkpoint == nil {
+		os.Remove(p.file)
+	} else if err := os.WriteFile(p.file, w.checkpoint, 0o600); err != nil {
+		return p, err
 	}
 	var err error
 	p.store, err = store.Open(storePath, store.Options{
@@ -193,17 +193,22 @@ func settle() { time.Sleep(4 * time.Second) }
 // end ends a process well.
 func (p *process) end() {
 	p.t.Helper()
+	check(p.t, p.stop())
+}
+
+func (p *process) stop() (err error) {
 	if p.ws != nil {
 		ctx, cancel := context.WithCancel(p.t.Context())
 		cancel()
-		check(p.t, p.ws.Run(ctx))
+		err = p.ws.Run(ctx)
 	}
 	if p.vault != nil {
-		check(p.t, p.vault.Close())
+		err = errors.Join(err, p.vault.Close())
 	}
 	if p.store != nil {
-		check(p.t, p.store.Close())
+		err = errors.Join(err, p.store.Close())
 	}
+	return err
 }
 
 func check(t testing.TB, err error) {

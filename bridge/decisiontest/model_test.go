@@ -876,15 +876,30 @@ func (w *world) takeIn(raw string, by model.Author) ([]*modelChar, error) {
 type proposed struct {
 	old, new string
 	chars    []*modelChar
+	begins   map[*modelChar]bool // of what it adds, the characters before which something else stands
 }
 
 func (w *world) earlier(by model.Author, marked string) (list []proposed) {
 	for _, s := range w.list() {
 		if s.Author == by.Name && s.Session != by.Session {
-			list = append(list, proposed{s.Old, s.New, w.of(&s, marked)})
+			p := proposed{s.Old, s.New, w.of(&s, marked), make(map[*modelChar]bool)}
+			begins := true
+			for _, c := range w.visible() {
+				adds := p.adds(c)
+				if adds && begins {
+					p.begins[c] = true
+				}
+				begins = !adds
+			}
+			list = append(list, p)
 		}
 	}
 	return list
+}
+
+func (p proposed) adds(c *modelChar) bool {
+	o, _ := c.shown()
+	return !o && slices.Contains(p.chars, c)
 }
 
 // amended says whether some of it has gone, or new text stands in the middle of what it adds.
@@ -894,15 +909,14 @@ func (p proposed) amended(visible, fresh []*modelChar) bool {
 	}
 	behind, typed := false, false // an addition of it, and then new text
 	for _, c := range visible {
-		o, _ := c.shown()
 		switch {
 		case slices.Contains(fresh, c):
 			typed = behind
-		case !o && slices.Contains(p.chars, c):
-			if typed {
+		case p.adds(c):
+			if typed && !p.begins[c] {
 				return true
 			}
-			behind = true
+			behind, typed = true, false
 		default:
 			behind, typed = false, false
 		}
@@ -1681,8 +1695,9 @@ func play(t testing.TB, start uint64, steps []uint64) (stat map[string]int, err 
 	return w.stat, nil
 }
 
-// make test has the same seeds each time, since some sequences are known to fail (957654498831 is one of them), where a
-// later session of one agent changes what an earlier one proposed. make soak has new ones.
+// make test has the same seeds each time, since some sequences are known to fail. In one (101798) a person types in a mark that
+// another person has written, and an undo puts a comment into that mark: what was typed is then taken for plain text, since
+// relayfs has written delimiters beside it. make soak has new ones.
 func TestDecisionsFollowTheModel(t *testing.T) {
 	if os.Getenv("RELAYFS_SEED") == "" && !randomtest.Soaks() {
 		t.Setenv("RELAYFS_SEED", "100000")

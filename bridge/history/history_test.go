@@ -3,6 +3,7 @@ package history_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,12 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 const (
@@ -33,7 +33,8 @@ type state struct {
 
 // world is a store with one note, and what that was.
 type world struct {
-	t      *rapid.T
+	t      testing.TB
+	r      *rand.Rand
 	path   string
 	keep   time.Duration
 	store  *store.Store
@@ -63,14 +64,14 @@ func (w *world) edit(author string, times int, pause time.Duration) {
 		rec := model.Record{Author: author, Time: w.now}
 		cancel := w.doc.OnUpdate(func(u []byte, _ any) { rec.Update = u })
 		text := w.doc.Text("contents")
-		at := rapid.IntRange(0, text.Len()).Draw(w.t, "at")
-		n := rapid.IntRange(0, min(6, text.Len()-at)).Draw(w.t, "deleted")
+		at := randomtest.Between(w.r, 0, text.Len())
+		n := randomtest.Between(w.r, 0, min(6, text.Len()-at))
 		w.doc.Transact(nil, func(tx *ycrdt.Txn) {
 			text.Delete(tx, at, n)
-			text.Insert(tx, at, rapid.SampledFrom([]string{"a", "some words ", "ü", "𝄞", "line\n"}).Draw(w.t, "text"))
+			text.Insert(tx, at, randomtest.Pick(w.r, "a", "some words ", "ü", "𝄞", "line\n"))
 		})
 		cancel()
-		if rapid.IntRange(0, 50).Draw(w.t, "new client") == 0 {
+		if w.r.IntN(50) == 0 {
 			again := ycrdt.NewDoc(ycrdt.Options{})
 			w.check(again.ApplyUpdate(w.doc.EncodeStateAsUpdate(nil), nil))
 			w.doc = again
@@ -82,17 +83,17 @@ func (w *world) edit(author string, times int, pause time.Duration) {
 }
 
 func (w *world) step() {
-	switch rapid.IntRange(0, 9).Draw(w.t, "step") {
+	switch w.r.IntN(10) {
 	default:
-		w.edit(rapid.SampledFrom([]string{"", "claude", "codex"}).Draw(w.t, "author"), rapid.IntRange(1, 40).Draw(w.t, "times"),
-			time.Duration(rapid.IntRange(0, 90).Draw(w.t, "pause"))*time.Second)
+		w.edit(randomtest.Pick(w.r, "", "claude", "codex"), randomtest.Between(w.r, 1, 40),
+			time.Duration(randomtest.Between(w.r, 0, 90))*time.Second)
 	case 7, 8:
 		if len(w.states) > 0 {
 			w.store.Materialized(id, w.states[len(w.states)-1].seq, model.ContentSum{})
 		}
 		w.check(w.store.Checkpoint())
 	case 9:
-		if rapid.Bool().Draw(w.t, "close well") {
+		if w.r.IntN(2) == 0 {
 			w.check(w.store.Close())
 			w.open()
 		} else if len(w.states) > 0 {
@@ -190,9 +191,9 @@ func scratch(t *testing.T) string {
 	return dir
 }
 
-func drawWorld(t *rapid.T, dir string) *world {
+func drawWorld(t testing.TB, r *rand.Rand, dir string) *world {
 	w := &world{
-		t: t, path: filepath.Join(dir, fmt.Sprint(time.Now().UnixNano()), "store.db"), doc: ycrdt.NewDoc(ycrdt.Options{}), moves: []model.Path{note},
+		t: t, r: r, path: filepath.Join(dir, fmt.Sprint(time.Now().UnixNano()), "store.db"), doc: ycrdt.NewDoc(ycrdt.Options{}), moves: []model.Path{note},
 		now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 	return w
@@ -202,12 +203,12 @@ func drawWorld(t *rapid.T, dir string) *world {
 // note was.
 func TestHistory(t *testing.T) {
 	dir := scratch(t)
-	rapid.Check(t, func(t *rapid.T) {
-		w := drawWorld(t, dir)
+	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+		w := drawWorld(t, r, dir)
 		w.check(os.Mkdir(filepath.Dir(w.path), 0o700))
 		w.open()
 		defer func() { _ = w.store.Close() }()
-		for range rapid.IntRange(1, 14).Draw(t, "steps") {
+		for range randomtest.Between(r, 1, 14) {
 			w.step()
 		}
 		if len(w.states) == 0 {
@@ -224,14 +225,14 @@ func TestHistory(t *testing.T) {
 // in the oldest known state is gone from the disk.
 func TestRetention(t *testing.T) {
 	dir := scratch(t)
-	rapid.Check(t, func(t *rapid.T) {
-		w := drawWorld(t, dir)
+	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+		w := drawWorld(t, r, dir)
 		w.keep, w.now = 48*time.Hour, time.Now().Add(-100*time.Hour)
 		w.check(os.Mkdir(filepath.Dir(w.path), 0o700))
 		w.open()
 		defer func() { _ = w.store.Close() }()
 		for time.Since(w.now) > time.Hour {
-			w.edit("claude", rapid.IntRange(60, 90).Draw(t, "times"), time.Duration(rapid.IntRange(600, 2000).Draw(t, "pause"))*time.Second)
+			w.edit("claude", randomtest.Between(r, 60, 90), time.Duration(randomtest.Between(r, 600, 2000))*time.Second)
 			w.store.Materialized(id, w.states[len(w.states)-1].seq, model.ContentSum{})
 			w.check(w.store.Checkpoint())
 		}

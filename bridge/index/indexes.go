@@ -75,7 +75,7 @@ func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Su
 
 // Threads lists the threads of comments in the notes at or below under, sorted by path
 // and place; fs.ErrNotExist.
-func Threads(ctx context.Context, x *Indexes, under model.Path) ([]model.Thread, error) {
+func (x *Indexes) Threads(ctx context.Context, under model.Path) ([]model.Thread, error) {
 	marked, err := x.markedBelow(ctx, under)
 	if err != nil {
 		return nil, err

@@ -362,7 +362,7 @@ const (
 	KindDir  Kind = iota // a Folder or a folder in it
 	KindNote             // a Markdown document
 	KindFile             // anything else, served byte for byte
-	KindLink             // a symbolic link, whatever its name, see bridge/tree
+	KindLink             // a symbolic link, whatever its name, see bridge/namespace/internal/tree
 )
 
 // Kind is what the entry is a node of.

@@ -6,15 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // attempt is one attempt at a thing; err is "" if it succeeded.
@@ -48,12 +48,12 @@ func problemsAfter(attempts []attempt) (want []attempt) {
 // Whatever is tried in whatever order, the problems are those of the law, and the log has a line
 // for each beginning, each change and each end.
 func TestLaw(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
 		var log bytes.Buffer
 		list := model.NewProblems(slog.New(slog.NewTextHandler(&log, nil)), explain)
 		var attempts []attempt
-		for range rapid.IntRange(0, 30).Draw(t, "attempts") {
-			x := attempt{about: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "about"), err: rapid.SampledFrom([]string{"", "", "full", "slow"}).Draw(t, "error")}
+		for range randomtest.Between(r, 0, 30) {
+			x := attempt{about: randomtest.Pick(r, "a", "b", "c"), err: randomtest.Pick(r, "", "", "full", "slow")}
 			was := textOf(problemsAfter(attempts), x.about)
 			log.Reset()
 			var err error
@@ -92,7 +92,7 @@ func textOf(problems []attempt, about string) string {
 }
 
 // checkLine checks the line of the log when the problem of a thing becomes another one; "" is none.
-func checkLine(t *rapid.T, line, was, now string) {
+func checkLine(t testing.TB, line, was, now string) {
 	want := ""
 	switch {
 	case was == now:

@@ -62,8 +62,9 @@ func (a accepting) hopeless(list []*tree.Proposal) map[*tree.Proposal]error {
 		}
 		return failed[p] != nil
 	})
-	for _, p := range tree.Blocked(a.Folder, left) {
-		failed[p] = a.inTheWay(cmp.Or(p.Node.State().ShownRel, p.Node.Place().Rel))
+	for _, p := range a.Blocked(left) {
+		st := p.Node.State()
+		failed[p] = a.inTheWay(cmp.Or(st.ShownRel, st.Rel))
 	}
 	return failed
 }
@@ -188,7 +189,7 @@ func (a accepting) stepAside(ctx context.Context, waiting []*tree.Proposal) bool
 }
 
 func (l *Locked) moveAside(ctx context.Context, p *tree.Proposal) error {
-	return l.moveVia(ctx, p, tree.Aside(p.Node))
+	return l.moveVia(ctx, p, p.Node.Aside())
 }
 
 // giveNamesBack moves those that were moved aside, and still wait, back to their names if these

@@ -21,12 +21,11 @@ import (
 // shown.
 func (n *Consequences) RemoveRejected(ctx context.Context, notes, folders []*tree.Node) {
 	for _, x := range notes {
-		p := x.Place().Path
-		dir := x.State().Dir
-		if err := n.removeRejected(ctx, x, p); err == nil {
-			folders = append(folders, dir)
+		st := x.State()
+		if err := n.removeRejected(ctx, x, st.Path); err == nil {
+			folders = append(folders, st.Dir)
 		} else if !errors.Is(err, model.ErrConflict) {
-			n.c.Logger.Warn("a new note that was rejected stays", model.LogPath, string(p), model.LogErr, err)
+			n.c.Logger.Warn("a new note that was rejected stays", model.LogPath, string(st.Path), model.LogErr, err)
 		}
 	}
 	for _, x := range folders {
@@ -52,7 +51,7 @@ func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model
 		return err
 	}
 	gone(names, x, l, nil)
-	tree.MadeBy(names.Folder, made.Made, made.Author)
+	names.MadeBy(made.Made, made.Author)
 	return nil
 }
 

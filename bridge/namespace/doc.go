@@ -11,7 +11,7 @@
 // A Folder makes, carries out and takes back proposals: renames, deletions and whole files
 // that wait for a person.
 //
-// The tree shows proposals as done (bridge/tree); the Store keeps them. What people do
+// The Tree shows proposals as done (internal/tree); the Store keeps them. What people do
 // meanwhile wins: a proposal whose place is taken, or whose subject is gone, is dropped, and
 // the journal tells of it. An acceptance is noted in the Store before the source is changed
 // and journalled after, so that the next process finds out what a crash left.

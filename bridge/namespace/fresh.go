@@ -59,7 +59,7 @@ func (n *Names) FreshNote(ctx context.Context, p model.Path, theirs func(model.A
 // untouched is the current version of a note that nobody but its authors has
 // touched; ErrConflict.
 func untouched(ctx context.Context, x *tree.Node, l *note.Locked, theirs func(model.Author) bool) (*model.Version, error) {
-	if at := x.Place(); !at.Attached || !at.Shown || !onlyNamed(x.State(), theirs) {
+	if st := x.State(); !st.Attached || !st.Shown || !onlyNamed(st, theirs) {
 		return nil, model.ErrConflict
 	}
 	return l.Untouched(ctx, theirs)

@@ -200,10 +200,14 @@ func (r *relink) rewrite(ctx context.Context, o model.OwedLinks) (n int, waiting
 		rel = model.Rebased(rel, r.rec.Rel, r.rec.To())
 	}
 	x := f.Lookup(rel)
-	if x == nil || x.Note == nil || !x.Place().Shown {
+	if x == nil || x.Note == nil {
 		return 0, nil, nil
 	}
-	at, by := x.Place().Path, model.Author{Name: r.rec.Author, Session: r.rec.Session}
+	place := x.Place()
+	if !place.Shown {
+		return 0, nil, nil
+	}
+	at, by := place.Path, model.Author{Name: r.rec.Author, Session: r.rec.Session}
 	if r.rec.Accepted != nil {
 		by = model.Author{Name: r.rec.Accepted.By}
 	}

@@ -97,7 +97,7 @@ func (u *undoing) acceptance(ctx context.Context, rec model.ProposalRecord) (*tr
 // rejections lets all that was rejected together wait again together: each may have its
 // place where another one is.
 func (u *undoing) rejections(ctx context.Context, recs []model.ProposalRecord) []*tree.Proposal {
-	found, elsewhere := tree.FindRejected(u.Folder, recs)
+	found, elsewhere := u.FindRejected(recs)
 	for _, rec := range elsewhere {
 		u.failed[rec.ID] = tree.ErrElsewhere
 	}
@@ -118,7 +118,7 @@ func (u *undoing) rejections(ctx context.Context, recs []model.ProposalRecord) [
 		}
 		return nil
 	}
-	list, events := tree.AddRejected(u.Folder, found)
+	list, events := u.AddRejected(found)
 	u.Tell(events...)
 	return list
 }

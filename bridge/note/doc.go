@@ -9,4 +9,7 @@
 // Its lock admits one writer at a time and is held across disk. Lock returns the Locked,
 // which has all that happens under the lock; readers of a loaded note do not take it. What the
 // notes of a workspace share is a Set.
+//
+// Two pure packages are inside: internal/attribution tells from the records who wrote what, and
+// internal/planner computes the [Plan] of a write, a decision or an undo. A Change carries one out.
 package note

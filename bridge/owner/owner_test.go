@@ -170,12 +170,10 @@ func TestSocket(t *testing.T) {
 		json.NewEncoder(w).Encode(map[string]string{"method": r.Method, "type": r.Header.Get("Content-Type"), "batch": body.Batch})
 	})
 	mux.HandleFunc("/broken", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such note", 404) })
-	mux.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) {
-		s, err := owner.AcceptStream(w, r)
-		if err == nil {
-			io.Copy(s, s)
-			s.Close()
-		}
+	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "hello\n")
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done()
 	})
 	srv := &http.Server{Handler: mux}
 	go srv.Serve(l)
@@ -203,14 +201,13 @@ func TestSocket(t *testing.T) {
 	if err := c.Post(t.Context(), "/broken", nil, &got); err == nil || !strings.HasSuffix(err.Error(), "no such note") {
 		t.Errorf("Post with an error: %v", err)
 	}
-	s, err := c.Stream(t.Context(), "/echo", nil)
+	s, err := c.Open(t.Context(), "/stream", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	io.WriteString(s, "hello\n")
-	if line, err := bufio.NewReader(s).ReadString('\n'); err != nil || line != "hello\n" {
-		t.Errorf("stream echoed %q, %v", line, err)
+	defer s.Body.Close()
+	if line, err := bufio.NewReader(s.Body).ReadString('\n'); err != nil || line != "hello\n" {
+		t.Errorf("the stream has %q, %v", line, err)
 	}
 	srv.Close()
 	if owner.Answers(info) {

@@ -1,7 +1,6 @@
 package owner
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -23,9 +22,6 @@ import (
 	"syscall"
 	"time"
 )
-
-// StreamProtocol is the Upgrade header that turns a connection into a byte stream.
-const StreamProtocol = "relayfs-stream"
 
 // Listen opens this process's socket, for the same user only, and returns its path.
 func Listen() (net.Listener, string, error) {
@@ -208,7 +204,10 @@ func (c *Client) Post(ctx context.Context, path string, body, v any) error {
 }
 
 // GoneError is the error for an owner whose process has ended.
-type GoneError struct{ Owner Info }
+type GoneError struct {
+	Owner Info
+	Sent  bool // the request may have reached it
+}
 
 func (e *GoneError) Error() string { return fmt.Sprintf("%v has ended; start it again", e.Owner) }
 
@@ -235,7 +234,7 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 			return c.unanswered(err)
 		}
 		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
+		if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusAccepted {
 			return c.refusal(resp)
 		}
 		return take(resp)
@@ -246,7 +245,10 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 const endingTime = time.Second
 
 func (c *Client) unanswered(err error) error {
-	gone := errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist) {
+		return &GoneError{Owner: c.Info()}
+	}
+	gone := false
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) {
 		// An ending process closes its connections, some before the socket.
 		for start := time.Now(); !gone && time.Since(start) < endingTime; time.Sleep(endingTime / 20) {
@@ -254,7 +256,7 @@ func (c *Client) unanswered(err error) error {
 		}
 	}
 	if gone {
-		return &GoneError{c.Info()}
+		return &GoneError{Owner: c.Info(), Sent: true}
 	}
 	if c.Info().PID == 0 {
 		return err
@@ -282,74 +284,38 @@ func (c *Client) refusal(resp *http.Response) error {
 	return &RefusedError{c.Info(), resp.StatusCode, string(bytes.TrimSpace(text)), resp.Header.Get("Hint")}
 }
 
-// Stream turns a connection to path into a byte stream.
-func (c *Client) Stream(ctx context.Context, path string, query url.Values) (s *Stream, err error) {
-	err = c.attended(ctx, func(ctx context.Context) error {
-		s, err = c.upgrade(ctx, path, query)
-		return err
-	})
-	return s, err
-}
-
-func (c *Client) upgrade(ctx context.Context, path string, query url.Values) (_ *Stream, err error) {
-	dialled, err := c.dial(ctx)
-	if err != nil {
-		return nil, c.unanswered(err)
-	}
-	conn := dialled.(*net.UnixConn)
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
-	defer func() {
+// Open sends a GET and returns its answer, whose body may take as long as it likes; the caller must close it.
+func (c *Client) Open(ctx context.Context, path string, query url.Values) (resp *http.Response, err error) {
+	err = c.attended(ctx, func(attended context.Context) error {
+		whole, cancel := context.WithCancel(ctx) // also of the body
+		stop := context.AfterFunc(attended, cancel)
+		defer stop()
+		req, err := http.NewRequestWithContext(whole, http.MethodGet, c.address(path, query), nil)
 		if err != nil {
-			conn.Close()
+			cancel()
+			return err
 		}
-	}()
-	req, err := http.NewRequest(http.MethodGet, c.address(path, query), nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Connection", "Upgrade")
-	req.Header.Set("Upgrade", StreamProtocol)
-	if err := req.Write(conn); err != nil {
-		return nil, c.unanswered(err)
-	}
-	r := bufio.NewReader(conn)
-	resp, err := http.ReadResponse(r, req)
-	if err != nil {
-		return nil, c.unanswered(err)
-	}
-	if resp.StatusCode != http.StatusSwitchingProtocols {
-		return nil, c.refusal(resp)
-	}
-	return &Stream{conn, r, c}, nil
+		if resp, err = c.http.Do(req); err != nil {
+			cancel()
+			return c.unanswered(err)
+		}
+		resp.Body = &cancelled{resp.Body, cancel}
+		if resp.StatusCode != http.StatusOK {
+			defer resp.Body.Close()
+			return c.refusal(resp)
+		}
+		return nil
+	})
+	return resp, err
 }
 
-// Stream is a connection whose first bytes may already be in a buffer.
-type Stream struct {
-	*net.UnixConn
-	r *bufio.Reader
-	c *Client // nil at the owner's end
+// cancelled is a body whose request ends when it is closed.
+type cancelled struct {
+	io.ReadCloser
+	cancel context.CancelFunc
 }
 
-// Alive returns nil if the owner at the other end runs.
-func (s *Stream) Alive(ctx context.Context) error { return s.c.Alive(ctx) }
-
-func (s *Stream) Read(p []byte) (int, error) { return s.r.Read(p) }
-
-// AcceptStream is the owner's side of Stream: it takes the HTTP server's connection.
-func AcceptStream(w http.ResponseWriter, r *http.Request) (io.ReadWriteCloser, error) {
-	if r.Header.Get("Upgrade") != StreamProtocol {
-		http.Error(w, "this path wants Upgrade: "+StreamProtocol, http.StatusUpgradeRequired)
-		return nil, fmt.Errorf("no %s upgrade asked for", StreamProtocol)
-	}
-	conn, rw, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(rw, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", StreamProtocol)
-	if err := rw.Flush(); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return &Stream{conn.(*net.UnixConn), rw.Reader, nil}, nil
+func (b *cancelled) Close() error {
+	b.cancel()
+	return b.ReadCloser.Close()
 }

@@ -328,6 +328,7 @@ func TestStateVectorsOfSubdocs(t *testing.T) {
 	}
 	c := reopen(time.Second)
 	c.awaitAll(notes)
+	c.await("what it has to fetch", func() bool { return c.source.SyncStatus().Unfetched == 0 })
 	c.stop()
 	other := openRelay(t, s, withKey(key))
 	for i, p := range []model.Path{"Team/7.md", "Team/8.md"} {

@@ -56,7 +56,7 @@ func (s *Source) SyncStatus() bridge.SyncStatus {
 		st.LastError = problems[0].Text
 	case state.Connected && state.Notes == 0:
 		if empty, err := s.set.Folder.IsEmpty(); err == nil && empty {
-			st.LastError = fmt.Sprintf("%s has nothing under the folder id %q; if that is not a new folder, check --folder NAME=ID", s.o.Address, s.o.Folder)
+			st.LastError = fmt.Sprintf("%s has nothing under the folder id %q; if that is not a new folder, check its id in #NAME=ID", s.o.Address, s.o.Folder)
 		}
 	}
 	return st

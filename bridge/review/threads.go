@@ -8,27 +8,15 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Talk is the comments in the notes of a tree: what people say to each other and to agents.
-type Talk struct{ r *Review }
-
-// NewTalk is the talk in what r reviews.
-func NewTalk(r *Review) Talk { return Talk{r} }
-
-// Threads lists the threads of comments in the notes at or below under, sorted by path
-// and place; fs.ErrNotExist.
-func (t Talk) Threads(ctx context.Context, under model.Path) ([]model.Thread, error) {
-	return index.Threads(ctx, t.r.indexes, under)
-}
-
-// In is the note at p in one state, with its suggestions and its threads. An index, which lags behind, is not asked.
-func (t Talk) In(ctx context.Context, p model.Path) (*model.Version, []model.Suggestion, []model.Thread, error) {
-	n, err := t.r.tree.FindNote("open", p)
+// OpenMarked returns the note at p in one state, with its suggestions and its threads. It does not ask an index, which
+// may lag behind.
+func (r *Review) OpenMarked(ctx context.Context, p model.Path) (*model.Version, []model.Suggestion, []model.Thread, error) {
+	n, err := r.tree.FindNote("open", p)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -53,8 +41,7 @@ type Spot struct {
 // Comment writes a person's comment into a note, as by says. It is in the journal, and Undo takes it out again.
 // Errors: ErrReadOnly; fs.ErrNotExist; model.ErrConflict; ErrRefused where no comment can stand, and where Spot names
 // no place, or several.
-func (t Talk) Comment(ctx context.Context, at Spot, text string, by model.Author) (Outcome, error) {
-	r := t.r
+func (r *Review) Comment(ctx context.Context, at Spot, text string, by model.Author) (Outcome, error) {
 	if err := r.begin("comment"); err != nil {
 		return Outcome{}, err
 	}
@@ -168,15 +155,14 @@ func rawAt(segments []diffwrap.Segment, off int) int {
 	return segments[i].RawOff + off - segments[i].ViewOff
 }
 
-// Resolve takes threads out of the text, as a person decided. Undo brings them back. A thread that is not there any more
+// ResolveThreads takes threads out of the text, as a person decided. Undo brings them back. A thread that is not there any more
 // is Missing.
-func (t Talk) Resolve(ctx context.Context, ids []string, by model.Author) (Outcome, error) {
-	r := t.r
+func (r *Review) ResolveThreads(ctx context.Context, ids []string, by model.Author) (Outcome, error) {
 	if err := r.begin("resolve"); err != nil {
 		return Outcome{}, err
 	}
 	defer r.c.Activity.Done()
-	threads, err := t.Threads(ctx, "")
+	threads, err := r.indexes.Threads(ctx, "")
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -192,7 +178,7 @@ func (t Talk) Resolve(ctx context.Context, ids []string, by model.Author) (Outco
 	}
 	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) {
 		for _, id := range byNote[p] {
-			if err := r.resolve(ctx, p, id, model.Decision{Batch: out.Batch, Verdict: model.Resolved, By: by.Name, Reason: by.Reason}, by); err != nil {
+			if err := r.resolveThread(ctx, p, id, model.Decision{Batch: out.Batch, Verdict: model.Resolved, By: by.Name, Reason: by.Reason}, by); err != nil {
 				return nil, err
 			}
 		}
@@ -201,7 +187,7 @@ func (t Talk) Resolve(ctx context.Context, ids []string, by model.Author) (Outco
 	return out, ctx.Err()
 }
 
-func (r *Review) resolve(ctx context.Context, p model.Path, id string, d model.Decision, by model.Author) error {
+func (r *Review) resolveThread(ctx context.Context, p model.Path, id string, d model.Decision, by model.Author) error {
 	n, err := r.tree.FindNote("resolve", p)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 // breaks behind them.
 func SavedEdits(before, after string) []diffwrap.Edit {
 	edits := wholeWords(before, diffwrap.Diff(before, after))
-	return wholeLines(before, wholeComments(before, after, wholeMarks(before, after, edits)))
+	return toBorders(before, wholeLines(before, wholeComments(before, after, wholeMarks(before, after, edits))))
 }
 
 // wholeWords lets a script of text replace words as a whole where it replaces a part of

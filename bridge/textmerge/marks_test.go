@@ -1,14 +1,14 @@
 package textmerge_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // suggested is a mark, by the form that it has and the words in it.
@@ -26,26 +26,33 @@ func (s suggested) String() string {
 }
 
 // drawMarks are some marks that touch, with words of those letters.
-func drawMarks(t *rapid.T, letters, label string) []suggested {
-	word := rapid.StringOfN(rapid.RuneFrom([]rune(letters)), 1, 4, -1)
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) suggested {
-		form := rapid.SampledFrom([]string{"{++%s++}", "{--%s--}", "{++\n%s\n++}", "{~~%s~>%s~~}"}).Draw(t, "form")
-		return suggested{form, rapid.SliceOfN(word, strings.Count(form, "%s"), strings.Count(form, "%s")).Draw(t, "words")}
-	}), 1, 3).Draw(t, label)
+func drawMarks(r *rand.Rand, letters string) []suggested {
+	marks := make([]suggested, randomtest.Between(r, 1, 3))
+	for i := range marks {
+		marks[i].form = randomtest.Pick(r, "{++%s++}", "{--%s--}", "{++\n%s\n++}", "{~~%s~>%s~~}")
+		for range strings.Count(marks[i].form, "%s") {
+			marks[i].words = append(marks[i].words, drawWord(r, letters))
+		}
+	}
+	return marks
+}
+
+func drawWord(r *rand.Rand, letters string) string {
+	return string(randomtest.Some(r, 1, 4, []rune(letters)...))
 }
 
 // A save that changes what stands between the delimiters of one mark keeps these. Marks with new words that take the
 // place of others in any other way share nothing with them.
 func TestMarksAreTypedIntoOrReplaced(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		was := drawMarks(t, "abc", "was")
-		is := drawMarks(t, "xyz", "is")
-		typed := rapid.Bool().Draw(t, "types into one")
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		was := drawMarks(r, "abc")
+		is := drawMarks(r, "xyz")
+		typed := r.IntN(2) == 0
 		if typed {
-			at := rapid.IntRange(0, len(was)-1).Draw(t, "mark")
+			at := randomtest.Between(r, 0, len(was)-1)
 			is = slices.Clone(was)
 			is[at].words = slices.Clone(is[at].words)
-			is[at].words[rapid.IntRange(0, len(is[at].words)-1).Draw(t, "half")] = rapid.StringOfN(rapid.RuneFrom([]rune("xyz ")), 1, 4, -1).Draw(t, "typed")
+			is[at].words[randomtest.Between(r, 0, len(is[at].words)-1)] = drawWord(r, "xyz ")
 		}
 		group := func(marks []suggested) (text string) {
 			for _, m := range marks {
@@ -86,14 +93,13 @@ func TestMarksAreTypedIntoOrReplaced(t *testing.T) {
 
 // A save that puts comments beside others, or takes some away, cuts none of those that stay.
 func TestCommentsStayWhole(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		piece := rapid.SampledFrom([]string{"{>>a<<}", "{>>ab<<}", "{>>b<<}", "{>>{ba<<}", "a", "b ", "\n"})
-		longer := rapid.SliceOfN(piece, 1, 8).Draw(t, "text")
-		from := rapid.IntRange(0, len(longer)-1).Draw(t, "from")
-		to := rapid.IntRange(from+1, len(longer)).Draw(t, "to")
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		longer := randomtest.Some(r, 1, 8, "{>>a<<}", "{>>ab<<}", "{>>b<<}", "{>>{ba<<}", "a", "b ", "\n")
+		from := randomtest.Between(r, 0, len(longer)-1)
+		to := randomtest.Between(r, from+1, len(longer))
 		before, after := strings.Join(longer, ""), strings.Join(slices.Delete(slices.Clone(longer), from, to), "")
 		shorter := after
-		if rapid.Bool().Draw(t, "put there") {
+		if r.IntN(2) == 0 {
 			before, after = after, before
 		}
 		edits := textmerge.SavedEdits(before, after)

@@ -80,7 +80,7 @@ func (v *Vault) putFile(rel string, c filereplace.Content) (model.Stamp, error) 
 	if vaultdir.IsKind(&p.Info, fs.ModeDir) {
 		return model.Stamp{}, model.ErrIsDir
 	}
-	t, err := filereplace.NewFile(p.Dir, v.swaps.TempName(), c)
+	t, err := v.swaps.NewFile(p.Dir, v.swaps.TempName(), c)
 	if err != nil {
 		return model.Stamp{}, err
 	}

@@ -106,6 +106,7 @@ func TestReadEmptiedNote(t *testing.T) {
 
 // TestReadWaitsForARename moves the note away, as vim does, and back.
 func TestReadWaitsForARename(t *testing.T) {
+	t.Parallel()
 	v, p := open(t, vault.Options{})
 	quickEnough(t, 250*time.Millisecond, func() error {
 		p.Save("N.md", "before")
@@ -150,6 +151,7 @@ func TestReadIsBounded(t *testing.T) {
 }
 
 func TestHidden(t *testing.T) {
+	t.Parallel()
 	v, p := open(t, vault.Options{})
 	outside := filepath.Join(t.TempDir(), "Secret.md")
 	p.check(os.WriteFile(outside, []byte("secret"), 0o644))

@@ -132,6 +132,7 @@ func saveByAppend(path, _, line string) error {
 // of the person is there. So is every line of the program, unless the person
 // saved, between reading and saving, over it: appending never does.
 func TestReplaceAgainstAPerson(t *testing.T) {
+	t.Parallel()
 	for name, save := range map[string]save{"in place": saveInPlace, "by rename": saveByRename, "append": saveByAppend} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -42,7 +42,7 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 		return model.Stamp{}, fs.ErrExist // before anything is written
 	}
 	c := filereplace.Content{Data: file.Data, Mode: file.Mode.Perm(), ModTime: file.ModTime}
-	t, err := filereplace.NewFile(dir, v.swaps.TaggedName(rel, c), c)
+	t, err := v.swaps.NewFile(dir, v.swaps.TaggedName(rel, c), c)
 	if err != nil {
 		return model.Stamp{}, err
 	}
@@ -200,7 +200,9 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 		return err
 	}
 	defer from.Close()
-	v.swaps.Settle(oldRel)
+	if err := v.swaps.Settle(oldRel); err != nil {
+		return err
+	}
 	isDir := vaultdir.IsKind(&from.Info, fs.ModeDir)
 	if isDir && (vaultdir.HiddenDir(from.Name) || vaultdir.HiddenDir(path.Base(newRel))) {
 		return model.ErrBadName
@@ -262,8 +264,7 @@ func (v *Vault) remove(rel string) error {
 			return fs.ErrNotExist
 		}
 		err = v.removeFolder(&p)
-	} else {
-		v.swaps.Settle(rel)
+	} else if err = v.swaps.Settle(rel); err == nil {
 		err = v.toTrash(&p)
 	}
 	if err != nil {
@@ -321,6 +322,8 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 			return model.SourceEntry{}, err
 		}
 		if err := v.syncs.Sync(dir); err != nil {
+			err = errors.Join(err, filereplace.RenameNew(dir, path.Base(rel), trash, name))
+			v.syncs.Try(dir) // or a power cut could take the way back, which the caller notes
 			return model.SourceEntry{}, err
 		}
 		v.syncs.Try(trash)

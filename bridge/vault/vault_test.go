@@ -7,7 +7,13 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/bridgetest/sourcetest"
 	"github.com/relayfs/relayfs/bridge/vault"
+	"github.com/relayfs/relayfs/tests/need"
 )
+
+func TestMain(m *testing.M) {
+	need.Waiting()
+	m.Run()
+}
 
 // person saves in place, as Obsidian does.
 type person struct {

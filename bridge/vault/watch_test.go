@@ -28,6 +28,7 @@ var (
 // TestSavesOfEditors wants each way of saving to be one EventChanged, soon. Of a save that a
 // busy machine has stretched over the time in which a name may be missing, it may be more.
 func TestSavesOfEditors(t *testing.T) {
+	t.Parallel()
 	vim := func(path, old, line string) error {
 		if err := os.Rename(path, path+"~"); err != nil {
 			return err
@@ -71,6 +72,7 @@ func TestSavesOfEditors(t *testing.T) {
 
 // TestChangesBeforeRun changes files between Scan and Run.
 func TestChangesBeforeRun(t *testing.T) {
+	t.Parallel()
 	v, p := open(t, vault.Options{})
 	p.Save("a/b/Changed.md", "1")
 	p.Save("a/Gone.md", "1")
@@ -221,6 +223,7 @@ func TestWatchLimit(t *testing.T) {
 }
 
 func TestVanishedVault(t *testing.T) {
+	t.Parallel()
 	for name, steps := range map[string]struct{ leave, back func(dir string) error }{
 		"moved": {
 			func(dir string) error { return os.Rename(dir, dir+".away") },

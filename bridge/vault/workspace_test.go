@@ -22,6 +22,7 @@ import (
 // end. Every suggestion whose write was acknowledged and every line of the
 // person is in the file at the end, the person's unmarked.
 func TestWorkspaceAgainstAPerson(t *testing.T) {
+	t.Parallel()
 	v, p := open(t, vault.Options{})
 	p.Save("N.md", "# Note\n\nmiddle\n\n")
 	w := startWorkspace(t, v)
@@ -105,6 +106,7 @@ func personAppends(t *testing.T, p person) int {
 // A new note that is rejected goes to the vault's trash with its front matter, and comes back
 // from there when that is taken back.
 func TestRejectedNoteGoesToTheTrash(t *testing.T) {
+	t.Parallel()
 	v, p := open(t, vault.Options{})
 	w := startWorkspace(t, v)
 	person := model.Author{Name: "person"}

@@ -1,11 +1,11 @@
 package ycrdt_test
 
 import (
+	"math/rand/v2"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // moment is what a document showed after one update.
@@ -15,7 +15,7 @@ type moment struct {
 }
 
 // drawEdits has some clients edit one text, each update arriving everywhere at once or later.
-func drawEdits(t *rapid.T) (updates [][]byte, moments []moment) {
+func drawEdits(t testing.TB, r *rand.Rand) (updates [][]byte, moments []moment) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	seen := ycrdt.JoinSnapshots()
 	apply := func(update []byte) {
@@ -30,14 +30,14 @@ func drawEdits(t *rapid.T) (updates [][]byte, moments []moment) {
 		updates = append(updates, update)
 		moments = append(moments, moment{seen, doc.Text("contents").String()})
 	}
-	clients := rapid.IntRange(1, 3).Draw(t, "clients")
+	clients := randomtest.Between(r, 1, 3)
 	var peers []*ycrdt.Doc
 	for range clients {
 		peers = append(peers, ycrdt.NewDoc(ycrdt.Options{}))
 	}
-	for range rapid.IntRange(1, 30).Draw(t, "edits") {
-		peer := peers[rapid.IntRange(0, clients-1).Draw(t, "peer")]
-		if rapid.Bool().Draw(t, "up to date") {
+	for range randomtest.Between(r, 1, 30) {
+		peer := peers[randomtest.Between(r, 0, clients-1)]
+		if r.IntN(2) == 0 {
 			if err := peer.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -45,9 +45,9 @@ func drawEdits(t *rapid.T) (updates [][]byte, moments []moment) {
 		var made []byte
 		cancel := peer.OnUpdate(func(u []byte, _ any) { made = u })
 		text := peer.Text("contents")
-		at := rapid.IntRange(0, text.Len()).Draw(t, "at")
-		n := rapid.IntRange(0, text.Len()-at).Draw(t, "deleted")
-		words := rapid.SampledFrom([]string{"", "a", "more words ", "ü", "line\n"}).Draw(t, "words")
+		at := randomtest.Between(r, 0, text.Len())
+		n := randomtest.Between(r, 0, text.Len()-at)
+		words := randomtest.Pick(r, "", "a", "more words ", "ü", "line\n")
 		peer.Transact(nil, func(tx *ycrdt.Txn) {
 			text.Delete(tx, at, n)
 			text.Insert(tx, at, words)
@@ -63,8 +63,8 @@ func drawEdits(t *rapid.T) (updates [][]byte, moments []moment) {
 // What a document showed at any time is found in all that it ever held, by the snapshots of
 // the updates until then.
 func TestPastBySnapshots(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		updates, moments := drawEdits(t)
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		updates, moments := drawEdits(t, r)
 		all, err := ycrdt.MergeUpdates(updates...)
 		if err != nil {
 			t.Fatal(err)

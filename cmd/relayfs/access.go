@@ -10,8 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // The commands cat, ls, grep and edit do without a mount what programs do on one: for scripts, and
@@ -22,10 +21,10 @@ type accessFlags struct {
 	sources []string
 }
 
-func (f *accessFlags) register(cmd *cobra.Command) {
+func (f *accessFlags) register(e *env, cmd *cobra.Command) {
 	cmd.ValidArgsFunction = f.completePaths
 	cmd.Flags().StringArrayVar(&f.sources, "source", nil, "the vault, if no relayfs is running and the configuration names none")
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 }
 
 func newCatCommand(e *env) *cobra.Command {
@@ -41,7 +40,7 @@ func newCatCommand(e *env) *cobra.Command {
 					if err != nil {
 						return err
 					}
-					if err := output.Note(e.stdout, string(data)); err != nil {
+					if err := cli.Note(e.stdout, string(data)); err != nil {
 						return err
 					}
 				}
@@ -49,7 +48,7 @@ func newCatCommand(e *env) *cobra.Command {
 			})
 		},
 	}
-	f.register(cmd)
+	f.register(e, cmd)
 	return cmd
 }
 
@@ -68,7 +67,7 @@ func newLsCommand(e *env) *cobra.Command {
 				}
 				return show(e, list, func(w io.Writer, list []api.Listed) {
 					for _, l := range list {
-						output.Line(w, "%v", l)
+						cli.Line(w, "%v", l)
 					}
 				})
 			})
@@ -76,7 +75,7 @@ func newLsCommand(e *env) *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "everything below it too")
 	e.offerJSON(cmd)
-	f.register(cmd)
+	f.register(e, cmd)
 	return cmd
 }
 
@@ -84,7 +83,7 @@ func newGrepCommand(e *env) *cobra.Command {
 	var f accessFlags
 	var ignoreCase, files, count, multiline bool
 	var glob string
-	var around, limit, offset int
+	var around int
 	cmd := &cobra.Command{
 		Use:   "grep PATTERN [PATH]",
 		Short: "Search the notes by a regular expression",
@@ -93,10 +92,10 @@ pattern is in RE2 syntax. It is the MCP tool of that name. The exit code is 1 if
 nothing matches.`,
 		Args: usageArgs(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			call := map[string]any{"pattern": args[0], "output_mode": "content", "-i": ignoreCase, "multiline": multiline, "head_limit": limit, "offset": offset}
+			call := map[string]any{"pattern": args[0], "output_mode": "content", "-i": ignoreCase, "multiline": multiline, "head_limit": 0}
 			switch {
 			case files && count, (files || count) && around > 0:
-				return clierr.Usagef("-l, -c and -C are three ways to print what matches: choose one")
+				return cli.Usagef("-l, -c and -C are three ways to print what matches: choose one")
 			case files:
 				call["output_mode"] = "files_with_matches"
 			case count:
@@ -120,15 +119,12 @@ nothing matches.`,
 	fl.BoolVarP(&multiline, "multiline", "U", false, "let matches cross lines")
 	fl.IntVarP(&around, "context", "C", 0, "lines of context around each match")
 	fl.StringVarP(&glob, "glob", "g", "", "only notes whose path matches")
-	fl.IntVar(&limit, "limit", 0, "at most so many entries; 0 for all")
-	fl.IntVar(&offset, "offset", 0, "skip so many entries")
-	f.register(cmd)
+	f.register(e, cmd)
 	return cmd
 }
 
 func runGrep(ctx context.Context, e *env, a *api.Client, args map[string]any) error {
-	limit := args["head_limit"].(int)
-	for left := limit; ; {
+	for {
 		results, err := a.Call(ctx, api.CallRequest{Calls: []api.ToolCall{{Tool: "grep", Args: args}}})
 		if err != nil {
 			return err
@@ -136,21 +132,16 @@ func runGrep(ctx context.Context, e *env, a *api.Client, args map[string]any) er
 		res := results[0]
 		switch {
 		case res.IsError:
-			return clierr.Usage(errors.New(res.Text[0]))
+			return cli.Usage(errors.New(res.Text[0]))
 		case res.Text[0] == "No matches found":
 			return errNoMatch
 		case res.Text[0] == "No more matches":
 			return nil
 		}
-		if err = output.Note(e.stdout, res.Text[0]+"\n"); err != nil || res.Next == "" {
+		if err = cli.Note(e.stdout, res.Text[0]+"\n"); err != nil || res.Next == "" {
 			return err
 		}
-		if left -= strings.Count(res.Text[0], "\n") + 1; limit > 0 && left <= 0 {
-			return nil
-		}
-		if args["cursor"] = res.Next; limit > 0 {
-			args["head_limit"] = left
-		}
+		args["cursor"] = res.Next
 	}
 }
 
@@ -170,9 +161,9 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 			change := api.ToolCall{Tool: "edit", Args: map[string]any{"file_path": args[0], "old_string": old, "new_string": replacement, "replace_all": all}}
 			switch given := cmd.Flags().Changed; {
 			case given("old") != given("new"):
-				return clierr.Usagef("--old and --new belong together")
+				return cli.Usagef("--old and --new belong together")
 			case !given("old") && all:
-				return clierr.Usagef("--all needs --old and --new")
+				return cli.Usagef("--all needs --old and --new")
 			case !given("old"):
 				var data []byte
 				err := abandonable(cmd.Context(), func() (err error) {
@@ -192,7 +183,7 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 	fl.StringVar(&replacement, "new", "", "text to put in its place")
 	fl.BoolVar(&all, "all", false, "replace every occurrence")
 	fl.StringVar(&f.author, "author", defaultAuthor(), "the name that suggestions carry")
-	f.register(cmd)
+	f.register(e, cmd)
 	return cmd
 }
 
@@ -211,6 +202,6 @@ func runEdit(ctx context.Context, e *env, a *api.Client, author string, change a
 	if last.IsError {
 		return errors.New(last.Text[0])
 	}
-	_, err = fmt.Fprintln(e.stdout, output.Printable(last.Text[0]))
+	_, err = fmt.Fprintln(e.stdout, cli.Printable(last.Text[0]))
 	return err
 }

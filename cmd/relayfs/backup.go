@@ -10,7 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -43,15 +43,15 @@ back them up after it, as before. Nor is any token, key or login.`,
 				}
 				return show(e, m, func(w io.Writer, m backup.Manifest) {
 					for _, folder := range m.Folders {
-						output.Line(w, "%v", folder)
+						cli.Line(w, "%v", folder)
 					}
-					output.Line(w, "%s in %s, as of %s", backup.Size(m.Bytes), file, m.Made.Local().Format(time.DateTime))
+					cli.Line(w, "%s in %s, as of %s", backup.Size(m.Bytes), file, m.Made.Local().Format(time.DateTime))
 				})
 			})
 		},
 	}
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
@@ -71,12 +71,15 @@ made is taken over when relayfs starts.`,
 		Example: "  relayfs restore ~/backups/relayfs-2026-01-31.zip\n  relayfs restore ~/backups/relayfs-2026-01-31.zip Notes=/mnt/disk/Notes",
 		Args:    usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := f.refuseAgent("restoring", ""); err != nil {
+				return err
+			}
 			b, err := backup.Open(args[0])
 			if err != nil {
 				return err
 			}
 			defer b.Close()
-			sources, err := source.Parse(b.Sources(args[1:]), f.folders, f.state)
+			sources, err := source.Parse(b.Sources(args[1:]), f.state)
 			if err != nil {
 				return err
 			}
@@ -90,9 +93,9 @@ made is taken over when relayfs starts.`,
 			}
 			return cmp.Or(err, show(e, list, func(w io.Writer, list []*backup.Restored) {
 				for _, r := range list {
-					output.Line(w, "%v, as of %s", r.Folder, b.Made.Local().Format(time.DateTime))
+					cli.Line(w, "%v, as of %s", r.Folder, b.Made.Local().Format(time.DateTime))
 					if r.Aside != "" {
-						output.Line(w, "  what was there before is in %s", r.Aside)
+						cli.Line(w, "  what was there before is in %s", r.Aside)
 					}
 				}
 			}))
@@ -100,6 +103,6 @@ made is taken over when relayfs starts.`,
 	}
 	e.offerJSON(cmd)
 	cmd.Flags().BoolVar(&replace, "replace", false, "set aside what is kept already")
-	f.registerState(cmd)
+	f.registerState(e, cmd)
 	return cmd
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
 type env struct {
@@ -23,6 +22,18 @@ type env struct {
 	json           bool           // whether the command prints JSON
 	config         *config.Config // read before a command runs
 	configErr      error          // what is wrong with it, for doctor; other commands end
+	set            map[*cobra.Command]*pflag.FlagSet
+}
+
+// settings are what only the configuration file and the environment set for a command. Few need them.
+func (e *env) settings(cmd *cobra.Command) *pflag.FlagSet {
+	if e.set[cmd] == nil {
+		if e.set == nil {
+			e.set = make(map[*cobra.Command]*pflag.FlagSet)
+		}
+		e.set[cmd] = pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	}
+	return e.set[cmd]
 }
 
 // errNoMatch makes grep's exit code 1. It is not printed.
@@ -52,7 +63,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 			}
 			return config.UsageNear(fmt.Errorf("unknown command %q of %s", args[0], cmd.CommandPath()), args[0], "'"+cmd.CommandPath()+" %s'", names)
 		}
-		return clierr.Usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
+		return cli.Usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
 	}
 }
 
@@ -77,25 +88,22 @@ func refuseUnknown(root *cobra.Command) {
 }
 
 // flagError makes the error of a command line's flags a usage error.
-func flagError(cmd *cobra.Command, err error) error {
+func (e *env) flagError(cmd *cobra.Command, err error) error {
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f := wrong.GetFlag()
-		return clierr.Usagef("--%s: %q is no %s", f.Name, wrong.GetValue(), f.Value.Type())
+		return cli.Usagef("--%s: %q is no %s", f.Name, wrong.GetValue(), f.Value.Type())
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
-		return clierr.Usage(err)
+		return cli.Usage(err)
+	}
+	name := unknown.GetSpecifiedName()
+	if e.settings(cmd).Lookup(name) != nil {
+		return cli.WithHint(cli.Usage(err), fmt.Sprintf("%s is a setting: give it in the configuration file, or as $%s; see 'relayfs help settings'", name, config.Variable(name)))
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return config.UsageNear(err, unknown.GetSpecifiedName(), "--%s", names)
-}
-
-// onlyShow leaves in the help of a command the flags that are named, which people turn. The others are settings that
-// few need: 'relayfs help settings' lists them, the configuration file and the environment have them.
-func onlyShow(cmd *cobra.Command, names ...string) {
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(names, f.Name) })
-	cmd.SetUsageTemplate(serverUsage)
+	return config.UsageNear(err, name, "--%s", names)
 }
 
 // serverUsage is cobra's, with the flags in one list.
@@ -109,22 +117,18 @@ Flags:
 {{.Flags.FlagUsages | trimTrailingWhitespaces}}
 `
 
-// settings lists the settings that the help of mount leaves out.
-func settings(root *cobra.Command) string {
+// settingsText lists the settings.
+func (e *env) settingsText(root *cobra.Command) string {
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
-	mount, _, _ := root.Find([]string{"mount"})
-	mount.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			shown := *f
-			shown.Hidden = false
-			all.AddFlag(&shown)
-		}
-	})
-	return `These are for few. Each can stand in the configuration file by its name
-(dialect = "commentator"), in the environment (RELAYFS_DIALECT), or behind
-'relayfs mount' and 'relayfs mcp':
+	for _, name := range []string{"mount", "login"} { // which have all of them
+		cmd, _, _ := root.Find([]string{name})
+		all.AddFlagSet(e.settings(cmd))
+	}
+	return `These are for few, and no flags. Each stands in the configuration file by its
+name (dialect = "commentator"), or in the environment (RELAYFS_DIALECT). So can
+the flags of 'relayfs mount' and 'relayfs mcp'.
 
-` + strings.TrimRight(all.FlagUsagesWrapped(80), "\n")
+` + strings.ReplaceAll(strings.TrimRight(all.FlagUsagesWrapped(86), "\n"), "      --", "  ")
 }
 
 // registerValues completes flags that have few values.
@@ -137,30 +141,30 @@ func registerValues(cmd *cobra.Command, values map[string][]string) {
 // logFlags choose what is logged on stderr.
 type logFlags struct{ level, format string }
 
-func (f *logFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.level, "log-level", "warn", "log debug, info, warn or error")
-	cmd.Flags().StringVar(&f.format, "log-format", "text", "text or json")
+func (f *logFlags) register(fl, set *pflag.FlagSet) {
+	fl.StringVar(&f.level, "log-level", "warn", "log debug, info, warn or error")
+	set.StringVar(&f.format, "log-format", "text", "how to log: text or json")
 }
 
 func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(f.level)); err != nil {
-		return nil, clierr.Usagef("--log-level %q is none of debug, info, warn, error", f.level)
+		return nil, cli.Usagef("log-level %q is none of debug, info, warn, error", f.level)
 	}
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: errorsInWords}
 	switch f.format {
 	case "text":
-		return slog.New(slog.NewTextHandler(output.PrintableWriter{W: w}, o)), nil
+		return slog.New(slog.NewTextHandler(cli.PrintableWriter{W: w}, o)), nil
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, o)), nil
 	}
-	return nil, clierr.Usagef("--log-format %q is none of text, json", f.format)
+	return nil, cli.Usagef("log-format %q is none of text, json", f.format)
 }
 
 // errorsInWords has the log say of errors what commands say.
 func errorsInWords(_ []string, a slog.Attr) slog.Attr {
 	if err, ok := a.Value.Any().(error); ok {
-		a.Value = slog.StringValue(clierr.Text(err))
+		a.Value = slog.StringValue(cli.Text(err))
 	}
 	return a
 }
@@ -173,15 +177,15 @@ func (e *env) offerJSON(cmd *cobra.Command) {
 // show prints v as JSON, or else with print.
 func show[T any](e *env, v T, print func(io.Writer, T)) error {
 	if e.json {
-		return output.JSON(e.stdout, v)
+		return cli.JSON(e.stdout, v)
 	}
-	w := &output.Result{W: e.stdout}
+	w := &cli.Result{W: e.stdout}
 	print(w, v)
 	return w.Err
 }
 
 // progress shows how far a command is.
-func progress(text string) { output.Stderr.Show(text, false) }
+func progress(text string) { cli.Stderr.Show(text, false) }
 
 func isYes(answer string) bool {
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // complete completes a word with those that words makes of what the relayfs that runs has; nil while none does. A
@@ -27,7 +27,7 @@ func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix s
 	}
 	return slices.DeleteFunc(list, func(word cobra.Completion) bool {
 		word, _, _ = strings.Cut(word, "\t") // its description
-		return !strings.HasPrefix(word, prefix) || output.OneLine(word) != word
+		return !strings.HasPrefix(word, prefix) || cli.OneLine(word) != word
 	})
 }
 
@@ -61,7 +61,7 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 		return f.complete(cmd, sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {
 			offer := func(id, what string) {
 				if !slices.Contains(given, id) {
-					words = append(words, cobra.CompletionWithDesc(id, output.OneLine(what)))
+					words = append(words, cobra.CompletionWithDesc(id, cli.OneLine(what)))
 				}
 			}
 			if suggestions {
@@ -88,7 +88,7 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 }
 
 // completeSelected completes a flag with what a field of the pending suggestions holds.
-func (f *workspaceFlags) completeSelected(field func(queue.Suggestion) string) cobra.CompletionFunc {
+func (f *workspaceFlags) completeSelected(field func(reviewqueue.Suggestion) string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		_, sources := splitArgs(args, isID)
 		return f.complete(cmd, sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {
@@ -118,7 +118,7 @@ func (f *workspaceFlags) completeUndone(cmd *cobra.Command, args []string, prefi
 		offer := func(name, what string) {
 			if !slices.Contains(offered, name) {
 				offered = append(offered, name)
-				words = append(words, cobra.CompletionWithDesc(name, output.OneLine(what)))
+				words = append(words, cobra.CompletionWithDesc(name, cli.OneLine(what)))
 			}
 		}
 		for _, x := range list {

@@ -7,14 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 func newHistoryCommand(e *env) *cobra.Command {
 	var f accessFlags
-	var limit int
 	cmd := &cobra.Command{
 		Use:   "history NOTE",
 		Short: "Who changed a note, when and how",
@@ -27,24 +25,17 @@ says how long it is kept (default 90d).`,
 		Example: "  relayfs history Notes/Plan.md | less\n  relayfs show Notes/Plan.md@17",
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if limit < 0 {
-				return clierr.Usagef("--limit %d is negative", limit)
-			}
 			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error {
 				l, err := c.History(cmd.Context(), args[0])
 				if err != nil {
 					return err
-				}
-				if limit > 0 {
-					l.Entries = l.Entries[:min(limit, len(l.Entries))]
 				}
 				return show(e, l, printHistory)
 			})
 		},
 	}
 	e.offerJSON(cmd)
-	cmd.Flags().IntVar(&limit, "limit", 0, "at most so many entries; 0 for all")
-	f.register(cmd)
+	f.register(e, cmd)
 	return cmd
 }
 
@@ -67,7 +58,7 @@ Of changes that one author made in one minute it shows all or none.`,
 			}
 			v, err := diffwrap.ParseView(view)
 			if err != nil {
-				return clierr.Usage(err)
+				return cli.Usage(err)
 			}
 			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error {
 				s, err := c.Show(cmd.Context(), note, when)
@@ -75,13 +66,13 @@ Of changes that one author made in one minute it shows all or none.`,
 					return err
 				}
 				s.Text = diffwrap.Render(s.Text, v)
-				return show(e, s, func(w io.Writer, s api.Shown) { _ = output.Note(w, s.Text) })
+				return show(e, s, func(w io.Writer, s api.Shown) { _ = cli.Note(w, s.Text) })
 			})
 		},
 	}
 	e.offerJSON(cmd)
 	cmd.Flags().StringVar(&view, "view", "raw", "raw, as it was in the file; accepted or original, as if all suggestions had been accepted or rejected")
 	registerValues(cmd, map[string][]string{"view": {"raw", "accepted", "original"}})
-	f.register(cmd)
+	f.register(e, cmd)
 	return cmd
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // mostPieces is how many pieces of text are printed for an entry.
@@ -25,10 +25,10 @@ func printHistory(w io.Writer, l api.Listing) {
 		if e.Number != 0 {
 			number = fmt.Sprint(e.Number)
 		}
-		head := fmt.Sprintf("%-6s %s  %s", number, e.Time.Local().Format("2006-01-02 15:04:05"), output.OneLine(entryText(&e)))
+		head := fmt.Sprintf("%-6s %s  %s", number, e.Time.Local().Format("2006-01-02 15:04:05"), cli.OneLine(entryText(&e)))
 		fmt.Fprintln(w, p.SGR(render.Bold, head))
 		if e.Decision != nil && e.Decision.Reason != "" {
-			fmt.Fprintf(w, "       because %s\n", output.OneLine(e.Decision.Reason))
+			fmt.Fprintf(w, "       because %s\n", cli.OneLine(e.Decision.Reason))
 		}
 		printPieces(w, "-", e.Deleted)
 		printPieces(w, "+", e.Added)
@@ -41,7 +41,7 @@ func printPieces(w io.Writer, sign string, list []string) {
 			fmt.Fprintf(w, "       %s and %d more\n", sign, len(list)-mostPieces)
 			return
 		}
-		fmt.Fprintf(w, "       %s %s\n", sign, output.OneLine(queue.Shorten(text)))
+		fmt.Fprintf(w, "       %s %s\n", sign, cli.OneLine(reviewqueue.Shorten(text)))
 	}
 }
 
@@ -88,7 +88,7 @@ func placeText(p model.Path) string {
 func decisionText(who string, d *history.Decision) string {
 	text := fmt.Sprintf("%s: %s", who, d.Verdict)
 	if len(d.Items) > 0 {
-		text += " " + output.Plural(len(d.Items), "suggestion")
+		text += " " + cli.Plural(len(d.Items), "suggestion")
 	}
 	if from := authorsOf(d.Items); from != "" {
 		text += " of " + from

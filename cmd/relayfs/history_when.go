@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/history"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // namedDays are the days that people name.
@@ -45,7 +45,7 @@ func parseWhen(s string, now time.Time) (history.When, error) {
 			return history.Time(time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, now.Location())), nil
 		}
 	}
-	return history.When{}, clierr.Usagef("%q is no time; say the number of an entry of 'relayfs history', 2h, 3d, 14:00, 'yesterday 14:00', 2026-01-31 or 2026-01-31T14:00:00Z", s)
+	return history.When{}, cli.Usagef("%q is no time; say the number of an entry of 'relayfs history', 2h, 3d, 14:00, 'yesterday 14:00', 2026-01-31 or 2026-01-31T14:00:00Z", s)
 }
 
 // parseAge reads a length of time, in which d is a day and w a week: 90d, 2w, 36h, 1h30m.
@@ -67,7 +67,7 @@ func parseAge(s string) (time.Duration, error) {
 func parseRetention(s string) (time.Duration, error) {
 	d, err := parseAge(s)
 	if err != nil || d != 0 && d < 24*time.Hour {
-		return 0, clierr.Usagef("--history %q is no time of a day at least, such as 90d, and not 0, which is for ever", s)
+		return 0, cli.Usagef("history %q is no time of a day at least, such as 90d, and not 0, which is for ever", s)
 	}
 	return d, nil
 }
@@ -76,7 +76,7 @@ func parseRetention(s string) (time.Duration, error) {
 func splitTime(arg string, now time.Time) (note string, when history.When, err error) {
 	i := strings.LastIndexByte(arg, '@')
 	if i < 0 {
-		return "", when, clierr.Usagef("%q has no time: NOTE@TIME, such as %s@2h", arg, arg)
+		return "", when, cli.Usagef("%q has no time: NOTE@TIME, such as %s@2h", arg, arg)
 	}
 	when, err = parseWhen(arg[i+1:], now)
 	return arg[:i], when, err

@@ -15,9 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
@@ -59,7 +58,7 @@ func (i *initiation) run(ctx context.Context) error {
 	if err := config.Absent(i.e.config.File); err != nil {
 		return err
 	}
-	if in, ok := i.e.stdin.(*os.File); ok && output.IsTerminal(in) {
+	if in, ok := i.e.stdin.(*os.File); ok && cli.IsTerminal(in) {
 		i.answers = bufio.NewReader(in)
 	}
 	asks := i.answers != nil && (len(i.sources) == 0 || i.mountpoint == "")
@@ -75,7 +74,7 @@ func (i *initiation) run(ctx context.Context) error {
 	}
 	fmt.Fprintln(i.e.stdout, i.e.config.File)
 	for _, s := range sources {
-		output.Line(i.e.stderr, "vault %s", s)
+		cli.Line(i.e.stderr, "vault %s", s)
 	}
 	if asks {
 		install, err := i.yes("mount now and at every login, with 'relayfs service install'?")
@@ -104,7 +103,7 @@ func (i *initiation) chooseSources() ([]string, error) {
 		if len(found) > 0 {
 			fmt.Fprintln(i.e.stderr, "vaults found:")
 			for n, s := range found {
-				output.Line(i.e.stderr, "  %d  %s", n+1, s)
+				cli.Line(i.e.stderr, "  %d  %s", n+1, s)
 			}
 			given, err = i.ask("which ones (numbers, or the folder of another)?", "all")
 		} else {
@@ -167,7 +166,7 @@ func (i *initiation) makeMountpoint(args []string) error {
 	if !strings.HasPrefix(i.mountpoint, "~/") {
 		i.mountpoint = dir // the file is read in any folder
 	}
-	sources, err := source.Parse(args, nil, "")
+	sources, err := source.Parse(args, "")
 	if err == nil {
 		err = apart(sources, dir)
 	}
@@ -192,7 +191,7 @@ func (i *initiation) ask(question, otherwise string) (string, error) {
 	line, err := i.answers.ReadString('\n')
 	if errors.Is(err, io.EOF) {
 		fmt.Fprintln(i.e.stderr)
-		return "", clierr.WithHint(errors.New("a question was not answered"), "give the answers: relayfs init ~/Notes --mountpoint ~/relayfs")
+		return "", cli.WithHint(errors.New("a question was not answered"), "give the answers: relayfs init ~/Notes --mountpoint ~/relayfs")
 	}
 	return cmp.Or(strings.TrimSpace(line), otherwise), err
 }
@@ -204,8 +203,8 @@ func (i *initiation) yes(question string) (bool, error) {
 
 // complain says why an answer will not do, before it is asked for again.
 func (i *initiation) complain(err error) {
-	output.Line(i.e.stderr, "%s", clierr.Text(err))
+	cli.Line(i.e.stderr, "%s", cli.Text(err))
 	if hint := hintFor(err); hint != "" {
-		output.Line(i.e.stderr, "%s", hint)
+		cli.Line(i.e.stderr, "%s", hint)
 	}
 }

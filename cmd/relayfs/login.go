@@ -20,8 +20,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/control"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/page"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
@@ -29,16 +28,12 @@ import (
 type loginOptions struct {
 	api, auth, provider string
 	state               loginState
-	noBrowser           bool
-	timeout             time.Duration
 }
 
-// loginState is --state.
+// loginState is the setting state.
 type loginState string
 
-func (s *loginState) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar((*string)(s), "state", "", "folder for the login (default $XDG_STATE_HOME/relayfs)")
-}
+func (s *loginState) register(e *env, cmd *cobra.Command) { registerState(e, cmd, (*string)(s)) }
 
 func (s loginState) account() (*account.Account, error) {
 	base, err := source.StateDir(string(s))
@@ -56,57 +51,58 @@ that are shared with you, and 'relayfs mount relay:NAME' mounts one. The login l
 system's keyring, or in a file that only you can read.
 
 The service is a third party's (System3, for the plugin Relay of Obsidian), and
-its terms apply. --api and --auth name another one with the same API.`,
-		Example: "  relayfs login\n  relayfs login --provider google --no-browser\n  relayfs login --api https://api.example.org --auth https://auth.example.org",
+its terms apply. The settings api and auth name another one with the same API.`,
+		Example: "  relayfs login\n  relayfs login --provider google",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), e) },
 	}
-	fl := cmd.Flags()
-	fl.StringVar(&o.api, "api", "https://api.system3.md", "address of the service")
-	fl.StringVar(&o.auth, "auth", "https://auth.system3.md", "where the service has its people and folders, a PocketBase")
+	fl, set := cmd.Flags(), e.settings(cmd)
+	set.StringVar(&o.api, "api", "https://api.system3.md", "address of the service for 'relayfs login'")
+	set.StringVar(&o.auth, "auth", "https://auth.system3.md", "where that service has its people and folders, a PocketBase")
 	fl.StringVar(&o.provider, "provider", "", "how to log in, such as google or github, if the service offers several")
-	fl.BoolVar(&o.noBrowser, "no-browser", false, "open no browser")
-	fl.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait for the browser")
-	o.state.register(cmd)
+	o.state.register(e, cmd)
 	return cmd
 }
+
+// loginPatience is how long to wait for the browser.
+const loginPatience = 5 * time.Minute
 
 func (o *loginOptions) run(ctx context.Context, e *env) error {
 	service, err := control.ParseService(o.api, o.auth)
 	if err != nil {
-		return clierr.Usage(err)
+		return cli.Usage(err)
 	}
 	acc, err := o.state.account()
 	if err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, o.timeout)
+	wait, cancel := context.WithTimeout(ctx, loginPatience)
 	defer cancel()
 	var waiting sync.WaitGroup
 	login, err := acc.Client.Login(wait, service, o.provider, func(address string) {
 		fmt.Fprintf(e.stderr, "open this address in a browser, and log in there:\n")
-		output.Line(e.stdout, "%s", address)
-		if !o.noBrowser && hasDesktop() {
+		cli.Line(e.stdout, "%s", address)
+		if hasDesktop() {
 			_ = page.OpenBrowser(ctx, address) // the address is printed
 		}
-		waiting.Go(func() { showWaiting(wait, o.timeout) })
+		waiting.Go(func() { showWaiting(wait, loginPatience) })
 	})
 	cancel()
 	waiting.Wait()
 	switch {
 	case errors.Is(err, control.ErrProvider):
-		return clierr.WithHint(err, "name one with --provider")
+		return cli.WithHint(err, "name one with --provider")
 	case errors.Is(err, context.DeadlineExceeded):
-		return clierr.WithHint(fmt.Errorf("nobody has logged in within %v", o.timeout), "run 'relayfs login' again")
+		return cli.WithHint(fmt.Errorf("nobody has logged in within %v", loginPatience), "run 'relayfs login' again")
 	case err != nil:
 		return err
 	}
-	output.Line(e.stderr, "logged in as %s", login.User)
+	cli.Line(e.stderr, "logged in as %s", login.User)
 	list, err := acc.Refresh(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "%s shared with you: see 'relayfs folders'\n", output.Plural(len(list.Folders), "folder"))
+	fmt.Fprintf(e.stderr, "%s shared with you: see 'relayfs folders'\n", cli.Plural(len(list.Folders), "folder"))
 	return nil
 }
 
@@ -148,7 +144,7 @@ prints the last list.`,
 			}
 			list, err := acc.Refresh(cmd.Context())
 			if errors.Is(err, transport.ErrUnreachable) {
-				output.Line(e.stderr, "%v; this is the last list", err)
+				cli.Line(e.stderr, "%v; this is the last list", err)
 				list, err = acc.Folders()
 			}
 			if err != nil {
@@ -158,7 +154,7 @@ prints the last list.`,
 		},
 	}
 	e.offerJSON(cmd)
-	state.register(cmd)
+	state.register(e, cmd)
 	return cmd
 }
 
@@ -180,7 +176,7 @@ func printFolders(w io.Writer, folders []control.Folder) {
 		if f.Private {
 			access = "private"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", output.OneLine(f.Name), output.OneLine(arg), access, output.OneLine(cmp.Or(f.RelayName, f.Relay)), output.OneLine(f.Creator))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", cli.OneLine(f.Name), cli.OneLine(arg), access, cli.OneLine(cmp.Or(f.RelayName, f.Relay)), cli.OneLine(f.Creator))
 	}
 	table.Flush()
 }
@@ -208,11 +204,11 @@ that it has until they end, within the hour as a rule; 'relayfs unmount' ends it
 			if err != nil {
 				return err
 			}
-			output.Line(e.stderr, "logged out %s at %s", login.User, login.API)
+			cli.Line(e.stderr, "logged out %s at %s", login.User, login.API)
 			return nil
 		},
 	}
-	state.register(cmd)
+	state.register(e, cmd)
 	return cmd
 }
 

@@ -11,8 +11,8 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/quietinit"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui/quietinit"
 )
 
 // The kernel delivers a process's signals to its first thread. That thread runs only the goroutine of main.
@@ -28,7 +28,7 @@ func main() {
 		ending = append(ending, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ending...)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, output.Stderr)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, cli.Stderr)
 	stop()
 	os.Exit(code)
 }

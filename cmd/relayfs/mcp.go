@@ -14,15 +14,15 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/mcpproxy"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/stdio"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// embeddingsKey is the environment variable with the key of --embeddings. No other program uses it,
+// embeddingsKey is the environment variable with the key of the setting embeddings. No other program uses it,
 // because the key is sent to whatever address is given.
 const embeddingsKey = "RELAYFS_EMBEDDINGS_KEY"
 
@@ -32,15 +32,14 @@ type mcpFlags struct {
 	http                           ports.HTTP
 }
 
-func (f *mcpFlags) register(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringSliceVar(&f.toolsets, "toolsets", []string{mcpserver.ToolsetClaude}, "which tools MCP clients get: "+strings.Join(mcpserver.Toolsets(), ", "))
-	fl.StringSliceVar(&f.approve, "approve", nil,
-		"whether the tools ask the person at the client before they change anything: ask, auto or deny, or for one kind of change create=..., update=..., delete=... (default auto, in direct mode ask)")
-	fl.StringVar(&f.embeddingsURL, "embeddings", "", "server with the embeddings API of OpenAI or Ollama for search and semantic_search, for example http://127.0.0.1:11434 (default none: vectors are computed from the notes); key in $"+embeddingsKey)
-	fl.StringVar(&f.embeddingsModel, "embeddings-model", "", "model of --embeddings")
+func (f *mcpFlags) register(e *env, cmd *cobra.Command) {
+	fl, set := cmd.Flags(), e.settings(cmd)
+	fl.StringSliceVar(&f.toolsets, "toolsets", []string{mcpserver.ToolsetClaude}, "MCP: "+strings.Join(mcpserver.Toolsets(), ", "))
+	fl.StringSliceVar(&f.approve, "approve", nil, "ask an MCP client's user: ask, auto, deny, update=ask")
+	set.StringVar(&f.embeddingsURL, "embeddings", "", "server with the embeddings API of OpenAI or Ollama, for search by meaning, for example http://127.0.0.1:11434; key in $"+embeddingsKey)
+	set.StringVar(&f.embeddingsModel, "embeddings-model", "", "model of embeddings")
 	fl.StringVar(&f.http.Addr, "http", "", "serve MCP over HTTP at `HOST:PORT`")
-	fl.StringVar(&f.http.TokenFile, "token-file", "", "file with the bearer token of --http (default http-token in the state folder); made if it is missing")
+	set.StringVar(&f.http.TokenFile, "token-file", "", "file with the bearer token of --http (default http-token in the state folder); made if it is missing")
 	registerValues(cmd, map[string][]string{"toolsets": mcpserver.Toolsets(), "approve": {"ask", "auto", "deny", "create=", "update=", "delete="}})
 }
 
@@ -54,10 +53,10 @@ func (f *mcpFlags) check() error {
 	case f.embeddingsURL != "":
 		err = f.endpoint(nil).Check()
 	case f.embeddingsModel != "":
-		err = errors.New("--embeddings-model needs --embeddings")
+		err = errors.New("embeddings-model needs embeddings")
 	}
 	if err != nil {
-		return clierr.Usage(err)
+		return cli.Usage(err)
 	}
 	return f.http.Check()
 }
@@ -67,7 +66,7 @@ func (f *mcpFlags) endpoint(log *slog.Logger) *semantic.Endpoint {
 }
 
 // control returns what serves a session's workspace to other processes. Close its MCP at the end.
-func (o *serveOptions) control(s *ownership.Session) (*ownership.Control, error) {
+func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	approve, _ := mcpserver.ParseApprovals(o.approve) // checked
 	mo := mcpserver.Options{Author: o.author, Version: version(), Toolsets: o.toolsets, Approve: approve, ReadOnly: o.readOnly, Inflight: ports.Budget, Logger: s.Log}
 	if slices.Contains(o.toolsets, mcpserver.ToolsetNotes) {
@@ -85,13 +84,13 @@ func (o *serveOptions) control(s *ownership.Session) (*ownership.Control, error)
 	if err != nil {
 		return nil, err
 	}
-	c := ownership.NewControl(s, mo)
+	c := serving.NewControl(s, mo)
 	c.Semantic, c.HTTP, c.Metrics = mo.Semantic, h, m
 	return c, nil
 }
 
 // ownersFlags are decided by the process that serves the workspace, for all its clients.
-var ownersFlags = []string{"mode", "view", "dialect", "frontmatter", "structure", "sync", "toolsets", "approve", "embeddings", "embeddings-model", "metrics"}
+var ownersFlags = []string{"mode", "view", "structure", "history", "toolsets", "approve"}
 
 func newMCPCommand(e *env) *cobra.Command {
 	var o serveOptions
@@ -109,10 +108,10 @@ The rest of its settings: 'relayfs help settings'.`,
 		Example: "  relayfs mcp ~/Notes\n  claude mcp add notes -- relayfs mcp ~/Notes\n  relayfs mcp --http 127.0.0.1:7777 ~/Notes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args = e.config.SourcesOr(args); len(args) == 0 {
-				return clierr.Usagef("no SOURCE given, and %s names none: relayfs mcp ~/Notes, or 'relayfs init' once", e.config.File)
+				return cli.Usagef("no SOURCE given, and %s names none: relayfs mcp ~/Notes, or 'relayfs init' once", e.config.File)
 			}
-			if !cmd.Flags().Changed("metrics") {
-				o.metrics = "" // what the configuration has is one port; a machine has several MCP processes
+			if o.http.Addr == "" {
+				o.metrics = "" // it is one port, and a machine has several MCP processes on stdio
 			}
 			sources, so, errs := o.prepare(cmd.Context(), e, args)
 			if len(errs) > 0 {
@@ -121,25 +120,24 @@ The rest of its settings: 'relayfs help settings'.`,
 			if o.http.Addr == "" {
 				return o.serveStdio(cmd, e, sources, so)
 			}
-			err := o.serve(cmd.Context(), sources, so, ownership.MCPCommand, "", func(ctx context.Context, c *ownership.Control) error {
+			err := o.serve(cmd.Context(), sources, so, serving.MCPCommand, "", func(ctx context.Context, c *serving.Control) error {
 				c.Announce(e.stderr)
 				<-ctx.Done()
 				return nil
 			})
-			if ownership.Answering(err) != nil {
-				return clierr.WithHint(err, "end that process, or start it with --http instead")
+			if serving.Answering(err) != nil {
+				return cli.WithHint(err, "end that process, or start it with --http instead")
 			}
 			return err
 		},
 	}
-	o.register(cmd)
-	onlyShow(cmd, "approve", "author", "folder", "history", "http", "log-level", "mode", "read-only", "state", "structure", "toolsets")
+	o.register(e, cmd)
 	return cmd
 }
 
-func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.Source, so ownership.Options) error {
-	client := &mcpproxy.Stdio{Sources: sources, Options: so, ReadOnly: o.readOnly, Log: so.Workspace.Logger}
-	client.Open = func(s *ownership.Session) (*ownership.Control, error) {
+func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.Source, so serving.Options) error {
+	client := &stdio.Stdio{Sources: sources, Options: so, ReadOnly: o.readOnly, Log: so.Workspace.Logger}
+	client.Open = func(s *serving.Session) (*serving.Control, error) {
 		c, err := o.control(s)
 		if err == nil {
 			c.Announce(e.stderr)
@@ -158,7 +156,7 @@ func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.S
 		if len(client.Given) == 0 {
 			return nil
 		}
-		return clierr.WithHint(
+		return cli.WithHint(
 			fmt.Errorf("%s cannot be chosen here: the vault is served by %v, which decides for all its clients", strings.Join(client.Given, ", "), info),
 			"leave it out, or give it to that process")
 	}

@@ -13,14 +13,15 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
 type mountOptions struct {
+	signAgents bool // nobody has said whose the changes are
 	serveOptions
 	allowOther, nonEmpty, daemon bool
 	sessionNote                  string
@@ -43,26 +44,28 @@ its settings, for the configuration file, too: 'relayfs help settings'.`,
 			if o.daemon {
 				return process.Start(cmd.Context(), e.stderr)
 			}
+			author := cmd.Flag("author")
+			o.signAgents = !author.Changed && o.author == author.DefValue && os.Getenv(authorEnv) == ""
 			return o.run(cmd.Context(), e, sources, mountpoint)
 		},
 	}
-	o.register(cmd)
-	onlyShow(cmd, "author", "daemon", "folder", "history", "http", "log-level", "mode", "read-only", "state", "structure")
+	o.register(e, cmd)
 	return cmd
 }
 
-func (o *mountOptions) register(cmd *cobra.Command) {
-	o.serveOptions.register(cmd)
-	cmd.Flags().BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
-	cmd.Flags().BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
-	cmd.Flags().StringVar(&o.sessionNote, "session-note", "", "what agents use the mount for, which people see beside each session's changes")
+func (o *mountOptions) register(e *env, cmd *cobra.Command) {
+	o.serveOptions.register(e, cmd)
+	set := e.settings(cmd)
+	set.BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
+	set.BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
+	set.StringVar(&o.sessionNote, "session-note", "", "what agents use the mount for, which people see beside each session's changes")
 	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted, go on in the background")
 }
 
 // mountPlan is what a mount does.
 type mountPlan struct {
 	sources    []source.Source
-	session    ownership.Options
+	session    serving.Options
 	mountpoint string // absolute
 }
 
@@ -72,7 +75,7 @@ type mountPlan struct {
 func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir string, running bool) (p mountPlan, errs []error) {
 	p.sources, p.session, errs = o.prepare(ctx, e, args)
 	if !model.IsLine(o.sessionNote, model.MaxSessionName) {
-		errs = append(errs, clierr.Usagef("--session-note is one line of at most %d characters", model.MaxSessionName))
+		errs = append(errs, cli.Usagef("session-note is one line of at most %d characters", model.MaxSessionName))
 	}
 	if dir != "" {
 		var err error
@@ -105,9 +108,9 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	if err := o.freeSources(p.sources); err != nil {
 		return err
 	}
-	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *ownership.Control) error {
+	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *serving.Control) error {
 		fuseOptions := fusefs.Options{
-			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
+			Author: o.author, SignAgents: o.signAgents, Programs: o.agentTable(), AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
 			Refused: c.Refusals.Add, SessionNote: o.sessionNote, Poker: selfWith(pokeCommand),
 		}
 		server, err := fusefs.Mount(ctx, c.Workspace, p.mountpoint, fuseOptions)
@@ -163,7 +166,7 @@ func apart(sources []source.Source, mountpoint string) error {
 	}
 	for _, s := range sources {
 		if s.Server == nil && (owner.Within(s.Dir, real) || owner.Within(real, s.Dir)) {
-			return clierr.WithHint(
+			return cli.WithHint(
 				fmt.Errorf("mountpoint %q and vault %q lie inside each other", mountpoint, s.Dir),
 				"choose a mountpoint outside of the vault, for example "+filepath.Join(os.TempDir(), "notes"))
 		}
@@ -171,7 +174,7 @@ func apart(sources []source.Source, mountpoint string) error {
 	return nil
 }
 
-func newUnmountCommand(_ *env) *cobra.Command {
+func newUnmountCommand(e *env) *cobra.Command {
 	var state string
 	cmd := &cobra.Command{
 		Use:   "unmount MOUNTPOINT",
@@ -185,7 +188,7 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 			if err != nil {
 				return err
 			}
-			served := ownership.MountedBy(dir, state)
+			served := serving.MountedBy(dir, state)
 			if served != nil && !fusefs.Killed(served.PID) {
 				err := owner.NewClient(*served).Alive(cmd.Context())
 				if gone := (*owner.GoneError)(nil); err != nil && !errors.As(err, &gone) { // a killed process is dead before its locks are free
@@ -195,10 +198,10 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 			if err := abandonable(cmd.Context(), func() error { return fusefs.Unmount(dir) }); err != nil {
 				return err
 			}
-			return ownership.AwaitEnd(cmd.Context(), served)
+			return serving.AwaitEnd(cmd.Context(), served)
 		},
 	}
-	cmd.Flags().StringVar(&state, "state", "", "the state folder that the mount was given")
+	registerState(e, cmd, &state)
 	return cmd
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/service"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 )
 
 // Built with the tag packaging, this program is not relayfs. It writes into a folder what packages hold beside the
@@ -41,7 +41,7 @@ func writePackaging(dir string) error {
 	if err := writeManPages(root, filepath.Join(dir, "man")); err != nil {
 		return err
 	}
-	unit, err := service.Systemd("").Text(service.Unit{Program: "/usr/bin/relayfs"})
+	unit, err := process.Systemd("").Text(process.Unit{Program: "/usr/bin/relayfs"})
 	if err != nil {
 		return err
 	}

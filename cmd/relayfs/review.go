@@ -8,11 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/page"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui"
 )
 
@@ -26,20 +25,19 @@ func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, 
 	if c != nil {
 		return show(ctx, api.NewClient(c), state)
 	}
-	return f.withSession(ctx, e, args, func(s *ownership.Session) error {
-		control := ownership.NewControl(s, mcpDefaults(s))
+	return f.withSession(ctx, e, args, func(s *serving.Session) error {
+		control := serving.NewControl(s, mcpDefaults(s))
 		defer control.MCP.Close()
 		return control.Serve(ctx, "review", func(ctx context.Context) error {
-			c, end := s.Client(mcpDefaults(s))
-			defer end()
-			return show(ctx, c, s.State)
+			self := control.Info()
+			self.PID = 0 // errors of this process do not name it
+			return show(ctx, api.NewClient(serving.NewClient(self, nil)), s.State)
 		})
 	})
 }
 
 func newPageCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var addr string
 	var open bool
 	cmd := &cobra.Command{
 		Use:   "review [SOURCE...]",
@@ -49,11 +47,8 @@ edits what is pending. It prints the page's address, which holds a secret, and
 serves until it is interrupted. In a terminal, 'relayfs suggestions review' does
 the same.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := page.CheckAddress(addr); err != nil {
-				return err
-			}
 			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, state string) error {
-				p, err := page.Listen(addr, state)
+				p, err := page.Listen(state)
 				if err != nil {
 					return err
 				}
@@ -68,15 +63,14 @@ the same.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&addr, "listen", "", "loopback address of the page; port 0 takes any that is free (default the port that the vault's page had before)")
 	cmd.Flags().BoolVar(&open, "open", false, "open the page in the browser")
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
 func newReviewCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var sel queue.Selector
+	var sel reviewqueue.Selector
 	cmd := &cobra.Command{
 		Use:   "review [SOURCE...]",
 		Short: "Review suggestions one by one in the terminal",
@@ -87,8 +81,8 @@ func newReviewCommand(e *env) *cobra.Command {
 			}
 			in, inOK := e.stdin.(*os.File)
 			out, outOK := e.stdout.(*os.File)
-			if !inOK || !outOK || !output.IsTerminal(in) || !output.IsTerminal(out) {
-				return clierr.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
+			if !inOK || !outOK || !cli.IsTerminal(in) || !cli.IsTerminal(out) {
+				return cli.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
 			}
 			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, _ string) error {
 				return tui.Run(ctx, c, sel, in, out)
@@ -96,6 +90,6 @@ func newReviewCommand(e *env) *cobra.Command {
 		},
 	}
 	registerSelector(cmd, &sel, &f)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }

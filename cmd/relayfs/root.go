@@ -8,9 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 )
 
@@ -35,9 +34,9 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		SilenceUsage:  true,
 		Args:          usageArgs(cobra.NoArgs),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			e.config, err = config.Read(configFlag, configFlag != "" && cmd.Name() != "init", cmd.Root())
+			e.config, err = config.Read(configFlag, configFlag != "" && cmd.Name() != "init", cmd.Root(), e.settings)
 			if err == nil {
-				err = e.config.Apply(cmd)
+				err = e.config.Apply(cmd, e.settings(cmd))
 			}
 			if cmd.Name() == doctorCommand && e.config != nil {
 				e.configErr, err = err, nil
@@ -50,15 +49,15 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(e.flagError)
 	root.AddCommand(
-		newMountCommand(e), newUnmountCommand(e), newPokeCommand(), newMCPCommand(e), newSuggestionsCommand(e), newPageCommand(e),
+		newMountCommand(e), newUnmountCommand(e), newPokeCommand(), newMCPCommand(e), newSuggestionsCommand(e), newOutcomesCommand(e), newPageCommand(e),
 		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e), newHistoryCommand(e), newShowCommand(e), newBackupCommand(e), newRestoreCommand(e),
 		newLoginCommand(e), newFoldersCommand(e), newLogoutCommand(e),
 		newStatusCommand(e), newWhyCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newServiceCommand(e), newVersionCommand(e),
 		&cobra.Command{Use: "agent", Short: "A text for agents, to paste into CLAUDE.md or AGENTS.md", Long: agentText},
 	)
-	root.AddCommand(&cobra.Command{Use: "settings", Short: "Settings that few need", Long: settings(root)})
+	root.AddCommand(&cobra.Command{Use: "settings", Short: "Settings that few need", Long: e.settingsText(root)})
 	refuseUnknown(root)
 	return root
 }
@@ -83,7 +82,7 @@ person accepts or rejects, and you go on seeing it as if it were accepted.
 - .git, .claude and other dot folders that you make here vanish with the mount.
 - Read a note again before you edit it after a while; people may have changed it.
 - Renaming, moving and deleting notes are proposals too, and wait for a person.
-- Why a suggestion was rejected: 'relayfs suggestions log' has the reasons, and
+- Why a suggestion was rejected: 'relayfs outcomes' has the reasons, and
   over MCP 'read' tells them.
 - Comments of people stand as {>>text<<} beside the text that they are about. To
   answer one, add text or another comment; do not delete it. One right behind a
@@ -111,7 +110,7 @@ func interrupted(ctx context.Context, err error) error {
 }
 
 func exitCode(err error) int {
-	var usage *clierr.UsageError
+	var usage *cli.UsageError
 	var child *process.ChildError
 	switch {
 	case errors.As(err, &child):
@@ -129,8 +128,8 @@ func printError(w io.Writer, err error) {
 	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {
 		return
 	}
-	fmt.Fprintf(w, "relayfs: error: %s\n", output.BelowFirst(clierr.Text(err)))
+	fmt.Fprintf(w, "relayfs: error: %s\n", cli.BelowFirst(cli.Text(err)))
 	if hint := hintFor(err); hint != "" {
-		fmt.Fprintf(w, "relayfs: hint: %s\n", output.BelowFirst(hint))
+		fmt.Fprintf(w, "relayfs: hint: %s\n", cli.BelowFirst(hint))
 	}
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -22,15 +22,16 @@ type serveOptions struct {
 	numbers *metrics.Numbers // nil for none; set by prepare
 }
 
-// register adds the flags.
-func (o *serveOptions) register(cmd *cobra.Command) {
-	o.workspaceFlags.register(cmd)
-	o.mcpFlags.register(cmd)
-	cmd.Flags().StringVar(&o.metrics, "metrics", "", "serve numbers for Prometheus, and the health, on this address, for example 127.0.0.1:9464; no token is asked for")
+// register adds the flags and settings.
+func (o *serveOptions) register(e *env, cmd *cobra.Command) {
+	o.workspaceFlags.register(e, cmd)
+	o.mcpFlags.register(e, cmd)
+	cmd.SetUsageTemplate(serverUsage)
+	e.settings(cmd).StringVar(&o.metrics, "metrics", "", "serve numbers for Prometheus, and the health, on this address, for example 127.0.0.1:9464; no token is asked for")
 }
 
 // prepare checks the flags and parses the sources. It opens nothing. errs are all that keeps the command from starting.
-func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sources []source.Source, so ownership.Options, errs []error) {
+func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sources []source.Source, so serving.Options, errs []error) {
 	log, err := o.log.logger(e.stderr)
 	if err != nil {
 		return nil, so, []error{err}
@@ -54,7 +55,7 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 	if slices.ContainsFunc(args, source.IsRelay) {
 		refreshFolders(ctx, account.Of(so.Base), log)
 	}
-	sources, err = source.Parse(args, o.folders, o.state)
+	sources, err = source.Parse(args, o.state)
 	note(err)
 	if slices.ContainsFunc(sources, func(s source.Source) bool { return s.Server != nil }) {
 		_, err := source.ServerKey()
@@ -76,13 +77,13 @@ func parts(err error) []error {
 
 // checkPorts says why the ports cannot be opened.
 func (o *serveOptions) checkPorts() error {
-	return listen.Free(listen.Address{Flag: "--http", Addr: o.http.Addr}, listen.Address{Flag: metrics.Flag, Addr: o.metrics})
+	return ports.Free(ports.Address{Flag: "--http", Addr: o.http.Addr}, ports.Address{Flag: metrics.Flag, Addr: o.metrics})
 }
 
 // serve owns the vaults and serves them to other processes while work runs. mountpoint may be "".
-func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so ownership.Options, command, mountpoint string,
-	work func(context.Context, *ownership.Control) error) error {
-	s, err := ownership.Take(ctx, sources, so)
+func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so serving.Options, command, mountpoint string,
+	work func(context.Context, *serving.Control) error) error {
+	s, err := serving.Take(ctx, sources, so)
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/service"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 )
 
 func newServiceCommand(e *env) *cobra.Command {
@@ -28,12 +27,12 @@ log in: through systemd on Linux, launchd on macOS.`,
 		RunE: showHelp,
 	}
 	cmd.AddCommand(newServiceInstallCommand(e),
-		newManagerCommand("remove", "End the mount, and mount no more at login", output.PrintableWriter{W: e.stderr}, (*service.Manager).Remove),
-		newManagerCommand("status", "What systemd or launchd knows of the service; exit code 1 if it does not run", e.stdout, (*service.Manager).Status))
+		newManagerCommand("remove", "End the mount, and mount no more at login", cli.PrintableWriter{W: e.stderr}, (*process.Manager).Remove),
+		newManagerCommand("status", "What systemd or launchd knows of the service; exit code 1 if it does not run", e.stdout, (*process.Manager).Status))
 	return cmd
 }
 
-func newManagerCommand(name, short string, w io.Writer, do func(*service.Manager, context.Context, io.Writer) error) *cobra.Command {
+func newManagerCommand(name, short string, w io.Writer, do func(*process.Manager, context.Context, io.Writer) error) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -85,9 +84,9 @@ again: that restarts the mount.`,
 }
 
 // unitOf is the service of the configuration file.
-func unitOf(e *env) (u service.Unit, err error) {
+func unitOf(e *env) (u process.Unit, err error) {
 	u.Config = e.config.File
-	u.Program, err = program()
+	u.Program, err = ownPath()
 	return u, err
 }
 
@@ -104,7 +103,7 @@ func installService(ctx context.Context, e *env, mountpoint string) error {
 	if err := makeMissing(mountpoint); err != nil {
 		return err
 	}
-	return m.Install(ctx, output.PrintableWriter{W: e.stderr}, unit)
+	return m.Install(ctx, cli.PrintableWriter{W: e.stderr}, unit)
 }
 
 // makeMissing makes a mountpoint. A dead mount is there, too: mount clears it.
@@ -115,21 +114,21 @@ func makeMissing(mountpoint string) error {
 	return nil
 }
 
-func serviceManager() (*service.Manager, error) {
+func serviceManager() (*process.Manager, error) {
 	switch runtime.GOOS {
 	case "linux":
 		config, err := os.UserConfigDir()
-		return service.Systemd(config), err
+		return process.Systemd(config), err
 	case "darwin":
 		home, err := os.UserHomeDir()
-		return service.Launchd(home, os.Getuid()), err
+		return process.Launchd(home, os.Getuid()), err
 	}
-	return nil, clierr.WithHint(fmt.Errorf("there is no service for %s", runtime.GOOS), "have 'relayfs mcp --http 127.0.0.1:7777' started at login by what the system has for that")
+	return nil, cli.WithHint(fmt.Errorf("there is no service for %s", runtime.GOOS), "have 'relayfs mcp --http 127.0.0.1:7777' started at login by what the system has for that")
 }
 
-// program returns the path of this program by which PATH finds it, if it does. That one stays when a package manager
+// ownPath returns the path of this program by which PATH finds it, if it does. That one stays when a package manager
 // installs another version.
-func program() (string, error) {
+func ownPath() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -50,7 +50,7 @@ kept for VAULT so far is set aside. OLD must not be a vault any more.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&f.state, "state", "", "the state folder that relayfs was given")
+	registerState(e, cmd, &f.state)
 	return cmd
 }
 
@@ -68,7 +68,7 @@ func keptFor(base, old string) (string, error) {
 	}
 	state := source.Source{Dir: dir}.OwnState(base)
 	if _, err := os.Stat(state); errors.Is(err, fs.ErrNotExist) {
-		return "", clierr.WithHint(fmt.Errorf("nothing is kept for a vault %q", old), "the state folders are in "+source.VaultsDir(base))
+		return "", cli.WithHint(fmt.Errorf("nothing is kept for a vault %q", old), "the state folders are in "+source.VaultsDir(base))
 	}
 	return state, nil
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/doctor"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -35,8 +35,8 @@ every relayfs process of yours, the one that serves the current folder first.`,
 		},
 	}
 	e.offerJSON(cmd)
-	cmd.Flags().BoolVar(&secrets, "show-token", false, "print the token with which clients of --http are let in")
-	f.registerClient(cmd)
+	cmd.Flags().BoolVar(&secrets, "show-token", false, "print the token with which clients over HTTP are let in")
+	f.registerClient(e, cmd)
 	return cmd
 }
 
@@ -54,7 +54,7 @@ func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secr
 	case c != nil:
 		return askStatus(ctx, api.NewClient(c), secrets)
 	}
-	err = f.withSession(ctx, e, args, func(s *ownership.Session) (err error) {
+	err = f.withSession(ctx, e, args, func(s *serving.Session) (err error) {
 		c, end := s.Client(mcpDefaults(s))
 		defer end()
 		r.Status, err = c.Status(ctx)
@@ -77,12 +77,8 @@ func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o 
 	var m mountOptions
 	cmd := &cobra.Command{Use: "mount"}
 	(&cobra.Command{}).AddCommand(cmd)
-	m.register(cmd)
-	o.Config = append(o.Config, parts(e.config.Apply(cmd))...)
-	if len(f.folders) > 0 {
-		m.folders = f.folders
-	}
-	m.audience, m.state = f.audience, f.state // theirs are from the configuration, too
+	m.register(e, cmd)
+	o.Config = append(o.Config, parts(e.config.Apply(cmd, e.settings(cmd)))...)
 	sources, mountpoint := args, ""
 	if !o.Only {
 		sources, mountpoint, err = e.config.MountArgs(nil)
@@ -93,7 +89,7 @@ func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o 
 		case err != nil:
 			o.Suspect = append(o.Suspect, err)
 		}
-	} else if _, err := source.Parse(args, f.folders, f.state); err != nil {
+	} else if _, err := source.Parse(args, f.state); err != nil {
 		return o, err
 	}
 	quiet := *e
@@ -102,7 +98,7 @@ func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o 
 	if err != nil {
 		return o, err
 	}
-	plan, errs := m.plan(ctx, &quiet, sources, mountpoint, mountpoint != "" && ownership.MountedBy(abs, f.state) != nil)
+	plan, errs := m.plan(ctx, &quiet, sources, mountpoint, mountpoint != "" && serving.MountedBy(abs, f.state) != nil)
 	o.Sources, o.Config = plan.sources, append(o.Config, errs...)
 	return o, nil
 }
@@ -133,7 +129,7 @@ or fail; the exit code is 1 if something fails.`,
 		},
 	}
 	e.offerJSON(cmd)
-	f.registerState(cmd)
+	f.registerState(e, cmd)
 	return cmd
 }
 

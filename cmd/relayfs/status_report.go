@@ -14,8 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
@@ -34,7 +33,7 @@ func askAll(ctx context.Context, owners []owner.Info, secrets bool) (r statusRep
 	for i, info := range owners {
 		one, failed := askStatus(ctx, api.NewClient(owner.NewClient(info)), secrets)
 		if failed != nil {
-			one.Error = clierr.Text(failed)
+			one.Error = cli.Text(failed)
 			err = errors.Join(err, failed)
 		}
 		if i == 0 {
@@ -65,7 +64,7 @@ func askStatus(ctx context.Context, c *api.Client, secrets bool) (r statusReport
 func printStatus(w io.Writer, r statusReport) {
 	switch {
 	case r.Error != "": // it names the owner
-		output.Line(w, "%s", r.Error)
+		cli.Line(w, "%s", r.Error)
 	case r.Owner == nil:
 		fmt.Fprintln(w, "not running")
 	default:
@@ -79,20 +78,20 @@ func printStatus(w io.Writer, r statusReport) {
 }
 
 func printOwner(w io.Writer, r *statusReport) {
-	output.Line(w, "running: %v since %s", r.Owner, r.Owner.Started.Local().Format("2006-01-02 15:04"))
+	cli.Line(w, "running: %v since %s", r.Owner, r.Owner.Started.Local().Format("2006-01-02 15:04"))
 	fmt.Fprintf(w, "mode: %s, view: %s%s\n", r.Mode, r.View, map[bool]string{true: ", read-only"}[r.ReadOnly])
-	output.Line(w, "log: %s", cmp.Or(r.Owner.Log, "stderr of that process"))
+	cli.Line(w, "log: %s", cmp.Or(r.Owner.Log, "stderr of that process"))
 	if h := r.Owner.HTTP; h != nil {
-		output.Line(w, "MCP: %s", h.URL)
-		output.Line(w, "token: %s", cmp.Or(r.Token, "in "+h.TokenFile+"; --show-token prints it"))
+		cli.Line(w, "MCP: %s", h.URL)
+		cli.Line(w, "token: %s", cmp.Or(r.Token, "in "+h.TokenFile+"; --show-token prints it"))
 	}
 }
 
 func printServed(w io.Writer, r *statusReport) {
 	for _, f := range r.Folders {
-		facts := []string{output.Plural(f.Notes, "note"), output.Plural(f.Files, "other file"), output.Plural(f.Suggestions, "pending suggestion")}
+		facts := []string{cli.Plural(f.Notes, "note"), cli.Plural(f.Files, "other file"), cli.Plural(f.Suggestions, "pending suggestion")}
 		if f.Proposals > 0 {
-			facts = append(facts, output.Plural(f.Proposals, "pending proposal"))
+			facts = append(facts, cli.Plural(f.Proposals, "pending proposal"))
 		}
 		if f.Offline {
 			facts = append(facts, "OFFLINE: its directory is missing or empty")
@@ -100,16 +99,16 @@ func printServed(w io.Writer, r *statusReport) {
 		if f.ReadOnly != "" && f.Sync == nil {
 			facts = append(facts, "READ-ONLY: "+f.ReadOnly)
 		}
-		output.Line(w, "%s: %s", f.Name, strings.Join(facts, ", "))
+		cli.Line(w, "%s: %s", f.Name, strings.Join(facts, ", "))
 		if f.Sync != nil {
 			printSync(w, &f)
 		}
 		for i, p := range f.Problems {
 			if i == maxListed {
-				output.Line(w, "  and %s more", output.Plural(len(f.Problems)-i, "problem"))
+				cli.Line(w, "  and %s more", cli.Plural(len(f.Problems)-i, "problem"))
 				break
 			}
-			output.Line(w, "  PROBLEM since %s: %s", clockTime(p.Since), p.Text)
+			cli.Line(w, "  PROBLEM since %s: %s", clockTime(p.Since), p.Text)
 		}
 	}
 }
@@ -147,26 +146,26 @@ func printSync(w io.Writer, f *bridge.FolderStatus) {
 	}
 	switch {
 	case s.Unsent > 0:
-		facts = append(facts, fmt.Sprintf("%s with changes that it has not acknowledged", output.Plural(s.Unsent, "document")))
+		facts = append(facts, fmt.Sprintf("%s with changes that it has not acknowledged", cli.Plural(s.Unsent, "document")))
 	case stored:
 		facts = append(facts, "everything is acknowledged")
 	}
 	if s.Unfetched > 0 {
-		facts = append(facts, output.Plural(s.Unfetched, "note")+" to be fetched")
+		facts = append(facts, cli.Plural(s.Unfetched, "note")+" to be fetched")
 	}
-	output.Line(w, "%s", strings.Join(facts, ", "))
+	cli.Line(w, "%s", strings.Join(facts, ", "))
 	told := slices.ContainsFunc(f.Problems, func(p model.Problem) bool { return p.Text == s.LastError })
 	if s.LastError != "" && !told {
-		output.Line(w, "  %s", s.LastError)
+		cli.Line(w, "  %s", s.LastError)
 	}
 	for _, warning := range s.Warnings {
-		output.Line(w, "  warning: %s", warning)
+		cli.Line(w, "  warning: %s", warning)
 	}
 	for i, path := range s.Hidden {
 		if i == maxListed {
-			output.Line(w, "  and %d more", len(s.Hidden)-i)
+			cli.Line(w, "  and %d more", len(s.Hidden)-i)
 			break
 		}
-		output.Line(w, "  not shown, since its name holds control characters; rename it on the server: %q", path)
+		cli.Line(w, "  not shown, since its name holds control characters; rename it on the server: %q", path)
 	}
 }

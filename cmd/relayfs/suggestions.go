@@ -15,11 +15,9 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/rendition"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -46,15 +44,15 @@ like an id (up to ten characters 0-9a-f) is one; a vault of such a name is ./NAM
 	return cmd
 }
 
-func newListCommand(e *env, name, short string, detailed bool, print func(io.Writer, []queue.Suggestion)) *cobra.Command {
+func newListCommand(e *env, name, short string, detailed bool, print func(io.Writer, []reviewqueue.Suggestion)) *cobra.Command {
 	var f workspaceFlags
-	var sel queue.Selector
+	var sel reviewqueue.Selector
 	cmd := &cobra.Command{
 		Use:   name + " [ID...] [SOURCE...]",
 		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withSelected(cmd.Context(), e, &sel, args, detailed, func(q *api.Client, list []queue.Suggestion) error {
-				if err := rendition.Together(cmd.Context(), q, list, detailed); err != nil {
+			return f.withSelected(cmd.Context(), e, &sel, args, detailed, func(q *api.Client, list []reviewqueue.Suggestion) error {
+				if err := render.Together(cmd.Context(), q, list, detailed); err != nil {
 					return err
 				}
 				if err := show(e, list, print); err != nil || e.json || detailed {
@@ -67,40 +65,40 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 	}
 	registerSelector(cmd, &sel, &f)
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
 // tellThreads says to a person that there are comments in notes, which are no suggestions.
 func (f *workspaceFlags) tellThreads(ctx context.Context, e *env, q *api.Client) error {
-	if to, ok := e.stderr.(*os.File); !ok || !output.IsTerminal(to) {
+	if to, ok := e.stderr.(*os.File); !ok || !cli.IsTerminal(to) {
 		return nil
 	}
 	list, err := q.Threads(ctx)
-	list = slices.DeleteFunc(list, func(t queue.Thread) bool { return t.Suggestion != "" })
+	list = slices.DeleteFunc(list, func(t reviewqueue.Thread) bool { return t.Suggestion != "" })
 	if len(list) > 0 {
-		fmt.Fprintf(e.stderr, "%s of comments: 'relayfs suggestions threads' lists them\n", output.Plural(len(list), "thread"))
+		fmt.Fprintf(e.stderr, "%s of comments: 'relayfs suggestions threads' lists them\n", cli.Plural(len(list), "thread"))
 	}
 	return err
 }
 
-func registerSelector(cmd *cobra.Command, s *queue.Selector, f *workspaceFlags) {
+func registerSelector(cmd *cobra.Command, s *reviewqueue.Selector, f *workspaceFlags) {
 	fl := cmd.Flags()
 	fl.StringVar(&s.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
 	fl.StringVar(&s.Author, "author", "", "only suggestions of this author")
 	fl.StringVar(&s.Session, "session", "", "only suggestions of this session")
-	fl.StringVar(&s.Kind, "kind", "", "only this kind: "+strings.Join(queue.Kinds(), ", "))
-	registerValues(cmd, map[string][]string{"kind": queue.Kinds()})
-	for flag, field := range map[string]func(queue.Suggestion) string{
-		"path": func(s queue.Suggestion) string { return s.Path }, "author": func(s queue.Suggestion) string { return s.Author },
-		"session": func(s queue.Suggestion) string { return s.Session },
+	fl.StringVar(&s.Kind, "kind", "", "only this kind: "+strings.Join(reviewqueue.Kinds(), ", "))
+	registerValues(cmd, map[string][]string{"kind": reviewqueue.Kinds()})
+	for flag, field := range map[string]func(reviewqueue.Suggestion) string{
+		"path": func(s reviewqueue.Suggestion) string { return s.Path }, "author": func(s reviewqueue.Suggestion) string { return s.Author },
+		"session": func(s reviewqueue.Suggestion) string { return s.Session },
 	} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, f.completeSelected(field)) // the flags are there
 	}
 }
 
-func (f *workspaceFlags) withSelected(ctx context.Context, e *env, sel *queue.Selector, args []string, detailed bool,
-	do func(*api.Client, []queue.Suggestion) error) error {
+func (f *workspaceFlags) withSelected(ctx context.Context, e *env, sel *reviewqueue.Selector, args []string, detailed bool,
+	do func(*api.Client, []reviewqueue.Suggestion) error) error {
 	ids, sources := splitArgs(args, isID)
 	if err := sel.Check(ids); err != nil {
 		return err
@@ -128,7 +126,7 @@ func neither(err error) error {
 	if !ok || filepath.Base(missing.Dir) != missing.Dir {
 		return err
 	}
-	return clierr.WithHint(fmt.Errorf("%q is no vault, and no id or batch either", missing.Dir),
+	return cli.WithHint(fmt.Errorf("%q is no vault, and no id or batch either", missing.Dir),
 		"'relayfs suggestions list' and 'threads' show ids, 'log' shows batches; a vault is the directory that Obsidian opens")
 }
 

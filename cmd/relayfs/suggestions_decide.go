@@ -16,15 +16,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 type decideFlags struct {
 	workspaceFlags
-	queue.Selector
+	reviewqueue.Selector
 	verdict          model.Verdict
 	reason           string
 	where            []string // the arguments and flags of the command line that name the vault
@@ -39,7 +38,7 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 	verb := f.verb()
 	cmd := &cobra.Command{
 		Use:   verb + " [ID...] [SOURCE...]",
-		Short: queue.Imperative(verdict) + " suggestions",
+		Short: reviewqueue.Imperative(verdict) + " suggestions",
 		Example: fmt.Sprintf("  relayfs suggestions %[1]s 77d10bf735\n  relayfs suggestions %[1]s --path 'Notes/Projects/**' --dry-run\n"+
 			"  relayfs suggestions %[1]s --all --yes", verb),
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, e, args) },
@@ -48,33 +47,38 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 	fl := cmd.Flags()
 	fl.BoolVar(&f.all, "all", false, "all suggestions, or all that the conditions allow")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
-	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask before more than %d at once", queue.ManyAtOnce))
+	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask before more than %d at once", reviewqueue.ManyAtOnce))
 	fl.StringVar(&f.reason, "reason", "", "why, in a sentence; the suggestion's author is told")
 	if verdict == model.Accepted {
 		fl.BoolVar(&f.force, "force", false, "accept proposals, too, about notes that changed since they were made")
 	}
 	registerSelector(cmd, &f.Selector, &f.workspaceFlags)
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
 func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	ctx := cmd.Context()
 	ids, sources := splitArgs(args, isID)
-	f.where = f.given(cmd, sources)
+	f.where = given(cmd, sources)
 	switch {
 	case len(ids) == 0 && f.Empty() && !f.all:
-		return clierr.Usagef("name the suggestions to %s: ids, conditions, or --all", f.verb())
+		return cli.Usagef("name the suggestions to %s: ids, conditions, or --all", f.verb())
 	case len(ids) > 0 && f.all:
-		return clierr.Usagef("give ids or --all, not both")
-	case len(f.reason) > queue.MaxReason:
-		return clierr.Usagef("--reason is longer than %d bytes", queue.MaxReason)
+		return cli.Usagef("give ids or --all, not both")
+	case len(f.reason) > reviewqueue.MaxReason:
+		return cli.Usagef("--reason is longer than %d bytes", reviewqueue.MaxReason)
 	}
-	return f.withSelected(ctx, e, &f.Selector, args, true, func(q *api.Client, list []queue.Suggestion) error {
-		out := queue.Outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}}
+	if !f.dryRun {
+		if err := f.refuseAgent("deciding on suggestions", ""); err != nil {
+			return err
+		}
+	}
+	return f.withSelected(ctx, e, &f.Selector, args, true, func(q *api.Client, list []reviewqueue.Suggestion) error {
+		out := reviewqueue.Outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}}
 		if f.dryRun {
-			out.Notes = queue.NotesOf(list)
+			out.Notes = reviewqueue.NotesOf(list)
 			return f.print(e, out)
 		}
 		if err := f.confirm(ctx, e, list); err != nil {
@@ -83,7 +87,7 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 		if len(list) == 0 {
 			return f.print(e, out)
 		}
-		r := queue.DecideRequest{IDs: queue.IDsOf(list), Unseen: true, Verdict: f.verdict, Reason: f.reason, Force: f.force}
+		r := reviewqueue.DecideRequest{IDs: reviewqueue.IDsOf(list), Unseen: true, Verdict: f.verdict, Reason: f.reason, Force: f.force}
 		out, err := q.Decide(ctx, r)
 		if _, ended := errors.AsType[*owner.GoneError](err); ended {
 			return f.interrupted(ctx, e, sources, r, len(ids) > 0, err)
@@ -91,17 +95,17 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 		if err != nil {
 			return err
 		}
-		out.Suggestions = queue.WithContext(out.Suggestions, list)
+		out.Suggestions = reviewqueue.WithContext(out.Suggestions, list)
 		return errors.Join(f.print(e, out), out.Err())
 	})
 }
 
 // interrupted says how far a decision came when the process that made it ended, and what to type next. named
 // says that its suggestions were named by their ids.
-func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string, r queue.DecideRequest, named bool, ended error) error {
+func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string, r reviewqueue.DecideRequest, named bool, ended error) error {
 	return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 		list, err := q.List(ctx, false) // before the log: what a crash interrupted comes into that
-		var log []queue.LogEntry
+		var log []reviewqueue.LogEntry
 		if err == nil {
 			log, err = q.Log(ctx, len(r.IDs)+manyEntries) // each is of one note
 		}
@@ -119,15 +123,15 @@ func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string,
 			}
 			again = shellWords(append(words, f.where...))
 		}
-		ended := fmt.Errorf("%w; %d of %s %s", ended, n, output.Plural(len(r.IDs), "suggestion"), f.verdict)
+		ended := fmt.Errorf("%w; %d of %s %s", ended, n, cli.Plural(len(r.IDs), "suggestion"), f.verdict)
 		back := "take back what was done with: relayfs suggestions undo " + shellWords(append([]string{batch}, f.where...))
 		switch n {
 		case 0:
-			return clierr.WithHint(ended, "for all of them: "+again)
+			return cli.WithHint(ended, "for all of them: "+again)
 		case len(r.IDs):
-			return clierr.WithHint(ended, back)
+			return cli.WithHint(ended, back)
 		}
-		return clierr.WithHint(ended, "for the others: "+again+"\n"+back)
+		return cli.WithHint(ended, "for the others: "+again+"\n"+back)
 	})
 }
 
@@ -135,15 +139,15 @@ func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string,
 const manyEntries = 100
 
 // confirm asks before many are decided at once. Without a terminal it requires --yes.
-func (f *decideFlags) confirm(ctx context.Context, e *env, list []queue.Suggestion) error {
-	if len(list) <= queue.ManyAtOnce || f.yes {
+func (f *decideFlags) confirm(ctx context.Context, e *env, list []reviewqueue.Suggestion) error {
+	if len(list) <= reviewqueue.ManyAtOnce || f.yes {
 		return nil
 	}
-	scope := fmt.Sprintf("%s in %s", output.Plural(len(list), "suggestion"), output.Plural(queue.NotesOf(list), "note"))
-	if in, ok := e.stdin.(*os.File); !ok || !output.IsTerminal(in) {
-		return clierr.Usagef("to %s %s, add --yes; --dry-run shows them", f.verb(), scope)
+	scope := fmt.Sprintf("%s in %s", cli.Plural(len(list), "suggestion"), cli.Plural(reviewqueue.NotesOf(list), "note"))
+	if in, ok := e.stdin.(*os.File); !ok || !cli.IsTerminal(in) {
+		return cli.Usagef("to %s %s, add --yes; --dry-run shows them", f.verb(), scope)
 	}
-	fmt.Fprintf(e.stderr, "%s %s? [y/N] ", queue.Imperative(f.verdict), scope)
+	fmt.Fprintf(e.stderr, "%s %s? [y/N] ", reviewqueue.Imperative(f.verdict), scope)
 	var line string
 	err := abandonable(ctx, func() (err error) {
 		line, err = bufio.NewReader(e.stdin).ReadString('\n')
@@ -158,14 +162,14 @@ func (f *decideFlags) confirm(ctx context.Context, e *env, list []queue.Suggesti
 	return nil
 }
 
-func (f *decideFlags) print(e *env, out queue.Outcome) error {
-	return show(e, out, func(w io.Writer, out queue.Outcome) {
+func (f *decideFlags) print(e *env, out reviewqueue.Outcome) error {
+	return show(e, out, func(w io.Writer, out reviewqueue.Outcome) {
 		render.Scope(w, out.Suggestions)
 		would := ""
 		if f.dryRun {
 			would = "would be "
 		}
-		fmt.Fprintf(w, "%s %s%s in %s\n", output.Plural(len(out.Suggestions), "suggestion"), would, out.Verdict, output.Plural(out.Notes, "note"))
+		fmt.Fprintf(w, "%s %s%s in %s\n", cli.Plural(len(out.Suggestions), "suggestion"), would, out.Verdict, cli.Plural(out.Notes, "note"))
 		if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
 			tellUndo(e, out.Batch, f.where)
 		}

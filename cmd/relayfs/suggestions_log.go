@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 func newUndoCommand(e *env) *cobra.Command {
@@ -29,7 +29,7 @@ changes of front matter are taken back.`,
 	}
 	cmd.Flags().StringVar(&session, "session", "", "take back all that this session did, as show and log name it")
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
@@ -38,12 +38,15 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 	batches, rest := splitArgs(args, isBatch)
 	ids, sources := splitArgs(rest, isID)
 	if len(batches) > 1 {
-		return clierr.Usagef("one batch at a time can be taken back")
+		return cli.Usagef("one batch at a time can be taken back")
 	}
 	if session != "" && len(batches)+len(ids) > 0 {
-		return clierr.Usagef("give a batch, ids or --session, not several of them")
+		return cli.Usagef("give a batch, ids or --session, not several of them")
 	}
-	r := queue.UndoRequest{Session: session, IDs: ids, Newest: len(batches)+len(ids) == 0 && session == ""}
+	if err := f.refuseAgent("taking back what others did", session); err != nil {
+		return err
+	}
+	r := reviewqueue.UndoRequest{Session: session, IDs: ids, Newest: len(batches)+len(ids) == 0 && session == ""}
 	if len(batches) == 1 {
 		r.Batch = batches[0]
 	}
@@ -52,17 +55,17 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 		if err != nil {
 			return err
 		}
-		if len(out.Suggestions) <= queue.ManyAtOnce { // of more, no context is shown
+		if len(out.Suggestions) <= reviewqueue.ManyAtOnce { // of more, no context is shown
 			if list, err := q.List(ctx, true); err == nil {
-				out.Suggestions = queue.WithContext(out.Suggestions, list)
+				out.Suggestions = reviewqueue.WithContext(out.Suggestions, list)
 			}
 		}
-		return errors.Join(show(e, out, render.Undone), out.Err(), wayOn(&out, f.given(cmd, sources)))
+		return errors.Join(show(e, out, render.Undone), out.Err(), wayOn(&out, given(cmd, sources)))
 	})
 }
 
 // wayOn says what else can be undone if nothing of this batch could be.
-func wayOn(o *queue.Outcome, where []string) error {
+func wayOn(o *reviewqueue.Outcome, where []string) error {
 	switch {
 	case len(o.Failed) == 0 || o.Notes > 0:
 		return nil
@@ -74,14 +77,23 @@ func wayOn(o *queue.Outcome, where []string) error {
 }
 
 func newLogCommand(e *env) *cobra.Command {
+	return logCommand(e, "log", "Decisions and changes of front matter, newest first")
+}
+
+// newOutcomesCommand is the log by a name of its own: who may run it may not decide.
+func newOutcomesCommand(e *env) *cobra.Command {
+	return logCommand(e, "outcomes", "What people decided on suggestions, and why: for agents")
+}
+
+func logCommand(e *env, name, short string) *cobra.Command {
 	var f workspaceFlags
 	var limit int
 	cmd := &cobra.Command{
-		Use:   "log [SOURCE...]",
-		Short: "Decisions and changes of front matter, newest first",
+		Use:   name + " [SOURCE...]",
+		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 {
-				return clierr.Usagef("--limit %d is not a positive number", limit)
+				return cli.Usagef("--limit %d is not a positive number", limit)
 			}
 			return f.withQueue(cmd.Context(), e, args, func(q *api.Client) error {
 				list, err := q.Log(cmd.Context(), limit)
@@ -94,6 +106,6 @@ func newLogCommand(e *env) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many notes' entries")
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }

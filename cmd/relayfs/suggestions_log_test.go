@@ -4,19 +4,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 func TestUndoTellsTheWayOn(t *testing.T) {
 	failed := map[string]string{"Notes/b.md": "cannot be taken back"}
 	for _, tt := range []struct {
-		out  queue.Outcome
+		out  reviewqueue.Outcome
 		want string
 	}{
-		{queue.Outcome{Notes: 1}, ""},
-		{queue.Outcome{Notes: 1, Failed: failed}, ""},
-		{queue.Outcome{Failed: failed}, "relayfs suggestions log"},
-		{queue.Outcome{Failed: failed, Older: "20260101T000000.000-abcd"}, "relayfs suggestions undo 20260101T000000.000-abcd 'my notes'"},
+		{reviewqueue.Outcome{Notes: 1}, ""},
+		{reviewqueue.Outcome{Notes: 1, Failed: failed}, ""},
+		{reviewqueue.Outcome{Failed: failed}, "relayfs suggestions log"},
+		{reviewqueue.Outcome{Failed: failed, Older: "20260101T000000.000-abcd"}, "relayfs suggestions undo 20260101T000000.000-abcd 'my notes'"},
 	} {
 		err := wayOn(&tt.out, []string{"my notes"})
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {

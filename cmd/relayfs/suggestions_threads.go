@@ -10,15 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 func newThreadsCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var sel queue.Selector
+	var sel reviewqueue.Selector
 	cmd := &cobra.Command{
 		Use:   "threads [ID...] [SOURCE...]",
 		Short: "List the comments in notes",
@@ -41,26 +40,26 @@ suggestions, of people and of agents. Comments that touch are one thread.`,
 	}
 	cmd.Flags().StringVar(&sel.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
 // chooseThreads lists the threads with ids that begin so or, without ids, in the notes that sel chooses.
-func chooseThreads(ctx context.Context, q *api.Client, sel queue.Selector, ids []string) ([]queue.Thread, error) {
+func chooseThreads(ctx context.Context, q *api.Client, sel reviewqueue.Selector, ids []string) ([]reviewqueue.Thread, error) {
 	list, err := q.Threads(ctx)
 	if err != nil {
 		return nil, err
 	}
-	named := make([]queue.Suggestion, len(list)) // which are chosen by the same rules
-	byID := make(map[string]queue.Thread, len(list))
+	named := make([]reviewqueue.Suggestion, len(list)) // which are chosen by the same rules
+	byID := make(map[string]reviewqueue.Thread, len(list))
 	for i, t := range list {
-		named[i], byID[t.ID] = queue.Suggestion{ID: t.ID, Path: t.Path}, t
+		named[i], byID[t.ID] = reviewqueue.Suggestion{ID: t.ID, Path: t.Path}, t
 	}
 	chosen, err := sel.Choose(named, ids)
 	if err != nil {
-		return nil, clierr.WithHint(err, "'relayfs suggestions threads' lists them")
+		return nil, cli.WithHint(err, "'relayfs suggestions threads' lists them")
 	}
-	out := make([]queue.Thread, len(chosen))
+	out := make([]reviewqueue.Thread, len(chosen))
 	for i, s := range chosen {
 		out[i] = byID[s.ID]
 	}
@@ -69,7 +68,7 @@ func chooseThreads(ctx context.Context, q *api.Client, sel queue.Selector, ids [
 
 func newCommentCommand(e *env) *cobra.Command {
 	var f workspaceFlags
-	var r queue.CommentRequest
+	var r reviewqueue.CommentRequest
 	cmd := &cobra.Command{
 		Use:   "comment --text TEXT [ID] [SOURCE...]",
 		Short: "Comment on a suggestion or a note, or answer a thread",
@@ -83,9 +82,9 @@ there; with --note and --quote it stands behind a passage of a note.`,
 			ids, sources := splitArgs(args, isID)
 			switch {
 			case r.Text == "":
-				return clierr.Usagef("say what the comment is: --text")
+				return cli.Usagef("say what the comment is: --text")
 			case len(ids) > 1 || len(ids) == 0 && (r.Path == "" || r.Quote == "") || len(ids) == 1 && r.Path+r.Quote != "":
-				return clierr.Usagef("give one id of a suggestion or a thread, or --note and --quote")
+				return cli.Usagef("give one id of a suggestion or a thread, or --note and --quote")
 			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 				if len(ids) == 1 {
@@ -97,7 +96,7 @@ there; with --note and --quote it stands behind a passage of a note.`,
 				if err != nil {
 					return err
 				}
-				return printTalk(e, out, "commented", f.given(cmd, sources))
+				return printTalk(e, out, "commented", given(cmd, sources))
 			})
 		},
 		ValidArgsFunction: f.completeIDs(true, true),
@@ -106,13 +105,13 @@ there; with --note and --quote it stands behind a passage of a note.`,
 	cmd.Flags().StringVar(&r.Path, "note", "", "path of a note, as 'list' shows it")
 	cmd.Flags().StringVar(&r.Quote, "quote", "", "the passage, as it stands in the note; it occurs there once")
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
 // aim finds out whether an id is that of a thread or of a suggestion.
-func aim(ctx context.Context, q *api.Client, r *queue.CommentRequest, id string) error {
-	var none queue.Selector
+func aim(ctx context.Context, q *api.Client, r *reviewqueue.CommentRequest, id string) error {
+	var none reviewqueue.Selector
 	threads, err := q.Threads(ctx)
 	if err != nil {
 		return err
@@ -131,7 +130,7 @@ func aim(ctx context.Context, q *api.Client, r *queue.CommentRequest, id string)
 		return err
 	}
 	if list[0].IsProposal() {
-		return clierr.Usagef("%s is a proposal, which stands in no text: reject it with --reason", id)
+		return cli.Usagef("%s is a proposal, which stands in no text: reject it with --reason", id)
 	}
 	r.Suggestion = list[0].ID
 	return nil
@@ -146,14 +145,17 @@ func newResolveCommand(e *env) *cobra.Command {
 			ctx := cmd.Context()
 			ids, sources := splitArgs(args, isID)
 			if len(ids) == 0 {
-				return clierr.Usagef("name the threads: 'relayfs suggestions threads' lists them")
+				return cli.Usagef("name the threads: 'relayfs suggestions threads' lists them")
+			}
+			if err := f.refuseAgent("resolving threads", ""); err != nil {
+				return err
 			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
-				list, err := chooseThreads(ctx, q, queue.Selector{}, ids)
+				list, err := chooseThreads(ctx, q, reviewqueue.Selector{}, ids)
 				if err != nil {
 					return err
 				}
-				var r queue.ResolveRequest
+				var r reviewqueue.ResolveRequest
 				for _, t := range list {
 					r.Threads = append(r.Threads, t.ID)
 				}
@@ -161,19 +163,19 @@ func newResolveCommand(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return errors.Join(printTalk(e, out, output.Plural(len(list)-len(out.Missing), "thread")+" resolved", f.given(cmd, sources)), out.Err())
+				return errors.Join(printTalk(e, out, cli.Plural(len(list)-len(out.Missing), "thread")+" resolved", given(cmd, sources)), out.Err())
 			})
 		},
 		ValidArgsFunction: f.completeIDs(false, true),
 	}
 	e.offerJSON(cmd)
-	f.registerClient(cmd)
+	f.registerClient(e, cmd)
 	return cmd
 }
 
-func printTalk(e *env, out queue.Outcome, done string, where []string) error {
-	return show(e, out, func(w io.Writer, out queue.Outcome) {
-		fmt.Fprintf(w, "%s in %s\n", done, output.Plural(out.Notes, "note"))
+func printTalk(e *env, out reviewqueue.Outcome, done string, where []string) error {
+	return show(e, out, func(w io.Writer, out reviewqueue.Outcome) {
+		fmt.Fprintf(w, "%s in %s\n", done, cli.Plural(out.Notes, "note"))
 		if out.Notes > 0 {
 			tellUndo(e, out.Batch, where)
 		}

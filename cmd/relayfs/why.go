@@ -10,9 +10,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 )
 
 func newWhyCommand(e *env) *cobra.Command {
@@ -37,14 +36,14 @@ The process that serves the mount remembers the last 200, until it ends.`,
 				return err
 			}
 			if c == nil {
-				return clierr.WithHint(errors.New("no relayfs is running"), "a mount remembers what it refused only while it runs; its log has it, too")
+				return cli.WithHint(errors.New("no relayfs is running"), "a mount remembers what it refused only while it runs; its log has it, too")
 			}
 			list, err := api.NewClient(c).Refusals(cmd.Context(), p)
 			if err != nil {
 				return err
 			}
-			if len(list) == 0 && !ownership.Holds(c.Info(), p) {
-				return clierr.WithHint(fmt.Errorf("%q is neither on a mount nor in a vault that relayfs serves", path),
+			if len(list) == 0 && !serving.Holds(c.Info(), p) {
+				return cli.WithHint(fmt.Errorf("%q is neither on a mount nor in a vault that relayfs serves", path),
 					"'relayfs status' lists the mounts and their folders; 'relayfs why' without a path tells all that was refused")
 			}
 			return show(e, list, func(w io.Writer, list []model.Refusal) {
@@ -56,7 +55,7 @@ The process that serves the mount remembers the last 200, until it ends.`,
 		},
 	}
 	e.offerJSON(cmd)
-	cmd.Flags().StringVar(&f.state, "state", "", "the state folder that relayfs was given")
+	registerState(e, cmd, &f.state)
 	return cmd
 }
 
@@ -66,7 +65,7 @@ func printRefusals(w io.Writer, list []model.Refusal) {
 		if r.PID != 0 {
 			who = fmt.Sprintf("%s (pid %d)", r.Program, r.PID)
 		}
-		output.Line(w, "%s  %s of %s by %s: %s", r.Time.Local().Format(time.DateTime), r.Op, r.Path, who, r.Errno)
-		output.Line(w, "    %s", r.Text)
+		cli.Line(w, "%s  %s of %s by %s: %s", r.Time.Local().Format(time.DateTime), r.Op, r.Path, who, r.Errno)
+		cli.Line(w, "    %s", r.Text)
 	}
 }

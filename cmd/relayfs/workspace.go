@@ -15,10 +15,11 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/fusefs/program"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -27,60 +28,61 @@ type workspaceFlags struct {
 	mode, view, author, dialect string
 	frontMatter, structure      string
 	sync, state, history        string
-	folders                     []string      // of a server
 	audience                    string        // of tokens for a server
 	keep                        time.Duration // what history says, for a workspace that is opened for one call
+	agents                      []string      // the programs that are agents
 	readOnly, presence          bool
 	log                         logFlags
 }
 
-func (f *workspaceFlags) register(cmd *cobra.Command) {
-	fl := cmd.Flags()
+func (f *workspaceFlags) register(e *env, cmd *cobra.Command) {
+	fl, set := cmd.Flags(), e.settings(cmd)
 	fl.StringVar(&f.mode, "mode", "suggest", "suggest changes, or direct")
-	fl.StringVar(&f.view, "view", "accepted", "what readers see: accepted, original or raw")
+	fl.StringVar(&f.view, "view", "accepted", "accepted, original or raw")
 	fl.StringVar(&f.author, "author", defaultAuthor(), "the name that suggestions carry")
-	fl.StringVar(&f.dialect, "dialect", "plain", "how suggestions are written: plain, commentator or relay-comments")
-	fl.StringVar(&f.frontMatter, "frontmatter", "direct", "changes of front matter: direct or refuse")
+	set.StringVar(&f.dialect, "dialect", "plain", "how suggestions are written: plain, commentator or relay-comments")
+	set.StringVar(&f.frontMatter, "frontmatter", "direct", "changes of front matter: direct or refuse")
 	fl.StringVar(&f.structure, "structure", "propose", "renames: propose, direct or deny")
-	fl.StringVar(&f.sync, "sync", "auto", "when a note's new content is synced: before the note has it, or auto (right after, if the disk keeps names in order)")
+	set.StringVar(&f.sync, "sync", "auto", "when a note's new content is synced: before the note has it, or auto (right after, if the disk keeps names in order)")
 	fl.StringVar(&f.history, "history", "90d", "how long to keep history, 0 for ever")
 	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
-	fl.BoolVar(&f.presence, "presence", false, "show people on a server who edits which note, as \"AUTHOR (agent)\"")
-	f.registerClient(cmd)
+	set.BoolVar(&f.presence, "presence", false, "show people on a server who edits which note, as \"AUTHOR (agent)\"")
+	f.registerState(e, cmd)
+	f.log.register(fl, set)
 	registerValues(cmd, map[string][]string{
-		"mode": {"suggest", "direct"}, "view": {"accepted", "original", "raw"}, "frontmatter": {"direct", "refuse"},
-		"dialect": {"plain", "commentator", "relay-comments"}, "structure": {"propose", "direct", "deny"}, "sync": {"auto", "before"},
+		"mode": {"suggest", "direct"}, "view": {"accepted", "original", "raw"}, "structure": {"propose", "direct", "deny"},
 	})
 }
 
-// registerClient adds the flags of commands that ask a running owner, or open the workspace themselves.
-func (f *workspaceFlags) registerClient(cmd *cobra.Command) {
-	f.registerState(cmd)
-	f.log.register(cmd)
+// registerClient adds the settings of commands that ask a running owner, or open the workspace themselves.
+func (f *workspaceFlags) registerClient(e *env, cmd *cobra.Command) {
+	f.registerState(e, cmd)
+	f.log.register(e.settings(cmd), e.settings(cmd))
 }
 
-func (f *workspaceFlags) registerState(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.folders, "folder", nil, "a folder of a server as `NAME=ID`, once for each")
-	cmd.Flags().StringVar(&f.audience, "server-audience", "", "what tokens of $RELAYFS_SERVER_KEY name as their audience: the url in the server's configuration (default: the address)")
-	cmd.Flags().StringVar(&f.state, "state", "", "the state folder (default in $XDG_STATE_HOME)")
+func (f *workspaceFlags) registerState(e *env, cmd *cobra.Command) {
+	registerState(e, cmd, &f.state)
+	e.settings(cmd).StringSliceVar(&f.agents, "agents", program.Agents, "the programs that are agents, by the names of their processes; none for no program")
+	e.settings(cmd).StringVar(&f.audience, "server-audience", "", "what tokens of $RELAYFS_SERVER_KEY name as their audience: the url in the server's configuration (default: the address)")
 }
 
-// given returns what the command line has to name a vault: its sources, and flags.
-func (f *workspaceFlags) given(cmd *cobra.Command, sources []string) []string {
-	words := slices.Clone(sources)
-	for _, folder := range f.folders {
-		words = append(words, "--folder", folder)
-	}
-	for _, name := range []string{"server-audience", "state", "config"} {
-		if flag := cmd.Flag(name); flag.Changed {
-			words = append(words, "--"+name, flag.Value.String())
-		}
-	}
-	return words
+func registerState(e *env, cmd *cobra.Command, state *string) {
+	e.settings(cmd).StringVar(state, "state", "", "the state folder (default in $XDG_STATE_HOME)")
 }
+
+// given returns what the command line has to name a vault: its sources, and the configuration.
+func given(cmd *cobra.Command, sources []string) []string {
+	if flag := cmd.Flag("config"); flag.Changed {
+		return append(slices.Clone(sources), "--config", flag.Value.String())
+	}
+	return sources
+}
+
+// authorEnv names the author of what is written.
+const authorEnv = "RELAYFS_AUTHOR"
 
 func defaultAuthor() string {
-	if name := os.Getenv("RELAYFS_AUTHOR"); name != "" {
+	if name := os.Getenv(authorEnv); name != "" {
 		return name
 	}
 	if u, err := user.Current(); err == nil {
@@ -89,12 +91,12 @@ func defaultAuthor() string {
 	return "agent"
 }
 
-func (f *workspaceFlags) search() ownership.Search {
-	return ownership.Search{State: f.state, Folders: f.folders}
+func (f *workspaceFlags) search() serving.Search {
+	return serving.Search{State: f.state}
 }
 
 // session checks the flags and returns them as the options of a session. Its error joins what is wrong with each.
-func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err error) {
+func (f *workspaceFlags) session(log *slog.Logger) (o serving.Options, err error) {
 	o.Workspace.ReadOnly, o.Workspace.Logger = f.readOnly, log
 	var errs [7]error
 	o.Workspace.Mode, errs[0] = bridge.ParseMode(f.mode)
@@ -108,7 +110,7 @@ func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err err
 	}
 	for i, err := range errs {
 		if err != nil {
-			errs[i] = clierr.Usage(err)
+			errs[i] = cli.Usage(err)
 		}
 	}
 	if err := errors.Join(errs[:]...); err != nil {
@@ -131,7 +133,7 @@ func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do f
 	if c != nil {
 		return do(api.NewClient(c))
 	}
-	return f.withSession(ctx, e, sources, func(s *ownership.Session) error {
+	return f.withSession(ctx, e, sources, func(s *serving.Session) error {
 		c, end := s.Client(mcpDefaults(s))
 		defer end()
 		return do(c)
@@ -139,24 +141,24 @@ func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do f
 }
 
 // mcpDefaults are for a workspace that is opened for one command.
-func mcpDefaults(s *ownership.Session) mcpserver.Options {
+func mcpDefaults(s *serving.Session) mcpserver.Options {
 	return mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log}
 }
 
 // withSession calls do with the workspace of the sources, which no process owns. Its options are the defaults of the
 // flags, which are zero.
-func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*ownership.Session) error) error {
+func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*serving.Session) error) error {
 	if args = e.config.SourcesOr(args); len(args) == 0 {
 		args = source.Here()
 	}
 	if len(args) == 0 {
-		return clierr.WithHint(fmt.Errorf("no relayfs is running, and no vault is named"), "name it: behind the command, or for cat, ls, grep and edit with --source; 'relayfs init' does so for good")
+		return cli.WithHint(fmt.Errorf("no relayfs is running, and no vault is named"), "name it: behind the command, or for cat, ls, grep and edit with --source; 'relayfs init' does so for good")
 	}
 	log, err := f.log.logger(e.stderr)
 	if err != nil {
 		return err
 	}
-	sources, err := source.Parse(args, f.folders, f.state)
+	sources, err := source.Parse(args, f.state)
 	if err != nil {
 		return err
 	}
@@ -164,9 +166,9 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	o := ownership.Options{Base: base, Version: version(), Audience: f.audience, History: f.keep, Passing: true}
+	o := serving.Options{Base: base, Version: version(), Audience: f.audience, History: f.keep, Passing: true}
 	o.Workspace.Logger = log
-	s, err := ownership.Open(ctx, sources, o)
+	s, err := serving.Open(ctx, sources, o)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,12 @@
 package block
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/relayfs/relayfs/tests/need"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // tests/render compares the blocks of some thousand notes with those of markdown-it. Here are the laws that hold for any text.
@@ -19,8 +19,8 @@ var pieces = []string{
 
 // Blocks are whole lines in order, no line of a block is in another one, and what lies between them is blank.
 func TestScanCovers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 60).Draw(t, "pieces"), "")
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		text := strings.Join(randomtest.Some(r, 0, 60, pieces...), "")
 		at := 0
 		for _, b := range Scan(text) {
 			if b.Start < at || b.End <= b.Start || b.End > len(text) {

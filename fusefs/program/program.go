@@ -47,6 +47,12 @@ type Program struct {
 	Agent    string // the name of the agent whose run it is, "" for a person's
 }
 
+// SessionPrefix begins the names of the sessions of programs on a mount.
+const SessionPrefix = "mount-"
+
+// Session names the session that the changes of the program belong to: its run.
+func (p Program) Session() string { return SessionPrefix + p.Run.Name() }
+
 // Agents are the names of the programs of agents that are known without configuration. A process that has one of them
 // as its name (/proc/PID/comm), and what it starts, is an agent's run.
 var Agents = []string{"aider", "amp", "claude", "codex", "copilot", "crush", "cursor-agent", "gemini", "goose", "opencode", "qwen"}

@@ -27,6 +27,6 @@ class Relayfs < Formula
 
   test do
     (testpath/"Notes/Home.md").write "one\n"
-    assert_equal "one\n", shell_output("#{bin}/relayfs cat --state state --source Notes Notes/Home.md")
+    assert_equal "one\n", shell_output("#{bin}/relayfs cat --source Notes Notes/Home.md")
   end
 end

@@ -81,7 +81,7 @@ func TestTerminalEscapes(t *testing.T) {
 		{"suggestions", "list", "--author", author, vault},
 		{"suggestions", "show", "x" + evil + "\nforged", vault},
 		{"status", vault},
-		{"status", "--state", s.Path("no" + evil + "\nforged"), vault},
+		{"status", "RELAYFS_STATE=" + s.Path("no"+evil+"\nforged"), vault},
 		{"ls", "-R", "--source", vault},
 		{"cat", "--source", vault, "Notes/none" + evil + "\nforged.md"},
 		{"cat", "--source", vault, "Notes/Plan.md"},

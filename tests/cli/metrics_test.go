@@ -39,7 +39,7 @@ type measured struct {
 
 func mountMeasured(t *testing.T, s *harness.Sandbox, vault string, flags ...string) measured {
 	t.Helper()
-	m := measured{Mount: s.Mount(t, vault, append(flags, "--metrics", "127.0.0.1:0", "--http", "127.0.0.1:0")...)}
+	m := measured{Mount: s.Mount(t, vault, append(flags, "RELAYFS_METRICS=127.0.0.1:0", "--http", "127.0.0.1:0")...)}
 	for _, line := range regexp.MustCompile(`serving (\w+).* at ([^ ,\n]+)`).FindAllStringSubmatch(m.Log.String(), -1) {
 		u, err := url.Parse(line[2])
 		if err != nil {
@@ -131,7 +131,7 @@ func checkDescribed(t *testing.T, scrape string) {
 // reviewPage starts the review page, which ends with the test, and returns its host and port.
 func reviewPage(t *testing.T, s *harness.Sandbox, args ...string) string {
 	t.Helper()
-	cmd := s.Command(context.Background(), append([]string{"review", "--listen", "127.0.0.1:0"}, args...)...)
+	cmd := s.Command(context.Background(), append([]string{"review"}, args...)...)
 	out := harness.NewLog()
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
@@ -154,8 +154,8 @@ func TestMetricsOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)
 	disk := s.SmallDisk(t, "1m")
-	m := mountMeasured(t, s, s.Vault(t, "Vault", map[string]string{"note.md": "text\n"}), "--state", s.Path("disk", "state"))
-	page := reviewPage(t, s, m.Vault, "--state", s.Path("disk", "state"))
+	m := mountMeasured(t, s, s.Vault(t, "Vault", map[string]string{"note.md": "text\n"}), "RELAYFS_STATE="+s.Path("disk", "state"))
+	page := reviewPage(t, s, m.Vault, "RELAYFS_STATE="+s.Path("disk", "state"))
 	disk.Fill(t)
 	var err error
 	for size := 64 << 10; err == nil && size < 4<<20; size *= 2 { // until what the log has reserved is used up
@@ -183,12 +183,12 @@ func TestMetricsAddress(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": "text\n"})
-	if out := s.Run(t, "mcp", vault, "--metrics", "9464"); out.Code != 2 || !strings.Contains(out.Stderr, `--metrics "9464" is not HOST:PORT`) {
+	if out := s.Run(t, "mcp", "--http", "127.0.0.1:0", vault, "RELAYFS_METRICS=9464"); out.Code != 2 || !strings.Contains(out.Stderr, `metrics "9464" is not HOST:PORT`) {
 		t.Errorf("%+v", out)
 	}
 	m := mountMeasured(t, s, vault)
 	other := s.Vault(t, "Other", map[string]string{"note.md": "text\n"})
-	if out := s.Run(t, "mcp", other, "--metrics", m.metrics); out.Code != 1 || !strings.Contains(out.Stderr, "choose another port") {
+	if out := s.Run(t, "mcp", "--http", "127.0.0.1:0", other, "RELAYFS_METRICS="+m.metrics); out.Code != 1 || !strings.Contains(out.Stderr, "choose another port") {
 		t.Errorf("%+v", out)
 	}
 	m.Stop(t)

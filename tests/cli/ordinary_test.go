@@ -76,7 +76,7 @@ grep " $MNT " /proc/self/mounts`
 	}
 }
 
-// --allow-other is for whom the machine allows it; others are told what to write where.
+// allow-other is for whom the machine allows it; others are told what to write where.
 func TestAllowOther(t *testing.T) {
 	t.Parallel()
 	harness.RequireFUSE(t)
@@ -91,7 +91,7 @@ func TestAllowOther(t *testing.T) {
 		// fusermount3 trusts a file of root's only.
 		setup := `cp "$TMP/fuse.conf" "$TMP/root.conf" && chmod 644 "$TMP/root.conf" && mount --bind "$TMP/root.conf" /etc/fuse.conf || exit 99`
 		work := `grep " $MNT " /proc/self/mounts`
-		out := asNobody(t, s, setup, strings.Replace(mountScript, "WORK", work, 1), "FLAGS=--allow-other", "VAULT="+vault, "MNT="+mnt)
+		out := asNobody(t, s, setup, strings.Replace(mountScript, "WORK", work, 1), "FLAGS=", "RELAYFS_ALLOW_OTHER=true", "VAULT="+vault, "MNT="+mnt)
 		if allowed && (out.Code != 0 || !strings.Contains(out.Stdout, "allow_other")) {
 			t.Errorf("exit %d, mounted as %q: %s", out.Code, out.Stdout, out.Stderr)
 		}
@@ -151,7 +151,7 @@ func TestDoctorFullDisk(t *testing.T) {
 	disk := s.SmallDisk(t, "1m")
 	vault := s.Vault(t, "disk/Vault", map[string]string{"note.md": harness.TideTable})
 	state := s.Mkdir(t, "disk", "state")
-	args := []string{vault, "--state", state}
+	args := []string{vault, "RELAYFS_STATE=" + state}
 	checkDoctor(t, s, args, 0, "warn  vault Vault: the disk of "+vault+" has ", "KiB free", "warn  state folder: ")
 	disk.Fill(t)
 	checkDoctor(t, s, args, 1, "fail  vault Vault: the disk of "+vault+" is full", "fail  state folder: ", "mend: free space")
@@ -229,9 +229,9 @@ func TestNothingOfOursInTheVault(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"suggestions", "list", vault, "--state", filepath.Join(vault, "state")},
-		{"suggestions", "list", vault, "--state", vault},
-		{"suggestions", "list", vault, "--state", s.Path("link", "a", "state")},
+		{"suggestions", "list", vault, "RELAYFS_STATE=" + filepath.Join(vault, "state")},
+		{"suggestions", "list", vault, "RELAYFS_STATE=" + vault},
+		{"suggestions", "list", vault, "RELAYFS_STATE=" + s.Path("link", "a", "state")},
 		{"backup", filepath.Join(vault, "backup"), vault},
 		{"backup", s.Path("link", "a", "backup"), vault},
 	} {
@@ -243,7 +243,7 @@ func TestNothingOfOursInTheVault(t *testing.T) {
 		t.Errorf("the vault has %v, %v", found, err)
 	}
 	for _, args := range [][]string{
-		{"suggestions", "list", vault, "--state", filepath.Join(vault, ".hidden", "state")},
+		{"suggestions", "list", vault, "RELAYFS_STATE=" + filepath.Join(vault, ".hidden", "state")},
 		{"backup", s.Path("backup"), vault},
 	} {
 		if out := s.Run(t, args...); out.Code != 0 {

@@ -43,7 +43,7 @@ func TestWhy(t *testing.T) {
 	})
 	// Another vault and another state folder beside it, to be told apart from.
 	other := s.Mount(t, s.Vault(t, "Other", map[string]string{"note.md": harness.TideTable}))
-	m := s.Mount(t, vault, "--state", s.Path("state"))
+	m := s.Mount(t, vault, "RELAYFS_STATE="+s.Path("state"))
 	if got := refusals(t, s, m.Dir); len(got) != 0 {
 		t.Errorf("before anything was refused: %+v", got)
 	}
@@ -93,7 +93,7 @@ func TestWhy(t *testing.T) {
 	check(refusals(t, s, m.Path("sub")), all[1:3]...)
 	check(refusals(t, s, vault, "note.md"), all[3])
 	check(refusals(t, s, s.Dir, m.Path("sub/picture.png")), all[1])
-	check(refusals(t, s, s.Dir, "--state", s.Path("state"), "Vault/note.md"), all[3])
+	check(refusals(t, s, s.Dir, "RELAYFS_STATE="+s.Path("state"), "Vault/note.md"), all[3])
 	check(refusals(t, s, other.Dir))
 	if got := refusals(t, s, m.Path("sub")); got[0].Program != "cp" {
 		t.Errorf("the program is %q, want cp", got[0].Program)
@@ -106,7 +106,7 @@ func TestWhy(t *testing.T) {
 		t.Errorf("why says\n%s", text)
 	}
 	for _, elsewhere := range []string{"/etc/passwd", s.Path("nowhere.md"), "Typo/note.md"} {
-		harness.CheckRefused(t, s.Run(t, "why", "--state", s.Path("state"), elsewhere), "is neither on a mount nor in a vault that relayfs serves")
+		harness.CheckRefused(t, s.Run(t, "why", "RELAYFS_STATE="+s.Path("state"), elsewhere), "is neither on a mount nor in a vault that relayfs serves")
 	}
 	m.Stop(t)
 	harness.CheckRefused(t, s.Run(t, "why", vault), "is neither on a mount nor in a vault that relayfs serves") // only the other one is

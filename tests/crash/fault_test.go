@@ -118,7 +118,7 @@ func mountOnFaultyDisk(t *testing.T, state bool, files map[string]string) (*harn
 	s := harness.NewSandbox(t)
 	disk := newFaultyDisk(t, s, "disk")
 	if state {
-		return s.Mount(t, s.Vault(t, "Vault", files), "--state", filepath.Join(disk.dir, "state")), disk
+		return s.Mount(t, s.Vault(t, "Vault", files), "RELAYFS_STATE="+filepath.Join(disk.dir, "state")), disk
 	}
 	return s.Mount(t, s.Vault(t, filepath.Join("disk", "Vault"), files)), disk
 }

@@ -34,13 +34,13 @@ func TestStatusOfAFullStateFolder(t *testing.T) {
 	s := harness.NewSandbox(t)
 	disk := newFaultyDisk(t, s, "disk")
 	state := filepath.Join(disk.dir, "state")
-	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), "--state", state, "--http", "127.0.0.1:0")
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), "RELAYFS_STATE="+state, "--http", "127.0.0.1:0")
 	ask := func() (r report, text string) {
-		out := s.Run(t, "status", "--json", "--state", state, m.Vault)
+		out := s.Run(t, "status", "--json", "RELAYFS_STATE="+state, m.Vault)
 		if err := json.Unmarshal([]byte(out.Stdout), &r); err != nil || len(r.Folders) != 1 {
 			t.Fatalf("%v: %+v", err, out)
 		}
-		return r, s.Run(t, "status", "--state", state, m.Vault).Stdout
+		return r, s.Run(t, "status", "RELAYFS_STATE="+state, m.Vault).Stdout
 	}
 	good := func() {
 		t.Helper()

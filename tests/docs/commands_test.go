@@ -37,6 +37,23 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
+// Every setting that 'relayfs help settings' lists is in the reference.
+func TestSettingsAreInTheReference(t *testing.T) {
+	t.Parallel()
+	m := &manual{sandbox: harness.NewSandbox(t), help: make(map[string]string)}
+	listed := regexp.MustCompile(`(?m)^  ([a-z-]+) `).FindAllStringSubmatch(m.of(t, "relayfs settings"), -1)
+	if len(listed) < 10 {
+		t.Errorf("settings are listed as %q", listed)
+	}
+	for _, p := range readPages(t) {
+		for _, l := range listed {
+			if p.name == "docs/reference.md" && !slices.Contains(p.code, l[1]) {
+				t.Errorf("%s lacks the setting %s", p.name, l[1])
+			}
+		}
+	}
+}
+
 // commands are the lines of a block that a shell or systemd would run.
 func (b block) commands() (lines []string) {
 	switch language, _, _ := strings.Cut(b.info, " "); language {
@@ -125,7 +142,7 @@ func (m *manual) check(t *testing.T, page string, words []string) {
 	}
 	for _, w := range words {
 		for _, path := range paths {
-			if strings.HasPrefix(w, "-") && !hasFlag(m.of(t, path), w) && !m.isSetting(t, path, w) {
+			if strings.HasPrefix(w, "-") && !hasFlag(m.of(t, path), w) {
 				t.Errorf("%s: %q has no flag %s", page, path, w)
 			}
 		}
@@ -135,15 +152,9 @@ func (m *manual) check(t *testing.T, page string, words []string) {
 // anyHasFlag says whether the command at path has the flag, or one below it.
 func (m *manual) anyHasFlag(t *testing.T, path, flag string) bool {
 	t.Helper()
-	return hasFlag(m.of(t, path), flag) || m.isSetting(t, path, flag) || slices.ContainsFunc(m.below(t, path), func(name string) bool {
+	return hasFlag(m.of(t, path), flag) || slices.ContainsFunc(m.below(t, path), func(name string) bool {
 		return m.anyHasFlag(t, path+" "+name, flag)
 	})
-}
-
-// isSetting says whether the command at path has the flag as one of the settings that its help leaves out.
-func (m *manual) isSetting(t *testing.T, path, flag string) bool {
-	t.Helper()
-	return (path == "relayfs mount" || path == "relayfs mcp") && hasFlag(m.of(t, "relayfs settings"), flag)
 }
 
 // hasFlag says whether a help text lists a flag, given as --name, --name=VALUE or -x.

@@ -119,7 +119,7 @@ func TestFrontMatter(t *testing.T) {
 	harness.CheckText(t, "note after a refused write", harness.ReadFile(t, m.Path("note.md")), after)
 	m.Stop(t)
 
-	refusing := s.Mount(t, vault, "--frontmatter", "refuse")
+	refusing := s.Mount(t, vault, "RELAYFS_FRONTMATTER=refuse")
 	if err := harness.WriteAll(refusing.Path("note.md"), []byte(strings.Replace(after, "done", "open", 1))); err == nil {
 		t.Error("--frontmatter refuse let a change of front matter through")
 	}

@@ -26,7 +26,7 @@ func TestRealEmbeddings(t *testing.T) {
 	if err != nil {
 		t.Fatal("the server of the model does not start: ", err)
 	}
-	archive, err := txtar.ParseFile("../../bridge/semantic/testdata/heldout/english.txtar")
+	archive, err := txtar.ParseFile("../../bridge/index/semantic/testdata/heldout/english.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestRealEmbeddings(t *testing.T) {
 	for _, f := range archive.Files {
 		files[f.Name] = string(f.Data)
 	}
-	c := s.MCP(t, s.Vault(t, "Vault", files), "--embeddings", strings.TrimSpace(address), "--embeddings-model", "wordllama")
+	c := s.MCP(t, s.Vault(t, "Vault", files), "RELAYFS_EMBEDDINGS="+strings.TrimSpace(address), "RELAYFS_EMBEDDINGS_MODEL=wordllama")
 	asked, found := 0, 0
 	for line := range strings.Lines(string(archive.Comment)) {
 		question, answers, ok := strings.Cut(strings.TrimSpace(line), " => ")

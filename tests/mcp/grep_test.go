@@ -80,7 +80,8 @@ func generateCall(rnd *rand.Rand, name, pattern string) grepCall {
 	if rnd.IntN(3) == 0 {
 		add("-i", true, "-i")
 	}
-	if rnd.IntN(6) == 0 {
+	multiline := rnd.IntN(6) == 0
+	if multiline {
 		add("multiline", true, "-U", "--multiline-dotall")
 	}
 	switch rnd.IntN(4) {
@@ -90,7 +91,7 @@ func generateCall(rnd *rand.Rand, name, pattern string) grepCall {
 		add("output_mode", "count", "-c")
 	default:
 		add("output_mode", "content")
-		contentFlags(rnd, pattern == "^$" || pattern == "", add)
+		contentFlags(rnd, pattern == "^$" || pattern == "", multiline, add)
 	}
 	switch rnd.IntN(6) {
 	case 0:
@@ -109,24 +110,24 @@ func generateCall(rnd *rand.Rand, name, pattern string) grepCall {
 	return c
 }
 
-func contentFlags(rnd *rand.Rand, empty bool, add func(string, any, ...string)) {
+// contentFlags adds flags for lines. It leaves out those with which ripgrep 13 prints something for an empty match that it does not
+// count: -o, and in multiline mode the context before the end of the text.
+func contentFlags(rnd *rand.Rand, empty, multiline bool, add func(string, any, ...string)) {
 	if rnd.IntN(3) == 0 {
 		add("-n", false, "--no-line-number")
 	} else {
 		add("-n", true, "--line-number")
 	}
 	n := 1 + rnd.IntN(3)
-	switch rnd.IntN(6) {
-	case 0:
+	switch k := rnd.IntN(6); {
+	case k == 0:
 		add("-A", n, "-A", strconv.Itoa(n))
-	case 1:
+	case k == 1 && !(empty && multiline):
 		add("-B", n, "-B", strconv.Itoa(n))
-	case 2:
+	case k == 2 && !(empty && multiline):
 		add("-C", n, "-C", strconv.Itoa(n))
-	case 3:
-		if !empty { // of empty matches, -o shows nothing here, and ripgrep a place without a text
-			add("-o", true, "-o")
-		}
+	case k == 3 && !empty:
+		add("-o", true, "-o")
 	}
 }
 
@@ -141,12 +142,11 @@ func TestMCPGrepEqualsRipgrepOnDocs(t *testing.T) {
 	}
 	client := s.MCP(t, s.Vault(t, "Docs", files))
 	found, differ := 0, 0
-	// Of new calls about one in 500 differs: in multiline mode, where an empty line matches and context is asked for.
-	n, random := 120, rand.New(rand.NewPCG(6, 6))
+	n := 120
 	if randomtest.Soaks() {
-		n, random = 2000, randomtest.New(t)
+		n = 2000
 	}
-	calls := generateCalls(random, files, n)
+	calls := generateCalls(randomtest.New(t), files, n)
 	for _, c := range calls {
 		got := client.MustCall(t, "grep", c.args...)
 		want, err := ripgrep(t, s.Dir, c.rg)
@@ -158,7 +158,7 @@ func TestMCPGrepEqualsRipgrepOnDocs(t *testing.T) {
 		}
 		if diff := compareOutput(got, want); diff != "" {
 			if differ++; differ <= 10 {
-				t.Errorf("%q\nrg %q\n%s", c.args, c.rg, diff)
+				t.Errorf("%v\nrg %q\n%s", c.args, c.rg, diff)
 			}
 		}
 	}

@@ -353,14 +353,13 @@ func TestHTTPFlags(t *testing.T) {
 		code       int
 		args       []string
 	}{
-		{"all interfaces", "--token-file", 2, []string{"--http", "0.0.0.0:0"}},
-		{"no host", "--token-file", 2, []string{"--http", ":0"}},
-		{"host name", "--token-file", 2, []string{"--http", "notes.example:80"}},
+		{"all interfaces", "RELAYFS_TOKEN_FILE", 2, []string{"--http", "0.0.0.0:0"}},
+		{"no host", "RELAYFS_TOKEN_FILE", 2, []string{"--http", ":0"}},
+		{"host name", "RELAYFS_TOKEN_FILE", 2, []string{"--http", "notes.example:80"}},
 		{"no port", "HOST:PORT", 2, []string{"--http", "127.0.0.1"}},
-		{"token without HTTP", "--http", 2, []string{"--token-file", short}},
 		{"unknown toolset", "claude", 2, []string{"--toolsets", "everything"}},
-		{"token that others read", "chmod 600", 1, []string{"--http", "127.0.0.1:0", "--token-file", open}},
-		{"short token", "16 characters", 1, []string{"--http", "127.0.0.1:0", "--token-file", short}},
+		{"token that others read", "chmod 600", 1, []string{"--http", "127.0.0.1:0", "RELAYFS_TOKEN_FILE=" + open}},
+		{"short token", "16 characters", 1, []string{"--http", "127.0.0.1:0", "RELAYFS_TOKEN_FILE=" + short}},
 		{"port in use", "another port", 1, []string{"--http", taken.Addr().String()}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -370,7 +369,7 @@ func TestHTTPFlags(t *testing.T) {
 			}
 		})
 	}
-	if h := serveHTTP(t, s, "--token-file", s.Path("made", "token"), vault); h.tokenFile != s.Path("made", "token") {
+	if h := serveHTTP(t, s, "RELAYFS_TOKEN_FILE="+s.Path("made", "token"), vault); h.tokenFile != s.Path("made", "token") {
 		t.Errorf("token file %q, want %q", h.tokenFile, s.Path("made", "token"))
 	}
 }

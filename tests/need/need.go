@@ -7,9 +7,12 @@
 package need
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
+	"strconv"
 	"testing"
 )
 
@@ -49,5 +52,20 @@ func Programs(t testing.TB, names ...string) {
 		if _, err := exec.LookPath(name); err != nil {
 			Missing(t, "%s is not installed", name)
 		}
+	}
+}
+
+// Waiting lets more parallel tests run at the same time than there are processors, for the TestMain of a package the
+// tests of which wait most of their time. go test -parallel overrides it.
+func Waiting() {
+	const perProcessor = 4
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return
+	}
+	if err := flag.Set("test.parallel", strconv.Itoa(perProcessor*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
 	}
 }

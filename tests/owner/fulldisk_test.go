@@ -19,14 +19,14 @@ func TestStartOnAFullStateDisk(t *testing.T) {
 	disk := s.SmallDisk(t, "1m")
 	state := s.Path("disk", "state")
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
-	m := s.Mount(t, vault, "--state", state)
+	m := s.Mount(t, vault, "RELAYFS_STATE="+state)
 	harness.WriteFile(t, m.Path("note.md"), harness.TideTable+"One more.\n")
 	m.Kill(t)
 	disk.Fill(t)
 
-	m = s.Mount(t, vault, "--state", state)
+	m = s.Mount(t, vault, "RELAYFS_STATE="+state)
 	disk.Fill(t)
-	out := s.Run(t, "status", "--state", state)
+	out := s.Run(t, "status", "RELAYFS_STATE="+state)
 	if want := fmt.Sprintf("running: relayfs mount (pid %d)", m.Cmd.Process.Pid); !strings.Contains(out.Stdout, want) {
 		t.Errorf("status says\n%s%s, want %s", out.Stdout, out.Stderr, want)
 	}
@@ -42,14 +42,14 @@ func TestStartWithoutRoomForTheAnnouncement(t *testing.T) {
 	disk := s.SmallDisk(t, "1m")
 	state := s.Path("disk", "state")
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
-	s.Mount(t, vault, "--state", state).Stop(t)
+	s.Mount(t, vault, "RELAYFS_STATE="+state).Stop(t)
 	disk.Fill(t)
 
-	m := s.Mount(t, vault, "--state", state)
+	m := s.Mount(t, vault, "RELAYFS_STATE="+state)
 	m.Log.Says(t, "other relayfs commands do not find this process")
 	disk.Drain(t)
 	harness.WaitFor(t, "the mount to be found", func() bool {
-		return strings.Contains(s.Run(t, "status", "--state", state, vault).Stdout, "running: relayfs mount")
+		return strings.Contains(s.Run(t, "status", "RELAYFS_STATE="+state, vault).Stdout, "running: relayfs mount")
 	})
 	m.Log.Says(t, "problem is over")
 	m.Stop(t)
@@ -61,7 +61,7 @@ func TestNoRoomForAState(t *testing.T) {
 	s := harness.NewSandbox(t)
 	s.SmallDisk(t, "1m").Fill(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
-	out := s.Run(t, "mount", vault, s.Mkdir(t, "mnt"), "--state", s.Path("disk", "state"))
+	out := s.Run(t, "mount", vault, s.Mkdir(t, "mnt"), "RELAYFS_STATE="+s.Path("disk", "state"))
 	if out.Code != 1 || !strings.Contains(out.Stderr, s.Path("disk", "state")) || !strings.Contains(out.Stderr, "hint: free space on that disk") {
 		t.Errorf("exit %d, %s", out.Code, out.Stderr)
 	}
@@ -111,8 +111,8 @@ func TestLookingLeavesNoState(t *testing.T) {
 	for _, args := range [][]string{
 		{"suggestions", "list", vault}, {"suggestions", "log", vault}, {"status", vault}, {"ls", "--source", vault},
 		{"cat", "Vault/note.md", "--source", vault}, {"grep", "two", "--source", vault},
-		{"mount", "ys://127.0.0.1:99999", "--folder", "A=b", s.Mkdir(t, "mnt")},
-		{"mount", "ys://127.0.0.1:1", "--folder", "A=b", s.Mkdir(t, "mnt")},
+		{"mount", "ys://127.0.0.1:99999#A=b", s.Mkdir(t, "mnt")},
+		{"mount", "ys://127.0.0.1:1#A=b", s.Mkdir(t, "mnt")},
 	} {
 		out := s.Run(t, args...)
 		if want := map[bool]int{true: 2}[args[1] == "ys://127.0.0.1:99999"]; args[0] != "mount" && out.Code != 0 || want != 0 && out.Code != want {
@@ -131,14 +131,15 @@ func TestLookingLeavesNoState(t *testing.T) {
 			}
 		}
 	}
-	state := s.Path("my state")
-	out := s.Run(t, "suggestions", "accept", "--all", vault, "--state", state)
+	config := s.Path("my config")
+	harness.WriteFile(t, config, fmt.Sprintf("state = %q\n", s.Path("state")))
+	out := s.Run(t, "suggestions", "accept", "--all", vault, "--config", config)
 	_, back, _ := strings.Cut(strings.TrimSpace(out.Stderr), "take it back with: relayfs ")
-	if out.Code != 0 || !strings.HasSuffix(back, " --state '"+state+"'") {
+	if out.Code != 0 || !strings.HasSuffix(back, " --config '"+config+"'") {
 		t.Fatalf("accept: %s", out.Stderr)
 	}
-	words := strings.Fields(strings.ReplaceAll(back, "'"+state+"'", "STATE"))
-	words[len(words)-1] = state
+	words := strings.Fields(strings.ReplaceAll(back, "'"+config+"'", "CONFIG"))
+	words[len(words)-1] = config
 	if out := s.Run(t, words...); out.Code != 0 {
 		t.Errorf("%s: %s", back, out.Stderr)
 	}

@@ -15,7 +15,7 @@ func TestTwoMounts(t *testing.T) {
 	s := harness.NewSandbox(t)
 	files := map[string]string{"note.md": harness.TideTable, ".obsidian/app.json": "{}", "sub/other.md": "other\n"}
 	a := s.Mount(t, s.Vault(t, "A", files))
-	b := s.Mount(t, s.Vault(t, "B", files), "--state", s.Path("state"))
+	b := s.Mount(t, s.Vault(t, "B", files), "RELAYFS_STATE="+s.Path("state"))
 	c := s.Mount(t, s.Vault(t, "C", files))
 	harness.WriteFile(t, c.Path("note.md"), harness.TideTable+"One more.\n")
 

@@ -187,7 +187,7 @@ func checkDecidedOrNot(t *testing.T, s *harness.Sandbox, vault string, files map
 func TestMountNamesItsSessions(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)
-	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"A.md": "one\n", "B.md": "two\n"}), "--session-note", "tidying <b>up</b>")
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"A.md": "one\n", "B.md": "two\n"}), "RELAYFS_SESSION_NOTE=tidying <b>up</b>")
 	for name, text := range map[string]string{"A.md": "1\n", "B.md": "2\n"} {
 		if err := harness.WriteAll(m.Path(name), []byte(text)); err != nil {
 			t.Fatal(err)
@@ -207,7 +207,7 @@ func TestMountNamesItsSessions(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range []string{"two\nlines", strings.Repeat("x", 61), "\x1b[31m"} {
-		if out := s.Run(t, "mount", m.Vault, s.Mkdir(t, "other"), "--session-note", bad); out.Code != 2 || !strings.Contains(out.Stderr, "--session-note is one line") {
+		if out := s.Run(t, "mount", m.Vault, s.Mkdir(t, "other"), "RELAYFS_SESSION_NOTE="+bad); out.Code != 2 || !strings.Contains(out.Stderr, "session-note is one line") {
 			t.Errorf("%q: %+v", bad, out)
 		}
 	}

@@ -199,7 +199,7 @@ func TestReviewOutlivesTheMount(t *testing.T) {
 	x.Shows(t, "q quit")
 	m.Stop(t)
 	x.Press(t, "n")
-	x.Shows(t, "start it again")
+	x.Shows(t, "again") // has ended; start it again
 	m = s.Mount(t, vault)
 	x.Press(t, "E")
 	x.Shows(t, "1 of 1")

@@ -18,7 +18,7 @@ func TestServerNamesForWindows(t *testing.T) {
 	p := g.person(t)
 	p.do("create", map[string]any{"path": "Note.md", "text": "note\n"})
 	s := harness.NewSandbox(t)
-	m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", "direct")
+	m := s.MountAt(t, g.url+"#Team="+g.folder, s.Mkdir(t, "mnt"), "--mode", "direct")
 	dir := filepath.Join(m.Dir, "Team")
 	harness.FileBecomes(t, filepath.Join(dir, "Note.md"), "note\n")
 	for _, name := range []string{"Why?.md", "pic:1.png"} {

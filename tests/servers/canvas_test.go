@@ -22,7 +22,7 @@ func TestServerCanvas(t *testing.T) {
 	}
 	p.do("createCanvas", map[string]any{"path": "Board.canvas", "nodes": []any{node("a", "by a person")}})
 	s := harness.NewSandbox(t)
-	m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", "direct", "--toolsets", "content", "--approve", "update=auto,create=auto")
+	m := s.MountAt(t, g.url+"#Team="+g.folder, s.Mkdir(t, "mnt"), "--mode", "direct", "--toolsets", "content", "--approve", "update=auto,create=auto")
 	file := filepath.Join(m.Dir, "Team", "Board.canvas")
 	text := func(lines ...string) string {
 		return "{\n\t\"nodes\":[\n\t\t" + strings.Join(lines, ",\n\t\t") + "\n\t],\n\t\"edges\":[]\n}"
@@ -38,7 +38,7 @@ func TestServerCanvas(t *testing.T) {
 		t.Errorf("write on the mount: %v, want EROFS", err)
 	}
 
-	c := s.MCP(t, g.url, "--folder", "Team="+g.folder)
+	c := s.MCP(t, g.url+"#Team="+g.folder)
 	c.MustCall(t, "get_content", "entity_type", "canvas", "path", "Team/Board.canvas")
 	c.MustCall(t, "patch_content", "entity_type", "canvas", "path", "Team/Board.canvas", "old_string", `by a person"`, "new_string", `by an agent"`)
 	changed := strings.Replace(text(a, b), `by a person"`, `by an agent"`, 1)

@@ -61,8 +61,8 @@ func TestServerWithTwoCopies(t *testing.T) {
 	}).URL, "http://")
 
 	s, other := harness.NewSandbox(t), harness.NewSandbox(t)
-	flags := []string{"--folder", "Team=team", "--mode", "direct", "--structure", "direct"}
-	m := s.MountAt(t, at, s.Mkdir(t, "mnt"), flags...)
+	flags := []string{"--mode", "direct", "--structure", "direct"}
+	m := s.MountAt(t, at+"#Team=team", s.Mkdir(t, "mnt"), flags...)
 	notes := filepath.Join(m.Dir, "Team")
 	want := map[string]string{"before.md": "before\n"}
 	write := func(name, text string) {
@@ -87,7 +87,7 @@ func TestServerWithTwoCopies(t *testing.T) {
 	write("after.md", "after\n")
 	awaitAcknowledged(t, s)
 
-	n := other.MountAt(t, at, other.Mkdir(t, "mnt"), flags...)
+	n := other.MountAt(t, at+"#Team=team", other.Mkdir(t, "mnt"), flags...)
 	wantServerNotes(t, filepath.Join(n.Dir, "Team"), want)
 	write("later.md", "later\n")
 	wantServerNotes(t, filepath.Join(n.Dir, "Team"), want)

@@ -16,7 +16,7 @@ func TestServerEmptyNote(t *testing.T) {
 	p.do("raw", map[string]any{"map": "docs", "key": "/Empty.md", "value": "e37"})
 	p.raw("Empty.md", map[string]any{"id": "e37", "type": "markdown", "version": 0})
 	s := harness.NewSandbox(t)
-	m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", "direct")
+	m := s.MountAt(t, g.url+"#Team="+g.folder, s.Mkdir(t, "mnt"), "--mode", "direct")
 	note := filepath.Join(m.Dir, "Team", "Empty.md")
 	harness.FileBecomes(t, note, "")
 	if info, err := os.Stat(note); err != nil || info.Size() != 0 {

@@ -182,7 +182,7 @@ func converge(t *testing.T, g gridServer) {
 	var dirs []string
 	for i, s := range boxes {
 		s.Env = append(s.Env, "RELAYFS_TOKEN="+g.token)
-		m := s.MountAt(t, nodes[i].url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", "direct")
+		m := s.MountAt(t, nodes[i].url+"#Team="+g.folder, s.Mkdir(t, "mnt"), "--mode", "direct")
 		dirs = append(dirs, filepath.Join(m.Dir, "Team"))
 	}
 	for _, note := range notes {
@@ -251,7 +251,7 @@ func manyNotes(t *testing.T, g gridServer) {
 	for _, node := range nodes {
 		s := harness.NewSandbox(t)
 		s.Env = append(s.Env, "RELAYFS_TOKEN="+g.token)
-		m := s.MountAt(t, node.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", "direct")
+		m := s.MountAt(t, node.url+"#Team="+g.folder, s.Mkdir(t, "mnt"), "--mode", "direct")
 		dirs = append(dirs, filepath.Join(m.Dir, "Team"))
 	}
 	for i := range notes {

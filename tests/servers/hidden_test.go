@@ -61,7 +61,7 @@ func TestServerFolderThatLooksEmpty(t *testing.T) {
 			}
 			s := harness.NewSandbox(t)
 			structure := map[string]string{"suggest": "propose", "direct": "direct"}[mode]
-			m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", mode, "--structure", structure)
+			m := s.MountAt(t, g.url+"#Team="+g.folder, s.Mkdir(t, "mnt"), "--mode", mode, "--structure", structure)
 			for name := range hiddenEntries {
 				dir := filepath.Join(m.Dir, "Team", "with "+name)
 				harness.FileBecomes(t, filepath.Join(dir, "Note.md"), "note\n")
@@ -97,7 +97,7 @@ func TestServerFolderFillsBeforeItGoes(t *testing.T) {
 		p.do("create", map[string]any{"path": dir + "/Note.md", "text": "note of " + dir + "\n"})
 	}
 	s := harness.NewSandbox(t)
-	m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder)
+	m := s.MountAt(t, g.url+"#Team="+g.folder, s.Mkdir(t, "mnt"))
 	for _, dir := range []string{"late", "gone"} {
 		harness.FileBecomes(t, filepath.Join(m.Dir, "Team", dir, "Note.md"), "note of "+dir+"\n")
 		if err := os.RemoveAll(filepath.Join(m.Dir, "Team", dir)); err != nil {

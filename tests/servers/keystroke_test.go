@@ -18,7 +18,7 @@ func TestTimedServerKeystroke(t *testing.T) {
 	g := anyServer(t)
 	g.person(t).do("create", map[string]any{"path": "Note.md", "text": "x", "id": "note-0"})
 	s := harness.NewSandbox(t)
-	m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder)
+	m := s.MountAt(t, g.url+"#Team="+g.folder, s.Mkdir(t, "mnt"))
 	note := filepath.Join(m.Dir, "Team", "Note.md")
 	harness.FileBecomes(t, note, "x")
 	cmd := exec.Command("node", "bench.mjs", "type", g.clientURL, g.room)

@@ -21,7 +21,7 @@ func TestServerThatLostItsDataKeepsBothTexts(t *testing.T) {
 			srv := startNPMServer(t, "y-websocket", "0", "")
 			port := srv.port
 			s := harness.NewSandbox(t)
-			m := s.MountAt(t, "ws://127.0.0.1:"+port, s.Mkdir(t, "mnt"), "--folder", "Team=team", "--mode", "direct")
+			m := s.MountAt(t, "ws://127.0.0.1:"+port+"#Team=team", s.Mkdir(t, "mnt"), "--mode", "direct")
 			dir := filepath.Join(m.Dir, "Team", "sub")
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)
@@ -40,7 +40,7 @@ func TestServerThatLostItsDataKeepsBothTexts(t *testing.T) {
 			p := g.person(t)
 			p.do("create", map[string]any{"path": "sub/Note.md", "text": theirs})
 			p.do("create", map[string]any{"path": "sub/Same.md", "text": "the same\n"})
-			m = s.MountAt(t, "ws://127.0.0.1:"+port, m.Dir, "--folder", "Team=team", "--mode", "direct")
+			m = s.MountAt(t, "ws://127.0.0.1:"+port+"#Team=team", m.Dir, "--mode", "direct")
 			both := func(read func(name string) (string, error)) {
 				t.Helper()
 				harness.Eventually(t, serverPatience, func() error {

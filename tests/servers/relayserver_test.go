@@ -28,7 +28,7 @@ func relayServer(t *testing.T, url string) (s *relaytest.Server, key *token.Key,
 		t.Fatal(err)
 	}
 	s = relaytest.New(t, relaytest.Options{Keys: token.Ring{key}, URL: url})
-	return s, key, []string{s.Address(), "--folder", "Team=" + relayFolder}
+	return s, key, []string{s.Address() + "#Team=" + relayFolder}
 }
 
 // sharedFolder is a folder of a stand-in for relay-server with a key.
@@ -81,7 +81,7 @@ func (f *sharedFolder) mint(t *testing.T, p token.Permission, user string) strin
 
 // source are the arguments for a client of the folder.
 func (f *sharedFolder) source() []string {
-	return []string{f.Address(), "--folder", f.name + "=" + relayFolder}
+	return []string{f.Address() + "#" + f.name + "=" + relayFolder}
 }
 
 // becomes waits until the server has that text of a note.
@@ -121,7 +121,7 @@ func TestServerAudience(t *testing.T) {
 	doctor := append([]string{"doctor"}, source...)
 	address := `"http` + strings.TrimPrefix(server.Address(), "ys") + `"`
 	tells(t, s.Run(t, doctor...), 1, secret, "fail  server of Team", "401 Unauthorized", "audience of the token, "+address, "mend: set RELAYFS_SERVER_AUDIENCE")
-	tells(t, s.Run(t, append(doctor, "--server-audience", relayURL+"/")...), 1, secret, `"`+relayURL+`/"`)
+	tells(t, s.Run(t, append(doctor, "RELAYFS_SERVER_AUDIENCE="+relayURL+"/")...), 1, secret, `"`+relayURL+`/"`)
 
 	const found = "has nothing under the folder id"
 	env := s.Env
@@ -144,14 +144,14 @@ func TestServerAudience(t *testing.T) {
 // A server tells no time of a folder. It has the time of the mount there.
 func TestServerFolderTime(t *testing.T) {
 	t.Parallel()
-	server, key, source := relayServer(t, "")
+	_, key, source := relayServer(t, "")
 	s := harness.NewSandbox(t)
 	s.Env = append(s.Env, "RELAYFS_SERVER_KEY=k1."+key.Secret())
 	mcp := s.MCP(t, append(source, "--mode", "direct", "--approve", "create=auto")...)
 	mcp.MustCall(t, "write", "file_path", "Team/sub/Note.md", "content", "note\n")
 	mcp.Close(t)
 	start := time.Now()
-	m := s.Mount(t, server.Address(), source[1:]...)
+	m := s.Mount(t, source[0])
 	for _, name := range []string{"", "Team", "Team/sub"} {
 		st, err := os.Stat(filepath.Join(m.Dir, name))
 		if err != nil || st.ModTime().Before(start) || st.ModTime().After(time.Now()) {

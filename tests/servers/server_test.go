@@ -151,9 +151,9 @@ func TestServerKillOffline(t *testing.T) {
 
 func killOffline(t *testing.T, server restarting) {
 	s, other := harness.NewSandbox(t), harness.NewSandbox(t)
-	flags := []string{"--folder", "Team=" + server.folder, "--mode", "direct", "--structure", "direct"}
+	at, flags := server.url+"#Team="+server.folder, []string{"--mode", "direct", "--structure", "direct"}
 	dir := s.Mkdir(t, "mnt")
-	m := s.MountAt(t, server.url, dir, flags...)
+	m := s.MountAt(t, at, dir, flags...)
 	write := func(name, text string) {
 		t.Helper()
 		if err := harness.WriteAll(filepath.Join(dir, "Team", name), []byte(text)); err != nil {
@@ -185,13 +185,13 @@ func killOffline(t *testing.T, server restarting) {
 	statusTells(t, s, fmt.Sprintf("Team: %d notes", len(want))) // not hidden only, as what a save may make anew
 	m.Kill(t)
 
-	m = s.MountAt(t, server.url, dir, flags...)
+	m = s.MountAt(t, at, dir, flags...)
 	wantServerNotes(t, filepath.Join(dir, "Team"), want)
 	server.start()
 	awaitAcknowledged(t, s)
 
 	away := other.Mkdir(t, "mnt")
-	n := other.MountAt(t, server.url, away, flags...)
+	n := other.MountAt(t, at, away, flags...)
 	wantServerNotes(t, filepath.Join(away, "Team"), want)
 	wantServerNotes(t, filepath.Join(dir, "Team"), want)
 	m.Stop(t)
@@ -256,21 +256,21 @@ func TestServerRefusals(t *testing.T) {
 	page := httptest.NewServer(http.NotFoundHandler())
 	defer page.Close()
 	nonsense := "hocuspocus+ws://" + page.Listener.Addr().String()
-	served, wrong := "--folder=Team="+relayFolder, []string{"server refuses access", "hint: set RELAYFS_TOKEN"}
+	served, wrong := f.Address()+"#Team="+relayFolder, []string{"server refuses access", "hint: set RELAYFS_TOKEN"}
 	for name, c := range map[string]struct {
 		args []string
 		want []string
 	}{
-		"down":                    {[]string{"mount", "ws://127.0.0.1:1", "--folder", "Team=x", s.Mkdir(t, "a")}, []string{"cannot be reached", "hint: check the address"}},
-		"down, MCP":               {[]string{"mcp", "ys://127.0.0.1:1", "--folder", "Team=x"}, []string{"cannot be reached", "hint: check the address"}},
-		"wrong token":             {[]string{"mount", f.Address(), served, s.Mkdir(t, "d")}, wrong},
-		"wrong token, status":     {[]string{"status", f.Address(), served}, wrong},
-		"wrong token, Hocuspocus": {[]string{"mcp", "hocuspocus+ws://127.0.0.1:" + guarded.port, "--folder=Team=team"}, wrong},
-		"nonsense":                {[]string{"mount", nonsense, "--folder", "Team=x", s.Mkdir(t, "e")}, []string{"does not speak the protocol", "hint: check that the address"}},
-		"no folder":               {[]string{"mount", "ys://127.0.0.1:1", s.Mkdir(t, "b")}, []string{"--folder NAME=ID"}},
-		"bad folder":              {[]string{"status", "ys://127.0.0.1:1", "--folder", "x"}, []string{"is not NAME=ID"}},
-		"bad scheme":              {[]string{"mount", "gopher://127.0.0.1:1", "--folder", "Team=x", s.Mkdir(t, "c")}, []string{"is not the address of a server"}},
-		"doctor":                  {[]string{"doctor", "ws://127.0.0.1:1", "--folder", "Team=x"}, []string{"fail  server of Team", "mend: check the address"}},
+		"down":                    {[]string{"mount", "ws://127.0.0.1:1#Team=x", s.Mkdir(t, "a")}, []string{"cannot be reached", "hint: check the address"}},
+		"down, MCP":               {[]string{"mcp", "ys://127.0.0.1:1#Team=x"}, []string{"cannot be reached", "hint: check the address"}},
+		"wrong token":             {[]string{"mount", served, s.Mkdir(t, "d")}, wrong},
+		"wrong token, status":     {[]string{"status", served}, wrong},
+		"wrong token, Hocuspocus": {[]string{"mcp", "hocuspocus+ws://127.0.0.1:" + guarded.port + "#Team=team"}, wrong},
+		"nonsense":                {[]string{"mount", nonsense + "#Team=x", s.Mkdir(t, "e")}, []string{"does not speak the protocol", "hint: check that the address"}},
+		"no folder":               {[]string{"mount", "ys://127.0.0.1:1", s.Mkdir(t, "b")}, []string{"ys://127.0.0.1:1#NAME=ID"}},
+		"bad folder":              {[]string{"status", "ys://127.0.0.1:1#x"}, []string{"is not NAME=ID"}},
+		"bad scheme":              {[]string{"mount", "gopher://127.0.0.1:1#Team=x", s.Mkdir(t, "c")}, []string{"is not the address of a server"}},
+		"doctor":                  {[]string{"doctor", "ws://127.0.0.1:1#Team=x"}, []string{"fail  server of Team", "mend: check the address"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := s.Run(t, c.args...)
@@ -298,7 +298,7 @@ func TestServerRefusesLater(t *testing.T) {
 	p := g.person(t)
 	p.do("create", map[string]any{"path": "Here.md", "text": "here\n"})
 	s := harness.NewSandbox(t)
-	args := []string{"hocuspocus+ws://127.0.0.1:" + server.port, "--folder", "Team=team"}
+	args := []string{"hocuspocus+ws://127.0.0.1:" + server.port + "#Team=team"}
 	env := s.Env
 	s.Env = append(env, "RELAYFS_TOKEN=right")
 	m := s.MountAt(t, args[0], s.Mkdir(t, "mnt"), args[1:]...)
@@ -341,8 +341,8 @@ func TestServerWrongFolder(t *testing.T) {
 	f := shareFolder(t, "Team", nil)
 	s.Env = append(s.Env, "RELAYFS_TOKEN="+f.token(t))
 	for _, verb := range []string{"status", "mcp", "doctor"} {
-		out := s.Run(t, verb, f.Address(), "--folder", "Team=another")
-		if all := out.Stdout + out.Stderr; out.Code == 0 || !strings.Contains(all, `no such folder as "another"`) || !strings.Contains(all, "check the folder's id in --folder NAME=ID") {
+		out := s.Run(t, verb, f.Address()+"#Team=another")
+		if all := out.Stdout + out.Stderr; out.Code == 0 || !strings.Contains(all, `no such folder as "another"`) || !strings.Contains(all, "check the folder's id in #NAME=ID") {
 			t.Errorf("%s ended with %d\n%s", verb, out.Code, all)
 		}
 	}

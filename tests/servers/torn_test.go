@@ -51,7 +51,7 @@ func typedFolder(t *testing.T, flags ...string) (dir string, person *yjsPerson, 
 	person = g.person(t)
 	person.do("create", map[string]any{"path": "Live.md", "text": typedNote(0, 0, 0)})
 	s := harness.NewSandbox(t)
-	m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), append(flags, "--folder", "Team="+g.folder)...)
+	m := s.MountAt(t, g.url+"#Team="+g.folder, s.Mkdir(t, "mnt"), flags...)
 	dir = filepath.Join(m.Dir, "Team")
 	harness.FileBecomes(t, filepath.Join(dir, "Live.md"), typedNote(0, 0, 0))
 	person.do("type", map[string]any{"path": "Live.md", "mark": "|"})

@@ -121,6 +121,11 @@ func (d *Disk) Killed() *Disk {
 // PowerCuts yields the states that a power cut may leave now, each once: at most limit, of more than that a choice that is
 // always the same. On each of them everything is durable.
 func (d *Disk) PowerCuts(limit int) iter.Seq[*Disk] {
+	return d.SomePowerCuts(limit, rand.New(rand.NewPCG(1, uint64(len(d.Calls())))))
+}
+
+// SomePowerCuts is PowerCuts with a choice that rng makes.
+func (d *Disk) SomePowerCuts(limit int, rng *rand.Rand) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		if limit <= 0 {
 			return
@@ -128,7 +133,6 @@ func (d *Disk) PowerCuts(limit int) iter.Seq[*Disk] {
 		d.mu.Lock()
 		from := d.copy()
 		d.mu.Unlock()
-		rng := rand.New(rand.NewPCG(1, uint64(len(d.calls))))
 		names := from.namesLeft(limit, rng)
 		seen := make(map[uint64]bool)
 		for _, chosen := range names {

@@ -21,14 +21,15 @@ func (d *Disk) Person() Person { return Person{d} }
 func (p Person) Open(at string) (disk.Dir, error) { return p.d.openRoot(person, at) }
 
 // Save writes text over what the file at a path holds, as a program does that opens it with
-// O_TRUNC, and syncs it. Is there a lease on the file the program waits for that, and writes
-// to what it has opened, be that gone from its name by then.
+// O_TRUNC. It syncs the file, and the folder only if the file is new. If there is a lease on the file, the program waits for its
+// end and writes to the file that it has opened, even if that has lost its name by then.
 func (p Person) Save(at, text string) error {
 	d, err := p.Open(path.Dir(at))
 	if err != nil {
 		return err
 	}
 	defer d.Close()
+	_, missing := d.Stat(path.Base(at))
 	f, err := d.Open(path.Base(at), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if errors.Is(err, syscall.EAGAIN) {
 		return p.wait(at, text)
@@ -40,7 +41,11 @@ func (p Person) Save(at, text string) error {
 	if _, err := f.WriteAt([]byte(text), 0); err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), d.Sync())
+	err = f.Sync()
+	if missing != nil {
+		err = errors.Join(err, d.Sync())
+	}
+	return err
 }
 
 // wait saves when there is no lease on the file any more.

@@ -3,13 +3,13 @@ package outline_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/tests/need"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 func TestTasks(t *testing.T) {
@@ -109,8 +109,8 @@ func TestAppend(t *testing.T) {
 
 // Every heading has an address that finds it, whatever headings there are beside it.
 func TestAddresses(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"# A", "## A", "# B (line 3)", "B", "===", "", "## A (line 1)", "> # A", "- x", "###"}), 1, 12).Draw(t, "lines")
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		lines := randomtest.Some(r, 1, 12, "# A", "## A", "# B (line 3)", "B", "===", "", "## A (line 1)", "> # A", "- x", "###")
 		note := strings.Join(lines, "\n")
 		for _, h := range outline.Of(note).Headings {
 			if h.Line == 0 {

@@ -3,17 +3,17 @@ package folderdoc_test
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // replay makes the changes on a listing, and fails where one cannot be made.
-func replay(t rapid.TB, before []folderdoc.Entry, changes []folderdoc.Change) map[string]folderdoc.Entry {
+func replay(t testing.TB, before []folderdoc.Entry, changes []folderdoc.Change) map[string]folderdoc.Entry {
 	at := make(map[string]folderdoc.Entry)
 	for _, e := range before {
 		at[e.Path] = e
@@ -61,20 +61,20 @@ func replay(t rapid.TB, before []folderdoc.Entry, changes []folderdoc.Change) ma
 	return at
 }
 
-var names = rapid.SampledFrom([]string{"a", "b", "c.md", "d.md", "e.png"})
+var names = []string{"a", "b", "c.md", "d.md", "e.png"}
 
-func drawPath(t *rapid.T) string {
-	parts := make([]string, rapid.IntRange(1, 3).Draw(t, "depth"))
+func drawPath(r *rand.Rand) string {
+	parts := make([]string, randomtest.Between(r, 1, 3))
 	for i := range parts {
-		parts[i] = names.Draw(t, "name")
+		parts[i] = randomtest.Pick(r, names...)
 	}
 	return strings.Join(parts, "/")
 }
 
 // mutate makes a random change of the folder; many fail, which changes nothing.
-func mutate(t *rapid.T, f *folderdoc.Folder) {
-	p, q := drawPath(t), drawPath(t)
-	switch rapid.IntRange(0, 4).Draw(t, "what") {
+func mutate(r *rand.Rand, f *folderdoc.Folder) {
+	p, q := drawPath(r), drawPath(r)
+	switch randomtest.Between(r, 0, 4) {
 	case 0, 1:
 		typ := ""
 		if !strings.Contains(p, ".") {
@@ -82,7 +82,7 @@ func mutate(t *rapid.T, f *folderdoc.Folder) {
 		}
 		f.Create(folderdoc.Entry{Path: p, Type: typ})
 	case 2, 3:
-		f.Rename(p, q, rapid.Bool().Draw(t, "replace"))
+		f.Rename(p, q, r.IntN(2) == 0)
 	case 4:
 		f.Delete(p)
 	}
@@ -91,13 +91,13 @@ func mutate(t *rapid.T, f *folderdoc.Folder) {
 // The changes between any two states of a folder can be made one by one, and
 // lead from the one to the other.
 func TestDiffLeadsFromOneToTheOther(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
 		doc := ycrdt.NewDoc(ycrdt.Options{})
 		f := folderdoc.Open(doc)
 		var before []folderdoc.Entry
-		for i, n := 0, rapid.IntRange(1, 25).Draw(t, "steps"); i < n; i++ {
-			mutate(t, f)
-			if rapid.IntRange(0, 3).Draw(t, "mark") == 0 {
+		for i, n := 0, randomtest.Between(r, 1, 25); i < n; i++ {
+			mutate(r, f)
+			if randomtest.Between(r, 0, 3) == 0 {
 				before = f.List()
 			}
 		}

@@ -53,7 +53,7 @@ var hints = []struct {
 	{ErrUnreachable, "check the address and that the server runs"},
 	{ErrDenied, newToken},
 	{ErrExpired, newToken},
-	{ErrNoFolder, "check the folder's id in --folder NAME=ID"},
+	{ErrNoFolder, "check the folder's id in #NAME=ID"},
 	{ErrProtocol, "check that the address is that of a server of this kind"},
 }
 

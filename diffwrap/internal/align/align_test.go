@@ -1,15 +1,15 @@
 package align
 
 import (
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 var (
@@ -19,34 +19,34 @@ var (
 )
 
 // drawLine makes a line of a few words, or a blank one.
-func drawLine(t *rapid.T) string {
-	line := rapid.SampledFrom(heads).Draw(t, "head")
-	return line + strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 6).Draw(t, "words"), rapid.SampledFrom(gaps).Draw(t, "gap"))
+func drawLine(rnd *rand.Rand) string {
+	line := randomtest.Pick(rnd, heads...)
+	return line + strings.Join(randomtest.Some(rnd, 0, 6, words...), randomtest.Pick(rnd, gaps...))
 }
 
 // drawTexts makes a text and another one that has much in common with it.
-func drawTexts(t *rapid.T) (old, new Side) {
+func drawTexts(rnd *rand.Rand) (old, new Side) {
 	var a, b []string
-	for range rapid.IntRange(0, 10).Draw(t, "lines") {
-		line := drawLine(t)
-		switch rapid.IntRange(0, 7).Draw(t, "edit") {
+	for range randomtest.Between(rnd, 0, 10) {
+		line := drawLine(rnd)
+		switch randomtest.Between(rnd, 0, 7) {
 		case 0:
 			b = append(b, line)
 		case 1:
 			a = append(a, line)
 		case 2:
-			a, b = append(a, line), append(b, drawLine(t))
+			a, b = append(a, line), append(b, drawLine(rnd))
 		case 3:
 			fields := strings.Split(line, " ")
-			fields[rapid.IntRange(0, len(fields)-1).Draw(t, "at")] = rapid.SampledFrom(words).Draw(t, "word")
+			fields[randomtest.Between(rnd, 0, len(fields)-1)] = randomtest.Pick(rnd, words...)
 			a, b = append(a, line), append(b, strings.Join(fields, " "))
 		default:
 			a, b = append(a, line), append(b, line)
 		}
 	}
-	breaks := rapid.SampledFrom([]string{"\n", "\n", "\n", "\r\n"})
-	end := rapid.SampledFrom([]string{"", "\n", "\n\n"})
-	return side(strings.Join(a, "\n") + end.Draw(t, "old end")), side(strings.Join(b, breaks.Draw(t, "breaks")) + end.Draw(t, "new end"))
+	breaks := randomtest.Pick(rnd, "\n", "\n", "\n", "\r\n")
+	end := func() string { return randomtest.Pick(rnd, "", "\n", "\n\n") }
+	return side(strings.Join(a, "\n") + end()), side(strings.Join(b, breaks) + end())
 }
 
 var comment = regexp.MustCompile(`(?s)\{>>.*?<<\}`)
@@ -60,15 +60,15 @@ func side(text string) Side {
 }
 
 // drawPages makes two pages as compare does.
-func drawPages(t *rapid.T) (r *room, o, n *page) {
-	old, new := drawTexts(t)
-	m := mode{exact: rapid.Bool().Draw(t, "exact")}
+func drawPages(rnd *rand.Rand) (r *room, o, n *page) {
+	old, new := drawTexts(rnd)
+	m := mode{exact: rnd.IntN(2) == 0}
 	h := differing(old, new)
 	return &room{}, newPage(old, h.Old, m), newPage(new, h.New, m)
 }
 
 // checkHunks wants hunks that are sorted, apart, not empty, and turn old into new.
-func checkHunks(t *rapid.T, name string, old, new Side, hunks []Hunk) {
+func checkHunks(t testing.TB, name string, old, new Side, hunks []Hunk) {
 	t.Helper()
 	at := Hunk{}
 	for _, h := range append(slices.Clone(hunks), Hunk{span.New(len(old.Text), len(old.Text)), span.New(len(new.Text), len(new.Text))}) {
@@ -86,7 +86,7 @@ func checkHunks(t *rapid.T, name string, old, new Side, hunks []Hunk) {
 }
 
 // checkComments wants hunks that cut no comment. Those of Exact do where two comments begin or end alike.
-func checkComments(t *rapid.T, old, new Side, hunks []Hunk) {
+func checkComments(t testing.TB, old, new Side, hunks []Hunk) {
 	t.Helper()
 	for _, h := range hunks {
 		if cutsComment(old, new, h.Old.Start, h.New.Start) || cutsComment(old, new, h.Old.End, h.New.End) {
@@ -96,11 +96,11 @@ func checkComments(t *rapid.T, old, new Side, hunks []Hunk) {
 }
 
 func TestHunks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		old, new := drawTexts(t)
+	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
+		old, new := drawTexts(rnd)
 		checkHunks(t, "Exact", old, new, Exact(old, new))
 		whole := Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))}
-		fragment := rapid.Bool().Draw(t, "fragment")
+		fragment := rnd.IntN(2) == 0
 		checkHunks(t, "Readable", old, new, Readable(old, new, fragment, nil))
 		checkComments(t, old, new, Readable(old, new, fragment, nil))
 		pairs := commonComments(&room{}, old, new, whole)
@@ -113,8 +113,8 @@ func TestHunks(t *testing.T) {
 }
 
 func TestScripts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		old, new := drawTexts(t)
+	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
+		old, new := drawTexts(rnd)
 		for name, edits := range map[string][]span.Edit{"Diff": Diff(old.Text, new.Text), "Words": Words(old.Text, new.Text)} {
 			if got := span.Apply(old.Text, edits); got != new.Text {
 				t.Fatalf("%s of %q and %q makes %q", name, old.Text, new.Text, got)
@@ -124,8 +124,8 @@ func TestScripts(t *testing.T) {
 }
 
 func TestDiffering(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		old, new := drawTexts(t)
+	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
+		old, new := drawTexts(rnd)
 		h := differing(old, new)
 		checkHunks(t, "differing", old, new, add(nil, h))
 		checkComments(t, old, new, []Hunk{h})
@@ -136,8 +136,8 @@ func TestDiffering(t *testing.T) {
 }
 
 func TestSplitLines(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		old, _ := drawTexts(t)
+	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
+		old, _ := drawTexts(rnd)
 		at := 0
 		for i, l := range splitLines(old.Text, 0, len(old.Text), old.Comments) {
 			if brk := old.Text[l.brk:l.Start]; l.brk != at || (span.BreakLen(brk) == len(brk)) != (i > 0) && brk != "" || i > 0 && brk == "" {
@@ -155,8 +155,8 @@ func TestSplitLines(t *testing.T) {
 }
 
 func TestMatchLines(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r, o, n := drawPages(t)
+	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
+		r, o, n := drawPages(rnd)
 		last := -1
 		for i, j := range matchLines(r, o, n) {
 			if j < 0 {
@@ -171,8 +171,8 @@ func TestMatchLines(t *testing.T) {
 }
 
 // drawSteps makes the script of lines of two pages, before and after its gaps are paired.
-func drawSteps(t *rapid.T) (r *room, o, n *page, gaps, paired []step) {
-	r, o, n = drawPages(t)
+func drawSteps(rnd *rand.Rand) (r *room, o, n *page, gaps, paired []step) {
+	r, o, n = drawPages(rnd)
 	gaps = lineScript(o, matchLines(r, o, n), len(n.lines))
 	for _, s := range gaps {
 		paired = pairGap(r, paired, o, n, s)
@@ -181,8 +181,8 @@ func drawSteps(t *rapid.T) (r *room, o, n *page, gaps, paired []step) {
 }
 
 func TestSteps(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		_, o, n, gaps, paired := drawSteps(t)
+	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
+		_, o, n, gaps, paired := drawSteps(rnd)
 		for _, steps := range [][]step{gaps, paired} {
 			at := step{}
 			for _, s := range steps {
@@ -213,8 +213,8 @@ func TestSteps(t *testing.T) {
 }
 
 func TestStretches(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		_, o, _, steps, _ := drawSteps(t)
+	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
+		_, o, _, steps, _ := drawSteps(rnd)
 		for len(steps) > 0 {
 			n := stretchLength(o, steps)
 			for _, s := range steps[:n] {
@@ -229,8 +229,8 @@ func TestStretches(t *testing.T) {
 
 // The hunks of a step stay within it, but for the break after a gap on top.
 func TestStepHunks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r, o, n, _, paired := drawSteps(t)
+	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
+		r, o, n, _, paired := drawSteps(rnd)
 		for _, s := range paired {
 			whole := wholeLines(o, n, s)
 			for _, h := range stepHunks(r, nil, o, n, s) {
@@ -243,11 +243,11 @@ func TestStepHunks(t *testing.T) {
 }
 
 func TestBlockCuts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "```", "> ~~~"}), 1, 12).Draw(t, "lines"), "\n")
+	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
+		text := strings.Join(randomtest.Some(rnd, 1, 12, "", "a", "```", "> ~~~"), "\n")
 		o := newPage(Side{Text: text}, span.New(0, len(text)), mode{})
-		from := rapid.IntRange(0, len(o.lines)).Draw(t, "from")
-		lines := span.New(from, rapid.IntRange(from, len(o.lines)).Draw(t, "to"))
+		from := randomtest.Between(rnd, 0, len(o.lines))
+		lines := span.New(from, randomtest.Between(rnd, from, len(o.lines)))
 		at := -1
 		for _, cut := range blockCuts(o, lines, false) {
 			i := slices.IndexFunc(o.lines, func(l line) bool { return l.brk == cut })
@@ -260,15 +260,15 @@ func TestBlockCuts(t *testing.T) {
 }
 
 // drawWording makes a script of tokens.
-func drawWording(t *rapid.T) (*wording, []change) {
-	old, new := drawTexts(t)
+func drawWording(rnd *rand.Rand) (*wording, []change) {
+	old, new := drawTexts(rnd)
 	w := tokenScript(&room{}, old, new, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
-	w.survival = rapid.SampledFrom([]int{0, lineSurvival, 100}).Draw(t, "survival")
+	w.survival = randomtest.Pick(rnd, 0, lineSurvival, 100)
 	return &w, w.changes()
 }
 
 // checkChanges wants changes that are sorted, with equal tokens between them.
-func checkChanges(t *rapid.T, name string, w *wording, changes []change) {
+func checkChanges(t testing.TB, name string, w *wording, changes []change) {
 	t.Helper()
 	at := change{}
 	end := change{span.New(len(w.old.ids), len(w.old.ids)), span.New(len(w.new.ids), len(w.new.ids))}
@@ -282,8 +282,8 @@ func checkChanges(t *rapid.T, name string, w *wording, changes []change) {
 }
 
 func TestTokenScript(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w, changes := drawWording(t)
+	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
+		w, changes := drawWording(rnd)
 		checkChanges(t, "tokenScript", w, changes)
 		for _, side := range []*tokens{w.old, w.new} {
 			if side.of(span.New(0, len(side.list))) != side.text {
@@ -295,15 +295,16 @@ func TestTokenScript(t *testing.T) {
 
 // A rule only joins: each change that it makes holds changes that were there.
 func TestFolds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w, changes := drawWording(t)
+	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
+		w, changes := drawWording(rnd)
 		steps := slices.Clone(Folds)
 		for _, i := range Islands {
 			steps = append(steps, Fold{i.Rule, func(w *wording, changes []change) []change {
 				return join(changes, func(left, right change) bool { return joinsOver(w, left, right, []Join{i}) })
 			}})
 		}
-		for _, f := range rapid.Permutation(steps).Draw(t, "rules") {
+		for _, k := range rnd.Perm(len(steps)) {
+			f := steps[k]
 			before := slices.Clone(changes)
 			changes = f.fold(w, changes)
 			checkChanges(t, f.Name, w, changes)
@@ -326,14 +327,14 @@ func TestFolds(t *testing.T) {
 
 // What is trimmed off both ends is equal, and nothing more can be.
 func TestTrim(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		old, new := drawTexts(t)
+	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
+		old, new := drawTexts(rnd)
 		h := trimClusters(old.Text, new.Text, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
 		checkHunks(t, "trimClusters", Side{Text: old.Text}, Side{Text: new.Text}, add(nil, h))
 		if again := trimClusters(old.Text, new.Text, h); again != h {
 			t.Fatalf("%q and %q are trimmed to %v, and that to %v", old.Text, new.Text, h, again)
 		}
-		w, changes := drawWording(t)
+		w, changes := drawWording(rnd)
 		for k, c := range changes {
 			changes[k] = trimBlanks(w, c)
 		}
@@ -343,8 +344,8 @@ func TestTrim(t *testing.T) {
 
 // Equal stretches, and no others, have one number.
 func TestIntern(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		old, _ := drawTexts(t)
+	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
+		old, _ := drawTexts(rnd)
 		list := slices.Collect(markdown.Tokens(old.Text, span.New(0, len(old.Text)), old.Comments))
 		r := &room{}
 		ids := append(intern(r, nil, old.Text, list), intern(r, nil, old.Text, list)...)

@@ -1,14 +1,14 @@
 package marking
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 var pieces = []string{
@@ -17,23 +17,23 @@ var pieces = []string{
 }
 
 // drawPatch makes a change of a text with marks.
-func drawPatch(t *rapid.T) *Patch {
-	list := rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 14).Draw(t, "pieces")
+func drawPatch(r *rand.Rand) *Patch {
+	list := randomtest.Some(r, 0, 14, pieces...)
 	doc := critic.Parse(strings.Join(list, ""))
 	old := doc.Render(critic.AcceptedView)
-	from := rapid.IntRange(0, len(old)).Draw(t, "from")
-	to := rapid.IntRange(from, min(len(old), from+20)).Draw(t, "to")
-	written := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces[:12]), 0, 3).Draw(t, "written"), "")
+	from := randomtest.Between(r, 0, len(old))
+	to := randomtest.Between(r, from, min(len(old), from+20))
+	written := strings.Join(randomtest.Some(r, 0, 3, pieces[:12]...), "")
 	own := func(c *critic.Cell) bool { return c.IsSuggestion() && c.Author == "" }
-	stay := rapid.Bool().Draw(t, "comments wait")
+	stay := r.IntN(2) == 0
 	return &Patch{Doc: doc, Old: old, New: old[:from] + written + old[to:], Own: own, Stays: func(*critic.Cell) bool { return stay }}
 }
 
 // Regions are sorted and apart, each change lies in one, and what lies between them is the same in both texts. None ends within a
 // line break.
 func TestRegions(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := drawPatch(t)
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		p := drawPatch(r)
 		hunks, wall := p.Compare()
 		if wall != nil {
 			return
@@ -66,8 +66,8 @@ func TestRegions(t *testing.T) {
 
 // Hunks are closed without another meaning: they still turn one text into the other, and none but the last leaves a run open.
 func TestCloseEnds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := drawPatch(t)
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		p := drawPatch(r)
 		old, new := align.Side{Text: p.Old}, align.Side{Text: p.New}
 		hunks := closeEnds(old, new, align.Readable(old, new, false, nil))
 		at := align.Hunk{}

@@ -24,6 +24,7 @@ type Patch struct {
 	Bare                      map[string]bool         // comments that the writer writes as such; others are text of an addition
 	Metadata, Tail            string                  // what stands between the opener of a mark and its text, and after the mark
 	pieces                    []Piece
+	shown                     map[string]bool // the comments in Old
 }
 
 // Compare finds where the body changed: hunks from p.Old to p.New, none of which touches another author's text. If one
@@ -41,22 +42,34 @@ func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 	return p.keepWalls(hunks)
 }
 
-// noteSpans returns the spans of the open comments in the accepted view.
+// noteSpans returns the spans of the open comments in the accepted view, and sets p.shown.
 func (p *Patch) noteSpans() []span.Span {
 	var out []span.Span
+	p.shown = make(map[string]bool)
 	for _, x := range p.pieces {
 		if x.cell.Kind == critic.Comment && !x.View.Empty() {
 			out = append(out, x.View)
+			p.shown[x.Of(p.Doc.Raw)] = true
 		}
 	}
 	return out
 }
 
-// comments finds the comments in new text, as far as a reader would be shown them.
+// comments finds the comments in new text, as far as a reader would be shown them. Literal braces before a comment of the note may
+// read as the opener of a longer one, which the note does not have.
 func (p *Patch) comments(text string) []span.Span {
 	var out []span.Span
 	for _, c := range p.Doc.CommentsIn(text) {
-		out = append(out, c.Span)
+		s := c.Span
+		if read := c.Of(text); !p.shown[read] && !p.Bare[read] {
+			for at := 1; at < len(read); at++ {
+				if read[at] == '{' && p.shown[read[at:]] {
+					s.Start += at
+					break
+				}
+			}
+		}
+		out = append(out, s)
 	}
 	return out
 }

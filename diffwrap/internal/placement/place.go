@@ -22,7 +22,8 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 		return hunks
 	}
 	p := newPage(old, new, hunks)
-	hunks = p.unbroken(p.reshaped(hunks))
+	compared := p.unbroken(p.reshaped(hunks))
+	hunks = slices.Clone(compared)
 	for k, h := range hunks {
 		hunks[k] = p.preferred(h, between(hunks, k, len(old.Text)))
 	}
@@ -45,9 +46,12 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 			}
 		}
 	}
-	if best.broken > 0 {
-		if all, c := p.settle(p.allReplaced(hunks)); c.less(best) {
-			return all
+	for _, other := range [][]align.Hunk{p.allReplaced(hunks), compared} {
+		if best.broken == 0 {
+			break
+		}
+		if placed, c := p.settle(other); c.less(best) {
+			hunks, best = placed, c
 		}
 	}
 	return hunks
@@ -413,7 +417,7 @@ func (p *page) staying(from, to int) (n int) {
 // replaced makes one hunk of all in a stretch: the line breaks that both of its texts start and end with are in it or not.
 func (p *page) replaced(hunks []align.Hunk, s stretch) iter.Seq[[]align.Hunk] {
 	return func(yield func([]align.Hunk) bool) {
-		first, last, ok := within(hunks, s)
+		first, last, ok := p.within(hunks, s)
 		if !ok {
 			return
 		}
@@ -468,9 +472,9 @@ func (p *page) withoutBreaks(h align.Hunk, atEnd bool) []align.Hunk {
 	return out
 }
 
-// within finds the hunks [first, last) that make one text of a stretch the other; ok is false if there are none, or some reach
-// beyond it.
-func within(hunks []align.Hunk, s stretch) (first, last int, ok bool) {
+// within finds the hunks [first, last) that make one text of a stretch the other; ok is false if there are none, or some change
+// text beyond it. They may reach beyond it over equal text.
+func (p *page) within(hunks []align.Hunk, s stretch) (first, last int, ok bool) {
 	delta := func(k int) int { // of offsets before hunk k
 		if k == 0 {
 			return 0
@@ -484,5 +488,16 @@ func within(hunks []align.Hunk, s stretch) (first, last int, ok bool) {
 	for last < len(hunks) && (hunks[last].Old.Start < s.old.End || hunks[last].New.Start < s.new.End) {
 		last++
 	}
-	return first, last, first < last && delta(first) == s.new.Start-s.old.Start && delta(last) == s.new.End-s.old.End
+	if first == last || delta(first) != s.new.Start-s.old.Start || delta(last) != s.new.End-s.old.End {
+		return 0, 0, false
+	}
+	all := hunks[first].Through(hunks[last-1])
+	ok = true
+	if all.Old.Start < s.old.Start {
+		ok = p.old.Text[all.Old.Start:s.old.Start] == p.new.Text[all.New.Start:s.new.Start]
+	}
+	if all.Old.End > s.old.End {
+		ok = ok && p.old.Text[s.old.End:all.Old.End] == p.new.Text[s.new.End:all.New.End]
+	}
+	return first, last, ok
 }

@@ -1,14 +1,14 @@
 package placement
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 var blocks = []string{
@@ -16,10 +16,15 @@ var blocks = []string{
 	"| a |\n|---|\n| 1 |", "| a |\n|---|\n| 1 |\n| 2 |", "```\na\n```", "```\nb\n\nc\n```", "$$\na\n$$", "%%\na\n%%", "<div>\na\n</div>", "[a]: b", "[^1]: a", "{>>c<<}",
 }
 
-// drawText makes a text of a few blocks.
-func drawText(t *rapid.T, breaks string) string {
-	list := rapid.SliceOfN(rapid.SampledFrom(blocks), 0, 5).Draw(t, "blocks")
-	text := strings.Join(list, rapid.SampledFrom([]string{"\n\n", "\n\n", "\n"}).Draw(t, "between")) + rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end")
+func pick(r *rand.Rand, list ...string) string { return list[r.IntN(len(list))] }
+
+// randomText makes a text of a few blocks.
+func randomText(r *rand.Rand, breaks string) string {
+	var list []string
+	for range r.IntN(6) {
+		list = append(list, pick(r, blocks...))
+	}
+	text := strings.Join(list, pick(r, "\n\n", "\n\n", "\n")) + pick(r, "", "\n")
 	return strings.ReplaceAll(text, "\n", breaks)
 }
 
@@ -38,26 +43,35 @@ func side(text string) align.Side {
 // Hunks that were moved and widened still turn one text into the other, cut no comment and no line break, and break no more of the
 // page than before.
 func TestHunks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		breaks := rapid.SampledFrom([]string{"\n", "\n", "\r\n"}).Draw(t, "breaks")
-		old, new := side(drawText(t, breaks)), side(drawText(t, breaks))
-		hunks := align.Readable(old, new, false, nil)
-		p := newPage(old, new, hunks)
-		before := p.cost(p.reshaped(slices.Clone(hunks)))
-		placed := Hunks(old, new, slices.Clone(hunks))
-		at := align.Hunk{}
-		end := align.Hunk{Old: span.New(len(old.Text), len(old.Text)), New: span.New(len(new.Text), len(new.Text))}
-		for _, h := range append(placed, end) {
-			if h.Old.Start < at.Old.End || h.New.Start < at.New.End || old.Text[at.Old.End:h.Old.Start] != new.Text[at.New.End:h.New.Start] {
-				t.Fatalf("%v of %q and %q: between %v and %v the texts differ", placed, old.Text, new.Text, at, h)
-			}
-			if p.cuts(h) {
-				t.Fatalf("%v of %q and %q: %v cuts a line break or a comment", placed, old.Text, new.Text, h)
-			}
-			at = h
-		}
-		if after := p.cost(placed); after.broken > before.broken {
-			t.Fatalf("%v of %q and %q break %d blocks, and %v %d", hunks, old.Text, new.Text, before.broken, placed, after.broken)
-		}
+	// The texts before the heading are equally long, so that a stretch after it may be taken for one that holds the hunk before it.
+	checkHunks(t, "```\r\nb\r\n\r\nc\r\n```\r\n## T\r\nOne two three.\r\nOne two three.", "One two three.\r\n\r\n## T\r\n")
+	// What the lines prefer breaks the list.
+	checkHunks(t, "One two three.\n\nOne two three.\n\n<div>\na\n</div>\n\nOne two three.\n\n- a\n- b", "```\na\n```\n\n- a\n- b")
+	randomtest.Check(t, 10_000, func(t testing.TB, r *rand.Rand) {
+		breaks := pick(r, "\n", "\n", "\r\n")
+		checkHunks(t, randomText(r, breaks), randomText(r, breaks))
 	})
+}
+
+func checkHunks(t testing.TB, oldText, newText string) {
+	t.Helper()
+	old, new := side(oldText), side(newText)
+	hunks := align.Readable(old, new, false, nil)
+	p := newPage(old, new, hunks)
+	before := p.cost(p.reshaped(slices.Clone(hunks)))
+	placed := Hunks(old, new, slices.Clone(hunks))
+	at := align.Hunk{}
+	end := align.Hunk{Old: span.New(len(old.Text), len(old.Text)), New: span.New(len(new.Text), len(new.Text))}
+	for _, h := range append(placed, end) {
+		if h.Old.Start < at.Old.End || h.New.Start < at.New.End || old.Text[at.Old.End:h.Old.Start] != new.Text[at.New.End:h.New.Start] {
+			t.Fatalf("%v of %q and %q: between %v and %v the texts differ", placed, old.Text, new.Text, at, h)
+		}
+		if p.cuts(h) {
+			t.Fatalf("%v of %q and %q: %v cuts a line break or a comment", placed, old.Text, new.Text, h)
+		}
+		at = h
+	}
+	if after := p.cost(placed); after.broken > before.broken {
+		t.Fatalf("%v of %q and %q break %d blocks, and %v %d", hunks, old.Text, new.Text, before.broken, placed, after.broken)
+	}
 }

@@ -43,7 +43,7 @@ func (c Changes) by() model.Author {
 func (c Changes) approve(ctx context.Context, p model.Path, r Request) error {
 	by := c.Session.Author()
 	r.By = by.Name
-	r.Answered = func(a model.Approval) error { return c.Workspace.Sessions.RecordApproval(p, by, a) }
+	r.Answered = func(a model.Approval) error { return c.Workspace.RecordApproval(p, by, a) }
 	return c.Gate.Approve(ctx, r)
 }
 

@@ -40,6 +40,8 @@ func TestPrint(t *testing.T) {
 			[]string{"p:1:alpha", "p:2:beta foo", "p:3:foo bar foo", "p-4-"}},
 		{"multiline parts", "foo\nfoo|a\nb", grep.Options{Multiline: true}, grep.Format{LineNumbers: true, OnlyMatching: true},
 			[]string{"p:1:a", "p:2:b", "p:2:foo", "p:3:foo"}},
+		{"no context of the end", "^$", grep.Options{Multiline: true}, grep.Format{LineNumbers: true, Before: 1},
+			[]string{"p-3-foo bar foo", "p:4:"}},
 		{"cut", "^delta", grep.Options{}, grep.Format{MaxLine: 4}, []string{"p:delt... [line cut, 9 bytes]"}},
 		{"nothing", "zeta", grep.Options{}, grep.Format{}, nil},
 	} {

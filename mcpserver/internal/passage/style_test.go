@@ -1,19 +1,21 @@
 package passage
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 func TestInBreaksOf(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.SliceOf(rapid.SampledFrom([]string{"a", "é", "\U0001F600", "\n", "\r\n"}))
-		base := strings.Join(text.Draw(t, "base"), "")
-		s := strings.ReplaceAll(strings.Join(text.Draw(t, "s"), ""), "\r\n", "\n")
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		text := func() string {
+			return strings.Join(randomtest.Some(r, 0, 12, "a", "é", "\U0001F600", "\n", "\r\n"), "")
+		}
+		base, s := text(), strings.ReplaceAll(text(), "\r\n", "\n")
 		plain := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
-		got := inBreaksOf(base, s, rapid.Bool().Draw(t, "crlf"))
+		got := inBreaksOf(base, s, r.IntN(2) == 0)
 		if plain(got) != s {
 			t.Fatalf("%q in the breaks of %q is %q", s, base, got)
 		}

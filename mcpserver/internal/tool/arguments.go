@@ -52,8 +52,8 @@ type Param struct {
 	def       json.RawMessage
 }
 
-// ParamsOf reads the tags of an argument struct. It panics if one is wrong.
-func ParamsOf(t reflect.Type) []Param {
+// paramsOf reads the tags of an argument struct. It panics if one is wrong.
+func paramsOf(t reflect.Type) []Param {
 	var params []Param
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous || !f.IsExported() {
@@ -80,7 +80,7 @@ func ParamsOf(t reflect.Type) []Param {
 		case p.kind == reflect.Pointer:
 			p.kind = f.Type.Elem().Kind()
 		case p.kind == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
-			p.items = ParamsOf(f.Type.Elem())
+			p.items = paramsOf(f.Type.Elem())
 		}
 		if s := f.Tag.Get("for"); s != "" {
 			p.instead = strings.Split(s, ",")
@@ -96,8 +96,8 @@ func ParamsOf(t reflect.Type) []Param {
 	return params
 }
 
-// Decode fills the struct at dst from the arguments of a call. Its errors are sentences for the model.
-func Decode(tool string, params []Param, raw json.RawMessage, dst any) error {
+// decodeCall fills the struct at dst from the arguments of a call. Its errors are sentences for the model.
+func decodeCall(tool string, params []Param, raw json.RawMessage, dst any) error {
 	given := make(map[string]json.RawMessage)
 	if len(raw) > 0 && string(raw) != "null" {
 		if err := json.Unmarshal(raw, &given); err != nil {
@@ -107,8 +107,8 @@ func Decode(tool string, params []Param, raw json.RawMessage, dst any) error {
 	return decode(tool, "", params, given, nil, reflect.ValueOf(dst).Elem())
 }
 
-// Unbound clears what only bounds one answer in the arguments at args, which are a struct.
-func Unbound(params []Param, args any) {
+// unbound clears what only bounds one answer in the arguments at args, which are a struct.
+func unbound(params []Param, args any) {
 	for _, p := range params {
 		if p.bound {
 			reflect.ValueOf(args).Elem().FieldByIndex(p.index).SetZero()

@@ -28,7 +28,7 @@ type manyArgs struct {
 }
 
 func TestDecodeLists(t *testing.T) {
-	params := ParamsOf(reflect.TypeFor[manyArgs]())
+	params := paramsOf(reflect.TypeFor[manyArgs]())
 	for _, tt := range []struct {
 		raw  string
 		want manyArgs
@@ -52,7 +52,7 @@ func TestDecodeLists(t *testing.T) {
 		{raw: `{"paths":["a",""],"old":"x"}`, err: `The argument "paths[1]" is empty. Paths look like Folder/sub/Name.md.`},
 	} {
 		var got manyArgs
-		err := Decode("sample", params, json.RawMessage(tt.raw), &got)
+		err := decodeCall("sample", params, json.RawMessage(tt.raw), &got)
 		if (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
 			t.Errorf("%s: error %v, want %q", tt.raw, err, tt.err)
 		}
@@ -106,7 +106,7 @@ func TestDecodeArgs(t *testing.T) {
 		{raw: `{"name":"x","colour":1,"b":2}`, err: `sample takes no argument "b", "colour". It takes: name, mode, count, -D, on, off.`},
 	} {
 		var got sampleArgs
-		err := Decode("sample", ParamsOf(reflect.TypeFor[sampleArgs]()), json.RawMessage(tt.raw), &got)
+		err := decodeCall("sample", paramsOf(reflect.TypeFor[sampleArgs]()), json.RawMessage(tt.raw), &got)
 		if (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
 			t.Errorf("%s: error %v, want %q", tt.raw, err, tt.err)
 		}
@@ -121,10 +121,10 @@ func FuzzDecodeArgs(f *testing.F) {
 	for _, raw := range []string{`{"name":"x","count":"2"}`, `{"name":1e999}`, `{"-D":[{}]}`, `{"name":"\ud800"}`, `nul`} {
 		f.Add([]byte(raw))
 	}
-	params := ParamsOf(reflect.TypeFor[sampleArgs]())
+	params := paramsOf(reflect.TypeFor[sampleArgs]())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var got sampleArgs
-		if err := Decode("sample", params, raw, &got); err != nil && err.Error() == "" {
+		if err := decodeCall("sample", params, raw, &got); err != nil && err.Error() == "" {
 			t.Error("an empty sentence")
 		}
 	})

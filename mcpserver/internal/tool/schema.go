@@ -101,8 +101,8 @@ func itemOf(p Param) schema {
 	return s
 }
 
-// ResultSchema returns the JSON Schema of a result struct.
-func ResultSchema(t reflect.Type) json.RawMessage { return ofType(t).encode() }
+// resultSchema returns the JSON Schema of a result struct.
+func resultSchema(t reflect.Type) json.RawMessage { return ofType(t).encode() }
 
 func ofType(t reflect.Type) schema {
 	if t.Kind() == reflect.Pointer {

@@ -58,16 +58,16 @@ var (
 
 // Plain returns a tool that runs a function from typed arguments to text.
 func Plain[A any](name, title string, h Hints, run func(context.Context, *Client, A) (answer.Result, error), description string) Tool {
-	params := ParamsOf(reflect.TypeFor[A]())
+	params := paramsOf(reflect.TypeFor[A]())
 	return Tool{
 		Name: name, Title: title, Description: description, Hints: h, Params: params,
 		Call: func(ctx context.Context, c *Client, raw json.RawMessage) answer.Result {
 			var args A
 			var res answer.Result
-			err := Decode(name, params, raw, &args)
+			err := decodeCall(name, params, raw, &args)
 			if l, ok := any(&args).(interface{ Bind(tool string, args any) }); ok {
 				of := args
-				Unbound(params, &of)
+				unbound(params, &of)
 				l.Bind(name, of)
 			}
 			if err == nil {
@@ -91,6 +91,6 @@ func Structured[A, R any](name, title string, h Hints, run func(context.Context,
 		r, err := run(ctx, c, a)
 		return answer.JSON(r), err
 	}, description)
-	t.Output = ResultSchema(reflect.TypeFor[R]())
+	t.Output = resultSchema(reflect.TypeFor[R]())
 	return t
 }

@@ -85,11 +85,13 @@ func (b *bench) mount(vault, flag string) (*mounted, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"mount", "--state", filepath.Join(b.work, "state of "+filepath.Base(vault)), vault, dir}
+	args := []string{"mount", vault, dir}
 	if flag != "" {
 		args = append(args, flag)
 	}
-	return b.start(exec.Command(b.relayfs, args...), filepath.Join(dir, filepath.Base(vault)))
+	cmd := exec.Command(b.relayfs, args...)
+	cmd.Env = append(os.Environ(), "RELAYFS_STATE="+filepath.Join(b.work, "state of "+filepath.Base(vault)))
+	return b.start(cmd, filepath.Join(dir, filepath.Base(vault)))
 }
 
 // ready is how the line begins with which a mount says that it can be used.

@@ -4,14 +4,11 @@ package harness
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -27,14 +24,8 @@ func Main(m *testing.M) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}
 	}
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given {
-		if err := flag.Set("test.parallel", strconv.Itoa(testsPerProcessor*runtime.GOMAXPROCS(0))); err != nil {
-			panic(err)
-		}
-	}
+	os.Setenv("RELAYFS_AGENTS", "none") // these tests decide, and may be run by an agent
+	need.Waiting() // for other processes, and for periods of the product
 	code := m.Run()
 	atEnd.Lock()
 	defer atEnd.Unlock()
@@ -53,10 +44,6 @@ func MainFull(m *testing.M) {
 	}
 	Main(m)
 }
-
-// testsPerProcessor is how many parallel tests run on each processor: most of a test's time is waiting for other
-// processes, and for periods of the product.
-const testsPerProcessor = 4
 
 // atEnd has what is called once the tests of a package have run.
 var atEnd struct {

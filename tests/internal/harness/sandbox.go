@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,10 +59,13 @@ func (s *Sandbox) Mkdir(t *testing.T, elem ...string) string {
 	return dir
 }
 
-// Command returns relayfs with args, to be run in the sandbox.
+// Command returns relayfs with args, to be run in the sandbox. Those of the form RELAYFS_X=VALUE are settings, which the
+// environment has.
 func (s *Sandbox) Command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, s.Binary, args...)
-	cmd.Env = s.Env
+	isSetting := func(arg string) bool { return strings.HasPrefix(arg, "RELAYFS_") && strings.Contains(arg, "=") }
+	words := slices.DeleteFunc(slices.Clone(args), isSetting)
+	cmd := exec.CommandContext(ctx, s.Binary, words...)
+	cmd.Env = append(slices.Clip(s.Env), slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return !isSetting(arg) })...)
 	cmd.Dir = s.Dir
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = need.Scaled(10 * time.Second)

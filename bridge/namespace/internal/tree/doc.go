@@ -9,5 +9,5 @@
 // The tree is memory only. One lock protects all of it: each exported function and method
 // takes the lock and releases it before it returns, and the others run under it. Who needs
 // several steps of one operation to stand still keeps others from changing the same Folder
-// meanwhile (bridge/namespace).
+// meanwhile (package namespace).
 package tree

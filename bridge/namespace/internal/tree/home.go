@@ -17,7 +17,7 @@ func (f *Folder) Stranded(list []*Proposal) (stranded []*Proposal) {
 
 // Blocked are those of the proposals that the source cannot follow, even if it follows all the
 // others: something else has the name, or is in the folder that is to go.
-func Blocked(f *Folder, list []*Proposal) (blocked []*Proposal) {
+func (f *Folder) Blocked(list []*Proposal) (blocked []*Proposal) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	to := make(placing)
@@ -88,7 +88,7 @@ func (f *Folder) FindAccepted(rec model.ProposalRecord) (Decided, error) {
 	if rec.Kind == model.ProposedRename || at == "" {
 		at = rec.To()
 	}
-	d := findDecided(f, rec, at)
+	d := f.findDecided(rec, at)
 	switch n := d.Node; {
 	case rec.Kind == model.ProposedDelete && f.isFree(rec.Rel):
 		return d, nil
@@ -102,7 +102,7 @@ func (f *Folder) FindAccepted(rec model.ProposalRecord) (Decided, error) {
 	return d, ErrElsewhere
 }
 
-func findDecided(f *Folder, rec model.ProposalRecord, at string) Decided {
+func (f *Folder) findDecided(rec model.ProposalRecord, at string) Decided {
 	d := Decided{Rec: rec}
 	if at != "" {
 		d.Node = f.lookup(at)
@@ -115,12 +115,12 @@ func findDecided(f *Folder, rec model.ProposalRecord, at string) Decided {
 
 // FindRejected finds what rejected proposals were about, those that can be proposed together
 // again, and the others.
-func FindRejected(f *Folder, recs []model.ProposalRecord) (found []Decided, elsewhere []model.ProposalRecord) {
+func (f *Folder) FindRejected(recs []model.ProposalRecord) (found []Decided, elsewhere []model.ProposalRecord) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	to := make(placing)
 	for _, rec := range recs {
-		d := findDecided(f, rec, rec.Rel)
+		d := f.findDecided(rec, rec.Rel)
 		if n := d.Node; rec.Kind != model.ProposedFile && n != nil && n.pending == nil && (d.Dir != nil || rec.Kind == model.ProposedDelete) {
 			to[n] = d.place()
 		}
@@ -162,7 +162,7 @@ func (to placing) takes(d Decided) bool {
 
 // AddRejected shows proposals again that FindRejected has found together and the store has
 // again, and tells of it.
-func AddRejected(f *Folder, found []Decided) (list []*Proposal, events []model.Event) {
+func (f *Folder) AddRejected(found []Decided) (list []*Proposal, events []model.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	to := make(placing)
@@ -180,7 +180,7 @@ func AddRejected(f *Folder, found []Decided) (list []*Proposal, events []model.E
 			list = append(list, d.Node.attach(d.Rec))
 			events = append(events, d.Node.event(model.EventChanged))
 		default:
-			p := showFile(d.Dir, d.Rec)
+			p := d.Dir.showFile(d.Rec)
 			list = append(list, p)
 			events = append(events, p.Node.event(model.EventCreated))
 		}

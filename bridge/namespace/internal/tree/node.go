@@ -138,7 +138,7 @@ func (n *Node) creator() model.Author {
 
 // madeBy notes that agents made those of the folders that are there, if nobody knows who did: this
 // author and perhaps others.
-func madeBy(f *Folder, rels []string, author string) {
+func (f *Folder) madeBy(rels []string, author string) {
 	for _, rel := range rels {
 		if d := f.lookup(rel); d != nil && d.creator().Name == "" {
 			by := d.creator()
@@ -149,23 +149,48 @@ func madeBy(f *Folder, rels []string, author string) {
 }
 
 // MadeBy notes that agents made those of the folders that are there, as a record tells.
-func MadeBy(f *Folder, rels []string, author string) {
+func (f *Folder) MadeBy(rels []string, author string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	madeBy(f, rels, author)
+	f.madeBy(rels, author)
 }
 
 func (n *Node) event(kind model.EventKind) model.Event {
 	return model.Event{Kind: kind, Path: n.path(), Dir: n.Kind == model.KindDir, Link: n.Kind == model.KindLink, ViewChanged: true}
 }
 
-// Place is where n is now; see State for one that is not shown.
+// State is what a node is at one moment. Its Place is what a note has to know of that; the Path of a node
+// that is proposed to be deleted is where people have it.
+type State struct {
+	note.Place
+	Dir       *Node     // the folder that it is shown in, nil if it is not shown
+	Name      string    // as it is shown
+	ShownRel  string    // where the source would have it if what is proposed for its name was done
+	Home      Target    // where the source has it, if that is elsewhere
+	Elsewhere bool      // the source has it elsewhere than it is shown, or not at all
+	Virtual   bool      // the source does not have it; its Rel is ""
+	Hidden    bool      // it is proposed to be deleted
+	Pending   *Proposal // to rename or delete it, nil if there is none
+	Content   *Proposal // to make something else its content, nil if there is none
+	Mode      fs.FileMode
+	Size      int64
+	ModTime   time.Time
+	Link      string       // of a symbolic link: what it says where its source has it
+	CreatedBy model.Author // of a folder: which agent made it, as far as that is known, nobody once others have used it
+	Shows     int          // how many names are shown in it
+}
+
+// Place is the Place in the State of n. That of the root is zero.
 func (n *Node) Place() note.Place {
 	if n.Folder == nil {
 		return note.Place{}
 	}
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
+	return n.place()
+}
+
+func (n *Node) place() note.Place {
 	p := note.Place{Path: n.path(), Peoples: n.peoplesPath(), Rel: n.rel(), Offline: n.Folder.Offline()}
 	d, linked := n, true
 	for ; d.parent != nil; d = d.parent {
@@ -176,33 +201,12 @@ func (n *Node) Place() note.Place {
 	return p
 }
 
-// State is what a node is at one moment.
-type State struct {
-	Path      model.Path // where it is shown; for one that is proposed to be deleted, where people have it
-	Rel       string     // where the source has it, "" if it does not
-	Dir       *Node      // the folder that it is shown in, nil if it is not shown
-	Name      string     // as it is shown
-	ShownRel  string     // where the source would have it if what is proposed for its name was done
-	Home      Target     // where the source has it, if that is elsewhere
-	Elsewhere bool       // the source has it elsewhere than it is shown, or not at all
-	Virtual   bool       // the source does not have it
-	Hidden    bool       // it is proposed to be deleted
-	Pending   *Proposal  // to rename or delete it, nil if there is none
-	Content   *Proposal  // to make something else its content, nil if there is none
-	Mode      fs.FileMode
-	Size      int64
-	ModTime   time.Time
-	Link      string       // of a symbolic link: what it says where its source has it
-	CreatedBy model.Author // of a folder: which agent made it, as far as that is known, nobody once others have used it
-	Shows     int          // how many names are shown in it
-}
-
 // State is what n is now.
 func (n *Node) State() State {
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
 	s := State{
-		Path: n.path(), Rel: n.rel(), Dir: n.parent, Name: n.name, Elsewhere: n.home != nil, Virtual: n.virtual(), Hidden: n.hidden(),
+		Place: n.place(), Dir: n.parent, Name: n.name, Elsewhere: n.home != nil, Virtual: n.virtual(), Hidden: n.hidden(),
 		Pending: n.pending, Content: n.content, Mode: n.mode, Size: n.size, ModTime: n.modTime, Link: n.link,
 		CreatedBy: n.creator(), Shows: len(n.children),
 	}

@@ -132,7 +132,7 @@ func (f *Folder) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n == nil {
-		p := showFile(dir, rec)
+		p := dir.showFile(rec)
 		return p, []model.Event{p.Node.event(model.EventCreated)}
 	}
 	for _, old := range []*Proposal{n.pending, n.content} {
@@ -171,7 +171,7 @@ func (n *Node) move(dir *Node, name string) model.Event {
 }
 
 // showFile makes the node of a file that the source does not have.
-func showFile(dir *Node, rec model.ProposalRecord) *Proposal {
+func (dir *Node) showFile(rec model.ProposalRecord) *Proposal {
 	n := newNode(dir, rec.Name, model.KindFile)
 	n.home = new(home)
 	n.mode, n.modTime = 0o644, rec.Time
@@ -180,7 +180,7 @@ func showFile(dir *Node, rec model.ProposalRecord) *Proposal {
 }
 
 func (n *Node) attach(rec model.ProposalRecord) *Proposal {
-	madeBy(n.Folder, rec.Made, rec.Author)
+	n.Folder.madeBy(rec.Made, rec.Author)
 	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
 	n.Folder.proposals = append(n.Folder.proposals, p)
 	if rec.Kind == model.ProposedFile {

@@ -202,7 +202,7 @@ func (f *Folder) restoreOne(rec model.ProposalRecord) {
 	n := f.lookup(rec.Rel)
 	if rec.Rel == "" {
 		if dir := f.lookup(rec.ToDir); dir != nil && dir.Kind == model.KindDir && dir.children[rec.Name] == nil {
-			showFile(dir, rec)
+			dir.showFile(rec)
 			return
 		}
 		n = f.lookup(rec.To())

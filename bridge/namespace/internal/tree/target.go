@@ -131,7 +131,7 @@ func (t *Tree) FreeBeside(p model.Path) (model.Path, error) {
 }
 
 // Aside is where the source has n, but under a name that is free.
-func Aside(n *Node) Target {
+func (n *Node) Aside() Target {
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
 	at := n.at()

@@ -162,7 +162,7 @@ func (t *Tree) FindNote(op string, p model.Path) (*note.Note, error) {
 	if err != nil {
 		return nil, err
 	}
-	return asNote(n, op, p)
+	return n.asNote(op, p)
 }
 
 // Open is the current version of the note that is shown at p. Errors: those of FindNote
@@ -175,7 +175,7 @@ func (t *Tree) Open(ctx context.Context, p model.Path) (*model.Version, error) {
 	return n.Version(ctx)
 }
 
-func asNote(n *Node, op string, p model.Path) (*note.Note, error) {
+func (n *Node) asNote(op string, p model.Path) (*note.Note, error) {
 	switch n.Kind {
 	case model.KindDir:
 		return nil, &model.Error{Op: op, Path: p, Err: model.ErrIsDir}

@@ -20,11 +20,16 @@ import (
 // Saved is what a save changes.
 type Saved struct {
 	edits []diffwrap.Edit
-	back  []stretch // all that was ever in the document, if the save brings an earlier state back
+	moved []textmerge.Moved // marks that stand somewhere else now
+	back  []stretch         // all that was ever in the document, if the save brings an earlier state back
 }
 
-// Typed are edits of which nothing was there before.
-func Typed(edits []diffwrap.Edit) Saved { return Saved{edits: edits} }
+// Typed is a save that made raw of had by edits, and brought nothing back that had gone before.
+func Typed(had, raw string, edits []diffwrap.Edit) Saved {
+	var s Saved
+	s.edits, s.moved = textmerge.MovedMarks(had, raw, edits)
+	return s
+}
 
 // MayReturn says whether edits by which a save made raw of had may bring something back: they put text there, or whole words are
 // another's.
@@ -37,7 +42,7 @@ func MayReturn(had, raw string, edits []diffwrap.Edit) bool {
 // document lead to. older are the states from before the records were merged, as far as they
 // are known.
 func SavedEdits(records []model.Record, older []model.Moment, had, raw string, edits []diffwrap.Edit) Saved {
-	s := Saved{edits: edits}
+	s := Typed(had, raw, edits)
 	p, err := pastOf(records, older)
 	if err != nil || p == nil || !p.holds(p.last, had) {
 		return s
@@ -57,6 +62,10 @@ func SavedEdits(records []model.Record, older []model.Moment, had, raw string, e
 // CarryOut makes the changes in a document whose text is had, and completes the record of that.
 func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, origin any, rec *model.Record) {
 	added := uint64(0)
+	var before attribution.Units
+	if len(s.moved) > 0 {
+		before = attribution.UnitsOf(text.Runs())
+	}
 	doc.Transact(origin, func(txn *ycrdt.Txn) {
 		if s.back != nil {
 			added = s.bringBack(txn, text, rec)
@@ -66,9 +75,31 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, origin an
 			textmerge.ApplyEdit(txn, text, e)
 		}
 	})
-	if clock := doc.StateVector()[doc.ClientID()]; clock != rec.Clock+added {
+	if len(s.moved) > 0 && s.back == nil {
+		rec.Returned = s.whatMoved(had, before, text)
+	}
+	if clock := doc.StateVector()[doc.ClientID()]; s.back != nil && clock != rec.Clock+added {
 		rec.Returned = nil // formats take names, too
 	}
+}
+
+// whatMoved names what moved by its identities before and after the save.
+func (s *Saved) whatMoved(had string, before attribution.Units, text *ycrdt.Text) (list []model.Revival) {
+	after := attribution.UnitsOf(text.Runs())
+	cursor := textmerge.NewCursor(text.String())
+	for _, m := range s.moved {
+		at := cursor.PosAt(m.To.Start)
+		from := textmerge.UTF16Len(had[:m.From.Start])
+		for _, old := range before.Resolve(model.PlaceRun(from, from+textmerge.UTF16Len(m.From.Of(had)))) {
+			done := uint64(0)
+			for _, now := range after.Resolve(model.PlaceRun(at, at+int(old.Len))) {
+				list = append(list, model.Revival{Old: old.Part(done, now.Len), New: now})
+				done += now.Len
+			}
+			at += int(old.Len)
+		}
+	}
+	return list
 }
 
 // bringBack makes the text what it is to be, and returns how many characters that added.

@@ -22,8 +22,10 @@ func swapWorld(t *testing.T, text string) *world {
 
 // A save that ends after the vault was closed leaves nothing behind.
 func TestCloseDuringSwap(t *testing.T) {
+	t.Parallel()
 	for name, commit := range map[string]bool{"given up": false, "done": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := swapWorld(t, "old\n")
 			want := "old\n"
 			s := w.stage("new\n")
@@ -60,6 +62,7 @@ func TestSweepSwapFolder(t *testing.T) {
 // Where nothing can be moved to from the swap folder, though it is on the same disk, saves
 // do without.
 func TestSwapFolderElsewhere(t *testing.T) {
+	t.Parallel()
 	w := swapWorld(t, "second\n")
 	bound := t.TempDir()
 	if err := unix.Mount(w.dir, bound, "", unix.MS_BIND, ""); err != nil {

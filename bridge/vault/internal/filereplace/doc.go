@@ -27,6 +27,12 @@
 //  7. A program that had the old file open may write to it still, though it has no name any
 //     more. The file is handed to Options.Late (late.go).
 //
+// After a power cut, every file that has had the note's name still has a name: that of the note, or the temp
+// name. So a save that a program has synced to such a file is in the note, or in the trash once the next process
+// has swept the vault. Where names come to the disk in the order of the calls, the program's own fsync sees to that.
+// Elsewhere (disk.Dir.OrdersNames) fsync makes no name durable, so the new file and its temp name
+// are synced before step 4.
+//
 // A disk without exchange (NFS, some FUSE) gets a plain rename at step 4. There a save by
 // rename between 3 and 4, some microseconds, is lost; a save in place still is found by
 // step 7.

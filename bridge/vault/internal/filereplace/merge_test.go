@@ -1,10 +1,11 @@
 package filereplace
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 func TestMerge3(t *testing.T) {
@@ -38,9 +39,9 @@ func TestMerge3(t *testing.T) {
 
 // TestChangedLines: a hunk applied to before gives after, and covers whole lines.
 func TestChangedLines(t *testing.T) {
-	text := rapid.StringOfN(rapid.RuneFrom([]rune("ab\né")), 0, 12, -1)
-	rapid.Check(t, func(t *rapid.T) {
-		before, after := text.Draw(t, "before"), text.Draw(t, "after")
+	text := func(r *rand.Rand) string { return string(randomtest.Some(r, 0, 12, []rune("ab\né")...)) }
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		before, after := text(r), text(r)
 		h := changedLines([]byte(before), []byte(after))
 		if got := before[:h.start] + string(h.text) + before[h.end:]; got != after {
 			t.Errorf("%+v makes %q, want %q", h, got, after)

@@ -1,6 +1,7 @@
 package filereplace
 
 import (
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -46,6 +47,7 @@ type settlement struct {
 	preImage *Temp
 	settled  func()        // is called when it is durable
 	done     chan struct{} // closed when it is settled, or has failed
+	err      error         // of the file's sync; read after done
 	// unwatched is closed when nobody looks any more whether somebody writes to the pre-image.
 	unwatched chan struct{}
 }
@@ -87,8 +89,9 @@ func (t *settler) run() {
 	}
 }
 
-// settleAt returns when no swap at rel or below it is waiting or under way.
-func (t *settler) settleAt(rel string) {
+// settleAt returns when no swap at rel or below it is waiting or under way, with the error of a file
+// that could not be synced.
+func (t *settler) settleAt(rel string) (err error) {
 	var now, others []*settlement
 	t.mu.Lock()
 	for _, s := range t.waiting {
@@ -102,11 +105,13 @@ func (t *settler) settleAt(rel string) {
 	t.waiting = others
 	t.mu.Unlock()
 	t.settle(now)
-	for _, s := range round {
+	for _, s := range append(now, round...) {
 		if s.rel == rel || vaultdir.Below(rel, s.rel) {
 			<-s.done
+			err = errors.Join(err, s.err)
 		}
 	}
+	return err
 }
 
 // settle syncs the files of a round and then each of their folders once.
@@ -130,6 +135,7 @@ func (t *settler) settle(round []*settlement) {
 		} else {
 			s.settled()
 		}
+		s.err = fileErrs[i]
 		close(s.done)
 		switch {
 		case fileErrs[i] != nil:

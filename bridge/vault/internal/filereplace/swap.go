@@ -120,7 +120,7 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 	// Without a pre-image, or where names do not come to the disk in their order, a power cut
 	// could leave the name without the bytes.
 	if sw.r.Sync || sw.s.o.SyncBefore || sw.s.noExchange.Load() || !sw.s.ordersNames(sw.at.Info.Device, sw.at.Dir) {
-		if err := sw.temp.sync(); err != nil {
+		if err := sw.s.sync(sw.temp); err != nil {
 			return model.Stamp{}, err
 		}
 	}
@@ -214,7 +214,7 @@ func (sw *Swap) rename() (exchanged bool, err error) {
 	if err := sw.makeTemp(sw.at.Dir, false); err != nil {
 		return false, err
 	}
-	if err := sw.temp.sync(); err != nil {
+	if err := sw.s.sync(sw.temp); err != nil {
 		return false, err
 	}
 	return sw.renameOnce()
@@ -229,7 +229,7 @@ func (sw *Swap) renameOnce() (exchanged bool, err error) {
 		sw.s.noExchange.Store(true)
 		sw.s.o.Log.Info("disk cannot exchange files in one step: saves within microseconds of each other may be lost")
 	}
-	if err := sw.temp.sync(); err != nil { // nothing is left of what it replaces
+	if err := sw.s.sync(sw.temp); err != nil { // nothing is left of what it replaces
 		return false, err
 	}
 	return false, sw.temp.dir.Rename(sw.temp.Name, sw.at.Dir, sw.at.Name)

@@ -14,7 +14,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
+	"github.com/relayfs/relayfs/tests/need"
 )
+
+func TestMain(m *testing.M) {
+	need.Waiting()
+	m.Run()
+}
 
 // These tests go through a swap step by step and let a person save in between.
 
@@ -158,6 +164,7 @@ func (w *world) want(files map[string]string) {
 }
 
 func TestSaveBetweenCheckAndCommit(t *testing.T) {
+	t.Parallel()
 	for temp, newWorld := range worlds {
 		for name, save := range saves {
 			t.Run(name+", "+temp, func(t *testing.T) {
@@ -197,6 +204,7 @@ func TestRemovedBetweenCheckAndCommit(t *testing.T) {
 // TestSaveDuringUndo has two saves: one slips in before the exchange, the other
 // reaches our file before it is taken back.
 func TestSaveDuringUndo(t *testing.T) {
+	t.Parallel()
 	for temp, newWorld := range worlds {
 		for name, save := range saves {
 			t.Run(name+", "+temp, func(t *testing.T) {
@@ -240,6 +248,7 @@ func TestMovedAwayDuringUndo(t *testing.T) {
 
 // TestLateSave writes to the file that a swap displaced.
 func TestLateSave(t *testing.T) {
+	t.Parallel()
 	const old = "top\nmiddle\nend\n"
 	tests := []struct {
 		name string

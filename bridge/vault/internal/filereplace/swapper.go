@@ -94,7 +94,7 @@ func (s *Swapper) Probe(size int) error {
 	if !ok {
 		dir = root
 	}
-	t, err := NewFile(dir, s.TempName(), Content{Data: make([]byte, size), Mode: 0o600, ModTime: time.Now()})
+	t, err := s.NewFile(dir, s.TempName(), Content{Data: make([]byte, size), Mode: 0o600, ModTime: time.Now()})
 	if err != nil {
 		return err
 	}
@@ -103,8 +103,9 @@ func (s *Swapper) Probe(size int) error {
 }
 
 // Settle returns when every swap at rel, or below it, that was committed has settled: before
-// it is renamed, since the next process looks for it there.
-func (s *Swapper) Settle(rel string) { s.settler.settleAt(rel) }
+// it is renamed, since the next process looks for it there. An error says that a file could not be synced:
+// it is not to be renamed, or a power cut could leave it torn and far from its pre-image.
+func (s *Swapper) Settle(rel string) error { return s.settler.settleAt(rel) }
 
 // ordersNames is dir.OrdersNames, which one system call answers for all of a device.
 func (s *Swapper) ordersNames(device uint64, dir disk.Dir) bool {
@@ -133,7 +134,7 @@ func (s *Swapper) IsOwn(name string) bool { return strings.HasPrefix(name, s.pre
 // KeepCopy makes a file with data in a folder, under a free name that says that it is a
 // conflicted copy of name, and returns that.
 func (s *Swapper) KeepCopy(dir disk.Dir, name string, data []byte) (string, error) {
-	t, err := NewFile(dir, s.TempName(), Content{Data: data, Mode: 0o644, ModTime: time.Now()})
+	t, err := s.NewFile(dir, s.TempName(), Content{Data: data, Mode: 0o644, ModTime: time.Now()})
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package filereplace
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -164,6 +165,9 @@ func (w *Sweep) note(rel string, left []leftover, lost bool) (put bool, err erro
 			return put, err
 		}
 	}
+	// The newest goes first. While a later save is known not to have got its name, an earlier one of which nothing is
+	// known is taken for one that did (package note), and so a kill must not leave a later file alone.
+	slices.SortFunc(left, func(a, b leftover) int { return cmp.Compare(b.tag.modTime, a.tag.modTime) })
 	for _, l := range left {
 		err = errors.Join(err, w.in(l, func(dir disk.Dir) error { return w.dispose(dir, l, lost) }))
 	}

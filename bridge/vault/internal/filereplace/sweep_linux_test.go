@@ -22,6 +22,7 @@ import (
 // synced. At each of them the next scan leaves the old note or the new one, whole, and
 // nothing else.
 func TestTornSaves(t *testing.T) {
+	t.Parallel()
 	const old, new = "the old text\n", "the new text, which is longer\n"
 	lose := map[string]func(data []byte) []byte{
 		"whole":    func(data []byte) []byte { return data },
@@ -33,6 +34,7 @@ func TestTornSaves(t *testing.T) {
 		for name, lose := range lose {
 			for _, stage := range []string{"filled", "exchanged", "verified"} {
 				t.Run(world+"/"+stage+"/"+name, func(t *testing.T) {
+					t.Parallel()
 					w := newWorld(t, old)
 					save := w.killed(stage, new)
 					file := filepath.Join(w.dir, "N.md") // the one with the new bytes
@@ -127,6 +129,7 @@ func (w *world) truncateTo(name string, lose func([]byte) []byte) {
 // Two saves, one after the other, that a power cut has torn: the newest file that is whole has
 // the name then.
 func TestTwoTornSaves(t *testing.T) {
+	t.Parallel()
 	for world, newWorld := range worlds {
 		t.Run(world, func(t *testing.T) {
 			w := newWorld(t, "old\n")

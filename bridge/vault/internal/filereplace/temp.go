@@ -35,12 +35,12 @@ type Content struct {
 }
 
 // NewFile makes a temp file in dir, and syncs it. After an error no file is left.
-func NewFile(dir disk.Dir, name string, c Content) (*Temp, error) {
+func (s *Swapper) NewFile(dir disk.Dir, name string, c Content) (*Temp, error) {
 	t, err := newTemp(dir, name, c, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.sync(); err != nil {
+	if err := s.sync(t); err != nil {
 		t.Discard()
 		return nil, err
 	}
@@ -92,14 +92,23 @@ func (t *Temp) fill(c Content) error {
 	return err
 }
 
-// sync makes the file durable. It is synced once: nothing changes it after fill.
-func (t *Temp) sync() error {
+// sync makes a new file durable before it is renamed. Nothing changes it after fill, so one sync is enough.
+//
+// Where names do not come to the disk in their order its temp name is made durable, too. A program may
+// save to the file as soon as it has a note's name, and fsync makes no name durable there: if a power cut takes the
+// rename, the file would be without a name, and the save lost.
+func (s *Swapper) sync(t *Temp) error {
 	if t.synced {
 		return nil
 	}
-	err := t.file.Sync()
-	t.synced = err == nil
-	return err
+	if err := t.file.Sync(); err != nil {
+		return err
+	}
+	if !s.ordersNames(t.Stamp.Device, t.dir) {
+		s.o.Syncs.Try(t.dir) // a save does not fail for want of a name
+	}
+	t.synced = true
+	return nil
 }
 
 // chown gives the file the owner and the group of the one that it displaces. Only root may
@@ -126,7 +135,7 @@ func (t *Temp) Placed() model.Stamp {
 func (t *Temp) Retract(name string) {
 	info, err := t.dir.Stat(name)
 	if now := vaultdir.StampOf(&info); err == nil && now.SameFile(t.Stamp) {
-		_ = t.dir.RenameNew(name, t.dir, t.Name)
+		_ = RenameNew(t.dir, name, t.dir, t.Name)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/remote/control"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
@@ -111,7 +111,7 @@ func (a *Account) Remove() (control.Login, error) {
 			err = nil
 		}
 		if err != nil {
-			err = clierr.WithHint(fmt.Errorf("the login stays in the system's keyring: %w", err), "remove it there; it is the one of "+keyringService)
+			err = cli.WithHint(fmt.Errorf("the login stays in the system's keyring: %w", err), "remove it there; it is the one of "+keyringService)
 		}
 	}
 	s.Token = ""
@@ -129,7 +129,7 @@ func (a *Account) Folders() (List, error) {
 	var l List
 	err := a.read(foldersFile, &l)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = clierr.WithHint(errors.New("no list of shared folders is here"), "run 'relayfs login', then 'relayfs folders'")
+		err = cli.WithHint(errors.New("no list of shared folders is here"), "run 'relayfs login', then 'relayfs folders'")
 	}
 	return l, err
 }
@@ -166,7 +166,7 @@ func (a *Account) read(name string, v any) error {
 		return err
 	}
 	if json.Unmarshal([]byte(text), v) != nil {
-		return clierr.WithHint(fmt.Errorf("file %q is damaged", a.file(name)), "run 'relayfs login' again")
+		return cli.WithHint(fmt.Errorf("file %q is damaged", a.file(name)), "run 'relayfs login' again")
 	}
 	return nil
 }

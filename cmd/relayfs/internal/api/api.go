@@ -19,8 +19,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -32,10 +32,10 @@ const (
 	notePath        = "/note"        // query: path
 	journalPath     = "/journal"     // query: limit
 	eventsPath      = "/events"      // a stream, see serveEvents
-	commentPath     = "/comment"     // POST a queue.CommentRequest
-	resolvePath     = "/resolve"     // POST a queue.ResolveRequest
-	decidePath      = "/decide"      // POST a queue.DecideRequest
-	undoPath        = "/undo"        // POST a queue.UndoRequest
+	commentPath     = "/comment"     // POST a reviewqueue.CommentRequest
+	resolvePath     = "/resolve"     // POST a reviewqueue.ResolveRequest
+	decidePath      = "/decide"      // POST a reviewqueue.DecideRequest
+	undoPath        = "/undo"        // POST a reviewqueue.UndoRequest
 
 	textPath     = "/text"       // query: path; the bytes
 	namesPath    = "/names"      // query: path, recursive
@@ -67,13 +67,13 @@ type Served struct {
 
 type handler struct {
 	Served
-	queue *queue.Queue
+	queue *reviewqueue.Queue
 }
 
 // NewHandler returns a handler of the API. What changes something is carried out to the end even if the client goes
 // away, because nobody has asked for half of it. Who decides is the user of this machine.
 func NewHandler(s Served) http.Handler {
-	h := &handler{s, queue.New(s.Workspace)}
+	h := &handler{s, reviewqueue.New(s.Workspace)}
 	mux := http.NewServeMux()
 	HandleGet(mux, owner.AlivePath, func(*http.Request) (any, error) { return struct{}{}, nil })
 	h.handleQueue(mux)
@@ -81,12 +81,12 @@ func NewHandler(s Served) http.Handler {
 	HandleGet(mux, namesPath, func(r *http.Request) (any, error) {
 		return h.names(r.Context(), r.FormValue("path"), r.FormValue("recursive") != "")
 	})
-	HandlePost(mux, callPath, h.call)
+	HandlePost(mux, callPath, changing(h, h.call))
 	HandleGet(mux, historyPath, func(r *http.Request) (any, error) { return h.history(r.Context(), r.FormValue("path")) })
 	HandleGet(mux, pastPath, func(r *http.Request) (any, error) {
 		var when history.When
 		if err := json.Unmarshal([]byte(r.FormValue("when")), &when); err != nil {
-			return nil, clierr.Usage(err)
+			return nil, cli.Usage(err)
 		}
 		return h.show(r.Context(), r.FormValue("path"), when)
 	})
@@ -102,6 +102,14 @@ func NewHandler(s Served) http.Handler {
 	HandleGet(mux, owner.CheckPath, func(*http.Request) (any, error) { return h.check(), nil })
 	mux.HandleFunc("GET "+storePath, h.store)
 	return mux
+}
+
+// changing is do, which changes something. Before it is answered the mount shows the change.
+func changing[Q, A any](h *handler, do func(context.Context, Q) (A, error)) func(context.Context, Q) (A, error) {
+	return func(ctx context.Context, req Q) (A, error) {
+		defer h.Workspace.AwaitMount(ctx)
+		return do(ctx, req)
+	}
 }
 
 func (h *handler) handleQueue(mux *http.ServeMux) {
@@ -122,41 +130,41 @@ func (h *handler) handleQueue(mux *http.ServeMux) {
 			return nil, err
 		}
 		list, err := h.queue.Threads(r.Context())
-		return slices.DeleteFunc(list, func(t queue.Thread) bool { return !sel.Matches(&queue.Suggestion{Path: t.Path}) }), err
+		return slices.DeleteFunc(list, func(t reviewqueue.Thread) bool { return !sel.Matches(&reviewqueue.Suggestion{Path: t.Path}) }), err
 	})
 	HandleGet(mux, pendingPath, func(r *http.Request) (any, error) { return h.queue.Pending(r.Context(), r.URL.Query()["path"]) })
 	HandleGet(mux, notePath, func(r *http.Request) (any, error) { return h.queue.Note(r.Context(), r.FormValue("path")) })
 	HandleGet(mux, journalPath, func(r *http.Request) (any, error) {
 		limit, err := strconv.Atoi(r.FormValue("limit"))
 		if err != nil || limit < 0 {
-			return nil, clierr.Usagef("limit is not a number")
+			return nil, cli.Usagef("limit is not a number")
 		}
 		return h.queue.Log(r.Context(), limit)
 	})
 	mux.HandleFunc("GET "+eventsPath, serveEvents(h.queue))
-	HandlePost(mux, commentPath, func(ctx context.Context, r queue.CommentRequest) (queue.Outcome, error) {
-		r.By = queue.Reviewer()
+	HandlePost(mux, commentPath, changing(h, func(ctx context.Context, r reviewqueue.CommentRequest) (reviewqueue.Outcome, error) {
+		r.By = reviewqueue.Reviewer()
 		return h.queue.Comment(context.WithoutCancel(ctx), r)
-	})
-	HandlePost(mux, resolvePath, func(ctx context.Context, r queue.ResolveRequest) (queue.Outcome, error) {
-		r.By = queue.Reviewer()
+	}))
+	HandlePost(mux, resolvePath, changing(h, func(ctx context.Context, r reviewqueue.ResolveRequest) (reviewqueue.Outcome, error) {
+		r.By = reviewqueue.Reviewer()
 		return h.queue.Resolve(context.WithoutCancel(ctx), r)
-	})
-	HandlePost(mux, decidePath, func(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error) {
-		r.By = queue.Reviewer()
+	}))
+	HandlePost(mux, decidePath, changing(h, func(ctx context.Context, r reviewqueue.DecideRequest) (reviewqueue.Outcome, error) {
+		r.By = reviewqueue.Reviewer()
 		return h.queue.Decide(context.WithoutCancel(ctx), r)
-	})
-	HandlePost(mux, undoPath, func(ctx context.Context, r queue.UndoRequest) (queue.Outcome, error) {
-		r.By = queue.Reviewer()
+	}))
+	HandlePost(mux, undoPath, changing(h, func(ctx context.Context, r reviewqueue.UndoRequest) (reviewqueue.Outcome, error) {
+		r.By = reviewqueue.Reviewer()
 		return h.queue.Undo(context.WithoutCancel(ctx), r)
-	})
+	}))
 }
 
 // selected are the conditions of a query. Their names are those of the flags.
-func selected(r *http.Request) (s queue.Selector, err error) {
-	s = queue.Selector{Glob: r.FormValue("path"), Author: r.FormValue("author"), Session: r.FormValue("session"), Kind: r.FormValue("kind")}
+func selected(r *http.Request) (s reviewqueue.Selector, err error) {
+	s = reviewqueue.Selector{Glob: r.FormValue("path"), Author: r.FormValue("author"), Session: r.FormValue("session"), Kind: r.FormValue("kind")}
 	if err := s.Check(nil); err != nil {
-		return s, clierr.Usagef("%s", strings.TrimPrefix(err.Error(), "--"))
+		return s, cli.Usagef("%s", strings.TrimPrefix(err.Error(), "--"))
 	}
 	return s, nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // Client asks an owner, or a handler of this process.
@@ -71,7 +71,7 @@ func (p *pipes) Close() error {
 // usage returns err, which the owner gave, as what it is: a request that is wrong is a wrong command line.
 func usage(err error) error {
 	if refused, ok := errors.AsType[*owner.RefusedError](err); ok && refused.Status == http.StatusBadRequest {
-		return clierr.Usage(err)
+		return cli.Usage(err)
 	}
 	return err
 }
@@ -99,53 +99,53 @@ func (c *Client) Forward(r *http.Request, path string, take func(*http.Response)
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return clierr.Usage(err)
+		return cli.Usage(err)
 	}
 	return c.owner.Do(r.Context(), r.Method, path, r.URL.Query(), header, body, take)
 }
 
 // List returns the pending suggestions; detailed ones have their context.
-func (c *Client) List(ctx context.Context, detailed bool) ([]queue.Suggestion, error) {
+func (c *Client) List(ctx context.Context, detailed bool) ([]reviewqueue.Suggestion, error) {
 	query := url.Values{}
 	if detailed {
 		query.Set("context", "1")
 	}
-	return get[[]queue.Suggestion](ctx, c, suggestionsPath, query)
+	return get[[]reviewqueue.Suggestion](ctx, c, suggestionsPath, query)
 }
 
 // Threads returns the threads of comments in all notes.
-func (c *Client) Threads(ctx context.Context) ([]queue.Thread, error) {
-	return get[[]queue.Thread](ctx, c, threadsPath, nil)
+func (c *Client) Threads(ctx context.Context) ([]reviewqueue.Thread, error) {
+	return get[[]reviewqueue.Thread](ctx, c, threadsPath, nil)
 }
 
 // Note returns the note at a path with what is pending in it.
-func (c *Client) Note(ctx context.Context, path string) (queue.Note, error) {
-	return get[queue.Note](ctx, c, notePath, url.Values{"path": {path}})
+func (c *Client) Note(ctx context.Context, path string) (reviewqueue.Note, error) {
+	return get[reviewqueue.Note](ctx, c, notePath, url.Values{"path": {path}})
 }
 
 // Comment writes a comment.
-func (c *Client) Comment(ctx context.Context, r queue.CommentRequest) (queue.Outcome, error) {
-	return post[queue.Outcome](ctx, c, commentPath, r)
+func (c *Client) Comment(ctx context.Context, r reviewqueue.CommentRequest) (reviewqueue.Outcome, error) {
+	return post[reviewqueue.Outcome](ctx, c, commentPath, r)
 }
 
 // Resolve takes threads out of the text.
-func (c *Client) Resolve(ctx context.Context, r queue.ResolveRequest) (queue.Outcome, error) {
-	return post[queue.Outcome](ctx, c, resolvePath, r)
+func (c *Client) Resolve(ctx context.Context, r reviewqueue.ResolveRequest) (reviewqueue.Outcome, error) {
+	return post[reviewqueue.Outcome](ctx, c, resolvePath, r)
 }
 
 // Decide carries a decision out.
-func (c *Client) Decide(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error) {
-	return post[queue.Outcome](ctx, c, decidePath, r)
+func (c *Client) Decide(ctx context.Context, r reviewqueue.DecideRequest) (reviewqueue.Outcome, error) {
+	return post[reviewqueue.Outcome](ctx, c, decidePath, r)
 }
 
 // Undo takes back what was decided.
-func (c *Client) Undo(ctx context.Context, r queue.UndoRequest) (queue.Outcome, error) {
-	return post[queue.Outcome](ctx, c, undoPath, r)
+func (c *Client) Undo(ctx context.Context, r reviewqueue.UndoRequest) (reviewqueue.Outcome, error) {
+	return post[reviewqueue.Outcome](ctx, c, undoPath, r)
 }
 
 // Log returns the newest entries of the journal.
-func (c *Client) Log(ctx context.Context, limit int) ([]queue.LogEntry, error) {
-	return get[[]queue.LogEntry](ctx, c, journalPath, url.Values{"limit": {strconv.Itoa(limit)}})
+func (c *Client) Log(ctx context.Context, limit int) ([]reviewqueue.LogEntry, error) {
+	return get[[]reviewqueue.LogEntry](ctx, c, journalPath, url.Values{"limit": {strconv.Itoa(limit)}})
 }
 
 // Text returns the content at path as readers see it, byte for byte.

@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -43,20 +43,20 @@ func TestInProcess(t *testing.T) {
 	}{
 		{"a note that is not there", func() error { _, err := c.Text(ctx, "N/none.md"); return err }(), http.StatusNotFound, true},
 		{"a bad name", func() error { _, err := c.Note(ctx, "N/a\x00.md"); return err }(), http.StatusUnprocessableEntity, false},
-		{"nothing to undo", func() error { _, err := c.Undo(ctx, queue.UndoRequest{Newest: true}); return err }(), http.StatusGone, false},
-		{"a request that names nothing", func() error { _, err := c.Undo(ctx, queue.UndoRequest{}); return err }(), http.StatusBadRequest, true},
+		{"nothing to undo", func() error { _, err := c.Undo(ctx, reviewqueue.UndoRequest{Newest: true}); return err }(), http.StatusGone, false},
+		{"a request that names nothing", func() error { _, err := c.Undo(ctx, reviewqueue.UndoRequest{}); return err }(), http.StatusBadRequest, true},
 		{"a suggestion that is not as shown", func() error {
-			_, err := c.Decide(ctx, queue.DecideRequest{Verdict: model.Accepted, Shown: map[string]string{list[0].ID: "another"}})
+			_, err := c.Decide(ctx, reviewqueue.DecideRequest{Verdict: model.Accepted, Shown: map[string]string{list[0].ID: "another"}})
 			return err
 		}(), http.StatusConflict, false},
 	} {
 		refused, ok := errors.AsType[*owner.RefusedError](tt.err)
-		_, usage := errors.AsType[*clierr.UsageError](tt.err)
+		_, usage := errors.AsType[*cli.UsageError](tt.err)
 		if !ok || refused.Status != tt.status || (Hint(tt.err) != "") != tt.hint || usage != (tt.status == http.StatusBadRequest) {
 			t.Errorf("%s: %#v, hint %q; want status %d", tt.what, tt.err, Hint(tt.err), tt.status)
 		}
 	}
-	out, err := c.Decide(ctx, queue.DecideRequest{Verdict: model.Accepted, IDs: []string{list[0].ID}, Unseen: true})
+	out, err := c.Decide(ctx, reviewqueue.DecideRequest{Verdict: model.Accepted, IDs: []string{list[0].ID}, Unseen: true})
 	if err != nil || out.Notes != 1 {
 		t.Errorf("a decision: %+v, %v", out, err)
 	}

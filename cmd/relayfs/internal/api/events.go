@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 const (
@@ -33,20 +33,20 @@ const (
 var errTooMany = errors.New("there are too many streams")
 
 // Follow ends without an error when the owner ends, or has too many clients.
-func (c *Client) Follow(ctx context.Context, seen uint64, tell func(queue.Change) error) error {
+func (c *Client) Follow(ctx context.Context, seen uint64, tell func(reviewqueue.Change) error) error {
 	header := http.Header{"Last-Event-ID": {strconv.FormatUint(seen, 10)}}
 	return c.owner.Do(ctx, http.MethodGet, eventsPath, nil, header, nil, func(resp *http.Response) error { return readEvents(resp.Body, seen, tell) })
 }
 
 // readEvents tells what serveEvents has written.
-func readEvents(stream io.Reader, seen uint64, tell func(queue.Change) error) error {
+func readEvents(stream io.Reader, seen uint64, tell func(reviewqueue.Change) error) error {
 	for lines := bufio.NewReader(stream); ; {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			return nil // who asks again is told why
 		}
 		data, isChange := bytes.CutPrefix(line, []byte("data: "))
-		c := queue.Change{Now: seen}
+		c := reviewqueue.Change{Now: seen}
 		if isChange {
 			if err := json.Unmarshal(data, &c); err != nil {
 				return err
@@ -62,7 +62,7 @@ func readEvents(stream io.Reader, seen uint64, tell func(queue.Change) error) er
 
 // serveEvents answers with a stream of Server-Sent Events: changes whose ids are their states. A client that names the
 // last one that it has goes on from there; one that names none, or one of another process, is told to read everything.
-func serveEvents(q *queue.Queue) http.HandlerFunc {
+func serveEvents(q *reviewqueue.Queue) http.HandlerFunc {
 	tabs, programs := make(chan struct{}, maxTabs), make(chan struct{}, maxPrograms)
 	return func(w http.ResponseWriter, r *http.Request) {
 		places := programs
@@ -81,7 +81,7 @@ func serveEvents(q *queue.Queue) http.HandlerFunc {
 		// The server's end does not wait for a client that does not read.
 		stop := context.AfterFunc(s.ctx, func() { s.c.SetWriteDeadline(time.Now()) })
 		defer stop()
-		err := q.Follow(s.ctx, seen, func(c queue.Change) error { return cmp.Or(s.send(c), full) })
+		err := q.Follow(s.ctx, seen, func(c reviewqueue.Change) error { return cmp.Or(s.send(c), full) })
 		if !s.begun { // it has ended at once
 			Refuse(w, err)
 		}
@@ -97,7 +97,7 @@ type eventStream struct {
 }
 
 // send writes a change, or, if nothing has changed, a comment as a sign of life, and waits until it is on its way.
-func (s *eventStream) send(change queue.Change) error {
+func (s *eventStream) send(change reviewqueue.Change) error {
 	s.c.SetWriteDeadline(time.Now().Add(writePatience))
 	if err := s.ctx.Err(); err != nil { // from here on its end sets the deadline
 		return err

@@ -16,11 +16,11 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // eventServer serves the events of q until the test ends.
-func eventServer(t *testing.T, q *queue.Queue) *httptest.Server {
+func eventServer(t *testing.T, q *reviewqueue.Queue) *httptest.Server {
 	ctx, stop := context.WithCancel(context.Background())
 	srv := httptest.NewUnstartedServer(serveEvents(q))
 	srv.Config.BaseContext = func(net.Listener) context.Context { return ctx }
@@ -56,8 +56,8 @@ func openEvents(t *testing.T, srv *httptest.Server, last string, header ...strin
 var errEnough = errors.New("enough")
 
 // nextEvents reads n of what a stream tells, signs of life included.
-func nextEvents(stream io.Reader, n int) (told []queue.Change) {
-	readEvents(stream, 0, func(c queue.Change) error {
+func nextEvents(stream io.Reader, n int) (told []reviewqueue.Change) {
+	readEvents(stream, 0, func(c reviewqueue.Change) error {
 		if told = append(told, c); len(told) == n {
 			return errEnough
 		}
@@ -90,7 +90,7 @@ func changer(t *testing.T, f *bridgetest.Fixture) func(model.Path) {
 func TestEventsGoOn(t *testing.T) {
 	f := bridgetest.New(t, someNotes(3))
 	change := changer(t, f)
-	q := queue.New(f.Workspace)
+	q := reviewqueue.New(f.Workspace)
 	srv := eventServer(t, q)
 	resp := openEvents(t, srv, "")
 	defer resp.Body.Close()
@@ -119,7 +119,7 @@ func TestEventsGoOn(t *testing.T) {
 	}
 
 	again := bridgetest.New(t, someNotes(3)) // as after a restart
-	restarted := eventServer(t, queue.New(again.Workspace))
+	restarted := eventServer(t, reviewqueue.New(again.Workspace))
 	for _, last := range []string{fmt.Sprint(all.Now), fmt.Sprint(again.Workspace.Last() + 1), "1", "-1", "x"} {
 		resp := openEvents(t, restarted, last)
 		defer resp.Body.Close()
@@ -133,7 +133,7 @@ func TestEventsGoOn(t *testing.T) {
 // nothing: the server's end waits for no stream.
 func TestEventsOfAClientThatDoesNotRead(t *testing.T) {
 	f := bridgetest.New(t, someNotes(100))
-	q, change := queue.New(f.Workspace), changer(t, f)
+	q, change := reviewqueue.New(f.Workspace), changer(t, f)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	srv := &http.Server{Handler: serveEvents(q), BaseContext: func(net.Listener) context.Context { return ctx }}
@@ -181,7 +181,7 @@ func TestEventsOfAClientThatDoesNotRead(t *testing.T) {
 // a browser take no place from programs, and leave the browser connections for what they ask.
 func TestTooManyEventStreams(t *testing.T) {
 	f := bridgetest.New(t, someNotes(1))
-	q, change := queue.New(f.Workspace), changer(t, f)
+	q, change := reviewqueue.New(f.Workspace), changer(t, f)
 	srv := eventServer(t, q)
 	for _, c := range []struct {
 		max    int

@@ -9,13 +9,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // Hint returns what to do about an error, "" if that is not known.
 func Hint(err error) string {
-	var hint *clierr.HintError
-	var usage *clierr.UsageError
+	var hint *cli.HintError
+	var usage *cli.UsageError
 	var owned *owner.OwnedError
 	var refused *owner.RefusedError
 	var nested *owner.NestedError
@@ -34,7 +34,7 @@ func Hint(err error) string {
 	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Mountpoint != "":
 		return fmt.Sprintf("use the mount at %s, or end it with 'relayfs unmount %s'", owned.Owner.Mountpoint, owned.Owner.Mountpoint)
 	case errors.As(err, &owned) && owned.Owner == nil:
-		return "end that process, or name its state folder with --state"
+		return "end that process, or name its state folder with RELAYFS_STATE"
 	case errors.As(err, &owned):
 		return "end that process first; 'relayfs mcp' with the same SOURCE attaches to it instead"
 	case errors.As(err, &noNote) && errors.Is(err, fs.ErrNotExist):
@@ -44,7 +44,7 @@ func Hint(err error) string {
 	case errors.Is(err, model.ErrOffline):
 		return "check that the vault's directory exists and is not empty"
 	case errors.Is(err, model.ErrNoSpace), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "free space on that disk; --state names another folder for what is not kept in the vault"
+		return "free space on that disk; RELAYFS_STATE names another folder for what is not kept in the vault"
 	case errors.Is(err, fs.ErrPermission):
 		return "check the permissions of that path"
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // HandleGet answers with what get returns.
@@ -29,7 +29,7 @@ func HandlePost[Q, A any](mux *http.ServeMux, path string, do func(context.Conte
 			if errors.Is(err, io.EOF) { // of an empty body
 				err = io.ErrUnexpectedEOF
 			}
-			return nil, clierr.Usagef("the request is not the JSON that is expected: %s", clierr.Text(err))
+			return nil, cli.Usagef("the request is not the JSON that is expected: %s", cli.Text(err))
 		}
 		return do(r.Context(), req)
 	}))
@@ -55,7 +55,7 @@ func Refuse(w http.ResponseWriter, err error) {
 	if hint := Hint(err); hint != "" {
 		w.Header().Set(hintHeader, strings.ReplaceAll(hint, "\n", " "))
 	}
-	http.Error(w, clierr.Text(err), statusOf(err))
+	http.Error(w, cli.Text(err), statusOf(err))
 }
 
 // statusOf returns the HTTP status of an error, by which a client distinguishes errors.
@@ -63,8 +63,8 @@ func statusOf(err error) int {
 	var refused *owner.RefusedError
 	var gone *owner.GoneError
 	var stopped *owner.StoppedError
-	var usage *clierr.UsageError
-	var conflict queue.Conflict
+	var usage *cli.UsageError
+	var conflict reviewqueue.Conflict
 	switch {
 	case errors.As(err, &refused):
 		return refused.Status

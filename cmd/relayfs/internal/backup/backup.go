@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/store"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -60,12 +60,12 @@ func (f Folder) String() string {
 // copyStore writes the store of a Folder as it is now.
 func Write(file, version string, folders []Folder, copyStore func(Folder, io.Writer) error) (m Manifest, err error) {
 	if _, err := os.Lstat(file); err == nil {
-		return m, clierr.WithHint(fmt.Errorf("%q is there already", file), "name a file that is not there yet; a backup is never written over another one")
+		return m, cli.WithHint(fmt.Errorf("%q is there already", file), "name a file that is not there yet; a backup is never written over another one")
 	}
 	m = Manifest{Format: format, Version: version, Made: time.Now().UTC().Truncate(time.Second), Folders: folders}
 	for _, f := range folders {
 		if vault, err := source.ParseVault(f.Source); err == nil && vault.Shows(file) {
-			return m, clierr.WithHint(fmt.Errorf("%q lies in %s: the backup would be served and synchronised with the notes", file, f.Place), "name a file outside of the vault")
+			return m, cli.WithHint(fmt.Errorf("%q lies in %s: the backup would be served and synchronised with the notes", file, f.Place), "name a file outside of the vault")
 		}
 	}
 	dir := filepath.Dir(file)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/store"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
@@ -31,7 +31,7 @@ type Backup struct {
 func Open(file string) (b *Backup, err error) {
 	b = new(Backup)
 	if b.zip, err = zip.OpenReader(file); errors.Is(err, zip.ErrFormat) {
-		return nil, clierr.WithHint(fmt.Errorf("%q is no backup, or was cut short", file), "name a file that 'relayfs backup' made; nothing was changed")
+		return nil, cli.WithHint(fmt.Errorf("%q is no backup, or was cut short", file), "name a file that 'relayfs backup' made; nothing was changed")
 	}
 	if err != nil {
 		return nil, err
@@ -45,13 +45,13 @@ func Open(file string) (b *Backup, err error) {
 func (b *Backup) read(file string) error {
 	text, err := fs.ReadFile(b.zip, manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return clierr.WithHint(fmt.Errorf("%q is no backup: it has no %s", file, manifestName), "name a file that 'relayfs backup' made")
+		return cli.WithHint(fmt.Errorf("%q is no backup: it has no %s", file, manifestName), "name a file that 'relayfs backup' made")
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &b.Manifest)
 	}
 	if err == nil && b.Format != format {
-		return clierr.WithHint(fmt.Errorf("the backup has format %d, this relayfs reads format %d", b.Format, format), "use the relayfs that made it: "+b.Version)
+		return cli.WithHint(fmt.Errorf("the backup has format %d, this relayfs reads format %d", b.Format, format), "use the relayfs that made it: "+b.Version)
 	}
 	return damaged(manifestName, err)
 }
@@ -64,7 +64,7 @@ func damaged(entry string, err error) error {
 	}
 	for _, cause := range causes {
 		if errors.Is(err, cause) {
-			return clierr.WithHint(fmt.Errorf("the backup is damaged: %s: %w", entry, cause), "nothing was changed; use another backup")
+			return cli.WithHint(fmt.Errorf("the backup is damaged: %s: %w", entry, cause), "nothing was changed; use another backup")
 		}
 	}
 	return err
@@ -142,7 +142,7 @@ func (b *Backup) stage(src source.Source, state string, replace bool) (*Restored
 		for _, f := range b.Folders {
 			names = append(names, f.Name)
 		}
-		return nil, clierr.WithHint(fmt.Errorf("the backup has no folder %q", src.Name), "it has "+strings.Join(names, ", ")+"; for a vault that is elsewhere now, NAME=DIR")
+		return nil, cli.WithHint(fmt.Errorf("the backup has no folder %q", src.Name), "it has "+strings.Join(names, ", ")+"; for a vault that is elsewhere now, NAME=DIR")
 	}
 	r := &Restored{Folder: b.Folders[i]}
 	if ofServer := strings.Contains(r.Source, "://"); ofServer != (src.Server != nil) {
@@ -159,7 +159,7 @@ func (b *Backup) stage(src source.Source, state string, replace bool) (*Restored
 		return nil, damaged(entry, err)
 	}
 	if r.store.Kept && !replace {
-		err = clierr.WithHint(fmt.Errorf("something is kept for %s already", r.Place), "with --replace it is set aside, and the backup takes its place")
+		err = cli.WithHint(fmt.Errorf("something is kept for %s already", r.Place), "with --replace it is set aside, and the backup takes its place")
 	} else {
 		err = b.restoreAttachments(r) // which changes nothing that is there
 	}

@@ -17,13 +17,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// A setting comes from the flag, else the environment (RELAYFS_ and the flag's name in capitals, with
-// '_' for '-'), else the configuration file, else its default. The file is TOML. Its keys are the names
-// of the flags of mount, mcp, serve and login, and
+// A setting comes from the flag, if there is one, else the environment (RELAYFS_ and its name in capitals, with '_' for
+// '-'), else the configuration file, else its default. The file is TOML. Its keys are the names of the settings, of
+// the flags of mount and mcp, and
 //
 //	sources    = ["~/Notes", "Team=~/Documents/team"]
 //	mountpoint = "~/relayfs"
@@ -40,15 +40,11 @@ type Config struct {
 	known      []string            // flags that can be set
 }
 
-// servers are the commands whose flags the file and the environment set: those that serve, and the one that
-// says where folders come from.
-var servers = []string{"mount", "mcp", "login"}
-
-// everywhere are the flags that they also set for all other commands.
-var everywhere = []string{"state", "log-level", "log-format", "server-audience", "history"}
+// servers are the commands whose flags, too, the file and the environment set.
+var servers = []string{"mount", "mcp"}
 
 // neverConfigured are flags of servers that belong to one call.
-var neverConfigured = []string{"daemon", "help", "config", "timeout"}
+var neverConfigured = []string{"daemon", "help", "config"}
 
 // fileOf returns the path that flag gives, or the default.
 func fileOf(flag string) (string, error) {
@@ -59,7 +55,7 @@ func fileOf(flag string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", clierr.WithHint(err, "set HOME, or name the configuration file with --config")
+			return "", cli.WithHint(err, "set HOME, or name the configuration file with --config")
 		}
 		dir = filepath.Join(home, ".config")
 	}
@@ -67,13 +63,13 @@ func fileOf(flag string) (string, error) {
 }
 
 // Read reads the configuration file. A missing file is empty unless must is set. With an error it returns
-// what is right in the file.
-func Read(flag string, must bool, root *cobra.Command) (*Config, error) {
+// what is right in the file. settings are those of a command that are no flags.
+func Read(flag string, must bool, root *cobra.Command, settings func(*cobra.Command) *pflag.FlagSet) (*Config, error) {
 	file, err := fileOf(flag)
 	if err != nil {
 		return nil, err
 	}
-	c := &Config{File: file, flags: make(map[string][]string), known: configurable(root)}
+	c := &Config{File: file, flags: make(map[string][]string), known: configurable(root, settings)}
 	var values map[string]any
 	_, err = toml.DecodeFile(file, &values)
 	if errors.Is(err, fs.ErrNotExist) && !must {
@@ -82,14 +78,14 @@ func Read(flag string, must bool, root *cobra.Command) (*Config, error) {
 	c.found = true
 	if err != nil {
 		if parse, ok := errors.AsType[toml.ParseError](err); ok {
-			return c, clierr.Usagef("configuration %q is not TOML in line %d: %s", file, parse.Position.Line, parse.Message)
+			return c, cli.Usagef("configuration %q is not TOML in line %d: %s", file, parse.Position.Line, parse.Message)
 		}
-		return c, clierr.Usage(fmt.Errorf("configuration %w", err))
+		return c, cli.Usage(fmt.Errorf("configuration %w", err))
 	}
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if err := c.set(key, values[key]); err != nil {
-			errs = append(errs, clierr.Usage(fmt.Errorf("configuration %q: %w", file, err)))
+			errs = append(errs, cli.Usage(fmt.Errorf("configuration %q: %w", file, err)))
 		}
 	}
 	return c, errors.Join(errs...)
@@ -152,49 +148,51 @@ func ExpandHome(s string) string {
 	return s
 }
 
-func configurable(root *cobra.Command) []string {
+func configurable(root *cobra.Command, settings func(*cobra.Command) *pflag.FlagSet) []string {
 	var names []string
-	for _, cmd := range root.Commands() {
-		if !slices.Contains(servers, cmd.Name()) {
-			continue
+	add := func(f *pflag.Flag) {
+		if !slices.Contains(neverConfigured, f.Name) && !slices.Contains(names, f.Name) {
+			names = append(names, f.Name)
 		}
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if !slices.Contains(neverConfigured, f.Name) && !slices.Contains(names, f.Name) {
-				names = append(names, f.Name)
-			}
-		})
+	}
+	for _, cmd := range root.Commands() {
+		settings(cmd).VisitAll(add)
+		if slices.Contains(servers, cmd.Name()) {
+			cmd.Flags().VisitAll(add)
+		}
 	}
 	slices.Sort(names)
 	return names
 }
 
-// Apply sets the flags of cmd that were not given on the command line from the environment or the file.
-func (c *Config) Apply(cmd *cobra.Command) error {
-	known := everywhere
-	if slices.Contains(servers, cmd.Name()) && !cmd.Parent().HasParent() {
-		known = c.known
-	}
+// Apply sets settings, and the flags of cmd that were not given on the command line, from the environment or the file.
+func (c *Config) Apply(cmd *cobra.Command, settings *pflag.FlagSet) error {
 	var errs []error
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed || !slices.Contains(known, f.Name) {
+	apply := func(f *pflag.Flag) {
+		if f.Changed || !slices.Contains(c.known, f.Name) {
 			return
 		}
 		values, from := c.flags[f.Name], fmt.Sprintf("configuration %q: %s", c.File, f.Name)
-		if v, ok := os.LookupEnv(envName(f.Name)); ok && v != "" {
-			values, from = []string{v}, envName(f.Name)
+		if v, ok := os.LookupEnv(Variable(f.Name)); ok && v != "" {
+			values, from = []string{v}, Variable(f.Name)
 		}
 		for _, v := range values {
 			// Flags().Set would mark the flag as given on the command line.
 			if err := f.Value.Set(v); err != nil {
-				errs = append(errs, clierr.Usagef("%s: %q is no %s", from, v, f.Value.Type()))
+				errs = append(errs, cli.Usagef("%s: %q is no %s", from, v, f.Value.Type()))
 			}
 		}
-	})
+	}
+	settings.VisitAll(apply)
+	if slices.Contains(servers, cmd.Name()) {
+		cmd.Flags().VisitAll(apply)
+	}
 	return errors.Join(errs...)
 }
 
-func envName(flag string) string {
-	return "RELAYFS_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+// Variable is the variable of the environment for a setting.
+func Variable(setting string) string {
+	return "RELAYFS_" + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
 }
 
 // SourcesOr returns args, or the sources of the file if there are none.
@@ -214,20 +212,20 @@ func (c *Config) MountArgs(args []string) (sources []string, mountpoint string, 
 	case len(args) == 1 && len(c.sources) > 0:
 		return c.sources, args[0], nil
 	case len(args) == 1 && source.Likely(args[0]):
-		return nil, "", clierr.WithHint(clierr.Usagef("no MOUNTPOINT given for the SOURCE %q", args[0]), "name an empty folder, too: relayfs mount "+args[0]+" ~/notes")
+		return nil, "", cli.WithHint(cli.Usagef("no MOUNTPOINT given for the SOURCE %q", args[0]), "name an empty folder, too: relayfs mount "+args[0]+" ~/notes")
 	case len(args) == 1:
 		return nil, "", c.missing("no SOURCE given for the MOUNTPOINT %q", args[0])
 	case len(c.sources) == 0:
 		return nil, "", c.missing("no SOURCE given")
 	case c.mountpoint == "":
-		return nil, "", clierr.WithHint(clierr.Usagef("no MOUNTPOINT given, and %s names none", c.File), "relayfs mount ~/notes, or a line mountpoint = \"~/notes\" in that file")
+		return nil, "", cli.WithHint(cli.Usagef("no MOUNTPOINT given, and %s names none", c.File), "relayfs mount ~/notes, or a line mountpoint = \"~/notes\" in that file")
 	}
 	return c.sources, c.mountpoint, nil
 }
 
 // missing is the error for no source.
 func (c *Config) missing(format string, args ...any) error {
-	return clierr.WithHint(clierr.Usagef("%s, and %s names none", fmt.Sprintf(format, args...), c.File), "name the vault: relayfs mount ~/Notes MOUNTPOINT; or write it there once with 'relayfs init'")
+	return cli.WithHint(cli.Usagef("%s, and %s names none", fmt.Sprintf(format, args...), c.File), "name the vault: relayfs mount ~/Notes MOUNTPOINT; or write it there once with 'relayfs init'")
 }
 
 // Mounts reports whether the file is there to mount something without arguments.
@@ -240,7 +238,7 @@ var others = []string{"RELAYFS_CONFIG", "RELAYFS_TOKEN", "RELAYFS_SERVER_KEY", "
 func (c *Config) Misspelt() (errs []error) {
 	known := slices.Clone(others)
 	for _, flag := range c.known {
-		known = append(known, envName(flag))
+		known = append(known, Variable(flag))
 	}
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
@@ -248,7 +246,7 @@ func (c *Config) Misspelt() (errs []error) {
 			continue
 		}
 		err := UsageNear(fmt.Errorf("the variable %s means nothing to relayfs", name), name, "%s", known)
-		if hint := (*clierr.HintError)(nil); errors.As(err, &hint) {
+		if hint := (*cli.HintError)(nil); errors.As(err, &hint) {
 			errs = append(errs, err)
 		}
 	}
@@ -263,13 +261,13 @@ func (c *Config) Values() []Value {
 	}
 	list := []Value{{"configuration", file}}
 	for _, name := range slices.Sorted(maps.Keys(c.flags)) {
-		if os.Getenv(envName(name)) == "" {
+		if os.Getenv(Variable(name)) == "" {
 			list = append(list, Value{name, strings.Join(c.flags[name], ", ") + " (configuration)"})
 		}
 	}
 	for _, name := range c.known {
-		if v := os.Getenv(envName(name)); v != "" {
-			list = append(list, Value{name, fmt.Sprintf("%s (%s)", v, envName(name))})
+		if v := os.Getenv(Variable(name)); v != "" {
+			list = append(list, Value{name, fmt.Sprintf("%s (%s)", v, Variable(name))})
 		}
 	}
 	return list

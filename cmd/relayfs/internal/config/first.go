@@ -11,14 +11,14 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
 // FirstSources returns SOURCE arguments for a new configuration: with absolute paths.
 func FirstSources(args []string) ([]string, error) {
-	if _, err := source.Parse(args, nil, ""); err != nil {
+	if _, err := source.Parse(args, ""); err != nil {
 		return nil, err
 	}
 	sources := make([]string, len(args))
@@ -35,13 +35,13 @@ func FirstSources(args []string) ([]string, error) {
 func FoundSources() ([]string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return nil, clierr.WithHint(err, "set HOME, or name the vaults")
+		return nil, cli.WithHint(err, "set HOME, or name the vaults")
 	}
 	sources := named(findVaults(home))
 	if len(sources) == 0 {
-		return nil, clierr.WithHint(errors.New("no vault found: neither in Obsidian's list nor in the home folder"), "name it: relayfs init ~/Notes")
+		return nil, cli.WithHint(errors.New("no vault found: neither in Obsidian's list nor in the home folder"), "name it: relayfs init ~/Notes")
 	}
-	_, err = source.Parse(sources, nil, "")
+	_, err = source.Parse(sources, "")
 	return sources, err
 }
 
@@ -118,7 +118,7 @@ func Create(file string, sources []string, mountpoint string) error {
 		return err
 	}
 	err = secret.Create(file, "# What 'relayfs mount' and 'relayfs mcp' serve when they are given no arguments.\n"+string(values)+
-		"\n# Every flag of mount, mcp and serve can stand here by its name:\n# mode = \"suggest\"\n# author = \"agent\"\n# toolsets = [\"claude\"]\n")
+		"\n# Every flag of mount and mcp, and every setting of 'relayfs help settings', can stand here by its name:\n# mode = \"suggest\"\n# author = \"agent\"\n# toolsets = [\"claude\"]\n")
 	if errors.Is(err, fs.ErrExist) {
 		return exists(file)
 	}
@@ -134,5 +134,5 @@ func Absent(file string) error {
 }
 
 func exists(file string) error {
-	return clierr.WithHint(fmt.Errorf("configuration %q exists and is left as it is", file), "edit it, or remove it first")
+	return cli.WithHint(fmt.Errorf("configuration %q exists and is left as it is", file), "edit it, or remove it first")
 }

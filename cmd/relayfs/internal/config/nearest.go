@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // UsageNear returns a usage error about an unknown word. If one of the known words is like it, the hint
@@ -16,9 +16,9 @@ func UsageNear(err error, word, format string, known []string) error {
 	for _, name := range known {
 		words.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	err = clierr.Usage(err)
+	err = cli.Usage(err)
 	if like := words.SuggestionsFor(word); len(like) > 0 {
-		return clierr.WithHint(err, "did you mean "+fmt.Sprintf(format, like[0])+"?")
+		return cli.WithHint(err, "did you mean "+fmt.Sprintf(format, like[0])+"?")
 	}
 	return err
 }

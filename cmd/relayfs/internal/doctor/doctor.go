@@ -22,9 +22,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
@@ -76,7 +75,7 @@ func Examine(ctx context.Context, o Options) *Report {
 		err := owner.NewClient(info).Alive(ctx)
 		_, gone := errors.AsType[*owner.GoneError](err)
 		if err != nil && !gone {
-			r.Findings = append(r.Findings, finding("running", fusefs.Fail, clierr.Text(err), ""))
+			r.Findings = append(r.Findings, finding("running", fusefs.Fail, cli.Text(err), ""))
 		}
 		return gone
 	})
@@ -91,8 +90,8 @@ func Examine(ctx context.Context, o Options) *Report {
 // examineConfig returns a finding for each error in what a mount is told.
 func examineConfig(errs []error, severity fusefs.Severity) (findings []fusefs.Finding) {
 	for _, err := range errs {
-		f := finding("configuration", severity, clierr.Text(err), "correct it, or remove it")
-		if hint, ok := errors.AsType[*clierr.HintError](err); ok {
+		f := finding("configuration", severity, cli.Text(err), "correct it, or remove it")
+		if hint, ok := errors.AsType[*cli.HintError](err); ok {
 			f.Mend = hint.Hint
 		}
 		if setup, ok := errors.AsType[*fusefs.SetupError](err); ok {
@@ -117,16 +116,16 @@ func examineVault(src source.Source, limitFile string) fusefs.Finding {
 	name := "watches of " + src.Name
 	text, err := os.ReadFile(limitFile)
 	if err != nil {
-		return finding(name, fusefs.Warn, clierr.Text(err), "")
+		return finding(name, fusefs.Warn, cli.Text(err), "")
 	}
 	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
-		return finding(name, fusefs.Warn, limitFile+": "+clierr.Text(err), "")
+		return finding(name, fusefs.Warn, limitFile+": "+cli.Text(err), "")
 	}
 	folders, err := countFolders(src.Dir)
 	switch {
 	case err != nil:
-		return finding(name, fusefs.Warn, clierr.Text(err), "make the vault readable")
+		return finding(name, fusefs.Warn, cli.Text(err), "make the vault readable")
 	case folders > limit/2:
 		return finding(name, fusefs.Warn, fmt.Sprintf("%d folders, and %d watches for all programs: what people change may show seconds late", folders, limit),
 			fmt.Sprintf("sysctl fs.inotify.max_user_watches=%d", 4*folders))
@@ -164,16 +163,16 @@ func (r *Report) Verdict() error {
 // Print prints a report for people.
 func Print(w io.Writer, r *Report) {
 	for _, f := range r.Findings {
-		output.Line(w, "%-4s  %s: %s", f.Severity, f.Name, f.Detail)
+		cli.Line(w, "%-4s  %s: %s", f.Severity, f.Name, f.Detail)
 		if f.Mend != "" {
-			fmt.Fprintf(w, "      mend: %s\n", output.BelowFirst(f.Mend))
+			fmt.Fprintf(w, "      mend: %s\n", cli.BelowFirst(f.Mend))
 		}
 	}
 	for _, info := range r.Running {
-		output.Line(w, "      running: %v", info)
+		cli.Line(w, "      running: %v", info)
 	}
 	for _, v := range r.Values {
-		output.Line(w, "      %s: %s", v.Name, v.Value)
+		cli.Line(w, "      %s: %s", v.Name, v.Value)
 	}
 }
 
@@ -190,9 +189,9 @@ func examineState(base string) fusefs.Finding {
 	err := tryWrite(dir)
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return finding(name, fusefs.Fail, clierr.Text(err), "free space on its disk, or name another folder with --state: no save succeeds once the room is used up that the log has reserved")
+		return finding(name, fusefs.Fail, cli.Text(err), "free space on its disk, or name another folder with RELAYFS_STATE: no save succeeds once the room is used up that the log has reserved")
 	case err != nil:
-		return finding(name, fusefs.Fail, clierr.Text(err), "make it writable, or name another folder with --state")
+		return finding(name, fusefs.Fail, cli.Text(err), "make it writable, or name another folder with RELAYFS_STATE")
 	}
 	return withSpace(name, base+" can be written", dir)
 }
@@ -254,7 +253,7 @@ func examineKept(ctx context.Context, running []owner.Info, sources []source.Sou
 	found := make(map[string]string)
 	for _, info := range running {
 		if err := owner.NewClient(info).Get(ctx, owner.CheckPath, nil, &found); err != nil {
-			findings = append(findings, finding("what is kept", fusefs.Warn, clierr.Text(err), ""))
+			findings = append(findings, finding("what is kept", fusefs.Warn, cli.Text(err), ""))
 		}
 	}
 	for _, src := range sources {
@@ -263,7 +262,7 @@ func examineKept(ctx context.Context, running []owner.Info, sources []source.Sou
 			continue
 		}
 		if err := store.Check(path); err != nil && !errors.Is(err, store.ErrLocked) {
-			found[src.Place()] = clierr.Text(err)
+			found[src.Place()] = cli.Text(err)
 		} else if err == nil {
 			found[src.Place()] = ""
 		}
@@ -305,7 +304,7 @@ func examineServer(ctx context.Context, src source.Source, audience, base string
 	case err != nil:
 		f = finding(name, fusefs.Fail, fmt.Sprintf("%s: %v", address, err), transport.Hint(err))
 	case found.Entries == 0:
-		f = finding(name, fusefs.Warn, fmt.Sprintf("%s has nothing under the folder id %q", address, src.Server.Folder), "check the folder's id in --folder NAME=ID, unless the folder is new")
+		f = finding(name, fusefs.Warn, fmt.Sprintf("%s has nothing under the folder id %q", address, src.Server.Folder), "check the folder's id in #NAME=ID, unless the folder is new")
 	case found.ReadOnly:
 		f = finding(name, fusefs.Warn, fmt.Sprintf("%s lets this token read only", address), address.WriteHint())
 	default:

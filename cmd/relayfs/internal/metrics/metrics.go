@@ -20,18 +20,18 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 )
 
 // Flag is the flag with the address.
-const Flag = "--metrics"
+const Flag = "metrics"
 
 // Check refuses an address that is none.
 func Check(addr string) error {
 	if addr == "" {
 		return nil
 	}
-	_, err := listen.Loopback(Flag, addr)
+	_, err := ports.Loopback(Flag, addr)
 	return err
 }
 
@@ -73,7 +73,7 @@ func (n *Numbers) Listen() (*Server, error) {
 	if n == nil {
 		return nil, nil
 	}
-	l, err := listen.Open(Flag, n.addr)
+	l, err := ports.Open(Flag, n.addr)
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +128,11 @@ func (m *Server) Serve(ctx context.Context, s Sources) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.saves, m.info, &collector{ctx, s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
-	listen.Health(mux, s.Workspace.Ready)
+	ports.Health(mux, s.Workspace.Ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
 	}))
-	if _, err := listen.Serve(ctx, m.listener, listen.NewServer(mux)); err != nil {
+	if _, err := ports.Serve(ctx, m.listener, ports.NewServer(mux)); err != nil {
 		return fmt.Errorf("%s: %w", Flag, err)
 	}
 	return nil

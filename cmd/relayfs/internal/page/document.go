@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/rendition"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // documentPath is what the page asks beside the paths of the queue. Query: path of a note, plain for its source.
@@ -18,21 +18,21 @@ const documentPath = "/document"
 
 // document is the JSON of a note as the page draws it.
 type document struct {
-	Path       string               `json:"path"`
-	Revision   string               `json:"revision"` // of the raw text
-	New        bool                 `json:"new,omitempty"`
-	NewText    bool                 `json:"newText,omitempty"`
-	Obsidian   string               `json:"obsidian,omitempty"` // the address that opens it there
-	Properties []rendition.Property `json:"properties,omitempty"`
-	Blocks     []block              `json:"blocks"`
+	Path       string            `json:"path"`
+	Revision   string            `json:"revision"` // of the raw text
+	New        bool              `json:"new,omitempty"`
+	NewText    bool              `json:"newText,omitempty"`
+	Obsidian   string            `json:"obsidian,omitempty"` // the address that opens it there
+	Properties []render.Property `json:"properties,omitempty"`
+	Blocks     []block           `json:"blocks"`
 }
 
 // block is a block of a note with everything that is drawn beside it.
 type block struct {
-	rendition.Block
-	Key         string             `json:"key"` // equal for blocks that are drawn alike
-	Suggestions []queue.Suggestion `json:"suggestions,omitempty"`
-	Threads     []queue.Thread     `json:"threads,omitempty"`
+	render.Block
+	Key         string                   `json:"key"` // equal for blocks that are drawn alike
+	Suggestions []reviewqueue.Suggestion `json:"suggestions,omitempty"`
+	Threads     []reviewqueue.Thread     `json:"threads,omitempty"`
 }
 
 // seed makes the keys of blocks. A page that was open before is told other keys, and draws all anew.
@@ -43,18 +43,18 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 	if err != nil {
 		return document{}, err
 	}
-	byID := make(map[string]queue.Suggestion, len(n.Suggestions))
+	byID := make(map[string]reviewqueue.Suggestion, len(n.Suggestions))
 	for _, s := range n.Suggestions {
 		byID[s.ID] = s
 	}
-	about := make(map[string][]queue.Thread) // by the suggestion that they hang on
+	about := make(map[string][]reviewqueue.Thread) // by the suggestion that they hang on
 	for _, t := range n.Threads {
 		if t.Suggestion != "" {
 			about[t.Suggestion] = append(about[t.Suggestion], t)
 		}
 	}
-	source, apart := rendition.SourceOf(&n, r.FormValue("plain") != "")
-	drawn := rendition.Of(source)
+	source, apart := render.SourceOf(&n, r.FormValue("plain") != "")
+	drawn := render.NoteOf(source)
 	blocks := make([]block, len(drawn.Blocks))
 	for i, b := range drawn.Blocks {
 		out := block{Block: b}
@@ -81,7 +81,7 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 }
 
 // placeless is a thread as it is drawn: where it stands changes with the text before it.
-func placeless(t queue.Thread) queue.Thread {
+func placeless(t reviewqueue.Thread) reviewqueue.Thread {
 	t.Line, t.Start, t.End = 1, 0, 0
 	return t
 }

@@ -11,7 +11,6 @@
 package page
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"embed"
@@ -31,8 +30,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
@@ -61,21 +59,20 @@ const maxBody = 2 * model.MaxNote
 // stay the same, an open page reconnects by itself; programs on this machine find the API by it (docs/review-api.md).
 const keptName = "review-page"
 
-// Listen opens the port given, or, if that is "", the one used before, or another if that is taken. state
-// is the state folder of the vault.
-func Listen(given, state string) (*Page, error) {
+// Listen opens the port used before, or another if that is taken. state is the state folder of the vault.
+func Listen(state string) (*Page, error) {
 	file := filepath.Join(state, keptName)
 	kept, _ := secret.Read(file) // "" the first time
 	port, token, known := strings.Cut(strings.TrimSpace(kept), " ")
 	if !known || len(token) < secret.MinToken {
 		port, token = "0", rand.Text()
 	}
-	l, err := net.Listen("tcp", cmp.Or(given, net.JoinHostPort("127.0.0.1", port)))
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))
 	if err != nil {
-		l, err = listen.Open("--listen", cmp.Or(given, "127.0.0.1:0"))
+		l, err = net.Listen("tcp", "127.0.0.1:0")
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("review page: %w", err)
 	}
 	_, port, err = net.SplitHostPort(l.Addr().String())
 	if now := port + " " + token + "\n"; err == nil && kept != now {
@@ -84,15 +81,6 @@ func Listen(given, state string) (*Page, error) {
 		}
 	}
 	return &Page{token: token, listener: l}, err
-}
-
-// CheckAddress refuses an address that other machines can reach. "" is the default.
-func CheckAddress(addr string) error {
-	loopback, err := listen.Loopback("--listen", cmp.Or(addr, "127.0.0.1:0"))
-	if err == nil && !loopback {
-		err = clierr.Usagef("--listen %s can be reached from other machines; the page is for this one: use 127.0.0.1, and an SSH tunnel from elsewhere", addr)
-	}
-	return err
 }
 
 // Page serves the review page of one queue.
@@ -111,9 +99,9 @@ func (p *Page) Close() { p.listener.Close() }
 
 // Serve answers until ctx ends, from what c answers.
 func (p *Page) Serve(ctx context.Context, c *api.Client) error {
-	srv := listen.NewServer(p.handler(c))
+	srv := ports.NewServer(p.handler(c))
 	srv.BaseContext = func(net.Listener) context.Context { return ctx } // ends streams
-	if _, err := listen.Serve(ctx, p.listener, srv); err != nil {
+	if _, err := ports.Serve(ctx, p.listener, srv); err != nil {
 		return fmt.Errorf("review page: %w", err)
 	}
 	return nil
@@ -123,10 +111,10 @@ func (p *Page) handler(c *api.Client) http.Handler {
 	routes := http.NewServeMux()
 	p.serveAPI(routes, c)
 	mux := http.NewServeMux()
-	listen.Health(mux, func() error { return c.Ready(context.Background()) })
-	mux.Handle("/api/", http.StripPrefix("/api", listen.Guard(p.token, moved, http.MaxBytesHandler(routes, maxBody))))
+	ports.Health(mux, func() error { return c.Ready(context.Background()) })
+	mux.Handle("/api/", http.StripPrefix("/api", ports.Guard(p.token, moved, http.MaxBytesHandler(routes, maxBody))))
 	mux.Handle("/", http.FileServerFS(files))
-	return withPolicy(listen.OwnName(gzhttp.GzipHandler(mux))) // for who looks through an SSH tunnel
+	return withPolicy(ports.OwnName(gzhttp.GzipHandler(mux))) // for who looks through an SSH tunnel
 }
 
 // serveAPI serves the API that openapi.json describes: documents as the page draws them, and what the owner answers.

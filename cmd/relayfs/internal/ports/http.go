@@ -1,4 +1,5 @@
-// Package ports serves MCP over HTTP on a TCP port. It requires a token; clients without one keep nobody out.
+// Package ports opens TCP ports and serves HTTP there until a context ends (listen.go), has the guard that asks for tokens
+// (guard.go), and serves MCP over HTTP (http.go). Clients without a token keep nobody out.
 //
 // Locks: guestListener.mu alone, held for moments.
 package ports
@@ -19,8 +20,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -38,14 +38,11 @@ type HTTP struct{ Addr, TokenFile string }
 // Check refuses an address that other machines can reach, unless a token file is given.
 func (f *HTTP) Check() error {
 	if f.Addr == "" {
-		if f.TokenFile != "" {
-			return clierr.Usagef("--token-file needs --http")
-		}
 		return nil
 	}
-	loopback, err := listen.Loopback("--http", f.Addr)
+	loopback, err := Loopback("--http", f.Addr)
 	if err == nil && !loopback && f.TokenFile == "" {
-		err = clierr.Usagef("--http %s can be reached from other machines: name the file with its token with --token-file", f.Addr)
+		err = cli.Usagef("--http %s can be reached from other machines: name the file with its token: token-file in the configuration, or RELAYFS_TOKEN_FILE", f.Addr)
 	}
 	return err
 }
@@ -94,7 +91,7 @@ func (f *HTTP) Listen(base string) (*HTTPServer, error) {
 	if h.token, err = secret.EnsureToken(h.TokenFile); err != nil {
 		return nil, err
 	}
-	l, err := listen.Open("--http", f.Addr)
+	l, err := Open("--http", f.Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -118,15 +115,15 @@ func (h *HTTPServer) Announce(w io.Writer) {
 func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready func() error, log *slog.Logger) error {
 	guarded := mcp.HTTPHandler()
 	mux := http.NewServeMux()
-	listen.Health(mux, ready)
-	mux.Handle(mcpPath, listen.Guard(h.token, "Unauthorized: a bearer token is needed", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	Health(mux, ready)
+	mux.Handle(mcpPath, Guard(h.token, "Unauthorized: a bearer token is needed", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		welcome(r)
 		guarded.ServeHTTP(w, r)
 	})))
-	srv := listen.NewServer(mux)
+	srv := NewServer(mux)
 	srv.RegisterOnShutdown(mcp.Close) // ends the streams that clients keep open
 	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
-	finished, err := listen.Serve(ctx, h.listener, srv)
+	finished, err := Serve(ctx, h.listener, srv)
 	if err != nil {
 		return fmt.Errorf("MCP over HTTP: %w", err)
 	}

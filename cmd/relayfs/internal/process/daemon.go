@@ -1,5 +1,6 @@
-// Package process has this process and others: it runs a command line in the background, reports its readiness to the
-// process that started it and to systemd, and has what the commands need of each operating system.
+// Package process has this process and others: it runs a command line in the background and reports its readiness
+// (daemon.go), has systemd or launchd run the mount at login (service.go), and has what the commands need of each
+// operating system. It knows nothing of mounts.
 package process
 
 import (

@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // Suggestions that belong together are drawn as one, with the heading and the comments of each; others by themselves.
 func TestDiffsInGroups(t *testing.T) {
-	pieces := []queue.Piece{{Kind: queue.KeptPiece, Text: "a "}, {Kind: queue.OldPiece, Text: "b"}, {Kind: queue.KeptPiece, Text: " c "}, {Kind: queue.NewPiece, Text: "d"}}
-	list := []queue.Suggestion{
+	pieces := []reviewqueue.Piece{{Kind: reviewqueue.KeptPiece, Text: "a "}, {Kind: reviewqueue.OldPiece, Text: "b"}, {Kind: reviewqueue.KeptPiece, Text: " c "}, {Kind: reviewqueue.NewPiece, Text: "d"}}
+	list := []reviewqueue.Suggestion{
 		{ID: "1", Path: "N/a.md", Line: 1, Kind: "deletion", Old: "b", Group: "1", Pieces: pieces},
 		{ID: "2", Path: "N/a.md", Line: 1, Kind: "addition", New: "d", Group: "1", Comments: []string{"why?"}},
 		{ID: "3", Path: "N/a.md", Line: 2, Kind: "addition", New: "e"},

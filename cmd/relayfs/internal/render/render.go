@@ -1,5 +1,6 @@
-// Package render writes suggestions, decisions and the log for people: in colour on a terminal, else as
-// CriticMarkup. It escapes the texts.
+// Package render shows what waits and what was decided: suggestions, decisions and the log as text, in colour on a
+// terminal and else as CriticMarkup, with escaped texts (render.go); and a note with its changes as a tree to be drawn
+// (note.go).
 package render
 
 import (
@@ -10,15 +11,15 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // Painter writes pieces in colour or as CriticMarkup.
 type Painter struct{ colour bool }
 
 // NewPainter returns a Painter for w.
-func NewPainter(w io.Writer) Painter { return Painter{output.Colour(w)} }
+func NewPainter(w io.Writer) Painter { return Painter{cli.Colour(w)} }
 
 // SGR codes (ECMA-48).
 const (
@@ -32,18 +33,18 @@ const (
 )
 
 // Text writes pieces.
-func (p Painter) Text(list []queue.Piece) string {
+func (p Painter) Text(list []reviewqueue.Piece) string {
 	var b strings.Builder
 	for _, x := range list {
-		text := output.Printable(x.Text)
+		text := cli.Printable(x.Text)
 		switch {
-		case x.Kind == queue.OldPiece && p.colour:
+		case x.Kind == reviewqueue.OldPiece && p.colour:
 			b.WriteString(p.SGR(sgrOld, text))
-		case x.Kind == queue.NewPiece && p.colour:
+		case x.Kind == reviewqueue.NewPiece && p.colour:
 			b.WriteString(p.SGR(sgrNew, text))
-		case x.Kind == queue.OldPiece:
+		case x.Kind == reviewqueue.OldPiece:
 			b.WriteString("{--" + text + "--}")
-		case x.Kind == queue.NewPiece:
+		case x.Kind == reviewqueue.NewPiece:
 			b.WriteString("{++" + text + "++}")
 		default:
 			b.WriteString(text)
@@ -66,16 +67,16 @@ func (p Painter) SGR(code, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-func (p Painter) heading(s *queue.Suggestion) string {
-	line := fmt.Sprintf("%s  %s  %s", output.OneLine(s.ID), p.SGR(Bold, output.OneLine(s.Place())), s.Kind)
+func (p Painter) heading(s *reviewqueue.Suggestion) string {
+	line := fmt.Sprintf("%s  %s  %s", cli.OneLine(s.ID), p.SGR(Bold, cli.OneLine(s.Place())), s.Kind)
 	if who := s.Who(); who != "" {
-		line += "  " + p.SGR(Faint, output.OneLine(who))
+		line += "  " + p.SGR(Faint, cli.OneLine(who))
 	}
 	return line
 }
 
 // Drawn returns the heading of a suggestion, and below it the pieces.
-func (p Painter) Drawn(s *queue.Suggestion, list []queue.Piece) string {
+func (p Painter) Drawn(s *reviewqueue.Suggestion, list []reviewqueue.Piece) string {
 	var b strings.Builder
 	b.WriteString(p.heading(s) + "\n")
 	for line := range strings.SplitSeq(strings.TrimSuffix(p.Text(list), "\n"), "\n") {
@@ -85,20 +86,22 @@ func (p Painter) Drawn(s *queue.Suggestion, list []queue.Piece) string {
 }
 
 // Diff returns a suggestion for a person to read.
-func (p Painter) Diff(s *queue.Suggestion) string { return p.Drawn(s, s.InPieces()) + p.remarks(s) }
+func (p Painter) Diff(s *reviewqueue.Suggestion) string {
+	return p.Drawn(s, s.InPieces()) + p.remarks(s)
+}
 
 // remarks are what people have said about a suggestion, and about what it answers.
-func (p Painter) remarks(s *queue.Suggestion) string {
+func (p Painter) remarks(s *reviewqueue.Suggestion) string {
 	var b strings.Builder
 	if s.Session != "" {
 		said := ""
 		if s.SessionNote != nil {
 			said = ", " + s.SessionNote.String()
 		}
-		b.WriteString("    " + p.SGR(Faint, "session: "+output.OneLine(s.Session+said)) + "\n")
+		b.WriteString("    " + p.SGR(Faint, "session: "+cli.OneLine(s.Session+said)) + "\n")
 	}
 	for _, c := range s.Comments {
-		b.WriteString("    " + p.SGR(Faint, "comment: "+queue.Shorten(c)) + "\n")
+		b.WriteString("    " + p.SGR(Faint, "comment: "+reviewqueue.Shorten(c)) + "\n")
 	}
 	if answer := s.Answer(); answer != "" {
 		b.WriteString("    " + p.SGR(Faint, answer) + "\n")
@@ -107,7 +110,7 @@ func (p Painter) remarks(s *queue.Suggestion) string {
 }
 
 // Diffs prints suggestions in their context, those that belong together in one.
-func Diffs(w io.Writer, list []queue.Suggestion) {
+func Diffs(w io.Writer, list []reviewqueue.Suggestion) {
 	p := NewPainter(w)
 	for i, group := range groups(list) {
 		if i > 0 {
@@ -118,12 +121,12 @@ func Diffs(w io.Writer, list []queue.Suggestion) {
 }
 
 // groups are the suggestions of a list, those that belong together in one.
-func groups(list []queue.Suggestion) [][]queue.Suggestion {
-	return queue.Runs(list, func(a, b *queue.Suggestion) bool { return a.Group != "" && a.Group == b.Group })
+func groups(list []reviewqueue.Suggestion) [][]reviewqueue.Suggestion {
+	return reviewqueue.Runs(list, func(a, b *reviewqueue.Suggestion) bool { return a.Group != "" && a.Group == b.Group })
 }
 
 // diffs is what is decided at once, or one suggestion.
-func (p Painter) diffs(group []queue.Suggestion) string {
+func (p Painter) diffs(group []reviewqueue.Suggestion) string {
 	if len(group) == 1 {
 		return p.Diff(&group[0])
 	}
@@ -140,44 +143,44 @@ func (p Painter) diffs(group []queue.Suggestion) string {
 
 // List prints what is pending, one line each. The place of those that belong together, and who made them, stands
 // beside the first.
-func List(w io.Writer, list []queue.Suggestion) {
+func List(w io.Writer, list []reviewqueue.Suggestion) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, group := range groups(list) {
 		place, who := group[0].Place(), group[0].Who()
 		for _, s := range group {
-			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", output.OneLine(s.ID), output.OneLine(place), output.OneLine(s.Gist()), output.OneLine(who))
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", cli.OneLine(s.ID), cli.OneLine(place), cli.OneLine(s.Gist()), cli.OneLine(who))
 			place, who = "", ""
 		}
 	}
 	tw.Flush()
-	fmt.Fprintln(w, output.Plural(len(list), "pending suggestion"))
+	fmt.Fprintln(w, cli.Plural(len(list), "pending suggestion"))
 }
 
 // Threads prints each thread: its place and what it is about, and below it who said what.
-func Threads(w io.Writer, list []queue.Thread) {
+func Threads(w io.Writer, list []reviewqueue.Thread) {
 	p := NewPainter(w)
 	for _, t := range list {
-		about := "about " + queue.Shorten(t.About)
+		about := "about " + reviewqueue.Shorten(t.About)
 		if t.Suggestion != "" {
 			about = "about the suggestion " + t.Suggestion
 		}
 		if t.Answered {
 			about += ", which has changed since"
 		}
-		fmt.Fprintf(w, "%s  %s  %s\n", t.ID, p.SGR(Bold, output.OneLine(t.Place())), about)
+		fmt.Fprintf(w, "%s  %s  %s\n", t.ID, p.SGR(Bold, cli.OneLine(t.Place())), about)
 		for i := range t.Remarks {
 			fmt.Fprintf(w, "    %s\n", t.Remarks[i].Said())
 		}
 	}
-	fmt.Fprintln(w, output.Plural(len(list), "thread"))
+	fmt.Fprintln(w, cli.Plural(len(list), "thread"))
 }
 
 // Scope prints a few suggestions, or the number of many in each note.
-func Scope(w io.Writer, list []queue.Suggestion) {
+func Scope(w io.Writer, list []reviewqueue.Suggestion) {
 	if len(list) == 0 {
 		return
 	}
-	if len(list) <= queue.ManyAtOnce {
+	if len(list) <= reviewqueue.ManyAtOnce {
 		Diffs(w, list)
 		fmt.Fprintln(w)
 		return
@@ -187,20 +190,20 @@ func Scope(w io.Writer, list []queue.Suggestion) {
 		counts[s.Path]++
 	}
 	for _, p := range slices.Sorted(maps.Keys(counts)) {
-		output.Line(w, "%s: %s", p, output.Plural(counts[p], "suggestion"))
+		cli.Line(w, "%s: %s", p, cli.Plural(counts[p], "suggestion"))
 	}
 }
 
 // Undone prints the outcome of an undo.
-func Undone(w io.Writer, out queue.Outcome) {
+func Undone(w io.Writer, out reviewqueue.Outcome) {
 	Scope(w, out.Suggestions)
-	what := output.Plural(len(out.Suggestions), "pending suggestion") + " again"
+	what := cli.Plural(len(out.Suggestions), "pending suggestion") + " again"
 	if out.Rejected() {
-		what = output.Plural(len(out.Suggestions), "suggestion") + " rejected"
+		what = cli.Plural(len(out.Suggestions), "suggestion") + " rejected"
 	}
-	fmt.Fprintf(w, "undone in %s; %s\n", output.Plural(out.Notes, "note"), what)
+	fmt.Fprintf(w, "undone in %s; %s\n", cli.Plural(out.Notes, "note"), what)
 	for _, a := range out.Away {
-		fmt.Fprintf(w, "%s: %s\n", output.Printable(string(a.Path)), output.Printable(a.String()))
+		fmt.Fprintf(w, "%s: %s\n", cli.Printable(string(a.Path)), cli.Printable(a.String()))
 	}
 }
 
@@ -209,11 +212,11 @@ func inSession(session string) string {
 	if session == "" {
 		return ""
 	}
-	return "  session " + output.OneLine(session)
+	return "  session " + cli.OneLine(session)
 }
 
 // Log prints the name of each batch, and below it what it did in which note.
-func Log(w io.Writer, list []queue.LogEntry) {
+func Log(w io.Writer, list []reviewqueue.LogEntry) {
 	p := NewPainter(w)
 	for i, x := range list {
 		if i == 0 || list[i-1].Batch != x.Batch {
@@ -227,22 +230,22 @@ func Log(w io.Writer, list []queue.LogEntry) {
 			if x.Undoes != "" {
 				head += ", takes back " + x.Undoes
 			}
-			fmt.Fprintln(w, p.SGR(Bold, output.OneLine(head)))
+			fmt.Fprintln(w, p.SGR(Bold, cli.OneLine(head)))
 			if x.Reason != "" {
-				fmt.Fprintf(w, "  because %s\n", output.OneLine(x.Reason))
+				fmt.Fprintf(w, "  because %s\n", cli.OneLine(x.Reason))
 			}
 		}
-		path := output.OneLine(x.Path)
+		path := cli.OneLine(x.Path)
 		if path == "" {
 			path = "(a note that is gone)"
 		}
 		switch x.Action {
-		case queue.FrontMatterChanged:
+		case reviewqueue.FrontMatterChanged:
 			fmt.Fprintf(w, "  front matter changed  %s%s\n", path, inSession(x.Session))
-		case queue.SessionNamed:
-			fmt.Fprintf(w, "  session named  %s%s\n", output.OneLine(x.SessionNote.String()), inSession(x.Session))
-		case queue.Asked:
-			fmt.Fprintf(w, "  asked, and the person %s  %s%s\n", x.Approval.Answer, output.OneLine(x.Approval.Question), inSession(x.Session))
+		case reviewqueue.SessionNamed:
+			fmt.Fprintf(w, "  session named  %s%s\n", cli.OneLine(x.SessionNote.String()), inSession(x.Session))
+		case reviewqueue.Asked:
+			fmt.Fprintf(w, "  asked, and the person %s  %s%s\n", x.Approval.Answer, cli.OneLine(x.Approval.Question), inSession(x.Session))
 		}
 		for _, s := range x.Suggestions {
 			it := s.Suggestion(path)
@@ -250,10 +253,10 @@ func Log(w io.Writer, list []queue.LogEntry) {
 			if s.Undone {
 				since += "  taken back since"
 			}
-			fmt.Fprintf(w, "  %s  %s  %s  %s%s\n", x.Action, output.OneLine(s.ID), it.Place(), output.OneLine(it.Gist()), since)
+			fmt.Fprintf(w, "  %s  %s  %s  %s%s\n", x.Action, cli.OneLine(s.ID), it.Place(), cli.OneLine(it.Gist()), since)
 		}
 		for _, a := range x.Away {
-			fmt.Fprintf(w, "  %s  %s\n", path, output.Printable(a.String()))
+			fmt.Fprintf(w, "  %s  %s\n", path, cli.Printable(a.String()))
 		}
 	}
 }

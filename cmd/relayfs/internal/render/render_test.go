@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 func TestPainter(t *testing.T) {
-	s := queue.Suggestion{
+	s := reviewqueue.Suggestion{
 		ID: "a1", Path: "N/a.md", Line: 2, Kind: "replacement", Before: "Top\n\nWe ", After: " here.\nNext",
 		Old: "drink black tea", New: "drink green tea\x1b[2J", Author: "ann", Comments: []string{"why?"},
 	}
@@ -34,14 +34,14 @@ func TestPainter(t *testing.T) {
 // What agents say of their sessions is shown as text on one line, whatever is in it.
 func TestSessionNotesAreShown(t *testing.T) {
 	note := model.SessionNote{Name: "tides\x1b[31m", Purpose: "two\nlines"}
-	s := queue.Suggestion{ID: "a", Path: "F/N.md", Line: 1, Kind: "addition", New: "x", Author: "ann", Session: "s1", SessionNote: &note}
+	s := reviewqueue.Suggestion{ID: "a", Path: "F/N.md", Line: 1, Kind: "addition", New: "x", Author: "ann", Session: "s1", SessionNote: &note}
 	var out strings.Builder
 	asked := model.Approval{Operation: "delete", Question: "ann wants to\ndelete it.", Answer: model.AnswerDeclined}
-	List(&out, []queue.Suggestion{s})
-	Diffs(&out, []queue.Suggestion{s})
-	Log(&out, []queue.LogEntry{
-		{Batch: "1", Action: queue.SessionNamed, By: "ann", Session: "s1", SessionNote: &note},
-		{Batch: "2", Action: queue.Asked, By: "ann", Session: "s1", Approval: &asked},
+	List(&out, []reviewqueue.Suggestion{s})
+	Diffs(&out, []reviewqueue.Suggestion{s})
+	Log(&out, []reviewqueue.LogEntry{
+		{Batch: "1", Action: reviewqueue.SessionNamed, By: "ann", Session: "s1", SessionNote: &note},
+		{Batch: "2", Action: reviewqueue.Asked, By: "ann", Session: "s1", Approval: &asked},
 	})
 	if n := strings.Count(out.String(), "tides"); n != 4 {
 		t.Errorf("the name is told %d times, want 4:\n%s", n, out.String())
@@ -56,8 +56,8 @@ func TestSessionNotesAreShown(t *testing.T) {
 
 // Sessions are told where there are any.
 func TestSessionsAreTold(t *testing.T) {
-	item := func(id, author, session string) queue.Suggestion {
-		return queue.Suggestion{ID: id, Path: "F/N.md", Line: 1, Kind: "addition", New: "x", Author: author, Session: session}
+	item := func(id, author, session string) reviewqueue.Suggestion {
+		return reviewqueue.Suggestion{ID: id, Path: "F/N.md", Line: 1, Kind: "addition", New: "x", Author: author, Session: session}
 	}
 	ann, bob, person := item("a", "ann", "s1"), item("c", "bob", "s3"), item("d", "", "")
 	for _, tt := range []struct {
@@ -65,11 +65,11 @@ func TestSessionsAreTold(t *testing.T) {
 		show func(io.Writer)
 		want []string // sessions
 	}{
-		{"show", func(w io.Writer) { Diffs(w, []queue.Suggestion{ann, person, bob}) }, []string{"s1", "s3"}},
+		{"show", func(w io.Writer) { Diffs(w, []reviewqueue.Suggestion{ann, person, bob}) }, []string{"s1", "s3"}},
 		{"log", func(w io.Writer) {
-			Log(w, []queue.LogEntry{
-				{Batch: "1", Path: "F/N.md", Action: "accepted", Suggestions: []queue.LogItem{{Decided: model.Decided{ID: "a", Session: "s1"}}, {Decided: model.Decided{ID: "d"}}}},
-				{Batch: "2", Path: "F/N.md", Action: queue.FrontMatterChanged, By: "ann", Session: "s2"},
+			Log(w, []reviewqueue.LogEntry{
+				{Batch: "1", Path: "F/N.md", Action: "accepted", Suggestions: []reviewqueue.LogItem{{Decided: model.Decided{ID: "a", Session: "s1"}}, {Decided: model.Decided{ID: "d"}}}},
+				{Batch: "2", Path: "F/N.md", Action: reviewqueue.FrontMatterChanged, By: "ann", Session: "s2"},
 			})
 		}, []string{"s1", "s2"}},
 	} {

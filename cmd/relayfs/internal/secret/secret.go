@@ -12,7 +12,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // Read reads a file that only its user may read. Other permissions are an error.
@@ -22,7 +22,7 @@ func Read(file string) (string, error) {
 		return "", err
 	}
 	if st.Mode().Perm()&0o077 != 0 {
-		return "", clierr.WithHint(fmt.Errorf("file %q can be read by others", file), fmt.Sprintf("chmod 600 %q", file))
+		return "", cli.WithHint(fmt.Errorf("file %q can be read by others", file), fmt.Sprintf("chmod 600 %q", file))
 	}
 	data, err := os.ReadFile(file)
 	return string(data), err
@@ -57,7 +57,7 @@ func Creatable(file string) error {
 		st, err := os.Stat(dir)
 		switch {
 		case err == nil && !st.IsDir(), errors.Is(err, syscall.ENOTDIR):
-			return clierr.WithHint(fmt.Errorf("file %q cannot be made: %q is not a folder", file, dir), "name another file")
+			return cli.WithHint(fmt.Errorf("file %q cannot be made: %q is not a folder", file, dir), "name another file")
 		case err == nil:
 			return nil
 		case !errors.Is(err, fs.ErrNotExist):
@@ -104,7 +104,7 @@ func ReadToken(file string) (string, error) {
 	}
 	token := strings.TrimSpace(text)
 	if len(token) < MinToken || strings.ContainsAny(token, " \t\r\n") {
-		return "", clierr.WithHint(fmt.Errorf("token file %q does not hold one word of at least %d characters", file, MinToken),
+		return "", cli.WithHint(fmt.Errorf("token file %q does not hold one word of at least %d characters", file, MinToken),
 			"remove it, and relayfs makes a new one")
 	}
 	return token, nil

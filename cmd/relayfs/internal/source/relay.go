@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/control"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // relayPrefix begins a SOURCE argument that is a folder of the login.
@@ -46,17 +46,17 @@ func findRelay(name, folder, state string) (Source, error) {
 	})
 	switch {
 	case len(found) > 1:
-		return Source{}, clierr.Usagef("%d folders are called %q: name one of them by its id: %s", len(found), folder, describe(found))
+		return Source{}, cli.Usagef("%d folders are called %q: name one of them by its id: %s", len(found), folder, describe(found))
 	case len(found) == 0 && len(list.Folders) == 0:
-		return Source{}, clierr.Usagef("no folder %q: nothing is shared with this login at %s", folder, list.API)
+		return Source{}, cli.Usagef("no folder %q: nothing is shared with this login at %s", folder, list.API)
 	case len(found) == 0:
-		return Source{}, clierr.Usagef("no folder %q is shared with this login; there are %s", folder, describe(list.Folders))
+		return Source{}, cli.Usagef("no folder %q is shared with this login; there are %s", folder, describe(list.Folders))
 	}
 	if name == "" {
 		name = found[0].Name
 	}
 	if err := model.CheckName(name); err != nil {
-		return Source{}, clierr.Usagef("folder name %q: %v; name it with NAME=relay:%s", name, err, found[0].ID)
+		return Source{}, cli.Usagef("folder name %q: %v; name it with NAME=relay:%s", name, err, found[0].ID)
 	}
 	address, err := transport.ParseAddress("relay+" + list.API)
 	return Source{Name: name, Server: &ServerFolder{address, found[0].Document()}}, err

@@ -18,7 +18,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
 // Secrets come from the environment, because everybody can read a command line.
@@ -50,36 +50,32 @@ func (s Source) String() string {
 
 var serverScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
 
-// Parse parses SOURCE arguments: DIR, NAME=DIR, a server's address, or relay:FOLDER. folders are the NAME=ID of
-// servers, and state is --state.
-func Parse(args, folders []string, state string) ([]Source, error) {
-	var sources []Source
-	for _, arg := range args {
-		var list []Source
+// Parse parses SOURCE arguments: DIR, NAME=DIR, a folder of a server as ADDRESS#NAME=ID, or relay:FOLDER. state is the
+// setting of that name.
+func Parse(args []string, state string) ([]Source, error) {
+	sources := make([]Source, len(args))
+	for i, arg := range args {
 		var err error
 		name, folder, shared := cutRelay(arg)
 		switch {
 		case serverScheme.MatchString(arg):
-			list, err = parseServer(arg, folders)
+			sources[i], err = parseServer(arg)
 		case shared:
-			list = make([]Source, 1)
-			list[0], err = findRelay(name, folder, state)
+			sources[i], err = findRelay(name, folder, state)
 		default:
-			list = make([]Source, 1)
-			list[0], err = ParseVault(arg)
+			sources[i], err = ParseVault(arg)
 		}
 		if err != nil {
 			return nil, err
 		}
-		sources = append(sources, list...)
 	}
 	for i, s := range sources {
 		if slices.ContainsFunc(sources[:i], func(t Source) bool { return t.Place() == s.Place() }) {
-			return nil, clierr.Usagef("%s is given twice", s.Place())
+			return nil, cli.Usagef("%s is given twice", s.Place())
 		}
 		for _, t := range sources[:i] {
 			if s.Name == t.Name {
-				return nil, clierr.WithHint(clierr.Usagef("%s and %s would both be the folder %q", t.Place(), s.Place(), s.Name),
+				return nil, cli.WithHint(cli.Usagef("%s and %s would both be the folder %q", t.Place(), s.Place(), s.Name),
 					"name one of them: NAME="+strings.TrimPrefix(s.String(), s.Name+"="))
 			}
 			if s.Server == nil && t.Server == nil && (owner.Within(s.Dir, t.Dir) || owner.Within(t.Dir, s.Dir)) {
@@ -90,13 +86,10 @@ func Parse(args, folders []string, state string) ([]Source, error) {
 	if base, err := StateDir(state); err == nil {
 		for _, s := range sources {
 			if s.Shows(base) {
-				return nil, clierr.WithHint(fmt.Errorf("the state folder %q lies in %s: it would be served and synchronised with the notes", base, s.Place()),
-					"name a folder outside of the vault with --state or XDG_STATE_HOME")
+				return nil, cli.WithHint(fmt.Errorf("the state folder %q lies in %s: it would be served and synchronised with the notes", base, s.Place()),
+					"name a folder outside of the vault with RELAYFS_STATE or XDG_STATE_HOME")
 			}
 		}
-	}
-	if len(folders) > 0 && !slices.ContainsFunc(args, serverScheme.MatchString) {
-		return nil, clierr.Usagef("--folder %s names a folder of a server, but no SOURCE is the address of one", folders[0])
 	}
 	return sources, nil
 }
@@ -131,34 +124,27 @@ func resolved(path string) string {
 	}
 }
 
-// parseServer parses the address of a server. Its folders are those given, or the one after a '#'.
-func parseServer(arg string, folders []string) ([]Source, error) {
-	arg, named, found := strings.Cut(arg, "#")
-	if found {
-		folders = []string{named}
-	}
+// parseServer parses a folder of a server.
+func parseServer(arg string) (Source, error) {
+	arg, named, _ := strings.Cut(arg, "#")
 	address, err := transport.ParseAddress(arg)
 	if err != nil {
-		return nil, clierr.Usagef("SOURCE: %v", err)
+		return Source{}, cli.Usagef("SOURCE: %v", err)
 	}
 	if address.Token == "" && address.Kind != transport.Relay {
 		address.Token = os.Getenv(tokenVariable)
 	}
-	if len(folders) == 0 {
-		return nil, clierr.Usagef("no folder of %s is named: --folder NAME=ID, with the id of its folder document", address)
+	if named == "" {
+		return Source{}, cli.Usagef("no folder of %s is named: %s#NAME=ID, with the id of its folder document", address, address)
 	}
-	var list []Source
-	for _, f := range folders {
-		name, id, ok := strings.Cut(f, "=")
-		if !ok || id == "" {
-			return nil, clierr.Usagef("--folder %q is not NAME=ID", f)
-		}
-		if err := model.CheckName(name); err != nil {
-			return nil, clierr.Usagef("folder name %q: %v", name, err)
-		}
-		list = append(list, Source{Name: name, Server: &ServerFolder{address, id}})
+	name, id, ok := strings.Cut(named, "=")
+	if !ok || id == "" {
+		return Source{}, cli.Usagef("the folder %q is not NAME=ID", named)
 	}
-	return list, nil
+	if err := model.CheckName(name); err != nil {
+		return Source{}, cli.Usagef("folder name %q: %v", name, err)
+	}
+	return Source{Name: name, Server: &ServerFolder{address, id}}, nil
 }
 
 // ServerKey returns the key for making tokens, nil if none is given.
@@ -173,7 +159,7 @@ func ServerKey() (*token.Key, error) {
 	}
 	key, err := token.ParsePrivateKey(id, secret)
 	if err != nil {
-		return nil, clierr.Usagef("%s: %v", keyVariable, err)
+		return nil, cli.Usagef("%s: %v", keyVariable, err)
 	}
 	return key, nil
 }
@@ -195,19 +181,19 @@ func ParseVault(arg string) (Source, error) {
 	}
 	real, err := filepath.EvalSymlinks(abs)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Source{}, clierr.WithHint(&MissingError{dir}, "give the directory that Obsidian opens as a vault")
+		return Source{}, cli.WithHint(&MissingError{dir}, "give the directory that Obsidian opens as a vault")
 	}
 	if err != nil {
 		return Source{}, err
 	}
 	if st, err := os.Stat(real); err != nil || !st.IsDir() {
-		return Source{}, clierr.WithHint(fmt.Errorf("vault %q is not a directory", dir), "give the directory that Obsidian opens as a vault")
+		return Source{}, cli.WithHint(fmt.Errorf("vault %q is not a directory", dir), "give the directory that Obsidian opens as a vault")
 	}
 	if name == "" {
 		name = filepath.Base(abs)
 	}
 	if err := model.CheckName(name); err != nil {
-		return Source{}, clierr.Usagef("folder name %q: %v; name it with NAME=DIR", name, err)
+		return Source{}, cli.Usagef("folder name %q: %v; name it with NAME=DIR", name, err)
 	}
 	return Source{Name: name, Dir: real}, nil
 }
@@ -261,17 +247,17 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// StateDir returns the folder for what relayfs keeps outside of the vaults. flag is --state.
-func StateDir(flag string) (string, error) {
-	if flag != "" {
-		return filepath.Abs(flag)
+// StateDir returns the folder for what relayfs keeps outside of the vaults. given is the setting state.
+func StateDir(given string) (string, error) {
+	if given != "" {
+		return filepath.Abs(given)
 	}
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "relayfs"), nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", clierr.WithHint(err, "set HOME, or name a folder with --state")
+		return "", cli.WithHint(err, "set HOME, or name a folder with RELAYFS_STATE")
 	}
 	return filepath.Join(home, ".local", "state", "relayfs"), nil
 }

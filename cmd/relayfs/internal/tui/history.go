@@ -6,8 +6,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // What was decided, by whomever, and has not been taken back: each decision, and below it each suggestion of several.
@@ -42,15 +42,15 @@ func (c commands) past() tea.Cmd {
 }
 
 // pastOf returns what of a log can be taken back, the newest first.
-func pastOf(log []queue.LogEntry) (list []past) {
-	log = slices.DeleteFunc(slices.Clone(log), func(x queue.LogEntry) bool { return !x.Undoable() })
-	for _, batch := range queue.Batches(log) {
+func pastOf(log []reviewqueue.LogEntry) (list []past) {
+	log = slices.DeleteFunc(slices.Clone(log), func(x reviewqueue.LogEntry) bool { return !x.Undoable() })
+	for _, batch := range reviewqueue.Batches(log) {
 		list = append(list, pastBatch(batch)...)
 	}
 	return list
 }
 
-func pastBatch(entries []queue.LogEntry) []past {
+func pastBatch(entries []reviewqueue.LogEntry) []past {
 	first := &entries[0]
 	whole := past{batch: first.Batch}
 	var items []past
@@ -59,20 +59,20 @@ func pastBatch(entries []queue.LogEntry) []past {
 		for k := range x.Suggestions {
 			if s := &x.Suggestions[k]; !s.Undone {
 				it := s.Suggestion(x.Path)
-				items = append(items, past{x.Batch, s.ID, output.OneLine(it.Place() + "  " + it.Gist())})
+				items = append(items, past{x.Batch, s.ID, cli.OneLine(it.Place() + "  " + it.Gist())})
 			}
 		}
 	}
 	when := fmt.Sprintf("%s  %s", first.Time.Local().Format("15:04"), first.Action)
 	switch len(items) {
 	case 0:
-		whole.text = when + "  " + output.OneLine(first.Path)
+		whole.text = when + "  " + cli.OneLine(first.Path)
 		return []past{whole}
 	case 1:
 		whole.text = when + "  " + items[0].text
 		return []past{whole}
 	}
-	whole.text = when + "  " + output.Plural(len(items), "suggestion")
+	whole.text = when + "  " + cli.Plural(len(items), "suggestion")
 	for i := range items {
 		items[i].text = "         " + items[i].text
 	}
@@ -102,7 +102,7 @@ func (m reviewModel) historyKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 
 // takeBack takes back a decision, or one suggestion of it.
 func (m reviewModel) takeBack(x past) (tea.Model, tea.Cmd) {
-	r := queue.UndoRequest{Batch: x.batch}
+	r := reviewqueue.UndoRequest{Batch: x.batch}
 	if x.id != "" {
 		r.IDs = []string{x.id}
 	} else {

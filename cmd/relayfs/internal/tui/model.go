@@ -10,10 +10,9 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // Help describes the keys.
@@ -50,23 +49,23 @@ type reviewModel struct {
 	cmds commands
 
 	mode     mode
-	field    editor              // the text typed in filtering, editing and reasoning
-	asked    queue.DecideRequest // the decision in confirming and reasoning
-	editID   string              // the suggestion in editing
-	prefix   string              // "]" or "[", which waits for its c
-	busy     bool                // a decision is under way, or the list after it, or the history is read
-	waiting  []tea.KeyMsg        // keys typed while busy
-	lists    int                 // the number of the expected list; older ones are outdated
-	stale    bool                // the notes changed while busy
+	field    editor                    // the text typed in filtering, editing and reasoning
+	asked    reviewqueue.DecideRequest // the decision in confirming and reasoning
+	editID   string                    // the suggestion in editing
+	prefix   string                    // "]" or "[", which waits for its c
+	busy     bool                      // a decision is under way, or the list after it, or the history is read
+	waiting  []tea.KeyMsg              // keys typed while busy
+	lists    int                       // the number of the expected list; older ones are outdated
+	stale    bool                      // the notes changed while busy
 	loaded   bool
 	message  string
 	lost     string // the message while the owner does not answer
 	scrolled scroll
-	read     noteMsg        // the note that was read last
-	threads  []queue.Thread // in the text of notes
-	history  history        // what can be taken back
-	lines    int            // down, in the note from the suggestion on, or in the overview
-	done     []string       // batches of this review that were not undone
+	read     noteMsg              // the note that was read last
+	threads  []reviewqueue.Thread // in the text of notes
+	history  history              // what can be taken back
+	lines    int                  // down, in the note from the suggestion on, or in the overview
+	done     []string             // batches of this review that were not undone
 	counts   map[model.Verdict]int
 
 	width, height int
@@ -78,7 +77,7 @@ type scroll struct {
 	by int
 }
 
-func newModel(sel queue.Selector, p render.Painter, cmds commands) reviewModel {
+func newModel(sel reviewqueue.Selector, p render.Painter, cmds commands) reviewModel {
 	return reviewModel{deck: deck{sel: sel}, Painter: p, cmds: cmds, busy: true}
 }
 
@@ -107,7 +106,7 @@ func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case pastMsg:
 		switch {
 		case msg.err != nil:
-			m.message = clierr.Text(msg.err)
+			m.message = cli.Text(msg.err)
 		case len(msg.list) == 0:
 			m.message = "nothing was decided that can be taken back"
 		default:
@@ -119,9 +118,9 @@ func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.message = msg.err.Error()
 			return m, nil
 		}
-		return m.decide(queue.DecideRequest{IDs: []string{msg.id}, Verdict: model.Changed, Text: msg.text})
+		return m.decide(reviewqueue.DecideRequest{IDs: []string{msg.id}, Verdict: model.Changed, Text: msg.text})
 	case errMsg:
-		m.message = clierr.Text(msg.err)
+		m.message = cli.Text(msg.err)
 		m.waiting = nil // they were typed for what did not happen
 		return m.idle()
 	case tea.KeyMsg:
@@ -135,13 +134,13 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	if msg.err != nil {
-		m.message = clierr.Text(msg.err)
+		m.message = cli.Text(msg.err)
 		return m.idle()
 	}
 	m.loaded = true
 	m.read = noteMsg{} // it may have changed, too
 	m.deck.all = msg.list
-	m.threads = slices.DeleteFunc(slices.Clone(msg.threads), func(t queue.Thread) bool { return t.Suggestion != "" })
+	m.threads = slices.DeleteFunc(slices.Clone(msg.threads), func(t reviewqueue.Thread) bool { return t.Suggestion != "" })
 	m.deck = m.deck.deal()
 	return m.idle()
 }
@@ -178,7 +177,7 @@ func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m reviewModel) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
+func (m reviewModel) decided(out reviewqueue.Outcome) (tea.Model, tea.Cmd) {
 	counts := map[model.Verdict]int{out.Verdict: len(out.Suggestions)}
 	for v, n := range m.counts {
 		counts[v] += n
@@ -192,15 +191,15 @@ func (m reviewModel) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
 	case out.Notes > 0:
 		m.done = append(m.done[:len(m.done):len(m.done)], out.Batch)
 	}
-	m.message = fmt.Sprintf("%s %s", output.Plural(len(out.Suggestions), "suggestion"), out.Verdict)
+	m.message = fmt.Sprintf("%s %s", cli.Plural(len(out.Suggestions), "suggestion"), out.Verdict)
 	if out.Verdict == model.Commented {
 		m.message = "asked for another version; it stays pending"
 	}
 	for _, a := range out.Away {
-		m.message += "; " + output.Printable(a.String())
+		m.message += "; " + cli.Printable(a.String())
 	}
 	if err := out.Err(); err != nil {
-		m.message = strings.ReplaceAll(clierr.Text(err), "\n", "; ")
+		m.message = strings.ReplaceAll(cli.Text(err), "\n", "; ")
 	}
 	return m, m.cmds.list(m.lists)
 }
@@ -286,7 +285,7 @@ func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 }
 
 // currentKey applies a key to the suggestion that is shown.
-func (m reviewModel) currentKey(name string, s *queue.Suggestion) (tea.Model, tea.Cmd) {
+func (m reviewModel) currentKey(name string, s *reviewqueue.Suggestion) (tea.Model, tea.Cmd) {
 	this := []string{s.ID}
 	switch name {
 	case "pgdown", "ctrl+f":
@@ -294,13 +293,13 @@ func (m reviewModel) currentKey(name string, s *queue.Suggestion) (tea.Model, te
 	case "pgup", "ctrl+b":
 		m.scrolled = m.scroll(s.ID, -1)
 	case "y":
-		return m.decide(queue.DecideRequest{IDs: this, Verdict: model.Accepted})
+		return m.decide(reviewqueue.DecideRequest{IDs: this, Verdict: model.Accepted})
 	case "n", "x":
-		return m.decide(queue.DecideRequest{IDs: this, Verdict: model.Rejected})
+		return m.decide(reviewqueue.DecideRequest{IDs: this, Verdict: model.Rejected})
 	case "a":
-		m.mode, m.asked, m.field = reasoning, queue.DecideRequest{IDs: this, Verdict: model.Accepted}, editor{}
+		m.mode, m.asked, m.field = reasoning, reviewqueue.DecideRequest{IDs: this, Verdict: model.Accepted}, editor{}
 	case "r":
-		m.mode, m.asked, m.field = reasoning, queue.DecideRequest{IDs: this, Verdict: model.Rejected}, editor{}
+		m.mode, m.asked, m.field = reasoning, reviewqueue.DecideRequest{IDs: this, Verdict: model.Rejected}, editor{}
 	case "A":
 		return m.decideNote(s.Path, model.Accepted)
 	case "R":
@@ -334,13 +333,13 @@ func (m reviewModel) scroll(id string, by int) scroll {
 
 // decideNote decides on everything shown of a note. It asks first if that is much.
 func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cmd) {
-	r := queue.DecideRequest{Verdict: v}
+	r := reviewqueue.DecideRequest{Verdict: v}
 	for i := range m.deck.cards {
 		if m.deck.cards[i].Path == path {
 			r.IDs = append(r.IDs, m.deck.cards[i].ID)
 		}
 	}
-	if len(r.IDs) > queue.ManyAtOnce {
+	if len(r.IDs) > reviewqueue.ManyAtOnce {
 		m.mode, m.asked = confirming, r
 		return m, nil
 	}
@@ -348,7 +347,7 @@ func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cm
 }
 
 // decide carries a decision out, but first asks whether to accept a stale proposal.
-func (m reviewModel) decide(r queue.DecideRequest) (tea.Model, tea.Cmd) {
+func (m reviewModel) decide(r reviewqueue.DecideRequest) (tea.Model, tea.Cmd) {
 	if s := m.deck.current(); s != nil && s.Stale && !r.Force && r.Verdict == model.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
 		r.Force = true
 		m.mode, m.asked = confirming, r
@@ -369,13 +368,13 @@ func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 
 // edit starts with the text that the suggestion proposes, or with the text that it deletes: in the editor of the
 // environment, if that is asked for or the text is longer than the screen.
-func (m reviewModel) edit(s *queue.Suggestion, outside bool) (tea.Model, tea.Cmd) {
+func (m reviewModel) edit(s *reviewqueue.Suggestion, outside bool) (tea.Model, tea.Cmd) {
 	if s.IsProposal() {
 		m.message = "a proposal can be accepted or rejected, not edited"
 		return m, nil
 	}
 	text := cmp.Or(s.New, s.Old)
-	if outside || os.Getenv("EDITOR") != "" && len(m.wrap(output.Printable(text))) > m.screen() {
+	if outside || os.Getenv("EDITOR") != "" && len(m.wrap(cli.Printable(text))) > m.screen() {
 		return m, inEditor(s.ID, text)
 	}
 	m.mode, m.editID, m.field = editing, s.ID, editor{before: text}
@@ -388,7 +387,7 @@ func (m reviewModel) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.mode, m.message = browsing, "nothing was changed"
 	case "ctrl+s":
 		m.mode = browsing
-		return m.decide(queue.DecideRequest{IDs: []string{m.editID}, Verdict: model.Changed, Text: m.field.String()})
+		return m.decide(reviewqueue.DecideRequest{IDs: []string{m.editID}, Verdict: model.Changed, Text: m.field.String()})
 	default:
 		m.field = m.field.key(k)
 	}
@@ -405,10 +404,10 @@ func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 			return m, m.cmds.comment(m.editID, m.field.String())
 		}
 		m.mode = browsing
-		m.asked.Reason = queue.TidyReason(m.field.String()) // a paste may have lines
+		m.asked.Reason = reviewqueue.TidyReason(m.field.String()) // a paste may have lines
 		return m.decide(m.asked)
 	default:
-		if next := m.field.key(k); len(next.String()) <= queue.MaxReason {
+		if next := m.field.key(k); len(next.String()) <= reviewqueue.MaxReason {
 			m.field = next
 		}
 	}
@@ -438,22 +437,22 @@ func (m reviewModel) summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
 	}
-	parts = append(parts, output.Plural(len(m.deck.all), "suggestion")+" pending")
+	parts = append(parts, cli.Plural(len(m.deck.all), "suggestion")+" pending")
 	return strings.Join(parts, ", ")
 }
 
 // deck is the list of suggestions that a review steps through.
 type deck struct {
-	sel    queue.Selector
-	filter string             // text that the path or the author must contain
-	all    []queue.Suggestion // everything pending
-	cards  []queue.Suggestion // what is shown of it
-	at     int                // in cards
-	want   string             // the id to go to when it is in the list again
+	sel    reviewqueue.Selector
+	filter string                   // text that the path or the author must contain
+	all    []reviewqueue.Suggestion // everything pending
+	cards  []reviewqueue.Suggestion // what is shown of it
+	at     int                      // in cards
+	want   string                   // the id to go to when it is in the list again
 }
 
 // current returns the suggestion that is shown, nil if there is none.
-func (d *deck) current() *queue.Suggestion {
+func (d *deck) current() *reviewqueue.Suggestion {
 	if d.at >= len(d.cards) {
 		return nil
 	}
@@ -490,7 +489,7 @@ func (d deck) deal() deck {
 	return d
 }
 
-func (d *deck) holds(s *queue.Suggestion) bool {
+func (d *deck) holds(s *reviewqueue.Suggestion) bool {
 	text := strings.ToLower(d.filter)
 	return strings.Contains(strings.ToLower(s.Path), text) || strings.Contains(strings.ToLower(s.Author), text)
 }

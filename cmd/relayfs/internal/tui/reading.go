@@ -11,9 +11,9 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // What a person looks at beside the suggestion: the whole note, what a proposal takes away, and the queue.
@@ -21,11 +21,11 @@ import (
 // noteMsg is the note that a suggestion is in, or that a deletion is about.
 type noteMsg struct {
 	of   string // the suggestion
-	note queue.Note
+	note reviewqueue.Note
 	err  error
 }
 
-func (c commands) note(s *queue.Suggestion) tea.Cmd {
+func (c commands) note(s *reviewqueue.Suggestion) tea.Cmd {
 	id, path := s.ID, s.Path
 	return func() tea.Msg {
 		n, err := c.q.Note(c.ctx, path)
@@ -34,7 +34,7 @@ func (c commands) note(s *queue.Suggestion) tea.Cmd {
 }
 
 // hasText reports whether there is a note to be read of the suggestion: of a proposal only of a deletion.
-func hasText(s *queue.Suggestion) bool {
+func hasText(s *reviewqueue.Suggestion) bool {
 	return !s.IsProposal() || s.Kind == string(model.ProposedDelete) && !s.Dir && strings.HasSuffix(s.Path, ".md")
 }
 
@@ -48,23 +48,23 @@ func (m reviewModel) missing() tea.Cmd {
 }
 
 // consequences is what a proposal takes away, or the links that change with it.
-func (m reviewModel) consequences(s *queue.Suggestion) string {
+func (m reviewModel) consequences(s *reviewqueue.Suggestion) string {
 	var b strings.Builder
 	switch {
 	case !s.IsProposal():
 	case hasText(s) && m.read.of != s.ID:
 		b.WriteString("\nreading what is lost …\n")
 	case hasText(s) && m.read.err != nil:
-		fmt.Fprintf(&b, "\nWhat is lost could not be read: %s\n", output.OneLine(m.read.err.Error()))
+		fmt.Fprintf(&b, "\nWhat is lost could not be read: %s\n", cli.OneLine(m.read.err.Error()))
 	case hasText(s):
-		b.WriteString("\nWhat is lost:\n\n" + m.Text([]queue.Piece{{Kind: queue.OldPiece, Text: m.read.note.Text}}))
+		b.WriteString("\nWhat is lost:\n\n" + m.Text([]reviewqueue.Piece{{Kind: reviewqueue.OldPiece, Text: m.read.note.Text}}))
 	default:
 		for i := range m.all {
 			if x := &m.all[i]; x.Proposal == s.ID {
 				if b.Len() == 0 {
 					b.WriteString("\nLinks that change with it:\n")
 				}
-				fmt.Fprintf(&b, "    %s  %s\n", output.OneLine(x.Place()), m.Text([]queue.Piece{{Kind: queue.OldPiece, Text: x.Old}, {Kind: queue.NewPiece, Text: x.New}}))
+				fmt.Fprintf(&b, "    %s  %s\n", cli.OneLine(x.Place()), m.Text([]reviewqueue.Piece{{Kind: reviewqueue.OldPiece, Text: x.Old}, {Kind: reviewqueue.NewPiece, Text: x.New}}))
 			}
 		}
 	}
@@ -72,12 +72,12 @@ func (m reviewModel) consequences(s *queue.Suggestion) string {
 }
 
 // whole is the note that the suggestion is in, and the line on which the suggestion begins.
-func (m reviewModel) whole(s *queue.Suggestion) (lines []string, at int) {
+func (m reviewModel) whole(s *reviewqueue.Suggestion) (lines []string, at int) {
 	switch {
 	case m.read.of != s.ID:
 		return []string{"reading the note …"}, 0
 	case m.read.err != nil:
-		return m.wrap(output.OneLine(m.read.err.Error())), 0
+		return m.wrap(cli.OneLine(m.read.err.Error())), 0
 	}
 	before, rest := m.read.note.InPieces(s.ID)
 	return m.wrap(m.Text(append(before[:len(before):len(before)], rest...))), len(m.wrap(m.Text(before))) - 1
@@ -165,14 +165,14 @@ func (m reviewModel) overview() string {
 	places := m.places()
 	at := min(m.lines, len(places)-1)
 	for i, p := range places {
-		name := cmp.Or(output.OneLine(p.path), "Renames, deletions, files")
+		name := cmp.Or(cli.OneLine(p.path), "Renames, deletions, files")
 		b.WriteString(item(m.Painter, fmt.Sprintf("%4d  %s", p.count, name), i == at) + "\n")
 	}
 	for i, t := range m.threads {
 		if i == 0 {
 			b.WriteString("\nComments in the text:\n")
 		}
-		b.WriteString("      " + output.OneLine(t.Place()) + "  " + t.Remarks[len(t.Remarks)-1].Said() + "\n")
+		b.WriteString("      " + cli.OneLine(t.Place()) + "  " + t.Remarks[len(t.Remarks)-1].Said() + "\n")
 	}
 	return b.String()
 }

@@ -20,24 +20,24 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // Queue is the review queue as the terminal needs it.
 type Queue interface {
-	List(ctx context.Context, detailed bool) ([]queue.Suggestion, error)
-	Threads(ctx context.Context) ([]queue.Thread, error)
-	Note(ctx context.Context, path string) (queue.Note, error)
-	Comment(ctx context.Context, r queue.CommentRequest) (queue.Outcome, error)
-	Decide(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error)
-	Undo(ctx context.Context, r queue.UndoRequest) (queue.Outcome, error)
-	Log(ctx context.Context, limit int) ([]queue.LogEntry, error)
-	Follow(ctx context.Context, seen uint64, tell func(queue.Change) error) error
+	List(ctx context.Context, detailed bool) ([]reviewqueue.Suggestion, error)
+	Threads(ctx context.Context) ([]reviewqueue.Thread, error)
+	Note(ctx context.Context, path string) (reviewqueue.Note, error)
+	Comment(ctx context.Context, r reviewqueue.CommentRequest) (reviewqueue.Outcome, error)
+	Decide(ctx context.Context, r reviewqueue.DecideRequest) (reviewqueue.Outcome, error)
+	Undo(ctx context.Context, r reviewqueue.UndoRequest) (reviewqueue.Outcome, error)
+	Log(ctx context.Context, limit int) ([]reviewqueue.LogEntry, error)
+	Follow(ctx context.Context, seen uint64, tell func(reviewqueue.Change) error) error
 }
 
 // Run reviews the suggestions of q that sel chooses, until the person quits or ctx ends.
-func Run(ctx context.Context, q Queue, sel queue.Selector, in, out *os.File) error {
+func Run(ctx context.Context, q Queue, sel reviewqueue.Selector, in, out *os.File) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := newModel(sel, render.NewPainter(out), commands{ctx, q})
@@ -61,11 +61,11 @@ func Run(ctx context.Context, q Queue, sel queue.Selector, in, out *os.File) err
 type (
 	listMsg struct {
 		number  int
-		list    []queue.Suggestion
-		threads []queue.Thread
+		list    []reviewqueue.Suggestion
+		threads []reviewqueue.Thread
 		err     error
 	}
-	outcomeMsg struct{ queue.Outcome }
+	outcomeMsg struct{ reviewqueue.Outcome }
 	changedMsg struct {
 		moved bool  // else the owner answers again
 		lost  error // the owner does not answer
@@ -91,23 +91,23 @@ func (c commands) list(number int) tea.Cmd {
 	}
 }
 
-func (c commands) decide(r queue.DecideRequest) tea.Cmd {
+func (c commands) decide(r reviewqueue.DecideRequest) tea.Cmd {
 	r.Unseen = true
 	return func() tea.Msg { return outcomeOf(c.q.Decide(c.ctx, r)) }
 }
 
-func (c commands) undo(r queue.UndoRequest) tea.Cmd {
+func (c commands) undo(r reviewqueue.UndoRequest) tea.Cmd {
 	return func() tea.Msg { return outcomeOf(c.q.Undo(c.ctx, r)) }
 }
 
 // comment asks for another version of a suggestion.
 func (c commands) comment(id, text string) tea.Cmd {
 	return func() tea.Msg {
-		return outcomeOf(c.q.Comment(c.ctx, queue.CommentRequest{Suggestion: id, Text: text}))
+		return outcomeOf(c.q.Comment(c.ctx, reviewqueue.CommentRequest{Suggestion: id, Text: text}))
 	}
 }
 
-func outcomeOf(out queue.Outcome, err error) tea.Msg {
+func outcomeOf(out reviewqueue.Outcome, err error) tea.Msg {
 	if err != nil {
 		return errMsg{err}
 	}
@@ -121,7 +121,7 @@ const retryEvery = 2 * time.Second
 func (c commands) follow(send func(tea.Msg)) {
 	var seen uint64
 	for c.ctx.Err() == nil {
-		err := c.q.Follow(c.ctx, seen, func(d queue.Change) error {
+		err := c.q.Follow(c.ctx, seen, func(d reviewqueue.Change) error {
 			seen = d.Now
 			send(changedMsg{moved: len(d.Paths) > 0})
 			return nil

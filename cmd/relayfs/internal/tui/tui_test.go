@@ -10,52 +10,52 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // fakeQueue is a queue without notes: what is decided leaves the list.
 type fakeQueue struct {
-	pending []queue.Suggestion
-	decided []queue.DecideRequest
-	undone  []queue.UndoRequest
-	log     []queue.LogEntry
+	pending []reviewqueue.Suggestion
+	decided []reviewqueue.DecideRequest
+	undone  []reviewqueue.UndoRequest
+	log     []reviewqueue.LogEntry
 	err     error
 
-	notes     map[string]queue.Note
-	threads   []queue.Thread
-	commented []queue.CommentRequest
+	notes     map[string]reviewqueue.Note
+	threads   []reviewqueue.Thread
+	commented []reviewqueue.CommentRequest
 }
 
-func (q *fakeQueue) List(context.Context, bool) ([]queue.Suggestion, error) {
+func (q *fakeQueue) List(context.Context, bool) ([]reviewqueue.Suggestion, error) {
 	return slices.Clone(q.pending), nil
 }
 
-func (q *fakeQueue) Note(_ context.Context, path string) (queue.Note, error) {
+func (q *fakeQueue) Note(_ context.Context, path string) (reviewqueue.Note, error) {
 	if n, ok := q.notes[path]; ok {
 		return n, nil
 	}
-	return queue.Note{}, errors.New("there are no notes here")
+	return reviewqueue.Note{}, errors.New("there are no notes here")
 }
 
-func (q *fakeQueue) Threads(context.Context) ([]queue.Thread, error) { return q.threads, nil }
+func (q *fakeQueue) Threads(context.Context) ([]reviewqueue.Thread, error) { return q.threads, nil }
 
-func (q *fakeQueue) Comment(_ context.Context, r queue.CommentRequest) (queue.Outcome, error) {
+func (q *fakeQueue) Comment(_ context.Context, r reviewqueue.CommentRequest) (reviewqueue.Outcome, error) {
 	q.commented = append(q.commented, r)
-	return queue.Outcome{Batch: "batch comment", Verdict: model.Commented, Notes: 1}, q.err
+	return reviewqueue.Outcome{Batch: "batch comment", Verdict: model.Commented, Notes: 1}, q.err
 }
 
-func (q *fakeQueue) Resolve(context.Context, queue.ResolveRequest) (queue.Outcome, error) {
-	return queue.Outcome{Verdict: model.Resolved, Notes: 1}, q.err
+func (q *fakeQueue) Resolve(context.Context, reviewqueue.ResolveRequest) (reviewqueue.Outcome, error) {
+	return reviewqueue.Outcome{Verdict: model.Resolved, Notes: 1}, q.err
 }
 
-func (q *fakeQueue) Decide(_ context.Context, r queue.DecideRequest) (queue.Outcome, error) {
+func (q *fakeQueue) Decide(_ context.Context, r reviewqueue.DecideRequest) (reviewqueue.Outcome, error) {
 	if q.err != nil {
-		return queue.Outcome{}, q.err
+		return reviewqueue.Outcome{}, q.err
 	}
 	q.decided = append(q.decided, r)
-	out := queue.Outcome{Batch: "batch " + strings.Join(r.IDs, " "), Verdict: r.Verdict, Notes: 1}
-	q.pending = slices.DeleteFunc(q.pending, func(s queue.Suggestion) bool {
+	out := reviewqueue.Outcome{Batch: "batch " + strings.Join(r.IDs, " "), Verdict: r.Verdict, Notes: 1}
+	q.pending = slices.DeleteFunc(q.pending, func(s reviewqueue.Suggestion) bool {
 		if !slices.Contains(r.IDs, s.ID) {
 			return false
 		}
@@ -65,19 +65,19 @@ func (q *fakeQueue) Decide(_ context.Context, r queue.DecideRequest) (queue.Outc
 	return out, nil
 }
 
-func (q *fakeQueue) Undo(_ context.Context, r queue.UndoRequest) (queue.Outcome, error) {
+func (q *fakeQueue) Undo(_ context.Context, r reviewqueue.UndoRequest) (reviewqueue.Outcome, error) {
 	q.undone = append(q.undone, r)
-	s := queue.Suggestion{ID: strings.TrimPrefix(r.Batch, "batch "), Path: "N/zz.md"}
+	s := reviewqueue.Suggestion{ID: strings.TrimPrefix(r.Batch, "batch "), Path: "N/zz.md"}
 	if len(r.IDs) > 0 {
 		s.ID = r.IDs[0]
 	}
 	q.pending = append(q.pending, s)
-	return queue.Outcome{Verdict: model.Undone, Notes: 1, Suggestions: []queue.Suggestion{s}}, nil
+	return reviewqueue.Outcome{Verdict: model.Undone, Notes: 1, Suggestions: []reviewqueue.Suggestion{s}}, nil
 }
 
-func (q *fakeQueue) Log(context.Context, int) ([]queue.LogEntry, error) { return q.log, nil }
+func (q *fakeQueue) Log(context.Context, int) ([]reviewqueue.LogEntry, error) { return q.log, nil }
 
-func (q *fakeQueue) Follow(context.Context, uint64, func(queue.Change) error) error {
+func (q *fakeQueue) Follow(context.Context, uint64, func(reviewqueue.Change) error) error {
 	return errors.New("the tests here announce changes themselves")
 }
 
@@ -89,9 +89,9 @@ type sitting struct {
 	m reviewModel
 }
 
-func newSitting(t *testing.T, list ...queue.Suggestion) *sitting {
+func newSitting(t *testing.T, list ...reviewqueue.Suggestion) *sitting {
 	s := &sitting{t: t, q: &fakeQueue{pending: list}}
-	s.m = newModel(queue.Selector{}, render.Painter{}, commands{t.Context(), s.q})
+	s.m = newModel(reviewqueue.Selector{}, render.Painter{}, commands{t.Context(), s.q})
 	s.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.send(s.m.cmds.list(s.m.lists)())
 	return s
@@ -143,8 +143,8 @@ func (s *sitting) at(id string) {
 	}
 }
 
-func cards() []queue.Suggestion {
-	return []queue.Suggestion{
+func cards() []reviewqueue.Suggestion {
+	return []reviewqueue.Suggestion{
 		{ID: "a1", Path: "N/a.md", Line: 1, Kind: "replacement", Old: "tea", New: "coffee", Author: "Claude", Before: "some ", After: " here"},
 		{ID: "a2", Path: "N/a.md", Line: 3, Kind: "addition", New: "more", Author: "ann"},
 		{ID: "b1", Path: "N/b.md", Line: 1, Kind: "deletion", Old: "less", Author: "ann"},
@@ -178,7 +178,7 @@ func TestReviewDecides(t *testing.T) {
 	if len(s.q.undone) != 2 || !strings.Contains(s.m.message, "nothing to undo") {
 		t.Errorf("undone %+v, message %q", s.q.undone, s.m.message)
 	}
-	for i, want := range []queue.DecideRequest{
+	for i, want := range []reviewqueue.DecideRequest{
 		{IDs: []string{"a2"}, Verdict: model.Accepted}, {IDs: []string{"b1"}, Verdict: model.Rejected},
 	} {
 		if got := s.q.decided[i]; got.Verdict != want.Verdict || !slices.Equal(got.IDs, want.IDs) {
@@ -207,9 +207,9 @@ func TestReviewOfANote(t *testing.T) {
 	s := newSitting(t, cards()...)
 	s.press("A")
 	s.at("b1")
-	var many []queue.Suggestion
-	for i := range queue.ManyAtOnce + 1 {
-		many = append(many, queue.Suggestion{ID: string(rune('a' + i)), Path: "N/a.md"})
+	var many []reviewqueue.Suggestion
+	for i := range reviewqueue.ManyAtOnce + 1 {
+		many = append(many, reviewqueue.Suggestion{ID: string(rune('a' + i)), Path: "N/a.md"})
 	}
 	s = newSitting(t, many...)
 	s.press("R")
@@ -256,8 +256,8 @@ func TestReviewAsksForReasons(t *testing.T) {
 	s.press("enter")
 	s.at("a2")
 	s.press("a", "enter") // none after all
-	s.press("r", strings.Repeat("x", queue.MaxReason+1), "fits", "enter", "a", "r", "y")
-	want := []queue.DecideRequest{
+	s.press("r", strings.Repeat("x", reviewqueue.MaxReason+1), "fits", "enter", "a", "r", "y")
+	want := []reviewqueue.DecideRequest{
 		{Verdict: model.Rejected, Reason: "too strong"}, {Verdict: model.Accepted}, {Verdict: model.Rejected, Reason: "fits"},
 	}
 	if len(s.q.decided) != len(want) {
@@ -273,8 +273,8 @@ func TestReviewAsksForReasons(t *testing.T) {
 // A proposal reads as in the list and has no text to edit; one that is stale is
 // accepted only when the person says so twice.
 func TestReviewOfProposals(t *testing.T) {
-	rename := queue.Suggestion{ID: "p1", Path: "N/Plan.md", Kind: "rename", Old: "N/Plan.md", New: "N/Sub/Goal.md"}
-	gone := queue.Suggestion{ID: "p2", Path: "N/Old", Kind: "delete", Old: "N/Old", Dir: true, Stale: true}
+	rename := reviewqueue.Suggestion{ID: "p1", Path: "N/Plan.md", Kind: "rename", Old: "N/Plan.md", New: "N/Sub/Goal.md"}
+	gone := reviewqueue.Suggestion{ID: "p2", Path: "N/Old", Kind: "delete", Old: "N/Old", Dir: true, Stale: true}
 	s := newSitting(t, rename, gone)
 	if view := s.m.View(); !strings.Contains(view, "    rename to N/Sub/Goal.md") || strings.Contains(view, "{--") {
 		t.Errorf("a rename reads\n%s", view)
@@ -378,8 +378,8 @@ func TestReviewView(t *testing.T) {
 func TestReviewOfLongText(t *testing.T) {
 	added := strings.Repeat("one more line\n", 60) + "the end"
 	s := newSitting(t,
-		queue.Suggestion{ID: "a1", Path: "N/a.md", Line: 1, Kind: "replacement", Before: strings.Repeat("word ", 1000), Old: "tea", New: "coffee"},
-		queue.Suggestion{ID: "a2", Path: "N/a.md", Line: 2, Kind: "addition", New: added})
+		reviewqueue.Suggestion{ID: "a1", Path: "N/a.md", Line: 1, Kind: "replacement", Before: strings.Repeat("word ", 1000), Old: "tea", New: "coffee"},
+		reviewqueue.Suggestion{ID: "a2", Path: "N/a.md", Line: 2, Kind: "addition", New: added})
 	s.send(tea.WindowSizeMsg{Width: 30, Height: 8})
 	if view := s.m.View(); !strings.Contains(view, "coffee") || strings.Count(view, "\n") > 7 {
 		t.Errorf("the change is not seen:\n%s", view)
@@ -431,7 +431,7 @@ func TestEditor(t *testing.T) {
 func TestReviewFitsASmallTerminal(t *testing.T) {
 	for _, keys := range [][]string{{}, {"?"}, {"o"}, {"h"}, {"v"}, {"r"}, {"c"}, {"e"}, {"/"}} {
 		s := newSitting(t, cards()...)
-		s.q.notes = map[string]queue.Note{"N/a.md": {Text: "some {--tea--}{++coffee++} here\n"}}
+		s.q.notes = map[string]reviewqueue.Note{"N/a.md": {Text: "some {--tea--}{++coffee++} here\n"}}
 		s.q.log = decidedAtOnce()
 		s.send(tea.WindowSizeMsg{Width: 60, Height: 15})
 		s.press(keys...)
@@ -452,8 +452,8 @@ func TestReviewFitsASmallTerminal(t *testing.T) {
 }
 
 func TestReviewOverview(t *testing.T) {
-	s := newSitting(t, append(cards(), queue.Suggestion{ID: "p1", Path: "N/c.md", Kind: "rename", Old: "N/c.md", New: "N/d.md"})...)
-	s.q.threads = []queue.Thread{{ID: "t1", Path: "N/a.md", Line: 7, Remarks: []queue.Remark{{Text: "why?", Author: "ann"}}}}
+	s := newSitting(t, append(cards(), reviewqueue.Suggestion{ID: "p1", Path: "N/c.md", Kind: "rename", Old: "N/c.md", New: "N/d.md"})...)
+	s.q.threads = []reviewqueue.Thread{{ID: "t1", Path: "N/a.md", Line: 7, Remarks: []reviewqueue.Remark{{Text: "why?", Author: "ann"}}}}
 	s.send(s.m.cmds.list(s.m.lists)())
 	s.press("o")
 	for _, want := range []string{"N/a.md:7  ann: why?", ">    2  N/a.md", "1  N/b.md", "1  Renames, deletions, files"} {
@@ -472,13 +472,13 @@ func TestReviewOverview(t *testing.T) {
 // A deletion shows what is lost, a rename the links that change, and the whole note is read at a key.
 func TestReviewShowsConsequences(t *testing.T) {
 	s := newSitting(t,
-		queue.Suggestion{ID: "a1", Path: "N/a.md", Line: 9, Kind: "replacement", Old: "[[c]]", New: "[[d]]", Proposal: "p1"},
-		queue.Suggestion{ID: "p1", Path: "N/c.md", Kind: "rename", Old: "N/c.md", New: "N/d.md"},
-		queue.Suggestion{ID: "p2", Path: "N/b.md", Kind: "delete", Old: "N/b.md"})
+		reviewqueue.Suggestion{ID: "a1", Path: "N/a.md", Line: 9, Kind: "replacement", Old: "[[c]]", New: "[[d]]", Proposal: "p1"},
+		reviewqueue.Suggestion{ID: "p1", Path: "N/c.md", Kind: "rename", Old: "N/c.md", New: "N/d.md"},
+		reviewqueue.Suggestion{ID: "p2", Path: "N/b.md", Kind: "delete", Old: "N/b.md"})
 	long := strings.Repeat("a line\n", 40)
-	s.q.notes = map[string]queue.Note{
+	s.q.notes = map[string]reviewqueue.Note{
 		"N/b.md": {Text: "lost words\n"},
-		"N/a.md": {Text: long + "see {--[[c]]--}{++[[d]]++}\n" + long + "the end\n", Suggestions: []queue.Suggestion{{ID: "a1", Places: []queue.Place{{Start: len(long) + 4, End: len(long) + 26}}}}},
+		"N/a.md": {Text: long + "see {--[[c]]--}{++[[d]]++}\n" + long + "the end\n", Suggestions: []reviewqueue.Suggestion{{ID: "a1", Places: []reviewqueue.Place{{Start: len(long) + 4, End: len(long) + 26}}}}},
 	}
 	s.press("v")
 	if view := s.m.View(); !strings.Contains(view, "see {--[[c]]--}{++[[d]]++}") {
@@ -511,22 +511,22 @@ func TestReviewAsks(t *testing.T) {
 }
 
 // decidedAtOnce is a log of an undo of one of three suggestions of a batch, of that, and of one that was decided before.
-func decidedAtOnce() []queue.LogEntry {
-	item := func(id, text string, undone bool) queue.LogItem {
-		return queue.LogItem{Decided: model.Decided{ID: id, Kind: "addition", Line: 1, New: text}, Undone: undone}
+func decidedAtOnce() []reviewqueue.LogEntry {
+	item := func(id, text string, undone bool) reviewqueue.LogItem {
+		return reviewqueue.LogItem{Decided: model.Decided{ID: id, Kind: "addition", Line: 1, New: text}, Undone: undone}
 	}
-	return []queue.LogEntry{
-		{Batch: "b3", Path: "N/a.md", Action: "undone", Undoes: "b2", Suggestions: []queue.LogItem{item("d1", "one", false)}},
-		{Batch: "b2", Path: "N/a.md", Action: "accepted", Suggestions: []queue.LogItem{item("d1", "one", true), item("d2", "two", false)}},
-		{Batch: "b2", Path: "N/b.md", Action: "accepted", Suggestions: []queue.LogItem{item("d3", "three", false)}},
-		{Batch: "b1", Path: "N/a.md", Action: "rejected", Suggestions: []queue.LogItem{item("d4", "four", false)}},
-		{Batch: "b0", Path: "N/a.md", Action: "rejected", Undone: true, Suggestions: []queue.LogItem{item("d5", "five", true)}},
+	return []reviewqueue.LogEntry{
+		{Batch: "b3", Path: "N/a.md", Action: "undone", Undoes: "b2", Suggestions: []reviewqueue.LogItem{item("d1", "one", false)}},
+		{Batch: "b2", Path: "N/a.md", Action: "accepted", Suggestions: []reviewqueue.LogItem{item("d1", "one", true), item("d2", "two", false)}},
+		{Batch: "b2", Path: "N/b.md", Action: "accepted", Suggestions: []reviewqueue.LogItem{item("d3", "three", false)}},
+		{Batch: "b1", Path: "N/a.md", Action: "rejected", Suggestions: []reviewqueue.LogItem{item("d4", "four", false)}},
+		{Batch: "b0", Path: "N/a.md", Action: "rejected", Undone: true, Suggestions: []reviewqueue.LogItem{item("d5", "five", true)}},
 	}
 }
 
 // The history takes back one of what was decided at once, or all that is left of it, or what was decided alone.
 func TestReviewTakesBackOneOfMany(t *testing.T) {
-	for i, want := range []queue.UndoRequest{
+	for i, want := range []reviewqueue.UndoRequest{
 		{Batch: "b2"}, {Batch: "b2", IDs: []string{"d2"}}, {Batch: "b2", IDs: []string{"d3"}}, {Batch: "b1"}, {Batch: "b1"},
 	} {
 		s := newSitting(t, cards()...)
@@ -559,5 +559,20 @@ func TestReviewTakesBackOneOfMany(t *testing.T) {
 	s.press("x", "y")
 	if len(s.q.undone) > 0 || len(s.q.decided) != 1 || s.q.decided[0].IDs[0] != "a1" {
 		t.Errorf("undone %+v, decided %+v", s.q.undone, s.q.decided)
+	}
+}
+
+// A message that is longer than a line is shown to its end, which says what to do, and as far as the screen has room.
+func TestLongMessage(t *testing.T) {
+	s := newSitting(t, reviewqueue.Suggestion{ID: "a", Path: "N/a.md"})
+	s.q.err = errors.New("relayfs mount (pid 1234567) at /home/somebody/Documents/Notes for agents has ended; start it again")
+	s.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("n")})
+	if view := s.m.View(); !strings.Contains(view, "again") || strings.Count(view, "\n") >= 24 {
+		t.Errorf("shown is\n%s", view)
+	}
+	s.q.err = errors.New(strings.Repeat("a long reason ", 1000))
+	s.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("n")})
+	if view := s.m.View(); strings.Count(view, "\n") >= 24 {
+		t.Errorf("shown is\n%s", view)
 	}
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // View draws the review: a line with the position, the suggestion in its context, and a message or the keys.
@@ -76,12 +76,12 @@ func (m reviewModel) focus() int {
 	s := m.current()
 	switch {
 	case m.mode == editing:
-		return len(m.wrap("\n"+output.Printable(m.field.before))) - 1
+		return len(m.wrap("\n"+cli.Printable(m.field.before))) - 1
 	case s == nil || m.mode == helping:
 		return 0
 	}
 	kept := s.InPieces()
-	if i := slices.IndexFunc(kept, func(p queue.Piece) bool { return p.Kind != queue.KeptPiece }); i >= 0 {
+	if i := slices.IndexFunc(kept, func(p reviewqueue.Piece) bool { return p.Kind != reviewqueue.KeptPiece }); i >= 0 {
 		kept = kept[:i]
 	}
 	return len(m.wrap("\n"+strings.TrimSuffix(m.Drawn(s, kept), "\n"))) - 1
@@ -92,7 +92,7 @@ func (m reviewModel) head() string {
 		return "reading the notes …"
 	}
 	if len(m.cards) == 0 {
-		return fmt.Sprintf("0 of %s%s", output.Plural(len(m.all), "suggestion"), m.filterNote())
+		return fmt.Sprintf("0 of %s%s", cli.Plural(len(m.all), "suggestion"), m.filterNote())
 	}
 	where := fmt.Sprintf("%d of %d", m.at+1, len(m.cards))
 	return m.SGR(render.Bold, m.fit(where+m.filterNote()))
@@ -102,7 +102,7 @@ func (m reviewModel) filterNote() string {
 	if m.filter == "" {
 		return ""
 	}
-	return " with " + output.OneLine(m.filter)
+	return " with " + cli.OneLine(m.filter)
 }
 
 func (m reviewModel) body() string {
@@ -123,7 +123,7 @@ func (m reviewModel) body() string {
 }
 
 func (m reviewModel) typed() string {
-	return output.Printable(m.field.before) + "▏" + output.Printable(m.field.after)
+	return cli.Printable(m.field.before) + "▏" + cli.Printable(m.field.after)
 }
 
 func (m reviewModel) foot() string {
@@ -141,17 +141,18 @@ func (m reviewModel) foot() string {
 	case recalling:
 		return m.SGR(render.Faint, m.fit("j/k move · Enter takes it back · any other key goes back"))
 	case reasoning:
-		return m.fit(fmt.Sprintf("%s because: %s", queue.Imperative(m.asked.Verdict), m.typed()))
+		return m.fit(fmt.Sprintf("%s because: %s", reviewqueue.Imperative(m.asked.Verdict), m.typed()))
 	case confirming:
 		if m.asked.Force {
 			return m.fit("It changed since this was proposed. Accept all the same? y/n")
 		}
-		return m.fit(fmt.Sprintf("%s %d suggestions of this note? y/n", queue.Imperative(m.asked.Verdict), len(m.asked.IDs)))
+		return m.fit(fmt.Sprintf("%s %d suggestions of this note? y/n", reviewqueue.Imperative(m.asked.Verdict), len(m.asked.IDs)))
 	case helping:
 		return m.SGR(render.Faint, "any key goes back")
 	}
-	if m.message != "" {
-		return m.fit(output.OneLine(m.message))
+	if m.message != "" { // its end says what to do
+		lines := m.wrap(cli.OneLine(m.message))
+		return strings.Join(lines[:min(len(lines), max(1, m.height/2))], "\n")
 	}
 	return m.SGR(render.Faint, m.fit("y/n accept/reject · e edit · u undo · j/k move · ? · q quit"))
 }

@@ -51,7 +51,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	}
 	list, noList := c.Workspace.Suggestions(ctx, under)
 	proposals, noProposals := c.Workspace.Proposals(ctx, under)
-	threads, noThreads := c.Workspace.Talk.Threads(ctx, under)
+	threads, noThreads := c.Workspace.Threads(ctx, under)
 	if err := cmp.Or(noList, noProposals, noThreads); err != nil {
 		return answer.Result{}, err
 	}

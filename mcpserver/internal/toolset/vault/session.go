@@ -20,7 +20,7 @@ func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) (answe
 		return answer.Result{}, answer.WrongArgument("Give a name, a purpose, or both.")
 	}
 	by := c.Session.Author()
-	n := c.Workspace.Sessions.Note(by.Session)
+	n := c.Workspace.SessionNote(by.Session)
 	for _, part := range []struct {
 		argument string
 		given    *string
@@ -34,7 +34,7 @@ func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) (answe
 			return answer.Result{}, answer.WrongArgument("The %s must be one line of at most %d characters, without control characters.", part.argument, part.most)
 		}
 	}
-	if err := c.Workspace.Sessions.SetNote(by, n); err != nil {
+	if err := c.Workspace.SetSessionNote(by, n); err != nil {
 		return answer.Result{}, err
 	}
 	return answer.Text("People see this beside the changes of this session."), nil

@@ -1,0 +1,96 @@
+package bridge_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/randomtest"
+)
+
+// torn says whether a half of a mark stands alone. It is text from then on, and the mark that is read of it and of
+// another half is the person's: this law says nothing of that.
+func torn(raw string) bool {
+	marks, _, _ := diffwrap.Layout(raw)
+	return strings.Count(raw, "{++") != len(marks) || strings.Count(raw, "++}") != len(marks)
+}
+
+// A person who sorts, moves and types lines around pending marks loses none: each line that the person wrote is there once,
+// whatever is decided, and at most once what an agent wrote. The texts are lists, paragraphs and table rows; a save moves
+// lines of the file as they are, halves of marks included, as "sort" does.
+func TestPersonMovesLines(t *testing.T) {
+	randomtest.Check(t, 400, func(t testing.TB, r *rand.Rand) {
+		form := []struct{ before, after string }{{"- ", ""}, {"", "\n"}, {"| ", " |"}, {"1. ", ""}}[r.IntN(4)]
+		line := func(word string) string { return form.before + word + form.after + "\n" }
+		var mine []string
+		text := ""
+		for i := range 3 + r.IntN(5) {
+			mine = append(mine, fmt.Sprintf("mine%c", 'a'+i))
+			text += line(mine[i])
+		}
+		f := bridgetest.New(t, map[string]string{plan: text})
+		run := &running{f.Workspace, t, nil}
+		var theirs []string
+		for i := range 1 + r.IntN(3) {
+			word := fmt.Sprintf("agent%c", 'a'+i)
+			theirs = append(theirs, word)
+			at := line(mine[r.IntN(len(mine))])
+			v, err := f.Open(t.Context(), plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(v.Text(), at) {
+				run.replace(ann, at, at+line(word))
+			}
+		}
+		raw := f.SourceText(plan)
+		var saves []string
+		for range 1 + r.IntN(3) {
+			lines := strings.SplitAfter(strings.TrimSuffix(f.SourceText(plan), "\n"), "\n")
+			lines[len(lines)-1] += "\n"
+			switch r.IntN(3) {
+			case 0:
+				slices.Sort(lines)
+			case 1: // a block of lines is moved
+				from, to := r.IntN(len(lines)), r.IntN(len(lines))
+				moved := lines[from]
+				lines = slices.Insert(slices.Delete(lines, from, from+1), to, moved)
+			case 2:
+				mine = append(mine, fmt.Sprintf("typed%c", 'a'+len(mine)))
+				lines = slices.Insert(lines, r.IntN(len(lines)+1), line(mine[len(mine)-1]))
+			}
+			f.Person(plan, strings.Join(lines, ""))
+			saves = append(saves, f.SourceText(plan))
+			if torn(f.SourceText(plan)) {
+				return
+			}
+		}
+		saved := strings.Join(saves, " => ")
+		for i, s := range run.pending() {
+			verdict := model.Rejected
+			if r.IntN(2) == 0 {
+				verdict = model.Accepted
+			}
+			if out, err := f.Decide(t.Context(), []string{s.ID}, verdict, person); err != nil || len(out.Failed) > 0 {
+				t.Fatalf("decision %d: %+v, %v", i, out, err)
+			}
+		}
+		got := f.SourceText(plan)
+		count := func(word string) int { return strings.Count(got, word) }
+		for _, word := range mine {
+			if n := count(word); n != 1 {
+				t.Fatalf("%q, saved as %q: after the decisions %q has %q %d times, want it once", raw, saved, got, word, n)
+			}
+		}
+		for _, word := range theirs {
+			if n := count(word); n > 1 {
+				t.Fatalf("%q, saved as %q: after the decisions %q has %q %d times, want it at most once", raw, saved, got, word, n)
+			}
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package render
+
+import (
+	"bytes"
+	"regexp"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// linkNode is what CommonMark does not know: a wikilink, an embed, a formula, a highlight or the mark of a footnote.
+type linkNode struct {
+	ast.BaseInline
+	tag, target string
+	shown       text.Segment
+}
+
+// maxInline bounds where the end of one is looked for, in bytes: a line may be as long as the note, and hold beginnings only.
+const maxInline = 2000
+
+var kindLink = ast.NewNodeKind("ObsidianInline")
+
+func (n *linkNode) Kind() ast.NodeKind { return kindLink }
+
+func (n *linkNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+// inline reads what stands between signs. The groups of its form are all of that and what is shown, or of a link all,
+// the target and the text that is shown instead.
+type inline struct {
+	tag     string
+	trigger byte
+	form    *regexp.Regexp
+}
+
+const wikilink = `(\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\])`
+
+var inlines = []inline{
+	{"footnote", '[', regexp.MustCompile(`^(\[\^([^\]\s]+)\])`)},
+	{"wikilink", '[', regexp.MustCompile(`^` + wikilink)},
+	{"embed", '!', regexp.MustCompile(`^!` + wikilink)},
+	{"math", '$', regexp.MustCompile(`^(\$\$([^$]+)\$\$)`)}, // so that no Markdown is seen in it
+	{"math", '$', regexp.MustCompile(`^(\$([^\s$]|[^\s$][^$\n]*[^\s$])\$)(?:[^0-9]|$)`)},
+	{"mark", '=', regexp.MustCompile(`^(==([^=\s]|[^=\s][^=\n]*[^=\s])==)`)},
+}
+
+func (x inline) Trigger() []byte { return []byte{x.trigger} }
+
+func (x inline) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	line, at := block.PeekLine()
+	found := x.form.FindSubmatchIndex(line[:min(len(line), maxInline)])
+	if found == nil {
+		return nil
+	}
+	n := &linkNode{tag: x.tag, shown: text.NewSegment(at.Start+found[4], at.Start+found[5])}
+	if len(found) > 6 {
+		if found[3]-found[2] == len("[[]]") {
+			return nil
+		}
+		n.target = string(bytes.TrimSuffix(line[found[4]:found[5]], []byte(`\`))) // a bar in a table is escaped
+		if found[6] < found[7] {
+			n.shown = text.NewSegment(at.Start+found[6], at.Start+found[7])
+		}
+	}
+	n.SetPos(at.Start)
+	block.Advance(found[3])
+	return n
+}

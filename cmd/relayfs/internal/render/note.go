@@ -1,0 +1,343 @@
+package render
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/index/outline"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// A note is drawn, on the review page, as the blocks of its Markdown with the pending changes in place.
+// The note is parsed twice, as it was and as it is to be. What both trees have is drawn once; what only one
+// of them has goes or comes. So the page shows no structure that neither of the two has, whatever the marks
+// do to the Markdown around them. A change that no tree shows, such as that of a link's definition, is shown
+// as source below its block. Nothing is HTML: who draws a Node makes elements of the tags that it knows.
+
+// maxParsed is how large a note may be to be drawn as a document. What is larger is drawn as source.
+const maxParsed = 1 << 20
+
+// maxWork bounds what tooManyMarks counts, to some seconds.
+const maxWork = 100_000_000
+
+// Source is what is drawn.
+type Source struct {
+	Text     string                     // raw
+	Places   map[string][]diffwrap.Span // of the marks of each suggestion, by its id
+	Comments []int                      // offsets in Text of comments that belong to no suggestion
+	Plain    bool                       // as source, line by line
+	// Together reports whether two suggestions may be decided at once.
+	Together func(a, b string) bool
+}
+
+// Note is a note as it is drawn.
+type Note struct {
+	Properties []Property `json:"properties,omitempty"`
+	Blocks     []Block    `json:"blocks"`
+	New        bool       `json:"new,omitempty"`     // all of it is suggested
+	NewText    bool       `json:"newText,omitempty"` // all but its front matter is
+}
+
+// Property is one of the front matter.
+type Property struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// Block is what stands beside the buttons for its changes: a block of the Markdown, an item of a list, or a
+// few of them that one suggestion changes.
+type Block struct {
+	Nodes    []*Node    `json:"nodes"`
+	Groups   [][]string `json:"groups,omitempty"` // ids of suggestions that are decided at once
+	Comments []int      `json:"comments,omitempty"`
+	Source   []*Node    `json:"source,omitempty"` // of changes that Nodes do not show
+
+	at int // in the merged text
+}
+
+// NoteOf renders a note.
+func NoteOf(s Source) Note {
+	m, pieces := merge(s.Text, s.Places)
+	d := drawing{Source: s, merged: m, edges: m.edges(), out: []Block{}}
+	before, after := m.without(New), m.without(Old)
+	n := Note{
+		New:     len(before.text) == 0 && len(after.text) > 0,
+		NewText: bodyOf(before) == len(before.text) && bodyOf(after) < len(after.text),
+	}
+	if s.Plain || len(m.runs) == 0 || m.size > maxParsed || hard(before) || hard(after) {
+		d.source()
+	} else {
+		n.Properties = properties(string(after.text))
+		c := combiner{m}
+		d.blocks(c.lists(before.tree(bodyOf(before)), after.tree(bodyOf(after))))
+	}
+	d.showRest(d.number())
+	for i, off := range s.Comments {
+		b := d.blockAt(placeOf(pieces, off))
+		b.Comments = append(b.Comments, i)
+	}
+	for i := range d.out {
+		d.out[i].Nodes = joined(d.out[i].Nodes)
+	}
+	n.Blocks = d.out
+	return n
+}
+
+// hard reports whether a view is too much for a parser.
+func hard(v *view) bool { return tooManyMarks(v.text) || outline.Of(string(v.text)).TooDeep != nil }
+
+func bodyOf(v *view) int {
+	_, body, _ := frontmatter.Split(string(v.text))
+	return body
+}
+
+// properties returns those of the front matter; of one that is no YAML its text.
+func properties(note string) []Property {
+	list, err := frontmatter.Parse(note)
+	if err != nil {
+		yaml, _, _ := frontmatter.Split(note)
+		return []Property{{Value: yaml}}
+	}
+	var out []Property
+	for _, p := range list {
+		out = append(out, Property{p.Key, valueText(p.Value)})
+	}
+	return out
+}
+
+func valueText(v any) string {
+	list, ok := v.([]any)
+	if !ok {
+		return frontmatter.Text(v)
+	}
+	var texts []string
+	for _, x := range list {
+		texts = append(texts, frontmatter.Text(x))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// drawing collects the blocks of a note.
+type drawing struct {
+	Source
+	merged *merged
+	edges  map[string]edges
+	out    []Block
+}
+
+// blocks makes blocks of the nodes: of a list, of each of its items. Nodes with parts of one suggestion are one.
+func (d *drawing) blocks(nodes []*Node) {
+	last := make(map[string]bool) // the suggestions of the last block
+	add := func(n *Node) {
+		ids := make(map[string]bool)
+		n.each(func(n *Node) { ids[n.ID] = true })
+		delete(ids, "")
+		for id := range ids {
+			if last[id] {
+				b := &d.out[len(d.out)-1]
+				b.Nodes = append(b.Nodes, n)
+				maps.Copy(last, ids)
+				return
+			}
+		}
+		d.out = append(d.out, Block{Nodes: []*Node{n}, at: n.at})
+		last = ids
+	}
+	for _, n := range nodes {
+		if n.Tag != "ul" && n.Tag != "ol" {
+			add(n)
+			continue
+		}
+		for _, item := range n.Children {
+			add(&Node{Tag: n.Tag, Kind: n.Kind, ID: n.ID, Children: []*Node{item}, at: item.at, end: item.end})
+		}
+	}
+}
+
+// source makes a block of each line of the merged text that has no change, and of each stretch with changes.
+func (d *drawing) source() {
+	line := &Node{Tag: "pre", Attr: "source"}
+	flush := func(next int) {
+		if len(line.Children) > 0 {
+			d.blocks([]*Node{line})
+		}
+		line = &Node{Tag: "pre", Attr: "source", at: next, end: next}
+	}
+	for i := range d.merged.runs {
+		r := &d.merged.runs[i]
+		at := r.at
+		for part := range strings.Lines(r.text) {
+			line.Children = append(line.Children, r.node(part, at))
+			at += len(part)
+			line.end = at
+			if strings.HasSuffix(part, "\n") {
+				flush(at)
+			}
+		}
+	}
+	flush(d.merged.size)
+}
+
+// node returns a part of a run as a node.
+func (r *run) node(part string, at int) *Node {
+	n := &Node{Text: part, Kind: r.kind, at: at, end: at + len(part)}
+	if r.kind != "" {
+		n.ID = r.id
+	}
+	return n
+}
+
+// number finds which suggestions each block shows, and which of those are decided at once. known are all of them.
+func (d *drawing) number() (known map[string]bool) {
+	known = make(map[string]bool)
+	for i := range d.out {
+		b := &d.out[i]
+		for _, n := range b.Nodes {
+			n.each(func(n *Node) {
+				if n.ID != "" && !known[n.ID] {
+					known[n.ID] = true
+					d.show(b, n.ID)
+				}
+			})
+		}
+	}
+	return known
+}
+
+// show adds a suggestion to a block: to its last group, if it stands beside what is in there.
+func (d *drawing) show(b *Block, id string) {
+	if n := len(b.Groups); n > 0 {
+		group := b.Groups[n-1]
+		if last := group[len(group)-1]; d.Together(last, id) && d.between(last, id) <= reviewqueue.BesideBytes {
+			b.Groups[n-1] = append(group, id)
+			return
+		}
+	}
+	b.Groups = append(b.Groups, []string{id})
+}
+
+// between returns how many bytes that stay are between two suggestions.
+func (d *drawing) between(a, b string) int {
+	sum := 0
+	for i := d.edges[a].last + 1; i < d.edges[b].first; i++ {
+		if d.merged.runs[i].kind == "" {
+			sum += len(d.merged.runs[i].text)
+		}
+	}
+	return sum
+}
+
+// showRest shows the suggestions that are not known as source.
+func (d *drawing) showRest(known map[string]bool) {
+	var rest []string
+	for id := range d.Places {
+		if !known[id] {
+			rest = append(rest, id)
+		}
+	}
+	sort.Slice(rest, func(i, j int) bool { return d.Places[rest[i]][0].Start < d.Places[rest[j]][0].Start })
+	for _, id := range rest {
+		e, ok := d.edges[id]
+		if !ok { // it is about a comment
+			b := d.blockAt(d.merged.size)
+			b.Source = append(b.Source, &Node{Text: d.Places[id][0].Of(d.Text) + "\n"})
+			b.Groups = append(b.Groups, []string{id})
+			continue
+		}
+		b := d.blockAt(d.merged.runs[e.last].at)
+		b.Source = append(b.Source, d.lines(e)...)
+		b.Groups = append(b.Groups, []string{id})
+	}
+}
+
+// lines returns the source of runs, and the rest of their lines.
+func (d *drawing) lines(e edges) []*Node {
+	var out []*Node
+	for i := e.first - 1; i >= 0; i-- {
+		r := &d.merged.runs[i]
+		at := strings.LastIndexByte(r.text, '\n') + 1
+		out = append(out, r.node(r.text[at:], r.at+at))
+		if at > 0 {
+			break
+		}
+	}
+	slices.Reverse(out)
+	for i := e.first; i <= e.last; i++ {
+		out = append(out, d.merged.runs[i].node(d.merged.runs[i].text, d.merged.runs[i].at))
+	}
+	for i := e.last + 1; i < len(d.merged.runs); i++ {
+		r := &d.merged.runs[i]
+		line, _, ended := strings.Cut(r.text, "\n")
+		out = append(out, r.node(line, r.at))
+		if ended {
+			break
+		}
+	}
+	return append(slices.DeleteFunc(out, func(n *Node) bool { return n.Text == "" }), &Node{Text: "\n"})
+}
+
+// blockAt returns the block at an offset of the merged text, or the one before it.
+func (d *drawing) blockAt(off int) *Block {
+	if len(d.out) == 0 {
+		d.out = append(d.out, Block{})
+	}
+	i := sort.Search(len(d.out), func(i int) bool { return d.out[i].at > off })
+	return &d.out[max(0, i-1)]
+}
+
+// each calls f with a node and all below it, in order.
+func (n *Node) each(f func(*Node)) {
+	f(n)
+	for _, c := range n.Children {
+		c.each(f)
+	}
+}
+
+// joined joins the words that stand side by side and have one fate.
+func joined(list []*Node) []*Node {
+	var out []*Node
+	var words []string // of the last node of out, if it is a text
+	finish := func() {
+		if len(words) > 0 {
+			out[len(out)-1].Text = strings.Join(words, "")
+		}
+		words = nil
+	}
+	for _, n := range list {
+		if len(words) > 0 && n.Tag == "" && out[len(out)-1].Kind == n.Kind && out[len(out)-1].ID == n.ID {
+			words = append(words, n.Text)
+			continue
+		}
+		finish()
+		if n.Tag == "" {
+			words = append(words, n.Text)
+		}
+		n.Children = joined(n.Children)
+		out = append(out, n)
+	}
+	finish()
+	return out
+}
+
+// tooManyMarks reports whether a text would take goldmark seconds: in a paragraph its work grows with the square of
+// the brackets, stars and underscores.
+func tooManyMarks(text []byte) bool {
+	work := 0
+	for paragraph := range bytes.SplitSeq(text, []byte("\n\n")) {
+		marks := 0
+		for _, c := range paragraph {
+			if c == '[' || c == '*' || c == '_' || c == '~' {
+				marks++
+			}
+		}
+		if work += marks * marks; work > maxWork {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,81 @@
+package render
+
+import (
+	"context"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// SourceOf is what is drawn of a note. Its Comments are the threads with these numbers, which hang on no suggestion.
+func SourceOf(n *reviewqueue.Note, plain bool) (s Source, threads []int) {
+	type writer struct{ author, session string }
+	writers := make(map[string]writer, len(n.Suggestions))
+	s = Source{Text: n.Text, Plain: plain, Places: make(map[string][]diffwrap.Span, len(n.Suggestions))}
+	for i := range n.Suggestions {
+		x := &n.Suggestions[i]
+		writers[x.ID] = writer{x.Author, x.Session}
+		for _, at := range x.Places {
+			s.Places[x.ID] = append(s.Places[x.ID], diffwrap.Span{Start: at.Start, End: at.End})
+		}
+	}
+	for i, t := range n.Threads {
+		if t.Suggestion == "" {
+			s.Comments, threads = append(s.Comments, t.Start), append(threads, i)
+		}
+	}
+	s.Together = func(a, b string) bool { return writers[a] == writers[b] }
+	return s, threads
+}
+
+// Together says of the suggestions of a list which ones the page decides at once: each gets the ID of the first one of
+// its group in the list as Group, and, if the list is detailed, that one the text of all of them as Pieces.
+func Together(ctx context.Context, q interface {
+	Note(ctx context.Context, path string) (reviewqueue.Note, error)
+}, list []reviewqueue.Suggestion, detailed bool) error {
+	places := make(map[string]map[string]*reviewqueue.Suggestion) // those of each note, by their IDs
+	near := make(map[string]bool)                                 // notes in which some may be decided at once
+	for i := range list {
+		if s := &list[i]; !s.IsProposal() {
+			if places[s.Path] == nil {
+				places[s.Path] = make(map[string]*reviewqueue.Suggestion)
+			}
+			places[s.Path][s.ID] = s
+			near[s.Path] = near[s.Path] || s.Near
+		}
+	}
+	for path, listed := range places {
+		if !near[path] {
+			continue
+		}
+		n, err := q.Note(ctx, path)
+		if err == nil { // else it has gone since it was listed, and each is shown by itself
+			join(&n, listed, detailed)
+		}
+	}
+	return ctx.Err()
+}
+
+// join does that for the suggestions that are listed of a note.
+func join(n *reviewqueue.Note, listed map[string]*reviewqueue.Suggestion, detailed bool) {
+	source, _ := SourceOf(n, false)
+	for _, b := range NoteOf(source).Blocks {
+		for _, ids := range b.Groups {
+			var group []*reviewqueue.Suggestion
+			for _, id := range ids {
+				if s := listed[id]; s != nil {
+					group = append(group, s)
+				}
+			}
+			if len(group) < 2 {
+				continue
+			}
+			for _, s := range group {
+				s.Group = group[0].ID
+			}
+			if first, last := group[0], group[len(group)-1]; detailed {
+				first.Pieces = n.Between(first, last)
+			}
+		}
+	}
+}

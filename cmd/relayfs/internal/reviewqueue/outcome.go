@@ -1,0 +1,206 @@
+package reviewqueue
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+)
+
+// Err returns an error if a part of the request failed.
+func (o *Outcome) Err() error {
+	var errs []error
+	for _, p := range slices.Sorted(maps.Keys(o.Failed)) {
+		errs = append(errs, fmt.Errorf("%q: nothing changed: %s", p, o.Failed[p]))
+	}
+	if len(o.Missing) > 0 {
+		errs = append(errs, fmt.Errorf("not pending any more: %s", strings.Join(o.Missing, ", ")))
+	}
+	return errors.Join(errs...)
+}
+
+// WithContext returns decided suggestions with the context that they were listed with.
+func WithContext(decided, listed []Suggestion) []Suggestion {
+	byID := make(map[string]*Suggestion, len(listed))
+	for i := range listed {
+		byID[listed[i].ID] = &listed[i]
+	}
+	for i := range decided {
+		if s := byID[decided[i].ID]; s != nil {
+			decided[i].Before, decided[i].After = s.Before, s.After
+		}
+	}
+	return decided
+}
+
+// IDsOf returns the ids of suggestions.
+func IDsOf(list []Suggestion) []string {
+	ids := make([]string, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	return ids
+}
+
+// NotesOf returns how many notes suggestions are in.
+func NotesOf(list []Suggestion) int {
+	paths := make(map[string]bool)
+	for i := range list {
+		paths[list[i].Path] = true
+	}
+	return len(paths)
+}
+
+// Outcome is the JSON of the result of a decision or an undo.
+type Outcome struct {
+	Batch       string            `json:"batch"` // for undo
+	Verdict     model.Verdict     `json:"verdict"`
+	Notes       int               `json:"notes"` // that changed
+	Suggestions []Suggestion      `json:"suggestions"`
+	Missing     []string          `json:"missing"`         // ids that no pending suggestion has any more
+	Failed      map[string]string `json:"failed"`          // path -> why; these notes are as they were
+	Away        []model.Away      `json:"away,omitempty"`  // what undo could not bring back
+	Older       string            `json:"older,omitempty"` // batch to undo next, if nothing of this one could be undone
+	Now         uint64            `json:"now,omitempty"`   // the state of the workspace with it: that of a Change which has it
+}
+
+// Rejected reports whether the suggestions were rejected, and are not pending again.
+func (o Outcome) Rejected() bool { return o.Verdict == model.Rejected }
+
+// outcome is newOutcome of what has been done here.
+func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
+	out := newOutcome(o, verdict)
+	out.Now = q.ws.Last()
+	return out
+}
+
+func newOutcome(o bridge.Outcome, verdict model.Verdict) Outcome {
+	out := Outcome{
+		Batch: o.Batch, Verdict: verdict, Notes: o.Notes, Suggestions: make([]Suggestion, len(o.Decided), len(o.Decided)+len(o.Proposals)),
+		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)), Older: o.Older, Away: o.Away,
+	}
+	for i, s := range o.Decided {
+		out.Suggestions[i] = newSuggestion(s)
+	}
+	for _, p := range o.Proposals {
+		out.Suggestions = append(out.Suggestions, newProposal(p))
+	}
+	for p, err := range o.Failed {
+		out.Failed[string(p)] = cli.Text(err)
+		if errors.Is(err, model.ErrStale) {
+			out.Failed[string(p)] += "; look at it, then accept it by itself, on the command line with --force"
+		}
+	}
+	return out
+}
+
+// Actions beside the verdicts.
+const (
+	FrontMatterChanged = "frontmatter" // a change of front matter
+	SessionNamed       = "session"     // an agent said what its session is
+	Asked              = "asked"       // a person was asked before a change
+)
+
+// LogEntry is the JSON of one journalled decision or change in one note.
+type LogEntry struct {
+	Batch       string                   `json:"batch"` // for undo
+	Time        time.Time                `json:"time"`
+	Path        string                   `json:"path"`   // "" if the note is gone
+	Action      string                   `json:"action"` // a verdict, or FrontMatterChanged, SessionNamed or Asked
+	By          string                   `json:"by"`
+	Reason      string                   `json:"reason,omitempty"`
+	Session     string                   `json:"session"`
+	Lapsed      bool                     `json:"lapsed,omitempty"` // no person decided: it gave way, or its author withdrew it
+	Undoes      string                   `json:"undoes,omitempty"` // the batch of which it took back the suggestions
+	Undone      bool                     `json:"undone,omitempty"` // all of it has been taken back since
+	Suggestions []LogItem                `json:"suggestions"`
+	FrontMatter *model.FrontMatterChange `json:"frontMatter,omitempty"`
+	Away        []model.Away             `json:"away,omitempty"` // what an undo could not restore
+	SessionNote *model.SessionNote       `json:"sessionNote,omitempty"`
+	Approval    *model.Approval          `json:"approval,omitempty"`
+}
+
+// Undoable says whether something of the entry can be taken back.
+func (x *LogEntry) Undoable() bool {
+	return !x.Undone && x.Action != string(model.Undone) && x.SessionNote == nil && x.Approval == nil
+}
+
+// Batches are the entries of a log, those of one batch together.
+func Batches(log []LogEntry) [][]LogEntry {
+	return Runs(log, func(a, b *LogEntry) bool { return a.Batch == b.Batch })
+}
+
+// Runs cuts a list into stretches whose elements all belong with their first.
+func Runs[T any](list []T, together func(first, next *T) bool) (runs [][]T) {
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && together(&list[0], &list[n]) {
+			n++
+		}
+		runs, list = append(runs, list[:n]), list[n:]
+	}
+	return runs
+}
+
+// LogItem is the JSON of a suggestion that was decided on.
+type LogItem struct {
+	model.Decided
+	Undone bool `json:"undone,omitempty"` // it has been taken back since
+}
+
+// Came finds out what came of a decision that nobody has answered for: the batch in which it was made, "" for
+// none, and how many of its suggestions are decided.
+func (r *DecideRequest) Came(log []LogEntry) (batch string, decided int) {
+	for _, x := range log {
+		if x.Action != string(r.Verdict) || x.Lapsed || batch != "" && x.Batch != batch {
+			continue
+		}
+		for i := range x.Suggestions {
+			if s := &x.Suggestions[i]; !s.Undone && slices.Contains(r.IDs, s.ID) {
+				batch = x.Batch
+				decided++
+			}
+		}
+	}
+	return batch, decided
+}
+
+// Suggestion is the item as it was, or as it was accepted, in the note at a path.
+func (x *LogItem) Suggestion(path string) Suggestion {
+	return Suggestion{ID: x.ID, Path: path, Line: x.Line, Kind: x.Kind, Old: x.Old, New: x.Became()}
+}
+
+func newLogEntry(e model.JournalEntry, undos model.Undos) LogEntry {
+	out := LogEntry{
+		Batch: e.BatchOf(), Time: e.Time, Path: string(e.Path), Action: FrontMatterChanged,
+		By: e.Author, Session: e.Session, Suggestions: []LogItem{}, FrontMatter: e.FrontMatter,
+		SessionNote: e.SessionNote, Approval: e.Approval,
+	}
+	switch {
+	case e.SessionNote != nil:
+		out.Action = SessionNamed
+	case e.Approval != nil:
+		out.Action = Asked
+	}
+	left, ok := undos.Left(e)
+	if d := e.Decision; d != nil {
+		out.Action, out.By, out.Reason, out.Undoes = string(d.Verdict), d.By, d.Reason, d.Undoes
+		out.Lapsed, out.Away = d.Lapsed, d.Away
+		out.Session = ""
+		for _, item := range d.Items {
+			x := LogItem{Decided: item, Undone: d.Verdict != model.Undone}
+			if len(left) > 0 && left[0].ID == item.ID {
+				x.Undone, left = false, left[1:]
+			}
+			out.Suggestions = append(out.Suggestions, x)
+		}
+	}
+	out.Undone = !ok && e.Undoable() && out.Action != string(model.Undone)
+	return out
+}

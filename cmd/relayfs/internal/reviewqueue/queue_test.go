@@ -1,0 +1,179 @@
+package reviewqueue
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+func TestResolveID(t *testing.T) {
+	list := []Suggestion{{ID: "abc1"}, {ID: "abd2"}, {ID: "ab"}}
+	for prefix, want := range map[string]string{"abc": "abc1", "ab": "ab", "abd2": "abd2", "a": "", "x": ""} {
+		if got, err := resolveID(list, prefix); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", prefix, got, err)
+		}
+	}
+}
+
+func TestSelector(t *testing.T) {
+	s := Suggestion{ID: "a", Path: "Notes/Projects/Plan.md", Kind: "addition", Author: "ann", Session: "s1"}
+	for _, c := range []struct {
+		sel  Selector
+		want bool
+	}{
+		{Selector{}, true},
+		{Selector{Glob: "Notes/**"}, true},
+		{Selector{Glob: "Plan.md"}, true},
+		{Selector{Glob: "Other/**"}, false},
+		{Selector{Author: "ann", Session: "s1", Kind: "addition"}, true},
+		{Selector{Author: "ann", Session: "s2"}, false},
+		{Selector{Kind: "deletion"}, false},
+	} {
+		if got := c.sel.Matches(&s); got != c.want {
+			t.Errorf("%+v: %v", c.sel, got)
+		}
+	}
+}
+
+// What changes is drawn in whole words.
+func TestInPieces(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{"chutney", "every", "k:a o:chutney n:every k: b"},
+		{"three loud frogs", "two loud frogs", "k:a o:three n:two k: loud frogs k: b"},
+		{"", "new", "k:a n:new k: b"},
+	} {
+		s := Suggestion{Line: 1, Kind: "replacement", Old: c.old, New: c.new, Before: "a", After: " b"}
+		var got []string
+		for _, p := range s.InPieces() {
+			got = append(got, string(p.Kind[0])+":"+p.Text)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%q to %q: %q, want %q", c.old, c.new, strings.Join(got, " "), c.want)
+		}
+	}
+}
+
+// The context of a suggestion is the accepted view: other suggestions' marks
+// are not in it.
+func TestQueueListsContext(t *testing.T) {
+	const raw = "1\n2\n3 {--x--}{++y++}\n4 {++new++} end\n5 {--gone--}\n6\n7\n"
+	f := bridgetest.New(t, map[string]string{"Notes/a.md": raw})
+	q := New(f.Workspace)
+	list, err := q.List(t.Context(), true)
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if s := list[1]; s.Before != "2\n3 y\n4 " || s.After != " end\n5 \n6" {
+		t.Errorf("context %q, %q", s.Before, s.After)
+	}
+	if s := list[0]; s.Before != "1\n2\n3 " {
+		t.Errorf("context at the top %q", s.Before)
+	}
+	if s := list[2]; s.After != "\n6\n7" {
+		t.Errorf("context at the end %q", s.After)
+	}
+}
+
+func TestOutcomeErr(t *testing.T) {
+	out := newOutcome(bridge.Outcome{Missing: []string{"a1"}, Failed: map[model.Path]error{"N/a.md": model.ErrOffline}}, model.Accepted)
+	err := out.Err()
+	if err == nil || !strings.Contains(err.Error(), "a1") || !strings.Contains(err.Error(), `"N/a.md": nothing changed`) {
+		t.Errorf("%v", err)
+	}
+	if err := (&Outcome{}).Err(); err != nil {
+		t.Errorf("of nothing: %v", err)
+	}
+}
+
+// Of a note that is one long line, a suggestion's context is a bounded part.
+func TestContextOfALongLine(t *testing.T) {
+	long := strings.Repeat("語 ", 100_000)
+	f := bridgetest.New(t, map[string]string{"N/a.md": long + "{++new++}" + long})
+	q := New(f.Workspace)
+	list, err := q.List(t.Context(), true)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%d suggestions, %v", len(list), err)
+	}
+	before, after := list[0].Before, list[0].After
+	if len(before) > maxContext+8 || !strings.HasPrefix(before, "… ") || !strings.HasSuffix(before, "語 ") || !utf8.ValidString(before) {
+		t.Errorf("before: %d bytes, %.20q", len(before), before)
+	}
+	if len(after) > maxContext+8 || !strings.HasSuffix(after, " …") || !strings.HasPrefix(after, "語 ") || !utf8.ValidString(after) {
+		t.Errorf("after: %d bytes, %.20q", len(after), after)
+	}
+}
+
+// A note comes with the places of its suggestions, and with its threads.
+func TestNote(t *testing.T) {
+	const raw = "a {++b++}{>>why?<<} c {>>look<<} {--d--}{++e++}\n"
+	f := bridgetest.New(t, map[string]string{"N/a.md": raw})
+	q := New(f.Workspace)
+	n, err := q.Note(t.Context(), "N/a.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var marks []string
+	for _, s := range n.Suggestions {
+		for _, at := range s.Places {
+			marks = append(marks, n.Text[at.Start:at.End])
+		}
+	}
+	if want := []string{"{++b++}", "{--d--}{++e++}"}; n.Text != raw || !slices.Equal(marks, want) {
+		t.Errorf("marks %q in %q, want %q in %q", marks, n.Text, want, raw)
+	}
+	var threads []string
+	for _, th := range n.Threads {
+		threads = append(threads, fmt.Sprintf("%s on %s: %s", n.Text[th.Start:th.End], th.Suggestion, th.Remarks[0].Text))
+	}
+	if want := []string{"{>>why?<<} on " + n.Suggestions[0].ID + ": why?", "{>>look<<} on : look"}; !slices.Equal(threads, want) {
+		t.Errorf("threads %q, want %q", threads, want)
+	}
+	if _, err := q.Note(t.Context(), "N/b.md"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of no note: %v", err)
+	}
+}
+
+// A note is shown in one state: its suggestions are those of its text, whatever is decided while it is read.
+func TestNoteIsOfOneState(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"N/a.md": strings.Repeat("Some {--garden--}{++allotment++} and more.\n\n", 40)})
+	q := New(f.Workspace)
+	list, err := q.List(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decided := make(chan struct{})
+	go func() {
+		defer close(decided)
+		for _, id := range IDsOf(list) {
+			if _, err := q.Decide(t.Context(), DecideRequest{Unseen: true, IDs: []string{id}, Verdict: model.Accepted, By: "pat"}); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	defer func() { <-decided }()
+	for going := true; going && !t.Failed(); {
+		select {
+		case <-decided:
+			going = false
+		default:
+		}
+		n, err := q.Note(t.Context(), "N/a.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range n.Suggestions {
+			from, to, _ := n.bounds(s.ID)
+			if got, want := n.Text[from:to], "{--garden--}{++allotment++}"; got != want {
+				t.Errorf("%s is at %q, want %q", s.ID, got, want)
+			}
+		}
+	}
+}

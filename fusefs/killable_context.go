@@ -1,0 +1,138 @@
+//go:build !windows
+
+package fusefs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// killableContext is the context of a request that only the death of its process cancels. The
+// kernel interrupts a request for any signal, even for one that the process handles and
+// goes on after. A call on a disk is not interrupted for that, and programs do not expect it.
+//
+// The kernel interrupts a request once. So from then on somebody must look whether the
+// process dies. That begins only if somebody waits for Done and the kernel has interrupted.
+type killableContext struct {
+	context.Context // of the request
+
+	mu      sync.Mutex    // protects the following
+	dying   chan struct{} // closed when the process dies; nil until somebody waits
+	answers chan struct{} // closed by End; nil until somebody waits
+}
+
+// newKillableContext returns the context of a request. The caller ends it.
+func newKillableContext(request context.Context) *killableContext {
+	return &killableContext{Context: request}
+}
+
+// End ends the watch for the death of the process, if there is one.
+func (p *killableContext) End() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.answers != nil {
+		close(p.answers)
+		p.answers = nil
+	}
+}
+
+// Done implements context.Context.
+func (p *killableContext) Done() <-chan struct{} {
+	interrupted := p.Context.Done()
+	if interrupted == nil { // the request is not interrupted at all
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dying == nil {
+		p.dying, p.answers = make(chan struct{}), make(chan struct{})
+		go watch(p.Context, p.dying, p.answers)
+	}
+	return p.dying
+}
+
+// Err implements context.Context.
+func (p *killableContext) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.dying:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// lookForDeath is how often a process that was interrupted is looked at.
+const lookForDeath = 100 * time.Millisecond
+
+// watch closes dying when the kernel has interrupted a request and its process dies, or
+// returns when answers is closed.
+func watch(request context.Context, dying chan<- struct{}, answers <-chan struct{}) {
+	select {
+	case <-answers:
+		return
+	case <-request.Done():
+	}
+	var thread uint32
+	if caller, ok := fuse.FromContext(request); ok {
+		thread = caller.Pid
+	}
+	tick := time.NewTicker(lookForDeath)
+	defer tick.Stop()
+	for !isDying(thread) {
+		select {
+		case <-answers:
+			return
+		case <-tick.C:
+		}
+	}
+	close(dying)
+}
+
+// isDying reports whether a thread is gone, or about to be. Where nobody can tell, as on macOS or
+// for a process of another machine's namespace, it is taken to be.
+func isDying(thread uint32) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
+	return err != nil || hasFatalSignal(status)
+}
+
+// nonFatalSignals are the signals that end no process: those which are ignored or stop it,
+// see signal(7).
+var nonFatalSignals = signals(syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH,
+	syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
+
+func signals(list ...syscall.Signal) (set uint64) {
+	for _, s := range list {
+		set |= 1 << (s - 1)
+	}
+	return set
+}
+
+// hasFatalSignal reads from /proc/PID/status whether a signal waits that ends the thread: it
+// is pending, and neither blocked nor ignored nor handled.
+func hasFatalSignal(status []byte) bool {
+	var pending, spared uint64
+	for line := range bytes.Lines(status) {
+		key, value, _ := bytes.Cut(line, []byte(":"))
+		set, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 16, 64)
+		if err != nil {
+			continue
+		}
+		switch string(key) {
+		case "SigPnd", "ShdPnd":
+			pending |= set
+		case "SigBlk", "SigIgn", "SigCgt":
+			spared |= set
+		}
+	}
+	return pending&^spared&^nonFatalSignals != 0
+}

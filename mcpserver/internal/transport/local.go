@@ -1,0 +1,248 @@
+// Package transport serves the protocol over HTTP: to clients of this machine on the owner's socket, in all its
+// versions (local.go), and over Streamable HTTP as mcp-go has it, in the versions with sessions (http.go). It knows no
+// tool and no note. The lock of Local and that of Sessions protect the list of sessions, and that of a Budget is a leaf.
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+const (
+	// MaxMessage bounds a message: the largest note with every character escaped.
+	MaxMessage = 6*model.MaxNote + 1<<20
+	// maxNotices bounds the notifications that wait for a client that does not read.
+	maxNotices = 256
+)
+
+// Subscriptions are the resources that sessions subscribe to, by their URIs.
+type Subscriptions interface {
+	Add(session, uri string)
+	Remove(session, uri string)
+	Of(session string) []string
+	End(session string)
+}
+
+// LocalSession is what a session of Local is for its server.
+type LocalSession struct {
+	ID string
+	// Context is the context of a request, from that of its transport.
+	Context func(context.Context) context.Context
+	// Prepare returns a message as Protocol is to handle it, or else the reply to it.
+	Prepare func(ctx context.Context, message []byte) (prepared []byte, reply any)
+}
+
+// Local serves programs that pass on the messages of one client each, such as 'relayfs mcp' on stdio. A program opens
+// a stream of Server-Sent Events with GET. The header Mcp-Session-Id of the answer names its session, which ends with
+// the stream. The program sends each message with POST, naming the session, and gets the answer as JSON. The stream
+// carries notifications, and requests to the client.
+//
+// That is Streamable HTTP but for its beginning: there a session begins with the request initialize, so that the newest
+// version of the protocol, which lacks that request, has none.
+type Local struct {
+	Protocol      *server.MCPServer
+	Subscriptions Subscriptions
+	Begin         func(*http.Request) LocalSession // starts a session
+	Logger        *slog.Logger
+
+	mu  sync.Mutex // protects the following
+	all map[string]*local
+}
+
+func (h *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		h.stream(w, r)
+		return
+	}
+	c := h.find(r.Header.Get(server.HeaderKeySessionID))
+	if c == nil {
+		http.Error(w, "there is no such session", http.StatusNotFound)
+		return
+	}
+	message, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	reply := c.handle(context.WithoutCancel(r.Context()), message)
+	if reply == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(reply); err != nil {
+		h.Logger.Debug("answer not sent", model.LogErr, err)
+	}
+}
+
+// find returns a session, nil if there is none.
+func (h *Local) find(id string) *local {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.all[id]
+}
+
+// stream is a session from its beginning to its end.
+func (h *Local) stream(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	c := &local{LocalSession: h.Begin(r), h: h, ended: ctx, notices: make(chan mcp.JSONRPCNotification, maxNotices), questions: make(chan any)}
+	if err := h.Protocol.RegisterSession(ctx, c); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	defer h.Protocol.UnregisterSession(ctx, c.ID)
+	defer h.Subscriptions.End(c.ID)
+	h.mu.Lock()
+	if h.all == nil {
+		h.all = make(map[string]*local)
+	}
+	h.all[c.ID] = c
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		delete(h.all, c.ID)
+		h.mu.Unlock()
+	}()
+	// The server's end does not wait for a client that does not read.
+	out := http.NewResponseController(w)
+	stop := context.AfterFunc(ctx, func() { out.SetWriteDeadline(time.Now()) })
+	defer stop()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Connection", "close") // nothing else is to meet the deadline
+	w.Header().Set(server.HeaderKeySessionID, c.ID)
+	for err := out.Flush(); err == nil; {
+		var message any
+		select {
+		case <-ctx.Done():
+			return
+		case message = <-c.notices:
+		case message = <-c.questions:
+		}
+		var text []byte
+		if text, err = json.Marshal(message); err == nil {
+			_, err = fmt.Fprintf(w, "data: %s\n\n", text)
+		}
+		if err == nil {
+			err = out.Flush()
+		}
+	}
+}
+
+// local is one client of Local. It is the mcp-go session of its requests.
+type local struct {
+	LocalSession
+	h     *Local
+	ended context.Context // is done when the stream has ended
+
+	notices   chan mcp.JSONRPCNotification
+	questions chan any // requests to the client
+	ready     atomic.Bool
+	asks      atomic.Int64 // requests to the client so far
+	asked     sync.Map     // those that wait for the client's answer: a chan clientAnswer by id
+}
+
+// These methods make a local an mcp-go client session.
+
+func (c *local) SessionID() string { return c.ID }
+func (c *local) Initialize()       { c.ready.Store(true) }
+func (c *local) Initialized() bool { return c.ready.Load() }
+func (c *local) NotificationChannel() chan<- mcp.JSONRPCNotification {
+	return c.notices
+}
+
+// These methods are for subscriptions/listen of the newest protocol. Earlier ones subscribe by hooks.
+
+func (c *local) SubscribeToResource(uri string)     { c.h.Subscriptions.Add(c.ID, uri) }
+func (c *local) UnsubscribeFromResource(uri string) { c.h.Subscriptions.Remove(c.ID, uri) }
+func (c *local) SubscribedResources() []string      { return c.h.Subscriptions.Of(c.ID) }
+func (c *local) IsSubscribedToResource(uri string) bool {
+	return slices.Contains(c.SubscribedResources(), uri)
+}
+
+// handle returns the answer to a message, nil for none. A request is carried out to its end, except
+// subscriptions/listen, which lasts as long as the session.
+func (c *local) handle(ctx context.Context, message []byte) any {
+	var head struct {
+		Method mcp.MCPMethod   `json:"method"`
+		ID     json.RawMessage `json:"id"`
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
+	}
+	isJSON := json.Unmarshal(message, &head) == nil // mcp-go answers anything else
+	switch {
+	case isJSON && head.ID != nil && head.Method == "" && (head.Result != nil || head.Error != nil):
+		c.take(head.ID, message)
+		return nil
+	case head.Method == mcp.MethodSubscriptionsListen:
+		ctx = c.ended
+	}
+	ctx = c.Context(c.h.Protocol.WithContext(ctx, c))
+	message, refused := c.Prepare(ctx, message)
+	if refused != nil {
+		return refused
+	}
+	if reply := c.h.Protocol.HandleMessage(ctx, message); reply != nil {
+		return reply
+	}
+	return nil
+}
+
+// clientAnswer is the answer to a request of the server.
+type clientAnswer struct {
+	Result json.RawMessage          `json:"result"`
+	Error  *mcp.JSONRPCErrorDetails `json:"error"`
+}
+
+// RequestElicitation asks the user of a client of a protocol before 2026-07-28, for mcp-go.
+func (c *local) RequestElicitation(ctx context.Context, req mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	id, answer := "relayfs-"+strconv.FormatInt(c.asks.Add(1), 10), make(chan clientAnswer, 1)
+	c.asked.Store(id, answer)
+	defer c.asked.Delete(id)
+	question := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "method": mcp.MethodElicitationCreate, "params": req.Params}
+	for asked := c.questions; ; {
+		select {
+		case asked <- question:
+			asked = nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-c.ended.Done():
+			return nil, c.ended.Err()
+		case a := <-answer:
+			if a.Error != nil {
+				return nil, fmt.Errorf("client does not ask: %s", a.Error.Message)
+			}
+			var res mcp.ElicitationResult
+			if err := json.Unmarshal(a.Result, &res); err != nil {
+				return nil, fmt.Errorf("client's answer: %w", err)
+			}
+			return &res, nil
+		}
+	}
+}
+
+// take passes the answer in message to the request with that id, if it still waits.
+func (c *local) take(rawID json.RawMessage, message []byte) {
+	var id string
+	var answer clientAnswer
+	if json.Unmarshal(rawID, &id) != nil || json.Unmarshal(message, &answer) != nil {
+		return
+	}
+	if ch, waits := c.asked.LoadAndDelete(id); waits {
+		ch.(chan clientAnswer) <- answer
+	}
+}
