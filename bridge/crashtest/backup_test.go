@@ -98,11 +98,12 @@ func (w *world) restored(t testing.TB, backup []byte) *world {
 	path := filepath.Join(scratch(t), "store.db")
 	r, err := store.PrepareRestore(path, bytes.NewReader(backup), store.Options{})
 	check(t, err)
-	check(t, r.Commit("replaced"))
-	after := w.now()
-	after.checkpoint, err = os.ReadFile(path)
+	_, err = r.Commit()
 	check(t, err)
-	log, err := after.disk.OpenRoot(storePath + ".log")
+	after := w.now()
+	after.checkpoint, err = os.ReadFile(filepath.Join(path, "checkpoint.db"))
+	check(t, err)
+	log, err := after.disk.OpenRoot(storePath)
 	check(t, err)
 	names, err := log.Names(-1)
 	check(t, err)
@@ -128,7 +129,7 @@ func TestRestoredState(t *testing.T) {
 				check(t, r.step())
 			}
 			var backup bytes.Buffer
-			check(t, r.p.store.Copy(&backup, func(int64) {}))
+			check(t, r.p.store.Copy(&backup))
 			for range r.rng.IntN(12) {
 				check(t, r.step())
 			}

@@ -405,7 +405,7 @@ func (v *visitor) run(meddle func(w *world, c disktest.Call, call int) error) (m
 	settle()
 	var mu sync.Mutex // protects the following
 	var now moment
-	synced := logSync{dir: storePath + ".log"}
+	synced := logSync{dir: storePath}
 	w.disk.Before(func(c disktest.Call) error {
 		mu.Lock()
 		defer mu.Unlock()

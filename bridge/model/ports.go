@@ -244,6 +244,7 @@ const (
 	AboutStore       = "store"       // changes are kept on this machine
 	AboutFiles       = "files"       // the vault's disk takes what is written
 	AboutCheckpoint  = "checkpoint"  // the store's file keeps up with its log
+	AboutDamage      = "damage"      // the store can be read
 	AboutConnection  = "connection"  // to the server
 	AboutReports     = "reports"     // of the server, which notes have changed
 	AboutAttachments = "attachments" // all of them are here

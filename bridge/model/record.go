@@ -20,8 +20,8 @@ type History struct {
 
 // Record is one durable change of a document.
 type Record struct {
-	Seq     uint64 `json:"-"` // set by the Store
-	Update  []byte `json:"-"` // Yjs update V1
+	Seq     uint64 `json:"-"`                         // set by the Store
+	Update  []byte `json:"-" cbor:"update,omitempty"` // Yjs update V1
 	Author  string `json:"author,omitempty"`
 	Session string `json:"session,omitempty"`
 	Batch   string `json:"batch,omitempty"` // the changes of one call, if there were several
@@ -37,7 +37,7 @@ type Record struct {
 	Made []string `json:"made,omitempty"`
 	// Unsent is set for a change that a server has yet to acknowledge. A Store that
 	// serves such sources remembers it; it is not part of what Load returns.
-	Unsent bool `json:"-"`
+	Unsent bool `json:"-" cbor:"unsent,omitempty"`
 	// FrontMatter is set when the change touched the front matter, which carries
 	// no marks: the way back.
 	FrontMatter *FrontMatterChange `json:"frontMatter,omitempty"`

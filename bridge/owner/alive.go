@@ -18,6 +18,9 @@ import (
 // AlivePath is the path that a running owner answers at once.
 const AlivePath = "/alive"
 
+// CheckPath is answered with what is wrong with what the owner keeps: by the places of folders, "" for nothing.
+const CheckPath = "/kept/check"
+
 // InfoPath is answered with the owner's Info.
 const InfoPath = "/info"
 

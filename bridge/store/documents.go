@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"slices"
@@ -41,23 +42,17 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq 
 	if id == "" || len(recs) == 0 {
 		return 0, s.fail("append", errNoID)
 	}
-	e := &frame.Entry{Kind: frame.Change, ID: id, Path: p, Values: make([][]byte, len(recs)), Records: slices.Clone(recs)}
+	e := &frame.Entry{Kind: frame.Change, ID: id, Path: p, Records: slices.Clone(recs)}
 	only := false // the store has the only copy
 	for i := range e.Records {
 		rec := &e.Records[i]
-		if e.Values[i], err = frame.EncodeRecord(*rec); err != nil {
-			return 0, s.fail("append", err)
-		}
-		v := e.Values[i]
-		rec.Update, rec.Time = v[len(v)-len(rec.Update):], rec.Time.Round(0) // not the caller's
+		rec.Update, rec.Time = bytes.Clone(rec.Update), rec.Time.Round(0) // not the caller's
 		only = only || rec.Journalled() || rec.Unsent
 	}
 	err = s.add(e, only, func(st *state) error {
 		last, err := st.last(id)
 		e.Seq = last + 1
-		for i := range e.Records {
-			e.Records[i].Seq = e.Seq + uint64(i)
-		}
+		e.Number()
 		return err
 	})
 	return e.Last(), s.fail("append", err)

@@ -192,7 +192,7 @@ func askAll(s *store.Store) (a answers, err error) {
 	if again.live != a.live {
 		err5 = errors.Join(err5, fmt.Errorf("before a checkpoint the store says\n%safter it\n%s", a.live, again.live))
 	}
-	return a, errors.Join(err1, err2, err3, err4, err5)
+	return a, errors.Join(err1, err2, err3, err4, err5, s.Check())
 }
 
 // session is a store on a simulated disk, and what it may say after a crash.
@@ -292,7 +292,7 @@ func (x *session) append(id model.DocID, p model.Path) (synced bool, err error) 
 	recs := make([]model.Record, 1+x.rng.IntN(3))
 	for i := range recs {
 		r := &recs[i]
-		r.Update, r.Author, r.Time = fmt.Appendf(nil, "update %d.%d", x.n, i), pick(x.rng, []string{"", "ann"}), time.Unix(int64(x.n), 0).UTC()
+		r.Update, r.Author, r.Time = record(fmt.Sprintf("update %d.%d", x.n, i)).Update, pick(x.rng, []string{"", "ann"}), time.Unix(int64(x.n), 0).UTC()
 		switch x.rng.IntN(8) {
 		case 0, 1:
 			r.Unsent, synced = true, true

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
@@ -44,7 +45,8 @@ func (s *Store) tried(about, format string, err error) {
 // keeps up with the log.
 func (s *Store) Problems() []model.Problem {
 	if s.problems.Err(model.AboutStore) != nil {
-		_ = s.triedLog(s.wal.Reserve())
+		lacking, _ := s.wal.Failed()
+		_ = s.add(&frame.Entry{Kind: frame.Padding, Pad: make([]byte, lacking)}, false, nil)
 	}
 	return s.problems.All()
 }

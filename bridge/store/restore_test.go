@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
@@ -83,9 +85,8 @@ func TestCopy(t *testing.T) {
 	fill(t, s, "old", longAgo)
 	want := told(t, s)
 	var copied bytes.Buffer
-	size := int64(-1)
-	if err := s.Copy(&copied, func(n int64) { size = n }); err != nil || size != int64(copied.Len()) {
-		t.Fatalf("%v, %d bytes told, %d written", err, size, copied.Len())
+	if err := s.Copy(&copied); err != nil {
+		t.Fatal(err)
 	}
 	if got := told(t, s); got != want {
 		t.Error("a copy has changed what the store says")
@@ -93,11 +94,7 @@ func TestCopy(t *testing.T) {
 	if _, err := s.Append("other", "Other.md", record("later")); err != nil {
 		t.Fatal(err)
 	}
-	path := newPath(t)
-	if err := os.WriteFile(path, copied.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c := open(t, path)
+	c := open(t, writeStore(t, copied.Bytes()))
 	if got := told(t, c); got != want {
 		t.Errorf("the copy says\n%.3000s\nwant\n%.3000s", got, want)
 	}
@@ -112,9 +109,10 @@ func TestCopyHoldsNobodyUp(t *testing.T) {
 	fill(t, s, "old", longAgo)
 	r, w := io.Pipe()
 	done := make(chan error, 1)
-	began := make(chan struct{})
-	go func() { done <- s.Copy(w, func(int64) { close(began) }) }()
-	<-began
+	go func() { done <- s.Copy(w) }()
+	if _, err := r.Read(make([]byte, 1)); err != nil { // it has begun
+		t.Fatal(err)
+	}
 	for i := range 200 { // more than bbolt has mapped
 		id := model.DocID(fmt.Sprint("doc", i))
 		if _, err := s.Append(id, model.Path(id), model.Record{Update: make([]byte, 64<<10)}); err != nil {
@@ -124,76 +122,90 @@ func TestCopyHoldsNobodyUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if _, err := s.Journal(9); err != nil {
+		t.Fatal(err)
+	}
 	go io.Copy(io.Discard, r)
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestCompactGains(t *testing.T) {
+// What a quarter of the checkpoint has free goes back to the disk by itself, and costs nothing that is kept.
+func TestShrinks(t *testing.T) {
 	path := newPath(t)
-	s := open(t, path)
-	fill(t, s, "old", longAgo)
-	for i := range 60 { // which leave room behind
-		id := model.DocID(fmt.Sprint("doc", i))
-		if _, err := s.Append(id, model.Path(id), model.Record{Update: make([]byte, 64<<10)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Checkpoint(); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 60 {
-		if err := s.Forget(model.DocID(fmt.Sprint("doc", i))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	text := func() string {
-		h, err := s.Load("plan")
+	size := func() int64 {
+		info, err := os.Stat(checkpointOf(path))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return storetest.Text(t, h)
+		return info.Size()
 	}
-	want := text()
-	g, err := s.Compact(func(int, int) {})
-	if err != nil || g.Documents != 1 || g.After > g.Before-60*64<<10 {
-		t.Errorf("%+v, %v; want 60 times 64 KiB less", g, err)
-	}
-	h, err := s.Load("plan")
-	if err != nil || len(h.Records[len(h.Records)-1].Update) < 3 {
-		t.Errorf("the record that its file may lack was merged: %v", err)
-	}
-	past, err := s.Past("plan")
-	if err != nil || len(past.Moments) != 300 {
-		t.Errorf("%d moments, %v, want 300", len(past.Moments), err)
-	}
-	if got := text(); got != want {
-		t.Errorf("the text is %q, want %q", got, want)
-	}
-	if _, err := s.Append("plan", "old.md", record("after")); err != nil { // into the new file
+	var full int64
+	var room atomic.Uint64
+	synctest.Test(t, func(t *testing.T) {
+		s, err := store.Open(path, store.Options{FreeSpace: func(string) (uint64, error) { return room.Load(), nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, s, "old", longAgo)
+		for i := range 200 { // which leave room behind
+			id := model.DocID(fmt.Sprint("doc", i))
+			if _, err := s.Append(id, model.Path(id), model.Record{Update: make([]byte, 64<<10)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Checkpoint(); err != nil {
+			t.Fatal(err)
+		}
+		full = size()
+		for i := range 200 {
+			if err := s.Forget(model.DocID(fmt.Sprint("doc", i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Minute) // of the bubble's clock
+		synctest.Wait()
+		if got := size(); got < full {
+			t.Errorf("without room for a copy the checkpoint has %d bytes of %d", got, full)
+		}
+		room.Store(1 << 30)
+		if _, err := s.Append("plan", "old.md", record("more")); err != nil {
+			t.Fatal(err)
+		}
+		want := told(t, s)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := size(); got > full-200*64<<10 {
+			t.Errorf("the checkpoint has %d bytes of %d", got, full)
+		}
+		if got := told(t, s); got != want {
+			t.Errorf("the store says\n%s\nwant\n%s", shorter(got), shorter(want))
+		}
+		if _, err := s.Append("plan", "old.md", record("after")); err != nil { // into the new file
+			t.Fatal(err)
+		}
+		closeStore(t, s)
+	})
+	if err := os.WriteFile(checkpointOf(path)+".smaller", []byte("left by a crash"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	closeStore(t, s)
-	if err := os.WriteFile(path+".smaller", []byte("left by a crash"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s = open(t, path)
+	s := open(t, path)
 	defer closeStore(t, s)
-	if h, err := s.Load("plan"); err != nil || h.Records[len(h.Records)-1].Seq != 301 {
-		t.Errorf("the newest record is %d, %v, want 301", h.Records[len(h.Records)-1].Seq, err)
+	if h, err := s.Load("plan"); err != nil || h.Records[len(h.Records)-1].Seq != 302 {
+		t.Errorf("the newest record is %d, %v, want 302", h.Records[len(h.Records)-1].Seq, err)
 	}
-	if _, err := os.Stat(path + ".smaller"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("what a crash left of a compaction: %v, want that it is gone", err)
+	if _, err := os.Stat(checkpointOf(path) + ".smaller"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what a crash left: %v, want that it is gone", err)
 	}
 }
 
-// bridged gives bbolt real files for those of a simulated disk.
+// bridged gives bbolt real files for the checkpoints on a simulated disk.
 type bridged struct {
 	t     testing.TB
 	disk  *disktest.Disk
 	dir   string
-	names map[string]bool // of real files
+	names map[string]string // of real files, by their paths on the disk
 }
 
 func newBridged(t testing.TB, d *disktest.Disk) *bridged {
@@ -201,7 +213,7 @@ func newBridged(t testing.TB, d *disktest.Disk) *bridged {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bridged{t, d, dir, make(map[string]bool)}
+	return &bridged{t, d, dir, make(map[string]string)}
 }
 
 func (b *bridged) options() store.Options {
@@ -209,21 +221,20 @@ func (b *bridged) options() store.Options {
 }
 
 func (b *bridged) openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	base := filepath.Base(name)
-	b.names[base] = true
-	content := []byte(b.disk.Person().Files("/state")["/state/"+base])
-	if err := os.WriteFile(filepath.Join(b.dir, base), content, 0o600); err != nil {
+	file := filepath.Join(b.dir, strings.ReplaceAll(name, "/", "_"))
+	b.names[name] = file
+	if err := os.WriteFile(file, []byte(b.disk.Person().Files("/state")[name]), 0o600); err != nil {
 		return nil, err
 	}
-	return os.OpenFile(filepath.Join(b.dir, base), flag, perm)
+	return os.OpenFile(file, flag, perm)
 }
 
 // committed puts what bbolt has committed on the simulated disk, durably.
 func (b *bridged) committed() {
-	for name := range b.names {
-		data, err := os.ReadFile(filepath.Join(b.dir, name))
-		if err == nil && b.disk.Person().Files("/state")["/state/"+name] != string(data) {
-			err = b.disk.Person().Save("/state/"+name, string(data))
+	for name, file := range b.names {
+		data, err := os.ReadFile(file)
+		if err == nil && b.disk.Person().Files("/state")[name] != string(data) {
+			err = b.disk.Person().Save(name, string(data))
 		}
 		if err != nil {
 			b.t.Error(err)
@@ -237,14 +248,14 @@ func TestRestoreStopped(t *testing.T) {
 	source := open(t, newPath(t))
 	fill(t, source, "old", longAgo)
 	var backup bytes.Buffer
-	if err := source.Copy(&backup, func(int64) {}); err != nil {
+	if err := source.Copy(&backup); err != nil {
 		t.Fatal(err)
 	}
 	closeStore(t, source)
 	path := newPath(t)
 	r, err := store.PrepareRestore(path, bytes.NewReader(backup.Bytes()), store.Options{})
 	if err == nil {
-		err = r.Commit("replaced")
+		_, err = r.Commit()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -265,7 +276,7 @@ func TestRestoreStopped(t *testing.T) {
 	if err := errors.Join(err, root.Sync(), top.Sync()); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open("/state/store.db", newBridged(t, before).options())
+	s, err := store.Open("/state/store", newBridged(t, before).options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,16 +292,18 @@ func TestRestoreStopped(t *testing.T) {
 	wantOld := told(t, s)
 	before = before.Killed()
 
+	var aside string
 	restore := func(d *disktest.Disk) error {
-		r, err := store.PrepareRestore("/state/store.db", bytes.NewReader(backup.Bytes()), newBridged(t, d).options())
+		r, err := store.PrepareRestore("/state/store", bytes.NewReader(backup.Bytes()), newBridged(t, d).options())
 		if err != nil {
 			return err
 		}
-		return r.Commit("replaced")
+		aside, err = r.Commit()
+		return err
 	}
 	check := func(d *disktest.Disk, ended bool, what string) {
 		t.Helper()
-		s, err := store.Open("/state/store.db", newBridged(t, d).options())
+		s, err := store.Open("/state/store", newBridged(t, d).options())
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -331,29 +344,28 @@ func TestRestoreStopped(t *testing.T) {
 		}
 		check(left, err == nil, fmt.Sprintf("killed before call %d", at))
 		if err == nil {
-			dir, err := left.OpenRoot("/state/replaced")
+			old, err := store.Open("/state/"+aside, newBridged(t, left).options())
 			if err != nil {
 				t.Fatal(err)
 			}
-			data, _, _, err := dir.ReadFile("store.db")
-			if err != nil || !bytes.Contains(data, []byte("new.md")) {
-				t.Errorf("what was set aside: %v", err)
+			if got := told(t, old); got != wantOld {
+				t.Errorf("what was set aside says\n%s\nwant\n%s", shorter(got), shorter(wantOld))
 			}
+			closeStore(t, old)
 			t.Logf("%d calls, %d states", at-1, states)
 			return
 		}
 	}
 }
 
-// A copy that is damaged, or of a newer version, changes nothing; a store that is damaged is
-// set aside.
+// A copy that is damaged changes nothing; a store that is damaged is set aside.
 func TestRestoreChecks(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
 	fill(t, s, "new", longAgo)
 	want := told(t, s)
 	closeStore(t, s)
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(checkpointOf(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,17 +374,7 @@ func TestRestoreChecks(t *testing.T) {
 		damaged[i] ^= byte(i)
 	}
 	for _, bad := range [][]byte{nil, data[:len(data)/2], damaged} {
-		r, err := store.PrepareRestore(path, bytes.NewReader(bad), store.Options{})
-		if len(bad) == 0 { // a new store, which bbolt takes an empty file for
-			if err == nil {
-				err = r.Discard()
-			}
-			if err != nil {
-				t.Error(err)
-			}
-			continue
-		}
-		if !errors.Is(err, store.ErrDamaged) {
+		if _, err := store.PrepareRestore(path, bytes.NewReader(bad), store.Options{}); !errors.Is(err, store.ErrDamaged) {
 			t.Errorf("%d damaged bytes: %v, want %v", len(bad), err, store.ErrDamaged)
 		}
 	}
@@ -382,14 +384,15 @@ func TestRestoreChecks(t *testing.T) {
 	}
 	closeStore(t, s)
 
-	if err := os.WriteFile(path, damaged, 0o600); err != nil {
+	if err := os.WriteFile(checkpointOf(path), damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r, err := store.PrepareRestore(path, bytes.NewReader(data), store.Options{})
-	if err != nil || r.Damaged == nil {
-		t.Fatalf("%v; what is there is damaged: %v", err, r.Damaged)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := r.Commit("replaced"); err != nil {
+	aside, err := r.Commit()
+	if err != nil {
 		t.Fatal(err)
 	}
 	s = open(t, path)
@@ -397,7 +400,7 @@ func TestRestoreChecks(t *testing.T) {
 	if got := told(t, s); got[len("plan 300"):] != want[len("plan 299"):] {
 		t.Error("the damaged store is not restored")
 	}
-	if got, err := os.ReadFile(filepath.Join(filepath.Dir(path), "replaced", "store.db")); err != nil || !bytes.Equal(got, damaged) {
+	if got, err := os.ReadFile(checkpointOf(filepath.Join(filepath.Dir(path), aside))); err != nil || !bytes.Equal(got, damaged) {
 		t.Errorf("the damaged file was not set aside: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -14,14 +13,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// state is what the log says: the checkpoint, and in memory the frames that it does not
-// have.
+// state is the overlay: what the log says, which is the checkpoint with the frames after it. The frames are in memory,
+// in maps by document and path, so no append and no load waits for a checkpoint that is being written, and when one is
+// written changes no answer. add takes a frame over when it is in the log. trim drops the frames that the checkpoint
+// has by then; it is called in each view, since a checkpoint may have been committed and its frames not dropped yet.
+// What is not in the maps is asked of the checkpoint, with the frames applied to a transaction that is not kept.
 type state struct {
 	checkpoint *checkpoint.File
 
 	entries []*frame.Entry
 	since   time.Time // when the oldest of them was added
-	size    int       // bytes of their records
+	size    int       // bytes of all
 
 	docs  map[model.DocID]*tailDoc
 	paths map[model.Path]model.DocID // "" where no document lives any more
@@ -31,12 +33,12 @@ type state struct {
 
 // tailDoc is what the frames say about a document.
 type tailDoc struct {
-	path    model.Path // "" if it lives nowhere
-	moved   bool       // path counts, and not that of the checkpoint
-	cut     uint64     // the checkpoint's records from this number on were taken back; 0 for the whole document
-	records []model.Record
-	mark    checkpoint.Mark
-	places  map[uint64]*model.Save // of the checkpoint's records
+	path   model.Path // "" if it lives nowhere
+	moved  bool       // path counts, and not that of the checkpoint
+	gone   bool       // so does nothing else that the checkpoint has: it was forgotten
+	cut    bool       // records were taken back
+	last   uint64     // the number of the last record; 0 if the frames alone do not tell
+	frames []*frame.Entry
 }
 
 // add takes over the next frame of the log.
@@ -48,25 +50,18 @@ func (s *state) add(e *frame.Entry) {
 		s.since = time.Now()
 	}
 	s.entries = append(s.entries, e)
-	for _, v := range e.Values {
-		s.size += len(v)
-	}
+	s.size += e.Size
 	switch e.Kind {
 	case frame.Change:
-		d := s.doc(e.ID)
-		d.records = append(d.records, e.Records...)
 		s.place(e.ID, e.Path)
+		d := s.doc(e.ID)
+		d.last, d.frames = e.Last(), append(d.frames, e)
 	case frame.Abort:
 		d := s.doc(e.ID)
-		d.cut = min(d.cut, e.Seq)
-		d.records = slices.DeleteFunc(d.records, func(r model.Record) bool { return r.Seq >= e.Seq })
-		maps.DeleteFunc(d.places, func(seq uint64, _ *model.Save) bool { return seq >= e.Seq })
-	case frame.Place:
-		s.doc(e.ID).save(e.Seq, &e.Save)
-	case frame.Mark:
-		if d := s.doc(e.ID); e.Seq >= d.mark.Seq {
-			d.mark = checkpoint.Mark{Seq: e.Seq, Sum: e.Sum}
-		}
+		d.last, d.cut, d.frames = 0, true, append(d.frames, e)
+	case frame.Place, frame.Mark:
+		d := s.doc(e.ID)
+		d.frames = append(d.frames, e)
 	case frame.Move:
 		for _, m := range e.Moves {
 			s.place(m.ID, m.To)
@@ -79,14 +74,14 @@ func (s *state) add(e *frame.Entry) {
 		}
 	case frame.Forget:
 		s.leave(e.ID)
-		s.docs[e.ID] = &tailDoc{moved: true}
+		s.docs[e.ID] = &tailDoc{moved: true, gone: true, cut: true}
 	}
 }
 
 func (s *state) doc(id model.DocID) *tailDoc {
 	d := s.docs[id]
 	if d == nil {
-		d = &tailDoc{cut: math.MaxUint64}
+		d = new(tailDoc)
 		s.docs[id] = d
 	}
 	return d
@@ -108,20 +103,6 @@ func (s *state) leave(id model.DocID) {
 		s.paths[d.path] = ""
 		d.path = ""
 	}
-}
-
-// save gives the record of that number a save.
-func (d *tailDoc) save(seq uint64, save *model.Save) {
-	for i := range d.records {
-		if d.records[i].Seq == seq {
-			d.records[i].Save = save
-			return
-		}
-	}
-	if d.places == nil {
-		d.places = make(map[uint64]*model.Save)
-	}
-	d.places[seq] = save
 }
 
 // trim drops the frames up to lsn, which the checkpoint has.
@@ -191,56 +172,73 @@ func (s *state) below(p model.Path) (list []frame.Moved, err error) {
 }
 
 // last is the number of the document's last record, 0 if there is no such document.
-func (s *state) last(id model.DocID) (uint64, error) { return s.lastBefore(id, math.MaxUint64) }
-
-// lastBefore is the number of the last record before number seq, 0 without any.
-func (s *state) lastBefore(id model.DocID, seq uint64) (last uint64, err error) {
-	d := s.tail(id)
-	for _, rec := range slices.Backward(d.records) {
-		if rec.Seq < seq {
-			return rec.Seq, nil
-		}
+func (s *state) last(id model.DocID) (last uint64, err error) {
+	d := s.docs[id]
+	switch {
+	case d != nil && d.last > 0:
+		return d.last, nil
+	case d != nil && d.cut:
+		return s.lastBefore(id, math.MaxUint64)
 	}
 	err = s.view(func(v checkpoint.View) error {
-		last = v.Document(id).LastBefore(min(seq, s.tail(id).cut))
+		last = v.Document(id).LastBefore(math.MaxUint64)
 		return nil
 	})
 	return last, err
 }
 
-// tail is what the frames say about a document, which may be nothing.
-func (s *state) tail(id model.DocID) tailDoc {
-	if d := s.docs[id]; d != nil {
-		return *d
+// lastBefore is the number of the last record before number seq, 0 without any.
+func (s *state) lastBefore(id model.DocID, seq uint64) (uint64, error) {
+	h, err := s.load(id)
+	for _, rec := range slices.Backward(h.Records) {
+		if rec.Seq < seq {
+			return rec.Seq, err
+		}
 	}
-	return tailDoc{cut: math.MaxUint64}
+	return 0, err
 }
 
 // load returns what is kept of a document.
 func (s *state) load(id model.DocID) (h model.History, err error) {
 	err = s.view(func(v checkpoint.View) error {
-		kept, d := v.Document(id), s.tail(id)
-		if d.cut > 0 {
+		var d tailDoc
+		if tail := s.docs[id]; tail != nil { // view may have trimmed it
+			d = *tail
+		}
+		if !d.gone {
+			kept := v.Document(id)
 			if h.Records, err = kept.Records(); err != nil {
 				return err
 			}
-			h.Records = slices.DeleteFunc(h.Records, func(r model.Record) bool { return r.Seq >= d.cut })
+			h.Materialized, h.Sum = kept.Mark().Seq, kept.Mark().Sum
 		}
-		for i := range h.Records {
-			if save := d.places[h.Records[i].Seq]; save != nil {
-				h.Records[i].Save = save
-			}
+		for _, e := range d.frames {
+			apply(&h, e)
 		}
-		for _, rec := range d.records {
-			rec.Update, rec.Unsent = bytes.Clone(rec.Update), false
-			h.Records = append(h.Records, rec)
-		}
-		mark := d.mark
-		if m := kept.Mark(); d.cut > 0 && m.Seq > mark.Seq {
-			mark = m
-		}
-		h.Materialized, h.Sum = mark.Seq, mark.Sum
 		return nil
 	})
 	return h, err
+}
+
+// apply makes the change of a frame in the history of its document.
+func apply(h *model.History, e *frame.Entry) {
+	switch e.Kind {
+	case frame.Change:
+		for _, rec := range e.Records {
+			rec.Update, rec.Unsent = bytes.Clone(rec.Update), false
+			h.Records = append(h.Records, rec)
+		}
+	case frame.Abort:
+		h.Records = slices.DeleteFunc(h.Records, func(r model.Record) bool { return r.Seq >= e.Seq })
+	case frame.Place:
+		for i := range h.Records {
+			if h.Records[i].Seq == e.Seq {
+				h.Records[i].Save = &e.Save
+			}
+		}
+	case frame.Mark:
+		if e.Seq >= h.Materialized {
+			h.Materialized, h.Sum = e.Seq, e.Sum
+		}
+	}
 }

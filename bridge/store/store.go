@@ -33,6 +33,8 @@ const (
 	// checkpointSize long.
 	checkpointAge  = 10 * time.Second
 	checkpointSize = 4 << 20
+	// shrinkAgain is how long after a failure the checkpoint is brought to size again.
+	shrinkAgain = time.Hour
 )
 
 // Options configure a Store.
@@ -47,20 +49,22 @@ type Options struct {
 	Committed func()
 	// History is how long it is kept which text was there when; 0 is for ever.
 	History time.Duration
+	// FreeSpace, unless nil, is how many bytes the disk of a folder has free: the checkpoint is not copied to bring it
+	// to size where that would take the last of them.
+	FreeSpace func(dir string) (uint64, error)
 	// Manual leaves it to the caller to call Sync and Checkpoint.
 	Manual bool
 }
 
 func (o *Options) checkpoint() checkpoint.Options {
-	return checkpoint.Options{Logger: o.Logger, OpenFile: o.OpenFile, Committed: o.Committed, History: o.History}
+	return checkpoint.Options{Logger: o.Logger, OpenFile: o.OpenFile, Committed: o.Committed, History: o.History, FreeSpace: o.FreeSpace}
 }
 
 // Store is an open store.
 type Store struct {
-	path   string
-	log    *slog.Logger
-	dir    disk.Dir // that the checkpoint is in
-	folder disk.Dir // of the log
+	path string
+	log  *slog.Logger
+	dir  disk.Dir
 
 	wal        *wal.Log
 	checkpoint *checkpoint.File
@@ -76,7 +80,10 @@ type Store struct {
 	closeErr error // set by closing
 }
 
-// Open opens the store whose checkpoint is at path, making it if there is none.
+// checkpointName is the name of the checkpoint, beside which the log is.
+const checkpointName = "checkpoint.db"
+
+// Open opens the store in the folder at path, making it if there is none.
 func Open(path string, o Options) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -100,22 +107,37 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
+// openParent opens the folder that a store is in.
+func openParent(path string, d disk.Disk) (parent disk.Dir, name string, err error) {
+	parent, err = d.OpenRoot(filepath.Dir(path))
+	return parent, filepath.Base(path), err
+}
+
 // open opens the files, and reads what the log has and the checkpoint does not.
 func (s *Store) open(o Options) error {
-	var err error
-	if s.dir, err = o.Disk.OpenRoot(filepath.Dir(s.path)); err != nil {
+	parent, name, err := openParent(s.path, o.Disk)
+	if err != nil {
 		return err
 	}
-	_, missing := s.dir.Stat(filepath.Base(s.path) + ".log")
-	if s.folder, err = o.Disk.MakeRoot(s.path + ".log"); err != nil {
+	defer parent.Close()
+	if _, err := finishRestore(parent, name); err != nil {
+		return err
+	}
+	_, missing := parent.Stat(name)
+	if missing != nil {
+		if old, err := parent.Stat("store.db"); err == nil && !old.Mode.IsDir() {
+			return fmt.Errorf("%w (%q is of an older one): use that version, or move that file away to begin without authors, undo and pending proposals", model.ErrUnknownStore, "store.db")
+		}
+	}
+	if s.dir, err = o.Disk.MakeRoot(s.path); err != nil {
 		return err
 	}
 	if missing != nil { // its name outlives a power cut
-		if err := s.dir.Sync(); err != nil {
+		if err := parent.Sync(); err != nil {
 			return err
 		}
 	}
-	s.checkpoint, err = checkpoint.Open(s.path, s.dir, o.checkpoint())
+	s.checkpoint, err = checkpoint.Open(filepath.Join(s.path, checkpointName), s.dir, o.checkpoint())
 	if err != nil {
 		return err
 	}
@@ -128,7 +150,7 @@ func (s *Store) open(o Options) error {
 	}); err != nil {
 		return err
 	}
-	s.wal, err = wal.Open(s.folder, wal.Options{}, applied, func(lsn wal.LSN, body []byte) error {
+	s.wal, err = wal.Open(s.dir, wal.Options{}, applied, func(lsn wal.LSN, body []byte) error {
 		e, err := frame.Decode(lsn, body)
 		if err != nil {
 			return checkpoint.Damaged(err)
@@ -146,9 +168,6 @@ func (s *Store) release() (err error) {
 	}
 	if s.checkpoint != nil {
 		err = errors.Join(err, s.checkpoint.Close())
-	}
-	if s.folder != nil {
-		err = errors.Join(err, s.folder.Close())
 	}
 	if s.dir != nil {
 		err = errors.Join(err, s.dir.Close())
@@ -169,9 +188,10 @@ func (s *Store) Close() error {
 }
 
 // run syncs the log a moment after it was woken, and brings the checkpoint up to date some
-// time after that, until the store is closed.
+// time after that, and to size, until the store is closed.
 func (s *Store) run() {
 	defer close(s.done)
+	var failed time.Time // when the checkpoint could not be brought to size
 	for {
 		select {
 		case <-s.quit:
@@ -186,10 +206,13 @@ func (s *Store) run() {
 		err := s.Sync()
 		s.mu.Lock()
 		waiting := len(s.state.entries) > 0
-		due := waiting && (time.Since(s.state.since) >= checkpointAge || s.state.size >= checkpointSize)
+		due := waiting && (time.Since(s.state.since) >= checkpointAge || s.state.size >= checkpointSize || s.problems.Err(model.AboutCheckpoint) != nil)
 		s.mu.Unlock()
 		if due && err == nil {
 			waiting = s.Checkpoint() != nil // what is in the log stays there
+			if !waiting && time.Since(failed) > shrinkAgain && s.shrink() != nil {
+				failed = time.Now()
+			}
 		}
 		if waiting {
 			s.wake.Set()
@@ -222,6 +245,27 @@ func (s *Store) Checkpoint() error {
 		return nil
 	}
 	return s.fail("write a checkpoint", s.triedCheckpoint(s.apply(entries)))
+}
+
+// shrink gives back to the disk what the checkpoint has free. That it cannot costs nothing but the space.
+func (s *Store) shrink() error {
+	err := s.fail("shrink", s.checkpoint.Shrink())
+	if err != nil {
+		s.log.Warn("free space of the store is not given back", model.LogErr, err)
+	}
+	return err
+}
+
+// Check reads everything that the checkpoint has.
+func (s *Store) Check() error { return s.fail("check", s.checkpoint.Check()) }
+
+// Check reads everything that the checkpoint of the store at path has, and changes nothing. A process that has the
+// store open is ErrLocked.
+func Check(path string) error { return checkpoint.Check(filepath.Join(path, checkpointName)) }
+
+// Notes is how many documents have a path.
+func (s *Store) Notes() (int, error) {
+	return fromAll(s, "count notes", func(v checkpoint.View) (int, error) { return v.Paths(), nil })
 }
 
 // apply puts frames in the checkpoint and releases them.
@@ -268,7 +312,8 @@ func (s *Store) addToLog(e *frame.Entry, complete func(*state) error) (wal.LSN, 
 		return 0, err
 	}
 	e.LSN, err = s.wal.Append(body)
-	_ = s.triedLog(cmp.Or(err, s.wal.Failed()))
+	_, failed := s.wal.Failed()
+	_ = s.triedLog(cmp.Or(err, failed))
 	if err != nil {
 		return 0, err
 	}
@@ -280,6 +325,9 @@ func (s *Store) addToLog(e *frame.Entry, complete func(*state) error) (wal.LSN, 
 func (s *Store) fail(op string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	if errors.Is(err, ErrDamaged) {
+		s.problems.Tried(model.AboutDamage, fmt.Errorf("%q: %w", s.path, err)) // and stays
 	}
 	return fmt.Errorf("store %q: %s: %w", s.path, op, translate(err))
 }

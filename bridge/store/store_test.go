@@ -6,10 +6,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +36,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, appendForever(path))
 		os.Exit(1)
 	}
+	if path := os.Getenv(openEnv); path != "" {
+		if err := openOnce(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
@@ -47,7 +56,10 @@ func open(t testing.TB, path string) *store.Store {
 	return s
 }
 
-func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "store.db") }
+func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "store") }
+
+// checkpointOf is the file of a store's checkpoint.
+func checkpointOf(path string) string { return filepath.Join(path, "checkpoint.db") }
 
 func closeStore(t testing.TB, s *store.Store) {
 	t.Helper()
@@ -129,7 +141,8 @@ func TestCompaction(t *testing.T) {
 // TestCompactionInTheBackground copies the file of an open store, a while after
 // what it was told.
 func TestCompactionInTheBackground(t *testing.T) {
-	path, copied := newPath(t), newPath(t)
+	path := newPath(t)
+	var data []byte
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, path)
 		doc := ycrdt.NewDoc(ycrdt.Options{})
@@ -142,15 +155,13 @@ func TestCompactionInTheBackground(t *testing.T) {
 		}
 		time.Sleep(time.Minute) // of the bubble's clock
 		synctest.Wait()
-		data, err := os.ReadFile(path)
-		if err == nil {
-			err = os.WriteFile(copied, data, 0o600)
-		}
+		var err error
+		data, err = os.ReadFile(checkpointOf(path))
 		if err != nil {
 			t.Fatal(err)
 		}
 	})
-	h, err := open(t, copied).Load("id")
+	h, err := open(t, writeStore(t, data)).Load("id")
 	if err != nil || h.Materialized != 200 || len(h.Records) != 2 || storetest.Text(t, h) != strings.Repeat("x", 200) {
 		t.Errorf("history is %+v, %v", h, err)
 	}
@@ -167,10 +178,10 @@ func TestLocked(t *testing.T) {
 
 // A store of another version is refused with one sentence, and stays as it is.
 func TestOtherVersion(t *testing.T) {
-	for _, version := range []string{"1", "6", "99"} {
+	for _, version := range []string{"1", "7", "99"} {
 		path := newPath(t)
 		closeStore(t, open(t, path))
-		db, err := bolt.Open(path, 0o600, nil)
+		db, err := bolt.Open(checkpointOf(path), 0o600, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,14 +189,29 @@ func TestOtherVersion(t *testing.T) {
 		if err := errors.Join(err, db.Close()); err != nil {
 			t.Fatal(err)
 		}
-		before, _ := os.ReadFile(path)
+		before, _ := os.ReadFile(checkpointOf(path))
 		_, err = store.Open(path, store.Options{})
 		if !errors.Is(err, model.ErrUnknownStore) || !strings.Contains(err.Error(), "its format is "+version+",") || !strings.Contains(err.Error(), "move the store's folder away") {
 			t.Errorf("open of version %s: %v, want %v with what to do", version, err, model.ErrUnknownStore)
 		}
-		if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+		if after, _ := os.ReadFile(checkpointOf(path)); !bytes.Equal(before, after) {
 			t.Errorf("the file of version %s was changed", version)
 		}
+	}
+}
+
+// So is the store of a version that kept it in a file.
+func TestOlderFile(t *testing.T) {
+	path := newPath(t)
+	old := filepath.Join(filepath.Dir(path), "store.db")
+	if err := os.WriteFile(old, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(path, store.Options{}); !errors.Is(err, model.ErrUnknownStore) || !strings.Contains(err.Error(), "move that file away") {
+		t.Errorf("open: %v, want %v with what to do", err, model.ErrUnknownStore)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a store was made: %v", err)
 	}
 }
 
@@ -200,7 +226,7 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 	closeStore(t, s)
-	good, err := os.ReadFile(path)
+	good, err := os.ReadFile(checkpointOf(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,10 +260,49 @@ func TestDamaged(t *testing.T) {
 	})
 }
 
+// Check finds what no reader of a single value does.
+func TestCheck(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	if _, err := s.Append("id", "N.md", record("text")); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Check(path); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("a store that is open: %v, want %v", err, store.ErrLocked)
+	}
+	closeStore(t, s)
+	if err := store.Check(path); err != nil {
+		t.Errorf("a good store: %v", err)
+	}
+	good, err := os.ReadFile(checkpointOf(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, spoil := range map[string]func(*bolt.Tx) error{
+		"a document that is not listed as unsettled": func(tx *bolt.Tx) error { return tx.Bucket([]byte("unsettled")).Delete([]byte("id")) },
+		"one that is listed and not there":           func(tx *bolt.Tx) error { return tx.Bucket([]byte("unsettled")).Put([]byte("other"), nil) },
+		"a path of another document":                 func(tx *bolt.Tx) error { return tx.Bucket([]byte("paths")).Put([]byte("M.md"), []byte("id")) },
+		"a journal entry that is cut off":            func(tx *bolt.Tx) error { return tx.Bucket([]byte("journal")).Put([]byte("12345678"), []byte{0xa3}) },
+	} {
+		path := writeStore(t, good)
+		db, err := bolt.Open(checkpointOf(path), 0o600, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(db.Update(spoil), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Check(path); !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("%s: %v, want %v", what, err, store.ErrDamaged)
+		}
+	}
+}
+
 func writeStore(t testing.TB, data []byte) string {
 	t.Helper()
 	path := newPath(t)
-	if err := os.WriteFile(path, data, 0o600); err != nil {
+	err := os.Mkdir(path, 0o700)
+	if err := errors.Join(err, os.WriteFile(checkpointOf(path), data, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -247,7 +312,7 @@ func wantDamaged(t testing.TB, data []byte) {
 	t.Helper()
 	path := writeStore(t, data)
 	_, err := store.Open(path, store.Options{})
-	if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "move the file away") {
+	if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "move its folder away") {
 		t.Errorf("open: %v, want %v, the path and what to do", err, store.ErrDamaged)
 	}
 }
@@ -264,12 +329,20 @@ func useDamaged(t testing.TB, data []byte) {
 	}
 	for i := range 200 {
 		id := model.DocID(fmt.Sprint(i))
-		if _, err := s.Load(id); err != nil && !errors.Is(err, store.ErrDamaged) {
+		_, err := s.Load(id)
+		if err != nil && !errors.Is(err, store.ErrDamaged) {
 			t.Errorf("load: %v", err)
+		}
+		if err != nil && !slices.ContainsFunc(s.Problems(), func(p model.Problem) bool { return p.About == model.AboutDamage }) {
+			t.Errorf("problems are %v after %v", s.Problems(), err)
 		}
 		if i%20 == 0 {
 			_, _ = s.Append(id, model.Path(fmt.Sprint(i, ".md")), record("more")) // no crash is all that is asked
 		}
+	}
+	_ = s.Rename("1.md", "a/1.md")
+	if err := s.Check(); err != nil && !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("check: %v", err)
 	}
 	_ = s.Close()
 }
@@ -280,7 +353,7 @@ func TestNoSpace(t *testing.T) {
 		t.Skipf("tmpfs cannot be mounted: %v", err)
 	}
 	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
-	s := open(t, filepath.Join(dir, "store.db"))
+	s := open(t, filepath.Join(dir, "store"))
 	kept := 0
 	for i := 0; ; i++ {
 		_, err := s.Append("id", "N.md", record(strings.Repeat("x", 10000)))
@@ -298,7 +371,7 @@ func TestNoSpace(t *testing.T) {
 		t.Errorf("%d records are kept, %v; want %d", len(h.Records), err, kept)
 	}
 	closeStore(t, s)
-	if h, err := open(t, filepath.Join(dir, "store.db")).Load("id"); err != nil || len(h.Records) != kept {
+	if h, err := open(t, filepath.Join(dir, "store")).Load("id"); err != nil || len(h.Records) != kept {
 		t.Errorf("after reopening %d records are kept, %v; want %d", len(h.Records), err, kept)
 	}
 }
@@ -339,13 +412,18 @@ func crashText(id model.DocID, seq int) string {
 func TestKill(t *testing.T) {
 	path := newPath(t)
 	acked := make(map[model.DocID]uint64)
-	for range 10 {
+	for range 20 {
 		runAndKill(t, path, time.Duration(10+rand.IntN(80))*time.Millisecond, acked)
 		checkAcked(t, path, acked)
 	}
-	if len(acked) != 4 {
+	all := uint64(0)
+	for _, n := range acked {
+		all += n
+	}
+	if len(acked) != 4 || all < 1000 {
 		t.Errorf("acknowledged is only %v", acked)
 	}
+	t.Logf("20 kills among %d appends", all)
 }
 
 // runAndKill notes what the process acknowledged. The time begins with the

@@ -52,7 +52,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.SetFlagErrorFunc(e.flagError)
 	root.AddCommand(
 		newMountCommand(e), newUnmountCommand(e), newPokeCommand(), newMCPCommand(e), newSuggestionsCommand(e), newOutcomesCommand(e), newPageCommand(e),
-		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e), newHistoryCommand(e), newShowCommand(e), newBackupCommand(e), newRestoreCommand(e), newCompactCommand(e),
+		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e), newHistoryCommand(e), newShowCommand(e), newBackupCommand(e), newRestoreCommand(e),
 		newLoginCommand(e), newFoldersCommand(e), newLogoutCommand(e),
 		newStatusCommand(e), newWhyCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newServiceCommand(e), newVersionCommand(e),
 		&cobra.Command{Use: "agent", Short: "A text for agents, to paste into CLAUDE.md or AGENTS.md", Long: agentText},

@@ -67,7 +67,7 @@ var importRules = map[string]importRule{
 	"bridge/store":                      {[]string{"bridge/disk", "bridge/model", "bridge/store/internal/..."}, "the log, and what it says; it knows no file format"},
 	"bridge/remote/token":               {[]string{"github.com/fxamacker/cbor/v2"}, "signed sentences about ids; it knows no document and no network"},
 	"bridge/store/storetest":            {[]string{"bridge/model", "bridge/ycrdt"}, "the suite that every store passes"},
-	"bridge/store/internal/frame":       {[]string{"bridge/model", "bridge/store/internal/wal"}, "what a store is told, as bytes; it opens nothing"},
+	"bridge/store/internal/frame":       {[]string{"bridge/model", "bridge/store/internal/wal", "github.com/fxamacker/cbor/v2"}, "what a store is told, as bytes; it opens nothing"},
 	"bridge/store/internal/checkpoint":  {[]string{"bridge/disk", "bridge/model", "bridge/store/internal/frame", "bridge/store/internal/wal", "bridge/ycrdt", "go.etcd.io/bbolt/..."}, "the only place that knows bbolt; it applies frames and does not know the log"},
 	"bridge/remote": {
 		[]string{"bridge", "bridge/model", "bridge/remote/folderdoc", "bridge/remote/internal/canvasdoc", "bridge/remote/internal/listing", "bridge/remote/internal/replica", "bridge/remote/internal/schedule", "bridge/remote/token", "bridge/remote/transport", "bridge/remote/ysync", "bridge/ycrdt"},
@@ -115,7 +115,7 @@ var importRules = map[string]importRule{
 	"mcpserver":                    {[]string{"bridge", "bridge/index/semantic", "bridge/model", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."}, "with its transports the only place that knows mcp-go; it knows no FUSE"},
 	"cmd/relayfs": {
 		[]string{
-			"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/index/semantic", "bridge/store", "diffwrap", "fusefs", "fusefs/program", "mcpserver",
+			"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/index/semantic", "diffwrap", "fusefs", "fusefs/program", "mcpserver",
 			"cmd/relayfs/internal/...", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		},
 		"flags, wiring and exit codes; nobody imports it",
@@ -139,7 +139,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
 	"cmd/relayfs/internal/api": {
-		[]string{"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/transport", "bridge/store", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "mcpserver"},
+		[]string{"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/transport", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "mcpserver"},
 		"the one door to who owns vaults: what is asked and how it is answered; it knows no command and no port",
 	},
 	"cmd/relayfs/internal/tui": {
@@ -161,7 +161,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/stdio": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/serving", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
 	"cmd/relayfs/internal/doctor": {
-		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/config", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},
+		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/store", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/config", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},
 		"it looks at what a mount needs, and opens no workspace",
 	},
 	"cmd/relayfs/internal/tui/quietinit": {nil, "it must be initialised before everything that asks the terminal"},
@@ -182,7 +182,7 @@ var importRules = map[string]importRule{
 	"tests/files":            {nil, "what programs read on a mount, and system calls on names"},
 	"tests/internal/harness": {[]string{"diffwrap", "tests/need", "github.com/creack/pty", "golang.org/x/sys/unix"}, "what end-to-end tests stand on drives the built binary"},
 	"tests/bench/mount": {
-		[]string{"bridge/disk", "github.com/hanwen/go-fuse/v2/..."},
+		[]string{"bridge/disk", "bridge/model", "bridge/store", "bridge/ycrdt", "github.com/hanwen/go-fuse/v2/..."},
 		"it measures a mount through the kernel, as programs use it, beside a loopback mount of go-fuse, and says what the disk promises",
 	},
 	"tests/need":       {nil, "what a test needs of a machine, and how much of it a call may take"},

@@ -46,7 +46,7 @@ func main() {
 	flag.IntVar(&o.big, "big", 100_000, "notes of the vault that is only mounted; 0 leaves it out")
 	flag.IntVar(&o.runs, "runs", 5, "runs of each reader at least")
 	flag.IntVar(&o.saves, "saves", 200, "saves")
-	flag.StringVar(&o.steps, "steps", "", "what to measure, of read, read-only, save, sed, writers, idle and big; all if empty")
+	flag.StringVar(&o.steps, "steps", "", "what to measure, of read, read-only, save, sed, writers, idle, big and kept; all if empty")
 	flag.StringVar(&o.loopback, "loopback", "", "serve this directory at the one that is the argument, and measure nothing: the bench calls itself so")
 	flag.Parse()
 	if err := run(o); err != nil {

@@ -22,7 +22,7 @@ type measurement struct {
 
 func (b *bench) measurements() []measurement {
 	return []measurement{
-		{"read", b.reading}, {"read-only", b.readingOnly}, {"save", b.saving}, {"sed", b.editingAll}, {"writers", b.writers}, {"idle", b.idling}, {"big", b.mountingBig},
+		{"read", b.reading}, {"read-only", b.readingOnly}, {"save", b.saving}, {"sed", b.editingAll}, {"writers", b.writers}, {"idle", b.idling}, {"big", b.mountingBig}, {"kept", b.mountingKept},
 	}
 }
 

@@ -1,36 +1,39 @@
 // Package checkpoint keeps the state that the frames of a log lead to in a bbolt file. It
 // does not know the log: its caller applies frames, and finds out which was the last one.
 //
-//	f, err := checkpoint.Open("/state/store.db", dir, checkpoint.Options{})
+//	f, err := checkpoint.Open("/state/store/checkpoint.db", dir, checkpoint.Options{})
 //	err = f.Apply(entries) // durably, all or none
 //	err = f.View(func(v checkpoint.View) error { id := v.DocAt("Plan.md") ... })
 //
 // # Layout
 //
-//	meta/version            "7"
-//	meta/applied            LSN of the last frame that is in the file
-//	paths/PATH              the DocID of the document that lives there
-//	docs/ID/path            its path; missing once another document took it over
-//	docs/ID/state           materialised seq (8 bytes, big endian), SHA-256 of the text
-//	docs/ID/base            seq (8 bytes), the updates up to seq merged into one
-//	docs/ID/records/SEQ     a record, as package frame codes it
-//	docs/ID/history/SEQ     the same of merged records: of the last one of an author and minute,
-//	                        with the snapshot of their updates in the place of an update
-//	docs/ID/begin           seq (8 bytes), and the like of the state before the first of these
-//	docs/ID/moves           the document's changes of path as JSON
-//	journal/N               seq (8 bytes) and ID of the Nth journalled record; without an ID,
-//	                        seq is a key of decided
-//	decided/SEQ             a record as JSON: what was decided on a proposal, or told of a session
-//	sessions/SESSION        the newest note of the session as JSON
-//	proposals/ID            a pending proposal as JSON
-//	unsent/ID               seq of the last record that a server has not acknowledged
+// SEQ is a number in 8 bytes, big endian. Values are CBOR, as package frame codes it, unless it says otherwise here.
+//
+//	meta/version       the layout's number, as text
+//	meta/applied       SEQ: the LSN of the last frame that is in the file
+//	paths/PATH         the DocID of the document that lives there
+//	docs/ID/p          its path; missing once another document took it over
+//	docs/ID/s          materialised SEQ and SHA-256 of the text
+//	docs/ID/u          SEQ, and the updates up to it merged into one
+//	docs/ID/r SEQ      a record
+//	docs/ID/h SEQ      the same of merged records: of the last one of an author and minute,
+//	                   with the snapshot of their updates in the place of an update
+//	docs/ID/b          the like of the state before the first of these
+//	docs/ID/m          the document's changes of path
+//	unsettled/ID       nothing: the document has a record after what was materialised
+//	unsent/ID          SEQ of the last record that a server has not acknowledged
+//	journal/N          the Nth journalled record, without its update, with its document's ID and
+//	                   its number: of a decision on a proposal, and of a session, it has neither
+//	sessions/SESSION   the newest note of the session
+//	proposals/ID       a pending proposal
 //
 // A document whose file holds its text no longer needs its updates one by one: Apply
 // merges them, and of the records remains who wrote what, and when which text was there. That
 // is kept for a time, and of a document 10 000 such moments at most.
 //
-// # Versions
+// # Versions and damage
 //
 // The version covers this file and the log. Open refuses a file of another version with
-// model.ErrUnknownStore, and leaves it as it is.
+// model.ErrUnknownStore, and leaves it as it is. It reads nothing else of the file: damage is
+// ErrDamaged where it is first met. Check reads everything.
 package checkpoint

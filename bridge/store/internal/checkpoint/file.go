@@ -30,74 +30,87 @@ type Options struct {
 	OpenFile  func(name string, flag int, perm fs.FileMode) (*os.File, error) // nil is os.OpenFile
 	Committed func()                                                          // unless nil, is called after each durable change of the file
 	History   time.Duration                                                   // how long it is kept which text was there when; 0 for ever
+	FreeSpace func(dir string) (uint64, error)                                // unless nil, is how much the disk of a folder has free
 }
 
 // File is an open checkpoint.
 type File struct {
-	path      string
-	dir       disk.Dir // that the file is in
-	o         Options
-	log       *slog.Logger
-	committed func()
-	history   time.Duration
+	path string
+	dir  disk.Dir // that the file is in
+	o    Options
 
-	// writing is held by who writes the file or copies it. A writer that has to map more of the
+	// writing is held by who changes the file or copies it. A writer that has to map more of the
 	// file waits for those who read it, and everybody else waits for that writer.
 	writing sync.Mutex
-	mu      sync.RWMutex // protects the following, which shrink replaces; taken after writing
+	mu      sync.RWMutex // protects the following, which Shrink replaces; taken after writing
 	db      *bolt.DB
 }
 
 // Open opens the file at path, making it if there is none. dir is the folder that it is in.
 func Open(path string, dir disk.Dir, o Options) (*File, error) {
-	if o.OpenFile == nil {
-		o.OpenFile = os.OpenFile
-	}
-	f := &File{path: path, dir: dir, o: o, log: o.Logger, committed: o.Committed, history: o.History}
-	var err error
-	if f.db, err = openDB(&path, o); err != nil {
+	f := &File{path: path, dir: dir, o: o}
+	if err := dir.Remove(filepath.Base(path) + smallerSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err := f.prepare(filepath.Base(path)); err != nil {
+	var err error
+	if f.db, err = openDB(&f.path, o, false); err != nil {
+		return nil, err
+	}
+	if err := f.prepare(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
 // openDB opens a bbolt file, which may get another name later: bbolt opens it again for each copy.
-func openDB(path *string, o Options) (db *bolt.DB, err error) {
+func openDB(path *string, o Options, readOnly bool) (db *bolt.DB, err error) {
 	var file *os.File
-	options := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType}
+	options := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, ReadOnly: readOnly}
 	options.OpenFile = func(_ string, flag int, perm os.FileMode) (opened *os.File, err error) {
-		file, err = o.OpenFile(*path, flag, perm)
+		open := o.OpenFile
+		if open == nil {
+			open = os.OpenFile
+		}
+		file, err = open(*path, flag, perm)
 		return file, err
 	}
 	err = guard(func() (err error) {
 		db, err = bolt.Open(*path, 0o600, options)
 		return err
 	})
-	if err != nil {
-		file.Close() // bbolt does not, with its lock, if it panicked
-		return nil, openError(err)
+	switch {
+	case err == nil:
+		return db, whole(db, file)
+	case errors.Is(err, bolterrors.ErrTimeout):
+		err = ErrLocked
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		err = Damaged(err)
 	}
-	return db, nil
+	file.Close() // bbolt does not, with its lock, if it panicked
+	return nil, err
 }
 
-// prepare checks the file, and lays it out if it is new.
-func (f *File) prepare(name string) error {
-	fresh := false
-	if err := f.dir.Remove(name + smallerSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+// whole returns an error if a file is shorter than it says.
+func whole(db *bolt.DB, file *os.File) error {
+	info, err := file.Stat()
+	if err == nil && info.Size() < sizeOf(db) {
+		err = Damaged("it was cut short")
 	}
-	err := f.View(func(v View) (err error) {
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	return nil
+}
+
+// prepare checks the file's version, and lays it out if it is new.
+func (f *File) prepare() error {
+	fresh := false
+	err := f.View(func(v View) error {
 		if first, _ := v.tx.Cursor().First(); first == nil {
 			fresh = true
 			return nil
 		}
-		if err := checkVersion(v.tx); err != nil {
-			return err
-		}
-		return walk(v.tx)
+		return checkVersion(v.tx)
 	})
 	if err != nil || !fresh {
 		return err
@@ -108,17 +121,6 @@ func (f *File) prepare(name string) error {
 	return f.dir.Sync() // the file's name outlives a power cut
 }
 
-// openError tells what can be done about a file that cannot be opened.
-func openError(err error) error {
-	switch {
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return ErrLocked
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
-		return Damaged(err)
-	}
-	return err
-}
-
 // Close closes the file.
 func (f *File) Close() error { return guard(f.db.Close) }
 
@@ -127,8 +129,8 @@ func (f *File) update(fn func(*bolt.Tx) error) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	err := guard(func() error { return f.db.Update(fn) })
-	if err == nil && f.committed != nil {
-		f.committed()
+	if err == nil && f.o.Committed != nil {
+		f.o.Committed()
 	}
 	return err
 }
@@ -149,10 +151,10 @@ func (f *File) Apply(entries []*frame.Entry) error {
 
 // ViewWith calls fn with the file as Apply would make it, and makes nothing.
 func (f *File) ViewWith(entries []*frame.Entry, fn func(View) error) error {
-	f.writing.Lock()
-	defer f.writing.Unlock()
+	f.mu.RLock()
+	defer f.mu.RUnlock()
 	return guard(func() error {
-		tx, err := f.db.Begin(true)
+		tx, err := f.db.Begin(true) // which maps nothing as long as it is not committed
 		if err != nil {
 			return err
 		}
@@ -190,5 +192,5 @@ func (f *File) applyAll(tx *bolt.Tx, entries []*frame.Entry) error {
 	if len(entries) > 0 {
 		last = max(last, entries[len(entries)-1].LSN)
 	}
-	return putApplied(tx, last)
+	return bucket(tx, metaBucket).Put([]byte(appliedKey), seqKey(uint64(last)))
 }

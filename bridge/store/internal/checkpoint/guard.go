@@ -25,6 +25,6 @@ func guard(fn func() error) (err error) {
 
 // Damaged is an ErrDamaged that says what to do.
 func Damaged(reason any) error {
-	return fmt.Errorf("%w (%v): move the file away and start again; the notes and the marks in them are not in it, "+
+	return fmt.Errorf("%w (%v): restore a backup of it with 'relayfs restore', or move its folder away and start again; the notes and the marks in them are not in it, "+
 		"but who made a pending suggestion, and the way back from front matter changes, is lost", ErrDamaged, reason)
 }

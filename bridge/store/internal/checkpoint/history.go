@@ -1,15 +1,10 @@
 package checkpoint
 
 import (
-	"bytes"
-	"encoding/json"
 	"math"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -18,25 +13,24 @@ import (
 // merged its author and time, and instead of the update the snapshot of it, which is some
 // bytes. Moments of one author in one minute become one.
 
-// mostMoments is how many moments of a document are kept. When there are that many, the oldest
-// tenth goes.
-const mostMoments = 10_000
-
-// expireAt is how long the oldest moment may be too old before moments are taken out, which
-// writes all that is known of the oldest state again.
-const expireAt = 24 * time.Hour
+const (
+	// mostMoments is how many moments of a document are kept. When there are that many, the oldest
+	// tenth goes.
+	mostMoments = 10_000
+	// mostMoves is how many moves of a document are kept.
+	mostMoves = 1000
+	// expireAt is how long the oldest moment may be too old before moments are taken out, which
+	// writes all that is known of the oldest state again.
+	expireAt = 24 * time.Hour
+)
 
 // keepMoments keeps what is known of records that are being merged: those after the base.
-func keepMoments(doc *bolt.Bucket, records []model.Record, base uint64) error {
-	history := doc.Bucket([]byte(historyBucket))
-	if history == nil {
-		var err error
-		if history, err = doc.CreateBucket([]byte(historyBucket)); err != nil {
-			return err
-		}
-	}
-	last, err := lastMoment(history)
-	if err != nil {
+func (d Document) keepMoments(records []model.Record, base uint64) error {
+	var last *model.Moment
+	if err := d.eachMoment(d.before(momentKey, math.MaxUint64), func(m *model.Moment) bool {
+		last = m
+		return true
+	}); err != nil {
 		return err
 	}
 	for _, rec := range records {
@@ -48,11 +42,11 @@ func keepMoments(doc *bolt.Bucket, records []model.Record, base uint64) error {
 			return err
 		}
 		if last != nil && join(last, &m) {
-			if err := history.Delete(seqKey(last.Seq)); err != nil {
+			if err := d.b.Delete(numbered(momentKey, last.Seq)); err != nil {
 				return err
 			}
 		}
-		if err := putMoment(history, m); err != nil {
+		if err := d.putMoment(m); err != nil {
 			return err
 		}
 		last = &m
@@ -98,56 +92,51 @@ func join(m, next *model.Moment) bool {
 }
 
 // expire takes out what is older than a time, and the oldest moments if there are too many.
-func expire(doc *bolt.Bucket, oldest time.Time, slack time.Duration) error {
-	history := doc.Bucket([]byte(historyBucket))
-	if history == nil {
-		return nil
-	}
-	c := history.Cursor()
-	first, err := momentAt(c.First())
-	if err != nil || first == nil {
+func (d Document) expire(oldest time.Time) error {
+	first, many := time.Time{}, d.count(momentKey)-mostMoments
+	if err := d.eachMoment(0, func(m *model.Moment) bool {
+		first = m.Time
+		return false
+	}); err != nil {
 		return err
 	}
-	many := history.Inspect().KeyN - mostMoments
 	if many > 0 {
 		many = max(many, mostMoments/10)
-	}
-	if many <= 0 && !first.Time.Before(oldest.Add(-slack)) {
+	} else if first.IsZero() || !first.Before(oldest.Add(-expireAt)) {
 		return nil
 	}
-	begin, err := readBegin(doc)
+	begin, err := d.begin()
 	if err != nil {
 		return err
 	}
 	did := []*ycrdt.Snapshot{begin.Did}
 	var gone [][]byte
-	for k, v := c.First(); k != nil; k, v = c.Next() {
-		m, err := momentAt(k, v)
-		if err != nil {
-			return err
-		}
+	if err := d.eachMoment(0, func(m *model.Moment) bool {
 		if len(gone) >= many && !m.Time.Before(oldest) {
-			break
+			return false
 		}
-		gone, did = append(gone, bytes.Clone(k)), append(did, m.Did)
+		gone, did = append(gone, numbered(momentKey, m.Seq)), append(did, m.Did)
 		begin.Seq, begin.Time = m.Seq, m.Time
+		return true
+	}); err != nil {
+		return err
 	}
 	for _, k := range gone {
-		if err := history.Delete(k); err != nil {
+		if err := d.b.Delete(k); err != nil {
 			return err
 		}
 	}
 	begin.Did = ycrdt.JoinSnapshots(did...)
-	if err := putBegin(doc, begin); err != nil {
+	if err := put(d.b, []byte{beginKey}, began{begin.Seq, begin.Time, begin.Did.Encode()}); err != nil {
 		return err
 	}
-	return dropDeleted(doc, begin.Did)
+	return d.dropDeleted(begin.Did)
 }
 
 // dropDeleted takes the text that is not in the oldest known state any more out of the merged
 // updates. The places of its characters remain.
-func dropDeleted(doc *bolt.Bucket, oldest *ycrdt.Snapshot) error {
-	seq, merged := readBase(doc)
+func (d Document) dropDeleted(oldest *ycrdt.Snapshot) error {
+	seq, merged := d.base()
 	if len(merged) == 0 {
 		return nil
 	}
@@ -159,11 +148,11 @@ func dropDeleted(doc *bolt.Bucket, oldest *ycrdt.Snapshot) error {
 	if err != nil {
 		return Damaged(err)
 	}
-	d := ycrdt.NewDoc(ycrdt.Options{})
-	if err := d.ApplyUpdate(past, nil); err != nil {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	if err := doc.ApplyUpdate(past, nil); err != nil {
 		return Damaged(err)
 	}
-	smaller, err := ycrdt.WithDeletesOf(d.EncodeStateAsUpdate(nil), all)
+	smaller, err := ycrdt.WithDeletesOf(doc.EncodeStateAsUpdate(nil), all)
 	if err != nil {
 		return Damaged(err)
 	}
@@ -171,99 +160,67 @@ func dropDeleted(doc *bolt.Bucket, oldest *ycrdt.Snapshot) error {
 	if err != nil || !left.Equal(all) || len(smaller) >= len(merged) {
 		return err // something waits for what never came, and a document leaves that out
 	}
-	return doc.Put([]byte(baseKey), append(seqKey(seq), smaller...))
+	return d.putBase(seq, smaller)
 }
 
-func putMoment(history *bolt.Bucket, m model.Moment) error {
-	v, err := encodeMoment(m)
-	if err != nil {
-		return err
-	}
-	return history.Put(seqKey(m.Seq), v)
-}
-
-func encodeMoment(m model.Moment) ([]byte, error) {
+func (d Document) putMoment(m model.Moment) error {
 	m.Update = m.Did.Encode()
-	return frame.EncodeRecord(m.Record)
+	return put(d.b, numbered(momentKey, m.Seq), m.Record)
 }
 
-// momentAt decodes an entry of a history, nil if there is none.
-func momentAt(k, v []byte) (*model.Moment, error) {
-	if k == nil {
-		return nil, nil
-	}
-	rec, err := decodeRecord(k, v)
-	if err != nil {
-		return nil, err
-	}
-	m := &model.Moment{Record: rec}
-	if m.Did, err = ycrdt.DecodeSnapshot(rec.Update); err != nil {
-		return nil, Damaged(err)
-	}
-	m.Update = nil
-	return m, nil
+// eachMoment calls fn with the moments from number from on until it returns false.
+func (d Document) eachMoment(from uint64, fn func(*model.Moment) bool) error {
+	return d.each(momentKey, from, func(rec model.Record) (bool, error) {
+		m := &model.Moment{Record: rec}
+		var err error
+		if m.Did, err = ycrdt.DecodeSnapshot(rec.Update); err != nil {
+			return false, Damaged(err)
+		}
+		m.Update = nil
+		return fn(m), nil
+	})
 }
 
-func lastMoment(history *bolt.Bucket) (*model.Moment, error) {
-	return momentAt(history.Cursor().Last())
+// began is the oldest state that is known, as it is stored.
+type began struct {
+	Seq  uint64    `cbor:"seq"`
+	Time time.Time `cbor:"time"`
+	Did  []byte    `cbor:"did"`
 }
 
-func putBegin(doc *bolt.Bucket, m model.Moment) error {
-	v, err := encodeMoment(m)
-	if err != nil {
-		return err
+// begin is the oldest state that is known: that of an empty document, if nothing says otherwise.
+func (d Document) begin() (m model.Moment, err error) {
+	b := began{Did: ycrdt.JoinSnapshots().Encode()}
+	if err := read(d.get(beginKey), &b); err != nil {
+		return m, err
 	}
-	return doc.Put([]byte(beginKey), append(seqKey(m.Seq), v...))
-}
-
-// readBegin is the oldest state that is known: that of an empty document, if nothing says otherwise.
-func readBegin(doc *bolt.Bucket) (model.Moment, error) {
-	v := doc.Get([]byte(beginKey))
-	if len(v) < 8 {
-		return model.Moment{Did: ycrdt.JoinSnapshots()}, nil
+	m.Seq, m.Time = b.Seq, b.Time
+	if m.Did, err = ycrdt.DecodeSnapshot(b.Did); err != nil {
+		err = Damaged(err)
 	}
-	m, err := momentAt(v[:8], v[8:])
-	if err != nil {
-		return model.Moment{}, err
-	}
-	return *m, nil
+	return m, err
 }
 
 // noteMove keeps that a document got another path.
-func noteMove(doc *bolt.Bucket, m model.Moved) error {
-	moves, err := readMoves(doc)
+func (d Document) noteMove(m model.Moved) error {
+	moves, err := d.moves()
 	if err != nil {
 		return err
 	}
-	m.After = lastBefore(doc.Bucket([]byte(recordsBucket)), math.MaxUint64)
+	m.After = d.last()
 	moves = append(moves, m)
-	v, err := json.Marshal(moves[max(0, len(moves)-mostMoves):])
-	if err != nil {
-		return err
-	}
-	return doc.Put([]byte(movesKey), v)
+	return put(d.b, []byte{movesKey}, moves[max(0, len(moves)-mostMoves):])
 }
 
-// mostMoves is how many moves of a document are kept.
-const mostMoves = 1000
-
-func readMoves(doc *bolt.Bucket) (moves []model.Moved, err error) {
-	if v := doc.Get([]byte(movesKey)); v != nil {
-		if err := json.Unmarshal(v, &moves); err != nil {
-			return nil, Damaged(err)
-		}
-	}
-	return moves, nil
+func (d Document) moves() (moves []model.Moved, err error) {
+	return moves, read(d.get(movesKey), &moves)
 }
 
 // Past is what is known of the states of the document.
 func (d Document) Past() (p model.Past, err error) {
-	p.Update, p.Begin.Did = emptyUpdate(), ycrdt.JoinSnapshots()
-	if d.bucket == nil {
-		return p, nil
-	}
-	records, err := readRecords(d.bucket)
-	if err != nil {
+	p.Update, p.Begin.Did = model.EmptyUpdate(), ycrdt.JoinSnapshots()
+	records, err := d.Records()
+	if err != nil || len(records) == 0 {
 		return p, err
 	}
 	updates := make([][]byte, len(records))
@@ -273,30 +230,34 @@ func (d Document) Past() (p model.Past, err error) {
 	if p.Update, err = ycrdt.MergeUpdates(updates...); err != nil {
 		return p, Damaged(err)
 	}
-	if p.Moves, err = readMoves(d.bucket); err != nil {
+	if p.Moves, err = d.moves(); err != nil {
 		return p, err
 	}
-	if p.Begin, err = readBegin(d.bucket); err != nil {
+	if p.Begin, err = d.begin(); err != nil {
 		return p, err
 	}
 	return p, d.moments(&p, records)
 }
 
-// moments adds those that are kept, those of records that are not merged yet, and, without what they did, the
-// records from before the beginning.
+// moments adds, without what they did, the records from before the beginning, the moments of records that were
+// merged, with what is kept of the records themselves, and those of records that are not merged yet.
 func (d Document) moments(p *model.Past, records []model.Record) error {
-	base, _ := readBase(d.bucket)
+	base, _ := d.base()
 	kept := make(map[uint64]model.Record, len(records))
 	for _, rec := range records {
 		rec.Update = nil
 		kept[rec.Seq] = rec
-	}
-	for _, rec := range records {
 		if rec.Seq <= p.Begin.Seq && rec.Author != "" {
-			p.Moments = append(p.Moments, model.Moment{Record: kept[rec.Seq]})
+			p.Moments = append(p.Moments, model.Moment{Record: rec})
 		}
 	}
-	if err := d.addKept(p, kept); err != nil {
+	if err := d.eachMoment(p.Begin.Seq+1, func(m *model.Moment) bool {
+		if rec, ok := kept[m.Seq]; ok {
+			m.Record = rec
+		}
+		p.Moments = append(p.Moments, *m)
+		return true
+	}); err != nil {
 		return err
 	}
 	for _, rec := range records {
@@ -312,26 +273,6 @@ func (d Document) moments(p *model.Past, records []model.Record) error {
 		}
 		m.Record = kept[rec.Seq]
 		p.Moments = append(p.Moments, m)
-	}
-	return nil
-}
-
-// addKept adds the moments of records that were merged, with what is kept of the records themselves.
-func (d Document) addKept(p *model.Past, kept map[uint64]model.Record) error {
-	history := d.bucket.Bucket([]byte(historyBucket))
-	if history == nil {
-		return nil
-	}
-	c := history.Cursor()
-	for k, v := c.Seek(seqKey(p.Begin.Seq + 1)); k != nil; k, v = c.Next() {
-		m, err := momentAt(k, v)
-		if err != nil {
-			return err
-		}
-		if rec, ok := kept[m.Seq]; ok {
-			m.Record = rec
-		}
-		p.Moments = append(p.Moments, *m)
 	}
 	return nil
 }

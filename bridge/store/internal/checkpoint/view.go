@@ -3,8 +3,6 @@ package checkpoint
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
-	"math"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -18,12 +16,12 @@ type View struct{ tx *bolt.Tx }
 
 // Applied is the LSN of the last frame that is in the file.
 func (v View) Applied() wal.LSN {
-	return wal.LSN(seqOf(v.tx.Bucket([]byte(metaBucket)).Get([]byte(appliedKey))))
+	return wal.LSN(seqOf(bucket(v.tx, metaBucket).Get([]byte(appliedKey))))
 }
 
 // DocAt is the document that lives at p, "" without one.
 func (v View) DocAt(p model.Path) model.DocID {
-	return model.DocID(v.tx.Bucket([]byte(pathsBucket)).Get([]byte(p)))
+	return model.DocID(bucket(v.tx, pathsBucket).Get([]byte(p)))
 }
 
 // Below calls fn with the documents at p and below it.
@@ -32,18 +30,21 @@ func (v View) Below(p model.Path, fn func(model.Path, model.DocID)) {
 		fn(p, id)
 	}
 	prefix := []byte(p + "/")
-	c := v.tx.Bucket([]byte(pathsBucket)).Cursor()
+	c := bucket(v.tx, pathsBucket).Cursor()
 	for k, id := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, id = c.Next() {
 		fn(model.Path(k), model.DocID(id))
 	}
 }
 
-// Document is what the file has of the document id, the zero Document if it has nothing.
-func (v View) Document(id model.DocID) Document { return Document{document(v.tx, id)} }
+// Paths is how many documents live somewhere.
+func (v View) Paths() int { return bucket(v.tx, pathsBucket).Inspect().KeyN }
+
+// Document is what the file has of the document id.
+func (v View) Document(id model.DocID) Document { return document(v.tx, id) }
 
 // Documents lists the documents.
 func (v View) Documents() (ids []model.DocID, err error) {
-	err = v.tx.Bucket([]byte(docsBucket)).ForEachBucket(func(id []byte) error {
+	err = bucket(v.tx, docsBucket).ForEachBucket(func(id []byte) error {
 		ids = append(ids, model.DocID(id))
 		return nil
 	})
@@ -52,24 +53,22 @@ func (v View) Documents() (ids []model.DocID, err error) {
 
 // Unsettled are the paths of documents with records after their marks.
 func (v View) Unsettled() (paths []model.Path, err error) {
-	ids, err := v.Documents()
-	for _, id := range ids {
-		if d := v.Document(id); d.Path() != "" && d.LastBefore(math.MaxUint64) > d.Mark().Seq {
-			paths = append(paths, d.Path())
+	err = bucket(v.tx, unsettledBucket).ForEach(func(id, _ []byte) error {
+		if p := v.Document(model.DocID(id)).Path(); p != "" {
+			paths = append(paths, p)
 		}
-	}
+		return nil
+	})
 	return paths, err
 }
 
 // Proposals are the pending proposals in the order in which they were made.
 func (v View) Proposals() (list []model.ProposalRecord, err error) {
-	err = v.tx.Bucket([]byte(proposalBucket)).ForEach(func(_, value []byte) error {
+	err = bucket(v.tx, proposalBucket).ForEach(func(_, value []byte) error {
 		var rec model.ProposalRecord
-		if err := json.Unmarshal(value, &rec); err != nil {
-			return Damaged(err)
-		}
+		err := read(value, &rec)
 		list = append(list, rec)
-		return nil
+		return err
 	})
 	slices.SortFunc(list, func(a, b model.ProposalRecord) int {
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID))
@@ -81,47 +80,19 @@ func (v View) Proposals() (list []model.ProposalRecord, err error) {
 // number of the last such record.
 func (v View) Unsent() (map[model.DocID]uint64, error) {
 	all := make(map[model.DocID]uint64)
-	return all, v.tx.Bucket([]byte(unsentBucket)).ForEach(func(id, seq []byte) error {
-		if len(seq) == 8 {
-			all[model.DocID(id)] = seqOf(seq)
-		}
+	return all, bucket(v.tx, unsentBucket).ForEach(func(id, seq []byte) error {
+		all[model.DocID(id)] = seqOf(seq)
 		return nil
 	})
 }
 
-// Document is a document in a View.
-type Document struct{ bucket *bolt.Bucket }
-
-// Path is where the document lives, "" if it lives nowhere.
-func (d Document) Path() model.Path {
-	if d.bucket == nil {
-		return ""
-	}
-	return model.Path(d.bucket.Get([]byte(pathKey)))
-}
-
-// Records are the records of the document, oldest first. Where updates were merged, the
-// first record has them all, and the others of those that remain have one that changes
-// nothing.
-func (d Document) Records() ([]model.Record, error) {
-	if d.bucket == nil {
-		return nil, nil
-	}
-	return readRecords(d.bucket)
-}
-
-// LastBefore is the number of the newest record before number seq, 0 without any.
-func (d Document) LastBefore(seq uint64) uint64 {
-	if d.bucket == nil {
-		return 0
-	}
-	return lastBefore(d.bucket.Bucket([]byte(recordsBucket)), seq)
-}
-
-// Mark is the zero Mark if nothing is known of the source's file.
-func (d Document) Mark() Mark {
-	if d.bucket == nil {
-		return Mark{}
-	}
-	return readMark(d.bucket)
+// SessionNotes are the newest ones of all sessions that have some.
+func (v View) SessionNotes() (map[string]model.SessionNote, error) {
+	notes := make(map[string]model.SessionNote)
+	return notes, bucket(v.tx, sessionsBucket).ForEach(func(session, value []byte) error {
+		var n model.SessionNote
+		err := read(value, &n)
+		notes[string(session)] = n
+		return err
+	})
 }

@@ -10,18 +10,11 @@ import (
 )
 
 func entries(t testing.TB) []*Entry {
-	change := &Entry{Kind: Change, ID: "id", Path: "a/N.md", Seq: 7}
-	for i, rec := range []model.Record{
-		{Update: []byte{1, 2}, Author: "ann", Time: time.Unix(1, 0).UTC(), Unsent: true},
-		{Update: []byte{3}, Decision: &model.Decision{Batch: "b"}},
-	} {
-		v, err := EncodeRecord(rec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rec.Seq = change.Seq + uint64(i)
-		change.Records, change.Values = append(change.Records, rec), append(change.Values, v)
-	}
+	change := &Entry{Kind: Change, ID: "id", Path: "a/N.md", Seq: 7, Records: []model.Record{
+		{Update: []byte{1, 2}, Author: "ann", Time: time.Unix(1, 2).UTC(), Unsent: true},
+		{Update: []byte{3}, Decision: &model.Decision{Batch: "b", Reason: "no UTF-8: \xff"}},
+	}}
+	change.Number()
 	return []*Entry{
 		change,
 		{Kind: Abort, ID: "id", Seq: 1},

@@ -30,5 +30,5 @@
 // After a failed sync the kernel may have dropped what it could not write, and the next
 // sync would succeed without it. So the log keeps frames in memory until they are synced,
 // and writes them to a new segment then. While that fails too, the log takes nothing: each
-// Append, Sync and Reserve tries it first.
+// Append and Sync tries it first.
 package wal

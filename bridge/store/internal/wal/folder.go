@@ -118,39 +118,14 @@ func (f *folder) readHeader(name string) (*segment, error) {
 
 // write writes a frame to the newest segment, or to a new one if it has no room.
 func (f *folder) write(lsn LSN, body []byte) error {
-	s := f.open(frameSize(body))
-	if s != nil {
-		return s.append(lsn, body)
+	if n := len(f.segments); n > 0 && f.segments[n-1].file != nil && f.segments[n-1].room() >= frameSize(body) {
+		return f.segments[n-1].append(lsn, body)
 	}
 	s, err := f.begin(lsn, frameSize(body))
 	if err != nil {
 		return err
 	}
 	if err := s.append(lsn, body); err != nil {
-		return errors.Join(err, f.drop(s))
-	}
-	return nil
-}
-
-// open returns the newest segment, nil if that has no room for a frame of that size.
-func (f *folder) open(size int64) *segment {
-	if n := len(f.segments); n > 0 && f.segments[n-1].file != nil && f.segments[n-1].room() >= size {
-		return f.segments[n-1]
-	}
-	return nil
-}
-
-// reserve makes room for the frames from lsn on, of which one may have that size.
-func (f *folder) reserve(lsn LSN, size int64) (err error) {
-	size = max(size, frameHeader)
-	s := f.open(size)
-	if s != nil {
-		return s.reserve(size)
-	}
-	if s, err = f.begin(lsn, size); err != nil {
-		return err
-	}
-	if err := s.reserve(size); err != nil {
 		return errors.Join(err, f.drop(s))
 	}
 	return nil

@@ -1,10 +1,12 @@
 package wal
 
 import (
+	"bufio"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,10 +63,11 @@ func (s *segment) frames(f disk.File, fn func(LSN, []byte) error) error {
 	if err != nil {
 		return err
 	}
+	r := bufio.NewReaderSize(io.NewSectionReader(f, headerSize, info.Size-headerSize), writeAhead)
 	head := make([]byte, frameHeader)
 	var body []byte
 	for at, lsn := int64(headerSize), s.first; at+frameHeader <= info.Size; lsn++ {
-		if _, err := f.ReadAt(head, at); err != nil {
+		if _, err := io.ReadFull(r, head); err != nil {
 			return err
 		}
 		n := int64(binary.LittleEndian.Uint32(head))
@@ -72,7 +75,7 @@ func (s *segment) frames(f disk.File, fn func(LSN, []byte) error) error {
 			return nil
 		}
 		body = slices.Grow(body[:0], int(n))[:n]
-		if _, err := f.ReadAt(body, at+frameHeader); err != nil {
+		if _, err := io.ReadFull(r, body); err != nil {
 			return err
 		}
 		if s.sum(lsn, body) != binary.LittleEndian.Uint32(head[4:]) {
@@ -132,17 +135,6 @@ func (s *segment) writeAhead(end int64) {
 	if n, err := s.file.WriteAt(make([]byte, to-s.zeroed), s.zeroed); err == nil {
 		s.zeroed += int64(n)
 	}
-}
-
-// reserve writes zeros after the last frame, whether or not there are some, at least size of
-// them.
-func (s *segment) reserve(size int64) error {
-	n := min(max(writeAhead, size), s.limit-s.end)
-	_, err := s.file.WriteAt(make([]byte, n), s.end)
-	if err == nil {
-		s.zeroed = max(s.zeroed, s.end+n)
-	}
-	return err
 }
 
 func (s *segment) close() error {

@@ -43,7 +43,7 @@ type Log struct {
 	unsynced [][]byte // bodies of the frames after synced
 	closed   bool
 	lost     error // a sync that failed: the disk may lack the frames after synced; nil if they are written again
-	lacking  int64 // the size of the largest frame for which there was no room
+	lacking  int   // the length of the longest body for which there was no room
 	failed   error // why; nil if there is room
 }
 
@@ -74,16 +74,15 @@ func (l *Log) Append(body []byte) (LSN, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	size := frameSize(body)
 	err := l.ready()
 	if err == nil {
 		err = l.files.write(l.last+1, body)
 	}
 	if err != nil {
-		l.lacking, l.failed = max(l.lacking, size), err
+		l.lacking, l.failed = max(l.lacking, len(body)), err
 		return 0, err
 	}
-	if size >= l.lacking {
+	if len(body) >= l.lacking {
 		l.lacking, l.failed = 0, nil
 	}
 	l.last++
@@ -91,26 +90,12 @@ func (l *Log) Append(body []byte) (LSN, error) {
 	return l.last, nil
 }
 
-// Failed returns why a frame could not be appended, until one of its size can be, or Reserve
-// succeeds: a smaller one may still fit on a full disk. It returns nil if there is none.
-func (l *Log) Failed() error {
+// Failed returns why a frame could not be appended, and the length of the longest such body, until one of that length
+// can be: a shorter one may still fit on a full disk. It returns nil if there is none.
+func (l *Log) Failed() (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.failed
-}
-
-// Reserve makes room for the next frames, and for the largest one that failed. Append needs no
-// Reserve: it tells whether the disk takes frames while there are none.
-func (l *Log) Reserve() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.failed = l.ready(); l.failed == nil {
-		l.failed = l.files.reserve(l.last+1, l.lacking)
-	}
-	if l.failed == nil {
-		l.lacking = 0
-	}
-	return l.failed
+	return l.lacking, l.failed
 }
 
 // LastLSN is the number of the newest frame.

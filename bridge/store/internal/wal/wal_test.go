@@ -230,11 +230,6 @@ func session(d *memory, rng *rand.Rand, from, n int, applied LSN) (appended, syn
 			}
 			synced = lsn
 		}
-		if rng.IntN(15) == 0 {
-			if err := l.Reserve(); err != nil {
-				return appended, synced, released, err
-			}
-		}
 		if rng.IntN(9) == 0 && synced > released {
 			released = synced
 			if err := l.Release(released); err != nil {
@@ -382,9 +377,6 @@ func passingFailure(t testing.TB, seed uint64, from, fails int) bool {
 			synced = last
 		}
 		if rng.IntN(9) == 0 {
-			_ = l.Reserve()
-		}
-		if rng.IntN(9) == 0 {
 			released = synced
 			_ = l.Release(released)
 		}
@@ -430,6 +422,7 @@ func TestDamage(t *testing.T) {
 				n.data[rng.IntN(len(n.data))] ^= byte(1 + rng.IntN(255))
 			}
 			n.data = n.data[:len(n.data)-rng.IntN(2)*rng.IntN(len(n.data))]
+			n.saved = bytes.Clone(n.data)
 		}
 		if _, err := Open(hurt, Options{SegmentSize: 1 << 10}, 0, func(lsn LSN, b []byte) error {
 			if !bytes.Equal(b, body(int(lsn))) {

@@ -8,6 +8,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -36,17 +37,16 @@ const (
 	decidePath      = "/decide"      // POST a reviewqueue.DecideRequest
 	undoPath        = "/undo"        // POST a reviewqueue.UndoRequest
 
-	textPath     = "/text"         // query: path; the bytes
-	namesPath    = "/names"        // query: path, recursive
-	callPath     = "/call"         // POST a CallRequest
-	historyPath  = "/history"      // query: path
-	pastPath     = "/past"         // query: path, when (history.When as JSON)
-	statusPath   = "/status"       // what is served
-	readyPath    = "/readyz"       // why changes are not stored
-	refusalsPath = "/refusals"     // query: path
-	keptPath     = "/kept"         // the folders whose state is kept
-	storePath    = "/kept/store"   // query: folder; the bytes of a store
-	compactPath  = "/kept/compact" // POST a backup.Folder
+	textPath     = "/text"       // query: path; the bytes
+	namesPath    = "/names"      // query: path, recursive
+	callPath     = "/call"       // POST a CallRequest
+	historyPath  = "/history"    // query: path
+	pastPath     = "/past"       // query: path, when (history.When as JSON)
+	statusPath   = "/status"     // what is served
+	readyPath    = "/readyz"     // why changes are not stored
+	refusalsPath = "/refusals"   // query: path
+	keptPath     = "/kept"       // the folders whose state is kept
+	storePath    = "/kept/store" // query: folder; the bytes of a store
 )
 
 // Reviewing are the routes that the review page serves to other programs.
@@ -61,7 +61,7 @@ func Reviewing() []string {
 type Served struct {
 	Workspace *bridge.Workspace
 	MCP       *mcpserver.Server
-	Kept      backup.Kept
+	Kept      []backup.Folder
 	Refused   func(model.Path) []model.Refusal // the newest refusals about a path, the newest first; nil for none
 }
 
@@ -98,9 +98,9 @@ func NewHandler(s Served) http.Handler {
 		}
 		return h.Refused(model.Path(r.FormValue("path"))), nil
 	})
-	HandleGet(mux, keptPath, func(*http.Request) (any, error) { return h.Kept, nil })
+	HandleGet(mux, keptPath, func(r *http.Request) (any, error) { return h.kept(r.Context()) })
+	HandleGet(mux, owner.CheckPath, func(*http.Request) (any, error) { return h.check(), nil })
 	mux.HandleFunc("GET "+storePath, h.store)
-	HandlePost(mux, compactPath, func(_ context.Context, f backup.Folder) (any, error) { return h.Kept.Compact(f.Name) })
 	return mux
 }
 
@@ -170,16 +170,48 @@ func selected(r *http.Request) (s reviewqueue.Selector, err error) {
 }
 
 // store answers with the bytes of a store.
+// kept are the folders whose state is kept, with what is kept of them.
+func (h *handler) kept(ctx context.Context) ([]backup.Folder, error) {
+	st, err := h.Workspace.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := slices.Clone(h.Kept)
+	for i := range list {
+		f := &list[i]
+		if f.Notes, err = f.Store.Notes(); err != nil {
+			return nil, err
+		}
+		for _, s := range st.Folders {
+			if s.Name == f.Name {
+				f.Suggestions = s.Suggestions + s.Proposals
+			}
+		}
+	}
+	return list, nil
+}
+
+// check reads all that is kept, and says of each folder what is wrong with that.
+func (h *handler) check() map[string]string {
+	found := make(map[string]string)
+	for _, f := range h.Kept {
+		found[f.Place] = ""
+		if err := f.Store.Check(); err != nil {
+			found[f.Place] = err.Error()
+		}
+	}
+	return found
+}
+
 func (h *handler) store(w http.ResponseWriter, r *http.Request) {
-	begun := false
-	err := h.Kept.Copy(r.Context(), r.FormValue("folder"), w, func(n int64) {
-		begun = true
-		w.Header().Set("Content-Length", strconv.FormatInt(n, 10))
-	})
-	switch {
-	case err != nil && begun:
-		panic(http.ErrAbortHandler) // the client sees that bytes are missing
-	case err != nil:
+	i := slices.IndexFunc(h.Kept, func(f backup.Folder) bool { return f.Name == r.FormValue("folder") })
+	if i < 0 {
+		Refuse(w, fmt.Errorf("no folder %q is kept here", r.FormValue("folder")))
+		return
+	}
+	if err := h.Kept[i].Store.Checkpoint(); err != nil { // what may fail comes before the first byte
 		Refuse(w, err)
+	} else if h.Kept[i].Store.Copy(w) != nil {
+		panic(http.ErrAbortHandler) // the client sees that bytes are missing
 	}
 }

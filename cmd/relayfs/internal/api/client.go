@@ -15,7 +15,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
@@ -212,16 +211,10 @@ func (c *Client) Kept(ctx context.Context) ([]backup.Folder, error) {
 	return get[[]backup.Folder](ctx, c, keptPath, nil)
 }
 
-// Copy writes the store of a folder as it is now. size is told before.
-func (c *Client) Copy(ctx context.Context, folder string, w io.Writer, size func(int64)) error {
+// Copy writes the store of a folder as it is now.
+func (c *Client) Copy(ctx context.Context, folder string, w io.Writer) error {
 	return c.owner.Do(ctx, http.MethodGet, storePath, url.Values{"folder": {folder}}, nil, nil, func(resp *http.Response) error {
-		size(resp.ContentLength)
 		_, err := io.Copy(w, resp.Body)
 		return err
 	})
-}
-
-// Compact makes the store of a folder smaller.
-func (c *Client) Compact(ctx context.Context, folder string) (store.Gain, error) {
-	return post[store.Gain](ctx, c, compactPath, backup.Folder{Name: folder})
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
@@ -77,6 +79,7 @@ func Examine(ctx context.Context, o Options) *Report {
 		}
 		return gone
 	})
+	r.Findings = append(r.Findings, examineKept(ctx, r.Running, o.Sources, base)...)
 	self, _ := os.Executable() // "" if it is not known
 	r.Values = append([]config.Value{
 		{Name: "program", Value: self}, {Name: "version", Value: o.Version}, {Name: "state", Value: base}, {Name: "author", Value: o.Author},
@@ -240,6 +243,35 @@ func examineServed(running []owner.Info, sources []source.Source) (findings []fu
 			if ok && filepath.IsAbs(dir) && !known {
 				findings = append(findings, examineFolder(name, dir))
 			}
+		}
+	}
+	return findings
+}
+
+// examineKept reads all that is kept: by the owners that run what they have open, and here what no process has open.
+func examineKept(ctx context.Context, running []owner.Info, sources []source.Source, base string) (findings []fusefs.Finding) {
+	found := make(map[string]string)
+	for _, info := range running {
+		if err := owner.NewClient(info).Get(ctx, owner.CheckPath, nil, &found); err != nil {
+			findings = append(findings, finding("what is kept", fusefs.Warn, cli.Text(err), ""))
+		}
+	}
+	for _, src := range sources {
+		path := filepath.Join(src.State(base), "store")
+		if _, ok := found[src.Place()]; ok || isMissing(path) {
+			continue
+		}
+		if err := store.Check(path); err != nil && !errors.Is(err, store.ErrLocked) {
+			found[src.Place()] = cli.Text(err)
+		} else if err == nil {
+			found[src.Place()] = ""
+		}
+	}
+	for _, place := range slices.Sorted(maps.Keys(found)) {
+		if text := found[place]; text != "" {
+			findings = append(findings, finding("what is kept for "+place, fusefs.Fail, text, ""))
+		} else {
+			findings = append(findings, finding("what is kept for "+place, fusefs.OK, "all of it can be read", ""))
 		}
 	}
 	return findings

@@ -222,7 +222,7 @@ const document = "document"
 // countProblems counts what does not work, with 0 for what does.
 func countProblems(list []model.Problem) map[string]float64 {
 	n := map[string]float64{document: 0}
-	for _, about := range []string{model.AboutStore, model.AboutFiles, model.AboutCheckpoint, model.AboutConnection, model.AboutReports, model.AboutAttachments} {
+	for _, about := range []string{model.AboutStore, model.AboutFiles, model.AboutCheckpoint, model.AboutDamage, model.AboutConnection, model.AboutReports, model.AboutAttachments} {
 		n[about] = 0
 	}
 	for _, p := range list {

@@ -63,7 +63,7 @@ type Session struct {
 	version   string // of this program
 	closers   []func() error
 	passing   bool
-	kept      backup.Kept // of each source
+	kept      []backup.Folder // of each source
 	Log       *slog.Logger
 }
 
@@ -103,7 +103,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 }
 
 func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options) (bridge.FolderSource, error) {
-	st, err := store.Open(filepath.Join(kept.State, "store.db"), store.Options{Logger: s.Log, History: o.History})
+	st, err := store.Open(filepath.Join(kept.State, "store"), store.Options{Logger: s.Log, History: o.History, FreeSpace: process.FreeSpace})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
@@ -134,7 +134,7 @@ func (s *Session) Client(o mcpserver.Options) (c *api.Client, end func()) {
 }
 
 // keptOf are the stores of the Folders named.
-func (s *Session) keptOf(folders []string) backup.Kept {
+func (s *Session) keptOf(folders []string) []backup.Folder {
 	return slices.DeleteFunc(slices.Clone(s.kept), func(f backup.Folder) bool { return !slices.Contains(folders, f.Name) })
 }
 

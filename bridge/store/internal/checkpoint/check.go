@@ -1,0 +1,68 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Check reads everything that the file at path has, which no process may have open, and changes nothing.
+func Check(path string) error {
+	db, err := openDB(&path, Options{}, true)
+	if err != nil {
+		return err
+	}
+	f := &File{db: db}
+	return errors.Join(f.Check(), f.Close())
+}
+
+// Check reads everything that the file has: each value can be read, and is where others say. Nothing is written to the
+// file meanwhile; it can be read. (bbolt's own check ends the process if a page is nonsense.)
+func (f *File) Check() error {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	return f.View(func(v View) error {
+		if err := checkVersion(v.tx); err != nil {
+			return err
+		}
+		_, err1 := v.Proposals()
+		_, err2 := v.SessionNotes()
+		_, err3 := v.Journal(math.MaxInt)
+		return errors.Join(err1, err2, err3, v.checkDocuments(), v.checkPaths())
+	})
+}
+
+// checkDocuments checks that a document that has records after its mark is listed as such, and no other one.
+func (v View) checkDocuments() error {
+	unsettled := bucket(v.tx, unsettledBucket)
+	listed := unsettled.Inspect().KeyN
+	err := bucket(v.tx, docsBucket).ForEachBucket(func(key []byte) error {
+		doc := v.Document(model.DocID(key))
+		if _, err := doc.Past(); err != nil {
+			return fmt.Errorf("document %q: %w", key, err)
+		}
+		if doc.last() > doc.Mark().Seq {
+			listed--
+			if k, _ := unsettled.Cursor().Seek(key); string(k) != string(key) {
+				return Damaged(fmt.Sprintf("document %q is not listed as unsettled", key))
+			}
+		}
+		return nil
+	})
+	if err == nil && listed != 0 {
+		err = Damaged("documents are listed as unsettled that are not")
+	}
+	return err
+}
+
+// checkPaths checks that a document that is listed at a path says the same.
+func (v View) checkPaths() error {
+	return bucket(v.tx, pathsBucket).ForEach(func(p, id []byte) error {
+		if v.Document(model.DocID(id)).Path() != model.Path(p) {
+			return Damaged(fmt.Sprintf("the document of %q lives elsewhere", p))
+		}
+		return nil
+	})
+}

@@ -1,0 +1,157 @@
+package checkpoint
+
+import (
+	"bytes"
+	"math"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Document is the bucket of a document, nil if there is none.
+type Document struct{ b *bolt.Bucket }
+
+func document(tx *bolt.Tx, id model.DocID) Document {
+	return Document{bucket(tx, docsBucket).Bucket([]byte(id))}
+}
+
+// Keys in the bucket of a document. Those of records and moments are followed by their numbers.
+const (
+	pathKey   = 'p'
+	markKey   = 's'
+	baseKey   = 'u'
+	recordKey = 'r'
+	momentKey = 'h'
+	beginKey  = 'b'
+	movesKey  = 'm'
+)
+
+func numbered(kind byte, seq uint64) []byte { return append([]byte{kind}, seqKey(seq)...) }
+
+// numberOf returns 0 for a key of another kind.
+func numberOf(kind byte, key []byte) uint64 {
+	if len(key) == 0 || key[0] != kind {
+		return 0
+	}
+	return seqOf(key[1:])
+}
+
+// get returns nil if there is no document.
+func (d Document) get(key byte) []byte {
+	if d.b == nil {
+		return nil
+	}
+	return d.b.Get([]byte{key})
+}
+
+// each calls fn with what has a number of a kind, in their order, from a number on, until fn returns false.
+func (d Document) each(kind byte, from uint64, fn func(model.Record) (bool, error)) error {
+	if d.b == nil {
+		return nil
+	}
+	c := d.b.Cursor()
+	for k, v := c.Seek(numbered(kind, from)); numberOf(kind, k) > 0; k, v = c.Next() {
+		rec, err := readRecord(numberOf(kind, k), v)
+		if err != nil {
+			return err
+		}
+		if more, err := fn(rec); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// before is the last number of a kind that is less than seq, 0 without any.
+func (d Document) before(kind byte, seq uint64) uint64 {
+	if d.b == nil {
+		return 0
+	}
+	c := d.b.Cursor()
+	k, _ := c.Seek(numbered(kind, seq))
+	if k == nil {
+		k, _ = c.Last()
+	} else {
+		k, _ = c.Prev()
+	}
+	return numberOf(kind, k)
+}
+
+// count is how much of a kind there is.
+func (d Document) count(kind byte) (n int) {
+	c := d.b.Cursor()
+	for k, _ := c.Seek(numbered(kind, 0)); numberOf(kind, k) > 0; k, _ = c.Next() {
+		n++
+	}
+	return n
+}
+
+// LastBefore is the number of the newest record before number seq, 0 without any.
+func (d Document) LastBefore(seq uint64) uint64 { return d.before(recordKey, seq) }
+
+func (d Document) last() uint64 { return d.LastBefore(math.MaxUint64) }
+
+// Path is where the document lives, "" if it lives nowhere.
+func (d Document) Path() model.Path { return model.Path(d.get(pathKey)) }
+
+// Mark is up to which record the source's file holds the text, and the sum of that.
+type Mark struct {
+	Seq uint64
+	Sum model.ContentSum
+}
+
+// Mark is the zero Mark if nothing is known of the source's file.
+func (d Document) Mark() (m Mark) {
+	if v := d.get(markKey); len(v) == 8+len(m.Sum) {
+		m.Seq = seqOf(v[:8])
+		copy(m.Sum[:], v[8:])
+	}
+	return m
+}
+
+func (d Document) putMark(m Mark) error {
+	return d.b.Put([]byte{markKey}, append(seqKey(m.Seq), m.Sum[:]...))
+}
+
+// base returns the merged updates and the number of the last one of them, 0 if none were
+// merged. The bytes are valid during the transaction.
+func (d Document) base() (seq uint64, update []byte) {
+	if v := d.get(baseKey); len(v) > 8 {
+		return seqOf(v[:8]), v[8:]
+	}
+	return 0, nil
+}
+
+func (d Document) putBase(seq uint64, update []byte) error {
+	return d.b.Put([]byte{baseKey}, append(seqKey(seq), update...))
+}
+
+// Records are the records of the document, oldest first. Where updates were merged, the
+// first record has them all, and the others of those that remain have one that changes
+// nothing.
+func (d Document) Records() (records []model.Record, err error) {
+	base, merged := d.base()
+	err = d.each(recordKey, 0, func(rec model.Record) (bool, error) {
+		if rec.Seq <= base {
+			rec.Update = model.EmptyUpdate()
+			if len(records) == 0 {
+				rec.Update = bytes.Clone(merged)
+			}
+		}
+		records = append(records, rec)
+		return true, nil
+	})
+	return records, err
+}
+
+func (d Document) putRecord(rec model.Record) error {
+	rec.Unsent = false
+	return put(d.b, numbered(recordKey, rec.Seq), rec)
+}
+
+func readRecord(seq uint64, data []byte) (rec model.Record, err error) {
+	err = read(data, &rec)
+	rec.Seq = seq
+	return rec, err
+}

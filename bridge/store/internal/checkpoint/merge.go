@@ -1,0 +1,84 @@
+package checkpoint
+
+import (
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store/internal/frame"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// mergeAt is how many updates a document may have one by one. Loading it applies
+// them all, some ten microseconds each; merging them costs about as much as the whole
+// document, which spread over that many writes is little.
+const mergeAt = 128
+
+// applyMark notes what the source's file holds, and merges the document's updates if
+// there are many.
+func (f *File) applyMark(doc Document, e *frame.Entry) error {
+	if doc.Mark().Seq > e.Seq {
+		return nil
+	}
+	if err := doc.putMark(Mark{e.Seq, e.Sum}); err != nil {
+		return err
+	}
+	if base, _ := doc.base(); e.Seq < base+mergeAt {
+		return nil
+	}
+	if err := f.merge(doc, e.ID, e.Seq); err != nil || f.o.History == 0 {
+		return err
+	}
+	return doc.expire(time.Now().Add(-f.o.History))
+}
+
+// merge merges the updates up to upTo into one. Of their records it keeps what
+// attribution and undo need: those of an author, those that are journalled, the
+// first one, which took over the text, and the last one, which carries the number
+// the next one follows. Of all of them it keeps the moments. It reads no record that was
+// merged before, other than the last one: a note may have a hundred thousand.
+func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
+	base, merged := doc.base()
+	var updates [][]byte
+	if len(merged) > 0 {
+		updates = append(updates, merged)
+	}
+	var records []model.Record
+	err := doc.each(recordKey, base, func(rec model.Record) (bool, error) {
+		if rec.Seq > upTo {
+			return false, nil
+		}
+		if records = append(records, rec); rec.Seq > base {
+			updates = append(updates, rec.Update)
+		}
+		return true, nil
+	})
+	if err != nil || len(records) == 0 {
+		return err
+	}
+	if merged, err = ycrdt.MergeUpdates(updates...); err != nil {
+		// They stay as they are; who loads the document gets the error, with its path.
+		f.o.Logger.Warn("document not merged", model.LogDoc, string(id), model.LogErr, err)
+		return nil
+	}
+	if err := doc.keepMoments(records, base); err != nil {
+		return err
+	}
+	last := records[len(records)-1].Seq
+	for _, rec := range records {
+		if doc.isKept(&rec) || rec.Seq == last {
+			rec.Update, rec.Save = nil, nil
+			err = doc.putRecord(rec)
+		} else {
+			err = doc.b.Delete(numbered(recordKey, rec.Seq))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return doc.putBase(last, merged)
+}
+
+// isKept says whether a record outlives that it is merged.
+func (d Document) isKept(rec *model.Record) bool {
+	return rec.Author != "" || rec.Proposal != "" || rec.Journalled() || len(rec.Returned) > 0 || d.LastBefore(rec.Seq) == 0
+}

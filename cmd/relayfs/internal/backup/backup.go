@@ -1,0 +1,164 @@
+// Package backup writes what is kept of folders to one file, and puts it back. The file is a zip archive: a manifest,
+// the store of each Folder, and the attachments of servers. It has no secret: tokens, keys and logins are kept elsewhere.
+package backup
+
+import (
+	"archive/zip"
+	"compress/flate"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
+)
+
+const (
+	// format is that of the backups that this package writes and reads.
+	format = 2
+
+	manifestName = "manifest.json"
+	storeName    = "store"
+	attachments  = "attachments"
+)
+
+// Manifest describes a backup.
+type Manifest struct {
+	Format  int       `json:"format"`
+	Version string    `json:"relayfs"` // that made it
+	Made    time.Time `json:"made"`
+	Folders []Folder  `json:"folders"`
+	Bytes   int64     `json:"bytes,omitempty"` // of the file; not in it
+}
+
+// Folder is one whose state is kept.
+type Folder struct {
+	Name        string `json:"name"`
+	Place       string `json:"place"`       // where its documents come from, for people
+	Source      string `json:"source"`      // as a SOURCE argument
+	State       string `json:"state"`       // its state folder
+	Notes       int    `json:"notes"`       // of which something is kept
+	Suggestions int    `json:"suggestions"` // pending, with proposals
+	// Store is what is kept there, in the process that has it open.
+	Store *store.Store `json:"-"`
+}
+
+// String says what is kept of the Folder.
+func (f Folder) String() string {
+	return fmt.Sprintf("%s  %s: notes %d, suggestions %d", f.Name, f.Place, f.Notes, f.Suggestions)
+}
+
+// Write writes what is kept of folders to a file, which must not be there yet. After an error it is not there.
+// copyStore writes the store of a Folder as it is now.
+func Write(file, version string, folders []Folder, copyStore func(Folder, io.Writer) error) (m Manifest, err error) {
+	if _, err := os.Lstat(file); err == nil {
+		return m, cli.WithHint(fmt.Errorf("%q is there already", file), "name a file that is not there yet; a backup is never written over another one")
+	}
+	m = Manifest{Format: format, Version: version, Made: time.Now().UTC().Truncate(time.Second), Folders: folders}
+	for _, f := range folders {
+		if vault, err := source.ParseVault(f.Source); err == nil && vault.Shows(file) {
+			return m, cli.WithHint(fmt.Errorf("%q lies in %s: the backup would be served and synchronised with the notes", file, f.Place), "name a file outside of the vault")
+		}
+	}
+	dir := filepath.Dir(file)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return m, err
+	}
+	partial, err := os.CreateTemp(dir, "."+filepath.Base(file)+".partial-")
+	if err != nil {
+		return m, err
+	}
+	w := &writer{zip.NewWriter(partial)}
+	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
+	err = errors.Join(w.all(&m, copyStore), w.Close(), partial.Sync())
+	if info, statErr := partial.Stat(); statErr == nil {
+		m.Bytes = info.Size()
+	}
+	if err = errors.Join(err, partial.Close()); err == nil {
+		err = os.Rename(partial.Name(), file)
+	}
+	if err != nil {
+		return m, errors.Join(err, os.Remove(partial.Name()))
+	}
+	return m, syncDir(dir)
+}
+
+// writer writes the entries of a backup.
+type writer struct{ *zip.Writer }
+
+func (w *writer) all(m *Manifest, copyStore func(Folder, io.Writer) error) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err == nil {
+		err = w.entry(manifestName, func(out io.Writer) error { _, err := out.Write(text); return err })
+	}
+	for _, f := range m.Folders {
+		if err == nil {
+			err = w.entry(path.Join(f.Name, storeName), func(out io.Writer) error { return copyStore(f, out) })
+		}
+		if err == nil {
+			err = w.attachments(f)
+		}
+		if err != nil {
+			return fmt.Errorf("backup of %q: %w", f.Name, err)
+		}
+	}
+	return err
+}
+
+// attachments copies those of a server's folder. They are named by their hashes, and never change.
+func (w *writer) attachments(f Folder) error {
+	from := os.DirFS(filepath.Join(f.State, attachments))
+	return fs.WalkDir(from, ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && name == ".":
+			return fs.SkipAll // a vault has none
+		case err != nil || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), "."):
+			return err
+		}
+		in, err := from.Open(name)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		return w.entry(path.Join(f.Name, attachments, name), func(out io.Writer) error { _, err := io.Copy(out, in); return err })
+	})
+}
+
+func (w *writer) entry(name string, fill func(io.Writer) error) error {
+	out, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Now()})
+	if err != nil {
+		return err
+	}
+	return fill(out)
+}
+
+// syncDir makes the names in a folder durable, where a disk can.
+func syncDir(at string) error {
+	d, err := os.Open(at)
+	if err != nil {
+		return err
+	}
+	_ = d.Sync()
+	return d.Close()
+}
+
+// Size returns a number of bytes for people.
+func Size(n int64) string {
+	units := []string{"bytes", "KB", "MB", "GB", "TB"}
+	v, i := float64(n), 0
+	for ; v >= 1000 && i < len(units)-1; i++ {
+		v /= 1000
+	}
+	if i == 0 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f %s", v, units[i])
+}
