@@ -25,7 +25,7 @@ func Main(m *testing.M) {
 		}
 	}
 	os.Setenv("RELAYFS_AGENTS", "none") // these tests decide, and may be run by an agent
-	need.Waiting() // for other processes, and for periods of the product
+	need.Waiting()                      // for other processes, and for periods of the product
 	code := m.Run()
 	atEnd.Lock()
 	defer atEnd.Unlock()
