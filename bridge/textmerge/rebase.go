@@ -54,9 +54,13 @@ func (r *rebaser) apply(e diffwrap.Edit) {
 }
 
 // part keeps the new text of e, if that was written last, and what the other side put
-// behind it from becoming one word.
+// behind it from becoming one word. So it does with what is on both sides of a deletion.
 func (r *rebaser) part(e diffwrap.Edit) {
-	if e.New != "" && r.tail == e.New && glued(e.New, r.cur[r.done:]) && !glued(e.New, r.base[e.Off+e.Len:]) {
+	before := e.New
+	if e.New == "" {
+		before = r.base[:e.Off]
+	}
+	if (e.New == "" || r.tail == e.New) && glued(r.tail, r.cur[r.done:]) && !glued(before, r.base[e.Off+e.Len:]) {
 		r.write(" ")
 	}
 }
