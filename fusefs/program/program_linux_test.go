@@ -81,24 +81,27 @@ func started(t *testing.T, name, script string, n int, env ...string) (pids []in
 	return pids
 }
 
+// robots knows only agents of these tests, which may be run by another one.
+func robots() *Table { return &Table{Agents: []string{"robot", "droid"}} }
+
 // Whatever an agent starts belongs to its run, in a session of its own or not.
 func TestRunOfAnAgent(t *testing.T) {
 	const script = `echo $$; sh -c 'echo $$; exec sleep 1000' & setsid sh -c 'echo $$; setsid sh -c "echo \$\$; exec sleep 1000" & sleep 1000' &`
-	pids := started(t, "claude", script, 4)
-	table := new(Table)
+	pids := started(t, "robot", script, 4)
+	table := robots()
 	agent := table.find(pids[0])
-	if agent.Agent != "claude" || agent.Run != agent.Identity {
+	if agent.Agent != "robot" || agent.Run != agent.Identity {
 		t.Errorf("the agent is %+v, want a run of its own", agent)
 	}
 	for _, pid := range pids[1:] {
-		if p := table.find(pid); p.Agent != "claude" || p.Run != agent.Run {
+		if p := table.find(pid); p.Agent != "robot" || p.Run != agent.Run {
 			t.Errorf("what it started is %+v, want the run %+v", p, agent.Run)
 		}
 	}
-	if again := new(Table).find(pids[3]); again.Run.Name() != agent.Run.Name() {
+	if again := robots().find(pids[3]); again.Run.Name() != agent.Run.Name() {
 		t.Errorf("another table names the run %s, want %s", again.Run.Name(), agent.Run.Name())
 	}
-	second := started(t, "claude", `echo $$`, 1)
+	second := started(t, "robot", `echo $$`, 1)
 	if p := table.find(second[0]); p.Run == agent.Run {
 		t.Errorf("a second run has the identity of the first, %+v", p.Run)
 	}
@@ -107,12 +110,12 @@ func TestRunOfAnAgent(t *testing.T) {
 // An agent inside of an agent's run is of that run, with the name of the outer one.
 func TestRunOfAnAgentOfAnAgent(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Symlink("/bin/sh", filepath.Join(dir, "codex")); err != nil {
+	if err := os.Symlink("/bin/sh", filepath.Join(dir, "droid")); err != nil {
 		t.Fatal(err)
 	}
-	pids := started(t, "claude", fmt.Sprintf(`echo $$; %s/codex -c 'echo $$; sleep 1000; :' &`, dir), 2)
-	table := new(Table)
-	if outer, inner := table.find(pids[0]), table.find(pids[1]); inner.Agent != "claude" || inner.Run != outer.Run || inner.Name != "codex" {
+	pids := started(t, "robot", fmt.Sprintf(`echo $$; %s/droid -c 'echo $$; sleep 1000; :' &`, dir), 2)
+	table := robots()
+	if outer, inner := table.find(pids[0]), table.find(pids[1]); inner.Agent != "robot" || inner.Run != outer.Run || inner.Name != "droid" {
 		t.Errorf("the inner agent is %+v, want the run of the outer one, %+v", inner, outer)
 	}
 }

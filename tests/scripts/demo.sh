@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 relayfs=$PWD/relayfs
+export RELAYFS_AGENTS=none # an agent may run this, and the session below decides as a person
 work=$(mktemp -d "${TMPDIR:-/tmp}/relayfs-demo.XXXXXX")
 vault=$work/Garden
 before=$work/before
