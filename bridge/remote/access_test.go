@@ -59,6 +59,7 @@ func TestRefusedNote(t *testing.T) {
 	a.create("Team/Note.md", "note\n")
 	a.awaitSent()
 	b := mustOpen(t, s, withToken(s.mint(token.Scope{Kind: token.Doc, ID: s.folder, Permission: token.ReadOnly})))
+	b.await("the list of notes", func() bool { return known(b) == 1 })
 	for range 2 {
 		start := time.Now()
 		_, err := b.Open(t.Context(), "Team/Note.md")

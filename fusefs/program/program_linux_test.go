@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/relayfs/relayfs/tests/need"
 )
 
@@ -124,12 +126,18 @@ func TestRunOfAnAgentOfAnAgent(t *testing.T) {
 func TestRunWithoutAgent(t *testing.T) {
 	pids := started(t, "runner", `echo $$; sh -c 'echo $$; exec sleep 1000' & setsid sh -c 'echo $$; exec sleep 1000' &`, 3)
 	table := &Table{Agents: []string{}}
-	first, same, other := table.find(pids[0]), table.find(pids[1]), table.find(pids[2])
-	if first.Run != first.Identity || same.Run != first.Run {
-		t.Errorf("in one session: got %+v and %+v, want the run of its leader", first, same)
+	leader := table.find(pids[0])
+	if leader.Run != leader.Identity || leader.Agent != "" {
+		t.Errorf("the leader of a session: got %+v, want a run of its own", leader)
 	}
-	if other.Run != other.Identity || other.Agent != "" {
-		t.Errorf("the leader of a session: got %+v, want a run of its own", other)
+	for _, pid := range pids[1:] { // they print in any order
+		p, want := table.find(pid), leader.Run
+		if sid, err := unix.Getsid(pid); err != nil || sid == pid {
+			want = p.Identity
+		}
+		if p.Run != want || p.Agent != "" {
+			t.Errorf("process %d: got %+v, want the run %+v", pid, p, want)
+		}
 	}
 }
 
