@@ -23,3 +23,12 @@ func (s *Server) Nodes() (n int) {
 	s.tree.update(func(tb *table) { n = len(tb.nodes) })
 	return n
 }
+
+// Free ends the mount at dir as that of a process that was killed.
+func Free(dir string) error {
+	m, err := mountOf(dir)
+	if err != nil {
+		return err
+	}
+	return m.free()
+}

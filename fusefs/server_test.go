@@ -94,6 +94,35 @@ func TestUnmountByOthers(t *testing.T) {
 	checkText(t, "Note.md", m.cat(t, "F/Note.md"), "")
 }
 
+// A mount whose process was killed is freed: it goes away, and who has something open there gets an error and does not wait. A mount
+// whose process lives stays.
+func TestFree(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable})
+	f, err := os.Open(filepath.Join(m.dir, "F", "Note.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, dir := range []string{m.dir, t.TempDir(), filepath.Join(t.TempDir(), "missing", "folder")} {
+		if err := fusefs.FreeKilled(dir); err != nil {
+			t.Errorf("FreeKilled(%s) = %v, want nil: nobody was killed", dir, err)
+		}
+	}
+	checkText(t, "Note.md", m.cat(t, "F/Note.md"), tideTable)
+	if err := fusefs.Free(m.dir); err != nil {
+		t.Fatal(err)
+	}
+	m.server.Wait()
+	if _, err := os.Stat(filepath.Join(m.dir, "F")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what was mounted is there still: %v", err)
+	}
+	if err := f.Sync(); err == nil {
+		t.Error("an open file of a mount that is gone is synced")
+	}
+	m.mount(t)
+	checkText(t, "Note.md, mounted again", m.cat(t, "F/Note.md"), tideTable)
+}
+
 // Who wakes watchers has what changed open for a moment, which keeps nobody from unmounting.
 func TestUnmountWaitsAMoment(t *testing.T) {
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
