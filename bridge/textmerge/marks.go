@@ -19,7 +19,8 @@ func wholeMarks(before, after string, edits []diffwrap.Edit) []diffwrap.Edit {
 	kept := Kept(len(before), edits)
 	rewritten := rewritten(before, after, edits)
 	marks, text, _ := diffwrap.Layout(after)
-	left, renewed := kept, false
+	shared := kept
+	var renewed []diffwrap.Span
 	for k, m := range marks {
 		for len(rewritten) > 0 && rewritten[0].End < m.Start {
 			rewritten = rewritten[1:]
@@ -37,13 +38,13 @@ func wholeMarks(before, after string, edits []diffwrap.Edit) []diffwrap.Edit {
 			types = types || c.Mark == k && hasWord(c.Of(after))
 		}
 		if types && !keeps && len(rewritten) > 0 && rewritten[0].Start <= m.End {
-			left, renewed = outside(left, m.Span), true
+			renewed = append(renewed, m.Span)
 		}
 	}
-	if !renewed {
+	if len(renewed) == 0 {
 		return edits
 	}
-	return scriptOf(left, before, after)
+	return scriptOf(outside(shared, renewed), before, after)
 }
 
 // wholeComments moves what a script only puts somewhere, or only takes away, out of the comments
@@ -161,14 +162,21 @@ func overlap(s diffwrap.Span, list []diffwrap.Span) bool {
 	return x.Start < s.End && s.Start < x.End
 }
 
-// outside is what spans share outside of a stretch of the second state.
-func outside(spans []Span, of diffwrap.Span) (left []Span) {
+// outside is what spans share outside of stretches of the second state, which are in order and do not overlap.
+func outside(spans []Span, of []diffwrap.Span) (left []Span) {
 	for _, s := range spans {
-		if n := min(s.N, of.Start-s.B); n > 0 {
-			left = append(left, Span{s.A, s.B, n})
+		for len(of) > 0 && of[0].End <= s.B {
+			of = of[1:]
 		}
-		if cut := max(0, of.End-s.B); cut < s.N {
-			left = append(left, Span{s.A + cut, s.B + cut, s.N - cut})
+		for i := 0; i < len(of) && of[i].Start < s.B+s.N; i++ {
+			if n := of[i].Start - s.B; n > 0 {
+				left = append(left, Span{s.A, s.B, n})
+			}
+			cut := min(s.N, of[i].End-s.B)
+			s = Span{s.A + cut, s.B + cut, s.N - cut}
+		}
+		if s.N > 0 {
+			left = append(left, s)
 		}
 	}
 	return left

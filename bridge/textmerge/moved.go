@@ -19,21 +19,12 @@ func MovedMarks(before, after string, edits []diffwrap.Edit) ([]diffwrap.Edit, [
 		return edits, nil
 	}
 	kept := Kept(len(before), edits)
-	var lost, found []markText
-	for _, m := range textsOfMarks(before) {
-		if !keptWhole(kept, m.open, true) || !keptWhole(kept, m.close, true) {
-			lost = append(lost, m)
-		}
-	}
-	if len(lost) == 0 {
+	lost, found := unkept(Flip(kept), before), unkept(kept, after)
+	if len(lost)*len(found) > maxMovedPairs {
 		return edits, nil
 	}
-	for _, m := range textsOfMarks(after) {
-		if !keptWhole(kept, m.open, false) || !keptWhole(kept, m.close, false) {
-			found = append(found, m)
-		}
-	}
 	var moved []Moved
+	var gone []diffwrap.Span // the marks of before that moved
 	for _, m := range lost {
 		for i, to := range found {
 			if m.open.Of(before) != to.open.Of(after) || m.close.Of(before) != to.close.Of(after) {
@@ -44,12 +35,8 @@ func MovedMarks(before, after string, edits []diffwrap.Edit) ([]diffwrap.Edit, [
 				continue
 			}
 			found = slices.Delete(found, i, i+1)
-			lines = append(lines, Moved{m.open, to.open}, Moved{m.close, to.close})
-			kept = Flip(outside(Flip(kept), diffwrap.Span{Start: m.open.Start, End: m.close.End}))
-			for _, x := range lines {
-				kept = outside(kept, x.To)
-			}
-			moved = append(moved, lines...)
+			moved = append(append(moved, lines...), Moved{m.open, to.open}, Moved{m.close, to.close})
+			gone = append(gone, diffwrap.Span{Start: m.open.Start, End: m.close.End})
 			break
 		}
 	}
@@ -57,7 +44,24 @@ func MovedMarks(before, after string, edits []diffwrap.Edit) ([]diffwrap.Edit, [
 		return edits, nil
 	}
 	slices.SortFunc(moved, func(a, b Moved) int { return a.To.Start - b.To.Start })
+	there := make([]diffwrap.Span, len(moved))
+	for i, m := range moved {
+		there[i] = m.To
+	}
+	kept = outside(Flip(outside(Flip(kept), gone)), there)
 	return scriptOf(kept, before, after), moved
+}
+
+// maxMovedPairs bounds how many pairs of marks are compared. Where a save moves more than a thousand at once, they are typed.
+const maxMovedPairs = 1 << 20
+
+// unkept are the marks of the text of which shared has not both delimiters in one piece each: the text is the second one.
+func unkept(shared []Span, raw string) []markText {
+	return slices.DeleteFunc(textsOfMarks(raw), func(m markText) bool {
+		_, opens := Back(shared, m.open)
+		_, closes := Back(shared, m.close)
+		return opens && closes
+	})
 }
 
 // markText is a mark in its three parts. A substitution has both of its texts in body.
@@ -105,18 +109,6 @@ func movedLines(before string, from diffwrap.Span, after string, to diffwrap.Spa
 		}
 	}
 	return moved
-}
-
-// keptWhole says whether all of a stretch, of the first text or the second, is in what two texts share.
-func keptWhole(kept []Span, s diffwrap.Span, first bool) bool {
-	start := func(k Span) int {
-		if first {
-			return k.A
-		}
-		return k.B
-	}
-	i, _ := slices.BinarySearchFunc(kept, s.Start, func(k Span, at int) int { return start(k) + k.N - at - 1 })
-	return i < len(kept) && start(kept[i]) <= s.Start && s.End <= start(kept[i])+kept[i].N
 }
 
 // toBorders lets what a save types inside of a mark stand at the border of the mark's text where the same text comes of

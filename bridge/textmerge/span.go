@@ -145,6 +145,19 @@ func Flip(spans []Span) []Span {
 	return out
 }
 
+// Back is where a stretch of b was in a, if what they share has all of it in one piece.
+func Back(shared []Span, s diffwrap.Span) (was diffwrap.Span, ok bool) {
+	i, found := slices.BinarySearchFunc(shared, s.Start, func(x Span, at int) int { return x.B - at })
+	if !found {
+		i--
+	}
+	if i < 0 || s.End > shared[i].B+shared[i].N {
+		return was, false
+	}
+	off := shared[i].A - shared[i].B
+	return diffwrap.Span{Start: s.Start + off, End: s.End + off}, true
+}
+
 // Compose chains two ascending maps: what x takes from a to b and y from b to c.
 func Compose(x, y []Span) []Span {
 	var out []Span

@@ -98,10 +98,10 @@ func (l *Ledger) madeComments(after string, kept keptMap, v Units, before map[in
 	for _, c := range diffwrap.Comments(after) {
 		from := cursor.PosAt(c.Start)
 		ids := v.Resolve(model.PlaceRun(from, cursor.PosAt(c.End)))
-		was, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.Start + 1})
+		was, ok := textmerge.Back(kept.spans, diffwrap.Span{Start: c.Start, End: c.Start + 1})
 		_, began := before[was.Start]
 		span := diffwrap.Span{Start: c.Start, End: c.End}
-		if _, untouched := kept.back(span); began && (untouched || ok && kept.all(span) && l.addedAlike(ids)) {
+		if _, untouched := textmerge.Back(kept.spans, span); began && (untouched || ok && kept.all(span) && l.addedAlike(ids)) {
 			continue
 		}
 		made = append(made, model.MadeMark{Comment: true, Add: ids})

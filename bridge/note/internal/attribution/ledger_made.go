@@ -118,19 +118,6 @@ func (x *Layout) isEmpty(k int) bool { return x.Marks[k].Deleted.Empty() && x.Ma
 // keptMap finds where text went that stays.
 type keptMap struct{ spans []textmerge.Span }
 
-// back is where the text at s was, if all of it was there in one piece.
-func (m keptMap) back(s diffwrap.Span) (was diffwrap.Span, ok bool) {
-	i, found := slices.BinarySearchFunc(m.spans, s.Start, func(x textmerge.Span, at int) int { return x.B - at })
-	if !found {
-		i--
-	}
-	if i < 0 || s.End > m.spans[i].B+m.spans[i].N {
-		return was, false
-	}
-	off := m.spans[i].A - m.spans[i].B
-	return diffwrap.Span{Start: s.Start + off, End: s.End + off}, true
-}
-
 // all says whether all of the text at s was there, in as many pieces as there are.
 func (m keptMap) all(s diffwrap.Span) bool {
 	i, _ := slices.BinarySearchFunc(m.spans, s.Start, func(x textmerge.Span, at int) int { return x.B + x.N - at - 1 })
@@ -158,7 +145,7 @@ func (x *Layout) unchanged(before *Layout, kept keptMap) []int {
 		}
 		sizes[c.Mark]++
 		k := -1
-		if at, ok := kept.back(c.Span); ok {
+		if at, ok := textmerge.Back(kept.spans, c.Span); ok {
 			i, found := slices.BinarySearchFunc(before.Text, at.Start, func(b diffwrap.Content, off int) int { return b.Start - off })
 			if found && before.Text[i].Span == at && before.Text[i].Added == c.Added && before.Text[i].Deleted == c.Deleted {
 				k = before.Text[i].Mark
@@ -190,7 +177,7 @@ func (x *Layout) olderComments(
 	older, joined = make(map[int][]model.IDRun), make(map[int]bool)
 	cursor := textmerge.NewCursor(x.Raw)
 	diffwrap.Decide(x.Raw, false, func(c diffwrap.Attached) diffwrap.Fate {
-		was, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.Start + 1})
+		was, ok := textmerge.Back(kept.spans, diffwrap.Span{Start: c.Start, End: c.Start + 1})
 		is, began := comments[was.Start]
 		k, _ := x.MarkAt(c.Mark.Start)
 		moved := is.mark != same[k]

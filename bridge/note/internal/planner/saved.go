@@ -86,11 +86,21 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, origin an
 // whatMoved names what moved by its identities before and after the save.
 func (s *Saved) whatMoved(had string, before attribution.Units, text *ycrdt.Text) (list []model.Revival) {
 	after := attribution.UnitsOf(text.Runs())
-	cursor := textmerge.NewCursor(text.String())
-	for _, m := range s.moved {
+	places := make([]attribution.PlacedText, len(s.moved)) // in had, which is gone through in its own order
+	order := make([]int, len(s.moved))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, k int) int { return s.moved[i].From.Start - s.moved[k].From.Start })
+	cursor := textmerge.NewCursor(had)
+	for _, i := range order {
+		places[i].From = cursor.PosAt(s.moved[i].From.Start)
+		places[i].To = cursor.PosAt(s.moved[i].From.End)
+	}
+	cursor = textmerge.NewCursor(text.String())
+	for i, m := range s.moved {
 		at := cursor.PosAt(m.To.Start)
-		from := textmerge.UTF16Len(had[:m.From.Start])
-		for _, old := range before.Resolve(model.PlaceRun(from, from+textmerge.UTF16Len(m.From.Of(had)))) {
+		for _, old := range before.Resolve(model.PlaceRun(places[i].From, places[i].To)) {
 			done := uint64(0)
 			for _, now := range after.Resolve(model.PlaceRun(at, at+int(old.Len))) {
 				list = append(list, model.Revival{Old: old.Part(done, now.Len), New: now})
