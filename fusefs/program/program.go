@@ -141,11 +141,14 @@ func (t *Table) program(s status, depth int) Program {
 	t.mu.Lock()
 	p, known := t.known[id]
 	t.mu.Unlock()
-	if p.Name = s.name; known && id.Serial != 0 && (p.Agent != "" || !t.IsAgent(s.name)) { // a process may become an agent by exec(2)
+	if p.Name = s.name; known && (p.Agent != "" || !t.IsAgent(s.name)) { // a process may become an agent by exec(2)
 		return p
 	}
 	p.Identity = id
 	p.Run, p.Agent = t.runOf(s, id, depth)
+	if id.Serial == 0 {
+		return p // another process may have its number later
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.known == nil || len(t.known) >= maxKnown {
