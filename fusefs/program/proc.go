@@ -12,7 +12,7 @@ type status struct {
 	pid     int
 	name    string
 	parent  int
-	session int // 0 if the kernel does not say
+	session int // 0 if the process has none, or its leader is outside of the container
 	uid     int
 }
 

@@ -2,7 +2,8 @@
 // started it, if one did.
 //
 // A run is everything that one program was asked to do. What an agent starts belongs to the agent's run, also in a session
-// of its own (setsid(2)). Other programs belong to their session, which in a terminal is that of its shell.
+// of its own (setsid(2)). Other programs belong to their session, which in a terminal is that of its shell. Those without
+// one are the run of process 1.
 //
 // A run is known by its first process. The kernel gives numbers of processes out again, and in a container they repeat at
 // each start. So a process is known by the number of its pidfd, too, which the kernel (Linux 6.9) gives out once in each
@@ -169,10 +170,14 @@ func (t *Table) runOf(s status, id Identity, depth int) (run Identity, agent str
 	if t.IsAgent(s.name) {
 		return id, s.name
 	}
-	if s.session == s.pid || s.session == 0 {
+	leader := s.session // its number is taken as long as the session is there
+	if leader == 0 {
+		leader = 1 // nobody asked for a session, or it began outside of the container
+	}
+	if leader == s.pid {
 		return id, ""
 	}
-	return identityOf(s.session), "" // its number is taken as long as the session is there
+	return identityOf(leader), ""
 }
 
 // IsAgent reports whether a program with that name is an agent.

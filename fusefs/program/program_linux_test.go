@@ -141,6 +141,16 @@ func TestRunWithoutAgent(t *testing.T) {
 	}
 }
 
+// Processes without a session, or with one that began outside of the container, are one run.
+func TestRunWithoutSession(t *testing.T) {
+	for _, pid := range []int{1, 4711, 4712} {
+		run, agent := new(Table).runOf(status{pid: pid}, Identity{PID: pid}, 0)
+		if run.PID != 1 || agent != "" {
+			t.Errorf("process %d: run %+v of agent %q, want the run of process 1", pid, run, agent)
+		}
+	}
+}
+
 // This process is an agent's if the environment says so.
 func TestSelfByEnvironment(t *testing.T) {
 	table := &Table{Agents: []string{"claude"}}
