@@ -114,8 +114,8 @@ func (c *call) avoidDifferences() {
 	}
 }
 
-// innerCaret is a '^' that does not begin the pattern.
-var innerCaret = regexp.MustCompile(`([^\[])\^`)
+// innerCaret are the carets that do not begin the pattern.
+var innerCaret = regexp.MustCompile(`([^\[])\^+`)
 
 func (c call) args() []string {
 	args := []string{"--no-config", "--hidden", "--no-follow", "--sort=path", "--with-filename", "--no-heading", "--color=never"}
