@@ -98,6 +98,7 @@ func TestFailingDisk(t *testing.T) {
 		{"rename fails", false, faults{"rename": syscall.EIO}, syscall.EIO},
 		{"state folder's disk full", true, faults{"create": syscall.ENOSPC, "write": syscall.ENOSPC}, syscall.ENOSPC},
 		{"state folder's disk fails", true, faults{"write": syscall.EIO, "fsync": syscall.EIO}, syscall.EIO},
+		{"state folder's disk read-only", true, faults{"create": syscall.EROFS, "write": syscall.EROFS, "rename": syscall.EROFS}, syscall.EROFS},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -268,16 +269,101 @@ func syncFile(name string) error {
 	return f.Sync()
 }
 
-// TestFailingDisk on a disk that is full for real.
+// TestFailingDisk on disks that are full or read-only for real, and on which there is room again, or that are writable,
+// while the mount goes on.
 func TestFullDisk(t *testing.T) {
+	for kind, size := range map[string]string{"tmpfs": "256k", "ext4": "8M"} {
+		t.Run(kind, func(t *testing.T) {
+			s := harness.NewSandbox(t)
+			disk := s.SmallDiskOf(t, kind, size)
+			m := s.Mount(t, s.Vault(t, filepath.Join("disk", "Vault"), shapeFiles()))
+			for _, shape := range saveShapes() {
+				t.Run(shape.name, func(t *testing.T) {
+					testFault(t, m, shape, syscall.ENOSPC, func() { disk.Fill(t) }, func() { disk.Drain(t) })
+				})
+			}
+			m.Stop(t)
+		})
+	}
+}
+
+// So on a disk that is mounted read-only, and for writing again.
+func TestReadOnlyDisk(t *testing.T) {
 	s := harness.NewSandbox(t)
-	disk := s.SmallDisk(t, "256k")
+	disk := s.SmallDiskOf(t, "ext4", "8M")
 	m := s.Mount(t, s.Vault(t, filepath.Join("disk", "Vault"), shapeFiles()))
-	fill, drain := func() { disk.Fill(t) }, func() { disk.Drain(t) }
+	const locked = "read-only"
 	for _, shape := range saveShapes() {
-		t.Run(shape.name, func(t *testing.T) { testFault(t, m, shape, syscall.ENOSPC, fill, drain) })
+		t.Run(shape.name, func(t *testing.T) {
+			testFault(t, m, shape, syscall.EROFS, func() {
+				disk.SetReadOnly(t, true)
+				time.Sleep(readOnlySeen)
+				if out := s.Run(t, "status"); !strings.Contains(out.Stdout, locked) {
+					t.Errorf("status says\n%s, want that the vault is read-only", out.Stdout)
+				}
+			}, func() {
+				disk.SetReadOnly(t, false)
+				time.Sleep(readOnlySeen)
+				if out := s.Run(t, "status"); strings.Contains(out.Stdout, locked) {
+					t.Errorf("the disk can be written, and status says\n%s", out.Stdout)
+				}
+			})
+		})
 	}
 	m.Stop(t)
+}
+
+// readOnlySeen is how long a mount may take to see that a disk is read-only, or is that no more.
+const readOnlySeen = 1100 * time.Millisecond
+
+// On a state disk that is full for real nothing is acknowledged that is not kept, status says so, and saves go on once there
+// is room, without a restart.
+func TestFullStateDisk(t *testing.T) {
+	for _, kind := range []string{"tmpfs", "ext4"} {
+		t.Run(kind, func(t *testing.T) {
+			s := harness.NewSandbox(t)
+			disk := s.SmallDiskOf(t, kind, "8M")
+			state := filepath.Join(disk.Dir, "state")
+			m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": "begin\n"}), "RELAYFS_STATE="+state)
+			status := func() string { return s.Run(t, "status", "RELAYFS_STATE="+state).Stdout }
+			kept := "begin\n"
+			save := func(i int) error {
+				text := kept + fmt.Sprintf("%d %s\n", i, strings.Repeat("words ", 2000))
+				err := harness.WriteAll(m.Path("note.md"), []byte(text))
+				if err == nil {
+					kept = text
+				}
+				return err
+			}
+			for round := range 3 {
+				disk.Fill(t)
+				var err error
+				for i := 0; err == nil && i < 1000; i++ { // the log has room in advance
+					err = save(i)
+					disk.Fill(t)
+				}
+				if !errors.Is(err, syscall.ENOSPC) {
+					t.Fatalf("round %d: a save on the full disk: %v", round, err)
+				}
+				if !strings.Contains(status(), "changes cannot be stored in") {
+					t.Errorf("round %d: status says\n%s", round, status())
+				}
+				harness.WaitForView(t, m, "note.md", kept)
+				harness.CheckText(t, "the vault's note", diffwrap.Accepted(harness.ReadFile(t, m.VaultPath("note.md"))), kept)
+				disk.Drain(t)
+				if strings.Contains(status(), "PROBLEM") {
+					t.Errorf("round %d: there is room, and status says\n%s", round, status())
+				}
+				if err := save(-1); err != nil {
+					t.Errorf("round %d: a save once there is room: %v", round, err)
+				}
+			}
+			m.Stop(t)
+			m = s.Mount(t, m.Vault, "RELAYFS_STATE="+state)
+			harness.WaitForView(t, m, "note.md", kept)
+			m.Stop(t)
+		})
+	}
 }
 
 // kill -9 on a disk that fails now and then: every save whose close had returned

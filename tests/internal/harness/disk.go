@@ -5,6 +5,7 @@ package harness
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -12,17 +13,33 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// SmallDisk is a disk in memory that can be filled.
+// SmallDisk is a disk that can be filled.
 type SmallDisk struct{ Dir string }
 
-// SmallDisk mounts a disk at DIR/disk of the sandbox. size is as tmpfs(5) takes it. The test
+// SmallDisk mounts a disk in memory at DIR/disk of the sandbox. size is as tmpfs(5) takes it. The test
 // is skipped where that is not permitted.
 func (s *Sandbox) SmallDisk(t *testing.T, size string) SmallDisk {
 	t.Helper()
+	return s.SmallDiskOf(t, "tmpfs", size)
+}
+
+// SmallDiskOf mounts a "tmpfs", or an "ext4" on a loop device.
+func (s *Sandbox) SmallDiskOf(t *testing.T, kind, size string) SmallDisk {
+	t.Helper()
 	need.Full(t, "it mounts a disk")
 	d := SmallDisk{s.Mkdir(t, "disk")}
-	if err := syscall.Mount("relayfs-test", d.Dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("tmpfs cannot be mounted: %v", err)
+	if kind == "tmpfs" {
+		if err := syscall.Mount("relayfs-test", d.Dir, kind, 0, "size="+size); err != nil {
+			t.Skipf("tmpfs cannot be mounted: %v", err)
+		}
+	} else {
+		need.Programs(t, "mkfs."+kind, "mount")
+		image := s.Path("disk.img")
+		for _, args := range [][]string{{"mkfs." + kind, "-q", image, size}, {"mount", "-o", "loop", image, d.Dir}} {
+			if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+				t.Skipf("%s cannot be mounted: %v, %s", kind, err, out)
+			}
+		}
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(d.Dir, syscall.MNT_DETACH); err != nil {
@@ -42,11 +59,13 @@ func (d SmallDisk) Fill(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for err == nil {
-		_, err = f.Write(make([]byte, 4096))
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("the disk is not full: %v", err)
+	for _, size := range []int{4096, 512} { // which may be less than a block, and less than is left
+		for err = nil; err == nil; {
+			_, err = f.Write(make([]byte, size))
+		}
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("the disk is not full: %v", err)
+		}
 	}
 }
 
@@ -56,4 +75,14 @@ func (d SmallDisk) Drain(t *testing.T) {
 	if err := os.Remove(d.ballast()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// SetReadOnly mounts the disk read-only, or for writing again.
+func (d SmallDisk) SetReadOnly(t *testing.T, readOnly bool) {
+	t.Helper()
+	flags := uintptr(syscall.MS_REMOUNT)
+	if readOnly {
+		flags |= syscall.MS_RDONLY
+	}
+	Eventually(t, StartTimeout, func() error { return syscall.Mount("", d.Dir, "", flags, "") }) // EBUSY while a save settles
 }
