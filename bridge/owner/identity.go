@@ -90,7 +90,7 @@ func remember(c Claim) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(c.State, identityName), append(data, '\n'))
+	return Folder(c.State).Replace(identityName, append(data, '\n'))
 }
 
 // states returns the state folders in base that record their vault.

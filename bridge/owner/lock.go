@@ -201,29 +201,15 @@ func (o *Owner) announce(change func(*Info)) error {
 		return err
 	}
 	for _, c := range o.claims {
-		name := filepath.Join(c.State, infoName)
-		err := replaceFile(name, append(data, '\n'))
+		err := Folder(c.State).Replace(infoName, append(data, '\n'))
 		if err != nil { // on a full disk there is room where the last owner's was
-			err = overwriteFile(name, append(data, '\n'))
+			err = overwriteFile(filepath.Join(c.State, infoName), append(data, '\n'))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// replaceFile replaces a file so that readers see all or nothing.
-func replaceFile(name string, data []byte) error {
-	tmp := name + ".new"
-	err := os.WriteFile(tmp, data, 0o600)
-	if err == nil {
-		err = os.Rename(tmp, name)
-	}
-	if err != nil {
-		os.Remove(tmp)
-	}
-	return err
 }
 
 // overwriteFile writes to a file that is there. Readers may see a part.

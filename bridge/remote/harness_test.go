@@ -15,6 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/remote/relaytest"
 	"github.com/relayfs/relayfs/bridge/remote/token"
@@ -207,7 +208,7 @@ func open(t testing.TB, address, folder, dir string, change ...func(*remote.Opti
 	noError(t, err)
 	st, err := store.Open(filepath.Join(dir, "store.db"), store.Options{})
 	noError(t, err)
-	ro := remote.Options{Address: a, Folder: folder, Store: st, Attachments: filepath.Join(dir, "attachments")}
+	ro := remote.Options{Address: a, Folder: folder, Store: st, Attachments: owner.Folder(dir).Sub("attachments")}
 	bo := bridge.Options{Structure: bridge.StructureDirect}
 	for _, fn := range change {
 		fn(&ro, &bo)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/internal/listing"
 	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
 	"github.com/relayfs/relayfs/bridge/remote/internal/schedule"
@@ -36,9 +37,9 @@ type Options struct {
 	Tokens  transport.Tokens // of a Relay, and only of that
 	// Author, if set, is shown in the notes that are edited, as "Author (agent)".
 	Author string
-	// Attachments is the directory for the bytes of attachments; "" serves none, as do
+	// Attachments is the folder for the bytes of attachments; without one none are served, as by
 	// servers without storage for them.
-	Attachments string
+	Attachments owner.Folder
 	Progress    func(Progress) // called while many notes are fetched; may be nil
 	// Resync is the interval at which a connected document is compared, and the time limit
 	// of the server's answers; default 20 s.

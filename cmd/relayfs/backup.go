@@ -45,7 +45,7 @@ back them up after it, as before. Nor is any token, key or login.`,
 					for _, folder := range m.Folders {
 						cli.Line(w, "%v", folder)
 					}
-					cli.Line(w, "%s in %s, as of %s", backup.Size(m.Bytes), file, m.Made.Local().Format(time.DateTime))
+					cli.Line(w, "in %s, as of %s", file, m.Made.Local().Format(time.DateTime))
 				})
 			})
 		},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -70,7 +69,7 @@ func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	approve, _ := mcpserver.ParseApprovals(o.approve) // checked
 	mo := mcpserver.Options{Author: o.author, Version: version(), Toolsets: o.toolsets, Approve: approve, ReadOnly: o.readOnly, Inflight: ports.Budget, Logger: s.Log}
 	if slices.Contains(o.toolsets, mcpserver.ToolsetNotes) {
-		so := semantic.Options{Dir: filepath.Join(s.State, "semantic"), Logger: s.Log}
+		so := semantic.Options{Dir: s.State.Sub("semantic"), Logger: s.Log}
 		if o.embeddingsURL != "" {
 			so.Embedder = o.endpoint(s.Log)
 		}

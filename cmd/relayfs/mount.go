@@ -119,7 +119,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		}
 		makeRoom()
 		c.Announce(e.stderr)
-		process.Ready(e.stderr, process.Mounted+p.mountpoint, c.LogFile())
+		process.Ready(e.stderr, process.Mounted+p.mountpoint, c.State.Path(serving.LogName), func() (*os.File, error) { return c.State.Append(serving.LogName) })
 		gone := make(chan struct{})
 		go func() {
 			server.Wait()

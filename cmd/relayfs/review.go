@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/page"
@@ -17,7 +18,7 @@ import (
 
 // withReview calls show with a client of the running owner, or owns the vaults meanwhile, so that changes of others are
 // seen. state is the state folder of the first vault.
-func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, c *api.Client, state string) error) error {
+func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, c *api.Client, state owner.Folder) error) error {
 	c, state, err := f.search().Follow(ctx, args)
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ edits what is pending. It prints the page's address, which holds a secret, and
 serves until it is interrupted. In a terminal, 'relayfs suggestions review' does
 the same.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, state string) error {
+			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, state owner.Folder) error {
 				p, err := page.Listen(state)
 				if err != nil {
 					return err
@@ -84,7 +85,7 @@ func newReviewCommand(e *env) *cobra.Command {
 			if !inOK || !outOK || !cli.IsTerminal(in) || !cli.IsTerminal(out) {
 				return cli.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
 			}
-			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, _ string) error {
+			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, _ owner.Folder) error {
 				return tui.Run(ctx, c, sel, in, out)
 			})
 		},

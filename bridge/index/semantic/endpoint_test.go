@@ -18,6 +18,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/tests/need"
 )
 
@@ -227,7 +228,7 @@ func TestEndpointIndex(t *testing.T) {
 		notes[fmt.Sprintf("V/many/%d.md", i)] = fmt.Sprintf("number %d and nothing else\n", i)
 	}
 	f := bridgetest.New(t, notes)
-	o := semantic.Options{Embedder: s.endpoint(), Dir: t.TempDir()}
+	o := semantic.Options{Embedder: s.endpoint(), Dir: owner.Folder(t.TempDir())}
 	x := semantic.New(f.Workspace, o)
 	var progress int
 	ctx := model.WithProgress(t.Context(), func(_, total int) { progress = total })

@@ -10,12 +10,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/index/semantic/internal/lexical"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
 )
 
 // Options of an Index. The zero value takes the vectors of English words, and stores nothing.
 type Options struct {
 	Embedder Embedder     // nil: the vectors of English words; notes in other languages have none
-	Dir      string       // where vectors are stored; "" stores none
+	Dir      owner.Folder // where vectors are stored; without one none are
 	Logger   *slog.Logger // nil discards
 }
 

@@ -3,7 +3,6 @@ package semantic_test
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/semantic"
+	"github.com/relayfs/relayfs/bridge/owner"
 )
 
 func search(t *testing.T, x *semantic.Index, query string, filter frontmatter.Properties) string {
@@ -73,14 +73,14 @@ func TestNoNotes(t *testing.T) {
 func TestVectorsAreKept(t *testing.T) {
 	notes, _ := labelled(t)
 	f := bridgetest.New(t, notes)
-	o := semantic.Options{Dir: t.TempDir()}
+	o := semantic.Options{Dir: owner.Folder(t.TempDir())}
 	query := "jar of rye that must be fed"
 	x := semantic.New(f.Workspace, o)
 	want := search(t, x, query, nil)
 	if err := x.Save(); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(o.Dir, "semantic.gob")
+	file := o.Dir.Path("semantic.gob")
 	kept, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestVectorsAreKept(t *testing.T) {
 // Run keeps what there is when it ends.
 func TestRun(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"V/a.md": "bread and butter\n", "V/b.md": "cars and roads\n"})
-	o := semantic.Options{Dir: t.TempDir()}
+	o := semantic.Options{Dir: owner.Folder(t.TempDir())}
 	x := semantic.New(f.Workspace, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -117,7 +117,7 @@ func TestRun(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(o.Dir, "semantic.gob")); err != nil {
+	if _, err := os.Stat(o.Dir.Path("semantic.gob")); err != nil {
 		t.Error(err)
 	}
 }

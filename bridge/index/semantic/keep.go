@@ -7,11 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
-
-	"github.com/google/renameio/v2/maybe"
 )
 
 const (
@@ -63,10 +59,10 @@ func (x *Index) Save() error {
 	if err := gob.NewEncoder(&b).Encode(k); err != nil {
 		return fmt.Errorf("semantic index: %w", err)
 	}
-	if err := os.MkdirAll(x.o.Dir, 0o700); err != nil {
+	if err := x.o.Dir.Make(); err != nil {
 		return err
 	}
-	return maybe.WriteFile(filepath.Join(x.o.Dir, fileName), b.Bytes(), 0o600)
+	return x.o.Dir.Replace(fileName, b.Bytes())
 }
 
 // snapshot returns what to save, nil if the file is current. It leaves out vectors of
@@ -87,7 +83,7 @@ func (x *Index) load() {
 	if x.o.Dir == "" {
 		return
 	}
-	data, err := os.ReadFile(filepath.Join(x.o.Dir, fileName))
+	data, err := x.o.Dir.Read(fileName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}

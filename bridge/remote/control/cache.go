@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
@@ -25,7 +25,8 @@ func (k kept) goodAt(t time.Time) bool { return k.ExpiryTime == 0 || t.UnixMilli
 // cache has tokens by the names of documents, in memory and as lines of a file. What cannot
 // be written is requested again after a restart, so that errors of the disk do not count.
 type cache struct {
-	file string // "" for none
+	dir  owner.Folder // none: they are in memory alone
+	file string       // its name
 
 	mu     sync.Mutex // protects the following, and the file
 	tokens map[string]kept
@@ -36,9 +37,9 @@ type cache struct {
 const slack = 100
 
 // openCache reads what is good of a file.
-func openCache(file string, now time.Time) *cache {
-	c := &cache{file: file, tokens: make(map[string]kept)}
-	data, err := os.ReadFile(file)
+func openCache(dir owner.Folder, file string, now time.Time) *cache {
+	c := &cache{dir: dir, file: file, tokens: make(map[string]kept)}
+	data, err := dir.Read(file)
 	if err != nil {
 		return c
 	}
@@ -73,14 +74,14 @@ func (c *cache) put(name string, k kept) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tokens[name] = k
-	if c.file == "" {
+	if c.dir == "" {
 		return
 	}
 	if c.lines++; c.lines > 2*len(c.tokens)+slack {
 		c.rewrite()
 		return
 	}
-	f, err := os.OpenFile(c.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := c.dir.Append(c.file)
 	if err != nil {
 		return
 	}
@@ -90,19 +91,15 @@ func (c *cache) put(name string, k kept) {
 
 // rewrite replaces the file. The caller holds the lock, if others know the cache.
 func (c *cache) rewrite() {
-	f, err := os.CreateTemp(filepath.Dir(c.file), "tokens-") // of mode 0600
-	if err != nil {
-		return
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	w := bufio.NewWriter(f)
-	for _, k := range c.tokens {
-		if json.NewEncoder(w).Encode(k) != nil {
-			return
+	if c.dir.Put(c.file, func(f io.Writer) error {
+		w := bufio.NewWriter(f)
+		for _, k := range c.tokens {
+			if err := json.NewEncoder(w).Encode(k); err != nil {
+				return err
+			}
 		}
-	}
-	if w.Flush() == nil && os.Rename(f.Name(), c.file) == nil {
+		return w.Flush()
+	}) == nil {
 		c.lines = len(c.tokens)
 	}
 }

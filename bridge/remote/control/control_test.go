@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/control"
 	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
@@ -379,7 +380,7 @@ func TestFoldersFail(t *testing.T) {
 
 func (b *bench) tokens(c *control.Client, file string) *control.Tokens {
 	b.t.Helper()
-	tokens, err := c.Tokens(b.service.API, document, file)
+	tokens, err := c.Tokens(b.service.API, document, owner.Folder(filepath.Dir(file)), filepath.Base(file))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -577,7 +578,7 @@ func TestTokenFails(t *testing.T) {
 	if tok.Authorization != token.Full || tok.WebsocketURL() != "wss://relay.example.org/d/x/ws/"+document+"?token="+tok.Token {
 		t.Errorf("token %+v", tok)
 	}
-	if _, err := b.Tokens(b.service.API, "../../etc", ""); !errors.Is(err, transport.ErrNoFolder) {
+	if _, err := b.Tokens(b.service.API, "../../etc", "", ""); !errors.Is(err, transport.ErrNoFolder) {
 		t.Errorf("a path for a folder: %v", err)
 	}
 }

@@ -7,7 +7,7 @@
 //	client := control.New(control.Options{Logins: logins})
 //	login, err := client.Login(ctx, service, "google", func(address string) { fmt.Println("open", address) })
 //	folders, err := client.Folders(ctx)
-//	tokens, err := client.Tokens(service.API, folders[0].Document(), cacheFile)
+//	tokens, err := client.Tokens(service.API, folders[0].Document(), dir, "some.tokens")
 //	source, err := remote.Open(remote.Options{Tokens: tokens, ...})
 //
 // The package does not know where the login is kept (Logins), and shows nothing. It keeps the

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
@@ -27,13 +28,13 @@ type Tokens struct {
 var _ transport.Tokens = (*Tokens)(nil)
 
 // Tokens returns the tokens of the documents of a folder, by the name of its document. file
-// keeps them, "" for none; it is written only while its directory exists.
-func (c *Client) Tokens(api, document, file string) (*Tokens, error) {
+// in dir keeps them, if there is a dir; it is written only while that exists.
+func (c *Client) Tokens(api, document string, dir owner.Folder, file string) (*Tokens, error) {
 	relay, folder, ok := transport.SplitRelay(document)
 	if !ok {
 		return nil, fmt.Errorf("%w: %q is not RELAY-FOLDER, two UUIDs", transport.ErrNoFolder, document)
 	}
-	return &Tokens{c, api, relay, folder, openCache(file, c.o.Now())}, nil
+	return &Tokens{c, api, relay, folder, openCache(dir, file, c.o.Now())}, nil
 }
 
 // request is the body of a request for a token. Ids are without the relay's.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
@@ -49,8 +50,8 @@ type failure struct {
 	skip bool // until Retry
 }
 
-// OpenAttachments opens the attachments in dir; none are served if dir is "" or the server stores none.
-func OpenAttachments(dir string, server transport.Server, folder string, problems *model.Problems) (*Attachments, error) {
+// OpenAttachments opens the attachments in dir; none are served if there is no dir or the server stores none.
+func OpenAttachments(dir owner.Folder, server transport.Server, folder string, problems *model.Problems) (*Attachments, error) {
 	a := &Attachments{folder: folder, problems: problems, wanted: model.NewSignal(), failed: make(map[string]failure)}
 	files, ok := server.(transport.Files)
 	if !ok || dir == "" {

@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/relayfs/relayfs/bridge/owner"
 )
 
 // MaxBlob is the size in bytes of the largest file, relay-server's limit.
@@ -20,28 +22,28 @@ var (
 	ErrTooLarge = errors.New("file is too large")
 )
 
-// A Cache stores the bytes of attachments in directories, each file named by
+// A Cache stores the bytes of attachments in a folder, each file named by
 // the SHA-256 of its content. Files are complete, synced, and immutable.
 //
-//	c, err := OpenCache(dir)
+//	c, err := OpenCache(folder)
 //	hash, err := c.Put(data)
 //	f, err := c.Open(hash)
 //
 // A Cache is safe for concurrent use. Errors are those of package os; ErrHash is for bytes
 // with another hash than announced.
 type Cache struct {
-	dir string
+	dir owner.Folder
 
 	mu    sync.Mutex // protects the following
 	sizes map[string]int64
 }
 
-// OpenCache opens or creates the directory, and removes what a crash left unfinished.
-func OpenCache(dir string) (*Cache, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// OpenCache opens or makes the folder, and removes what a crash left unfinished.
+func OpenCache(dir owner.Folder) (*Cache, error) {
+	if err := dir.Make(); err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := fs.ReadDir(dir.FS(), ".")
 	if err != nil {
 		return nil, err
 	}
@@ -53,14 +55,12 @@ func OpenCache(dir string) (*Cache, error) {
 			return nil, err
 		case ValidHash(e.Name()):
 			c.sizes[e.Name()] = info.Size()
-		case strings.HasPrefix(e.Name(), partPrefix):
-			_ = os.Remove(filepath.Join(dir, e.Name())) // it does no harm
+		case strings.HasPrefix(e.Name(), owner.PartPrefix):
+			_ = dir.Remove(e.Name()) // it does no harm
 		}
 	}
 	return c, nil
 }
-
-const partPrefix = ".part-"
 
 // ValidHash reports whether s is a SHA-256 in lower-case hex, and so a safe name.
 func ValidHash(s string) bool {
@@ -83,11 +83,11 @@ func (c *Cache) Size(hash string) int64 {
 	return c.sizes[hash]
 }
 
-// OpenCache opens a file for reading.
-func (c *Cache) Open(hash string) (*os.File, error) { return os.Open(filepath.Join(c.dir, hash)) }
+// Open opens a file for reading.
+func (c *Cache) Open(hash string) (*os.File, error) { return c.dir.Open(hash) }
 
 // Read reads a file.
-func (c *Cache) Read(hash string) ([]byte, error) { return os.ReadFile(filepath.Join(c.dir, hash)) }
+func (c *Cache) Read(hash string) ([]byte, error) { return c.dir.Read(hash) }
 
 // Put stores data and returns its hash.
 func (c *Cache) Put(data []byte) (hash string, err error) {
@@ -101,7 +101,20 @@ func (c *Cache) Put(data []byte) (hash string, err error) {
 
 // Fill stores the bytes of r, durably, if they have the hash.
 func (c *Cache) Fill(hash string, r io.Reader) error {
-	n, err := WriteBlob(c.dir, hash, r, MaxBlob)
+	var n int64
+	err := c.dir.Put(hash, func(w io.Writer) (err error) {
+		sum := sha256.New()
+		n, err = io.Copy(io.MultiWriter(w, sum), io.LimitReader(r, MaxBlob+1))
+		switch {
+		case err != nil:
+			return err
+		case n > MaxBlob:
+			return ErrTooLarge
+		case hex.EncodeToString(sum.Sum(nil)) != hash:
+			return ErrHash
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -109,29 +122,4 @@ func (c *Cache) Fill(hash string, r io.Reader) error {
 	defer c.mu.Unlock()
 	c.sizes[hash] = n
 	return nil
-}
-
-// WriteBlob stores the bytes of r, at most limit, in a synced file in dir, if they have the
-// hash, and returns their number. The name of the file is durable when dir is synced.
-func WriteBlob(dir, hash string, r io.Reader, limit int64) (n int64, err error) {
-	f, err := os.CreateTemp(dir, partPrefix)
-	if err != nil {
-		return 0, err
-	}
-	defer os.Remove(f.Name()) // gone after the rename
-	sum := sha256.New()
-	n, err = io.Copy(io.MultiWriter(f, sum), io.LimitReader(r, limit+1))
-	switch {
-	case err != nil:
-	case n > limit:
-		err = ErrTooLarge
-	case hex.EncodeToString(sum.Sum(nil)) != hash:
-		err = ErrHash
-	default:
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return 0, err
-	}
-	return n, os.Rename(f.Name(), filepath.Join(dir, hash))
 }

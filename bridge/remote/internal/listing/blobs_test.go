@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/internal/listing"
 )
 
 func TestCache(t *testing.T) {
 	dir := t.TempDir()
-	c, err := listing.OpenCache(dir)
+	c, err := listing.OpenCache(owner.Folder(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestCache(t *testing.T) {
 	if err := os.WriteFile(left, []byte("pic"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again, err := listing.OpenCache(dir)
+	again, err := listing.OpenCache(owner.Folder(dir))
 	if err != nil || again.Size(hash) != 7 {
 		t.Errorf("after a restart: %d bytes, %v", again.Size(hash), err)
 	}

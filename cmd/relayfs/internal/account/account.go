@@ -9,32 +9,28 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/zalando/go-keyring"
 
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/control"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
 // Account is the login of a state folder. It is a control.Logins.
 type Account struct {
-	dir    string
+	dir    owner.Folder
 	Client *control.Client
 }
 
 // Of returns the login of a state folder. It reads nothing yet.
 func Of(base string) *Account {
-	a := &Account{dir: filepath.Join(base, "login")}
+	a := &Account{dir: owner.Folder(base).Sub("login")}
 	a.Client = control.New(control.Options{Logins: a})
 	return a
 }
-
-func (a *Account) file(name string) string { return filepath.Join(a.dir, name) }
 
 const (
 	loginFile   = "login.json"
@@ -59,7 +55,7 @@ func (a *Account) Load() (control.Login, error) {
 	}
 	if s.Keyring {
 		err := ask(func() (err error) {
-			s.Token, err = keyring.Get(keyringService, a.dir)
+			s.Token, err = keyring.Get(keyringService, string(a.dir))
 			return err
 		})
 		if err != nil {
@@ -71,12 +67,12 @@ func (a *Account) Load() (control.Login, error) {
 
 // Store implements control.Logins. What an earlier login opened goes.
 func (a *Account) Store(l control.Login) error {
-	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+	if err := a.dir.Make(); err != nil {
 		return err
 	}
-	earlier, err := filepath.Glob(a.file("*" + tokensSuffix))
-	for _, file := range append(earlier, a.file(foldersFile)) {
-		if e := os.Remove(file); !errors.Is(e, fs.ErrNotExist) {
+	earlier, err := fs.Glob(a.dir.FS(), "*"+tokensSuffix)
+	for _, name := range append(earlier, foldersFile) {
+		if e := a.dir.Remove(name); !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}
@@ -93,7 +89,7 @@ func (a *Account) Replace(old, l control.Login) error {
 
 func (a *Account) keep(l control.Login) error {
 	token := l.Token
-	s := stored{Login: l, Keyring: ask(func() error { return keyring.Set(keyringService, a.dir, token) }) == nil}
+	s := stored{Login: l, Keyring: ask(func() error { return keyring.Set(keyringService, string(a.dir), token) }) == nil}
 	if s.Keyring {
 		s.Token = ""
 	}
@@ -106,7 +102,7 @@ func (a *Account) Remove() (control.Login, error) {
 	var s stored
 	err := a.read(loginFile, &s)
 	if err == nil && s.Keyring {
-		err = ask(func() error { return keyring.Delete(keyringService, a.dir) })
+		err = ask(func() error { return keyring.Delete(keyringService, string(a.dir)) })
 		if errors.Is(err, keyring.ErrNotFound) {
 			err = nil
 		}
@@ -115,7 +111,7 @@ func (a *Account) Remove() (control.Login, error) {
 		}
 	}
 	s.Token = ""
-	return s.Login, errors.Join(err, os.RemoveAll(a.dir))
+	return s.Login, errors.Join(err, a.dir.RemoveAll())
 }
 
 // List is the list of folders as it was when the service last answered.
@@ -152,21 +148,21 @@ func (a *Account) Refresh(ctx context.Context) (List, error) {
 
 // Tokens returns the tokens of a folder at the control plane of an address. They are kept.
 func (a *Account) Tokens(address transport.Address, folder string) (transport.Tokens, error) {
-	return a.Client.Tokens(address.URL.String(), folder, a.file(folder+tokensSuffix))
+	return a.Client.Tokens(address.URL.String(), folder, a.dir, folder+tokensSuffix)
 }
 
 // Probe is Tokens without a trace on the disk.
 func (a *Account) Probe(address transport.Address, folder string) (transport.Tokens, error) {
-	return a.Client.Tokens(address.URL.String(), folder, "")
+	return a.Client.Tokens(address.URL.String(), folder, "", "")
 }
 
 func (a *Account) read(name string, v any) error {
-	text, err := secret.Read(a.file(name))
+	data, err := a.dir.Read(name)
 	if err != nil {
 		return err
 	}
-	if json.Unmarshal([]byte(text), v) != nil {
-		return cli.WithHint(fmt.Errorf("file %q is damaged", a.file(name)), "run 'relayfs login' again")
+	if json.Unmarshal(data, v) != nil {
+		return cli.WithHint(fmt.Errorf("file %q is damaged", a.dir.Path(name)), "run 'relayfs login' again")
 	}
 	return nil
 }
@@ -176,7 +172,7 @@ func (a *Account) write(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	return secret.Replace(a.file(name), append(data, '\n'))
+	return a.dir.Replace(name, append(data, '\n'))
 }
 
 // keyringPatience bounds a call of the keyring, which may wait for a person to unlock it.

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -36,17 +37,16 @@ type Manifest struct {
 	Version string    `json:"relayfs"` // that made it
 	Made    time.Time `json:"made"`
 	Folders []Folder  `json:"folders"`
-	Bytes   int64     `json:"bytes,omitempty"` // of the file; not in it
 }
 
 // Folder is one whose state is kept.
 type Folder struct {
-	Name        string `json:"name"`
-	Place       string `json:"place"`       // where its documents come from, for people
-	Source      string `json:"source"`      // as a SOURCE argument
-	State       string `json:"state"`       // its state folder
-	Notes       int    `json:"notes"`       // of which something is kept
-	Suggestions int    `json:"suggestions"` // pending, with proposals
+	Name        string       `json:"name"`
+	Place       string       `json:"place"`  // where its documents come from, for people
+	Source      string       `json:"source"` // as a SOURCE argument
+	State       owner.Folder `json:"state"`
+	Notes       int          `json:"notes"`       // of which something is kept
+	Suggestions int          `json:"suggestions"` // pending, with proposals
 	// Store is what is kept there, in the process that has it open.
 	Store *store.Store `json:"-"`
 }
@@ -68,27 +68,16 @@ func Write(file, version string, folders []Folder, copyStore func(Folder, io.Wri
 			return m, cli.WithHint(fmt.Errorf("%q lies in %s: the backup would be served and synchronised with the notes", file, f.Place), "name a file outside of the vault")
 		}
 	}
-	dir := filepath.Dir(file)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	dir := owner.Folder(filepath.Dir(file))
+	if err := dir.Make(); err != nil {
 		return m, err
 	}
-	partial, err := os.CreateTemp(dir, "."+filepath.Base(file)+".partial-")
-	if err != nil {
-		return m, err
-	}
-	w := &writer{zip.NewWriter(partial)}
-	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
-	err = errors.Join(w.all(&m, copyStore), w.Close(), partial.Sync())
-	if info, statErr := partial.Stat(); statErr == nil {
-		m.Bytes = info.Size()
-	}
-	if err = errors.Join(err, partial.Close()); err == nil {
-		err = os.Rename(partial.Name(), file)
-	}
-	if err != nil {
-		return m, errors.Join(err, os.Remove(partial.Name()))
-	}
-	return m, syncDir(dir)
+	err = dir.Put(filepath.Base(file), func(out io.Writer) error {
+		w := &writer{zip.NewWriter(out)}
+		w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
+		return errors.Join(w.all(&m, copyStore), w.Close())
+	})
+	return m, err
 }
 
 // writer writes the entries of a backup.
@@ -115,21 +104,22 @@ func (w *writer) all(m *Manifest, copyStore func(Folder, io.Writer) error) error
 
 // attachments copies those of a server's folder. They are named by their hashes, and never change.
 func (w *writer) attachments(f Folder) error {
-	from := os.DirFS(filepath.Join(f.State, attachments))
-	return fs.WalkDir(from, ".", func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && name == ".":
-			return fs.SkipAll // a vault has none
-		case err != nil || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), "."):
-			return err
+	dir := f.State.Sub(attachments)
+	entries, err := fs.ReadDir(dir.FS(), ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a vault has none
+	}
+	for _, e := range entries {
+		if err != nil || strings.HasPrefix(e.Name(), owner.PartPrefix) {
+			continue
 		}
-		in, err := from.Open(name)
-		if err != nil {
-			return err
+		var in *os.File
+		if in, err = dir.Open(e.Name()); err == nil {
+			err = w.entry(path.Join(f.Name, attachments, e.Name()), func(out io.Writer) error { _, err := io.Copy(out, in); return err })
+			in.Close()
 		}
-		defer in.Close()
-		return w.entry(path.Join(f.Name, attachments, name), func(out io.Writer) error { _, err := io.Copy(out, in); return err })
-	})
+	}
+	return err
 }
 
 func (w *writer) entry(name string, fill func(io.Writer) error) error {
@@ -138,27 +128,4 @@ func (w *writer) entry(name string, fill func(io.Writer) error) error {
 		return err
 	}
 	return fill(out)
-}
-
-// syncDir makes the names in a folder durable, where a disk can.
-func syncDir(at string) error {
-	d, err := os.Open(at)
-	if err != nil {
-		return err
-	}
-	_ = d.Sync()
-	return d.Close()
-}
-
-// Size returns a number of bytes for people.
-func Size(n int64) string {
-	units := []string{"bytes", "KB", "MB", "GB", "TB"}
-	v, i := float64(n), 0
-	for ; v >= 1000 && i < len(units)-1; i++ {
-		v /= 1000
-	}
-	if i == 0 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	return fmt.Sprintf("%.1f %s", v, units[i])
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -121,7 +119,7 @@ func (b *Backup) Restore(sources []source.Source, base string, replace bool) (li
 			return list[:i], errors.Join(err, discard(list[i+1:]))
 		}
 		if r.Aside != "" {
-			r.Aside = filepath.Join(r.State, r.Aside)
+			r.Aside = r.State.Path(r.Aside)
 		}
 	}
 	return list, nil
@@ -148,14 +146,14 @@ func (b *Backup) stage(src source.Source, state string, replace bool) (*Restored
 	if ofServer := strings.Contains(r.Source, "://"); ofServer != (src.Server != nil) {
 		return nil, fmt.Errorf("the backup of %q is of %s, which %s cannot take", src.Name, r.Place, src.Place())
 	}
-	r.Place, r.Source, r.State = src.Place(), src.String(), state
+	r.Place, r.Source, r.State = src.Place(), src.String(), owner.Folder(state)
 	entry := path.Join(src.Name, storeName)
 	in, err := b.zip.Open(entry)
 	if err != nil {
 		return nil, damaged(entry, err)
 	}
 	defer in.Close()
-	if r.store, err = store.PrepareRestore(filepath.Join(state, storeName), in, store.Options{}); err != nil {
+	if r.store, err = store.PrepareRestore(r.State.Path(storeName), in, store.Options{}); err != nil {
 		return nil, damaged(entry, err)
 	}
 	if r.store.Kept && !replace {
@@ -171,27 +169,21 @@ func (b *Backup) stage(src source.Source, state string, replace bool) (*Restored
 
 // restoreAttachments copies those that are not there: their names are the hashes of what they hold.
 func (b *Backup) restoreAttachments(r *Restored) error {
+	dir := r.State.Sub(attachments)
 	for _, f := range b.zip.File {
-		rel, ok := strings.CutPrefix(f.Name, path.Join(r.Name, attachments)+"/")
-		if !ok || !filepath.IsLocal(rel) {
+		name, ok := strings.CutPrefix(f.Name, path.Join(r.Name, attachments)+"/")
+		if !ok || !filepath.IsLocal(name) {
 			continue
 		}
-		to := filepath.Join(r.State, attachments, filepath.FromSlash(rel))
-		if _, err := os.Stat(to); err == nil {
+		if _, err := fs.Stat(dir.FS(), name); err == nil {
 			continue
 		}
-		data, err := fs.ReadFile(b.zip, f.Name)
-		if err = damaged(f.Name, err); err == nil {
-			err = os.MkdirAll(filepath.Dir(to), 0o700)
-		}
+		in, err := f.Open()
 		if err == nil {
-			err = secret.Replace(to, data)
-		}
-		if err == nil {
-			err = syncDir(filepath.Dir(to))
+			err = errors.Join(dir.Make(), dir.Put(name, func(w io.Writer) error { _, err := io.Copy(w, in); return err }), in.Close())
 		}
 		if err != nil {
-			return err
+			return damaged(f.Name, err)
 		}
 	}
 	return nil

@@ -197,15 +197,16 @@ func examineState(base string) fusefs.Finding {
 }
 
 func tryWrite(dir string) error {
-	file, err := os.CreateTemp(dir, ".relayfs-doctor-")
+	const name = ".relayfs-doctor"
+	folder := owner.Folder(dir)
+	err := folder.Replace(name, make([]byte, 4096))
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%q cannot be written: %w", dir, e.Err) // the file is nobody's concern
 	}
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(make([]byte, 4096))
-	return errors.Join(err, file.Close(), os.Remove(file.Name()))
+	return folder.Remove(name)
 }
 
 func examineFolder(name, dir string) fusefs.Finding {

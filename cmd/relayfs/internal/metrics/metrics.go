@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 )
 
@@ -115,11 +115,11 @@ func (m *Server) Announce(w io.Writer) {
 // Sources are what the numbers come from.
 type Sources struct {
 	Workspace *bridge.Workspace
-	States    map[string]string     // the state folder of each Folder
-	Ports     map[string]func() int // the open connections of each port
-	Sessions  map[string]func() int // the MCP clients of each transport
-	Inflight  func() int            // the bytes of messages that clients are sending
-	Refusals  func() int            // of the mount so far
+	States    map[string]owner.Folder // of each Folder
+	Ports     map[string]func() int   // the open connections of each port
+	Sessions  map[string]func() int   // the MCP clients of each transport
+	Inflight  func() int              // the bytes of messages that clients are sending
+	Refusals  func() int              // of the mount so far
 	Log       *slog.Logger
 }
 
@@ -193,7 +193,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	set(inflightBytes, float64(c.s.Inflight()))
 	out <- prometheus.MustNewConstMetric(refusalsTotal, prometheus.CounterValue, float64(c.s.Refusals()))
 	for folder, dir := range c.s.States {
-		set(storeBytes, float64(sizeOf(dir)), folder)
+		set(storeBytes, float64(dir.Size()), folder)
 	}
 	st, err := c.s.Workspace.Status(ctx)
 	if err != nil {
@@ -239,17 +239,4 @@ func oneIf(b bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// sizeOf returns the bytes of the files below dir. What cannot be read counts as nothing.
-func sizeOf(dir string) (bytes int64) {
-	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() {
-			if info, err := e.Info(); err == nil {
-				bytes += info.Size()
-			}
-		}
-		return nil
-	})
-	return bytes
 }

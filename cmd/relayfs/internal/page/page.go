@@ -19,9 +19,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -29,6 +27,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
@@ -60,10 +59,9 @@ const maxBody = 2 * model.MaxNote
 const keptName = "review-page"
 
 // Listen opens the port used before, or another if that is taken. state is the state folder of the vault.
-func Listen(state string) (*Page, error) {
-	file := filepath.Join(state, keptName)
-	kept, _ := secret.Read(file) // "" the first time
-	port, token, known := strings.Cut(strings.TrimSpace(kept), " ")
+func Listen(state owner.Folder) (*Page, error) {
+	kept, _ := state.Read(keptName) // nothing the first time
+	port, token, known := strings.Cut(strings.TrimSpace(string(kept)), " ")
 	if !known || len(token) < secret.MinToken {
 		port, token = "0", rand.Text()
 	}
@@ -75,9 +73,9 @@ func Listen(state string) (*Page, error) {
 		return nil, fmt.Errorf("review page: %w", err)
 	}
 	_, port, err = net.SplitHostPort(l.Addr().String())
-	if now := port + " " + token + "\n"; err == nil && kept != now {
-		if err = os.MkdirAll(state, 0o700); err == nil {
-			err = secret.Replace(file, []byte(now))
+	if now := port + " " + token + "\n"; err == nil && string(kept) != now {
+		if err = state.Make(); err == nil {
+			err = state.Replace(keptName, []byte(now))
 		}
 	}
 	return &Page{token: token, listener: l}, err

@@ -85,21 +85,22 @@ const Mounted = "mounted "
 // InBackground reports whether this process was made by Start.
 func InBackground() bool { return os.Getenv(readyEnv) != "" }
 
-// Ready prints line, which says that the process is ready. A daemon then detaches and logs to a file.
-func Ready(stderr io.Writer, line, logFile string) {
+// Ready prints line, which says that the process is ready. A daemon then detaches and logs to a file of that
+// name, which open opens.
+func Ready(stderr io.Writer, line, logFile string, open func() (*os.File, error)) {
 	notifyReady()
 	if !InBackground() {
 		fmt.Fprintln(stderr, line)
 		return
 	}
 	fmt.Fprintf(stderr, "logging to %s\n%s\n", logFile, line)
-	redirect(os.DevNull, 0, 1, 3)
-	redirect(logFile, 2)
+	redirect(func() (*os.File, error) { return os.OpenFile(os.DevNull, os.O_RDWR, 0) }, 0, 1, 3)
+	redirect(open, 2)
 }
 
-// redirect opens the file name as the descriptors fds.
-func redirect(name string, fds ...int) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+// redirect opens a file as the descriptors fds.
+func redirect(open func() (*os.File, error), fds ...int) {
+	f, err := open()
 	if err != nil {
 		return // the descriptors stay as they are
 	}

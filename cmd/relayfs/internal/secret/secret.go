@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
@@ -24,30 +25,19 @@ func Read(file string) (string, error) {
 	if st.Mode().Perm()&0o077 != 0 {
 		return "", cli.WithHint(fmt.Errorf("file %q can be read by others", file), fmt.Sprintf("chmod 600 %q", file))
 	}
-	data, err := os.ReadFile(file)
+	data, err := folderOf(file).Read(filepath.Base(file))
 	return string(data), err
 }
 
-// Make creates such a file. If another process has just created it, Make returns its content.
-func Make(file, text string) (string, error) {
-	err := Create(file, text+"\n")
-	if errors.Is(err, fs.ErrExist) {
-		return Read(file)
-	}
-	return text, err
-}
+func folderOf(file string) owner.Folder { return owner.Folder(filepath.Dir(file)) }
 
-// Create creates such a file. An existing file is an error.
+// Create creates such a file, and its folder. An existing file is an error.
 func Create(file, text string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+	dir := folderOf(file)
+	if err := dir.Make(); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
+	return dir.Create(filepath.Base(file), []byte(text))
 }
 
 // Creatable says why Create would not make a missing file.
@@ -67,29 +57,13 @@ func Creatable(file string) error {
 	}
 }
 
-// Replace creates such a file, or replaces it whole.
-func Replace(file string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(file), ".new-") // of mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}
-
 // MinToken is the least length of a token, in characters.
 const MinToken = 16
 
 // EnsureToken returns the token of a file. It creates the file if that is missing.
 func EnsureToken(file string) (string, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		if _, err := Make(file, rand.Text()); err != nil {
+		if err := Create(file, rand.Text()+"\n"); err != nil && !errors.Is(err, fs.ErrExist) { // of another process
 			return "", err
 		}
 	}

@@ -55,7 +55,7 @@ func running(ctx context.Context, c *owner.Client) (*owner.Client, error) {
 
 // Follow is Find for a client that continues with the next owner when the present one has ended. state is the
 // state folder of the first source.
-func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, state string, _ error) {
+func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, state owner.Folder, _ error) {
 	c, base, sources, err := s.look(args)
 	if c == nil || err != nil {
 		return nil, "", err
@@ -77,7 +77,7 @@ func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, sta
 		return nil, nil
 	}
 	c, err = running(ctx, c)
-	return c, sources[0].State(base), err
+	return c, owner.Folder(sources[0].State(base)), err
 }
 
 // look is Find without a check that the owner answers. sources are those in args, base has their state folders.

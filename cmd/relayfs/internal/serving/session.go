@@ -58,9 +58,9 @@ type Session struct {
 	owner     *owner.Owner
 	account   *account.Account
 	sources   []source.Source
-	Base      string // the state folder of all vaults
-	State     string // of the first vault
-	version   string // of this program
+	Base      string       // the state folder of all vaults
+	State     owner.Folder // of the first vault
+	version   string       // of this program
 	closers   []func() error
 	passing   bool
 	kept      []backup.Folder // of each source
@@ -69,7 +69,7 @@ type Session struct {
 
 // Open locks the vaults, opens their stores and lists their notes.
 func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, err error) {
-	s := &Session{sources: sources, Base: o.Base, State: sources[0].State(o.Base), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger, passing: o.Passing}
+	s := &Session{sources: sources, Base: o.Base, State: owner.Folder(sources[0].State(o.Base)), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger, passing: o.Passing}
 	defer func() {
 		if err != nil {
 			s.passing = true
@@ -79,7 +79,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	claims := make([]owner.Claim, len(sources))
 	for i, src := range sources {
 		claims[i] = owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.State(o.Base)}
-		s.kept = append(s.kept, backup.Folder{Name: src.Name, Place: src.Place(), Source: src.String(), State: claims[i].State})
+		s.kept = append(s.kept, backup.Folder{Name: src.Name, Place: src.Place(), Source: src.String(), State: owner.Folder(claims[i].State)})
 	}
 	if s.owner, err = owner.Acquire(claims); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 }
 
 func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options) (bridge.FolderSource, error) {
-	st, err := store.Open(filepath.Join(kept.State, "store"), store.Options{Logger: s.Log, History: o.History, FreeSpace: process.FreeSpace})
+	st, err := store.Open(kept.State.Path("store"), store.Options{Logger: s.Log, History: o.History, FreeSpace: process.FreeSpace})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
@@ -112,7 +112,7 @@ func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options)
 		folder, err := s.openServer(src, kept, o)
 		return bridge.FolderSource{Name: src.Name, Source: folder, Store: st}, err
 	}
-	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: filepath.Join(kept.State, "swap"), SyncBefore: o.SyncBefore})
+	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: kept.State.Path("swap"), SyncBefore: o.SyncBefore})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
@@ -120,8 +120,8 @@ func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options)
 	return bridge.FolderSource{Name: src.Name, Vault: filepath.Base(src.Dir), Source: v, Store: st}, nil
 }
 
-// LogFile is the log of a daemon, in the state folder of its first vault.
-func (s *Session) LogFile() string { return filepath.Join(s.State, "relayfs.log") }
+// LogName is the name of a daemon's log, in the state folder of its first vault.
+const LogName = "relayfs.log"
 
 // Client is of a handler that answers about all Folders, in this process. Call end at the end.
 func (s *Session) Client(o mcpserver.Options) (c *api.Client, end func()) {
@@ -157,7 +157,7 @@ func (s *Session) Close() error {
 }
 
 func (s *Session) openServer(src source.Source, kept *backup.Folder, o *Options) (*remote.Source, error) {
-	r := remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Logger: s.Log, Attachments: filepath.Join(kept.State, "attachments"), Author: o.Presence,
+	r := remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Logger: s.Log, Attachments: kept.State.Sub("attachments"), Author: o.Presence,
 		Store: kept.Store, Progress: progressLine(src.Name)}
 	r.Address.Audience = o.Audience
 	var err error
@@ -240,7 +240,7 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 
 // measured is what the metrics are about.
 func (c *Control) measured() metrics.Sources {
-	m := metrics.Sources{Workspace: c.Workspace, States: make(map[string]string), Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Inflight: ports.Budget.Taken, Log: c.Log}
+	m := metrics.Sources{Workspace: c.Workspace, States: make(map[string]owner.Folder), Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Inflight: ports.Budget.Taken, Log: c.Log}
 	m.Sessions = map[string]func() int{"stream": func() int { return int(c.clients.Load()) }, "http": c.MCP.Sessions}
 	for _, f := range c.kept {
 		m.States[f.Name] = f.State
@@ -317,7 +317,7 @@ func (c *Control) info(command, socket string) owner.Info {
 		info.HTTP = &owner.HTTP{URL: h.URL(), TokenFile: h.TokenFile}
 	}
 	if process.InBackground() {
-		info.Log = c.LogFile()
+		info.Log = c.State.Path(LogName)
 	}
 	for _, src := range c.sources {
 		info.Sources = append(info.Sources, src.String())
