@@ -45,8 +45,10 @@ func (s *Store) tried(about, format string, err error) {
 // keeps up with the log.
 func (s *Store) Problems() []model.Problem {
 	if s.problems.Err(model.AboutStore) != nil {
-		lacking, _ := s.wal.Failed()
-		_ = s.add(&frame.Entry{Kind: frame.Padding, Pad: make([]byte, lacking)}, false, nil)
+		s.mu.Lock()
+		pad := make([]byte, s.lacking)
+		s.mu.Unlock()
+		_ = s.add(&frame.Entry{Kind: frame.Padding, Pad: pad}, false, nil)
 	}
 	return s.problems.All()
 }

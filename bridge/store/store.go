@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,8 +69,9 @@ type Store struct {
 	checkpoint *checkpoint.File
 	problems   *model.Problems
 
-	mu    sync.Mutex // protects the following; frames are in the state in the order of the log
-	state state
+	mu      sync.Mutex // protects the following; frames are in the state in the order of the log
+	state   state
+	lacking int // the length of the longest frame for which the log had no room; 0 if it has
 
 	wake       model.Signal  // holds one token while the checkpoint lags behind
 	quit, done chan struct{} // done is closed when run has ended
@@ -150,7 +150,11 @@ func (s *Store) open(o Options) error {
 	}); err != nil {
 		return err
 	}
-	s.wal, err = wal.Open(s.dir, wal.Options{}, applied, func(lsn wal.LSN, body []byte) error {
+	cut := func(name string) {
+		o.Logger.Warn("a part of the log cannot be read: a kill and a power cut leave that of what was being written; if there was neither, the disk damages files, "+
+			"and decisions may be missing: restore a backup with 'relayfs restore'", "file", filepath.Join(s.path, name))
+	}
+	s.wal, err = wal.Open(s.dir, wal.Options{Cut: cut}, applied, func(lsn wal.LSN, body []byte) error {
 		e, err := frame.Decode(lsn, body)
 		if err != nil {
 			return checkpoint.Damaged(err)
@@ -311,11 +315,15 @@ func (s *Store) addToLog(e *frame.Entry, complete func(*state) error) (wal.LSN, 
 	if err != nil {
 		return 0, err
 	}
-	e.LSN, err = s.wal.Append(body)
-	_, failed := s.wal.Failed()
-	_ = s.triedLog(cmp.Or(err, failed))
-	if err != nil {
-		return 0, err
+	if e.LSN, err = s.wal.Append(body); err != nil {
+		if !errors.Is(err, wal.ErrTooLarge) {
+			s.lacking = max(s.lacking, len(body))
+		}
+		return 0, s.triedLog(err)
+	}
+	if len(body) >= s.lacking { // a shorter one may fit on a full disk
+		s.lacking = 0
+		_ = s.triedLog(nil)
 	}
 	s.state.add(e)
 	return e.LSN, nil

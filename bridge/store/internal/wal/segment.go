@@ -2,7 +2,6 @@ package wal
 
 import (
 	"bufio"
-	"crypto/rand"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -15,8 +14,8 @@ import (
 )
 
 const (
-	magic       = "rfswal01"
-	headerSize  = 40
+	magic       = "rfswal02"
+	headerSize  = 32
 	frameHeader = 16
 	suffix      = ".seg"
 	// writeAhead is how much of a segment is filled with zeros at a time.
@@ -33,10 +32,10 @@ type segment struct {
 	last   LSN // first-1 while it is empty
 	salt   uint64
 
-	file   disk.File // nil unless frames are written, or were and are not synced yet
+	file   disk.File // nil once a sync has failed
 	end    int64     // of the last frame
 	zeroed int64     // up to where the file is written ahead
-	limit  int64     // how long it may become
+	limit  int64     // how long it may become; 0 if it was found
 }
 
 func nameOf(number uint64) string { return fmt.Sprintf("%016x%s", number, suffix) }
@@ -50,43 +49,42 @@ func numberOf(name string) (uint64, bool) {
 func frameSize(body []byte) int64 { return frameHeader + int64(len(body)) }
 
 func (s *segment) header() []byte {
-	h := binary.LittleEndian.AppendUint64([]byte(magic), s.number)
-	h = binary.LittleEndian.AppendUint64(h, uint64(s.first))
+	h := binary.LittleEndian.AppendUint64([]byte(magic), uint64(s.first))
 	h = binary.LittleEndian.AppendUint64(h, s.salt)
 	h = binary.LittleEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
 	return append(h, 0, 0, 0, 0)
 }
 
-// frames calls fn with the frames of the segment up to the first that is not whole.
-func (s *segment) frames(f disk.File, fn func(LSN, []byte) error) error {
-	info, err := f.Info()
+// frames calls fn with the frames of the segment up to the first that is not, and says whether all are whole.
+func (s *segment) frames(fn func(LSN, []byte) error) (whole bool, err error) {
+	info, err := s.file.Info()
 	if err != nil {
-		return err
+		return false, err
 	}
-	r := bufio.NewReaderSize(io.NewSectionReader(f, headerSize, info.Size-headerSize), writeAhead)
+	r := bufio.NewReaderSize(io.NewSectionReader(s.file, headerSize, info.Size-headerSize), writeAhead)
 	head := make([]byte, frameHeader)
 	var body []byte
 	for at, lsn := int64(headerSize), s.first; at+frameHeader <= info.Size; lsn++ {
 		if _, err := io.ReadFull(r, head); err != nil {
-			return err
+			return false, err
 		}
 		n := int64(binary.LittleEndian.Uint32(head))
 		if n == 0 || at+frameHeader+n > info.Size || LSN(binary.LittleEndian.Uint64(head[8:])) != lsn {
-			return nil
+			return n == 0, nil
 		}
 		body = slices.Grow(body[:0], int(n))[:n]
 		if _, err := io.ReadFull(r, body); err != nil {
-			return err
+			return false, err
 		}
 		if s.sum(lsn, body) != binary.LittleEndian.Uint32(head[4:]) {
-			return nil
+			return false, nil
 		}
 		if err := fn(lsn, body); err != nil {
-			return err
+			return false, err
 		}
 		at += frameHeader + n
 	}
-	return nil
+	return true, nil
 }
 
 // sum is the checksum of a frame.
@@ -95,12 +93,6 @@ func (s *segment) sum(lsn LSN, body []byte) uint32 {
 	head = binary.LittleEndian.AppendUint64(head, uint64(lsn))
 	head = binary.LittleEndian.AppendUint32(head, uint32(len(body)))
 	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, body)
-}
-
-func newSalt() uint64 {
-	var b [8]byte
-	rand.Read(b[:])
-	return binary.LittleEndian.Uint64(b[:])
 }
 
 // room is how long a frame may be that is appended.

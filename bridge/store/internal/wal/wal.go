@@ -29,7 +29,8 @@ var (
 
 // Options configure a Log.
 type Options struct {
-	SegmentSize int64 // 0 means 4 MiB
+	SegmentSize int64             // 0 means 4 MiB
+	Cut         func(name string) // unless nil, is called with a file of which Open could not read all
 }
 
 // Log is an open log. Its methods may be called from several goroutines.
@@ -43,27 +44,32 @@ type Log struct {
 	unsynced [][]byte // bodies of the frames after synced
 	closed   bool
 	lost     error // a sync that failed: the disk may lack the frames after synced; nil if they are written again
-	lacking  int   // the length of the longest body for which there was no room
-	failed   error // why; nil if there is room
 }
 
 // Open opens the log in dir, which is empty for a new one, and calls frame with the
 // frames after the given one, the last in the checkpoint, in the order of their LSNs. A
 // body is valid during the call. An error of frame is returned.
 func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*Log, error) {
-	l := &Log{files: folder{dir: dir, size: cmp.Or(o.SegmentSize, defaultSegment)}}
+	l := &Log{files: folder{dir: dir, size: cmp.Or(o.SegmentSize, defaultSegment), cut: o.Cut}, synced: after}
+	if o.Cut == nil {
+		l.files.cut = func(string) {}
+	}
 	l.idle = sync.NewCond(&l.mu)
 	var err error
-	if l.last, err = l.files.read(after, frame); err != nil {
-		return nil, err
+	l.last, err = l.files.read(after, func(lsn LSN, body []byte) error {
+		l.unsynced = append(l.unsynced, slices.Clone(body)) // the last process may not have synced it
+		return frame(lsn, body)
+	})
+	if err == nil {
+		err = l.Sync(l.last)
 	}
-	if l.last > after { // the last process may not have synced them
-		if err := l.files.syncFound(); err != nil {
-			return nil, err
-		}
+	if err == nil {
+		err = l.files.release(after)
 	}
-	l.synced = l.last
-	return l, l.files.release(after)
+	if err != nil {
+		return nil, errors.Join(err, l.files.close())
+	}
+	return l, nil
 }
 
 // Append adds a frame. It outlives the process when Append returns, and a power cut
@@ -79,23 +85,11 @@ func (l *Log) Append(body []byte) (LSN, error) {
 		err = l.files.write(l.last+1, body)
 	}
 	if err != nil {
-		l.lacking, l.failed = max(l.lacking, len(body)), err
 		return 0, err
-	}
-	if len(body) >= l.lacking {
-		l.lacking, l.failed = 0, nil
 	}
 	l.last++
 	l.unsynced = append(l.unsynced, slices.Clone(body))
 	return l.last, nil
-}
-
-// Failed returns why a frame could not be appended, and the length of the longest such body, until one of that length
-// can be: a shorter one may still fit on a full disk. It returns nil if there is none.
-func (l *Log) Failed() (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lacking, l.failed
 }
 
 // LastLSN is the number of the newest frame.
@@ -128,7 +122,6 @@ func (l *Log) Sync(lsn LSN) error {
 		if err == nil {
 			l.unsynced = l.unsynced[upTo-l.synced:]
 			l.synced = upTo
-			l.files.closeFull(upTo)
 			continue
 		}
 		l.lost = err
@@ -152,7 +145,7 @@ func (l *Log) ready() error {
 	return nil
 }
 
-// Release says that the frames up to lsn are needed no more. Their space is used again.
+// Release says that the frames up to lsn are needed no more. Segments that have no others are removed.
 func (l *Log) Release(lsn LSN) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
