@@ -96,9 +96,7 @@ func (r *rover) save(rel string) error {
 func (w *world) restored(t testing.TB, backup []byte) *world {
 	t.Helper()
 	path := filepath.Join(scratch(t), "store.db")
-	r, err := store.PrepareRestore(path, bytes.NewReader(backup), store.Options{})
-	check(t, err)
-	_, err = r.Commit()
+	_, err := store.Restore(path, bytes.NewReader(backup), store.Options{})
 	check(t, err)
 	after := w.now()
 	after.checkpoint, err = os.ReadFile(filepath.Join(path, "checkpoint.db"))

@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
 )
 
-// Copy writes the checkpoint with everything that the log has now, for PrepareRestore. What is appended meanwhile is
+// Copy writes the checkpoint with everything that the log has now, for Restore. What is appended meanwhile is
 // not in it, and does not wait.
 func (s *Store) Copy(w io.Writer) error {
 	if err := s.Checkpoint(); err != nil {
@@ -23,54 +23,54 @@ func (s *Store) Copy(w io.Writer) error {
 	return s.fail("copy", s.checkpoint.Copy(w))
 }
 
-// A restore is decided in one step: when the copy, which is whole, gets the second of these names. Open and Commit
-// carry out what is decided.
-const (
-	stagedSuffix  = ".staged"
-	decidedSuffix = ".restored"
-)
-
-// Restore is a copy of a store that is about to take the place of the store at a path. No
-// process may have that open until Commit or Discard has returned.
-type Restore struct {
-	// Kept says that something is stored there, or that nobody can tell.
-	Kept bool
-
-	path   string
-	parent disk.Dir
+// Holds says whether something is stored at path, or whether nobody can tell.
+func Holds(path string) bool {
+	if _, err := os.Lstat(path); err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	s, err := Open(path, Options{Manual: true})
+	if err != nil {
+		return true
+	}
+	defer s.Close() // nothing was changed
+	return s.Used()
 }
 
-// PrepareRestore puts the copy of a store that Copy wrote beside the store at path, which need not be there, and checks
-// it. What is there is not changed.
-func PrepareRestore(path string, from io.Reader, o Options) (_ *Restore, err error) {
+// Restore makes the store at path, which no process may have open, of the copy that Copy wrote. The copy is written beside
+// it, and all of it is read. Then it takes the place of what was there in one step, and that is in a folder beside it, whose
+// name is returned; "" if nothing was there. After an error everything is as it was.
+func Restore(path string, from io.Reader, o Options) (aside string, err error) {
 	o.Disk = cmp.Or[disk.Disk](o.Disk, disk.OS{})
-	o.Manual, o.History = true, 0
-	r := &Restore{path: path}
-	var name string
-	if r.parent, name, err = openParent(path, o.Disk); err != nil {
-		return nil, err
+	parent, name, err := openParent(path, o.Disk)
+	if err != nil {
+		return "", fmt.Errorf("store %q: restore: %w", path, err)
 	}
-	if _, err := r.parent.Stat(name); err == nil {
-		s, err := Open(path, o)
-		if r.Kept = err != nil || s.Used(); err == nil {
-			_ = s.Close() // nothing was changed
+	defer parent.Close()
+	staged := "replaced-" + time.Now().UTC().Format("20060102T150405.000Z") // what it has once the two are exchanged
+	err = errors.Join(stage(filepath.Join(filepath.Dir(path), staged), from, o), parent.Sync())
+	if _, missing := parent.Stat(name); err == nil && missing == nil {
+		if err = parent.Exchange(staged, parent, name); errors.Is(err, errors.ErrUnsupported) {
+			err = errors.New("its disk cannot exchange two folders: move that one away, and restore again")
 		}
+		aside = staged
+	} else if err == nil {
+		err = parent.Rename(staged, parent, name)
 	}
-	if err = r.stage(from, o); err != nil {
-		return nil, fmt.Errorf("store %q: %w", path, translate(errors.Join(err, r.Discard())))
+	if err != nil {
+		return "", fmt.Errorf("store %q: restore: %w", path, translate(errors.Join(err, discard(parent, staged))))
 	}
-	return r, nil
+	return aside, parent.Sync()
 }
 
-// stage writes the copy, and reads all of it. Its source's files have gone on since it was
+// stage writes the copy into a new folder, and reads all of it. Its source's files have gone on since it was
 // made: what they hold is newer than what it says, and nothing of that is carried onto it as if it were not.
-func (r *Restore) stage(from io.Reader, o Options) error {
-	dir, err := o.Disk.MakeRoot(r.path + stagedSuffix)
+func stage(path string, from io.Reader, o Options) error {
+	dir, err := o.Disk.MakeRoot(path)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	file, err := dir.Open(checkpointName, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := dir.Open(checkpointName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (r *Restore) stage(from io.Reader, o Options) error {
 	if n == 0 {
 		return checkpoint.Damaged("it is empty")
 	}
-	copied, err := checkpoint.Open(filepath.Join(r.path+stagedSuffix, checkpointName), dir, o.checkpoint())
+	copied, err := checkpoint.Open(filepath.Join(path, checkpointName), dir, o.checkpoint())
 	if err != nil {
 		return err
 	}
@@ -92,54 +92,11 @@ func (r *Restore) stage(from io.Reader, o Options) error {
 	return errors.Join(err, copied.Close(), dir.Sync())
 }
 
-// Commit makes the copy the store. What was there is set aside as it is, in a folder beside it, whose name it
-// returns; "" if nothing was. A crash leaves one or the other, whole.
-func (r *Restore) Commit() (aside string, err error) {
-	defer r.parent.Close()
-	name := filepath.Base(r.path)
-	err = r.parent.Rename(name+stagedSuffix, r.parent, name+decidedSuffix)
-	if err = errors.Join(err, r.parent.Sync()); err == nil {
-		aside, err = finishRestore(r.parent, name)
-	}
+// discard removes what stage has made.
+func discard(parent disk.Dir, staged string) error {
+	dir, err := parent.OpenDir(staged)
 	if err != nil {
-		err = fmt.Errorf("store %q: restore: %w", r.path, translate(err))
+		return nil // it made nothing
 	}
-	return aside, err
-}
-
-// finishRestore carries out a restore that was decided, if there is one.
-func finishRestore(parent disk.Dir, name string) (aside string, err error) {
-	if _, err := parent.Stat(name + decidedSuffix); err != nil {
-		return "", nothingThere(err)
-	}
-	aside = "replaced-" + time.Now().UTC().Format("20060102T150405.000Z")
-	switch err := parent.Rename(name, parent, aside); {
-	case errors.Is(err, fs.ErrNotExist):
-		aside = ""
-	case err != nil:
-		return "", err
-	}
-	if err := parent.Sync(); err != nil {
-		return "", err
-	}
-	return aside, errors.Join(parent.Rename(name+decidedSuffix, parent, name), parent.Sync())
-}
-
-// Discard leaves everything as it was.
-func (r *Restore) Discard() error {
-	defer r.parent.Close()
-	name := filepath.Base(r.path) + stagedSuffix
-	dir, err := r.parent.OpenDir(name)
-	if err != nil {
-		return nothingThere(err)
-	}
-	err = nothingThere(dir.Remove(checkpointName))
-	return errors.Join(err, dir.Close(), r.parent.Rmdir(name))
-}
-
-func nothingThere(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return errors.Join(dir.Remove(checkpointName), dir.Close(), parent.Rmdir(staged))
 }

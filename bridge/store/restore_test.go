@@ -253,11 +253,7 @@ func TestRestoreStopped(t *testing.T) {
 	}
 	closeStore(t, source)
 	path := newPath(t)
-	r, err := store.PrepareRestore(path, bytes.NewReader(backup.Bytes()), store.Options{})
-	if err == nil {
-		_, err = r.Commit()
-	}
-	if err != nil {
+	if _, err := store.Restore(path, bytes.NewReader(backup.Bytes()), store.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	whole := open(t, path)
@@ -293,12 +289,8 @@ func TestRestoreStopped(t *testing.T) {
 	before = before.Killed()
 
 	var aside string
-	restore := func(d *disktest.Disk) error {
-		r, err := store.PrepareRestore("/state/store", bytes.NewReader(backup.Bytes()), newBridged(t, d).options())
-		if err != nil {
-			return err
-		}
-		aside, err = r.Commit()
+	restore := func(d *disktest.Disk) (err error) {
+		aside, err = store.Restore("/state/store", bytes.NewReader(backup.Bytes()), newBridged(t, d).options())
 		return err
 	}
 	check := func(d *disktest.Disk, ended bool, what string) {
@@ -374,7 +366,7 @@ func TestRestoreChecks(t *testing.T) {
 		damaged[i] ^= byte(i)
 	}
 	for _, bad := range [][]byte{nil, data[:len(data)/2], damaged} {
-		if _, err := store.PrepareRestore(path, bytes.NewReader(bad), store.Options{}); !errors.Is(err, store.ErrDamaged) {
+		if _, err := store.Restore(path, bytes.NewReader(bad), store.Options{}); !errors.Is(err, store.ErrDamaged) {
 			t.Errorf("%d damaged bytes: %v, want %v", len(bad), err, store.ErrDamaged)
 		}
 	}
@@ -387,11 +379,7 @@ func TestRestoreChecks(t *testing.T) {
 	if err := os.WriteFile(checkpointOf(path), damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := store.PrepareRestore(path, bytes.NewReader(data), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	aside, err := r.Commit()
+	aside, err := store.Restore(path, bytes.NewReader(data), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,15 +120,7 @@ func (s *Store) open(o Options) error {
 		return err
 	}
 	defer parent.Close()
-	if _, err := finishRestore(parent, name); err != nil {
-		return err
-	}
 	_, missing := parent.Stat(name)
-	if missing != nil {
-		if old, err := parent.Stat("store.db"); err == nil && !old.Mode.IsDir() {
-			return fmt.Errorf("%w (%q is of an older one): use that version, or move that file away to begin without authors, undo and pending proposals", model.ErrUnknownStore, "store.db")
-		}
-	}
 	if s.dir, err = o.Disk.MakeRoot(s.path); err != nil {
 		return err
 	}

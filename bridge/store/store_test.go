@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -197,21 +196,6 @@ func TestOtherVersion(t *testing.T) {
 		if after, _ := os.ReadFile(checkpointOf(path)); !bytes.Equal(before, after) {
 			t.Errorf("the file of version %s was changed", version)
 		}
-	}
-}
-
-// So is the store of a version that kept it in a file.
-func TestOlderFile(t *testing.T) {
-	path := newPath(t)
-	old := filepath.Join(filepath.Dir(path), "store.db")
-	if err := os.WriteFile(old, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Open(path, store.Options{}); !errors.Is(err, model.ErrUnknownStore) || !strings.Contains(err.Error(), "move that file away") {
-		t.Errorf("open: %v, want %v with what to do", err, model.ErrUnknownStore)
-	}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a store was made: %v", err)
 	}
 }
 

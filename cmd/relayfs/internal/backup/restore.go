@@ -62,7 +62,7 @@ func damaged(entry string, err error) error {
 	}
 	for _, cause := range causes {
 		if errors.Is(err, cause) {
-			return cli.WithHint(fmt.Errorf("the backup is damaged: %s: %w", entry, cause), "nothing was changed; use another backup")
+			return cli.WithHint(fmt.Errorf("the backup is damaged: %s: %w", entry, cause), "what is kept of it is as it was; use another backup")
 		}
 	}
 	return err
@@ -88,13 +88,11 @@ type Restored struct {
 	Folder
 	// Aside is the folder that has what was there before, "" if nothing was.
 	Aside string `json:"aside,omitempty"`
-
-	store *store.Restore
 }
 
 // Restore puts what the backup has of sources, which are chosen by the names of their Folders, in the place of what
 // is kept below the state folder base; what is kept is replaced only if replace says so. No process may serve them.
-// All of the backup is read before anything is changed, but for attachments, of which the missing ones are added.
+// All of the backup is read before anything is changed. Each Folder is restored whole or not at all.
 func (b *Backup) Restore(sources []source.Source, base string, replace bool) (list []*Restored, err error) {
 	var claims []owner.Claim
 	for _, src := range sources {
@@ -105,9 +103,8 @@ func (b *Backup) Restore(sources []source.Source, base string, replace bool) (li
 		return nil, err
 	}
 	for i, src := range sources {
-		r, err := b.stage(src, claims[i].State, replace)
+		r, err := b.find(src, claims[i].State, replace)
 		if err != nil {
-			err = errors.Join(err, discard(list))
 			held.Forget()
 			return nil, err
 		}
@@ -115,25 +112,15 @@ func (b *Backup) Restore(sources []source.Source, base string, replace bool) (li
 	}
 	defer held.Release()
 	for i, r := range list {
-		if r.Aside, err = r.store.Commit(); err != nil {
-			return list[:i], errors.Join(err, discard(list[i+1:]))
-		}
-		if r.Aside != "" {
-			r.Aside = r.State.Path(r.Aside)
+		if err := b.restore(r); err != nil {
+			return list[:i], err
 		}
 	}
 	return list, nil
 }
 
-func discard(list []*Restored) (err error) {
-	for _, r := range list {
-		err = errors.Join(err, r.store.Discard())
-	}
-	return err
-}
-
-// stage writes the store of a source beside the one that is there.
-func (b *Backup) stage(src source.Source, state string, replace bool) (*Restored, error) {
+// find reads what the backup has of a source.
+func (b *Backup) find(src source.Source, state string, replace bool) (*Restored, error) {
 	i := slices.IndexFunc(b.Folders, func(f Folder) bool { return f.Name == src.Name })
 	if i < 0 {
 		var names []string
@@ -147,24 +134,45 @@ func (b *Backup) stage(src source.Source, state string, replace bool) (*Restored
 		return nil, fmt.Errorf("the backup of %q is of %s, which %s cannot take", src.Name, r.Place, src.Place())
 	}
 	r.Place, r.Source, r.State = src.Place(), src.String(), owner.Folder(state)
-	entry := path.Join(src.Name, storeName)
-	in, err := b.zip.Open(entry)
-	if err != nil {
-		return nil, damaged(entry, err)
+	if !replace && store.Holds(r.State.Path(storeName)) {
+		return nil, cli.WithHint(fmt.Errorf("something is kept for %s already", r.Place), "with --replace it is set aside, and the backup takes its place")
 	}
-	defer in.Close()
-	if r.store, err = store.PrepareRestore(r.State.Path(storeName), in, store.Options{}); err != nil {
-		return nil, damaged(entry, err)
-	}
-	if r.store.Kept && !replace {
-		err = cli.WithHint(fmt.Errorf("something is kept for %s already", r.Place), "with --replace it is set aside, and the backup takes its place")
-	} else {
-		err = b.restoreAttachments(r) // which changes nothing that is there
-	}
-	if err != nil {
-		return nil, errors.Join(err, r.store.Discard())
+	for _, f := range b.zip.File {
+		if strings.HasPrefix(f.Name, src.Name+"/") {
+			if err := damaged(f.Name, verify(f)); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return r, nil
+}
+
+// verify reads an entry to its end, where its checksum is compared.
+func verify(f *zip.File) error {
+	in, err := f.Open()
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, in)
+	return errors.Join(err, in.Close())
+}
+
+// restore restores a Folder: attachments first, which change nothing that is there.
+func (b *Backup) restore(r *Restored) error {
+	if err := b.restoreAttachments(r); err != nil {
+		return err
+	}
+	entry := path.Join(r.Name, storeName)
+	in, err := b.zip.Open(entry)
+	if err != nil {
+		return damaged(entry, err)
+	}
+	defer in.Close()
+	aside, err := store.Restore(r.State.Path(storeName), in, store.Options{})
+	if aside != "" {
+		r.Aside = r.State.Path(aside)
+	}
+	return damaged(entry, err)
 }
 
 // restoreAttachments copies those that are not there: their names are the hashes of what they hold.
