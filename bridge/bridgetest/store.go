@@ -207,6 +207,11 @@ func (s *Store) Unsettled() ([]model.Path, error) {
 // Sync does nothing.
 func (s *Store) Sync() error { return nil }
 
+// Past knows nothing.
+func (s *Store) Past(model.DocID) (model.Past, error) {
+	return model.Past{Update: model.EmptyUpdate()}, nil
+}
+
 // Place records that the source's file is about to hold the text as of seq.
 func (s *Store) Place(id model.DocID, seq uint64, save model.Save) error {
 	s.mu.Lock()

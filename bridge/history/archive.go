@@ -27,15 +27,11 @@ func (a *Archive) History(ctx context.Context, p model.Path) (*History, error) {
 	if f == nil {
 		return nil, &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 	}
-	store, ok := f.Store.(model.Historian)
-	if !ok {
-		return nil, nothing(p)
-	}
 	id, err := a.document(ctx, f, p)
 	if err != nil {
 		return nil, err
 	}
-	past, err := store.Past(id)
+	past, err := f.Store.Past(id)
 	if err != nil {
 		return nil, model.WrapError("open", p, err)
 	}

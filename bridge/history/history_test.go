@@ -263,3 +263,64 @@ func TestRetention(t *testing.T) {
 		}
 	})
 }
+
+// So goes the history of a note that does not change any more, however few changes it has. What waits for its file stays.
+func TestExpire(t *testing.T) {
+	dir := scratch(t)
+	randomtest.Check(t, 50, func(t testing.TB, r *rand.Rand) {
+		w := drawWorld(t, r, dir)
+		w.keep, w.now = 48*time.Hour, time.Now().Add(-120*time.Hour)
+		w.check(os.Mkdir(filepath.Dir(w.path), 0o700))
+		w.open()
+		defer func() { _ = w.store.Close() }()
+		insert := func(text string, del int) {
+			rec := model.Record{Time: w.now}
+			cancel := w.doc.OnUpdate(func(u []byte, _ any) { rec.Update = u })
+			w.doc.Transact(nil, func(tx *ycrdt.Txn) {
+				w.doc.Text("contents").Delete(tx, 0, del)
+				w.doc.Text("contents").Insert(tx, 0, text)
+			})
+			cancel()
+			seq, err := w.store.Append(id, note, rec)
+			w.check(err)
+			w.states = append(w.states, state{seq, w.now, "", w.doc.Text("contents").String()})
+		}
+		const secret = "what was taken out again"
+		insert(secret, 0)
+		insert("", len(secret))
+		w.edit(randomtest.Pick(r, "", "claude"), randomtest.Between(r, 0, 200), time.Minute)
+		settled := w.states[len(w.states)-1]
+		w.store.Materialized(id, settled.seq, model.ContentSum{})
+		unsettled := randomtest.Between(r, 0, 3)
+		w.edit("claude", unsettled, time.Minute)
+		w.check(w.store.Checkpoint())
+		w.check(w.store.Expire())
+		w.check(w.store.Expire()) // which finds nothing
+		w.check(w.store.Check())
+
+		h := w.history()
+		var unknown *history.UnknownError
+		if _, _, err := h.At(history.Time(w.states[0].time)); !errors.As(err, &unknown) {
+			t.Fatalf("the first state: %v, want that it is not known", err)
+		}
+		if got, _, err := h.At(history.When{Entry: settled.seq}); err != nil || got != settled.text {
+			t.Fatalf("the last settled state is %q, %v, want %q", got, err, settled.text)
+		}
+		last := w.states[len(w.states)-1]
+		if got, _, err := h.At(history.Time(time.Now())); err != nil || got != last.text {
+			t.Fatalf("the newest state is %q, %v, want %q", got, err, last.text)
+		}
+		load, err := w.store.Load(id)
+		w.check(err)
+		doc := ycrdt.NewDoc(ycrdt.Options{})
+		for _, rec := range load.Records {
+			w.check(doc.ApplyUpdate(rec.Update, nil))
+			if strings.Contains(string(rec.Update), secret) {
+				t.Fatalf("what was taken out before the oldest known state is still there: record %d of %d, settled %d, unsettled %d", rec.Seq, len(load.Records), settled.seq, unsettled)
+			}
+		}
+		if got := doc.Text("contents").String(); got != last.text {
+			t.Fatalf("the note is %q, want %q", got, last.text)
+		}
+	})
+}

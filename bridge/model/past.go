@@ -33,9 +33,3 @@ type Moved struct {
 	// After is the number of the last record before.
 	After uint64 `json:"after"`
 }
-
-// Historian is a Store that knows what its documents were.
-type Historian interface {
-	// Past returns what is known of the states of a document.
-	Past(id DocID) (Past, error)
-}

@@ -339,6 +339,8 @@ type Store interface {
 	Abort(id DocID, seq uint64) error
 	// Unsettled are the paths of documents whose source's file may lack their newest text.
 	Unsettled() ([]Path, error)
+	// Past returns what is known of the states of a document.
+	Past(id DocID) (Past, error)
 	// Sync returns when everything that was appended outlives a power cut.
 	Sync() error
 	// Place notes that the source's file is about to hold the text as of seq; the zero Save, that it is

@@ -54,11 +54,7 @@ func (d *document) changeSaved(doc *ycrdt.Doc, had, raw string) model.Record {
 
 // moments are what the store tells of states from before records were merged.
 func (d *document) moments() []model.Moment {
-	store, ok := d.store.(model.Historian)
-	if !ok {
-		return nil
-	}
-	past, err := store.Past(d.id)
+	past, err := d.store.Past(d.id)
 	if err != nil {
 		return nil
 	}

@@ -32,15 +32,12 @@ func (s *Store) Load(id model.DocID) (model.History, error) {
 	return h, s.fail("load document", err)
 }
 
-// errNoID refuses what no document can be kept under.
-var errNoID = errors.New("document has no id")
-
 // Append keeps recs, all or none, for the document id, which lives at p. They
 // outlive the process when Append returns, and a power cut soon; what has no copy in the
 // source, records that are journalled or unsent, outlives one at once.
 func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq uint64, err error) {
 	if id == "" || len(recs) == 0 {
-		return 0, s.fail("append", errNoID)
+		return 0, s.fail("append", errors.New("nothing, or for a document without an id"))
 	}
 	e := &frame.Entry{Kind: frame.Change, ID: id, Path: p, Records: slices.Clone(recs)}
 	only := false // the store has the only copy
@@ -59,17 +56,14 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq 
 }
 
 // Abort takes back the records of a document from number seq on: what they say did not
-// happen. A document of which nothing remains is forgotten. It is durable when Abort
+// happen. If that is all of them, it takes the document out for good, and its entries out of the journal. It is durable when Abort
 // returns.
 func (s *Store) Abort(id model.DocID, seq uint64) error {
-	e := &frame.Entry{Kind: frame.Abort, ID: id, Seq: seq}
+	e := &frame.Entry{Kind: frame.Abort, ID: id, Seq: max(seq, 1)}
 	return s.fail("abort", s.add(e, true, func(st *state) error {
 		last, err := st.last(id)
-		if err == nil && last < seq {
+		if err == nil && last < e.Seq {
 			return errNothing
-		}
-		if last, err = st.lastBefore(id, seq); last == 0 {
-			e.Kind = frame.Forget
 		}
 		return err
 	}))
@@ -77,9 +71,7 @@ func (s *Store) Abort(id model.DocID, seq uint64) error {
 
 // Forget takes the document id out for good, and its entries out of the journal. It is
 // durable when Forget returns.
-func (s *Store) Forget(id model.DocID) error {
-	return s.fail("forget", s.add(&frame.Entry{Kind: frame.Forget, ID: id}, true, mustExist(id)))
-}
+func (s *Store) Forget(id model.DocID) error { return s.Abort(id, 1) }
 
 // Rename moves every document at or below oldPath. It is durable when Rename returns.
 func (s *Store) Rename(oldPath, newPath model.Path) error {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -36,8 +35,7 @@ type tailDoc struct {
 	path   model.Path // "" if it lives nowhere
 	moved  bool       // path counts, and not that of the checkpoint
 	gone   bool       // so does nothing else that the checkpoint has: it was forgotten
-	cut    bool       // records were taken back
-	last   uint64     // the number of the last record; 0 if the frames alone do not tell
+	last   uint64     // the number of the last record; 0 if the frames alone do not tell, or it is gone
 	frames []*frame.Entry
 }
 
@@ -57,8 +55,13 @@ func (s *state) add(e *frame.Entry) {
 		d := s.doc(e.ID)
 		d.last, d.frames = e.Last(), append(d.frames, e)
 	case frame.Abort:
+		if e.Seq == 1 {
+			s.leave(e.ID)
+			s.docs[e.ID] = &tailDoc{moved: true, gone: true}
+			break
+		}
 		d := s.doc(e.ID)
-		d.last, d.cut, d.frames = 0, true, append(d.frames, e)
+		d.last, d.frames = e.Seq-1, append(d.frames, e)
 	case frame.Place, frame.Mark:
 		d := s.doc(e.ID)
 		d.frames = append(d.frames, e)
@@ -72,9 +75,6 @@ func (s *state) add(e *frame.Entry) {
 				s.sessions[rec.Session] = *rec.SessionNote
 			}
 		}
-	case frame.Forget:
-		s.leave(e.ID)
-		s.docs[e.ID] = &tailDoc{moved: true, gone: true, cut: true}
 	}
 }
 
@@ -173,29 +173,14 @@ func (s *state) below(p model.Path) (list []frame.Moved, err error) {
 
 // last is the number of the document's last record, 0 if there is no such document.
 func (s *state) last(id model.DocID) (last uint64, err error) {
-	d := s.docs[id]
-	switch {
-	case d != nil && d.last > 0:
+	if d := s.docs[id]; d != nil && (d.last > 0 || d.gone) {
 		return d.last, nil
-	case d != nil && d.cut:
-		return s.lastBefore(id, math.MaxUint64)
 	}
 	err = s.view(func(v checkpoint.View) error {
-		last = v.Document(id).LastBefore(math.MaxUint64)
+		last = v.Document(id).Last()
 		return nil
 	})
 	return last, err
-}
-
-// lastBefore is the number of the last record before number seq, 0 without any.
-func (s *state) lastBefore(id model.DocID, seq uint64) (uint64, error) {
-	h, err := s.load(id)
-	for _, rec := range slices.Backward(h.Records) {
-		if rec.Seq < seq {
-			return rec.Seq, err
-		}
-	}
-	return 0, err
 }
 
 // load returns what is kept of a document.

@@ -34,6 +34,9 @@ const (
 	checkpointSize = 4 << 20
 	// shrinkAgain is how long after a failure the checkpoint is brought to size again.
 	shrinkAgain = time.Hour
+	// Histories are looked through for what is too old expireFirst after the start, and then every expireEvery.
+	expireFirst = 10 * time.Minute
+	expireEvery = 24 * time.Hour
 )
 
 // Options configure a Store.
@@ -184,14 +187,31 @@ func (s *Store) Close() error {
 }
 
 // run syncs the log a moment after it was woken, and brings the checkpoint up to date some
-// time after that, and to size, until the store is closed.
+// time after that, until the store is closed. It takes out what is too old, and brings the checkpoint to size.
 func (s *Store) run() {
 	defer close(s.done)
 	var failed time.Time // when the checkpoint could not be brought to size
+	shrink := func() {   // that it cannot costs nothing but the space
+		if time.Since(failed) < shrinkAgain {
+			return
+		}
+		if err := s.fail("shrink", s.checkpoint.Shrink()); err != nil {
+			failed = time.Now()
+			s.log.Warn("free space of the store is not given back", model.LogErr, err)
+		}
+	}
+	expire := time.NewTimer(expireFirst)
+	defer expire.Stop()
 	for {
 		select {
 		case <-s.quit:
 			return
+		case <-expire.C:
+			if s.Expire() == nil {
+				shrink()
+			}
+			expire.Reset(expireEvery)
+			continue
 		case <-s.wake:
 		}
 		select {
@@ -205,9 +225,8 @@ func (s *Store) run() {
 		due := waiting && (time.Since(s.state.since) >= checkpointAge || s.state.size >= checkpointSize || s.problems.Err(model.AboutCheckpoint) != nil)
 		s.mu.Unlock()
 		if due && err == nil {
-			waiting = s.Checkpoint() != nil // what is in the log stays there
-			if !waiting && time.Since(failed) > shrinkAgain && s.shrink() != nil {
-				failed = time.Now()
+			if waiting = s.Checkpoint() != nil; !waiting { // what is in the log stays there
+				shrink()
 			}
 		}
 		if waiting {
@@ -243,13 +262,20 @@ func (s *Store) Checkpoint() error {
 	return s.fail("write a checkpoint", s.triedCheckpoint(s.apply(entries)))
 }
 
-// shrink gives back to the disk what the checkpoint has free. That it cannot costs nothing but the space.
-func (s *Store) shrink() error {
-	err := s.fail("shrink", s.checkpoint.Shrink())
-	if err != nil {
-		s.log.Warn("free space of the store is not given back", model.LogErr, err)
+// Expire takes out what is too old of the histories. It ends early if the store is closed.
+func (s *Store) Expire() error {
+	for after := model.DocID(""); ; {
+		last, err := s.checkpoint.Expire(after)
+		if err != nil || last == "" {
+			return s.fail("expire histories", err)
+		}
+		select {
+		case <-s.quit:
+			return nil
+		default:
+			after = last
+		}
 	}
-	return err
 }
 
 // Check reads everything that the checkpoint has.

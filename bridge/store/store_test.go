@@ -177,7 +177,7 @@ func TestLocked(t *testing.T) {
 
 // A store of another version is refused with one sentence, and stays as it is.
 func TestOtherVersion(t *testing.T) {
-	for _, version := range []string{"1", "7", "99"} {
+	for _, version := range []string{"1", "8", "99"} {
 		path := newPath(t)
 		closeStore(t, open(t, path))
 		db, err := bolt.Open(checkpointOf(path), 0o600, nil)

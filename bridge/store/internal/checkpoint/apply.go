@@ -44,8 +44,6 @@ func (f *File) apply(tx *bolt.Tx, e *frame.Entry) error {
 			return unsent.Delete([]byte(e.ID))
 		}
 		return nil
-	case frame.Forget:
-		return forget(tx, e.ID, doc)
 	}
 	return Damaged(fmt.Sprintf("it has a frame of kind %d", e.Kind))
 }
@@ -60,7 +58,7 @@ func applyChange(tx *bolt.Tx, e *frame.Entry) error {
 	}
 	doc := Document{b}
 	for _, rec := range e.Records {
-		if err := doc.putRecord(rec); err != nil {
+		if err := doc.putRecord(recordKey, rec); err != nil {
 			return err
 		}
 		if rec.Unsent {
@@ -69,7 +67,7 @@ func applyChange(tx *bolt.Tx, e *frame.Entry) error {
 			}
 		}
 		if rec.Journalled() {
-			if err := note(tx, e.ID, rec); err != nil {
+			if err := note(tx, journalled{ID: e.ID, Seq: rec.Seq}); err != nil {
 				return err
 			}
 		}
@@ -79,7 +77,7 @@ func applyChange(tx *bolt.Tx, e *frame.Entry) error {
 
 // settle notes whether a document has records after its mark.
 func settle(tx *bolt.Tx, id model.DocID, doc Document) error {
-	if doc.last() > doc.Mark().Seq {
+	if doc.Last() > doc.Mark().Seq {
 		return bucket(tx, unsettledBucket).Put([]byte(id), nil)
 	}
 	return bucket(tx, unsettledBucket).Delete([]byte(id))
@@ -87,10 +85,10 @@ func settle(tx *bolt.Tx, id model.DocID, doc Document) error {
 
 // applyAbort takes records back.
 func applyAbort(tx *bolt.Tx, id model.DocID, doc Document, from uint64) error {
-	if err := unlist(tx, id, doc, from); err != nil {
-		return err
+	if from <= 1 {
+		return forget(tx, id, doc)
 	}
-	for seq := doc.last(); seq >= from; seq = doc.LastBefore(seq) {
+	for seq := doc.Last(); seq >= from; seq = doc.before(seq) {
 		if err := doc.b.Delete(numbered(recordKey, seq)); err != nil {
 			return err
 		}
@@ -109,7 +107,7 @@ func applyPlace(doc Document, e *frame.Entry) error {
 		return err
 	}
 	rec.Save = &e.Save
-	return doc.putRecord(rec)
+	return doc.putRecord(recordKey, rec)
 }
 
 func applyProposals(tx *bolt.Tx, c model.ProposalChange) error {
@@ -125,7 +123,7 @@ func applyProposals(tx *bolt.Tx, c model.ProposalChange) error {
 		}
 	}
 	for _, rec := range c.Journal {
-		if err := note(tx, "", rec); err != nil {
+		if err := note(tx, journalled{Record: &rec}); err != nil {
 			return err
 		}
 		if rec.SessionNote != nil {
@@ -174,7 +172,6 @@ func leave(tx *bolt.Tx, id model.DocID, p model.Path) error {
 
 func forget(tx *bolt.Tx, id model.DocID, doc Document) error {
 	return errors.Join(
-		unlist(tx, id, doc, 0),
 		leave(tx, id, doc.Path()),
 		bucket(tx, unsentBucket).Delete([]byte(id)),
 		bucket(tx, unsettledBucket).Delete([]byte(id)),

@@ -40,7 +40,7 @@ func (f *File) SettleAll() error {
 		})
 		for _, id := range ids {
 			doc := document(tx, id)
-			err = errors.Join(err, doc.putMark(Mark{Seq: doc.last()}), settle(tx, id, doc))
+			err = errors.Join(err, doc.putMark(Mark{Seq: doc.Last()}), settle(tx, id, doc))
 		}
 		return err
 	})

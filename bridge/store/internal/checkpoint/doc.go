@@ -15,21 +15,21 @@
 //	docs/ID/p          its path; missing once another document took it over
 //	docs/ID/s          materialised SEQ and SHA-256 of the text
 //	docs/ID/u          SEQ, and the updates up to it merged into one
-//	docs/ID/r SEQ      a record
-//	docs/ID/h SEQ      the same of merged records: of the last one of an author and minute,
-//	                   with the snapshot of their updates in the place of an update
-//	docs/ID/b          the like of the state before the first of these
+//	docs/ID/r SEQ      a record; one that was merged has the snapshot of its update in the place
+//	                   of that, until it expires
+//	docs/ID/h SEQ      the same of merged records that nothing but the history needs, those of a minute in one
+//	docs/ID/b          the like of the state before the first that has not expired
 //	docs/ID/m          the document's changes of path
 //	unsettled/ID       nothing: the document has a record after what was materialised
 //	unsent/ID          SEQ of the last record that a server has not acknowledged
-//	journal/N          the Nth journalled record, without its update, with its document's ID and
-//	                   its number: of a decision on a proposal, and of a session, it has neither
+//	journal/N          the Nth journalled record: its document's ID and its number, or, if it has no
+//	                   document, itself
 //	sessions/SESSION   the newest note of the session
 //	proposals/ID       a pending proposal
 //
 // A document whose file holds its text no longer needs its updates one by one: Apply
 // merges them, and of the records remains who wrote what, and when which text was there. That
-// is kept for a time, and of a document 10 000 such moments at most.
+// is kept for a time. Of a document that does not change, Expire takes it out then.
 //
 // # Versions and damage
 //

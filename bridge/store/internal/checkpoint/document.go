@@ -2,7 +2,10 @@ package checkpoint
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"math"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -63,34 +66,37 @@ func (d Document) each(kind byte, from uint64, fn func(model.Record) (bool, erro
 	return nil
 }
 
-// before is the last number of a kind that is less than seq, 0 without any.
-func (d Document) before(kind byte, seq uint64) uint64 {
+// list returns the records and the moments from a number on, in their order: at most so many of either.
+func (d Document) list(from uint64, most int) (list []model.Record, err error) {
+	for _, kind := range []byte{recordKey, momentKey} {
+		left := most
+		err = errors.Join(err, d.each(kind, from, func(rec model.Record) (bool, error) {
+			list = append(list, rec)
+			left--
+			return left > 0, nil
+		}))
+	}
+	slices.SortFunc(list, func(a, b model.Record) int { return cmp.Compare(a.Seq, b.Seq) })
+	return list, err
+}
+
+// before is the number of the newest record before number seq, 0 without any.
+func (d Document) before(seq uint64) uint64 {
 	if d.b == nil {
 		return 0
 	}
 	c := d.b.Cursor()
-	k, _ := c.Seek(numbered(kind, seq))
+	k, _ := c.Seek(numbered(recordKey, seq))
 	if k == nil {
 		k, _ = c.Last()
 	} else {
 		k, _ = c.Prev()
 	}
-	return numberOf(kind, k)
+	return numberOf(recordKey, k)
 }
 
-// count is how much of a kind there is.
-func (d Document) count(kind byte) (n int) {
-	c := d.b.Cursor()
-	for k, _ := c.Seek(numbered(kind, 0)); numberOf(kind, k) > 0; k, _ = c.Next() {
-		n++
-	}
-	return n
-}
-
-// LastBefore is the number of the newest record before number seq, 0 without any.
-func (d Document) LastBefore(seq uint64) uint64 { return d.before(recordKey, seq) }
-
-func (d Document) last() uint64 { return d.LastBefore(math.MaxUint64) }
+// Last is the number of the newest record, 0 without any.
+func (d Document) Last() uint64 { return d.before(math.MaxUint64) }
 
 // Path is where the document lives, "" if it lives nowhere.
 func (d Document) Path() model.Path { return model.Path(d.get(pathKey)) }
@@ -145,9 +151,18 @@ func (d Document) Records() (records []model.Record, err error) {
 	return records, err
 }
 
-func (d Document) putRecord(rec model.Record) error {
+func (d Document) putRecord(kind byte, rec model.Record) error {
 	rec.Unsent = false
-	return put(d.b, numbered(recordKey, rec.Seq), rec)
+	return put(d.b, numbered(kind, rec.Seq), rec)
+}
+
+// record is a record without its update and its save, the zero Record if it is not there.
+func (d Document) record(seq uint64) (rec model.Record, err error) {
+	if d.b != nil {
+		rec, err = readRecord(seq, d.b.Get(numbered(recordKey, seq)))
+	}
+	rec.Update, rec.Save = nil, nil
+	return rec, err
 }
 
 func readRecord(seq uint64, data []byte) (rec model.Record, err error) {

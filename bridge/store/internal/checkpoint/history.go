@@ -4,83 +4,53 @@ import (
 	"math"
 	"time"
 
+	bolt "go.etcd.io/bbolt"
+
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // The updates of a document, merged, still hold every text that was ever in it; what a merge
-// loses is which of it was there when. That is what a moment has: of each record that is
-// merged its author and time, and instead of the update the snapshot of it, which is some
-// bytes. Moments of one author in one minute become one.
+// loses is which of it was there when. So a record that is merged keeps the snapshot of its
+// update, which is some bytes.
 
 const (
-	// mostMoments is how many moments of a document are kept. When there are that many, the oldest
-	// tenth goes.
-	mostMoments = 10_000
 	// mostMoves is how many moves of a document are kept.
 	mostMoves = 1000
-	// expireAt is how long the oldest moment may be too old before moments are taken out, which
+	// expireAt is how long the oldest moment may be too old before it is taken out, which
 	// writes all that is known of the oldest state again.
 	expireAt = 24 * time.Hour
 )
 
-// keepMoments keeps what is known of records that are being merged: those after the base.
-func (d Document) keepMoments(records []model.Record, base uint64) error {
-	var last *model.Moment
-	if err := d.eachMoment(d.before(momentKey, math.MaxUint64), func(m *model.Moment) bool {
-		last = m
-		return true
-	}); err != nil {
-		return err
+// momentOf is a record with what it added and deleted, if that is kept. Up to the base a record has
+// a snapshot, or nothing any more, in the place of its update.
+func momentOf(rec model.Record, base uint64) (m model.Moment, err error) {
+	switch m.Record = rec; {
+	case rec.Seq > base:
+		m.Did, err = ycrdt.SnapshotOf(rec.Update)
+	case len(rec.Update) > 0:
+		m.Did, err = ycrdt.DecodeSnapshot(rec.Update)
 	}
-	for _, rec := range records {
-		if rec.Seq <= base {
-			continue
-		}
-		m, err := momentOf(rec)
-		if err != nil {
-			return err
-		}
-		if last != nil && join(last, &m) {
-			if err := d.b.Delete(numbered(momentKey, last.Seq)); err != nil {
-				return err
-			}
-		}
-		if err := d.putMoment(m); err != nil {
-			return err
-		}
-		last = &m
-	}
-	return nil
-}
-
-// momentOf is what is kept of a record. What it was about stays with the record itself.
-func momentOf(rec model.Record) (model.Moment, error) {
-	did, err := ycrdt.SnapshotOf(rec.Update)
 	if err != nil {
-		return model.Moment{}, Damaged(err)
+		err = Damaged(err)
 	}
-	return model.Moment{Did: did, Record: model.Record{
-		Seq: rec.Seq, Author: rec.Author, Session: rec.Session, Time: rec.Time,
-		Created: rec.Created, Found: rec.Found, Proposal: rec.Proposal, Batch: rec.Batch,
-		// Whether it is journalled counts, and the rest is in the record.
-		Decision: presence(rec.Decision), FrontMatter: presence(rec.FrontMatter),
-	}}, nil
+	m.Update, m.Save = nil, nil
+	return m, err
 }
 
-// presence is an empty value if there is one.
-func presence[T any](v *T) *T {
-	if v == nil {
-		return nil
+// putMoment stores a moment that has a snapshot, or had one.
+func (d Document) putMoment(kind byte, m model.Moment) error {
+	if m.Did != nil {
+		m.Update = m.Did.Encode()
 	}
-	return new(T)
+	return d.putRecord(kind, m.Record)
 }
 
 // join lets next stand for m, too, if both are plain changes of one author in one minute.
 func join(m, next *model.Moment) bool {
 	plain := func(m *model.Moment) bool {
 		first := m.Seq == 1 && m.Author == "" // the text that was there
-		return !m.Journalled() && !m.Created && !m.Found && !first
+		return m.Did != nil && !m.Journalled() && !m.Created && !m.Found && !first
 	}
 	minute := func(m *model.Moment) time.Time { return m.Time.Truncate(time.Minute) }
 	if !plain(m) || !plain(next) || m.Author != next.Author || m.Session != next.Session ||
@@ -91,46 +61,105 @@ func join(m, next *model.Moment) bool {
 	return true
 }
 
-// expire takes out what is older than a time, and the oldest moments if there are too many.
+// isDue says whether there is something to expire, merged or not.
+func (d Document) isDue(oldest time.Time) (bool, error) {
+	begin, err := d.begin()
+	if err != nil {
+		return false, err
+	}
+	first, err := d.list(begin.Seq+1, 1)
+	return len(first) > 0 && first[0].Seq <= d.Mark().Seq && first[0].Time.Before(oldest.Add(-expireAt)), err
+}
+
+// expire takes out what records added and deleted before a time.
 func (d Document) expire(oldest time.Time) error {
-	first, many := time.Time{}, d.count(momentKey)-mostMoments
-	if err := d.eachMoment(0, func(m *model.Moment) bool {
-		first = m.Time
-		return false
-	}); err != nil {
+	if due, err := d.isDue(oldest); !due {
 		return err
 	}
-	if many > 0 {
-		many = max(many, mostMoments/10)
-	} else if first.IsZero() || !first.Before(oldest.Add(-expireAt)) {
-		return nil
-	}
+	base, _ := d.base()
 	begin, err := d.begin()
 	if err != nil {
 		return err
 	}
-	did := []*ycrdt.Snapshot{begin.Did}
-	var gone [][]byte
-	if err := d.eachMoment(0, func(m *model.Moment) bool {
-		if len(gone) >= many && !m.Time.Before(oldest) {
-			return false
-		}
-		gone, did = append(gone, numbered(momentKey, m.Seq)), append(did, m.Did)
-		begin.Seq, begin.Time = m.Seq, m.Time
-		return true
-	}); err != nil {
+	list, err := d.list(begin.Seq+1, math.MaxInt)
+	if err != nil {
 		return err
 	}
-	for _, k := range gone {
-		if err := d.b.Delete(k); err != nil {
+	did := []*ycrdt.Snapshot{begin.Did}
+	for _, rec := range list {
+		if rec.Seq > base || !rec.Time.Before(oldest) {
+			break
+		}
+		m, err := momentOf(rec, base)
+		if err != nil {
 			return err
 		}
+		did = append(did, m.Did)
+		begin.Seq, begin.Time, m.Did = rec.Seq, rec.Time, nil
+		if d.b.Get(numbered(momentKey, rec.Seq)) != nil {
+			err = d.b.Delete(numbered(momentKey, rec.Seq))
+		} else {
+			err = d.putMoment(recordKey, m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(did) == 1 {
+		return nil // what is too old is not merged yet
 	}
 	begin.Did = ycrdt.JoinSnapshots(did...)
 	if err := put(d.b, []byte{beginKey}, began{begin.Seq, begin.Time, begin.Did.Encode()}); err != nil {
 		return err
 	}
 	return d.dropDeleted(begin.Did)
+}
+
+// expireAtOnce is how many documents Expire looks at in one transaction.
+const expireAtOnce = 1000
+
+// Expire does for documents that do not change what a merge does for one that does: it takes out what is
+// too old of the histories of some documents, those after the given one. It returns the last of them, "" at the end.
+func (f *File) Expire(after model.DocID) (last model.DocID, err error) {
+	if f.o.History == 0 {
+		return "", nil
+	}
+	oldest := time.Now().Add(-f.o.History)
+	var due []model.DocID
+	err = f.View(func(v View) error {
+		c := bucket(v.tx, docsBucket).Cursor()
+		k, _ := c.Seek(append([]byte(after), 0))
+		for n := 0; k != nil && n < expireAtOnce; n++ {
+			last = model.DocID(k)
+			isDue, err := v.Document(last).isDue(oldest)
+			if err != nil {
+				return err
+			}
+			if isDue {
+				due = append(due, last)
+			}
+			k, _ = c.Next()
+		}
+		if k == nil {
+			last = ""
+		}
+		return nil
+	})
+	if err != nil || len(due) == 0 {
+		return last, err
+	}
+	return last, f.update(func(tx *bolt.Tx) (err error) {
+		for _, id := range due {
+			doc := document(tx, id)
+			if err == nil {
+				err = f.merge(doc, id, doc.Mark().Seq)
+			}
+			if err == nil {
+				err = doc.expire(oldest)
+			}
+		}
+		return err
+	})
 }
 
 // dropDeleted takes the text that is not in the oldest known state any more out of the merged
@@ -157,28 +186,10 @@ func (d Document) dropDeleted(oldest *ycrdt.Snapshot) error {
 		return Damaged(err)
 	}
 	left, err := ycrdt.SnapshotOf(smaller)
-	if err != nil || !left.Equal(all) || len(smaller) >= len(merged) {
+	if err != nil || !left.Equal(all) {
 		return err // something waits for what never came, and a document leaves that out
 	}
 	return d.putBase(seq, smaller)
-}
-
-func (d Document) putMoment(m model.Moment) error {
-	m.Update = m.Did.Encode()
-	return put(d.b, numbered(momentKey, m.Seq), m.Record)
-}
-
-// eachMoment calls fn with the moments from number from on until it returns false.
-func (d Document) eachMoment(from uint64, fn func(*model.Moment) bool) error {
-	return d.each(momentKey, from, func(rec model.Record) (bool, error) {
-		m := &model.Moment{Record: rec}
-		var err error
-		if m.Did, err = ycrdt.DecodeSnapshot(rec.Update); err != nil {
-			return false, Damaged(err)
-		}
-		m.Update = nil
-		return fn(m), nil
-	})
 }
 
 // began is the oldest state that is known, as it is stored.
@@ -207,7 +218,7 @@ func (d Document) noteMove(m model.Moved) error {
 	if err != nil {
 		return err
 	}
-	m.After = d.last()
+	m.After = d.Last()
 	moves = append(moves, m)
 	return put(d.b, []byte{movesKey}, moves[max(0, len(moves)-mostMoves):])
 }
@@ -216,19 +227,13 @@ func (d Document) moves() (moves []model.Moved, err error) {
 	return moves, read(d.get(movesKey), &moves)
 }
 
-// Past is what is known of the states of the document.
+// Past is what is known of the states of the document: of those before the beginning, what
+// authors did then.
 func (d Document) Past() (p model.Past, err error) {
 	p.Update, p.Begin.Did = model.EmptyUpdate(), ycrdt.JoinSnapshots()
-	records, err := d.Records()
-	if err != nil || len(records) == 0 {
+	list, err := d.list(0, math.MaxInt)
+	if err != nil || len(list) == 0 {
 		return p, err
-	}
-	updates := make([][]byte, len(records))
-	for i, rec := range records {
-		updates[i] = rec.Update
-	}
-	if p.Update, err = ycrdt.MergeUpdates(updates...); err != nil {
-		return p, Damaged(err)
 	}
 	if p.Moves, err = d.moves(); err != nil {
 		return p, err
@@ -236,43 +241,29 @@ func (d Document) Past() (p model.Past, err error) {
 	if p.Begin, err = d.begin(); err != nil {
 		return p, err
 	}
-	return p, d.moments(&p, records)
-}
-
-// moments adds, without what they did, the records from before the beginning, the moments of records that were
-// merged, with what is kept of the records themselves, and those of records that are not merged yet.
-func (d Document) moments(p *model.Past, records []model.Record) error {
-	base, _ := d.base()
-	kept := make(map[uint64]model.Record, len(records))
-	for _, rec := range records {
-		rec.Update = nil
-		kept[rec.Seq] = rec
-		if rec.Seq <= p.Begin.Seq && rec.Author != "" {
-			p.Moments = append(p.Moments, model.Moment{Record: rec})
-		}
+	base, merged := d.base()
+	var updates [][]byte
+	if base > 0 {
+		updates = append(updates, merged)
 	}
-	if err := d.eachMoment(p.Begin.Seq+1, func(m *model.Moment) bool {
-		if rec, ok := kept[m.Seq]; ok {
-			m.Record = rec
+	for _, rec := range list {
+		if rec.Seq > base {
+			updates = append(updates, rec.Update)
 		}
-		p.Moments = append(p.Moments, *m)
-		return true
-	}); err != nil {
-		return err
-	}
-	for _, rec := range records {
-		if rec.Seq <= base {
+		m, err := momentOf(rec, base)
+		if err != nil {
+			return p, err
+		}
+		if m.Did == nil && m.Author == "" {
 			continue
 		}
-		m, err := momentOf(rec)
-		if err != nil {
-			return err
-		}
-		if n := len(p.Moments); n > 0 && p.Moments[n-1].Did != nil && join(&p.Moments[n-1], &m) {
+		if n := len(p.Moments); n > 0 && join(&p.Moments[n-1], &m) {
 			p.Moments = p.Moments[:n-1]
 		}
-		m.Record = kept[rec.Seq]
 		p.Moments = append(p.Moments, m)
 	}
-	return nil
+	if p.Update, err = ycrdt.MergeUpdates(updates...); err != nil {
+		err = Damaged(err)
+	}
+	return p, err
 }

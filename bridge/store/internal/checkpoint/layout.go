@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"encoding/binary"
 	"fmt"
-	"strconv"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -13,7 +12,7 @@ import (
 
 // version is the only layout that this package reads and writes. A change of the layout,
 // or of the frames of the log, raises it.
-const version = "8"
+const version = "9"
 
 // Names of buckets; doc.go has the layout.
 const (
@@ -52,18 +51,9 @@ func checkVersion(tx *bolt.Tx) error {
 	if meta == nil {
 		return Damaged("it has no version")
 	}
-	text := string(meta.Get([]byte(versionKey)))
-	switch _, err := strconv.ParseUint(text, 10, 32); {
-	case err != nil:
-		return Damaged(fmt.Sprintf("its version is %q", text))
-	case text != version:
+	if text := string(meta.Get([]byte(versionKey))); text != version {
 		return fmt.Errorf("%w (its format is %s, and this version has %s): use that version, or move the store's folder away to begin without authors, undo and pending proposals",
 			model.ErrUnknownStore, text, version)
-	}
-	for _, name := range buckets() {
-		if bucket(tx, name) == nil {
-			return Damaged("it has no " + name)
-		}
 	}
 	return nil
 }

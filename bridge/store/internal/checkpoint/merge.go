@@ -31,13 +31,16 @@ func (f *File) applyMark(doc Document, e *frame.Entry) error {
 	return doc.expire(time.Now().Add(-f.o.History))
 }
 
-// merge merges the updates up to upTo into one. Of their records it keeps what
-// attribution and undo need: those of an author, those that are journalled, the
-// first one, which took over the text, and the last one, which carries the number
-// the next one follows. Of all of them it keeps the moments. It reads no record that was
+// merge merges the updates up to upTo into one. In the place of its update each of their records
+// gets a snapshot of it. Those that attribution and undo need stay records: those of an author, those
+// that are journalled, the first one, which took over the text, and the last one, which carries
+// the number the next one follows. The others become moments. It reads no record that was
 // merged before, other than the last one: a note may have a hundred thousand.
 func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 	base, merged := doc.base()
+	if upTo <= base {
+		return nil
+	}
 	var updates [][]byte
 	if len(merged) > 0 {
 		updates = append(updates, merged)
@@ -60,16 +63,18 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 		f.o.Logger.Warn("document not merged", model.LogDoc, string(id), model.LogErr, err)
 		return nil
 	}
-	if err := doc.keepMoments(records, base); err != nil {
-		return err
-	}
 	last := records[len(records)-1].Seq
+	var former *model.Moment // the one before, unless it stays a record
 	for _, rec := range records {
-		if doc.isKept(&rec) || rec.Seq == last {
-			rec.Update, rec.Save = nil, nil
-			err = doc.putRecord(rec)
+		m, err := momentOf(rec, base)
+		if err != nil {
+			return err
+		}
+		if rec.Seq == last || doc.isKept(&rec) {
+			former, err = nil, doc.putMoment(recordKey, m)
 		} else {
-			err = doc.b.Delete(numbered(recordKey, rec.Seq))
+			err = doc.demote(former, &m)
+			former = &m
 		}
 		if err != nil {
 			return err
@@ -78,7 +83,20 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 	return doc.putBase(last, merged)
 }
 
+// demote makes a record a moment, and one of it and the moment before if they go together.
+func (d Document) demote(former, m *model.Moment) error {
+	if err := d.b.Delete(numbered(recordKey, m.Seq)); err != nil || m.Did == nil {
+		return err
+	}
+	if former != nil && join(former, m) {
+		if err := d.b.Delete(numbered(momentKey, former.Seq)); err != nil {
+			return err
+		}
+	}
+	return d.putMoment(momentKey, *m)
+}
+
 // isKept says whether a record outlives that it is merged.
 func (d Document) isKept(rec *model.Record) bool {
-	return rec.Author != "" || rec.Proposal != "" || rec.Journalled() || len(rec.Returned) > 0 || d.LastBefore(rec.Seq) == 0
+	return rec.Author != "" || rec.Proposal != "" || rec.Journalled() || len(rec.Returned) > 0 || d.before(rec.Seq) == 0
 }

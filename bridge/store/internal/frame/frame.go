@@ -16,12 +16,11 @@ type Kind byte
 
 const (
 	Change    Kind = 1 + iota // ID, Path, Seq, Records: records were appended from Seq on
-	Abort                     // ID, Seq: the records from Seq on were taken back
+	Abort                     // ID, Seq: the records from Seq on were taken back; from 1 on, the document was taken out
 	Mark                      // ID, Seq, Sum: the source's file holds the text as of Seq
 	Proposals                 // Proposals
 	Sent                      // ID, Seq: a server has what was appended up to Seq
 	Place                     // ID, Seq, Save: the source's file is about to hold the text as of Seq
-	Forget                    // ID: the document was taken out
 	Move                      // Moves, Time
 	Padding                   // Pad: nothing; whether the log takes so much is tried
 	kinds

@@ -23,7 +23,6 @@ func entries(t testing.TB) []*Entry {
 		{Kind: Sent, ID: "id", Seq: 2},
 		{Kind: Place, ID: "id", Seq: 2, Save: model.Save{Post: model.Stamp{Inode: 3}, Sum: []byte{4}}},
 		{Kind: Move, Moves: []Moved{{"one", "a"}, {"two", "b/ö"}}, Time: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)},
-		{Kind: Forget, ID: "id"},
 	}
 }
 
