@@ -166,6 +166,35 @@ func TestCompactionInTheBackground(t *testing.T) {
 	}
 }
 
+// The history of a note that does not change goes by itself, not before its time.
+func TestExpiresInTheBackground(t *testing.T) {
+	path := newPath(t)
+	synctest.Test(t, func(t *testing.T) {
+		s, err := store.Open(path, store.Options{History: 24 * time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := record("text")
+		rec.Time = time.Now()
+		seq, err := s.Append("id", "N.md", rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Materialized("id", seq, model.ContentSum{})
+		for _, want := range []struct {
+			after time.Duration
+			begin uint64
+		}{{23 * time.Hour, 0}, {27 * time.Hour, 1}} {
+			time.Sleep(want.after) // of the bubble's clock
+			synctest.Wait()
+			if past, err := s.Past("id"); err != nil || past.Begin.Seq != want.begin {
+				t.Errorf("the history begins after record %d, %v, want %d", past.Begin.Seq, err, want.begin)
+			}
+		}
+		closeStore(t, s)
+	})
+}
+
 func TestLocked(t *testing.T) {
 	path := newPath(t)
 	open(t, path)
