@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -41,11 +42,15 @@ back them up after it, as before. Nor is any token, key or login.`,
 				if err != nil {
 					return err
 				}
+				info, err := os.Stat(file)
+				if err != nil {
+					return err
+				}
 				return show(e, m, func(w io.Writer, m backup.Manifest) {
 					for _, folder := range m.Folders {
 						cli.Line(w, "%v", folder)
 					}
-					cli.Line(w, "in %s, as of %s", file, m.Made.Local().Format(time.DateTime))
+					cli.Line(w, "%d KB in %s, as of %s", (info.Size()+999)/1000, file, m.Made.Local().Format(time.DateTime))
 				})
 			})
 		},
