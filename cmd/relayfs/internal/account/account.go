@@ -17,6 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/control"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
 // Account is the login of a state folder. It is a control.Logins.
@@ -157,11 +158,11 @@ func (a *Account) Probe(address transport.Address, folder string) (transport.Tok
 }
 
 func (a *Account) read(name string, v any) error {
-	data, err := a.dir.Read(name)
+	text, err := secret.Read(a.dir.Path(name))
 	if err != nil {
 		return err
 	}
-	if json.Unmarshal(data, v) != nil {
+	if json.Unmarshal([]byte(text), v) != nil {
 		return cli.WithHint(fmt.Errorf("file %q is damaged", a.dir.Path(name)), "run 'relayfs login' again")
 	}
 	return nil

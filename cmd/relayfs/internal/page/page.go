@@ -60,8 +60,8 @@ const keptName = "review-page"
 
 // Listen opens the port used before, or another if that is taken. state is the state folder of the vault.
 func Listen(state owner.Folder) (*Page, error) {
-	kept, _ := state.Read(keptName) // nothing the first time
-	port, token, known := strings.Cut(strings.TrimSpace(string(kept)), " ")
+	kept, _ := secret.Read(state.Path(keptName)) // "" the first time
+	port, token, known := strings.Cut(strings.TrimSpace(kept), " ")
 	if !known || len(token) < secret.MinToken {
 		port, token = "0", rand.Text()
 	}
@@ -73,7 +73,7 @@ func Listen(state owner.Folder) (*Page, error) {
 		return nil, fmt.Errorf("review page: %w", err)
 	}
 	_, port, err = net.SplitHostPort(l.Addr().String())
-	if now := port + " " + token + "\n"; err == nil && string(kept) != now {
+	if now := port + " " + token + "\n"; err == nil && kept != now {
 		if err = state.Make(); err == nil {
 			err = state.Replace(keptName, []byte(now))
 		}
