@@ -134,6 +134,11 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	}
 	n.stamp = stamp
 	v := model.NewVersion(asString(data), n.set.o.View, time.Unix(0, stamp.ModTime))
+	if !n.synced {
+		if err := n.identify(ctx, at, v.Raw()); err != nil {
+			return nil, model.WrapError("open", at.Path, err)
+		}
+	}
 	if err := n.separateStored(at, v); err != nil {
 		return nil, err
 	}

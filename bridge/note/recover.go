@@ -36,12 +36,10 @@ type state struct {
 //
 // If the file cannot be written, recover returns the newest text beside the error.
 func (n *Locked) recover(ctx context.Context, at Place) (behind *model.Version, err error) {
-	id, err := n.lookupID(at)
-	if err != nil || id == "" {
-		return nil, err
+	if n.id == "" {
+		return nil, nil
 	}
-	n.id = id
-	h, err := n.store.Load(id)
+	h, err := n.store.Load(n.id)
 	if err != nil {
 		return nil, model.WrapError("open", at.Path, err)
 	}
@@ -298,11 +296,10 @@ func (n *Locked) separateStored(at Place, v *model.Version) error {
 		n.separate(v)
 		return nil
 	}
-	id, err := n.lookupID(at)
-	if err != nil || id == "" {
-		return err
+	if n.id == "" {
+		return nil
 	}
-	h, err := n.store.Load(id)
+	h, err := n.store.Load(n.id)
 	if err != nil || !h.MayHaveTyped() || !h.InStep(model.SumOf(v.Raw())) {
 		return model.WrapError("open", at.Path, err)
 	}

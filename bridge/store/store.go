@@ -72,6 +72,7 @@ type Store struct {
 
 	mu    sync.Mutex // protects the following; frames are in the state in the order of the log
 	state state
+	files *fileIndex // nil until somebody asks
 
 	wake       model.Signal  // holds one token while the checkpoint lags behind
 	quit, done chan struct{} // done is closed when run has ended
@@ -318,6 +319,9 @@ func (s *Store) addToLog(e *frame.Entry, complete func(*state) error) (wal.LSN, 
 		return 0, err
 	}
 	s.state.add(e)
+	if s.files != nil {
+		s.files.add(e)
+	}
 	return e.LSN, nil
 }
 
