@@ -219,3 +219,30 @@ func TestLinksInFrontMatterFollowAnExchange(t *testing.T) {
 	mustSay(t, src, "Index.md", "---\none: \"[[B]]\"\n---\n")
 	noneWaits(t, ws, store)
 }
+
+// A note is to be deleted whose link follows a rename. Both are rejected: the link is as it was, also after a restart in between.
+func TestLinkInANoteThatWasToBeDeleted(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		for verdict, want := range map[model.Verdict]string{model.Rejected: "See [[Plan]].\n", model.Accepted: "See [[Other]].\n"} {
+			src, store := new(bridgetest.Source), new(bridgetest.Store)
+			src.Person(t).Save("Plan.md", "one\n")
+			src.Person(t).Save("Index.md", "See [[Plan]].\n")
+			ws := process(t, src, store)
+			renamed, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.Restructure{By: ann})
+			if err != nil {
+				t.Fatal(err)
+			}
+			removed, err := ws.Remove(t.Context(), "Notes/Index.md", bridge.Restructure{By: bob})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if restart {
+				ws = process(t, src, store)
+			}
+			decide(t, ws, verdict, renamed.Proposal)
+			decide(t, ws, model.Rejected, removed.Proposal)
+			mustSay(t, src, "Index.md", want)
+			noneWaits(t, ws, store)
+		}
+	}
+}
