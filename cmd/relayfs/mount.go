@@ -113,6 +113,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 			Author: o.author, SignAgents: o.signAgents, Programs: o.agentTable(), AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
 			Refused: c.Refusals.Add, SessionNote: o.sessionNote, Poker: selfWith(pokeCommand),
 		}
+		c.NameSessions(func(pid int) string { return fuseOptions.Programs.OfProcess(pid).Session() })
 		server, err := fusefs.Mount(ctx, c.Workspace, p.mountpoint, fuseOptions)
 		if err != nil {
 			return err
