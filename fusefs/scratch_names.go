@@ -11,9 +11,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Scratch files are what editors and other programs make beside a file while they save it. They never become
-// documents, and are recognized by their names. A name that ends in ".md" is a note unless it begins with a dot, so that no
-// pattern here can swallow one.
+// Scratch files are what editors and other programs make beside a file while they save it. They never become documents.
+// A new file is one whatever its name is, if it is no note's and the workspace takes notes alone (Dir.create). Names tell
+// scratch files where it takes other files, too, and what a note is renamed to in order to have a backup of it. A
+// name that ends in ".md" is a note unless it begins with a dot, so that no pattern here can swallow one.
 
 // madeUp matches names that programs make up: emacs's #autosave#, vim's probe 4913, and those of mkstemp and its kind:
 // sedXXXXXX, perl's XXxxxxxx, emacs's tmpXXXXXX, Python's tmpxxxxxxxx, mktemp's tmp.XXXXXXXXXX.
