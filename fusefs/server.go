@@ -66,7 +66,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 		return nil, &SetupError{Problem: fmt.Sprintf("%q cannot be mounted", dir), Hint: mountHint(), Err: err}
 	}
 	closeOnExec()
-	t.poker.Store(newPoker(o.Poker, dir, t.log, t.inval.told))
+	t.poker.Store(newPoker(o.Poker, dir, t.log, t.inval.told, t.former.at))
 	s := &Server{tree: t, fuse: server, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
 	mounted := make(chan struct{})
 	s.start(mounted)

@@ -42,6 +42,7 @@ type tree struct {
 	inval      *notifications
 	used       atomic.Bool // somebody has looked up or opened a note since the last housekeeping
 	poker      atomic.Pointer[poker]
+	former     formerInodes
 	shown      shownLog
 	programs   *program.Table
 	ending     atomic.Bool // no save may begin any more
@@ -125,6 +126,11 @@ func (t *tree) restructuring(ctx context.Context) bridge.Restructure {
 // isPoke says that the request comes from the process that wakes watchers, which means to
 // set nothing.
 func (t *tree) isPoke(ctx context.Context) bool {
+	return t.poker.Load().process() != 0 && t.wakes(t.programs.Of(ctx))
+}
+
+// wakes says that a program is the process that wakes watchers.
+func (t *tree) wakes(p program.Program) bool {
 	pid := t.poker.Load().process()
-	return pid != 0 && t.programs.Of(ctx).PID == pid
+	return pid != 0 && p.PID == pid
 }
