@@ -158,3 +158,35 @@ func TestNameOfAProposalIsTaken(t *testing.T) {
 		t.Errorf("accepted: %q", got)
 	}
 }
+
+// A person takes the name that something is proposed to have, and relayfs has not seen it yet. An acceptance says so, changes
+// nothing, and the proposal can be decided on: also rejected, or accepted when the name is free again.
+func TestNameOfAProposalIsTakenUnseen(t *testing.T) {
+	const taken = "Notes/Other.md"
+	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
+		src, store := new(bridgetest.Source), new(bridgetest.Store)
+		src.Person(t).Save("Plan.md", "one\n")
+		ws := process(t, src, store)
+		res, err := ws.Rename(t.Context(), plan, taken, bridge.Restructure{By: ann})
+		if err != nil {
+			t.Fatal(err)
+		}
+		src.Person(t).Save("Other.md", "a person's\n")
+		out, err := ws.Decide(t.Context(), []string{res.Proposal}, model.Accepted, person)
+		if err != nil || len(out.Failed) != 1 || len(out.Proposals) != 0 {
+			t.Fatalf("accepted while the name is taken: %+v, %v", out, err)
+		}
+		for _, err := range out.Failed {
+			if !errors.Is(err, fs.ErrExist) {
+				t.Errorf("it fails with %v, want %v", err, fs.ErrExist)
+			}
+		}
+		if list, err := ws.Proposals(t.Context(), ""); err != nil || len(list) != 1 {
+			t.Fatalf("after the failure %+v, %v", list, err)
+		}
+		mustSay(t, src, "Other.md", "a person's\n")
+		src.Person(t).Remove("Other.md")
+		decide(t, ws, verdict, res.Proposal)
+		mustSay(t, src, map[model.Verdict]string{model.Accepted: "Other.md", model.Rejected: "Plan.md"}[verdict], "one\n")
+	}
+}

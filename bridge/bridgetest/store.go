@@ -118,6 +118,9 @@ func (s *Store) Rename(oldPath, newPath model.Path) error {
 	return nil
 }
 
+// End moves every document at or below p to where ended ones are.
+func (s *Store) End(p model.Path) error { return s.Rename(p, p.Ended()) }
+
 // Forget deletes a document.
 func (s *Store) Forget(id model.DocID) error {
 	s.mu.Lock()

@@ -340,6 +340,9 @@ type Store interface {
 	Materialized(id DocID, seq uint64, sum ContentSum)
 	// Rename moves every document at or below oldPath.
 	Rename(oldPath, newPath Path) error
+	// End moves every document at or below p to where ended ones are (Path.Ended). It outlives the process, and a power cut a
+	// moment later.
+	End(p Path) error
 	// Forget takes the document id out for good, with its history and its entries in
 	// the journal. An unknown id is no error.
 	Forget(id DocID) error

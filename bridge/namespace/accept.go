@@ -163,8 +163,15 @@ func (l *Locked) RenameDocs(oldRel, newRel string) {
 }
 
 // EndDocs ends the documents at and below rel, where nothing is any more: what comes there is something else, unless it
-// turns out to be the same file or to hold the same text.
-func (l *Locked) EndDocs(rel string) { l.RenameDocs(rel, string(model.Path(rel).Ended())) }
+// turns out to be the same file or to hold the same text. A server names its documents itself.
+func (l *Locked) EndDocs(rel string) {
+	if _, live := l.Source.(model.Documents); live {
+		return
+	}
+	if err := l.Store.End(model.Path(rel)); err != nil {
+		l.log.Error("documents of what is gone keep their paths in the store", model.LogPath, rel, model.LogErr, err)
+	}
+}
 
 // stepAside moves one of several that wait for each other to a free name, so that
 // the others can go on.

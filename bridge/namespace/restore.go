@@ -99,7 +99,7 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 			change.Journal = append(change.Journal, rec.Decided(*d, time.Now().UTC()))
 		}
 		if decided && rec.Kind == model.ProposedDelete && model.Path(rec.Rel).IsNote() && d.Verdict == model.Accepted {
-			if err := f.Store.Rename(model.Path(rec.Rel), model.Path(rec.Rel).Ended()); err != nil {
+			if err := f.Store.End(model.Path(rec.Rel)); err != nil {
 				return nil, err
 			}
 		}

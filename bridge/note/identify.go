@@ -21,26 +21,29 @@ import (
 //
 // While relayfs follows a note, whatever is saved there is a save of it, and a removal ends the document (Path.Ended).
 
-// identify finds the document of the note, whose file was just read and holds raw. The note's id is "" without one.
-func (n *Locked) identify(ctx context.Context, at Place, raw string) error {
+// identify finds the document of the note, whose file was just read and holds raw, and loads its history. The note's id is ""
+// without one.
+func (n *Locked) identify(ctx context.Context, at Place, raw string) (h model.History, err error) {
 	if n.id != "" {
-		return nil // it was followed
+		return n.store.Load(n.id) // it was followed
 	}
 	id, err := n.lookupID(at)
 	if err != nil {
-		return err
+		return h, err
 	}
 	if id != "" {
-		h, err := n.store.Load(id)
-		if err != nil {
-			return err
+		if h, err = n.store.Load(id); err != nil {
+			return h, err
 		}
 		if isTheirs(h, n.stamp, raw) {
 			n.id = id
-			return nil
+			return h, nil
 		}
 	}
-	return n.claim(ctx, at, id != "", raw)
+	if err := n.claim(ctx, at, id != "", raw); err != nil || n.id == "" {
+		return model.History{}, err
+	}
+	return n.store.Load(n.id)
 }
 
 // isTheirs says whether a file that was found at the path of a document is the document's.
@@ -102,7 +105,7 @@ func (n *Locked) claim(ctx context.Context, at Place, other bool, raw string) er
 		from = from.Ended()
 	}
 	if other {
-		if err := n.store.Rename(rel, rel.Ended()); err != nil {
+		if err := n.store.End(rel); err != nil {
 			return err
 		}
 	}
