@@ -40,6 +40,14 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 		t.programs = new(program.Table)
 	}
 	t.errno = errnoReporter{Log: t.log, Procs: t.programs, Refused: o.Refused, Silent: t.wakes}
+	t.numbersFile = o.Numbers
+	if t.numbersFile != "" {
+		t.update(func(tb *table) {
+			if err := tb.inos.read(t.numbersFile); err != nil {
+				t.log.Warn("files have other inode numbers than before", model.LogErr, err)
+			}
+		})
+	}
 	root := &Dir{overlay: overlay{common: t.newCommon(0o755)}, id: 1}
 	t.root = root
 	t.update(func(tb *table) { tb.put("", root, 1) })

@@ -183,6 +183,7 @@ func (s *Server) housekeep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
+			s.tree.keepNumbersNow()
 			s.tree.evict(ctx, maxIdle)
 			s.tree.expireScratch(now.Add(-scratchExpiry))
 			s.tree.forgetUnused(now.Add(-housekeeping))
@@ -243,7 +244,14 @@ func (t *tree) end() error {
 		}
 	}
 	t.settleParked(context.Background(), "")
+	t.keepNumbersNow()
 	return errors.Join(errs...)
+}
+
+func (t *tree) keepNumbersNow() {
+	if err := t.keepNumbers(context.Background()); err != nil {
+		t.log.Warn("files have other inode numbers after a restart", model.LogErr, err)
+	}
 }
 
 func (t *tree) unsavedFiles() (files []*File) {

@@ -43,11 +43,13 @@ type tree struct {
 	used       atomic.Bool // somebody has looked up or opened a note since the last housekeeping
 	poker      atomic.Pointer[poker]
 	former     formerInodes
-	shown      shownLog
-	programs   *program.Table
-	ending     atomic.Bool // no save may begin any more
-	ended      atomic.Bool // nor may one go on, see end
-	scratch    scratchQuota
+	// numbersFile keeps inode numbers, see keepNumbers; "" for none.
+	numbersFile string
+	shown       shownLog
+	programs    *program.Table
+	ending      atomic.Bool // no save may begin any more
+	ended       atomic.Bool // nor may one go on, see end
+	scratch     scratchQuota
 	// folders is held for writing while a folder is moved or removed, and for reading
 	// while something is committed at a path, so that nothing is committed below an old one.
 	folders sync.RWMutex
