@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
 	"github.com/relayfs/relayfs/tests/need"
@@ -70,6 +71,7 @@ func TestSessionsWithOneNumber(t *testing.T) {
 			m := s.Mount(t, vault)
 			pid := sitting(t, 0, fmt.Sprintf("sed -i s/alpha/Monday/ '%s'", m.Path("Monday.md")))
 			m = between(t, s, m)
+			time.Sleep(200 * time.Millisecond) // for less a number is taken for the same process, which the kernel gives out in turn
 			sitting(t, pid, fmt.Sprintf("sed -i s/alpha/Tuesday/ '%s'", m.Path("Tuesday.md")))
 			by := sessions(t, s, vault)
 			if by["Monday.md"] == "" || by["Tuesday.md"] == "" || by["Monday.md"] == by["Tuesday.md"] {

@@ -21,10 +21,12 @@ type Image struct {
 	Text    string
 	ModTime time.Time
 	Version *model.Version
+	// Form is set for a text that was written, and that changed nothing: it may differ from the version's in its form.
+	Form bool
 }
 
 // ImageOf is what v looks like.
-func ImageOf(v *model.Version) Image { return Image{v.Text(), v.ModTime(), v} }
+func ImageOf(v *model.Version) Image { return Image{Text: v.Text(), ModTime: v.ModTime(), Version: v} }
 
 // Exact says that text is the version's own.
 func (im Image) Exact() bool { return im.Version != nil && im.Text == im.Version.Text() }
@@ -161,10 +163,10 @@ func (t *Text) Outdated() bool {
 	return t.image.Text != t.latest.Text() && !t.keepsForm()
 }
 
-// keepsForm says that what is shown was made of the newest version, and differs from it in its form alone: whoever wrote it
-// finds it as it was written. The note keeps its own form.
+// keepsForm says that what is shown was written since the newest version was made, and differs from it in its form alone:
+// whoever wrote it finds it as it was written. The note keeps its own form.
 func (t *Text) keepsForm() bool {
-	return t.image.Version == t.latest && form(t.image.Text) == form(t.latest.Text())
+	return t.image.Form && t.image.Version == t.latest && form(t.image.Text) == form(t.latest.Text())
 }
 
 // form is a text without a byte order mark, carriage returns at line ends and a final newline.
