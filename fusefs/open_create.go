@@ -147,7 +147,7 @@ func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32
 	if p.IsNote() {
 		return d.createNote(ctx, p, mode), 0
 	}
-	if err := t.ws.WritesFiles(); err != nil {
+	if err := t.ws.WritesFiles(); err != nil && !isAttachmentName(name) {
 		f, scratchErr := d.createScratch(ctx, name, mode)
 		if scratchErr != nil {
 			return nil, t.errno.Of(ctx, "create", p, scratchErr)
