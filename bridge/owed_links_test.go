@@ -219,3 +219,61 @@ func TestLinksInFrontMatterFollowAnExchange(t *testing.T) {
 	mustSay(t, src, "Index.md", "---\none: \"[[B]]\"\n---\n")
 	noneWaits(t, ws, store)
 }
+
+// A note is to be deleted whose link follows a rename. Both are rejected: the link is as it was, also after a restart in between.
+func TestLinkInANoteThatWasToBeDeleted(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		for verdict, want := range map[model.Verdict]string{model.Rejected: "See [[Plan]].\n", model.Accepted: "See [[Other]].\n"} {
+			src, store := new(bridgetest.Source), new(bridgetest.Store)
+			src.Person(t).Save("Plan.md", "one\n")
+			src.Person(t).Save("Index.md", "See [[Plan]].\n")
+			ws := process(t, src, store)
+			renamed, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.Restructure{By: ann})
+			if err != nil {
+				t.Fatal(err)
+			}
+			removed, err := ws.Remove(t.Context(), "Notes/Index.md", bridge.Restructure{By: bob})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if restart {
+				ws = process(t, src, store)
+			}
+			decide(t, ws, verdict, renamed.Proposal)
+			decide(t, ws, model.Rejected, removed.Proposal)
+			mustSay(t, src, "Index.md", want)
+			noneWaits(t, ws, store)
+		}
+	}
+}
+
+// A rename is proposed while a note that links there is proposed to be deleted. The note is kept, and its link follows the decision on
+// the rename, whichever comes first, also in front matter.
+func TestLinkInANoteThatIsToBeDeletedAlready(t *testing.T) {
+	const linked = "---\nup: \"[[Plan]]\"\n---\nSee [[Plan]].\n"
+	for verdict, want := range map[model.Verdict]string{model.Rejected: linked, model.Accepted: "---\nup: \"[[Other]]\"\n---\nSee [[Other]].\n"} {
+		for _, keptFirst := range []bool{true, false} {
+			src, store := new(bridgetest.Source), new(bridgetest.Store)
+			src.Person(t).Save("Plan.md", "one\n")
+			src.Person(t).Save("Index.md", linked)
+			ws := process(t, src, store)
+			removed, err := ws.Remove(t.Context(), "Notes/Index.md", bridge.Restructure{By: bob})
+			if err != nil {
+				t.Fatal(err)
+			}
+			renamed, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.Restructure{By: ann})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if keptFirst {
+				decide(t, ws, model.Rejected, removed.Proposal)
+				decide(t, ws, verdict, renamed.Proposal)
+			} else {
+				decide(t, ws, verdict, renamed.Proposal)
+				decide(t, ws, model.Rejected, removed.Proposal)
+			}
+			mustSay(t, src, "Index.md", want)
+			noneWaits(t, ws, store)
+		}
+	}
+}

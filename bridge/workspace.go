@@ -150,6 +150,7 @@ func (w *Workspace) Start(ctx context.Context) error {
 		}
 	}
 	w.ResumeRenames(ctx)
+	w.ResumeRejections(ctx)
 	return nil
 }
 

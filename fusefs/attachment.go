@@ -18,6 +18,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 // Attachment is a file of the workspace that is not a note: an image, a PDF, a
@@ -34,6 +35,8 @@ type Attachment struct {
 	size    int64
 	modTime time.Time
 	from    *File // the scratch file that it was, while somebody has that open
+
+	madeIn program.Identity // the run that made it on this mount, or none; see saveOf
 }
 
 // attachmentHandle is one open descriptor of an Attachment.
@@ -124,6 +127,9 @@ func (h *attachmentHandle) noteWrite() error {
 }
 
 func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+	if a.t.isPoke(ctx) {
+		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // it reads and writes nothing
+	}
 	p, there := a.where()
 	if !there {
 		return nil, 0, syscall.ESTALE // another file may have the name: it is looked up again

@@ -68,6 +68,8 @@ type errnoReporter struct {
 	Log     *slog.Logger
 	Procs   *program.Table
 	Refused func(model.Refusal) // nil: nobody is told
+	// Silent says of a program that nobody wants to know what is refused to it; nil: of none.
+	Silent func(program.Program) bool
 }
 
 // Of is the errno of an operation's error, 0 for nil.
@@ -99,6 +101,9 @@ func (r errnoReporter) OfSaveBy(by program.Program, op string, p model.Path, err
 }
 
 func (r errnoReporter) refused(by program.Program, op string, p model.Path, errno syscall.Errno, known bool, err error) {
+	if r.Silent != nil && r.Silent(by) {
+		return
+	}
 	level := slog.LevelWarn
 	if !known {
 		level = slog.LevelError

@@ -110,22 +110,24 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 // OnForget is called when the kernel has forgotten the inode, so that nobody has it open.
 // The handles say that already where there are any.
 func (f *File) OnForget() {
-	if !f.t.handleless {
-		return
-	}
+	f.t.former.drop(f)
 	f.update(func(s *fileState) {
 		s.told = time.Time{}
-		f.t.left(f)
-		s.sleep()
+		if f.t.handleless {
+			f.t.left(f)
+			s.sleep()
+		}
 	})
 }
 
 func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	switch {
+	case f.t.isPoke(ctx) && f.lifeState() == stateLive:
+		return f.common.Setattr(ctx, nil, in, out)
+	case f.t.isPoke(ctx):
+		return f.touched(out)
 	case fh == nil && f.lifeState().IsStale():
 		return syscall.ESTALE
-	case f.t.isPoke(ctx):
-		return f.common.Setattr(ctx, nil, in, out)
 	}
 	if a := f.goesOnAs(); a != nil {
 		return a.setattr(ctx, in, out)
@@ -148,6 +150,15 @@ func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn
 		f.t.inval.content(next)
 	}
 	return f.common.Setattr(ctx, nil, in, out)
+}
+
+// touched answers a SETATTR that sets nothing on an inode that has no name any more, with what the kernel knows.
+func (f *File) touched(out *fuse.AttrOut) syscall.Errno {
+	out.SetTimeout(cacheTimeout)
+	f.update(func(s *fileState) {
+		f.fill(&out.Attr, f.EmbeddedInode(), s.text.Size(), s.text.ModTime(), s.life.Links())
+	})
+	return 0
 }
 
 func (f *fileState) fits(size int64) syscall.Errno {

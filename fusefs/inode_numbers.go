@@ -3,8 +3,14 @@
 package fusefs
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"hash/fnv"
+	"io/fs"
+	"os"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
@@ -14,13 +20,17 @@ const firstInode = 1 << 52
 
 // inodeNumbers has the number of everything that the workspace has an ID for. Programs that compare the numbers of
 // files over days (backup tools, tail -F, editors with a session file) get the same one for the same path
-// after a restart: it is a fingerprint of the path. A file that is renamed keeps its number
-// while the process lives, as on a disk, and what comes to its old path then gets another
-// one. A save by rename gives the note a new number, again as on a disk.
+// after a restart: it is a fingerprint of the path. A file that is renamed keeps its number,
+// as on a disk, and what comes to its old path then gets another
+// one. A save by rename gives the note a new number, again as on a disk. The numbers that are not the fingerprints
+// of their paths are kept in a file.
 type inodeNumbers struct {
 	numbers map[uint64]uint64 // by the workspace's ID
 	ids     map[uint64]uint64 // the reverse
 	last    uint64
+	kept    map[model.Path]uint64 // those of an earlier process that are not the path's fingerprints
+	keptFor map[uint64]model.Path // the reverse
+	changed bool                  // since they were kept
 }
 
 // newInodeNumbers returns inodeNumbers of nothing.
@@ -36,6 +46,7 @@ func (n *inodeNumbers) next() uint64 {
 
 // set makes ino the number of what the workspace calls id.
 func (n *inodeNumbers) set(id, ino uint64) {
+	n.changed = n.changed || n.numbers[id] != ino
 	delete(n.ids, n.numbers[id])
 	n.numbers[id], n.ids[ino] = ino, id
 }
@@ -51,12 +62,73 @@ func (n *inodeNumbers) of(p model.Path, id uint64) uint64 {
 	if ino := n.numbers[id]; ino != 0 {
 		return ino
 	}
-	ino := fingerprint(p)
-	if _, taken := n.ids[ino]; taken {
+	ino := n.kept[p]
+	if ino == 0 {
+		ino = fingerprint(p)
+	}
+	if at, kept := n.keptFor[ino]; kept && at != p || n.ids[ino] != 0 {
 		ino = n.next()
 	}
 	n.set(id, ino)
 	return ino
+}
+
+// keepNumbers keeps the numbers that are not the fingerprints of their paths in the file, for the next process.
+func (t *tree) keepNumbers(ctx context.Context) error {
+	if t.numbersFile == "" {
+		return nil
+	}
+	changed := false
+	t.update(func(tb *table) { changed, tb.inos.changed = tb.inos.changed, false })
+	if !changed {
+		return nil
+	}
+	numbers := make(map[model.Path]uint64)
+	err := t.ws.Walk(ctx, "", func(e bridge.Info) error {
+		t.update(func(tb *table) {
+			ino := tb.inos.numbers[e.ID]
+			if ino == 0 {
+				ino = tb.inos.kept[e.Path] // nobody has looked at it in this process
+			}
+			if ino != 0 && ino != fingerprint(e.Path) {
+				numbers[e.Path] = ino
+			}
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(numbers)
+	if err != nil {
+		return err
+	}
+	temp := t.numbersFile + ".new"
+	if err := os.WriteFile(temp, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temp, t.numbersFile)
+}
+
+// read reads the numbers that an earlier process has kept. Without them files have other ones, which does no harm.
+func (n *inodeNumbers) read(file string) error {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	kept := make(map[model.Path]uint64)
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return err
+	}
+	n.kept, n.keptFor = kept, make(map[uint64]model.Path)
+	for p, ino := range kept {
+		n.keptFor[ino] = p
+		n.last = max(n.last, ino)
+	}
+	return nil
 }
 
 // fingerprint is from 2 to firstInode; 1 is the root.

@@ -39,7 +39,15 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	if t.programs = o.Programs; t.programs == nil {
 		t.programs = new(program.Table)
 	}
-	t.errno = errnoReporter{Log: t.log, Procs: t.programs, Refused: o.Refused}
+	t.errno = errnoReporter{Log: t.log, Procs: t.programs, Refused: o.Refused, Silent: t.wakes}
+	t.numbersFile = o.Numbers
+	if t.numbersFile != "" {
+		t.update(func(tb *table) {
+			if err := tb.inos.read(t.numbersFile); err != nil {
+				t.log.Warn("files have other inode numbers than before", model.LogErr, err)
+			}
+		})
+	}
 	root := &Dir{overlay: overlay{common: t.newCommon(0o755)}, id: 1}
 	t.root = root
 	t.update(func(tb *table) { tb.put("", root, 1) })
@@ -113,6 +121,9 @@ func (t *tree) newNode(info bridge.Info, ino uint64) (n node) {
 // Lookup finds a name: scratch first, because it hides what is below it.
 func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	defer o.t.inval.begin(o)()
+	if former := o.lookupFormer(ctx, name, out); former != nil {
+		return former, 0
+	}
 	n, p, err := o.child(ctx, name)
 	if err == nil {
 		err = n.attr(ctx, &out.Attr)

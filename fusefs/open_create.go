@@ -19,6 +19,9 @@ import (
 
 // Open opens a note or a scratch file.
 func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+	if f.t.isPoke(ctx) {
+		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // it reads and writes nothing
+	}
 	f.t.used.Store(true)
 	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
 	h := newHandle(ctx, f, flags)
@@ -144,6 +147,14 @@ func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32
 	if p.IsNote() {
 		return d.createNote(ctx, p, mode), 0
 	}
+	if err := t.ws.WritesFiles(); err != nil && !isAttachmentName(name) {
+		f, scratchErr := d.createScratch(ctx, name, mode)
+		if scratchErr != nil {
+			return nil, t.errno.Of(ctx, "create", p, scratchErr)
+		}
+		d.reportLeft(name, f, t.programs.Of(ctx), &model.Error{Op: "create", Path: p, Err: err})
+		return f, 0
+	}
 	a, err := d.createAttachment(ctx, p, mode)
 	if err != nil {
 		return nil, t.errno.Of(ctx, "create", p, err)
@@ -219,6 +230,9 @@ func (d *Dir) createAttachment(ctx context.Context, p model.Path, mode uint32) (
 	n, _, err := t.lookup(ctx, p)
 	if a, ok := n.(*Attachment); ok {
 		a.setPermissions(mode)
+		a.mu.Lock()
+		a.madeIn = t.programs.Of(ctx).Run
+		a.mu.Unlock()
 	}
 	return n, err
 }

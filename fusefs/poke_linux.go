@@ -40,7 +40,8 @@ type poker struct {
 	command []string
 	dir     string // the mountpoint
 	log     *slog.Logger
-	told    func(context.Context) // returns when the kernel has been told what is queued for it
+	told    func(context.Context)         // returns when the kernel has been told what is queued for it
+	former  func(model.Path) []model.Path // see formerInodes.at
 
 	pid  atomic.Int64 // of the process, 0 while there is none
 	wake model.Signal
@@ -49,9 +50,9 @@ type poker struct {
 	pending map[model.Path]bool
 }
 
-func newPoker(command []string, dir string, log *slog.Logger, told func(context.Context)) *poker {
+func newPoker(command []string, dir string, log *slog.Logger, told func(context.Context), former func(model.Path) []model.Path) *poker {
 	return &poker{
-		command: command, dir: dir, log: log, told: told,
+		command: command, dir: dir, log: log, told: told, former: former,
 		wake: model.NewSignal(), pending: make(map[model.Path]bool),
 	}
 }
@@ -82,8 +83,10 @@ func (k *poker) take() string {
 	}
 	var out strings.Builder
 	for _, p := range slices.Sorted(maps.Keys(pending)) {
-		out.WriteString(filepath.Join(k.dir, string(p)))
-		out.WriteByte(0)
+		for _, at := range append([]model.Path{p}, k.former(p)...) {
+			out.WriteString(filepath.Join(k.dir, string(at)))
+			out.WriteByte(0)
+		}
 	}
 	return out.String()
 }

@@ -3,8 +3,11 @@ package fusefs_test
 import (
 	"os"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -101,4 +104,53 @@ func TestPokesChangeNothing(t *testing.T) {
 	checkText(t, "size and time", m.sh(t, "F", "stat -c '%s %.9Y' Note.md"), stat)
 	m.sh(t, "F", "sed -i s/one/two/ Note.md")
 	m.checkSuggested(t, "F/Note.md", "one\n", "two\n")
+}
+
+// A program that watches a note and not its folder hears of each change, also of one that is saved as a new file.
+func TestWatchersOfANoteAreWoken(t *testing.T) {
+	t.Setenv(pokerEnv, "1")
+	m := mountWith(t, map[string]string{"F/Note.md": tideTable, "F/Other.md": "x\n"},
+		func(o *fusefs.Options) { o.Poker = []string{os.Args[0], "-test.run=^TestPokerChild$"} })
+	a := m.agent(t, "F")
+	a.do(`[keep("libc", __import__("ctypes").CDLL(None)), keep("watch", held["libc"].inotify_init1(0o4000)),` +
+		` held["libc"].inotify_add_watch(held["watch"], b"Note.md", 0x2 | 0x4 | 0x8 | 0x400 | 0x800)] and 1`)
+	for _, text := range []string{"one\n", "two\n", "three, which is longer\n", "four\n"} {
+		checkText(t, "whether the watcher hears of nothing", a.do(heard), "false")
+		m.Person("F/Note.md", text)
+		eventually(t, func() error { return wants("whether the watcher hears of "+text, a.do(heard), "true") })
+		checkText(t, "the note", m.cat(t, "F/Note.md"), text)
+		time.Sleep(300 * time.Millisecond) // the rest of the events
+		a.do(seen)
+	}
+	m.Person("F/Other.md", "y\n")
+	time.Sleep(300 * time.Millisecond)
+	checkText(t, "whether the watcher hears of another note", a.do(heard), "false")
+	checkText(t, "the folder", m.sh(t, "F", "ls -a .. | tr '\\n' ' '"), ". .. F ")
+}
+
+// The process that wakes watchers is refused nothing that anybody is told.
+func TestPokesAreNoRefusals(t *testing.T) {
+	t.Setenv(pokerEnv, "1")
+	var mu sync.Mutex
+	var refused []model.Refusal
+	m := mountWith(t, map[string]string{"F/Latin.md": "caf\xe9\n", "F/picture.png": "png"}, func(o *fusefs.Options) {
+		o.Poker = []string{os.Args[0], "-test.run=^TestPokerChild$"}
+		o.Refused = func(r model.Refusal) {
+			mu.Lock()
+			defer mu.Unlock()
+			refused = append(refused, r)
+		}
+	})
+	a := m.agent(t, "F")
+	a.do(watch)
+	m.Person("F/Latin.md", "caf\xe8\n")
+	a.hears(t, "a change", "Latin.md")
+	m.Person("F/picture.png", "png2")
+	a.hears(t, "a change", "picture.png")
+	time.Sleep(300 * time.Millisecond)
+	mu.Lock()
+	defer mu.Unlock()
+	if len(refused) > 0 {
+		t.Errorf("refused: %+v", refused)
+	}
 }

@@ -110,6 +110,10 @@ func (m *move) do(ctx context.Context) syscall.Errno {
 			return m.adopt(ctx, src)
 		}
 		return m.export(ctx, src)
+	case *Attachment:
+		if errno, done := m.moveMadeOver(ctx, src); done {
+			return errno
+		}
 	case *ScratchLink, *ScratchDir:
 		if !toScratch {
 			return syscall.EXDEV // mv then copies it

@@ -5,13 +5,16 @@ package fusefs
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 // adopt is a save by rename: the scratch file becomes the note at the new name,
@@ -168,6 +171,58 @@ func (m *move) export(ctx context.Context, f *File) syscall.Errno {
 		err = a.takeOver(ctx, f, text)
 	}
 	return m.errno.Of(ctx, "rename", m.newPath, err)
+}
+
+// moveMadeOver is a save by a file that is no note, and that the same run has made in the workspace: the workspace takes such
+// files, and nothing shows at first that it is not to stay. The note has the content, durably, before the file goes. done
+// says whether it is one.
+func (m *move) moveMadeOver(ctx context.Context, a *Attachment) (errno syscall.Errno, done bool) {
+	if !m.newPath.IsNote() || !m.ws.HasNote(m.newPath) || !a.isMadeIn(m.programs.Of(ctx).Run) {
+		return 0, false
+	}
+	data, err := m.readFile(ctx)
+	if err != nil {
+		return m.errno.Of(ctx, "rename", m.oldPath, err), true
+	}
+	f, err := m.from.(*Dir).createScratch(ctx, m.name, a.permissions())
+	if err != nil {
+		return m.errno.Of(ctx, "rename", m.oldPath, err), true
+	}
+	f.update(func(s *fileState) {
+		s.text = content.WrittenText(&content.Buffer{Data: data, Gen: 1, ModTime: time.Now()})
+	})
+	if errno := m.adopt(ctx, f); errno != 0 {
+		m.from.layer().drop(m.name, f)
+		return errno, true
+	}
+	if err := errors.Join(m.ws.Sync(ctx, m.newPath), m.ws.RetractFile(ctx, m.oldPath, data, m.restructuring(ctx))); err != nil {
+		m.log.Warn("a file that was renamed over a note is still there: delete it if it is not wanted", model.LogPath, string(m.oldPath), model.LogErr, err)
+	}
+	m.entryChanged(m.newPath) // the kernel takes the file for it
+	return 0, true
+}
+
+func (a *Attachment) isMadeIn(run program.Identity) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return run.PID != 0 && a.madeIn == run
+}
+
+// readFile reads what is at the old name.
+func (m *move) readFile(ctx context.Context) (data []byte, err error) {
+	file, err := m.ws.OpenFile(ctx, m.oldPath, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err == nil && info.Size() > model.MaxNote {
+		err = model.ErrTooLarge
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.NewSectionReader(file, 0, info.Size()))
 }
 
 // putFile puts a new file that is not a note in the place of one that is there. The old

@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
+	"github.com/relayfs/relayfs/fusefs/program"
 )
 
 // The scratch layer: files, folders and symbolic links that live in memory over
@@ -53,6 +54,21 @@ func (o *overlay) createScratch(ctx context.Context, name string, mode uint32) (
 	f := o.t.newFile(mode & 0o7777)
 	f.update(func(s *fileState) { s.text = content.WrittenText(&content.Buffer{ModTime: time.Now()}) })
 	return f, o.addScratch(ctx, name, f, syscall.S_IFREG, new(fuse.Attr))
+}
+
+// reportLeft reports that a file of this name cannot be made, once it is clear that it is no note on its way: a program
+// makes a file under any name and renames it over a note in order to save that. Until then it may be one, and afterwards
+// it is a scratch file like others.
+func (o *overlay) reportLeft(name string, f *File, by program.Program, err error) {
+	time.AfterFunc(parkGrace, func() {
+		switch {
+		case o.get(name) != f || f.lifeState().IsNote():
+		case f.untouchedSince(time.Now().Add(-parkGrace)):
+			o.t.errno.OfSaveBy(by, "create", o.path().Join(name), err)
+		default:
+			o.reportLeft(name, f, by, err)
+		}
+	})
 }
 
 // unlinkScratch removes a name. done says that it is scratch.

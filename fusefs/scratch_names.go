@@ -5,15 +5,17 @@ package fusefs
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Scratch files are what editors and other programs make beside a file while they save it. They never become
-// documents, and are recognized by their names. A name that ends in ".md" is a note unless it begins with a dot, so that no
-// pattern here can swallow one.
+// Scratch files are what editors and other programs make beside a file while they save it. They never become documents.
+// A new file is one whatever its name is, if it is no note's or attachment's and the workspace takes notes alone (Dir.create). Names tell
+// scratch files where it takes other files, too, and what a note is renamed to in order to have a backup of it. A
+// name that ends in ".md" is a note unless it begins with a dot, so that no pattern here can swallow one.
 
 // madeUp matches names that programs make up: emacs's #autosave#, vim's probe 4913, and those of mkstemp and its kind:
 // sedXXXXXX, perl's XXxxxxxx, emacs's tmpXXXXXX, Python's tmpxxxxxxxx, mktemp's tmp.XXXXXXXXXX.
@@ -50,6 +52,17 @@ func hasScratchExt(name string) bool {
 	default:
 		return strings.TrimRight(ext, "0123456789") == ".tmp" || strings.Contains(name, ".tmp.") || strings.Contains(name, "___jb_")
 	}
+}
+
+// attachmentExts are those of the files that Obsidian shows beside notes. No program makes one in order to save a note, so
+// where it cannot be made that is said at once.
+var attachmentExts = []string{
+	".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp", ".flac", ".m4a", ".mp3", ".ogg", ".wav", ".3gp", ".mkv", ".mov", ".mp4", ".ogv", ".webm",
+	".pdf", ".canvas", ".base",
+}
+
+func isAttachmentName(name string) bool {
+	return slices.Contains(attachmentExts, strings.ToLower(path.Ext(name)))
 }
 
 // isBackupOf says whether a program that renames note to name means a backup of

@@ -66,7 +66,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 		return nil, &SetupError{Problem: fmt.Sprintf("%q cannot be mounted", dir), Hint: mountHint(), Err: err}
 	}
 	closeOnExec()
-	t.poker.Store(newPoker(o.Poker, dir, t.log, t.inval.told))
+	t.poker.Store(newPoker(o.Poker, dir, t.log, t.inval.told, t.former.at))
 	s := &Server{tree: t, fuse: server, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
 	mounted := make(chan struct{})
 	s.start(mounted)
@@ -183,6 +183,7 @@ func (s *Server) housekeep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
+			s.tree.keepNumbersNow()
 			s.tree.evict(ctx, maxIdle)
 			s.tree.expireScratch(now.Add(-scratchExpiry))
 			s.tree.forgetUnused(now.Add(-housekeeping))
@@ -243,7 +244,14 @@ func (t *tree) end() error {
 		}
 	}
 	t.settleParked(context.Background(), "")
+	t.keepNumbersNow()
 	return errors.Join(errs...)
+}
+
+func (t *tree) keepNumbersNow() {
+	if err := t.keepNumbers(context.Background()); err != nil {
+		t.log.Warn("files have other inode numbers after a restart", model.LogErr, err)
+	}
 }
 
 func (t *tree) unsavedFiles() (files []*File) {

@@ -184,6 +184,9 @@ func (f *fileState) retire(e inodeEvent) {
 	if f.mayBeOpen() {
 		f.t.follow(f.File)
 	}
+	if p, there := f.where(); there && !f.told.IsZero() {
+		f.t.former.add(f.File, p)
+	}
 }
 
 // replace gives f's number and name to next, if f has the name.

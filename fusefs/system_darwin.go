@@ -95,7 +95,9 @@ func abort(mountEntry) error { return errors.ErrUnsupported }
 // poker wakes nobody here: there is no inotify.
 type poker struct{}
 
-func newPoker([]string, string, *slog.Logger, func(context.Context)) *poker { return &poker{} }
+func newPoker([]string, string, *slog.Logger, func(context.Context), func(model.Path) []model.Path) *poker {
+	return &poker{}
+}
 
 func (*poker) add(model.Path) {}
 

@@ -42,11 +42,14 @@ type tree struct {
 	inval      *notifications
 	used       atomic.Bool // somebody has looked up or opened a note since the last housekeeping
 	poker      atomic.Pointer[poker]
-	shown      shownLog
-	programs   *program.Table
-	ending     atomic.Bool // no save may begin any more
-	ended      atomic.Bool // nor may one go on, see end
-	scratch    scratchQuota
+	former     formerInodes
+	// numbersFile keeps inode numbers, see keepNumbers; "" for none.
+	numbersFile string
+	shown       shownLog
+	programs    *program.Table
+	ending      atomic.Bool // no save may begin any more
+	ended       atomic.Bool // nor may one go on, see end
+	scratch     scratchQuota
 	// folders is held for writing while a folder is moved or removed, and for reading
 	// while something is committed at a path, so that nothing is committed below an old one.
 	folders sync.RWMutex
@@ -125,6 +128,11 @@ func (t *tree) restructuring(ctx context.Context) bridge.Restructure {
 // isPoke says that the request comes from the process that wakes watchers, which means to
 // set nothing.
 func (t *tree) isPoke(ctx context.Context) bool {
+	return t.poker.Load().process() != 0 && t.wakes(t.programs.Of(ctx))
+}
+
+// wakes says that a program is the process that wakes watchers.
+func (t *tree) wakes(p program.Program) bool {
 	pid := t.poker.Load().process()
-	return pid != 0 && t.programs.Of(ctx).PID == pid
+	return pid != 0 && p.PID == pid
 }

@@ -32,6 +32,23 @@ func (s *Store) DocID(p model.Path) (model.DocID, error) {
 	return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 }
 
+// DocsOf returns the documents whose files may be that one.
+func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.KeptDoc, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p, id := range s.paths {
+		doc := s.docs[id]
+		switch {
+		case doc == nil:
+		case doc.IsOf(file):
+			list = slices.Insert(list, 0, model.KeptDoc{ID: id, Path: p})
+		case doc.Sum == sum:
+			list = append(list, model.KeptDoc{ID: id, Path: p})
+		}
+	}
+	return list, nil
+}
+
 // Load returns the history of id.
 func (s *Store) Load(id model.DocID) (model.History, error) {
 	s.mu.Lock()
@@ -100,6 +117,9 @@ func (s *Store) Rename(oldPath, newPath model.Path) error {
 	}
 	return nil
 }
+
+// End moves every document at or below p to where ended ones are.
+func (s *Store) End(p model.Path) error { return s.Rename(p, p.Ended()) }
 
 // Forget deletes a document.
 func (s *Store) Forget(id model.DocID) error {

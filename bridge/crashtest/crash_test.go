@@ -650,7 +650,7 @@ func (v *visitor) restart(w *world, kill bool) (s sight, after *world, problem s
 			return s, nil, fmt.Sprintf("%s is %q, its file %q", path, raw, s.files[path])
 		}
 	}
-	if left := w.left(kill); len(left) > 0 {
+	if left := w.left(kill && !v.sc.recovers); len(left) > 0 {
 		return s, nil, fmt.Sprintf("left are %s", strings.Join(left, ", "))
 	}
 	if v.person && !w.has(hers) {

@@ -2,6 +2,8 @@ package crashtest
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +46,9 @@ type scenario struct {
 	// moves says that a note is renamed. Where a disk cannot do that without replacing, a crash can leave it
 	// with both names.
 	moves bool
+	// recovers says that a kill may leave in the trash what was rejected: nothing says of a file on its way for which note it is when
+	// that is gone.
+	recovers bool
 }
 
 // write has a program change the note as it sees it.
@@ -172,6 +177,26 @@ func remove(path model.Path) step {
 	}}
 }
 
+// replaceFile has a person put another file in the place of one, durably, while nobody looks.
+func replaceFile(rel, text string) step {
+	return step{do: func(p *process) error {
+		if err := p.w.disk.Person().SaveByRename(filepath.Join(vaultDir, rel), text); err != nil {
+			return err
+		}
+		dir, err := p.w.disk.Person().Open(vaultDir)
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		file, err := dir.Open(rel, os.O_RDONLY, 0)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		return errors.Join(file.Sync(), dir.Sync())
+	}}
+}
+
 // decideProposal decides on the proposal that waits.
 func decideProposal(verdict model.Verdict) step {
 	return step{certain: true, do: func(p *process) error {
@@ -186,6 +211,14 @@ func decideProposal(verdict model.Verdict) step {
 // exchanged proposes, after replace, that the two notes have each other's names.
 var exchanged = []step{
 	replace("two", "TWO"), rename(plan, "Notes/Aside.md"), pause(time.Second), rename(other, plan), rename("Notes/Aside.md", other),
+}
+
+// writeFile proposes the content of a file that is not a note.
+func writeFile(path model.Path, data string) step {
+	return step{certain: true, do: func(p *process) error {
+		_, err := p.ws.WriteFile(p.t.Context(), path, []byte(data), bridge.Restructure{By: ann})
+		return err
+	}}
 }
 
 // decideProposals decides on all proposals that wait, in one go.
@@ -330,6 +363,21 @@ var scenarios = []scenario{
 		moves: true, name: "the rejection of an exchange is undone", files: planAndOther,
 		setUp: exchanged, steps: []step{decideProposals(model.Rejected), undo()},
 	},
+	{recovers: true, name: "a new note is rejected", setUp: []step{create(plan, "new\n\nmore\n")}, steps: []step{decideAll(model.Rejected)}},
+	{recovers: true, name: "a new note is rejected and undone", setUp: []step{create(plan, "new\n\nmore\n")}, steps: []step{decideAll(model.Rejected), undo()}},
+	{
+		recovers: true, name: "a new note in a new folder is rejected and undone", setUp: []step{create("Notes/sub/Plan.md", "new\n\nmore\n")},
+		steps: []step{decideAll(model.Rejected), undo()},
+	},
+	{name: "a proposed file is accepted and undone", setUp: []step{writeFile("Notes/a.csv", "a,b\n")}, steps: []step{decideProposal(model.Accepted), undo()}},
+	{
+		name: "a proposed change of a file is accepted and undone", files: map[string]string{"a.csv": "x\n"},
+		setUp: []step{writeFile("Notes/a.csv", "a,b\n")}, steps: []step{decideProposal(model.Accepted), undo()},
+	},
+	{
+		name: "an agent's comment is accepted and undone", files: note,
+		setUp: []step{replace("two", "two{>>why<<}")}, steps: []step{decideAll(model.Accepted), undo()},
+	},
 	{
 		name: "a rename is rejected", files: note,
 		setUp: []step{rename(plan, "Notes/Other.md")}, steps: []step{decideProposal(model.Rejected)},
@@ -337,6 +385,15 @@ var scenarios = []scenario{
 	{
 		name: "a removal is accepted", files: map[string]string{"Plan.md": "one two\n", "Other.md": "other\n"},
 		setUp: []step{replace("two", "TWO"), remove(plan)}, steps: []step{decideProposal(model.Accepted)},
+	},
+	{
+		name: "a removal is accepted, and another note made at its name", files: map[string]string{"Plan.md": "one two\n", "Other.md": "other\n"},
+		setUp: []step{replace("two", "TWO"), remove(plan)}, steps: []step{decideProposal(model.Accepted), create(plan, "new\n\nmore\n")},
+	},
+	{
+		name: "a person has put another file in the place of a note", files: map[string]string{"Plan.md": "one two\nthree four\n", "Other.md": "other\n"},
+		setUp: []step{replace("two", "TWO"), decideAll(model.Accepted), replace("four", "FOUR"), replaceFile("Plan.md", "another text\nof a person\n")},
+		steps: []step{write(bob, func(text string) string { return text + "five\n" })},
 	},
 	{
 		name: "a removal is accepted and undone", files: map[string]string{"Plan.md": "one two\n", "Other.md": "other\n"},

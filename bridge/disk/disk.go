@@ -32,6 +32,7 @@ type Info struct {
 	Mode             fs.FileMode // type and permission bits
 	Size             int64
 	ModTime, ChgTime int64 // Unix nanoseconds
+	Birth            int64 // when it was made, likewise; 0 where the disk does not say
 	Links            int   // names of the file
 	UID, GID         int   // -1 where files have none
 }

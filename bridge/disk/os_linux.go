@@ -19,8 +19,7 @@ func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info
 		return nil, rootInfo, before, after, err
 	}
 	defer unix.Close(dir)
-	var st unix.Stat_t
-	if err := unix.Fstat(dir, &st); err != nil {
+	if rootInfo, err = fstat(dir); err != nil {
 		return nil, rootInfo, before, after, err
 	}
 	fd, err := unix.Openat2(dir, rel, &unix.OpenHow{
@@ -32,7 +31,27 @@ func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info
 	}
 	defer unix.Close(fd)
 	data, before, after, err = readFile(fd)
-	return data, infoOf(&st), before, after, err
+	return data, rootInfo, before, after, err
+}
+
+func (d *dir) Stat(name string) (Info, error) { return statx(d.fd(), name, unix.AT_SYMLINK_NOFOLLOW) }
+
+func fstat(fd int) (Info, error) { return statx(fd, "", unix.AT_EMPTY_PATH) }
+
+func statx(fd int, name string, flags int) (Info, error) {
+	var st unix.Statx_t
+	if err := unix.Statx(fd, name, flags, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st); err != nil {
+		return Info{}, err
+	}
+	at := func(t unix.StatxTimestamp) int64 { return t.Sec*1e9 + int64(t.Nsec) }
+	info := Info{
+		Device: unix.Mkdev(st.Dev_major, st.Dev_minor), Inode: st.Ino, Mode: modeOf(uint32(st.Mode)), Size: int64(st.Size),
+		ModTime: at(st.Mtime), ChgTime: at(st.Ctime), Links: int(st.Nlink), UID: int(st.Uid), GID: int(st.Gid),
+	}
+	if st.Mask&unix.STATX_BTIME != 0 {
+		info.Birth = at(st.Btime)
+	}
+	return info, nil
 }
 
 // ReadOnly says whether the disk that a path is on is mounted read-only.

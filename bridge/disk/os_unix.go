@@ -194,11 +194,9 @@ func (d *dir) ReadFile(name string) (data []byte, before, after Info, err error)
 }
 
 func readFile(fd int) (data []byte, before, after Info, err error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
+	if before, err = fstat(fd); err != nil {
 		return nil, before, after, err
 	}
-	before = infoOf(&st)
 	if before.Mode.Type() != 0 {
 		return nil, before, before, nil
 	}
@@ -207,27 +205,8 @@ func readFile(fd int) (data []byte, before, after Info, err error) {
 	if err != nil && err != io.EOF {
 		return nil, before, after, err
 	}
-	err = unix.Fstat(fd, &st)
-	return data[:n], before, infoOf(&st), err
-}
-
-func (d *dir) Stat(name string) (Info, error) {
-	var st unix.Stat_t
-	err := unix.Fstatat(d.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW)
-	return infoOf(&st), err
-}
-
-func fstat(fd int) (Info, error) {
-	var st unix.Stat_t
-	err := unix.Fstat(fd, &st)
-	return infoOf(&st), err
-}
-
-func infoOf(st *unix.Stat_t) Info {
-	return Info{
-		Device: uint64(st.Dev), Inode: st.Ino, Mode: modeOf(uint32(st.Mode)), Size: st.Size,
-		ModTime: st.Mtim.Nano(), ChgTime: st.Ctim.Nano(), Links: int(st.Nlink), UID: int(st.Uid), GID: int(st.Gid),
-	}
+	after, err = fstat(fd)
+	return data[:n], before, after, err
 }
 
 // special are the bits of a mode that are not permissions.

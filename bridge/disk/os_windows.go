@@ -116,6 +116,7 @@ func (f file) Info() (Info, error) {
 	out.Device = uint64(data.VolumeSerialNumber)
 	out.Inode = uint64(data.FileIndexHigh)<<32 | uint64(data.FileIndexLow)
 	out.Links = int(data.NumberOfLinks)
+	out.Birth = data.CreationTime.Nanoseconds()
 	return out, err
 }
 

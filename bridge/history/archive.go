@@ -64,5 +64,8 @@ func (a *Archive) document(ctx context.Context, f *namespace.TreeFolder, p model
 	if n, found := a.tree.Find("open", p); found == nil && n.Kind == model.KindNote {
 		return "", nothing(p)
 	}
+	if id, err := f.Store.DocID(model.Path(rel).Ended()); err == nil {
+		return id, nil
+	}
 	return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 }

@@ -129,6 +129,21 @@ func (p Path) Join(name string) Path {
 // IsNote says whether the name is a note's: it ends in ".md", in any case.
 func (p Path) IsNote() bool { return strings.EqualFold(path.Ext(string(p)), NoteExt) }
 
+// endedDir is no path of a note: what begins with a dot is not served.
+const endedDir Path = ".trash"
+
+// Ended is where a Store keeps the document of the note that was at p, once that is removed: what comes to p after it is
+// another one.
+func (p Path) Ended() Path { return endedDir + "/" + p }
+
+// EndedAt is where the note was whose document a Store keeps at p, and whether that has ended.
+func (p Path) EndedAt() (was Path, ended bool) {
+	if rest, ok := strings.CutPrefix(string(p), string(endedDir)+"/"); ok {
+		return Path(rest), true
+	}
+	return p, false
+}
+
 // Contains says whether q is p or lies below p.
 func (p Path) Contains(q Path) bool {
 	return p == "" || q == p || strings.HasPrefix(string(q), string(p)+"/")

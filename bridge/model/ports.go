@@ -274,6 +274,13 @@ type Stamp struct {
 	Device, Inode    uint64
 	Size             int64
 	ModTime, ChgTime int64 // Unix nanoseconds
+	Birth            int64 // when the file was made, likewise; 0 where the disk does not say
+}
+
+// IsFile says whether two stamps are of one file, whatever it held and was called. The number of a file that was deleted
+// is given out again, on many disks to the next one that is made: the time of birth tells them apart.
+func (s Stamp) IsFile(other Stamp) bool {
+	return s.Inode != 0 && s.Inode == other.Inode && s.Birth == other.Birth && (s.Birth != 0 || s.Device == other.Device)
 }
 
 // SameFile says whether two stamps are of one state of a file, which may have been renamed
@@ -315,6 +322,9 @@ type SourceEvent struct {
 type Store interface {
 	// DocID returns the document kept under p, or fs.ErrNotExist.
 	DocID(p Path) (DocID, error)
+	// DocsOf returns the documents that may be that of a file, with the paths that they are kept under: those whose
+	// file was this one when the store last knew it, then those whose file held a text of that sum. It is asked seldom.
+	DocsOf(file Stamp, sum ContentSum) ([]KeptDoc, error)
 	// Load returns everything kept for id, oldest first; an unknown id gives an
 	// empty History.
 	Load(id DocID) (History, error)
@@ -330,6 +340,9 @@ type Store interface {
 	Materialized(id DocID, seq uint64, sum ContentSum)
 	// Rename moves every document at or below oldPath.
 	Rename(oldPath, newPath Path) error
+	// End moves every document at or below p to where ended ones are (Path.Ended). It outlives the process, and a power cut a
+	// moment later.
+	End(p Path) error
 	// Forget takes the document id out for good, with its history and its entries in
 	// the journal. An unknown id is no error.
 	Forget(id DocID) error
@@ -355,6 +368,12 @@ type Store interface {
 	// Propose changes the pending proposals and adds to the journal what was
 	// decided on them, and told of sessions: all of it or nothing, durably.
 	Propose(ProposalChange) error
+}
+
+// KeptDoc is a document and where a Store keeps it, "" if nowhere.
+type KeptDoc struct {
+	ID   DocID
+	Path Path
 }
 
 // Kind says what a path names.

@@ -159,6 +159,13 @@ func (h History) Made(sum ContentSum) bool {
 	return h.Sum == sum || slices.ContainsFunc(h.Records, func(r Record) bool { return r.Save != nil && bytes.Equal(r.Save.Sum, sum[:]) })
 }
 
+// IsOf says whether relayfs has put a text of the document into that file, or found it there.
+func (h History) IsOf(file Stamp) bool {
+	return slices.ContainsFunc(h.Records, func(r Record) bool {
+		return r.Save != nil && (file.IsFile(r.Save.Pre) || file.IsFile(r.Save.Post))
+	})
+}
+
 // MayHaveTyped says whether somebody may have typed in the note since the first agent
 // wrote in it.
 func (h History) MayHaveTyped() bool {

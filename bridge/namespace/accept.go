@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"time"
 
@@ -136,9 +135,6 @@ func (a accepting) move(ctx context.Context, p *tree.Proposal) error {
 	return a.carryOut(p, func() error { return a.moveSource(ctx, p.Node, st.Rel, st.ShownRel, to) })
 }
 
-// trash is where the Store has the documents of deleted notes the names of which others have got.
-const trash = ".trash"
-
 // moveSource renames in the source what is shown elsewhere already, or stays so.
 func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel string, to tree.Target) error {
 	unlock := l.LockNotes(n)
@@ -150,9 +146,9 @@ func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel st
 	for i := range l.done {
 		l.done[i].Rebase(oldRel, newRel)
 	}
-	// A note that was deleted has left its history at the name, which an undo gives it back;
+	// A note that was rejected, and went, has left its history at the name, which an undo gives it back;
 	// the note that has the name now is not to add to that.
-	l.RenameDocs(newRel, path.Join(trash, newRel))
+	l.EndDocs(newRel)
 	l.RenameDocs(oldRel, newRel)
 	l.CanvasesFollow(ctx, oldRel, newRel)
 	return nil
@@ -163,6 +159,17 @@ func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel st
 func (l *Locked) RenameDocs(oldRel, newRel string) {
 	if err := l.Store.Rename(model.Path(oldRel), model.Path(newRel)); err != nil {
 		l.log.Error("renamed documents keep their old paths in the store", model.LogPath, newRel, model.LogErr, err)
+	}
+}
+
+// EndDocs ends the documents at and below rel, where nothing is any more: what comes there is something else, unless it
+// turns out to be the same file or to hold the same text. A server names its documents itself.
+func (l *Locked) EndDocs(rel string) {
+	if _, live := l.Source.(model.Documents); live {
+		return
+	}
+	if err := l.Store.End(model.Path(rel)); err != nil {
+		l.log.Error("documents of what is gone keep their paths in the store", model.LogPath, rel, model.LogErr, err)
 	}
 }
 
@@ -256,6 +263,9 @@ func (a accepting) remove(ctx context.Context, p *tree.Proposal) error {
 			return err
 		}
 		a.Forget(n)
+		if n.Kind == model.KindNote {
+			a.EndDocs(st.Rel)
+		}
 		return nil
 	})
 }

@@ -33,6 +33,31 @@ func (n *Consequences) RemoveRejected(ctx context.Context, notes, folders []*tre
 	}
 }
 
+// recentRejections is how many entries of the journal a start looks at for a decision that was interrupted.
+const recentRejections = 128
+
+// ResumeRejections takes away the notes that an earlier process has emptied by a rejection and was killed before it could.
+func (n *Names) ResumeRejections(ctx context.Context) {
+	for _, f := range n.tree.Folders() {
+		if _, live := f.Source.(model.Documents); live {
+			continue
+		}
+		entries, err := f.Store.Journal(recentRejections)
+		if err != nil {
+			n.c.Logger.Warn("new notes that were rejected may stay", model.LogFolder, f.Name, model.LogErr, err)
+			continue
+		}
+		for _, e := range entries {
+			if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied || e.Path == "" {
+				continue
+			}
+			if x := f.Lookup(string(e.Path)); x != nil && x.Kind == model.KindNote && x.Note.IsLeftRejected(ctx) {
+				n.consequences.RemoveRejected(ctx, []*tree.Node{x}, nil)
+			}
+		}
+	}
+}
+
 // removeRejected returns ErrConflict if the note is to stay.
 func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model.Path) error {
 	f, err := n.structureAt("remove", p)
@@ -85,6 +110,9 @@ func (n *Consequences) CreateAgain(ctx context.Context, e model.JournalEntry) er
 	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied {
 		return nil
 	}
+	if _, ended := model.Path(e.Rel).EndedAt(); ended {
+		return nil // another note has had its name since
+	}
 	f, err := n.structureAt("undo", e.Path)
 	if err != nil {
 		return err
@@ -114,7 +142,13 @@ func (n *Consequences) createAgain(ctx context.Context, l *Locked, rel string, i
 	if stamp == (model.Stamp{}) {
 		stamp.ModTime = time.Now().UnixNano()
 	}
-	e, err := l.BringFileBack(ctx, rel, stamp, []byte(left))
+	seq, sum := h.Records[len(h.Records)-1].Seq, model.SumOf(left)
+	e, err := l.BringFileBack(ctx, rel, stamp, []byte(left), func(post model.Stamp) error { // by which the document knows a blank file
+		if err := l.Store.Place(id, seq, model.Save{Post: post, Sum: sum[:]}); err != nil {
+			return err
+		}
+		return l.Store.Sync()
+	})
 	if err != nil {
 		return model.WrapError("undo", l.Path().Join(rel), err)
 	}

@@ -3,6 +3,7 @@ package namespace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"time"
 
@@ -34,8 +35,10 @@ func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res no
 		if err != nil {
 			return err
 		}
-		if warning := links.NameWarning(p.Base()); warning != "" {
-			c.Warn(warning)
+		for _, warning := range []string{links.NameWarning(p.Base()), n.caseWarning(p, "")} {
+			if warning != "" {
+				c.Warn(warning)
+			}
 		}
 		res, err = n.createAt(ctx, l, p, c, wr)
 		return err
@@ -98,6 +101,16 @@ func (n *Names) createAt(ctx context.Context, l *Locked, p model.Path, c *note.C
 	ev.Version = res.Version
 	l.Tell(ev)
 	return res, nil
+}
+
+// caseWarning warns of another note or file whose path differs from p in case alone, "" if there is none. from is what
+// p is to be the new path of, "" for something new.
+func (n *base) caseWarning(p, from model.Path) string {
+	other := n.tree.InAnotherCase(p, from)
+	if other == "" {
+		return ""
+	}
+	return fmt.Sprintf("%q differs from it in the case of letters alone: on many disks, and for Obsidian on Windows and macOS, both are one", string(other))
 }
 
 // retract takes the new file at rel, which stamp names, away again, since the store

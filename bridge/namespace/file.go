@@ -1,6 +1,7 @@
 package namespace
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -20,7 +21,7 @@ import (
 func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File, error) {
 	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_TRUNC|os.O_APPEND) != 0
 	if writes {
-		if err := n.writesFiles(); err != nil {
+		if err := n.WritesFiles(); err != nil {
 			return nil, &model.Error{Op: "open", Path: p, Err: err}
 		}
 	}
@@ -57,7 +58,7 @@ func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File,
 // one at p, which is not a note, as a rename over it does: whoever has the old file
 // open keeps that. In suggest mode files cannot be written: ErrReadOnly.
 func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructure) error {
-	if err := n.writesFiles(); err != nil {
+	if err := n.WritesFiles(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
 	}
 	return n.change("write", p, func(l *Locked) error {
@@ -88,11 +89,41 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructu
 	})
 }
 
+// RetractFile takes the file at p, which a program has made a moment ago and which holds data, away for good: not even the
+// source's trash has it. It changes nothing and returns ErrConflict if the file is not that any more.
+func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o Restructure) error {
+	return n.change("retract", p, func(l *Locked) error {
+		x, err := n.tree.Find("retract", p)
+		if err != nil {
+			return err
+		}
+		from, ok := l.Structure.(model.Retractor)
+		st := x.State()
+		if !ok || x.Kind != model.KindFile || st.Virtual || st.Elsewhere || st.Content != nil || st.Pending != nil {
+			return model.ErrConflict
+		}
+		have, stamp, err := l.Source.Read(ctx, st.Rel)
+		if err == nil && !bytes.Equal(have, data) {
+			err = model.ErrConflict
+		}
+		if err == nil {
+			err = from.Retract(ctx, st.Rel, stamp)
+		}
+		if err != nil {
+			return err
+		}
+		l.Vanish(x, false)
+		l.Settle(nil)
+		l.Tell(model.Event{Kind: model.EventRemoved, Path: p, ViewChanged: true, Origin: o.Origin, By: o.By})
+		return nil
+	})
+}
+
 // errSuggesting is why what is not a note cannot be written in place.
 var errSuggesting = &model.ReadOnlyError{Reason: "a file that is not a note cannot hold suggestions; change it in the vault, or with --mode direct"}
 
-// writesFiles returns nil if what is not a note can be written in place.
-func (n *Files) writesFiles() error {
+// WritesFiles returns nil if what is not a note can be made and written in place, else why not: ErrReadOnly.
+func (n *Files) WritesFiles() error {
 	switch {
 	case n.c.ReadOnly:
 		return model.ErrReadOnly
@@ -109,7 +140,7 @@ func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, 
 	if p.IsNote() {
 		return &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
 	}
-	if err := n.writesFiles(); err != nil {
+	if err := n.WritesFiles(); err != nil {
 		return &model.Error{Op: "create", Path: p, Err: err}
 	}
 	return n.change("create", p, func(l *Locked) error {

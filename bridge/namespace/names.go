@@ -40,6 +40,7 @@ type Restructured struct {
 	Proposal string // names the proposal that waits for a person; "" when it was done at once
 	Links    int    // links elsewhere that were rewritten, as suggestions in suggest mode
 	Notes    int    // in so many notes
+	Warnings []string
 }
 
 // Config is what the parts of a workspace have in common.

@@ -31,13 +31,12 @@ func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, ne
 		taken[links.BaseName(model.Rebased(string(p), string(old), string(new)))] = true
 	}
 	led := make(map[*tree.Node]map[string]model.LedTo)
-	look := func(p model.Path) {
-		at, err := n.tree.Find("rename", p)
-		if err != nil || at.Note == nil || led[at] != nil {
+	lookIn := func(at *tree.Node, p model.Path) {
+		if at.Note == nil || led[at] != nil {
 			return
 		}
 		led[at] = make(map[string]model.LedTo)
-		v, err := n.tree.Open(ctx, p)
+		v, err := at.Note.Version(ctx)
 		if err != nil {
 			return // its links stay as they are
 		}
@@ -45,6 +44,18 @@ func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, ne
 			to, ok := index.Resolve(string(p), l)
 			if l.Target != "" && ok && (old.Contains(p) || old.Contains(model.Path(to)) || taken[links.BaseName(l.Target)]) {
 				led[at][l.Target] = ledTo(f, old, model.Path(to))
+			}
+		}
+	}
+	look := func(p model.Path) {
+		if at, err := n.tree.Find("rename", p); err == nil {
+			lookIn(at, p)
+		}
+	}
+	for _, folder := range n.tree.Folders() {
+		for _, p := range folder.Pending() { // the index does not have what may yet be kept
+			if p.Record().Kind == model.ProposedDelete && p.Node != x {
+				lookIn(p.Node, p.Public().Path)
 			}
 		}
 	}
@@ -204,10 +215,14 @@ func (r *relink) rewrite(ctx context.Context, o model.OwedLinks) (n int, waiting
 		return 0, nil, nil
 	}
 	place := x.Place()
-	if !place.Shown {
-		return 0, nil, nil
+	at := place.Path
+	if !place.Shown { // it is proposed to be deleted, and may yet be kept
+		if p := x.State().Pending; p == nil || p.Record().Kind != model.ProposedDelete {
+			return 0, nil, nil
+		}
+		at = place.Peoples
 	}
-	at, by := place.Path, model.Author{Name: r.rec.Author, Session: r.rec.Session}
+	by := model.Author{Name: r.rec.Author, Session: r.rec.Session}
 	if r.rec.Accepted != nil {
 		by = model.Author{Name: r.rec.Accepted.By}
 	}

@@ -77,8 +77,12 @@ func (n *base) emptyAt(ctx context.Context, l *Locked, dir tree.State) error {
 func (n *base) removeNow(ctx context.Context, l *Locked, x *tree.Node, p model.Path, o Restructure) error {
 	unlock := l.LockNotes(x)
 	defer unlock()
-	if err := l.Structure.Remove(ctx, x.Place().Rel); err != nil {
+	rel := x.Place().Rel
+	if err := l.Structure.Remove(ctx, rel); err != nil {
 		return err
+	}
+	if x.Kind == model.KindNote {
+		l.EndDocs(rel)
 	}
 	err := l.Fulfil(x)
 	l.Vanish(x, false)

@@ -58,7 +58,7 @@ func (n *Names) finishMove(ctx context.Context, f *Folder, m *moving) (res Restr
 			res = n.finishDone(ctx, f, rec)
 		}
 	}
-	res.Proposal = m.id
+	res.Proposal, res.Warnings = m.id, m.warnings
 	return res
 }
 
@@ -70,6 +70,8 @@ type moving struct {
 	now  bool   // done at once, not proposed
 	id   string // of the proposal it became, "" if none
 	gone string // the proposal that it took back, "" if none
+
+	warnings []string
 
 	owes []model.OwedLinks
 	owed string // what Owe returned, "" if that was not called
@@ -84,6 +86,10 @@ func (n *Names) moveIn(ctx context.Context, f *Folder, index *links.Index, oldPa
 	}
 	if err = freeAt(ctx, l, m.to); err != nil || m.n.Place().Path == newPath {
 		return m, err
+	}
+	if warning := n.caseWarning(newPath, oldPath); warning != "" {
+		n.c.Logger.Warn("new name", model.LogPath, string(newPath), "warning", warning)
+		m.warnings = append(m.warnings, warning)
 	}
 	m.owes = n.owed(ctx, f, index, oldPath, newPath, m.n)
 	st := m.n.State()
@@ -185,6 +191,9 @@ func (n *Names) moveNow(ctx context.Context, l *Locked, m *moving) error {
 	}
 	err := l.Fulfil(m.n)
 	l.Moved(m.n, to, m.o.By)
+	if oldRel != newRel && m.n.Kind == model.KindNote {
+		l.EndDocs(newRel) // of what was replaced
+	}
 	err = errors.Join(err, l.Store.Rename(model.Path(oldRel), model.Path(newRel)))
 	l.CanvasesFollow(ctx, oldRel, newRel)
 	l.Settle(nil)

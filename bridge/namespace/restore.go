@@ -98,6 +98,11 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 			f.syncNames(ctx, rec)
 			change.Journal = append(change.Journal, rec.Decided(*d, time.Now().UTC()))
 		}
+		if decided && rec.Kind == model.ProposedDelete && model.Path(rec.Rel).IsNote() && d.Verdict == model.Accepted {
+			if err := f.Store.End(model.Path(rec.Rel)); err != nil {
+				return nil, err
+			}
+		}
 		if decided && rec.Kind == model.ProposedRename {
 			from, to := rec.Rel, rec.To()
 			if pending {

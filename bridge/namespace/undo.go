@@ -181,12 +181,12 @@ func (u *reverting) makeAgain(ctx context.Context) error {
 	case u.rec.Old == nil:
 		err = errors.New("is too large to be brought back from here; it is in the trash")
 	default:
-		e, err = u.BringFileBack(ctx, u.rec.Rel, u.rec.Stamp, u.rec.Old)
+		e, err = u.BringFileBack(ctx, u.rec.Rel, u.rec.Stamp, u.rec.Old, nil)
 	}
 	if err != nil {
 		return err
 	}
-	u.bringDocBack()
+	u.bringDocBack(e.Stamp)
 	u.n = u.PutHidden(e)
 	u.rec.Stamp, u.rec.Sum = e.Stamp, model.SumOf(string(u.rec.Old))
 	u.rec.Old, u.rec.Link, u.rec.Stale = nil, "", false
@@ -197,33 +197,34 @@ func (u *reverting) makeAgain(ctx context.Context) error {
 }
 
 // BringFileBack brings back the file that was removed from rel, with that stamp and content, if the
-// source has kept it, or makes one like it.
-func (l *Locked) BringFileBack(ctx context.Context, rel string, stamp model.Stamp, data []byte) (e model.SourceEntry, err error) {
+// source has kept it, or makes one like it. meanwhile is that of a NewFile.
+func (l *Locked) BringFileBack(ctx context.Context, rel string, stamp model.Stamp, data []byte, meanwhile func(model.Stamp) error) (e model.SourceEntry, err error) {
 	err = fs.ErrNotExist
 	if from, ok := l.Structure.(model.Restorer); ok {
 		e, err = from.Restore(ctx, rel, stamp, data)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		file := model.NewFile{Data: data, Mode: 0o644, ModTime: time.Unix(0, stamp.ModTime)}
+		file := model.NewFile{Data: data, Mode: 0o644, ModTime: time.Unix(0, stamp.ModTime), Meanwhile: meanwhile}
 		e = model.SourceEntry{Rel: rel, Mode: file.Mode}
 		e.Stamp, err = l.Structure.Create(ctx, rel, file)
 	}
 	return e, err
 }
 
-// bringDocBack lets the note that was brought back have its document again, with
+// bringDocBack lets the note that was brought back as a file with that stamp have its document again, with
 // who wrote what.
-func (u *reverting) bringDocBack() {
+func (u *reverting) bringDocBack(file model.Stamp) {
 	at := model.Path(u.rec.Rel)
 	if have, err := u.Store.DocID(at); u.rec.Doc == "" || err == nil && have == u.rec.Doc {
 		return
 	}
-	seq, err := u.Store.Append(u.rec.Doc, at, model.Record{Update: model.EmptyUpdate(), Time: time.Now().UTC()})
+	sum := model.SumOf(string(u.rec.Old))
+	seq, err := u.Store.Append(u.rec.Doc, at, model.Record{Update: model.EmptyUpdate(), Time: time.Now().UTC(), Save: &model.Save{Post: file, Sum: sum[:]}})
 	if err != nil {
 		u.log.Warn("note comes back without its history", model.LogPath, u.rec.Rel, model.LogErr, err)
 		return
 	}
-	u.Store.Materialized(u.rec.Doc, seq, model.SumOf(string(u.rec.Old)))
+	u.Store.Materialized(u.rec.Doc, seq, sum)
 }
 
 func (u *reverting) revertFile(ctx context.Context) error {

@@ -36,6 +36,9 @@ func (f *Folder) wrote(ctx context.Context, e model.SourceEntry) {
 		return
 	}
 	n, created := l.Put(e, model.Author{})
+	if created && n.Kind == model.KindNote && !n.State().Virtual {
+		l.EndDocs(e.Rel) // nothing was here, whatever there was while relayfs was stopped
+	}
 	st := n.State()
 	stale := !created && l.noticeChange(ctx, n)
 	l.Settle(nil)
@@ -79,6 +82,9 @@ func (f *Folder) removed(rel string) {
 	}
 	if n != nil {
 		l.PersonRemoved(n)
+		if n.Kind == model.KindNote {
+			l.EndDocs(rel)
+		}
 	}
 	l.Settle(nil)
 }
@@ -93,6 +99,7 @@ func (f *Folder) renamed(ctx context.Context, ev model.SourceEvent) {
 		return
 	}
 	l.PersonMoved(n, ev.Rel)
+	l.EndDocs(ev.Rel) // of what was replaced
 	l.RenameDocs(ev.OldRel, ev.Rel)
 	l.Settle(nil)
 	hidden := n.State().Hidden

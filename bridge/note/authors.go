@@ -86,6 +86,23 @@ func (n *Locked) RemoveRejected(ctx context.Context, from model.Structure) (made
 	return &h.Records[0], from.Remove(ctx, at.Rel)
 }
 
+// IsLeftRejected says whether the file of the note is the one in which a rejection left it that RemoveRejected follows: the process
+// was killed in between.
+func (n *Note) IsLeftRejected(ctx context.Context) bool {
+	l := n.Lock()
+	defer l.Unlock()
+	cur, err := l.load(ctx)
+	if err != nil || l.live != nil {
+		return false
+	}
+	h, err := l.store.Load(l.id)
+	if err != nil || len(h.Records) == 0 || !isRejected(h, cur.Raw()) {
+		return false
+	}
+	save := h.Records[len(h.Records)-1].Save
+	return save != nil && l.stamp.IsFile(save.Post)
+}
+
 // isRejected says whether an agent made the note, people have done nothing in it but decide, and
 // the last thing was that they rejected. Front matter that is left must be of a note of which
 // nothing that people accepted stands.

@@ -110,13 +110,7 @@ func (d *document) open(at Place, raw string) ([]model.Record, error) {
 		return nil, nil
 	}
 	if d.id == "" {
-		id, err := d.lookupID(at)
-		if err != nil {
-			return nil, err
-		}
-		if d.id = id; id == "" {
-			d.id = NewDocID()
-		}
+		d.id = NewDocID() // identify has found none
 	}
 	h, err := d.store.Load(d.id)
 	if err != nil {

@@ -134,14 +134,22 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	}
 	n.stamp = stamp
 	v := model.NewVersion(asString(data), n.set.o.View, time.Unix(0, stamp.ModTime))
-	if err := n.separateStored(at, v); err != nil {
+	var h *model.History // what the store has, if it was asked
+	if !n.synced {
+		kept, err := n.identify(ctx, at, v.Raw())
+		if err != nil {
+			return nil, model.WrapError("open", at.Path, err)
+		}
+		h = &kept
+	}
+	if err := n.separateStored(at, v, h); err != nil {
 		return nil, err
 	}
 	n.publish(v)
 	if n.synced {
 		return v, nil
 	}
-	if behind, err := n.recover(ctx, at); err != nil {
+	if behind, err := n.recover(ctx, at, h); err != nil {
 		n.closeDoc()
 		n.cur.Store(nil)
 		return behind, err

@@ -34,22 +34,16 @@ type state struct {
 // A save of the last row does not revert what the file never held, and a file that was set
 // back to an old text, from a backup or by git, is a person's save like any other.
 //
-// If the file cannot be written, recover returns the newest text beside the error.
-func (n *Locked) recover(ctx context.Context, at Place) (behind *model.Version, err error) {
-	id, err := n.lookupID(at)
-	if err != nil || id == "" {
-		return nil, err
-	}
-	n.id = id
-	h, err := n.store.Load(id)
-	if err != nil {
-		return nil, model.WrapError("open", at.Path, err)
+// h is what the store has. If the file cannot be written, recover returns the newest text beside the error.
+func (n *Locked) recover(ctx context.Context, at Place, h *model.History) (behind *model.Version, err error) {
+	if n.id == "" {
+		return nil, nil
 	}
 	file, stamp := n.cur.Load(), n.stamp
 	if file.ReadOnly() || len(h.Records) == 0 || h.Settled(model.SumOf(file.Raw())) {
 		return nil, nil
 	}
-	states, doc, err := statesOf(h)
+	states, doc, err := statesOf(*h)
 	if err != nil {
 		return nil, model.WrapError("open", at.Path, err)
 	}
@@ -289,8 +283,8 @@ func (n *Locked) separate(v *model.Version) {
 }
 
 // separateStored is separate for a note that was just read, whose document is in the
-// store, unless the two have yet to be compared.
-func (n *Locked) separateStored(at Place, v *model.Version) error {
+// store, unless the two have yet to be compared. h is what the store has, nil if it was not asked.
+func (n *Locked) separateStored(at Place, v *model.Version, h *model.History) error {
 	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return nil
 	}
@@ -298,13 +292,18 @@ func (n *Locked) separateStored(at Place, v *model.Version) error {
 		n.separate(v)
 		return nil
 	}
-	id, err := n.lookupID(at)
-	if err != nil || id == "" {
-		return err
+	if n.id == "" {
+		return nil
 	}
-	h, err := n.store.Load(id)
-	if err != nil || !h.MayHaveTyped() || !h.InStep(model.SumOf(v.Raw())) {
-		return model.WrapError("open", at.Path, err)
+	if h == nil {
+		kept, err := n.store.Load(n.id)
+		if err != nil {
+			return model.WrapError("open", at.Path, err)
+		}
+		h = &kept
+	}
+	if !h.MayHaveTyped() || !h.InStep(model.SumOf(v.Raw())) {
+		return nil
 	}
 	doc, err := replay(h.Records)
 	if err != nil {

@@ -64,6 +64,8 @@ type Set struct {
 	o     Options
 	act   *model.Activity
 	cache cache
+
+	claiming sync.Mutex // held while a document is given to another note; taken after a note's lock
 }
 
 // NewSet makes a set without notes. Their changes are operations and events of act.

@@ -175,12 +175,17 @@ func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, tex
 	if err != nil {
 		return nil, err
 	}
+	return r.decideIn(ctx, n, p, ids, text, d, by)
+}
+
+// decideIn is decideNote for the note n, which is shown or was at p.
+func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids []string, text string, d model.Decision, by model.Author) ([]model.Suggestion, error) {
 	wanted := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		wanted[id] = true
 	}
 	var chosen []model.Suggestion
-	_, err = n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
+	_, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
 		all, x, err := l.Suggestions(p, cur)
 		if err != nil {
 			return note.Plan{}, err
@@ -316,6 +321,33 @@ func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d mod
 		}
 	}
 	r.decideNotes(ctx, byNote, d, by, out)
+	r.decideHiddenLinks(ctx, decided, d, by)
+}
+
+// decideHiddenLinks is decideLinks for notes that are proposed to be deleted: if they are not, their links are to lead where
+// they should.
+func (r *Review) decideHiddenLinks(ctx context.Context, decided map[string]bool, d model.Decision, by model.Author) {
+	for _, p := range r.waiting() {
+		if p.Node.Kind != model.KindNote || p.Record().Kind != model.ProposedDelete {
+			continue
+		}
+		at := p.Public().Path
+		list, err := p.Node.Note.Suggestions(ctx, at)
+		list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return !decided[s.Proposal] })
+		if err == nil && len(list) > 0 {
+			_, err = r.decideIn(ctx, p.Node.Note, at, suggestionIDs(list), "", d, by)
+		}
+		if err != nil {
+			r.c.Logger.Warn("links of a decided rename are left as they are", model.LogPath, string(at), model.LogErr, err)
+		}
+	}
+}
+
+func suggestionIDs(list []model.Suggestion) (ids []string) {
+	for _, s := range list {
+		ids = append(ids, s.ID)
+	}
+	return ids
 }
 
 // rejectLinks takes back the link rewrites of a proposal that was withdrawn.

@@ -77,5 +77,6 @@ func shownAt(f *namespace.TreeFolder, e model.JournalEntry) model.Path {
 	if n := f.Lookup(string(e.Path)); n != nil {
 		return n.Place().Path
 	}
-	return f.Path().Join(string(e.Path))
+	was, _ := e.Path.EndedAt()
+	return f.Path().Join(string(was))
 }

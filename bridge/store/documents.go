@@ -78,8 +78,16 @@ func (s *Store) Rename(oldPath, newPath model.Path) error {
 	if oldPath == newPath {
 		return nil
 	}
+	return s.fail("rename", s.move(oldPath, newPath, true))
+}
+
+// End moves every document at or below p to where ended ones are. It outlives the process, and a power cut a moment later: if
+// that is lost, the file at p decides.
+func (s *Store) End(p model.Path) error { return s.fail("end", s.move(p, p.Ended(), false)) }
+
+func (s *Store) move(oldPath, newPath model.Path, synced bool) error {
 	e := &frame.Entry{Kind: frame.Move, Time: time.Now().UTC().Truncate(time.Millisecond)}
-	return s.fail("rename", s.add(e, true, func(st *state) (err error) {
+	return s.add(e, synced, func(st *state) (err error) {
 		if e.Moves, err = st.below(oldPath); err == nil && len(e.Moves) == 0 {
 			return errNothing
 		}
@@ -88,7 +96,7 @@ func (s *Store) Rename(oldPath, newPath model.Path) error {
 			*to = newPath + (*to)[len(oldPath):]
 		}
 		return err
-	}))
+	})
 }
 
 // Place notes that the source's file is about to hold the text as of seq.

@@ -143,6 +143,20 @@ func (s *state) docAt(p model.Path) (id model.DocID, err error) {
 	return id, err
 }
 
+// pathOf is where a document lives, "" if nowhere.
+func (s *state) pathOf(id model.DocID) (p model.Path, err error) {
+	if d := s.docs[id]; d != nil && d.moved {
+		return d.path, nil
+	}
+	err = s.view(func(v checkpoint.View) error {
+		if at := v.Document(id).Path(); s.isAt(id, at) {
+			p = at
+		}
+		return nil
+	})
+	return p, err
+}
+
 // isAt says whether a document still lives where the checkpoint has it.
 func (s *state) isAt(id model.DocID, p model.Path) bool {
 	if now, ok := s.paths[p]; ok {

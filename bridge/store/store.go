@@ -74,7 +74,8 @@ type Store struct {
 
 	mu      sync.Mutex // protects the following; frames are in the state in the order of the log
 	state   state
-	lacking int // the length of the longest frame for which the log had no room; 0 if it has
+	files   *fileIndex // nil until somebody asks
+	lacking int        // the length of the longest frame for which the log had no room; 0 if it has
 
 	wake       model.Signal  // holds one token while the checkpoint lags behind
 	quit, done chan struct{} // done is closed when run has ended
@@ -344,6 +345,9 @@ func (s *Store) addToLog(e *frame.Entry, complete func(*state) error) (wal.LSN, 
 		_ = s.triedLog(nil)
 	}
 	s.state.add(e)
+	if s.files != nil {
+		s.files.add(e)
+	}
 	return e.LSN, nil
 }
 

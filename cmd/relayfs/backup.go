@@ -76,7 +76,7 @@ made is taken over when relayfs starts.`,
 		Example: "  relayfs restore ~/backups/relayfs-2026-01-31.zip\n  relayfs restore ~/backups/relayfs-2026-01-31.zip Notes=/mnt/disk/Notes",
 		Args:    usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := f.refuseAgent("restoring", ""); err != nil {
+			if err := f.refuseAgent("restoring"); err != nil {
 				return err
 			}
 			b, err := backup.Open(args[0])

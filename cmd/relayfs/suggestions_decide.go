@@ -71,7 +71,7 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 		return cli.Usagef("--reason is longer than %d bytes", reviewqueue.MaxReason)
 	}
 	if !f.dryRun {
-		if err := f.refuseAgent("deciding on suggestions", ""); err != nil {
+		if err := f.refuseAgent("deciding on suggestions"); err != nil {
 			return err
 		}
 	}

@@ -43,14 +43,18 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 	if session != "" && len(batches)+len(ids) > 0 {
 		return cli.Usagef("give a batch, ids or --session, not several of them")
 	}
-	if err := f.refuseAgent("taking back what others did", session); err != nil {
-		return err
+	refused := f.refuseAgent("taking back what others did")
+	if refused != nil && session == "" {
+		return refused
 	}
 	r := reviewqueue.UndoRequest{Session: session, IDs: ids, Newest: len(batches)+len(ids) == 0 && session == ""}
 	if len(batches) == 1 {
 		r.Batch = batches[0]
 	}
 	return f.withQueue(ctx, e, sources, func(q *api.Client) error {
+		if refused != nil && session != f.ownSession(ctx, q) {
+			return refused
+		}
 		out, err := q.Undo(ctx, r)
 		if err != nil {
 			return err

@@ -147,7 +147,7 @@ func newResolveCommand(e *env) *cobra.Command {
 			if len(ids) == 0 {
 				return cli.Usagef("name the threads: 'relayfs suggestions threads' lists them")
 			}
-			if err := f.refuseAgent("resolving threads", ""); err != nil {
+			if err := f.refuseAgent("resolving threads"); err != nil {
 				return err
 			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {

@@ -1,15 +1,18 @@
 package program
 
 import (
+	"math/rand/v2"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// pidfsMagic is the type of the file system of pidfds, of which each has a number of its own.
+// pidfsMagic is the type of the file system of pidfds, of which each has a number of its own (Linux 6.9).
 const pidfsMagic = 0x50494446
 
-var hasSerials = sync.OnceValue(func() bool {
+// hasPidfs is a variable for tests.
+var hasPidfs = sync.OnceValue(func() bool {
 	fd, err := unix.PidfdOpen(unix.Getpid(), 0)
 	if err != nil {
 		return false
@@ -21,18 +24,93 @@ var hasSerials = sync.OnceValue(func() bool {
 
 // identityOf returns the identity of the process that has a number now.
 func identityOf(pid int) Identity {
-	id := Identity{PID: pid}
-	if !hasSerials() {
-		return id
+	if !hasPidfs() {
+		return Identity{PID: pid, Serial: held.serial(pid)}
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return id // it is gone
+		return Identity{PID: pid} // it is gone
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
-	if unix.Fstat(fd, &st) == nil {
-		id.Serial = st.Ino
+	if unix.Fstat(fd, &st) != nil {
+		return Identity{PID: pid}
 	}
-	return id
+	return Identity{PID: pid, Serial: st.Ino}
+}
+
+// holder numbers processes where the kernel does not: it draws a number for each and holds a pidfd of it, which says
+// whether the process that has the PID now is still that one. Nobody who has it waits for the process.
+type holder struct {
+	mu    sync.Mutex // protects the following
+	procs map[int]*heldProcess
+}
+
+type heldProcess struct {
+	fd     int
+	serial uint64
+	used   time.Time
+}
+
+// held is one for all tables of this process, so that they name a run the same.
+var held holder
+
+// maxHeld bounds the pidfds that are held. The process that was asked for least recently is forgotten first.
+const maxHeld = 256
+
+// serial returns the number of the process that has a PID now, 0 if there is none, or the kernel has no pidfds (Linux 5.3).
+func (h *holder) serial(pid int) uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := h.procs[pid]
+	if p != nil && !hasEnded(p.fd) {
+		p.used = time.Now()
+		return p.serial
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return 0
+	}
+	if p != nil && hasEnded(fd) { // nobody has waited for it yet, and so its PID is still its own
+		unix.Close(fd)
+		return p.serial
+	}
+	h.drop(pid)
+	if len(h.procs) >= maxHeld {
+		h.makeRoom()
+	}
+	if h.procs == nil {
+		h.procs = make(map[int]*heldProcess)
+	}
+	p = &heldProcess{fd: fd, serial: rand.Uint64() | 1, used: time.Now()}
+	h.procs[pid] = p
+	return p.serial
+}
+
+// makeRoom forgets the processes that have ended or, if all of them live, the one that was asked for least recently.
+func (h *holder) makeRoom() {
+	oldest, size := 0, len(h.procs)
+	for pid, p := range h.procs {
+		if hasEnded(p.fd) {
+			h.drop(pid)
+		} else if oldest == 0 || p.used.Before(h.procs[oldest].used) {
+			oldest = pid
+		}
+	}
+	if len(h.procs) == size {
+		h.drop(oldest)
+	}
+}
+
+func (h *holder) drop(pid int) {
+	if p := h.procs[pid]; p != nil {
+		unix.Close(p.fd)
+		delete(h.procs, pid)
+	}
+}
+
+// hasEnded reports whether the process of a pidfd has ended.
+func hasEnded(pidfd int) bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, 0)
+	return err == nil && n > 0
 }

@@ -7,7 +7,8 @@
 //
 // A run is known by its first process. The kernel gives numbers of processes out again, and in a container they repeat at
 // each start. So a process is known by the number of its pidfd, too, which the kernel (Linux 6.9) gives out once in each
-// boot, and [Identity.Name] has the boot in it as well.
+// boot, and [Identity.Name] has the boot in it as well. Where pidfds have no numbers (Linux 5.3) this process draws one for
+// each process that it meets, and knows it by a pidfd that it holds.
 //
 // All else is read from /proc/PID/status alone. Other files there, as stat, environ or exe, wait for a process that is
 // about to begin another program, and that one may wait for the mount, which asks here: it closes what it has open.
@@ -28,7 +29,7 @@ import (
 // Identity names a process of this boot.
 type Identity struct {
 	PID    int
-	Serial uint64 // what the kernel numbers it by, once for all; 0 if it does not
+	Serial uint64 // what no other process has; 0 if it has ended, or the kernel does not tell
 }
 
 // bootID is the kernel's random name of this boot.
@@ -123,6 +124,9 @@ func (t *Table) Self() Program {
 	}
 	return p
 }
+
+// OfProcess returns the program of a process.
+func (t *Table) OfProcess(pid int) Program { return t.find(pid) }
 
 // find returns the program of a thread's process. What was found once stays, whatever becomes of its ancestors.
 func (t *Table) find(thread int) Program {

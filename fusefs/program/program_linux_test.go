@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -182,5 +183,97 @@ func TestTableIsBounded(t *testing.T) {
 func BenchmarkProgram(b *testing.B) {
 	for b.Loop() {
 		new(Table).Self()
+	}
+}
+
+// withoutPidfs has pidfds without numbers of their own, as before Linux 6.9.
+func withoutPidfs(t *testing.T) {
+	t.Helper()
+	was := hasPidfs
+	hasPidfs = func() bool { return false }
+	t.Cleanup(func() { hasPidfs = was })
+}
+
+// On a kernel whose pidfds have no numbers, a process is itself as long as it lives, for every table, and another one
+// that gets its number is another one.
+func TestIdentityWithoutPidfs(t *testing.T) {
+	withoutPidfs(t)
+	pids := started(t, "robot", `echo $$; sh -c 'echo $$; exec sleep 1000' &`, 2)
+	agent, child := robots().find(pids[0]), robots().find(pids[1])
+	if agent.Serial == 0 || agent.Run != agent.Identity || agent.Agent != "robot" {
+		t.Errorf("the agent is %+v, want a run of its own", agent)
+	}
+	if child.Serial == 0 || child.Run != agent.Run || child.Identity == agent.Identity {
+		t.Errorf("what it started is %+v, want the run %+v", child, agent.Run)
+	}
+	if again := robots().find(pids[1]); again.Identity != child.Identity {
+		t.Errorf("another table knows it as %+v, want %+v", again.Identity, child.Identity)
+	}
+	held.mu.Lock()
+	held.procs[pids[1]].fd, held.procs[pids[0]].fd = held.procs[pids[0]].fd, held.procs[pids[1]].fd
+	held.mu.Unlock()
+	if err := syscall.Kill(pids[0], syscall.SIGKILL); err != nil { // its pidfd is now held for the number of the other one
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(need.Scaled(10 * time.Second)); ; time.Sleep(time.Millisecond) {
+		other := robots().find(pids[1])
+		if other.Identity != child.Identity && other.Serial != 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("a process whose number another one had is %+v, as that one was", other)
+		}
+	}
+}
+
+// The run of a session whose leader is remembered stays when others come and go, and no more than a bounded number of
+// descriptors is held.
+func TestHeldProcessesAreBounded(t *testing.T) {
+	withoutPidfs(t)
+	var h holder
+	self := h.serial(os.Getpid())
+	for range maxHeld + 10 {
+		cmd := exec.Command("true")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		h.serial(cmd.Process.Pid)
+		_ = cmd.Wait()
+		if got := h.serial(os.Getpid()); got != self {
+			t.Fatalf("this process is %d, and was %d", got, self)
+		}
+	}
+	if len(h.procs) > maxHeld {
+		t.Errorf("%d pidfds are held, want at most %d", len(h.procs), maxHeld)
+	}
+	for pid := range h.procs {
+		h.drop(pid)
+	}
+}
+
+// A process that has ended, and that its parent has not waited for yet, is still itself.
+func TestIdentityOfAZombie(t *testing.T) {
+	withoutPidfs(t)
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	before := identityOf(cmd.Process.Pid)
+	in.Close()
+	for !hasEnded(held.procs[cmd.Process.Pid].fd) {
+		time.Sleep(time.Millisecond)
+	}
+	if after := identityOf(cmd.Process.Pid); after != before || before.Serial == 0 {
+		t.Errorf("it is %+v, and was %+v", after, before)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if after := identityOf(cmd.Process.Pid); after == before {
+		t.Errorf("it is %+v still, and is gone", after)
 	}
 }

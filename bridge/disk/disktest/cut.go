@@ -398,7 +398,7 @@ func (n *inode) survivor(to *volume, left map[*inode]remainder, done map[*inode]
 	if c := done[n]; c != nil {
 		return c
 	}
-	c := &inode{vol: to, number: n.number, attr: n.synced.attr, chgTime: n.chgTime, data: n.synced.data, target: n.target}
+	c := &inode{vol: to, number: n.number, attr: n.synced.attr, chgTime: n.chgTime, birth: n.birth, data: n.synced.data, target: n.target}
 	done[n] = c
 	if r, ok := left[n]; ok {
 		c.data, c.attr = r.data, r.attr

@@ -31,6 +31,7 @@ type inode struct {
 	number  uint64
 	attr    attributes
 	chgTime int64
+	birth   int64
 	data    []byte // of a file; no byte of it is ever changed
 	target  string // of a symlink
 	names   map[string]*inode
@@ -73,7 +74,7 @@ func (e edit) apply(data []byte) []byte {
 func (d *Disk) newInode(v *volume, mode fs.FileMode) *inode {
 	d.inodes++
 	now := d.now()
-	n := &inode{vol: v, number: d.inodes, attr: attributes{mode: mode, modTime: now}, chgTime: now}
+	n := &inode{vol: v, number: d.inodes, attr: attributes{mode: mode, modTime: now}, chgTime: now, birth: now}
 	n.synced.attr = n.attr
 	if n.isDir() {
 		n.names, n.synced.names = map[string]*inode{}, map[string]*inode{}
@@ -94,7 +95,7 @@ func (n *inode) info() disk.Info {
 	}
 	return disk.Info{
 		Device: n.vol.device, Inode: n.number, Mode: n.attr.mode, Size: size,
-		ModTime: n.attr.modTime, ChgTime: n.chgTime, Links: n.links, UID: n.attr.uid, GID: n.attr.gid,
+		ModTime: n.attr.modTime, ChgTime: n.chgTime, Birth: n.birth, Links: n.links, UID: n.attr.uid, GID: n.attr.gid,
 	}
 }
 

@@ -5,6 +5,7 @@ package content
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -20,10 +21,12 @@ type Image struct {
 	Text    string
 	ModTime time.Time
 	Version *model.Version
+	// Form is set for a text that was written, and that changed nothing: it may differ from the version's in its form.
+	Form bool
 }
 
 // ImageOf is what v looks like.
-func ImageOf(v *model.Version) Image { return Image{v.Text(), v.ModTime(), v} }
+func ImageOf(v *model.Version) Image { return Image{Text: v.Text(), ModTime: v.ModTime(), Version: v} }
 
 // Exact says that text is the version's own.
 func (im Image) Exact() bool { return im.Version != nil && im.Text == im.Version.Text() }
@@ -157,7 +160,18 @@ func (t *Text) Outdated() bool {
 	case t.state == Asleep:
 		return int64(len(t.latest.Text())) != t.size || !t.imageOf(t.latest).ModTime.Equal(t.image.ModTime)
 	}
-	return t.image.Text != t.latest.Text()
+	return t.image.Text != t.latest.Text() && !t.keepsForm()
+}
+
+// keepsForm says that what is shown was written since the newest version was made, and differs from it in its form alone:
+// whoever wrote it finds it as it was written. The note keeps its own form.
+func (t *Text) keepsForm() bool {
+	return t.image.Form && t.image.Version == t.latest && form(t.image.Text) == form(t.latest.Text())
+}
+
+// form is a text without a byte order mark, carriage returns at line ends and a final newline.
+func form(text string) string {
+	return strings.TrimSuffix(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "\n")
 }
 
 func (t *Text) imageOf(v *model.Version) Image {
@@ -170,7 +184,7 @@ func (t *Text) imageOf(v *model.Version) Image {
 
 // Show shows the newest version if its text is shown already, or if nothing is.
 func (t *Text) Show() {
-	if t.latest == nil || t.state == Written || t.Outdated() || t.image.Version == t.latest && t.image.Exact() {
+	if t.latest == nil || t.state == Written || t.Outdated() || t.image.Version == t.latest && (t.image.Exact() || t.state == Shown) {
 		return
 	}
 	t.state, t.image = Shown, t.imageOf(t.latest)

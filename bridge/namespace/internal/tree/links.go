@@ -110,6 +110,25 @@ func (t *Tree) Resolve(p model.Path, follow bool) (model.Path, error) {
 	return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 }
 
+// InAnotherCase returns another path than p and from that differs from p in the case of its last name alone, "" if nothing
+// is shown at one.
+func (t *Tree) InAnotherCase(p, from model.Path) model.Path {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	dir := t.lookup(p.Dir())
+	if dir == nil {
+		return ""
+	}
+	name, key := p.Base(), model.FoldName(p.Base())
+	var found model.Path
+	for have, c := range dir.children {
+		if have != name && strings.EqualFold(model.FoldName(have), key) && c.path() != from && (found == "" || c.path() < found) {
+			found = c.path()
+		}
+	}
+	return found
+}
+
 // childFold finds a name whatever the case of its letters, nil unless exactly one fits.
 func (n *Node) childFold(name string) *Node {
 	if c := n.child(name); c != nil {

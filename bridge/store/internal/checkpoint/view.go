@@ -51,6 +51,32 @@ func (v View) Documents() (ids []model.DocID, err error) {
 	return ids, err
 }
 
+// Files calls fn with what is known of the file of each document: the last save of relayfs, nil if there is none
+// among the newest records, and the sum of the text that it held last.
+func (v View) Files(fn func(id model.DocID, save *model.Save, sum model.ContentSum)) error {
+	return bucket(v.tx, docsBucket).ForEachBucket(func(key []byte) error {
+		id := model.DocID(key)
+		doc := v.Document(id)
+		var save *model.Save
+		seq := doc.last()
+		for range newestRecords {
+			if save != nil || seq == 0 {
+				break
+			}
+			rec, err := readRecord(seq, doc.b.Get(numbered(recordKey, seq)))
+			if err != nil {
+				return err
+			}
+			save, seq = rec.Save, doc.LastBefore(seq)
+		}
+		fn(id, save, doc.Mark().Sum)
+		return nil
+	})
+}
+
+// newestRecords is how many records of a document Files looks at.
+const newestRecords = 8
+
 // Unsettled are the paths of documents with records after their marks.
 func (v View) Unsettled() (paths []model.Path, err error) {
 	err = bucket(v.tx, unsettledBucket).ForEach(func(id, _ []byte) error {

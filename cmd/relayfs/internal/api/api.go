@@ -49,6 +49,9 @@ const (
 	storePath    = "/kept/store" // query: folder; the bytes of a store
 )
 
+// SessionPath is where an owner with a mount names the session that the client's process is in there.
+const SessionPath = "/session"
+
 // Reviewing are the routes that the review page serves to other programs.
 func Reviewing() []string {
 	return []string{

@@ -206,6 +206,11 @@ func (c *Client) Refusals(ctx context.Context, p model.Path) ([]model.Refusal, e
 	return get[[]model.Refusal](ctx, c, refusalsPath, url.Values{"path": {string(p)}})
 }
 
+// Session returns the session that this process is in on the owner's mount, "" if it is in none.
+func (c *Client) Session(ctx context.Context) (string, error) {
+	return get[string](ctx, c, SessionPath, nil)
+}
+
 // Kept returns the folders whose state is kept.
 func (c *Client) Kept(ctx context.Context) ([]backup.Folder, error) {
 	return get[[]backup.Folder](ctx, c, keptPath, nil)

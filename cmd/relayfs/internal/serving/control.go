@@ -37,11 +37,12 @@ type Control struct {
 	options   mcpserver.Options
 	announced owner.Info // set by Serve
 	MCP       *mcpserver.Server
-	HTTP      *ports.HTTPServer // nil if there is none
-	Metrics   *metrics.Server   // nil if there is none
-	Refusals  api.Refusals      // of the mount, if there is one
-	clients   atomic.Int64      // of MCP on stdio, here and in other processes
-	calls     sync.WaitGroup    // of these that are under way
+	HTTP      *ports.HTTPServer                    // nil if there is none
+	Metrics   *metrics.Server                      // nil if there is none
+	Refusals  api.Refusals                         // of the mount, if there is one
+	clients   atomic.Int64                         // of MCP on stdio, here and in other processes
+	calls     sync.WaitGroup                       // of these that are under way
+	sessionOf atomic.Pointer[func(pid int) string] // see NameSessions
 
 	// See LetHandOver; nil if this owner does not hand over.
 	mayHandOver   func(HandoverRequest) error
@@ -76,10 +77,31 @@ func (c *Control) Announce(w io.Writer) {
 func (c *Control) serve(ctx context.Context, l net.Listener) error {
 	clients := &reaches{c: c, of: make(map[string]http.Handler)}
 	defer clients.close()
-	srv := &http.Server{Handler: clients, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	srv := &http.Server{
+		Handler: clients, ReadHeaderTimeout: 10 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return context.WithValue(ctx, peerKey{}, owner.PeerPID(conn))
+		},
+	}
 	_, err := ports.Serve(ctx, l, srv)
 	c.calls.Wait()
 	return err
+}
+
+// peerKey is the key of the process that makes a request, in the context of that.
+type peerKey struct{}
+
+// NameSessions sets what names the session of a process on the mount.
+func (c *Control) NameSessions(of func(pid int) string) { c.sessionOf.Store(&of) }
+
+// session names the session that the client is in on the mount, "" if it is in none.
+func (c *Control) session(r *http.Request) (any, error) {
+	pid, _ := r.Context().Value(peerKey{}).(int)
+	if name := c.sessionOf.Load(); pid != 0 && name != nil {
+		return (*name)(pid), nil
+	}
+	return "", nil
 }
 
 // counted is h for clients of MCP on stdio.
@@ -204,6 +226,7 @@ func (x *reaches) open(folders []string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, x.c.counted(srv.LocalHandler()))
 	api.HandleGet(mux, owner.InfoPath, func(*http.Request) (any, error) { return x.c.announced, nil })
+	api.HandleGet(mux, api.SessionPath, x.c.session)
 	api.HandlePost(mux, handoverPath, x.c.handOver)
 	mux.Handle("/", api.NewHandler(api.Served{Workspace: ws, MCP: srv, Kept: x.c.keptOf(folders), Refused: func(p model.Path) []model.Refusal {
 		return slices.DeleteFunc(x.c.Refusals.Of(p), func(r model.Refusal) bool { return !x.mayHear(folders, r.Path) })

@@ -1,0 +1,342 @@
+package bridge_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/bridge/vault"
+	"github.com/relayfs/relayfs/tests/need"
+)
+
+// onDisk is a vault and a store on the disk, which outlive the process that serves them.
+type onDisk struct {
+	t    *testing.T
+	dir  string
+	ws   *bridge.Workspace
+	stop func()
+}
+
+func newOnDisk(t *testing.T, files map[string]string) *onDisk {
+	t.Helper()
+	d := &onDisk{t: t, dir: t.TempDir()}
+	for rel, text := range files {
+		d.save(rel, text)
+	}
+	d.start()
+	t.Cleanup(func() { d.stop() })
+	return d
+}
+
+func (d *onDisk) path(rel string) string { return filepath.Join(d.dir, "vault", rel) }
+
+func (d *onDisk) must(err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// save saves a file in place.
+func (d *onDisk) save(rel, text string) {
+	d.t.Helper()
+	d.must(os.MkdirAll(filepath.Dir(d.path(rel)), 0o755))
+	d.must(os.WriteFile(d.path(rel), []byte(text), 0o644))
+}
+
+// saveAsNew saves a file by renaming a new one over it.
+func (d *onDisk) saveAsNew(rel, text string) {
+	d.t.Helper()
+	temp := filepath.Join(d.dir, "temp")
+	d.must(os.WriteFile(temp, []byte(text), 0o644))
+	d.must(os.Rename(temp, d.path(rel)))
+}
+
+func (d *onDisk) rename(from, to string) { d.t.Helper(); d.must(os.Rename(d.path(from), d.path(to))) }
+func (d *onDisk) remove(rel string)      { d.t.Helper(); d.must(os.Remove(d.path(rel))) }
+
+func (d *onDisk) read(rel string) string {
+	data, _ := os.ReadFile(d.path(rel))
+	return string(data)
+}
+
+// start starts a process.
+func (d *onDisk) start() {
+	d.t.Helper()
+	s, err := store.Open(filepath.Join(d.dir, "store"), store.Options{})
+	d.must(err)
+	v, err := vault.New(filepath.Join(d.dir, "vault"), vault.Options{Swap: filepath.Join(d.dir, "swap")})
+	d.must(err)
+	d.ws, err = bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "Notes", Source: v, Store: s}}})
+	d.must(err)
+	d.must(d.ws.Start(context.Background()))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- d.ws.Run(ctx) }()
+	d.stop = func() {
+		cancel()
+		for _, err := range []error{<-done, v.Close(), s.Close()} {
+			if err != nil {
+				d.t.Error(err)
+			}
+		}
+		d.stop = func() {}
+	}
+}
+
+// restarted runs what while no process serves the vault.
+func (d *onDisk) restarted(what func()) {
+	d.t.Helper()
+	d.stop()
+	what()
+	d.start()
+}
+
+// noticed waits until the workspace has a note, or has none any more.
+func (d *onDisk) noticed(p model.Path, there bool) {
+	d.t.Helper()
+	for end := time.Now().Add(need.Scaled(20 * time.Second)); d.ws.HasNote(p) != there; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			d.t.Fatalf("%s: there is %v, want %v", p, !there, there)
+		}
+	}
+}
+
+// secret has an agent take a word out of the note, which a person accepts, and propose another change.
+func (d *onDisk) secret() {
+	d.t.Helper()
+	secret(d.t, d.ws)
+}
+
+func secret(t *testing.T, ws *bridge.Workspace) {
+	t.Helper()
+	replaceIn(t, ws, plan, ann, " is 1234", "")
+	decide(t, ws, model.Accepted, ids(pendingOf(t, ws))...)
+	replaceIn(t, ws, plan, ann, "secret", "SECRET")
+}
+
+func replaceIn(t *testing.T, ws *bridge.Workspace, p model.Path, by model.Author, old, new string) {
+	t.Helper()
+	text := open(t, ws, p).Text()
+	if !strings.Contains(text, old) {
+		t.Fatalf("%q is not in %q", old, text)
+	}
+	write(t, ws, p, bridge.Write{Text: strings.Replace(text, old, new, 1), By: by})
+}
+
+const (
+	secrets  = "My secret is 1234.\n\nNobody is to read this, and it goes on for a while.\n"
+	shopping = "Shopping: milk and bread.\n"
+)
+
+// isAnother checks that nothing of the document of secrets comes into the note at plan, and that nothing is undone there.
+func isAnother(t *testing.T, ws *bridge.Workspace, raw func() string, want string) {
+	t.Helper()
+	for range 3 {
+		ws.Undo(t.Context(), "", person) // it is in the journal, and fails
+	}
+	if got := raw(); got != want {
+		t.Errorf("the other note is %q, want %q", got, want)
+	}
+	replaceIn(t, ws, plan, bob, "milk", "MILK")
+	if list := pendingOf(t, ws); len(list) != 1 || list[0].Author != "bob" {
+		t.Errorf("pending in the other note: %+v", list)
+	}
+	decide(t, ws, model.Rejected, ids(pendingOf(t, ws))...)
+	if got := raw(); got != want {
+		t.Errorf("after a rejection the other note is %q, want %q", got, want)
+	}
+}
+
+// is checks that the note at p is that of the document of secrets: its suggestion is its author's, and what was accepted
+// can be taken back.
+func is(t *testing.T, ws *bridge.Workspace, p model.Path) {
+	t.Helper()
+	list := pendingOf(t, ws)
+	if len(list) != 1 || list[0].Author != "ann" || list[0].Path != p {
+		t.Errorf("pending %+v, want one by ann in %s", list, p)
+	}
+	if _, err := ws.Undo(t.Context(), "", person); err != nil {
+		t.Error(err)
+	}
+	if raw := open(t, ws, p).Raw(); !strings.Contains(raw, "1234") {
+		t.Errorf("undone: %q", raw)
+	}
+}
+
+// A note that is made at the name of one that was deleted is another one, whoever deleted that, whatever the new one holds
+// and however it is made.
+func TestNoteAtADeletedNotesName(t *testing.T) {
+	deletions := map[string]func(*testing.T, *bridgetest.Fixture){
+		"by a person": func(_ *testing.T, f *bridgetest.Fixture) { f.Delete(plan) },
+		"proposed and accepted": func(t *testing.T, f *bridgetest.Fixture) {
+			res, err := f.Remove(t.Context(), plan, bridge.Restructure{By: ann})
+			if err != nil {
+				t.Fatal(err)
+			}
+			decide(t, f.Workspace, model.Accepted, res.Proposal)
+		},
+		"with its folder's name": func(_ *testing.T, f *bridgetest.Fixture) {
+			f.Rename(plan, "Notes/Sub/Plan.md")
+			f.Delete("Notes/Sub")
+		},
+	}
+	for name, deleted := range deletions {
+		t.Run(name, func(t *testing.T) {
+			for _, text := range []string{shopping, "My secret. Shopping: milk.\n\nNobody is to read this, and it goes on for a while.\n"} {
+				f := bridgetest.New(t, map[string]string{plan: secrets, "Notes/Sub/Else.md": "x\n"})
+				secret(t, f.Workspace)
+				deleted(t, f)
+				f.Person(plan, text)
+				isAnother(t, f.Workspace, func() string { return f.SourceText(plan) }, text)
+			}
+		})
+	}
+}
+
+// What is moved over a note is what it was, and not the note that it replaces.
+func TestNoteMovedOverAnother(t *testing.T) {
+	d := newOnDisk(t, map[string]string{"Plan.md": secrets, "Other.md": shopping})
+	d.secret()
+	d.rename("Other.md", "Plan.md")
+	d.noticed("Notes/Other.md", false)
+	isAnother(t, d.ws, func() string { return d.read("Plan.md") }, shopping)
+}
+
+// On a disk, with the number of the deleted file given out again or not, while relayfs runs and while it does not.
+func TestNoteAtADeletedNotesNameOnADisk(t *testing.T) {
+	d := newOnDisk(t, map[string]string{"Plan.md": secrets, "Other.md": "x\n"}) // a vault that is empty is away
+	d.secret()
+	d.remove("Plan.md")
+	d.noticed(plan, false)
+	d.save("Plan.md", shopping)
+	d.noticed(plan, true)
+	isAnother(t, d.ws, func() string { return d.read("Plan.md") }, shopping)
+
+	for name, what := range map[string]func(*onDisk){
+		"deleted and made":        func(d *onDisk) { d.remove("Plan.md"); d.save("Plan.md", shopping) },
+		"replaced by another one": func(d *onDisk) { d.saveAsNew("Plan.md", shopping) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newOnDisk(t, map[string]string{"Plan.md": secrets})
+			d.secret()
+			d.restarted(func() { what(d) })
+			isAnother(t, d.ws, func() string { return d.read("Plan.md") }, shopping)
+		})
+	}
+}
+
+// A note is itself after whatever people's programs do to its file.
+func TestNoteIsItself(t *testing.T) {
+	for name, what := range map[string]func(d *onDisk){
+		"saved in place":        func(d *onDisk) { d.save("Plan.md", "A line.\n"+d.read("Plan.md")) },
+		"all of it replaced":    func(d *onDisk) { d.save("Plan.md", "Something else.\n\n"+d.read("Plan.md")[:40]) },
+		"saved as a new file":   func(d *onDisk) { d.saveAsNew("Plan.md", d.read("Plan.md")+"A line.\n") },
+		"copied back":           func(d *onDisk) { text := d.read("Plan.md"); d.remove("Plan.md"); d.save("Plan.md", text) },
+		"moved away and back":   func(d *onDisk) { d.rename("Plan.md", "x.md"); d.rename("x.md", "Plan.md") },
+		"moved to another name": func(d *onDisk) { d.rename("Plan.md", "Moved.md") },
+		"moved and saved":       func(d *onDisk) { d.rename("Plan.md", "Moved.md"); d.save("Moved.md", "A line.\n"+d.read("Moved.md")) },
+		"moved, another made": func(d *onDisk) {
+			d.rename("Plan.md", "Moved.md")
+			d.save("Plan.md", shopping)
+		},
+		"exchanged": func(d *onDisk) {
+			d.rename("Plan.md", "x")
+			d.rename("Other.md", "Plan.md")
+			d.rename("x", "Moved.md")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newOnDisk(t, map[string]string{"Plan.md": secrets, "Other.md": shopping})
+			d.secret()
+			d.restarted(func() { what(d) })
+			at := model.Path(plan)
+			if d.read("Moved.md") != "" {
+				at = "Notes/Moved.md"
+			}
+			is(t, d.ws, at)
+			if text := d.read("Plan.md"); at != plan && text != "" && text != shopping {
+				t.Errorf("the other note is %q", text)
+			}
+		})
+	}
+}
+
+// A note that comes back while relayfs runs, as it was or as the same file, is the one that had gone.
+func TestNoteComesBack(t *testing.T) {
+	for name, what := range map[string]func(d *onDisk) func(){
+		"as it was": func(d *onDisk) func() {
+			text := d.read("Plan.md")
+			d.remove("Plan.md")
+			return func() { d.save("Plan.md", text) }
+		},
+		"as the same file": func(d *onDisk) func() {
+			d.must(os.Rename(d.path("Plan.md"), filepath.Join(d.dir, "away")))
+			return func() { d.must(os.Rename(filepath.Join(d.dir, "away"), d.path("Plan.md"))) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newOnDisk(t, map[string]string{"Plan.md": secrets, "Other.md": "x\n"})
+			d.secret()
+			back := what(d)
+			d.noticed(plan, false)
+			back()
+			d.noticed(plan, true)
+			is(t, d.ws, plan)
+		})
+	}
+}
+
+// Two notes exchange their names while relayfs is stopped, both with documents or one of them.
+func TestNamesExchangedWhileStopped(t *testing.T) {
+	for _, both := range []bool{true, false} {
+		t.Run(fmt.Sprint(both), func(t *testing.T) {
+			d := newOnDisk(t, map[string]string{"Plan.md": secrets, "Other.md": "Beta three.\n"})
+			d.secret()
+			if both {
+				replaceIn(t, d.ws, "Notes/Other.md", bob, "three", "THREE")
+			}
+			d.restarted(func() {
+				d.rename("Plan.md", "x")
+				d.rename("Other.md", "Plan.md")
+				d.rename("x", "Other.md")
+			})
+			authors := make(map[model.Path]string)
+			for _, s := range pendingOf(t, d.ws) {
+				authors[s.Path] += s.Author
+			}
+			if authors["Notes/Other.md"] != "ann" || both && authors[plan] != "bob" {
+				t.Errorf("the authors of what waits are %v", authors)
+			}
+			if _, err := d.ws.Undo(t.Context(), "", person); err != nil {
+				t.Error(err)
+			}
+			if got := d.read("Plan.md"); strings.Contains(got, "1234") {
+				t.Errorf("it is undone in the wrong note: %q", got)
+			}
+			if got := d.read("Other.md"); !strings.Contains(got, "1234") {
+				t.Errorf("it is not undone: %q", got)
+			}
+		})
+	}
+}
+
+// A copy of a note is another note, also if the copy is read first.
+func TestCopyWhileStopped(t *testing.T) {
+	d := newOnDisk(t, map[string]string{"Plan.md": secrets})
+	d.secret()
+	d.restarted(func() { d.save("A copy.md", d.read("Plan.md")) })
+	for _, s := range pendingOf(t, d.ws) {
+		if want := map[model.Path]string{plan: "ann"}[s.Path]; s.Author != want {
+			t.Errorf("the suggestion in %s is by %q, want %q", s.Path, s.Author, want)
+		}
+	}
+}

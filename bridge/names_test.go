@@ -1,0 +1,192 @@
+package bridge_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// deadly is a source on which a process stands still for ever before it takes a file away: it was killed there.
+type deadly struct {
+	*bridgetest.Source
+	reached chan struct{}
+}
+
+func (s *deadly) Retract(context.Context, string, model.Stamp) error {
+	close(s.reached)
+	select {}
+}
+
+// A process is killed after it has rejected a new note, and before the note is gone. The next one takes it away; a note
+// that a person has made or saved there stays.
+func TestNewNoteThatWasRejectedIsGoneAfterAKill(t *testing.T) {
+	for name, what := range map[string]func(bridgetest.Person){
+		"nothing":   func(bridgetest.Person) {},
+		"saved":     func(p bridgetest.Person) { p.Save("Plan.md", "typed\n") },
+		"made anew": func(p bridgetest.Person) { p.Remove("Plan.md"); p.Save("Plan.md", "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			src, store := &deadly{new(bridgetest.Source), make(chan struct{})}, new(bridgetest.Store)
+			ws := process(t, src, store)
+			if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n\nmore\n", By: ann}); err != nil {
+				t.Fatal(err)
+			}
+			list := ids(pendingOf(t, ws))
+			go ws.Decide(context.Background(), list, model.Rejected, person)
+			select {
+			case <-src.reached:
+			case <-time.After(10 * time.Second):
+				t.Fatal("the process did not come to its end")
+			}
+			what(src.Source.Person(t))
+			ws = process(t, src.Source, store)
+			_, err := ws.Stat(t.Context(), plan)
+			if gone := errors.Is(err, fs.ErrNotExist); gone != (name == "nothing") {
+				t.Errorf("after the kill: %v, there are %q", err, src.Source.Person(t).Names())
+			}
+			if name == "nothing" {
+				undo(t, ws, "")
+				if v := open(t, ws, plan); v.Text() != "new\n\nmore\n" {
+					t.Errorf("undone: %q", v.Raw())
+				}
+			}
+		})
+	}
+}
+
+// The undo of an exchange of names gives both notes their names back, whichever of the two it names, and so does that of its
+// rejection. Nothing is left at a third name.
+func TestUndoOfAnExchange(t *testing.T) {
+	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
+		for _, which := range []int{-1, 0, 1} {
+			f := bridgetest.New(t, map[string]string{"Notes/A.md": "a\n", "Notes/B.md": "b\n"})
+			if err := f.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.Restructure{By: ann}); err != nil {
+				t.Fatal(err)
+			}
+			list, err := f.Proposals(t.Context(), "")
+			if err != nil || len(list) != 2 {
+				t.Fatalf("%+v, %v", list, err)
+			}
+			decide(t, f.Workspace, verdict, list[0].ID, list[1].ID)
+			var one []string
+			if which >= 0 {
+				one = []string{list[which].ID}
+			}
+			out, err := f.Undo(t.Context(), "", person, one...)
+			if err != nil || len(out.Failed) > 0 {
+				t.Fatalf("%v: undo of %d: %v, %v", verdict, which, out.Failed, err)
+			}
+			if a, b := f.SourceText("Notes/A.md"), f.SourceText("Notes/B.md"); a != "a\n" || b != "b\n" {
+				t.Errorf("%v: after the undo of %d the vault has %q in A and %q in B", verdict, which, a, b)
+			}
+			if a, b := open(t, f.Workspace, "Notes/A.md").Text(), open(t, f.Workspace, "Notes/B.md").Text(); a != "b\n" || b != "a\n" {
+				t.Errorf("%v: after the undo of %d programs see %q in A and %q in B", verdict, which, a, b)
+			}
+			if got := f.Proposed(); len(got) != 2 {
+				t.Errorf("%v: after the undo of %d %q waits", verdict, which, got)
+			}
+			if got := f.Source("Notes").Person(t).Names(); !slices.Equal(got, []string{"A.md", "B.md"}) {
+				t.Errorf("the vault holds %q", got)
+			}
+			decide(t, f.Workspace, model.Rejected, list[0].ID, list[1].ID)
+			if a := open(t, f.Workspace, "Notes/A.md").Text(); a != "a\n" {
+				t.Errorf("after a rejection A is %q", a)
+			}
+		}
+	}
+}
+
+// Whoever gives something a path that differs from another's in case alone is warned.
+func TestNeighboursInCase(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/Foo.md": "a\n", "Notes/Other.md": "b\n", "Notes/Sub/x.md": "x\n"})
+	warned := func(what string, warnings []string, err error, want bool) {
+		t.Helper()
+		got := slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, "in the case of letters alone") })
+		if err != nil || got != want {
+			t.Errorf("%s: warnings %q, %v, want %v", what, warnings, err, want)
+		}
+	}
+	create := func(p model.Path, want bool) {
+		t.Helper()
+		res, err := f.Create(t.Context(), p, bridge.Write{Text: "c\n", By: ann})
+		warned("create "+string(p), res.Warnings, err, want)
+	}
+	rename := func(from, to model.Path, want bool) {
+		t.Helper()
+		res, err := f.Workspace.Rename(t.Context(), from, to, bridge.Restructure{By: ann})
+		warned("rename to "+string(to), res.Warnings, err, want)
+	}
+	create("Notes/foo.md", true)
+	create("Notes/foo2.md", false)
+	create("Notes/Sub/foo.md", false)
+	rename("Notes/Other.md", "Notes/FOO.md", true)
+	rename("Notes/Foo.md", "Notes/Bar.md", false)
+	rename("Notes/Bar.md", "Notes/BAR.md", false) // its own name
+}
+
+// A person takes the name that a note is proposed to have. The proposal is in the journal, and once the name is free again
+// it can be brought back and decided on.
+func TestNameOfAProposalIsTaken(t *testing.T) {
+	const taken = "Notes/Other.md"
+	f := bridgetest.New(t, map[string]string{plan: "one\n"})
+	res, err := f.Workspace.Rename(t.Context(), plan, taken, bridge.Restructure{By: ann})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Person(taken, "a person's\n")
+	journal, err := f.Journal(10)
+	if err != nil || len(journal) != 1 || journal[0].Decision.Proposal == nil || !journal[0].Decision.Lapsed {
+		t.Fatalf("journal %+v, %v", journal, err)
+	}
+	if out, err := f.Undo(t.Context(), "", person, res.Proposal); err != nil || len(out.Failed) == 0 {
+		t.Errorf("undone while the name is taken: %+v, %v", out, err)
+	}
+	f.Delete(taken)
+	if out, err := f.Undo(t.Context(), "", person, res.Proposal); err != nil || len(out.Failed) > 0 {
+		t.Fatalf("undo: %+v, %v", out, err)
+	}
+	decide(t, f.Workspace, model.Accepted, res.Proposal)
+	if got := f.SourceText(taken); got != "one\n" {
+		t.Errorf("accepted: %q", got)
+	}
+}
+
+// A person takes the name that something is proposed to have, and relayfs has not seen it yet. An acceptance says so, changes
+// nothing, and the proposal can be decided on: also rejected, or accepted when the name is free again.
+func TestNameOfAProposalIsTakenUnseen(t *testing.T) {
+	const taken = "Notes/Other.md"
+	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
+		src, store := new(bridgetest.Source), new(bridgetest.Store)
+		src.Person(t).Save("Plan.md", "one\n")
+		ws := process(t, src, store)
+		res, err := ws.Rename(t.Context(), plan, taken, bridge.Restructure{By: ann})
+		if err != nil {
+			t.Fatal(err)
+		}
+		src.Person(t).Save("Other.md", "a person's\n")
+		out, err := ws.Decide(t.Context(), []string{res.Proposal}, model.Accepted, person)
+		if err != nil || len(out.Failed) != 1 || len(out.Proposals) != 0 {
+			t.Fatalf("accepted while the name is taken: %+v, %v", out, err)
+		}
+		for _, err := range out.Failed {
+			if !errors.Is(err, fs.ErrExist) {
+				t.Errorf("it fails with %v, want %v", err, fs.ErrExist)
+			}
+		}
+		if list, err := ws.Proposals(t.Context(), ""); err != nil || len(list) != 1 {
+			t.Fatalf("after the failure %+v, %v", list, err)
+		}
+		mustSay(t, src, "Other.md", "a person's\n")
+		src.Person(t).Remove("Other.md")
+		decide(t, ws, verdict, res.Proposal)
+		mustSay(t, src, map[model.Verdict]string{model.Accepted: "Other.md", model.Rejected: "Plan.md"}[verdict], "one\n")
+	}
+}

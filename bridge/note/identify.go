@@ -1,0 +1,160 @@
+package note
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+)
+
+// A store finds a document by the path of its note. But while relayfs was stopped, or did not follow the note, the file at
+// the path may have become another one: a note was deleted and another one was made, or two have exchanged their names.
+// So the file decides, when it is first read, and not its name:
+//
+//	it is a file that relayfs wrote, or found there    it is the document's: files are known by number and birth
+//	it holds what the document's file held last        likewise: it was copied back, by git or from a backup
+//	it holds much of the document's text               a person's program has saved it as a new file
+//	otherwise                                          it is another note, and the document has ended at the path
+//
+// While relayfs follows a note, whatever is saved there is a save of it, and a removal ends the document (Path.Ended).
+
+// identify finds the document of the note, whose file was just read and holds raw, and loads its history. The note's id is ""
+// without one.
+func (n *Locked) identify(ctx context.Context, at Place, raw string) (h model.History, err error) {
+	if n.id != "" {
+		return n.store.Load(n.id) // it was followed
+	}
+	id, err := n.lookupID(at)
+	if err != nil {
+		return h, err
+	}
+	if id != "" {
+		if h, err = n.store.Load(id); err != nil {
+			return h, err
+		}
+		if isTheirs(h, n.stamp, raw) {
+			n.id = id
+			return h, nil
+		}
+	}
+	if err := n.claim(ctx, at, id != "", raw); err != nil || n.id == "" {
+		return model.History{}, err
+	}
+	return n.store.Load(n.id)
+}
+
+// isTheirs says whether a file that was found at the path of a document is the document's.
+func isTheirs(h model.History, file model.Stamp, raw string) bool {
+	if len(h.Records) == 0 || isKnown(h, file, raw) {
+		return true
+	}
+	if isBlank(raw) {
+		return false
+	}
+	doc, err := replay(h.Records)
+	if err != nil {
+		return true // who needs the document gets the error
+	}
+	text := doc.Text(model.ContentsName).String()
+	return text == raw || isAlike(text, raw)
+}
+
+// isKnown says whether a file is one that relayfs wrote with a text of the document, or found it in, or holds what the
+// document's file held last. A blank text tells nothing.
+func isKnown(h model.History, file model.Stamp, raw string) bool {
+	return h.IsOf(file) || h.Sum == model.SumOf(raw) && !isBlank(raw)
+}
+
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
+
+// claim looks for the document of a note that has none at its path, or another's: one that ended there, or whose file was
+// moved here. other says that the document at the path is another's; it ends there.
+func (n *Locked) claim(ctx context.Context, at Place, other bool, raw string) error {
+	n.set.claiming.Lock()
+	defer n.set.claiming.Unlock()
+	rel, file := model.Path(at.Rel), n.stamp
+	var list []model.KeptDoc
+	if id, err := n.store.DocID(rel.Ended()); err == nil {
+		list = append(list, model.KeptDoc{ID: id, Path: rel.Ended()})
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if other || attribution.MarksIn(raw) { // else nothing of a document shows
+		more, err := n.store.DocsOf(file, model.SumOf(raw))
+		if err != nil {
+			return err
+		}
+		list = append(list, more...)
+	}
+	var from model.Path
+	for _, d := range list {
+		if mine, err := n.mayClaim(ctx, d, file, raw); err != nil {
+			return err
+		} else if mine {
+			n.id, from = d.ID, d.Path
+			break
+		}
+	}
+	if other && from == rel.Ended() {
+		if err := n.store.Rename(from, from.Ended()); err != nil {
+			return err
+		}
+		from = from.Ended()
+	}
+	if other {
+		if err := n.store.End(rel); err != nil {
+			return err
+		}
+	}
+	if n.id == "" {
+		return nil
+	}
+	return n.store.Rename(from, rel)
+}
+
+// mayClaim says whether a document, which is kept elsewhere, is that of a file. It is not if its own file is still there.
+func (n *Locked) mayClaim(ctx context.Context, d model.KeptDoc, file model.Stamp, raw string) (bool, error) {
+	was, ended := d.Path.EndedAt()
+	if was == "" || !ended && d.Path == model.Path(n.node.Place().Rel) {
+		return false, nil
+	}
+	h, err := n.store.Load(d.ID)
+	if err != nil || !isKnown(h, file, raw) {
+		return false, err
+	}
+	if ended {
+		return true, nil
+	}
+	data, there, err := n.source.Read(ctx, string(d.Path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return err == nil && !isTheirs(h, there, string(data)), nil
+}
+
+// isAlike says whether two texts share a quarter of the shorter one, by its pairs of words. Two notes on one subject share
+// a twentieth.
+func isAlike(a, b string) bool {
+	mine, n := wordPairs(a)
+	theirs, m := wordPairs(b)
+	shared := 0
+	for pair, times := range mine {
+		shared += min(times, theirs[pair])
+	}
+	return shared > 0 && 4*shared >= min(n, m)
+}
+
+// wordPairs counts the pairs of words that follow each other, the ends of the text being words.
+func wordPairs(text string) (pairs map[[2]string]int, n int) {
+	pairs = make(map[[2]string]int)
+	last := ""
+	for word := range strings.FieldsSeq(text + " \x00") {
+		pairs[[2]string{last, word}]++
+		last = word
+		n++
+	}
+	return pairs, n
+}

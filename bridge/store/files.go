@@ -1,0 +1,97 @@
+package store
+
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
+	"github.com/relayfs/relayfs/bridge/store/internal/frame"
+)
+
+// fileIndex finds documents by what the store knows of their files. It is made when it is first asked for, which reads
+// a little of every document, and follows the log from then on. Whoever asks compares what it names with the document.
+type fileIndex struct {
+	byFile map[fileKey]model.DocID
+	bySum  map[model.ContentSum][]model.DocID
+}
+
+// fileKey is what model.Stamp.IsFile compares.
+type fileKey struct {
+	inode uint64
+	birth int64
+}
+
+func (x *fileIndex) put(id model.DocID, save *model.Save) {
+	if save != nil && save.Post.Inode != 0 {
+		x.byFile[fileKey{save.Post.Inode, save.Post.Birth}] = id
+	}
+}
+
+func (x *fileIndex) holds(id model.DocID, sum model.ContentSum) {
+	if !slices.Contains(x.bySum[sum], id) {
+		x.bySum[sum] = append(x.bySum[sum], id)
+	}
+}
+
+// add takes over a frame of the log.
+func (x *fileIndex) add(e *frame.Entry) {
+	switch e.Kind {
+	case frame.Change:
+		for _, rec := range e.Records {
+			x.put(e.ID, rec.Save)
+		}
+	case frame.Place:
+		x.put(e.ID, &e.Save)
+	case frame.Mark:
+		x.holds(e.ID, e.Sum)
+	}
+}
+
+// DocsOf returns the documents that may be that of a file: those whose file was this one, then those whose file held a text
+// of that sum.
+func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.KeptDoc, err error) {
+	if err := s.indexFiles(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := slices.Clone(s.files.bySum[sum])
+	if id, ok := s.files.byFile[fileKey{file.Inode, file.Birth}]; ok {
+		ids = slices.Insert(slices.DeleteFunc(ids, func(other model.DocID) bool { return other == id }), 0, id)
+	}
+	for _, id := range ids {
+		p, err := s.state.pathOf(id)
+		if err != nil {
+			return nil, s.fail("look up document", err)
+		}
+		list = append(list, model.KeptDoc{ID: id, Path: p})
+	}
+	return list, nil
+}
+
+// indexFiles makes the index, unless it is there.
+func (s *Store) indexFiles() error {
+	s.mu.Lock()
+	x := s.files
+	s.mu.Unlock()
+	if x != nil {
+		return nil
+	}
+	x, err := fromAll(s, "index files", func(v checkpoint.View) (*fileIndex, error) {
+		x := &fileIndex{make(map[fileKey]model.DocID), make(map[model.ContentSum][]model.DocID)}
+		return x, v.Files(func(id model.DocID, save *model.Save, sum model.ContentSum) {
+			x.put(id, save)
+			x.holds(id, sum)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.state.entries { // some came after the view
+		x.add(e)
+	}
+	s.files = x
+	return nil
+}

@@ -1,0 +1,117 @@
+//go:build !windows
+
+package fusefs
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// A change made elsewhere puts a new inode at a note's name (shown.go). A program that watches the note itself, and not its
+// folder, has its watch on the inode that was there, which the kernel keeps for that. So the process that wakes watchers
+// touches that inode, too. It has no name any more: for that process alone it has one in a folder that nobody else finds.
+
+// formerDir is the name of that folder, at the top of the mount.
+const formerDir = ".relayfs-former"
+
+// formerInodes are the inodes that had a note's name and that the kernel has not forgotten.
+type formerInodes struct {
+	mu    sync.Mutex // protects the following
+	files map[*File]model.Path
+	dir   *ScratchDir // nil until it is first needed
+}
+
+// add keeps f, which had the name p, until the kernel forgets it.
+func (l *formerInodes) add(f *File, p model.Path) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.files == nil {
+		l.files = make(map[*File]model.Path)
+	}
+	l.files[f] = p
+}
+
+func (l *formerInodes) drop(f *File) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.files, f)
+}
+
+// nameOfFormer is the name of f in the folder.
+func nameOfFormer(f *File) string { return strconv.FormatUint(f.StableAttr().Gen, 16) }
+
+// at returns the paths, below the top of the mount, by which the inodes that had the name p are touched.
+func (l *formerInodes) at(p model.Path) (paths []model.Path) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for f, had := range l.files {
+		if had == p {
+			paths = append(paths, model.Path(formerDir).Join(nameOfFormer(f)))
+		}
+	}
+	return paths
+}
+
+func (l *formerInodes) find(name string) *File {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for f := range l.files {
+		if nameOfFormer(f) == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// lookupFormer is Lookup of the folder, or of a name in it, by the process that wakes watchers; nil for all else. The kernel
+// does not keep the names, and so not the inodes.
+func (o *overlay) lookupFormer(ctx context.Context, name string, out *fuse.EntryOut) *fs.Inode {
+	t := o.t
+	top := o.EmbeddedInode() == t.root.EmbeddedInode() && name == formerDir
+	if !top && o.EmbeddedInode() != t.former.inode() || !t.isPoke(ctx) {
+		return nil
+	}
+	out.SetEntryTimeout(1)
+	if top {
+		d := t.formerFolder()
+		_ = d.attr(ctx, &out.Attr) // which cannot fail
+		return d.EmbeddedInode()
+	}
+	f := t.former.find(name)
+	if f == nil {
+		return nil
+	}
+	f.update(func(s *fileState) { f.fill(&out.Attr, f.EmbeddedInode(), s.text.Size(), s.text.ModTime(), 1) })
+	time.AfterFunc(time.Second, func() { t.inval.renamed(o, name) })
+	return f.EmbeddedInode()
+}
+
+// inode is the folder's, nil if there is none.
+func (l *formerInodes) inode() *fs.Inode {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dir == nil {
+		return nil
+	}
+	return l.dir.EmbeddedInode()
+}
+
+func (t *tree) formerFolder() *ScratchDir {
+	t.former.mu.Lock()
+	defer t.former.mu.Unlock()
+	if t.former.dir == nil {
+		t.former.dir = &ScratchDir{overlay{common: t.newCommon(0o700)}}
+		t.former.dir.touch()
+		var ino uint64
+		t.update(func(tb *table) { ino = tb.inos.next() })
+		t.attach(t.former.dir, fuse.S_IFDIR, ino)
+	}
+	return t.former.dir
+}
