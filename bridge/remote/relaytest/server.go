@@ -189,13 +189,17 @@ func (s *Server) Truncate(id string) {
 	}
 }
 
-// Unload unloads a document that has no websocket, as the server does after some time.
-func (s *Server) Unload(id string) {
+// Unload unloads a document that has no websocket, as the server does after some time, and
+// reports whether it has none.
+func (s *Server) Unload(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if d := s.stored(id); len(d.clients) == 0 {
-		d.loaded = false
+	d := s.stored(id)
+	if len(d.clients) > 0 {
+		return false
 	}
+	d.loaded = false
+	return true
 }
 
 // Users returns the entries of a document's map of users, in the order of each user's.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -23,6 +24,10 @@ type Document struct {
 	Name string // at the server; "" for one that never leaves this machine
 	Note bool   // neither the folder's nor the drafts
 
+	// Unix nanoseconds, 0 for never.
+	compared atomic.Int64 // see Compared
+	asked    atomic.Int64 // see LastAsked
+
 	mu    sync.Mutex // protects the following
 	state state
 	peer  *Peer
@@ -38,8 +43,7 @@ type state struct {
 	modTime    time.Time  // zero for a document without a history
 	version    int64      // counts changes while the process lives
 	last       uint64     // sequence number of the last local record
-	used       time.Time
-	registered bool // the document records whose changes this process makes
+	registered bool       // the document records whose changes this process makes
 }
 
 // outgoing is a local update and the sequence number of its record.
@@ -63,13 +67,24 @@ func (d *Document) ModTime() time.Time {
 	return d.state.modTime
 }
 
-// LastUsed returns when the document was last read or changed, which may be now.
-func (d *Document) LastUsed() time.Time {
-	if !d.mu.TryLock() {
-		return time.Now()
+// Compared returns when the document was last known to have everything that the server had, the
+// zero time if that was not in this process.
+func (d *Document) Compared() time.Time { return timeOf(d.compared.Load()) }
+
+// SetCompared records that the document has everything that the server has.
+func (d *Document) SetCompared() { d.compared.Store(time.Now().UnixNano()) }
+
+// LastAsked returns when somebody here last opened or changed the document.
+func (d *Document) LastAsked() time.Time { return timeOf(d.asked.Load()) }
+
+// Ask records that somebody here opens or changes the document.
+func (d *Document) Ask() { d.asked.Store(time.Now().UnixNano()) }
+
+func timeOf(nanoseconds int64) time.Time {
+	if nanoseconds == 0 {
+		return time.Time{}
 	}
-	defer d.mu.Unlock()
-	return d.state.used
+	return time.Unix(0, nanoseconds)
 }
 
 // SetLast sets the sequence number of the last local record from before the process began.
@@ -91,7 +106,6 @@ func (d *Document) Stamp(size int) model.Stamp {
 func (d *Document) loaded(fn func(s *state) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.state.used = time.Now()
 	if d.state.doc == nil {
 		if err := d.state.load(d.set.Store, d.id, d.set.Client); err != nil {
 			return err
@@ -168,6 +182,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			return err
 		}
 	}
+	d.Ask()
 	return d.loaded(func(s *state) error {
 		client := d.set.Client
 		rec.Client = uint64(client)

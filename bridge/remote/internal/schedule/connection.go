@@ -43,6 +43,7 @@ func (y *Scheduler) Run() {
 	}
 	wg.Go(y.storeSent)
 	wg.Go(func() { y.poll(ctx) })
+	wg.Go(func() { y.rotate(ctx) })
 	var b backoff
 	for ctx.Err() == nil {
 		start := time.Now()
