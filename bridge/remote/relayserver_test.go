@@ -24,6 +24,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/relaytest"
 	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // relayFolder is the name of a folder's document as Relay composes it.
@@ -344,5 +345,33 @@ func TestStateVectorsOfSubdocs(t *testing.T) {
 	c.awaitText("Team/8.md", "note 8\nmore\n")
 	if loads := s.Loads(); len(loads) != 3 {
 		t.Errorf("loaded are %v, want the folder's document and two notes'", loads)
+	}
+}
+
+// A large change is reported, too, in an event as long as it is.
+func TestLargeEvent(t *testing.T) {
+	s, key := standIn(t, relaytest.Options{})
+	notes := fill(t, s, key)
+	c := openRelay(t, s, withKey(key), func(o *remote.Options, _ *bridge.Options) { o.Resync = time.Hour }) // it compares nothing by itself
+	c.awaitAll(notes)
+	other := openRelay(t, s, withKey(key))
+	other.awaitAll(notes)
+	c.patience = need.Scaled(20 * time.Second)
+	for _, size := range []int{140_000, 1 << 20} {
+		pasted := strings.Repeat("pasted ", size/7)
+		for i := range notes { // the ones that are not connected, too
+			if i%20 != 0 {
+				continue
+			}
+			name := fmt.Sprintf("%d.md", i)
+			other.write(model.Path("Team/"+name), func(text string) string { return text + pasted })
+			c.await(name, func() bool {
+				data, _, err := c.source.Read(t.Context(), name)
+				return err == nil && strings.HasSuffix(string(data), pasted)
+			})
+		}
+	}
+	if problems := c.source.Problems(); len(problems) > 0 {
+		t.Errorf("problems %v", problems)
 	}
 }
