@@ -301,6 +301,8 @@ func examineServer(ctx context.Context, src source.Source, audience, base string
 	switch {
 	case errors.Is(err, transport.ErrWouldCreate):
 		f = finding(name, fusefs.Warn, fmt.Sprintf("%s takes the token: %v", address, err), transport.Hint(err))
+	case errors.Is(err, transport.ErrUntried):
+		f = finding(name, fusefs.Warn, fmt.Sprintf("%s: %v", address, err), transport.Hint(err))
 	case err != nil:
 		f = finding(name, fusefs.Fail, fmt.Sprintf("%s: %v", address, err), transport.Hint(err))
 	case found.Entries == 0:

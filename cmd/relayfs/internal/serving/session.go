@@ -43,6 +43,7 @@ type Options struct {
 	Base      string         // the state folder of all vaults
 	Presence  string         // the name that people on a server see, "" for none
 	Version   string         // of this program
+	NewFolder bool           // of a server: made if it has none
 	Audience  string         // of the tokens that are minted for a server, "" for its address
 	// SyncBefore has each save wait for the disk before the note has its new content.
 	SyncBefore bool
@@ -159,7 +160,7 @@ func (s *Session) Close() error {
 func (s *Session) openServer(src source.Source, kept *backup.Folder, o *Options) (*remote.Source, error) {
 	r := remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Logger: s.Log, Attachments: filepath.Join(kept.State, "attachments"), Author: o.Presence,
 		Store: kept.Store, Progress: progressLine(src.Name)}
-	r.Address.Audience = o.Audience
+	r.Address.Audience, r.NewFolder = o.Audience, o.NewFolder
 	var err error
 	if r.Address.Kind == transport.Relay {
 		r.Tokens, err = s.account.Tokens(r.Address, r.Folder)
