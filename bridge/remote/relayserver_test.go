@@ -402,3 +402,66 @@ func TestLargeEvent(t *testing.T) {
 		t.Errorf("problems %v", problems)
 	}
 }
+
+// A server that fails is told from one that speaks another protocol, with what it said and what
+// to look at. The notes that it still has are there.
+func TestServerFails(t *testing.T) {
+	s, key := standIn(t, relaytest.Options{})
+	c := openRelay(t, s, withKey(key))
+	for _, name := range []string{"Torn.md", "Whole.md"} {
+		c.create(model.Path("Team/"+name), name)
+	}
+	other := openRelay(t, s, withKey(key))
+	other.awaitAll(2)
+	other.stop()
+	c.stop()
+	for _, id := range s.Documents() {
+		if s.Text(id) == "Torn.md" {
+			s.Truncate(id)
+		}
+	}
+	tells := func(err error) {
+		t.Helper()
+		text := fmt.Sprint(err)
+		if strings.Contains(text, "protocol") || !strings.Contains(text, "server has failed (500 Internal Server Error: \"Something went wrong: failed to load") || !strings.Contains(text, "data.ysweet") {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	c = openRelay(t, s, withKey(key))
+	c.awaitText("Team/Whole.md", "Whole.md")
+	start := time.Now()
+	_, err := c.Open(t.Context(), "Team/Torn.md")
+	tells(err)
+	if took := time.Since(start); took > need.Scaled(5*time.Second) {
+		t.Errorf("it took %v", took)
+	}
+	problem := func() bool {
+		return slices.ContainsFunc(c.source.Problems(), func(p model.Problem) bool {
+			return strings.Contains(p.Text, `"Torn.md"`) && strings.Contains(p.Text, "whether its disk is full") && strings.Contains(p.Text, "tried again")
+		})
+	}
+	c.await("the problem", problem)
+	c.stop()
+
+	s.Truncate(relayFolder)
+	_, err = open(t, s.Address(), relayFolder, t.TempDir(), withKey(key))
+	tells(err)
+	if hint := transport.Hint(err); !errors.Is(err, transport.ErrFailed) || !strings.Contains(hint, "disk") {
+		t.Errorf("hint %q", hint)
+	}
+}
+
+// What a server says is repeated without the token.
+func TestFailureWithoutToken(t *testing.T) {
+	secret := strings.Repeat("s3cret", 5)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "cannot handle\n"+r.URL.String()+" "+r.Header.Get("Authorization"), http.StatusInternalServerError)
+	}))
+	defer front.Close()
+	for _, scheme := range []string{"ys", "ws"} {
+		_, err := open(t, scheme+strings.TrimPrefix(front.URL, "http"), "team", t.TempDir(), withToken(secret))
+		if !errors.Is(err, transport.ErrFailed) || !strings.Contains(err.Error(), "cannot handle /") || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", scheme, err)
+		}
+	}
+}
