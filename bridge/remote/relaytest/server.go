@@ -208,6 +208,7 @@ func (s *Server) Users(id string) map[string][]ycrdt.ClientID {
 	defer s.mu.Unlock()
 	found := make(map[string][]ycrdt.ClientID)
 	for name, user := range s.stored(id).doc.Map("users").All() {
+		found[name] = nil
 		user, _ := user.(*ycrdt.Map)
 		ids, _ := user.Get("ids")
 		for _, n := range ids.(*ycrdt.Array).Values() {
