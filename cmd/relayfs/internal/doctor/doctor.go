@@ -61,6 +61,9 @@ func Examine(ctx context.Context, o Options) *Report {
 			continue
 		}
 		r.Findings = append(r.Findings, examineFolder(src.Name, src.Dir), examineVault(src, "/proc/sys/fs/inotify/max_user_watches"))
+		if shared := src.PluginShares(); len(shared) > 0 {
+			r.Findings = append(r.Findings, finding("Relay in "+src.Name, fusefs.Warn, source.PluginWarning(shared), source.PluginHint))
+		}
 	}
 	running, err := owner.Live(source.VaultsDir(base))
 	switch {

@@ -205,7 +205,9 @@ func (x *reaches) open(folders []string) http.Handler {
 	mux.Handle(mcpPath, x.c.counted(srv.LocalHandler()))
 	api.HandleGet(mux, owner.InfoPath, func(*http.Request) (any, error) { return x.c.announced, nil })
 	api.HandlePost(mux, handoverPath, x.c.handOver)
-	mux.Handle("/", api.NewHandler(api.Served{Workspace: ws, MCP: srv, Kept: x.c.keptOf(folders), Refused: func(p model.Path) []model.Refusal {
+	mux.Handle("/", api.NewHandler(api.Served{Workspace: ws, MCP: srv, Kept: x.c.keptOf(folders), Guarded: func() ([]model.Path, string) {
+		return x.c.guarded(func(s source.Source) bool { return slices.Contains(folders, s.Name) })
+	}, Refused: func(p model.Path) []model.Refusal {
 		return slices.DeleteFunc(x.c.Refusals.Of(p), func(r model.Refusal) bool { return !x.mayHear(folders, r.Path) })
 	}}))
 	return mux

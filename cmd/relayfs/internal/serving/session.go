@@ -88,6 +88,9 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	for _, sentence := range s.owner.Told {
 		s.Log.Warn(sentence)
 	}
+	if _, why := s.guarded(all); why != "" && !o.Passing {
+		s.Log.Warn(why)
+	}
 	var folders []bridge.FolderSource
 	for i, src := range sources {
 		folder, err := s.openFolder(src, &s.kept[i], &o)
@@ -101,6 +104,19 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 		return nil, cli.Usage(err)
 	}
 	return s, s.Workspace.Start(ctx)
+}
+
+// guarded returns what of some Folders Relay's plugin shares, too, and what is wrong with that.
+func (s *Session) guarded(names func(source.Source) bool) (folders []model.Path, why string) {
+	for _, src := range s.sources {
+		if names(src) {
+			folders = append(folders, src.PluginShares()...)
+		}
+	}
+	if len(folders) > 0 {
+		why = source.PluginWarning(folders) + "; " + source.PluginHint
+	}
+	return folders, why
 }
 
 func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options) (bridge.FolderSource, error) {
@@ -121,13 +137,15 @@ func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options)
 	return bridge.FolderSource{Name: src.Name, Vault: filepath.Base(src.Dir), Source: v, Store: st}, nil
 }
 
+func all(source.Source) bool { return true }
+
 // LogFile is the log of a daemon, in the state folder of its first vault.
 func (s *Session) LogFile() string { return filepath.Join(s.State, "relayfs.log") }
 
 // Client is of a handler that answers about all Folders, in this process. Call end at the end.
 func (s *Session) Client(o mcpserver.Options) (c *api.Client, end func()) {
 	srv := mcpserver.New(s.Workspace, o)
-	c, stop := api.InProcess(api.NewHandler(api.Served{Workspace: s.Workspace, MCP: srv, Kept: s.kept}))
+	c, stop := api.InProcess(api.NewHandler(api.Served{Workspace: s.Workspace, MCP: srv, Kept: s.kept, Guarded: func() ([]model.Path, string) { return s.guarded(all) }}))
 	return c, func() {
 		stop()
 		srv.Close()
