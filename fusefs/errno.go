@@ -68,6 +68,7 @@ type errnoReporter struct {
 	Log     *slog.Logger
 	Procs   *program.Table
 	Refused func(model.Refusal) // nil: nobody is told
+	Quiet   func(pid int) bool  // of a process of which nobody is told; nil for none
 }
 
 // Of is the errno of an operation's error, 0 for nil.
@@ -99,6 +100,9 @@ func (r errnoReporter) OfSaveBy(by program.Program, op string, p model.Path, err
 }
 
 func (r errnoReporter) refused(by program.Program, op string, p model.Path, errno syscall.Errno, known bool, err error) {
+	if r.Quiet != nil && r.Quiet(by.PID) {
+		return
+	}
 	level := slog.LevelWarn
 	if !known {
 		level = slog.LevelError

@@ -39,7 +39,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	if t.programs = o.Programs; t.programs == nil {
 		t.programs = new(program.Table)
 	}
-	t.errno = errnoReporter{Log: t.log, Procs: t.programs, Refused: o.Refused}
+	t.errno = errnoReporter{Log: t.log, Procs: t.programs, Refused: o.Refused, Quiet: t.isPoker}
 	root := &Dir{overlay: overlay{common: t.newCommon(0o755)}, id: 1}
 	t.root = root
 	t.update(func(tb *table) { tb.put("", root, 1) })

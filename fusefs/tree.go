@@ -124,7 +124,6 @@ func (t *tree) restructuring(ctx context.Context) bridge.Restructure {
 
 // isPoke says that the request comes from the process that wakes watchers, which means to
 // set nothing.
-func (t *tree) isPoke(ctx context.Context) bool {
-	pid := t.poker.Load().process()
-	return pid != 0 && t.programs.Of(ctx).PID == pid
-}
+func (t *tree) isPoke(ctx context.Context) bool { return t.isPoker(t.programs.Of(ctx).PID) }
+
+func (t *tree) isPoker(pid int) bool { return pid != 0 && pid == t.poker.Load().process() }

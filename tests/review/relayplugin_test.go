@@ -54,7 +54,7 @@ func TestVaultUnderRelaysPlugin(t *testing.T) {
 			for _, note := range notes {
 				guarded := c.guarded == "." || c.guarded != "" && strings.HasPrefix(note, c.guarded+"/")
 				for _, verdict := range []string{"reject", "accept"} {
-					if err := harness.WriteAll(filepath.Join(root, note), []byte(verdict + " words\n")); err != nil {
+					if err := harness.WriteAll(filepath.Join(root, note), []byte(verdict+" words\n")); err != nil {
 						t.Fatal(err)
 					}
 					marked := "{--some--}{++" + verdict + "++} words\n"
