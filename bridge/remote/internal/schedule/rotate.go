@@ -15,8 +15,13 @@ const (
 	rotateNotes   = 40
 )
 
-// openedPause is the part of Resync after which a note that somebody opens is compared again.
-const openedPause = 4
+const (
+	// openedPause is the part of Resync after which a note that somebody opens is compared again.
+	openedPause = 4
+	// maxOpened is how many notes may wait for a turn when one is opened: a search opens all, and
+	// would have the server load all.
+	maxOpened = 4 * Workers
+)
 
 // rotate queues the note that was compared longest ago, one after the other, until ctx ends.
 func (y *Scheduler) rotate(ctx context.Context) {
@@ -63,11 +68,14 @@ func (y *Scheduler) stalest() (stalest *replica.Document) {
 	return stalest
 }
 
-// Opened has a note compared in the background that somebody opens, unless it is connected, or
-// was compared a moment ago.
+// Opened has a note compared in the background that somebody opens, unless it is connected, was
+// compared a moment ago, or is one of very many.
 func (y *Scheduler) Opened(d *replica.Document) {
 	d.Ask()
-	if y.Online() && y.isKept(d.ID()) && time.Since(d.Compared()) > y.set.Resync/openedPause {
+	y.mu.Lock()
+	compare := y.online && y.kept[d.ID()] && y.queue.length() < maxOpened
+	y.mu.Unlock()
+	if compare && time.Since(d.Compared()) > y.set.Resync/openedPause {
 		y.want(d, forOpened)
 	}
 }
