@@ -11,10 +11,20 @@ import (
 )
 
 // Open returns the current version of the note at p. It reads the source only
-// if the note is not in memory. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir,
+// if the note is not in memory. A Source that is in step with a server is told, unless ctx is
+// that of somebody who takes what is there. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir,
 // ErrOffline, fs.ErrPermission.
 func (w *Workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
-	return w.tree.Open(ctx, p)
+	v, err := w.tree.Open(ctx, p)
+	if err != nil || !Waits(ctx) {
+		return v, err
+	}
+	if f, err := w.folderOf("open", p); err == nil && f != nil {
+		if s, ok := f.Source.(Syncer); ok {
+			s.Opened(w.tree.SourcePath(p))
+		}
+	}
+	return v, nil
 }
 
 // OpenHidden returns the current version of the note that people have at p and that is proposed to be deleted,

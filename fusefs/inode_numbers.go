@@ -8,10 +8,10 @@ import (
 	"errors"
 	"hash/fnv"
 	"io/fs"
-	"os"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
 )
 
 // firstInode is the first number that is not a fingerprint. All stay below 2^53, above which
@@ -73,9 +73,12 @@ func (n *inodeNumbers) of(p model.Path, id uint64) uint64 {
 	return ino
 }
 
+// numbersFile is the name of the file in the state folder.
+const numbersFile = "inodes.json"
+
 // keepNumbers keeps the numbers that are not the fingerprints of their paths in the file, for the next process.
 func (t *tree) keepNumbers(ctx context.Context) error {
-	if t.numbersFile == "" {
+	if t.state == "" {
 		return nil
 	}
 	changed := false
@@ -103,16 +106,12 @@ func (t *tree) keepNumbers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	temp := t.numbersFile + ".new"
-	if err := os.WriteFile(temp, data, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(temp, t.numbersFile)
+	return t.state.Replace(numbersFile, data)
 }
 
 // read reads the numbers that an earlier process has kept. Without them files have other ones, which does no harm.
-func (n *inodeNumbers) read(file string) error {
-	data, err := os.ReadFile(file)
+func (n *inodeNumbers) read(state owner.Folder) error {
+	data, err := state.Read(numbersFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

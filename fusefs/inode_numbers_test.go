@@ -10,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
 )
 
 // A path has the same number in every process; what is renamed takes its number
@@ -35,7 +36,7 @@ func TestInodeNumbers(t *testing.T) {
 
 // A note that was made on the mount, renamed or saved by rename has the same number on the next mount, and no two have one.
 func TestInodeNumbersAfterARestart(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "inodes.json")
+	state := owner.Folder(t.TempDir())
 	source, store := new(bridgetest.Source), new(bridgetest.Store)
 	source.Person(t).Save("a.md", "one\n")
 	source.Person(t).Save("b.md", "two\n")
@@ -48,7 +49,7 @@ func TestInodeNumbersAfterARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		server, err := Mount(t.Context(), ws, dir, Options{Author: "agent", Numbers: file})
+		server, err := Mount(t.Context(), ws, dir, Options{Author: "agent", State: state})
 		if err != nil {
 			t.Fatal(err)
 		}

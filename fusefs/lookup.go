@@ -40,10 +40,9 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 		t.programs = new(program.Table)
 	}
 	t.errno = errnoReporter{Log: t.log, Procs: t.programs, Refused: o.Refused, Silent: t.wakes}
-	t.numbersFile = o.Numbers
-	if t.numbersFile != "" {
+	if t.state = o.State; t.state != "" {
 		t.update(func(tb *table) {
-			if err := tb.inos.read(t.numbersFile); err != nil {
+			if err := tb.inos.read(t.state); err != nil {
 				t.log.Warn("files have other inode numbers than before", model.LogErr, err)
 			}
 		})

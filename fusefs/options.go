@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
@@ -25,8 +26,8 @@ type Options struct {
 	// them if Poker is empty.
 	Poker  []string
 	Logger *slog.Logger // nil discards
-	// Numbers is a file in which inode numbers are kept, so that they are the same in the next process; "" for none.
-	Numbers string
+	// State is the folder in which inode numbers are kept, so that they are the same in the next process; "" for none.
+	State owner.Folder
 	// Refused is told what programs were refused for a reason that their errno does not
 	// carry. It must not block; nil tells nobody.
 	Refused func(model.Refusal)

@@ -24,8 +24,8 @@ import (
 
 // inotify reports system calls on the mount, not changes made elsewhere: a FUSE server has
 // no way to raise an event. So a second process makes a small system call through the mount
-// on whatever others changed: it opens the note for writing and sets its modification time
-// to what that already is, which watchers see as OPEN, MODIFY and CLOSE_WRITE. It is a process of its own
+// on whatever others changed: it opens the note for reading and sets its modification time
+// to what that already is, which watchers see as OPEN, MODIFY and CLOSE_NOWRITE. It is a process of its own
 // because a call on the own mount can wait for the very thread that would answer it.
 
 const (
@@ -166,14 +166,13 @@ func RunPoker(in io.Reader) error {
 	}
 }
 
-// poke raises events at path; at its folder if it is gone or cannot be written.
+// poke raises events at path; at its folder if it is gone or cannot be read.
 func poke(path string) {
-	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
-	switch {
-	case err == nil:
-		defer f.Close()
-	case !errors.Is(err, syscall.EISDIR):
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err != nil {
 		path = filepath.Dir(path)
+	} else {
+		defer f.Close()
 	}
 	var st unix.Stat_t
 	if unix.Lstat(path, &st) != nil {

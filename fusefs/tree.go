@@ -15,6 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
@@ -43,13 +44,12 @@ type tree struct {
 	used       atomic.Bool // somebody has looked up or opened a note since the last housekeeping
 	poker      atomic.Pointer[poker]
 	former     formerInodes
-	// numbersFile keeps inode numbers, see keepNumbers; "" for none.
-	numbersFile string
-	shown       shownLog
-	programs    *program.Table
-	ending      atomic.Bool // no save may begin any more
-	ended       atomic.Bool // nor may one go on, see end
-	scratch     scratchQuota
+	state      owner.Folder // keeps inode numbers, see keepNumbers; "" for none
+	shown      shownLog
+	programs   *program.Table
+	ending     atomic.Bool // no save may begin any more
+	ended      atomic.Bool // nor may one go on, see end
+	scratch    scratchQuota
 	// folders is held for writing while a folder is moved or removed, and for reading
 	// while something is committed at a path, so that nothing is committed below an old one.
 	folders sync.RWMutex

@@ -65,11 +65,18 @@ type SyncStatus struct {
 	// answer is overdue. After some more seconds it counts as not connected.
 	SilentSince time.Time `json:"silentSince,omitzero"`
 	Synced      time.Time `json:"synced,omitzero"` // when both were last known to be in step
+	// Compared is when that note was compared with the server which was compared longest ago, of
+	// those that were since the process began. Uncompared is how many were not.
+	Compared   time.Time `json:"compared,omitzero"`
+	Uncompared int       `json:"uncompared,omitempty"`
 }
 
 // Syncer is a Source that is in step with a server.
 type Syncer interface {
 	SyncStatus() SyncStatus
+	// Opened has the note at rel compared with the server's in the background, since somebody
+	// opens it and it may have changed without a sign.
+	Opened(rel string)
 	// Attempted waits until it is known whether the server can be reached, within a
 	// bound of some seconds.
 	Attempted(ctx context.Context)

@@ -13,16 +13,21 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/remote/internal/schedule"
+	"github.com/relayfs/relayfs/bridge/remote/relaytest"
 	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-// guarded is a server with a key.
-func guarded(t *testing.T, alg token.Algorithm) *server {
+// guarded is a server with a key, which permits types of tokens, or those that it does by default.
+func guarded(t *testing.T, alg token.Algorithm, types ...token.ScopeKind) *server {
 	t.Helper()
-	key, err := token.GenerateKey("k1", alg)
+	id := "k1"
+	if alg == token.Legacy {
+		id = "" // relay-server takes none
+	}
+	key, err := token.GenerateKey(id, alg)
 	noError(t, err)
-	s := &server{t: t, kind: "relay-server", folder: "team", room: "team", keys: token.Ring{key}}
+	s := &server{t: t, kind: "relay-server", folder: "team", room: "team", keys: token.Ring{key}, types: types}
 	s.start("0")
 	t.Cleanup(s.stop)
 	return s
@@ -37,11 +42,24 @@ func withToken(text string) func(*remote.Options, *bridge.Options) {
 	}
 }
 
+// Each kind of token that docs/servers.md names opens a folder of a relay-server, by default and
+// with all types of tokens allowed.
 func TestTokens(t *testing.T) {
-	for name, alg := range map[string]token.Algorithm{"legacy": token.Legacy, "CWT": token.HMAC} {
+	for name, c := range map[string]struct {
+		alg   token.Algorithm
+		types []token.ScopeKind
+		scope token.Scope
+	}{
+		"legacy server":         {token.Legacy, nil, token.Scope{Kind: token.Server}},
+		"legacy server allowed": {token.Legacy, relaytest.AllTypes, token.Scope{Kind: token.Server}},
+		"legacy prefix":         {token.Legacy, nil, token.Scope{Kind: token.Prefix, ID: relayFolder[:37], Permission: token.Full}},
+		"CBOR prefix":           {token.HMAC, nil, token.Scope{Kind: token.Prefix, ID: relayFolder[:37], Permission: token.Full}},
+		"CBOR prefix allowed":   {token.HMAC, relaytest.AllTypes, token.Scope{Kind: token.Prefix, ID: relayFolder[:37], Permission: token.Full}},
+	} {
 		t.Run(name, func(t *testing.T) {
-			s := guarded(t, alg)
-			a := mustOpen(t, s, withToken(s.mint(token.Scope{Kind: token.Server})))
+			s := guarded(t, c.alg, c.types...)
+			s.folder = relayFolder
+			a := mustOpen(t, s, withToken(s.mint(c.scope)))
 			a.create("Team/Note.md", "note\n")
 			a.awaitSent()
 			b := mustOpen(t, s, direct, func(o *remote.Options, _ *bridge.Options) { o.Key = s.keys[0] })
@@ -55,7 +73,7 @@ func TestTokens(t *testing.T) {
 // A token for the folder's document alone opens no note. Who opens one is told so, and does not wait for what cannot come.
 func TestRefusedNote(t *testing.T) {
 	s := guarded(t, token.HMAC)
-	a := mustOpen(t, s, withToken(s.mint(token.Scope{Kind: token.Server})))
+	a := mustOpen(t, s, withKey(s.keys[0]))
 	a.create("Team/Note.md", "note\n")
 	a.awaitSent()
 	b := mustOpen(t, s, withToken(s.mint(token.Scope{Kind: token.Doc, ID: s.folder, Permission: token.ReadOnly})))
@@ -74,7 +92,8 @@ func TestRefusedNote(t *testing.T) {
 
 // What is the matter with the server is told in a sentence with the next step.
 func TestRefusals(t *testing.T) {
-	s := guarded(t, token.HMAC)
+	s, cbor, allowed := guarded(t, token.Legacy), guarded(t, token.HMAC), guarded(t, token.Legacy, relaytest.AllTypes...)
+	const other = "0f1e2d3c-0000-4000-8000-00000000ffff"
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	noError(t, err)
 	noError(t, closed.Close())
@@ -89,7 +108,11 @@ func TestRefusals(t *testing.T) {
 	}{
 		"wrong token":               {s.address(), s.folder, "wrong", transport.ErrDenied},
 		"no token":                  {s.address(), s.folder, "", transport.ErrDenied},
-		"wrong folder":              {s.address(), "0f1e2d3c-0000-4000-8000-00000000ffff", s.mint(token.Scope{Kind: token.Server}), transport.ErrNoFolder},
+		"wrong folder":              {s.address(), other, s.mint(token.Scope{Kind: token.Server}), transport.ErrNoFolder},
+		"wrong folder, allowed":     {allowed.address(), other, allowed.mint(token.Scope{Kind: token.Server}), transport.ErrNoFolder},
+		"wrong folder, prefix":      {cbor.address(), other, cbor.mint(token.Scope{Kind: token.Prefix, ID: "0f", Permission: token.Full}), transport.ErrNoFolder},
+		"server token in CBOR":      {cbor.address(), s.folder, cbor.mint(token.Scope{Kind: token.Server}), transport.ErrServerToken},
+		"key id":                    {s.address(), s.folder, "k1." + s.mint(token.Scope{Kind: token.Server}), transport.ErrKeyID},
 		"down":                      {"ys://" + closed.Addr().String(), "f", "", transport.ErrUnreachable},
 		"down, y-websocket":         {"ws://" + closed.Addr().String(), "f", "", transport.ErrUnreachable},
 		"nonsense":                  {"ys://" + nonsense.Listener.Addr().String(), "f", "", transport.ErrProtocol},
@@ -97,7 +120,7 @@ func TestRefusals(t *testing.T) {
 		"wrong token of Hocuspocus": {open1.address(), "team", "wrong", transport.ErrDenied},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := open(t, c.address, c.folder, t.TempDir(), withToken(c.token))
+			_, err := open(t, c.address, c.folder, t.TempDir(), withToken(c.token), func(o *remote.Options, _ *bridge.Options) { o.NewFolder = false })
 			if !errors.Is(err, c.want) || transport.Hint(err) == "" {
 				t.Errorf("error is %v, want %v", err, c.want)
 			}

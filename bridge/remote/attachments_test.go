@@ -10,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/relaytest"
 	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
@@ -58,7 +59,7 @@ func TestAttachments(t *testing.T) {
 
 // What was fetched is there without the server; what is written then is refused.
 func TestAttachmentsOffline(t *testing.T) {
-	s := guarded(t, token.HMAC)
+	s := guarded(t, token.Legacy, relaytest.AllTypes...)
 	withKey := func(o *remote.Options, b *bridge.Options) { o.Key, b.Mode = s.keys[0], bridge.Direct }
 	dir := t.TempDir()
 	c, err := open(t, s.address(), s.folder, dir, withKey)

@@ -57,14 +57,15 @@ func noError(t testing.TB, err error) {
 
 // server is a running server.
 type server struct {
-	t    testing.TB
-	kind string
-	args []string
-	port string
-	in   io.WriteCloser
-	cmd  *exec.Cmd
-	own  *relaytest.Server // instead of a program of npm
-	keys token.Ring        // of own
+	t     testing.TB
+	kind  string
+	args  []string
+	port  string
+	in    io.WriteCloser
+	cmd   *exec.Cmd
+	own   *relaytest.Server // instead of a program of npm
+	keys  token.Ring        // of own
+	types []token.ScopeKind // likewise
 	// folder is the name of the folder's document for relayfs, and room that for
 	// persons.
 	folder, room string
@@ -83,7 +84,7 @@ func startServer(t testing.TB, kind string, args ...string) *server {
 func (s *server) start(port string) {
 	s.t.Helper()
 	if s.kind == "relay-server" {
-		o := relaytest.Options{Keys: s.keys}
+		o := relaytest.Options{Keys: s.keys, Types: s.types}
 		if port != "0" {
 			o.Port = port
 		}
@@ -208,7 +209,7 @@ func open(t testing.TB, address, folder, dir string, change ...func(*remote.Opti
 	noError(t, err)
 	st, err := store.Open(filepath.Join(dir, "store.db"), store.Options{})
 	noError(t, err)
-	ro := remote.Options{Address: a, Folder: folder, Store: st, Attachments: owner.Folder(dir).Sub("attachments")}
+	ro := remote.Options{Address: a, Folder: folder, Store: st, Attachments: owner.Folder(dir).Sub("attachments"), NewFolder: true}
 	bo := bridge.Options{Structure: bridge.StructureDirect}
 	for _, fn := range change {
 		fn(&ro, &bo)

@@ -34,8 +34,6 @@ func Probe(ctx context.Context, o Options) (f Finding, err error) {
 	l, full, err := examine(ctx, server, o.Folder)
 	f.Costs = server.Costs()
 	switch {
-	case errors.Is(err, transport.ErrNoDocument) && o.Key != nil:
-		return f, nil // a source with a key creates it
 	case errors.Is(err, transport.ErrNoDocument):
 		return f, fmt.Errorf("%w as %q", transport.ErrNoFolder, o.Folder)
 	case err != nil:

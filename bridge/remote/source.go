@@ -44,7 +44,10 @@ type Options struct {
 	// Resync is the interval at which a connected document is compared, and the time limit
 	// of the server's answers; default 20 s.
 	Resync time.Duration
-	Logger *slog.Logger // nil discards
+	// NewFolder has the folder be made if the server has none of that name, which may be mistyped.
+	// y-websocket and Hocuspocus make every document that is asked for.
+	NewFolder bool
+	Logger    *slog.Logger // nil discards
 }
 
 // Progress is how many of the folder's notes are here.
@@ -92,7 +95,7 @@ func (s *Source) build() (err error) {
 	}
 	s.set = replica.NewSet(replica.Options{
 		Address: o.Address, Server: s.server, Name: o.Folder, Store: o.Store,
-		Client: clientID(), Author: o.Author, Resync: o.Resync, Log: o.Logger, Problems: s.problems,
+		Client: clientID(), Author: o.Author, Resync: o.Resync, NewFolder: o.NewFolder, Log: o.Logger, Problems: s.problems,
 	}, p)
 	if s.schedule, err = schedule.New(s.ctx, s.set, o.Store, o.Progress, p); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
 	"github.com/relayfs/relayfs/bridge/remote/internal/schedule"
 )
 
@@ -27,6 +28,17 @@ func (s *Source) Acknowledged(ctx context.Context, rel string) bool {
 	return err == nil && s.schedule.AwaitAcknowledged(ctx, model.DocID(e.ID))
 }
 
+// Opened implements bridge.Syncer.
+func (s *Source) Opened(rel string) {
+	e, err := s.listing.Find("open", rel)
+	if err != nil {
+		return
+	}
+	if _, ok := replica.FormatOf(e.Type); ok {
+		s.schedule.Opened(s.set.Document(model.DocID(e.ID)))
+	}
+}
+
 // Problems implements model.Troubled: those with the server.
 func (s *Source) Problems() []model.Problem { return s.problems.All() }
 
@@ -39,6 +51,7 @@ func (s *Source) SyncStatus() bridge.SyncStatus {
 	st := bridge.SyncStatus{
 		Server: s.o.Address.String(), Connected: state.Connected, Unsent: max(before, state.Unsent) + unentered,
 		Unfetched: state.Notes - state.Fetched, Queued: state.Queued, ReadOnly: locked != nil, Hidden: s.listing.HiddenPaths(), Synced: state.Synced,
+		Compared: state.Compared, Uncompared: state.Uncompared,
 	}
 	if err := s.server.Costs(); err != nil {
 		st.Warnings = append(st.Warnings, s.o.Address.Explain(err))

@@ -111,7 +111,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *serving.Control) error {
 		fuseOptions := fusefs.Options{
 			Author: o.author, SignAgents: o.signAgents, Programs: o.agentTable(), AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
-			Refused: c.Refusals.Add, SessionNote: o.sessionNote, Poker: selfWith(pokeCommand), Numbers: filepath.Join(c.State, "inodes.json"),
+			Refused: c.Refusals.Add, SessionNote: o.sessionNote, Poker: selfWith(pokeCommand), State: c.State,
 		}
 		c.NameSessions(func(pid int) string { return fuseOptions.Programs.OfProcess(pid).Session() })
 		server, err := fusefs.Mount(ctx, c.Workspace, p.mountpoint, fuseOptions)

@@ -154,6 +154,13 @@ func printSync(w io.Writer, f *bridge.FolderStatus) {
 		facts = append(facts, cli.Plural(s.Unfetched, "note")+" to be fetched")
 	}
 	cli.Line(w, "%s", strings.Join(facts, ", "))
+	switch {
+	case !s.Connected:
+	case s.Uncompared > 0:
+		cli.Line(w, "  %s not compared with the server's since the start", cli.Plural(s.Uncompared, "note"))
+	case !s.Compared.IsZero():
+		cli.Line(w, "  each note was compared with the server's in the last %v", time.Since(s.Compared).Round(time.Second))
+	}
 	told := slices.ContainsFunc(f.Problems, func(p model.Problem) bool { return p.Text == s.LastError })
 	if s.LastError != "" && !told {
 		cli.Line(w, "  %s", s.LastError)

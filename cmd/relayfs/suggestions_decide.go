@@ -49,9 +49,11 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask before more than %d at once", reviewqueue.ManyAtOnce))
 	fl.StringVar(&f.reason, "reason", "", "why, in a sentence; the suggestion's author is told")
+	what := "in a folder that Relay's plugin shares, too"
 	if verdict == model.Accepted {
-		fl.BoolVar(&f.force, "force", false, "accept proposals, too, about notes that changed since they were made")
+		what = "accept proposals, too, about notes that changed since they were made, and " + what
 	}
+	fl.BoolVar(&f.force, "force", false, what)
 	registerSelector(cmd, &f.Selector, &f.workspaceFlags)
 	e.offerJSON(cmd)
 	f.registerClient(e, cmd)

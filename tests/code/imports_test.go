@@ -87,7 +87,7 @@ var importRules = map[string]importRule{
 	"bridge/bridgetest/sourcetest":           {[]string{"bridge/model", "tests/need"}, "the suite that every source passes"},
 	"bridge/crashtest":                       {nil, "the workspace on a real vault and a real store, on disks in memory; what it imports is in test files"},
 	"bridge/decisiontest":                    {nil, "decisions against a model; what it imports is in test files"},
-	"fusefs":                                 {[]string{"bridge", "bridge/model", "fusefs/internal/...", "fusefs/program", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "with its parts, and a bench, the only place that knows go-fuse; it knows no MCP"},
+	"fusefs":                                 {[]string{"bridge", "bridge/model", "bridge/owner", "fusefs/internal/...", "fusefs/program", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "with its parts, and a bench, the only place that knows go-fuse; it knows no MCP"},
 	"fusefs/internal/content":                {[]string{"bridge", "bridge/model", "bridge/textmerge", "fusefs/program"}, "what a file shows and what is written to it, as values; it knows no inode"},
 	"fusefs/program":                         {[]string{"github.com/hanwen/go-fuse/v2/fuse", "golang.org/x/sys/unix"}, "who makes a call; it knows no file"},
 	"mcpserver/internal/grep":                {[]string{"github.com/bmatcuk/doublestar/v4"}, "a search over texts and paths, as ripgrep has it"},

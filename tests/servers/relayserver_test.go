@@ -69,10 +69,8 @@ func shareFolder(t *testing.T, name string, files map[string]string) *sharedFold
 	return f
 }
 
-// token is a server token.
-func (f *sharedFolder) token(t *testing.T) string {
-	return f.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Server}})
-}
+// token opens all documents of the folder.
+func (f *sharedFolder) token(t *testing.T) string { return f.mint(t, token.Full, "") }
 
 // mint makes a token for all documents of the folder.
 func (f *sharedFolder) mint(t *testing.T, p token.Permission, user string) string {
@@ -123,17 +121,18 @@ func TestServerAudience(t *testing.T) {
 	tells(t, s.Run(t, doctor...), 1, secret, "fail  server of Team", "401 Unauthorized", "audience of the token, "+address, "mend: set RELAYFS_SERVER_AUDIENCE")
 	tells(t, s.Run(t, append(doctor, "RELAYFS_SERVER_AUDIENCE="+relayURL+"/")...), 1, secret, `"`+relayURL+`/"`)
 
-	const found = "has nothing under the folder id"
+	const missing = "server has no such folder"
 	env := s.Env
 	s.Env = append(env, "RELAYFS_SERVER_AUDIENCE="+relayURL)
-	tells(t, s.Run(t, doctor...), 0, secret, found)
+	tells(t, s.Run(t, doctor...), 1, secret, missing)
 	s.Env = env
 	harness.WriteFile(t, s.Path("xdg", "config_home", "relayfs", "config.toml"), `server-audience = "`+relayURL+"\"\n")
-	tells(t, s.Run(t, doctor...), 0, secret, found, "server-audience: "+relayURL)
+	tells(t, s.Run(t, doctor...), 1, secret, missing, "--new-folder", "server-audience: "+relayURL)
+	tells(t, s.Run(t, append([]string{"ls"}, "--source", source[0])...), 1, secret, missing, "--new-folder")
 	if made := server.Documents(); len(made) > 0 {
 		t.Errorf("doctor has made %q", made)
 	}
-	mcp := s.MCP(t, append(source, "--mode", "direct", "--approve", "create=auto")...)
+	mcp := s.MCP(t, append(source, "--new-folder", "--mode", "direct", "--approve", "create=auto")...)
 	mcp.MustCall(t, "write", "file_path", "Team/Note.md", "content", "note\n")
 	mcp.Close(t)
 	if made := server.Documents(); len(made) != 2 {
@@ -147,7 +146,7 @@ func TestServerFolderTime(t *testing.T) {
 	_, key, source := relayServer(t, "")
 	s := harness.NewSandbox(t)
 	s.Env = append(s.Env, "RELAYFS_SERVER_KEY=k1."+key.Secret())
-	mcp := s.MCP(t, append(source, "--mode", "direct", "--approve", "create=auto")...)
+	mcp := s.MCP(t, append(source, "--new-folder", "--mode", "direct", "--approve", "create=auto")...)
 	mcp.MustCall(t, "write", "file_path", "Team/sub/Note.md", "content", "note\n")
 	mcp.Close(t)
 	start := time.Now()
@@ -165,7 +164,12 @@ func TestServerFolderTime(t *testing.T) {
 // and doctor say so, with the next step.
 func TestServerTokenCosts(t *testing.T) {
 	t.Parallel()
-	server, _, source := relayServer(t, "")
+	key, err := token.GenerateKey("", token.Legacy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := relaytest.New(t, relaytest.Options{Keys: token.Ring{key}, Types: relaytest.AllTypes})
+	source := []string{server.Address() + "#Team=" + relayFolder}
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, name := range []string{"A.png", "dir/B.pdf"} {
 		_, err := folderdoc.Open(doc).Create(folderdoc.Entry{Path: name, ID: folderdoc.NewID(), Type: "image", Hash: strings.Repeat("ab", 32), Mimetype: "image/png"})
@@ -183,5 +187,75 @@ func TestServerTokenCosts(t *testing.T) {
 	tells(t, s.Run(t, append([]string{"doctor"}, source...)...), 0, secret, "warn  token of Team", costs, "mend: "+mend, "warn  files of Team", `"A.png" "dir/B.pdf"`)
 	if by := server.Loads(); slices.ContainsFunc(by, func(l relaytest.Load) bool { return l.By != "ws" }) {
 		t.Errorf("documents were loaded as %v", by)
+	}
+}
+
+// Every way to a folder of relay-server that docs/servers.md names works with what is set by
+// default there, doctor says of each what the mount does, and says of the others what to change.
+func TestRelayServerTokens(t *testing.T) {
+	t.Parallel()
+	harness.RequireFUSE(t)
+	for name, c := range map[string]struct {
+		alg    token.Algorithm
+		id     string // of the key, in RELAYFS_SERVER_KEY
+		scope  token.Scope
+		code   int // of doctor
+		doctor []string
+		mount  string // its refusal
+	}{
+		"key of 32 bytes":            {alg: token.HMAC, code: 0, doctor: []string{"ok    server of Team"}},
+		"key of 32 bytes with an id": {alg: token.HMAC, id: "k1", code: 0, doctor: []string{"ok    server of Team"}},
+		"key of 30 bytes":            {alg: token.Legacy, code: 0, doctor: []string{"ok    server of Team", "names no channel"}},
+		"key of 30 bytes with an id": {
+			alg: token.Legacy, id: "k1", code: 1, doctor: []string{"fail  server of Team", "takes no key id", "leave out the ID."}, mount: "takes no key id before a token",
+		},
+		"prefix token": {
+			alg: token.HMAC, scope: token.Scope{Kind: token.Prefix, ID: testRelay, Permission: token.Full}, code: 0,
+			doctor: []string{"warn  server of Team", "takes the token", "was not looked up"},
+		},
+		"prefix token for reading": {alg: token.HMAC, scope: token.Scope{Kind: token.Prefix, ID: testRelay}, code: 0, doctor: []string{"lets this token read only"}},
+		"server token of a key of 30 bytes": {
+			alg: token.Legacy, scope: token.Scope{Kind: token.Server, Permission: token.Full}, code: 0,
+			doctor: []string{"warn  server of Team", "neither the token nor the folder was tried", "allowed_token_types"},
+		},
+		"server token of a key of 32 bytes": {
+			alg: token.HMAC, scope: token.Scope{Kind: token.Server, Permission: token.Full}, code: 1,
+			doctor: []string{"fail  server of Team", "takes no server token", "set RELAYFS_SERVER_KEY"}, mount: "takes no server token",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			key, err := token.GenerateKey(c.id, c.alg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := relaytest.New(t, relaytest.Options{Keys: token.Ring{key}})
+			doc, note := ycrdt.NewDoc(ycrdt.Options{}), ycrdt.NewDoc(ycrdt.Options{})
+			e := folderdoc.Entry{Path: "Note.md", ID: folderdoc.NewID(), Type: folderdoc.TypeMarkdown}
+			if _, err := folderdoc.Open(doc).Create(e); err != nil {
+				t.Fatal(err)
+			}
+			note.Transact(nil, func(txn *ycrdt.Txn) { note.Text("contents").Insert(txn, 0, "note\n") })
+			server.Put(t, relayFolder, doc.EncodeStateAsUpdate(nil))
+			server.Put(t, testRelay+"-"+e.ID, note.EncodeStateAsUpdate(nil))
+
+			s := harness.NewSandbox(t)
+			secret := key.Secret()
+			if c.scope != (token.Scope{}) {
+				secret = server.Mint(t, token.Claims{Scope: c.scope})
+				s.Env = append(s.Env, "RELAYFS_TOKEN="+secret)
+			} else {
+				s.Env = append(s.Env, "RELAYFS_SERVER_KEY="+strings.TrimPrefix(c.id+"."+secret, "."))
+			}
+			source := server.Address() + "#Team=" + relayFolder
+			tells(t, s.Run(t, "doctor", source), c.code, secret, c.doctor...)
+			if c.mount != "" {
+				tells(t, s.Run(t, "mount", source, s.Mkdir(t, "mnt")), 1, secret, c.mount)
+				return
+			}
+			m := s.Mount(t, source)
+			harness.FileBecomes(t, filepath.Join(m.Dir, "Team", "Note.md"), "note\n")
+			m.Stop(t)
+		})
 	}
 }

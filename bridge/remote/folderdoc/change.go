@@ -168,7 +168,7 @@ func (f *Folder) makeRoom(tx *ycrdt.Txn, p string, replace bool) error {
 
 // foreign reports whether p has an entry of a newer format, which must not be overwritten.
 func (f *Folder) foreign(tx *ycrdt.Txn, p string) bool {
-	v, there := f.meta.GetIn(tx, key(p))
+	v, there := f.metaAt(tx, key(p))
 	_, ok := readMeta(p, v)
 	return there && !ok
 }
@@ -177,7 +177,7 @@ func (f *Folder) foreign(tx *ycrdt.Txn, p string) bool {
 // unknown members included; a missing one is created.
 func (f *Folder) copyEntry(tx *ycrdt.Txn, k, p string) error {
 	id, inDocs := f.docs.GetIn(tx, k)
-	meta, inMeta := f.meta.GetIn(tx, k)
+	meta, inMeta := f.metaAt(tx, k)
 	docID, _ := id.(string)
 	if !inMeta {
 		meta = Entry{ID: docID, Type: TypeMarkdown}.meta()
@@ -237,7 +237,7 @@ func (f *Folder) Inside(p string) []string {
 
 // deleted reports whether k counts as deleted: Markdown without an id in docs.
 func (f *Folder) deleted(tx *ycrdt.Txn, k string) bool {
-	value, inMeta := f.meta.GetIn(tx, k)
+	value, inMeta := f.metaAt(tx, k)
 	e, ok := readMeta(pathOf(k), value)
 	id, _ := f.docs.GetIn(tx, k)
 	text, _ := id.(string)

@@ -2,6 +2,7 @@ package folderdoc
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -54,6 +55,58 @@ func Register(doc *ycrdt.Doc, user string, client ycrdt.ClientID) (added bool) {
 		added = ids.Push(tx, float64(client)) == nil
 	})
 	return added
+}
+
+// Reclaim has the clients that are registered as user be nobody else's. relay-server enters a
+// client that is new to it as that of the person whose token it used, after the client has
+// registered itself; readers take the last entry. It reports whether there was such an entry.
+func Reclaim(doc *ycrdt.Doc, user string) (reclaimed bool) {
+	users := doc.Map("users")
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		own := idsIn(tx, users, user)
+		if own == nil {
+			return
+		}
+		ours := make(map[float64]bool)
+		for _, id := range own.ValuesIn(tx) {
+			ours[number(id)] = true
+		}
+		taken := make(map[float64]bool)
+		for _, name := range users.KeysIn(tx) {
+			ids := idsIn(tx, users, name)
+			if name == user || ids == nil {
+				continue
+			}
+			for at, id := range slices.Backward(ids.ValuesIn(tx)) {
+				if ours[number(id)] {
+					taken[number(id)] = true
+					ids.Delete(tx, at, 1)
+				}
+			}
+		}
+		// Those who are connected have seen the other entry after ours.
+		for at, id := range slices.Backward(own.ValuesIn(tx)) {
+			if taken[number(id)] {
+				own.Delete(tx, at, 1)
+			}
+		}
+		for id := range taken {
+			reclaimed = own.Push(tx, id) == nil || reclaimed
+		}
+	})
+	return reclaimed
+}
+
+// idsIn returns the clients of a user, nil if there is no list of them.
+func idsIn(tx *ycrdt.Txn, users *ycrdt.Map, user string) *ycrdt.Array {
+	v, _ := users.GetIn(tx, user)
+	m, ok := v.(*ycrdt.Map)
+	if !ok {
+		return nil
+	}
+	v, _ = m.GetIn(tx, "ids")
+	ids, _ := v.(*ycrdt.Array)
+	return ids
 }
 
 // Mirror begins a local change of a content document. mirrored ends it: what has become of

@@ -105,12 +105,26 @@ func (f *Folder) entry(tx *ycrdt.Txn, k string) (Entry, bool) {
 	docs, _ := f.docs.GetIn(tx, k)
 	id, inDocs := docs.(string)
 	inDocs = inDocs && id != ""
-	value, inMeta := f.meta.GetIn(tx, k)
+	value, inMeta := f.metaAt(tx, k)
 	if !inMeta {
 		return Entry{Path: p, ID: id, Type: TypeMarkdown}, inDocs
 	}
 	e, ok := readMeta(p, value)
 	return e, ok && (inDocs || e.Type != TypeMarkdown)
+}
+
+// metaAt returns the value of key k in filemeta_v0. Relay writes plain objects; that of another
+// client may be a map of its own, which is returned as the object that it holds.
+func (f *Folder) metaAt(tx *ycrdt.Txn, k string) (value any, ok bool) {
+	value, ok = f.meta.GetIn(tx, k)
+	if m, nested := value.(*ycrdt.Map); nested {
+		object := make(map[string]any)
+		for _, member := range m.ObjectIn(tx) {
+			object[member.Key] = member.Value
+		}
+		return object, ok
+	}
+	return value, ok
 }
 
 // addParents adds the folders in the paths of entries. A file with children becomes a

@@ -67,6 +67,44 @@ func TestList(t *testing.T) {
 	}
 }
 
+// Entries that are maps of their own, as other clients than Relay's plugin write them, are as
+// any: they are read, moved with all that they hold, deleted, and a newer version is kept.
+func TestNestedEntries(t *testing.T) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	set(t, doc, "docs", "/Note.md", "1")
+	set(t, doc, "filemeta_v0", "/Note.md", ycrdt.NewMap(meta("1", "markdown")))
+	image := map[string]any{"id": "2", "type": "image", "version": 0, "hash": "ab", "mimetype": "image/png", "synctime": 1.7e12, "other": "kept"}
+	set(t, doc, "filemeta_v0", "/a.png", ycrdt.NewMap(image))
+	set(t, doc, "filemeta_v0", "/Deleted.md", ycrdt.NewMap(meta("3", "markdown")))
+	newer := meta("4", "image")
+	newer["version"] = 1
+	set(t, doc, "filemeta_v0", "/newer.png", ycrdt.NewMap(newer))
+	f := folderdoc.Open(doc)
+	if got, want := listing(f), "Note.md:markdown:1 a.png:image:2"; got != want {
+		t.Errorf("listing is %s, want %s", got, want)
+	}
+	if e, ok := f.Get("a.png"); !ok || e.Hash != "ab" || e.Mimetype != "image/png" || e.SyncTime != 1.7e12 {
+		t.Errorf("attachment is %+v, %v", e, ok)
+	}
+	for from, to := range map[string]string{"Note.md": "sub/Moved.md", "a.png": "sub/b.png"} {
+		if err := f.Rename(from, to, false); err != nil {
+			t.Error(err)
+		}
+	}
+	if got, want := strings.Split(listing(f), " "), []string{"sub/Moved.md:markdown:1", "sub/b.png:image:2"}; !slices.Equal(got[1:], want) {
+		t.Errorf("listing is %q, want %q", got, want)
+	}
+	if moved, _ := doc.Map("filemeta_v0").Get("/sub/b.png"); moved.(map[string]any)["other"] != "kept" {
+		t.Errorf("the moved entry is %v", moved)
+	}
+	if _, err := f.Create(folderdoc.Entry{Path: "newer.png", ID: "5", Type: "image"}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("an entry of a newer format: %v", err)
+	}
+	if err := f.Delete("sub/b.png"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestCreate(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	f := folderdoc.Open(doc)

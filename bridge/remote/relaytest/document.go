@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -22,9 +24,15 @@ type document struct {
 	id      string
 	doc     *ycrdt.Doc
 	clients map[*client]bool
-	loaded  bool
-	channel string            // while loaded
+	torn    bool              // the store has a part of it only
 	index   map[string][]byte // snapshots of the documents whose channel this is
+
+	// The following are those of a loaded document.
+	loaded  bool
+	channel string
+	user    string    // of the token that had it loaded
+	used    time.Time // when the last request or websocket ended
+	pending [][]byte  // updates of the next event
 }
 
 // client is one websocket.
@@ -32,7 +40,8 @@ type client struct {
 	conn       *websocket.Conn
 	out        chan []byte
 	end        context.CancelFunc
-	subscribed bool // protected by the server's lock
+	user       string // of its token
+	subscribed bool   // protected by the server's lock
 }
 
 // queued is the number of frames that wait for a client at most.
@@ -48,78 +57,216 @@ func (s *Server) stored(id string) *document {
 	return d
 }
 
-// load returns a document, which it loads unless it is loaded. channel may be "". The caller
-// holds the lock.
-func (s *Server) load(id, channel, by string) *document {
+// load returns a document, which it loads unless it is loaded. channel and user are those of
+// the request's token. The caller holds the lock.
+func (s *Server) load(id, channel, user, by string) (*document, error) {
 	d := s.stored(id)
-	if d.loaded {
-		return d
+	if d.torn {
+		return nil, fmt.Errorf("failed to load %s/data.ysweet: unexpected end of file", id)
 	}
-	d.loaded, d.channel = true, cmp.Or(channel, id)
+	d.used = time.Now()
+	time.AfterFunc(2*s.o.Checkpoint, func() { s.evict(d) })
+	if d.loaded {
+		return d, nil
+	}
+	d.loaded, d.channel, d.user = true, cmp.Or(channel, id), user
 	s.loads = append(s.loads, Load{id, d.channel, by})
 	if d.channel != id {
-		s.load(d.channel, "", "subdoc")
+		if _, err := s.load(d.channel, "", "", "subdoc"); err != nil {
+			return nil, err
+		}
 	}
-	return d
+	return d, nil
 }
 
-// apply applies an update, and tells the websockets of the document and of its channel. The
-// caller holds the lock.
-func (s *Server) apply(d *document, update []byte) error {
-	before := d.doc.Snapshot().Encode()
+// evict unloads a document that nobody has used for twice the time between checkpoints.
+func (s *Server) evict(d *document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(d.clients) > 0 || time.Since(d.used) < 2*s.o.Checkpoint {
+		return
+	}
+	for _, other := range s.docs {
+		if other != d && other.loaded && other.channel == d.id {
+			time.AfterFunc(s.o.Checkpoint, func() { s.evict(d) })
+			return
+		}
+	}
+	d.loaded = false
+}
+
+// apply applies an update, and tells the websockets of the document and, some time later, of
+// its channel. user is that of the websocket which sent it. The caller holds the lock.
+func (s *Server) apply(d *document, update []byte, user string) error {
+	before, known := d.doc.Snapshot().Encode(), d.doc.StateVector()
 	if err := d.doc.ApplyUpdate(update, nil); err != nil {
 		return err
 	}
-	after := d.doc.Snapshot().Encode()
-	if bytes.Equal(before, after) {
+	if bytes.Equal(before, d.doc.Snapshot().Encode()) {
 		return nil
 	}
-	for c := range d.clients { // the sender, too
-		c.send(ysync.AppendUpdate(nil, update))
-	}
-	folder := s.docs[d.channel]
-	if folder != d {
-		folder.index[d.id] = after
-	}
-	event, err := cbor.Marshal(map[string]any{
-		"event_id": rand.Text(), "event_type": ysync.DocumentUpdated, "doc_id": d.id, "timestamp": time.Now().UnixMilli(),
-	})
-	for c := range folder.clients {
-		if c.subscribed {
-			c.send(ysync.AppendEvent(nil, event))
+	s.broadcast(d, update)
+	own := s.ownChanges(d, func() {
+		if user != "" {
+			register(d.doc, user, known)
 		}
+		tombstone(d.doc)
+	})
+	if own != nil {
+		s.broadcast(d, own)
 	}
-	return err
+	if folder := s.docs[d.channel]; folder != d {
+		folder.index[d.id] = d.doc.Snapshot().Encode()
+	}
+	return nil
 }
 
-// send queues a frame. A client that does not keep up ends.
+// ownChanges returns what fn changes as one update, nil if it changes nothing.
+func (s *Server) ownChanges(d *document, fn func()) []byte {
+	var made [][]byte
+	cancel := d.doc.OnUpdate(func(update []byte, _ any) { made = append(made, update) })
+	defer cancel()
+	fn()
+	if len(made) == 0 {
+		return nil
+	}
+	return merged(made)
+}
+
+func merged(updates [][]byte) []byte {
+	update, err := ycrdt.MergeUpdates(updates...)
+	if err != nil {
+		panic(err) // each was made or applied here
+	}
+	return update
+}
+
+// broadcast sends a change to the document's websockets, that of its sender included, and has
+// it be part of the next event.
+func (s *Server) broadcast(d *document, update []byte) {
+	for c := range d.clients {
+		c.send(ysync.AppendUpdate(nil, update))
+	}
+	d.pending = append(d.pending, update)
+	if len(d.pending) == 1 {
+		time.AfterFunc(eventDelay, func() { s.report(d) })
+	}
+}
+
+// eventDelay is how long changes wait to be reported as one event.
+const eventDelay = time.Second
+
+// event is what the channel is told of a document. The order of its fields is that of the wire.
+type event struct {
+	ID        string            `cbor:"event_id"`
+	Type      string            `cbor:"event_type"`
+	Document  string            `cbor:"doc_id"`
+	Timestamp int64             `cbor:"timestamp"`
+	User      *string           `cbor:"user"`
+	Metadata  map[string]string `cbor:"metadata"`
+	Update    []uint16          `cbor:"update"` // bytes, which are so encoded as an array of integers
+}
+
+// report sends the event of a document's changes to the subscribers of its channel.
+func (s *Server) report(d *document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pending := d.pending
+	d.pending = nil
+	if len(pending) == 0 || s.ctx.Err() != nil {
+		return
+	}
+	e := event{
+		ID: "evt_" + rand.Text(), Type: ysync.DocumentUpdated, Document: d.id, Timestamp: time.Now().UnixMilli(),
+		Metadata: map[string]string{"channel": d.channel},
+	}
+	if d.user != "" {
+		e.User = &d.user
+	}
+	for _, b := range merged(pending) {
+		e.Update = append(e.Update, uint16(b))
+	}
+	data, err := cbor.Marshal(e)
+	if err != nil {
+		panic(err) // every field has a CBOR form
+	}
+	for c := range s.stored(d.channel).clients {
+		if c.subscribed {
+			c.send(ysync.AppendEvent(nil, data))
+		}
+	}
+}
+
+// register enters clients that the document did not know as those of a user.
+func register(doc *ycrdt.Doc, user string, known ycrdt.StateVector) {
+	users := doc.Map("users")
+	for id := range doc.StateVector() {
+		if _, old := known[id]; old || id == doc.ClientID() {
+			continue
+		}
+		doc.Transact(nil, func(tx *ycrdt.Txn) {
+			v, _ := users.GetIn(tx, user)
+			if _, ok := v.(*ycrdt.Map); !ok {
+				_ = users.Set(tx, user, ycrdt.NewMap(map[string]any{"ids": ycrdt.NewArray(), "ds": ycrdt.NewArray()}))
+				v, _ = users.GetIn(tx, user)
+			}
+			ids, _ := v.(*ycrdt.Map).GetIn(tx, "ids")
+			if ids, ok := ids.(*ycrdt.Array); ok {
+				_ = ids.Push(tx, float64(id))
+			}
+		})
+	}
+}
+
+// tombstone removes entries of a folder's document whose paths lead out of it.
+func tombstone(doc *ycrdt.Doc) {
+	for _, root := range []string{"filemeta_v0", "docs"} {
+		m := doc.Map(root)
+		for _, key := range m.Keys() {
+			if slices.Contains(strings.Split(key, "/"), "..") {
+				doc.Transact(nil, func(tx *ycrdt.Txn) { m.Delete(tx, key) })
+			}
+		}
+	}
+}
+
+// send queues a frame. That of a client which does not keep up is dropped.
 func (c *client) send(frame []byte) {
 	select {
 	case c.out <- frame:
 	default:
-		c.end()
 	}
 }
 
 // connect serves a websocket until either side ends it.
 func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	claims, p, ok := s.onDoc(w, r)
-	switch {
-	case !ok:
+	if id != r.PathValue("again") {
+		refuse(w, http.StatusBadRequest, "the ids differ")
 		return
-	case id != r.PathValue("again"):
-		refuse(w, http.StatusBadRequest)
+	}
+	claims, err := s.verify(r.URL.Query().Get("token"))
+	if err != nil {
+		refuse(w, http.StatusUnauthorized, err.Error())
+		return
+	}
+	p, ok := claims.OnDoc(id)
+	if !ok {
+		refuse(w, http.StatusForbidden, "Token not valid for this document")
 		return
 	}
 	s.mu.Lock()
 	if s.docs[id] == nil && p != token.Full {
 		s.mu.Unlock()
-		refuse(w, http.StatusNotFound)
+		refuse(w, http.StatusNotFound, "Doc "+id+" not found")
 		return
 	}
-	d := s.load(id, claims.Channel, "ws")
+	d, err := s.load(id, claims.Channel, claims.User, "ws")
 	s.mu.Unlock()
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		return
@@ -128,7 +275,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	conn.SetReadLimit(-1)
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
-	c := &client{conn: conn, out: make(chan []byte, queued), end: cancel}
+	c := &client{conn: conn, out: make(chan []byte, queued), end: cancel, user: claims.User}
 	go c.write(ctx)
 	s.mu.Lock()
 	d.clients[c] = true
@@ -137,14 +284,17 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		s.mu.Lock()
 		delete(d.clients, c)
+		d.used = time.Now()
 		s.mu.Unlock()
+		time.AfterFunc(2*s.o.Checkpoint, func() { s.evict(d) })
 	}()
+	legacy := claims.Audience == ""
 	for {
 		_, frame, err := conn.Read(ctx)
 		if err != nil {
 			return
 		}
-		if !claims.Expires.IsZero() && time.Now().After(claims.Expires) {
+		if legacy && !claims.Expires.IsZero() && time.Now().After(claims.Expires) {
 			_ = conn.Close(websocket.StatusPolicyViolation, "Token expired")
 			return
 		}
@@ -179,7 +329,7 @@ func (s *Server) take(d *document, c *client, f ysync.Frame, p token.Permission)
 				c.send(reply)
 			}
 		} else if p == token.Full {
-			_ = s.apply(d, f.Payload)
+			_ = s.apply(d, f.Payload, c.user)
 		}
 	case ysync.AwarenessState:
 		for other := range d.clients {

@@ -25,7 +25,7 @@ func (s *Server) fileClaims(w http.ResponseWriter, r *http.Request) (c token.Cla
 	s.mu.Lock()
 	s.refused++
 	s.mu.Unlock()
-	refuse(w, code)
+	refuse(w, code, "Token must be a file token")
 	return c, false
 }
 
@@ -47,7 +47,7 @@ func (s *Server) uploadURL(w http.ResponseWriter, r *http.Request) {
 	if c, ok := s.fileClaims(w, r); ok && c.Scope.Permission == token.Full {
 		answer(w, map[string]string{"uploadUrl": s.fileURL(r, "upload")})
 	} else if ok {
-		refuse(w, http.StatusForbidden)
+		refuse(w, http.StatusForbidden, "Unauthorized.")
 	}
 }
 
@@ -73,7 +73,7 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	data, err := io.ReadAll(r.Body)
 	if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != c.Scope.Hash {
-		refuse(w, http.StatusBadRequest)
+		refuse(w, http.StatusBadRequest, "hash mismatch")
 		return
 	}
 	s.mu.Lock()
@@ -90,7 +90,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	data, ok := s.files[c.Scope.ID+"/"+c.Scope.Hash]
 	s.mu.Unlock()
 	if !ok {
-		refuse(w, http.StatusNotFound)
+		refuse(w, http.StatusNotFound, "File not found")
 		return
 	}
 	_, _ = w.Write(data) // the client has gone

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/remote/token"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // Options configure a Server.
@@ -24,7 +26,14 @@ type Options struct {
 	// Vectors makes the answer to a query of subdocs that of Lens Relay: state vectors.
 	Vectors bool
 	Port    string // "" for any that is free
+	// Types are the allowed_token_types of the keys; nil is their default, document and file.
+	Types []token.ScopeKind
+	// Checkpoint is the time between checkpoints; 0 is their default, ten seconds.
+	Checkpoint time.Duration
 }
+
+// AllTypes has HTTP accept every type of token.
+var AllTypes = []token.ScopeKind{token.Server, token.Doc, token.File, token.Prefix}
 
 // Server is a stand-in for relay-server.
 type Server struct {
@@ -77,6 +86,10 @@ func New(t testing.TB, o Options) *Server {
 	}
 	s.http.Start()
 	s.o = o
+	if s.o.Types == nil {
+		s.o.Types = []token.ScopeKind{token.Doc, token.File}
+	}
+	s.o.Checkpoint = cmp.Or(o.Checkpoint, 10*time.Second)
 	s.audience = cmp.Or(o.URL, s.http.URL)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.ctx, s.end = ctx, cancel
@@ -164,6 +177,52 @@ func (s *Server) Text(id string) string {
 	return d.doc.Text("contents").String()
 }
 
+// Truncate has the store hold a part of a document only, as a full disk does. It is unloaded,
+// and cannot be loaded again.
+func (s *Server) Truncate(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.stored(id)
+	d.torn, d.loaded = true, false
+	for c := range d.clients {
+		c.end()
+	}
+}
+
+// Unload unloads a document that has no websocket, as the server does after some time, and
+// reports whether it has none.
+func (s *Server) Unload(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.stored(id)
+	if len(d.clients) > 0 {
+		return false
+	}
+	d.loaded = false
+	return true
+}
+
+// Users returns the entries of a document's map of users, in the order of each user's.
+func (s *Server) Users(id string) map[string][]ycrdt.ClientID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := make(map[string][]ycrdt.ClientID)
+	for name, user := range s.stored(id).doc.Map("users").All() {
+		found[name] = nil
+		user, _ := user.(*ycrdt.Map)
+		ids, _ := user.Get("ids")
+		for _, n := range ids.(*ycrdt.Array).Values() {
+			switch n := n.(type) {
+			case int64:
+				found[name] = append(found[name], ycrdt.ClientID(n))
+			case float64:
+				found[name] = append(found[name], ycrdt.ClientID(n))
+			}
+		}
+	}
+	return found
+}
+
 // Restart ends every websocket, unloads all documents, and forgets the record of loads.
 func (s *Server) Restart() {
 	s.mu.Lock()
@@ -182,16 +241,45 @@ func answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client has gone
 }
 
-func refuse(w http.ResponseWriter, code int) { http.Error(w, http.StatusText(code), code) }
+// refuse answers as relay-server does.
+func refuse(w http.ResponseWriter, code int, reason string) {
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, "Something went wrong: "+reason) // the client has gone
+}
 
-// claims returns the claims of the request's token; ok is false if it was refused.
-func (s *Server) claims(w http.ResponseWriter, r *http.Request) (c token.Claims, ok bool) {
+// Errors of tokens.
+var (
+	errNoToken = errors.New("No token provided.")
+	errType    = errors.New("The token is not valid for the requested resource")
+)
+
+// verify returns the claims of a token.
+func (s *Server) verify(text string) (token.Claims, error) {
 	if len(s.keys()) == 0 {
-		return token.Claims{Scope: token.Scope{Kind: token.Server, Permission: token.Full}}, true
+		return token.Claims{Scope: token.Scope{Kind: token.Server, Permission: token.Full}}, nil
 	}
-	c, err := s.keys().Verify(requestToken(r), s.audience, time.Now())
+	switch {
+	case text == "":
+		return token.Claims{}, errNoToken
+	case strings.Contains(text, "."): // y-sweet's form of a key's id
+		return token.Claims{}, errors.New("The token is not a valid format")
+	}
+	c, err := s.keys().Verify(text, s.audience, time.Now())
+	if err == nil && c.OnServer() && c.Audience != "" {
+		err = errType
+	}
+	return c, err
+}
+
+// claims returns the claims of the request's token, whose type HTTP has to allow; ok is false if
+// it was refused.
+func (s *Server) claims(w http.ResponseWriter, r *http.Request) (c token.Claims, ok bool) {
+	c, err := s.verify(requestToken(r))
+	if err == nil && len(s.keys()) > 0 && !slices.Contains(s.o.Types, c.Scope.Kind) {
+		err = errType
+	}
 	if err != nil {
-		refuse(w, http.StatusUnauthorized)
+		refuse(w, http.StatusUnauthorized, err.Error())
 	}
 	return c, err == nil
 }
@@ -212,7 +300,7 @@ func (s *Server) onDoc(w http.ResponseWriter, r *http.Request) (c token.Claims, 
 		return c, p, false
 	}
 	if p, ok = c.OnDoc(r.PathValue("id")); !ok {
-		refuse(w, http.StatusUnauthorized)
+		refuse(w, http.StatusUnauthorized, errType.Error())
 	}
 	return c, p, ok
 }
@@ -226,16 +314,20 @@ func (s *Server) newDoc(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := json.NewDecoder(r.Body).Decode(&req); err != nil || !token.ValidID(req.DocID) {
-		refuse(w, http.StatusBadRequest)
+		refuse(w, http.StatusBadRequest, "invalid document name")
 		return
 	}
 	if p, ok := c.OnDoc(req.DocID); !ok || p != token.Full || c.Scope.Kind == token.Doc {
-		refuse(w, http.StatusForbidden)
+		refuse(w, http.StatusForbidden, errType.Error())
 		return
 	}
 	s.mu.Lock()
-	s.load(req.DocID, "", "new")
+	_, err := s.load(req.DocID, "", "", "new")
 	s.mu.Unlock()
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
 	answer(w, req)
 }
 
@@ -245,23 +337,27 @@ func (s *Server) auth(w http.ResponseWriter, r *http.Request) {
 		Authorization   token.Permission `json:"authorization"`
 		ValidForSeconds int64            `json:"validForSeconds"`
 	}{token.Full, 3600}
+	if keys := s.keys(); len(keys) > 0 && !keys[0].IsLegacy() {
+		refuse(w, http.StatusInternalServerError, "Failed to generate token: Signature verification failed")
+		return
+	}
 	c, ok := s.claims(w, r)
 	switch {
 	case !ok:
 		return
 	case !c.OnServer():
-		refuse(w, http.StatusUnauthorized)
+		refuse(w, http.StatusUnauthorized, errType.Error())
 		return
 	}
 	if err := json.NewDecoder(r.Body).Decode(&req); err != nil && err != io.EOF {
-		refuse(w, http.StatusBadRequest)
+		refuse(w, http.StatusBadRequest, "invalid body")
 		return
 	}
 	s.mu.Lock()
 	exists := s.docs[id] != nil
 	s.mu.Unlock()
 	if !exists {
-		refuse(w, http.StatusNotFound)
+		refuse(w, http.StatusNotFound, "Doc "+id+" not found")
 		return
 	}
 	var text string
@@ -271,7 +367,7 @@ func (s *Server) auth(w http.ResponseWriter, r *http.Request) {
 			Scope:    token.Scope{Kind: token.Doc, ID: id, Permission: req.Authorization},
 			Audience: s.audience, Issued: time.Now(), Expires: time.Now().Add(time.Duration(req.ValidForSeconds) * time.Second),
 		}); err != nil {
-			refuse(w, http.StatusInternalServerError)
+			refuse(w, http.StatusInternalServerError, err.Error())
 			return
 		}
 	}
@@ -282,9 +378,17 @@ func (s *Server) asUpdate(w http.ResponseWriter, r *http.Request) {
 	if _, _, ok := s.onDoc(w, r); !ok {
 		return
 	}
+	var update []byte
 	s.mu.Lock()
-	update := s.load(r.PathValue("id"), "", "as-update").doc.EncodeStateAsUpdate(nil)
+	d, err := s.load(r.PathValue("id"), "", "", "as-update")
+	if err == nil {
+		update = d.doc.EncodeStateAsUpdate(nil)
+	}
 	s.mu.Unlock()
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
 	_, _ = w.Write(update) // the client has gone
 }
 
@@ -294,22 +398,26 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		return
 	case p != token.Full:
-		refuse(w, http.StatusForbidden)
+		refuse(w, http.StatusForbidden, "Unauthorized.")
 		return
 	}
 	data, err := io.ReadAll(r.Body)
 	if err == nil {
 		s.mu.Lock()
-		err = s.apply(s.load(r.PathValue("id"), "", "update"), data)
+		var d *document
+		if d, err = s.load(r.PathValue("id"), "", "", "update"); err == nil {
+			err = s.apply(d, data, "")
+		}
 		s.mu.Unlock()
 	}
 	if err != nil {
-		refuse(w, http.StatusInternalServerError)
+		refuse(w, http.StatusInternalServerError, err.Error())
 	}
 }
 
+// versions fails, as it does on a store of files. It loads nothing.
 func (s *Server) versions(w http.ResponseWriter, r *http.Request) {
 	if _, _, ok := s.onDoc(w, r); ok {
-		answer(w, map[string][]string{"versions": {}})
+		refuse(w, http.StatusInternalServerError, "Version listing is not supported by this store")
 	}
 }

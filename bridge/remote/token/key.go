@@ -109,6 +109,12 @@ func ValidID(s string) bool {
 // Secret returns the text of a Legacy or HMAC key, for ParsePrivateKey; else "".
 func (k *Key) Secret() string { return base64.RawURLEncoding.EncodeToString(k.secret) }
 
+// IsLegacy reports whether the key's tokens are y-sweet's own, which name no channel and no server.
+func (k *Key) IsLegacy() bool { return k.alg == Legacy }
+
+// ID returns the name that tokens of the key carry, "" for none.
+func (k *Key) ID() string { return k.id }
+
 // Mint returns a signed token; its KeyID is the key's own. A Legacy token cannot carry
 // Audience, Channel, Issuer, Issued and NotYet; a CWT cannot carry a content type and
 // length.

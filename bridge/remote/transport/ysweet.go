@@ -34,6 +34,7 @@ type ysweet struct {
 	plane  Tokens      // of a control plane
 	folder string      // the channel in minted tokens
 	mute   atomic.Bool // the last token had no channel
+	direct atomic.Bool // the server token opens documents itself, since it gets no others
 
 	mu       sync.Mutex // protects the following
 	tokens   map[string]clientToken
@@ -72,6 +73,7 @@ func (t *ysweet) Open(ctx context.Context, name string) (*Link, error) {
 	}
 	l, err := t.dial(ctx, tok)
 	if errors.Is(err, ErrDenied) {
+		t.direct.Store(false) // the server may give tokens again
 		err = t.denied(name, err)
 	}
 	return l, err
@@ -95,12 +97,23 @@ var errNotFound = fmt.Errorf("%w (%w)", ErrNoDocument, status(http.StatusNotFoun
 
 // explained returns an error of a request with what is known about its token.
 func (t *ysweet) explained(err error, bearer string) error {
+	if !errors.Is(err, ErrDenied) {
+		return err
+	}
 	claims, _ := token.Inspect(bearer) // others have no audience
-	if errors.Is(err, ErrDenied) && t.key != nil && claims.Audience != "" {
+	switch {
+	case t.key != nil && claims.Audience != "":
 		return fmt.Errorf("%w; %w, %q", err, ErrAudience, claims.Audience)
+	case t.guard.relay.Load() && t.plane == nil && claims.KeyID != "" && claims.Audience == "":
+		return fmt.Errorf("%w; %w", err, ErrKeyID)
+	case t.asks() && t.direct.Load() && isCBORServer(claims):
+		return fmt.Errorf("%w; %w", err, ErrServerToken)
 	}
 	return err
 }
+
+// isCBORServer reports whether claims are those of a server token in CBOR. Others name no audience.
+func isCBORServer(c token.Claims) bool { return c.Scope.Kind == token.Server && c.Audience != "" }
 
 // Examine implements Examiner. A token for reading creates nothing. A control plane makes
 // tokens for documents that there are.
@@ -131,10 +144,37 @@ func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, 
 // something else.
 func (t *ysweet) accepted(ctx context.Context, tok token.ClientToken) error {
 	err := t.versions(ctx, tok)
+	if errors.Is(err, ErrDenied) && t.guard.relay.Load() {
+		return t.acceptedBySocket(ctx, tok)
+	}
 	if errors.Is(err, ErrDenied) || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrAstray) {
 		return err
 	}
 	return ErrWouldCreate
+}
+
+// acceptedBySocket is accepted for relay-server, which refuses types of tokens over HTTP that its
+// websockets take. One for a document that a valid token does not cover is refused as forbidden,
+// and creates nothing.
+func (t *ysweet) acceptedBySocket(ctx context.Context, tok token.ClientToken) error {
+	claims, malformed := token.Inspect(tok.Token)
+	if malformed != nil || claims.KeyID != "" && claims.Audience == "" || isCBORServer(claims) {
+		return t.explained(fmt.Errorf("%w (%w)", ErrDenied, status(http.StatusUnauthorized)), tok.Token)
+	}
+	for _, name := range []string{"relayfs", "-relayfs"} {
+		if _, covered := claims.OnDoc(name); covered {
+			continue
+		}
+		l, err := t.dial(ctx, t.clientToken(name, tok.Token, token.Full))
+		switch {
+		case err == nil:
+			l.Close()
+		case !errors.Is(err, status(http.StatusForbidden)):
+			return err
+		}
+		return ErrWouldCreate
+	}
+	return ErrUntried
 }
 
 // Costs implements Server.
@@ -198,7 +238,7 @@ func (t *ysweet) newToken(ctx context.Context, name string, p token.Permission) 
 	case invalid == nil && (kind == token.Prefix || kind == token.Doc):
 		tok = t.clientToken(name, t.address.Token, claims.Scope.Permission)
 	default:
-		tok, err = t.requestedToken(ctx, name, p)
+		tok, err = t.serversToken(ctx, name, p)
 	}
 	claims, _ = token.Inspect(tok.Token)
 	t.mute.Store(tok.Token != "" && claims.Channel == "")
@@ -208,6 +248,20 @@ func (t *ysweet) newToken(ctx context.Context, name string, p token.Permission) 
 func (t *ysweet) mintedToken(name string, p token.Permission) (token.ClientToken, error) {
 	text, err := t.mint(token.Scope{Kind: token.Doc, ID: name, Permission: p})
 	return t.clientToken(name, text, p), err
+}
+
+// serversToken returns a token that the server makes for the server token, or the server token,
+// which has full permission. relay-server makes none if the key's allowed_token_types lacks
+// "server", nor with a key for CBOR tokens, but its websockets ask for neither.
+func (t *ysweet) serversToken(ctx context.Context, name string, p token.Permission) (tok token.ClientToken, err error) {
+	if !t.direct.Load() {
+		tok, err = t.requestedToken(ctx, name, p)
+		if !t.guard.relay.Load() || !errors.Is(err, ErrDenied) && !errors.Is(err, ErrFailed) {
+			return tok, err
+		}
+		t.direct.Store(true)
+	}
+	return t.clientToken(name, t.address.Token, token.Full), nil
 }
 
 func (t *ysweet) requestedToken(ctx context.Context, name string, p token.Permission) (tok token.ClientToken, err error) {
@@ -239,10 +293,15 @@ func (t *ysweet) clientToken(name, text string, p token.Permission) token.Client
 
 // Create creates a document at the server, unless it exists.
 func (t *ysweet) Create(ctx context.Context, name string) error {
-	if !t.asks() {
+	if !t.asks() || t.direct.Load() {
 		return nil // a full token creates what it opens
 	}
-	return t.post(ctx, map[string]any{"docId": name}, nil, "doc", "new")
+	err := t.post(ctx, map[string]any{"docId": name}, nil, "doc", "new")
+	if t.guard.relay.Load() && (errors.Is(err, ErrDenied) || errors.Is(err, ErrFailed)) {
+		t.direct.Store(true)
+		return nil
+	}
+	return err
 }
 
 // post sends a request with the server token and decodes the answer.
@@ -339,7 +398,7 @@ func (t *ysweet) ask(ctx context.Context) pages {
 	switch {
 	case errors.Is(err, status(http.StatusNotFound)):
 		return ofOthers
-	case err == nil, errors.Is(err, ErrProtocol):
+	case err == nil, errors.Is(err, ErrProtocol), errors.Is(err, ErrFailed):
 		return ofRelay
 	}
 	return notAsked

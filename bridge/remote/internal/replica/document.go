@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -23,6 +24,10 @@ type Document struct {
 	Name string // at the server; "" for one that never leaves this machine
 	Note bool   // neither the folder's nor the drafts
 
+	// Unix nanoseconds, 0 for never.
+	compared atomic.Int64 // see Compared
+	asked    atomic.Int64 // see LastAsked
+
 	mu    sync.Mutex // protects the following
 	state state
 	peer  *Peer
@@ -32,14 +37,14 @@ type Document struct {
 
 // state is the state of a document. Its methods are called with the document's lock.
 type state struct {
-	doc        *ycrdt.Doc // nil while it is not in memory
-	made       [][]byte   // updates of the change in progress
-	arrived    [][]byte   // updates from the server that are not in the store yet
-	modTime    time.Time  // zero for a document without a history
-	version    int64      // counts changes while the process lives
-	last       uint64     // sequence number of the last local record
-	used       time.Time
-	registered bool // the document records whose changes this process makes
+	doc       *ycrdt.Doc // nil while it is not in memory
+	made      [][]byte   // updates of the change in progress
+	arrived   [][]byte   // updates from the server that are not in the store yet
+	modTime   time.Time  // zero for a document without a history
+	version   int64      // counts changes while the process lives
+	last      uint64     // sequence number of the last local record
+	agent     string     // as whose the document records this process's changes, "" before it does
+	reclaimed int        // how often it had to say so again
 }
 
 // outgoing is a local update and the sequence number of its record.
@@ -63,13 +68,24 @@ func (d *Document) ModTime() time.Time {
 	return d.state.modTime
 }
 
-// LastUsed returns when the document was last read or changed, which may be now.
-func (d *Document) LastUsed() time.Time {
-	if !d.mu.TryLock() {
-		return time.Now()
+// Compared returns when the document was last known to have everything that the server had, the
+// zero time if that was not in this process.
+func (d *Document) Compared() time.Time { return timeOf(d.compared.Load()) }
+
+// SetCompared records that the document has everything that the server has.
+func (d *Document) SetCompared() { d.compared.Store(time.Now().UnixNano()) }
+
+// LastAsked returns when somebody here last opened or changed the document.
+func (d *Document) LastAsked() time.Time { return timeOf(d.asked.Load()) }
+
+// Ask records that somebody here opens or changes the document.
+func (d *Document) Ask() { d.asked.Store(time.Now().UnixNano()) }
+
+func timeOf(nanoseconds int64) time.Time {
+	if nanoseconds == 0 {
+		return time.Time{}
 	}
-	defer d.mu.Unlock()
-	return d.state.used
+	return time.Unix(0, nanoseconds)
 }
 
 // SetLast sets the sequence number of the last local record from before the process began.
@@ -91,7 +107,6 @@ func (d *Document) Stamp(size int) model.Stamp {
 func (d *Document) loaded(fn func(s *state) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.state.used = time.Now()
 	if d.state.doc == nil {
 		if err := d.state.load(d.set.Store, d.id, d.set.Client); err != nil {
 			return err
@@ -144,7 +159,7 @@ func merge(updates [][]byte) ([]byte, error) {
 }
 
 // drop forgets the document, but for what is in the store or in arrived.
-func (s *state) drop() { s.doc, s.made, s.registered = nil, nil, false }
+func (s *state) drop() { s.doc, s.made, s.agent, s.reclaimed = nil, nil, "", 0 }
 
 // View calls fn with the document, which does not change meanwhile.
 func (d *Document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) error {
@@ -168,6 +183,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			return err
 		}
 	}
+	d.Ask()
 	return d.loaded(func(s *state) error {
 		client := d.set.Client
 		rec.Client = uint64(client)
@@ -182,9 +198,10 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 		}
 		mirrored()
 		d.set.presence.moved(d.id, rec.Clock+rec.Len)
-		if !s.registered && rec.Author != "" && d.Name != "" {
-			s.registered = true
-			folderdoc.Register(s.doc, "ai:"+rec.Author, client)
+		if s.agent == "" && rec.Author != "" && d.Name != "" {
+			s.agent = "ai:" + rec.Author
+			folderdoc.Register(s.doc, s.agent, client)
+			folderdoc.Reclaim(s.doc, s.agent) // what a process before this one could not
 		}
 		update, err := s.take()
 		if err == nil {
@@ -274,12 +291,39 @@ func (d *Document) Receive(update []byte, wait bool) error {
 			s.version++
 			s.changedAt(time.Now())
 			d.set.owner.Changed(d)
+			d.reclaim(s)
 		}
 		if wait {
 			_ = d.flush(s)
 		}
 		return nil
 	})
+}
+
+// maxReclaims bounds the answers to a server that insists.
+const maxReclaims = 8
+
+// reclaim has this process's changes be those of its agent again, if the server has entered them
+// as a person's.
+func (d *Document) reclaim(s *state) {
+	if s.agent == "" || s.reclaimed == maxReclaims || d.set.Access.Locked() != nil {
+		return
+	}
+	client := d.set.Client
+	rec := model.Record{Client: uint64(client), Clock: s.doc.StateVector()[client]}
+	if !folderdoc.Reclaim(s.doc, s.agent) {
+		return
+	}
+	s.reclaimed++
+	rec.Len = s.doc.StateVector()[client] - rec.Clock
+	update, err := s.take()
+	if err == nil {
+		rec.Update = update
+		err = d.keep(s, &rec)
+	}
+	if err != nil {
+		s.drop() // the store, which tells of the error, has the state before
+	}
 }
 
 // Flush stores what has arrived. An error is the store's, which tells of it.

@@ -281,6 +281,7 @@ func (p *Peer) handleSync(f ysync.Frame) error {
 		if err := p.d.Receive(f.Payload, true); err != nil {
 			return err
 		}
+		p.d.SetCompared()
 		closeOnce(p.In)
 		if p.link.Load().Acks != transport.AckStatus {
 			return p.answered(0, true)

@@ -22,7 +22,9 @@ type Options struct {
 	Client  ycrdt.ClientID // of all changes of this process
 	Author  string         // shown in the notes that are edited; "" shows nobody
 	Resync  time.Duration  // see DefaultResync
-	Log     *slog.Logger
+	// NewFolder has a folder be made that the server has nothing of.
+	NewFolder bool
+	Log       *slog.Logger
 	// Problems are those with the server, by what they are about, see model.Problem.
 	Problems *model.Problems
 }

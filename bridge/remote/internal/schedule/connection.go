@@ -43,6 +43,7 @@ func (y *Scheduler) Run() {
 	}
 	wg.Go(y.storeSent)
 	wg.Go(func() { y.poll(ctx) })
+	wg.Go(func() { y.rotate(ctx) })
 	var b backoff
 	for ctx.Err() == nil {
 		start := time.Now()
@@ -73,15 +74,25 @@ func (y *Scheduler) Run() {
 func (y *Scheduler) followFolder(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	unseen, err := y.lookUp(ctx)
+	if err != nil {
+		return err
+	}
 	r := &reports{y: y}
 	p := replica.NewPeer(y.set.Folder, r.take)
 	r.p = p
 	var wg sync.WaitGroup
 	defer wg.Wait()
+	mistyped := false // of the goroutine that follows, until the end of ctx
 	wg.Go(func() {
 		select {
 		case <-p.In:
 		case <-ctx.Done():
+			return
+		}
+		if empty, err := y.set.Folder.IsEmpty(); unseen && empty && err == nil {
+			mistyped = true
+			cancel()
 			return
 		}
 		y.connected()
@@ -90,15 +101,52 @@ func (y *Scheduler) followFolder(ctx context.Context) error {
 			r.start()
 		}
 	})
-	err := p.Run(ctx)
+	err = p.Run(ctx)
 	cancel()
+	wg.Wait()
 	switch {
+	case mistyped:
+		return y.noFolder()
 	case err == nil:
 		return fmt.Errorf("%w: the connection has ended", transport.ErrUnreachable)
 	case errors.Is(err, transport.ErrNoDocument):
-		return fmt.Errorf("%w as %q", transport.ErrNoFolder, y.set.Name)
+		return y.noFolder()
 	}
 	return err
+}
+
+func (y *Scheduler) noFolder() error {
+	return fmt.Errorf("%w as %q", transport.ErrNoFolder, y.set.Name)
+}
+
+// lookUp looks whether the server has the folder's document, unless this machine has it, and
+// creates it if that is wanted: opening one with a mistyped id would make it. unseen is set if
+// that cannot be avoided. Then there is no such folder if it turns out to be empty.
+func (y *Scheduler) lookUp(ctx context.Context) (unseen bool, err error) {
+	if empty, err := y.set.Folder.IsEmpty(); err != nil || !empty {
+		return false, err
+	}
+	if y.set.NewFolder {
+		if t, ok := y.set.Server.(transport.Creator); ok {
+			return false, t.Create(ctx, y.set.Name)
+		}
+		return false, nil
+	}
+	e, ok := y.set.Server.(transport.Examiner)
+	if !ok {
+		return false, nil
+	}
+	l, _, err := e.Examine(ctx, y.set.Name)
+	switch {
+	case errors.Is(err, transport.ErrWouldCreate), errors.Is(err, transport.ErrUntried):
+		return true, nil
+	case errors.Is(err, transport.ErrNoDocument):
+		return false, y.noFolder()
+	case err != nil:
+		return false, err
+	}
+	l.Close()
+	return false, nil
 }
 
 // connected records that the folder's document is in step.

@@ -8,6 +8,7 @@ type priority uint8
 const (
 	forReader  priority = iota // a reader waits for it
 	forUnsent                  // it has changes that the server lacks
+	forOpened                  // somebody has opened it, and its copy may be old
 	forChanged                 // the server has changes
 	forNew                     // it was never fetched
 	forKnown                   // it is to be compared

@@ -64,7 +64,8 @@ func (x *reports) query() {
 	}
 }
 
-// event and subdocs are the payloads of frames.
+// event and subdocs are the payloads of frames. An event also has the change, as an array of
+// integers, which nobody here needs: the decoder skips it.
 type event struct {
 	Type string `cbor:"event_type"`
 	Doc  string `cbor:"doc_id"`
@@ -74,6 +75,16 @@ type subdocs struct {
 		Snapshot []byte `cbor:"snapshot"`
 	} `cbor:"data"`
 }
+
+// reportCBOR decodes reports. A change in an event is an array with an element for each of its
+// bytes: that of a whole note with its marks and what else a document has.
+var reportCBOR = func() cbor.DecMode {
+	mode, err := cbor.DecOptions{MaxArrayElements: 4 * model.MaxNote}.DecMode()
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return mode
+}()
 
 // take handles one frame. Errors end nothing: documents are compared without it, too.
 func (x *reports) take(f ysync.Frame) {
@@ -97,7 +108,7 @@ func (x *reports) take(f ysync.Frame) {
 
 func (x *reports) takeEvent(payload []byte) error {
 	var e event
-	if err := cbor.Unmarshal(payload, &e); err != nil {
+	if err := reportCBOR.Unmarshal(payload, &e); err != nil {
 		return err
 	}
 	if d := x.y.folder.Named(e.Doc); d != nil && e.Type == ysync.DocumentUpdated {
@@ -109,7 +120,7 @@ func (x *reports) takeEvent(payload []byte) error {
 // takeSubdocs compares snapshots, and queues the documents that differ.
 func (x *reports) takeSubdocs(payload []byte) error {
 	var answer subdocs
-	if err := cbor.Unmarshal(payload, &answer); err != nil {
+	if err := reportCBOR.Unmarshal(payload, &answer); err != nil {
 		return err
 	}
 	if answer.Data == nil {
@@ -151,7 +162,7 @@ func (x *reports) takeSubdocs(payload []byte) error {
 // relied on: every document gets a turn, and these get theirs first.
 func (x *reports) takeVectors(payload []byte) error {
 	var vectors map[string][]byte
-	if err := cbor.Unmarshal(payload, &vectors); err != nil {
+	if err := reportCBOR.Unmarshal(payload, &vectors); err != nil {
 		return err
 	}
 	x.mu.Lock()

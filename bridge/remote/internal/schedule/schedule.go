@@ -6,9 +6,14 @@
 //	err = y.Fetched(ctx, d)
 //
 // Notes take turns, sixteen at a time: first those that a reader waits for, then those with
-// changes to send, those that have changed at the server, those never fetched, and the rest
-// to be compared. A note stays connected after its turn if it is in use and there is room.
-// If relay-server reports which notes have changed, the others get no turns.
+// changes to send, those that somebody opens, those that have changed at the server, those never
+// fetched, and the rest to be compared. A note stays connected after its turn if somebody has it
+// in use and there is room.
+//
+// relay-server reports which notes have changed, so that the others need no turns. It keeps
+// changes of a note to itself that was loaded without a channel, and neither its events nor its
+// index of snapshots show that. So those notes that were compared longest ago get turns, too, one
+// after the other.
 //
 // The package does not know names: its Folder lists the notes.
 //
@@ -77,7 +82,8 @@ type Scheduler struct {
 	sent    map[model.DocID]uint64 // acknowledged, but not in the store yet
 	notes   []model.DocID
 	live    map[*replica.Document]context.CancelFunc
-	follows *reports // reports of the present connection, nil if there are none
+	follows *reports                        // reports of the present connection, nil if there are none
+	rotated map[*replica.Document]time.Time // when rotate last queued them
 }
 
 // New reads the store. Nothing is connected before Run; ctx ends everything. progress is
@@ -94,7 +100,7 @@ func New(ctx context.Context, set *replica.Set, store Store, progress func(Progr
 	y := &Scheduler{
 		set: set, store: store, progress: progress, folder: folder, acked: model.NewSignal(), ctx: ctx,
 		changed: make(chan struct{}), queue: newQueue(), kept: make(map[model.DocID]bool), unsent: unsent, sent: make(map[model.DocID]uint64),
-		live: make(map[*replica.Document]context.CancelFunc),
+		live: make(map[*replica.Document]context.CancelFunc), rotated: make(map[*replica.Document]time.Time),
 	}
 	for id, seq := range unsent {
 		set.Document(id).SetLast(seq)
@@ -234,6 +240,10 @@ type State struct {
 	Unsent    int // documents
 	Queued    int // documents that wait for a worker
 	Synced    time.Time
+	// Compared is when that note was compared which was compared longest ago, of those that were
+	// since the process began. Uncompared is how many were not.
+	Compared   time.Time
+	Uncompared int
 }
 
 // State returns the progress of the synchronisation with the server.
@@ -244,6 +254,13 @@ func (y *Scheduler) State() State {
 	for _, id := range y.notes {
 		if y.kept[id] {
 			s.Fetched++
+		}
+		at := y.set.Document(id).Compared()
+		switch {
+		case at.IsZero():
+			s.Uncompared++
+		case s.Compared.IsZero() || at.Before(s.Compared):
+			s.Compared = at
 		}
 	}
 	return s

@@ -36,7 +36,7 @@ func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 // refused reports whether the server has said that it does not give a document: who reads it waits for no other turn.
 func (y *Scheduler) refused(d *replica.Document) bool {
 	err := y.set.Problems.Err(d.Name)
-	return errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoDocument)
+	return errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoDocument) || errors.Is(err, transport.ErrFailed)
 }
 
 func (y *Scheduler) isKept(id model.DocID) bool {

@@ -91,6 +91,7 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority
 			if err := d.Receive(update, true); err != nil {
 				return err
 			}
+			d.SetCompared()
 			y.Keep(d.ID())
 			return nil
 		}
@@ -106,7 +107,7 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority
 }
 
 // room reports whether a document is to stay connected: all do if there are few notes, else
-// those used last, for which others are disconnected that have had their turns.
+// those opened or changed last, for which others are disconnected that have had their turns.
 func (y *Scheduler) room(d *replica.Document, prio priority) bool {
 	limit := y.set.Server.Links() - Workers
 	y.mu.Lock()
@@ -114,20 +115,20 @@ func (y *Scheduler) room(d *replica.Document, prio priority) bool {
 	if len(y.notes) <= limit {
 		return true
 	}
-	if prio > forUnsent {
+	if prio > forOpened {
 		return false
 	}
 	if len(y.live) < limit {
 		return true
 	}
 	var oldest *replica.Document
-	var used time.Time
+	var asked time.Time
 	for x := range y.live {
 		if _, busy := y.queue.taken[x]; busy {
 			continue
 		}
-		if at := x.LastUsed(); oldest == nil || at.Before(used) {
-			oldest, used = x, at
+		if at := x.LastAsked(); oldest == nil || at.Before(asked) {
+			oldest, asked = x, at
 		}
 	}
 	if oldest != nil {

@@ -58,7 +58,7 @@ func (v View) Files(fn func(id model.DocID, save *model.Save, sum model.ContentS
 		id := model.DocID(key)
 		doc := v.Document(id)
 		var save *model.Save
-		seq := doc.last()
+		seq := doc.Last()
 		for range newestRecords {
 			if save != nil || seq == 0 {
 				break
@@ -67,7 +67,7 @@ func (v View) Files(fn func(id model.DocID, save *model.Save, sum model.ContentS
 			if err != nil {
 				return err
 			}
-			save, seq = rec.Save, doc.LastBefore(seq)
+			save, seq = rec.Save, doc.before(seq)
 		}
 		fn(id, save, doc.Mark().Sum)
 		return nil

@@ -65,7 +65,8 @@ type Served struct {
 	Workspace *bridge.Workspace
 	MCP       *mcpserver.Server
 	Kept      []backup.Folder
-	Refused   func(model.Path) []model.Refusal // the newest refusals about a path, the newest first; nil for none
+	Guarded   func() (folders []model.Path, why string) // see reviewqueue.Queue.Guarded; nil for none
+	Refused   func(model.Path) []model.Refusal          // the newest refusals about a path, the newest first; nil for none
 }
 
 type handler struct {
@@ -77,6 +78,7 @@ type handler struct {
 // away, because nobody has asked for half of it. Who decides is the user of this machine.
 func NewHandler(s Served) http.Handler {
 	h := &handler{s, reviewqueue.New(s.Workspace)}
+	h.queue.Guarded = s.Guarded
 	mux := http.NewServeMux()
 	HandleGet(mux, owner.AlivePath, func(*http.Request) (any, error) { return struct{}{}, nil })
 	h.handleQueue(mux)

@@ -61,6 +61,9 @@ func Examine(ctx context.Context, o Options) *Report {
 			continue
 		}
 		r.Findings = append(r.Findings, examineFolder(src.Name, src.Dir), examineVault(src, "/proc/sys/fs/inotify/max_user_watches"))
+		if shared := src.PluginShares(); len(shared) > 0 {
+			r.Findings = append(r.Findings, finding("Relay in "+src.Name, fusefs.Warn, source.PluginWarning(shared), source.PluginHint))
+		}
 	}
 	running, err := owner.Live(source.VaultsDir(base))
 	switch {
@@ -302,6 +305,8 @@ func examineServer(ctx context.Context, src source.Source, audience, base string
 	switch {
 	case errors.Is(err, transport.ErrWouldCreate):
 		f = finding(name, fusefs.Warn, fmt.Sprintf("%s takes the token: %v", address, err), transport.Hint(err))
+	case errors.Is(err, transport.ErrUntried):
+		f = finding(name, fusefs.Warn, fmt.Sprintf("%s: %v", address, err), transport.Hint(err))
 	case err != nil:
 		f = finding(name, fusefs.Fail, fmt.Sprintf("%s: %v", address, err), transport.Hint(err))
 	case found.Entries == 0:

@@ -22,6 +22,8 @@ var errNotWritten = Conflict("nothing was written")
 // Queue is the review queue of a workspace.
 type Queue struct {
 	ws *bridge.Workspace
+	// Guarded returns folders in which only a decision with Force is made, and why; it may be nil.
+	Guarded func() (folders []model.Path, why string)
 
 	deciding sync.Mutex // one decision at a time, with the look whether all is as it was shown
 }
@@ -170,6 +172,9 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if err := q.checkShown(ctx, r); err != nil {
 		return Outcome{}, err
 	}
+	if err := q.checkGuarded(ctx, r); err != nil {
+		return Outcome{}, err
+	}
 	by := model.Author{Name: r.By, Reason: r.Reason}
 	if r.Verdict != model.Changed {
 		decide := q.ws.Decide
@@ -218,6 +223,38 @@ func (q *Queue) checkShown(ctx context.Context, r DecideRequest) error {
 	}
 	return Conflict(fmt.Sprintf("nothing was decided, because not all of it is as it was shown: of %d, %d are not pending any more and %d have changed; look at it again",
 		len(r.IDs), gone, changed))
+}
+
+// checkGuarded returns an error if a suggestion of r is in a guarded folder and not forced.
+func (q *Queue) checkGuarded(ctx context.Context, r DecideRequest) error {
+	if q.Guarded == nil || r.Force {
+		return nil
+	}
+	folders, why := q.Guarded()
+	if len(folders) == 0 {
+		return nil
+	}
+	list, proposals, err := q.pending(ctx)
+	if err != nil {
+		return err
+	}
+	var paths []model.Path
+	for _, s := range list {
+		if slices.Contains(r.IDs, s.ID) {
+			paths = append(paths, s.Path)
+		}
+	}
+	for _, p := range proposals {
+		if slices.Contains(r.IDs, p.ID) {
+			paths = append(paths, model.Path(newProposal(p).Path))
+		}
+	}
+	for _, p := range paths {
+		if slices.ContainsFunc(folders, func(dir model.Path) bool { return p == dir || strings.HasPrefix(string(p), string(dir)+"/") }) {
+			return Conflict("nothing was decided: " + why)
+		}
+	}
+	return nil
 }
 
 // Undo takes back what was decided.

@@ -228,7 +228,9 @@ func (x *reaches) open(folders []string) http.Handler {
 	api.HandleGet(mux, owner.InfoPath, func(*http.Request) (any, error) { return x.c.announced, nil })
 	api.HandleGet(mux, api.SessionPath, x.c.session)
 	api.HandlePost(mux, handoverPath, x.c.handOver)
-	mux.Handle("/", api.NewHandler(api.Served{Workspace: ws, MCP: srv, Kept: x.c.keptOf(folders), Refused: func(p model.Path) []model.Refusal {
+	mux.Handle("/", api.NewHandler(api.Served{Workspace: ws, MCP: srv, Kept: x.c.keptOf(folders), Guarded: func() ([]model.Path, string) {
+		return x.c.guarded(func(s source.Source) bool { return slices.Contains(folders, s.Name) })
+	}, Refused: func(p model.Path) []model.Refusal {
 		return slices.DeleteFunc(x.c.Refusals.Of(p), func(r model.Refusal) bool { return !x.mayHear(folders, r.Path) })
 	}}))
 	return mux

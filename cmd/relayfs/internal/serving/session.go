@@ -43,6 +43,7 @@ type Options struct {
 	Base      string         // the state folder of all vaults
 	Presence  string         // the name that people on a server see, "" for none
 	Version   string         // of this program
+	NewFolder bool           // of a server: made if it has none
 	Audience  string         // of the tokens that are minted for a server, "" for its address
 	// SyncBefore has each save wait for the disk before the note has its new content.
 	SyncBefore bool
@@ -87,6 +88,9 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	for _, sentence := range s.owner.Told {
 		s.Log.Warn(sentence)
 	}
+	if _, why := s.guarded(all); why != "" && !o.Passing {
+		s.Log.Warn(why)
+	}
 	var folders []bridge.FolderSource
 	for i, src := range sources {
 		folder, err := s.openFolder(src, &s.kept[i], &o)
@@ -100,6 +104,19 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 		return nil, cli.Usage(err)
 	}
 	return s, s.Workspace.Start(ctx)
+}
+
+// guarded returns what of some Folders Relay's plugin shares, too, and what is wrong with that.
+func (s *Session) guarded(names func(source.Source) bool) (folders []model.Path, why string) {
+	for _, src := range s.sources {
+		if names(src) {
+			folders = append(folders, src.PluginShares()...)
+		}
+	}
+	if len(folders) > 0 {
+		why = source.PluginWarning(folders) + "; " + source.PluginHint
+	}
+	return folders, why
 }
 
 func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options) (bridge.FolderSource, error) {
@@ -120,13 +137,15 @@ func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options)
 	return bridge.FolderSource{Name: src.Name, Vault: filepath.Base(src.Dir), Source: v, Store: st}, nil
 }
 
+func all(source.Source) bool { return true }
+
 // LogName is the name of a daemon's log, in the state folder of its first vault.
 const LogName = "relayfs.log"
 
 // Client is of a handler that answers about all Folders, in this process. Call end at the end.
 func (s *Session) Client(o mcpserver.Options) (c *api.Client, end func()) {
 	srv := mcpserver.New(s.Workspace, o)
-	c, stop := api.InProcess(api.NewHandler(api.Served{Workspace: s.Workspace, MCP: srv, Kept: s.kept}))
+	c, stop := api.InProcess(api.NewHandler(api.Served{Workspace: s.Workspace, MCP: srv, Kept: s.kept, Guarded: func() ([]model.Path, string) { return s.guarded(all) }}))
 	return c, func() {
 		stop()
 		srv.Close()
@@ -159,7 +178,7 @@ func (s *Session) Close() error {
 func (s *Session) openServer(src source.Source, kept *backup.Folder, o *Options) (*remote.Source, error) {
 	r := remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Logger: s.Log, Attachments: kept.State.Sub("attachments"), Author: o.Presence,
 		Store: kept.Store, Progress: progressLine(src.Name)}
-	r.Address.Audience = o.Audience
+	r.Address.Audience, r.NewFolder = o.Audience, o.NewFolder
 	var err error
 	if r.Address.Kind == transport.Relay {
 		r.Tokens, err = s.account.Tokens(r.Address, r.Folder)
