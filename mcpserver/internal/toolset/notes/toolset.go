@@ -27,7 +27,7 @@ func Tools() []tool.Tool {
 		tool.Structured("delete_note", "Delete a note", tool.Deletes, deleteOneNote, `Deletes a note, and says how many other notes link to it.
 - Where changes are reviewed, the deletion waits for a person: status is then "proposed".`),
 		tool.Structured("list_notes", "List notes", tool.Reads, listNotes, `Lists the notes of a folder, sorted by path, with their lengths and, if wanted, their front matter.`),
-		tool.Structured("text_search", "Search in notes", tool.Reads, textSearch, `Searches the text of all notes, line by line.
+		tool.Structured("text_search", "Search in notes", tool.Reads, textSearch, `Searches the text of all notes and other text files, line by line.
 - The query is plain text; with the prefix regex: it is a regular expression in RE2 syntax.`),
 		tool.Structured("property_search", "Find notes by properties", tool.Reads, propertySearch, `Finds notes by their properties (front matter) and tags.
 - All properties must match; a list as a value means any of its items. Case does not matter.
