@@ -172,27 +172,33 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 	return before, res, err
 }
 
-// Append adds content at the end of the note at p, or of a section of it if that is not "". argument names the
-// argument that content is from. Nothing is taken away, so the session need not have been shown the note.
-func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (bridge.Result, error) {
-	_, res, err := c.Update(ctx, p, "append to the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
+// Append adds content at the end of the note at p, or of a section of it if that is not "". A heading that is missing is
+// made; made is that heading. argument names the argument that content is from. Nothing is taken away, so the session need
+// not have been shown the note.
+func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (res bridge.Result, made string, err error) {
+	_, res, err = c.Update(ctx, p, "append to the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
 		doc := cur.Text()
 		if !utf8.ValidString(doc) {
 			return nil, &model.Error{Op: "edit", Path: p, Err: model.ErrInvalidUTF8}
 		}
-		var at *outline.Section
-		if section != "" {
-			s, err := outline.SectionOf(doc, section)
-			if err != nil {
+		off, insert, ok := 0, "", false
+		made = ""
+		if section == "" {
+			off, insert = outline.Append(doc, nil, content)
+		} else if at, err := outline.SectionOf(doc, section); err == nil {
+			off, insert = outline.Append(doc, &at, content)
+		} else if missing, _ := errors.AsType[*outline.SectionError](err); missing != nil && len(missing.Found) == 0 {
+			off, insert, made, ok = outline.AppendNew(doc, section, content)
+			if !ok {
 				return nil, &model.Error{Op: "edit", Path: p, Err: err}
 			}
-			at = &s
+		} else {
+			return nil, &model.Error{Op: "edit", Path: p, Err: err}
 		}
-		off, insert := outline.Append(doc, at, content)
 		edits := []diffwrap.Edit{{Off: off, New: insert}}
 		return edits, passage.CheckMarkup(argument, c.Workspace.Options().View, doc, diffwrap.Apply(doc, edits), off)
 	})
-	return res, err
+	return res, made, err
 }
 
 // Notice returns what a model should know of a change besides its success, on one line.
