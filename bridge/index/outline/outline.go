@@ -107,6 +107,9 @@ type scanner struct {
 	seen map[string]bool // the folded tags of o
 
 	comments []span // of several lines, in src
+
+	block *text.Segments            // the block of the tags that are looked for
+	each  func(off int, tag string) // called with each tag in the text of block; may be nil
 }
 
 func (s *scanner) blocks() {

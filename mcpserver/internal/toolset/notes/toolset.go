@@ -41,6 +41,8 @@ func Tools() []tool.Tool {
 		tool.Structured("set_properties", "Set properties of notes", tool.Suggests, setProperties, `Sets and removes single properties (front matter) of one note or many; update_note replaces them all.
 - A value that is replaced must have been shown, as by list_notes with include_frontmatter.
 - Properties carry no suggestions: they change at once, and people can undo a call as a whole.`),
+		tool.Structured("tags", "List and change tags", tool.Suggests, tags, `Lists the tags of all notes with their counts, or adds, removes or renames a tag in the front matter and the text of many notes at once.
+- Tags in the text change as suggestions; those in the front matter change at once, and people can undo a call as a whole.`),
 		tool.Structured("get_kiln_info", "Describe the collection of notes", tool.Reads, getKilnInfo, `Tells the top-level folders and how many notes and words they hold.`),
 	}
 }
