@@ -46,6 +46,7 @@ var changingCalls = []changingCall{
 	{"update", "append.md", "append", []any{"path", "Vault/append.md", "content", "More."}, nil},
 	{"update", "one.md", "set_properties", []any{"path", "Vault/one.md", "set", map[string]any{"k": "v"}}, nil},
 	{"update", "set.md", "set_properties", []any{"notes", []any{map[string]any{"path": "Vault/set.md"}}, "set", map[string]any{"k": "v"}}, nil},
+	{"update", "tagged.md", "tags", []any{"action", "add", "tag", "new", "path", "Vault/tagged.md"}, nil},
 	{"delete", "deletenote.md", "delete_note", []any{"path", "Vault/deletenote.md"}, nil},
 	{"update", "patch.md", "patch_content", []any{"entity_type", "note", "path", "Vault/patch.md", "old_string", "One", "new_string", "Two"}, []any{"get_content", "entity_type", "note", "path", "Vault/patch.md"}},
 	{"update", "patch.canvas", "patch_content", []any{"entity_type", "canvas", "path", "Vault/patch.canvas", "old_string", `,"edges":[]`, "new_string", ""}, []any{"get_content", "entity_type", "canvas", "path", "Vault/patch.canvas"}},
