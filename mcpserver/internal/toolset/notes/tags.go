@@ -35,14 +35,17 @@ type tagsArgs struct {
 }
 
 type tagsResult struct {
-	Action  string     `json:"action"`
-	Tags    []tagCount `json:"tags,omitempty" doc:"For list, sorted"`
-	Notes   []tagged   `json:"notes,omitempty" doc:"Notes that changed, or would, and those that failed"`
-	Count   int        `json:"count" doc:"How many tags there are, or how many notes changed or would"`
-	Failed  int        `json:"failed,omitempty" doc:"Notes that were left as they are, for a reason"`
-	LeftOut int        `json:"left_out,omitempty" doc:"Notes that did not fit into the answer"`
+	Action   string     `json:"action"`
+	Tags     []tagCount `json:"tags,omitempty" doc:"For list, sorted"`
+	Notes    []tagged   `json:"notes,omitempty" doc:"Notes that changed, or would, and those that failed"`
+	Count    int        `json:"count" doc:"How many tags there are, or how many notes changed or would"`
+	Failures int        `json:"failed,omitempty" doc:"Notes that were left as they are, for a reason"`
+	LeftOut  int        `json:"left_out,omitempty" doc:"Notes that did not fit into the answer"`
 	answer.Page
 }
+
+// Failed reports whether nothing succeeded.
+func (r tagsResult) Failed() bool { return r.Failures > 0 && r.Count == 0 }
 
 type tagCount struct {
 	Tag   string `json:"tag"`
@@ -91,7 +94,7 @@ func tags(ctx context.Context, c *tool.Client, a tagsArgs) (tagsResult, error) {
 		done, err := a.apply(ctx, c, p)
 		switch {
 		case err != nil:
-			all.Failed++
+			all.Failures++
 			done.Error = tool.Sentence(err, c.Words)
 		case done.FrontMatter+done.Text == 0:
 			continue
