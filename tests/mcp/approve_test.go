@@ -90,7 +90,7 @@ func TestMCPApprovalKnowsEveryTool(t *testing.T) {
 	}
 	readers := []string{
 		"read", "glob", "grep", "search", "get_links", "list_suggestions", "read_note", "read_metadata", "list_notes", "text_search",
-		"property_search", "semantic_search", "outline", "get_kiln_info", "changes", "get_url", "find_links", "search_content", "read_content_lines", "get_content",
+		"property_search", "semantic_search", "outline", "validate", "get_kiln_info", "changes", "get_url", "find_links", "search_content", "read_content_lines", "get_content",
 	}
 	for _, tool := range list.Tools {
 		if tool.Name == "set_session_note" { // changes nothing in the vault, and a reader may not do it

@@ -445,3 +445,37 @@ func tight(note string) bool {
 	}
 	return sum > 0
 }
+
+// BlockID is the id of a block, on the line of the note from 1.
+type BlockID struct {
+	ID   string
+	Line int
+}
+
+var blockID = regexp.MustCompile(`(?:^|\s)\^([A-Za-z0-9-]+)\s*$`)
+
+// BlockIDs returns the ids of the blocks of a note, in their order.
+func BlockIDs(note string) (ids []BlockID) {
+	_, body, _ := frontmatter.Split(note)
+	src := []byte(note[body:])
+	flatten(src)
+	line, counted := 1+strings.Count(note[:body], "\n"), 0
+	eachBlock(src, func(n ast.Node) ast.WalkStatus {
+		switch n.(type) {
+		case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
+		default:
+			return ast.WalkContinue
+		}
+		if n.Lines().Len() == 0 {
+			return ast.WalkContinue
+		}
+		last := n.Lines().At(n.Lines().Len() - 1)
+		if m := blockID.FindSubmatch(last.Value(src)); m != nil {
+			line += strings.Count(string(src[counted:last.Start]), "\n")
+			counted = last.Start
+			ids = append(ids, BlockID{string(m[1]), line})
+		}
+		return ast.WalkContinue
+	})
+	return ids
+}

@@ -209,3 +209,11 @@ func TestSectionsAreLinear(t *testing.T) {
 	})
 	need.LinearInParts(t, 20_000, "%%\n", "a\n%%\n", func(note string) { outline.Append(note, nil, "- x") })
 }
+
+func TestBlockIDs(t *testing.T) {
+	const note = "---\na: x ^no\n---\nText ^a\nmore ^b\n\n- one ^c\n- two\n\n^d\n\n# Heading ^e\n\n```\ncode ^no\n```\n\n^f\n"
+	got := fmt.Sprint(outline.BlockIDs(note))
+	if want := "[{b 5} {c 7} {d 10} {e 12} {f 18}]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

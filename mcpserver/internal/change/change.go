@@ -297,7 +297,7 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restruct
 // Removed is what came of a deletion.
 type Removed struct {
 	bridge.Restructured
-	Linking int // other documents that link to what was deleted
+	Linking []model.Path // other documents that link to what was deleted
 }
 
 // Remove deletes what is at p.
@@ -308,8 +308,8 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 	}
 	kind := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}[info.Kind]
 	what, linking := fmt.Sprintf("delete the %s %s", kind, p), c.Linking(ctx, p)
-	if linking > 0 {
-		what += " (" + LinkTo(linking) + " to it)"
+	if len(linking) > 0 {
+		what += " (" + LinkTo(len(linking)) + " to it)"
 	}
 	if err := c.Workspace.MayRestructure(p, c.restructure()); err != nil {
 		return Removed{}, err
@@ -369,11 +369,29 @@ func (c Changes) makeParents(ctx context.Context, to model.Path) error {
 	return nil
 }
 
-// Linking returns how many other documents link to the document at p, 0 if there is none.
-func (c Changes) Linking(ctx context.Context, p model.Path) int {
+// Linking returns the other documents that link to the document at p, none if there is no such document.
+func (c Changes) Linking(ctx context.Context, p model.Path) []model.Path {
 	links, err := c.Workspace.Links(ctx, p)
 	if err != nil {
-		return 0
+		return nil
 	}
-	return len(slices.DeleteFunc(slices.Clone(links.Backlinks), func(from model.Path) bool { return from == p }))
+	return slices.DeleteFunc(slices.Clone(links.Backlinks), func(from model.Path) bool { return from == p })
+}
+
+// maxLosers is how many documents an answer names whose links a deletion breaks.
+const maxLosers = 20
+
+// Losers is a sentence about documents whose links lead nowhere after a deletion, "" if there are none.
+func Losers(linking []model.Path) string {
+	if len(linking) == 0 {
+		return ""
+	}
+	var names []string
+	for _, p := range linking[:min(maxLosers, len(linking))] {
+		names = append(names, answer.Shown(p))
+	}
+	if n := len(linking) - maxLosers; n > 0 {
+		names = append(names, answer.Count(n, "more document"))
+	}
+	return "Links to it lead nowhere without it, in " + strings.Join(names, ", ") + "."
 }

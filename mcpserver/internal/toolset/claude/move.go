@@ -176,7 +176,7 @@ func (t *places) move(ctx context.Context, c *tool.Client, m oneMove) (string, e
 	if warning := newNameWarning(from, to); warning != "" {
 		out += " Warning: " + warning + "."
 	}
-	if n := c.Changes.Linking(ctx, now); n > 0 {
+	if n := len(c.Changes.Linking(ctx, now)); n > 0 {
 		out += " " + change.LinkTo(n) + " to it."
 	}
 	return out, nil
@@ -237,8 +237,8 @@ func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) (answer.Resul
 	if res.Proposal != "" {
 		out = "Proposed to delete " + answer.Shown(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
 	}
-	if res.Linking > 0 {
-		out += " Warning: " + answer.Count(res.Linking, "document") + " linked to it."
+	if losers := change.Losers(res.Linking); losers != "" {
+		out += " Warning: " + losers
 	}
 	return answer.Text(out), nil
 }

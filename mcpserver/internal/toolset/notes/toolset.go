@@ -43,6 +43,8 @@ func Tools() []tool.Tool {
 - Properties carry no suggestions: they change at once, and people can undo a call as a whole.`),
 		tool.Structured("tags", "List and change tags", tool.Suggests, tags, `Lists the tags of all notes with their counts, or adds, removes or renames a tag in the front matter and the text of many notes at once.
 - Tags in the text change as suggestions; those in the front matter change at once, and people can undo a call as a whole.`),
+		tool.Structured("validate", "Check notes before review", tool.Reads, validate, `Finds what would be broken if everything pending were accepted: links and anchors that lead nowhere, front matter, canvases and bases that are not valid, block ids that stand twice, names that differ only in case.
+- With kind link it lists all broken links.`),
 		tool.Structured("get_kiln_info", "Describe the collection of notes", tool.Reads, getKilnInfo, `Tells the top-level folders and how many notes and words they hold.`),
 	}
 }
