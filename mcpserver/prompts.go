@@ -91,7 +91,7 @@ func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path)
 		return "", err
 	}
 	var lines []string
-	err = search.Scan(ctx, s.index, notes, []grep.Clause{{Any: []string{"{>>"}}}, func(d session.Document) []string {
+	_, err = search.Scan(ctx, s.index, notes, []grep.Clause{{Any: []string{"{>>"}}}, func(d session.Document) []string {
 		return answer.CommentsIn(d.Path, d.Version.Marked())
 	}, func(found []string) bool {
 		lines = append(lines, found...)

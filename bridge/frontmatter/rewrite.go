@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // ErrEntangled is the error for a change that would change other properties, too: those
@@ -14,7 +16,7 @@ var ErrEntangled = errors.New("front matter cannot be changed there without chan
 
 // Rewrite returns text with the properties want. Unchanged properties keep their bytes
 // and their order; new ones follow. Front matter is added if there is none and want has
-// entries. Errors: *SyntaxError if the front matter cannot be parsed, ErrEntangled.
+// entries, and removed with its last one unless it has comments. Errors: *SyntaxError if the front matter cannot be parsed, ErrEntangled.
 func Rewrite(text string, want Properties) (string, error) {
 	have, err := Parse(text)
 	if err != nil {
@@ -39,11 +41,23 @@ func Rewrite(text string, want Properties) (string, error) {
 			yaml = fence + yaml + fence
 		}
 		result := text[:from] + yaml + text[to:]
+		if has && len(want) == 0 && isBlank(yaml) {
+			bare := text[:len(text)-len(strings.TrimPrefix(text, diffwrap.ByteOrderMark))] + text[body:]
+			if _, _, has := Split(bare); !has {
+				return bare, nil
+			}
+		}
 		if holds(result, want, text[body:]) {
 			return result, nil
 		}
 	}
 	return "", ErrEntangled
+}
+
+// isBlank reports whether a YAML text holds nothing but white space and an empty mapping.
+func isBlank(yaml string) bool {
+	yaml = strings.TrimSpace(yaml)
+	return yaml == "" || yaml == "{}"
 }
 
 // holds reports whether text parses as the properties p and body.
@@ -65,6 +79,10 @@ func rewriteYAML(src, nl string, want Properties, wide bool) (string, error) {
 	switch {
 	case root == nil:
 		e.put(len(src), len(src), strings.TrimPrefix(e.entries(want, 0), nl)+nl)
+	case len(want) == 0 && isFlow(root):
+		if to, ok := e.closing(e.skipProperties(e.offset(root))); ok {
+			e.put(e.offset(root), to, "")
+		}
 	case !e.mapping(root, len(src), want):
 		return "", ErrEntangled
 	}

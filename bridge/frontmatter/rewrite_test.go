@@ -78,7 +78,7 @@ func TestRewrite(t *testing.T) {
 		{"CRLF, change", "---\r\na: 1 # c\r\nb: 2\r\n---\r\n", set("a", "z"), "---\r\na: z # c\r\nb: 2\r\n---\r\n"},
 		{"remove", "---\na: 1\n# about b\nb:\n  - x\n\n# about c\nc: 3\n---\n", remove("b"), "---\na: 1\n# about b\n\n# about c\nc: 3\n---\n"},
 		{"remove after a text block", "---\na: |+\n  x\nb: 1\n\nc: 3\n---\n", remove("b"), "---\na: |+\n  x\nc: 3\n---\n"},
-		{"remove the last", "---\na: 1\n---\nB\n", remove("a"), "---\n---\nB\n"},
+		{"remove the last", "---\na: 1\n---\nB\n", remove("a"), "B\n"},
 		{"alias", "---\na: &x 1\nb: *x\n---\n", set("b", int64(2)), "---\na: &x 1\nb: 2\n---\n"},
 		{"explicit key", "---\n? a\n: 1\nb: 2\n---\n", set("a", int64(7)), "---\n? a\n: 7\nb: 2\n---\n"},
 		{"whole", "---\na: 1 # c\nb: 2\n---\n", all(mapping("c", "x", "a", int64(1))), "---\na: 1 # c\nc: x\n---\n"},

@@ -86,6 +86,9 @@ func newReviewCommand(e *env) *cobra.Command {
 				return cli.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
 			}
 			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, _ owner.Folder) error {
+				if err := c.ReadGlob(ctx, &sel); err != nil {
+					return err
+				}
 				return tui.Run(ctx, c, sel, in, out)
 			})
 		},

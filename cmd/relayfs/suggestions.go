@@ -104,6 +104,10 @@ func (f *workspaceFlags) withSelected(ctx context.Context, e *env, sel *reviewqu
 		return err
 	}
 	return f.withQueue(ctx, e, sources, func(q *api.Client) error {
+		err := q.ReadGlob(ctx, sel)
+		if err != nil {
+			return err
+		}
 		list, err := q.List(ctx, detailed)
 		if err == nil {
 			list, err = sel.Choose(list, ids)

@@ -47,6 +47,9 @@ suggestions, of people and of agents. Comments that touch are one thread.`,
 // chooseThreads lists the threads with ids that begin so or, without ids, in the notes that sel chooses.
 func chooseThreads(ctx context.Context, q *api.Client, sel reviewqueue.Selector, ids []string) ([]reviewqueue.Thread, error) {
 	list, err := q.Threads(ctx)
+	if err == nil {
+		err = q.ReadGlob(ctx, &sel)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,7 @@ var changingCalls = []changingCall{
 	{"update", "append.md", "append", []any{"path", "Vault/append.md", "content", "More."}, nil},
 	{"update", "one.md", "set_properties", []any{"path", "Vault/one.md", "set", map[string]any{"k": "v"}}, nil},
 	{"update", "set.md", "set_properties", []any{"notes", []any{map[string]any{"path": "Vault/set.md"}}, "set", map[string]any{"k": "v"}}, nil},
+	{"update", "tagged.md", "tags", []any{"action", "add", "tag", "new", "path", "Vault/tagged.md"}, nil},
 	{"delete", "deletenote.md", "delete_note", []any{"path", "Vault/deletenote.md"}, nil},
 	{"update", "patch.md", "patch_content", []any{"entity_type", "note", "path", "Vault/patch.md", "old_string", "One", "new_string", "Two"}, []any{"get_content", "entity_type", "note", "path", "Vault/patch.md"}},
 	{"update", "patch.canvas", "patch_content", []any{"entity_type", "canvas", "path", "Vault/patch.canvas", "old_string", `,"edges":[]`, "new_string", ""}, []any{"get_content", "entity_type", "canvas", "path", "Vault/patch.canvas"}},
@@ -89,7 +90,7 @@ func TestMCPApprovalKnowsEveryTool(t *testing.T) {
 	}
 	readers := []string{
 		"read", "glob", "grep", "search", "get_links", "list_suggestions", "read_note", "read_metadata", "list_notes", "text_search",
-		"property_search", "semantic_search", "outline", "get_kiln_info", "changes", "get_url", "find_links", "search_content", "read_content_lines", "get_content",
+		"property_search", "semantic_search", "outline", "validate", "get_kiln_info", "changes", "get_url", "find_links", "search_content", "read_content_lines", "get_content",
 	}
 	for _, tool := range list.Tools {
 		if tool.Name == "set_session_note" { // changes nothing in the vault, and a reader may not do it

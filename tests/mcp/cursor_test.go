@@ -187,6 +187,8 @@ func TestMCPCursors(t *testing.T) {
 	for m := range matches {
 		needles[m[:strings.LastIndexByte(m, ':')]] = true
 	}
+	everywhere := maps.Clone(matches) // in other files, too
+	maps.Copy(everywhere, canvas)
 	const inJSON = `"path":"([^"]*)","line_number":(\d+)`
 	for _, tt := range []struct {
 		tool    string
@@ -202,8 +204,8 @@ func TestMCPCursors(t *testing.T) {
 		{"grep", []any{"pattern", "needle", "output_mode", "content", "-C", 1, "head_limit", 101}, `(?m)^(Vault/.*\.md):(\d+):`, matches},
 		{"list_notes", nil, `"path":"([^"]*)"`, notes},
 		{"list_notes", []any{"include_frontmatter", true}, `"path":"([^"]*)"`, notes},
-		{"text_search", []any{"query", "needle", "limit", 1000}, inJSON, matches},
-		{"text_search", []any{"query", "regex:nee?dle", "limit", 50}, inJSON, matches},
+		{"text_search", []any{"query", "needle", "limit", 1000}, inJSON, everywhere},
+		{"text_search", []any{"query", "regex:nee?dle", "limit", 50}, inJSON, everywhere},
 		{"property_search", []any{"properties", map[string]any{"status": "open"}, "limit", 100}, `"path":"([^"]*)"`, open},
 		{"search_content", []any{"pattern", "needle", "entity_type", "note", "max_results", 1000}, inJSON, matches},
 		{"search_content", []any{"pattern", "needle", "entity_type", "canvas", "context_lines", 0, "max_results", 100}, inJSON, canvas},

@@ -21,4 +21,14 @@ func TestNameWarning(t *testing.T) {
 			t.Errorf("%q: %q", name, w)
 		}
 	}
+	for _, name := range []string{" New.md", "New .md", "New.md ", "\u00a0New.md", " folder", "folder ", "x.md.md"} {
+		if links.NameWarning(name) == "" {
+			t.Errorf("%q has no warning", name)
+		}
+	}
+	for _, name := range []string{"New plan.md", "a.b.md", ".md", "2026.01.01.md", "md.md"} {
+		if w := links.NameWarning(name); w != "" {
+			t.Errorf("%q: %s", name, w)
+		}
+	}
 }

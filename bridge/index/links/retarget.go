@@ -20,7 +20,9 @@ func (x *Index) Retarget(from string, l Link, written, want string) (string, boo
 		if f := x.resolve(from, target); f == nil || f.path != want {
 			continue
 		}
-		return l.write(target, written)
+		if now, ok := l.write(target, written); ok {
+			return now, true
+		}
 	}
 	return "", false
 }
@@ -58,7 +60,7 @@ func relativePath(dir, want string) string {
 // write returns target in the syntax of l.
 func (l *Link) write(target, written string) (string, bool) {
 	if l.Kind == Wikilink || l.Kind == Embed {
-		return target, !strings.ContainsAny(target, "#^|[]")
+		return target, !strings.ContainsAny(target, "#^|[]") && strings.TrimSpace(target) == target
 	}
 	if strings.ContainsAny(written, " <>") { // in angle brackets
 		return target, !strings.ContainsAny(target, "#<>\\%")

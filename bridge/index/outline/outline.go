@@ -18,6 +18,7 @@ package outline
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -47,7 +48,7 @@ type Outline struct {
 	Chars      int // Unicode characters, line breaks included
 }
 
-// Heading is one heading. Line is the line of the note, from 1.
+// Heading is one heading. A comment of several lines has none. Line is the line of the note, from 1.
 type Heading struct {
 	Level int
 	Text  string
@@ -87,7 +88,7 @@ func Of(note string) Outline {
 			o.Wikilinks++
 		}
 	}
-	s := scanner{o: &o, src: []byte(note[body:]), line: 1 + strings.Count(note[:body], "\n"), seen: make(map[string]bool)}
+	s := scanner{o: &o, src: []byte(note[body:]), comments: commentBlocks(note[body:]), line: 1 + strings.Count(note[:body], "\n"), seen: make(map[string]bool)}
 	if line := flatten(s.src); line > 0 {
 		o.TooDeep = &DepthError{s.line + line - 1}
 	}
@@ -104,6 +105,11 @@ type scanner struct {
 	at   int // offset in src up to which line is counted
 	line int
 	seen map[string]bool // the folded tags of o
+
+	comments []span // of several lines, in src
+
+	block *text.Segments            // the block of the tags that are looked for
+	each  func(off int, tag string) // called with each tag in the text of block; may be nil
 }
 
 func (s *scanner) blocks() {
@@ -139,6 +145,10 @@ func eachBlock(src []byte, fn func(ast.Node) ast.WalkStatus) {
 func (s *scanner) heading(n *ast.Heading) {
 	h := Heading{Level: n.Level}
 	if n.Lines().Len() > 0 {
+		at := n.Lines().At(0).Start
+		if slices.ContainsFunc(s.comments, func(c span) bool { return c.from <= at && at < c.to }) {
+			return
+		}
 		lines := strings.Split(string(n.Lines().Value(s.src)), "\n") // underlined ones may have several
 		for i, line := range lines {
 			lines[i] = strings.TrimSpace(line)

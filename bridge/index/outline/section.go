@@ -3,6 +3,7 @@ package outline
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,8 @@ import (
 type Section struct {
 	From, To   int
 	Line, Last int
+
+	own int // where a block ends whose id stands on a line of its own; else 0
 }
 
 // SectionError is the error for a name that no section has, or several.
@@ -42,25 +45,24 @@ func (h Heading) Address() string {
 	return fmt.Sprintf("%s %s (line %d)", strings.Repeat("#", h.Level), h.Text, h.Line)
 }
 
-// SectionOf finds a section of a note by its heading ("Plan", "## Plan" for one of that level, or "## Plan (line 7)" for
-// the one on that line; case does not matter) or by its block id ("^abc"). The error is a *SectionError.
+// PathMark stands between the headings of a path: "Project::Tasks" is "Tasks" below "Project".
+const PathMark = "::"
+
+// SectionOf finds a section of a note by its heading ("Plan", "## Plan" for one of that level, "## Plan (line 7)" for
+// the one on that line, or "Project::Plan" for one below another; case does not matter) or by its block id ("^abc"). The
+// error is a *SectionError.
 func SectionOf(note, name string) (Section, error) {
 	name = strings.TrimSpace(name)
-	if id, ok := strings.CutPrefix(name, "^"); ok {
-		if from, to, ok := blockOf(note, id); ok {
-			return sectionAt(note, from, to), nil
-		}
-		return Section{}, &SectionError{Name: name, Have: Of(note).Headings}
-	}
 	headings := Of(note).Headings
-	var found []int
-	if m := onLine.FindStringSubmatch(name); m != nil {
-		line, _ := strconv.Atoi(m[2]) // a number that is too large is that of no line
-		found = named(headings, m[1], line)
+	if id, ok := strings.CutPrefix(name, "^"); ok {
+		if from, to, own, ok := blockOf(note, id); ok {
+			s := sectionAt(note, from, to)
+			s.own = own
+			return s, nil
+		}
+		return Section{}, &SectionError{Name: name, Have: headings}
 	}
-	if len(found) == 0 {
-		found = named(headings, name, 0)
-	}
+	found := find(headings, name)
 	if len(found) != 1 {
 		e := &SectionError{Name: name, Have: headings}
 		for _, i := range found {
@@ -68,16 +70,56 @@ func SectionOf(note, name string) (Section, error) {
 		}
 		return Section{}, e
 	}
-	h := headings[found[0]]
 	starts := lineStarts(note)
 	to := len(note)
-	for _, next := range headings[found[0]+1:] {
-		if next.Line > 0 && next.Level <= h.Level {
-			to = starts[next.Line-1]
-			break
+	if end := below(headings, found[0]); end < len(headings) {
+		to = starts[headings[end].Line-1]
+	}
+	return sectionAt(note, starts[headings[found[0]].Line-1], to), nil
+}
+
+// find returns the indices of the headings that a name means: as it stands, else as a path of headings.
+func find(headings []Heading, name string) (found []int) {
+	if m := onLine.FindStringSubmatch(name); m != nil {
+		line, _ := strconv.Atoi(m[2]) // a number that is too large is that of no line
+		found = named(headings, m[1], line)
+	}
+	if len(found) == 0 {
+		found = named(headings, name, 0)
+	}
+	above, last, ok := cutLast(name)
+	if len(found) > 0 || !ok {
+		return found
+	}
+	for _, i := range find(headings, above) {
+		for _, k := range find(headings[i+1:below(headings, i)], last) {
+			if k += i + 1; !slices.Contains(found, k) {
+				found = append(found, k)
+			}
 		}
 	}
-	return sectionAt(note, starts[h.Line-1], to), nil
+	slices.Sort(found)
+	return found
+}
+
+// cutLast splits off the last heading of a path.
+func cutLast(name string) (above, last string, ok bool) {
+	i := strings.LastIndex(name, PathMark)
+	if i < 0 {
+		return "", name, false
+	}
+	above, last = strings.TrimSpace(name[:i]), strings.TrimSpace(name[i+len(PathMark):])
+	return above, last, above != "" && last != ""
+}
+
+// below returns the index of the first heading after those below the one at i.
+func below(headings []Heading, i int) int {
+	for k := i + 1; k < len(headings); k++ {
+		if headings[k].Line > 0 && headings[k].Level <= headings[i].Level {
+			return k
+		}
+	}
+	return len(headings)
 }
 
 // named returns the indices of the headings with that name, on that line unless it is 0.
@@ -111,8 +153,8 @@ func lineStarts(note string) []int {
 }
 
 // blockOf returns the block that ends in " ^id", or stands before a line that has only the id: whole lines. A list
-// item comes with what is nested in it.
-func blockOf(note, id string) (from, to int, ok bool) {
+// item comes with what is nested in it. own is where a block ends whose id stands on a line of its own.
+func blockOf(note, id string) (from, to, own int, ok bool) {
 	mark := regexp.MustCompile(`(?:^|\s)\^` + regexp.QuoteMeta(id) + `\s*$`)
 	_, body, _ := frontmatter.Split(note)
 	src := []byte(note[body:])
@@ -137,20 +179,21 @@ func blockOf(note, id string) (from, to int, ok bool) {
 		}
 		from, to = rangeOf(block, len(src), 0)
 		if lines.Len() == 1 && strings.TrimSpace(string(last.Value(src))) == "^"+id && n.PreviousSibling() != nil {
-			from, _ = rangeOf(n.PreviousSibling(), from, to)
+			from, own = rangeOf(n.PreviousSibling(), from, 0)
+			own += body
 		}
 		ok = true
 		return ast.WalkStop
 	})
 	if !ok {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
 	from += body
 	from = strings.LastIndexByte(note[:from], '\n') + 1
 	if to += body; to > 0 && note[to-1] != '\n' {
 		to = lineEnd(note, to)
 	}
-	return max(from, body), to, true
+	return max(from, body), to, own, true
 }
 
 // rangeOf extends a range of the source by the lines of n and all that is in it.
@@ -177,7 +220,9 @@ func lineEnd(note string, off int) int {
 
 // Append returns where content goes, and what is to be inserted there, to stand at the end of a section, or of the
 // note if at is nil. A list goes on without a blank line and with its own bullets, unless its items have blank
-// lines between them; a heading has a blank line behind it if most of the note's have.
+// lines between them; a heading has a blank line behind it if most of the note's have. What continues a list, a table or
+// a quote stands before an id of that block. Text goes before the comments of several lines at the end, and before the
+// data of a drawing. In a lane of a Kanban board it becomes a card.
 func Append(note string, at *Section, content string) (off int, insert string) {
 	_, from, _ := frontmatter.Split(note)
 	to := len(note)
@@ -188,17 +233,40 @@ func Append(note string, at *Section, content string) (off int, insert string) {
 	if i := strings.IndexByte(note, '\n'); i > 0 && note[i-1] == '\r' {
 		nl = "\r\n"
 	}
-	lines := strings.Split(strings.ReplaceAll(strings.Trim(content, "\r\n"), "\r\n", "\n"), "\n")
+	lines := linesIn(strings.Trim(content, "\r\n"))
+	if at != nil && at.own > 0 {
+		if off, insert, ok := continued(note, *at, lines, nl); ok {
+			return off, insert
+		}
+	}
+	f := formOf(note)
+	to = f.end(note, from, to)
+	if f.kanban && (at == nil || strings.HasPrefix(note[at.From:], "## ")) {
+		lines = card(lines)
+	}
 	filled := strings.TrimRight(note[from:to], " \t\r\n")
 	if filled == "" {
-		before := ""
+		before, after := "", ""
 		if from > 0 && note[from-1] != '\n' && from > len(byteOrderMark) {
 			before = nl
 		}
-		return from, before + strings.Join(lines, nl) + nl
+		if strings.TrimSpace(note[from:]) != "" {
+			after = nl
+		}
+		return from, before + strings.Join(lines, nl) + nl + after
 	}
 	off = len(strings.TrimRight(note[:lineEnd(note, from+len(filled)-1)], "\r\n"))
-	before := strings.Split(strings.ReplaceAll(note[from:off], "\r\n", "\n"), "\n")
+	before := linesIn(note[from:off])
+	insert = join(before, lines, nl, func() bool { return tight(note) }) + strings.Join(lines, nl)
+	if off == len(note) {
+		insert += nl
+	}
+	return off, insert
+}
+
+// join returns what stands between the lines of a text and those that are appended to it, and gives these the bullets of
+// the text.
+func join(before, lines []string, nl string, tight func() bool) string {
 	gap := nl + nl
 	switch last := before[len(before)-1]; {
 	case listMark(lines[0]) != "":
@@ -207,18 +275,114 @@ func Append(note string, at *Section, content string) (off int, insert string) {
 				gap = nl
 			}
 			useBullet(lines, listMark(before[item]))
-		} else if len(before) == 1 && isHeading(last) && tight(note) {
+		} else if len(before) == 1 && isHeading(last) && tight() {
 			gap = nl
 		}
-	case len(before) == 1 && isHeading(last) && tight(note),
+	case len(before) == 1 && isHeading(last) && tight(),
 		strings.HasPrefix(last, "|") && strings.HasPrefix(lines[0], "|"):
 		gap = nl
 	}
-	insert = gap + strings.Join(lines, nl)
-	if off == len(note) {
-		insert += nl
+	return gap
+}
+
+// continued returns what is inserted to continue a block before the line with its id: items of a list, rows of a table,
+// text in a quote. ok is false for lines that are none of these.
+func continued(note string, at Section, lines []string, nl string) (off int, insert string, ok bool) {
+	off = len(strings.TrimRight(note[:at.own], " \t\r\n"))
+	before := linesIn(note[at.From:off])
+	last := before[len(before)-1]
+	never := func() bool { return false }
+	switch {
+	case quoted(last) && quoted(before[0]):
+		for i, line := range before {
+			before[i] = unquoted(line)
+		}
+		for i, line := range lines {
+			lines[i] = unquoted(line)
+		}
+		var b strings.Builder
+		for line := range strings.SplitSeq(strings.TrimPrefix(join(before, lines, "\n", never), "\n")+strings.Join(lines, "\n"), "\n") {
+			b.WriteString(strings.TrimRight(nl+"> "+line, " "))
+		}
+		return off, b.String(), true
+	case listMark(lines[0]) != "" && lastItem(before) >= 0, strings.HasPrefix(last, "|") && strings.HasPrefix(lines[0], "|"):
+		return off, join(before, lines, nl, never) + strings.Join(lines, nl), true
 	}
-	return off, insert
+	return 0, "", false
+}
+
+func quoted(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), ">") }
+
+// unquoted returns a line without the mark of a quote.
+func unquoted(line string) string {
+	if !quoted(line) {
+		return line
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimLeft(line, " "), ">"), " ")
+}
+
+// card returns lines as a card of a Kanban board, unless they are a list or begin with a heading.
+func card(lines []string) []string {
+	if listMark(lines[0]) != "" || isHeading(lines[0]) {
+		return lines
+	}
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		switch {
+		case i == 0:
+			out[i] = "- [ ] " + line
+		case strings.TrimSpace(line) != "":
+			out[i] = "\t" + line
+		}
+	}
+	return out
+}
+
+// AppendNew is Append for a section that is missing: it makes the heading, at the end of the note or, for a path, of the
+// section above it. made is the heading. ok is false if name is not that of a new heading, or if there is not one section
+// above it.
+func AppendNew(note, name, content string) (off int, insert, made string, ok bool) {
+	name = strings.TrimSpace(name)
+	if strings.HasPrefix(name, "^") || onLine.MatchString(name) || strings.ContainsAny(name, "\r\n") {
+		return 0, "", "", false
+	}
+	var parent *Section
+	level := 2
+	above, last, path := cutLast(name)
+	if path {
+		headings := Of(note).Headings
+		found := find(headings, above)
+		if len(found) != 1 {
+			return 0, "", "", false
+		}
+		s, err := SectionOf(note, above)
+		if err != nil {
+			return 0, "", "", false
+		}
+		parent, level = &s, min(6, headings[found[0]].Level+1)
+	}
+	title := strings.TrimLeft(last, "#")
+	if given := len(last) - len(title); given > 0 {
+		level = given
+	}
+	if title = strings.TrimSpace(title); title == "" || level > 6 {
+		return 0, "", "", false
+	}
+	text := linesIn(strings.Trim(content, "\r\n"))
+	if level == 2 && formOf(note).kanban {
+		text = card(text)
+	}
+	gap := "\n\n"
+	if tight(note) {
+		gap = "\n"
+	}
+	made = strings.Repeat("#", level) + " " + title
+	off, insert = Append(note, parent, made+gap+strings.Join(text, "\n"))
+	return off, insert, made, true
+}
+
+func linesIn(text string) []string {
+	return strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 }
 
 const byteOrderMark = "\ufeff"
@@ -280,4 +444,38 @@ func tight(note string) bool {
 		}
 	}
 	return sum > 0
+}
+
+// BlockID is the id of a block, on the line of the note from 1.
+type BlockID struct {
+	ID   string
+	Line int
+}
+
+var blockID = regexp.MustCompile(`(?:^|\s)\^([A-Za-z0-9-]+)\s*$`)
+
+// BlockIDs returns the ids of the blocks of a note, in their order.
+func BlockIDs(note string) (ids []BlockID) {
+	_, body, _ := frontmatter.Split(note)
+	src := []byte(note[body:])
+	flatten(src)
+	line, counted := 1+strings.Count(note[:body], "\n"), 0
+	eachBlock(src, func(n ast.Node) ast.WalkStatus {
+		switch n.(type) {
+		case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
+		default:
+			return ast.WalkContinue
+		}
+		if n.Lines().Len() == 0 {
+			return ast.WalkContinue
+		}
+		last := n.Lines().At(n.Lines().Len() - 1)
+		if m := blockID.FindSubmatch(last.Value(src)); m != nil {
+			line += strings.Count(string(src[counted:last.Start]), "\n")
+			counted = last.Start
+			ids = append(ids, BlockID{string(m[1]), line})
+		}
+		return ast.WalkContinue
+	})
+	return ids
 }

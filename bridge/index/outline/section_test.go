@@ -46,6 +46,13 @@ func TestSectionOf(t *testing.T) {
 		{"Plan (line 99999999999999999999)", "", `there is no section "Plan (line 99999999999999999999)"`},
 		{"Plan", "", `there are 2 sections "Plan"`},
 		{"# Log", "", `there is no section "# Log"`},
+		{"Top::Plan", sections[strings.Index(sections, "## Plan"):strings.Index(sections, "## Log")], ""},
+		{"# Top :: ## Log", "## Log\nold\n\n", ""},
+		{"End::plan", "## Plan\nx\n", ""},
+		{"End::Plan (line 25)", "## Plan\nx\n", ""},
+		{"End::Log", "", `there is no section "End::Log"`},
+		{"Plan::Top", "", `there is no section "Plan::Top"`},
+		{"::Log", "", `there is no section "::Log"`},
 		{"^none", "", `there is no section "^none"`},
 		{"", "", `there is no section ""`},
 	} {
@@ -68,6 +75,12 @@ func TestSectionOf(t *testing.T) {
 	}
 }
 
+const (
+	board = "---\nkanban-plugin: board\n---\n\n## Now\n\n- [ ] a\n\n\n## Later\n\n\n\n## Done\n\n**Complete**\n- [x] c\n\n\n***\n\n## Archive\n\n- [x] e\n\n%% kanban:settings\n```\n{\"kanban-plugin\":\"board\"}\n```\n%%"
+
+	drawing = "---\nexcalidraw-plugin: parsed\n---\n# Back\none\n\n# Excalidraw Data\n\n## Text Elements\nHello ^abc123\n\n%%\n## Drawing\n```compressed-json\nN4KA\n```\n%%"
+)
+
 func TestAppend(t *testing.T) {
 	for _, tt := range []struct{ name, note, section, content, want string }{
 		{"empty note", "", "", "x", "x\n"},
@@ -88,6 +101,28 @@ func TestAppend(t *testing.T) {
 		{"empty section before another", "# A\none\n# B\n# C\n", "B", "x", "# A\none\n# B\nx\n# C\n"},
 		{"block", "- one ^id\n- two\n", "^id", "- x", "- one ^id\n- x\n- two\n"},
 		{"CR LF", "# A\r\n\r\none\r\n", "A", "x\ny", "# A\r\n\r\none\r\n\r\nx\r\ny\r\n"},
+		{"list with an id", "- a\n- b\n\n^id\n\nEnd.\n", "^id", "- c\n- d", "- a\n- b\n- c\n- d\n\n^id\n\nEnd.\n"},
+		{"list with an id, CR LF", "* a\r\n\r\n^id\r\n", "^id", "- c", "* a\r\n* c\r\n\r\n^id\r\n"},
+		{"text after a list with an id", "- a\n\n^id\n\nEnd.\n", "^id", "text", "- a\n\n^id\n\ntext\n\nEnd.\n"},
+		{"table with an id", "| a |\n|---|\n| b |\n\n^id\n", "^id", "| c |", "| a |\n|---|\n| b |\n| c |\n\n^id\n"},
+		{"quote with an id", "> a\n\n^id\n", "^id", "b\n\nc", "> a\n>\n> b\n>\n> c\n\n^id\n"},
+		{"marked text in a quote", "> a\n\n^id\n", "^id", "> b", "> a\n>\n> b\n\n^id\n"},
+		{"list in a callout with an id", "> [!note] T\n> - a\n\n^id\n", "^id", "- b", "> [!note] T\n> - a\n> - b\n\n^id\n"},
+		{"section that ends in an id", "# A\n- a\n\n^id\n\n# B\n", "A", "- b", "# A\n- a\n\n^id\n\n- b\n\n# B\n"},
+		{"comment at the end", "one\n\n%%\nmine\n%%\n", "", "two", "one\n\ntwo\n\n%%\nmine\n%%\n"},
+		{"two comments at the end", "# A\none\n\n%%\nmine\n%%\n\n%% more\nlines %%\n", "A", "two", "# A\none\n\ntwo\n\n%%\nmine\n%%\n\n%% more\nlines %%\n"},
+		{"comment without an end", "one\n\n%%\nmine\n", "", "two", "one\n\ntwo\n\n%%\nmine\n"},
+		{"only a comment", "%%\nmine\n%%\n", "", "two", "two\n\n%%\nmine\n%%\n"},
+		{"comment of one line", "one\n\n%% mine %%\n", "", "two", "one\n\n%% mine %%\n\ntwo\n"},
+		{"comment before text", "%%\nmine\n%%\none\n", "", "two", "%%\nmine\n%%\none\n\ntwo\n"},
+		{"percent signs in text and code", "100%%\n\n```mermaid\n%% x\n```\n", "", "two", "100%%\n\n```mermaid\n%% x\n```\n\ntwo\n"},
+		{"card", board, "## Now", "- [ ] b", strings.Replace(board, "- [ ] a\n", "- [ ] a\n- [ ] b\n", 1)},
+		{"text becomes a card", board, "Now", "b\nmore", strings.Replace(board, "- [ ] a\n", "- [ ] a\n- [ ] b\n\tmore\n", 1)},
+		{"card in an empty lane", board, "Later", "b", strings.Replace(board, "## Later\n", "## Later\n\n- [ ] b\n", 1)},
+		{"card in the last lane", board, "Done", "- [x] d", strings.Replace(board, "- [x] c\n", "- [x] c\n- [x] d\n", 1)},
+		{"card in the archive", board, "Archive", "- [x] f", strings.Replace(board, "- [x] e\n", "- [x] e\n- [x] f\n", 1)},
+		{"drawing", drawing, "", "two", strings.Replace(drawing, "one\n", "one\n\ntwo\n", 1)},
+		{"section of a drawing", drawing, "Back", "two", strings.Replace(drawing, "one\n", "one\n\ntwo\n", 1)},
 		{"byte order mark", "\ufeff", "", "x", "\ufeffx\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -104,6 +139,46 @@ func TestAppend(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// A heading that is missing is made at the end of the note or of the section above it. Only headings are.
+func TestAppendNew(t *testing.T) {
+	const note = "# Top\n\n## Project\n\none\n\n## Log\n\n# End\n"
+	for _, tt := range []struct{ note, name, content, want, made string }{
+		{note, "New", "x", note + "\n## New\n\nx\n", "## New"},
+		{note, "#### New", "- x", note + "\n#### New\n\n- x\n", "#### New"},
+		{note, "Project::Tasks", "- [ ] x", strings.Replace(note, "one\n", "one\n\n### Tasks\n\n- [ ] x\n", 1), "### Tasks"},
+		{"", "New", "x", "## New\n\nx\n", "## New"},
+		{"# A\none\n", "New", "x", "# A\none\n\n## New\nx\n", "## New"},
+		{"one\n\n%%\n# New\n%%\n", "# New", "x", "one\n\n# New\n\nx\n\n%%\n# New\n%%\n", "# New"},
+		{board, "New", "b", strings.Replace(board, "- [x] c\n", "- [x] c\n\n## New\n\n- [ ] b\n", 1), "## New"},
+		{note, "Nothing::Tasks", "x", "", ""},
+		{note, "^new", "x", "", ""},
+		{note, "New (line 3)", "x", "", ""},
+		{note, "####### New", "x", "", ""},
+		{note, "##", "x", "", ""},
+	} {
+		off, insert, made, ok := outline.AppendNew(tt.note, tt.name, tt.content)
+		got := ""
+		if ok {
+			got = tt.note[:off] + insert + tt.note[off:]
+		}
+		if got != tt.want || made != tt.made {
+			t.Errorf("%q: got %q and heading %q, want %q and %q", tt.name, got, made, tt.want, tt.made)
+		}
+	}
+}
+
+// Headings in comments of several lines are none; in every other place they are.
+func TestCommentedHeadings(t *testing.T) {
+	const note = "---\nx: '%%'\n---\n# A\n\n%%\n## B\n%%\n\n`%%`\n## C\n\n%% one %%\n## D\n\n```\n%%\n```\n## E\n\ntext %%\n## F\n\n%%\n## G\n"
+	var got []string
+	for _, h := range outline.Of(note).Headings {
+		got = append(got, h.Text)
+	}
+	if want := "A C D E F"; strings.Join(got, " ") != want {
+		t.Errorf("headings %q, want %s", got, want)
 	}
 }
 
@@ -132,4 +207,13 @@ func TestSectionsAreLinear(t *testing.T) {
 		}
 		outline.Append(note, nil, "- x")
 	})
+	need.LinearInParts(t, 20_000, "%%\n", "a\n%%\n", func(note string) { outline.Append(note, nil, "- x") })
+}
+
+func TestBlockIDs(t *testing.T) {
+	const note = "---\na: x ^no\n---\nText ^a\nmore ^b\n\n- one ^c\n- two\n\n^d\n\n# Heading ^e\n\n```\ncode ^no\n```\n\n^f\n"
+	got := fmt.Sprint(outline.BlockIDs(note))
+	if want := "[{b 5} {c 7} {d 10} {e 12} {f 18}]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }

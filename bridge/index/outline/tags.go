@@ -2,6 +2,7 @@ package outline
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -106,6 +107,7 @@ func (s *scanner) tags(lines *text.Segments) {
 		return
 	}
 	p := links.Opaque{Text: string(lines.Value(s.src))}
+	s.block = lines
 	for i := 0; i < len(p.Text); {
 		n := strings.IndexAny(p.Text[i:], "#`[\\<")
 		if n < 0 {
@@ -132,7 +134,131 @@ func (s *scanner) tags(lines *text.Segments) {
 func (s *scanner) tag(prose string, i int) int {
 	n := tagLength(prose[i+1:])
 	if n > 0 && (i == 0 || strings.IndexByte(" \t\r\n|", prose[i-1]) >= 0) {
-		s.add(prose[i+1 : i+1+n])
+		tag := prose[i+1 : i+1+n]
+		s.add(tag)
+		if s.each != nil {
+			s.each(i, tag)
+		}
 	}
 	return i + 1 + n
+}
+
+// TagPlace is a tag in the text of a note. From is the offset of its '#'.
+type TagPlace struct {
+	From int
+	Tag  string // without '#', as it is written
+}
+
+// TagPlaces returns the tags in the text of a note, in their order. Those of its front matter are not among them.
+func TagPlaces(note string) (places []TagPlace) {
+	_, body, _ := frontmatter.Split(note)
+	s := scanner{o: new(Outline), src: []byte(note[body:]), seen: make(map[string]bool)}
+	flatten(s.src)
+	var block *text.Segments
+	next, begin := 0, 0 // the line of block that is looked at, and where it begins in the text of the block
+	s.each = func(i int, tag string) {
+		if s.block != block {
+			block, next, begin = s.block, 0, 0
+		}
+		for ; next+1 < block.Len(); next++ {
+			line := block.At(next)
+			if length := len(line.Value(s.src)); i >= begin+length {
+				begin += length
+				continue
+			}
+			break
+		}
+		line := block.At(next)
+		places = append(places, TagPlace{body + line.Start + i - begin - line.Padding, tag})
+	}
+	s.blocks()
+	slices.SortFunc(places, func(a, b TagPlace) int { return a.From - b.From })
+	return slices.CompactFunc(places, func(a, b TagPlace) bool { return a.From == b.From })
+}
+
+// CheckTag returns a tag without its '#'; ok is false if Obsidian would not take it for one.
+func CheckTag(tag string) (bare string, ok bool) {
+	bare = strings.TrimPrefix(strings.TrimSpace(tag), "#")
+	ok = bare != "" && tagLength(bare) == len(bare) && strings.Trim(bare, "0123456789") != "" && strings.Trim(bare, "/") == bare
+	return bare, ok
+}
+
+// Renamed returns what a tag becomes when one is renamed: itself, or one that is nested in it. ok is false for every other.
+func Renamed(tag, from, to string) (renamed string, ok bool) {
+	rest, ok := cutFold(tag, from)
+	if !ok || rest != "" && rest[0] != '/' {
+		return "", false
+	}
+	return to + rest, true
+}
+
+// cutFold cuts a prefix off whose case does not matter.
+func cutFold(s, prefix string) (rest string, ok bool) {
+	for i := range s + " " {
+		if strings.EqualFold(s[:i], prefix) {
+			return s[i:], true
+		}
+		if i > 4*len(prefix) {
+			break
+		}
+	}
+	return "", false
+}
+
+// SameTag reports whether two tags are one. Case does not matter.
+func SameTag(a, b string) bool { return fold(a) == fold(b) }
+
+// RetagProperties returns properties with the tags that fn returns for each of theirs; ok is false if the tag stays, and ""
+// drops it. A tag that is there twice then is dropped. changed is how many were.
+func RetagProperties(p frontmatter.Properties, fn func(tag string) (to string, ok bool)) (out frontmatter.Properties, changed int) {
+	seen := make(map[string]bool)
+	keep := func(written string) (string, bool) {
+		bare := strings.Trim(strings.TrimPrefix(strings.TrimSpace(written), "#"), "/")
+		to, ok := fn(bare)
+		if ok {
+			changed++
+			written = strings.Replace(written, bare, to, 1)
+			bare = to
+		}
+		if ok && to == "" || seen[fold(bare)] && ok {
+			return "", false
+		}
+		seen[fold(bare)] = true
+		return written, true
+	}
+	out = slices.Clone(p)
+	for i, e := range out {
+		if !IsTagKey(e.Key) {
+			continue
+		}
+		switch v := e.Value.(type) {
+		case []any:
+			list := []any{}
+			for _, item := range v {
+				written := frontmatter.Text(item)
+				if now, ok := keep(written); ok && now == written {
+					list = append(list, item)
+				} else if ok {
+					list = append(list, now)
+				}
+			}
+			out[i].Value = list
+		case string:
+			var list []any
+			before := changed
+			for _, written := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' }) {
+				if now, ok := keep(written); ok {
+					list = append(list, now)
+				}
+			}
+			switch {
+			case changed == before:
+			case len(list) == 1:
+				out[i].Value = list[0]
+			default:
+				out[i].Value = append([]any{}, list...)
+			}
+		}
+	}
+	return out, changed
 }

@@ -172,27 +172,33 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 	return before, res, err
 }
 
-// Append adds content at the end of the note at p, or of a section of it if that is not "". argument names the
-// argument that content is from. Nothing is taken away, so the session need not have been shown the note.
-func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (bridge.Result, error) {
-	_, res, err := c.Update(ctx, p, "append to the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
+// Append adds content at the end of the note at p, or of a section of it if that is not "". A heading that is missing is
+// made; made is that heading. argument names the argument that content is from. Nothing is taken away, so the session need
+// not have been shown the note.
+func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (res bridge.Result, made string, err error) {
+	_, res, err = c.Update(ctx, p, "append to the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
 		doc := cur.Text()
 		if !utf8.ValidString(doc) {
 			return nil, &model.Error{Op: "edit", Path: p, Err: model.ErrInvalidUTF8}
 		}
-		var at *outline.Section
-		if section != "" {
-			s, err := outline.SectionOf(doc, section)
-			if err != nil {
+		off, insert, ok := 0, "", false
+		made = ""
+		if section == "" {
+			off, insert = outline.Append(doc, nil, content)
+		} else if at, err := outline.SectionOf(doc, section); err == nil {
+			off, insert = outline.Append(doc, &at, content)
+		} else if missing, _ := errors.AsType[*outline.SectionError](err); missing != nil && len(missing.Found) == 0 {
+			off, insert, made, ok = outline.AppendNew(doc, section, content)
+			if !ok {
 				return nil, &model.Error{Op: "edit", Path: p, Err: err}
 			}
-			at = &s
+		} else {
+			return nil, &model.Error{Op: "edit", Path: p, Err: err}
 		}
-		off, insert := outline.Append(doc, at, content)
 		edits := []diffwrap.Edit{{Off: off, New: insert}}
 		return edits, passage.CheckMarkup(argument, c.Workspace.Options().View, doc, diffwrap.Apply(doc, edits), off)
 	})
-	return res, err
+	return res, made, err
 }
 
 // Notice returns what a model should know of a change besides its success, on one line.
@@ -291,7 +297,7 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restruct
 // Removed is what came of a deletion.
 type Removed struct {
 	bridge.Restructured
-	Linking int // other documents that link to what was deleted
+	Linking []model.Path // other documents that link to what was deleted
 }
 
 // Remove deletes what is at p.
@@ -302,8 +308,8 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 	}
 	kind := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}[info.Kind]
 	what, linking := fmt.Sprintf("delete the %s %s", kind, p), c.Linking(ctx, p)
-	if linking > 0 {
-		what += " (" + LinkTo(linking) + " to it)"
+	if len(linking) > 0 {
+		what += " (" + LinkTo(len(linking)) + " to it)"
 	}
 	if err := c.Workspace.MayRestructure(p, c.restructure()); err != nil {
 		return Removed{}, err
@@ -363,11 +369,29 @@ func (c Changes) makeParents(ctx context.Context, to model.Path) error {
 	return nil
 }
 
-// Linking returns how many other documents link to the document at p, 0 if there is none.
-func (c Changes) Linking(ctx context.Context, p model.Path) int {
+// Linking returns the other documents that link to the document at p, none if there is no such document.
+func (c Changes) Linking(ctx context.Context, p model.Path) []model.Path {
 	links, err := c.Workspace.Links(ctx, p)
 	if err != nil {
-		return 0
+		return nil
 	}
-	return len(slices.DeleteFunc(slices.Clone(links.Backlinks), func(from model.Path) bool { return from == p }))
+	return slices.DeleteFunc(slices.Clone(links.Backlinks), func(from model.Path) bool { return from == p })
+}
+
+// maxLosers is how many documents an answer names whose links a deletion breaks.
+const maxLosers = 20
+
+// Losers is a sentence about documents whose links lead nowhere after a deletion, "" if there are none.
+func Losers(linking []model.Path) string {
+	if len(linking) == 0 {
+		return ""
+	}
+	var names []string
+	for _, p := range linking[:min(maxLosers, len(linking))] {
+		names = append(names, answer.Shown(p))
+	}
+	if n := len(linking) - maxLosers; n > 0 {
+		names = append(names, answer.Count(n, "more document"))
+	}
+	return "Links to it lead nowhere without it, in " + strings.Join(names, ", ") + "."
 }

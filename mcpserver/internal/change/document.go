@@ -132,6 +132,7 @@ type Quote struct {
 	Old, New string
 	All      bool   // replace every occurrence, not the only one
 	Section  string // look only in this section; "" is everywhere
+	Known    string // the text of the document when the session was last shown it
 }
 
 // QuoteError says that a quoted text does not stand in a document exactly once.
@@ -152,41 +153,50 @@ func (q Quote) Check() error {
 	return nil
 }
 
-// Find returns the places of a quote in the text of the document at p, none of which overlap. A quote that stands in
+// Find returns the places of a quote in the text of the document at p, none of which overlap. A quote that stands nowhere
+// exactly is found where one place has it but for blanks, quotes and the forms of characters. A quote that stands in
 // several places and is to be replaced in one is a *QuoteError.
 func (q Quote) Find(p model.Path, text string) ([]passage.Place, error) {
-	places := passage.Find(text, q.Old)
-	hint := ""
-	if len(places) == 0 {
-		hint = nearly(text, q.Old)
-	}
-	in := answer.Shown(p)
+	in, inside := answer.Shown(p), func(passage.Place) bool { return true }
 	if q.Section != "" {
 		s, err := outline.SectionOf(text, q.Section)
 		if err != nil {
 			return nil, &model.Error{Op: "edit", Path: p, Err: err}
 		}
-		places = slices.DeleteFunc(places, func(p passage.Place) bool { return p.Start < s.From || p.End > s.To })
+		inside = func(p passage.Place) bool { return p.Start >= s.From && p.End <= s.To }
 		in = fmt.Sprintf("the section %q of %s", q.Section, in)
 	}
-	switch {
-	case len(places) == 0:
-		return nil, &QuoteError{answer.WrongArgument("old_string not found in %s. Make sure it matches exactly.%s", in, hint), text, nil}
-	case len(places) > 1 && !q.All:
+	outside := func(p passage.Place) bool { return !inside(p) }
+	places := slices.DeleteFunc(passage.Find(text, q.Old), outside)
+	if len(places) == 0 {
+		near := slices.DeleteFunc(passage.FindNear(text, q.Old), outside)
+		if len(near) == 1 {
+			return near, nil
+		}
+		return nil, &QuoteError{q.notFound(in, text, near), text, nil}
+	}
+	if len(places) > 1 && !q.All {
 		return nil, &QuoteError{answer.WrongArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
 			answer.Shown(p), len(places), passage.NameLines(text, places)), text, places}
 	}
 	return passage.Apart(places), nil
 }
 
-// nearly returns a sentence about the line that a quote matches but for blanks and the forms of characters, if there is one.
-func nearly(text, quote string) string {
-	line := passage.Nearly(text, quote)
-	if line == 0 {
-		return ""
+// notFound is the error for a quote that stands nowhere, or nearly in several places.
+func (q Quote) notFound(in, text string, near []passage.Place) error {
+	if q.Known != text {
+		if was := passage.Find(q.Known, q.Old); len(was) > 0 {
+			return answer.WrongArgument("%s has changed since you read it: old_string stood there on %s, and does not now. Read it again.", in, passage.NameLines(q.Known, was))
+		}
 	}
-	shown, _ := answer.FirstThatFit(passage.SplitLines(text)[line-1], answer.MaxLine)
-	return fmt.Sprintf(" Line %d differs from it only in blanks or in how characters are encoded: %q.", line, shown)
+	const say = "old_string not found in %s. Make sure it matches exactly."
+	if len(near) > 0 {
+		return answer.WrongArgument(say+" It stands there on %s with other blanks, quotes or forms of characters; include more surrounding context.", in, passage.NameLines(text, near))
+	}
+	if nearest := passage.Nearest(text, q.Old); nearest != "" {
+		return answer.WrongArgument(say+" %s", in, nearest)
+	}
+	return answer.WrongArgument(say, in)
 }
 
 // Replace returns the edits that replace a quote in the text of the document at p. unseen says that the session was not

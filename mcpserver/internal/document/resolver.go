@@ -5,6 +5,7 @@
 package document
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,8 @@ func (r Resolver) Document(ctx context.Context, p model.Path) (session.Document,
 	return session.NoteOf(p, v), nil
 }
 
-// ReadFile returns the bytes of a file that is not a note. The error is model.ErrTooLarge if there are more than most.
+// ReadFile returns the first bytes of a file that is not a note, at most most. The error is model.ErrTooLarge if there are
+// more.
 func (r Resolver) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
 	info, err := r.Workspace.Stat(ctx, p)
 	if err != nil {
@@ -64,18 +66,34 @@ func (r Resolver) ReadFile(ctx context.Context, p model.Path, most int64) ([]byt
 		return nil, fmt.Errorf("read %q: %w", string(p), err)
 	}
 	if int64(len(data)) > most {
-		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrTooLarge}
+		return data[:most], &model.Error{Op: "open", Path: p, Err: model.ErrTooLarge}
 	}
 	return data, nil
 }
 
-// ReadText is ReadFile for a file that holds text.
+// sniffed is how much of a file is read to see whether it holds text.
+const sniffed = 8 << 10
+
+// ReadText is ReadFile for a file that holds text. The error for one that holds a NUL or is not UTF-8 is
+// model.ErrInvalidUTF8.
 func (r Resolver) ReadText(ctx context.Context, p model.Path) (string, error) {
-	data, err := r.ReadFile(ctx, p, model.MaxNote)
-	if err == nil && !utf8.Valid(data) {
-		err = &model.Error{Op: "open", Path: p, Err: model.ErrInvalidUTF8}
+	binary := &model.Error{Op: "open", Path: p, Err: model.ErrInvalidUTF8}
+	if data, err := r.ReadFile(ctx, p, sniffed); err == nil || errors.Is(err, model.ErrTooLarge) {
+		if bytes.IndexByte(data, 0) >= 0 {
+			return "", binary
+		}
+		if err == nil && utf8.Valid(data) {
+			return string(data), nil
+		}
 	}
-	return string(data), err
+	data, err := r.ReadFile(ctx, p, model.MaxNote)
+	if err != nil {
+		return "", err
+	}
+	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
+		return "", binary
+	}
+	return string(data), nil
 }
 
 // Resolve finds what a model means by name.

@@ -2,6 +2,7 @@ package grep
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -119,21 +120,43 @@ func (s Globs) last(p string, dir bool) int {
 
 // TypeGlobs returns the patterns of a file type, as ripgrep's --type has them. ok is false if it is unknown.
 func TypeGlobs(name string) (patterns []string, ok bool) {
-	switch name {
-	case "md", "markdown":
-		return []string{"*.markdown", "*.md", "*.mdown", "*.mdwn", "*.mdx", "*.mkd", "*.mkdn"}, true
-	case "all":
-		return []string{"*"}, true
-	}
-	return []string{"!*"}, slices.Contains(otherTypes, name)
+	patterns, ok = fileTypes[name]
+	return patterns, ok
 }
 
-// otherTypes are common types that no note has.
-var otherTypes = []string{
-	"asm", "awk", "bat", "c", "cmake", "config", "cpp", "cs", "csharp", "css", "csv", "cxx", "dart", "docker",
-	"elixir", "elm", "erlang", "fish", "fsharp", "go", "graphql", "h", "haskell", "html", "java", "jl", "js", "json",
-	"jsonl", "julia", "kotlin", "less", "license", "lisp", "log", "lua", "make", "ml", "nix", "objc", "ocaml", "org",
-	"pdf", "perl", "php", "po", "proto", "py", "python", "r", "readme", "rst", "ruby", "rust", "sass", "scala", "sh",
-	"sql", "svelte", "svg", "swift", "tcl", "tex", "textile", "tf", "toml", "ts", "txt", "typescript", "vim", "vue",
-	"xml", "yaml", "zig", "zsh",
+// Types returns the names of the file types.
+func Types() []string { return slices.Sorted(maps.Keys(fileTypes)) }
+
+// fileTypes are the types of text files that stand among notes.
+var fileTypes = map[string][]string{
+	"all":      {"*"},
+	"c":        {"*.[chH]"},
+	"config":   {"*.cfg", "*.conf", "*.config", "*.ini"},
+	"css":      {"*.css", "*.scss"},
+	"csv":      {"*.csv"},
+	"go":       {"*.go"},
+	"html":     {"*.ejs", "*.htm", "*.html"},
+	"java":     {"*.java"},
+	"js":       {"*.cjs", "*.js", "*.jsx", "*.mjs", "*.vue"},
+	"json":     {"*.json"},
+	"jsonl":    {"*.jsonl"},
+	"log":      {"*.log"},
+	"lua":      {"*.lua"},
+	"markdown": markdownGlobs,
+	"md":       markdownGlobs,
+	"org":      {"*.org", "*.org_archive"},
+	"py":       {"*.py", "*.pyi"},
+	"rst":      {"*.rst"},
+	"rust":     {"*.rs"},
+	"sh":       {"*.bash", "*.ksh", "*.sh", "*.zsh"},
+	"sql":      {"*.psql", "*.sql"},
+	"svg":      {"*.svg"},
+	"tex":      {"*.bib", "*.cls", "*.ltx", "*.sty", "*.tex"},
+	"toml":     {"*.toml"},
+	"ts":       {"*.cts", "*.mts", "*.ts", "*.tsx"},
+	"txt":      {"*.txt"},
+	"xml":      {"*.dtd", "*.xhtml", "*.xml", "*.xsd", "*.xsl", "*.xslt"},
+	"yaml":     {"*.yaml", "*.yml"},
 }
+
+var markdownGlobs = []string{"*.markdown", "*.md", "*.mdown", "*.mdwn", "*.mdx", "*.mkd", "*.mkdn"}

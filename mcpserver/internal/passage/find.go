@@ -6,8 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -94,6 +92,10 @@ func Apart(places []Place) []Place {
 func Replace(doc string, places []Place, old, with string) []diffwrap.Edit {
 	edits := make([]diffwrap.Edit, 0, len(places))
 	for _, p := range places {
+		if with != "" && IsNear(doc[p.Start:p.End], old) {
+			edits = append(edits, replaceNear(doc, p, old, with))
+			continue
+		}
 		fitted := fit(with, doc, old, doc[p.Start:p.End])
 		if with == "" {
 			p.End += wholeLine(doc, p)
@@ -193,39 +195,4 @@ func fit(s, doc, old, found string) string {
 		return s
 	}
 	return curl(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
-}
-
-// Nearly returns the number of the line at which doc has quote but for blanks and the forms of characters, 0 if there is none.
-func Nearly(doc, quote string) int {
-	want := blanksFolded(quote)
-	if want == "" {
-		return 0
-	}
-	var folded strings.Builder
-	var lines, ends []int // of the lines that are not blank
-	number := 0
-	for line := range strings.Lines(doc) {
-		number++
-		if text := blanksFolded(line); text != "" {
-			folded.WriteString(text + " ")
-			lines, ends = append(lines, number), append(ends, folded.Len())
-		}
-	}
-	at := strings.Index(folded.String(), want)
-	if at < 0 {
-		return 0
-	}
-	i, _ := slices.BinarySearch(ends, at+1)
-	return lines[i]
-}
-
-// blanksFolded returns s in Unicode's form NFC, with one space for each run of blanks and without characters of no width.
-func blanksFolded(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, norm.NFC.String(s))
-	return strings.Join(strings.Fields(s), " ")
 }

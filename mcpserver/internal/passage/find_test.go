@@ -118,19 +118,83 @@ func TestNewMarkup(t *testing.T) {
 	}
 }
 
-func TestNearly(t *testing.T) {
-	doc := "First.\n\nCaf\u00e9 au lait\u00a0please,\n\ttwo  cups.\n"
-	for quote, want := range map[string]int{
-		"Cafe\u0301 au lait please":          3,
-		"au lait please,\n    two cups.\n\n": 3,
-		"two cups":                           4,
-		"two\u200b cups":                     4,
-		"three cups":                         0,
-		" \n":                                0,
-		"First.\nCaf\u00e9":                  1,
+// A text that differs only in blanks, quotes and the forms of characters is found, and what an edit does not touch of it
+// stays as it is.
+func TestReplaceNear(t *testing.T) {
+	for _, tt := range []struct{ name, doc, old, new, want string }{
+		{"no-break space", "ten\u00a0kg of flour", "ten kg of", "ten kg and more of", "ten\u00a0kg and more of flour"},
+		{"narrow no-break space", "à\u202f! là", "à ! là", "à ! ici", "à\u202f! ici"},
+		{"NFD in the document", "Cafe\u0301 noir", "Caf\u00e9 noir", "Caf\u00e9 blanc", "Cafe\u0301 blanc"},
+		{"NFC in the document", "Caf\u00e9 noir", "Cafe\u0301 noir", "Cafe\u0301 blanc", "Caf\u00e9 blanc"},
+		{"tab for blanks", "- a\n\t- b\n\t- c\n", "- a\n    - b", "- a\n    - B", "- a\n\t- B\n\t- c\n"},
+		{"blanks for a tab", "- a\n    - b\n", "- a\n\t- b", "- A\n\t- b", "- A\n    - b\n"},
+		{"trailing blanks stay", "one  \ntwo\n", "one\ntwo", "one\nthree", "one  \nthree\n"},
+		{"trailing blanks stay after a change", "one  \ntwo\n", "one\ntwo", "three\ntwo", "three  \ntwo\n"},
+		{"trailing blanks of the quote", "one\ntwo\n", "one  \ntwo", "one  \nthree", "one\nthree\n"},
+		{"two blanks", "a  b c", "a b c", "a b d", "a  b d"},
+		{"quotes and a no-break space", "\u201ca\u201d\u00a0b", "\"a\" b", "\"a\" c", "\u201ca\u201d\u00a0c"},
+		{"zero width", "a\u200bb c", "ab c", "ab d", "a\u200bb d"},
+		{"CRLF", "a\u00a0b\r\nc\r\n", "a b\nc", "a b\nx\ny", "a\u00a0b\r\nx\r\ny\r\n"},
+		{"all of it", "a\u00a0b c", "a b", "x", "x c"},
+		{"removed", "one\ntwo\u00a0x\nthree\n", "two x", "", "one\nthree\n"},
+		{"insertion at the end", "a\u00a0b", "a b", "a b c", "a\u00a0b c"},
+		{"insertion at the beginning", "a\u00a0b", "a b", "c a b", "c a\u00a0b"},
+		{"the space itself", "a\u00a0b", "a b", "a-b", "a-b"},
 	} {
-		if got := Nearly(doc, quote); got != want {
-			t.Errorf("%q is nearly on line %d, want %d", quote, got, want)
+		t.Run(tt.name, func(t *testing.T) {
+			if found := Find(tt.doc, tt.old); found != nil {
+				t.Fatalf("found exactly at %v", found)
+			}
+			near := FindNear(tt.doc, tt.old)
+			if len(near) != 1 {
+				t.Fatalf("found %v", near)
+			}
+			if got := diffwrap.Apply(tt.doc, Replace(tt.doc, near, tt.old, tt.new)); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	for _, tt := range [][2]string{{"a b", "a c"}, {"ab", "a b"}, {"a\nb", "a b"}, {"a b", " \n"}, {"- x", "    - x"}, {"", "a"}} {
+		if near := FindNear(tt[0], tt[1]); near != nil {
+			t.Errorf("%q is near %q at %v", tt[1], tt[0], near)
+		}
+	}
+	if near := FindNear("a\u00a0b a\tb", "a b"); len(near) != 2 {
+		t.Errorf("found %v", near)
+	}
+}
+
+// A near edit reads as one of the quoted text, whatever blanks, quotes and characters there are, and never cuts one.
+func TestReplaceNearProperties(t *testing.T) {
+	alphabet := []rune("ab \t\u00a0\n\"\u201c\u0301é\u200b")
+	randomtest.Check(t, 3000, func(t testing.TB, r *rand.Rand) {
+		doc := string(randomtest.Some(r, 0, 20, alphabet...))
+		old, with := string(randomtest.Some(r, 1, 6, alphabet...)), string(randomtest.Some(r, 1, 6, alphabet...))
+		for _, p := range FindNear(doc, old) {
+			now := diffwrap.Apply(doc, Replace(doc, []Place{p}, old, with))
+			if !utf8.ValidString(now) || now[:p.Start] != doc[:p.Start] {
+				t.Fatalf("%q for %q in %q: %q", with, old, doc, now)
+			}
+			changed := now[p.Start : len(now)-len(doc)+p.End]
+			if got, want := foldText(changed).text, foldText(with).text; got != want {
+				t.Fatalf("%q for %q in %q gives %q: %q, want %q", with, old, doc, now, got, want)
+			}
+		}
+	})
+}
+
+func TestNearest(t *testing.T) {
+	doc := "First.\n\nThe tea is cold by now.\nThe tea is hot and sweet.\n"
+	for quote, want := range map[string]string{
+		"The coffee is cold by now.":             `The nearest is line 3, which has "tea" instead of "coffee": "The tea is cold by now.".`,
+		"First.\n\nThe tea is very cold by now.": `The nearest is line 3, which lacks "very ": "The tea is cold by now.".`,
+		"The tea is hot sweet.":                  `The nearest is line 4, which has "and " more: "The tea is hot and sweet.".`,
+		"Entirely other words":                   "",
+		"First.\nThe tea is cold by now.":        "",
+		" \n":                                    "",
+	} {
+		if got := Nearest(doc, quote); got != want {
+			t.Errorf("%q: %s, want %s", quote, got, want)
 		}
 	}
 }

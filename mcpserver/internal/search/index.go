@@ -1,5 +1,5 @@
-// Package search finds lines in the notes of a workspace and in its other files that hold text. Its Index holds their
-// paths, and signatures that rule out notes which cannot match. It knows no tool. The lock of an Index protects the list.
+// Package search finds lines in the notes of a workspace and in its other files that hold text. Its Index holds the
+// paths of all, and signatures that rule out notes which cannot match. It knows no tool. The lock of an Index protects the list.
 package search
 
 import (
@@ -17,6 +17,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -35,7 +36,7 @@ type Index struct {
 	list  []*Note // sorted as Walk sorts; nil after notes came or went
 }
 
-// Note is one note or text file. Its signature is nil, or of its text since the last event, or empty after an event. A file
+// Note is one note or file. Its signature is nil, or of its text since the last event, or empty after an event. A file
 // has none: not every change of its content is an event.
 type Note struct {
 	Path model.Path
@@ -84,27 +85,20 @@ func drop(notes map[model.Path]*Note, p model.Path) {
 	maps.DeleteFunc(notes, func(q model.Path, _ *Note) bool { return p.Contains(q) })
 }
 
-// textEndings are those of files that hold text, besides notes.
-var textEndings = strings.Fields(".base .bib .canvas .css .csv .html .ics .ini .js .json .log .opml .org .py .rst .sh .srt .svg .tex .toml .ts .tsv .txt .vtt .xml .yaml .yml")
+// binaryEndings are those of files that hold no text. Every other file is opened to see.
+var binaryEndings = strings.Fields(".7z .aac .avi .avif .bmp .bz2 .db .doc .docx .epub .flac .gif .gz .heic .ico .jpeg .jpg .jxl .m4a .mkv .mov .mp3 .mp4 .odp .ods .odt .ogg .ogv .opus .otf .pdf .png .ppt .pptx .rar .sqlite .tar .tif .tiff .ttf .wav .webm .webp .woff .woff2 .xls .xlsx .xz .zip .zst")
 
-func isText(e bridge.Info) bool {
-	return e.Kind == model.KindNote || e.Kind == model.KindFile && slices.Contains(textEndings, strings.ToLower(path.Ext(e.Path.Base())))
+func isBinary(p model.Path) bool {
+	return slices.Contains(binaryEndings, strings.ToLower(path.Ext(p.Base())))
 }
 
-// Below returns the notes and text files at and below under of whose paths wanted holds, sorted by path. A file at under
-// is one of them whatever its ending.
+// Below returns the notes and files at and below under of whose paths wanted holds, sorted by path.
 func (x *Index) Below(ctx context.Context, under model.Path, wanted func(model.Path) bool) ([]*Note, error) {
 	all, err := x.all(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list := slices.DeleteFunc(slices.Clone(all), func(n *Note) bool { return !under.Contains(n.Path) || !wanted(n.Path) })
-	if len(list) == 0 && wanted(under) {
-		if info, err := x.ws.Stat(ctx, under); err == nil && info.Kind == model.KindFile {
-			list = []*Note{{Path: under}}
-		}
-	}
-	return list, nil
+	return slices.DeleteFunc(slices.Clone(all), func(n *Note) bool { return !under.Contains(n.Path) || !wanted(n.Path) }), nil
 }
 
 // Everything is wanted of all documents, Notes of notes.
@@ -120,7 +114,7 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 	}
 	list := make([]*Note, 0, len(x.notes))
 	err := x.ws.Walk(ctx, "", func(e bridge.Info) error {
-		if !isText(e) {
+		if e.Kind != model.KindNote && e.Kind != model.KindFile {
 			return nil
 		}
 		n := x.notes[e.Path]
@@ -164,32 +158,35 @@ const batch = 256
 
 // Scan calls look with each note that may match a pattern with these clauses, on several goroutines. It calls take
 // with the results, in the order of notes and on the caller's goroutine, until take returns false.
-// It skips notes that are gone or offline, and files that cannot be read as text.
-func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Clause, look func(session.Document) T, take func(T) bool) error {
+// It skips notes that are gone or offline. It returns the files that it skipped because they hold no text, are too large
+// or cannot be read.
+func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Clause, look func(session.Document) T, take func(T) bool) (skipped []model.Path, err error) {
 	q := grep.NewTrigramQuery(clauses)
 	results := make([]T, batch)
+	skips := make([]bool, batch)
 	errs := make([]error, batch)
 	total := len(notes)
 	for len(notes) > 0 {
 		var part []*Note
 		part, notes = nextBatch(notes, q)
 		inParallel(len(part), func(i int) {
-			results[i], errs[i] = scanNote(ctx, x, part[i], look)
+			results[i], skips[i], errs[i] = scanNote(ctx, x, part[i], look)
 		})
 		for i := range part {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if errs[i] != nil {
-				return errs[i]
-			}
-			if !take(results[i]) {
-				return nil
+			switch {
+			case ctx.Err() != nil:
+				return skipped, context.Cause(ctx)
+			case errs[i] != nil:
+				return skipped, errs[i]
+			case skips[i]:
+				skipped = append(skipped, part[i].Path)
+			case !take(results[i]):
+				return skipped, nil
 			}
 		}
 		model.ProgressOf(ctx)(total-len(notes), total)
 	}
-	return context.Cause(ctx)
+	return skipped, context.Cause(ctx)
 }
 
 // nextBatch splits off the next notes to look at: those that the query does not rule out, as far as is known.
@@ -206,26 +203,47 @@ func nextBatch(notes []*Note, q grep.TrigramQuery) (part, rest []*Note) {
 	return part, nil
 }
 
-func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(session.Document) T) (res T, err error) {
+func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(session.Document) T) (res T, skipped bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return res, err
+		return res, false, err
+	}
+	if !n.Path.IsNote() && isBinary(n.Path) {
+		return res, true, nil
 	}
 	before := n.sig.Load()
 	d, err := document.Resolver{Workspace: x.ws}.Document(ctx, n.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrOffline), err != nil && !n.Path.IsNote() && passOver(err), err == nil && d.Version == nil && strings.Contains(d.Text, "\x00"):
-		return res, nil
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrOffline):
+		return res, false, nil
+	case err != nil && !n.Path.IsNote() && passOver(err):
+		return res, true, nil
 	case err != nil:
-		return res, err
+		return res, false, err
 	case d.Version != nil:
 		x.learn(n, before, d.Text)
 	}
-	return look(d), nil
+	return look(d), false, nil
+}
+
+// Skipped is a sentence about files that a search skipped, "" if there are none.
+func Skipped(files []model.Path) string {
+	if len(files) == 0 {
+		return ""
+	}
+	const most = 5
+	var names []string
+	for _, p := range files[:min(most, len(files))] {
+		names = append(names, answer.Shown(p))
+	}
+	if n := len(files) - most; n > 0 {
+		names = append(names, answer.Count(n, "more file"))
+	}
+	return "Not searched, because they hold no text, are too large or cannot be read: " + strings.Join(names, ", ") + "."
 }
 
 // passOver reports whether a search skips a file because of an error.
 func passOver(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, model.ErrInvalidUTF8) || errors.Is(err, model.ErrTooLarge) || errors.Is(err, model.ErrNotFetched)
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, model.ErrInvalidUTF8) || errors.Is(err, model.ErrTooLarge)
 }
 
 // inParallel calls fn with 0 to n-1, on as many goroutines as there are cores, and waits for them.

@@ -46,23 +46,24 @@ type foundLines struct {
 }
 
 // Run finds lines of the documents of x, in the order of paths.
-func (job LineSearch) Run(ctx context.Context, x *Index) (found []FoundLine, total int, err error) {
+// skipped are files that it did not search.
+func (job LineSearch) Run(ctx context.Context, x *Index) (found []FoundLine, total int, skipped []model.Path, err error) {
 	ctx, pattern, cancel := Bounded(ctx, job.Pattern)
 	defer cancel()
 	job.Pattern = pattern
 	notes, err := x.Below(ctx, job.Under, job.Wanted)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
 	}
 	if !job.All {
 		notes = slices.DeleteFunc(notes, func(n *Note) bool { return job.passed(n.Path) })
 	}
-	err = Scan(ctx, x, notes, job.Pattern.Clauses(), job.in, func(f foundLines) bool {
+	skipped, err = Scan(ctx, x, notes, job.Pattern.Clauses(), job.in, func(f foundLines) bool {
 		found = append(found, f.lines[:min(len(f.lines), job.Keep-len(found))]...)
 		total += f.total
 		return job.All || len(found) < job.Keep
 	})
-	return found, total, err
+	return found, total, skipped, err
 }
 
 func (job LineSearch) passed(p model.Path) bool {

@@ -119,7 +119,7 @@ func changing[Q, A any](h *handler, do func(context.Context, Q) (A, error)) func
 
 func (h *handler) handleQueue(mux *http.ServeMux) {
 	HandleGet(mux, suggestionsPath, func(r *http.Request) (any, error) {
-		sel, err := selected(r)
+		sel, err := h.selected(r)
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +130,7 @@ func (h *handler) handleQueue(mux *http.ServeMux) {
 		return sel.Choose(list, nil)
 	})
 	HandleGet(mux, threadsPath, func(r *http.Request) (any, error) {
-		sel, err := selected(r)
+		sel, err := h.selected(r)
 		if err != nil {
 			return nil, err
 		}
@@ -166,12 +166,23 @@ func (h *handler) handleQueue(mux *http.ServeMux) {
 }
 
 // selected are the conditions of a query. Their names are those of the flags.
-func selected(r *http.Request) (s reviewqueue.Selector, err error) {
+func (h *handler) selected(r *http.Request) (s reviewqueue.Selector, err error) {
 	s = reviewqueue.Selector{Glob: r.FormValue("path"), Author: r.FormValue("author"), Session: r.FormValue("session"), Kind: r.FormValue("kind")}
-	if err := s.Check(nil); err != nil {
-		return s, cli.Usagef("%s", strings.TrimPrefix(err.Error(), "--"))
+	err = s.Check(nil)
+	if err == nil {
+		err = s.ReadGlob(func() ([]string, error) {
+			list, err := h.names(r.Context(), "", true)
+			if err != nil {
+				return nil, err
+			}
+			pending, err := h.queue.List(r.Context(), false)
+			return pathsOf(list, pending), err
+		})
 	}
-	return s, nil
+	if flag, ok := strings.CutPrefix(fmt.Sprint(err), "--"); ok {
+		err = cli.Usagef("%s", flag)
+	}
+	return s, err
 }
 
 // store answers with the bytes of a store.

@@ -167,6 +167,30 @@ func (c *Client) Names(ctx context.Context, path string, recursive bool) ([]List
 	return get[[]Listed](ctx, c, namesPath, query)
 }
 
+// ReadGlob checks the pattern of paths of sel, which means what exists as it is written.
+func (c *Client) ReadGlob(ctx context.Context, sel *reviewqueue.Selector) error {
+	return sel.ReadGlob(func() ([]string, error) {
+		list, err := c.Names(ctx, "", true)
+		if err != nil {
+			return nil, err
+		}
+		pending, err := c.List(ctx, false)
+		return pathsOf(list, pending), err
+	})
+}
+
+// pathsOf returns the paths of what is there, and of what is proposed to be deleted.
+func pathsOf(list []Listed, pending []reviewqueue.Suggestion) []string {
+	paths := make([]string, 0, len(list)+len(pending))
+	for _, l := range list {
+		paths = append(paths, l.Path)
+	}
+	for i := range pending {
+		paths = append(paths, pending[i].Path)
+	}
+	return paths
+}
+
 // Call runs MCP tools, one after the other, in one session.
 func (c *Client) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
 	return post[[]CallResult](ctx, c, callPath, r)

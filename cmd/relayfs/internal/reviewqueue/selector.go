@@ -33,14 +33,34 @@ func (s *Selector) Empty() bool { return *s == Selector{} }
 // Check refuses conditions that are not valid, or that are combined with ids.
 func (s *Selector) Check(ids []string) error {
 	switch {
-	case s.Glob != "" && !doublestar.ValidatePattern(s.Glob):
-		return cli.Usagef("--path %q is not a valid pattern", s.Glob)
 	case s.Kind != "" && !slices.Contains(Kinds(), s.Kind):
 		return cli.Usagef("--kind %q is none of %s", s.Kind, strings.Join(Kinds(), ", "))
 	case !s.Empty() && len(ids) > 0:
 		return cli.Usagef("give ids or conditions, not both")
 	}
 	return nil
+}
+
+// ReadGlob checks the pattern of paths. A pattern that begins with the path or the name of something that exists means that;
+// names returns the paths that exist.
+func (s *Selector) ReadGlob(names func() ([]string, error)) (err error) {
+	given := s.Glob
+	var there map[string]bool
+	s.Glob = model.LiteralGlob(given, func(p string) bool {
+		if there == nil && err == nil {
+			var list []string
+			list, err = names()
+			there = make(map[string]bool, 2*len(list))
+			for _, name := range list {
+				there[name], there[path.Base(name)] = true, true
+			}
+		}
+		return there[p]
+	})
+	if err == nil && !doublestar.ValidatePattern(s.Glob) {
+		err = cli.Usagef("--path %q is not a valid pattern", given)
+	}
+	return err
 }
 
 // Matches reports whether all conditions hold for x.

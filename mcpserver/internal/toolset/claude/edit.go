@@ -66,6 +66,9 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 		return "", err
 	}
 	out := "Edited " + answer.Shown(p) + ": replaced " + answer.Count(job.replaced, "occurrence") + outcome(c, res)
+	if job.near {
+		out += " It stands there with other blanks, quotes or forms of characters than in old_string; where you changed nothing they stay."
+	}
 	switch {
 	case res.Before != job.known.Text:
 		out += " The document had changed since you read it: read it again before edits that depend on its other parts."
@@ -83,6 +86,7 @@ type editJob struct {
 	known    session.Knowledge
 	replaced int
 	unseen   bool // what was replaced was quoted, but not shown
+	near     bool // what was replaced has other blanks, quotes or forms of characters
 }
 
 func newEdit(ctx context.Context, c *tool.Client, a oneEdit) (*editJob, error) {
@@ -101,6 +105,7 @@ func newEdit(ctx context.Context, c *tool.Client, a oneEdit) (*editJob, error) {
 	if !utf8.ValidString(known.Text) {
 		return nil, &model.Error{Op: "edit", Path: p, Err: model.ErrInvalidUTF8}
 	}
+	q.Known = known.Text
 	return &editJob{Quote: q, path: p, view: c.Workspace.Options().View, known: known}, nil
 }
 
@@ -111,6 +116,7 @@ func (j *editJob) edits(doc string, seen passage.Set) (edits []diffwrap.Edit, er
 	}
 	edits, j.unseen, err = j.Replace(j.path, j.view, doc, seen, reader)
 	j.replaced = len(edits)
+	j.near = len(edits) == 1 && passage.IsNear(doc[edits[0].Off:edits[0].Off+edits[0].Len], j.Old)
 	return edits, err
 }
 
@@ -180,6 +186,9 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (answer.Result,
 	var at int
 	before, _, err := c.Changes.Update(ctx, p, "comment on the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
 		places := passage.Find(cur.Text(), a.AnchorText)
+		if near := passage.FindNear(cur.Text(), a.AnchorText); len(places) == 0 && len(near) == 1 {
+			places = near
+		}
 		switch len(places) {
 		case 0:
 			return nil, answer.WrongArgument("anchor_text not found in %s. Make sure it matches exactly.", answer.Shown(p))

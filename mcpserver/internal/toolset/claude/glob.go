@@ -44,7 +44,7 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (answer.Result, 
 	if err != nil {
 		return answer.Result{}, err
 	}
-	set, err := grep.ParseGlobs(withoutRoot(c, a.Pattern, under))
+	set, err := grep.ParseGlobs(meant(ctx, c, a.Pattern, under))
 	if err != nil {
 		return answer.Result{}, answer.WrongArgument("The argument \"pattern\" is not valid: %v.", err)
 	}
@@ -106,6 +106,30 @@ func withoutRoot(c *tool.Client, pattern string, under model.Path) string {
 	}
 	if rest, ok := strings.CutPrefix(strings.TrimPrefix(pattern, "/"), string(under)+"/"); ok && under != "" {
 		return "/" + rest
+	}
+	return pattern
+}
+
+// meant returns a glob without the folder that is searched at its front. What exists below that folder is meant as it is
+// written: its path or, if the glob has no slash, its name.
+func meant(ctx context.Context, c *tool.Client, pattern string, under model.Path) string {
+	pattern, exclude := strings.CutPrefix(withoutRoot(c, pattern, under), "!")
+	pattern = model.LiteralGlob(pattern, func(p string) bool {
+		if strings.Contains(pattern, "/") {
+			_, err := c.Workspace.Stat(ctx, under.Join(strings.TrimPrefix(p, "/")))
+			return err == nil
+		}
+		found := false
+		_ = c.Workspace.Walk(ctx, under, func(e bridge.Info) error { // a search that fails says so itself
+			if found = e.Path.Base() == p; found {
+				return fs.SkipAll
+			}
+			return nil
+		})
+		return found
+	})
+	if exclude {
+		return "!" + pattern
 	}
 	return pattern
 }

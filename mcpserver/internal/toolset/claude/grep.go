@@ -80,6 +80,7 @@ type grepJob struct {
 	offset  int             // entries to skip
 	limit   int             // entries to return; 0 for all
 	enough  int             // entries after which the search may end
+	skipped []model.Path    // files that were not searched
 }
 
 func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error) {
@@ -98,7 +99,7 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 			}
 		}
 	}
-	if err = job.choose(a); err != nil {
+	if err = job.choose(ctx, a); err != nil {
 		return nil, err
 	}
 	if a.HeadLimit != nil {
@@ -125,10 +126,13 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	return job, nil
 }
 
-func (job *grepJob) choose(a grepArgs) (err error) {
-	patterns := grep.SplitGlobs(a.Glob)
-	for i, p := range patterns {
-		patterns[i] = withoutRoot(job.client, p, job.under)
+func (job *grepJob) choose(ctx context.Context, a grepArgs) (err error) {
+	patterns := []string{meant(ctx, job.client, a.Glob, job.under)}
+	if patterns[0] == withoutRoot(job.client, a.Glob, job.under) { // as a whole it names nothing that exists
+		patterns = grep.SplitGlobs(a.Glob)
+		for i, p := range patterns {
+			patterns[i] = meant(ctx, job.client, p, job.under)
+		}
 	}
 	if job.globs, err = grep.ParseGlobs(patterns...); err != nil {
 		return answer.WrongArgument("The argument \"glob\" is not valid: %v.", err)
@@ -138,7 +142,7 @@ func (job *grepJob) choose(a grepArgs) (err error) {
 	}
 	names, ok := grep.TypeGlobs(a.Type)
 	if !ok {
-		return answer.WrongArgument("The argument \"type\" is not a file type that is known here: %q. Use md, or leave it out.", a.Type)
+		return answer.WrongArgument("The argument \"type\" is not a file type that is known here: %q. Use glob instead, for example *.%s, or one of %s.", a.Type, a.Type, strings.Join(grep.Types(), ", "))
 	}
 	job.types, err = grep.ParseGlobs(names...)
 	return err
@@ -157,7 +161,7 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	}
 	var entries []entry
 	size, skip := 0, job.offset // cost of the entries from the offset on
-	err = search.Scan(ctx, x, job.chosen(notes), pattern.Clauses(), job.searchNote, func(found []entry) bool {
+	job.skipped, err = search.Scan(ctx, x, job.chosen(notes), pattern.Clauses(), job.searchNote, func(found []entry) bool {
 		grouped := job.mode == modeContent && job.format.Before+job.format.After > 0
 		if len(found) > 0 && grouped && (len(entries) > 0 || job.after != nil && string(found[0].Path) != job.after.Path) {
 			entries = append(entries, entry{text: grep.Separator, Passage: session.Passage{Path: found[0].Path}, doc: found[0].doc})
@@ -184,6 +188,14 @@ func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 		rel := relative(n.Path, job.under)
 		return !everything && !(job.globs.Has(rel) && job.types.Has(rel))
 	})
+}
+
+// notSearched names the files that were not searched. It is said where they were asked for, or nothing else was found.
+func (job *grepJob) notSearched() string {
+	if s := search.Skipped(job.skipped); s != "" {
+		return "[" + s + "]"
+	}
+	return ""
 }
 
 func (job *grepJob) searchNote(d session.Document) []entry {
@@ -223,7 +235,7 @@ func (job *grepJob) page(entries []entry) answer.Result {
 	case total == 0 && job.after != nil:
 		return answer.Text("No more matches")
 	case total == 0:
-		return answer.Text("No matches found")
+		return answer.Text("No matches found", job.notSearched())
 	case job.offset >= total:
 		return answer.Text(fmt.Sprintf("No entries at offset %d: there are %d.", job.offset, total))
 	}
@@ -254,6 +266,9 @@ func (job *grepJob) page(entries []entry) answer.Result {
 	res.OneBlock = true
 	if strings.Contains(out, "... [line cut, ") {
 		res.Text = append(res.Text, "[Lines that are cut can be read in parts: read with offset and column.]")
+	}
+	if skipped := job.notSearched(); skipped != "" && !(job.globs.All() && job.types.All()) {
+		res.Text = append(res.Text, skipped)
 	}
 	if !more {
 		return res

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/index/links"
@@ -172,7 +173,10 @@ func (t *places) move(ctx context.Context, c *tool.Client, m oneMove) (string, e
 	now, _ := t.now(from)
 	*t = append(*t, step{from, to})
 	out := "Would move " + answer.Shown(from) + " to " + answer.Shown(to) + "."
-	if n := c.Changes.Linking(ctx, now); n > 0 {
+	if warning := newNameWarning(from, to); warning != "" {
+		out += " Warning: " + warning + "."
+	}
+	if n := len(c.Changes.Linking(ctx, now)); n > 0 {
 		out += " " + change.LinkTo(n) + " to it."
 	}
 	return out, nil
@@ -183,7 +187,7 @@ func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) str
 	if res.Proposal != "" {
 		out = "Proposed to move " + answer.Shown(from) + " to " + answer.Shown(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
 	}
-	if warning := links.NameWarning(to.Base()); warning != "" && to.Base() != from.Base() {
+	if warning := newNameWarning(from, to); warning != "" {
 		out += " Warning: " + warning + "."
 	}
 	if res.Links == 0 {
@@ -194,6 +198,17 @@ func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) str
 		out += ", as suggestions"
 	}
 	return out + "."
+}
+
+// newNameWarning returns a sentence on what is wrong with a name of to that from has not, "" if nothing is.
+func newNameWarning(from, to model.Path) string {
+	have := strings.Split(string(from), "/")
+	for name := range strings.SplitSeq(string(to), "/") {
+		if warning := links.NameWarning(name); warning != "" && !slices.Contains(have, name) {
+			return warning
+		}
+	}
+	return ""
 }
 
 // moveFailure names the path that is taken; the error names the one that was to be moved.
@@ -222,8 +237,8 @@ func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) (answer.Resul
 	if res.Proposal != "" {
 		out = "Proposed to delete " + answer.Shown(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
 	}
-	if res.Linking > 0 {
-		out += " Warning: " + answer.Count(res.Linking, "document") + " linked to it."
+	if losers := change.Losers(res.Linking); losers != "" {
+		out += " Warning: " + losers
 	}
 	return answer.Text(out), nil
 }

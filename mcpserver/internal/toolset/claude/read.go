@@ -107,7 +107,7 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Re
 // textOf opens a document. The error for a file that does not hold text says how it may be read.
 func textOf(ctx context.Context, c *tool.Client, p model.Path) (session.Document, error) {
 	d, err := c.Names.Document(ctx, p)
-	if errors.Is(err, model.ErrInvalidUTF8) || d.Version == nil && strings.Contains(d.Text, "\x00") {
+	if errors.Is(err, model.ErrInvalidUTF8) {
 		err = answer.WrongArgument("%s is not text. It may be read as the resource %s.", answer.Shown(p), document.URIOf(p))
 	}
 	return d, err

@@ -167,7 +167,7 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.Note
 	if create {
 		res, err = c.Changes.Create(ctx, to, content, "copy_to")
 	} else {
-		res, err = c.Changes.Append(ctx, to, "", content, "copy_to")
+		res, _, err = c.Changes.Append(ctx, to, "", content, "copy_to")
 	}
 	if err != nil {
 		return answer.Result{}, err

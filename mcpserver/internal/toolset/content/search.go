@@ -31,6 +31,7 @@ type searchContentResult struct {
 	Matches      []contentMatch `json:"matches"`
 	TotalMatches int            `json:"total_matches" doc:"How many lines match, those of other answers included"`
 	Truncated    bool           `json:"truncated" doc:"There are more"`
+	Skipped      string         `json:"skipped,omitempty" doc:"Files that were not searched, and why"`
 	answer.Page
 }
 
@@ -57,7 +58,7 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 	if job.After, err = a.Reached(); err != nil {
 		return searchContentResult{}, err
 	}
-	found, total, err := job.Run(ctx, c.Index)
+	found, total, skipped, err := job.Run(ctx, c.Index)
 	if err != nil {
 		return searchContentResult{}, err
 	}
@@ -66,7 +67,7 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 		return contentMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
 	res := answer.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page answer.Page) searchContentResult {
-		return searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found), Page: page}
+		return searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found), Page: page, Skipped: search.Skipped(skipped)}
 	})
 	session.ShowAny(c.Session, found[:len(res.Matches)])
 	return res, nil

@@ -77,6 +77,8 @@ func (a patchContentArgs) run(ctx context.Context, c *tool.Client) (patchContent
 	case a.OldString == "":
 		return res, answer.WrongArgument("The argument \"old_string\" is empty. Give the text to replace, or call replace_content for the whole document.")
 	}
+	known, _ := c.Session.Known(p)
+	q.Known = known.Text
 	view := c.Workspace.Options().View
 	done, err := c.Changes.Edit(ctx, p, func(text string, seen passage.Set) ([]diffwrap.Edit, error) {
 		edits, _, err := q.Replace(p, view, text, seen, Reader)

@@ -200,7 +200,7 @@ func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.Note
 		return nil, err
 	}
 	var found []linkLine
-	err = search.Scan(ctx, c.Index, notes, pattern.Clauses(), func(d session.Document) []linkLine {
+	_, err = search.Scan(ctx, c.Index, notes, pattern.Clauses(), func(d session.Document) []linkLine {
 		if d.Path == p {
 			return nil
 		}

@@ -114,7 +114,7 @@ func (r outlineResult) first(n int, path string) outlineResult {
 type appendArgs struct {
 	Path    string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
 	Content string `arg:"content" need:"true" doc:"What to add, as plain Markdown"`
-	Section string `arg:"section" doc:"Heading (## Plan) or block id (^id) at whose end it goes. Leave it out for the end of the note"`
+	Section string `arg:"section" doc:"Heading (## Plan, or Project::Plan below another) or block id (^id) at whose end it goes. A heading that is missing is made. Leave it out for the end of the note"`
 }
 
 type appendResult struct {
@@ -131,9 +131,13 @@ func appendNote(ctx context.Context, c *tool.Client, a appendArgs) (appendResult
 	if err != nil {
 		return appendResult{}, err
 	}
-	res, err := c.Changes.Append(ctx, p, a.Section, a.Content, "content")
+	res, made, err := c.Changes.Append(ctx, p, a.Section, a.Content, "content")
 	if err != nil {
 		return appendResult{}, err
 	}
-	return appendResult{Path: string(p), Status: "updated", Notice: change.Notice(res)}, nil
+	notice := change.Notice(res)
+	if made != "" {
+		notice = strings.TrimSpace(fmt.Sprintf("There was no section %q: the heading %q was made. %s", a.Section, made, notice))
+	}
+	return appendResult{Path: string(p), Status: "updated", Notice: notice}, nil
 }

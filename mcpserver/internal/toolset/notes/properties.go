@@ -119,8 +119,17 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 		set, seen = text, now.Seen.Through(edits, true)
 		return edits, passage.CheckMarkup("set", c.Workspace.Options().View, cur.Text(), text, 0)
 	})
-	if err == nil && !read { // the session knows what it has set
+	if err != nil {
+		return res.Changed, err
+	}
+	if !read {
 		c.Session.Changed(p, before, res.Version, seen.Between(set, res.Version.Text(), false))
+	}
+	text := res.Version.Text()
+	for _, e := range s.Set { // the session has written all of it, whatever of it was there before
+		if at, ok := frontmatter.Entry(text, e.Key); ok {
+			c.Session.Show(session.NoteOf(p, res.Version), besidesComments(text, passage.Place{Start: at.From, End: at.To})...)
+		}
 	}
 	return res.Changed, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"regexp"
 	"strings"
 	"time"
 
@@ -107,22 +106,19 @@ func showProperties(ctx context.Context, c *tool.Client, n *index.NoteInfo) {
 	if err != nil || answer.PlainJSON(now) != answer.PlainJSON(n.Properties) {
 		return
 	}
-	var parts []passage.Place
-	off := 0
-	for line := range strings.Lines(text[:body]) {
-		end := len(strings.TrimRight(line, "\r\n"))
-		hidden := end
-		if at := comment.FindStringIndex(line[:end]); at != nil {
-			hidden = at[0]
-		}
-		parts = append(parts, passage.Place{Start: off, End: off + hidden}, passage.Place{Start: off + end, End: off + len(line)})
-		off += len(line)
-	}
-	c.Session.Show(session.NoteOf(n.Path, v), parts...)
+	c.Session.Show(session.NoteOf(n.Path, v), besidesComments(text, passage.Place{Start: 0, End: body})...)
 }
 
-// comment finds what may be a comment in a line of YAML.
-var comment = regexp.MustCompile(`(^|\s)#`)
+// besidesComments returns the parts of a place in the front matter of a note that are no comments.
+func besidesComments(text string, in passage.Place) (parts []passage.Place) {
+	for _, comment := range frontmatter.Comments(text) {
+		if comment.From >= in.Start && comment.From < in.End {
+			parts = append(parts, passage.Place{Start: in.Start, End: comment.From})
+			in.Start = comment.To
+		}
+	}
+	return append(parts, in)
+}
 
 func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 

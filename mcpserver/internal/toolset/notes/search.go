@@ -35,6 +35,7 @@ type textSearchResult struct {
 	Matches   []textMatch `json:"matches"`
 	Count     int         `json:"count" doc:"How many matches are returned"`
 	Truncated bool        `json:"truncated" doc:"There are more"`
+	Skipped   string      `json:"skipped,omitempty" doc:"Files that were not searched, and why"`
 	answer.Page
 }
 
@@ -63,11 +64,11 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 		return textSearchResult{}, search.NamedPattern("query", search.ByLine, err)
 	}
 	limit := min(cmp.Or(a.Limit, defaultMatches), answer.Max/20)
-	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, Wanted: search.Notes}
+	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, Wanted: search.Everything}
 	if job.After, err = a.Reached(); err != nil {
 		return textSearchResult{}, err
 	}
-	found, _, err := job.Run(ctx, c.Index)
+	found, _, skipped, err := job.Run(ctx, c.Index)
 	if err != nil {
 		return textSearchResult{}, err
 	}
@@ -76,7 +77,7 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 		return textMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
 	res := answer.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page answer.Page) textSearchResult {
-		return textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found), Page: page}
+		return textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found), Page: page, Skipped: search.Skipped(skipped)}
 	})
 	session.ShowAny(c.Session, found[:len(res.Matches)])
 	return res, nil

@@ -27,7 +27,7 @@ func Tools() []tool.Tool {
 		tool.Structured("delete_note", "Delete a note", tool.Deletes, deleteOneNote, `Deletes a note, and says how many other notes link to it.
 - Where changes are reviewed, the deletion waits for a person: status is then "proposed".`),
 		tool.Structured("list_notes", "List notes", tool.Reads, listNotes, `Lists the notes of a folder, sorted by path, with their lengths and, if wanted, their front matter.`),
-		tool.Structured("text_search", "Search in notes", tool.Reads, textSearch, `Searches the text of all notes, line by line.
+		tool.Structured("text_search", "Search in notes", tool.Reads, textSearch, `Searches the text of all notes and other text files, line by line.
 - The query is plain text; with the prefix regex: it is a regular expression in RE2 syntax.`),
 		tool.Structured("property_search", "Find notes by properties", tool.Reads, propertySearch, `Finds notes by their properties (front matter) and tags.
 - All properties must match; a list as a value means any of its items. Case does not matter.
@@ -41,6 +41,10 @@ func Tools() []tool.Tool {
 		tool.Structured("set_properties", "Set properties of notes", tool.Suggests, setProperties, `Sets and removes single properties (front matter) of one note or many; update_note replaces them all.
 - A value that is replaced must have been shown, as by list_notes with include_frontmatter.
 - Properties carry no suggestions: they change at once, and people can undo a call as a whole.`),
+		tool.Structured("tags", "List and change tags", tool.Suggests, tags, `Lists the tags of all notes with their counts, or adds, removes or renames a tag in the front matter and the text of many notes at once.
+- Tags in the text change as suggestions; those in the front matter change at once, and people can undo a call as a whole.`),
+		tool.Structured("validate", "Check notes before review", tool.Reads, validate, `Finds what would be broken if everything pending were accepted: links and anchors that lead nowhere, front matter, canvases and bases that are not valid, block ids that stand twice, names that differ only in case.
+- With kind link it lists all broken links.`),
 		tool.Structured("get_kiln_info", "Describe the collection of notes", tool.Reads, getKilnInfo, `Tells the top-level folders and how many notes and words they hold.`),
 	}
 }

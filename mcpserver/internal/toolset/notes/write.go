@@ -173,12 +173,10 @@ func deleteOneNote(ctx context.Context, c *tool.Client, a deleteNoteArgs) (delet
 	if err != nil {
 		return none, err
 	}
-	res := deleteNoteResult{Path: string(p), Status: "deleted", HadBacklinks: done.Linking > 0, BacklinkCount: done.Linking}
+	res := deleteNoteResult{Path: string(p), Status: "deleted", HadBacklinks: len(done.Linking) > 0, BacklinkCount: len(done.Linking)}
 	if done.Proposal != "" {
 		res.Status = "proposed"
 	}
-	if done.Linking > 0 {
-		res.Warning = change.LinkTo(done.Linking) + " to it; those links lead nowhere without it."
-	}
+	res.Warning = change.Losers(done.Linking)
 	return res, nil
 }

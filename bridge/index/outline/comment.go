@@ -1,0 +1,116 @@
+package outline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/diffwrap/block"
+)
+
+// span is a range of a text, in bytes.
+type span struct{ from, to int }
+
+// commentBlocks returns the comments of several lines in a text: from a "%%" that begins a line to the next "%%" on a
+// later line, or to the end of the text. Plugins keep their data there. A "%%" in code, or one that a line opens in its
+// middle, begins none.
+func commentBlocks(text string) (list []span) {
+	open, off := -1, 0
+	fence := ""
+	for line := range strings.Lines(text) {
+		at := off
+		off += len(line)
+		content := strings.TrimLeft(line, " \t")
+		switch mark := content[:block.Fence(strings.TrimRight(content, "\r\n"))]; {
+		case open >= 0:
+			if i := strings.Index(line, "%%"); i >= 0 {
+				list = append(list, span{open, at + i + len("%%")})
+				open = -1
+			}
+		case fence != "":
+			if strings.HasPrefix(mark, fence) && strings.TrimSpace(content[len(mark):]) == "" {
+				fence = ""
+			}
+		case mark != "":
+			fence = mark
+		case strings.HasPrefix(content, "%%") && strings.Count(content, "%%")%2 == 1:
+			open = at
+		}
+	}
+	if open >= 0 {
+		list = append(list, span{open, len(text)})
+	}
+	return list
+}
+
+// Properties by which plugins name the notes whose form they own, and the line that divides the lanes of a Kanban board
+// from its archive.
+const (
+	kanbanProperty     = "kanban-plugin"
+	excalidrawProperty = "excalidraw-plugin"
+	kanbanArchive      = "***"
+)
+
+// form is what a note has besides the text that people write.
+type form struct {
+	kanban   bool
+	comments []span
+	data     int // the offset of a drawing's data, or of a board's archive; the length of another note
+}
+
+func formOf(note string) form {
+	_, body, _ := frontmatter.Split(note)
+	f := form{comments: commentBlocks(note[body:]), data: len(note)}
+	for i := range f.comments {
+		f.comments[i].from += body
+		f.comments[i].to += body
+	}
+	properties, err := frontmatter.Parse(note)
+	if err != nil {
+		return f
+	}
+	for _, p := range properties {
+		switch p.Key {
+		case kanbanProperty:
+			f.kanban = true
+			f.data = lineOf(note, body, kanbanArchive)
+		case excalidrawProperty:
+			f.data = lineOf(note, body, drawingData...)
+		}
+	}
+	return f
+}
+
+// drawingData are the lines with which the data of a drawing begins: its text elements, and what is drawn.
+var drawingData = []string{"%%", "# Excalidraw Data", "# Text Elements", "# Drawing", "## Text Elements", "## Drawing"}
+
+// lineOf returns the offset of the first of lines in note from body on, or its length.
+func lineOf(note string, body int, lines ...string) int {
+	off := body
+	for line := range strings.Lines(note[body:]) {
+		if slices.Contains(lines, strings.TrimSpace(line)) {
+			return off
+		}
+		off += len(line)
+	}
+	return len(note)
+}
+
+// end returns where people's text ends between from and to: before comments of several lines and the blank lines around
+// them, and before the data of a drawing or the archive of a board.
+func (f form) end(note string, from, to int) int {
+	if from < f.data {
+		to = min(to, f.data)
+	}
+	left := f.comments
+	for {
+		end := from + len(strings.TrimRight(note[from:to], " \t\r\n"))
+		for len(left) > 0 && left[len(left)-1].from >= end {
+			left = left[:len(left)-1]
+		}
+		if len(left) == 0 || left[len(left)-1].from < from || left[len(left)-1].to < end {
+			return to
+		}
+		to = left[len(left)-1].from
+	}
+}

@@ -1,0 +1,217 @@
+package passage
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// folded is a text in the form in which nearly equal texts are equal: one space for each run of blanks in a line and none
+// at its end, LF line breaks, straight quotes, Unicode's form NFC, and no characters of no width.
+type folded struct {
+	text       string
+	start, end []int // of each byte of text, in the source
+}
+
+func foldText(s string) folded {
+	var b strings.Builder
+	f := folded{start: make([]int, 0, len(s)), end: make([]int, 0, len(s))}
+	put := func(piece string, from, to int) {
+		b.WriteString(piece)
+		for range len(piece) {
+			f.start, f.end = append(f.start, from), append(f.end, to)
+		}
+	}
+	blank, until := -1, 0 // a run of blanks that is not put yet
+	var it norm.Iter
+	it.InitString(norm.NFC, s)
+	for !it.Done() {
+		from := it.Pos()
+		piece := string(it.Next())
+		to := it.Pos()
+		for len(piece) > 0 {
+			r, n := utf8.DecodeRuneInString(piece)
+			char := piece[:n]
+			piece = piece[n:]
+			if r == utf8.RuneError && n == 1 { // not UTF-8
+				char = s[from:to]
+				piece = ""
+			}
+			switch {
+			case r == '\n':
+				blank = -1
+				if from > 0 && s[from-1] == '\r' {
+					from--
+				}
+				put("\n", from, to)
+				continue
+			case unicode.IsSpace(r):
+				if blank < 0 {
+					blank = from
+				}
+				until = to
+				continue
+			case unicode.Is(unicode.Cf, r):
+				continue
+			case strings.ContainsRune("‘’", r):
+				char = "'"
+			case strings.ContainsRune("“”", r):
+				char = `"`
+			}
+			if blank >= 0 {
+				put(" ", blank, until)
+				blank = -1
+			}
+			put(char, from, to)
+		}
+	}
+	f.text = b.String()
+	return f
+}
+
+// FindNear returns the places at which doc has old but for blanks, quotes and the forms of characters.
+func FindNear(doc, old string) (places []Place) {
+	d, o := foldText(doc), foldText(old)
+	if strings.TrimSpace(o.text) == "" {
+		return nil
+	}
+	for _, p := range Apart(findExact(d.text, o.text, nil)) {
+		places = append(places, Place{Start: d.start[p.Start], End: d.end[p.End-1]})
+	}
+	return places
+}
+
+// IsNear reports whether a text that was found for old differs from it in more than quotes and line breaks.
+func IsNear(found, old string) bool {
+	plainFound, _ := plainForm(found, true)
+	plainOld, _ := plainForm(old, true)
+	return plainFound != plainOld
+}
+
+// replaceNear returns the edit that changes a place which has old nearly as with differs from old. What it leaves of old
+// stays as it is in doc.
+func replaceNear(doc string, p Place, old, with string) diffwrap.Edit {
+	found := doc[p.Start:p.End]
+	f, o := foldText(found), foldText(old)
+	style := func(s string) string {
+		if beginsCRLF(doc) && !strings.Contains(s, "\r\n") {
+			s = strings.ReplaceAll(s, "\n", "\r\n")
+		}
+		return curl(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
+	}
+	var edits []diffwrap.Edit
+	for _, e := range diffwrap.DiffWords(old, with) {
+		i := sort.SearchInts(o.start, e.Off)
+		k := sort.SearchInts(o.start, e.Off+e.Len)
+		at := diffwrap.Edit{New: style(e.New)}
+		switch {
+		case i < k:
+			at.Off, at.Len = f.start[i], f.end[k-1]-f.start[i]
+		case i > 0:
+			at.Off = f.end[i-1]
+		}
+		edits = append(edits, at)
+	}
+	whole := diffwrap.Edit{Off: p.Start, Len: p.End - p.Start, New: style(with)}
+	for i := 1; i < len(edits); i++ {
+		if edits[i].Off < edits[i-1].Off+edits[i-1].Len {
+			return whole
+		}
+	}
+	now := diffwrap.Apply(found, edits)
+	if foldText(now).text != foldText(with).text {
+		return whole
+	}
+	return diffwrap.Edit{Off: p.Start, Len: p.End - p.Start, New: now}
+}
+
+// Bounds of Nearest.
+const (
+	maxCompared = 50_000 // lines of a document
+	likeness    = 0.5    // the least share of common words
+)
+
+// Nearest returns a sentence about the line of doc that is most like the first line of quote that doc lacks, and what
+// differs; "" if none is like it.
+func Nearest(doc, quote string) string {
+	whole := foldText(doc).text
+	for _, line := range SplitLines(quote) {
+		want := strings.TrimSpace(foldText(line).text)
+		if want == "" || strings.Contains(whole, want) {
+			continue
+		}
+		words := wordsOf(want)
+		best, at, number := likeness, "", 0
+		for i, l := range SplitLines(doc) {
+			if i == maxCompared {
+				break
+			}
+			if got := alike(words, wordsOf(l)); got > best || got == best && number == 0 {
+				best, at, number = got, l, i+1
+			}
+		}
+		if number == 0 {
+			return ""
+		}
+		return fmt.Sprintf("The nearest is line %d%s: %q.", number, difference(want, strings.TrimSpace(foldText(at).text)), firstChars(at))
+	}
+	return ""
+}
+
+// maxShownChars is how much of a line or a difference a sentence quotes.
+const maxShownChars = 300
+
+func firstChars(s string) string {
+	if n, ok := bytesOf(s, maxShownChars); ok && n < len(s) {
+		return s[:n] + "..."
+	}
+	return s
+}
+
+func wordsOf(s string) map[string]int {
+	words := make(map[string]int)
+	for w := range strings.FieldsFuncSeq(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		words[w]++
+	}
+	return words
+}
+
+// alike returns the share of words that are common to both.
+func alike(a, b map[string]int) float64 {
+	common, all := 0, 0
+	for w, n := range a {
+		common += min(n, b[w])
+		all += n
+	}
+	for _, n := range b {
+		all += n
+	}
+	if all == 0 {
+		return 0
+	}
+	return 2 * float64(common) / float64(all)
+}
+
+// difference says where two lines first differ. A line may have more than what is wanted of it in front and at its end.
+func difference(want, have string) string {
+	edits := slices.DeleteFunc(diffwrap.DiffWords(want, have), func(e diffwrap.Edit) bool { return e.Len == 0 && (e.Off == 0 || e.Off == len(want)) })
+	if len(edits) == 0 {
+		return ""
+	}
+	e := edits[0]
+	switch old := want[e.Off : e.Off+e.Len]; {
+	case old == "":
+		return fmt.Sprintf(", which has %q more", firstChars(e.New))
+	case e.New == "":
+		return fmt.Sprintf(", which lacks %q", firstChars(old))
+	default:
+		return fmt.Sprintf(", which has %q instead of %q", firstChars(e.New), firstChars(old))
+	}
+}

@@ -1,0 +1,300 @@
+package notes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/index"
+	"github.com/relayfs/relayfs/bridge/index/outline"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// Actions of the tool tags.
+const (
+	listTags  = "list"
+	addTag    = "add"
+	removeTag = "remove"
+	renameTag = "rename"
+)
+
+type tagsArgs struct {
+	Action string `arg:"action" enum:"list|add|remove|rename" def:"\"list\"" doc:"list counts the notes of each tag; the others change the tags of notes"`
+	Tag    string `arg:"tag" max:"500" doc:"The tag to add, remove or rename"`
+	NewTag string `arg:"new_tag" max:"500" doc:"What rename makes of it; work/urgent becomes job/urgent with work"`
+	Path   string `arg:"path" is:"path" doc:"Note, or folder whose notes are meant. Leave it out for all; add needs it"`
+	DryRun bool   `arg:"dry_run" def:"false" doc:"Change nothing; tell which notes would change"`
+	answer.Listing
+}
+
+type tagsResult struct {
+	Action   string     `json:"action"`
+	Tags     []tagCount `json:"tags,omitempty" doc:"For list, sorted"`
+	Notes    []tagged   `json:"notes,omitempty" doc:"Notes that changed, or would, and those that failed"`
+	Count    int        `json:"count" doc:"How many tags there are, or how many notes changed or would"`
+	Failures int        `json:"failed,omitempty" doc:"Notes that were left as they are, for a reason"`
+	LeftOut  int        `json:"left_out,omitempty" doc:"Notes that did not fit into the answer"`
+	answer.Page
+}
+
+// Failed reports whether nothing succeeded.
+func (r tagsResult) Failed() bool { return r.Failures > 0 && r.Count == 0 }
+
+type tagCount struct {
+	Tag   string `json:"tag"`
+	Notes int    `json:"notes" doc:"How many notes have it; those with a tag nested in it are not counted"`
+}
+
+type tagged struct {
+	Path        string `json:"path"`
+	FrontMatter int    `json:"frontmatter" doc:"Places in its front matter, which changes at once"`
+	Text        int    `json:"text" doc:"Places in its text, where the changes wait for a person"`
+	Error       string `json:"error,omitempty"`
+}
+
+func tags(ctx context.Context, c *tool.Client, a tagsArgs) (tagsResult, error) {
+	a.Action = cmp.Or(a.Action, listTags)
+	notes, err := notesAt(ctx, c, a.Path)
+	if err != nil {
+		return tagsResult{}, err
+	}
+	if a.Action == listTags {
+		return a.list(notes)
+	}
+	if err := a.check(); err != nil {
+		return tagsResult{}, err
+	}
+	var chosen []model.Path
+	for _, n := range notes {
+		if a.concerns(n) {
+			chosen = append(chosen, n.Path)
+		}
+	}
+	if !a.DryRun {
+		ctx, err = c.Changes.ApproveAll(ctx, func() []string {
+			if len(chosen) == 0 {
+				return nil
+			}
+			return []string{fmt.Sprintf("%s in %s", a.phrase(), answer.Count(len(chosen), "note"))}
+		})
+		if err != nil {
+			return tagsResult{}, err
+		}
+	}
+	c = c.InOneGo()
+	all := tagsResult{Action: a.Action}
+	for _, p := range chosen {
+		done, err := a.apply(ctx, c, p)
+		switch {
+		case err != nil:
+			all.Failures++
+			done.Error = tool.Sentence(err, c.Words)
+		case done.FrontMatter+done.Text == 0:
+			continue
+		default:
+			all.Count++
+		}
+		all.Notes = append(all.Notes, done)
+	}
+	// What failed matters more than what did not.
+	slices.SortStableFunc(all.Notes, func(a, b tagged) int { return cmp.Compare(b.Error, a.Error) })
+	return answer.Fit(len(all.Notes), func(n int) tagsResult {
+		res := all
+		res.Notes, res.LeftOut = all.Notes[:n], len(all.Notes)-n
+		return res
+	}), nil
+}
+
+// notesAt returns the notes at or below a path.
+func notesAt(ctx context.Context, c *tool.Client, name string) ([]*index.NoteInfo, error) {
+	under, err := c.Names.Place(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if under.IsNote() {
+		n, err := c.Workspace.NoteInfo(ctx, under)
+		return []*index.NoteInfo{n}, err
+	}
+	return c.Workspace.Notes(ctx, under)
+}
+
+func (a tagsArgs) list(notes []*index.NoteInfo) (tagsResult, error) {
+	counts := make(map[string]*tagCount)
+	var list []*tagCount
+	for _, n := range notes {
+		for _, tag := range n.Tags {
+			key := strings.ToLower(tag)
+			if counts[key] == nil {
+				counts[key] = &tagCount{Tag: tag}
+				list = append(list, counts[key])
+			}
+			counts[key].Notes++
+		}
+	}
+	key := func(t *tagCount) string { return strings.ToLower(t.Tag) }
+	slices.SortFunc(list, func(a, b *tagCount) int { return strings.Compare(key(a), key(b)) })
+	rest, err := answer.Rest(a.Listing, list, key, strings.Compare)
+	if err != nil {
+		return tagsResult{}, err
+	}
+	return answer.FitList(a.Listing, rest, len(rest), func(i int) any { return key(rest[i]) }, func(t *tagCount) tagCount { return *t }, func(shown []tagCount, page answer.Page) tagsResult {
+		return tagsResult{Action: listTags, Tags: shown, Count: len(list), Page: page}
+	}), nil
+}
+
+// check returns an error if the arguments make no change.
+func (a *tagsArgs) check() error {
+	given := []struct {
+		name string
+		tag  *string
+	}{{"tag", &a.Tag}}
+	if a.Action == renameTag {
+		given = append(given, struct {
+			name string
+			tag  *string
+		}{"new_tag", &a.NewTag})
+	}
+	for _, g := range given {
+		bare, ok := outline.CheckTag(*g.tag)
+		if !ok {
+			return answer.WrongArgument("The argument %q is %q, which is no tag: a tag has no blanks and none of ,.:;!?#()[]{}, and not only digits.", g.name, *g.tag)
+		}
+		*g.tag = bare
+	}
+	switch {
+	case a.Action == addTag && a.Path == "":
+		return answer.WrongArgument("The argument \"path\" is missing: name the note that gets the tag, or the folder whose notes get it.")
+	case a.Action == renameTag && a.Tag == a.NewTag:
+		return answer.WrongArgument("No change to make: tag and new_tag are the same.")
+	}
+	return nil
+}
+
+// phrase is the change as a verb phrase.
+func (a tagsArgs) phrase() string {
+	if a.Action == renameTag {
+		return fmt.Sprintf("rename the tag %q to %q", a.Tag, a.NewTag)
+	}
+	return fmt.Sprintf("%s the tag %q", a.Action, a.Tag)
+}
+
+// concerns reports whether a note may change.
+func (a tagsArgs) concerns(n *index.NoteInfo) bool {
+	has := func(tag string) bool { return outline.SameTag(tag, a.Tag) }
+	switch a.Action {
+	case addTag:
+		return !slices.ContainsFunc(n.Tags, has)
+	case renameTag:
+		return n.HasTag(a.Tag)
+	}
+	return slices.ContainsFunc(n.Tags, has)
+}
+
+// becomes returns what becomes of a tag that is there; ok is false if it stays.
+func (a tagsArgs) becomes(tag string) (to string, ok bool) {
+	switch a.Action {
+	case renameTag:
+		to, ok = outline.Renamed(tag, a.Tag, a.NewTag)
+		return to, ok && to != tag
+	case removeTag:
+		return "", outline.SameTag(tag, a.Tag)
+	}
+	return "", false
+}
+
+// apply changes the tags of one note, or says what it would change. The call quotes all that it takes away.
+func (a tagsArgs) apply(ctx context.Context, c *tool.Client, p model.Path) (done tagged, err error) {
+	done.Path = string(p)
+	plan := func(cur *model.Version) ([]diffwrap.Edit, error) {
+		done.FrontMatter, done.Text = 0, 0
+		edits, err := a.edits(cur.Text(), &done)
+		if err != nil {
+			return nil, answer.WrongArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
+		}
+		return edits, passage.CheckMarkup("tag", c.Workspace.Options().View, cur.Text(), diffwrap.Apply(cur.Text(), edits), 0)
+	}
+	if a.DryRun {
+		err = c.Changes.MayWrite(p)
+		if err != nil {
+			return done, err
+		}
+		cur, err := c.Workspace.Open(ctx, p)
+		if err == nil {
+			_, err = plan(cur)
+		}
+		return done, err
+	}
+	_, _, err = c.Changes.Update(ctx, p, a.phrase()+" in "+string(p), plan)
+	return done, err
+}
+
+// edits returns the edits of a note's text, and counts their places.
+func (a tagsArgs) edits(text string, count *tagged) ([]diffwrap.Edit, error) {
+	var body []diffwrap.Edit
+	for _, at := range outline.TagPlaces(text) {
+		to, ok := a.becomes(at.Tag)
+		if !ok {
+			continue
+		}
+		count.Text++
+		e := diffwrap.Edit{Off: at.From, Len: len("#" + at.Tag), New: "#" + to}
+		if to == "" {
+			e.New = ""
+			// One of the blanks around it goes with it.
+			switch end := e.Off + e.Len; {
+			case e.Off > 0 && strings.IndexByte(" \t", text[e.Off-1]) >= 0 && !strings.HasSuffix(strings.TrimRight(text[:e.Off], " \t"), "\n"):
+				e.Off, e.Len = e.Off-1, e.Len+1
+			case end < len(text) && strings.IndexByte(" \t", text[end]) >= 0:
+				e.Len++
+			}
+		}
+		body = append(body, e)
+	}
+	have, err := frontmatter.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	now, changed := outline.RetagProperties(have, a.becomes)
+	if a.Action == addTag {
+		now, changed = withTag(have, a.Tag), 1
+	}
+	if count.FrontMatter = changed; changed == 0 {
+		return body, nil
+	}
+	rewritten, err := frontmatter.Rewrite(text, now)
+	if err != nil {
+		return nil, err
+	}
+	_, was, _ := frontmatter.Split(text)
+	_, is, _ := frontmatter.Split(rewritten)
+	return append(diffwrap.Diff(text[:was], rewritten[:is]), body...), nil
+}
+
+// withTag adds a tag to the property that holds tags, or makes one.
+func withTag(p frontmatter.Properties, tag string) frontmatter.Properties {
+	for _, e := range p {
+		if !outline.IsTagKey(e.Key) {
+			continue
+		}
+		switch v := e.Value.(type) {
+		case []any:
+			return p.With(e.Key, append(slices.Clone(v), any(tag)))
+		case nil:
+			return p.With(e.Key, []any{tag})
+		default:
+			list := []any{}
+			for _, item := range strings.FieldsFunc(frontmatter.Text(v), func(r rune) bool { return r == ',' || r == ' ' }) {
+				list = append(list, item)
+			}
+			return p.With(e.Key, append(list, tag))
+		}
+	}
+	return p.With("tags", []any{tag})
+}

@@ -1,0 +1,317 @@
+package notes
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/index/links"
+	"github.com/relayfs/relayfs/bridge/index/outline"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// Kinds of problems.
+const (
+	brokenLink        = "link"
+	brokenAnchor      = "anchor"
+	brokenFrontMatter = "frontmatter"
+	brokenFile        = "file"
+	sameID            = "block_id"
+	sameName          = "name"
+)
+
+type validateArgs struct {
+	Path    string `arg:"path" is:"path" doc:"Note, canvas, base or folder; everything if left out"`
+	Session string `arg:"session" max:"200" doc:"Only documents in which this session has pending suggestions; \"own\" is this session"`
+	Kind    string `arg:"kind" enum:"link|anchor|frontmatter|file|block_id|name" doc:"Only problems of this kind: links that lead nowhere, links to a heading or block that is not there, front matter, canvases and bases that are not valid, block ids that stand twice in a note, names that differ only in case"`
+	answer.Listing
+}
+
+type validateResult struct {
+	Problems []problem `json:"problems"`
+	Count    int       `json:"count" doc:"How many there are, those of other answers included"`
+	New      int       `json:"new" doc:"How many of them come from a pending suggestion in their document"`
+	Checked  int       `json:"checked" doc:"How many documents were checked"`
+	answer.Page
+}
+
+type problem struct {
+	Path string `json:"path"`
+	Line int    `json:"line,omitempty"`
+	Kind string `json:"kind" doc:"link, anchor, frontmatter, file, block_id or name"`
+	Text string `json:"text" doc:"What is broken"`
+	New  bool   `json:"new,omitempty" doc:"It comes from a pending suggestion in the document, and is not so without"`
+}
+
+type problemKey struct {
+	Path string `json:"p"`
+	Line int    `json:"l"`
+	Kind string `json:"k"`
+	Text string `json:"t"`
+}
+
+func (p problem) key() problemKey { return problemKey{p.Path, p.Line, p.Kind, p.Text} }
+
+func compareProblems(a, b problemKey) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line, cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
+}
+
+// validate finds what would be broken if everything pending were accepted: it reads documents as tools show them.
+func validate(ctx context.Context, c *tool.Client, a validateArgs) (validateResult, error) {
+	under, err := c.Names.Place(ctx, a.Path)
+	if err != nil {
+		return validateResult{}, err
+	}
+	index, err := c.Workspace.LinkIndex(ctx)
+	if err != nil {
+		return validateResult{}, err
+	}
+	v := &validator{ctx: ctx, client: c, index: index, targets: make(map[string]*anchors), names: make(map[string][]model.Path)}
+	var docs []model.Path
+	err = c.Workspace.Walk(ctx, "", func(e bridge.Info) error {
+		key := strings.ToLower(norm.NFC.String(string(e.Path)))
+		v.names[key] = append(v.names[key], e.Path)
+		if under.Contains(e.Path) && (e.Kind == model.KindNote || e.Kind == model.KindFile) {
+			docs = append(docs, e.Path)
+		}
+		return nil
+	})
+	if err == nil && a.Session != "" {
+		docs, err = ofSession(ctx, c, under, a.Session, docs)
+	}
+	var all []problem
+	for _, p := range docs {
+		if err != nil {
+			break
+		}
+		var found []problem
+		found, err = v.document(p)
+		all = append(all, found...)
+	}
+	if err != nil {
+		return validateResult{}, err
+	}
+	all = slices.DeleteFunc(all, func(p problem) bool { return a.Kind != "" && p.Kind != a.Kind })
+	slices.SortFunc(all, func(a, b problem) int { return compareProblems(a.key(), b.key()) })
+	all = slices.Compact(all)
+	fresh := 0
+	for _, p := range all {
+		if p.New {
+			fresh++
+		}
+	}
+	rest, err := answer.Rest(a.Listing, all, problem.key, compareProblems)
+	if err != nil {
+		return validateResult{}, err
+	}
+	return answer.FitList(a.Listing, rest, len(rest), func(i int) any { return rest[i].key() }, func(p problem) problem { return p }, func(shown []problem, page answer.Page) validateResult {
+		return validateResult{Problems: shown, Count: len(all), New: fresh, Checked: len(docs), Page: page}
+	}), nil
+}
+
+// ofSession returns the documents in which a session has pending suggestions.
+func ofSession(ctx context.Context, c *tool.Client, under model.Path, session string, docs []model.Path) ([]model.Path, error) {
+	if session == "own" {
+		session = c.Session.ID()
+	}
+	list, err := c.Workspace.Suggestions(ctx, under)
+	if err != nil {
+		return nil, err
+	}
+	theirs := make(map[model.Path]bool)
+	for _, s := range list {
+		theirs[s.Path] = theirs[s.Path] || s.Session == session
+	}
+	return slices.DeleteFunc(docs, func(p model.Path) bool { return !theirs[p] }), nil
+}
+
+type validator struct {
+	ctx     context.Context
+	client  *tool.Client
+	index   *links.Index
+	targets map[string]*anchors
+	names   map[string][]model.Path // by folded path
+}
+
+// document returns the problems of one document. One that cannot be read has none.
+func (v *validator) document(p model.Path) (list []problem, err error) {
+	if err := v.ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, other := range v.names[strings.ToLower(norm.NFC.String(string(p)))] {
+		if other != p {
+			list = append(list, problem{Path: string(p), Kind: sameName, Text: fmt.Sprintf("differs from %s only in case or in how its characters are encoded", other)})
+		}
+	}
+	kind := document.TypeOf(string(p))
+	if kind == "" {
+		return list, nil
+	}
+	d, err := v.client.Names.Document(v.ctx, p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrOffline), errors.Is(err, fs.ErrPermission), errors.Is(err, model.ErrTooLarge):
+		return list, nil
+	case errors.Is(err, model.ErrInvalidUTF8):
+		return append(list, problem{Path: string(p), Kind: brokenFile, Text: "is not valid UTF-8"}), nil
+	case err != nil:
+		return nil, err
+	case d.Version == nil:
+		return append(list, v.file(p, kind, d.Text)...), nil
+	}
+	found := v.note(p, d.Text)
+	if raw := d.Version.Raw(); len(found) > 0 && raw != d.Text {
+		before := make(map[[2]string]int)
+		for _, b := range v.note(p, diffwrap.Original(raw)) {
+			before[[2]string{b.Kind, b.Text}]++
+		}
+		for i := range found {
+			key := [2]string{found[i].Kind, found[i].Text}
+			before[key]--
+			found[i].New = before[key] < 0
+		}
+	}
+	return append(list, found...), nil
+}
+
+// note returns the problems of a note that has a text.
+func (v *validator) note(p model.Path, text string) (list []problem) {
+	add := func(line int, kind, format string, args ...any) {
+		list = append(list, problem{Path: string(p), Line: line, Kind: kind, Text: fmt.Sprintf(format, args...)})
+	}
+	if _, err := frontmatter.Parse(text); err != nil {
+		line := 1
+		if syntax, ok := errors.AsType[*frontmatter.SyntaxError](err); ok {
+			line = syntax.Line
+		}
+		add(line, brokenFrontMatter, "%v", err)
+	}
+	seen := make(map[string]int)
+	for _, id := range outline.BlockIDs(text) {
+		if first := seen[id.ID]; first > 0 {
+			add(id.Line, sameID, "^%s stands twice, first on line %d; links lead to the first", id.ID, first)
+			continue
+		}
+		seen[id.ID] = id.Line
+	}
+	for _, l := range links.Extract(text) {
+		written := text[l.Off : l.Off+l.Len]
+		to, ok := v.index.Resolve(string(p), l)
+		switch {
+		case !ok:
+			add(passage.LineOf(text, l.Off), brokenLink, "%s leads nowhere", answer.OneLine(written))
+		case l.Subpath != "" && model.Path(to).IsNote() && !v.anchors(p, text, to).has(l.Subpath):
+			add(passage.LineOf(text, l.Off), brokenAnchor, "%s: %s has no %s", answer.OneLine(written), to, answer.OneLine(l.Subpath))
+		}
+	}
+	return list
+}
+
+// file returns the problems of a canvas or a base.
+func (v *validator) file(p model.Path, kind document.Type, text string) (list []problem) {
+	add := func(kind, format string, args ...any) {
+		list = append(list, problem{Path: string(p), Kind: kind, Text: fmt.Sprintf(format, args...)})
+	}
+	if err := kind.Check(text); err != nil {
+		add(brokenFile, "%v", err)
+		return list
+	}
+	var canvas struct {
+		Nodes []struct{ ID, File string }
+		Edges []struct{ ID, FromNode, ToNode string }
+	}
+	if kind != document.Canvas || json.Unmarshal([]byte(text), &canvas) != nil {
+		return list
+	}
+	ids := make(map[string]bool)
+	folder, _ := p.Split()
+	for _, n := range canvas.Nodes {
+		ids[n.ID] = true
+		if n.File == "" {
+			continue
+		}
+		to, err := model.CleanPath(folder + "/" + n.File)
+		if err == nil {
+			_, err = v.client.Workspace.Stat(v.ctx, to)
+		}
+		if err != nil {
+			add(brokenLink, "the node %q names the file %q, which is not there", n.ID, n.File)
+		}
+	}
+	for _, e := range canvas.Edges {
+		for _, id := range []string{e.FromNode, e.ToNode} {
+			if !ids[id] {
+				add(brokenFile, "the edge %q names the node %q, which is not there", e.ID, id)
+			}
+		}
+	}
+	return list
+}
+
+// anchors are what a link can name in a note.
+type anchors struct {
+	headings map[string]bool
+	blocks   map[string]bool
+}
+
+// anchors returns those of the note at to; text is that of the note p itself.
+func (v *validator) anchors(p model.Path, text, to string) *anchors {
+	own := to == string(p)
+	if known := v.targets[to]; known != nil && !own {
+		return known
+	}
+	if !own {
+		target, err := v.client.Workspace.Open(v.ctx, model.Path(to))
+		if err != nil {
+			v.targets[to] = &anchors{}
+			return v.targets[to]
+		}
+		text = target.Text()
+	}
+	a := &anchors{headings: make(map[string]bool), blocks: make(map[string]bool)}
+	for _, h := range outline.Of(text).Headings {
+		a.headings[headingKey(h.Text)] = true
+	}
+	for _, id := range outline.BlockIDs(text) {
+		a.blocks[strings.ToLower(id.ID)] = true
+	}
+	if !own {
+		v.targets[to] = a
+	}
+	return a
+}
+
+// has reports whether all parts of a subpath are there. A note that cannot be read has every part.
+func (a *anchors) has(subpath string) bool {
+	if a.headings == nil {
+		return true
+	}
+	for part := range strings.SplitSeq(strings.TrimPrefix(subpath, "#"), "#") {
+		if id, ok := strings.CutPrefix(strings.TrimSpace(part), "^"); ok && !a.blocks[strings.ToLower(id)] || !ok && !a.headings[headingKey(part)] {
+			return false
+		}
+	}
+	return true
+}
+
+// headingKey is equal for headings that a link does not tell apart: punctuation, case and blanks do not matter.
+func headingKey(s string) string {
+	words := strings.FieldsFunc(strings.ToLower(norm.NFC.String(s)), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.IsSymbol(r)
+	})
+	return strings.Join(words, " ")
+}
