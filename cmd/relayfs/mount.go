@@ -32,9 +32,8 @@ func newMountCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mount [SOURCE... MOUNTPOINT]",
 		Short: "Mount vaults as a folder until interrupted",
-		Long: `Mount shows each SOURCE (a vault directory, NAME=DIR, relay:NAME or the address
-of a server) as a folder below MOUNTPOINT until it is interrupted. The rest of
-its settings, for the configuration file, too: 'relayfs help settings'.`,
+		Long: `Mount shows each SOURCE (a vault directory, NAME=DIR, relay:NAME or a server's
+address) as a folder in MOUNTPOINT. More settings: 'relayfs help settings'.`,
 		Example: "  relayfs mount ~/Notes /mnt/notes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sources, mountpoint, err := e.config.MountArgs(args)

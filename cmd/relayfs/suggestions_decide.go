@@ -49,9 +49,9 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask before more than %d at once", reviewqueue.ManyAtOnce))
 	fl.StringVar(&f.reason, "reason", "", "why, in a sentence; the suggestion's author is told")
-	what := "in a folder that Relay's plugin shares, too"
+	what := "also what Relay's plugin shares"
 	if verdict == model.Accepted {
-		what = "accept proposals, too, about notes that changed since they were made, and " + what
+		what = "also proposals for changed notes, and " + strings.TrimPrefix(what, "also ")
 	}
 	fl.BoolVar(&f.force, "force", false, what)
 	registerSelector(cmd, &f.Selector, &f.workspaceFlags)

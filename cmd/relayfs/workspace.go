@@ -46,7 +46,7 @@ func (f *workspaceFlags) register(e *env, cmd *cobra.Command) {
 	fl.StringVar(&f.structure, "structure", "propose", "renames: propose, direct or deny")
 	set.StringVar(&f.sync, "sync", "auto", "when a note's new content is synced: before the note has it, or auto (right after, if the disk keeps names in order)")
 	fl.StringVar(&f.history, "history", "90d", "how long to keep history, 0 for ever")
-	fl.BoolVar(&f.newFolder, "new-folder", false, "make the folder at y-sweet or relay-server if that has none of the id, which else counts as mistyped")
+	fl.BoolVar(&f.newFolder, "new-folder", false, "make the folder if the server has none of its id")
 	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	set.BoolVar(&f.presence, "presence", false, "show people on a server who edits which note, as \"AUTHOR (agent)\"")
 	f.registerState(e, cmd)

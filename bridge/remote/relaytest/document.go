@@ -147,8 +147,7 @@ func (s *Server) broadcast(d *document, update []byte) {
 	for c := range d.clients {
 		c.send(ysync.AppendUpdate(nil, update))
 	}
-	d.pending = append(d.pending, update)
-	if len(d.pending) == 1 {
+	if d.pending = append(d.pending, update); len(d.pending) == 1 {
 		time.AfterFunc(eventDelay, func() { s.report(d) })
 	}
 }

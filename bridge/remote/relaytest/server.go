@@ -231,7 +231,7 @@ func (s *Server) Restart() {
 		for c := range d.clients {
 			c.end()
 		}
-		d.loaded = false
+		d.loaded, d.pending = false, nil
 	}
 	s.loads = nil
 }
@@ -249,8 +249,8 @@ func refuse(w http.ResponseWriter, code int, reason string) {
 
 // Errors of tokens.
 var (
-	errNoToken = errors.New("No token provided.")
-	errType    = errors.New("The token is not valid for the requested resource")
+	errNoToken = errors.New("no token provided")
+	errType    = errors.New("the token is not valid for the requested resource")
 )
 
 // verify returns the claims of a token.
@@ -262,7 +262,7 @@ func (s *Server) verify(text string) (token.Claims, error) {
 	case text == "":
 		return token.Claims{}, errNoToken
 	case strings.Contains(text, "."): // y-sweet's form of a key's id
-		return token.Claims{}, errors.New("The token is not a valid format")
+		return token.Claims{}, errors.New("the token is not a valid format")
 	}
 	c, err := s.keys().Verify(text, s.audience, time.Now())
 	if err == nil && c.OnServer() && c.Audience != "" {
