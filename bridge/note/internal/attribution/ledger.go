@@ -26,6 +26,7 @@ type Ledger struct {
 	dels  Ranges[*model.MadeMark] // what it deletes
 	ByID  map[string]*model.MadeMark
 	alias Ranges[origin] // of what an undo brought back
+	torn  Ranges[bool]   // delimiters that mark nothing
 
 	rejected Ranges[*rejection] // what stayed where something was rejected, or stands beside that
 }
@@ -45,7 +46,7 @@ func NewLedger(records []model.Record) *Ledger {
 	l := &Ledger{
 		wrote: make(Ranges[*stroke]), adds: make(Ranges[*model.MadeMark]), dels: make(Ranges[*model.MadeMark]),
 		ByID: make(map[string]*model.MadeMark), alias: make(Ranges[origin]),
-		rejected: make(Ranges[*rejection]),
+		torn: make(Ranges[bool]), rejected: make(Ranges[*rejection]),
 	}
 	for i := range records {
 		l.Add(&records[i])
@@ -64,6 +65,9 @@ func (l *Ledger) Add(rec *model.Record) {
 		l.addStroke(rec)
 	}
 	l.addReturned(rec)
+	for _, r := range rec.Torn {
+		l.torn.Set(r, true)
+	}
 	if rec.Decision != nil {
 		l.addRevived(rec.Decision.Revived, rec.Seq)
 		if rec.Decision.Verdict == model.Undone {
@@ -96,6 +100,11 @@ func (l *Ledger) addStroke(rec *model.Record) {
 		s.printed = len(rec.Marks) == 0 || slices.ContainsFunc(rec.Marks, func(m model.MadeMark) bool { return m.Author != "" })
 	}
 	l.wrote.Set(model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}, s)
+	if d := rec.Decision; d != nil {
+		for _, r := range d.ByHand {
+			l.wrote.Set(r, &stroke{})
+		}
+	}
 }
 
 // markID names the mark with that number of those that a record made. It is the same
@@ -155,6 +164,9 @@ type owner struct {
 	whole  string          // the author of all of it that can be proposed; "" for several, or nobody known
 	agents bool            // an agent made it
 }
+
+// IsAgents says whether an agent made the mark.
+func (o *owner) IsAgents() bool { return o.agents }
 
 // Author is whose the mark is.
 func (o *owner) Author() string {
@@ -323,21 +335,42 @@ func (x *Layout) typed() (typed []diffwrap.Span, empty map[int]bool) {
 	return typed, empty
 }
 
-// MarksIn says whether raw may have suggestions, or comments.
+// MarksIn says whether raw may have suggestions, comments, or what is left of them.
 func MarksIn(raw string) bool {
-	return strings.Contains(raw, "{++") || strings.Contains(raw, "{--") || strings.Contains(raw, "{~~") || strings.Contains(raw, "{>>")
+	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{>>", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
 }
 
-// Separated are the edits that take out of agents' marks what people typed there.
+// Separated are the edits that take out of agents' marks what people typed there, and delimiters of agents that mark nothing.
 func (l *Ledger) Separated(raw string, runs []ycrdt.Run) []diffwrap.Edit {
 	if l.silent() || !MarksIn(raw) {
 		return nil
 	}
-	typed, empty := l.LayOut(raw, UnitsOf(runs)).typed()
+	u := UnitsOf(runs)
+	torn := l.tornIn(raw, u)
+	whole := diffwrap.Apply(raw, torn)
+	typed, empty := l.LayOut(whole, u.Through(raw, torn)).typed()
 	if len(typed) == 0 && len(empty) == 0 {
+		return torn
+	}
+	return diffwrap.Compose(len(raw), torn, diffwrap.Separate(whole, typed, func(start, _ int) bool { return empty[start] }))
+}
+
+// tornIn are the edits that take out what marks nothing.
+func (l *Ledger) tornIn(raw string, u Units) (edits []diffwrap.Edit) {
+	if len(l.torn) == 0 {
 		return nil
 	}
-	return diffwrap.Separate(raw, typed, func(start, _ int) bool { return empty[start] })
+	cursor := textmerge.NewCursor(raw)
+	u.Each(0, len(raw), func(pos int, r model.IDRun) {
+		l.torn.Each(r, func(part model.IDRun, _ bool, torn bool) {
+			if s, _, _ := l.wrote.At(part); torn && s != nil && s.MakesMarks() {
+				from := pos + int(part.Clock-r.Clock)
+				off := cursor.OffAt(from)
+				edits = append(edits, diffwrap.Edit{Off: off, Len: cursor.OffAt(from+int(part.Len)) - off})
+			}
+		})
+	})
+	return edits
 }
 
 // MarkAt is the mark that starts at an offset, nil if none does.
@@ -360,6 +393,7 @@ func (l *Ledger) addReturned(rec *model.Record) {
 		l.adds.copy(r, nil)
 		l.dels.copy(r, nil)
 		l.rejected.copy(r, nil)
+		l.torn.copy(r, nil)
 	}
 }
 

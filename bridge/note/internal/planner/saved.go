@@ -19,51 +19,44 @@ import (
 
 // Saved is what a save changes.
 type Saved struct {
-	edits []diffwrap.Edit
-	moved []textmerge.Moved // marks that stand somewhere else now
-	back  []stretch         // all that was ever in the document, if the save brings an earlier state back
-}
-
-// Typed is a save that made raw of had by edits, and brought nothing back that had gone before.
-func Typed(had, raw string, edits []diffwrap.Edit) Saved {
-	var s Saved
-	s.edits, s.moved = textmerge.MovedMarks(had, raw, edits)
-	return s
+	textmerge.Adopted
+	back []stretch // all that was ever in the document, if the save brings an earlier state back
 }
 
 // MayReturn says whether edits by which a save made raw of had may bring something back: they put text there, or whole words are
 // another's.
-func MayReturn(had, raw string, edits []diffwrap.Edit) bool {
+func (s *Saved) MayReturn(had, raw string) bool {
 	puts := func(e diffwrap.Edit) bool { return e.New != "" }
-	return slices.ContainsFunc(edits, puts) || slices.ContainsFunc(textmerge.WordEdits(had, raw), puts)
+	return slices.ContainsFunc(s.Edits, puts) || slices.ContainsFunc(textmerge.WordEdits(had, raw), puts)
 }
 
-// SavedEdits are the edits by which a save made raw of had, the text that the records of a
-// document lead to. older are the states from before the records were merged, as far as they
-// are known.
-func SavedEdits(records []model.Record, older []model.Moment, had, raw string, edits []diffwrap.Edit) Saved {
-	s := Typed(had, raw, edits)
+// Return has the save bring an earlier state back whose text is raw, if there is one. had is the text that the records of
+// the document lead to. older are the states from before the records were merged, as far as they are known.
+func (s *Saved) Return(records []model.Record, older []model.Moment, had, raw string) {
+	s.back = returned(records, older, had, raw)
+}
+
+func returned(records []model.Record, older []model.Moment, had, raw string) []stretch {
 	p, err := pastOf(records, older)
 	if err != nil || p == nil || !p.holds(p.last, had) {
-		return s
+		return nil
 	}
 	for _, state := range slices.Backward(p.states()) {
 		if p.holds(state, raw) {
 			for i := range p.stretches {
 				p.stretches[i].stays = p.stretches[i].in(state)
 			}
-			s.back = p.stretches
-			break
+			return p.stretches
 		}
 	}
-	return s
+	return nil
 }
 
 // CarryOut makes the changes in a document whose text is had, and completes the record of that.
 func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, origin any, rec *model.Record) {
 	added := uint64(0)
 	var before attribution.Units
-	if len(s.moved) > 0 {
+	if len(s.Moved) > 0 {
 		before = attribution.UnitsOf(text.Runs())
 	}
 	doc.Transact(origin, func(txn *ycrdt.Txn) {
@@ -71,45 +64,47 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, origin an
 			added = s.bringBack(txn, text, rec)
 			return
 		}
-		for e := range textmerge.Places(had, s.edits) {
-			textmerge.ApplyEdit(txn, text, e)
-		}
+		textmerge.ApplyEdits(txn, text, had, s.Edits)
 	})
-	if len(s.moved) > 0 && s.back == nil {
-		rec.Returned = s.whatMoved(had, before, text)
+	if s.back == nil && len(s.Moved)+len(s.Torn) > 0 {
+		s.name(had, before, text, rec)
 	}
 	if clock := doc.StateVector()[doc.ClientID()]; s.back != nil && clock != rec.Clock+added {
 		rec.Returned = nil // formats take names, too
 	}
 }
 
-// whatMoved names what moved by its identities before and after the save.
-func (s *Saved) whatMoved(had string, before attribution.Units, text *ycrdt.Text) (list []model.Revival) {
+// name names what moved by its identities before and after the save, and what is torn.
+func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, rec *model.Record) {
 	after := attribution.UnitsOf(text.Runs())
-	places := make([]attribution.PlacedText, len(s.moved)) // in had, which is gone through in its own order
-	order := make([]int, len(s.moved))
+	places := make([]attribution.PlacedText, len(s.Moved)) // in had, which is gone through in its own order
+	order := make([]int, len(s.Moved))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, k int) int { return s.moved[i].From.Start - s.moved[k].From.Start })
+	slices.SortFunc(order, func(i, k int) int { return s.Moved[i].From.Start - s.Moved[k].From.Start })
 	cursor := textmerge.NewCursor(had)
 	for _, i := range order {
-		places[i].From = cursor.PosAt(s.moved[i].From.Start)
-		places[i].To = cursor.PosAt(s.moved[i].From.End)
+		places[i].From = cursor.PosAt(s.Moved[i].From.Start)
+		places[i].To = cursor.PosAt(s.Moved[i].From.End)
 	}
 	cursor = textmerge.NewCursor(text.String())
-	for i, m := range s.moved {
+	for i, m := range s.Moved {
 		at := cursor.PosAt(m.To.Start)
 		for _, old := range before.Resolve(model.PlaceRun(places[i].From, places[i].To)) {
 			done := uint64(0)
 			for _, now := range after.Resolve(model.PlaceRun(at, at+int(old.Len))) {
-				list = append(list, model.Revival{Old: old.Part(done, now.Len), New: now})
+				rec.Returned = append(rec.Returned, model.Revival{Old: old.Part(done, now.Len), New: now})
 				done += now.Len
 			}
 			at += int(old.Len)
 		}
 	}
-	return list
+	cursor = textmerge.NewCursor(text.String())
+	for _, t := range s.Torn {
+		from := cursor.PosAt(t.Start)
+		rec.Torn = append(rec.Torn, after.Resolve(model.PlaceRun(from, cursor.PosAt(t.End)))...)
+	}
 }
 
 // bringBack makes the text what it is to be, and returns how many characters that added.

@@ -80,5 +80,5 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 
 // isKept says whether a record outlives that it is merged.
 func (d Document) isKept(rec *model.Record) bool {
-	return rec.Author != "" || rec.Proposal != "" || rec.Journalled() || len(rec.Returned) > 0 || d.LastBefore(rec.Seq) == 0
+	return rec.Outlives() || d.LastBefore(rec.Seq) == 0
 }

@@ -1,0 +1,198 @@
+package textmerge_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/randomtest"
+)
+
+// suggested is a mark, by the form that it has and the words in it.
+type suggested struct {
+	form  string // %s for words
+	words []string
+}
+
+func (s suggested) String() string {
+	text := s.form
+	for _, w := range s.words {
+		text = strings.Replace(text, "%s", w, 1)
+	}
+	return text
+}
+
+// drawMarks are some marks that touch, with words of those letters.
+func drawMarks(r *rand.Rand, letters string) []suggested {
+	marks := make([]suggested, randomtest.Between(r, 1, 3))
+	for i := range marks {
+		marks[i].form = randomtest.Pick(r, "{++%s++}", "{--%s--}", "{++\n%s\n++}", "{~~%s~>%s~~}")
+		for range strings.Count(marks[i].form, "%s") {
+			marks[i].words = append(marks[i].words, drawWord(r, letters))
+		}
+	}
+	return marks
+}
+
+func drawWord(r *rand.Rand, letters string) string {
+	return string(randomtest.Some(r, 1, 4, []rune(letters)...))
+}
+
+// A mark stays with both of its delimiters around most of its text, or nothing of it does.
+func TestMarksAreTypedIntoOrReplaced(t *testing.T) {
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		was := drawMarks(r, "abc")
+		is := drawMarks(r, "xyz")
+		letters := func(words []string) int { return len(strings.ReplaceAll(strings.Join(words, ""), " ", "")) }
+		want := 0
+		if r.IntN(2) == 0 {
+			at := randomtest.Between(r, 0, len(was)-1)
+			is = slices.Clone(was)
+			words := slices.Clone(is[at].words)
+			k := randomtest.Between(r, 0, len(words)-1)
+			stays := letters(words) - letters(words[k:k+1])
+			words[k] = drawWord(r, "xyz ")
+			is[at].words = words
+			for i, m := range is {
+				switch {
+				case i != at:
+					want += len(m.String())
+				case letters(words) == stays || 2*stays >= letters(was[at].words):
+					want += len(m.String()) - len(words[k])
+				}
+			}
+		}
+		group := func(marks []suggested) (text string) {
+			for _, m := range marks {
+				text += m.String()
+			}
+			return text
+		}
+		const head, tail = "head ", " tail\n"
+		before, after := head+group(was)+tail, head+group(is)+tail
+		edits := textmerge.SavedEdits(before, after)
+		if got := diffwrap.Apply(before, edits); got != after {
+			t.Fatalf("%+v make %q of %q, want %q", edits, got, before, after)
+		}
+		kept := 0
+		for _, s := range textmerge.Kept(len(before), edits) {
+			kept += max(0, min(s.B+s.N, len(after)-len(tail))-max(s.B, len(head)))
+		}
+		if kept != want {
+			t.Errorf("%q -> %q: %d bytes of the marks are kept, want %d: %+v", before, after, kept, want, edits)
+		}
+	})
+}
+
+// Whatever lines a save deletes, moves and sorts: no delimiter of a mark stays without the other one, unless it is said to be torn.
+// None is left in the text that no mark has.
+func TestDelimitersGoTogether(t *testing.T) {
+	randomtest.Check(t, 2000, func(t testing.TB, r *rand.Rand) {
+		before, word := "", 0
+		line := func() string {
+			word++
+			return fmt.Sprintf("- w%d", word)
+		}
+		for range randomtest.Between(r, 2, 6) {
+			before += randomtest.Pick(r, "%s\n", "%s\n", "%s{++\n%s++}\n", "%s{--\n%s--}\n", "{++%s\n%s\n++}%s\n", "%s {--%s--}{++%s++} %s\n", "{~~%s~>%s~~}\n")
+		}
+		for strings.Contains(before, "%s") {
+			before = strings.Replace(before, "%s", line(), 1)
+		}
+		lines := strings.SplitAfter(strings.TrimSuffix(before, "\n"), "\n")
+		lines[len(lines)-1] += "\n"
+		for range randomtest.Between(r, 1, 2) {
+			i, j := r.IntN(len(lines)), r.IntN(len(lines))
+			switch r.IntN(4) {
+			case 0:
+				slices.Sort(lines)
+			case 1:
+				moved := lines[i]
+				lines = slices.Insert(slices.Delete(lines, i, i+1), j, moved)
+			case 2:
+				lines = slices.Insert(lines, i, line()+"\n")
+			case 3:
+				if len(lines) > 1 {
+					lines = slices.Delete(lines, i, i+1)
+				}
+			}
+		}
+		after := strings.Join(lines, "")
+		got := textmerge.Adopt(before, after)
+		if text := diffwrap.Apply(before, got.Edits); text != after {
+			t.Fatalf("%+v make %q of %q, want %q", got.Edits, text, before, after)
+		}
+		where := textmerge.Flip(textmerge.Kept(len(before), got.Edits))
+		marks, _, _ := diffwrap.Layout(before)
+		for _, m := range marks {
+			open, opens := textmerge.Back(where, diffwrap.Span{Start: m.Start, End: m.Start + 3})
+			close, closes := textmerge.Back(where, diffwrap.Span{Start: m.End - 3, End: m.End})
+			if opens && !closes && !goes(got, open) || closes && !opens && !goes(got, close) {
+				t.Errorf("%q -> %q: of %q one delimiter stays: %+v", before, after, m.Of(before), got)
+			}
+		}
+		text := []byte(after)
+		for _, s := range got.Torn {
+			copy(text[s.Start:s.End], "...")
+		}
+		for _, view := range []diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
+			if shown := diffwrap.Render(string(text), view); strings.ContainsAny(shown, "{}") {
+				t.Errorf("%q -> %q: shown is %q with %+v", before, after, shown, got)
+			}
+		}
+	})
+}
+
+// goes says whether a delimiter marks nothing, or is of a mark whose other delimiter was put somewhere else.
+func goes(a textmerge.Adopted, at diffwrap.Span) bool {
+	return slices.Contains(a.Torn, at) || len(a.Moved) > 0
+}
+
+// A line that is typed among those of a mark takes the break that parts it from the line before, or behind it, as these do.
+func TestLinesAreTypedBesideBreaks(t *testing.T) {
+	for _, tt := range []struct{ before, after, typed string }{
+		{"- a{++\n- x\n- y++}\n- b\n", "- a{++\n- mine\n- x\n- y++}\n- b\n", "\n- mine"},
+		{"- a{++\n- x\n- y++}\n- b\n", "- a{++\n- x\n- mine\n- y++}\n- b\n", "\n- mine"},
+		{"- a\n{++- x\n- y\n++}- b\n", "- a\n{++- x\n- mine\n- y\n++}- b\n", "- mine\n"},
+		{"- a\n{++- x\n- y\n++}- b\n", "- a\n{++- mine\n- x\n- y\n++}- b\n", "- mine\n"},
+		{"- a\n- b\n", "- a\n- mine\n- b\n", "- mine\n"},
+		{"| a |{++\r\n| x |\r\n| y |++}\r\n", "| a |{++\r\n| x |\r\n| mine |\r\n| y |++}\r\n", "\r\n| mine |"},
+	} {
+		edits := textmerge.SavedEdits(tt.before, tt.after)
+		if len(edits) != 1 || edits[0].Len > 0 || edits[0].New != tt.typed {
+			t.Errorf("%q -> %q: got %+v, want %q typed", tt.before, tt.after, edits, tt.typed)
+		}
+	}
+}
+
+// A save that puts comments beside others, or takes some away, cuts none of those that stay.
+func TestCommentsStayWhole(t *testing.T) {
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		longer := randomtest.Some(r, 1, 8, "{>>a<<}", "{>>ab<<}", "{>>b<<}", "{>>{ba<<}", "a", "b ", "\n")
+		from := randomtest.Between(r, 0, len(longer)-1)
+		to := randomtest.Between(r, from+1, len(longer))
+		before, after := strings.Join(longer, ""), strings.Join(slices.Delete(slices.Clone(longer), from, to), "")
+		shorter := after
+		if r.IntN(2) == 0 {
+			before, after = after, before
+		}
+		edits := textmerge.SavedEdits(before, after)
+		if got := diffwrap.Apply(before, edits); got != after {
+			t.Fatalf("%+v make %q of %q, want %q", edits, got, before, after)
+		}
+		if len(edits) > 1 {
+			return // the comparison sees more than one place
+		}
+		for _, e := range edits {
+			for _, c := range diffwrap.Comments(shorter) {
+				if c.Start < e.Off && e.Off < c.End {
+					t.Errorf("%q -> %q: %+v cuts the comment at %d", before, after, e, c.Start)
+				}
+			}
+		}
+	})
+}
