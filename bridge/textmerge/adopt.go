@@ -13,28 +13,28 @@ import (
 // the comparison: it stays with both of its delimiters around most of its text, or it goes.
 type Adopted struct {
 	Edits []diffwrap.Edit
-	Moved []Moved         // parts of marks that stand somewhere else now, in order of To
-	Torn  []diffwrap.Span // delimiters in the text after it whose other half the change took away: they mark nothing
+	Moved []Moved // parts of marks that stand somewhere else now, in order of To
+	Torn  []Moved // delimiters whose other half the change took away: they mark nothing where they stand now, in order of To
 }
 
 // Moved is text of a mark that stands somewhere else after a save.
 type Moved struct{ From, To diffwrap.Span }
 
 // SavedEdits are the edits of Adopt.
-func SavedEdits(before, after string) []diffwrap.Edit { return Adopt(before, after).Edits }
+func SavedEdits(before, after string) []diffwrap.Edit { return Adopt(before, after, nil).Edits }
 
-// Adopt finds out what made after of before. The edits go together with what others change there: words and marks as a
-// whole, and lines with the breaks behind them.
-func Adopt(before, after string) Adopted {
+// Adopt finds out what made after of before, in which delimiters are torn already. The edits go together with what others
+// change there: words and marks as a whole, and lines with the breaks behind them.
+func Adopt(before, after string, torn []diffwrap.Span) Adopted {
 	edits := wholeWords(before, diffwrap.Diff(before, after))
 	if !hasMarkup(before) {
 		slide(before, after, edits, nil)
 		return Adopted{Edits: edits}
 	}
-	was := tokensOf(before)
+	was := tokensOf(without(before, torn))
 	slide(before, after, edits, was)
-	a := adoption{before: before, after: after, kept: Kept(len(before), edits), was: was}
-	return a.adopt(edits)
+	a := adoption{before: before, after: after, kept: Kept(len(before), edits), was: was, known: wordsIn(before), isTorn: make(map[int]bool), wasTorn: make(map[int]bool)}
+	return a.adopt(edits, torn)
 }
 
 // hasMarkup says whether a text may have marks or comments.
@@ -73,6 +73,18 @@ func tokensOf(raw string) (list []token) {
 	}
 	slices.SortFunc(list, func(a, b token) int { return a.open.Start - b.open.Start })
 	return list
+}
+
+// without is a text in which delimiters mark nothing.
+func without(raw string, torn []diffwrap.Span) string {
+	if len(torn) == 0 {
+		return raw
+	}
+	text := []byte(raw)
+	for _, s := range torn {
+		clear(text[s.Start:s.End])
+	}
+	return string(text)
 }
 
 // around is the token that an offset lies inside of, nil if there is none.
@@ -172,10 +184,11 @@ type adoption struct {
 	kept          []Span  // of the comparison of the texts
 	was           []token // of before
 	stands        []stand // where they are in after
-	known         words   // of before; nil until they are asked for
+	known         words   // of before
 	torn          []half
-	isTorn        map[int]bool // by where they are in after
-	wasTorn       map[int]bool // by where those were in before that have moved
+	loose         []diffwrap.Span // of before: torn already, and not at their places any more
+	isTorn        map[int]bool    // by where they are in after
+	wasTorn       map[int]bool    // by where those were in before that have moved
 }
 
 // delimitersIn are the delimiters in a text, of marks or not, none of which overlap.
@@ -203,8 +216,11 @@ type stand struct {
 	opens, closes bool
 }
 
-// half is a delimiter in after that marks nothing, as its other half is gone, and where it was if it has moved.
-type half struct{ at, was diffwrap.Span }
+// half is a delimiter in after that marks nothing, as its other half is gone, and where it was.
+type half struct {
+	at, was diffwrap.Span
+	stays   bool // it was torn before
+}
 
 // reading is after as the tokens in it are read.
 type reading struct {
@@ -214,8 +230,8 @@ type reading struct {
 	lines [][]Moved     // of those that have moved
 	fresh []int         // those of is that were not there
 	held  map[int]bool  // where both delimiters of one token are that are no longer its pair
-	owned map[int]bool // where delimiters are of tokens that were written anew
-	freed map[int]bool // where delimiters stayed of tokens that have moved
+	owned map[int]bool  // where delimiters are of tokens that were written anew
+	freed map[int]bool  // where delimiters stayed of tokens that have moved
 	moved map[int]Moved // for each of was of which one delimiter stays around its text, the other
 }
 
@@ -223,7 +239,7 @@ type reading struct {
 const maxTorn = 16
 
 // adopt finds out which marks stay, which have moved, and which are torn.
-func (a *adoption) adopt(edits []diffwrap.Edit) Adopted {
+func (a *adoption) adopt(edits []diffwrap.Edit, torn []diffwrap.Span) Adopted {
 	untouched := true
 	forth := Flip(a.kept)
 	a.stands = make([]stand, len(a.was))
@@ -234,10 +250,17 @@ func (a *adoption) adopt(edits []diffwrap.Edit) Adopted {
 		_, all := Back(forth, t.whole())
 		untouched = untouched && all
 	}
-	if untouched && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
+	for _, t := range torn {
+		if is, ok := Back(forth, t); ok {
+			a.torn, a.isTorn[is.Start], a.wasTorn[t.Start] = append(a.torn, half{is, t, true}), true, true
+		} else {
+			a.loose = append(a.loose, t)
+		}
+	}
+	if untouched && len(a.loose) == 0 && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
 		return Adopted{Edits: edits}
 	}
-	var cut []diffwrap.Span // delimiters that do not stay whole
+	cut := slices.Clone(a.loose) // delimiters that do not stay whole
 	for i, t := range a.was {
 		if !a.stands[i].opens {
 			cut = append(cut, t.open)
@@ -246,6 +269,7 @@ func (a *adoption) adopt(edits []diffwrap.Edit) Adopted {
 			cut = append(cut, t.close)
 		}
 	}
+	slices.SortFunc(cut, byStart)
 	a.kept = Flip(outside(forth, cut))
 	var typed []diffwrap.Span
 	for _, s := range delimitersIn(a.after) {
@@ -263,11 +287,14 @@ func (a *adoption) adopt(edits []diffwrap.Edit) Adopted {
 
 // read reads after without what is torn.
 func (a *adoption) read() *reading {
-	text := []byte(a.after)
-	for _, h := range a.torn {
-		clear(text[h.at.Start:h.at.End])
+	r := &reading{
+		held: make(map[int]bool), owned: make(map[int]bool), freed: make(map[int]bool), moved: make(map[int]Moved),
 	}
-	r := &reading{is: tokensOf(string(text)), held: make(map[int]bool), owned: make(map[int]bool), freed: make(map[int]bool), moved: make(map[int]Moved)}
+	var torn []diffwrap.Span
+	for _, h := range a.torn {
+		torn = append(torn, h.at)
+	}
+	r.is = tokensOf(without(a.after, torn))
 	edges := make(map[int]int) // which token begins or ends with a delimiter
 	for k, t := range r.is {
 		edges[t.open.Start], edges[t.close.Start] = k, k
@@ -312,9 +339,6 @@ func (a *adoption) read() *reading {
 		}
 	}
 	for _, k := range r.fresh {
-		if a.known == nil {
-			a.known = wordsIn(a.before)
-		}
 		t := r.is[k]
 		if text := t.body.Of(a.after); !r.holds(t) && hasWord(text) && !a.known.has(text) {
 			r.owned[t.open.Start], r.owned[t.close.Start] = true, true
@@ -391,10 +415,12 @@ func (a *adoption) findMoved(r *reading) {
 // else with the lines that they stood on. It reports whether there are any more.
 func (a *adoption) tear(r *reading) bool {
 	n := len(a.torn)
-	if a.isTorn == nil {
-		a.isTorn, a.wasTorn = make(map[int]bool), make(map[int]bool)
-	}
 	lost := make(map[string][]diffwrap.Span) // of before, by what they are
+	for _, s := range a.loose {
+		if !a.wasTorn[s.Start] {
+			lost[s.Of(a.before)] = append(lost[s.Of(a.before)], s)
+		}
+	}
 	for i, t := range a.was {
 		s := a.stands[i]
 		if r.same[i] >= 0 || r.to[i] >= 0 || s.opens && s.closes {
@@ -405,7 +431,7 @@ func (a *adoption) tear(r *reading) bool {
 			stays   bool
 		}{{t.open, s.open, s.opens}, {t.close, s.close, s.closes}} {
 			if d.stays && !a.isTorn[d.is.Start] && !r.owned[d.is.Start] {
-				a.torn, a.isTorn[d.is.Start] = append(a.torn, half{at: d.is}), true
+				a.torn, a.isTorn[d.is.Start], a.wasTorn[d.was.Start] = append(a.torn, half{d.is, d.was, false}), true, true
 			} else if text := d.was.Of(a.before); !d.stays && !a.wasTorn[d.was.Start] {
 				lost[text] = append(lost[text], d.was)
 			}
@@ -416,7 +442,7 @@ func (a *adoption) tear(r *reading) bool {
 	}
 	tear := func(at diffwrap.Span) {
 		text := at.Of(a.after)
-		a.torn, a.isTorn[at.Start], a.wasTorn[lost[text][0].Start] = append(a.torn, half{at, lost[text][0]}), true, true
+		a.torn, a.isTorn[at.Start], a.wasTorn[lost[text][0].Start] = append(a.torn, half{at, lost[text][0], false}), true, true
 		lost[text] = lost[text][1:]
 	}
 	typed := func(at diffwrap.Span) bool { return r.freed[at.Start] || !a.keeps(at) }
@@ -484,21 +510,26 @@ func (a *adoption) conclude(r *reading) Adopted {
 		new = append(new, r.is[k].open, r.is[k].close)
 	}
 	for _, h := range a.torn {
-		done.Torn = append(done.Torn, h.at)
-		if !h.was.Empty() {
-			done.Moved = append(done.Moved, Moved{h.was, h.at})
+		if h.stays {
+			continue
 		}
+		done.Torn = append(done.Torn, Moved{h.was, h.at})
+		gone, new = append(gone, h.was), append(new, h.at)
 	}
 	for _, m := range done.Moved {
 		new = append(new, m.To)
 	}
-	byStart := func(x, y diffwrap.Span) int { return x.Start - y.Start }
+	slices.SortFunc(gone, byStart)
 	slices.SortFunc(new, byStart)
-	slices.SortFunc(done.Torn, byStart)
-	slices.SortFunc(done.Moved, func(x, y Moved) int { return x.To.Start - y.To.Start })
+	slices.SortFunc(done.Torn, byTo)
+	slices.SortFunc(done.Moved, byTo)
 	done.Edits = scriptOf(outside(Flip(outside(Flip(a.kept), gone)), new), a.before, a.after)
 	return done
 }
+
+func byTo(x, y Moved) int { return x.To.Start - y.To.Start }
+
+func byStart(x, y diffwrap.Span) int { return x.Start - y.Start }
 
 // isRewritten says whether the text of a mark is another one: less than half of the letters stay, and others were typed.
 func (a *adoption) isRewritten(was, is diffwrap.Span) bool {

@@ -346,7 +346,10 @@ func (l *Ledger) Separated(raw string, runs []ycrdt.Run) []diffwrap.Edit {
 		return nil
 	}
 	u := UnitsOf(runs)
-	torn := l.tornIn(raw, u)
+	var torn []diffwrap.Edit
+	for _, s := range l.Torn(raw, runs) {
+		torn = append(torn, diffwrap.Edit{Off: s.Start, Len: s.Len()})
+	}
 	whole := diffwrap.Apply(raw, torn)
 	typed, empty := l.LayOut(whole, u.Through(raw, torn)).typed()
 	if len(typed) == 0 && len(empty) == 0 {
@@ -355,22 +358,35 @@ func (l *Ledger) Separated(raw string, runs []ycrdt.Run) []diffwrap.Edit {
 	return diffwrap.Compose(len(raw), torn, diffwrap.Separate(whole, typed, func(start, _ int) bool { return empty[start] }))
 }
 
-// tornIn are the edits that take out what marks nothing.
-func (l *Ledger) tornIn(raw string, u Units) (edits []diffwrap.Edit) {
+// Delimits says whether all of a delimiter was written by agents, or is torn.
+func (l *Ledger) Delimits(r model.IDRun) bool {
+	all := true
+	l.wrote.Each(r, func(part model.IDRun, s *stroke, ok bool) {
+		_, n, torn := l.torn.At(part)
+		all = all && (ok && s.MakesMarks() || torn && n == part.Len)
+	})
+	return all
+}
+
+// Torn are the delimiters of agents in a text that mark nothing.
+func (l *Ledger) Torn(raw string, runs []ycrdt.Run) (list []diffwrap.Span) {
 	if len(l.torn) == 0 {
 		return nil
 	}
 	cursor := textmerge.NewCursor(raw)
-	u.Each(0, len(raw), func(pos int, r model.IDRun) {
+	pos := 0
+	for _, run := range runs {
+		r := model.RunOf(run)
 		l.torn.Each(r, func(part model.IDRun, _ bool, torn bool) {
-			if s, _, _ := l.wrote.At(part); torn && s != nil && s.MakesMarks() {
+			if torn {
 				from := pos + int(part.Clock-r.Clock)
 				off := cursor.OffAt(from)
-				edits = append(edits, diffwrap.Edit{Off: off, Len: cursor.OffAt(from+int(part.Len)) - off})
+				list = append(list, diffwrap.Span{Start: off, End: cursor.OffAt(from + int(part.Len))})
 			}
 		})
-	})
-	return edits
+		pos += run.Len
+	}
+	return list
 }
 
 // MarkAt is the mark that starts at an offset, nil if none does.

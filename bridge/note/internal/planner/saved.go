@@ -53,10 +53,10 @@ func returned(records []model.Record, older []model.Moment, had, raw string) []s
 }
 
 // CarryOut makes the changes in a document whose text is had, and completes the record of that.
-func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, origin any, rec *model.Record) {
+func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *attribution.Ledger, origin any, rec *model.Record) {
 	added := uint64(0)
 	var before attribution.Units
-	if len(s.Moved) > 0 {
+	if len(s.Moved)+len(s.Torn) > 0 {
 		before = attribution.UnitsOf(text.Runs())
 	}
 	doc.Transact(origin, func(txn *ycrdt.Txn) {
@@ -67,44 +67,55 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, origin an
 		textmerge.ApplyEdits(txn, text, had, s.Edits)
 	})
 	if s.back == nil && len(s.Moved)+len(s.Torn) > 0 {
-		s.name(had, before, text, rec)
+		s.name(had, before, text, known, rec)
 	}
 	if clock := doc.StateVector()[doc.ClientID()]; s.back != nil && clock != rec.Clock+added {
 		rec.Returned = nil // formats take names, too
 	}
 }
 
-// name names what moved by its identities before and after the save, and what is torn.
-func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, rec *model.Record) {
+// name names what moved by its identities before and after the save, and what is torn of agents' marks.
+func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, known *attribution.Ledger, rec *model.Record) {
 	after := attribution.UnitsOf(text.Runs())
-	places := make([]attribution.PlacedText, len(s.Moved)) // in had, which is gone through in its own order
-	order := make([]int, len(s.Moved))
-	for i := range order {
-		order[i] = i
+	var was, is []diffwrap.Span
+	for _, m := range append(slices.Clip(s.Moved), s.Torn...) {
+		was, is = append(was, m.From), append(is, m.To)
 	}
-	slices.SortFunc(order, func(i, k int) int { return s.Moved[i].From.Start - s.Moved[k].From.Start })
-	cursor := textmerge.NewCursor(had)
-	for _, i := range order {
-		places[i].From = cursor.PosAt(s.Moved[i].From.Start)
-		places[i].To = cursor.PosAt(s.Moved[i].From.End)
+	wasAt, isAt := unitsAt(had, was), unitsAt(text.String(), is)
+	from := func(m textmerge.Moved) []model.IDRun {
+		return before.Resolve(model.PlaceRun(wasAt[m.From.Start], wasAt[m.From.End]))
 	}
-	cursor = textmerge.NewCursor(text.String())
-	for i, m := range s.Moved {
-		at := cursor.PosAt(m.To.Start)
-		for _, old := range before.Resolve(model.PlaceRun(places[i].From, places[i].To)) {
+	for _, m := range s.Moved {
+		at := model.PlaceRun(isAt[m.To.Start], isAt[m.To.End])
+		for _, old := range from(m) {
 			done := uint64(0)
-			for _, now := range after.Resolve(model.PlaceRun(at, at+int(old.Len))) {
-				rec.Returned = append(rec.Returned, model.Revival{Old: old.Part(done, now.Len), New: now})
-				done += now.Len
+			for _, new := range after.Resolve(model.IDRun{Clock: at.Clock, Len: old.Len}) {
+				rec.Returned = append(rec.Returned, model.Revival{Old: old.Part(done, new.Len), New: new})
+				done += new.Len
 			}
-			at += int(old.Len)
+			at.Clock += old.Len
 		}
 	}
-	cursor = textmerge.NewCursor(text.String())
-	for _, t := range s.Torn {
-		from := cursor.PosAt(t.Start)
-		rec.Torn = append(rec.Torn, after.Resolve(model.PlaceRun(from, cursor.PosAt(t.End)))...)
+	for _, m := range s.Torn {
+		if !slices.ContainsFunc(from(m), func(r model.IDRun) bool { return !known.Delimits(r) }) {
+			rec.Torn = append(rec.Torn, after.Resolve(model.PlaceRun(isAt[m.To.Start], isAt[m.To.End]))...)
+		}
 	}
+}
+
+// unitsAt are the UTF-16 positions at which spans of a text begin and end, by offset.
+func unitsAt(text string, spans []diffwrap.Span) map[int]int {
+	var offs []int
+	for _, s := range spans {
+		offs = append(offs, s.Start, s.End)
+	}
+	slices.Sort(offs)
+	at := make(map[int]int)
+	cursor := textmerge.NewCursor(text)
+	for _, off := range offs {
+		at[off] = cursor.PosAt(off)
+	}
+	return at
 }
 
 // bringBack makes the text what it is to be, and returns how many characters that added.
@@ -141,17 +152,13 @@ type past struct {
 type stretch struct {
 	id    model.IDRun
 	text  string
-	lives []life // of what has come back, those before, too
+	born  int // the first state with it
+	died  int // the first one without it
 	live  bool
 	stays bool // it is to be there after the save
 }
 
-// life is the first state with a text, and the first one without it.
-type life struct{ born, died int }
-
-func (x *stretch) in(state int) bool {
-	return slices.ContainsFunc(x.lives, func(l life) bool { return l.born <= state && state < l.died })
-}
+func (x *stretch) in(state int) bool { return x.born <= state && state < x.died }
 
 // never is when text dies that is still there.
 const never = math.MaxInt
@@ -215,7 +222,6 @@ func pastOf(records []model.Record, older []model.Moment) (*past, error) {
 	}
 	cursor := textmerge.NewCursor(text)
 	pos, off := 0, 0
-	var all []stretch
 	for _, run := range doc.Runs() {
 		born.Each(model.RunOf(run), func(r model.IDRun, from int, _ bool) {
 			died.Each(r, func(r model.IDRun, to int, ok bool) {
@@ -224,56 +230,12 @@ func pastOf(records []model.Record, older []model.Moment) (*past, error) {
 				}
 				pos += int(r.Len)
 				end := cursor.OffAt(pos)
-				all = append(all, stretch{id: r, text: text[off:end], lives: []life{{from, to}}, live: !ok})
+				p.stretches = append(p.stretches, stretch{id: r, text: text[off:end], born: from, died: to, live: !ok})
 				off = end
 			})
 		})
 	}
-	p.place(all, attribution.NewLedger(records))
 	return p, nil
-}
-
-// place puts stretches in their order. What came back stands for what it was before that.
-func (p *past) place(all []stretch, known *attribution.Ledger) {
-	if !known.HasRevived() {
-		p.stretches = all
-	} else {
-		p.stretches = nil
-		var copies []attribution.Told[[]life]
-		for _, x := range all {
-			for _, first := range known.Firsts(x.id) {
-				copies = append(copies, attribution.Told[[]life]{Of: first, Value: x.lives})
-			}
-		}
-		newest := attribution.RangesOf(slices.Clone(copies), func(a, b []life) bool { return a[0].born > b[0].born })
-		for _, c := range copies {
-			newest.Update(c.Of, func(l []life) []life {
-				if l[0] == c.Value[0] {
-					return l
-				}
-				return append(slices.Clip(l), c.Value[0])
-			})
-		}
-		for _, x := range all {
-			cursor := textmerge.NewCursor(x.text)
-			done, off := uint64(0), 0
-			for _, first := range known.Firsts(x.id) {
-				newest.Each(first, func(r model.IDRun, l []life, _ bool) {
-					y := x
-					y.id = x.id.Part(done, r.Len)
-					done += r.Len
-					end := cursor.OffAt(int(done))
-					y.text, off = x.text[off:end], end
-					if l[0] == x.lives[0] {
-						y.lives = l
-						p.stretches = append(p.stretches, y)
-					} else if x.live {
-						p.stretches = append(p.stretches, y)
-					}
-				})
-			}
-		}
-	}
 }
 
 func everything(update []byte) (*ycrdt.Text, error) {
@@ -301,11 +263,8 @@ const maxStates = 1024
 // states are those in which something came or went, oldest first.
 func (p *past) states() (states []int) {
 	for _, x := range p.stretches {
-		for _, l := range x.lives {
-			states = append(states, l.born)
-			if l.died <= p.last {
-				states = append(states, l.died)
-			}
+		if states = append(states, x.born); x.died <= p.last {
+			states = append(states, x.died)
 		}
 	}
 	slices.Sort(states)
