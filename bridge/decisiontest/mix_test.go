@@ -50,6 +50,7 @@ type step struct {
 	gone   map[string]bool // words that it may take out of a view
 	typed  []string        // words that have to be in both views
 	wrote  []string        // words that have to be in the accepted view
+	loose  map[string]bool // words that may become plain, or be there twice
 	keepsO bool
 	keepsA bool
 	is     *scene // the text that a save brings back
@@ -210,11 +211,35 @@ func (m *mix) play(seed uint64) error {
 	if err := s.check(before, after); err != nil {
 		return err
 	}
+	if err := m.checkParts(after); err != nil {
+		return err
+	}
 	if m.live == nil && !m.hands && strings.ContainsAny(after.o+after.a, "{}") {
 		return fmt.Errorf("LITTER: a part of a mark in a view: %q, %q", after.o, after.a)
 	}
 	if running, fresh := m.told(m.ws), m.told(m.process()); running != fresh {
 		return fmt.Errorf("SAME: the running process says\n%sone that starts now\n%s", running, fresh)
+	}
+	return nil
+}
+
+// checkParts checks that each word that an agent kept by writing it again is deleted and added by one suggestion: decided
+// in parts it would be lost, or doubled.
+func (m *mix) checkParts(now scene) error {
+	o, a := count(now.o), count(now.a)
+	_, text, _ := diffwrap.Layout(now.marked)
+	for _, c := range text {
+		for w := range among(c.Of(now.marked)) {
+			if c.Mark < 0 {
+				delete(o, w)
+			}
+		}
+	}
+	list := m.pending(m.ws)
+	for w := range o {
+		if a[w] > 0 && !slices.ContainsFunc(list, func(s model.Suggestion) bool { return strings.Contains(s.Old, w) && strings.Contains(s.New, w) }) {
+			return fmt.Errorf("SPLIT: %s is deleted by one suggestion and added by another", w)
+		}
 	}
 	return nil
 }
@@ -234,12 +259,12 @@ func (s *step) check(before, after scene) error {
 		if hasO[w]+hasA[w] == 0 {
 			return fmt.Errorf("LOST: %s", w)
 		}
-		if hadO[w] == 1 && hadA[w] == 1 && (hasO[w] != 1 || hasA[w] != 1) {
+		if !s.loose[w] && hadO[w] == 1 && hadA[w] == 1 && (hasO[w] != 1 || hasA[w] != 1) {
 			return fmt.Errorf("PLAIN: %s is %d times in the original view and %d times in the accepted one", w, hasO[w], hasA[w])
 		}
 	}
 	for w := range count(after.o, after.a) {
-		if !s.gone[w] && (hasO[w] > max(1, hadO[w]) || hasA[w] > max(1, hadA[w])) {
+		if !s.gone[w] && !s.loose[w] && (hasO[w] > max(1, hadO[w]) || hasA[w] > max(1, hadA[w])) {
 			return fmt.Errorf("TWICE: %s", w)
 		}
 	}
@@ -318,11 +343,29 @@ func (m *mix) personEdits(now scene) step {
 		return m.restores(now)
 	}
 	edits, s := m.personEdit(now.raw)
-	if len(edits) == 0 || m.live != nil && tears(now.raw, edits) {
+	if len(edits) == 0 || m.live != nil && tears(now.raw, edits) || inDeletedComment(now.raw, edits) {
 		return step{what: "nothing", keepsO: true, keepsA: true}
 	}
 	m.save(now.raw, edits)
+	if s.loose != nil { // it may take one delimiter of a mark away
+		marks, _, _ := diffwrap.Layout(now.raw)
+		for _, mark := range marks {
+			if text := mark.Of(now.raw); strings.Contains(text, "\n") {
+				for w := range among(text) {
+					s.loose[w] = true
+				}
+			}
+		}
+	}
 	return s
+}
+
+// inDeletedComment says whether edits change a comment whose deletion is pending.
+func inDeletedComment(raw string, edits []diffwrap.Edit) bool {
+	marks, _, _ := diffwrap.Layout(raw)
+	return slices.ContainsFunc(marks, func(m diffwrap.Mark) bool {
+		return m.Comment && slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Off < m.End && m.Start < e.Off+max(e.Len, 1) })
+	})
 }
 
 // tears says whether edits take one delimiter of a mark away, and not the other. In a shared document nobody finds out.
@@ -362,6 +405,7 @@ func (m *mix) personEdit(raw string) ([]diffwrap.Edit, step) {
 	lines := linesOf(raw)
 	words := mixWord.FindAllStringIndex(raw, -1)
 	marks, _, _ := diffwrap.Layout(raw)
+	marks = slices.DeleteFunc(marks, func(m diffwrap.Mark) bool { return m.Comment })
 	w := m.word("P")
 	switch k := r.IntN(20); {
 	case k < 6: // types
@@ -384,7 +428,7 @@ func (m *mix) personEdit(raw string) ([]diffwrap.Edit, step) {
 		return cut(s), step{what: "a person deletes " + s.Of(raw), gone: among(s.Of(raw))}
 	case k < 12 && len(lines) > 0: // deletes a line
 		s := randomtest.Pick(r, lines...)
-		return cut(s), step{what: fmt.Sprintf("a person deletes the line %q", s.Of(raw)), gone: among(s.Of(raw))}
+		return cut(s), step{what: fmt.Sprintf("a person deletes the line %q", s.Of(raw)), gone: among(s.Of(raw)), loose: make(map[string]bool)}
 	case k < 13 && len(lines) > 1: // moves a line
 		s, to := randomtest.Pick(r, lines...), randomtest.Pick(r, lines...).Start
 		edits := append(cut(s), put(to, strings.TrimSuffix(s.Of(raw), "\n")+"\n")...)
@@ -392,7 +436,7 @@ func (m *mix) personEdit(raw string) ([]diffwrap.Edit, step) {
 			return nil, step{}
 		}
 		slices.SortStableFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
-		return edits, step{what: fmt.Sprintf("a person moves the line %q", s.Of(raw))}
+		return edits, step{what: fmt.Sprintf("a person moves the line %q", s.Of(raw)), loose: make(map[string]bool)}
 	case k < 14 && m.live == nil: // sorts the lines
 		sorted := strings.SplitAfter(raw, "\n")
 		slices.Sort(sorted)
@@ -400,7 +444,7 @@ func (m *mix) personEdit(raw string) ([]diffwrap.Edit, step) {
 		if text == raw || strings.Contains(raw, "{>>") {
 			return nil, step{}
 		}
-		return []diffwrap.Edit{{Len: len(raw), New: text}}, step{what: "a person sorts the lines"}
+		return []diffwrap.Edit{{Len: len(raw), New: text}}, step{what: "a person sorts the lines", loose: make(map[string]bool)}
 	case k < 15: // joins two lines, or breaks one
 		from, to := "\n", " "
 		if r.IntN(2) == 0 {

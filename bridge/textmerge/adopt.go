@@ -134,9 +134,9 @@ func place(before, text string, at, n, least, most, toBefore int, deleted bool, 
 		off := at + by
 		if border(text, off) && border(text, off+n) {
 			moved := text[off : off+n]
-			cost := 2*cutAt(was, before, off+toBefore, moved) + 1
+			cost := cutAt(was, before, off+toBefore, moved) + 1
 			if deleted {
-				cost += 2 * cutAt(was, before, off+toBefore+n, moved)
+				cost += cutAt(was, before, off+toBefore+n, moved)
 			}
 			whole := lines && strings.HasSuffix(moved, "\n") && (off == 0 || text[off-1] == '\n')
 			if whole {
@@ -160,22 +160,27 @@ func border(text string, off int) bool {
 // cutAt is how bad it is to cut before at an offset. In a mark whose lines begin with their breaks so should what is put
 // among them, since it stands outside of the mark to everybody.
 func cutAt(was []token, before string, off int, text string) int {
-	t := around(was, off)
-	switch {
+	const line, word, mark, token = 2, 2, 4, 8
+	cost := 0
+	if glued(before[:off], before[off:]) {
+		cost = word
+	}
+	starts := func(s string) bool { return strings.HasPrefix(strings.TrimPrefix(s, "\r"), "\n") }
+	switch t := around(was, off); {
 	case t == nil:
-		return 0
+		return cost
 	case t.comment, off < t.body.Start, off > t.body.End:
-		return 3
+		return token
 	case off == t.body.Start, off == t.body.End:
-		return 0
-	case strings.HasPrefix(strings.TrimPrefix(t.body.Of(before), "\r"), "\n"):
-		if strings.HasPrefix(strings.TrimPrefix(text, "\r"), "\n") && strings.HasPrefix(strings.TrimPrefix(before[off:], "\r"), "\n") {
-			return 1
+		return cost
+	case starts(t.body.Of(before)):
+		if starts(text) && starts(before[off:]) {
+			return line
 		}
 	case strings.HasSuffix(text, "\n") && before[off-1] == '\n':
-		return 1
+		return line
 	}
-	return 2
+	return mark + cost
 }
 
 // adoption is a comparison that looks at marks.
