@@ -283,11 +283,51 @@ func (a *adoption) adopt(edits []diffwrap.Edit, torn []diffwrap.Span) Adopted {
 		}
 	}
 	a.kept = outside(a.kept, typed)
+	a.untangle()
 	r := a.read()
 	for n := 0; n < maxTorn && a.tear(r); n++ {
 		r = a.read()
 	}
 	return a.conclude(r)
+}
+
+// untangle tears the marks that a save has put around others, or across: marks do not nest.
+func (a *adoption) untangle() {
+	type stretch struct {
+		diffwrap.Span
+		token int // -1 for one that was put there whole
+	}
+	var list []stretch
+	tries := 0
+	for i, t := range a.was {
+		if s := a.stands[i]; s.opens && s.closes {
+			list = append(list, stretch{diffwrap.Span{Start: s.open.Start, End: s.close.End}, i})
+		} else if tries++; tries <= maxTries && hasWord(t.body.Of(a.before)) {
+			if at := strings.Index(a.after, t.whole().Of(a.before)); at >= 0 {
+				list = append(list, stretch{diffwrap.Span{Start: at, End: at + t.whole().Len()}, -1})
+			}
+		}
+	}
+	slices.SortFunc(list, func(x, y stretch) int { return x.Start - y.Start })
+	var last *stretch
+	for i := range list {
+		x := &list[i]
+		if last != nil && x.Start < last.End {
+			if last.token < 0 {
+				x, last = last, x
+			}
+			if k := last.token; k >= 0 {
+				s := &a.stands[k]
+				for _, h := range []half{{s.open, a.was[k].open, false}, {s.close, a.was[k].close, false}} {
+					a.torn, a.isTorn[h.at.Start], a.wasTorn[h.was.Start] = append(a.torn, h), true, true
+				}
+				s.opens, s.closes = false, false
+			}
+		}
+		if last == nil || x.End > last.End || last.token >= 0 && !a.stands[last.token].opens {
+			last = x
+		}
+	}
 }
 
 // read reads after without what is torn.
@@ -389,7 +429,7 @@ func (a *adoption) findMoved(r *reading) {
 			}
 		}
 		for i, t := range a.was {
-			if r.same[i] >= 0 || r.to[i] >= 0 {
+			if r.same[i] >= 0 || r.to[i] >= 0 || a.wasTorn[t.open.Start] || a.wasTorn[t.close.Start] {
 				continue
 			}
 			list := free[key(a.before, t)]
@@ -524,12 +564,24 @@ func (a *adoption) conclude(r *reading) Adopted {
 	for _, m := range done.Moved {
 		new = append(new, m.To)
 	}
-	slices.SortFunc(gone, byStart)
-	slices.SortFunc(new, byStart)
+	gone, new = union(gone), union(new)
 	slices.SortFunc(done.Torn, byTo)
 	slices.SortFunc(done.Moved, byTo)
 	done.Edits = scriptOf(outside(Flip(outside(Flip(a.kept), gone)), new), a.before, a.after)
 	return done
+}
+
+// union is what spans cover, in order.
+func union(list []diffwrap.Span) (all []diffwrap.Span) {
+	slices.SortFunc(list, byStart)
+	for _, s := range list {
+		if n := len(all) - 1; n >= 0 && s.Start <= all[n].End {
+			all[n].End = max(all[n].End, s.End)
+		} else {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 func byTo(x, y Moved) int { return x.To.Start - y.To.Start }

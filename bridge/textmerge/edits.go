@@ -40,9 +40,44 @@ func wholeWords(text string, edits []diffwrap.Edit) []diffwrap.Edit {
 			at = e.Off + e.Len
 		}
 		whole.New += text[at:end]
-		out = append(out, whole)
+		if whole = trimmed(text, whole); whole.Len > 0 || whole.New != "" {
+			out = append(out, whole)
+		}
 	}
 	return out
+}
+
+// trimmed is an edit of a text without the words that it begins or ends with and leaves as they are.
+func trimmed(text string, e diffwrap.Edit) diffwrap.Edit {
+	old, new := text[e.Off:e.Off+e.Len], e.New
+	n := 0
+	for n < min(len(old), len(new)) && old[n] == new[n] {
+		n++
+	}
+	for n > 0 && !(parts(old, n) && parts(new, n)) {
+		n--
+	}
+	old, new = old[n:], new[n:]
+	e.Off += n
+	n = 0
+	for n < min(len(old), len(new)) && old[len(old)-1-n] == new[len(new)-1-n] {
+		n++
+	}
+	for n > 0 && !(parts(old, len(old)-n) && parts(new, len(new)-n)) {
+		n--
+	}
+	e.Len, e.New = len(old)-n, new[:len(new)-n]
+	return e
+}
+
+// parts says whether an offset of a text is between words, or characters outside of words.
+func parts(text string, off int) bool {
+	return off == len(text) || utf8.RuneStart(text[off]) && (off == 0 || !glued(text[:off], text[off:])) && !unicode.Is(unicode.Mark, runeAt(text, off))
+}
+
+func runeAt(text string, off int) rune {
+	r, _ := utf8.DecodeRuneInString(text[off:])
+	return r
 }
 
 // WordEdits are what a save changed, in whole words (WordsOf).

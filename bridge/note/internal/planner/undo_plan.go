@@ -192,6 +192,10 @@ func (t *takeback) wantGone(x item) want {
 		return w
 	}
 	run := t.runs[x.run]
+	if x.since > t.entry.Seq { // a later save or undo brought it back, and it went again
+		t.away(w.text, deletedByPeople)
+		return w
+	}
 	o, a := x.state.shown()
 	switch run.Role {
 	case model.TypedInstead, model.Remarked:
