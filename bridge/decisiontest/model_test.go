@@ -1010,7 +1010,7 @@ func (w *world) personEdits(r *rand.Rand) error {
 	marks := markSpans(held)
 	switch k := r.IntN(22); {
 	case k < 2:
-		edit.writesOver(r, held, marks)
+		edit.writesOver(r, held, marks, w.live != nil)
 	case k < 7:
 		edit.types(r, held)
 	case k < 14:
@@ -1201,8 +1201,9 @@ func (e *handEdit) typesMark(r *rand.Rand, held []heldChar) {
 	}
 }
 
-// writesOver has the person put a suggestion in the place of another that has more than spaces.
-func (e *handEdit) writesOver(r *rand.Rand, held []heldChar, marks []markSpan) {
+// writesOver has the person put a suggestion in the place of another that has more than spaces. In a file it is of another
+// kind: what stands between delimiters that stay is typed there.
+func (e *handEdit) writesOver(r *rand.Rand, held []heldChar, marks []markSpan, live bool) {
 	marks = slices.DeleteFunc(marks, func(m markSpan) bool {
 		return !slices.ContainsFunc(m.body, func(i int) bool { return !unicode.IsSpace(held[i].r) })
 	})
@@ -1213,7 +1214,11 @@ func (e *handEdit) writesOver(r *rand.Rand, held []heldChar, marks []markSpan) {
 	for _, i := range append(slices.Clone(m.delimiters), m.body...) {
 		e.drop[i] = true
 	}
-	e.typed[m.delimiters[0]] = []string{"{++HU++}", "{++ HU.++}", "{~~HU~>MU~~}", "{--HU--}"}[r.IntN(4)]
+	typed := []string{"{++HU++}", "{++ HU.++}", "{~~HU~>MU~~}", "{--HU--}"}[r.IntN(4)]
+	if !live && rune(typed[1]) == held[m.delimiters[1]].r {
+		typed = "{~~HU~>MU~~}"
+	}
+	e.typed[m.delimiters[0]] = typed
 	e.marks = true
 }
 

@@ -137,6 +137,9 @@ func place(before, text string, at, n, least, most, toBefore int, deleted bool, 
 			cost := cutAt(was, before, off+toBefore, moved) + 1
 			if deleted {
 				cost += cutAt(was, before, off+toBefore+n, moved)
+				if from, to := around(was, off), around(was, off+n); from != to {
+					cost += cutsToken // of one or both, a delimiter goes and another stays
+				}
 			}
 			whole := lines && strings.HasSuffix(moved, "\n") && (off == 0 || text[off-1] == '\n')
 			if whole {
@@ -157,30 +160,37 @@ func border(text string, off int) bool {
 	return off == len(text) || utf8.RuneStart(text[off]) && (text[off] != '\n' || off == 0 || text[off-1] != '\r')
 }
 
+// How bad it is to cut something.
+const (
+	cutsWord  = 2
+	cutsLine  = 2 // of a mark
+	cutsMark  = 4
+	cutsToken = 8 // a comment, or a delimiter from its mark
+)
+
 // cutAt is how bad it is to cut before at an offset. In a mark whose lines begin with their breaks so should what is put
 // among them, since it stands outside of the mark to everybody.
 func cutAt(was []token, before string, off int, text string) int {
-	const line, word, mark, token = 2, 2, 4, 8
 	cost := 0
 	if glued(before[:off], before[off:]) {
-		cost = word
+		cost = cutsWord
 	}
 	starts := func(s string) bool { return strings.HasPrefix(strings.TrimPrefix(s, "\r"), "\n") }
 	switch t := around(was, off); {
 	case t == nil:
 		return cost
 	case t.comment, off < t.body.Start, off > t.body.End:
-		return token
+		return cutsToken
 	case off == t.body.Start, off == t.body.End:
 		return cost
 	case starts(t.body.Of(before)):
 		if starts(text) && starts(before[off:]) {
-			return line
+			return cutsLine
 		}
 	case strings.HasSuffix(text, "\n") && before[off-1] == '\n':
-		return line
+		return cutsLine
 	}
-	return mark + cost
+	return cutsMark + cost
 }
 
 // adoption is a comparison that looks at marks.
@@ -303,8 +313,18 @@ func (a *adoption) untangle() {
 		if s := a.stands[i]; s.opens && s.closes {
 			list = append(list, stretch{diffwrap.Span{Start: s.open.Start, End: s.close.End}, i})
 		} else if tries++; tries <= maxTries && hasWord(t.body.Of(a.before)) {
-			if at := strings.Index(a.after, t.whole().Of(a.before)); at >= 0 {
-				list = append(list, stretch{diffwrap.Span{Start: at, End: at + t.whole().Len()}, -1})
+			text := t.whole().Of(a.before)
+			for at := 0; ; at++ {
+				i := strings.Index(a.after[at:], text)
+				if i < 0 {
+					break
+				}
+				at += i
+				is := diffwrap.Span{Start: at, End: at + len(text)}
+				if !a.keeps(diffwrap.Span{Start: is.Start, End: is.Start + t.open.Len()}) && !a.keeps(diffwrap.Span{Start: is.End - t.close.Len(), End: is.End}) {
+					list = append(list, stretch{is, -1})
+					break
+				}
 			}
 		}
 	}
@@ -538,7 +558,7 @@ func (a *adoption) conclude(r *reading) Adopted {
 		switch k, s := r.same[i], a.stands[i]; {
 		case stretched:
 			done.Moved = append(done.Moved, m)
-		case k >= 0 && !a.isRewritten(t.body, r.is[k].body):
+		case k >= 0 && !a.isRewritten(i, r.is[k].body):
 		case k >= 0:
 			gone, new = append(gone, t.whole()), append(new, r.is[k].open, r.is[k].close)
 		case r.to[i] >= 0:
@@ -588,10 +608,31 @@ func byTo(x, y Moved) int { return x.To.Start - y.To.Start }
 
 func byStart(x, y diffwrap.Span) int { return x.Start - y.Start }
 
-// isRewritten says whether the text of a mark is another one: less than half of the letters stay, and others were typed.
-func (a *adoption) isRewritten(was, is diffwrap.Span) bool {
-	stays := a.letters(was, is)
-	return letters(is.Of(a.after)) > stays && 2*stays < letters(was.Of(a.before))
+// isRewritten says whether the text of a mark is another one: less than half of the letters stay, others were typed, and
+// more was changed there than what the mark has between its delimiters.
+func (a *adoption) isRewritten(i int, is diffwrap.Span) bool {
+	t := a.was[i]
+	stays := a.letters(t.body, is)
+	if letters(is.Of(a.after)) == stays || 2*stays >= letters(t.body.Of(a.before)) {
+		return false
+	}
+	if stays == 0 && strings.HasPrefix(t.open.Of(a.before), "{~~") {
+		return true // both of its texts
+	}
+	forth := Flip(a.kept)
+	_, before := Back(forth, diffwrap.Span{Start: max(0, t.open.Start-1), End: t.open.End})
+	_, behind := Back(forth, diffwrap.Span{Start: t.close.Start, End: min(len(a.before), t.close.End+1)})
+	changed := func(k int) bool {
+		_, whole := Back(forth, a.was[k].whole())
+		return !whole
+	}
+	for k := i; k > 0 && a.was[k-1].close.End == a.was[k].open.Start; k-- {
+		before = before && !changed(k-1)
+	}
+	for k := i; k+1 < len(a.was) && a.was[k].close.End == a.was[k+1].open.Start; k++ {
+		behind = behind && !changed(k+1)
+	}
+	return !before || !behind
 }
 
 // letters is how many letters stay that were in one stretch and are in another.
