@@ -368,14 +368,17 @@ func inDeletedComment(raw string, edits []diffwrap.Edit) bool {
 	})
 }
 
-// tears says whether edits take one delimiter of a mark away, and not the other. In a shared document nobody finds out.
+// tears says whether edits take one delimiter of a mark away, and not the other, or put a mark into it. In a shared document
+// nobody finds out.
 func tears(raw string, edits []diffwrap.Edit) bool {
 	marks, _, _ := diffwrap.Layout(raw)
 	cuts := func(s diffwrap.Span) bool {
 		return slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Off < s.End && s.Start < e.Off+e.Len })
 	}
 	return slices.ContainsFunc(marks, func(m diffwrap.Mark) bool {
-		return cuts(diffwrap.Span{Start: m.Start, End: m.Start + 3}) != cuts(diffwrap.Span{Start: m.End - 3, End: m.End})
+		return slices.ContainsFunc(edits, func(e diffwrap.Edit) bool {
+			return m.Start < e.Off && e.Off < m.End && strings.Contains(e.New, "{")
+		}) || cuts(diffwrap.Span{Start: m.Start, End: m.Start + 3}) != cuts(diffwrap.Span{Start: m.End - 3, End: m.End})
 	})
 }
 
@@ -410,7 +413,7 @@ func (m *mix) personEdit(raw string) ([]diffwrap.Edit, step) {
 	switch k := r.IntN(20); {
 	case k < 6: // types
 		at := randomtest.Pick(r, spots(raw)...)
-		text := randomtest.Pick(r, " "+w+" ", " "+w+" ", "\n"+w+"\n", w+" 🙂 ", " "+w+"\n")
+		text := randomtest.Pick(r, " "+w+" ", " "+w+" ", "\n"+w+"\n", " "+w+" 🙂 ", " "+w+"\n")
 		if inComment(raw, at) {
 			return put(at, strings.Trim(text, "\n")), step{what: "a person writes in a comment"}
 		}
@@ -691,7 +694,7 @@ func (m *mix) decides(now scene) (step, error) {
 	if n == 1 && x.New != "" && x.Parts == nil && x.Kind != diffwrap.Comment && m.r.IntN(5) == 0 {
 		at := randomtest.Pick(m.r, spots(x.New)...)
 		w := m.word("P")
-		text := x.New[:at] + w + x.New[at:]
+		text := x.New[:at] + " " + w + " " + x.New[at:]
 		s.what = fmt.Sprintf("amends %q to %q", x.New, text)
 		out, err := m.ws.Amend(context.Background(), x.ID, text, person)
 		if len(out.Failed) == 0 {

@@ -134,12 +134,13 @@ func place(before, text string, at, n, least, most, toBefore int, deleted bool, 
 		off := at + by
 		if border(text, off) && border(text, off+n) {
 			moved := text[off : off+n]
-			cost := cutAt(was, before, off+toBefore, moved) + 1
-			if deleted {
-				cost += cutAt(was, before, off+toBefore+n, moved)
-				if from, to := around(was, off), around(was, off+n); from != to {
-					cost += cutsToken // of one or both, a delimiter goes and another stays
-				}
+			cost := 1
+			if !deleted {
+				cost += cutAt(around(was, off+toBefore), before, off+toBefore, off+toBefore, moved)
+			} else if from, to := around(was, off), around(was, off+n); from == to {
+				cost += cutAt(from, before, off, off+n, moved) // as if it were put there again
+			} else { // of one or both, a delimiter goes and another stays
+				cost += cutAt(from, before, off, off, moved) + cutAt(to, before, off+n, off+n, moved) + cutsToken
 			}
 			whole := lines && strings.HasSuffix(moved, "\n") && (off == 0 || text[off-1] == '\n')
 			if whole {
@@ -168,26 +169,29 @@ const (
 	cutsToken = 8 // a comment, or a delimiter from its mark
 )
 
-// cutAt is how bad it is to cut before at an offset. In a mark whose lines begin with their breaks so should what is put
-// among them, since it stands outside of the mark to everybody.
-func cutAt(was []token, before string, off int, text string) int {
+// cutAt is how bad it is that text stands in before, without what that has from one offset to another, in a token or in
+// none. In a mark whose lines begin with their breaks so should what is put among them, since it stands outside of the mark
+// to everybody.
+func cutAt(t *token, before string, off, to int, text string) int {
 	cost := 0
-	if glued(before[:off], before[off:]) {
+	if glued(before[:off], before[to:]) {
 		cost = cutsWord
 	}
+	if t == nil {
+		return cost
+	}
 	starts := func(s string) bool { return strings.HasPrefix(strings.TrimPrefix(s, "\r"), "\n") }
-	switch t := around(was, off); {
-	case t == nil:
-		return cost
-	case t.comment, off < t.body.Start, off > t.body.End:
+	if t.comment || off < t.body.Start || to > t.body.End {
 		return cutsToken
-	case off == t.body.Start, off == t.body.End:
+	}
+	switch head, tail := before[t.body.Start:off], before[to:t.body.End]; {
+	case head == "", tail == "":
 		return cost
-	case starts(t.body.Of(before)):
-		if starts(text) && starts(before[off:]) {
+	case starts(head):
+		if starts(text) && starts(tail) {
 			return cutsLine
 		}
-	case strings.HasSuffix(text, "\n") && before[off-1] == '\n':
+	case strings.HasSuffix(text, "\n") && strings.HasSuffix(head, "\n"):
 		return cutsLine
 	}
 	return cutsMark + cost
@@ -201,9 +205,10 @@ type adoption struct {
 	stands        []stand // where they are in after
 	known         words   // of before
 	torn          []half
-	loose         []diffwrap.Span // of before: torn already, and not at their places any more
-	isTorn        map[int]bool    // by where they are in after
-	wasTorn       map[int]bool    // by where those were in before that have moved
+	loose         []diffwrap.Span       // of before: torn already, and not at their places any more
+	whole         map[int]diffwrap.Span // of was: where in after those stand whole that were taken away elsewhere
+	isTorn        map[int]bool          // by where they are in after
+	wasTorn       map[int]bool          // by where those were in before that have moved
 }
 
 // delimitersIn are the delimiters in a text, of marks or not, none of which overlap.
@@ -307,6 +312,7 @@ func (a *adoption) untangle() {
 		diffwrap.Span
 		token int // -1 for one that was put there whole
 	}
+	a.whole = make(map[int]diffwrap.Span)
 	var list []stretch
 	tries := 0
 	for i, t := range a.was {
@@ -315,15 +321,18 @@ func (a *adoption) untangle() {
 		} else if tries++; tries <= maxTries && hasWord(t.body.Of(a.before)) {
 			text := t.whole().Of(a.before)
 			for at := 0; ; at++ {
-				i := strings.Index(a.after[at:], text)
-				if i < 0 {
+				n := strings.Index(a.after[at:], text)
+				if n < 0 {
 					break
 				}
-				at += i
+				at += n
 				is := diffwrap.Span{Start: at, End: at + len(text)}
 				if !a.keeps(diffwrap.Span{Start: is.Start, End: is.Start + t.open.Len()}) && !a.keeps(diffwrap.Span{Start: is.End - t.close.Len(), End: is.End}) {
-					list = append(list, stretch{is, -1})
-					break
+					if !slices.ContainsFunc(list, func(x stretch) bool { return x.Span == is }) {
+						list = append(list, stretch{is, -1})
+						a.whole[i] = is
+						break
+					}
 				}
 			}
 		}
@@ -389,6 +398,16 @@ func (a *adoption) read() *reading {
 			r.same[i], stays[k], r.moved[i] = k, true, moved
 		}
 	}
+	for i, is := range a.whole {
+		t := a.was[i]
+		open := diffwrap.Span{Start: is.Start, End: is.Start + t.open.Len()}
+		close := diffwrap.Span{Start: is.End - t.close.Len(), End: is.End}
+		if k, ok := edges[is.Start]; ok && r.is[k].whole() == is {
+			r.to[i], stays[k], r.lines[i] = k, true, []Moved{{t.body, r.is[k].body}}
+		} else {
+			r.held[open.Start], r.held[close.Start] = true, true
+		}
+	}
 	for k := range r.is {
 		if !stays[k] {
 			r.fresh = append(r.fresh, k)
@@ -449,7 +468,7 @@ func (a *adoption) findMoved(r *reading) {
 			}
 		}
 		for i, t := range a.was {
-			if r.same[i] >= 0 || r.to[i] >= 0 || a.wasTorn[t.open.Start] || a.wasTorn[t.close.Start] {
+			if _, whole := a.whole[i]; whole || r.same[i] >= 0 || r.to[i] >= 0 || a.wasTorn[t.open.Start] || a.wasTorn[t.close.Start] {
 				continue
 			}
 			list := free[key(a.before, t)]
@@ -488,7 +507,7 @@ func (a *adoption) tear(r *reading) bool {
 	}
 	for i, t := range a.was {
 		s := a.stands[i]
-		if r.same[i] >= 0 || r.to[i] >= 0 || s.opens && s.closes {
+		if _, whole := a.whole[i]; whole || r.same[i] >= 0 || r.to[i] >= 0 || s.opens && s.closes {
 			continue
 		}
 		for _, d := range []struct {
@@ -535,7 +554,7 @@ func (a *adoption) tear(r *reading) bool {
 				break
 			}
 			s := diffwrap.Span{Start: at + i, End: at + i + len(text)}
-			if at = s.End; !ends[s.Start] && !a.isTorn[s.Start] && typed(s) {
+			if at = s.End; !ends[s.Start] && !r.held[s.Start] && !a.isTorn[s.Start] && typed(s) {
 				tear(s)
 			}
 		}
