@@ -53,6 +53,8 @@ type Record struct {
 	Approval    *Approval    `json:"approval,omitempty"`
 	// Returned is what a person's save brought back to where it had been: it is still by whoever wrote it.
 	Returned []Revival `json:"returned,omitempty"`
+	// Restored is all of the text of a state that a person's save brought back: Marks are what waited in it.
+	Restored []IDRun `json:"restored,omitempty"`
 	// Torn are delimiters of marks whose other half a person's save took away: they mark nothing any more.
 	Torn []IDRun `json:"torn,omitempty"`
 	// Found is set for a change that was made while nobody followed the note: Time is when
@@ -77,7 +79,7 @@ func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision !
 
 // Outlives says whether the record is kept when updates are merged into one, as attribution and undo need it.
 func (r *Record) Outlives() bool {
-	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Returned)+len(r.Torn) > 0
+	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Returned)+len(r.Restored)+len(r.Torn) > 0
 }
 
 // IsFirstText says whether the record took over the text of a note that had no

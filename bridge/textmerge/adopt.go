@@ -31,7 +31,7 @@ func Adopt(before, after string, torn []diffwrap.Span) Adopted {
 		slide(before, after, edits, nil)
 		return Adopted{Edits: edits}
 	}
-	was := tokensOf(without(before, torn))
+	was := tokensOf(Without(before, torn))
 	slide(before, after, edits, was)
 	a := adoption{before: before, after: after, kept: Kept(len(before), edits), was: was, known: wordsIn(before), isTorn: make(map[int]bool), wasTorn: make(map[int]bool)}
 	return a.adopt(edits, torn)
@@ -75,8 +75,8 @@ func tokensOf(raw string) (list []token) {
 	return list
 }
 
-// without is a text in which delimiters mark nothing.
-func without(raw string, torn []diffwrap.Span) string {
+// Without is a text in which delimiters mark nothing.
+func Without(raw string, torn []diffwrap.Span) string {
 	if len(torn) == 0 {
 		return raw
 	}
@@ -318,7 +318,7 @@ func (a *adoption) untangle() {
 	for i, t := range a.was {
 		if s := a.stands[i]; s.opens && s.closes {
 			list = append(list, stretch{diffwrap.Span{Start: s.open.Start, End: s.close.End}, i})
-		} else if tries++; tries <= maxTries && hasWord(t.body.Of(a.before)) {
+		} else if tries++; tries <= maxTries && isTelling(t.body.Of(a.before)) {
 			text := t.whole().Of(a.before)
 			for at := 0; ; at++ {
 				n := strings.Index(a.after[at:], text)
@@ -368,7 +368,7 @@ func (a *adoption) read() *reading {
 	for _, h := range a.torn {
 		torn = append(torn, h.at)
 	}
-	r.is = tokensOf(without(a.after, torn))
+	r.is = tokensOf(Without(a.after, torn))
 	edges := make(map[int]int) // which token begins or ends with a delimiter
 	for k, t := range r.is {
 		edges[t.open.Start], edges[t.close.Start] = k, k
@@ -486,7 +486,7 @@ func (a *adoption) findMoved(r *reading) {
 		return
 	}
 	find(func(was, is token) ([]Moved, bool) {
-		return []Moved{{was.body, is.body}}, hasWord(was.body.Of(a.before))
+		return []Moved{{was.body, is.body}}, isTelling(was.body.Of(a.before))
 	},
 		func(text string, t token) string { return t.whole().Of(text) })
 	find(func(was, is token) ([]Moved, bool) {
@@ -733,6 +733,9 @@ func (set words) has(text string) bool {
 	}
 	return false
 }
+
+// isTelling says whether a text is more than blanks: it has words, or a part of a comment.
+func isTelling(s string) bool { return hasWord(s) || strings.ContainsAny(s, "{}") }
 
 // isWord says whether a character is a word, or of one: emoji are.
 func isWord(r rune) bool { return InWord(r) || unicode.Is(unicode.So, r) }

@@ -74,6 +74,11 @@ func (l *Ledger) Add(rec *model.Record) {
 			l.addComments(rec.Decision.Revived)
 		}
 		l.addRejected(rec)
+		l.settle(rec.Decision)
+	}
+	for _, r := range rec.Restored {
+		l.adds.clear(r)
+		l.dels.clear(r)
 	}
 	for i, m := range rec.Marks {
 		if m.ID == "" {
@@ -87,6 +92,21 @@ func (l *Ledger) Add(rec *model.Record) {
 			l.dels.Set(r, &m)
 		}
 		m.Add, m.Del = nil, nil // the ranges tell
+	}
+}
+
+// settle ends that text waits which a decision left in the note.
+func (l *Ledger) settle(d *model.Decision) {
+	if d.Verdict == model.Undone {
+		return
+	}
+	for _, run := range d.Runs {
+		switch run.Role {
+		case model.AcceptedAddition:
+			l.adds.clear(run.At)
+		case model.RejectedDeletion:
+			l.dels.clear(run.At)
+		}
 	}
 }
 
@@ -317,7 +337,7 @@ func (x *Layout) typed() (typed []diffwrap.Span, empty map[int]bool) {
 					return
 				}
 				x.wrote.Each(part, func(part model.IDRun, s *stroke, ok bool) {
-					if ok && s.agent {
+					if ok && s.agent && x.Owners[c.Mark].Mark == nil {
 						return
 					}
 					from := pos + int(part.Clock-r.Clock)
@@ -333,6 +353,41 @@ func (x *Layout) typed() (typed []diffwrap.Span, empty map[int]bool) {
 		})
 	}
 	return typed, empty
+}
+
+// Waiting are the suggestions as they stand, by place.
+func (x *Layout) Waiting() (list []model.MadeMark) {
+	made := make(map[*model.MadeMark]int)
+	put := func(m *model.MadeMark, at model.IDRun, added bool) {
+		if _, ok := made[m]; !ok {
+			made[m] = len(list)
+			list = append(list, model.MadeMark{
+				ID: m.ID, Author: m.Author, Session: m.Session, Time: m.Time, Proposal: m.Proposal, Comment: m.Comment, Older: m.Older,
+			})
+		}
+		list[made[m]].Put(at, added)
+	}
+	for i, c := range x.Text {
+		if c.Mark < 0 {
+			continue
+		}
+		x.Each(x.Places[i].From, x.Places[i].To, func(pos int, r model.IDRun) {
+			x.role(c).Each(r, func(part model.IDRun, m *model.MadeMark, ok bool) {
+				if from := pos + int(part.Clock-r.Clock); ok {
+					put(m, model.PlaceRun(from, from+int(part.Len)), c.Added)
+				}
+			})
+		})
+	}
+	cursor := textmerge.NewCursor(x.Raw)
+	for _, c := range diffwrap.Comments(x.Raw) {
+		from := cursor.PosAt(c.Start)
+		to := cursor.PosAt(c.End)
+		if m := x.commentAt(from, to); m != nil {
+			put(m, model.PlaceRun(from, to), true)
+		}
+	}
+	return list
 }
 
 // MarksIn says whether raw may have suggestions, comments, or what is left of them.

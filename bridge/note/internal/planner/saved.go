@@ -20,7 +20,8 @@ import (
 // Saved is what a save changes.
 type Saved struct {
 	textmerge.Adopted
-	back []stretch // all that was ever in the document, if the save brings an earlier state back
+	back []stretch        // all that was ever in the document, if the save brings an earlier state back
+	wait []model.MadeMark // what waited in that
 }
 
 // MayReturn says whether edits by which a save made raw of had may bring something back: they put text there, or whole words are
@@ -33,23 +34,37 @@ func (s *Saved) MayReturn(had, raw string) bool {
 // Return has the save bring an earlier state back whose text is raw, if there is one. had is the text that the records of
 // the document lead to. older are the states from before the records were merged, as far as they are known.
 func (s *Saved) Return(records []model.Record, older []model.Moment, had, raw string) {
-	s.back = returned(records, older, had, raw)
-}
-
-func returned(records []model.Record, older []model.Moment, had, raw string) []stretch {
-	p, err := pastOf(records, older)
-	if err != nil || p == nil || !p.holds(p.last, had) {
-		return nil
+	p, state := returned(records, older, had, raw)
+	if p == nil {
+		return
 	}
-	for _, state := range slices.Backward(p.states()) {
-		if p.holds(state, raw) {
-			for i := range p.stretches {
-				p.stretches[i].stays = p.stretches[i].in(state)
-			}
-			return p.stretches
+	var runs []ycrdt.Run
+	for i := range p.stretches {
+		x := &p.stretches[i]
+		if x.stays = x.in(state); x.stays {
+			runs = append(runs, x.id.Run())
 		}
 	}
-	return nil
+	s.back = p.stretches
+	was := attribution.NewLedger(slices.DeleteFunc(slices.Clone(records), func(r model.Record) bool { return r.Seq > p.seqs[state] }))
+	s.wait = was.LayOut(textmerge.Without(raw, was.Torn(raw, runs)), attribution.UnitsOf(runs)).Waiting()
+}
+
+// returned finds the newest state with a text. Records that were merged have changed nothing since the first of them, and
+// tell more.
+func returned(records []model.Record, older []model.Moment, had, raw string) (p *past, state int) {
+	p, err := pastOf(records, older)
+	if err != nil || p == nil || !p.holds(p.last, had) {
+		return nil, 0
+	}
+	last := p.last // with the text of the state
+	for _, state := range slices.Backward(p.states()) {
+		if p.holds(state, raw) {
+			return p, last
+		}
+		last = state - 1
+	}
+	return nil, 0
 }
 
 // CarryOut makes the changes in a document whose text is had, and completes the record of that.
@@ -66,6 +81,13 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *at
 		}
 		textmerge.ApplyEdits(txn, text, had, s.Edits)
 	})
+	if s.back != nil {
+		after := attribution.UnitsOf(text.Runs())
+		for _, r := range after.Runs {
+			rec.Restored = append(rec.Restored, model.RunOf(r))
+		}
+		rec.Marks = resolvedMarks(s.wait, after)
+	}
 	if s.back == nil && len(s.Moved)+len(s.Torn) > 0 {
 		s.name(had, before, text, known, rec)
 	}
@@ -145,7 +167,8 @@ func (s *Saved) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record) (
 // past is every text that was ever in a document, in its place.
 type past struct {
 	stretches []stretch
-	last      int // the newest state
+	last      int      // the newest state
+	seqs      []uint64 // of each state, the number of the record that led to it
 }
 
 // stretch is text that came and went as one.
@@ -172,18 +195,18 @@ func pastOf(records []model.Record, older []model.Moment) (*past, error) {
 	known := make(map[ycrdt.ClientID]uint64)
 	born := make(attribution.Ranges[int])
 	var dead []attribution.Told[int]
-	states := 0
-	add := func(did *ycrdt.Snapshot) {
+	p := new(past)
+	add := func(did *ycrdt.Snapshot, seq uint64) {
 		for client, end := range did.StateVector() {
 			if from := known[client]; from < end {
-				born.Set(model.IDRun{Client: uint64(client), Clock: from, Len: end - from}, states)
+				born.Set(model.IDRun{Client: uint64(client), Clock: from, Len: end - from}, len(p.seqs))
 				known[client] = end
 			}
 		}
 		for _, r := range did.DeletedRuns() {
-			dead = append(dead, attribution.Told[int]{Of: model.RunOf(r), Value: states})
+			dead = append(dead, attribution.Told[int]{Of: model.RunOf(r), Value: len(p.seqs)})
 		}
-		states++
+		p.seqs = append(p.seqs, seq)
 	}
 	merged := uint64(0) // the last record whose update the first one has
 	for i, rec := range records {
@@ -193,15 +216,15 @@ func pastOf(records []model.Record, older []model.Moment) (*past, error) {
 	}
 	for _, m := range older {
 		if m.Did != nil && m.Seq <= merged {
-			add(m.Did)
+			add(m.Did, m.Seq)
 		}
 	}
-	for _, update := range updates {
+	for i, update := range updates {
 		did, err := ycrdt.SnapshotOf(update)
 		if err != nil {
 			return nil, err
 		}
-		add(did)
+		add(did, records[i].Seq)
 	}
 	died := attribution.RangesOf(dead, func(a, b int) bool { return a < b })
 	held, err := ycrdt.MergeUpdates(updates...)
@@ -215,7 +238,7 @@ func pastOf(records []model.Record, older []model.Moment) (*past, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &past{last: states - 1}
+	p.last = len(p.seqs) - 1
 	text := doc.String()
 	if doc.Len() != textmerge.UTF16Len(text) {
 		return nil, nil // it holds more than characters
