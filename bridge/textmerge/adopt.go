@@ -386,6 +386,16 @@ func (a *adoption) read() *reading {
 			r.held[s.open.Start], r.held[s.close.Start] = true, true
 		}
 	}
+	for i, is := range a.whole {
+		t := a.was[i]
+		open := diffwrap.Span{Start: is.Start, End: is.Start + t.open.Len()}
+		close := diffwrap.Span{Start: is.End - t.close.Len(), End: is.End}
+		if k, ok := edges[is.Start]; ok && r.is[k].whole() == is {
+			r.to[i], stays[k], r.lines[i] = k, true, []Moved{{t.body, r.is[k].body}}
+		} else {
+			r.held[open.Start], r.held[close.Start] = true, true
+		}
+	}
 	for i, s := range a.stands {
 		k, ok := edges[s.open.Start]
 		if s.closes {
@@ -396,16 +406,6 @@ func (a *adoption) read() *reading {
 		}
 		if moved, ok := a.stretched(&a.was[i], &r.is[k], s); ok && !r.holds(r.is[k]) {
 			r.same[i], stays[k], r.moved[i] = k, true, moved
-		}
-	}
-	for i, is := range a.whole {
-		t := a.was[i]
-		open := diffwrap.Span{Start: is.Start, End: is.Start + t.open.Len()}
-		close := diffwrap.Span{Start: is.End - t.close.Len(), End: is.End}
-		if k, ok := edges[is.Start]; ok && r.is[k].whole() == is {
-			r.to[i], stays[k], r.lines[i] = k, true, []Moved{{t.body, r.is[k].body}}
-		} else {
-			r.held[open.Start], r.held[close.Start] = true, true
 		}
 	}
 	for k := range r.is {
@@ -457,42 +457,30 @@ func (a *adoption) stretched(was, is *token, s stand) (m Moved, ok bool) {
 // maxTries bounds with how many marks one that has gone is compared. Where a save moves more, they are typed.
 const maxTries = 64
 
-// findMoved finds the marks that were taken away at one place and put at another: sorted, cut and pasted, or with lines put
-// between their delimiters.
+// findMoved finds the marks of which lines were taken away at one place and put at another, between delimiters like theirs.
 func (a *adoption) findMoved(r *reading) {
-	find := func(same func(token, token) ([]Moved, bool), key func(string, token) string) {
-		free := make(map[string][]int)
-		for _, k := range r.fresh {
-			if t := r.is[k]; !r.holds(t) {
-				free[key(a.after, t)] = append(free[key(a.after, t)], k)
-			}
+	kind := func(text string, t token) string { return t.open.Of(text) + t.close.Of(text) }
+	free := make(map[string][]int)
+	for _, k := range r.fresh {
+		if t := r.is[k]; !t.comment && !r.holds(t) {
+			free[kind(a.after, t)] = append(free[kind(a.after, t)], k)
 		}
-		for i, t := range a.was {
-			if _, whole := a.whole[i]; whole || r.same[i] >= 0 || r.to[i] >= 0 || a.wasTorn[t.open.Start] || a.wasTorn[t.close.Start] {
-				continue
-			}
-			list := free[key(a.before, t)]
-			for n := range min(len(list), maxTries) {
-				if lines, ok := same(t, r.is[list[n]]); ok {
-					r.to[i], r.lines[i] = list[n], lines
-					free[key(a.before, t)] = slices.Delete(list, n, n+1)
-					r.fresh = slices.DeleteFunc(r.fresh, func(k int) bool { return k == r.to[i] })
-					break
-				}
+	}
+	for i, t := range a.was {
+		if _, whole := a.whole[i]; whole || t.comment || r.same[i] >= 0 || r.to[i] >= 0 || a.wasTorn[t.open.Start] || a.wasTorn[t.close.Start] {
+			continue
+		}
+		list := free[kind(a.before, t)]
+		for n := range min(len(list), maxTries) {
+			lines := movedLines(a.before, t.body, a.after, r.is[list[n]].body)
+			if slices.ContainsFunc(lines, func(m Moved) bool { return hasWord(m.To.Of(a.after)) }) {
+				r.to[i], r.lines[i] = list[n], lines
+				free[kind(a.before, t)] = slices.Delete(list, n, n+1)
+				r.fresh = slices.DeleteFunc(r.fresh, func(k int) bool { return k == r.to[i] })
+				break
 			}
 		}
 	}
-	if len(r.fresh) == 0 {
-		return
-	}
-	find(func(was, is token) ([]Moved, bool) {
-		return []Moved{{was.body, is.body}}, isTelling(was.body.Of(a.before))
-	},
-		func(text string, t token) string { return t.whole().Of(text) })
-	find(func(was, is token) ([]Moved, bool) {
-		lines := movedLines(a.before, was.body, a.after, is.body)
-		return lines, !was.comment && slices.ContainsFunc(lines, func(m Moved) bool { return hasWord(m.To.Of(a.after)) })
-	}, func(text string, t token) string { return t.open.Of(text) + t.close.Of(text) })
 }
 
 // tear finds delimiters that mark nothing: their other half is gone, and people have left them, or put them somewhere
@@ -507,7 +495,8 @@ func (a *adoption) tear(r *reading) bool {
 	}
 	for i, t := range a.was {
 		s := a.stands[i]
-		if _, whole := a.whole[i]; whole || r.same[i] >= 0 || r.to[i] >= 0 || s.opens && s.closes {
+		_, whole := a.whole[i] // a delimiter that stays is a half all the same
+		if !whole && (r.same[i] >= 0 || r.to[i] >= 0 || s.opens && s.closes) {
 			continue
 		}
 		for _, d := range []struct {
@@ -516,7 +505,7 @@ func (a *adoption) tear(r *reading) bool {
 		}{{t.open, s.open, s.opens}, {t.close, s.close, s.closes}} {
 			if d.stays && !a.isTorn[d.is.Start] && !r.owned[d.is.Start] {
 				a.torn, a.isTorn[d.is.Start], a.wasTorn[d.was.Start] = append(a.torn, half{d.is, d.was, false}), true, true
-			} else if text := d.was.Of(a.before); !d.stays && !a.wasTorn[d.was.Start] {
+			} else if text := d.was.Of(a.before); !whole && !d.stays && !a.wasTorn[d.was.Start] {
 				lost[text] = append(lost[text], d.was)
 			}
 		}
