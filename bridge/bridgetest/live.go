@@ -134,7 +134,8 @@ func (d *liveDoc) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Do
 		return err
 	}
 	rec.Len = d.doc.StateVector()[d.doc.ClientID()] - rec.Clock
-	if _, err := d.live.Store.Append(d.id, d.path(), *rec); err != nil {
+	var err error
+	if rec.Seq, err = d.live.Store.Append(d.id, d.path(), *rec); err != nil {
 		d.doc = ycrdt.NewDoc(ycrdt.Options{})
 		return errors.Join(err, d.doc.ApplyUpdate(before, nil))
 	}

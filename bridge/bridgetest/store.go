@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // Store is a model.Store in memory. The zero Store is empty.
@@ -82,14 +83,48 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (uint
 	s.paths[p] = id
 	doc := s.docs[id]
 	for _, rec := range recs {
-		rec.Seq = uint64(len(doc.Records) + 1)
+		rec.Seq = lastOf(doc) + 1
 		rec.Update = bytes.Clone(rec.Update)
 		doc.Records = append(doc.Records, rec)
 		if rec.Journalled() {
 			s.journal = append(s.journal, model.JournalEntry{ID: id, Record: rec})
 		}
 	}
-	return uint64(len(doc.Records)), nil
+	return lastOf(doc), nil
+}
+
+// lastOf is the number of the last record.
+func lastOf(doc *model.History) uint64 {
+	if len(doc.Records) == 0 {
+		return 0
+	}
+	return doc.Records[len(doc.Records)-1].Seq
+}
+
+// Compact merges the updates of each document whose file is in step into one, as package store does in time, and keeps
+// the records that outlive it.
+func (s *Store) Compact() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, doc := range s.docs {
+		if doc.Materialized < lastOf(doc) {
+			continue
+		}
+		var updates [][]byte
+		var kept []model.Record
+		for i, rec := range doc.Records {
+			updates = append(updates, rec.Update)
+			if rec.Update, rec.Save = model.EmptyUpdate(), nil; i == 0 || i == len(doc.Records)-1 || rec.Outlives() {
+				kept = append(kept, rec)
+			}
+		}
+		merged, err := ycrdt.MergeUpdates(updates...)
+		if err != nil {
+			return err
+		}
+		kept[0].Update, doc.Records = merged, kept
+	}
+	return nil
 }
 
 // Materialized records that the source's file holds the text as of seq.
@@ -217,7 +252,7 @@ func (s *Store) Unsettled() ([]model.Path, error) {
 	defer s.mu.Unlock()
 	var list []model.Path
 	for p, id := range s.paths {
-		if doc := s.docs[id]; doc != nil && doc.Materialized < uint64(len(doc.Records)) {
+		if doc := s.docs[id]; doc != nil && doc.Materialized < lastOf(doc) {
 			list = append(list, p)
 		}
 	}

@@ -49,6 +49,8 @@ type Decision struct {
 	// and Away what an undo could not bring back.
 	Revived []Revival `json:"revived,omitempty"`
 	Away    []Away    `json:"away,omitempty"`
+	// ByHand are the delimiters of people's marks that an undo wrote anew.
+	ByHand []IDRun `json:"byHand,omitempty"`
 	// Proposal is set instead when it is a proposal that was decided on.
 	Proposal *ProposalRecord `json:"proposal,omitempty"`
 }

@@ -35,7 +35,7 @@ type Document interface {
 	View(ctx context.Context, fn func(doc *ycrdt.Doc, modTime time.Time) error) error
 
 	// Change calls fn, which may change the document, and keeps what it did: as rec,
-	// whose Update, Client, Clock and Len it fills in and fn the rest, in the Store, durably, and
+	// whose Seq, Update, Client, Clock and Len it fills in and fn the rest, in the Store, durably, and
 	// then on its way to the peers. An error of fn, which has changed nothing then,
 	// is returned unchanged. After any error the document is as it was. ErrReadOnly
 	// if the peers would not take a change.

@@ -53,6 +53,10 @@ type Record struct {
 	Approval    *Approval    `json:"approval,omitempty"`
 	// Returned is what a person's save brought back to where it had been: it is still by whoever wrote it.
 	Returned []Revival `json:"returned,omitempty"`
+	// Restored is all of the text of a state that a person's save brought back: Marks are what waited in it.
+	Restored []IDRun `json:"restored,omitempty"`
+	// Torn are delimiters of marks whose other half a person's save took away: they mark nothing any more.
+	Torn []IDRun `json:"torn,omitempty"`
 	// Found is set for a change that was made while nobody followed the note: Time is when
 	// it was found.
 	Found bool `json:"found,omitempty"`
@@ -72,6 +76,11 @@ type Save struct {
 
 // Journalled says whether the record is one that Journal lists.
 func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision != nil }
+
+// Outlives says whether the record is kept when updates are merged into one, as attribution and undo need it.
+func (r *Record) Outlives() bool {
+	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Returned)+len(r.Restored)+len(r.Torn) > 0
+}
 
 // IsFirstText says whether the record took over the text of a note that had no
 // document, with the character of that identity.

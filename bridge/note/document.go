@@ -42,14 +42,19 @@ func NewDocID() model.DocID {
 // returns the record of it.
 func (d *document) changeSaved(doc *ycrdt.Doc, had, raw string) model.Record {
 	text := doc.Text(model.ContentsName)
-	edits := textmerge.SavedEdits(had, raw)
-	saved := planner.Typed(had, raw, edits)
-	if d.kept > 0 && planner.MayReturn(had, raw, edits) && slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }) {
-		if h, err := d.store.Load(d.id); err == nil { // else it is as if it had been typed
-			saved = planner.SavedEdits(h.Records, d.moments(), had, raw, edits)
+	known := attribution.NewLedger(nil) // whose the marks are, if there are any
+	if attribution.MarksIn(had) {
+		if l, err := d.ledgerNow(); err == nil {
+			known = l
 		}
 	}
-	return record(doc, func(rec *model.Record) { saved.CarryOut(doc, text, had, sourceOrigin{}, rec) })
+	saved := planner.Saved{Adopted: textmerge.Adopt(had, raw, known.Torn(had, text.Runs()))}
+	if d.kept > 0 && saved.MayReturn(had, raw) && slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }) {
+		if h, err := d.store.Load(d.id); err == nil { // else it is as if it had been typed
+			saved.Return(h.Records, d.moments(), had, raw)
+		}
+	}
+	return record(doc, func(rec *model.Record) { saved.CarryOut(doc, text, had, known, sourceOrigin{}, rec) })
 }
 
 // moments are what the store tells of states from before records were merged.

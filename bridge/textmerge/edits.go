@@ -11,14 +11,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// SavedEdits are what a save changed, found by comparing the texts, in a form that goes
-// together with what others change there: words, marks and comments as a whole, and lines with the
-// breaks behind them.
-func SavedEdits(before, after string) []diffwrap.Edit {
-	edits := wholeWords(before, diffwrap.Diff(before, after))
-	return toBorders(before, wholeLines(before, wholeComments(before, after, wholeMarks(before, after, edits))))
-}
-
 // wholeWords lets a script of text replace words as a whole where it replaces a part of
 // them: else letters that an old and a new word have in common would be taken for text
 // that the writer kept, and two writers' words would mix.
@@ -48,35 +40,44 @@ func wholeWords(text string, edits []diffwrap.Edit) []diffwrap.Edit {
 			at = e.Off + e.Len
 		}
 		whole.New += text[at:end]
-		out = append(out, whole)
+		if whole = trimmed(text, whole); whole.Len > 0 || whole.New != "" {
+			out = append(out, whole)
+		}
 	}
 	return out
 }
 
-// wholeLines lets a script of text that takes lines away, or puts some there, do so from
-// the beginning of a line to that of another: of two breaks, the one that stays is the
-// one before them. What somebody else puts in the place of such lines would stand at the
-// end of the line before them, which may be the last one of the front matter.
-func wholeLines(text string, edits []diffwrap.Edit) []diffwrap.Edit {
-	for i := range edits {
-		e := &edits[i]
-		end := len(text)
-		if i+1 < len(edits) {
-			end = edits[i+1].Off
-		}
-		for e.Len == 0 || e.New == "" {
-			changed := e.New + text[e.Off:e.Off+e.Len] // one of the two
-			n := breakLen(changed)
-			if n == 0 || n != breakLen(text[e.Off+e.Len:end]) {
-				break
-			}
-			e.Off += n
-			if e.Len == 0 {
-				e.New = e.New[n:] + e.New[:n]
-			}
-		}
+// trimmed is an edit of a text without the words that it begins or ends with and leaves as they are.
+func trimmed(text string, e diffwrap.Edit) diffwrap.Edit {
+	old, new := text[e.Off:e.Off+e.Len], e.New
+	n := 0
+	for n < min(len(old), len(new)) && old[n] == new[n] {
+		n++
 	}
-	return edits
+	for n > 0 && !(parts(old, n) && parts(new, n)) {
+		n--
+	}
+	old, new = old[n:], new[n:]
+	e.Off += n
+	n = 0
+	for n < min(len(old), len(new)) && old[len(old)-1-n] == new[len(new)-1-n] {
+		n++
+	}
+	for n > 0 && !(parts(old, len(old)-n) && parts(new, len(new)-n)) {
+		n--
+	}
+	e.Len, e.New = len(old)-n, new[:len(new)-n]
+	return e
+}
+
+// parts says whether an offset of a text is between words, or characters outside of words.
+func parts(text string, off int) bool {
+	return off == len(text) || utf8.RuneStart(text[off]) && (off == 0 || !glued(text[:off], text[off:])) && !unicode.Is(unicode.Mark, runeAt(text, off))
+}
+
+func runeAt(text string, off int) rune {
+	r, _ := utf8.DecodeRuneInString(text[off:])
+	return r
 }
 
 // WordEdits are what a save changed, in whole words (WordsOf).
@@ -95,17 +96,6 @@ func WordsOf(text string, edits []diffwrap.Edit) []diffwrap.Edit {
 	return whole
 }
 
-// breakLen is the length of the line break at the beginning of s, 0 if there is none.
-func breakLen(s string) int {
-	switch {
-	case strings.HasPrefix(s, "\r\n"):
-		return 2
-	case strings.HasPrefix(s, "\n"):
-		return 1
-	}
-	return 0
-}
-
 // replaces says whether edits both take text away and put some there.
 func replaces(edits []diffwrap.Edit) bool {
 	return slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) &&
@@ -121,16 +111,16 @@ func wordsCut(text string, e diffwrap.Edit) (start, end int) {
 	last, _ := utf8.DecodeLastRuneInString(gone)
 	typedFirst, _ := utf8.DecodeRuneInString(e.New)
 	typedLast, _ := utf8.DecodeLastRuneInString(e.New)
-	for start > 0 && (inWord(first) || inWord(typedFirst)) {
+	for start > 0 && (joins(first) || joins(typedFirst)) {
 		r, n := utf8.DecodeLastRuneInString(text[:start])
-		if !inWord(r) {
+		if !joins(r) {
 			break
 		}
 		start -= n
 	}
-	for end < len(text) && (inWord(last) || inWord(typedLast)) {
+	for end < len(text) && (joins(last) || joins(typedLast)) {
 		r, n := utf8.DecodeRuneInString(text[end:])
-		if !inWord(r) {
+		if !joins(r) {
 			break
 		}
 		end += n
@@ -138,11 +128,12 @@ func wordsCut(text string, e diffwrap.Edit) (start, end int) {
 	return start, end
 }
 
-// inWord says whether words are made of such characters. In scripts without spaces each
-// character is taken for a word.
-func inWord(r rune) bool {
-	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
-		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+// InWord says whether words are made of such characters.
+func InWord(r rune) bool { return unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) }
+
+// joins says whether a character makes one word with others beside it. In scripts without spaces each is taken for a word.
+func joins(r rune) bool {
+	return InWord(r) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // scriptOf are the edits that make cur of base and keep what they share.

@@ -2,7 +2,6 @@ package textmerge
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/diffwrap"
@@ -81,11 +80,7 @@ func (r *rebaser) insert(e diffwrap.Edit) {
 func glued(a, b string) bool {
 	last, _ := utf8.DecodeLastRuneInString(a)
 	first, _ := utf8.DecodeRuneInString(b)
-	return isWordRune(last) && isWordRune(first)
-}
-
-func isWordRune(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+	return joins(last) && joins(first)
 }
 
 func (r *rebaser) write(s string) {

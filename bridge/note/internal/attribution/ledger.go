@@ -26,6 +26,7 @@ type Ledger struct {
 	dels  Ranges[*model.MadeMark] // what it deletes
 	ByID  map[string]*model.MadeMark
 	alias Ranges[origin] // of what an undo brought back
+	torn  Ranges[bool]   // delimiters that mark nothing
 
 	rejected Ranges[*rejection] // what stayed where something was rejected, or stands beside that
 }
@@ -45,7 +46,7 @@ func NewLedger(records []model.Record) *Ledger {
 	l := &Ledger{
 		wrote: make(Ranges[*stroke]), adds: make(Ranges[*model.MadeMark]), dels: make(Ranges[*model.MadeMark]),
 		ByID: make(map[string]*model.MadeMark), alias: make(Ranges[origin]),
-		rejected: make(Ranges[*rejection]),
+		torn: make(Ranges[bool]), rejected: make(Ranges[*rejection]),
 	}
 	for i := range records {
 		l.Add(&records[i])
@@ -64,12 +65,20 @@ func (l *Ledger) Add(rec *model.Record) {
 		l.addStroke(rec)
 	}
 	l.addReturned(rec)
+	for _, r := range rec.Torn {
+		l.torn.Set(r, true)
+	}
 	if rec.Decision != nil {
 		l.addRevived(rec.Decision.Revived, rec.Seq)
 		if rec.Decision.Verdict == model.Undone {
 			l.addComments(rec.Decision.Revived)
 		}
 		l.addRejected(rec)
+		l.settle(rec.Decision)
+	}
+	for _, r := range rec.Restored {
+		l.adds.clear(r)
+		l.dels.clear(r)
 	}
 	for i, m := range rec.Marks {
 		if m.ID == "" {
@@ -86,6 +95,21 @@ func (l *Ledger) Add(rec *model.Record) {
 	}
 }
 
+// settle ends that text waits which a decision left in the note.
+func (l *Ledger) settle(d *model.Decision) {
+	if d.Verdict == model.Undone {
+		return
+	}
+	for _, run := range d.Runs {
+		switch run.Role {
+		case model.AcceptedAddition:
+			l.adds.clear(run.At)
+		case model.RejectedDeletion:
+			l.dels.clear(run.At)
+		}
+	}
+}
+
 // addStroke notes whose the text of a record is.
 func (l *Ledger) addStroke(rec *model.Record) {
 	s := &stroke{
@@ -96,6 +120,11 @@ func (l *Ledger) addStroke(rec *model.Record) {
 		s.printed = len(rec.Marks) == 0 || slices.ContainsFunc(rec.Marks, func(m model.MadeMark) bool { return m.Author != "" })
 	}
 	l.wrote.Set(model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}, s)
+	if d := rec.Decision; d != nil {
+		for _, r := range d.ByHand {
+			l.wrote.Set(r, &stroke{})
+		}
+	}
 }
 
 // markID names the mark with that number of those that a record made. It is the same
@@ -155,6 +184,9 @@ type owner struct {
 	whole  string          // the author of all of it that can be proposed; "" for several, or nobody known
 	agents bool            // an agent made it
 }
+
+// IsAgents says whether an agent made the mark.
+func (o *owner) IsAgents() bool { return o.agents }
 
 // Author is whose the mark is.
 func (o *owner) Author() string {
@@ -305,7 +337,7 @@ func (x *Layout) typed() (typed []diffwrap.Span, empty map[int]bool) {
 					return
 				}
 				x.wrote.Each(part, func(part model.IDRun, s *stroke, ok bool) {
-					if ok && s.agent {
+					if ok && s.agent && x.Owners[c.Mark].Mark == nil {
 						return
 					}
 					from := pos + int(part.Clock-r.Clock)
@@ -323,21 +355,93 @@ func (x *Layout) typed() (typed []diffwrap.Span, empty map[int]bool) {
 	return typed, empty
 }
 
-// MarksIn says whether raw may have suggestions, or comments.
-func MarksIn(raw string) bool {
-	return strings.Contains(raw, "{++") || strings.Contains(raw, "{--") || strings.Contains(raw, "{~~") || strings.Contains(raw, "{>>")
+// Waiting are the suggestions as they stand, by place.
+func (x *Layout) Waiting() (list []model.MadeMark) {
+	made := make(map[*model.MadeMark]int)
+	put := func(m *model.MadeMark, at model.IDRun, added bool) {
+		if _, ok := made[m]; !ok {
+			made[m] = len(list)
+			list = append(list, model.MadeMark{
+				ID: m.ID, Author: m.Author, Session: m.Session, Time: m.Time, Proposal: m.Proposal, Comment: m.Comment, Older: m.Older,
+			})
+		}
+		list[made[m]].Put(at, added)
+	}
+	for i, c := range x.Text {
+		if c.Mark < 0 {
+			continue
+		}
+		x.Each(x.Places[i].From, x.Places[i].To, func(pos int, r model.IDRun) {
+			x.role(c).Each(r, func(part model.IDRun, m *model.MadeMark, ok bool) {
+				if from := pos + int(part.Clock-r.Clock); ok {
+					put(m, model.PlaceRun(from, from+int(part.Len)), c.Added)
+				}
+			})
+		})
+	}
+	cursor := textmerge.NewCursor(x.Raw)
+	for _, c := range diffwrap.Comments(x.Raw) {
+		from := cursor.PosAt(c.Start)
+		to := cursor.PosAt(c.End)
+		if m := x.commentAt(from, to); m != nil {
+			put(m, model.PlaceRun(from, to), true)
+		}
+	}
+	return list
 }
 
-// Separated are the edits that take out of agents' marks what people typed there.
+// MarksIn says whether raw may have suggestions, comments, or what is left of them.
+func MarksIn(raw string) bool {
+	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{>>", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
+}
+
+// Separated are the edits that take out of agents' marks what people typed there, and delimiters of agents that mark nothing.
 func (l *Ledger) Separated(raw string, runs []ycrdt.Run) []diffwrap.Edit {
 	if l.silent() || !MarksIn(raw) {
 		return nil
 	}
-	typed, empty := l.LayOut(raw, UnitsOf(runs)).typed()
+	u := UnitsOf(runs)
+	var torn []diffwrap.Edit
+	for _, s := range l.Torn(raw, runs) {
+		torn = append(torn, diffwrap.Edit{Off: s.Start, Len: s.Len()})
+	}
+	whole := diffwrap.Apply(raw, torn)
+	typed, empty := l.LayOut(whole, u.Through(raw, torn)).typed()
 	if len(typed) == 0 && len(empty) == 0 {
+		return torn
+	}
+	return diffwrap.Compose(len(raw), torn, diffwrap.Separate(whole, typed, func(start, _ int) bool { return empty[start] }))
+}
+
+// Delimits says whether all of a delimiter was written by agents, or is torn.
+func (l *Ledger) Delimits(r model.IDRun) bool {
+	all := true
+	l.wrote.Each(r, func(part model.IDRun, s *stroke, ok bool) {
+		_, n, torn := l.torn.At(part)
+		all = all && (ok && s.MakesMarks() || torn && n == part.Len)
+	})
+	return all
+}
+
+// Torn are the delimiters of agents in a text that mark nothing.
+func (l *Ledger) Torn(raw string, runs []ycrdt.Run) (list []diffwrap.Span) {
+	if len(l.torn) == 0 {
 		return nil
 	}
-	return diffwrap.Separate(raw, typed, func(start, _ int) bool { return empty[start] })
+	cursor := textmerge.NewCursor(raw)
+	pos := 0
+	for _, run := range runs {
+		r := model.RunOf(run)
+		l.torn.Each(r, func(part model.IDRun, _ bool, torn bool) {
+			if torn {
+				from := pos + int(part.Clock-r.Clock)
+				off := cursor.OffAt(from)
+				list = append(list, diffwrap.Span{Start: off, End: cursor.OffAt(from + int(part.Len))})
+			}
+		})
+		pos += run.Len
+	}
+	return list
 }
 
 // MarkAt is the mark that starts at an offset, nil if none does.
@@ -360,6 +464,7 @@ func (l *Ledger) addReturned(rec *model.Record) {
 		l.adds.copy(r, nil)
 		l.dels.copy(r, nil)
 		l.rejected.copy(r, nil)
+		l.torn.copy(r, nil)
 	}
 }
 

@@ -60,6 +60,13 @@ func (x Ranges[T]) Set(r model.IDRun, v T) {
 	x[r.Client] = slices.Replace(x[r.Client], i, j, idRange[T]{from, to, v})
 }
 
+// clear says nothing of the units of r.
+func (x Ranges[T]) clear(r model.IDRun) {
+	if i, j := x.cut(r.Client, r.Clock, r.Clock+r.Len); i < j {
+		x[r.Client] = slices.Delete(x[r.Client], i, j)
+	}
+}
+
 // copy says of the new identities of a run what is said of the old ones, where that is
 // wanted; all of it without which.
 func (x Ranges[T]) copy(r model.Revival, which func(T) bool) {

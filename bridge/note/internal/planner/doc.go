@@ -3,7 +3,7 @@
 // wants, and says which edits the raw text gets, and what the record of them tells.
 //
 //   - [Suggest] and [DirectEdits] plan the write of a program.
-//   - [SavedEdits] finds out whether a person's save brought an earlier state back.
+//   - [Saved] is a person's save, which may bring an earlier state back.
 //   - [Decide] and [Amend] plan what a person decides on suggestions.
 //   - [Undo] plans how a decision is taken back: what was decided is pending again,
 //     character by character, in whatever order decisions are taken back.

@@ -87,7 +87,7 @@ func resolvedMarks(marks []model.MadeMark, after attribution.Units) []model.Made
 // after the decision was carried out.
 func resolvedDecision(d *model.Decision, before, after attribution.Units) *model.Decision {
 	named := *d
-	named.Runs, named.Revived = nil, nil
+	named.Runs, named.Revived, named.ByHand = nil, nil, after.ResolveAll(d.ByHand)
 	for _, r := range d.Runs {
 		u := before
 		if r.Role == model.TypedInstead || r.Role == model.Remarked {

@@ -19,51 +19,59 @@ import (
 
 // Saved is what a save changes.
 type Saved struct {
-	edits []diffwrap.Edit
-	moved []textmerge.Moved // marks that stand somewhere else now
-	back  []stretch         // all that was ever in the document, if the save brings an earlier state back
-}
-
-// Typed is a save that made raw of had by edits, and brought nothing back that had gone before.
-func Typed(had, raw string, edits []diffwrap.Edit) Saved {
-	var s Saved
-	s.edits, s.moved = textmerge.MovedMarks(had, raw, edits)
-	return s
+	textmerge.Adopted
+	back []stretch        // all that was ever in the document, if the save brings an earlier state back
+	wait []model.MadeMark // what waited in that
 }
 
 // MayReturn says whether edits by which a save made raw of had may bring something back: they put text there, or whole words are
 // another's.
-func MayReturn(had, raw string, edits []diffwrap.Edit) bool {
+func (s *Saved) MayReturn(had, raw string) bool {
 	puts := func(e diffwrap.Edit) bool { return e.New != "" }
-	return slices.ContainsFunc(edits, puts) || slices.ContainsFunc(textmerge.WordEdits(had, raw), puts)
+	return slices.ContainsFunc(s.Edits, puts) || slices.ContainsFunc(textmerge.WordEdits(had, raw), puts)
 }
 
-// SavedEdits are the edits by which a save made raw of had, the text that the records of a
-// document lead to. older are the states from before the records were merged, as far as they
-// are known.
-func SavedEdits(records []model.Record, older []model.Moment, had, raw string, edits []diffwrap.Edit) Saved {
-	s := Typed(had, raw, edits)
-	p, err := pastOf(records, older)
-	if err != nil || p == nil || !p.holds(p.last, had) {
-		return s
+// Return has the save bring an earlier state back whose text is raw, if there is one. had is the text that the records of
+// the document lead to. older are the states from before the records were merged, as far as they are known.
+func (s *Saved) Return(records []model.Record, older []model.Moment, had, raw string) {
+	p, state := returned(records, older, had, raw)
+	if p == nil {
+		return
 	}
-	for _, state := range slices.Backward(p.states()) {
-		if p.holds(state, raw) {
-			for i := range p.stretches {
-				p.stretches[i].stays = p.stretches[i].in(state)
-			}
-			s.back = p.stretches
-			break
+	var runs []ycrdt.Run
+	for i := range p.stretches {
+		x := &p.stretches[i]
+		if x.stays = x.in(state); x.stays {
+			runs = append(runs, x.id.Run())
 		}
 	}
-	return s
+	s.back = p.stretches
+	was := attribution.NewLedger(slices.DeleteFunc(slices.Clone(records), func(r model.Record) bool { return r.Seq > p.seqs[state] }))
+	s.wait = was.LayOut(textmerge.Without(raw, was.Torn(raw, runs)), attribution.UnitsOf(runs)).Waiting()
+}
+
+// returned finds the newest state with a text. Records that were merged have changed nothing since the first of them, and
+// tell more.
+func returned(records []model.Record, older []model.Moment, had, raw string) (p *past, state int) {
+	p, err := pastOf(records, older)
+	if err != nil || p == nil || !p.holds(p.last, had) {
+		return nil, 0
+	}
+	last := p.last // with the text of the state
+	for _, state := range slices.Backward(p.states()) {
+		if p.holds(state, raw) {
+			return p, last
+		}
+		last = state - 1
+	}
+	return nil, 0
 }
 
 // CarryOut makes the changes in a document whose text is had, and completes the record of that.
-func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, origin any, rec *model.Record) {
+func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *attribution.Ledger, origin any, rec *model.Record) {
 	added := uint64(0)
 	var before attribution.Units
-	if len(s.moved) > 0 {
+	if len(s.Moved)+len(s.Torn) > 0 {
 		before = attribution.UnitsOf(text.Runs())
 	}
 	doc.Transact(origin, func(txn *ycrdt.Txn) {
@@ -71,45 +79,65 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, origin an
 			added = s.bringBack(txn, text, rec)
 			return
 		}
-		for e := range textmerge.Places(had, s.edits) {
-			textmerge.ApplyEdit(txn, text, e)
-		}
+		textmerge.ApplyEdits(txn, text, had, s.Edits)
 	})
-	if len(s.moved) > 0 && s.back == nil {
-		rec.Returned = s.whatMoved(had, before, text)
+	if s.back != nil {
+		after := attribution.UnitsOf(text.Runs())
+		for _, r := range after.Runs {
+			rec.Restored = append(rec.Restored, model.RunOf(r))
+		}
+		rec.Marks = resolvedMarks(s.wait, after)
+	}
+	if s.back == nil && len(s.Moved)+len(s.Torn) > 0 {
+		s.name(had, before, text, known, rec)
 	}
 	if clock := doc.StateVector()[doc.ClientID()]; s.back != nil && clock != rec.Clock+added {
 		rec.Returned = nil // formats take names, too
 	}
 }
 
-// whatMoved names what moved by its identities before and after the save.
-func (s *Saved) whatMoved(had string, before attribution.Units, text *ycrdt.Text) (list []model.Revival) {
+// name names what moved by its identities before and after the save, and what is torn of agents' marks.
+func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, known *attribution.Ledger, rec *model.Record) {
 	after := attribution.UnitsOf(text.Runs())
-	places := make([]attribution.PlacedText, len(s.moved)) // in had, which is gone through in its own order
-	order := make([]int, len(s.moved))
-	for i := range order {
-		order[i] = i
+	var was, is []diffwrap.Span
+	for _, m := range append(slices.Clip(s.Moved), s.Torn...) {
+		was, is = append(was, m.From), append(is, m.To)
 	}
-	slices.SortFunc(order, func(i, k int) int { return s.moved[i].From.Start - s.moved[k].From.Start })
-	cursor := textmerge.NewCursor(had)
-	for _, i := range order {
-		places[i].From = cursor.PosAt(s.moved[i].From.Start)
-		places[i].To = cursor.PosAt(s.moved[i].From.End)
+	wasAt, isAt := unitsAt(had, was), unitsAt(text.String(), is)
+	from := func(m textmerge.Moved) []model.IDRun {
+		return before.Resolve(model.PlaceRun(wasAt[m.From.Start], wasAt[m.From.End]))
 	}
-	cursor = textmerge.NewCursor(text.String())
-	for i, m := range s.moved {
-		at := cursor.PosAt(m.To.Start)
-		for _, old := range before.Resolve(model.PlaceRun(places[i].From, places[i].To)) {
+	for _, m := range s.Moved {
+		at := model.PlaceRun(isAt[m.To.Start], isAt[m.To.End])
+		for _, old := range from(m) {
 			done := uint64(0)
-			for _, now := range after.Resolve(model.PlaceRun(at, at+int(old.Len))) {
-				list = append(list, model.Revival{Old: old.Part(done, now.Len), New: now})
-				done += now.Len
+			for _, new := range after.Resolve(model.IDRun{Clock: at.Clock, Len: old.Len}) {
+				rec.Returned = append(rec.Returned, model.Revival{Old: old.Part(done, new.Len), New: new})
+				done += new.Len
 			}
-			at += int(old.Len)
+			at.Clock += old.Len
 		}
 	}
-	return list
+	for _, m := range s.Torn {
+		if !slices.ContainsFunc(from(m), func(r model.IDRun) bool { return !known.Delimits(r) }) {
+			rec.Torn = append(rec.Torn, after.Resolve(model.PlaceRun(isAt[m.To.Start], isAt[m.To.End]))...)
+		}
+	}
+}
+
+// unitsAt are the UTF-16 positions at which spans of a text begin and end, by offset.
+func unitsAt(text string, spans []diffwrap.Span) map[int]int {
+	var offs []int
+	for _, s := range spans {
+		offs = append(offs, s.Start, s.End)
+	}
+	slices.Sort(offs)
+	at := make(map[int]int)
+	cursor := textmerge.NewCursor(text)
+	for _, off := range offs {
+		at[off] = cursor.PosAt(off)
+	}
+	return at
 }
 
 // bringBack makes the text what it is to be, and returns how many characters that added.
@@ -139,24 +167,21 @@ func (s *Saved) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record) (
 // past is every text that was ever in a document, in its place.
 type past struct {
 	stretches []stretch
-	last      int // the newest state
+	last      int      // the newest state
+	seqs      []uint64 // of each state, the number of the record that led to it
 }
 
 // stretch is text that came and went as one.
 type stretch struct {
 	id    model.IDRun
 	text  string
-	lives []life // of what has come back, those before, too
+	born  int // the first state with it
+	died  int // the first one without it
 	live  bool
 	stays bool // it is to be there after the save
 }
 
-// life is the first state with a text, and the first one without it.
-type life struct{ born, died int }
-
-func (x *stretch) in(state int) bool {
-	return slices.ContainsFunc(x.lives, func(l life) bool { return l.born <= state && state < l.died })
-}
+func (x *stretch) in(state int) bool { return x.born <= state && state < x.died }
 
 // never is when text dies that is still there.
 const never = math.MaxInt
@@ -170,18 +195,18 @@ func pastOf(records []model.Record, older []model.Moment) (*past, error) {
 	known := make(map[ycrdt.ClientID]uint64)
 	born := make(attribution.Ranges[int])
 	var dead []attribution.Told[int]
-	states := 0
-	add := func(did *ycrdt.Snapshot) {
+	p := new(past)
+	add := func(did *ycrdt.Snapshot, seq uint64) {
 		for client, end := range did.StateVector() {
 			if from := known[client]; from < end {
-				born.Set(model.IDRun{Client: uint64(client), Clock: from, Len: end - from}, states)
+				born.Set(model.IDRun{Client: uint64(client), Clock: from, Len: end - from}, len(p.seqs))
 				known[client] = end
 			}
 		}
 		for _, r := range did.DeletedRuns() {
-			dead = append(dead, attribution.Told[int]{Of: model.RunOf(r), Value: states})
+			dead = append(dead, attribution.Told[int]{Of: model.RunOf(r), Value: len(p.seqs)})
 		}
-		states++
+		p.seqs = append(p.seqs, seq)
 	}
 	merged := uint64(0) // the last record whose update the first one has
 	for i, rec := range records {
@@ -191,15 +216,15 @@ func pastOf(records []model.Record, older []model.Moment) (*past, error) {
 	}
 	for _, m := range older {
 		if m.Did != nil && m.Seq <= merged {
-			add(m.Did)
+			add(m.Did, m.Seq)
 		}
 	}
-	for _, update := range updates {
+	for i, update := range updates {
 		did, err := ycrdt.SnapshotOf(update)
 		if err != nil {
 			return nil, err
 		}
-		add(did)
+		add(did, records[i].Seq)
 	}
 	died := attribution.RangesOf(dead, func(a, b int) bool { return a < b })
 	held, err := ycrdt.MergeUpdates(updates...)
@@ -213,14 +238,13 @@ func pastOf(records []model.Record, older []model.Moment) (*past, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &past{last: states - 1}
+	p.last = len(p.seqs) - 1
 	text := doc.String()
 	if doc.Len() != textmerge.UTF16Len(text) {
 		return nil, nil // it holds more than characters
 	}
 	cursor := textmerge.NewCursor(text)
 	pos, off := 0, 0
-	var all []stretch
 	for _, run := range doc.Runs() {
 		born.Each(model.RunOf(run), func(r model.IDRun, from int, _ bool) {
 			died.Each(r, func(r model.IDRun, to int, ok bool) {
@@ -229,56 +253,12 @@ func pastOf(records []model.Record, older []model.Moment) (*past, error) {
 				}
 				pos += int(r.Len)
 				end := cursor.OffAt(pos)
-				all = append(all, stretch{id: r, text: text[off:end], lives: []life{{from, to}}, live: !ok})
+				p.stretches = append(p.stretches, stretch{id: r, text: text[off:end], born: from, died: to, live: !ok})
 				off = end
 			})
 		})
 	}
-	p.place(all, attribution.NewLedger(records))
 	return p, nil
-}
-
-// place puts stretches in their order. What came back stands for what it was before that.
-func (p *past) place(all []stretch, known *attribution.Ledger) {
-	if !known.HasRevived() {
-		p.stretches = all
-	} else {
-		p.stretches = nil
-		var copies []attribution.Told[[]life]
-		for _, x := range all {
-			for _, first := range known.Firsts(x.id) {
-				copies = append(copies, attribution.Told[[]life]{Of: first, Value: x.lives})
-			}
-		}
-		newest := attribution.RangesOf(slices.Clone(copies), func(a, b []life) bool { return a[0].born > b[0].born })
-		for _, c := range copies {
-			newest.Update(c.Of, func(l []life) []life {
-				if l[0] == c.Value[0] {
-					return l
-				}
-				return append(slices.Clip(l), c.Value[0])
-			})
-		}
-		for _, x := range all {
-			cursor := textmerge.NewCursor(x.text)
-			done, off := uint64(0), 0
-			for _, first := range known.Firsts(x.id) {
-				newest.Each(first, func(r model.IDRun, l []life, _ bool) {
-					y := x
-					y.id = x.id.Part(done, r.Len)
-					done += r.Len
-					end := cursor.OffAt(int(done))
-					y.text, off = x.text[off:end], end
-					if l[0] == x.lives[0] {
-						y.lives = l
-						p.stretches = append(p.stretches, y)
-					} else if x.live {
-						p.stretches = append(p.stretches, y)
-					}
-				})
-			}
-		}
-	}
 }
 
 func everything(update []byte) (*ycrdt.Text, error) {
@@ -306,11 +286,8 @@ const maxStates = 1024
 // states are those in which something came or went, oldest first.
 func (p *past) states() (states []int) {
 	for _, x := range p.stretches {
-		for _, l := range x.lives {
-			states = append(states, l.born)
-			if l.died <= p.last {
-				states = append(states, l.died)
-			}
+		if states = append(states, x.born); x.died <= p.last {
+			states = append(states, x.died)
 		}
 	}
 	slices.Sort(states)

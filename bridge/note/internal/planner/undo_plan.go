@@ -192,6 +192,10 @@ func (t *takeback) wantGone(x item) want {
 		return w
 	}
 	run := t.runs[x.run]
+	if x.since > t.entry.Seq { // a later save or undo brought it back, and it went again
+		t.away(w.text, deletedByPeople)
+		return w
+	}
 	o, a := x.state.shown()
 	switch run.Role {
 	case model.TypedInstead, model.Remarked:
@@ -309,9 +313,9 @@ func (s charState) shown() (o, a bool) {
 }
 
 // decided is the state after a decision, of which seq is the number. That the character
-// was seen then outweighs what was known: people take marks off by hand.
+// was seen then outweighs what was known: people take marks off by hand, and restore files.
 func (s charState) decided(role model.Role, seq uint64) charState {
-	kept := slices.Clone(s.deleted)
+	kept := slices.DeleteFunc(slices.Clone(s.deleted), func(d deletion) bool { return d.state == isAccepted && role <= model.RejectedDeletion })
 	switch role {
 	case model.AcceptedAddition, model.RejectedAddition:
 		kept = slices.DeleteFunc(kept, func(d deletion) bool { return d.state == isPending })
@@ -320,7 +324,7 @@ func (s charState) decided(role model.Role, seq uint64) charState {
 			s.added = isRejected
 		}
 	case model.AcceptedDeletion, model.RejectedDeletion:
-		if s.added == isPending {
+		if s.added != isAccepted {
 			s.added = none
 		}
 		now := isAccepted

@@ -107,7 +107,7 @@ func (p *printer) print() {
 			if p.open == nil || p.open.key != w.key || p.open.o != w.o {
 				p.close()
 				open, _ := p.delimiters(w)
-				p.write(open)
+				p.delimit(w.key, open)
 				p.open = w
 			}
 			p.keep(w)
@@ -120,8 +120,17 @@ func (p *printer) print() {
 func (p *printer) close() {
 	if p.open != nil {
 		_, closer := p.delimiters(p.open)
-		p.write(closer)
+		p.delimit(p.open.key, closer)
 		p.open = nil
+	}
+}
+
+// delimit writes a delimiter of a mark. One that a person made stays the person's.
+func (p *printer) delimit(key inMark, text string) {
+	from := p.pos
+	p.write(text)
+	if !key.decided && !p.x.Owners[key.n].IsAgents() {
+		p.d.ByHand = append(p.d.ByHand, model.PlaceRun(from, p.pos))
 	}
 }
 
@@ -174,19 +183,19 @@ func (p *printer) substitution(i int) int {
 		return 0
 	}
 	p.close()
-	p.write("{~~")
+	p.delimit(key, "{~~")
 	for j := range n {
 		if j == turn {
-			p.write(arrow)
+			p.delimit(key, arrow)
 		}
 		if w := &p.wants[i+j]; w.shown && !p.dropped(w) {
 			p.keep(w)
 		}
 	}
 	if turn < 0 {
-		p.write(arrow)
+		p.delimit(key, arrow)
 	}
-	p.write(was.Close)
+	p.delimit(key, was.Close)
 	return n
 }
 

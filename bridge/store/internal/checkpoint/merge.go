@@ -98,5 +98,5 @@ func (d Document) demote(former, m *model.Moment) error {
 
 // isKept says whether a record outlives that it is merged.
 func (d Document) isKept(rec *model.Record) bool {
-	return rec.Author != "" || rec.Proposal != "" || rec.Journalled() || len(rec.Returned) > 0 || d.before(rec.Seq) == 0
+	return rec.Outlives() || d.before(rec.Seq) == 0
 }

@@ -1,6 +1,7 @@
 package textmerge_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -89,6 +90,82 @@ func TestMarksAreTypedIntoOrReplaced(t *testing.T) {
 			t.Errorf("%q -> %q: %d bytes of the marks are kept, want %d: %+v", before, after, kept, want, edits)
 		}
 	})
+}
+
+// Whatever lines a save deletes, moves and sorts: no delimiter of a mark stays without the other one, unless that
+// was put somewhere else. None is left in the text that no mark has and that is not said to be torn.
+func TestDelimitersGoTogether(t *testing.T) {
+	randomtest.Check(t, 2000, func(t testing.TB, r *rand.Rand) {
+		before, word := "", 0
+		line := func() string {
+			word++
+			return fmt.Sprintf("- w%d", word)
+		}
+		for range randomtest.Between(r, 2, 6) {
+			before += randomtest.Pick(r, "%s\n", "%s\n", "%s{++\n%s++}\n", "%s{--\n%s--}\n", "{++%s\n%s\n++}%s\n", "%s {--%s--}{++%s++} %s\n", "{~~%s~>%s~~}\n")
+		}
+		for strings.Contains(before, "%s") {
+			before = strings.Replace(before, "%s", line(), 1)
+		}
+		lines := strings.SplitAfter(strings.TrimSuffix(before, "\n"), "\n")
+		lines[len(lines)-1] += "\n"
+		for range randomtest.Between(r, 1, 2) {
+			i, j := r.IntN(len(lines)), r.IntN(len(lines))
+			switch r.IntN(4) {
+			case 0:
+				slices.Sort(lines)
+			case 1:
+				moved := lines[i]
+				lines = slices.Insert(slices.Delete(lines, i, i+1), j, moved)
+			case 2:
+				lines = slices.Insert(lines, i, line()+"\n")
+			case 3:
+				if len(lines) > 1 {
+					lines = slices.Delete(lines, i, i+1)
+				}
+			}
+		}
+		after := strings.Join(lines, "")
+		got := textmerge.Adopt(before, after, nil)
+		if text := diffwrap.Apply(before, got.Edits); text != after {
+			t.Fatalf("%+v make %q of %q, want %q", got.Edits, text, before, after)
+		}
+		where := textmerge.Flip(textmerge.Kept(len(before), got.Edits))
+		marks, _, _ := diffwrap.Layout(before)
+		for _, m := range marks {
+			_, opens := textmerge.Back(where, diffwrap.Span{Start: m.Start, End: m.Start + 3})
+			_, closes := textmerge.Back(where, diffwrap.Span{Start: m.End - 3, End: m.End})
+			if opens != closes && len(got.Moved) == 0 {
+				t.Errorf("%q -> %q: of %q one delimiter stays: %+v", before, after, m.Of(before), got)
+			}
+		}
+		text := []byte(after)
+		for _, m := range got.Torn {
+			copy(text[m.To.Start:m.To.End], "...")
+		}
+		for _, view := range []diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
+			if shown := diffwrap.Render(string(text), view); strings.ContainsAny(shown, "{}") {
+				t.Errorf("%q -> %q: shown is %q with %+v", before, after, shown, got)
+			}
+		}
+	})
+}
+
+// A line that is typed among those of a mark takes the break that parts it from the line before, or behind it, as these do.
+func TestLinesAreTypedBesideBreaks(t *testing.T) {
+	for _, tt := range []struct{ before, after, typed string }{
+		{"- a{++\n- x\n- y++}\n- b\n", "- a{++\n- mine\n- x\n- y++}\n- b\n", "\n- mine"},
+		{"- a{++\n- x\n- y++}\n- b\n", "- a{++\n- x\n- mine\n- y++}\n- b\n", "\n- mine"},
+		{"- a\n{++- x\n- y\n++}- b\n", "- a\n{++- x\n- mine\n- y\n++}- b\n", "- mine\n"},
+		{"- a\n{++- x\n- y\n++}- b\n", "- a\n{++- mine\n- x\n- y\n++}- b\n", "- mine\n"},
+		{"- a\n- b\n", "- a\n- mine\n- b\n", "- mine\n"},
+		{"| a |{++\r\n| x |\r\n| y |++}\r\n", "| a |{++\r\n| x |\r\n| mine |\r\n| y |++}\r\n", "\r\n| mine |"},
+	} {
+		edits := textmerge.SavedEdits(tt.before, tt.after)
+		if len(edits) != 1 || edits[0].Len > 0 || edits[0].New != tt.typed {
+			t.Errorf("%q -> %q: got %+v, want %q typed", tt.before, tt.after, edits, tt.typed)
+		}
+	}
 }
 
 // A save that puts comments beside others, or takes some away, cuts none of those that stay.

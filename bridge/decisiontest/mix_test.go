@@ -1,0 +1,916 @@
+package decisiontest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/randomtest"
+)
+
+// A mix is one note in which people and programs do at once what they do: agents write on what they read some time ago,
+// people type, cut, sort and restore lines around pending marks, by saves of the file or in a shared document, everybody
+// comments, suggestions are decided and taken back, processes end and stores are compacted. Each word is unique. Words of
+// people are P1q, P2q, those of agents A3q, A4q; so every step can say which words it may take away, and which are in
+// both views after it. After each step a process that starts then has to say the same as the running one.
+type mix struct {
+	t     testing.TB
+	r     *rand.Rand
+	live  *bridgetest.Live // the note is a shared document; nil for a file
+	src   *bridgetest.Source
+	store *bridgetest.Store
+	ws    *bridge.Workspace
+	stop  func()
+	rel   string // of the file
+	words int    // made so far
+	hands bool   // a person has written marks, half of which may be left
+	seen  []*model.Version
+	held  []scene // what the file has held
+	log   []string
+}
+
+// scene is the note at a moment.
+type scene struct{ raw, marked, o, a string }
+
+// step is what may come of one.
+type step struct {
+	what   string
+	gone   map[string]bool // words that it may take out of a view
+	typed  []string        // words that have to be in both views
+	wrote  []string        // words that have to be in the accepted view
+	loose  map[string]bool // words that may become plain, or be there twice
+	keepsO bool
+	keepsA bool
+	is     *scene // the text that a save brings back
+}
+
+var mixWord = regexp.MustCompile(`[PA]\d+q`)
+
+// count counts the words in a text.
+func count(texts ...string) map[string]int {
+	m := make(map[string]int)
+	for _, s := range texts {
+		for _, w := range mixWord.FindAllString(s, -1) {
+			m[w]++
+		}
+	}
+	return m
+}
+
+// among are the words of texts as a set.
+func among(texts ...string) map[string]bool {
+	set := make(map[string]bool)
+	for w := range count(texts...) {
+		set[w] = true
+	}
+	return set
+}
+
+var startTexts = []string{
+	"# P P\n\nP P P P\n\nP P P\n",
+	"- P\n- P P\n- P\n- P\n",
+	"P P\r\n\r\nP P P\r\n- P\r\n",
+	"P {>>P<<} P\n\nP {==P P==} P\n",
+	"P {++P++} P {--P--} P\n\n- P\n- P\n",
+	"| P | P |\n|---|---|\n| P | P |\n\nP P\n",
+}
+
+func newMix(t testing.TB, r *rand.Rand) *mix {
+	m := &mix{t: t, r: r, src: new(bridgetest.Source), store: new(bridgetest.Store), rel: "Plan.md"}
+	if r.IntN(3) == 0 {
+		m.live = &bridgetest.Live{Store: m.store}
+		m.src = &m.live.Source
+	}
+	text := regexp.MustCompile(`\bP\b`).ReplaceAllStringFunc(randomtest.Pick(r, startTexts...), func(string) string { return m.word("P") })
+	m.hands = strings.Contains(text, "{")
+	m.src.Person(t).Save(m.rel, text)
+	m.note("start %q, live %v", text, m.live != nil)
+	m.start()
+	return m
+}
+
+func (m *mix) note(format string, args ...any) { m.log = append(m.log, fmt.Sprintf(format, args...)) }
+
+func (m *mix) word(letter string) string {
+	m.words++
+	return fmt.Sprintf("%s%dq", letter, m.words)
+}
+
+func (m *mix) path() model.Path { return model.Path("Notes/" + m.rel) }
+
+// process is a process over what there is.
+func (m *mix) process() *bridge.Workspace {
+	folder := bridge.FolderSource{Name: "Notes", Source: m.src, Store: m.store}
+	if m.live != nil {
+		folder.Source = m.live
+	}
+	ws, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{folder}})
+	if err == nil {
+		err = ws.Start(context.Background())
+	}
+	m.must(err)
+	return ws
+}
+
+func (m *mix) must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func (m *mix) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	ws := m.process()
+	go func() { defer close(done); ws.Run(ctx) }()
+	m.ws, m.seen = ws, nil
+	m.stop = func() { cancel(); <-done }
+}
+
+func (m *mix) settle() { m.must(m.src.Settle(context.Background())) }
+
+func (m *mix) version(ws *bridge.Workspace) *model.Version {
+	v, err := ws.Open(context.Background(), m.path())
+	m.must(err)
+	return v
+}
+
+func (m *mix) scene(ws *bridge.Workspace) scene {
+	v := m.version(ws)
+	s := scene{raw: v.Raw(), marked: v.Marked()}
+	s.o, s.a = diffwrap.Texts(s.marked)
+	s.o = wholeComment.ReplaceAllString(s.o, "") // whose deletion is pending
+	return s
+}
+
+func (m *mix) pending(ws *bridge.Workspace) []model.Suggestion {
+	list, err := ws.Suggestions(context.Background(), "")
+	m.must(err)
+	return list
+}
+
+// told is all that a process says of the note.
+func (m *mix) told(ws *bridge.Workspace) string {
+	var b strings.Builder
+	s := m.scene(ws)
+	fmt.Fprintf(&b, "raw %q\nmarked %q\nreaders %q\n", s.raw, s.marked, m.version(ws).Text())
+	for _, s := range m.pending(ws) {
+		answers := ""
+		if s.Answers != nil {
+			answers = s.Answers.ID
+		}
+		fmt.Fprintf(&b, "%s %s %q %q by %s %s %d with %q at %d-%d answers %q\n",
+			s.ID, s.Kind, s.Old, s.New, s.Author, s.Session, s.Time.UnixNano(), s.Comments, s.Start, s.End, answers)
+	}
+	_, _, threads, err := ws.OpenMarked(context.Background(), m.path())
+	m.must(err)
+	for _, th := range threads {
+		fmt.Fprintf(&b, "thread %s on %q answered %v:", th.ID, th.Suggestion, th.Answered)
+		for _, r := range th.Remarks {
+			fmt.Fprintf(&b, " %q by %s %s agent %v pending %q", r.New, r.Author, r.Session, r.Agent, r.Pending)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// play makes one step and holds what came of it against what may.
+func (m *mix) play(seed uint64) error {
+	m.r = rand.New(rand.NewPCG(seed, 17))
+	before := m.scene(m.ws)
+	s, err := m.act(before)
+	m.settle()
+	after := m.scene(m.ws)
+	m.note("%s: %q", s.what, after.raw)
+	if after.marked != after.raw {
+		m.note("    that is %q", after.marked)
+	}
+	if err != nil {
+		return err
+	}
+	if m.live == nil {
+		if file := m.src.Person(m.t).Content(m.rel); file != after.raw {
+			return fmt.Errorf("FILE: it has %q, the note %q", file, after.raw)
+		}
+		if !slices.ContainsFunc(m.held, func(x scene) bool { return x.raw == after.raw }) {
+			m.held = append(m.held, after)
+		}
+	}
+	if err := s.check(before, after); err != nil {
+		return err
+	}
+	if err := m.checkParts(after); err != nil {
+		return err
+	}
+	if m.live == nil && !m.hands && strings.ContainsAny(after.o+after.a, "{}") {
+		return fmt.Errorf("LITTER: a part of a mark in a view: %q, %q", after.o, after.a)
+	}
+	if running, fresh := m.told(m.ws), m.told(m.process()); running != fresh {
+		return fmt.Errorf("SAME: the running process says\n%sone that starts now\n%s", running, fresh)
+	}
+	return nil
+}
+
+// errSplit ends a sequence that tells nothing of what comes then. The lens makes several suggestions of one edit where a
+// highlight, a comment or another's mark stands in it, so that a word which the agent kept is in two of them.
+var errSplit = errors.New("deleted by one suggestion and added by another")
+
+// checkParts checks that each word that an agent kept by writing it again is deleted and added by one suggestion: decided
+// in parts it would be lost, or doubled.
+func (m *mix) checkParts(now scene) error {
+	o, a := count(now.o), count(now.a)
+	_, text, _ := diffwrap.Layout(now.marked)
+	for _, c := range text {
+		for w := range among(c.Of(now.marked)) {
+			if c.Mark < 0 {
+				delete(o, w)
+			}
+		}
+	}
+	list := m.pending(m.ws)
+	for w := range o {
+		if a[w] > 0 && !slices.ContainsFunc(list, func(s model.Suggestion) bool { return strings.Contains(s.Old, w) && strings.Contains(s.New, w) }) {
+			return fmt.Errorf("SPLIT: %w: %s", errSplit, w)
+		}
+	}
+	return nil
+}
+
+func (s *step) check(before, after scene) error {
+	if s.is != nil {
+		if after.o != s.is.o || after.a != s.is.a {
+			return fmt.Errorf("RESTORED: views are %q and %q, want %q and %q", after.o, after.a, s.is.o, s.is.a)
+		}
+		return nil
+	}
+	hadO, hadA, hasO, hasA := count(before.o), count(before.a), count(after.o), count(after.a)
+	for w := range count(before.o, before.a) {
+		if s.gone[w] {
+			continue
+		}
+		if hasO[w]+hasA[w] == 0 {
+			return fmt.Errorf("LOST: %s", w)
+		}
+		if !s.loose[w] && hadO[w] == 1 && hadA[w] == 1 && (hasO[w] != 1 || hasA[w] != 1) {
+			return fmt.Errorf("PLAIN: %s is %d times in the original view and %d times in the accepted one", w, hasO[w], hasA[w])
+		}
+	}
+	for w := range count(after.o, after.a) {
+		if !s.gone[w] && !s.loose[w] && (hasO[w] > max(1, hadO[w]) || hasA[w] > max(1, hadA[w])) {
+			return fmt.Errorf("TWICE: %s", w)
+		}
+	}
+	for _, w := range s.typed {
+		if hasO[w] != 1 || hasA[w] != 1 {
+			return fmt.Errorf("TYPED: %s is %d times in the original view and %d times in the accepted one", w, hasO[w], hasA[w])
+		}
+	}
+	for _, w := range s.wrote {
+		if hasA[w] != 1 {
+			return fmt.Errorf("WROTE: %s is %d times in the accepted view", w, hasA[w])
+		}
+	}
+	if s.keepsO && before.o != after.o {
+		return fmt.Errorf("ORIGINAL: the original view was %q and is %q", before.o, after.o)
+	}
+	if s.keepsA && before.a != after.a {
+		return fmt.Errorf("ACCEPTED: the accepted view was %q and is %q", before.a, after.a)
+	}
+	return nil
+}
+
+func (m *mix) act(now scene) (step, error) {
+	switch k := m.r.IntN(100); {
+	case k < 36:
+		return m.personEdits(now), nil
+	case k < 62:
+		return m.agentWrites(now)
+	case k < 76:
+		return m.decides(now)
+	case k < 88:
+		return m.undoes()
+	case k < 91:
+		return m.remarks()
+	case k < 94:
+		to := fmt.Sprintf("Plan%d.md", m.r.IntN(3))
+		if to != m.rel {
+			m.src.Person(m.t).Rename(m.rel, to)
+			m.rel = to
+		}
+		return step{what: "renamed to " + to, keepsO: true, keepsA: true}, nil
+	case k < 97 && m.live == nil:
+		m.must(m.store.Compact())
+		m.held = nil // this store does not keep what they were
+		return step{what: "compacted", keepsO: true, keepsA: true}, nil
+	}
+	m.stop()
+	m.start()
+	return step{what: "restarted", keepsO: true, keepsA: true}, nil
+}
+
+// spots are offsets at which a word may be typed.
+func spots(s string) (at []int) {
+	beside := func(c byte) bool { return c == ' ' || c == '\n' }
+	for i := range s {
+		if i == 0 || (beside(s[i]) || beside(s[i-1])) && s[i-1] != '\r' {
+			at = append(at, i)
+		}
+	}
+	return append(at, len(s))
+}
+
+// linesOf are the spans of the lines of a text.
+func linesOf(s string) (list []diffwrap.Span) {
+	at := 0
+	for line := range strings.Lines(s) {
+		list = append(list, diffwrap.Span{Start: at, End: at + len(line)})
+		at += len(line)
+	}
+	return list
+}
+
+// personEdits has a person change the raw text.
+func (m *mix) personEdits(now scene) step {
+	if m.r.IntN(12) == 0 && m.live == nil {
+		return m.restores(now)
+	}
+	edits, s := m.personEdit(now.raw)
+	if len(edits) == 0 || m.live != nil && tears(now.raw, edits) || inDeletedComment(now.raw, edits) {
+		return step{what: "nothing", keepsO: true, keepsA: true}
+	}
+	m.save(now.raw, edits)
+	if s.loose != nil { // it may take one delimiter of a mark away
+		marks, _, _ := diffwrap.Layout(now.raw)
+		for _, mark := range marks {
+			if text := mark.Of(now.raw); strings.Contains(text, "\n") {
+				for w := range among(text) {
+					s.loose[w] = true
+				}
+			}
+		}
+	}
+	return s
+}
+
+// inDeletedComment says whether edits change a comment whose deletion is pending.
+func inDeletedComment(raw string, edits []diffwrap.Edit) bool {
+	marks, _, _ := diffwrap.Layout(raw)
+	return slices.ContainsFunc(marks, func(m diffwrap.Mark) bool {
+		return m.Comment && slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Off < m.End && m.Start < e.Off+max(e.Len, 1) })
+	})
+}
+
+// tears says whether edits take one delimiter of a mark away, and not the other, or put a mark into it. In a shared document
+// nobody finds out.
+func tears(raw string, edits []diffwrap.Edit) bool {
+	marks, _, _ := diffwrap.Layout(raw)
+	cuts := func(s diffwrap.Span) bool {
+		return slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Off < s.End && s.Start < e.Off+e.Len })
+	}
+	return slices.ContainsFunc(marks, func(m diffwrap.Mark) bool {
+		return slices.ContainsFunc(edits, func(e diffwrap.Edit) bool {
+			return m.Start < e.Off && e.Off < m.End && strings.Contains(e.New, "{")
+		}) || cuts(diffwrap.Span{Start: m.Start, End: m.Start + 3}) != cuts(diffwrap.Span{Start: m.End - 3, End: m.End})
+	})
+}
+
+// restores has a person save a text that the file has held, or take a line out and put it back.
+func (m *mix) restores(now scene) step {
+	lines := linesOf(now.raw)
+	if m.r.IntN(2) == 0 && len(lines) > 0 {
+		line := lines[m.r.IntN(len(lines))]
+		m.src.Person(m.t).Save(m.rel, now.raw[:line.Start]+now.raw[line.End:])
+		m.settle()
+		m.src.Person(m.t).Save(m.rel, now.raw)
+		return step{what: fmt.Sprintf("a person cuts and pastes %q", line.Of(now.raw)), is: &now}
+	}
+	if len(m.held) == 0 {
+		return step{what: "nothing", keepsO: true, keepsA: true}
+	}
+	is := m.held[m.r.IntN(len(m.held))]
+	m.src.Person(m.t).Save(m.rel, is.raw)
+	return step{what: "a person restores the file", is: &is}
+}
+
+// personEdit is a change of raw by a person. Its edits are in order.
+func (m *mix) personEdit(raw string) ([]diffwrap.Edit, step) {
+	r := m.r
+	put := func(at int, text string) []diffwrap.Edit { return []diffwrap.Edit{{Off: at, New: text}} }
+	cut := func(s diffwrap.Span) []diffwrap.Edit { return []diffwrap.Edit{{Off: s.Start, Len: s.Len()}} }
+	lines := linesOf(raw)
+	words := mixWord.FindAllStringIndex(raw, -1)
+	marks, _, _ := diffwrap.Layout(raw)
+	marks = slices.DeleteFunc(marks, func(m diffwrap.Mark) bool { return m.Comment })
+	w := m.word("P")
+	switch k := r.IntN(20); {
+	case k < 6: // types
+		at := randomtest.Pick(r, spots(raw)...)
+		text := randomtest.Pick(r, " "+w+" ", " "+w+" ", "\n"+w+"\n", " "+w+" 🙂 ", " "+w+"\n")
+		if inComment(raw, at) {
+			return put(at, strings.Trim(text, "\n")), step{what: "a person writes in a comment"}
+		}
+		return put(at, text), step{what: "a person types " + w, typed: m.unlessMarked(raw, at, w)}
+	case k < 8 && len(lines) > 0: // types a line
+		at := randomtest.Pick(r, lines...).Start
+		form := randomtest.Pick(r, "- %s\n", "%s\n", "%s\n\n")
+		if inComment(raw, at) {
+			return nil, step{}
+		}
+		return put(at, fmt.Sprintf(form, w)), step{what: "a person types a line with " + w, typed: m.unlessMarked(raw, at, w)}
+	case k < 10 && len(words) > 0: // deletes a word
+		at := randomtest.Pick(r, words...)
+		s := diffwrap.Span{Start: at[0], End: at[1]}
+		return cut(s), step{what: "a person deletes " + s.Of(raw), gone: among(s.Of(raw))}
+	case k < 12 && len(lines) > 0: // deletes a line
+		s := randomtest.Pick(r, lines...)
+		return cut(s), step{what: fmt.Sprintf("a person deletes the line %q", s.Of(raw)), gone: among(s.Of(raw)), loose: make(map[string]bool)}
+	case k < 13 && len(lines) > 1: // moves a line
+		s, to := randomtest.Pick(r, lines...), randomtest.Pick(r, lines...).Start
+		edits := append(cut(s), put(to, strings.TrimSuffix(s.Of(raw), "\n")+"\n")...)
+		if to >= s.Start && to <= s.End || inComment(raw, s.Start) || inComment(raw, to) {
+			return nil, step{}
+		}
+		slices.SortStableFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
+		return edits, step{what: fmt.Sprintf("a person moves the line %q", s.Of(raw)), loose: make(map[string]bool)}
+	case k < 14 && m.live == nil: // sorts the lines
+		sorted := strings.SplitAfter(raw, "\n")
+		slices.Sort(sorted)
+		text := strings.Join(sorted, "")
+		if text == raw || strings.Contains(raw, "{>>") {
+			return nil, step{}
+		}
+		return []diffwrap.Edit{{Len: len(raw), New: text}}, step{what: "a person sorts the lines", loose: make(map[string]bool)}
+	case k < 15: // joins two lines, or breaks one
+		from, to := "\n", " "
+		if r.IntN(2) == 0 {
+			from, to = to, from
+		}
+		var at []int // those that stand alone
+		for i := 1; i+1 < len(raw); i++ {
+			if raw[i] == from[0] && raw[i-1] != from[0] && raw[i+1] != from[0] && raw[i-1] != '\r' {
+				at = append(at, i)
+			}
+		}
+		if len(at) == 0 {
+			return nil, step{}
+		}
+		i := randomtest.Pick(r, at...)
+		if inComment(raw, i) {
+			return nil, step{}
+		}
+		return []diffwrap.Edit{{Off: i, Len: 1, New: to}}, step{what: fmt.Sprintf("a person makes %q of %q at %d", to, from, i)}
+	case k < 17 && len(marks) > 0: // takes delimiters of a mark away
+		mark := randomtest.Pick(r, marks...)
+		open, close := diffwrap.Span{Start: mark.Start, End: mark.Start + 3}, diffwrap.Span{Start: mark.End - 3, End: mark.End}
+		s := step{gone: among(mark.Of(raw))}
+		ways := 4
+		if !m.isAgents(mark.Of(raw)) {
+			ways = 2 // what is left of people's own marks is text
+		}
+		switch r.IntN(ways) {
+		case 0:
+			s.what = fmt.Sprintf("a person deletes the mark %q", mark.Of(raw))
+			return cut(mark.Span), s
+		case 2:
+			s.what = fmt.Sprintf("a person deletes the opener of %q", mark.Of(raw))
+			return cut(open), s
+		case 3:
+			s.what = fmt.Sprintf("a person deletes the closer of %q", mark.Of(raw))
+			return cut(close), s
+		}
+		s.what = fmt.Sprintf("a person takes the delimiters of %q away", mark.Of(raw))
+		return append(cut(open), cut(close)...), s
+	case k < 19: // marks by hand
+		form := randomtest.Pick(r, "{++%s++}", "{>>%s<<}", "{--%s--}", "{==%s==}", "{~~%s~>"+m.word("P")+"~~}")
+		plain := slices.DeleteFunc(words, func(at []int) bool { return !isPlain(raw, at[0]) })
+		if strings.HasPrefix(form, "{+") || strings.HasPrefix(form, "{>") {
+			at := randomtest.Pick(r, spots(raw)...)
+			if !isPlain(raw, at) {
+				return nil, step{}
+			}
+			m.hands = true
+			return put(at, fmt.Sprintf(form, w)), step{what: "a person writes " + fmt.Sprintf(form, w)}
+		}
+		if len(plain) == 0 {
+			return nil, step{}
+		}
+		at := randomtest.Pick(r, plain...)
+		m.hands = true
+		if form[1] == '=' && strings.Contains(raw, "{==") {
+			return nil, step{} // highlights do not nest
+		}
+		before, after, _ := strings.Cut(form, "%s")
+		return append(put(at[0], before), put(at[1], after)...), step{what: "a person writes " + form, gone: among(raw[at[0]:at[1]])}
+	}
+	comments := diffwrap.Comments(raw) // rewords a comment
+	if len(comments) == 0 {
+		return nil, step{}
+	}
+	c := randomtest.Pick(r, comments...)
+	return put(c.End-len("<<}"), " "+w), step{what: fmt.Sprintf("a person writes %s in the comment %q", w, c.New)}
+}
+
+func inComment(raw string, at int) bool {
+	return slices.ContainsFunc(diffwrap.Comments(raw), func(c diffwrap.Suggestion) bool { return c.Start < at && at < c.End })
+}
+
+// isPlain says whether an offset is in text that is in no mark, nor beside one.
+func isPlain(raw string, at int) bool {
+	_, text, _ := diffwrap.Layout(raw)
+	return slices.ContainsFunc(text, func(c diffwrap.Content) bool { return c.Mark < 0 && c.Start < at && at < c.End })
+}
+
+// unlessMarked is a word that is typed at an offset, unless that is in a mark which a person may have written.
+func (m *mix) unlessMarked(raw string, at int, word string) []string {
+	marks, _, _ := diffwrap.Layout(raw)
+	i := slices.IndexFunc(marks, func(mark diffwrap.Mark) bool { return mark.Start < at && at < mark.End })
+	if i < 0 {
+		return []string{word}
+	}
+	if marks[i].Comment {
+		return nil // it may be in the comment then
+	}
+	if m.isAgents(marks[i].Of(raw)) {
+		return []string{word}
+	}
+	return nil
+}
+
+// isAgents says whether a mark is known to be an agent's, by its words.
+func (m *mix) isAgents(mark string) bool {
+	in := among(mark)
+	return !strings.HasPrefix(mark, "{~~") && slices.ContainsFunc(m.pending(m.ws), func(s model.Suggestion) bool {
+		for w := range among(s.Old, s.New) {
+			if in[w] && (s.Author == "ann" || s.Author == "bob") {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// save makes a person's edits of raw: in the file, or in the shared document.
+func (m *mix) save(raw string, edits []diffwrap.Edit) {
+	if m.live == nil {
+		m.src.Person(m.t).Save(m.rel, diffwrap.Apply(raw, edits))
+		return
+	}
+	m.must(m.live.Peer(m.rel, func(doc *ycrdt.Doc) {
+		text := doc.Text("contents")
+		doc.Transact("peer", func(tx *ycrdt.Txn) {
+			for _, e := range slices.Backward(edits) {
+				pos := len(utf16.Encode([]rune(raw[:e.Off])))
+				if e.Len > 0 {
+					text.Delete(tx, pos, len(utf16.Encode([]rune(raw[e.Off:e.Off+e.Len]))))
+				}
+				if e.New != "" {
+					text.Insert(tx, pos, e.New)
+				}
+			}
+		})
+	}))
+}
+
+// agentWrites has an agent write, at times on what it has read some time ago, or while a person saves.
+func (m *mix) agentWrites(now scene) (step, error) {
+	by := model.Author{Name: randomtest.Pick(m.r, "ann", "bob"), Session: randomtest.Pick(m.r, "s", "t")}
+	base := m.version(m.ws)
+	m.seen = append(m.seen, base)
+	if n := len(m.seen); n > 1 && m.r.IntN(3) == 0 {
+		base = m.seen[max(0, n-1-m.r.IntN(4))]
+	}
+	text := m.agentText(base.Text())
+	had, has := among(base.Text()), among(text)
+	s := step{what: fmt.Sprintf("%s %s writes %q", by.Name, by.Session, text), gone: make(map[string]bool), keepsO: true}
+	if base != m.seen[len(m.seen)-1] {
+		s.what += fmt.Sprintf(" on %q", base.Text())
+	}
+	for w := range had {
+		if !has[w] {
+			s.gone[w] = true
+		}
+	}
+	outside := wholeComment.ReplaceAllString(text, "")
+	for w := range among(outside) {
+		if !had[w] {
+			s.wrote = append(s.wrote, w)
+		}
+	}
+	if m.r.IntN(6) == 0 {
+		w := m.word("P")
+		if at := randomtest.Pick(m.r, spots(now.raw)...); !inComment(now.raw, at) && !inDeletedComment(now.raw, []diffwrap.Edit{{Off: at}}) {
+			s.what += " while a person types " + w
+			s.typed, s.keepsO = m.unlessMarked(now.raw, at, w), false
+			m.save(now.raw, []diffwrap.Edit{{Off: at, New: " " + w + " "}})
+		}
+	}
+	_, err := m.ws.Write(context.Background(), m.path(), bridge.Write{Bases: []*model.Version{base}, Text: text, By: by})
+	if errors.Is(err, model.ErrRefused) {
+		s.what += ", which is refused"
+		s.wrote, err = nil, nil
+	}
+	return s, err
+}
+
+// wordsOutside are the words of a text. One with a comment has all of it.
+func wordsOutside(text string) []string {
+	text = wholeComment.ReplaceAllStringFunc(text, func(c string) string { return strings.ReplaceAll(c, " ", "\x00") })
+	words := strings.Split(text, " ")
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], "\x00", " ")
+	}
+	return words
+}
+
+// agentText is what an agent makes of a text.
+func (m *mix) agentText(text string) string {
+	r := m.r
+	words, lines := wordsOutside(text), strings.Split(text, "\n")
+	i, j := r.IntN(len(words)), r.IntN(len(lines))
+	a := m.word("A")
+	switch r.IntN(11) {
+	case 0:
+		words = slices.Delete(words, i, min(len(words), i+1+r.IntN(3)))
+	case 1, 2:
+		words[i] = a
+	case 3, 4:
+		words = slices.Insert(words, i, a)
+	case 5:
+		lines = slices.Delete(lines, j, j+1)
+	case 6:
+		lines = slices.Insert(lines, j, a+" line")
+	case 7:
+		lines = slices.Insert(lines, j, "- "+a+" "+m.word("A"))
+	case 8:
+		return strings.TrimRight(text, "\r\n") + "\n\n" + a + " " + m.word("A") + "\n"
+	case 9: // comments, or rewords a comment
+		if c := wholeComment.FindAllStringIndex(text, -1); len(c) > 0 && r.IntN(2) == 0 {
+			at := randomtest.Pick(r, c...)[1] - len("<<}")
+			return text[:at] + " " + a + text[at:]
+		}
+		at := randomtest.Pick(r, spots(text)...)
+		if inComment(text, at) {
+			return text
+		}
+		return text[:at] + "{>>" + a + "<<}" + text[at:]
+	case 10: // rewrites a paragraph around some of its words
+		parts := strings.Split(text, "\n\n")
+		k := r.IntN(len(parts))
+		var out []string
+		for _, w := range wordsOutside(parts[k]) {
+			switch r.IntN(4) {
+			case 0:
+				out = append(out, m.word("A"))
+			case 1:
+				out = append(out, w, m.word("A"))
+			default:
+				out = append(out, w)
+			}
+		}
+		parts[k] = strings.Join(out, " ")
+		return strings.Join(parts, "\n\n")
+	}
+	if joined := strings.Join(lines, "\n"); joined != text {
+		return joined
+	}
+	return strings.Join(words, " ")
+}
+
+// decides decides on some suggestions, or amends one.
+func (m *mix) decides(now scene) (step, error) {
+	list := m.pending(m.ws)
+	if len(list) == 0 {
+		return step{what: "nothing to decide", keepsO: true, keepsA: true}, nil
+	}
+	m.r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	n := 1
+	if m.r.IntN(3) == 0 {
+		n += m.r.IntN(len(list))
+	}
+	s := step{gone: make(map[string]bool)}
+	var ids []string
+	for _, x := range list[:n] {
+		ids = append(ids, x.ID)
+		for w := range among(append(slices.Clone(x.Comments), x.Old, x.New)...) {
+			if o, a := count(now.o), count(now.a); o[w] != 1 || a[w] != 1 {
+				s.gone[w] = true
+			}
+		}
+	}
+	x := list[0]
+	if n == 1 && x.New != "" && x.Parts == nil && x.Kind != diffwrap.Comment && m.r.IntN(5) == 0 {
+		at := randomtest.Pick(m.r, spots(x.New)...)
+		w := m.word("P")
+		text := x.New[:at] + " " + w + " " + x.New[at:]
+		s.what = fmt.Sprintf("amends %q to %q", x.New, text)
+		out, err := m.ws.Amend(context.Background(), x.ID, text, person)
+		if len(out.Failed) == 0 {
+			s.typed = []string{w}
+		}
+		return s, err
+	}
+	verdict := randomtest.Pick(m.r, model.Accepted, model.Rejected)
+	s.keepsA, s.keepsO = verdict == model.Accepted, verdict == model.Rejected
+	out, err := m.ws.Decide(context.Background(), ids, verdict, person)
+	s.what = fmt.Sprintf("%s %v", verdict, ids)
+	if err == nil && (len(out.Failed) > 0 || len(out.Missing) > 0) {
+		err = fmt.Errorf("DECIDE: %v %v", out.Failed, out.Missing)
+	}
+	return s, err
+}
+
+// undoable are the journal's decisions that are not taken back, newest first.
+func (m *mix) undoable() (list []model.JournalEntry) {
+	all, err := m.ws.Journal(1000)
+	m.must(err)
+	undos := model.UndosOf(all)
+	for _, e := range all {
+		if left, ok := undos.Left(e); ok && len(left) > 0 && !e.Lapsed() {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func (m *mix) undoes() (step, error) {
+	can := m.undoable()
+	if len(can) == 0 {
+		return step{what: "nothing to undo", keepsO: true, keepsA: true}, nil
+	}
+	e := can[m.r.IntN(min(len(can), 6))]
+	s := step{gone: make(map[string]bool)}
+	var ids []string
+	for _, x := range e.Decision.Items {
+		instead := ""
+		if x.Instead != nil {
+			instead = *x.Instead
+		}
+		for w := range among(append(slices.Clone(x.Comments), x.Old, x.New, instead)...) {
+			s.gone[w] = true
+		}
+		if len(e.Decision.Items) > 1 && m.r.IntN(3) == 0 {
+			ids = append(ids, x.ID)
+		}
+	}
+	out, err := m.ws.Undo(context.Background(), e.BatchOf(), person, ids...)
+	if errors.Is(err, bridge.ErrNothingToUndo) { // these items are taken back already
+		err = nil
+	}
+	s.what = fmt.Sprintf("undo of %s %s %v: %v away %v", e.Decision.Verdict, e.BatchOf(), ids, out.Failed, out.Away)
+	return s, err
+}
+
+// remarks has a person comment on a suggestion, or take a thread out.
+func (m *mix) remarks() (step, error) {
+	_, list, threads, err := m.ws.OpenMarked(context.Background(), m.path())
+	m.must(err)
+	if len(threads) > 0 && m.r.IntN(2) == 0 {
+		_, err = m.ws.ResolveThreads(context.Background(), []string{randomtest.Pick(m.r, threads...).ID}, person)
+		return step{what: fmt.Sprintf("resolves a thread: %v", err), keepsO: true, keepsA: true}, nil
+	}
+	list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Kind == diffwrap.Comment })
+	if len(list) == 0 {
+		return step{what: "nothing to comment on", keepsO: true, keepsA: true}, nil
+	}
+	on := randomtest.Pick(m.r, list...).ID
+	_, err = m.ws.Comment(context.Background(), bridge.Spot{Path: m.path(), Suggestion: on}, m.word("P"), person)
+	return step{what: fmt.Sprintf("comments on %s: %v", on, err), keepsO: true, keepsA: true}, nil
+}
+
+// ends decides everything in several ways, and takes that back.
+func (m *mix) ends(seed uint64) error {
+	m.r = rand.New(rand.NewPCG(seed, 18))
+	for _, accepted := range []int{0, 100, 50, 50} { // so many of a hundred
+		if err := m.decidesAll(accepted); err != nil {
+			return fmt.Errorf("with %d of a hundred accepted: %w", accepted, err)
+		}
+	}
+	return nil
+}
+
+func (m *mix) decidesAll(accepted int) error {
+	before, list := m.scene(m.ws), m.pending(m.ws)
+	waiting := m.waiting()
+	var batches []string
+	onComment := make(map[string]int)
+	list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Old+s.New == "" }) // a person emptied it
+	m.r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	for i, s := range list {
+		verdict := model.Rejected
+		if m.r.IntN(100) < accepted {
+			verdict = model.Accepted
+		}
+		if s.Kind == diffwrap.Comment && !slices.ContainsFunc(m.pending(m.ws), func(x model.Suggestion) bool { return x.ID == s.ID }) {
+			continue // it went with what it is about
+		}
+		out, err := m.ws.Decide(context.Background(), []string{s.ID}, verdict, person)
+		m.note("%s %s %q -> %q: %q", verdict, s.ID, s.Old, s.New, m.scene(m.ws).raw)
+		if err != nil || len(out.Failed)+len(out.Missing) > 0 {
+			return fmt.Errorf("END: decision %d: %v %v %v", i, err, out.Failed, out.Missing)
+		}
+		batches = append(batches, out.Batch)
+		if s.Kind == diffwrap.Comment || strings.Contains(s.Old, "<<}") {
+			onComment[out.Batch] = 1
+		}
+	}
+	after := m.scene(m.ws)
+	hadO, hadA, has := count(before.o), count(before.a), count(after.a)
+	for w := range count(before.o, before.a) {
+		switch {
+		case has[w] > max(1, hadO[w], hadA[w]):
+			return fmt.Errorf("END TWICE: %s", w)
+		case hadO[w] == 1 && hadA[w] == 1 && has[w] != 1:
+			return fmt.Errorf("END PLAIN: %s is there %d times", w, has[w])
+		}
+	}
+	if accepted == 0 && after.a != before.o || accepted == 100 && after.a != before.a {
+		return fmt.Errorf("END VIEW: the text is %q, the views were %q and %q", after.a, before.o, before.a)
+	}
+	m.r.Shuffle(len(batches), func(i, j int) { batches[i], batches[j] = batches[j], batches[i] })
+	// What was decided on a comment cannot be taken back while the comment is gone with the suggestion that it hangs on.
+	slices.SortStableFunc(batches, func(a, b string) int { return cmp.Compare(onComment[a], onComment[b]) })
+	for _, b := range batches {
+		out, err := m.ws.Undo(context.Background(), b, person)
+		m.note("undo of %s: %v %v: %q", b, out.Failed, out.Away, m.scene(m.ws).raw)
+		if err != nil || len(out.Failed)+len(out.Away) > 0 {
+			return fmt.Errorf("END UNDO: %v %v %v", err, out.Failed, out.Away)
+		}
+	}
+	back := m.scene(m.ws)
+	if back.o != before.o || back.a != before.a {
+		return fmt.Errorf("END BACK: the views are %q and %q, want %q and %q", back.o, back.a, before.o, before.a)
+	}
+	if got := m.waiting(); !slices.Equal(got, waiting) {
+		return fmt.Errorf("END LIST: waiting is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(waiting, "\n"))
+	}
+	return nil
+}
+
+// waiting is what waits, whatever the places and forms of its marks.
+func (m *mix) waiting() (list []string) {
+	for _, s := range m.pending(m.ws) {
+		list = append(list, fmt.Sprintf("%s %q %q by %s %s", s.ID, s.Old, s.New, s.Author, s.Session))
+	}
+	slices.Sort(list)
+	return list
+}
+
+// playMix plays a sequence. An error has what led to it.
+func playMix(t testing.TB, start uint64, steps []uint64, end uint64) (err error) {
+	m := newMix(t, rand.New(rand.NewPCG(start, 3)))
+	defer func() {
+		if p := recover(); p != nil {
+			buf := make([]byte, 4096)
+			err = fmt.Errorf("PANIC: %v\n%s", p, buf[:runtime.Stack(buf, false)])
+		}
+		m.stop()
+		if err != nil {
+			err = fmt.Errorf("%w\n\t%s", err, strings.Join(m.log, "\n\t"))
+		}
+	}()
+	for _, s := range steps {
+		if err := m.play(s); err != nil {
+			return err
+		}
+	}
+	return m.ends(end)
+}
+
+// drawMix draws a sequence. A step that is 0 is none, so that a smaller case has fewer.
+func drawMix(r *rand.Rand, n int) (start uint64, steps []uint64, end uint64) {
+	start = r.Uint64()
+	for range n {
+		if seed := r.IntN(1e12); seed > 0 {
+			steps = append(steps, uint64(seed))
+		}
+	}
+	return start, steps, r.Uint64()
+}
+
+func TestMixesLoseAndDoubleNoWord(t *testing.T) {
+	rounds, split := 0, 0
+	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
+		start, steps, end := drawMix(r, 40)
+		rounds++
+		switch err := playMix(t, start, steps, end); {
+		case errors.Is(err, errSplit):
+			split++
+		case err != nil:
+			t.Fatalf("%d steps: %v", len(steps), err)
+		}
+	})
+	t.Logf("%d of %d sequences ended with an edit in parts", split, rounds)
+}
