@@ -18,7 +18,7 @@ func wholeMarks(before, after string, edits []diffwrap.Edit) []diffwrap.Edit {
 	}
 	kept := Kept(len(before), edits)
 	rewritten := rewritten(before, after, edits)
-	marks, text, _ := diffwrap.Layout(after)
+	marks, text, _ := diffwrap.Everything.Layout(after)
 	shared := kept
 	var renewed []diffwrap.Span
 	for k, m := range marks {
@@ -54,7 +54,7 @@ func wholeComments(before, after string, edits []diffwrap.Edit) []diffwrap.Edit 
 	if !strings.Contains(before, "{>>") || !strings.Contains(after, "{>>") {
 		return edits
 	}
-	was, is := diffwrap.Comments(before), diffwrap.Comments(after)
+	was, is := diffwrap.Everything.Comments(before), diffwrap.Everything.Comments(after)
 	end, shift := -1, 0 // of the edits before
 	for i := range edits {
 		e := &edits[i]
@@ -124,7 +124,7 @@ func rewritten(before, after string, edits []diffwrap.Edit) (list []diffwrap.Spa
 
 // groupsOfMarks are the marks of a raw text, such as touch in one, and their delimiters.
 func groupsOfMarks(raw string) (groups, delimiters []diffwrap.Span) {
-	marks, text, _ := diffwrap.Layout(raw)
+	marks, text, _ := diffwrap.Everything.Layout(raw)
 	for k, m := range marks {
 		if n := len(groups); n > 0 && groups[n-1].End == m.Start {
 			groups[n-1].End = m.End

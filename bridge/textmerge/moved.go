@@ -68,7 +68,7 @@ func unkept(shared []Span, raw string) []markText {
 type markText struct{ open, body, close diffwrap.Span }
 
 func textsOfMarks(raw string) (list []markText) {
-	marks, _, _ := diffwrap.Layout(raw)
+	marks, _, _ := diffwrap.Everything.Layout(raw)
 	for _, m := range marks {
 		body := diffwrap.Span{Start: m.Start + 3, End: m.End - 3}
 		switch {
@@ -117,7 +117,7 @@ func toBorders(before string, edits []diffwrap.Edit) []diffwrap.Edit {
 	if !mayHaveMarks(before) {
 		return edits
 	}
-	_, text, _ := diffwrap.Layout(before)
+	_, text, _ := diffwrap.Everything.Layout(before)
 	end := 0 // of the edit before
 	for i := range edits {
 		e := &edits[i]

@@ -26,6 +26,7 @@ type Ledger struct {
 	dels  Ranges[*model.MadeMark] // what it deletes
 	ByID  map[string]*model.MadeMark
 	alias Ranges[origin] // of what an undo brought back
+	marks Ranges[bool]   // what a record wrote as marks; false for text that is in them
 
 	rejected Ranges[*rejection] // what stayed where something was rejected, or stands beside that
 }
@@ -44,7 +45,7 @@ func (s *stroke) MakesMarks() bool { return s.agent || s.printed }
 func NewLedger(records []model.Record) *Ledger {
 	l := &Ledger{
 		wrote: make(Ranges[*stroke]), adds: make(Ranges[*model.MadeMark]), dels: make(Ranges[*model.MadeMark]),
-		ByID: make(map[string]*model.MadeMark), alias: make(Ranges[origin]),
+		ByID: make(map[string]*model.MadeMark), alias: make(Ranges[origin]), marks: make(Ranges[bool]),
 		rejected: make(Ranges[*rejection]),
 	}
 	for i := range records {
@@ -63,6 +64,7 @@ func (l *Ledger) Add(rec *model.Record) {
 	if rec.Author != "" || rec.Proposal != "" {
 		l.addStroke(rec)
 	}
+	l.addMarks(rec)
 	l.addReturned(rec)
 	if rec.Decision != nil {
 		l.addRevived(rec.Decision.Revived, rec.Seq)
@@ -96,6 +98,65 @@ func (l *Ledger) addStroke(rec *model.Record) {
 		s.printed = len(rec.Marks) == 0 || slices.ContainsFunc(rec.Marks, func(m model.MadeMark) bool { return m.Author != "" })
 	}
 	l.wrote.Set(model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}, s)
+}
+
+// addMarks notes which text of a record is delimiters of marks, or a comment.
+func (l *Ledger) addMarks(rec *model.Record) {
+	d := rec.Decision
+	wrote := (rec.Author != "" || rec.Proposal != "") && d == nil && !rec.Direct || d != nil && (d.Verdict == model.Undone || d.Verdict == model.Commented)
+	if wrote {
+		l.marks.Set(model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}, true)
+	}
+	if rec.FrontMatter != nil {
+		for _, r := range rec.FrontMatter.Typed {
+			l.marks.Set(r, false)
+		}
+	}
+	if d != nil {
+		for _, r := range d.Revived { // it is what it was
+			l.marks.Set(r.New, false)
+			l.marks.copy(r, nil)
+		}
+	}
+	for _, m := range rec.Marks {
+		for _, r := range m.Add {
+			if !m.Comment {
+				l.marks.Set(r, false)
+			}
+		}
+		for _, r := range m.Del {
+			l.marks.Set(r, false)
+		}
+	}
+}
+
+// IsMark reports whether the first character of a run was written as that of a mark.
+func (l *Ledger) IsMark(r model.IDRun) bool {
+	wrote, _, ok := l.marks.At(r)
+	return ok && wrote
+}
+
+// Known finds the marks of raw, whose identities are u, that records tell of: all of the opener is of one.
+func (l *Ledger) Known(raw string, u Units) diffwrap.Known {
+	if l == nil || len(l.marks) == 0 {
+		return diffwrap.Known{}
+	}
+	var known []int
+	cursor := textmerge.NewCursor(raw)
+	for _, at := range diffwrap.MayBeMarks(raw) {
+		from, units := cursor.PosAt(at), 0
+		u.Each(from, from+MarkEdge, func(_ int, r model.IDRun) {
+			l.marks.Each(r, func(part model.IDRun, wrote, ok bool) {
+				if ok && wrote {
+					units += int(part.Len)
+				}
+			})
+		})
+		if units == MarkEdge {
+			known = append(known, at)
+		}
+	}
+	return diffwrap.KnownAt(known)
 }
 
 // markID names the mark with that number of those that a record made. It is the same
@@ -172,6 +233,7 @@ type Layout struct {
 	*Ledger
 	Units
 	Raw       string
+	Known     diffwrap.Known // marks of Raw
 	Marks     []diffwrap.Mark
 	Text      []diffwrap.Content
 	Furniture []diffwrap.Span // what is neither
@@ -182,10 +244,10 @@ type Layout struct {
 
 type PlacedText struct{ From, To int }
 
-// LayOut reads raw, whose identities are u.
-func (l *Ledger) LayOut(raw string, u Units) *Layout {
-	x := &Layout{Ledger: l, Units: u, Raw: raw}
-	x.Marks, x.Text, x.Furniture = diffwrap.Layout(raw)
+// LayOut reads raw, whose identities are u, and whose known marks are known.
+func (l *Ledger) LayOut(raw string, known diffwrap.Known, u Units) *Layout {
+	x := &Layout{Ledger: l, Units: u, Raw: raw, Known: known}
+	x.Marks, x.Text, x.Furniture = known.Layout(raw)
 	x.Places = make([]PlacedText, len(x.Text))
 	x.edges = make([]PlacedText, len(x.Marks))
 	x.Owners = make([]owner, len(x.Marks))
@@ -325,19 +387,19 @@ func (x *Layout) typed() (typed []diffwrap.Span, empty map[int]bool) {
 
 // MarksIn says whether raw may have suggestions, or comments.
 func MarksIn(raw string) bool {
-	return strings.Contains(raw, "{++") || strings.Contains(raw, "{--") || strings.Contains(raw, "{~~") || strings.Contains(raw, "{>>")
+	return strings.Contains(raw, "{++") || strings.Contains(raw, "{--") || strings.Contains(raw, "{~~") || strings.Contains(raw, "{>>") || strings.Contains(raw, "<<}}")
 }
 
 // Separated are the edits that take out of agents' marks what people typed there.
-func (l *Ledger) Separated(raw string, runs []ycrdt.Run) []diffwrap.Edit {
+func (l *Ledger) Separated(raw string, known diffwrap.Known, u Units) []diffwrap.Edit {
 	if l.silent() || !MarksIn(raw) {
 		return nil
 	}
-	typed, empty := l.LayOut(raw, UnitsOf(runs)).typed()
+	typed, empty := l.LayOut(raw, known, u).typed()
 	if len(typed) == 0 && len(empty) == 0 {
 		return nil
 	}
-	return diffwrap.Separate(raw, typed, func(start, _ int) bool { return empty[start] })
+	return known.Separate(raw, typed, func(start, _ int) bool { return empty[start] })
 }
 
 // MarkAt is the mark that starts at an offset, nil if none does.
@@ -360,6 +422,7 @@ func (l *Ledger) addReturned(rec *model.Record) {
 		l.adds.copy(r, nil)
 		l.dels.copy(r, nil)
 		l.rejected.copy(r, nil)
+		l.marks.copy(r, nil)
 	}
 }
 
@@ -417,10 +480,10 @@ func (l *Ledger) FirstRuns(runs []ycrdt.Run) []ycrdt.Run {
 	return out
 }
 
-// Size is about how many ranges of identities it knows something of.
+// Size is about how many ranges of identities it knows something of. Those of marks take an eighth of the others.
 func (l *Ledger) Size() int {
 	if l == nil {
 		return 0
 	}
-	return l.wrote.size() + l.adds.size() + l.dels.size() + l.rejected.size()
+	return l.wrote.size() + l.marks.size()/8 + l.adds.size() + l.dels.size() + l.rejected.size()
 }
