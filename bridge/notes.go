@@ -179,12 +179,12 @@ func (w *Workspace) Update(ctx context.Context, p model.Path, by model.Author, o
 	return n.Update(ctx, p, by, origin, fn)
 }
 
-// Preview returns the raw text that the note at p would have if text became its view. It changes nothing. Errors:
+// Preview returns the version that the note at p would have if text became its view. It changes nothing. Errors:
 // those of Write.
-func (w *Workspace) Preview(ctx context.Context, p model.Path, text string, by model.Author) (raw string, err error) {
+func (w *Workspace) Preview(ctx context.Context, p model.Path, text string, by model.Author) (*model.Version, error) {
 	n, err := w.tree.FindNote("write", p)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	return n.Preview(ctx, p, text, by)
 }

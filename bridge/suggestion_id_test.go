@@ -64,14 +64,14 @@ func TestEqualSuggestionsKeepTheirIDs(t *testing.T) {
 	}
 }
 
-// A mark that a person has emptied is nothing that an agent wrote: the suggestion beside it
-// stays the same one when the agent writes elsewhere.
+// A mark of a person's that the person has emptied is text: the suggestion that deletes it stays the same one when the agent
+// writes elsewhere.
 func TestSuggestionBesideAnEmptiedMarkKeepsItsID(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		d := newDesk(t, "a b{++x++} c\n", live)
 		types("{++x++}", "{++++}")(d)
 		agentWrites("ann", "a c\n")(d)
-		says("a {--b--}{++++}{-- --}c\n")(d)
+		says("a {--b{+--}{--+++} --}c\n")(d)
 		before := pendingOf(t, d.f.Workspace)
 		agentWrites("ann", "a c\n\nmore\n")(d)
 		after := pendingOf(t, d.f.Workspace)

@@ -23,10 +23,11 @@ func TestCommentsStay(t *testing.T) {
 			all++
 			g := letters.generator(r)
 			raw := g.commented()
-			shown := Accepted(raw)
-			want := g.editAround(shown)
 			options := g.options()
-			if !slices.Equal(commentsIn(shown), commentsIn(want)) {
+			options.Known = g.known(raw)
+			shown := options.Known.Accepted(raw)
+			want := g.editAround(shown)
+			if !slices.Equal(commentsIn(shown, Everything), commentsIn(want, Everything)) {
 				return
 			}
 			result, err := options.Put(raw, want)
@@ -34,7 +35,7 @@ func TestCommentsStay(t *testing.T) {
 				return
 			}
 			changed++
-			if err := commentsStay(raw, want, result.Edits); err != nil {
+			if err := commentsStay(exchange{raw, options.Known, want, Apply(raw, result.Edits), result}); err != nil {
 				t.Fatalf("%s: %v", alphabet, err)
 			}
 		})
@@ -47,11 +48,12 @@ func TestCommentsStay(t *testing.T) {
 // TestCommentBehindLiteral is the law for a comment that reads as part of a longer one in the accepted view.
 func TestCommentBehindLiteral(t *testing.T) {
 	raw, want := "a{{=={----}{++>++}==}>{>>why?<<}aaaaaaaaaa", "aa{>>{>>why?<<}aaaaaaaaaa"
-	edits, err := Put(raw, want)
+	known := knownIn(raw)
+	result, err := Options{Known: known}.Put(raw, want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := commentsStay(raw, want, edits); err != nil {
+	if err := commentsStay(exchange{raw, known, want, Apply(raw, result.Edits), result}); err != nil {
 		t.Error(err)
 	}
 }
@@ -65,15 +67,16 @@ func TestOwnComments(t *testing.T) {
 			g := letters.generator(r)
 			raw := g.commented()
 			var own, waiting []Span
-			for _, c := range Comments(raw) {
+			known := g.known(raw)
+			for _, c := range known.Comments(raw) {
 				if c.Author == "" && !strings.Contains(raw[c.Start:c.End], "\n") && g.IntN(2) == 0 {
 					own = append(own, span.New(c.Start, c.End))
 				} else if g.IntN(2) == 0 {
 					waiting = append(waiting, span.New(c.Start, c.End))
 				}
 			}
-			want := g.edit(Accepted(raw))
-			if err := ownComments(raw, want, own, waiting); err != nil {
+			want := g.edit(known.Accepted(raw))
+			if err := ownComments(raw, known, want, own, waiting); err != nil {
 				t.Fatalf("%s: %v", alphabet, err)
 			}
 		})
@@ -83,14 +86,14 @@ func TestOwnComments(t *testing.T) {
 // TestOwnCommentInLiteral is the law for a comment without which the text around it is an opener.
 func TestOwnCommentInLiteral(t *testing.T) {
 	raw := "{{>>why?<<}++{++a++}aaaaaaaaaaaaaaaa"
-	if err := ownComments(raw, "", []Span{span.New(1, 11)}, nil); err != nil {
+	if err := ownComments(raw, Known{}, "", []Span{span.New(1, 11)}, nil); err != nil {
 		t.Error(err)
 	}
 }
 
 // ownComments is the law for one change of a text in which the comments at own are the writer's.
-func ownComments(raw, want string, own, waiting []Span) error {
-	options := Options{Author: "AI", Foreign: func(start, end int) bool {
+func ownComments(raw string, known Known, want string, own, waiting []Span) error {
+	options := Options{Known: known, Author: "AI", Foreign: func(start, end int) bool {
 		return strings.HasPrefix(raw[start:], "{>>") && !slices.Contains(own, span.New(start, end))
 	}, Waits: func(start, end int) bool { return slices.Contains(waiting, span.New(start, end)) }}
 	result, err := options.Put(raw, want)
@@ -102,7 +105,7 @@ func ownComments(raw, want string, own, waiting []Span) error {
 			return lawError("7, furniture", raw, want, "%+v touches one of %v", e, waiting)
 		}
 	}
-	if got := Apply(raw, result.Edits); !leaves(undecided(got), strings.Join(undecided(raw, own...), "")) {
+	if got := Apply(raw, result.Edits); !leaves(undecided(got, result.Known), strings.Join(undecided(raw, known, own...), "")) {
 		return lawError("7, furniture", raw, want, "stored %q, own %v", got, own)
 	}
 	return nil
@@ -113,11 +116,11 @@ func TestManyOpeners(t *testing.T) {
 	for _, piece := range []string{`{>>{"`, `{{author="`, `{++{"a":"`, "{--{>--}", `{--{{`, "{{", "{#a}", `{id="`} {
 		text := strings.Repeat(piece, 200_000/len(piece)) + `"}@@<<}++}--}{#s}`
 		start := time.Now()
-		raw, err := Options{}.apply("a\n", text)
+		raw, known, err := Options{}.apply("a\n", text)
 		if err == nil {
-			_, _ = Options{}.apply(raw, "b\n")
+			_, _, _ = Options{Known: known}.apply(raw, "b\n")
 		}
-		_, _ = Options{}.apply(text, "b\n")
+		_, _, _ = Options{}.apply(text, "b\n")
 		if took := time.Since(start); took > need.Scaled(time.Minute) {
 			t.Errorf("%q: %v", piece, took)
 		} else {
@@ -171,9 +174,9 @@ func (g *generator) editAround(s string) string {
 }
 
 // commentsIn lists the open comments of a text.
-func commentsIn(text string) []string {
+func commentsIn(text string, known Known) []string {
 	var out []string
-	doc := critic.Parse(text)
+	doc := known.parse(text)
 	for i := range doc.Cells {
 		if c := &doc.Cells[i]; c.Kind == critic.Comment && !c.Resolved {
 			out = append(out, c.Of(text))
@@ -183,21 +186,21 @@ func commentsIn(text string) []string {
 }
 
 // commentsStay checks that no edit touches an open comment of raw.
-func commentsStay(raw, want string, edits []Edit) error {
-	doc := critic.Parse(raw)
+func commentsStay(x exchange) error {
+	doc := x.known.parse(x.raw)
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
 		if c.Kind != critic.Comment || c.Resolved {
 			continue
 		}
-		for _, e := range edits {
+		for _, e := range x.Edits {
 			if e.Off < c.End && e.Off+e.Len > c.Start {
-				return lawError("7, comments stay", raw, want, "stored %q, edit %v touches %q", Apply(raw, edits), e, c.Of(raw))
+				return x.broken("7, comments stay", "stored %q, edit %v touches %q", x.got, e, c.Of(x.raw))
 			}
 		}
 	}
-	if got := Apply(raw, edits); len(commentsIn(got)) != len(commentsIn(raw)) {
-		return lawError("7, comments stay", raw, want, "stored %q", got)
+	if len(commentsIn(x.got, x.Known)) != len(commentsIn(x.raw, x.known)) {
+		return x.broken("7, comments stay", "stored %q", x.got)
 	}
 	return nil
 }

@@ -27,9 +27,6 @@ type otherReading struct {
 	Regex, Lezer [][3]any
 }
 
-// exchange is one random Put, with the texts before, written and after.
-type exchange struct{ raw, want, got string }
-
 // TestOtherParsers reads random results with critic-markup and lang-criticmarkup. They must find the suggestions that we
 // find, wherever they found the same in the text before and the written text has no delimiters of its own.
 //
@@ -60,15 +57,15 @@ func readByOthers(t testing.TB, r *rand.Rand) {
 			name          string
 			before, after [][3]any
 		}{{"critic-markup", before.Regex, after.Regex}, {"lang-criticmarkup", before.Lezer, after.Lezer}} {
-			if differs(x.raw, p.before) != "" || hasDelimiter(x.want) {
+			if differs(x.raw, x.known, p.before) != "" || hasDelimiter(x.want) {
 				continue
 			}
-			if p.name == "lang-criticmarkup" && hasOpenEnd(x.got) {
+			if p.name == "lang-criticmarkup" && hasOpenEnd(x.got, x.Known) {
 				openEnds++
 				continue
 			}
 			checked[p.name]++
-			if d := differs(x.got, p.after); d != "" {
+			if d := differs(x.got, x.Known, p.after); d != "" {
 				t.Errorf("%s reads the result otherwise: %s\nraw    %q\nwant   %q\nstored %q", p.name, d, x.raw, x.want, x.got)
 			}
 		}
@@ -100,15 +97,17 @@ func exchanges(t testing.TB, alphabet string, n int, r *rand.Rand) []exchange {
 	g := letters.generator(r)
 	for range n {
 		x := exchange{raw: g.raw()}
-		x.want = g.edit(Accepted(x.raw))
-		edits, err := Put(x.raw, x.want)
+		x.known = knownIn(x.raw)
+		x.want = g.edit(x.known.Accepted(x.raw))
+		var err error
+		x.Result, err = Options{Known: x.known}.Put(x.raw, x.want)
 		if err != nil {
 			if !errors.As(err, new(*RefusedError)) {
 				t.Fatal(err)
 			}
 			continue
 		}
-		x.got = Apply(x.raw, edits)
+		x.got = Apply(x.raw, x.Edits)
 		out = append(out, x)
 	}
 	return out
@@ -146,7 +145,7 @@ func readWithNode(t testing.TB, texts []string) []otherReading {
 }
 
 // differs compares the suggestions that another parser found in raw with ours; "" when they are the same.
-func differs(raw string, marks [][3]any) string {
+func differs(raw string, known Known, marks [][3]any) string {
 	var theirs, ours []string
 	for _, m := range marks {
 		if m[0] == "addition" || m[0] == "deletion" || m[0] == "substitution" {
@@ -154,7 +153,7 @@ func differs(raw string, marks [][3]any) string {
 		}
 	}
 	names := map[critic.Kind]string{critic.Addition: "addition", critic.Deletion: "deletion", critic.Substitution: "substitution"}
-	doc := critic.Parse(raw)
+	doc := known.parse(raw)
 	for i := range doc.Cells {
 		if c := &doc.Cells[i]; c.IsSuggestion() {
 			ours = append(ours, fmt.Sprintf("%s %d-%d", names[c.Kind], utf16Len(raw[:c.Start]), utf16Len(raw[:c.Close])))
@@ -170,7 +169,7 @@ func utf16Len(s string) int { return len(utf16.Encode([]rune(s))) }
 
 // hasDelimiter reports whether a written text has a delimiter outside of comments.
 func hasDelimiter(want string) bool {
-	for _, c := range slices.Backward(critic.Parse("").CommentsIn(want)) {
+	for _, c := range slices.Backward(Known{}.parse("").CommentsIn(want)) {
 		want = want[:c.Start] + strings.Repeat(" ", c.Len()) + want[c.End:]
 	}
 	_, n := critic.FirstDelimiter(want)
@@ -178,8 +177,8 @@ func hasDelimiter(want string) bool {
 }
 
 // hasOpenEnd reports whether a suggestion that no text follows ends in an opening brace.
-func hasOpenEnd(raw string) bool {
-	doc := critic.Parse(raw)
+func hasOpenEnd(raw string, known Known) bool {
+	doc := known.parse(raw)
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
 		body := c.Body.Of(raw)

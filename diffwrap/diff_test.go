@@ -148,20 +148,21 @@ func TestDecisions(t *testing.T) {
 }
 
 func checkDecisions(g *generator, raw string) error {
-	doc := critic.Parse(raw)
+	known := knownIn(raw)
+	doc := known.parse(raw)
 	if slices.ContainsFunc(doc.Cells, func(c critic.Cell) bool {
 		return c.Kind >= critic.Comment || c.IsSuggestion() && c.Added.Empty() && c.Deleted.Empty() ||
 			c.Kind == critic.Substitution && (c.Added.Empty() || c.Deleted.Empty())
 	}) {
 		return nil // the views differ from the decisions in comments and highlights, and empty marks vanish
 	}
-	if got := Apply(raw, Decide(raw, true, nil, Suggestion{End: len(raw)})); got != Accepted(raw) {
-		return fmt.Errorf("raw %q: all accepted %q, accepted view %q", raw, got, Accepted(raw))
+	if got := Apply(raw, known.Decide(raw, true, nil, Suggestion{End: len(raw)})); got != known.Accepted(raw) {
+		return fmt.Errorf("raw %q: all accepted %q, accepted view %q", raw, got, known.Accepted(raw))
 	}
-	if got := Apply(raw, Decide(raw, false, nil, Suggestion{End: len(raw)})); got != Original(raw) {
-		return fmt.Errorf("raw %q: all rejected %q, original view %q", raw, got, Original(raw))
+	if got := Apply(raw, known.Decide(raw, false, nil, Suggestion{End: len(raw)})); got != known.Original(raw) {
+		return fmt.Errorf("raw %q: all rejected %q, original view %q", raw, got, known.Original(raw))
 	}
-	all := Suggestions(raw)
+	all := known.Suggestions(raw)
 	if len(all) == 0 {
 		return nil
 	}
@@ -171,12 +172,14 @@ func checkDecisions(g *generator, raw string) error {
 	// what was decided, if nothing is left between them.
 	joins := i > 0 && i+1 < len(all) && all[i-1].End == s.Start && s.End == all[i+1].Start && all[i-1].Author == all[i+1].Author
 	others := func(n int) bool { return n == len(all)-1 || joins && n == len(all)-2 }
-	got := Apply(raw, Accept(raw, s))
-	if rest := Suggestions(got); !others(len(rest)) || Accepted(got) != Accepted(raw) {
+	edits := known.Accept(raw, s)
+	got, left := Apply(raw, edits), known.Through(raw, edits)
+	if rest := left.Suggestions(got); !others(len(rest)) || left.Accepted(got) != known.Accepted(raw) {
 		return fmt.Errorf("raw %q: %+v accepted leaves %q", raw, s, got)
 	}
-	got = Apply(raw, Decide(raw, false, nil, s))
-	if rest := Suggestions(got); !others(len(rest)) || Original(got) != Original(raw) {
+	edits = known.Decide(raw, false, nil, s)
+	got, left = Apply(raw, edits), known.Through(raw, edits)
+	if rest := left.Suggestions(got); !others(len(rest)) || left.Original(got) != known.Original(raw) {
 		return fmt.Errorf("raw %q: %+v rejected leaves %q", raw, s, got)
 	}
 	return nil

@@ -43,25 +43,29 @@ const (
 func ParseView(s string) (View, error) { return critic.ParseView(s) }
 
 // Accepted returns raw with every pending suggestion accepted.
-func Accepted(raw string) string { return Render(raw, AcceptedView) }
+func (k Known) Accepted(raw string) string { return k.Render(raw, AcceptedView) }
+func Accepted(raw string) string           { return Known{}.Accepted(raw) }
 
 // Original returns raw with every pending suggestion rejected.
-func Original(raw string) string { return Render(raw, OriginalView) }
+func (k Known) Original(raw string) string { return k.Render(raw, OriginalView) }
+func Original(raw string) string           { return Known{}.Original(raw) }
 
 // Render returns a view of raw. It does not copy a text without markup.
-func Render(raw string, v View) string {
+func (k Known) Render(raw string, v View) string {
 	if v == RawView {
 		return raw
 	}
-	return critic.Parse(raw).Render(v)
+	return k.parse(raw).Render(v)
 }
+func Render(raw string, v View) string { return Known{}.Render(raw, v) }
 
 // Segment says that Len bytes at ViewOff of a view are the bytes at RawOff of the raw text.
 type Segment = critic.Segment
 
 // Segments lists, in order and without empty ones, which bytes of raw the view shows. Neighbours that are
 // contiguous in raw are one segment.
-func Segments(raw string, v View) []Segment { return critic.Segments(raw, v) }
+func (k Known) Segments(raw string, v View) []Segment { return critic.Segments(raw, k.marks, v) }
+func Segments(raw string, v View) []Segment           { return Known{}.Segments(raw, v) }
 
 // Dialect is a way to attribute a mark to its writer inside the text. All dialects are read. The one in Options is
 // written.

@@ -74,8 +74,10 @@
 // for words, Places and Lines (internal/placement) for placement. A row has its example, which rules_test.go holds it to. What a stage
 // does as a whole has its cases in testdata/put; docs/marks.md shows what they come to.
 //
-// Readers disagree about a text with literal delimiters. Ours is the reading of most: the leftmost opener counts, it
-// ends at its first own closer, nothing nests, an opener without a closer is text, and code gives no protection.
+// Readers disagree about a text with literal delimiters. Ours is the reading of most in prose: the leftmost opener counts, it
+// ends at its first own closer, nothing nests, and an opener without a closer is text. What can be ordinary text is literal, unless it
+// is a mark that the caller knows (Known): code, formulas, front matter, templates and the like. What is literal is seen in the text as
+// it is without the known marks, so that a pending change of a fence makes no mark of what is in it.
 //
 // # Authors
 //

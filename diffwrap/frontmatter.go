@@ -7,6 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -34,30 +35,7 @@ func HasBody(text string) bool {
 
 // FrontMatter returns the offset at which the body of text begins, after a byte order mark and a block of front matter,
 // and whether there is such a block. It opens with a line --- and ends with the next such line.
-func FrontMatter(text string) (body int, ok bool) {
-	body = len(text) - len(strings.TrimPrefix(text, ByteOrderMark))
-	if !startsWithFence(text[body:]) {
-		return body, false
-	}
-	for i := span.LineEnd(text, body); i < len(text); {
-		next := span.LineEnd(text, i)
-		if isFence(text[i:next]) {
-			return next, true
-		}
-		i = next
-	}
-	return body, false
-}
-
-func startsWithFence(text string) bool {
-	end := span.LineEnd(text, 0)
-	return isFence(text[:end]) && strings.HasSuffix(text[:end], "\n")
-}
-
-// isFence reports whether a line, its break included, is --- up to trailing blanks.
-func isFence(line string) bool {
-	return strings.HasPrefix(line, "---") && strings.TrimRight(line[3:], " \t\r\n") == ""
-}
+func FrontMatter(text string) (body int, ok bool) { return block.FrontMatter(text) }
 
 // frontMatter is what a Put does with the front matter. The offsets say where the body starts. They are 0 without
 // front matter.
@@ -90,17 +68,14 @@ func (o Options) frontMatter(doc *critic.Document, old, new string) (frontMatter
 	if !hasNew {
 		newEnd = 0
 	}
-	known := startsWithFence(old) || startsWithFence(doc.Render(OriginalView)) // a rule on the first line, not half a block
-	if !hasNew && startsWithFence(new) && (has || !known) {
+	known := block.OpensFrontMatter(old) || block.OpensFrontMatter(doc.Render(OriginalView)) // a rule on the first line, not half a block
+	if !hasNew && block.OpensFrontMatter(new) && (has || !known) {
 		return f, refuseFrontMatter("has no closing line ---", "close it, or put a blank line above a rule")
 	}
 	if !has && !hasNew {
 		return f, nil
 	}
 	f.newEnd, f.text = newEnd, new[:newEnd]
-	if !critic.Parse(f.text).Plain() {
-		return f, refuseFrontMatter("would hold CriticMarkup", "write the properties as plain text, and comments below")
-	}
 	f.change = &FrontMatterChange{Before: doc.Raw[:f.rawEnd], After: f.text}
 	f.edits = align.Diff(f.change.Before, f.change.After)
 	if o.FrontMatter == FrontMatterRefuse && strings.TrimRight(f.change.Before, "\r\n") != strings.TrimRight(f.text, "\r\n") {

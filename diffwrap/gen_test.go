@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 )
 
 // alphabet is what random texts are made of.
@@ -156,6 +158,26 @@ func (g *generator) marked() string {
 		}
 	}
 	return s
+}
+
+// known picks which marks of a text are known: none, or all.
+func (g *generator) known(raw string) Known {
+	if g.IntN(2) == 0 {
+		return Known{}
+	}
+	return knownIn(raw)
+}
+
+// knownIn has every well-formed mark of a text.
+func knownIn(raw string) Known {
+	var offsets []int
+	doc := Everything.parse(raw)
+	for i := range doc.Cells {
+		if c := &doc.Cells[i]; c.Kind != critic.Text && c.Kind != critic.HighlightClose && strings.HasPrefix(c.Of(raw), "{") {
+			offsets = append(offsets, c.Start)
+		}
+	}
+	return KnownAt(offsets)
 }
 
 // options picks the dialect that is written: plain half of the time.

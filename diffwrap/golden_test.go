@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,11 @@ func runGolden(t *testing.T, file string, archive *txtar.Archive) {
 	for _, f := range archive.Files {
 		part[f.Name] = visible.Replace(string(f.Data))
 	}
-	result, err := goldenOptions(t, part["options"]).Put(part["before"], part["written"])
+	options := goldenOptions(t, part["options"])
+	if part["options"] != "literal\n" {
+		options.Known = knownIn(part["before"])
+	}
+	result, err := options.Put(part["before"], part["written"])
 	if want, refused := part["refused"]; refused {
 		var refusal *diffwrap.RefusedError
 		if !errors.As(err, &refusal) || refusal.Error()+"\n" != want {
@@ -59,7 +64,7 @@ func runGolden(t *testing.T, file string, archive *txtar.Archive) {
 	}
 	stored := diffwrap.Apply(part["before"], result.Edits)
 	got := map[string]string{
-		"stored": stored, "accepted": diffwrap.Accepted(stored), "rejected": diffwrap.Original(stored),
+		"stored": stored, "accepted": result.Known.Accepted(stored), "rejected": result.Known.Original(stored),
 		"warnings": strings.Join(append(result.Warnings, ""), "\n"),
 	}
 	if *update {
@@ -71,9 +76,23 @@ func runGolden(t *testing.T, file string, archive *txtar.Archive) {
 			t.Errorf("%s:\n%s\nwant:\n%s", name, got[name], part[name])
 		}
 	}
-	if again, err := diffwrap.Put(stored, got["accepted"]); err != nil || len(again) > 0 {
+	if again, err := (diffwrap.Options{Known: result.Known}).Put(stored, got["accepted"]); err != nil || len(again.Edits) > 0 {
 		t.Errorf("the accepted view written back unchanged: %v %v", again, err)
 	}
+}
+
+// knownIn has every suggestion and comment of a text.
+func knownIn(raw string) diffwrap.Known {
+	var offsets []int
+	marks, _, _ := diffwrap.Everything.Layout(raw)
+	for _, m := range marks {
+		offsets = append(offsets, m.Start)
+	}
+	for _, c := range diffwrap.Everything.Comments(raw) {
+		offsets = append(offsets, c.Start)
+	}
+	slices.Sort(offsets)
+	return diffwrap.KnownAt(offsets)
 }
 
 // goldenOptions reads "dialect author".
@@ -87,7 +106,7 @@ func goldenOptions(t *testing.T, line string) diffwrap.Options {
 		o.Dialect, o.Now = diffwrap.Commentator, now
 	case diffwrap.RelayComments.String():
 		o.Dialect, o.Now = diffwrap.RelayComments, now
-	case diffwrap.Plain.String():
+	case diffwrap.Plain.String(), "literal": // no mark of before is known
 	case "refuse-frontmatter":
 		o.FrontMatter = diffwrap.FrontMatterRefuse
 	default:

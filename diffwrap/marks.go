@@ -27,7 +27,10 @@ type Content struct {
 // Layout lists the marks of a raw text, all its text, and what is neither: comments and the delimiters of highlights.
 // Each list is in order.
 func Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
-	doc := critic.Parse(raw)
+	return Known{}.Layout(raw)
+}
+func (k Known) Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
+	doc := k.parse(raw)
 	text, marks = make([]Content, 0, len(doc.Cells)), make([]Mark, 0, len(doc.Cells)/2)
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
@@ -51,8 +54,9 @@ func Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
 
 // Texts returns the text that is left if every suggestion is rejected, and if every one is accepted, without comments.
 // A comment whose deletion is pending counts as text.
-func Texts(raw string) (original, accepted string) {
-	doc := critic.Parse(raw)
+func Texts(raw string) (original, accepted string) { return Known{}.Texts(raw) }
+func (k Known) Texts(raw string) (original, accepted string) {
+	doc := k.parse(raw)
 	if doc.Plain() {
 		return raw, raw
 	}
@@ -71,9 +75,9 @@ func Texts(raw string) (original, accepted string) {
 // Separate returns the edits that take typed, stretches inside additions and deletions of raw, out of those marks, so
 // that they stand plain at their place, and remove the marks without text for which empty reports true. typed is sorted
 // and without overlaps.
-func Separate(raw string, typed []Span, empty func(start, end int) bool) []Edit {
+func (k Known) Separate(raw string, typed []Span, empty func(start, end int) bool) []Edit {
 	var edits []Edit
-	doc := critic.Parse(raw)
+	doc := k.parse(raw)
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
 		if c.Kind != critic.Addition && c.Kind != critic.Deletion {

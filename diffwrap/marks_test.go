@@ -51,7 +51,7 @@ func TestSeparate(t *testing.T) {
 				typed = append(typed, Span{Start: i, End: i + len(tt.typed)})
 			}
 		}
-		got := Apply(tt.raw, Separate(tt.raw, typed, func(int, int) bool { return true }))
+		got := Apply(tt.raw, knownIn(tt.raw).Separate(tt.raw, typed, func(int, int) bool { return true }))
 		if got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.raw, got, tt.want)
 		}
@@ -65,10 +65,10 @@ func TestSuggestionsBy(t *testing.T) {
 	by := func(names map[int]string) func(start, end int) Writer {
 		return func(start, _ int) Writer { return Writer{Suggestion: names[start]} }
 	}
-	if got := SuggestionsBy(raw, by(map[int]string{0: "1", 7: "2", 17: "3"})); len(got) != 3 {
+	if got := (Known{}).SuggestionsBy(raw, by(map[int]string{0: "1", 7: "2", 17: "3"})); len(got) != 3 {
 		t.Errorf("three writers: %+v", got)
 	}
-	got := SuggestionsBy(raw, by(map[int]string{0: "1", 7: "2", 17: "1"}))
+	got := (Known{}).SuggestionsBy(raw, by(map[int]string{0: "1", 7: "2", 17: "1"}))
 	if len(got) != 2 || got[0].Old != "a" || got[0].New != "c" || got[0].Kind != Replacement || len(got[0].Parts) != 2 {
 		t.Fatalf("parts: %+v", got)
 	}

@@ -14,6 +14,7 @@ import (
 
 // Options are the choices that a Put leaves to its caller. The zero value is the recommended default.
 type Options struct {
+	Known       Known // the marks of the raw text that are known
 	FrontMatter FrontMatterPolicy
 	Dialect     Dialect // how new marks are attributed inside the text
 	Author      string  // who writes; marks of this author, and marks without one, count as the writer's own
@@ -29,6 +30,7 @@ type Options struct {
 // Result is the outcome of a Put.
 type Result struct {
 	Edits       []Edit             // from the old raw text to the new one; nil when nothing changes
+	Known       Known              // the marks of the new raw text that are known: those that were, and the new ones
 	FrontMatter *FrontMatterChange // nil when the front matter did not change
 	Warnings    []string           // sentences for the writer; the edits are valid
 }
@@ -45,23 +47,23 @@ func (o Options) Put(raw, accepted string) (Result, error) {
 	if rest, ok := strings.CutPrefix(raw, ByteOrderMark); ok {
 		return o.putAfterMark(rest, strings.TrimPrefix(accepted, ByteOrderMark))
 	}
-	if rest, ok := strings.CutPrefix(accepted, ByteOrderMark); ok && !strings.HasPrefix(Accepted(raw), ByteOrderMark) {
+	if rest, ok := strings.CutPrefix(accepted, ByteOrderMark); ok && !strings.HasPrefix(o.Known.Accepted(raw), ByteOrderMark) {
 		accepted = rest
 	}
 	return o.put(raw, accepted)
 }
 
 func (o Options) put(raw, accepted string) (Result, error) {
-	doc := critic.Parse(raw)
+	doc := o.Known.parse(raw)
 	if doc.Shows(accepted) {
-		return Result{}, nil
+		return Result{Known: o.Known}, nil
 	}
 	if err := checkUTF8(raw, accepted); err != nil {
 		return Result{}, err
 	}
 	old := doc.Render(AcceptedView)
 	if span.SameButBreaks(old, accepted) {
-		return Result{}, nil
+		return Result{Known: o.Known}, nil
 	}
 	accepted = span.KeepBreaks(accepted, old, doc.Render(OriginalView))
 	matter, err := o.frontMatter(doc, old, accepted)
@@ -90,13 +92,13 @@ func (p *putter) put() (Result, error) {
 		return Result{}, err
 	}
 	if edits := p.undo(); edits != nil {
-		if doc := critic.Parse(Apply(p.Doc.Raw, edits)); p.readsBack(doc) && p.keepsFrontMatter(doc) {
+		if doc := p.read(edits); p.readsBack(doc) && p.keepsFrontMatter(doc) {
 			return p.result(edits, doc), nil
 		}
 	}
 	if at, mark := p.newMark(); mark != "" {
 		return Result{}, &RefusedError{Line: span.LineOf(p.New, at), Literal: mark, Err: ErrMark,
-			advice: "suggestions are made for you, so write plain text; to write about marks put a blank behind the brace, as in \"{ ++\", or outside of code \"&#123;++\""}
+			advice: "suggestions are made for you, so write plain text; to write about marks write them in code, or put a blank behind the brace, as in \"{ ++\""}
 	}
 	hunks, wall := p.Compare()
 	if wall != nil {
@@ -107,12 +109,22 @@ func (p *putter) put() (Result, error) {
 	for _, how := range []marking.How{{}, {Literal: true}, {InPlace: true}, {Literal: true, InPlace: true}} {
 		var edits []Edit
 		edits, p.live = p.Write(hunks, how)
-		doc := critic.Parse(Apply(p.Doc.Raw, edits))
+		doc := p.read(edits)
 		if wrong = p.verify(doc); wrong == nil {
 			return p.result(edits, doc), nil
 		}
 	}
 	return Result{}, wrong
+}
+
+// read reads what a script that Put wrote makes of the raw text.
+func (p *putter) read(edits []Edit) *critic.Document {
+	raw := Apply(p.Doc.Raw, edits)
+	known := p.Doc.KnownAfter(edits, raw) // a mark that counts now counts afterwards
+	if p.matter.change != nil {
+		known = known.From(len(p.matter.text)) // the front matter is written as it is
+	}
+	return critic.Parse(raw, known)
 }
 
 // newMark finds a suggestion or a highlight in the written text that its reader was not shown as text: it would be one as soon as it
@@ -122,10 +134,10 @@ func (p *putter) newMark() (at int, mark string) {
 		return 0, ""
 	}
 	shown := make(map[string]int)
-	for _, c := range critic.Parse(p.Old).Cells {
+	for _, c := range critic.Parse(p.Old, critic.Known{}).Cells {
 		shown[c.Of(p.Old)]++
 	}
-	for _, c := range critic.Parse(p.New).Cells {
+	for _, c := range critic.Parse(p.New, critic.Known{}).Cells {
 		if s := c.Of(p.New); c.Kind != critic.Text && c.Kind != critic.Comment {
 			if shown[s]--; shown[s] < 0 && c.Start >= p.NewBody {
 				return c.Start, s
@@ -182,8 +194,8 @@ func (p *putter) signs(name string) bool {
 }
 
 func (p *putter) result(edits []Edit, doc *critic.Document) Result {
-	r := Result{Edits: edits, FrontMatter: p.matter.change}
-	if !p.live.Empty() {
+	r := Result{Edits: edits, Known: Known{doc.Counted()}, FrontMatter: p.matter.change}
+	if !p.live.Empty() && !LiteralsOf(p.New).Has(p.live.Start) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
 			span.LineOf(p.New, p.live.Start), p.live.Of(p.New)))
@@ -224,7 +236,9 @@ func (o Options) putAfterMark(raw, accepted string) (Result, error) {
 			*tell = func(start, end int) bool { return told(start+n, end+n) }
 		}
 	}
+	o.Known = Known{o.Known.marks.Shift(-n)}
 	r, err := o.put(raw, accepted)
+	r.Known = Known{r.Known.marks.Shift(n)}
 	for i := range r.Edits {
 		r.Edits[i].Off += n
 	}

@@ -54,8 +54,8 @@ var stages = []string{
 // written is what is stored when a program turns the original of a pending text into the accepted one.
 func written(t *testing.T, pending string) string {
 	t.Helper()
-	original := diffwrap.Original(pending)
-	edits, err := diffwrap.Put(original, diffwrap.Accepted(pending))
+	original := diffwrap.Everything.Original(pending)
+	edits, err := diffwrap.Put(original, diffwrap.Everything.Accepted(pending))
 	if err != nil {
 		t.Fatalf("Put of %q: %v", pending, err)
 	}

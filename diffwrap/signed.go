@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -12,10 +13,19 @@ import (
 // What the note already has may move.
 func (p *putter) checkSigned() error {
 	body := p.New[p.NewBody:]
-	known := p.knownComments()
-	p.Bare = make(map[string]bool)
+	known, ofNote := p.knownComments()
+	p.Bare, p.Literal = make(map[string]bool), make(map[string]bool)
+	var zones *markdown.Zones
 	for _, c := range p.Doc.CommentsIn(body) {
 		text := c.Of(body)
+		if zones == nil {
+			zones = markdown.NewZones(p.New)
+		}
+		if (zones.In(p.NewBody+c.Start) || c.Body.Empty()) && !ofNote[text] {
+			p.Literal[text] = true
+			continue
+		}
+		zones.Skip(p.NewBody + c.End)
 		if known[text]--; known[text] >= 0 {
 			continue
 		}
@@ -32,22 +42,33 @@ func (p *putter) checkSigned() error {
 	return p.checkNames(body)
 }
 
-// knownComments counts the comments that the note shows, and those whose deletion is pending.
-func (p *putter) knownComments() map[string]int {
-	known := make(map[string]int)
-	for _, c := range p.Doc.CommentsIn(p.Old) {
-		known[c.Of(p.Old)]++
+// knownComments counts the comments that the note shows, those whose deletion is pending, and literal ones of the original. ofNote has those that are comments there,
+// and not literal text.
+func (p *putter) knownComments() (known map[string]int, ofNote map[string]bool) {
+	known, ofNote = make(map[string]int), make(map[string]bool)
+	for _, view := range []string{p.Old, p.Doc.Render(OriginalView)} {
+		count := make(map[string]int)
+		for _, c := range p.Doc.CommentsIn(view) {
+			count[c.Of(view)]++
+		}
+		for text, n := range count {
+			known[text] = max(known[text], n)
+		}
 	}
 	deleted := make(map[int]string)
 	for i := range p.Doc.Cells {
-		if c := &p.Doc.Cells[i]; c.Comment > 0 {
+		switch c := &p.Doc.Cells[i]; {
+		case c.Comment > 0:
 			deleted[c.Comment] += c.Body.Of(p.Doc.Raw)
+		case c.Kind == critic.Comment:
+			ofNote[c.Of(p.Doc.Raw)] = true
 		}
 	}
 	for _, text := range deleted {
 		known[text]++
+		ofNote[text] = true
 	}
-	return known
+	return known, ofNote
 }
 
 func (p *putter) checkComment(c *critic.Cell, text string, line int) error {
@@ -69,7 +90,7 @@ func (p *putter) checkNames(body string) error {
 		return nil
 	}
 	known := make(map[string]int)
-	for _, views := range []string{p.Old, p.Doc.Raw} {
+	for _, views := range []string{p.Old, p.Doc.Raw, p.Doc.Render(OriginalView)} {
 		count := make(map[string]int)
 		for _, c := range critic.SignedMarks(views) {
 			count[c.Of(views)]++
@@ -78,7 +99,11 @@ func (p *putter) checkNames(body string) error {
 			known[text] = max(known[text], n)
 		}
 	}
+	zones := markdown.NewZones(p.New)
 	for _, c := range names {
+		if zones.In(p.NewBody + c.Start) {
+			continue
+		}
 		text := c.Of(body)
 		if known[text]--; known[text] < 0 && !p.signs(c.Author) {
 			return &RefusedError{Line: span.LineOf(p.New, p.NewBody+c.Start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.Author),

@@ -56,7 +56,8 @@ func (s *Suggestion) Stretches() []Span {
 }
 
 // Suggestions lists the pending suggestions of raw, in order: additions, deletions and replacements.
-func Suggestions(raw string) []Suggestion { return SuggestionsBy(raw, nil) }
+func (k Known) Suggestions(raw string) []Suggestion { return k.SuggestionsBy(raw, nil) }
+func Suggestions(raw string) []Suggestion           { return Known{}.Suggestions(raw) }
 
 // Writer is who wrote a mark, and as part of which suggestion, as the caller knows it.
 type Writer struct{ Suggestion, Author string }
@@ -69,8 +70,8 @@ func (w Writer) joins(next Writer) bool {
 // SuggestionsBy is Suggestions for callers who know the writer of a mark, by its bytes in raw: marks that touch
 // are one suggestion only if they have one writer, and marks of one named suggestion belong together wherever they
 // stand.
-func SuggestionsBy(raw string, writer func(start, end int) Writer) []Suggestion {
-	doc := critic.Parse(raw)
+func (k Known) SuggestionsBy(raw string, writer func(start, end int) Writer) []Suggestion {
+	doc := k.parse(raw)
 	if writer != nil {
 		doc.Apart = func(a, b *critic.Cell) bool { return !writer(a.Start, a.End).joins(writer(b.Start, b.End)) }
 	}
@@ -114,8 +115,9 @@ func (s *Suggestion) join(more Suggestion) {
 
 // Annotations lists the comments and highlights of raw that belong to no suggestion, in order. A highlight carries
 // the comments directly after it.
-func Annotations(raw string) []Suggestion {
-	doc := critic.Parse(raw)
+func Annotations(raw string) []Suggestion { return Known{}.Annotations(raw) }
+func (k Known) Annotations(raw string) []Suggestion {
+	doc := k.parse(raw)
 	var out []Suggestion
 	lines := lineCounter{doc: doc, line: 1}
 	for i := 0; i < len(doc.Cells); {
@@ -212,9 +214,10 @@ func leadingBreaks(s string) int {
 }
 
 // Comments lists the open comments of raw, attached to suggestions or not, in order.
-func Comments(raw string) []Suggestion {
+func Comments(raw string) []Suggestion { return Known{}.Comments(raw) }
+func (k Known) Comments(raw string) []Suggestion {
 	var out []Suggestion
-	for _, t := range Threads(raw) {
+	for _, t := range k.Threads(raw) {
 		out = append(out, t.Comments...)
 	}
 	return out

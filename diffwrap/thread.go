@@ -20,11 +20,12 @@ type Thread struct {
 }
 
 // Threads lists the threads of raw, in order.
-func Threads(raw string) []Thread {
+func Threads(raw string) []Thread { return Known{}.Threads(raw) }
+func (k Known) Threads(raw string) []Thread {
 	if !strings.Contains(raw, ">>") {
 		return nil
 	}
-	doc := critic.Parse(raw)
+	doc := k.parse(raw)
 	lines := lineCounter{doc: doc, line: 1}
 	var out []Thread
 	for i := 0; i < len(doc.Cells); i++ {
@@ -90,16 +91,17 @@ func WriteComment(d Dialect, author, text string, now time.Time) string {
 
 // CommentFits reports whether the comment can be inserted at an offset of raw: what is there stays as it is in both
 // views, the comment is read as one, and neither a character nor a link or the like is cut in two.
-func CommentFits(raw string, at int, comment string) bool {
+func (k Known) CommentFits(raw string, at int, comment string) bool {
 	if at < 0 || at > len(raw) || splits(raw, at) {
 		return false
 	}
 	after := raw[:at] + comment + raw[at:]
-	o, a := Texts(raw)
-	if o2, a2 := Texts(after); o != o2 || a != a2 || len(Suggestions(raw)) != len(Suggestions(after)) {
+	written := k.With(raw, []Edit{{Off: at, New: comment}}, after)
+	o, a := k.Texts(raw)
+	if o2, a2 := written.Texts(after); o != o2 || a != a2 || len(k.Suggestions(raw)) != len(written.Suggestions(after)) {
 		return false
 	}
-	doc := critic.Parse(after)
+	doc := written.parse(after)
 	is := span.New(at, at+len(comment))
 	for i := range doc.Cells {
 		if c := &doc.Cells[i]; c.Kind == critic.Comment && c.Span == is {

@@ -45,18 +45,19 @@ func TestCommentsThatFitAreReadBack(t *testing.T) {
 		dialect := randomtest.Pick(r, diffwrap.Plain, diffwrap.Commentator, diffwrap.RelayComments)
 		text := randomtest.Pick(r, "why?", "{++x++}", "a <<} b", "été", "{>>")
 		comment := diffwrap.WriteComment(dialect, "ann", text, time.Unix(1_700_000_000, 0))
-		if !diffwrap.CommentFits(raw, at, comment) {
+		if !(diffwrap.Known{}).CommentFits(raw, at, comment) {
 			return
 		}
 		if n := uniseg.GraphemeClusterCount; n(raw[:at])+n(raw[at:]) != n(raw) {
 			t.Fatalf("the comment at %d cuts a character of %q in two", at, raw)
 		}
 		after := raw[:at] + comment + raw[at:]
+		known := diffwrap.Known{}.With(raw, []diffwrap.Edit{{Off: at, New: comment}}, after)
 		o, a := diffwrap.Texts(raw)
-		if gotO, gotA := diffwrap.Texts(after); gotO != o || gotA != a {
+		if gotO, gotA := known.Texts(after); gotO != o || gotA != a {
 			t.Fatalf("views %q, %q; want %q, %q", gotO, gotA, o, a)
 		}
-		for _, th := range diffwrap.Threads(after) {
+		for _, th := range known.Threads(after) {
 			for _, c := range th.Comments {
 				if c.Start != at {
 					continue

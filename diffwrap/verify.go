@@ -55,7 +55,7 @@ func (p *putter) rejected(doc *critic.Document) string {
 // opener without a closer, else the first thing that reads as a mark, else the first delimiter there or in the raw text,
 // else what may be a dialect's attribution.
 func (p *putter) culprit() (at int, literal string) {
-	doc := critic.Parse(p.New)
+	doc := critic.Parse(p.New, critic.Known{})
 	if doc.Unclosed >= 0 {
 		return doc.Unclosed, p.New[doc.Unclosed : doc.Unclosed+3]
 	}

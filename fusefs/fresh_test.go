@@ -253,7 +253,7 @@ sys.exit(os.strerror(ctypes.get_errno()) if r else 0)`
 			checkText(t, "source", m.SourceText("F/Note.md"), tt.text)
 			m.sh(t, "F", "echo more >> x.md")
 			checkText(t, "the end of x.md", m.sh(t, "F", "tail -n 1 x.md"), "more\n")
-			if got := diffwrap.Accepted(m.SourceText("F/x.md")); !strings.HasSuffix(got, "more\n") {
+			if got := diffwrap.Everything.Accepted(m.SourceText("F/x.md")); !strings.HasSuffix(got, "more\n") {
 				t.Errorf("the source of x.md is %q", got)
 			}
 		})

@@ -20,12 +20,12 @@ func TestTruncationIsPutOff(t *testing.T) {
 	m.sh(t, "F", "echo late >> Killed.md")
 	m.checkSuggested(t, "F/Killed.md", tideTable, "late\n")
 	eventually(t, func() error {
-		return wants("accepted view", diffwrap.Accepted(m.SourceText("F/Note.md")), "")
+		return wants("accepted view", diffwrap.Everything.Accepted(m.SourceText("F/Note.md")), "")
 	})
 	if waited := time.Since(start); waited < 3*time.Second {
 		t.Errorf("the source was emptied after %v", waited)
 	}
-	checkText(t, "original view", diffwrap.Original(m.SourceText("F/Note.md")), tideTable)
+	checkText(t, "original view", diffwrap.Everything.Original(m.SourceText("F/Note.md")), tideTable)
 }
 
 // fsync says that empty is meant, and so does the end of the mount.
@@ -55,8 +55,8 @@ func TestNewNotes(t *testing.T) {
 	m.checkNames(t, "F", "Empty.md", "New.md", "Note.md", "sub")
 	for p, want := range map[string]string{"F/New.md": "new\n", "F/sub/Deep.md": "deep\n"} {
 		checkText(t, p, m.cat(t, p), want)
-		checkText(t, "accepted view of "+p, diffwrap.Accepted(m.SourceText(p)), want)
-		checkText(t, "original view of "+p, diffwrap.Original(m.SourceText(p)), "")
+		checkText(t, "accepted view of "+p, diffwrap.Everything.Accepted(m.SourceText(p)), want)
+		checkText(t, "original view of "+p, diffwrap.Everything.Original(m.SourceText(p)), "")
 	}
 	eventually(t, func() error {
 		if !m.exists(t, "F/Empty.md") {
@@ -68,8 +68,8 @@ func TestNewNotes(t *testing.T) {
 		t.Error("a note that was removed at once was published")
 	}
 	m.sh(t, "F", "echo more >> New.md; echo first > Empty.md")
-	checkText(t, "accepted view of New.md", diffwrap.Accepted(m.SourceText("F/New.md")), "new\nmore\n")
-	checkText(t, "accepted view of Empty.md", diffwrap.Accepted(m.SourceText("F/Empty.md")), "first\n")
+	checkText(t, "accepted view of New.md", diffwrap.Everything.Accepted(m.SourceText("F/New.md")), "new\nmore\n")
+	checkText(t, "accepted view of Empty.md", diffwrap.Everything.Accepted(m.SourceText("F/Empty.md")), "first\n")
 }
 
 // What a mapping brings after the last close is committed all the same.
@@ -81,7 +81,7 @@ func TestMappedPagesAfterClose(t *testing.T) {
 	a.do(`held["f"].close()`)
 	a.do(`held["m"].write(b"# TIDE") and held["m"].flush()`)
 	eventually(t, func() error {
-		return wants("accepted view", diffwrap.Accepted(m.SourceText("F/Note.md")), "# TIDE"+tideTable[6:])
+		return wants("accepted view", diffwrap.Everything.Accepted(m.SourceText("F/Note.md")), "# TIDE"+tideTable[6:])
 	})
 }
 

@@ -146,8 +146,8 @@ func checkText(t testing.TB, what, got, want string) {
 func (m *mounted) checkSuggested(t testing.TB, p, before, after string) {
 	t.Helper()
 	raw := m.SourceText(p)
-	checkText(t, "original view of "+p, diffwrap.Original(raw), before)
-	checkText(t, "accepted view of "+p, diffwrap.Accepted(raw), after)
+	checkText(t, "original view of "+p, diffwrap.Everything.Original(raw), before)
+	checkText(t, "accepted view of "+p, diffwrap.Everything.Accepted(raw), after)
 	if before == after && raw != before {
 		t.Errorf("source of %s is %q, want it untouched", p, raw)
 	}

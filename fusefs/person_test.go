@@ -179,7 +179,7 @@ func TestAppendAfterPerson(t *testing.T) {
 	a.do(`print("four", file=held["f"], flush=True) or os.fsync(held["f"].fileno())`)
 	a.do(`held["f"].close()`)
 	want := "zero\none\ntwo\nthree\nfour\n"
-	checkText(t, "accepted view", diffwrap.Accepted(m.SourceText("F/Log.md")), want)
+	checkText(t, "accepted view", diffwrap.Everything.Accepted(m.SourceText("F/Log.md")), want)
 	eventually(t, func() error { return wants("Log.md", m.cat(t, "F/Log.md"), want) })
 }
 

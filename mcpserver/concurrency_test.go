@@ -145,14 +145,14 @@ func raceShared(t *testing.T, client *rpc, r *race) {
 func checkRace(t *testing.T, r *race, raw string) {
 	t.Helper()
 	want := strings.Replace(raceNote(), "person=0;", fmt.Sprintf("person=%d;", r.person), 1)
-	if got := diffwrap.Original(raw); got != want {
+	if got := diffwrap.Everything.Original(raw); got != want {
 		t.Errorf("%s: what people wrote is\n%s\nwant\n%s", r.path, got, want)
 	}
 	want = strings.Replace(want, "shared=0;", fmt.Sprintf("shared=%d;", r.shared), 1)
 	for c, n := range r.own {
 		want = strings.Replace(want, fmt.Sprintf("client%d=0;", c), fmt.Sprintf("client%d=%d;", c, n), 1)
 	}
-	if got := diffwrap.Accepted(raw); got != want {
+	if got := diffwrap.Everything.Accepted(raw); got != want {
 		t.Errorf("%s: the text is\n%s\nwant\n%s", r.path, got, want)
 	}
 }

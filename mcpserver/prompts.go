@@ -92,7 +92,7 @@ func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path)
 	}
 	var lines []string
 	_, err = search.Scan(ctx, s.index, notes, []grep.Clause{{Any: []string{"{>>"}}}, func(d session.Document) []string {
-		return answer.CommentsIn(d.Path, d.Version.Marked())
+		return answer.CommentsIn(d.Path, d.Version)
 	}, func(found []string) bool {
 		lines = append(lines, found...)
 		return true

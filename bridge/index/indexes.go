@@ -155,11 +155,11 @@ func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 	if err != nil {
 		return Links{}, err
 	}
-	raw, err := x.withLinksRewritten(ctx, p, v)
+	raw, known, err := x.withLinksRewritten(ctx, p, v)
 	if err != nil {
 		return Links{}, err
 	}
-	_, pending := links.Targets(links.Extract(raw))
+	_, pending := links.Targets(links.ExtractMarked(raw, known))
 	res := Links{Pending: pending}
 	forward, unresolved := index.Forward(string(p))
 	res.Forward, res.Unresolved = x.reached(forward), unresolved
@@ -186,13 +186,14 @@ func (x *Indexes) reached(list []string) []model.Path {
 
 // withLinksRewritten is the raw text of v with the links accepted that pending
 // renames have rewritten: the renames are shown as done, and so are these.
-func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model.Version) (string, error) {
+func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model.Version) (string, diffwrap.Known, error) {
+	known := v.Known()
 	if !x.tree.HasProposals() {
-		return v.Marked(), nil
+		return v.Marked(), known, nil
 	}
 	marked, err := x.markedIn(ctx, p, v)
 	if err != nil {
-		return "", err
+		return "", known, err
 	}
 	var rewritten []diffwrap.Suggestion
 	for _, s := range marked.Suggestions {
@@ -200,5 +201,6 @@ func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model
 			rewritten = append(rewritten, s.Suggestion)
 		}
 	}
-	return diffwrap.Apply(v.Marked(), diffwrap.Accept(v.Marked(), rewritten...)), nil
+	edits := known.Accept(v.Marked(), rewritten...)
+	return diffwrap.Apply(v.Marked(), edits), known.Through(v.Marked(), edits), nil
 }

@@ -5,16 +5,17 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // LinkIndex is what a follower keeps current for Links.
 type LinkIndex struct {
 	*links.Index
-	textOf func(context.Context, model.Path, *model.Version) (string, error)
+	textOf func(context.Context, model.Path, *model.Version) (string, diffwrap.Known, error)
 }
 
 // NewLinkIndex is an empty index; textOf is the text of a note whose links count.
-func NewLinkIndex(textOf func(context.Context, model.Path, *model.Version) (string, error)) *LinkIndex {
+func NewLinkIndex(textOf func(context.Context, model.Path, *model.Version) (string, diffwrap.Known, error)) *LinkIndex {
 	return &LinkIndex{links.NewIndex(), textOf}
 }
 
@@ -27,9 +28,9 @@ func (x *LinkIndex) rename(oldPath, newPath model.Path) {
 }
 
 func (x *LinkIndex) set(ctx context.Context, p model.Path, v *model.Version) error {
-	raw, err := x.textOf(ctx, p, v)
+	raw, known, err := x.textOf(ctx, p, v)
 	if err == nil {
-		x.Index.Set(string(p), links.Extract(raw))
+		x.Index.Set(string(p), links.ExtractMarked(raw, known))
 	}
 	return err
 }

@@ -31,6 +31,8 @@ type Record struct {
 	Client uint64 `json:"client,omitempty"`
 	Clock  uint64 `json:"clock,omitempty"`
 	Len    uint64 `json:"len,omitempty"`
+	// Direct is set for a change whose text was written as it is: no mark in it is relayfs's.
+	Direct bool `json:"direct,omitempty"`
 	// Created is set for the change with which an agent made the note.
 	Created bool `json:"created,omitempty"`
 	// Made are the folders of that note that agents made, from the innermost.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -26,6 +27,8 @@ type Version struct {
 	// separated the edits that lead there.
 	marked    string
 	separated []diffwrap.Edit
+
+	known diffwrap.Known // the marks of raw that the store's records know
 
 	// runs names the characters of raw by their CRDT identity. It is set, under
 	// the note's write lock, when a newer version replaces this one and the note
@@ -57,13 +60,23 @@ func (v *Version) ReadOnly() bool { return v.readOnly }
 // Separated are the edits that lead from Raw to Marked.
 func (v *Version) Separated() []diffwrap.Edit { return v.separated }
 
+// RawKnown are the marks of Raw that relayfs has recorded, Known those of Marked. They count wherever they stand.
+func (v *Version) RawKnown() diffwrap.Known { return v.known }
+
+func (v *Version) Known() diffwrap.Known {
+	return v.known.With(v.raw, v.separated, v.marked)
+}
+
+// Suggestions lists the pending suggestions of Marked, as the text alone tells of them.
+func (v *Version) Suggestions() []diffwrap.Suggestion { return v.Known().Suggestions(v.marked) }
+
 // Runs are the identities of the characters of Raw, nil if they are not known. They are
 // read under the note's write lock.
 func (v *Version) Runs() []ycrdt.Run { return v.runs }
 
 // Side is the version as one side of a merge.
 func (v *Version) Side() textmerge.Side {
-	return textmerge.Side{Raw: v.raw, Marked: v.marked, Text: v.text, Separated: v.separated, Runs: v.runs}
+	return textmerge.Side{Raw: v.raw, Marked: v.marked, Known: v.Known(), Text: v.text, Separated: v.separated, Runs: v.runs}
 }
 
 // SetRuns tells the identities of its characters. The note's write lock is held.
@@ -89,15 +102,22 @@ func NewVersion(raw string, view diffwrap.View, modTime time.Time) *Version {
 	return v
 }
 
-// Separate takes what people typed inside of agents' marks out of them.
-func (v *Version) Separate(edits []diffwrap.Edit, view diffwrap.View) {
-	if len(edits) == 0 || v.readOnly {
+// Attribute says which marks of the raw text are known, and takes what people typed inside of agents' marks out of
+// them by edits.
+func (v *Version) Attribute(known diffwrap.Known, edits []diffwrap.Edit, view diffwrap.View) {
+	if v.readOnly || len(edits) == 0 && known.Same(v.known) {
 		return
 	}
-	v.separated, v.marked = edits, diffwrap.Apply(v.raw, edits)
-	if view != diffwrap.RawView {
-		v.text = diffwrap.Render(v.marked, view)
+	v.known, v.separated, v.marked = known, edits, diffwrap.Apply(v.raw, edits)
+	v.text = v.Known().Render(v.marked, view)
+	if view == diffwrap.RawView {
+		v.text = v.raw
 	}
+}
+
+// ReadsAs reports whether two versions of one raw text have the same marks.
+func (v *Version) ReadsAs(other *Version) bool {
+	return v.known.Same(other.known) && slices.Equal(v.separated, other.separated)
 }
 
 // RawVersion is a state of a note as a reader of its raw text sees it.

@@ -3,7 +3,6 @@ package note
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
@@ -25,7 +24,7 @@ func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestio
 
 // HasMarks says whether v may have suggestions or comments.
 func HasMarks(v *model.Version) bool {
-	return !v.ReadOnly() && (attribution.MarksIn(v.Marked()) || strings.Contains(v.Marked(), "<<}}"))
+	return !v.ReadOnly() && attribution.MarksIn(v.Marked())
 }
 
 // Threads lists the suggestions and the threads of comments of the note, which is shown or was at p, and the version

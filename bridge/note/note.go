@@ -156,8 +156,9 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	}
 	n.synced = true
 	cur := n.cur.Load()
-	if v := model.NewVersion(cur.Raw(), n.set.o.View, cur.ModTime()); n.doc != nil && cur.Separated() == nil {
-		if n.separate(v); v.Separated() != nil { // what was typed while nobody followed the note
+	if n.doc != nil {
+		v := model.NewVersion(cur.Raw(), n.set.o.View, cur.ModTime())
+		if n.separate(v); !v.ReadsAs(cur) { // what was typed while nobody followed the note
 			cur = n.publish(v)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // The document is what the store's records say; the file is a replica of it. A record is
@@ -265,8 +266,8 @@ func (n *Locked) keepSaved(at Place, had, raw string, records []model.Record) er
 	return n.keep(at, model.SumOf(raw), append(slices.Clip(records), rec))
 }
 
-// separate takes what people typed inside of agents' marks out of them, in a version
-// that the document is at.
+// separate finds the marks that relayfs has recorded, and takes what people typed inside of agents' marks out of them, in a
+// version that the document is at.
 func (n *Locked) separate(v *model.Version) {
 	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return
@@ -279,7 +280,14 @@ func (n *Locked) separate(v *model.Version) {
 		n.set.o.Logger.Warn("whose the marks are is not known", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
 		return
 	}
-	v.Separate(l.Separated(v.Raw(), n.runs(v)), n.set.o.View)
+	attribute(v, l, n.runs(v), n.set.o.View)
+}
+
+// attribute says of a version what the ledger tells of its marks.
+func attribute(v *model.Version, l *attribution.Ledger, runs []ycrdt.Run, view diffwrap.View) {
+	u := attribution.UnitsOf(runs)
+	known := l.Known(v.Raw(), u)
+	v.Attribute(known, l.Separated(v.Raw(), known, u), view)
 }
 
 // separateStored is separate for a note that was just read, whose document is in the
@@ -302,13 +310,13 @@ func (n *Locked) separateStored(at Place, v *model.Version, h *model.History) er
 		}
 		h = &kept
 	}
-	if !h.MayHaveTyped() || !h.InStep(model.SumOf(v.Raw())) {
+	if !h.MayHaveTyped() && diffwrap.IsCertain(v.Raw()) || !h.InStep(model.SumOf(v.Raw())) {
 		return nil
 	}
 	doc, err := replay(h.Records)
 	if err != nil {
 		return nil // who needs the document gets the error
 	}
-	v.Separate(attribution.NewLedger(h.Records).Separated(v.Raw(), runsAs(doc, v.Raw())), n.set.o.View)
+	attribute(v, attribution.NewLedger(h.Records), runsAs(doc, v.Raw()), n.set.o.View)
 	return nil
 }

@@ -34,7 +34,7 @@ type Result struct {
 	FrontMatter bool           // front matter changed; which is made at once, and can be undone
 	Warnings    []string
 
-	before string // the marked text before it
+	before *model.Version // nil for a new note
 }
 
 // Suggestions is how many pending suggestions more there are than before.
@@ -42,7 +42,11 @@ func (r Result) Suggestions() int {
 	if !r.Changed {
 		return 0
 	}
-	return max(0, len(diffwrap.Suggestions(r.Version.Marked()))-len(diffwrap.Suggestions(r.before)))
+	n := len(r.Version.Suggestions())
+	if r.before != nil {
+		n = max(0, n-len(r.before.Suggestions()))
+	}
+	return n
 }
 
 // Write makes wr.Text the view of the note, which was found at p, merged with what
@@ -88,17 +92,23 @@ type callerError struct{ err error }
 
 func (e *callerError) Error() string { return e.err.Error() }
 
-// Preview returns the raw text that the note would have if text became its view, or why that cannot be written; p
+// Preview returns the version that the note would have if text became its view, or why that cannot be written; p
 // is where the note was found.
-func (n *Note) Preview(ctx context.Context, p model.Path, text string, by model.Author) (raw string, err error) {
+func (n *Note) Preview(ctx context.Context, p model.Path, text string, by model.Author) (*model.Version, error) {
 	l := n.Lock()
 	defer l.Unlock()
 	cur, err := l.load(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	plan, err := l.Plan(cur, text, by)
-	return diffwrap.Apply(cur.Raw(), plan.Edits), model.WrapError("write", p, err)
+	if err != nil {
+		return nil, model.WrapError("write", p, err)
+	}
+	raw := diffwrap.Apply(cur.Raw(), plan.Edits)
+	v := model.NewVersion(raw, n.set.o.View, time.Now())
+	v.Attribute(plan.KnownAfter(cur.RawKnown(), cur.Raw(), raw), nil, n.set.o.View)
+	return v, nil
 }
 
 // Change is one change of a note by a program: Plan says what it makes of the
@@ -167,7 +177,7 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 		ev.By = c.By
 	}
 	n.set.o.Logger.Debug("note written", model.LogPath, string(ev.Path), model.LogAuthor, c.By.Name, model.LogEdits, len(plan.Edits))
-	return Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: cur.Marked()}, ev, nil
+	return Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: cur}, ev, nil
 }
 
 // commit makes a plan's edits: in the document, in the log, in the file. It
@@ -228,9 +238,9 @@ func (s *Set) plan(d *document, cur *model.Version, text string, by model.Author
 	case !utf8.ValidString(text):
 		return planner.Plan{}, model.ErrInvalidUTF8
 	case s.o.View == diffwrap.RawView:
-		return planner.Plan{Edits: diffwrap.Diff(cur.Raw(), text)}, nil
+		return planner.Plan{Edits: diffwrap.Diff(cur.Raw(), text), Direct: true}, nil
 	case s.o.Mode == Direct:
-		return planner.Plan{Edits: planner.DirectEdits(cur, text)}, nil
+		return planner.Plan{Edits: planner.DirectEdits(cur, text), Direct: true}, nil
 	}
 	lens := diffwrap.Options{FrontMatter: s.o.FrontMatter, Dialect: s.o.Dialect, Author: by.Name, Now: time.Now().UTC()}
 	var x *attribution.Layout

@@ -30,7 +30,7 @@ const (
 // told by the text: if the new text stands there plain, it was accepted, if the
 // old, rejected.
 func (r *Review) Outcomes(p model.Path, since, cur *model.Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
-	gone := vanished(marks, diffwrap.Suggestions(cur.Marked()))
+	gone := vanished(marks, cur.Suggestions())
 	if len(gone) == 0 {
 		return nil, nil
 	}
@@ -46,7 +46,7 @@ func (r *Review) Outcomes(p model.Path, since, cur *model.Version, marks []diffw
 			res[i] = Resolved{Suggestion: s, Verdict: d.Verdict, Reason: d.Reason}
 			continue
 		}
-		res[i] = resolvedByHand(since.Marked(), cur.Marked(), edits, s)
+		res[i] = resolvedByHand(since.Marked(), cur, edits, s)
 	}
 	return res, nil
 }
@@ -90,8 +90,8 @@ func decisionOn(journal []model.JournalEntry, p model.Path, since *model.Version
 }
 
 // resolvedByHand compares what stands in the place of s with its two sides.
-// edits turn before into after.
-func resolvedByHand(before, after string, edits []diffwrap.Edit, s diffwrap.Suggestion) Resolved {
+// edits turn before into the marked text of cur.
+func resolvedByHand(before string, cur *model.Version, edits []diffwrap.Edit, s diffwrap.Suggestion) Resolved {
 	from, to := s.Start, s.End
 	for _, e := range edits { // whole edits only: what lies around s within one is compared too
 		if e.Off < to && from < e.Off+e.Len {
@@ -107,24 +107,26 @@ func resolvedByHand(before, after string, edits []diffwrap.Edit, s diffwrap.Sugg
 			shiftFrom += len(e.New) - e.Len
 		}
 	}
-	now, comments := cutComments(after[from+shiftFrom : to+shiftTo])
+	at := diffwrap.Span{Start: from + shiftFrom, End: to + shiftTo}
+	known := cur.Known().Before(at.End).From(at.Start)
+	now, comments := cutComments(known, at.Of(cur.Marked()))
 	head, tail := before[from:s.Start], before[s.End:to]
 	res := Resolved{Suggestion: s}
-	res.Comments = append(comments, commentsAt(after, to+shiftTo)...)
+	res.Comments = append(comments, commentsAt(cur, at.End)...)
 	switch now {
 	case head + s.New + tail:
 		res.Verdict = model.Accepted
 	case head + s.Old + tail:
 		res.Verdict = model.Rejected
 	default:
-		res.Verdict, res.Now = model.Changed, diffwrap.Accepted(now)
+		res.Verdict, res.Now = model.Changed, known.Accepted(now)
 	}
 	return res
 }
 
 // cutComments takes the comments off the end of raw.
-func cutComments(raw string) (rest string, comments []string) {
-	list := diffwrap.Annotations(raw)
+func cutComments(known diffwrap.Known, raw string) (rest string, comments []string) {
+	list := known.Annotations(raw)
 	for _, a := range slices.Backward(list) {
 		if a.Kind != diffwrap.Comment || a.End != len(raw) {
 			break
@@ -134,10 +136,10 @@ func cutComments(raw string) (rest string, comments []string) {
 	return raw, comments
 }
 
-// commentsAt are the comments that stand in raw at off, one after the other.
-func commentsAt(raw string, off int) []string {
+// commentsAt are the comments that stand in the marked text of v at off, one after the other.
+func commentsAt(v *model.Version, off int) []string {
 	var texts []string
-	for _, a := range diffwrap.Annotations(raw) {
+	for _, a := range v.Known().Annotations(v.Marked()) {
 		if a.Kind == diffwrap.Comment && a.Start == off {
 			texts = append(texts, a.New)
 			off = a.End

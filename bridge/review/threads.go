@@ -90,7 +90,7 @@ func (s Spot) find(l *note.Locked, cur *model.Version) (off, line int, err error
 		}
 		off = list[i].End
 	default:
-		if off, err = s.place(cur.Marked()); err != nil {
+		if off, err = s.place(cur.Known(), cur.Marked()); err != nil {
 			return 0, 0, err
 		}
 		off = outOfMarks(x.Marks, off)
@@ -100,7 +100,7 @@ func (s Spot) find(l *note.Locked, cur *model.Version) (off, line int, err error
 			off = threads[i].End
 		}
 	}
-	view := diffwrap.Accepted(cur.Marked()[:off])
+	view := cur.Known().Before(off).Accepted(cur.Marked()[:off])
 	return off, 1 + strings.Count(view, "\n"), nil
 }
 
@@ -115,7 +115,7 @@ func outOfMarks(marks []diffwrap.Mark, off int) int {
 }
 
 // place is where the spot is in a marked text.
-func (s Spot) place(raw string) (int, error) {
+func (s Spot) place(known diffwrap.Known, raw string) (int, error) {
 	end := s.End
 	if end == 0 {
 		end = len(raw)
@@ -126,7 +126,7 @@ func (s Spot) place(raw string) (int, error) {
 	if s.Quote == "" {
 		return end, nil
 	}
-	view, segments := diffwrap.Accepted(raw), diffwrap.Segments(raw, diffwrap.AcceptedView)
+	view, segments := known.Accepted(raw), known.Segments(raw, diffwrap.AcceptedView)
 	found := -1
 	for from := 0; from < len(view); {
 		i := strings.Index(view[from:], s.Quote)

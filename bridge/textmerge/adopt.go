@@ -52,7 +52,7 @@ func (t *token) whole() diffwrap.Span { return diffwrap.Span{Start: t.open.Start
 
 // tokensOf are the marks and comments of a text, in order.
 func tokensOf(raw string) (list []token) {
-	marks, _, furniture := diffwrap.Layout(raw)
+	marks, _, furniture := diffwrap.Everything.Layout(raw)
 	for _, m := range marks {
 		body := diffwrap.Span{Start: m.Start + 3, End: m.End - 3}
 		switch {

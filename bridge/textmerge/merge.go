@@ -12,6 +12,7 @@ import (
 type Side struct {
 	Raw       string          // what is stored
 	Marked    string          // Raw after the edits Separated, whose view Text is
+	Known     diffwrap.Known  // the known marks of Marked
 	Text      string          // what readers are shown
 	Separated []diffwrap.Edit // from Raw to Marked
 	Runs      []ycrdt.Run     // the identities of Raw's characters; nil if they are not known
@@ -77,7 +78,7 @@ func (s Side) Shown() []Span {
 	if s.Raw == s.Text {
 		return []Span{{0, 0, len(s.Raw)}}
 	}
-	spans := Shown(s.Marked)
+	spans := Shown(s.Known, s.Marked)
 	if s.Separated == nil {
 		return spans
 	}
@@ -85,8 +86,8 @@ func (s Side) Shown() []Span {
 }
 
 // Shown maps a marked text to its accepted view.
-func Shown(marked string) []Span {
-	segs := diffwrap.Segments(marked, diffwrap.AcceptedView)
+func Shown(known diffwrap.Known, marked string) []Span {
+	segs := known.Segments(marked, diffwrap.AcceptedView)
 	spans := make([]Span, len(segs))
 	for i, seg := range segs {
 		spans[i] = Span{seg.RawOff, seg.ViewOff, seg.Len}

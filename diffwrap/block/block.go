@@ -417,27 +417,30 @@ func (s *scanner) open(text string, inner func(string) string) bool {
 	return false
 }
 
-func unquote(text string) string {
-	return mapLines(text, func(s string) string {
-		t := strings.TrimLeft(s, " ")
-		if !strings.HasPrefix(t, ">") {
-			return s
-		}
-		return strings.TrimPrefix(t[1:], " ")
-	})
+func unquote(text string) string { return mapLines(text, unquoteLine) }
+
+// unquoteLine takes the mark of a quote off a line.
+func unquoteLine(s string) string {
+	t := strings.TrimLeft(s, " ")
+	if !strings.HasPrefix(t, ">") {
+		return s
+	}
+	return strings.TrimPrefix(t[1:], " ")
 }
 
-// dedent takes a list marker of the first line, and as many columns of the others.
-func dedent(text string, columns int) string {
+func dedent(text string, columns int) string { return mapLines(text, dedentLine(columns)) }
+
+// dedentLine takes a list marker off the first line that it is called with, and as many columns off the others.
+func dedentLine(columns int) func(string) string {
 	first := true
-	return mapLines(text, func(s string) string {
+	return func(s string) string {
 		n := 0
 		for n < columns && n < len(s) && (first || s[n] == ' ' || s[n] == '\t') {
 			n++
 		}
 		first = false
 		return s[n:]
-	})
+	}
 }
 
 // lastItem returns the content of the last item of a list or a footnote.

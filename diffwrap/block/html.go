@@ -43,13 +43,14 @@ func html(s string, inParagraph bool) (closers []string, ok bool) {
 	behind := name[n:]
 	name = strings.ToLower(name[:n])
 	ends := behind == "" || strings.IndexByte(" \t>", behind[0]) >= 0
-	if ends && !closing && rawText[name] {
+	if ends && !closing && rawTextTags[name] {
 		return []string{"</script>", "</pre>", "</style>", "</textarea>"}, true
 	}
 	return nil, blockTags[name] && (ends || strings.HasPrefix(behind, "/>")) || !inParagraph && n > 0 && loneTag.MatchString(s)
 }
 
-var rawText = map[string]bool{"script": true, "pre": true, "style": true, "textarea": true}
+// rawTextTags are the elements whose content is raw text.
+var rawTextTags = map[string]bool{"script": true, "pre": true, "style": true, "textarea": true}
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 

@@ -80,8 +80,8 @@ func TestKillLosesNoWrite(t *testing.T) {
 	m.Stop(t)
 	for name, w := range notes {
 		raw := harness.ReadFile(t, filepath.Join(vault, name))
-		harness.CheckText(t, "original view of "+name, diffwrap.Original(raw), harness.TideTable)
-		harness.CheckText(t, "accepted view of "+name, diffwrap.Accepted(raw), w.kept)
+		harness.CheckText(t, "original view of "+name, diffwrap.Everything.Original(raw), harness.TideTable)
+		harness.CheckText(t, "accepted view of "+name, diffwrap.Everything.Accepted(raw), w.kept)
 	}
 }
 

@@ -140,8 +140,8 @@ func testFault(t *testing.T, m *harness.Mount, shape shape, want syscall.Errno, 
 		t.Errorf("the save on the mended disk: %v", err)
 	}
 	raw := harness.ReadFile(t, m.VaultPath(name))
-	harness.CheckText(t, "original view", diffwrap.Original(raw), before)
-	harness.CheckText(t, "accepted view", diffwrap.Accepted(raw), after)
+	harness.CheckText(t, "original view", diffwrap.Everything.Original(raw), before)
+	harness.CheckText(t, "accepted view", diffwrap.Everything.Accepted(raw), after)
 	harness.Eventually(t, harness.StartTimeout, func() error { // the file that was displaced goes last
 		if got := fmt.Sprint(harness.ListFiles(t, filepath.Dir(m.VaultPath(name)))); got != "[note.md]" {
 			return fmt.Errorf("the vault's folder holds %s, want %s", got, "[note.md]")
@@ -197,8 +197,8 @@ func TestRefusedTextIsNoBase(t *testing.T) {
 				t.Errorf("the save on the mended disk: %v", err)
 			}
 			raw := harness.ReadFile(t, m.VaultPath(name))
-			harness.CheckText(t, "original view", diffwrap.Original(raw), harness.TideTable)
-			harness.CheckText(t, "accepted view", diffwrap.Accepted(raw), after)
+			harness.CheckText(t, "original view", diffwrap.Everything.Original(raw), harness.TideTable)
+			harness.CheckText(t, "accepted view", diffwrap.Everything.Accepted(raw), after)
 			m.Stop(t)
 		})
 	}
@@ -238,7 +238,7 @@ func TestFailingFolderSync(t *testing.T) {
 			if err := shape.save(m.Path(name), after); err != nil && !errors.Is(err, syscall.EIO) {
 				t.Errorf("the save: %v", err)
 			}
-			harness.CheckText(t, "accepted view", diffwrap.Accepted(harness.ReadFile(t, m.VaultPath(name))), after)
+			harness.CheckText(t, "accepted view", diffwrap.Everything.Accepted(harness.ReadFile(t, m.VaultPath(name))), after)
 			harness.CheckText(t, "the mount", harness.ReadFile(t, m.Path(name)), after)
 			if err := syncFile(m.Path(name)); !errors.Is(err, syscall.EIO) {
 				t.Errorf("fsync while the folder cannot be synced: %v", err)
@@ -455,8 +455,8 @@ func testCreateFault(t *testing.T, m *harness.Mount, disk *faultyDisk, f faults)
 	harness.Eventually(t, harness.StartTimeout, gone)
 	disk.fail(nil)
 	harness.WriteFile(t, m.Path("new.md"), "new\n")
-	harness.CheckText(t, "accepted view", diffwrap.Accepted(harness.ReadFile(t, m.VaultPath("new.md"))), "new\n")
-	harness.CheckText(t, "original view", diffwrap.Original(harness.ReadFile(t, m.VaultPath("new.md"))), "")
+	harness.CheckText(t, "accepted view", diffwrap.Everything.Accepted(harness.ReadFile(t, m.VaultPath("new.md"))), "new\n")
+	harness.CheckText(t, "original view", diffwrap.Everything.Original(harness.ReadFile(t, m.VaultPath("new.md"))), "")
 	if err := os.Remove(m.VaultPath("new.md")); err != nil {
 		t.Fatal(err)
 	}

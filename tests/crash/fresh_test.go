@@ -100,7 +100,7 @@ func checkRenamedOver(t *testing.T, m *harness.Mount, name string, w written) st
 		harness.CheckText(t, name+" after a kill", got, w.kept)
 	}
 	raw := harness.ReadFile(t, m.VaultPath(name))
-	harness.CheckText(t, "original view of "+name, diffwrap.Original(raw), harness.TideTable)
+	harness.CheckText(t, "original view of "+name, diffwrap.Everything.Original(raw), harness.TideTable)
 	left, err := os.ReadFile(m.Path("new " + name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return got

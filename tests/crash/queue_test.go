@@ -257,7 +257,7 @@ func checkQueue(t *testing.T, m *harness.Mount, want []string, notes map[string]
 // it takes that back.
 func writtenAnew(t *testing.T, m *harness.Mount, name string, w written) {
 	t.Helper()
-	harness.CheckText(t, name+" in the vault", diffwrap.Accepted(harness.ReadFile(t, m.VaultPath(name))), w.kept)
+	harness.CheckText(t, name+" in the vault", diffwrap.Everything.Accepted(harness.ReadFile(t, m.VaultPath(name))), w.kept)
 	line := place{name, ""}.proposal()
 	if got := harness.Gists(m.Sandbox.Suggestions(t, m.Vault)); !slices.Contains(got, line) {
 		t.Errorf("%s is gone, and the queue holds %q", name, got)

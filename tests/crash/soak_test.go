@@ -77,8 +77,8 @@ func TestSoak(t *testing.T) {
 		for name, text := range texts {
 			harness.CheckText(t, name+" on the mount", harness.ReadFile(t, m.Path(name)), text)
 			raw := harness.ReadFile(t, m.VaultPath(name))
-			harness.CheckText(t, "accepted view of "+name, diffwrap.Accepted(raw), text)
-			harness.CheckText(t, "original view of "+name, diffwrap.Original(raw), harness.TideTable)
+			harness.CheckText(t, "accepted view of "+name, diffwrap.Everything.Accepted(raw), text)
+			harness.CheckText(t, "original view of "+name, diffwrap.Everything.Original(raw), harness.TideTable)
 		}
 	}
 	for name, text := range p.texts {

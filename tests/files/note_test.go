@@ -67,9 +67,9 @@ func TestNewNotes(t *testing.T) {
 				t.Errorf("mount holds %q, vault %q", got, want)
 			}
 			name := filepath.Join(folder, names[at])
-			m.CheckSuggested(t, name, matter+diffwrap.Original(strings.TrimPrefix(harness.ReadFile(t, m.VaultPath(name)), matter)), matter+body)
+			m.CheckSuggested(t, name, matter+diffwrap.Everything.Original(strings.TrimPrefix(harness.ReadFile(t, m.VaultPath(name)), matter)), matter+body)
 			raw := strings.TrimPrefix(harness.ReadFile(t, m.VaultPath(name)), matter)
-			if rest := strings.TrimSpace(diffwrap.Original(raw)); rest != "" {
+			if rest := strings.TrimSpace(diffwrap.Everything.Original(raw)); rest != "" {
 				t.Errorf("not an addition: %q", rest)
 			}
 		})

@@ -151,8 +151,8 @@ func TestMCPEditsWhileOwnersChange(t *testing.T) {
 		}
 	}
 	raw := harness.ReadFile(t, vault+"/note.md")
-	harness.CheckText(t, "accepted view", diffwrap.Accepted(raw), want)
-	harness.CheckText(t, "original view", diffwrap.Original(raw), before)
+	harness.CheckText(t, "accepted view", diffwrap.Everything.Accepted(raw), want)
+	harness.CheckText(t, "original view", diffwrap.Everything.Original(raw), before)
 }
 
 // counting is a client that counts up in a note.

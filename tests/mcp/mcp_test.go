@@ -50,8 +50,8 @@ func TestMCPEdit(t *testing.T) {
 func checkRaw(t *testing.T, vault, before, after string) string {
 	t.Helper()
 	raw := harness.ReadFile(t, vault+"/Desk/note.md")
-	harness.CheckText(t, "original view", diffwrap.Original(raw), before)
-	harness.CheckText(t, "accepted view", diffwrap.Accepted(raw), after)
+	harness.CheckText(t, "original view", diffwrap.Everything.Original(raw), before)
+	harness.CheckText(t, "accepted view", diffwrap.Everything.Accepted(raw), after)
 	return raw
 }
 

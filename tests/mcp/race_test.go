@@ -201,10 +201,10 @@ func raceShared(t *testing.T, call raceCaller, r *race) {
 func checkRace(t *testing.T, r *race, raw string) {
 	t.Helper()
 	want := strings.Replace(raceNote(), "person=0;", fmt.Sprintf("person=%d;", r.person), 1)
-	harness.CheckText(t, r.name+" as people wrote it", diffwrap.Original(raw), want)
+	harness.CheckText(t, r.name+" as people wrote it", diffwrap.Everything.Original(raw), want)
 	want = strings.Replace(want, "shared=0;", fmt.Sprintf("shared=%d;", r.shared), 1)
 	for c, n := range r.own {
 		want = strings.Replace(want, fmt.Sprintf("client%d=0;", c), fmt.Sprintf("client%d=%d;", c, n), 1)
 	}
-	harness.CheckText(t, r.name, diffwrap.Accepted(raw), want)
+	harness.CheckText(t, r.name, diffwrap.Everything.Accepted(raw), want)
 }

@@ -186,7 +186,7 @@ func inAnyOrder(a, b []block, same func(a, b block) bool) (n int) {
 func moved(raw, source string) bool {
 	raw, source = strings.ReplaceAll(raw, "\r\n", "\n"), "\n"+source+"\n"
 	deleted, added := false, false
-	marks, _, _ := diffwrap.Layout(raw)
+	marks, _, _ := diffwrap.Everything.Layout(raw)
 	for _, m := range marks {
 		deleted = deleted || strings.Contains("\n"+raw[m.Deleted.Start:m.Deleted.End]+"\n", source)
 		added = added || strings.Contains("\n"+raw[m.Added.Start:m.Added.End]+"\n", source)
@@ -249,7 +249,7 @@ func TestCompare(t *testing.T) {
 		{"front matter that is marked", "---\na: 1{++\nb: 2++}\n---\n\nOld.\n", "", ""},
 		{"a mark before front matter", "{++New.\n++}---\na: 1\n---\n\nOld.\n", "", ""},
 	} {
-		texts := []string{diffwrap.Original(c.pending), diffwrap.Accepted(c.pending), c.pending}
+		texts := []string{diffwrap.Everything.Original(c.pending), diffwrap.Everything.Accepted(c.pending), c.pending}
 		pages, err := r.pages(texts, func(int) bool { return false })
 		if err != nil {
 			t.Fatal(err)

@@ -150,7 +150,7 @@ func (r *runner) measure(all []edit) {
 		}
 		pending := diffwrap.Apply(e.before, res.Edits)
 		puts = append(puts, put{e, pending, res.FrontMatter != nil})
-		texts = append(texts, e.before, diffwrap.Accepted(pending), pending)
+		texts = append(texts, e.before, diffwrap.Everything.Accepted(pending), pending)
 	}
 	pages, err := r.pages(texts, func(i int) bool { return i%3 == 0 && len(texts[i]) < 4<<10 })
 	if err != nil {
@@ -236,7 +236,7 @@ func (r *runner) judge(before, after string) string {
 		return ""
 	}
 	pending := diffwrap.Apply(before, edits)
-	pages, err := r.pages([]string{before, diffwrap.Accepted(pending), pending}, func(int) bool { return false })
+	pages, err := r.pages([]string{before, diffwrap.Everything.Accepted(pending), pending}, func(int) bool { return false })
 	if err != nil {
 		r.t.Fatal(err)
 	}

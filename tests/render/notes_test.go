@@ -72,7 +72,7 @@ func read(t *testing.T, root string, seen map[uint64]bool) (notes []note) {
 		if len(text) < minNote || len(text) > maxNote || !utf8.ValidString(text) || strings.Contains(text, "\x00") {
 			return nil
 		}
-		if marks, _, furniture := diffwrap.Layout(text); len(marks) > 0 || len(furniture) > 0 {
+		if marks, _, furniture := diffwrap.Everything.Layout(text); len(marks) > 0 || len(furniture) > 0 {
 			return nil
 		}
 		h := fnv.New64a()

@@ -31,7 +31,7 @@ func visible(text string) int {
 
 // byLens counts the marks of a pending text.
 func byLens(raw string) (m marked) {
-	marks, _, _ := diffwrap.Layout(raw)
+	marks, _, _ := diffwrap.Everything.Layout(raw)
 	for _, x := range marks {
 		for _, s := range []diffwrap.Span{x.Deleted, x.Added} {
 			if !s.Empty() {
@@ -113,7 +113,7 @@ type grouped struct{ lines, groups, crowded int }
 const crowd = 8
 
 func groupsOf(raw string) (g grouped) {
-	marks, _, _ := diffwrap.Layout(raw)
+	marks, _, _ := diffwrap.Everything.Layout(raw)
 	byLine := make(map[int]int)
 	for i := 0; i < len(marks); {
 		end := i + 1

@@ -244,7 +244,7 @@ func TestPersonReviewsInTheFile(t *testing.T) {
 	if pending := s.Suggestions(t, m.Vault); len(pending) != 0 {
 		t.Errorf("pending after review: %v", pending)
 	}
-	if raw := harness.ReadFile(t, m.VaultPath("note.md")); raw != diffwrap.Accepted(raw) {
+	if raw := harness.ReadFile(t, m.VaultPath("note.md")); raw != diffwrap.Everything.Accepted(raw) {
 		t.Errorf("marks after review: %q", raw)
 	}
 }

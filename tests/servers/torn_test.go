@@ -284,7 +284,7 @@ func writeBesideTyping(t *testing.T, mode string, argv []string) {
 	harness.Eventually(t, harness.StartTimeout, func() error {
 		var raw string
 		person.do("text", map[string]any{"path": "Live.md"}, &raw)
-		if mode == "suggest" && diffwrap.Original(raw) != typedNote(0, typed, 0) || diffwrap.Accepted(raw) != want {
+		if mode == "suggest" && diffwrap.Everything.Original(raw) != typedNote(0, typed, 0) || diffwrap.Accepted(raw) != want {
 			return fmt.Errorf("the person has %q, want %q", raw, want)
 		}
 		return nil

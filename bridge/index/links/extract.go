@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
@@ -14,7 +15,10 @@ import (
 // links to URLs or with an unescaped space in their target, and text in front matter
 // outside quoted strings. Obsidian's own comments (%%...%%) and math do count. The
 // strings of the result share the memory of text.
-func Extract(text string) []Link {
+func Extract(text string) []Link { return ExtractMarked(text, diffwrap.Known{}) }
+
+// ExtractMarked is Extract for a text of which some marks are known.
+func ExtractMarked(text string, known diffwrap.Known) []Link {
 	if !strings.Contains(text, "[[") && !strings.Contains(text, "](") {
 		return nil
 	}
@@ -22,7 +26,7 @@ func Extract(text string) []Link {
 	s.blocks(s.frontMatter())
 	// A link around an image is found after the image.
 	slices.SortStableFunc(s.links, func(a, b Link) int { return cmp.Compare(a.Off, b.Off) })
-	flagPending(text, s.links)
+	flagPending(text, known, s.links)
 	return s.links
 }
 

@@ -4,8 +4,8 @@ import "github.com/relayfs/relayfs/diffwrap"
 
 // flagPending sets Pending on the links, in the order of the text, that lie in a
 // CriticMarkup suggestion.
-func flagPending(text string, ls []Link) {
-	marks, _, _ := diffwrap.Layout(text)
+func flagPending(text string, known diffwrap.Known, ls []Link) {
+	marks, _, _ := known.Layout(text)
 	for _, m := range marks {
 		ls = flag(ls, m.Deleted, PendingDeletion)
 		ls = flag(ls, m.Added, PendingAddition)

@@ -33,7 +33,7 @@ func (p *parser) numberComments(cells []Cell, found int) int {
 	for _, c := range p.CommentsIn(text.String()) {
 		first, starts := at[c.Start]
 		last, ends := at[c.End]
-		if !starts || !ends {
+		if !starts || !ends || cells[first].literal && !p.Known.Has(cells[first].Body.Start) {
 			continue
 		}
 		found++

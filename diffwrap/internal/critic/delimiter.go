@@ -106,7 +106,8 @@ func (d *Document) AgreesAs(before *Document) bool {
 }
 
 // agrees reports whether a reader that looks for one form alone, from opener to next closer, finds the marks that
-// parse found. lens-editor and the npm parsers read like that, each form by a pattern of its own.
+// parse found. lens-editor and the npm parsers read like that, each form by a pattern of its own. Openers that are
+// literal text are passed over, as the parsers do that protect code.
 func (d *Document) agrees(f form) bool {
 	next := 0
 	for i := range d.Cells {
@@ -114,34 +115,40 @@ func (d *Document) agrees(f form) bool {
 		if c.Kind != f.kind || !strings.HasPrefix(d.Raw[c.Start:], f.open) {
 			continue
 		}
-		found, ok := alone(d.Raw, f, next)
+		found, ok := d.alone(f, next)
 		if !ok || found.Start != c.Start {
 			return false
 		}
 		next = found.End
 	}
-	_, more := alone(d.Raw, f, next)
+	_, more := d.alone(f, next)
 	return !more
 }
 
-// alone finds the first mark of one form at or after offset from.
-func alone(raw string, f form, from int) (span.Span, bool) {
-	start := strings.Index(raw[from:], f.open)
-	if start < 0 {
-		return span.Span{}, false
-	}
-	start += from
-	body := start + len(f.open)
-	if f.kind == Substitution {
-		at := strings.Index(raw[body:], arrow)
-		if at < 0 {
+// alone finds the first mark of one form at or after offset from that is not literal text.
+func (d *Document) alone(f form, from int) (span.Span, bool) {
+	for {
+		start := strings.Index(d.Raw[from:], f.open)
+		if start < 0 {
 			return span.Span{}, false
 		}
-		body += at + len(arrow)
+		start += from
+		from = start + len(f.open)
+		if _, literal := slices.BinarySearch(d.Literal, start); literal {
+			continue
+		}
+		body := from
+		if f.kind == Substitution {
+			at := strings.Index(d.Raw[body:], arrow)
+			if at < 0 {
+				return span.Span{}, false
+			}
+			body += at + len(arrow)
+		}
+		end := strings.Index(d.Raw[body:], f.close)
+		if end < 0 {
+			return span.Span{}, false
+		}
+		return span.New(start, body+end+len(f.close)), true
 	}
-	end := strings.Index(raw[body:], f.close)
-	if end < 0 {
-		return span.Span{}, false
-	}
-	return span.New(start, body+end+len(f.close)), true
 }

@@ -29,6 +29,7 @@ type Cell struct {
 	Resolved  bool      // of a comment: dealt with, hidden from views
 	Comment   int       // of deletions: those that delete one whole comment have the same number, others 0
 	Highlight int       // the cell that opens the highlight around this one, -1 outside
+	literal   bool      // of a known deletion that may be of a comment: it deletes literal text
 	span.Span           // of raw, with delimiters, metadata and the dialect's tail
 	Body      span.Span // what stands between the delimiters, after the metadata
 	Close     int       // offset just after the closing delimiter, where the dialect's tail starts
@@ -80,9 +81,29 @@ type Document struct {
 	Raw      string
 	Cells    []Cell
 	Unclosed int        // offset of the first opener without a closer, -1 when there is none
+	Known    Known      // of the marks
+	Literal  []int      // where well-formed marks open that are literal text
 	matter   *endMatter // Roughdraft's; nil until a mark refers to it
 	// Apart, unless nil, says of two marks that touch that they are not of one writer.
 	Apart func(left, right *Cell) bool
+}
+
+// Counted lists the marks of the document.
+func (d *Document) Counted() Known {
+	if d.Known.every {
+		return d.Known
+	}
+	var offsets []int
+	for i := range d.Cells {
+		c := &d.Cells[i]
+		if c.Kind != Text && c.Kind != HighlightClose {
+			offsets = append(offsets, c.Start)
+		}
+		if at := c.Body.Start; c.Comment > 0 && d.Known.Has(at) {
+			offsets = append(offsets, at)
+		}
+	}
+	return Known{offsets: offsets}
 }
 
 func (d *Document) Plain() bool {
@@ -90,10 +111,9 @@ func (d *Document) Plain() bool {
 }
 
 // Parse splits raw into cells in one pass: the leftmost opener counts, it ends at its first own closer, and an
-// opener without a closer is literal text. Code, fences and tables give no protection, because no CriticMarkup
-// parser in use gives any: people would see something else than relayfs works on.
-func Parse(raw string) *Document {
-	p := parser{Document: &Document{Raw: raw, Cells: make([]Cell, 0, atMost(raw)), Unclosed: -1}}
+// opener without a closer is literal text, as is a mark that does not count (see known.go).
+func Parse(raw string, known Known) *Document {
+	p := parser{Document: &Document{Raw: raw, Cells: make([]Cell, 0, atMost(raw)), Unclosed: -1, Known: known}}
 	p.scan(0, len(raw), -1)
 	p.hideEndMatter()
 	if p.takesComment {
@@ -122,8 +142,10 @@ func atMost(raw string) int {
 
 type parser struct {
 	*Document
-	tails        bool // some mark has attribution after it
-	takesComment bool // some deletion may be that of a comment
+	knownOnly    bool      // no other mark counts
+	literals     *literals // nil until a mark is found that is not known
+	tails        bool      // some mark has attribution after it
+	takesComment bool      // some deletion may be that of a comment
 }
 
 // scan parses raw[from:to], which stands in the highlight opened by the given cell (-1: in none).
@@ -136,7 +158,14 @@ func (p *parser) scan(from, to, highlight int) {
 			break
 		}
 		i += brace
+		used := p.matter != nil && p.matter.used
 		c, ok := p.mark(&find, i)
+		if ok && !p.counts(&c) {
+			ok = false
+			if p.matter != nil {
+				p.matter.used = used
+			}
+		}
 		if !ok {
 			i++
 			continue
@@ -198,6 +227,12 @@ func (p *parser) mark(find *finder, i int) (Cell, bool) {
 	return c, true
 }
 
+// mayTakeComment reports whether a deletion may be that of a comment, or of the start of one.
+func (p *parser) mayTakeComment(c *Cell) bool {
+	body := c.Body.Of(p.Raw)
+	return strings.HasPrefix(body, "{>") || strings.HasPrefix(body, "{{")
+}
+
 // showBody sets what the views show of a mark. It fails on a substitution without an arrow, which is literal text.
 func (p *parser) showBody(find *finder, c *Cell) bool {
 	switch c.Kind {
@@ -205,8 +240,7 @@ func (p *parser) showBody(find *finder, c *Cell) bool {
 		c.Added = c.Body
 	case Deletion:
 		c.Deleted = c.Body
-		body := c.Body.Of(p.Raw)
-		p.takesComment = p.takesComment || strings.HasPrefix(body, "{>") || strings.HasPrefix(body, "{{")
+		p.takesComment = p.takesComment || p.mayTakeComment(c)
 	case Substitution:
 		at := find.next(arrow, c.Body.Start)
 		if at < 0 || at+len(arrow) > c.Body.End {

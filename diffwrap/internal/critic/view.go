@@ -51,7 +51,7 @@ func (d *Document) Render(v View) string {
 type Segment struct{ RawOff, ViewOff, Len int }
 
 // Segments lists which bytes of raw the view shows.
-func Segments(raw string, v View) []Segment {
+func Segments(raw string, known Known, v View) []Segment {
 	if raw == "" {
 		return nil
 	}
@@ -60,7 +60,7 @@ func Segments(raw string, v View) []Segment {
 	}
 	var out []Segment
 	viewOff := 0
-	for _, c := range Parse(raw).Cells {
+	for _, c := range Parse(raw, known).Cells {
 		s := c.visible(v)
 		if s.Empty() {
 			continue

@@ -19,7 +19,7 @@ var pieces = []string{
 // drawPatch makes a change of a text with marks.
 func drawPatch(r *rand.Rand) *Patch {
 	list := randomtest.Some(r, 0, 14, pieces...)
-	doc := critic.Parse(strings.Join(list, ""))
+	doc := critic.Parse(strings.Join(list, ""), critic.Everything)
 	old := doc.Render(critic.AcceptedView)
 	from := randomtest.Between(r, 0, len(old))
 	to := randomtest.Between(r, from, min(len(old), from+20))

@@ -22,6 +22,7 @@ type Patch struct {
 	Own                       func(*critic.Cell) bool // whether a cell is a suggestion or a comment of the writer
 	Stays                     func(*critic.Cell) bool // whether a comment of somebody else's waits for a decision
 	Bare                      map[string]bool         // comments that the writer writes as such; others are text of an addition
+	Literal                   map[string]bool         // what reads as a comment in new text, and is literal
 	Metadata, Tail            string                  // what stands between the opener of a mark and its text, and after the mark
 	pieces                    []Piece
 	shown                     map[string]bool // the comments in Old
@@ -62,6 +63,9 @@ func (p *Patch) comments(text string) []span.Span {
 	for _, c := range p.Doc.CommentsIn(text) {
 		s := c.Span
 		if read := c.Of(text); !p.shown[read] && !p.Bare[read] {
+			if p.Literal[read] {
+				continue
+			}
 			for at := 1; at < len(read); at++ {
 				if read[at] == '{' && p.shown[read[at:]] {
 					s.Start += at

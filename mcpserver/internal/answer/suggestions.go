@@ -124,7 +124,8 @@ func News(news []bridge.Resolved) (block string, untold []bridge.Resolved) {
 }
 
 // CommentsIn returns the open comments of one note, one on each line.
-func CommentsIn(p model.Path, raw string) []string {
+func CommentsIn(p model.Path, v *model.Version) []string {
+	known, raw := v.Known(), v.Marked()
 	if !strings.Contains(raw, "{>>") {
 		return nil
 	}
@@ -132,7 +133,7 @@ func CommentsIn(p model.Path, raw string) []string {
 	add := func(line int, comment, about string) {
 		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", Shown(p), line, remark(comment), about))
 	}
-	for _, a := range diffwrap.Annotations(raw) {
+	for _, a := range known.Annotations(raw) {
 		if a.Kind == diffwrap.Comment {
 			add(a.Line, a.New, "")
 		}
@@ -140,7 +141,7 @@ func CommentsIn(p model.Path, raw string) []string {
 			add(a.Line, c, fmt.Sprintf(" (about %q)", OneLine(a.New)))
 		}
 	}
-	for _, sg := range diffwrap.Suggestions(raw) {
+	for _, sg := range known.Suggestions(raw) {
 		for _, c := range sg.Comments {
 			add(sg.Line, c, " (about a suggestion)")
 		}

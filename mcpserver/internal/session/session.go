@@ -136,7 +136,7 @@ func (s *Session) Show(d Document, parts ...passage.Place) {
 	}
 	n.News = known.News
 	if len(known.Mine) > 0 && d.Version != nil {
-		marks := diffwrap.Suggestions(d.Version.Marked())
+		marks := d.Version.Suggestions()
 		n.Mine, n.News = without(marks, without(marks, known.Mine)), s.Resolved(d.Path, known, d.Version)
 	}
 	s.Remember(d.Path, n)
@@ -223,15 +223,15 @@ func (s *Session) Forget(p model.Path) {
 // Created records that the session created the note at p.
 func (s *Session) Created(p model.Path, v *model.Version) {
 	text := v.Text()
-	s.Remember(p, Knowledge{Text: text, Seen: passage.All(text), Version: v, Mine: diffwrap.Suggestions(v.Marked())})
+	s.Remember(p, Knowledge{Text: text, Seen: passage.All(text), Version: v, Mine: v.Suggestions()})
 }
 
 // Changed records the session's change of a note from before to after.
 func (s *Session) Changed(p model.Path, before, after *model.Version, known passage.Set) {
 	old, _ := s.Known(p)
 	n := Knowledge{Text: after.Text(), Seen: known, Version: after, News: s.Resolved(p, old, before)}
-	others := without(diffwrap.Suggestions(before.Marked()), old.Mine)
-	n.Mine = without(diffwrap.Suggestions(after.Marked()), others)
+	others := without(before.Suggestions(), old.Mine)
+	n.Mine = without(after.Suggestions(), others)
 	s.Remember(p, n)
 }
 
@@ -244,7 +244,7 @@ func (s *Session) Own(v *model.Version, list []model.Suggestion) []diffwrap.Sugg
 			own = append(own, sg.Suggestion)
 		}
 	}
-	marks := diffwrap.Suggestions(v.Marked())
+	marks := v.Suggestions()
 	return without(marks, without(marks, own))
 }
 
@@ -260,9 +260,9 @@ func (s *Session) Resolved(p model.Path, n Knowledge, cur *model.Version) []brid
 	return append(slices.Clip(n.News), more...)
 }
 
-// Added returns the marks of the raw text after that before lacks.
-func Added(before, after string) []diffwrap.Suggestion {
-	return without(diffwrap.Suggestions(after), diffwrap.Suggestions(before))
+// Added returns the marks of one version that another lacks.
+func Added(before, after *model.Version) []diffwrap.Suggestion {
+	return without(after.Suggestions(), before.Suggestions())
 }
 
 // without returns the marks that others lacks. Of equal marks it keeps the last.

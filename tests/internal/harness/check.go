@@ -34,8 +34,8 @@ func (m *Mount) CheckSuggested(t *testing.T, name, before, after string) {
 	t.Helper()
 	CheckText(t, "mount's text of "+name, ReadFile(t, m.Path(name)), after)
 	raw := ReadFile(t, m.VaultPath(name))
-	CheckText(t, "original view of the vault's "+name, diffwrap.Original(raw), before)
-	CheckText(t, "accepted view of the vault's "+name, diffwrap.Accepted(raw), after)
+	CheckText(t, "original view of the vault's "+name, diffwrap.Everything.Original(raw), before)
+	CheckText(t, "accepted view of the vault's "+name, diffwrap.Everything.Accepted(raw), after)
 }
 
 // CheckWhole checks that a note's views are what they must be, and that no mark is left
@@ -43,8 +43,8 @@ func (m *Mount) CheckSuggested(t *testing.T, name, before, after string) {
 func (m *Mount) CheckWhole(t *testing.T, when, name, original, accepted string) {
 	t.Helper()
 	raw := ReadFile(t, m.VaultPath(name))
-	CheckText(t, when+": original view", diffwrap.Original(raw), original)
-	CheckText(t, when+": accepted view", diffwrap.Accepted(raw), accepted)
+	CheckText(t, when+": original view", diffwrap.Everything.Original(raw), original)
+	CheckText(t, when+": accepted view", diffwrap.Everything.Accepted(raw), accepted)
 	CheckText(t, when+": on the mount", ReadFile(t, m.Path(name)), accepted)
 	for _, view := range []string{original, accepted} {
 		if strings.Contains(view, "++}") || strings.Contains(view, "{++") {

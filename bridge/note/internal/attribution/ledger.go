@@ -27,6 +27,7 @@ type Ledger struct {
 	ByID  map[string]*model.MadeMark
 	alias Ranges[origin] // of what an undo brought back
 	torn  Ranges[bool]   // delimiters that mark nothing
+	marks Ranges[bool]   // what a record wrote as marks; false for text that is in them
 
 	rejected Ranges[*rejection] // what stayed where something was rejected, or stands beside that
 }
@@ -45,7 +46,7 @@ func (s *stroke) MakesMarks() bool { return s.agent || s.printed }
 func NewLedger(records []model.Record) *Ledger {
 	l := &Ledger{
 		wrote: make(Ranges[*stroke]), adds: make(Ranges[*model.MadeMark]), dels: make(Ranges[*model.MadeMark]),
-		ByID: make(map[string]*model.MadeMark), alias: make(Ranges[origin]),
+		ByID: make(map[string]*model.MadeMark), alias: make(Ranges[origin]), marks: make(Ranges[bool]),
 		torn: make(Ranges[bool]), rejected: make(Ranges[*rejection]),
 	}
 	for i := range records {
@@ -64,6 +65,7 @@ func (l *Ledger) Add(rec *model.Record) {
 	if rec.Author != "" || rec.Proposal != "" {
 		l.addStroke(rec)
 	}
+	l.addMarks(rec)
 	l.addReturned(rec)
 	for _, r := range rec.Torn {
 		l.torn.Set(r, true)
@@ -125,6 +127,65 @@ func (l *Ledger) addStroke(rec *model.Record) {
 			l.wrote.Set(r, &stroke{})
 		}
 	}
+}
+
+// addMarks notes which text of a record is delimiters of marks, or a comment.
+func (l *Ledger) addMarks(rec *model.Record) {
+	d := rec.Decision
+	wrote := (rec.Author != "" || rec.Proposal != "") && d == nil && !rec.Direct || d != nil && (d.Verdict == model.Undone || d.Verdict == model.Commented)
+	if wrote {
+		l.marks.Set(model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}, true)
+	}
+	if rec.FrontMatter != nil {
+		for _, r := range rec.FrontMatter.Typed {
+			l.marks.Set(r, false)
+		}
+	}
+	if d != nil {
+		for _, r := range d.Revived { // it is what it was
+			l.marks.Set(r.New, false)
+			l.marks.copy(r, nil)
+		}
+	}
+	for _, m := range rec.Marks {
+		for _, r := range m.Add {
+			if !m.Comment {
+				l.marks.Set(r, false)
+			}
+		}
+		for _, r := range m.Del {
+			l.marks.Set(r, false)
+		}
+	}
+}
+
+// IsMark reports whether the first character of a run was written as that of a mark.
+func (l *Ledger) IsMark(r model.IDRun) bool {
+	wrote, _, ok := l.marks.At(r)
+	return ok && wrote
+}
+
+// Known finds the marks of raw, whose identities are u, that records tell of: all of the opener is of one.
+func (l *Ledger) Known(raw string, u Units) diffwrap.Known {
+	if l == nil || len(l.marks) == 0 {
+		return diffwrap.Known{}
+	}
+	var known []int
+	cursor := textmerge.NewCursor(raw)
+	for _, at := range diffwrap.MayBeMarks(raw) {
+		from, units := cursor.PosAt(at), 0
+		u.Each(from, from+MarkEdge, func(_ int, r model.IDRun) {
+			l.marks.Each(r, func(part model.IDRun, wrote, ok bool) {
+				if ok && wrote {
+					units += int(part.Len)
+				}
+			})
+		})
+		if units == MarkEdge {
+			known = append(known, at)
+		}
+	}
+	return diffwrap.KnownAt(known)
 }
 
 // markID names the mark with that number of those that a record made. It is the same
@@ -204,6 +265,7 @@ type Layout struct {
 	*Ledger
 	Units
 	Raw       string
+	Known     diffwrap.Known // marks of Raw
 	Marks     []diffwrap.Mark
 	Text      []diffwrap.Content
 	Furniture []diffwrap.Span // what is neither
@@ -214,10 +276,10 @@ type Layout struct {
 
 type PlacedText struct{ From, To int }
 
-// LayOut reads raw, whose identities are u.
-func (l *Ledger) LayOut(raw string, u Units) *Layout {
-	x := &Layout{Ledger: l, Units: u, Raw: raw}
-	x.Marks, x.Text, x.Furniture = diffwrap.Layout(raw)
+// LayOut reads raw, whose identities are u, and whose known marks are known.
+func (l *Ledger) LayOut(raw string, known diffwrap.Known, u Units) *Layout {
+	x := &Layout{Ledger: l, Units: u, Raw: raw, Known: known}
+	x.Marks, x.Text, x.Furniture = known.Layout(raw)
 	x.Places = make([]PlacedText, len(x.Text))
 	x.edges = make([]PlacedText, len(x.Marks))
 	x.Owners = make([]owner, len(x.Marks))
@@ -380,7 +442,7 @@ func (x *Layout) Waiting() (list []model.MadeMark) {
 		})
 	}
 	cursor := textmerge.NewCursor(x.Raw)
-	for _, c := range diffwrap.Comments(x.Raw) {
+	for _, c := range x.Known.Comments(x.Raw) {
 		from := cursor.PosAt(c.Start)
 		to := cursor.PosAt(c.End)
 		if m := x.commentAt(from, to); m != nil {
@@ -392,25 +454,24 @@ func (x *Layout) Waiting() (list []model.MadeMark) {
 
 // MarksIn says whether raw may have suggestions, comments, or what is left of them.
 func MarksIn(raw string) bool {
-	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{>>", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
+	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{>>", "<<}}", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
 }
 
 // Separated are the edits that take out of agents' marks what people typed there, and delimiters of agents that mark nothing.
-func (l *Ledger) Separated(raw string, runs []ycrdt.Run) []diffwrap.Edit {
+func (l *Ledger) Separated(raw string, known diffwrap.Known, u Units) []diffwrap.Edit {
 	if l.silent() || !MarksIn(raw) {
 		return nil
 	}
-	u := UnitsOf(runs)
 	var torn []diffwrap.Edit
-	for _, s := range l.Torn(raw, runs) {
+	for _, s := range l.Torn(raw, u.Runs) {
 		torn = append(torn, diffwrap.Edit{Off: s.Start, Len: s.Len()})
 	}
-	whole := diffwrap.Apply(raw, torn)
-	typed, empty := l.LayOut(whole, u.Through(raw, torn)).typed()
+	whole, known := diffwrap.Apply(raw, torn), known.Through(raw, torn)
+	typed, empty := l.LayOut(whole, known, u.Through(raw, torn)).typed()
 	if len(typed) == 0 && len(empty) == 0 {
 		return torn
 	}
-	return diffwrap.Compose(len(raw), torn, diffwrap.Separate(whole, typed, func(start, _ int) bool { return empty[start] }))
+	return diffwrap.Compose(len(raw), torn, known.Separate(whole, typed, func(start, _ int) bool { return empty[start] }))
 }
 
 // Delimits says whether all of a delimiter was written by agents, or is torn.
@@ -465,6 +526,7 @@ func (l *Ledger) addReturned(rec *model.Record) {
 		l.dels.copy(r, nil)
 		l.rejected.copy(r, nil)
 		l.torn.copy(r, nil)
+		l.marks.copy(r, nil)
 	}
 }
 
@@ -522,10 +584,10 @@ func (l *Ledger) FirstRuns(runs []ycrdt.Run) []ycrdt.Run {
 	return out
 }
 
-// Size is about how many ranges of identities it knows something of.
+// Size is about how many ranges of identities it knows something of. Those of marks take an eighth of the others.
 func (l *Ledger) Size() int {
 	if l == nil {
 		return 0
 	}
-	return l.wrote.size() + l.adds.size() + l.dels.size() + l.rejected.size()
+	return l.wrote.size() + l.marks.size()/8 + l.adds.size() + l.dels.size() + l.rejected.size()
 }

@@ -15,7 +15,7 @@ import (
 
 // List are the suggestions of a note at p.
 func (x *Layout) List(p model.Path) []model.Suggestion {
-	marks := diffwrap.SuggestionsBy(x.Raw, func(start, _ int) diffwrap.Writer {
+	marks := x.Known.SuggestionsBy(x.Raw, func(start, _ int) diffwrap.Writer {
 		k, ok := x.MarkAt(start)
 		if !ok {
 			return diffwrap.Writer{}
@@ -93,9 +93,9 @@ func Renamed(list []model.Suggestion, p model.Path) []model.Suggestion {
 
 // madeComments are the comments that an agent's write put in the note, or changed. One of
 // those before that it only frees of the marks that deleted it is none of them.
-func (l *Ledger) madeComments(after string, kept keptMap, v Units, before map[int]standing) (made []model.MadeMark) {
-	cursor := textmerge.NewCursor(after)
-	for _, c := range diffwrap.Comments(after) {
+func (l *Ledger) madeComments(after *Layout, kept keptMap, v Units, before map[int]standing) (made []model.MadeMark) {
+	cursor := textmerge.NewCursor(after.Raw)
+	for _, c := range after.Known.Comments(after.Raw) {
 		from := cursor.PosAt(c.Start)
 		ids := v.Resolve(model.PlaceRun(from, cursor.PosAt(c.End)))
 		was, ok := textmerge.Back(kept.spans, diffwrap.Span{Start: c.Start, End: c.Start + 1})
@@ -120,7 +120,7 @@ func (l *Ledger) addedAlike(ids []model.IDRun) bool {
 
 // comments lists those of agents that wait for a person, and not for the decision on a suggestion.
 func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list []model.Suggestion) {
-	comments := diffwrap.Comments(x.Raw)
+	comments := x.Known.Comments(x.Raw)
 	if len(comments) == 0 {
 		return nil
 	}

@@ -14,12 +14,13 @@ import (
 // This file finds out which suggestions a write made.
 
 // Made are the suggestions that a program's edits made of raw, or changed. u and v are
-// the identities of raw and of what the edits led to.
-func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, v Units, by model.Author) (marks []model.MadeMark) {
-	separated := l.Separated(raw, u.Runs)
+// the identities of raw and of what the edits led to, whose known marks are marksAfter.
+func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, marksAfter diffwrap.Known, v Units, by model.Author) (marks []model.MadeMark) {
+	known := l.Known(raw, u)
+	separated := l.Separated(raw, known, u)
 	before := diffwrap.Apply(raw, separated)
-	x := l.LayOut(before, u.Through(raw, separated))
-	y := NewLedger(nil).LayOut(after, Units{})
+	x := l.LayOut(before, known.With(raw, separated, before), u.Through(raw, separated))
+	y := NewLedger(nil).LayOut(after, marksAfter, Units{})
 	kept := keptMap{textmerge.Compose(textmerge.Flip(textmerge.Kept(len(raw), separated)), textmerge.Kept(len(raw), edits))}
 	same := y.unchanged(x, kept)
 	touched := x.touched(same)
@@ -38,7 +39,7 @@ func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, 
 		}
 		return diffwrap.Writer{Author: x.Owners[same[k]].Author()}
 	}
-	groups := diffwrap.SuggestionsBy(after, writer)
+	groups := marksAfter.SuggestionsBy(after, writer)
 	comments := x.commentsBefore()
 	older, joined := y.olderComments(x, same, groups, kept, v, comments, by.Name)
 	contents := y.contentsOfMarks()
@@ -80,7 +81,7 @@ func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, 
 			last = &groups[g]
 		}
 	}
-	return append(marks, l.madeComments(after, kept, v, comments)...)
+	return append(marks, l.madeComments(y, kept, v, comments)...)
 }
 
 // sharesWord says whether a word that is deleted is one of those that are added. Marks of one write that touch are
@@ -176,7 +177,7 @@ func (x *Layout) olderComments(
 	}
 	older, joined = make(map[int][]model.IDRun), make(map[int]bool)
 	cursor := textmerge.NewCursor(x.Raw)
-	diffwrap.Decide(x.Raw, false, func(c diffwrap.Attached) diffwrap.Fate {
+	x.Known.Decide(x.Raw, false, func(c diffwrap.Attached) diffwrap.Fate {
 		was, ok := textmerge.Back(kept.spans, diffwrap.Span{Start: c.Start, End: c.Start + 1})
 		is, began := comments[was.Start]
 		k, _ := x.MarkAt(c.Mark.Start)

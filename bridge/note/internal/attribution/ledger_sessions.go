@@ -48,9 +48,9 @@ func (x *Layout) ForeignSessions(text string, by model.Author) func(start, end i
 	if len(amended) == 0 {
 		return nil
 	}
-	view := diffwrap.Accepted(x.Raw)
+	view := x.Known.Accepted(x.Raw)
 	c := change{view, textmerge.WordEdits(view, text)}
-	shown := textmerge.Shown(x.Raw)
+	shown := textmerge.Shown(x.Known, x.Raw)
 	for k, m := range x.Marks {
 		if is := x.earlier(k, by); is != nil && !amended[is] {
 			at := diffwrap.Span{Start: shownAt(shown, m.Added.Start), End: shownAt(shown, m.Added.End)}

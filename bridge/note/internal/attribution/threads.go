@@ -17,7 +17,7 @@ func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
 	var out []model.Thread
 	at, waiting := boundariesOf(list), waitingIn(list)
 	cursor := textmerge.NewCursor(x.Raw)
-	for _, t := range diffwrap.Threads(x.Raw) {
+	for _, t := range x.Known.Threads(x.Raw) {
 		th := model.Thread{Thread: t, Path: p}
 		for _, c := range t.Comments {
 			from := cursor.PosAt(c.Start)
@@ -141,7 +141,7 @@ func (x *Layout) commentsBefore() map[int]standing {
 		}
 	}
 	cursor := textmerge.NewCursor(x.Raw)
-	for _, t := range diffwrap.Threads(x.Raw) {
+	for _, t := range x.Known.Threads(x.Raw) {
 		k, ok := slices.BinarySearchFunc(x.Marks, t.Start, func(m diffwrap.Mark, at int) int { return m.End - at })
 		if !ok {
 			k = -1
@@ -159,7 +159,7 @@ func (x *Layout) commentsBefore() map[int]standing {
 func (x *Layout) alongWith(suggestions []diffwrap.Suggestion) map[int]bool {
 	places := make(map[int]bool)
 	cursor := textmerge.NewCursor(x.Raw)
-	diffwrap.Decide(x.Raw, false, func(c diffwrap.Attached) diffwrap.Fate {
+	x.Known.Decide(x.Raw, false, func(c diffwrap.Attached) diffwrap.Fate {
 		k, ok := x.MarkAt(c.Mark.Start)
 		from := cursor.PosAt(c.Start)
 		places[c.Start] = !ok || !x.isOlder(k, from, cursor.PosAt(c.End))

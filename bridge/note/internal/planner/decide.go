@@ -49,7 +49,7 @@ func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion
 			p.choose(i, at)
 		}
 	}
-	edits := diffwrap.Decide(x.Raw, p.accept, p.fate, marks...)
+	edits := x.Known.Decide(x.Raw, p.accept, p.fate, marks...)
 	parts := p.parts(edits, instead)
 	comments, edits := p.comments(chosen, edits)
 	if len(comments) > 0 {
@@ -376,13 +376,16 @@ func Amend(cur *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit
 	if s.Kind == diffwrap.Comment {
 		return nil, model.Refuse(errComment)
 	}
-	accepted := diffwrap.Apply(cur.Marked(), diffwrap.Accept(cur.Marked(), s.Suggestion))
+	accepting := cur.Known().Accept(cur.Marked(), s.Suggestion)
+	accepted := diffwrap.Apply(cur.Marked(), accepting)
+	known := cur.Known().Through(cur.Marked(), accepting)
 	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
 		return nil, model.Refuse(errors.New("what it proposes does not stand in one piece"))
 	}
 	amended := accepted[:s.Start] + text + accepted[s.Start+len(s.New):]
-	before, view := diffwrap.Accepted(accepted[:s.Start]), diffwrap.Accepted(amended)
-	if len(diffwrap.Suggestions(amended)) != len(diffwrap.Suggestions(accepted)) || !strings.HasPrefix(view, before+text) {
+	amending := known.Through(accepted, []diffwrap.Edit{{Off: s.Start, Len: len(s.New), New: text}})
+	before, view := known.Before(s.Start).Accepted(accepted[:s.Start]), amending.Accepted(amended)
+	if len(amending.Suggestions(amended)) != len(known.Suggestions(accepted)) || !strings.HasPrefix(view, before+text) {
 		return nil, model.Refuse(fmt.Errorf("%w: %q", errMarkup, text))
 	}
 	return diffwrap.Diff(s.New, text), nil

@@ -18,7 +18,21 @@ type Plan struct {
 	Marks       []model.MadeMark  // what an undo makes pending again
 	Placed      []model.Placement // where text goes among deleted characters; nil for behind what is before it
 	Proposal    string            // set when it rewrites links for a rename
+	Direct      bool              // its text is written as it is, without marks
 	Warnings    []string
+}
+
+// KnownAfter are the known marks of the text that the plan makes of raw.
+func (p *Plan) KnownAfter(known diffwrap.Known, raw, after string) diffwrap.Known {
+	if p.Direct {
+		return known.Through(raw, p.Edits)
+	}
+	known = known.With(raw, p.Edits, after)
+	if p.FrontMatter != nil { // which is written as it is
+		body, _ := diffwrap.FrontMatter(after)
+		known = known.Behind(body)
+	}
+	return known
 }
 
 // CarryOut makes the plan's edits of raw in a document and completes the record of
@@ -27,7 +41,7 @@ func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.A
 	before := attribution.UnitsOf(text.Runs())
 	doc.Transact(by, func(txn *ycrdt.Txn) { applyPlaced(txn, text, raw, p.Edits, p.Placed) })
 	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = by.Name, by.Session, by.Batch, p.FrontMatter, p.Decision
-	rec.Proposal, rec.Marks = p.Proposal, p.Marks
+	rec.Proposal, rec.Marks, rec.Direct = p.Proposal, p.Marks, p.Direct
 	result := text.String()
 	if p.Decision == nil && p.FrontMatter == nil && (by.Name == "" || !attribution.MarksIn(result)) {
 		return
@@ -37,7 +51,7 @@ func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.A
 		rec.Decision = resolvedDecision(p.Decision, before, after)
 		rec.Marks = resolvedMarks(p.Marks, after)
 	} else if by.Name != "" {
-		rec.Marks = known.Made(raw, before, p.Edits, result, after, by)
+		rec.Marks = known.Made(raw, before, p.Edits, result, p.KnownAfter(known.Known(raw, before), raw, result), after, by)
 	}
 	if fm := p.FrontMatter; fm != nil {
 		named := *fm

@@ -21,7 +21,7 @@ var errNoComment = errors.New("a comment cannot stand there: comment on the text
 func Remark(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
 	raw := cur.Marked()
 	comment := diffwrap.WriteComment(dialect, d.By, text, time.Now())
-	if end, _ := diffwrap.FrontMatter(raw); at < end || !diffwrap.CommentFits(raw, at, comment) {
+	if end, _ := diffwrap.FrontMatter(raw); at < end || !cur.Known().CommentFits(raw, at, comment) {
 		return Plan{}, model.Refuse(errNoComment)
 	}
 	from := textmerge.UTF16Len(raw[:at])

@@ -47,7 +47,8 @@ func (s *Saved) Return(records []model.Record, older []model.Moment, had, raw st
 	}
 	s.back = p.stretches
 	was := attribution.NewLedger(slices.DeleteFunc(slices.Clone(records), func(r model.Record) bool { return r.Seq > p.seqs[state] }))
-	s.wait = was.LayOut(textmerge.Without(raw, was.Torn(raw, runs)), attribution.UnitsOf(runs)).Waiting()
+	u := attribution.UnitsOf(runs)
+	s.wait = was.LayOut(textmerge.Without(raw, was.Torn(raw, runs)), was.Known(raw, u), u).Waiting()
 }
 
 // returned finds the newest state with a text. Records that were merged have changed nothing since the first of them, and

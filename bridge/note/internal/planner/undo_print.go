@@ -30,6 +30,8 @@ type printer struct {
 	open    *want                   // what the open mark is like, nil for none
 	o, a    strings.Builder         // what the views have to show
 	raw     strings.Builder
+	were    []int // the marks of the raw text that is there, from the place reached on
+	marked  []int // the marks of raw that are known
 }
 
 func (p *printer) findIntact() {
@@ -77,8 +79,9 @@ func (p *printer) dropped(w *want) bool {
 
 func (p *printer) print() {
 	p.findIntact()
+	p.were = p.cur.RawKnown().MarksOf(p.cur.Raw()).Offsets() // what is a mark stays one for the check, also in what becomes code
 	p.comment = make(map[int]int)
-	for _, c := range diffwrap.Comments(p.cur.Raw()) {
+	for _, c := range p.cur.RawKnown().Comments(p.cur.Raw()) {
 		p.comment[c.Start] = c.End
 	}
 	for i := 0; i < len(p.wants); i++ {
@@ -107,6 +110,7 @@ func (p *printer) print() {
 			if p.open == nil || p.open.key != w.key || p.open.o != w.o {
 				p.close()
 				open, _ := p.delimiters(w)
+				p.opens()
 				p.delimit(w.key, open)
 				p.open = w
 			}
@@ -183,6 +187,7 @@ func (p *printer) substitution(i int) int {
 		return 0
 	}
 	p.close()
+	p.opens()
 	p.delimit(key, "{~~")
 	for j := range n {
 		if j == turn {
@@ -217,6 +222,14 @@ func (p *printer) sizeOf(key inMark) uint64 {
 	return p.sizes[key]
 }
 
+// opens notes that a mark opens where the next text is written.
+func (p *printer) opens() { p.marked = append(p.marked, p.raw.Len()) }
+
+// wasKnown reports whether what comes back begins with the opener of a comment that a record tells of.
+func (p *printer) wasKnown(w *want) bool {
+	return strings.HasPrefix(w.text, "{") && p.known.IsMark(w.id)
+}
+
 // arrow stands between the halves of a substitution.
 const arrow = "~>"
 
@@ -225,6 +238,9 @@ func (p *printer) keep(w *want) {
 	size := int(w.id.Len)
 	at := model.PlaceRun(p.pos, p.pos+size)
 	if w.revived {
+		if w.kind == furnitureItem && p.wasKnown(w) {
+			p.opens()
+		}
 		if w.moved {
 			p.write(w.text)
 		} else {
@@ -234,6 +250,11 @@ func (p *printer) keep(w *want) {
 	} else {
 		p.remove(w.off)
 		p.at = w.off + len(w.text)
+		for ; len(p.were) > 0 && p.were[0] < p.at; p.were = p.were[1:] {
+			if at := p.were[0] - w.off; at >= 0 {
+				p.marked = append(p.marked, p.raw.Len()+at)
+			}
+		}
 		p.raw.WriteString(w.text)
 		p.pos += size
 	}
@@ -307,8 +328,8 @@ func (p *printer) edit(e diffwrap.Edit) {
 }
 
 func (p *printer) check() error {
-	raw := p.raw.String()
-	o, a := diffwrap.Texts(raw)
+	raw, known := p.raw.String(), diffwrap.KnownAt(p.marked)
+	o, a := known.Texts(raw)
 	if o != p.o.String() || a != p.a.String() {
 		return model.Refuse(errNotReadBack)
 	}
@@ -321,8 +342,8 @@ func (p *printer) check() error {
 		return nil
 	}
 	body, _ := diffwrap.FrontMatter(p.cur.Marked())
-	bodyO, bodyA := diffwrap.Texts(p.cur.Marked()[body:])
-	if o, a := diffwrap.Texts(raw[is:]); p.entry.Decision == nil && (o != bodyO || a != bodyA) {
+	bodyO, bodyA := p.cur.Known().MarksOf(p.cur.Marked()).From(body).Texts(p.cur.Marked()[body:])
+	if o, a := known.From(is).Texts(raw[is:]); p.entry.Decision == nil && (o != bodyO || a != bodyA) {
 		return model.Refuse(errMatterChanged)
 	}
 	if err := diffwrap.CheckFrontMatterChange(p.cur.Raw()[:was], raw[:is]); err != nil {

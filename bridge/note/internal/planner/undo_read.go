@@ -121,7 +121,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			runs = append(runs, ycrdt.Run{ID: p.ID, Len: p.Len})
 		}
 	}
-	t.x = t.known.LayOut(t.cur.Marked(), attribution.UnitsOf(runs).Through(t.cur.Raw(), t.cur.Separated()))
+	t.x = t.known.LayOut(t.cur.Marked(), t.cur.Known(), attribution.UnitsOf(runs).Through(t.cur.Raw(), t.cur.Separated()))
 	segments := t.segments()
 	pos := 0
 	cursor := textmerge.NewCursor(t.cur.Raw())

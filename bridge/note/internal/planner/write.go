@@ -14,7 +14,7 @@ import (
 // inside of the writer's own deletion: the raw text has been that of the result, and what
 // changes is whose its text is, for which there has to be a record.
 func markedAnew(v *model.Version) []diffwrap.Edit {
-	marks, _, _ := diffwrap.Layout(v.Raw())
+	marks, _, _ := v.RawKnown().Layout(v.Raw())
 	for _, m := range marks {
 		if len(v.Separated()) > 0 && v.Separated()[0].Off < m.End {
 			return []diffwrap.Edit{{Off: m.Start, Len: attribution.MarkEdge, New: v.Raw()[m.Start : m.Start+attribution.MarkEdge]}}
@@ -53,7 +53,7 @@ func DirectEdits(cur *model.Version, text string) []diffwrap.Edit {
 		return edits
 	}
 	spans := textmerge.Flip(cur.Side().Shown()) // view -> raw
-	marks, _, _ := diffwrap.Layout(cur.Raw())
+	marks, _, _ := cur.RawKnown().Layout(cur.Raw())
 	var out []diffwrap.Edit
 	for _, e := range edits {
 		at := rawInsertAt(marks, spans, e.Off)
@@ -111,6 +111,7 @@ func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Au
 
 // put leaves the suggestions of the author's other sessions alone where it can.
 func put(cur *model.Version, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options) (diffwrap.Result, error) {
+	lens.Known = cur.Known()
 	if x == nil {
 		return lens.Put(cur.Marked(), text)
 	}

@@ -28,6 +28,7 @@ const maxWork = 100_000_000
 // Source is what is drawn.
 type Source struct {
 	Text     string                     // raw
+	Known    diffwrap.Known             // marks of it
 	Places   map[string][]diffwrap.Span // of the marks of each suggestion, by its id
 	Comments []int                      // offsets in Text of comments that belong to no suggestion
 	Plain    bool                       // as source, line by line
@@ -62,7 +63,7 @@ type Block struct {
 
 // NoteOf renders a note.
 func NoteOf(s Source) Note {
-	m, pieces := merge(s.Text, s.Places)
+	m, pieces := merge(s.Text, s.Known, s.Places)
 	d := drawing{Source: s, merged: m, edges: m.edges(), out: []Block{}}
 	before, after := m.without(New), m.without(Old)
 	n := Note{

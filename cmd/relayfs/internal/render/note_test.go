@@ -14,15 +14,15 @@ import (
 // places numbers the suggestions of a raw text from 1.
 func places(raw string) map[string][]diffwrap.Span {
 	out := make(map[string][]diffwrap.Span)
-	for i, x := range diffwrap.Suggestions(raw) {
+	for i, x := range diffwrap.Everything.Suggestions(raw) {
 		out[fmt.Sprint(i+1)] = x.Stretches()
 	}
 	return out
 }
 
 func of(raw string) Note {
-	s := Source{Text: raw, Places: places(raw), Together: func(string, string) bool { return true }}
-	for _, c := range diffwrap.Comments(raw) {
+	s := Source{Text: raw, Known: diffwrap.Everything, Places: places(raw), Together: func(string, string) bool { return true }}
+	for _, c := range diffwrap.Everything.Comments(raw) {
 		s.Comments = append(s.Comments, c.Start)
 	}
 	return NoteOf(s)
@@ -111,7 +111,7 @@ func TestBothTreesAreThere(t *testing.T) {
 	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
 		parts := []string{"a ", "b", "\n", "\n\n", "- ", "# ", "> ", "**", "| ", "|-|\n", "[x](y)", "[[z]]", "`", "1. ", "{--", "--}", "{++", "++}", "[ ] ", "$", "é"}
 		raw := strings.Join(randomtest.Some(r, 0, 40, parts...), "")
-		m, _ := merge(raw, places(raw))
+		m, _ := merge(raw, diffwrap.Everything, places(raw))
 		if len(m.runs) == 0 {
 			return
 		}

@@ -93,8 +93,8 @@ func (m *merged) edges() map[string]edges {
 // merge reads a raw text whose suggestions have their marks at the places. Where old text is replaced by new
 // text, the words that both have stay. rawAt has the offset in the merged text of each offset in raw that
 // begins a piece of it.
-func merge(raw string, places map[string][]diffwrap.Span) (m *merged, pieces []place) {
-	marks, text, _ := diffwrap.Layout(raw)
+func merge(raw string, known diffwrap.Known, places map[string][]diffwrap.Span) (m *merged, pieces []place) {
+	marks, text, _ := known.Layout(raw)
 	ids := byStart(places)
 	m = &merged{}
 	var old, new, id string

@@ -11,7 +11,7 @@ import (
 func SourceOf(n *reviewqueue.Note, plain bool) (s Source, threads []int) {
 	type writer struct{ author, session string }
 	writers := make(map[string]writer, len(n.Suggestions))
-	s = Source{Text: n.Text, Plain: plain, Places: make(map[string][]diffwrap.Span, len(n.Suggestions))}
+	s = Source{Text: n.Text, Known: diffwrap.KnownAt(n.Known), Plain: plain, Places: make(map[string][]diffwrap.Span, len(n.Suggestions))}
 	for i := range n.Suggestions {
 		x := &n.Suggestions[i]
 		writers[x.ID] = writer{x.Author, x.Session}

@@ -135,7 +135,7 @@ func (q *Queue) detail(ctx context.Context, list []model.Suggestion) []Suggestio
 	if err != nil {
 		return newSuggestions(list)
 	}
-	c := contextOf(v.Marked())
+	c := contextOf(v)
 	out := newSuggestions(now)
 	for i, s := range now {
 		out[i].Before, out[i].After = c.around(s.Start, s.End)
@@ -316,8 +316,9 @@ type noteContext struct {
 	segments []diffwrap.Segment
 }
 
-func contextOf(text string) noteContext {
-	return noteContext{diffwrap.Accepted(text), diffwrap.Segments(text, diffwrap.AcceptedView)}
+func contextOf(v *model.Version) noteContext {
+	known, text := v.Known(), v.Marked()
+	return noteContext{known.Accepted(text), known.Segments(text, diffwrap.AcceptedView)}
 }
 
 // around returns the accepted view before start and after end, places in the raw text: to the ends of their

@@ -16,6 +16,7 @@ import (
 type Note struct {
 	Path        string       `json:"path"`
 	Text        string       `json:"text"`               // raw
+	Known       []int        `json:"known,omitempty"`    // where marks open in it that relayfs has recorded: they count wherever they stand
 	Revision    string       `json:"revision"`           // of the text
 	Obsidian    string       `json:"obsidian,omitempty"` // the address that opens it there
 	Suggestions []Suggestion `json:"suggestions"`
@@ -46,7 +47,9 @@ func (q *Queue) Note(ctx context.Context, path string) (Note, error) {
 	if err != nil {
 		return Note{}, err
 	}
-	return q.newNote(p, v.Marked(), list, threads), nil
+	n := q.newNote(p, v.Marked(), list, threads)
+	n.Known = v.Known().Offsets()
+	return n, nil
 }
 
 // lost returns the note that is proposed to be deleted, as people have it.
@@ -55,7 +58,7 @@ func (q *Queue) lost(ctx context.Context, p model.Path) (Note, error) {
 	if err != nil {
 		return Note{}, err
 	}
-	return q.newNote(p, diffwrap.Original(v.Marked()), nil, nil), nil
+	return q.newNote(p, v.Known().Original(v.Marked()), nil, nil), nil
 }
 
 // obsidian is the address that opens a note in Obsidian, where people have it, "" if none is known.
@@ -116,7 +119,7 @@ func (n *Note) bounds(id string) (from, to int, ok bool) {
 
 // pieces are those of the text from one place to another, between marks.
 func (n *Note) pieces(from, to int) (list []Piece) {
-	_, texts, furniture := diffwrap.Layout(n.Text)
+	_, texts, furniture := diffwrap.KnownAt(n.Known).Layout(n.Text)
 	add := func(kind PieceKind, at diffwrap.Span) {
 		if from <= at.Start && at.Start < to {
 			list = append(list, Piece{kind, n.Text[at.Start:min(at.End, to)]})

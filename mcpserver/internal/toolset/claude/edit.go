@@ -147,7 +147,7 @@ func outcome(c *tool.Client, res change.Result) string {
 			added = answer.Count(n, "suggestion")
 		}
 		pending := "nothing waits for review"
-		if n := len(diffwrap.Suggestions(res.Version.Marked())); n == 1 {
+		if n := len(res.Version.Suggestions()); n == 1 {
 			pending = "1 in this document waits for review"
 		} else if n > 1 {
 			pending = fmt.Sprintf("%d in this document wait for review", n)
@@ -198,6 +198,9 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (answer.Result,
 				if t.Start <= at && at < t.End {
 					at = t.End
 				}
+			}
+			if diffwrap.LiteralsOf(cur.Text()).Has(at) {
+				return nil, answer.WrongArgument("anchor_text stands in code, front matter, a formula or the like in %s, where a comment would be text. Anchor it to the text before or after.", answer.Shown(p))
 			}
 			if err := passage.CheckMarkup("comment", c.Workspace.Options().View, "", note, 0); err != nil {
 				return nil, err

@@ -78,7 +78,7 @@ type draft struct {
 	before *model.Version // of a note; nil for another file
 	text   string         // the view after the edits
 	seen   passage.Set    // what the session would know of text
-	raw    string         // what would be stored
+	after  *model.Version // what would be stored of a note
 }
 
 // edit tries an edit after those that were tried before.
@@ -103,16 +103,16 @@ func (d drafts) edit(ctx context.Context, c *tool.Client, e oneEdit) (string, er
 		return "", err
 	}
 	text := diffwrap.Apply(at.text, edits)
-	raw := text
+	var after *model.Version
 	if at.before != nil {
-		raw, err = c.Workspace.Preview(ctx, job.path, text, c.Session.Author())
+		after, err = c.Workspace.Preview(ctx, job.path, text, c.Session.Author())
 	} else {
 		err = change.CheckFile(job.path, text)
 	}
 	if err != nil {
 		return "", err
 	}
-	d[job.path] = &draft{at.before, text, at.seen.Through(edits, true), raw}
+	d[job.path] = &draft{at.before, text, at.seen.Through(edits, true), after}
 	return fmt.Sprintf("Would edit %s: replace %s.", answer.Shown(job.path), answer.Count(job.replaced, "occurrence")), nil
 }
 
@@ -127,11 +127,11 @@ func (d drafts) marks(c *tool.Client) []string {
 			continue
 		}
 		was, _ := diffwrap.FrontMatter(at.before.Raw())
-		is, _ := diffwrap.FrontMatter(at.raw)
-		if at.before.Raw()[:was] != at.raw[:is] {
-			lines = append(lines, "  front matter, at once: "+answer.OneLine(at.raw[:is]))
+		is, _ := diffwrap.FrontMatter(at.after.Raw())
+		if at.before.Raw()[:was] != at.after.Raw()[:is] {
+			lines = append(lines, "  front matter, at once: "+answer.OneLine(at.after.Raw()[:is]))
 		}
-		for _, m := range session.Added(at.before.Raw(), at.raw) {
+		for _, m := range session.Added(at.before, at.after) {
 			lines = append(lines, fmt.Sprintf("  L%d: %s", m.Line, answer.Sides(m)))
 		}
 		if o := c.Workspace.Options(); o.Mode == bridge.Direct || o.View == diffwrap.RawView {

@@ -117,7 +117,7 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 			return nil, err
 		}
 		set, seen = text, now.Seen.Through(edits, true)
-		return edits, passage.CheckMarkup("set", c.Workspace.Options().View, cur.Text(), text, 0)
+		return edits, nil
 	})
 	if err != nil {
 		return res.Changed, err

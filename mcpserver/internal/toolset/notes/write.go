@@ -53,7 +53,7 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 	}
 	content, err := updateNoteArgs{Content: a.Content}.apply(p, before)
 	if err == nil {
-		err = checkNote(c, before, content, text)
+		err = passage.CheckMarkup("content", c.Workspace.Options().View, before, content, 0)
 	}
 	if err != nil {
 		return none, err
@@ -121,7 +121,7 @@ func createNote(ctx context.Context, c *tool.Client, a createNoteArgs) (createNo
 	if err != nil {
 		return none, answer.WrongArgument("%s was not written: %v.", p, err)
 	}
-	if err := checkNote(c, "", a.Content, text); err != nil {
+	if err := passage.CheckMarkup("content", c.Workspace.Options().View, "", a.Content, 0); err != nil {
 		return none, err
 	}
 	res, err := c.Changes.Create(ctx, p, text, "")
@@ -130,16 +130,6 @@ func createNote(ctx context.Context, c *tool.Client, a createNoteArgs) (createNo
 	}
 	words, chars := countBody(res.Version.Text())
 	return createNoteResult{Path: string(p), Status: "created", WordCount: words, CharCount: chars}, nil
-}
-
-// checkNote returns an error if the argument content introduces CriticMarkup into the note before,
-// or the argument frontmatter into content. after is the result of both.
-func checkNote(c *tool.Client, before, content, after string) error {
-	view := c.Workspace.Options().View
-	if err := passage.CheckMarkup("content", view, before, content, 0); err != nil {
-		return err
-	}
-	return passage.CheckMarkup("frontmatter", view, content, after, 0)
 }
 
 func countBody(text string) (words, chars int) {

@@ -1,0 +1,272 @@
+package markdown
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/block"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// Zones finds where a text is literal: in front matter, code, formulas, HTML tags and comments, %% comments and templates. It reads
+// the text once, from left to right. A construct that opens first counts, and one that is not closed is none.
+type Zones struct {
+	text     string
+	blocks   []block.Block // of the whole text
+	literals []span.Span   // blocks that are literal, from pos on
+	pos      int           // what is before it has been read
+	end      int           // of the paragraph at pos, in which inline constructs end
+	closers  map[int]int   // of the paragraph: where the code span ends that opens with the backticks at an offset
+	found    map[string]int
+}
+
+// NewZones prepares to read a text.
+func NewZones(text string) *Zones {
+	body, has := block.FrontMatter(text)
+	z := &Zones{text: text, found: make(map[string]int)}
+	if has {
+		z.literals = append(z.literals, span.New(0, body))
+	}
+	z.blocks = block.Scan(text[body:])
+	for _, s := range block.Literals(text[body:], z.blocks) {
+		z.literals = append(z.literals, s.Shift(body))
+	}
+	for i := range z.blocks {
+		z.blocks[i].Span = z.blocks[i].Shift(body)
+	}
+	return z
+}
+
+// In reports whether a literal stretch begins before an offset and ends behind it. The offset must not be smaller than in the call
+// before.
+func (z *Zones) In(at int) bool {
+	for z.pos < min(at, len(z.text)) {
+		z.step(at)
+	}
+	return z.pos > at
+}
+
+// Skip reads on from an offset. What is before it means nothing.
+func (z *Zones) Skip(to int) { z.pos = max(z.pos, to) }
+
+// step reads what is at pos: a literal stretch, or plain text no further than limit.
+func (z *Zones) step(limit int) {
+	for len(z.literals) > 0 && z.literals[0].End <= z.pos {
+		z.literals = z.literals[1:]
+	}
+	next := len(z.text)
+	if len(z.literals) > 0 {
+		if next = z.literals[0].Start; next <= z.pos {
+			z.pos = z.literals[0].End
+			return
+		}
+	}
+	if z.pos >= z.end {
+		z.readParagraph(next)
+	}
+	limit = min(limit, z.end)
+	at := strings.IndexAny(z.text[z.pos:limit], "\\`$%<{")
+	if at < 0 {
+		z.pos = limit
+		return
+	}
+	z.pos += at
+	z.pos = z.inline(z.pos)
+}
+
+// readParagraph finds the end of the paragraph at pos, no further than limit.
+func (z *Zones) readParagraph(limit int) {
+	z.end = span.LineEnd(z.text, z.pos)
+	for z.end < limit && continues(z.text[z.end:]) {
+		z.end = span.LineEnd(z.text, z.end)
+	}
+	z.end = min(z.end, limit)
+	z.closers = nil
+	if strings.IndexByte(z.text[z.pos:z.end], '`') >= 0 {
+		z.pairBackticks()
+	}
+}
+
+// pairBackticks finds for each run of backticks in the paragraph the next one of its length.
+func (z *Zones) pairBackticks() {
+	z.closers = make(map[int]int)
+	last := make(map[int]int) // where the last run of a length starts
+	for i := z.pos; i < z.end; {
+		at := strings.IndexByte(z.text[i:z.end], '`')
+		if at < 0 {
+			return
+		}
+		i += at
+		end := Skip(z.text[:z.end], i, "`")
+		if before, ok := last[end-i]; ok {
+			z.closers[before] = end
+		}
+		last[end-i] = i
+		i = end
+	}
+}
+
+// inline returns the end of the construct at an offset, or of the characters there that open none.
+func (z *Zones) inline(i int) int {
+	text := z.text[:z.end]
+	rest := text[i:]
+	switch rest[0] {
+	case '\\':
+		if len(rest) > 1 && rest[1] != '{' {
+			return i + 2
+		}
+	case '`':
+		if end, ok := z.closers[i]; ok {
+			return end
+		}
+		return Skip(text, i, "`")
+	case '$':
+		return z.formula(i)
+	case '%':
+		return z.enclosed(i, "%%", "%%", z.end)
+	case '<':
+		switch {
+		case strings.HasPrefix(rest, "<%"):
+			return z.enclosed(i, "<%", "%>", len(z.text)) // it may have blank lines
+		case strings.HasPrefix(rest, "<!--"):
+			return z.enclosed(i, "<!--", "-->", z.end)
+		}
+		return i + max(1, tagLength(rest))
+	case '{':
+		return z.enclosed(i, "{{", "}}", z.end)
+	}
+	return i + 1
+}
+
+// enclosed returns the end of what stands between two delimiters, if the second one ends no further than limit; else the end of the
+// character at i.
+func (z *Zones) enclosed(i int, open, close string, limit int) int {
+	if !strings.HasPrefix(z.text[i:z.end], open) {
+		return i + 1
+	}
+	from := i + len(open)
+	if end := z.find(close, from); end > from && end+len(close) <= limit {
+		return end + len(close)
+	}
+	return i + 1
+}
+
+// find returns the offset of the first pattern at or after from, or the length of the text. It remembers what it found, so that many
+// openers without a closer cost one search.
+func (z *Zones) find(pattern string, from int) int {
+	if at, ok := z.found[pattern]; ok && at >= from {
+		return at
+	}
+	at := strings.Index(z.text[from:], pattern)
+	if at < 0 {
+		at = len(z.text) - from
+	}
+	z.found[pattern] = from + at
+	return from + at
+}
+
+// formula returns the end of the formula at an offset. One in single dollars has no blanks inside of them and no digit after them.
+func (z *Zones) formula(i int) int {
+	text := z.text[:z.end]
+	if strings.HasPrefix(text[i:], "$$") {
+		if end := z.enclosed(i, "$$", "$$", z.end); end > i+2 {
+			return end
+		}
+		return Skip(text, i, "$")
+	}
+	end := i + 1
+	for end < len(text) && text[end] != '$' {
+		if text[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	if end >= len(text) || isBlank(text[i+1]) || isBlank(text[end-1]) || end+1 < len(text) && isDigit(text[end+1]) {
+		return i + 1
+	}
+	return end + 1
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// tagLength returns the length of the HTML tag at the start of s, as CommonMark has it; 0 for none.
+func tagLength(s string) int {
+	i, closing := 1, strings.HasPrefix(s, "</")
+	if closing {
+		i++
+	}
+	if i == len(s) || !isLetter(s[i]) {
+		return 0
+	}
+	i = Skip(s, i, alphanumeric+"-")
+	for i < len(s) {
+		n := Skip(s, i, " \t\r\n")
+		blank := n > i
+		i = n
+		switch {
+		case i == len(s):
+			return 0
+		case s[i] == '>':
+			return i + 1
+		case strings.HasPrefix(s[i:], "/>") && !closing:
+			return i + 2
+		case !blank, closing:
+			return 0
+		}
+		name := Skip(s, i, alphanumeric+"_:.-@") // Vue and others have an @ there
+		if name == i {
+			return 0
+		}
+		if i = attributeValue(s, name); i < 0 {
+			return 0
+		}
+	}
+	return 0
+}
+
+// attributeValue returns the end of the value that follows the name of an attribute, which may have none; -1 if it is not closed.
+func attributeValue(s string, name int) int {
+	i := Skip(s, name, " \t\r\n")
+	if i == len(s) || s[i] != '=' {
+		return name
+	}
+	if i = Skip(s, i+1, " \t\r\n"); i == len(s) {
+		return -1
+	}
+	if c := s[i]; c == '"' || c == '\'' {
+		end := strings.IndexByte(s[i+1:], c)
+		if end < 0 {
+			return -1
+		}
+		return i + 1 + end + 1
+	}
+	n := strings.IndexAny(s[i:], " \t\r\n\"'=<>`")
+	if n <= 0 {
+		return -1
+	}
+	return i + n
+}
+
+// Parted reports whether something opens inside of one block and is closed inside of another: from open to end, with delimiters in
+// front of body and behind it. What stands at the border of a block is not inside of it.
+func (z *Zones) Parted(open, end int, body span.Span) bool {
+	first, ok := z.blockAt(open)
+	last, closed := z.blockAt(end - 1)
+	if !ok || !closed || first == last {
+		return false
+	}
+	blank := func(from, to int) bool { return strings.Trim(z.text[from:max(from, to)], " \t\r\n\ufeff") == "" }
+	return !blank(first.Start, open) && !blank(body.Start, first.End) && !blank(last.Start, body.End) && !blank(end, last.End)
+}
+
+// blockAt returns the block that an offset is in.
+func (z *Zones) blockAt(at int) (block.Block, bool) {
+	i, found := slices.BinarySearchFunc(z.blocks, at, func(b block.Block, at int) int { return b.Start - at })
+	if !found {
+		i--
+	}
+	if i < 0 || z.blocks[i].End <= at {
+		return block.Block{}, false
+	}
+	return z.blocks[i], true
+}

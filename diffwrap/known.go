@@ -1,0 +1,67 @@
+package diffwrap
+
+import (
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+)
+
+// Known lists the marks of a raw text that its caller knows to be marks, because it has recorded that a program wrote them. They
+// count wherever they stand. Other well-formed marks count only where they cannot be ordinary text: not in front matter, code,
+// formulas, HTML tags and comments, %% comments and templates, not without a body, and, except for comments, not from the middle of
+// one block to the middle of another. All of that is literal text.
+//
+// Its methods read a raw text. Functions of the same names read one of which no mark is known.
+type Known struct{ marks critic.Known }
+
+// KnownAt returns the marks that open at the given offsets of a text, which are in order.
+func KnownAt(offsets []int) Known { return Known{critic.KnownAt(offsets)} }
+
+// Everything counts every well-formed mark, wherever it stands: for callers that look for what may be one.
+var Everything = Known{critic.Everything}
+
+// Offsets lists where they open.
+func (k Known) Offsets() []int { return k.marks.Offsets() }
+
+// Has reports whether a known mark opens at an offset.
+func (k Known) Has(at int) bool { return k.marks.Has(at) }
+
+// Same reports whether two lists are equal.
+func (k Known) Same(other Known) bool { return k.marks.Same(other.marks) }
+
+// MarksOf returns all marks of raw, known or not.
+func (k Known) MarksOf(raw string) Known { return Known{k.parse(raw).Counted()} }
+
+// Through returns the known marks of the text that a script makes of raw: those whose openers it leaves alone.
+func (k Known) Through(raw string, edits []Edit) Known { return Known{k.marks.Through(raw, edits)} }
+
+// With is Through for a script that writes marks: those whose openers it writes are known as well. after is the text that it makes.
+func (k Known) With(raw string, edits []Edit, after string) Known {
+	return Known{k.marks.With(raw, edits, after)}
+}
+
+// Before returns those that open before an offset.
+func (k Known) Before(at int) Known { return Known{k.marks.Before(at)} }
+
+// Behind returns those that open at or behind an offset.
+func (k Known) Behind(at int) Known { return Known{k.marks.From(at)} }
+
+// From returns those that open at or behind an offset of a text, for the rest of the text.
+func (k Known) From(at int) Known { return Known{k.marks.From(at).Shift(-at)} }
+
+// MayBeMarks lists the offsets at which a mark may open in raw, wherever it stands.
+func MayBeMarks(raw string) []int { return critic.Openers(raw) }
+
+// IsCertain reports whether it makes no difference to the marks of raw which of them are known.
+func IsCertain(raw string) bool { return critic.IsCertain(raw) }
+
+// Literals finds the stretches of a text without marks in which nothing is a mark: front matter, code, formulas, HTML tags and
+// comments, %% comments and templates.
+type Literals struct{ zones *markdown.Zones }
+
+// LiteralsOf prepares to read a text.
+func LiteralsOf(text string) Literals { return Literals{markdown.NewZones(text)} }
+
+// Has reports whether an offset lies inside of one. It must not be smaller than in the call before.
+func (l Literals) Has(at int) bool { return l.zones.In(at) }
+
+func (k Known) parse(raw string) *critic.Document { return critic.Parse(raw, k.marks) }
