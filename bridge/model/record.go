@@ -51,7 +51,8 @@ type Record struct {
 	// of it. Such records belong to no document.
 	SessionNote *SessionNote `json:"sessionNote,omitempty"`
 	Approval    *Approval    `json:"approval,omitempty"`
-	// Returned is what a person's save brought back to where it had been: it is still by whoever wrote it.
+	// Returned is what the change typed again: what a person's save brought back or moved, and what an agent's write moved. It is still
+	// by whoever wrote it.
 	Returned []Revival `json:"returned,omitempty"`
 	// Found is set for a change that was made while nobody followed the note: Time is when
 	// it was found.

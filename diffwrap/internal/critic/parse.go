@@ -81,8 +81,8 @@ type Document struct {
 	Cells    []Cell
 	Unclosed int        // offset of the first opener without a closer, -1 when there is none
 	matter   *endMatter // Roughdraft's; nil until a mark refers to it
-	// Apart, unless nil, says of two marks that touch that they are not of one writer.
-	Apart func(left, right *Cell) bool
+	// Owners, unless nil, says whose marks are, by their offsets: marks that touch are one suggestion only if they have one owner.
+	Owners map[int]Owner
 }
 
 func (d *Document) Plain() bool {
