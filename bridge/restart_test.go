@@ -16,7 +16,7 @@ import (
 
 // process is a workspace over a source and a store that outlive it. It does not
 // follow the source, as if everything happened while it was busy or down.
-func process(t *testing.T, src model.Source, store model.Store) *bridge.Workspace {
+func process(t testing.TB, src model.Source, store model.Store) *bridge.Workspace {
 	t.Helper()
 	ws, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "Notes", Source: src, Store: store}}})
 	if err != nil {

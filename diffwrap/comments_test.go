@@ -93,9 +93,13 @@ func TestOwnCommentInLiteral(t *testing.T) {
 
 // ownComments is the law for one change of a text in which the comments at own are the writer's.
 func ownComments(raw string, known Known, want string, own, waiting []Span) error {
-	options := Options{Known: known, Author: "AI", Foreign: func(start, end int) bool {
-		return strings.HasPrefix(raw[start:], "{>>") && !slices.Contains(own, span.New(start, end))
-	}, Waits: func(start, end int) bool { return slices.Contains(waiting, span.New(start, end)) }}
+	options := Options{Known: known, Author: "AI", Owners: make(map[int]Owner)}
+	for _, c := range own {
+		options.Owners[c.Start] = Owner{Access: Own}
+	}
+	for _, c := range waiting {
+		options.Owners[c.Start] = Owner{Access: Waiting}
+	}
 	result, err := options.Put(raw, want)
 	if err != nil || result.FrontMatter != nil {
 		return nil

@@ -38,8 +38,8 @@
 //  7. Furniture: highlights are never changed; marks go inside. An open comment that W keeps is left alone. One that W
 //     leaves out, or has moved across a line that stays, is deleted like text, by marks that are cut at its edges and in
 //     its opener, so that no reader takes it for a comment. A comment that W brings is written as such; it has one line
-//     and no name but the writer's. Those of Options.Foreign's writer are the writer's own, like its additions. Another
-//     author's pending suggestion is never changed, nor is a comment that waits (Options.Waits).
+//     and no name but the writer's. Those that Options.Owners gives to the writer are its own, like its additions. Another
+//     author's pending suggestion is never changed, nor is a comment that waits.
 //  8. Minimal: the edits insert delimiters and new text around existing characters, and delete only delimiters and
 //     metadata of suggestions and the writer's own pending additions and comments.
 //  9. Refusals are decided before anything is returned, as a *RefusedError that names the line and the literal.

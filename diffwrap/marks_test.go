@@ -62,13 +62,13 @@ func TestSeparate(t *testing.T) {
 // stand.
 func TestSuggestionsBy(t *testing.T) {
 	raw := "{--a--}{++b++} x {++c++}"
-	by := func(names map[int]string) func(start, end int) Writer {
-		return func(start, _ int) Writer { return Writer{Suggestion: names[start]} }
+	by := func(first, second, third string) map[int]Owner {
+		return map[int]Owner{0: {Suggestion: first}, 7: {Suggestion: second}, 17: {Suggestion: third}}
 	}
-	if got := (Known{}).SuggestionsBy(raw, by(map[int]string{0: "1", 7: "2", 17: "3"})); len(got) != 3 {
+	if got := (Known{}).SuggestionsBy(raw, by("1", "2", "3")); len(got) != 3 {
 		t.Errorf("three writers: %+v", got)
 	}
-	got := (Known{}).SuggestionsBy(raw, by(map[int]string{0: "1", 7: "2", 17: "1"}))
+	got := (Known{}).SuggestionsBy(raw, by("1", "2", "1"))
 	if len(got) != 2 || got[0].Old != "a" || got[0].New != "c" || got[0].Kind != Replacement || len(got[0].Parts) != 2 {
 		t.Fatalf("parts: %+v", got)
 	}

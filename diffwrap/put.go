@@ -17,15 +17,31 @@ type Options struct {
 	Known       Known // the marks of the raw text that are known
 	FrontMatter FrontMatterPolicy
 	Dialect     Dialect // how new marks are attributed inside the text
-	Author      string  // who writes; marks of this author, and marks without one, count as the writer's own
-	// Foreign, if set, reports whether the mark at these bytes of the raw text is somebody else's, whatever it says
-	// itself: for callers who know who typed what. Without it all comments are somebody else's.
-	Foreign func(start, end int) bool
-	// Waits, if set, reports whether the comment at these bytes, which is foreign, waits for a decision: it is never changed, as
-	// no suggestion of somebody else's is. Other comments are deleted like text.
-	Waits func(start, end int) bool
-	Now   time.Time // the time that a dialect attributes; zero for none
+	Author      string  // who writes
+	// Owners says whose marks and comments are, by their offsets in the raw text, for callers who know who typed what. Of those that
+	// it does not have the text tells: marks of the author, and marks without one, are the writer's own, and comments are not.
+	Owners map[int]Owner
+	Now    time.Time // the time that a dialect attributes; zero for none
 }
+
+// Owner is whose a mark or a comment is, and which suggestion it is a part of, as a caller knows it.
+type Owner = critic.Owner
+
+// Access says what a writer may do with a mark or a comment.
+type Access = critic.Access
+
+const (
+	Own     = critic.Own
+	Earlier = critic.Earlier
+	Foreign = critic.Foreign
+	Waiting = critic.Waiting
+)
+
+// Made is a suggestion that a Put made or changed, or a comment.
+type Made = marking.Made
+
+// Move is text of the raw text that is deleted there and typed again in the new one: the same characters.
+type Move = marking.Move
 
 // Result is the outcome of a Put.
 type Result struct {
@@ -33,6 +49,8 @@ type Result struct {
 	Known       Known              // the marks of the new raw text that are known: those that were, and the new ones
 	FrontMatter *FrontMatterChange // nil when the front matter did not change
 	Warnings    []string           // sentences for the writer; the edits are valid
+	Made        []Made             // all that is pending in the new raw text and was not there as it is; first the suggestions, then the comments
+	Moved       []Move
 }
 
 // Put is Options.Put with zero Options.
@@ -72,7 +90,7 @@ func (o Options) put(raw, accepted string) (Result, error) {
 	}
 	p := putter{Options: o, matter: matter, Patch: marking.Patch{
 		Doc: doc, Old: old, New: accepted, RawBody: matter.rawEnd, OldBody: matter.oldEnd, NewBody: matter.newEnd, Matter: matter.edits,
-		Metadata: o.Dialect.Metadata(o.Author, o.Now), Tail: o.Dialect.Tail(o.Author, o.Now),
+		Metadata: o.Dialect.Metadata(o.Author, o.Now), Tail: o.Dialect.Tail(o.Author, o.Now), Owners: o.Owners,
 	}}
 	p.Own, p.Stays = p.own, p.stays
 	return p.put()
@@ -83,7 +101,7 @@ type putter struct {
 	Options
 	marking.Patch
 	matter frontMatter
-	live   Span // the first literal opener in new text, in p.New
+	apart  []string // suggestions of earlier sessions that are not to be changed
 }
 
 // put runs the stages that the package comment lists, from Compare on.
@@ -93,13 +111,24 @@ func (p *putter) put() (Result, error) {
 	}
 	if edits := p.undo(); edits != nil {
 		if doc := p.read(edits); p.readsBack(doc) && p.keepsFrontMatter(doc) {
-			return p.result(edits, doc), nil
+			return p.result(&marking.Drawing{Edits: edits}, doc), nil
 		}
 	}
 	if at, mark := p.newMark(); mark != "" {
 		return Result{}, &RefusedError{Line: span.LineOf(p.New, at), Literal: mark, Err: ErrMark,
 			advice: "suggestions are made for you, so write plain text; to write about marks write them in code, or put a blank behind the brace, as in \"{ ++\""}
 	}
+	r, err := p.draw()
+	if err == nil && len(p.apart) > 0 {
+		if again, err := p.draw(); err == nil {
+			return again, nil
+		}
+	}
+	return r, err
+}
+
+// draw marks the change. It sets p.apart if the result has changed suggestions of which the writer had changed nothing.
+func (p *putter) draw() (Result, error) {
 	hunks, wall := p.Compare()
 	if wall != nil {
 		return Result{}, &RefusedError{Line: span.LineOf(p.Old, wall.View.Start), Literal: wall.Of(p.Doc.Raw), Err: ErrForeign,
@@ -107,11 +136,12 @@ func (p *putter) put() (Result, error) {
 	}
 	var wrong error
 	for _, how := range []marking.How{{}, {Literal: true}, {InPlace: true}, {Literal: true, InPlace: true}} {
-		var edits []Edit
-		edits, p.live = p.Write(hunks, how)
-		doc := p.read(edits)
+		drawing := p.Write(hunks, how)
+		doc := p.read(drawing.Edits)
 		if wrong = p.verify(doc); wrong == nil {
-			return p.result(edits, doc), nil
+			r := p.result(drawing, doc)
+			r.Made, r.Moved, p.apart = p.Made(drawing, hunks, doc.Raw)
+			return r, nil
 		}
 	}
 	return Result{}, wrong
@@ -176,29 +206,30 @@ func (p *putter) undo() []Edit {
 // own reports whether a cell is a suggestion or a comment of the writer. One with an id is not: the end matter says more
 // about it than who made it, and would have to change with it.
 func (p *putter) own(c *critic.Cell) bool {
+	o, known := p.Options.Owners[c.Start]
 	switch {
-	case !c.IsSuggestion() && c.Kind != critic.Comment, c.Kind == critic.Comment && p.Foreign == nil:
+	case !c.IsSuggestion() && c.Kind != critic.Comment, c.Kind == critic.Comment && !known:
 		return false
-	case p.Foreign != nil && p.Foreign(c.Start, c.End):
+	case o.Access == Foreign, o.Access == Waiting, o.Access == Earlier && slices.Contains(p.apart, o.Suggestion):
 		return false
 	}
 	return c.ID == "" && p.signs(c.Author)
 }
 
 // stays reports whether a comment that is not the writer's waits for a decision.
-func (p *putter) stays(c *critic.Cell) bool { return p.Waits != nil && p.Waits(c.Start, c.End) }
+func (p *putter) stays(c *critic.Cell) bool { return p.Options.Owners[c.Start].Access == Waiting }
 
 // signs reports whether a name in the text is the writer's or none.
 func (p *putter) signs(name string) bool {
 	return name == "" || name == p.Author || name == critic.AttributeName(p.Author)
 }
 
-func (p *putter) result(edits []Edit, doc *critic.Document) Result {
-	r := Result{Edits: edits, Known: Known{doc.Counted()}, FrontMatter: p.matter.change}
-	if !p.live.Empty() && !LiteralsOf(p.New).Has(p.live.Start) {
+func (p *putter) result(d *marking.Drawing, doc *critic.Document) Result {
+	r := Result{Edits: d.Edits, Known: Known{doc.Counted()}, FrontMatter: p.matter.change}
+	if !d.Live.Empty() && !LiteralsOf(p.New).Has(d.Live.Start) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
-			span.LineOf(p.New, p.live.Start), p.live.Of(p.New)))
+			span.LineOf(p.New, d.Live.Start), d.Live.Of(p.New)))
 	}
 	behind := func(c critic.Cell) bool { return c.IsSuggestion() && c.Start > doc.Unclosed }
 	if doc.Unclosed >= 0 && slices.ContainsFunc(doc.Cells, behind) {
@@ -231,16 +262,21 @@ const ByteOrderMark = "\ufeff"
 // putAfterMark is Put for what stands after a byte order mark.
 func (o Options) putAfterMark(raw, accepted string) (Result, error) {
 	const n = len(ByteOrderMark)
-	for _, tell := range []*func(start, end int) bool{&o.Foreign, &o.Waits} {
-		if told := *tell; told != nil {
-			*tell = func(start, end int) bool { return told(start+n, end+n) }
-		}
+	owners := make(map[int]Owner, len(o.Owners))
+	for start, owner := range o.Owners {
+		owners[start-n] = owner
 	}
-	o.Known = Known{o.Known.marks.Shift(-n)}
+	o.Owners, o.Known = owners, Known{o.Known.marks.Shift(-n)}
 	r, err := o.put(raw, accepted)
 	r.Known = Known{r.Known.marks.Shift(n)}
 	for i := range r.Edits {
 		r.Edits[i].Off += n
+	}
+	for i := range r.Made {
+		r.Made[i].Add, r.Made[i].Del = span.Shift(r.Made[i].Add, n), span.Shift(r.Made[i].Del, n)
+	}
+	for i, m := range r.Moved {
+		r.Moved[i] = Move{From: m.From.Shift(n), To: m.To.Shift(n)}
 	}
 	if r.FrontMatter != nil {
 		r.FrontMatter = &FrontMatterChange{ByteOrderMark + r.FrontMatter.Before, ByteOrderMark + r.FrontMatter.After}

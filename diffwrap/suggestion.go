@@ -59,22 +59,11 @@ func (s *Suggestion) Stretches() []Span {
 func (k Known) Suggestions(raw string) []Suggestion { return k.SuggestionsBy(raw, nil) }
 func Suggestions(raw string) []Suggestion           { return Known{}.Suggestions(raw) }
 
-// Writer is who wrote a mark, and as part of which suggestion, as the caller knows it.
-type Writer struct{ Suggestion, Author string }
-
-// joins reports whether marks that touch are one suggestion. For those without an author the text decides.
-func (w Writer) joins(next Writer) bool {
-	return w == next || w.Author == next.Author && w.Author == "" && (w.Suggestion == "" || next.Suggestion == "")
-}
-
-// SuggestionsBy is Suggestions for callers who know the writer of a mark, by its bytes in raw: marks that touch
-// are one suggestion only if they have one writer, and marks of one named suggestion belong together wherever they
-// stand.
-func (k Known) SuggestionsBy(raw string, writer func(start, end int) Writer) []Suggestion {
+// SuggestionsBy is Suggestions for callers who know whose the marks are, by their offsets in raw: marks of one named suggestion
+// belong together wherever they stand, and other marks that touch are one suggestion only if they have one owner.
+func (k Known) SuggestionsBy(raw string, owners map[int]Owner) []Suggestion {
 	doc := k.parse(raw)
-	if writer != nil {
-		doc.Apart = func(a, b *critic.Cell) bool { return !writer(a.Start, a.End).joins(writer(b.Start, b.End)) }
-	}
+	doc.Owners = owners
 	known := make(map[string]int)
 	var out []Suggestion
 	lines := lineCounter{doc: doc, line: 1}
@@ -88,13 +77,12 @@ func (k Known) SuggestionsBy(raw string, writer func(start, end int) Writer) []S
 			}
 		}
 		behind = g.Last + 1
-		if writer != nil {
-			by := writer(doc.Cells[g.First].Start, doc.Cells[g.First].End).Suggestion
-			if i, ok := known[by]; ok && by != "" {
+		if id := owners[s.Start].Suggestion; id != "" {
+			if i, ok := known[id]; ok {
 				out[i].join(s)
 				continue
 			}
-			known[by] = len(out)
+			known[id] = len(out)
 		}
 		out = append(out, s)
 	}

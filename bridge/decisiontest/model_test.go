@@ -609,6 +609,8 @@ func (w *world) learn(raw string) (fresh []*modelChar, held []heldChar, byOff ma
 		if c := w.ids[d.id]; c != nil {
 			if i, ok := place[c]; ok && w.newest[c] == d.id {
 				last = i
+			} else if !ok && w.newest[c] == d.id {
+				inserted = append(inserted, insertion{last, c})
 			}
 			if d.live {
 				byOff[d.off] = c
@@ -849,6 +851,7 @@ func (w *world) takeIn(raw string, by model.Author) ([]*modelChar, error) {
 		o, a := c.shown()
 		was[c] = flags{o, a}
 	}
+	w.moves()
 	fresh, held, byOff := w.learn(raw)
 	now := make(map[*modelChar]flags)
 	for _, h := range held {
@@ -978,7 +981,12 @@ func (p proposed) take(by model.Author) {
 
 // standsBeside says whether somebody could propose the text who must leave all marks as they are.
 func standsBeside(marked, text string) bool {
-	_, err := diffwrap.Options{Known: diffwrap.Everything, Foreign: func(int, int) bool { return true }}.Put(marked, text)
+	owners := make(map[int]diffwrap.Owner)
+	marks, _, _ := diffwrap.Everything.Layout(marked)
+	for _, m := range marks {
+		owners[m.Start] = diffwrap.Owner{Access: diffwrap.Foreign}
+	}
+	_, err := diffwrap.Options{Known: diffwrap.Everything, Owners: owners}.Put(marked, text)
 	return err == nil
 }
 
@@ -1313,11 +1321,18 @@ func (w *world) save(saved, matter string, held []heldChar, edit handEdit) error
 }
 
 // returned says whether the last save of the file brought text back.
-func (w *world) returned() bool {
-	if w.live != nil {
-		return false
+func (w *world) returned() bool { return w.live == nil && w.lastRecord().Returned != nil }
+
+func (w *world) lastRecord() model.Record {
+	var id model.DocID
+	var err error
+	if w.live == nil {
+		id, err = w.store.DocID("Plan.md")
+	} else if d, e := w.live.Document(context.Background(), "Plan.md"); e == nil {
+		id = d.ID()
+	} else {
+		err = e
 	}
-	id, err := w.store.DocID("Plan.md")
 	if err != nil {
 		panic(err)
 	}
@@ -1325,7 +1340,19 @@ func (w *world) returned() bool {
 	if err != nil {
 		panic(err)
 	}
-	return h.Records[len(h.Records)-1].Returned != nil
+	return h.Records[len(h.Records)-1]
+}
+
+// moves takes in which characters the last write typed again: they stand where they are found under their new identities.
+func (w *world) moves() {
+	for _, r := range w.lastRecord().Returned {
+		for i := range r.New.Len {
+			if c := w.ids[r.Old.Part(i, 1).Run().ID]; c != nil {
+				w.chars = slices.DeleteFunc(w.chars, func(x *modelChar) bool { return x == c })
+				w.names(r.New.Part(i, 1).Run().ID, c)
+			}
+		}
+	}
 }
 
 // heldChars are the model's characters by their index in what is held, nil without a

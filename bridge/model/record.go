@@ -53,7 +53,8 @@ type Record struct {
 	// of it. Such records belong to no document.
 	SessionNote *SessionNote `json:"sessionNote,omitempty"`
 	Approval    *Approval    `json:"approval,omitempty"`
-	// Returned is what a person's save brought back to where it had been: it is still by whoever wrote it.
+	// Returned is what the change typed again: what a person's save brought back or moved, and what an agent's write moved. It is still
+	// by whoever wrote it.
 	Returned []Revival `json:"returned,omitempty"`
 	// Restored is all of the text of a state that a person's save brought back: Marks are what waited in it.
 	Restored []IDRun `json:"restored,omitempty"`

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/note/internal/planner"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -86,7 +85,7 @@ func (c *Creation) Placed() {
 func (c *Creation) KeepLive(ctx context.Context, docs model.Documents, rel string) (model.Stamp, error) {
 	rec := model.Record{Time: time.Now().UTC()}
 	d, err := docs.NewDocument(ctx, rel, &rec, func(doc *ycrdt.Doc) error {
-		c.plan.CarryOut(doc, doc.Text(model.ContentsName), "", c.by, attribution.NewLedger(nil), &rec)
+		c.plan.CarryOut(doc, doc.Text(model.ContentsName), "", c.by, &rec)
 		c.state = stateOf(doc, rec.Time)
 		return nil
 	})

@@ -141,12 +141,8 @@ func (d *document) open(at Place, raw string) ([]model.Record, error) {
 // carryOut makes a plan's edits in doc, which is in the state raw, and returns the record of
 // it.
 func (d *document) carryOut(doc *ycrdt.Doc, raw string, plan *planner.Plan, by model.Author) model.Record {
-	known, err := d.ledgerNow()
-	if err != nil {
-		known = attribution.NewLedger(nil) // whose the marks are that it leaves alone is not known for now
-	}
 	return record(doc, func(rec *model.Record) {
-		plan.CarryOut(doc, doc.Text(model.ContentsName), raw, by, known, rec)
+		plan.CarryOut(doc, doc.Text(model.ContentsName), raw, by, rec)
 	})
 }
 

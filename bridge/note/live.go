@@ -59,7 +59,7 @@ func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *pla
 		if !isAt(text, cur) {
 			return model.ErrConflict
 		}
-		plan.CarryOut(doc, text, cur.Raw(), by, known, &rec)
+		plan.CarryOut(doc, text, cur.Raw(), by, &rec)
 		s = stateOf(doc, rec.Time)
 		return nil
 	})

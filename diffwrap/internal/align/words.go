@@ -22,6 +22,25 @@ func wordHunks(r *room, hunks []Hunk, o, n *page, piece Hunk, survival int) []Hu
 	return hunks
 }
 
+// KeptWords pairs the words that two texts share, in order.
+func KeptWords(old, new Side) (pairs []Hunk) {
+	wordsOf := func(s Side) (words []markdown.Token) {
+		for t := range markdown.Tokens(s.Text, span.New(0, len(s.Text)), s.Comments) {
+			if t.IsWord() {
+				words = append(words, t)
+			}
+		}
+		return words
+	}
+	r, o, n := &room{}, wordsOf(old), wordsOf(new)
+	for i, j := range r.Match(intern(r, nil, old.Text, o), intern(r, nil, new.Text, n)) {
+		if j >= 0 {
+			pairs = append(pairs, Hunk{o[i].Span, n[j].Span})
+		}
+	}
+	return pairs
+}
+
 // wording is two pieces of text as tokens, and which of them stay.
 type wording struct {
 	old, new *tokens

@@ -1,5 +1,27 @@
 package critic
 
+// Owner is whose a mark or a comment is, and which suggestion it is a part of, as a caller knows it.
+type Owner struct {
+	Suggestion string // "" if that is not known
+	Author     string
+	Access     Access
+}
+
+// Access says what a writer may do with a mark or a comment.
+type Access uint8
+
+const (
+	Own     Access = iota // it is the writer's, who changes it without a mark
+	Earlier               // likewise; but a suggestion of which the writer changes nothing stays one of its own
+	Foreign               // somebody else's: marks are never changed, and comments are deleted as text is
+	Waiting               // a comment of somebody else's that waits for a decision: it is never changed
+)
+
+// joins reports whether marks that touch are one suggestion. For those without an author the text decides.
+func (o Owner) joins(next Owner) bool {
+	return o.Author == next.Author && (o.Suggestion == next.Suggestion || o.Author == "" && (o.Suggestion == "" || next.Suggestion == ""))
+}
+
 // Group is what a person decides at once: marks that touch, with the comments that touch them on the right.
 // Its fields are indices of cells; the marks are [first, last], the comments (last, lastComment].
 type Group struct{ First, Last, LastComment int }
@@ -55,7 +77,7 @@ func (d *Document) IsMark(i int, kind Kind) bool {
 // marks without any that it touches.
 func (d *Document) sameWriter(i, next int) bool {
 	a, b := &d.Cells[i], &d.Cells[next]
-	return (d.Apart == nil || !d.Apart(a, b)) && (a.Author == b.Author || a.Author == "" && b.End > b.Close)
+	return (d.Owners == nil || d.Owners[a.Start].joins(d.Owners[b.Start])) && (a.Author == b.Author || a.Author == "" && b.End > b.Close)
 }
 
 // hidesDelimiter reports whether the cut between cells i and i+1 parts a delimiter.

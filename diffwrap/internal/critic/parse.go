@@ -84,8 +84,8 @@ type Document struct {
 	Known    Known      // of the marks
 	Literal  []int      // where well-formed marks open that are literal text
 	matter   *endMatter // Roughdraft's; nil until a mark refers to it
-	// Apart, unless nil, says of two marks that touch that they are not of one writer.
-	Apart func(left, right *Cell) bool
+	// Owners, unless nil, says whose marks are, by their offsets: marks that touch are one suggestion only if they have one owner.
+	Owners map[int]Owner
 }
 
 // Counted lists the marks of the document.

@@ -16,13 +16,18 @@ type How struct {
 	InPlace bool // runs stand where the comparison has them, whatever that does to the page
 }
 
-// Write returns the edits that mark the hunks, and where the first literal opener in new text is.
-func (p *Patch) Write(hunks []align.Hunk, how How) (edits []span.Edit, live span.Span) {
-	e := emitter{Patch: p, literal: how.Literal, script: slices.Clone(p.Matter), pos: p.RawBody}
-	for _, r := range p.regions(hunks) {
-		e.write(p.mark(r, hunks, how))
+// Write marks the hunks.
+func (p *Patch) Write(hunks []align.Hunk, how How) *Drawing {
+	e := emitter{Patch: p, Drawing: Drawing{Edits: slices.Clone(p.Matter)}, literal: how.Literal, pos: p.RawBody, out: p.RawBody}
+	for _, m := range p.Matter {
+		e.out += len(m.New) - m.Len
 	}
-	return e.script, e.live
+	for _, r := range p.regions(hunks) {
+		m := p.mark(r, hunks, how)
+		e.anew = append(e.anew, anew{m, len(e.deleted)})
+		e.write(m)
+	}
+	return &e.Drawing
 }
 
 // marked is a region with what is deleted and added in it.
@@ -50,10 +55,10 @@ func (p *Patch) mark(r region, changes []align.Hunk, how How) marked {
 // what the raw text has between them, which is delimiters and the writer's own additions.
 type emitter struct {
 	*Patch
-	literal bool      // see How
-	live    span.Span // the first literal opener in new text, in p.New
-	script  []span.Edit
+	Drawing
+	literal bool            // see How
 	pos     int             // raw is copied or replaced up to here
+	out     int             // how much of the new text that is
 	pending strings.Builder // written since
 	run     critic.Kind     // the kind of run that ends here and still lacks its attribution; critic.Text for none
 	next    int             // the first part of the region that was not visited to its end
@@ -65,6 +70,7 @@ func (e *emitter) write(m marked) {
 	old := m.old
 	done := 0
 	for _, h := range m.hunks {
+		e.deleted = append(e.deleted, nil)
 		e.keep(old, span.New(done, h.Old.Start))
 		apart := e.onlyComments(m.text, h.New, m.notes)
 		if apart || h.Old.Empty() {
@@ -171,16 +177,30 @@ func (e *emitter) deletion(parts []part) {
 		s := x.Span
 		for len(cuts) > 0 && cuts[0] <= at+s.Len() {
 			mid := s.Start + cuts[0] - at
-			e.copy(span.New(s.Start, mid))
+			e.wrap(x, span.New(s.Start, mid))
 			e.pending.WriteString(close + open)
 			at, s.Start, cuts = cuts[0], mid, cuts[1:]
 		}
-		e.copy(s)
+		e.wrap(x, s)
 		at += s.Len()
 	}
 	e.pending.WriteString(close)
 	e.run = critic.Deletion
 }
+
+// wrap copies a stretch of a part into a deletion.
+func (e *emitter) wrap(x part, s span.Span) {
+	if s.Empty() {
+		return
+	}
+	x.Span = s
+	h := len(e.deleted) - 1
+	e.deleted[h] = append(e.deleted[h], wrapped{x, span.New(e.at(), e.at()+s.Len())})
+	e.copy(s)
+}
+
+// at is where what is written next stands in the new text.
+func (e *emitter) at() int { return e.out + e.pending.Len() }
 
 func (p *part) isComment() bool { return p.role == note || p.cell.Comment > 0 }
 
@@ -205,7 +225,7 @@ func (e *emitter) add(text string, s span.Span, notes []span.Span, base int) {
 		if n.Start >= s.Start && n.End <= s.End && e.Bare[n.Of(text)] {
 			e.addition(text, span.New(s.Start, n.Start), base)
 			e.endRun()
-			e.pending.WriteString(n.Of(text))
+			e.typeText(n.Of(text), base+n.Start, true)
 			s.Start = n.End
 		}
 	}
@@ -220,18 +240,27 @@ func (e *emitter) addition(text string, s span.Span, base int) {
 		e.endRun()
 	}
 	content := s.Of(text)
-	if at := critic.FirstOpener(content); at >= 0 && e.live.Empty() && !strings.HasPrefix(content[at:], "{>>") {
-		e.live = span.New(base+s.Start+at, base+s.Start+at+3)
+	if at := critic.FirstOpener(content); at >= 0 && e.Live.Empty() && !strings.HasPrefix(content[at:], "{>>") {
+		e.Live = span.New(base+s.Start+at, base+s.Start+at+3)
 	}
 	open, close := "{++"+e.Metadata, "++}"
 	e.pending.WriteString(open)
 	at := 0
 	for _, cut := range critic.CutPoints(content, close, e.literal) {
-		e.pending.WriteString(content[at:cut] + close + open)
+		e.typeText(content[at:cut], base+s.Start+at, false)
+		e.pending.WriteString(close + open)
 		at = cut
 	}
-	e.pending.WriteString(content[at:] + close)
+	e.typeText(content[at:], base+s.Start+at, false)
+	e.pending.WriteString(close)
 	e.run = critic.Addition
+}
+
+// typeText writes what stands at an offset of p.New.
+func (e *emitter) typeText(text string, off int, comment bool) {
+	to := span.New(e.at(), e.at()+len(text))
+	e.written = append(e.written, written{view: span.New(off, off+len(text)), to: to, hunk: len(e.deleted) - 1, comment: comment})
+	e.pending.WriteString(text)
 }
 
 // endRun writes the attribution that a dialect puts after a finished run.
@@ -248,6 +277,7 @@ func (e *emitter) copy(s span.Span) {
 	}
 	e.flush(s.Start)
 	e.pos = s.End
+	e.out += s.Len()
 }
 
 // flush replaces raw from pos up to off by what is pending, in as few edits of as little text as a comparison finds.
@@ -255,8 +285,9 @@ func (e *emitter) flush(off int) {
 	gap, text := e.Doc.Raw[e.pos:off], e.pending.String()
 	for _, d := range align.Diff(gap, text) {
 		d.Off += e.pos
-		e.script = span.Append(e.script, d)
+		e.Edits = span.Append(e.Edits, d)
 	}
+	e.out += len(text)
 	e.pending.Reset()
 	e.pos = off
 }

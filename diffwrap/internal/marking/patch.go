@@ -20,6 +20,7 @@ type Patch struct {
 	RawBody, OldBody, NewBody int                     // where the body starts in the raw text and in the views
 	Matter                    []span.Edit             // of what stands before the body
 	Own                       func(*critic.Cell) bool // whether a cell is a suggestion or a comment of the writer
+	Owners                    map[int]critic.Owner    // whose cells are, by their offsets, as far as that is known
 	Stays                     func(*critic.Cell) bool // whether a comment of somebody else's waits for a decision
 	Bare                      map[string]bool         // comments that the writer writes as such; others are text of an addition
 	Literal                   map[string]bool         // what reads as a comment in new text, and is literal

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -11,6 +12,7 @@ import (
 // text still has it, the hunk is split around it; where it has not, that text is returned.
 func (p *Patch) keepWalls(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 	out := make([]align.Hunk, 0, len(hunks))
+	end := p.OldBody // of the wall before
 	for k := range p.pieces {
 		x := &p.pieces[k]
 		if x.role != wall {
@@ -24,16 +26,37 @@ func (p *Patch) keepWalls(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 			n++
 		}
 		if n == 0 {
+			end = x.View.End
 			continue
 		}
-		before, after, ok := p.splitAround(hunks[0], hunks[n-1], x.View)
+		for n < len(hunks) && p.noWordBetween(hunks[n-1], hunks[n]) {
+			n++
+		}
+		for k := len(out) - 1; k >= 0 && out[k].Old.Start >= end && p.noWordBetween(out[k], hunks[0]); k-- {
+			hunks[0], out = out[k].Through(hunks[0]), out[:k]
+		}
+		room := span.New(end, len(p.Old))
+		if len(out) > 0 {
+			room.Start = max(room.Start, out[len(out)-1].Old.End)
+		}
+		if n < len(hunks) {
+			room.End = hunks[n].Old.Start
+		}
+		before, after, ok := p.splitAround(hunks[0], hunks[n-1], x.View, room)
 		if !ok {
 			return nil, x
 		}
+		end = x.View.End
 		hunks = append([]align.Hunk{after}, hunks[n:]...)
 		out = append(out, before)
 	}
 	return append(out, hunks...), nil
+}
+
+// noWordBetween reports whether no whole word stays between two hunks.
+func (p *Patch) noWordBetween(before, behind align.Hunk) bool {
+	between := p.Old[before.Old.End:behind.Old.Start]
+	return strings.TrimLeftFunc(between, markdown.InWord) == "" || !strings.ContainsFunc(between, markdown.InWord)
 }
 
 func overlaps(old, x span.Span) bool {
@@ -41,18 +64,24 @@ func overlaps(old, x span.Span) bool {
 }
 
 // splitAround joins the hunks from first to last and splits the result around the text at x of the accepted view, at
-// the occurrence of it in the new text that lies nearest.
-func (p *Patch) splitAround(first, last align.Hunk, x span.Span) (before, after align.Hunk, ok bool) {
-	old := span.New(min(first.Old.Start, x.Start), max(last.Old.End, x.End))
-	new := span.New(first.New.Start-(first.Old.Start-old.Start), last.New.End+(old.End-last.Old.End))
-	at := nearest(new.Of(p.New), x.Of(p.Old), x.Start-old.Start)
+// the occurrence of it in the new text that lies nearest. What stays beside the hunks, within room, may be a part of that occurrence.
+func (p *Patch) splitAround(first, last align.Hunk, x, room span.Span) (before, after align.Hunk, ok bool) {
+	h := first.Through(last)
+	h = h.Grow(max(0, h.Old.Start-x.Start), max(0, x.End-h.Old.End))
+	around := [2]int{}
+	at := nearest(h.New.Of(p.New), x.Of(p.Old), x.Start-h.Old.Start)
+	if at < 0 {
+		around = [2]int{max(0, min(x.Len(), h.Old.Start-room.Start)), max(0, min(x.Len(), room.End-h.Old.End))}
+		h = h.Grow(around[0], around[1])
+		at = nearest(h.New.Of(p.New), x.Of(p.Old), x.Start-h.Old.Start)
+	}
 	if at < 0 {
 		return align.Hunk{}, align.Hunk{}, false
 	}
-	at += new.Start
-	before = align.Hunk{Old: span.New(old.Start, x.Start), New: span.New(new.Start, at)}
-	after = align.Hunk{Old: span.New(x.End, old.End), New: span.New(at+x.Len(), new.End)}
-	return before, after, true
+	at += h.New.Start
+	before = align.Hunk{Old: span.New(h.Old.Start, x.Start), New: span.New(h.New.Start, at)}
+	after = align.Hunk{Old: span.New(x.End, h.Old.End), New: span.New(at+x.Len(), h.New.End)}
+	return before.Grow(-min(around[0], before.Old.Len(), before.New.Len()), 0), after.Grow(0, -min(around[1], after.Old.Len(), after.New.Len())), true
 }
 
 // nearest returns the offset of the occurrence of part in s that is nearest to want, -1 when there is none.

@@ -379,6 +379,8 @@ func (x *Layout) ownerOf(k, first, last int) (o owner) {
 	return o
 }
 
+func (x *Layout) isEmpty(k int) bool { return x.Marks[k].Deleted.Empty() && x.Marks[k].Added.Empty() }
+
 // typed finds what people typed inside of agents' marks, and says of marks without
 // text whether agents made them.
 func (x *Layout) typed() (typed []diffwrap.Span, empty map[int]bool) {

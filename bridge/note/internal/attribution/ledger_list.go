@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -15,17 +14,11 @@ import (
 
 // List are the suggestions of a note at p.
 func (x *Layout) List(p model.Path) []model.Suggestion {
-	marks := x.Known.SuggestionsBy(x.Raw, func(start, _ int) diffwrap.Writer {
-		k, ok := x.MarkAt(start)
-		if !ok {
-			return diffwrap.Writer{}
-		}
-		o := &x.Owners[k]
-		if o.Mark != nil {
-			return diffwrap.Writer{Suggestion: o.Mark.ID, Author: o.Mark.Author}
-		}
-		return diffwrap.Writer{Author: o.Author()}
-	})
+	owners := make(map[int]diffwrap.Owner, len(x.Marks))
+	for k, m := range x.Marks {
+		owners[m.Start] = x.Owners[k].asOwner()
+	}
+	marks := x.Known.SuggestionsBy(x.Raw, owners)
 	list := make([]model.Suggestion, len(marks))
 	for i, s := range marks {
 		k, _ := x.MarkAt(s.Start)
@@ -91,33 +84,6 @@ func Renamed(list []model.Suggestion, p model.Path) []model.Suggestion {
 	return out
 }
 
-// madeComments are the comments that an agent's write put in the note, or changed. One of
-// those before that it only frees of the marks that deleted it is none of them.
-func (l *Ledger) madeComments(after *Layout, kept keptMap, v Units, before map[int]standing) (made []model.MadeMark) {
-	cursor := textmerge.NewCursor(after.Raw)
-	for _, c := range after.Known.Comments(after.Raw) {
-		from := cursor.PosAt(c.Start)
-		ids := v.Resolve(model.PlaceRun(from, cursor.PosAt(c.End)))
-		was, ok := textmerge.Back(kept.spans, diffwrap.Span{Start: c.Start, End: c.Start + 1})
-		_, began := before[was.Start]
-		span := diffwrap.Span{Start: c.Start, End: c.End}
-		if _, untouched := textmerge.Back(kept.spans, span); began && (untouched || ok && kept.all(span) && l.addedAlike(ids)) {
-			continue
-		}
-		made = append(made, model.MadeMark{Comment: true, Add: ids})
-	}
-	return made
-}
-
-// addedAlike says whether one suggestion adds all of the characters, or none does.
-func (l *Ledger) addedAlike(ids []model.IDRun) bool {
-	var by []*model.MadeMark
-	for _, r := range ids {
-		l.adds.Each(r, func(_ model.IDRun, m *model.MadeMark, _ bool) { by = append(by, m) })
-	}
-	return len(slices.Compact(by)) <= 1
-}
-
 // comments lists those of agents that wait for a person, and not for the decision on a suggestion.
 func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list []model.Suggestion) {
 	comments := x.Known.Comments(x.Raw)
@@ -152,68 +118,4 @@ func (x *Layout) commentAt(from, to int) (m *model.MadeMark) {
 		return nil
 	}
 	return m
-}
-
-// wroteComment says whether all characters of a comment are the author's, who may change
-// it without a mark.
-func (x *Layout) wroteComment(from, to int, author string) bool {
-	if m := x.commentAt(from, to); m != nil {
-		return m.Author == author
-	}
-	all := true
-	x.Each(from, to, func(_ int, r model.IDRun) {
-		x.wrote.Each(r, func(_ model.IDRun, s *stroke, ok bool) { all = all && ok && s.agent && s.author == author })
-	})
-	return all && len(x.Runs) > 0
-}
-
-// A writer may amend its own pending suggestions, and nobody else's: what a
-// person typed, be it as a mark by hand or inside of somebody's addition, is
-// never changed without a mark. Marks carry no author in the text, so who typed
-// what is read from the document.
-
-// Foreign says which marks and comments of a marked text are not entirely by the author
-// (diffwrap.Options.Foreign).
-func (x *Layout) Foreign(author string) func(start, end int) bool {
-	comment := x.ofComments(func(from, to int) bool { return !x.wroteComment(from, to, author) })
-	return func(start, end int) bool {
-		if k, ok := x.MarkAt(start); ok {
-			return x.Owners[k].whole != author
-		}
-		return comment(start, end)
-	}
-}
-
-// Waits says which comments of a marked text wait for a person as another author's (diffwrap.Options.Waits).
-func (x *Layout) Waits(author string) func(start, end int) bool {
-	return x.ofComments(func(from, to int) bool {
-		m := x.commentAt(from, to)
-		return m != nil && m.Author != author
-	})
-}
-
-// ofComments tells by offsets what is told of comments by their places.
-func (x *Layout) ofComments(tell func(from, to int) bool) func(start, end int) bool {
-	var places map[int]int
-	return func(start, end int) bool {
-		if places == nil {
-			places = openersIn(x.Raw)
-		}
-		from := places[start]
-		return tell(from, from+textmerge.UTF16Len(x.Raw[start:end]))
-	}
-}
-
-// openersIn are the UTF-16 positions at which comments may begin, by offset.
-func openersIn(text string) map[int]int {
-	places := make(map[int]int)
-	cursor := textmerge.NewCursor(text)
-	for at := 0; ; at++ {
-		i := strings.Index(text[at:], "{>>")
-		if i < 0 {
-			return places
-		}
-		at += i
-		places[at] = cursor.PosAt(at)
-	}
 }

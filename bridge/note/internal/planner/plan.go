@@ -15,7 +15,8 @@ type Plan struct {
 	Edits       []diffwrap.Edit
 	FrontMatter *model.FrontMatterChange
 	Decision    *model.Decision   // set when a person decides
-	Marks       []model.MadeMark  // what an undo makes pending again
+	Marks       []model.MadeMark  // what it makes pending
+	Moved       []model.Revival   // what a write types again at another place
 	Placed      []model.Placement // where text goes among deleted characters; nil for behind what is before it
 	Proposal    string            // set when it rewrites links for a rename
 	Direct      bool              // its text is written as it is, without marks
@@ -37,22 +38,22 @@ func (p *Plan) KnownAfter(known diffwrap.Known, raw, after string) diffwrap.Know
 
 // CarryOut makes the plan's edits of raw in a document and completes the record of
 // that: what the plan names by place is named by identity.
-func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.Author, known *attribution.Ledger, rec *model.Record) {
-	before := attribution.UnitsOf(text.Runs())
+func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.Author, rec *model.Record) {
+	var before attribution.Units
+	if p.Decision != nil || p.FrontMatter != nil {
+		before = attribution.UnitsOf(text.Runs())
+	}
 	doc.Transact(by, func(txn *ycrdt.Txn) { applyPlaced(txn, text, raw, p.Edits, p.Placed) })
 	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = by.Name, by.Session, by.Batch, p.FrontMatter, p.Decision
-	rec.Proposal, rec.Marks, rec.Direct = p.Proposal, p.Marks, p.Direct
-	result := text.String()
-	if p.Decision == nil && p.FrontMatter == nil && (by.Name == "" || !attribution.MarksIn(result)) {
+	rec.Proposal, rec.Direct = p.Proposal, p.Direct
+	if p.Decision == nil && p.FrontMatter == nil && len(p.Marks) == 0 && len(p.Moved) == 0 {
 		return
 	}
 	after := attribution.UnitsOf(text.Runs())
 	if p.Decision != nil {
 		rec.Decision = resolvedDecision(p.Decision, before, after)
-		rec.Marks = resolvedMarks(p.Marks, after)
-	} else if by.Name != "" {
-		rec.Marks = known.Made(raw, before, p.Edits, result, p.KnownAfter(known.Known(raw, before), raw, result), after, by)
 	}
+	rec.Marks, rec.Returned = resolvedMarks(p.Marks, after), resolvedRevivals(p.Moved, after)
 	if fm := p.FrontMatter; fm != nil {
 		named := *fm
 		named.Removed = nil
@@ -101,7 +102,7 @@ func resolvedMarks(marks []model.MadeMark, after attribution.Units) []model.Made
 // after the decision was carried out.
 func resolvedDecision(d *model.Decision, before, after attribution.Units) *model.Decision {
 	named := *d
-	named.Runs, named.Revived, named.ByHand = nil, nil, after.ResolveAll(d.ByHand)
+	named.Runs, named.ByHand = nil, after.ResolveAll(d.ByHand)
 	for _, r := range d.Runs {
 		u := before
 		if r.Role == model.TypedInstead || r.Role == model.Remarked {
@@ -109,14 +110,20 @@ func resolvedDecision(d *model.Decision, before, after attribution.Units) *model
 		}
 		named.Runs = append(named.Runs, resolvedRun(r, u)...)
 	}
-	for _, r := range d.Revived {
+	named.Revived = resolvedRevivals(d.Revived, after)
+	return &named
+}
+
+// resolvedRevivals names by identity what stands at places in the text after.
+func resolvedRevivals(list []model.Revival, after attribution.Units) (named []model.Revival) {
+	for _, r := range list {
 		done := uint64(0)
 		for _, id := range after.Resolve(r.New) {
-			named.Revived = append(named.Revived, model.Revival{Old: r.Old.Part(done, id.Len), New: id})
+			named = append(named, model.Revival{Old: r.Old.Part(done, id.Len), New: id})
 			done += id.Len
 		}
 	}
-	return &named
+	return named
 }
 
 // resolvedRun names by identity a run that is named by place: in the text of u.

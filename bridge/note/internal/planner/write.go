@@ -90,7 +90,11 @@ func rawInsertAt(marks []diffwrap.Mark, viewToRaw []textmerge.Span, off int) int
 // Suggest plans the suggestions of an author that make text the view of cur, which is laid out as
 // x; nil if it has no marks.
 func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options) (Plan, error) {
-	res, err := put(cur, x, text, by, lens)
+	lens.Known = cur.Known()
+	if x != nil {
+		lens.Owners = x.OwnersFor(by)
+	}
+	res, err := lens.Put(cur.Marked(), text)
 	if err != nil {
 		return Plan{}, model.Refuse(err)
 	}
@@ -100,6 +104,9 @@ func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Au
 		if len(plan.Edits) == 0 {
 			plan.Edits = markedAnew(cur)
 		}
+		if by.Name != "" {
+			plan.Marks, plan.Moved = attribution.Written(x, cur.Marked(), res)
+		}
 	}
 	if fm := res.FrontMatter; fm != nil {
 		if change := FrontMatterChange(fm.Before, fm.After); change.Before != change.After {
@@ -107,20 +114,4 @@ func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Au
 		}
 	}
 	return plan, nil
-}
-
-// put leaves the suggestions of the author's other sessions alone where it can.
-func put(cur *model.Version, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options) (diffwrap.Result, error) {
-	lens.Known = cur.Known()
-	if x == nil {
-		return lens.Put(cur.Marked(), text)
-	}
-	lens.Waits = x.Waits(by.Name)
-	if lens.Foreign = x.ForeignSessions(text, by); lens.Foreign != nil {
-		if res, err := lens.Put(cur.Marked(), text); err == nil {
-			return res, nil
-		}
-	}
-	lens.Foreign = x.Foreign(by.Name)
-	return lens.Put(cur.Marked(), text)
 }

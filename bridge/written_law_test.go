@@ -1,0 +1,127 @@
+package bridge_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/randomtest"
+)
+
+// A suggestion is the same one until its author changes it: whatever others write beside it, and other sessions of its author. A
+// process that has just started lists what the running one does.
+func TestSuggestionsStayTheSame(t *testing.T) {
+	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
+		number := 0
+		fresh := func() string { number++; return fmt.Sprintf("w%d", number) }
+		sep := func() string { return []string{" ", " ", " ", " ", "\n", "\n\n", "\n- "}[r.IntN(7)] }
+		var base strings.Builder
+		for range 4 + r.IntN(16) {
+			base.WriteString(fresh() + sep())
+		}
+		src, store := new(bridgetest.Source), new(bridgetest.Store)
+		src.Person(t).Save("Plan.md", base.String())
+		ws := process(t, src, store)
+		list := func(ws *bridge.Workspace) []model.Suggestion {
+			all, err := ws.Suggestions(t.Context(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		var log []string
+		for range 1 + r.IntN(6) {
+			by := model.Author{Name: []string{"ann", "ann", "bob"}[r.IntN(3)], Session: []string{"s", "t"}[r.IntN(2)]}
+			v, err := ws.Open(t.Context(), plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, tokens := list(ws), strings.SplitAfter(v.Text(), " ")
+			for range 1 + r.IntN(2) {
+				switch i := r.IntN(len(tokens)); r.IntN(4) {
+				case 0:
+					tokens[i] = ""
+				case 1:
+					tokens[i] = fresh() + sep() + tokens[i]
+				case 2:
+					tokens[i] = fresh() + " "
+				default:
+					tokens[i] = strings.Replace(tokens[i], " ", sep(), 1)
+				}
+			}
+			text := strings.Join(tokens, "")
+			res, err := ws.Write(t.Context(), plan, bridge.Write{Text: text, By: by})
+			if errors.Is(err, model.ErrRefused) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			log = append(log, fmt.Sprintf("%s %s: %q is %q", by.Name, by.Session, text, res.Version.Raw()))
+			after := list(ws)
+			told := func(format string, args ...any) {
+				t.Fatalf("%s\n%s\nbefore %+v\nafter %+v", fmt.Sprintf(format, args...), strings.Join(log, "\n"), before, after)
+			}
+			for _, s := range before {
+				k := slices.IndexFunc(after, func(a model.Suggestion) bool { return a.ID == s.ID })
+				switch {
+				case k >= 0:
+					if a := after[k]; a.Old != s.Old || a.New != s.New || a.Author != s.Author || a.Session != s.Session || !a.Time.Equal(s.Time) {
+						told("%s has changed", s.ID)
+					}
+				case s.Author != by.Name:
+					told("%s of another author is gone", s.ID)
+				case s.Session != by.Session && s.Parts == nil && !amended(s, v.Text(), res.Version.Text()) && fitsBeside(v.Marked(), text, before, by):
+					told("%s of another session is gone", s.ID)
+				}
+			}
+			for _, a := range after {
+				old := slices.ContainsFunc(before, func(s model.Suggestion) bool { return s.ID == a.ID })
+				if !old && (a.Author != by.Name || a.Session != by.Session) {
+					told("%s is new, and not the writer's", a.ID)
+				}
+			}
+			started := process(t, src, store)
+			if again := list(started); fmt.Sprintf("%+v", again) != fmt.Sprintf("%+v", after) {
+				told("a new process lists %+v", again)
+			}
+		}
+	})
+}
+
+// amended says whether a writer who turned one text into another changed something of a suggestion: took away some of what it adds,
+// wrote in the middle of that, or wrote again what it deletes. Where it has no word any change may be in it.
+func amended(s model.Suggestion, before, after string) bool {
+	words := func(text string) string { return " " + strings.Join(strings.Fields(text), " ") + " " }
+	if s.New != "" && (!strings.Contains(s.New, "w") || !strings.Contains(after, s.New) || !strings.Contains(words(after), words(s.New))) {
+		return true
+	}
+	deleted := strings.Fields(s.Old)
+	return len(deleted) == 0 && s.Old != "" || slices.ContainsFunc(deleted, func(w string) bool {
+		return w == "-" || strings.Contains(words(after), words(w)) && !strings.Contains(words(before), words(w))
+	})
+}
+
+// fitsBeside says whether an author can propose a text who must leave alone all that others, and other sessions, have proposed.
+func fitsBeside(marked, text string, list []model.Suggestion, by model.Author) bool {
+	owners := make(map[int]diffwrap.Owner)
+	marks, _, _ := diffwrap.Layout(marked)
+	for _, m := range marks {
+		owners[m.Start] = diffwrap.Owner{Access: diffwrap.Foreign}
+		for _, s := range list {
+			own := slices.ContainsFunc(s.Stretches(), func(at diffwrap.Span) bool { return at.Start <= m.Start && m.End <= at.End })
+			if own && s.Author == by.Name && s.Session == by.Session {
+				owners[m.Start] = diffwrap.Owner{Suggestion: s.ID}
+			}
+		}
+	}
+	_, err := diffwrap.Options{Author: by.Name, Owners: owners}.Put(marked, text)
+	return err == nil
+}

@@ -1,0 +1,579 @@
+package marking
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// This file tells which suggestions a drawing made of a change. One hunk is one suggestion, whatever stands beside it. A hunk that has
+// text of the writer's pending suggestion, or stands in the place of it, is that suggestion, changed. A person decides on the whole of
+// what would lose words if it was decided apart: hunks of which one deletes a word that the writer kept, and another one types it again.
+
+// Drawing is a change as it is written.
+type Drawing struct {
+	Edits   []span.Edit
+	Live    span.Span // the first literal opener in new text, in p.New
+	anew    []anew
+	deleted [][]wrapped // by hunk
+	written []written   // in order
+}
+
+// anew is a region as it is marked, and the number of its first hunk.
+type anew struct {
+	marked
+	first int
+}
+
+// wrapped is text of the raw text that a hunk deletes.
+type wrapped struct {
+	part
+	to span.Span // in the new raw text
+}
+
+// written is text of p.New that a hunk writes, of an addition or a comment.
+type written struct {
+	view, to span.Span // in p.New, and in the new raw text
+	hunk     int
+	comment  bool
+	known    bool // it is a comment that the writer had written before
+}
+
+// Made is a suggestion that a change made or changed, or a comment.
+type Made struct {
+	Was      []string    // the suggestions that it was before, in whole or in part; none for a new one
+	Same     bool        // it is what it was, but some of its characters are others
+	Add, Del []span.Span // of the new raw text, without delimiters
+	Comment  bool        // it is a comment: Add is all of it
+}
+
+// Move is text of the raw text that is deleted there and typed again in the new one: the same characters.
+type Move struct{ From, To span.Span }
+
+// Made lists what a drawing of changes, which makes raw what it is to be, made, and what moved. apart has suggestions of earlier sessions in which the
+// writer changed nothing, if the drawing has mixed them with what the writer did change.
+func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []Made, moved []Move, apart []string) {
+	t := tracer{Patch: p, Drawing: d, changes: p.finer(changes), fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
+	for k := range d.deleted {
+		t.sets = append(t.sets, k)
+	}
+	at, delta := 0, 0
+	for _, e := range d.Edits {
+		t.stayed, t.deltas = append(t.stayed, span.New(at, e.Off)), append(t.deltas, delta)
+		t.put = append(t.put, span.New(e.Off+delta, e.Off+delta+len(e.New)))
+		at, delta = e.Off+e.Len, delta+len(e.New)-e.Len
+	}
+	t.stayed, t.deltas = append(t.stayed, span.New(at, len(p.Doc.Raw))), append(t.deltas, delta)
+	for _, y := range d.written {
+		if !y.comment {
+			t.fresh[y.hunk] += y.view.Len()
+		}
+	}
+	t.follow()
+	t.followKept()
+	return append(t.made(raw), t.comments...), t.moved, t.apart()
+}
+
+// finer parts changes at the words that both sides share, which a comparison of lines may take for others.
+func (p *Patch) finer(changes []align.Hunk) (out []align.Hunk) {
+	if !slices.ContainsFunc(p.pieces, func(x Piece) bool { return x.role == own }) {
+		return changes
+	}
+	for len(changes) > 0 {
+		n := 1
+		for n < len(changes) && p.noWordBetween(changes[n-1], changes[n]) {
+			n++
+		}
+		c := changes[0].Through(changes[n-1])
+		changes = changes[n:]
+		add := func(old, new int) {
+			h := align.Hunk{Old: span.New(c.Old.Start, old), New: span.New(c.New.Start, new)}
+			for !h.Old.Empty() && !h.New.Empty() && p.Old[h.Old.Start] == p.New[h.New.Start] && p.Old[h.Old.Start] < utf8.RuneSelf {
+				h = h.Grow(-1, 0)
+			}
+			for !h.Old.Empty() && !h.New.Empty() && p.Old[h.Old.End-1] == p.New[h.New.End-1] && p.Old[h.Old.End-1] < utf8.RuneSelf {
+				h = h.Grow(0, -1)
+			}
+			if !h.Old.Empty() || !h.New.Empty() {
+				out = append(out, h)
+			}
+		}
+		at := c
+		for _, w := range align.KeptWords(align.Side{Text: c.Old.Of(p.Old)}, align.Side{Text: c.New.Of(p.New)}) {
+			add(at.Old.Start+w.Old.Start, at.New.Start+w.New.Start)
+			c.Old.Start, c.New.Start = at.Old.Start+w.Old.End, at.New.Start+w.New.End
+		}
+		add(c.Old.End, c.New.End)
+	}
+	return out
+}
+
+// tracer follows text from the raw text to the new one.
+type tracer struct {
+	*Patch
+	*Drawing
+	changes  []align.Hunk
+	fresh    []int       // by hunk: how much text it has that was in no suggestion of the writer's
+	stayed   []span.Span // of raw: what the edits leave
+	deltas   []int       // by how much they shift that
+	put      []span.Span // of the new raw text: what they put there
+	sets     []int       // of hunks and, behind them, suggestions that are one: each names another one of its set, or itself
+	byID     map[string]int
+	was      []former
+	moved    []Move
+	comments []Made
+}
+
+// former is a suggestion of the writer's as it was before.
+type former struct {
+	id        string
+	earlier   bool // of an earlier session
+	lost      bool // some of it is in no mark any more
+	restored  bool // words that it deleted are text again
+	held      bool // some of it is in a hunk
+	shown     []span.Span
+	add, del  []span.Span // of raw
+	elsewhere Made        // what of it is not marked anew
+}
+
+func (t *tracer) set(k int) int {
+	for t.sets[k] != k {
+		k = t.sets[k]
+	}
+	return k
+}
+
+func (t *tracer) join(a, b int) {
+	a, b = t.set(a), t.set(b)
+	t.sets[max(a, b)] = min(a, b)
+}
+
+// former returns the writer's suggestion that a cell is of, nil if that is not known, and its number among the sets.
+func (t *tracer) former(c *critic.Cell) (*former, int) {
+	o := t.Owners[c.Start]
+	if o.Suggestion == "" || !c.IsSuggestion() || !t.Own(c) {
+		return nil, 0
+	}
+	k, ok := t.byID[o.Suggestion]
+	if !ok {
+		k = len(t.was)
+		t.byID[o.Suggestion] = k
+		t.was = append(t.was, former{id: o.Suggestion, earlier: o.Access == critic.Earlier})
+		t.sets = append(t.sets, len(t.deleted)+k)
+	}
+	return &t.was[k], len(t.deleted) + k
+}
+
+// follow finds what became of the writer's own text.
+func (t *tracer) follow() {
+	deleted := t.stillDeleted()
+	for _, r := range t.anew {
+		for k := r.from.piece; k < len(t.pieces) && t.pieces[k].Start < r.to.off; k++ {
+			x := &t.pieces[k]
+			f, node := t.former(x.cell)
+			if f != nil {
+				f.has(x)
+			}
+			if x.role == own {
+				t.followAdded(x, f, node)
+			} else if x.role == dropped && f != nil {
+				f.lost = f.lost || deleted[x.cell] != x.Of(t.Doc.Raw)
+			}
+		}
+	}
+	for k, list := range t.deleted {
+		for _, w := range list {
+			if w.role != dropped {
+				t.fresh[k] += w.Len()
+			} else if f, node := t.former(w.cell); f != nil {
+				f.held = true
+				t.join(k, node)
+			} else {
+				t.fresh[k] += w.Len()
+			}
+		}
+	}
+	for k := range t.was {
+		if f := &t.was[k]; f.lost && !f.held {
+			t.replaced(f, len(t.deleted)+k)
+		}
+	}
+	if len(t.was) > 0 {
+		t.followElsewhere()
+		t.followRestored()
+	}
+}
+
+func (f *former) has(x *Piece) {
+	if x.role == own {
+		f.add = append(f.add, x.Span)
+	} else if x.role == dropped {
+		f.del = append(f.del, x.Span)
+	}
+}
+
+// followElsewhere finds the marks of suggestions that are not marked anew with the others.
+func (t *tracer) followElsewhere() {
+	anew, edits, delta := t.anew, t.Edits, 0
+	for k := range t.pieces {
+		x := &t.pieces[k]
+		for len(anew) > 0 && anew[0].to.off <= x.Start {
+			anew = anew[1:]
+		}
+		n, ok := t.byID[t.Owners[x.cell.Start].Suggestion]
+		if !ok || x.role != own && x.role != dropped || len(anew) > 0 && anew[0].from.off <= x.Start {
+			continue
+		}
+		for len(edits) > 0 && edits[0].Off+edits[0].Len <= x.Start {
+			delta += len(edits[0].New) - edits[0].Len
+			edits = edits[1:]
+		}
+		t.was[n].has(x)
+		if m := &t.was[n].elsewhere; x.role == own {
+			m.Add = append(m.Add, x.Shift(delta))
+		} else {
+			m.Del = append(m.Del, x.Shift(delta))
+		}
+	}
+}
+
+// stillDeleted is what of each of the writer's deletions is deleted after the change.
+func (t *tracer) stillDeleted() map[*critic.Cell]string {
+	left := make(map[*critic.Cell]string)
+	for _, list := range t.deleted {
+		for _, w := range list {
+			if w.role == dropped {
+				left[w.cell] += w.Of(t.Doc.Raw)
+			}
+		}
+	}
+	return left
+}
+
+// followRestored finds words that the writer had deleted and types again. Of a suggestion that deletes no words any text counts.
+func (t *tracer) followRestored() {
+	counts := func(f *former) func(string) bool {
+		if strings.TrimSpace(textAt(t.Doc.Raw, f.del)) == "" {
+			return func(s string) bool { return s != "" }
+		}
+		return func(s string) bool { return strings.TrimSpace(s) != "" }
+	}
+	for _, r := range t.anew {
+		for k := range r.old.parts {
+			x := &r.old.parts[k]
+			f, _ := t.former(x.cell)
+			if x.role != dropped || f == nil || !f.earlier || f.restored {
+				continue
+			}
+			for _, is := range stays(r.hunks, 0, span.New(x.at, x.at+x.size)) {
+				f.restored = f.restored || t.types(is.Shift(r.new.Start), counts(f))
+			}
+		}
+	}
+}
+
+// types reports whether the changes put something into a stretch of the new view that counts.
+func (t *tracer) types(view span.Span, counts func(string) bool) bool {
+	n, _ := slices.BinarySearchFunc(t.changes, view.Start, func(c align.Hunk, off int) int { return cmp.Or(cmp.Compare(c.New.End, off), -1) })
+	for ; n < len(t.changes) && t.changes[n].New.Start < view.End; n++ {
+		s := span.New(max(view.Start, t.changes[n].New.Start), min(view.End, t.changes[n].New.End))
+		if !s.Empty() && counts(s.Of(t.New)) {
+			return true
+		}
+	}
+	return false
+}
+
+// changeFrom returns the first change that ends at or after an offset of the accepted view.
+func (t *tracer) changeFrom(at int) int {
+	k, _ := slices.BinarySearchFunc(t.changes, at, func(c align.Hunk, off int) int { return cmp.Compare(c.Old.End, off) })
+	return k
+}
+
+// changesAt returns the first of the changes that touch a stretch of the accepted view, and the one behind the last.
+func (t *tracer) changesAt(s span.Span) (from, to int) {
+	from = t.changeFrom(s.Start)
+	for to = from; to < len(t.changes) && t.changes[to].Old.Start <= s.End; {
+		to++
+	}
+	return from, to
+}
+
+// followAdded finds an addition or a comment of the writer's in what the hunks write.
+func (t *tracer) followAdded(x *Piece, f *former, node int) {
+	held := 0
+	if f != nil {
+		if n := len(f.shown) - 1; n >= 0 && f.shown[n].End == x.View.Start {
+			f.shown[n].End = x.View.End
+		} else {
+			f.shown = append(f.shown, x.View)
+		}
+	}
+	for was, is := range t.stays(x.View) {
+		for y := range t.writtenIn(is) {
+			s := span.New(max(is.Start, y.view.Start), min(is.End, y.view.End))
+			if !t.move(x.Start+was.Start-x.View.Start+s.Start-is.Start, s.Shift(y.to.Start-y.view.Start)) {
+				continue
+			}
+			y.known = y.known || x.cell.Kind == critic.Comment && was == x.View && is == y.view
+			if f == nil || y.comment {
+				continue
+			}
+			held += s.Len()
+			t.fresh[y.hunk] -= s.Len()
+			f.held = true
+			t.join(y.hunk, node)
+		}
+	}
+	if f != nil {
+		f.lost = f.lost || held < x.View.Len()
+	}
+}
+
+// replaced makes a suggestion of which nothing is left one with the hunk that stands in the place of it.
+func (t *tracer) replaced(f *former, node int) {
+	for _, s := range f.shown {
+		from, to := t.changesAt(s)
+		for _, c := range t.changes[from:to] {
+			if c.Old.Start < s.End && s.Start < c.Old.End {
+				for y := range t.writtenIn(c.New) {
+					if !y.comment {
+						t.join(y.hunk, node)
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// isCut reports whether text of the accepted view is not there in one piece any more, or one of its words goes on where it did not.
+func (t *tracer) isCut(shown []span.Span) bool {
+	return slices.ContainsFunc(shown, func(s span.Span) bool {
+		from, to := t.changesAt(s)
+		if from == to {
+			return false
+		}
+		room := span.New(t.OldBody, len(t.Old))
+		if from > 0 {
+			room.Start = t.changes[from-1].Old.End
+		}
+		if to < len(t.changes) {
+			room.End = t.changes[to].Old.Start
+		}
+		before, behind, ok := t.splitAround(t.changes[from], t.changes[to-1], s, room)
+		text := s.Of(t.Old)
+		return !ok || joinsWord(t.New[:before.New.End], text) && !joinsWord(t.Old[:s.Start], text) ||
+			joinsWord(text, t.New[behind.New.Start:]) && !joinsWord(text, t.Old[s.End:])
+	})
+}
+
+// joinsWord reports whether a word goes on from one text to the next one.
+func joinsWord(before, behind string) bool {
+	r, _ := utf8.DecodeRuneInString(behind)
+	return markdown.LastWord(before) != "" && behind != "" && markdown.InWord(r)
+}
+
+// stays yields the stretches of the accepted view that the changes leave, and where each is in the new one.
+func (t *tracer) stays(view span.Span) iter.Seq2[span.Span, span.Span] {
+	return stays(t.changes, t.NewBody-t.OldBody, view)
+}
+
+// stays yields what hunks leave of a stretch of the old text, and where that is in the new text. Before the first of them that is so many
+// bytes further on.
+func stays(hunks []align.Hunk, delta int, old span.Span) iter.Seq2[span.Span, span.Span] {
+	return func(yield func(was, is span.Span) bool) {
+		k, _ := slices.BinarySearchFunc(hunks, old.Start, func(h align.Hunk, off int) int { return cmp.Or(cmp.Compare(h.Old.End, off), -1) })
+		if k > 0 {
+			delta = hunks[k-1].New.End - hunks[k-1].Old.End
+		}
+		for at := old.Start; at < old.End; k++ {
+			s := span.New(at, old.End)
+			if k < len(hunks) {
+				s.End = min(s.End, hunks[k].Old.Start)
+			}
+			if !s.Empty() && !yield(s, s.Shift(delta)) || k == len(hunks) {
+				return
+			}
+			at, delta = max(at, hunks[k].Old.End), hunks[k].New.End-hunks[k].Old.End
+		}
+	}
+}
+
+// writtenIn yields what hunks write of a stretch of p.New.
+func (t *tracer) writtenIn(view span.Span) iter.Seq[*written] {
+	return func(yield func(*written) bool) {
+		k, _ := slices.BinarySearchFunc(t.written, view.Start, func(y written, off int) int { return y.view.End - off - 1 })
+		for ; k < len(t.written) && t.written[k].view.Start < view.End; k++ {
+			if !yield(&t.written[k]) {
+				return
+			}
+		}
+	}
+}
+
+// move reports whether text which stood at an offset of raw is the same characters in the new text, and notes those that the edits take
+// away and put there again.
+func (t *tracer) move(from int, to span.Span) bool {
+	same := true
+	for at := 0; at < to.Len(); {
+		k, stays, n := covers(t.stayed, from+at, to.Len()-at)
+		_, put, n := covers(t.put, to.Start+at, n)
+		if put && !stays {
+			t.moved = append(t.moved, Move{span.New(from+at, from+at+n), span.New(to.Start+at, to.Start+at+n)})
+		} else {
+			same = same && stays && from+t.deltas[k] == to.Start
+		}
+		at += n
+	}
+	return same
+}
+
+// covers reports whether an offset is in one of the spans, in which, and of how many of the bytes from there on the same holds.
+func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
+	k, _ = slices.BinarySearchFunc(spans, at, func(s span.Span, at int) int { return cmp.Or(cmp.Compare(s.End, at), -1) })
+	switch {
+	case k == len(spans) || spans[k].Start >= at+limit:
+		return k, false, limit
+	case spans[k].Start > at:
+		return k, false, spans[k].Start - at
+	}
+	return k, true, min(limit, spans[k].End-at)
+}
+
+// followKept makes hunks one of which one deletes a word that the writer kept, and another one adds it again: decided apart they would
+// lose or double the word.
+func (t *tracer) followKept() {
+	for list := t.anew; len(list) > 0; {
+		n := 1
+		for n < len(list) && !strings.ContainsFunc(t.Old[list[n-1].to.view:list[n].from.view], markdown.InWord) {
+			n++
+		}
+		t.joinKept(list[:n])
+		list = list[n:]
+	}
+}
+
+// joinKept does so in regions between which no words stand.
+func (t *tracer) joinKept(list []anew) {
+	var old, new strings.Builder
+	var hunks []align.Hunk
+	for _, r := range list {
+		for _, h := range r.hunks {
+			hunks = append(hunks, align.Hunk{Old: h.Old.Shift(old.Len()), New: h.New.Shift(new.Len())})
+		}
+		old.WriteString(r.old.text)
+		new.WriteString(r.text)
+	}
+	if len(hunks) < 2 {
+		return
+	}
+	all := hunks[0].Through(hunks[len(hunks)-1])
+	from, to := 0, 0
+	for _, w := range align.KeptWords(align.Side{Text: all.Old.Of(old.String())}, align.Side{Text: all.New.Of(new.String())}) {
+		w = align.Hunk{Old: w.Old.Shift(all.Old.Start), New: w.New.Shift(all.New.Start)}
+		for from < len(hunks) && hunks[from].Old.End <= w.Old.Start {
+			from++
+		}
+		for to < len(hunks) && hunks[to].New.End <= w.New.Start {
+			to++
+		}
+		if from < len(hunks) && to < len(hunks) && hunks[from].Old.Start < w.Old.End && hunks[to].New.Start < w.New.End {
+			t.join(list[0].first+from, list[0].first+to)
+		}
+	}
+}
+
+// made lists the sets in which something changed, and finds the comments.
+func (t *tracer) made(raw string) []Made {
+	all := make(map[int]*Made)
+	changed := t.changedSets()
+	in := func(k int) *Made {
+		k = t.set(k)
+		if all[k] == nil && changed[k] {
+			all[k] = new(Made)
+		}
+		return all[k]
+	}
+	for k := range t.was {
+		if m := in(len(t.deleted) + k); m != nil {
+			f := &t.was[k]
+			m.Was = append(m.Was, f.id)
+			m.Add, m.Del = append(m.Add, f.elsewhere.Add...), append(m.Del, f.elsewhere.Del...)
+		}
+	}
+	for k, list := range t.deleted {
+		for _, w := range list {
+			if m := in(k); m != nil {
+				m.Del = append(m.Del, w.to)
+			}
+		}
+	}
+	for _, y := range t.written {
+		if y.comment {
+			if !y.known {
+				t.comments = append(t.comments, Made{Comment: true, Add: []span.Span{y.to}})
+			}
+		} else if m := in(y.hunk); m != nil {
+			m.Add = append(m.Add, y.to)
+		}
+	}
+	var out []Made
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		if m := all[k]; len(m.Add)+len(m.Del) > 0 {
+			if len(m.Was) == 1 {
+				f := &t.was[t.byID[m.Was[0]]]
+				m.Same = textAt(raw, m.Add) == textAt(t.Doc.Raw, f.add) && textAt(raw, m.Del) == textAt(t.Doc.Raw, f.del)
+			}
+			out = append(out, *m)
+		}
+	}
+	return out
+}
+
+// textAt is the text at places, in the order in which they stand.
+func textAt(text string, at []span.Span) string {
+	slices.SortFunc(at, func(a, b span.Span) int { return a.Start - b.Start })
+	var b strings.Builder
+	for _, s := range at {
+		b.WriteString(s.Of(text))
+	}
+	return b.String()
+}
+
+// changedSets are those that are not what they were.
+func (t *tracer) changedSets() map[int]bool {
+	changed, former := make(map[int]bool), make(map[int]int)
+	for k, fresh := range t.fresh {
+		changed[t.set(k)] = changed[t.set(k)] || fresh > 0
+	}
+	for k := range t.was {
+		at := t.set(len(t.deleted) + k)
+		former[at]++
+		changed[at] = changed[at] || t.was[k].lost || former[at] > 1
+	}
+	return changed
+}
+
+// apart lists the suggestions of earlier sessions of which the writer has changed nothing, if the drawing has changed one of them.
+func (t *tracer) apart() (ids []string) {
+	changed, any := t.changedSets(), false
+	for k := range t.was {
+		if f := &t.was[k]; f.earlier && !f.restored && !t.isCut(f.shown) {
+			ids = append(ids, f.id)
+			any = any || changed[t.set(len(t.deleted)+k)]
+		}
+	}
+	if !any {
+		return nil
+	}
+	return ids
+}

@@ -1,0 +1,295 @@
+package diffwrap
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+	"github.com/relayfs/relayfs/tests/randomtest"
+)
+
+// book keeps a note, and whose its marks are, as a caller of Put does: by what each Put says that it made.
+type book struct {
+	raw    string
+	owners map[int]Owner
+	made   int
+}
+
+// openBook gives each suggestion of raw a name. Marks that nobody else has signed are the writer's.
+func openBook(raw string) *book {
+	b := &book{raw: raw, owners: make(map[int]Owner)}
+	doc := critic.Parse(raw)
+	for _, g := range doc.Groups() {
+		b.made++
+		for _, c := range doc.Cells[g.First : g.Last+1] {
+			access := Own
+			if c.Author == "Bob" {
+				access = Foreign
+			}
+			b.owners[c.Start] = Owner{Suggestion: fmt.Sprintf("s%d", b.made), Access: access}
+		}
+	}
+	return b
+}
+
+// content is a byte of a raw text that a suggestion deletes or adds.
+type content struct {
+	mark  int // where its mark begins
+	added bool
+}
+
+func contentsOf(raw string) map[int]content {
+	all := make(map[int]content)
+	doc := critic.Parse(raw)
+	for i := range doc.Cells {
+		c := &doc.Cells[i]
+		for _, s := range []Span{c.Deleted, c.Added} {
+			for at := s.Start; c.IsSuggestion() && at < s.End; at++ {
+				all[at] = content{c.Start, s == c.Added && !s.Empty()}
+			}
+		}
+	}
+	return all
+}
+
+// write is the law of what a Put says that it made: each character of a suggestion that is pending afterwards is of one that was
+// made, or of one that was there, and nothing of the latter has changed.
+func (b *book) write(o Options, want string) error {
+	o.Owners = b.owners
+	r, err := o.Put(b.raw, want)
+	if err != nil {
+		return nil
+	}
+	broken := func(format string, args ...any) error {
+		return lawError("10, Made", b.raw, want, "stored %q, made %+v, moved %+v: %s", Apply(b.raw, r.Edits), r.Made, r.Moved, fmt.Sprintf(format, args...))
+	}
+	after := Apply(b.raw, r.Edits)
+	origin := make([]int, len(after)) // of each byte, in b.raw
+	for i := range origin {
+		origin[i] = -1
+	}
+	at, delta, end := 0, 0, append(slices.Clone(r.Edits), Edit{Off: len(b.raw)})
+	stayed := make([]bool, len(b.raw))
+	for _, e := range end {
+		for ; at < e.Off; at++ {
+			origin[at+delta], stayed[at] = at, true
+		}
+		at, delta = e.Off+e.Len, delta+len(e.New)-e.Len
+	}
+	for _, m := range r.Moved {
+		for i := range m.From.Len() {
+			if stayed[m.From.Start+i] || origin[m.To.Start+i] >= 0 || b.raw[m.From.Start+i] != after[m.To.Start+i] {
+				return broken("%+v did not move", m)
+			}
+			origin[m.To.Start+i], stayed[m.From.Start+i] = m.From.Start+i, true
+		}
+	}
+	was, is := contentsOf(b.raw), contentsOf(after)
+	made := make(map[int]int)
+	changed := make(map[string]bool)
+	comments := critic.Parse(after)
+	for k, m := range r.Made {
+		for _, id := range m.Was {
+			changed[id] = true
+		}
+		if m.Comment {
+			known := func(c critic.Cell) bool { return c.Kind == critic.Comment && c.Span == m.Add[0] }
+			if len(m.Add) != 1 || len(m.Del) > 0 || !slices.ContainsFunc(comments.Cells, known) {
+				return broken("%+v is no comment", m)
+			}
+			continue
+		}
+		for i, list := range [][]Span{m.Del, m.Add} {
+			for _, s := range list {
+				for at := s.Start; at < s.End; at++ {
+					if _, twice := made[at]; twice {
+						return broken("%d is in two", at)
+					}
+					if c, ok := is[at]; !ok || c.added != (i == 1) {
+						return broken("%d is not in a mark of that kind", at)
+					}
+					made[at] = k
+				}
+			}
+		}
+	}
+	owners, left := make(map[int]Owner), make(map[string]int)
+	for _, at := range slices.Sorted(maps.Keys(is)) {
+		owner := Owner{}
+		if k, ok := made[at]; ok && r.Made[k].Same {
+			owner = Owner{Suggestion: r.Made[k].Was[0]}
+		} else if ok {
+			owner.Suggestion = fmt.Sprintf("s%d", b.made+k+1)
+		} else if from := origin[at]; from < 0 || was[from].added != is[at].added || b.owners[was[from].mark].Suggestion == "" {
+			return broken("nothing tells whose %d is", at)
+		} else {
+			owner = b.owners[was[from].mark]
+			left[owner.Suggestion]++
+		}
+		if before, ok := owners[is[at].mark]; ok && before.Suggestion != owner.Suggestion {
+			return broken("the mark at %d is of two", is[at].mark)
+		}
+		owners[is[at].mark] = owner
+	}
+	had := make(map[string]int)
+	for _, c := range was {
+		had[b.owners[c.mark].Suggestion]++
+	}
+	for id, n := range left {
+		if n != had[id] || changed[id] {
+			return broken("%d of %d characters of %s are left", n, had[id], id)
+		}
+	}
+	b.raw, b.owners, b.made = after, owners, b.made+len(r.Made)
+	return nil
+}
+
+func TestMade(t *testing.T) {
+	for _, name := range []string{"prose", "braces", "markdown"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			letters := newAlphabet(t, name)
+			randomtest.Check(t, rounds/4, func(t testing.TB, r *rand.Rand) {
+				g := letters.generator(r)
+				b := openBook(g.raw())
+				o := g.options()
+				for range 1 + g.IntN(3) {
+					if err := b.write(o, g.edit(Accepted(b.raw))); err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Each word that a writer has kept is there once whatever is decided: neither lost nor doubled because what the writer did was
+// marked as several suggestions.
+func TestDecidedApart(t *testing.T) {
+	randomtest.Check(t, rounds/4, func(t testing.TB, r *rand.Rand) {
+		word := 0
+		fresh := func() string { word++; return fmt.Sprintf("w%d", word) }
+		var tokens []string
+		for range randomtest.Between(r, 3, 24) {
+			tokens = append(tokens, fresh(), []string{" ", " ", " ", "\n", "\n\n", "\n- ", ". "}[r.IntN(7)])
+		}
+		text := strings.Join(tokens, "")
+		b := openBook(text)
+		original := strings.Fields(text)
+		var log []string
+		for range 1 + r.IntN(3) {
+			kept := splitWords(Accepted(b.raw))
+			for range 1 + r.IntN(4) {
+				i := r.IntN(len(kept))
+				switch r.IntN(4) {
+				case 0:
+					kept = slices.Delete(kept, i, min(len(kept)-1, i+1+r.IntN(6)))
+				case 1:
+					kept = slices.Insert(kept, i, fresh(), []string{" ", "\n", "\n\n"}[r.IntN(3)])
+				case 2:
+					kept[i] = []string{" ", "\n", "\n\n", fresh()}[r.IntN(4)]
+				default:
+					kept[i] += fresh()
+				}
+			}
+			before := b.raw
+			if err := b.write(Options{}, strings.Join(kept, "")); err != nil {
+				t.Fatal(err)
+			}
+			log = append(log, fmt.Sprintf("%q to %q: %q", before, strings.Join(kept, ""), b.raw))
+		}
+		wrote := Accepted(b.raw)
+		list := SuggestionsBy(b.raw, b.owners)
+		var accepted, rejected []Suggestion
+		for _, s := range list {
+			if r.IntN(2) == 0 {
+				accepted = append(accepted, s)
+			} else {
+				rejected = append(rejected, s)
+			}
+		}
+		both := append(Decide(b.raw, true, nil, accepted...), Decide(b.raw, false, nil, rejected...)...)
+		slices.SortStableFunc(both, func(a, b Edit) int { return a.Off - b.Off })
+		left := " " + strings.Join(splitWords(Apply(b.raw, both)), " ") + " "
+		for _, w := range original {
+			if w = strings.Trim(w, "-."); w != "" && hasWord(wrote, w) && strings.Count(left, " "+w+" ") != 1 {
+				t.Fatalf("%q is there %d times in %q\n%s\nsuggestions %+v\naccepted %+v", w, strings.Count(left, " "+w+" "), left, strings.Join(log, "\n"), list, accepted)
+			}
+		}
+	})
+}
+
+// splitWords cuts a text into words and what stands between them.
+func splitWords(text string) (out []string) {
+	at, in := 0, false
+	for i, r := range text {
+		if is := r == 'w' || '0' <= r && r <= '9'; is != in && i > at {
+			out = append(out, text[at:i])
+			at, in = i, is
+		} else {
+			in = is
+		}
+	}
+	return append(out, text[at:])
+}
+
+func hasWord(text, word string) bool { return slices.Contains(splitWords(text), word) }
+
+// TestMadeIs checks what a Put says that it made by examples. s1 is the writer's, s2 of an earlier session of the writer, b another's.
+func TestMadeIs(t *testing.T) {
+	names := map[string]Owner{"1": {Suggestion: "s1"}, "2": {Suggestion: "s2", Access: Earlier}, "b": {Suggestion: "b", Access: Foreign}}
+	for _, tt := range []struct {
+		raw, marks string // whose the marks are, in order
+		want       string
+		after      string
+		made       string // "ids: -deleted +added", each
+	}{
+		{"one two\n", "", "one 2\n", "one {--two--}{++2++}\n", ": -two +2"},
+		{"one {--two--}{++2++}\n", "11", "one 22\n", "one {--two--}{++22++}\n", "s1: -two +22"},
+		{"one {--two--}{++2++} three\n", "11", "one 2 3\n", "one {--two three--}{++2 3++}\n", "s1: -two three +2 3"},
+		{"one {--two--}{++2++} three\n", "22", "one 2 3\n", "one {--two--}{++2++} {--three--}{++3++}\n", ": -three +3"},
+		{"one {--two--}{++2++} three\n", "11", "one Z three\n", "one {--two--}{++Z++} three\n", "s1: -two +Z"},
+		{"one {++X ++}two\n", "1", "one Y two\n", "one {++Y ++}two\n", "s1: +Y "},
+		{"one {++X ++}two\n", "1", "one two\n", "one two\n", ""},
+		{"one {++X ++}two\n", "2", "one X Y two\n", "one {++X ++}{++Y ++}two\n", ": +Y "},
+		{"one {++X ++}two\n", "b", "one X Y two\n", "one {++X ++}{++Y ++}two\n", ": +Y "},
+		{"one {++X Z ++}two\n", "2", "one X Y Z two\n", "one {++X Y Z ++}two\n", "s2: +X Y Z "},
+		{"one {--two --}three four\n", "2", "one four\n", "one {--two --}{--three --}four\n", ": -three "},
+		{"one {--two three --}four\n", "2", "one two four\n", "one two {--three --}four\n", "s2: -three "},
+		{"one {--two --}three\n", "2", "one X three\n", "one {++X ++}{--two --}three\n", ": +X "},
+		{"one {--two--}{++2++} three {--four--}{++4++}\n", "2211", "one 2 three 5\n", "one {--two--}{++2++} three {--four--}{++5++}\n", "s1: -four +5"},
+	} {
+		b := openBook(tt.raw)
+		starts := slices.Sorted(maps.Keys(b.owners))
+		for i, start := range starts {
+			b.owners[start] = names[tt.marks[i:i+1]]
+		}
+		r, err := Options{Owners: b.owners}.Put(tt.raw, tt.want)
+		if err != nil {
+			t.Errorf("%q: %v", tt.raw, err)
+			continue
+		}
+		after := Apply(tt.raw, r.Edits)
+		var made []string
+		for _, m := range r.Made {
+			is := strings.Join(m.Was, ",") + ":"
+			for i, list := range [][]span.Span{m.Del, m.Add} {
+				if len(list) > 0 {
+					is += " " + "-+"[i:i+1]
+				}
+				for _, s := range list {
+					is += s.Of(after)
+				}
+			}
+			made = append(made, is)
+		}
+		if got := strings.Join(made, "; "); after != tt.after || got != tt.made {
+			t.Errorf("%q to %q: stored %q, made %q; want %q, %q", tt.raw, tt.want, after, got, tt.after, tt.made)
+		}
+	}
+}
