@@ -225,6 +225,7 @@ func TestProbeCreatesNothing(t *testing.T) {
 	prefix.Permission = token.Full
 	writer := cbor.Mint(t, token.Claims{Scope: prefix})
 	document := cbor.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Doc, ID: relayFolder, Permission: token.Full}})
+	another := cbor.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Prefix, ID: "another", Permission: token.Full}})
 	kinds := map[string]struct {
 		server  *relaytest.Server
 		key     *token.Key
@@ -238,6 +239,7 @@ func TestProbeCreatesNothing(t *testing.T) {
 		"token for reading":          {server: cbor, text: reader, missing: transport.ErrNoFolder, reads: true},
 		"token for writing":          {server: cbor, text: writer, missing: transport.ErrWouldCreate, found: transport.ErrWouldCreate},
 		"token of the document":      {server: cbor, text: document, missing: transport.ErrWouldCreate, found: transport.ErrWouldCreate},
+		"token of another folder":    {server: cbor, text: another, missing: transport.ErrDenied, found: transport.ErrDenied},
 		"token of elsewhere":         {server: cbor, text: writer[:len(writer)-8], missing: transport.ErrDenied, found: transport.ErrDenied},
 		"server token":               {server: allowed, text: serverToken(t, allowed), missing: transport.ErrNoFolder},
 		"server token of elsewhere":  {server: allowed, text: serverToken(t, byDefault), missing: transport.ErrUntried, found: transport.ErrUntried},

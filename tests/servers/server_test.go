@@ -339,7 +339,7 @@ func TestServerWrongFolder(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)
 	f := shareFolder(t, "Team", nil)
-	s.Env = append(s.Env, "RELAYFS_TOKEN="+f.token(t))
+	s.Env = append(s.Env, "RELAYFS_SERVER_KEY="+f.key.Secret())
 	for _, verb := range []string{"status", "mcp", "doctor"} {
 		out := s.Run(t, verb, f.Address()+"#Team=another")
 		if all := out.Stdout + out.Stderr; out.Code == 0 || !strings.Contains(all, `no such folder as "another"`) || !strings.Contains(all, "check the folder's id in #NAME=ID") {

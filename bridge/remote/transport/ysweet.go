@@ -161,6 +161,14 @@ func (t *ysweet) acceptedBySocket(ctx context.Context, tok token.ClientToken) er
 	if malformed != nil || claims.KeyID != "" && claims.Audience == "" || isCBORServer(claims) {
 		return t.explained(fmt.Errorf("%w (%w)", ErrDenied, status(http.StatusUnauthorized)), tok.Token)
 	}
+	if _, covered := claims.OnDoc(tok.DocID); !covered {
+		l, err := t.dial(ctx, tok)
+		if err != nil {
+			return err
+		}
+		l.Close() // the server knows better
+		return ErrWouldCreate
+	}
 	for _, name := range []string{"relayfs", "-relayfs"} {
 		if _, covered := claims.OnDoc(name); covered {
 			continue
