@@ -23,7 +23,7 @@ type book struct {
 // openBook gives each suggestion of raw a name. Marks that nobody else has signed are the writer's.
 func openBook(raw string) *book {
 	b := &book{raw: raw, owners: make(map[int]Owner)}
-	doc := critic.Parse(raw)
+	doc := critic.Parse(raw, critic.Everything)
 	for _, g := range doc.Groups() {
 		b.made++
 		for _, c := range doc.Cells[g.First : g.Last+1] {
@@ -45,7 +45,7 @@ type content struct {
 
 func contentsOf(raw string) map[int]content {
 	all := make(map[int]content)
-	doc := critic.Parse(raw)
+	doc := critic.Parse(raw, critic.Everything)
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
 		for _, s := range []Span{c.Deleted, c.Added} {
@@ -92,7 +92,7 @@ func (b *book) write(o Options, want string) error {
 	was, is := contentsOf(b.raw), contentsOf(after)
 	made := make(map[int]int)
 	changed := make(map[string]bool)
-	comments := critic.Parse(after)
+	comments := critic.Parse(after, critic.Everything)
 	for k, m := range r.Made {
 		for _, id := range m.Was {
 			changed[id] = true
@@ -159,7 +159,7 @@ func TestMade(t *testing.T) {
 				b := openBook(g.raw())
 				o := g.options()
 				for range 1 + g.IntN(3) {
-					if err := b.write(o, g.edit(Accepted(b.raw))); err != nil {
+					if err := b.write(o, g.edit(Everything.Accepted(b.raw))); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -183,7 +183,7 @@ func TestDecidedApart(t *testing.T) {
 		original := strings.Fields(text)
 		var log []string
 		for range 1 + r.IntN(3) {
-			kept := splitWords(Accepted(b.raw))
+			kept := splitWords(Everything.Accepted(b.raw))
 			for range 1 + r.IntN(4) {
 				i := r.IntN(len(kept))
 				switch r.IntN(4) {
@@ -198,13 +198,13 @@ func TestDecidedApart(t *testing.T) {
 				}
 			}
 			before := b.raw
-			if err := b.write(Options{}, strings.Join(kept, "")); err != nil {
+			if err := b.write(Options{Known: Everything}, strings.Join(kept, "")); err != nil {
 				t.Fatal(err)
 			}
 			log = append(log, fmt.Sprintf("%q to %q: %q", before, strings.Join(kept, ""), b.raw))
 		}
-		wrote := Accepted(b.raw)
-		list := SuggestionsBy(b.raw, b.owners)
+		wrote := Everything.Accepted(b.raw)
+		list := Everything.SuggestionsBy(b.raw, b.owners)
 		var accepted, rejected []Suggestion
 		for _, s := range list {
 			if r.IntN(2) == 0 {
@@ -213,7 +213,7 @@ func TestDecidedApart(t *testing.T) {
 				rejected = append(rejected, s)
 			}
 		}
-		both := append(Decide(b.raw, true, nil, accepted...), Decide(b.raw, false, nil, rejected...)...)
+		both := append(Decide(b.raw, true, nil, accepted...), Everything.Decide(b.raw, false, nil, rejected...)...)
 		slices.SortStableFunc(both, func(a, b Edit) int { return a.Off - b.Off })
 		left := " " + strings.Join(splitWords(Apply(b.raw, both)), " ") + " "
 		for _, w := range original {
@@ -269,7 +269,7 @@ func TestMadeIs(t *testing.T) {
 		for i, start := range starts {
 			b.owners[start] = names[tt.marks[i:i+1]]
 		}
-		r, err := Options{Owners: b.owners}.Put(tt.raw, tt.want)
+		r, err := Options{Known: Everything, Owners: b.owners}.Put(tt.raw, tt.want)
 		if err != nil {
 			t.Errorf("%q: %v", tt.raw, err)
 			continue
