@@ -146,6 +146,7 @@ type former struct {
 
 func (t *tracer) set(k int) int {
 	for t.sets[k] != k {
+		t.sets[k] = t.sets[t.sets[k]]
 		k = t.sets[k]
 	}
 	return k
@@ -462,6 +463,9 @@ func (t *tracer) followKept() {
 	}
 }
 
+// maxKept is up to how much text is compared once more for that: what rewrites more than a long chapter is read as a whole.
+const maxKept = 1 << 17
+
 // joinKept does so in regions between which no words stand.
 func (t *tracer) joinKept(list []anew) {
 	var old, new strings.Builder
@@ -473,7 +477,7 @@ func (t *tracer) joinKept(list []anew) {
 		old.WriteString(r.old.text)
 		new.WriteString(r.text)
 	}
-	if len(hunks) < 2 {
+	if len(hunks) < 2 || old.Len()+new.Len() > maxKept || !sharesWord(old.String(), new.String(), hunks) {
 		return
 	}
 	all := hunks[0].Through(hunks[len(hunks)-1])
@@ -490,6 +494,25 @@ func (t *tracer) joinKept(list []anew) {
 			t.join(list[0].first+from, list[0].first+to)
 		}
 	}
+}
+
+// sharesWord reports whether one hunk deletes a word that another one adds.
+func sharesWord(old, new string, hunks []align.Hunk) bool {
+	notInWord := func(r rune) bool { return !markdown.InWord(r) }
+	deleted := make(map[string]int)
+	for k, h := range hunks {
+		for word := range strings.FieldsFuncSeq(h.Old.Of(old), notInWord) {
+			deleted[word] += k + 1 // k + 1 if no other hunk deletes it
+		}
+	}
+	for k, h := range hunks {
+		for word := range strings.FieldsFuncSeq(h.New.Of(new), notInWord) {
+			if n := deleted[word]; n > 0 && n != k+1 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // made lists the sets in which something changed, and finds the comments.
