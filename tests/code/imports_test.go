@@ -104,7 +104,7 @@ var importRules = map[string]importRule{
 		"the tools that Claude Code knows; no other toolset",
 	},
 	"mcpserver/internal/toolset/notes": {
-		[]string{"bridge", "bridge/frontmatter", "bridge/index", "bridge/index/links", "bridge/index/outline", "bridge/index/semantic", "bridge/model", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/document", "mcpserver/internal/grep", "mcpserver/internal/passage", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
+		[]string{"bridge", "bridge/frontmatter", "bridge/index", "bridge/index/links", "bridge/index/outline", "bridge/index/semantic", "bridge/model", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/document", "mcpserver/internal/grep", "mcpserver/internal/passage", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "golang.org/x/text/unicode/norm"},
 		"tools for notes and properties; no other toolset",
 	},
 	"mcpserver/internal/toolset/content": {

@@ -120,7 +120,7 @@ func TestMCPGrepEqualsRipgrep(t *testing.T) {
 		t.Run(pattern, func(t *testing.T) {
 			rg := harness.OutputIn(t, m.Dir, []string{"rg", "--no-config", "--sort", "path", "-n", "--no-heading", pattern})
 			got := client.MustCall(t, "grep", "pattern", pattern, "output_mode", "content", "-n", true, "head_limit", 40)
-			want := strings.SplitN(rg.Stdout, "\n", 41)
+			want := strings.SplitN(strings.ReplaceAll(rg.Stdout, "\r\n", "\n"), "\n", 41)
 			for i, line := range want[:min(40, len(want)-1)] {
 				if !strings.Contains(got, line+"\n") && !strings.HasSuffix(got, line) {
 					t.Fatalf("line %d of rg is missing: %s\n%s", i+1, line, got)

@@ -211,7 +211,7 @@ func SameTag(a, b string) bool { return fold(a) == fold(b) }
 // RetagProperties returns properties with the tags that fn returns for each of theirs; ok is false if the tag stays, and ""
 // drops it. A tag that is there twice then is dropped. changed is how many were.
 func RetagProperties(p frontmatter.Properties, fn func(tag string) (to string, ok bool)) (out frontmatter.Properties, changed int) {
-	seen := make(map[string]bool)
+	seen, made := make(map[string]bool), make(map[string]bool)
 	keep := func(written string) (string, bool) {
 		bare := strings.Trim(strings.TrimPrefix(strings.TrimSpace(written), "#"), "/")
 		to, ok := fn(bare)
@@ -220,10 +220,12 @@ func RetagProperties(p frontmatter.Properties, fn func(tag string) (to string, o
 			written = strings.Replace(written, bare, to, 1)
 			bare = to
 		}
-		if ok && to == "" || seen[fold(bare)] && ok {
+		key := fold(bare)
+		if ok && to == "" || seen[key] && (ok || made[key]) {
 			return "", false
 		}
-		seen[fold(bare)] = true
+		seen[key] = true
+		made[key] = made[key] || ok
 		return written, true
 	}
 	out = slices.Clone(p)

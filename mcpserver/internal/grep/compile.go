@@ -26,6 +26,10 @@ type Pattern struct {
 	scan     Clause     // the clause by which candidates are found, if any
 	literals []literal  // those of scan
 
+	loose func() *regexp.Regexp // re without borders of words, which package regexp takes from ASCII; nil if it has none
+
+	cr bool // the expression names a carriage return; else one before a line feed is a part of the break
+
 	size   int                   // instructions
 	behind func() *regexp.Regexp // re after one rune, compiled at first use
 	done   <-chan struct{}       // ends searches; nil for never
@@ -58,7 +62,11 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	if o.Multiline {
 		flags |= syntax.DotNL
 	}
-	tree, err := syntax.Parse(pattern, flags)
+	classes, err := classesIn(pattern)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := syntax.Parse(withUnicode(pattern, classes), flags)
 	if err != nil {
 		return nil, syntaxError(pattern, err)
 	}
@@ -77,14 +85,75 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 		return nil, syntaxError(pattern, err)
 	}
 	p := &Pattern{
-		re: re, dfa: newAutomaton(tree), size: len(prog.Inst), multi: o.Multiline && holdsLineBreak(tree),
+		re: re, cr: strings.Contains(pattern, `\r`) || strings.Contains(pattern, "\r"), dfa: newAutomaton(tree), size: len(prog.Inst), multi: o.Multiline && holdsLineBreak(tree),
 		behind: sync.OnceValue(func() *regexp.Regexp { return afterOneRune(expr) }),
+	}
+	if hasBoundary(prog) {
+		p.loose = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(withoutBoundaries(tree).String()) })
 	}
 	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
 		p.literal = string(tree.Rune)
 	}
 	p.require(tree)
 	return p, nil
+}
+
+// classesIn returns the places of the classes in brackets. It returns a *SyntaxError for one that ripgrep reads as a set of sets and Go as characters:
+// [a-z&&[aeiou]], [a-z--x], [a~~b], [a[bc]].
+func classesIn(pattern string) (classes []span, err error) {
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '\\':
+			if strings.HasPrefix(pattern[i:], `\Q`) {
+				if end := strings.Index(pattern[i:], `\E`); end >= 0 {
+					i += end
+					continue
+				}
+				return classes, nil
+			}
+			i++
+		case '[':
+			end, err := checkClass(pattern, i)
+			if err != nil {
+				return nil, err
+			}
+			classes = append(classes, span{i, end})
+			i = end
+		}
+	}
+	return classes, nil
+}
+
+// checkClass checks the class that begins at i, and returns where it ends.
+func checkClass(pattern string, i int) (end int, err error) {
+	first := i + 1
+	if strings.HasPrefix(pattern[first:], "^") {
+		first++
+	}
+	for k := first; k < len(pattern); k++ {
+		rest := pattern[k:]
+		operation := 0
+		switch {
+		case rest[0] == ']' && k > first:
+			return k, nil
+		case rest[0] == '\\':
+			k++
+		case strings.HasPrefix(rest, "[:"):
+			if closing := strings.Index(rest, ":]"); closing >= 0 {
+				k += closing + 1
+				continue
+			}
+			operation = 1
+		case rest[0] == '[':
+			operation = 1
+		case k > first && (strings.HasPrefix(rest, "&&") || strings.HasPrefix(rest, "~~") || strings.HasPrefix(rest, "--") && !strings.HasPrefix(rest[2:], "]")):
+			operation = 2
+		}
+		if operation > 0 {
+			return 0, &SyntaxError{Pattern: pattern, Off: k, Len: operation, Msg: "a class in brackets cannot hold another one, or the operations && -- ~~: write the class in another way, or a backslash in front of the character"}
+		}
+	}
+	return len(pattern), nil
 }
 
 func (p *Pattern) require(tree *syntax.Regexp) {

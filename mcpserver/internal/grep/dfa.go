@@ -61,7 +61,7 @@ func contextAfter(r rune) context {
 	switch {
 	case r == '\n':
 		return lineBegin
-	case syntax.IsWordChar(r):
+	case isWord(r):
 		return afterWord
 	}
 	return afterOther
@@ -79,7 +79,7 @@ func conditions(before context, next rune) syntax.EmptyOp {
 	if next == '\n' || next == endOfText {
 		op |= syntax.EmptyEndLine
 	}
-	if (before == afterWord) != (next != endOfText && syntax.IsWordChar(next)) {
+	if (before == afterWord) != (next != endOfText && isWord(next)) {
 		return op | syntax.EmptyWordBoundary
 	}
 	return op | syntax.EmptyNoWordBoundary
@@ -279,8 +279,10 @@ func borders(prog *syntax.Prog) []rune {
 	add := func(lo, hi rune) { list = append(list, lo, hi+1) }
 	list = append(list, 0)
 	add('\n', '\n')
-	for _, word := range []string{"09", "AZ", "__", "az"} {
-		add(rune(word[0]), rune(word[1]))
+	if hasBoundary(prog) {
+		for i := 0; i+1 < len(wordRanges()); i += 2 {
+			add(wordRanges()[i], wordRanges()[i+1])
+		}
 	}
 	for i := range prog.Inst {
 		in := &prog.Inst[i]

@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
@@ -42,6 +43,9 @@ func TestAutomatonAgainstRegexp(t *testing.T) {
 		}
 		for range 5 {
 			s := text(rnd)
+			if strings.Contains(strings.ToLower(pattern), `\b`) && strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
+				continue // borders of words are Unicode's here, and ASCII's in package regexp
+			}
 			off, ok := a.find(s)
 			if !ok || off >= 0 != re.MatchString(s) {
 				t.Fatalf("%q (%q) in %q: %d, %v", pattern, tree, s, off, ok)
@@ -61,7 +65,8 @@ func TestAutomatonFindsTheFirstEnd(t *testing.T) {
 		{"^b", "ab\nb", 4},
 		{"x", "", -1},
 		{"", "", 0},
-		{`\bü`, "xü", 3}, // \b is ASCII
+		{`\bü`, "xü", -1}, // \b is Unicode's
+		{`\bü`, "x ü", 4},
 	} {
 		tree, err := syntax.Parse(tt.pattern, syntax.Perl&^syntax.OneLine)
 		if err != nil {

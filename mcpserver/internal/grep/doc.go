@@ -9,9 +9,11 @@
 // # Syntax
 //
 // Patterns are RE2 syntax (package regexp/syntax); '^' and '$' match at lines. The
-// differences from ripgrep's own engine: \d, \s, \w and \b are ASCII; a class has no set
-// operations ("&&", "--", "~~") and no nested classes; there is no \Z. Every pattern takes
-// time linear in the text.
+// differences from ripgrep's own engine: a class has no set operations ("&&", "--", "~~")
+// and no nested classes, which are errors; there is no \Z. \d, \s, \w and \b are Unicode's.
+// Package regexp takes \b from ASCII, so that the automaton decides which lines match, and a
+// line without such a match has those of the expression without \b. Line breaks are LF or
+// CRLF, unless the pattern names a carriage return. Every pattern takes time linear in the text.
 //
 // Without Multiline no match crosses a line break: classes lose the line break, and a
 // pattern that names one is an error. With Multiline, '.' matches line breaks too (ripgrep's

@@ -13,7 +13,7 @@ type span struct{ start, end int }
 
 // Matches reports whether text has a match.
 func (p *Pattern) Matches(text string) bool {
-	text = trimBOM(text)
+	text = p.searched(text)
 	found := false
 	p.eachMatch(text, func(m span) bool {
 		found = p.counts(text, m)
@@ -29,7 +29,7 @@ func (p *Pattern) counts(text string, m span) bool { return !p.multi || m.start 
 // Count returns the number of matching lines of text, or of matches, if each is set or they can cross lines.
 func (p *Pattern) Count(text string, each bool) int {
 	n := 0
-	text = trimBOM(text)
+	text = p.searched(text)
 	p.eachMatch(text, func(m span) bool {
 		switch {
 		case each && !p.multi:
@@ -51,6 +51,9 @@ func (p *Pattern) inLine(text string, l span) [][]int {
 		}
 		return true
 	})
+	if len(found) == 0 && p.loose != nil { // the line matches by borders of words that are not ASCII
+		found = slices.DeleteFunc(p.loose().FindAllStringIndex(text[l.start:l.end], -1), func(m []int) bool { return m[0] == m[1] })
+	}
 	return found
 }
 
@@ -63,6 +66,16 @@ func (p *Pattern) eachMatch(text string, fn func(m span) bool) {
 	} else {
 		p.eachLine(text, fn)
 	}
+}
+
+// searched returns the text that is searched: without a byte order mark and, unless the expression names a carriage return,
+// with LF line breaks.
+func (p *Pattern) searched(text string) string {
+	text = trimBOM(text)
+	if p.cr || !strings.Contains(text, "\r\n") {
+		return text
+	}
+	return strings.ReplaceAll(text, "\r\n", "\n")
 }
 
 // trimBOM removes a byte order mark, which is not part of the text.

@@ -31,14 +31,43 @@ type Entry struct {
 // Entries returns the lines to print for the matches of p in text. A limit that is not negative ends it
 // early.
 func (p *Pattern) Entries(path, text string, f Format, limit int) []Entry {
-	pr := printer{p: p, path: path, text: trimBOM(text), f: f, line: 1}
-	p.eachMatch(text, func(m span) bool {
+	text = trimBOM(text)
+	searched := p.searched(text)
+	if len(searched) < len(text) {
+		f.From -= strings.Count(text[:min(f.From, len(text))], "\r\n")
+	}
+	pr := printer{p: p, path: path, text: searched, f: f, line: 1}
+	p.eachMatch(searched, func(m span) bool {
 		pr.match(m)
 		return limit < 0 || len(pr.out) <= limit
 	})
 	pr.flush()
 	pr.trailing(len(pr.text))
+	if len(searched) < len(text) {
+		inSource(text, pr.out)
+	}
 	return pr.out
+}
+
+// inSource moves entries, whose places are those in text with LF line breaks, to their places in text.
+func inSource(text string, entries []Entry) {
+	at, plain := 0, 0 // an offset in text, and the same place in the other
+	place := func(off int) int {
+		if off < plain { // matches on one line come in order; their ends are after the next start
+			at, plain = 0, 0
+		}
+		for plain < off {
+			i := strings.Index(text[at:], "\r\n")
+			if i < 0 || plain+i >= off {
+				return at + off - plain
+			}
+			at, plain = at+i+len("\r\n"), plain+i+1
+		}
+		return at
+	}
+	for i := range entries {
+		entries[i].Start, entries[i].End = place(entries[i].Start), place(entries[i].End)
+	}
 }
 
 // printer prints the lines of one text. It gathers matches that share lines into one block of lines.

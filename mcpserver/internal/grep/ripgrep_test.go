@@ -63,11 +63,8 @@ func piece(rnd *rand.Rand, depth int) string {
 	}
 }
 
-// rustSyntax says in ripgrep's syntax what a pattern means here, where Perl's
-// classes are ASCII.
-var rustSyntax = strings.NewReplacer(
-	`\w`, `[0-9A-Za-z_]`, `\W`, `[^0-9A-Za-z_]`, `\d`, `[0-9]`, `\D`, `[^0-9]`,
-	`\s`, `[\t\n\f\r ]`, `\S`, `[^\t\n\f\r ]`, `\b`, `(?-u:\b)`, `\\`, `\\`, `\[`, `\[`)
+// crlfNote is the note with CRLF line breaks.
+const crlfNote = "b5.md"
 
 // call is one generated search.
 type call struct {
@@ -104,7 +101,7 @@ func (c *call) avoidDifferences() {
 		c.pattern = strings.TrimLeft(c.pattern, "^")
 	}
 	if c.o.Multiline || c.f.OnlyMatching {
-		// The ASCII form of \b stops the search for further matches in a line.
+		// A \b stops the search for further matches in a line.
 		c.pattern = strings.ReplaceAll(c.pattern, `\b`, "")
 	}
 	// "$^" and "\b^" are not found where they should be.
@@ -118,7 +115,7 @@ func (c *call) avoidDifferences() {
 var innerCaret = regexp.MustCompile(`([^\[])\^+`)
 
 func (c call) args() []string {
-	args := []string{"--no-config", "--hidden", "--no-follow", "--sort=path", "--with-filename", "--no-heading", "--color=never"}
+	args := []string{"--no-config", "--crlf", "--hidden", "--no-follow", "--sort=path", "--with-filename", "--no-heading", "--color=never"}
 	for flag, on := range map[string]bool{
 		"-i": c.o.IgnoreCase, "-o": c.f.OnlyMatching, "-c": c.mode == 1, "-l": c.mode == 2,
 		"-n": c.f.LineNumbers, "-N": !c.f.LineNumbers,
@@ -128,10 +125,11 @@ func (c call) args() []string {
 		}
 	}
 	if c.o.Multiline {
-		args = append(args, "-U", "--multiline-dotall")
+		// A line feed in a pattern matches CRLF here, as read shows it; in ripgrep it does not.
+		args = append(args, "-U", "--multiline-dotall", "--glob=!"+crlfNote)
 	}
 	args = append(args, fmt.Sprintf("-A%d", c.f.After), fmt.Sprintf("-B%d", c.f.Before))
-	pattern := rustSyntax.Replace(c.pattern)
+	pattern := c.pattern
 	if c.o.Multiline {
 		// ripgrep 13 looks for a literal inside of the pattern first, and then for a match only in
 		// the lines around it, so that it misses where a longer one begins. A pattern that also
@@ -150,6 +148,9 @@ func (c call) run(t testing.TB, names []string, texts map[string]string) string 
 	var out []string
 	for _, name := range names {
 		text := texts[name]
+		if c.o.Multiline && name == crlfNote {
+			continue
+		}
 		switch c.mode {
 		case 0:
 			lines := printed(p, "./"+name, text, c.f)
@@ -173,7 +174,7 @@ func (c call) run(t testing.TB, names []string, texts map[string]string) string 
 	return strings.Join(out, "\n") + "\n"
 }
 
-// For generated patterns, options and notes the result is ripgrep's, byte for byte.
+// For generated patterns, options and notes the result is ripgrep's with --crlf, byte for byte but for the carriage returns.
 func TestEqualsRipgrep(t *testing.T) {
 	need.Programs(t, "rg")
 	calls, matched := 0, 0
@@ -194,7 +195,7 @@ func TestEqualsRipgrep(t *testing.T) {
 			if len(want) > 0 {
 				matched++
 			}
-			if got := c.run(t, names, texts); got != string(want) {
+			if got := c.run(t, names, texts); got != strings.ReplaceAll(string(want), "\r\n", "\n") {
 				t.Fatalf("%+v\n%s", c, firstDifference(got, string(want)))
 			}
 		}
