@@ -217,6 +217,7 @@ func TestLogin(t *testing.T) {
 	for i, before := 0, p.tell(t, "tokens"); p.tell(t, "tokens") < before+4; i++ { // the tokens of two documents, twice
 		edit(fmt.Sprintf("over token %d", i))
 		server.becomes(t, "Note.md", text)
+		server.Restart() // which ends connections; the end of a token does not
 	}
 	awaitAcknowledged(t, s)
 	if out := s.Run(t, "doctor", "relay:Team"); !strings.Contains(out.Stdout, p.url+" answers, with 2 entries") {
@@ -224,6 +225,8 @@ func TestLogin(t *testing.T) {
 	}
 
 	p.tell(t, "revoke")
+	time.Sleep(time.Duration(shortLife+1) * time.Second)
+	server.Restart()
 	statusTells(t, s, "not connected", "does not take the login of ann@example.org", "run 'relayfs login'", "it is tried again by itself")
 	edit("without a login")
 	if data := harness.ReadFile(t, note); data != text {
@@ -300,6 +303,8 @@ func TestLoginEndsOffline(t *testing.T) {
 	p.tell(t, "login %d", 5*shortLife) // not so short that the list of folders comes too late
 	p.login(t, s)
 	p.stop()
+	time.Sleep(6 * time.Duration(shortLife) * time.Second)
+	server.Restart() // which ends connections; the end of a token does not
 	statusTells(t, s, "not connected", "that of ann@example.org has expired", "run 'relayfs login'")
 	if err := harness.WriteAll(note, []byte("note\nwritten offline\n")); err != nil {
 		t.Fatal(err)
