@@ -32,6 +32,8 @@ const everything = [
 	['append', { path: note, content: 'The end.' }],
 	['set_properties', { notes: [{ path: note }], set: { status: 'new' } }],
 	['find_links', { kind: 'orphans' }],
+	['tags', {}],
+	['validate', {}],
 ]
 
 const deletions = [

@@ -107,8 +107,8 @@ func checkStructured(t *testing.T, got structuredRun) {
 			t.Errorf("%s: output schema %v, called %v", tool.Name, tool.Schema, called[tool.Name])
 		}
 	}
-	if len(got.Tools) != 19 {
-		t.Errorf("%d tools, want %d", len(got.Tools), 19)
+	if len(got.Tools) != 21 {
+		t.Errorf("%d tools, want %d", len(got.Tools), 21)
 	}
 }
 
