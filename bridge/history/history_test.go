@@ -284,6 +284,7 @@ func TestExpire(t *testing.T) {
 			seq, err := w.store.Append(id, note, rec)
 			w.check(err)
 			w.states = append(w.states, state{seq, w.now, "", w.doc.Text("contents").String()})
+			w.now = w.now.Add(time.Minute)
 		}
 		const secret = "what was taken out again"
 		insert(secret, 0)
