@@ -15,7 +15,7 @@
           version = self.shortRev or "dirty";
           src = self;
           # What packaging/vendor-hash.py prints; a test compares.
-          vendorHash = "sha256-R1yVSiUqKWOfuwyBXAguZnWqiomcMGb3d3ALFfSPjKk=";
+          vendorHash = "sha256-bg+LA8FnJ/OtS6gTN1d5+T8sYhVPCahsJMeIKVwbq8w=";
           subPackages = [ "cmd/relayfs" ];
           env.CGO_ENABLED = 0;
           ldflags = [ "-s" "-w" ];
