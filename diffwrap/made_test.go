@@ -60,7 +60,7 @@ func contentsOf(raw string) map[int]content {
 // write is the law of what a Put says that it made: each character of a suggestion that is pending afterwards is of one that was
 // made, or of one that was there, and nothing of the latter has changed.
 func (b *book) write(o Options, want string) error {
-	o.Owners = b.owners
+	o.Owners, o.Known = b.owners, Everything
 	r, err := o.Put(b.raw, want)
 	if err != nil {
 		return nil
@@ -198,7 +198,7 @@ func TestDecidedApart(t *testing.T) {
 				}
 			}
 			before := b.raw
-			if err := b.write(Options{Known: Everything}, strings.Join(kept, "")); err != nil {
+			if err := b.write(Options{}, strings.Join(kept, "")); err != nil {
 				t.Fatal(err)
 			}
 			log = append(log, fmt.Sprintf("%q to %q: %q", before, strings.Join(kept, ""), b.raw))
@@ -213,7 +213,7 @@ func TestDecidedApart(t *testing.T) {
 				rejected = append(rejected, s)
 			}
 		}
-		both := append(Decide(b.raw, true, nil, accepted...), Everything.Decide(b.raw, false, nil, rejected...)...)
+		both := append(Everything.Decide(b.raw, true, nil, accepted...), Everything.Decide(b.raw, false, nil, rejected...)...)
 		slices.SortStableFunc(both, func(a, b Edit) int { return a.Off - b.Off })
 		left := " " + strings.Join(splitWords(Apply(b.raw, both)), " ") + " "
 		for _, w := range original {

@@ -540,9 +540,13 @@ func (t *tracer) made(raw string) []Made {
 			}
 		}
 	}
+	taken := t.takenComments()
 	for _, y := range t.written {
 		if y.comment {
-			if !y.known {
+			if text := y.to.Of(raw); len(taken[text]) > 0 && !y.known {
+				t.move(taken[text][0], y.to)
+				taken[text] = taken[text][1:]
+			} else if !y.known {
 				t.comments = append(t.comments, Made{Comment: true, Add: []span.Span{y.to}})
 			}
 		} else if m := in(y.hunk); m != nil {
@@ -560,6 +564,20 @@ func (t *tracer) made(raw string) []Made {
 		}
 	}
 	return out
+}
+
+// takenComments lists where the comments of others were that the edits take away, by their text. One that they put somewhere else is still theirs.
+func (t *tracer) takenComments() map[string][]int {
+	taken := make(map[string][]int)
+	for i := range t.Doc.Cells {
+		if c := &t.Doc.Cells[i]; c.Kind == critic.Comment && !t.Own(c) {
+			if _, stays, n := covers(t.stayed, c.Body.Start, c.Body.Len()); !stays && n == c.Body.Len() {
+				text := c.Of(t.Doc.Raw)
+				taken[text] = append(taken[text], c.Start)
+			}
+		}
+	}
+	return taken
 }
 
 // textAt is the text at places, in the order in which they stand.

@@ -95,7 +95,7 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMa
 			to += int(id.Len)
 		}
 	}
-	return append(made, x.older(after, res, made)...), moved
+	return append(made, x.older(after, res, made, moved)...), moved
 }
 
 // placesOf names stretches of a text by their places in UTF-16 units.
@@ -118,7 +118,7 @@ func placesOf(text string, spans []diffwrap.Span) map[diffwrap.Span]model.IDRun 
 
 // older notes which comments behind the suggestions of a text after a write were there before it, but for remarks on what a suggestion
 // was. It returns the suggestions that the write has only brought beside such a comment.
-func (x *Layout) older(after string, res diffwrap.Result, made []model.MadeMark) (joined []model.MadeMark) {
+func (x *Layout) older(after string, res diffwrap.Result, made []model.MadeMark, moved []model.Revival) (joined []model.MadeMark) {
 	if !strings.Contains(after, ">>") {
 		return nil
 	}
@@ -153,10 +153,13 @@ func (x *Layout) older(after string, res diffwrap.Result, made []model.MadeMark)
 			return diffwrap.Stays
 		}
 		k, ok := x.MarkAt(wasAt(kept, nil, c.Mark.Start))
+		if !ok {
+			k, ok = x.markAround(wasAt(kept, res.Moved, c.Mark.Start+MarkEdge)) // it is drawn anew
+		}
 		if !ok || k == is.mark || x.Owners[k].Mark == nil || is.remark && x.Owners[is.mark].Mark == x.Owners[k].Mark {
 			return diffwrap.Stays
 		}
-		m := x.again(x.Owners[k].Mark)
+		m := x.again(x.Owners[k].Mark, moved)
 		i = slices.IndexFunc(joined, func(j model.MadeMark) bool { return j.ID == m.ID })
 		if i < 0 {
 			i, joined = len(joined), append(joined, m)
@@ -180,12 +183,31 @@ func wasAt(kept []textmerge.Span, moved []diffwrap.Move, at int) int {
 	return -1
 }
 
-// again is a suggestion as it is, by the identities of its text.
-func (x *Layout) again(m *model.MadeMark) model.MadeMark {
+// markAround is the mark that has an offset.
+func (x *Layout) markAround(at int) (k int, ok bool) {
+	k, _ = slices.BinarySearchFunc(x.Marks, at+1, func(m diffwrap.Mark, at int) int { return m.Start - at })
+	return k - 1, at >= 0 && k > 0 && at < x.Marks[k-1].End
+}
+
+// again is a suggestion as it is after a write, by the identities of its text and the places of what moved.
+func (x *Layout) again(m *model.MadeMark, moved []model.Revival) model.MadeMark {
 	same := *m
 	for i, c := range x.Text {
 		if c.Mark >= 0 && x.Owners[c.Mark].Mark == m {
 			x.Each(x.Places[i].From, x.Places[i].To, func(_ int, r model.IDRun) { same.Put(r, c.Added) })
+		}
+	}
+	for _, v := range moved {
+		for _, added := range []bool{true, false} {
+			of := x.dels
+			if added {
+				of = x.adds
+			}
+			of.Each(v.Old, func(part model.IDRun, is *model.MadeMark, ok bool) {
+				if ok && is == m {
+					same.Put(v.New.Part(part.Clock-v.Old.Clock, part.Len), added)
+				}
+			})
 		}
 	}
 	return same
