@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"encoding/binary"
 	"fmt"
+	"strconv"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -51,7 +52,11 @@ func checkVersion(tx *bolt.Tx) error {
 	if meta == nil {
 		return Damaged("it has no version")
 	}
-	if text := string(meta.Get([]byte(versionKey))); text != version {
+	text := string(meta.Get([]byte(versionKey)))
+	if _, err := strconv.Atoi(text); err != nil {
+		return Damaged("it has no version")
+	}
+	if text != version {
 		return fmt.Errorf("%w (its format is %s, and this version has %s): use that version, or move the store's folder away to begin without authors, undo and pending proposals",
 			model.ErrUnknownStore, text, version)
 	}
