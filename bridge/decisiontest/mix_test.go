@@ -44,7 +44,10 @@ type mix struct {
 }
 
 // scene is the note at a moment.
-type scene struct{ raw, marked, o, a string }
+type scene struct {
+	raw, marked, o, a string
+	inRaw, inMarked   diffwrap.Known // the marks that are recorded
+}
 
 // step is what may come of one.
 type step struct {
@@ -151,8 +154,8 @@ func (m *mix) version(ws *bridge.Workspace) *model.Version {
 
 func (m *mix) scene(ws *bridge.Workspace) scene {
 	v := m.version(ws)
-	s := scene{raw: v.Raw(), marked: v.Marked()}
-	s.o, s.a = diffwrap.Texts(s.marked)
+	s := scene{raw: v.Raw(), marked: v.Marked(), inRaw: v.RawKnown(), inMarked: v.Known()}
+	s.o, s.a = s.inMarked.Texts(s.marked)
 	s.o = wholeComment.ReplaceAllString(s.o, "") // whose deletion is pending
 	return s
 }
@@ -233,7 +236,7 @@ var errSplit = errors.New("deleted by one suggestion and added by another")
 // in parts it would be lost, or doubled.
 func (m *mix) checkParts(now scene) error {
 	o, a := count(now.o), count(now.a)
-	_, text, _ := diffwrap.Layout(now.marked)
+	_, text, _ := now.inMarked.Layout(now.marked)
 	for _, c := range text {
 		for w := range among(c.Of(now.marked)) {
 			if c.Mark < 0 {
@@ -348,13 +351,13 @@ func (m *mix) personEdits(now scene) step {
 	if m.r.IntN(12) == 0 && m.live == nil {
 		return m.restores(now)
 	}
-	edits, s := m.personEdit(now.raw)
-	if len(edits) == 0 || m.live != nil && tears(now.raw, edits) || inDeletedComment(now.raw, edits) {
+	edits, s := m.personEdit(now)
+	if len(edits) == 0 || m.live != nil && now.tears(edits) || now.inDeletedComment(edits) {
 		return step{what: "nothing", keepsO: true, keepsA: true}
 	}
 	m.save(now.raw, edits)
 	if s.loose != nil { // it may take one delimiter of a mark away
-		marks, _, _ := diffwrap.Layout(now.raw)
+		marks, _, _ := now.inRaw.Layout(now.raw)
 		for _, mark := range marks {
 			if text := mark.Of(now.raw); strings.Contains(text, "\n") {
 				for w := range among(text) {
@@ -367,8 +370,8 @@ func (m *mix) personEdits(now scene) step {
 }
 
 // inDeletedComment says whether edits change a comment whose deletion is pending.
-func inDeletedComment(raw string, edits []diffwrap.Edit) bool {
-	marks, _, _ := diffwrap.Layout(raw)
+func (now scene) inDeletedComment(edits []diffwrap.Edit) bool {
+	marks, _, _ := now.inRaw.Layout(now.raw)
 	return slices.ContainsFunc(marks, func(m diffwrap.Mark) bool {
 		return m.Comment && slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Off < m.End && m.Start < e.Off+max(e.Len, 1) })
 	})
@@ -376,8 +379,8 @@ func inDeletedComment(raw string, edits []diffwrap.Edit) bool {
 
 // tears says whether edits take one delimiter of a mark away, and not the other, or put a mark into it. In a shared document
 // nobody finds out.
-func tears(raw string, edits []diffwrap.Edit) bool {
-	marks, _, _ := diffwrap.Layout(raw)
+func (now scene) tears(edits []diffwrap.Edit) bool {
+	marks, _, _ := now.inRaw.Layout(now.raw)
 	cuts := func(s diffwrap.Span) bool {
 		return slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Off < s.End && s.Start < e.Off+e.Len })
 	}
@@ -407,30 +410,30 @@ func (m *mix) restores(now scene) step {
 }
 
 // personEdit is a change of raw by a person. Its edits are in order.
-func (m *mix) personEdit(raw string) ([]diffwrap.Edit, step) {
-	r := m.r
+func (m *mix) personEdit(now scene) ([]diffwrap.Edit, step) {
+	r, raw := m.r, now.raw
 	put := func(at int, text string) []diffwrap.Edit { return []diffwrap.Edit{{Off: at, New: text}} }
 	cut := func(s diffwrap.Span) []diffwrap.Edit { return []diffwrap.Edit{{Off: s.Start, Len: s.Len()}} }
 	lines := linesOf(raw)
 	words := mixWord.FindAllStringIndex(raw, -1)
-	marks, _, _ := diffwrap.Layout(raw)
+	marks, _, _ := now.inRaw.Layout(raw)
 	marks = slices.DeleteFunc(marks, func(m diffwrap.Mark) bool { return m.Comment })
 	w := m.word("P")
 	switch k := r.IntN(20); {
 	case k < 6: // types
 		at := randomtest.Pick(r, spots(raw)...)
 		text := randomtest.Pick(r, " "+w+" ", " "+w+" ", "\n"+w+"\n", " "+w+" 🙂 ", " "+w+"\n")
-		if inComment(raw, at) {
+		if now.inComment(at) {
 			return put(at, strings.Trim(text, "\n")), step{what: "a person writes in a comment"}
 		}
-		return put(at, text), step{what: "a person types " + w, typed: m.unlessMarked(raw, at, w)}
+		return put(at, text), step{what: "a person types " + w, typed: m.unlessMarked(now, at, w)}
 	case k < 8 && len(lines) > 0: // types a line
 		at := randomtest.Pick(r, lines...).Start
 		form := randomtest.Pick(r, "- %s\n", "%s\n", "%s\n\n")
-		if inComment(raw, at) {
+		if now.inComment(at) {
 			return nil, step{}
 		}
-		return put(at, fmt.Sprintf(form, w)), step{what: "a person types a line with " + w, typed: m.unlessMarked(raw, at, w)}
+		return put(at, fmt.Sprintf(form, w)), step{what: "a person types a line with " + w, typed: m.unlessMarked(now, at, w)}
 	case k < 10 && len(words) > 0: // deletes a word
 		at := randomtest.Pick(r, words...)
 		s := diffwrap.Span{Start: at[0], End: at[1]}
@@ -441,7 +444,7 @@ func (m *mix) personEdit(raw string) ([]diffwrap.Edit, step) {
 	case k < 13 && len(lines) > 1: // moves a line
 		s, to := randomtest.Pick(r, lines...), randomtest.Pick(r, lines...).Start
 		edits := append(cut(s), put(to, strings.TrimSuffix(s.Of(raw), "\n")+"\n")...)
-		if to >= s.Start && to <= s.End || inComment(raw, s.Start) || inComment(raw, to) {
+		if to >= s.Start && to <= s.End || now.inComment(s.Start) || now.inComment(to) {
 			return nil, step{}
 		}
 		slices.SortStableFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
@@ -469,7 +472,7 @@ func (m *mix) personEdit(raw string) ([]diffwrap.Edit, step) {
 			return nil, step{}
 		}
 		i := randomtest.Pick(r, at...)
-		if inComment(raw, i) {
+		if now.inComment(i) {
 			return nil, step{}
 		}
 		return []diffwrap.Edit{{Off: i, Len: 1, New: to}}, step{what: fmt.Sprintf("a person makes %q of %q at %d", to, from, i)}
@@ -496,10 +499,10 @@ func (m *mix) personEdit(raw string) ([]diffwrap.Edit, step) {
 		return append(cut(open), cut(close)...), s
 	case k < 19: // marks by hand
 		form := randomtest.Pick(r, "{++%s++}", "{>>%s<<}", "{--%s--}", "{==%s==}", "{~~%s~>"+m.word("P")+"~~}")
-		plain := slices.DeleteFunc(words, func(at []int) bool { return !isPlain(raw, at[0]) })
+		plain := slices.DeleteFunc(words, func(at []int) bool { return !now.isPlain(at[0]) })
 		if strings.HasPrefix(form, "{+") || strings.HasPrefix(form, "{>") {
 			at := randomtest.Pick(r, spots(raw)...)
-			if !isPlain(raw, at) {
+			if !now.isPlain(at) {
 				return nil, step{}
 			}
 			m.hands = true
@@ -516,7 +519,7 @@ func (m *mix) personEdit(raw string) ([]diffwrap.Edit, step) {
 		before, after, _ := strings.Cut(form, "%s")
 		return append(put(at[0], before), put(at[1], after)...), step{what: "a person writes " + form, gone: among(raw[at[0]:at[1]])}
 	}
-	comments := diffwrap.Comments(raw) // rewords a comment
+	comments := now.inRaw.Comments(raw) // rewords a comment
 	if len(comments) == 0 {
 		return nil, step{}
 	}
@@ -524,19 +527,19 @@ func (m *mix) personEdit(raw string) ([]diffwrap.Edit, step) {
 	return put(c.End-len("<<}"), " "+w), step{what: fmt.Sprintf("a person writes %s in the comment %q", w, c.New)}
 }
 
-func inComment(raw string, at int) bool {
-	return slices.ContainsFunc(diffwrap.Comments(raw), func(c diffwrap.Suggestion) bool { return c.Start < at && at < c.End })
+func (now scene) inComment(at int) bool {
+	return slices.ContainsFunc(now.inRaw.Comments(now.raw), func(c diffwrap.Suggestion) bool { return c.Start < at && at < c.End })
 }
 
 // isPlain says whether an offset is in text that is in no mark, nor beside one.
-func isPlain(raw string, at int) bool {
-	_, text, _ := diffwrap.Layout(raw)
+func (now scene) isPlain(at int) bool {
+	_, text, _ := now.inRaw.Layout(now.raw)
 	return slices.ContainsFunc(text, func(c diffwrap.Content) bool { return c.Mark < 0 && c.Start < at && at < c.End })
 }
 
 // unlessMarked is a word that is typed at an offset, unless that is in a mark which a person may have written.
-func (m *mix) unlessMarked(raw string, at int, word string) []string {
-	marks, _, _ := diffwrap.Layout(raw)
+func (m *mix) unlessMarked(now scene, at int, word string) []string {
+	marks, _, _ := now.inRaw.Layout(now.raw)
 	i := slices.IndexFunc(marks, func(mark diffwrap.Mark) bool { return mark.Start < at && at < mark.End })
 	if i < 0 {
 		return []string{word}
@@ -544,7 +547,7 @@ func (m *mix) unlessMarked(raw string, at int, word string) []string {
 	if marks[i].Comment {
 		return nil // it may be in the comment then
 	}
-	if m.isAgents(marks[i].Of(raw)) {
+	if m.isAgents(marks[i].Of(now.raw)) {
 		return []string{word}
 	}
 	return nil
@@ -612,9 +615,9 @@ func (m *mix) agentWrites(now scene) (step, error) {
 	}
 	if m.r.IntN(6) == 0 {
 		w := m.word("P")
-		if at := randomtest.Pick(m.r, spots(now.raw)...); !inComment(now.raw, at) && !inDeletedComment(now.raw, []diffwrap.Edit{{Off: at}}) {
+		if at := randomtest.Pick(m.r, spots(now.raw)...); !now.inComment(at) && !now.inDeletedComment([]diffwrap.Edit{{Off: at}}) {
 			s.what += " while a person types " + w
-			s.typed, s.keepsO = m.unlessMarked(now.raw, at, w), false
+			s.typed, s.keepsO = m.unlessMarked(now, at, w), false
 			m.save(now.raw, []diffwrap.Edit{{Off: at, New: " " + w + " "}})
 		}
 	}
@@ -663,7 +666,7 @@ func (m *mix) agentText(text string) string {
 			return text[:at] + " " + a + text[at:]
 		}
 		at := randomtest.Pick(r, spots(text)...)
-		if inComment(text, at) {
+		if slices.ContainsFunc(wholeComment.FindAllStringIndex(text, -1), func(c []int) bool { return c[0] < at && at < c[1] }) {
 			return text
 		}
 		return text[:at] + "{>>" + a + "<<}" + text[at:]

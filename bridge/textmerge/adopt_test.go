@@ -93,7 +93,8 @@ func TestMarksAreTypedIntoOrReplaced(t *testing.T) {
 }
 
 // Whatever lines a save deletes, moves and sorts: no delimiter of a mark stays without the other one, unless that
-// was put somewhere else. None is left in the text that no mark has and that is not said to be torn.
+// was put somewhere else. None is left in the text that no mark has and that is not said to be torn. All of the marks are
+// recorded: they count wherever they stand.
 func TestDelimitersGoTogether(t *testing.T) {
 	randomtest.Check(t, 2000, func(t testing.TB, r *rand.Rand) {
 		before, word := "", 0
@@ -131,7 +132,7 @@ func TestDelimitersGoTogether(t *testing.T) {
 			t.Fatalf("%+v make %q of %q, want %q", got.Edits, text, before, after)
 		}
 		where := textmerge.Flip(textmerge.Kept(len(before), got.Edits))
-		marks, _, _ := diffwrap.Layout(before)
+		marks, _, _ := diffwrap.Everything.Layout(before)
 		for _, m := range marks {
 			_, opens := textmerge.Back(where, diffwrap.Span{Start: m.Start, End: m.Start + 3})
 			_, closes := textmerge.Back(where, diffwrap.Span{Start: m.End - 3, End: m.End})
@@ -144,7 +145,7 @@ func TestDelimitersGoTogether(t *testing.T) {
 			copy(text[m.To.Start:m.To.End], "...")
 		}
 		for _, view := range []diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
-			if shown := diffwrap.Render(string(text), view); strings.ContainsAny(shown, "{}") {
+			if shown := diffwrap.Everything.Render(string(text), view); strings.ContainsAny(shown, "{}") {
 				t.Errorf("%q -> %q: shown is %q with %+v", before, after, shown, got)
 			}
 		}
