@@ -132,8 +132,7 @@ func (l *Ledger) addStroke(rec *model.Record) {
 // addMarks notes which text of a record is delimiters of marks, or a comment.
 func (l *Ledger) addMarks(rec *model.Record) {
 	d := rec.Decision
-	wrote := (rec.Author != "" || rec.Proposal != "") && d == nil && !rec.Direct || d != nil && (d.Verdict == model.Undone || d.Verdict == model.Commented)
-	if wrote {
+	if d != nil || (rec.Author != "" || rec.Proposal != "") && !rec.Direct { // a decision cuts other marks at what people typed in them
 		l.marks.Set(model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}, true)
 	}
 	if rec.FrontMatter != nil {
@@ -142,6 +141,11 @@ func (l *Ledger) addMarks(rec *model.Record) {
 		}
 	}
 	if d != nil {
+		for _, run := range d.Runs {
+			if run.Role == model.TypedInstead {
+				l.marks.Set(run.At, false)
+			}
+		}
 		for _, r := range d.Revived { // it is what it was
 			l.marks.Set(r.New, false)
 			l.marks.copy(r, nil)
