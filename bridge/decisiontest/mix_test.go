@@ -156,7 +156,12 @@ func (m *mix) scene(ws *bridge.Workspace) scene {
 	v := m.version(ws)
 	s := scene{raw: v.Raw(), marked: v.Marked(), inRaw: v.RawKnown(), inMarked: v.Known()}
 	s.o, s.a = s.inMarked.Texts(s.marked)
-	s.o = wholeComment.ReplaceAllString(s.o, "") // whose deletion is pending
+	s.o = wholeComment.ReplaceAllStringFunc(s.o, func(c string) string {
+		if c == "{>><<}" {
+			return c // a person emptied it: it is text
+		}
+		return "" // its deletion is pending
+	})
 	return s
 }
 
