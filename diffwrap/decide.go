@@ -84,9 +84,7 @@ func (k Known) Decide(raw string, accept bool, fate func(Attached) Fate, suggest
 			mark = -1
 		}
 	}
-	if accept {
-		dropEmptied(doc, left)
-	}
+	dropEmptied(doc, left)
 	var edits []Edit
 	for i := range doc.Cells {
 		edits = span.Append(edits, reopened[i])

@@ -81,7 +81,7 @@ func TestSuggestionsBy(t *testing.T) {
 }
 
 // A highlight of which nothing is left goes with what was in it.
-func TestAcceptEmptiesAHighlight(t *testing.T) {
+func TestDecisionsEmptyAHighlight(t *testing.T) {
 	for raw, want := range map[string]string{
 		"a {=={--key--}==} b":     "a  b",
 		"a {==x{--key--}==} b":    "a {==x==} b",
@@ -90,6 +90,15 @@ func TestAcceptEmptiesAHighlight(t *testing.T) {
 	} {
 		if got := Apply(raw, Decide(raw, true, nil, Suggestion{End: len(raw)})); got != want {
 			t.Errorf("%q accepted: %q, want %q", raw, got, want)
+		}
+	}
+	for raw, want := range map[string]string{
+		"a {=={++key++}==} b":  "a  b",
+		"a {==x{++key++}==} b": "a {==x==} b",
+		"a {====} {++b++}":     "a {====} ",
+	} {
+		if got := Apply(raw, Decide(raw, false, nil, Suggestion{End: len(raw)})); got != want {
+			t.Errorf("%q rejected: %q, want %q", raw, got, want)
 		}
 	}
 }
