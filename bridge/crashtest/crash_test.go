@@ -90,6 +90,26 @@ func TestEveryCrash(t *testing.T) {
 	})
 }
 
+// TestTimesOfAFile has a file proposed, accepted and undone at one time: its states are told apart by their times.
+func TestTimesOfAFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := &visitor{t: t, m: machines[0], dir: scratch(t)}
+		v.sc = scenario{name: "times", files: map[string]string{"a.csv": "x\n"}, setUp: []step{writeFile("Notes/a.csv", "a,b\n")}}
+		w := v.prepare()
+		p := v.start(w)
+		defer p.end()
+		last := w.modTimes()["a.csv"]
+		for _, s := range []step{decideProposal(model.Accepted), undo(), decideProposal(model.Accepted)} {
+			check(t, s.do(p))
+			now := w.modTimes()["a.csv"]
+			if now <= last {
+				t.Errorf("the file has the time %d, and had %d before", now, last)
+			}
+			last = now
+		}
+	})
+}
+
 // possible leaves out moves where a note may have two names in the middle.
 func possible(m machine, sc scenario) bool { return !sc.moves || !m.twoNames }
 

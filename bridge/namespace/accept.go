@@ -287,7 +287,7 @@ func (a accepting) file(ctx context.Context, p *tree.Proposal, rec model.Proposa
 		return model.ErrStale
 	}
 	return a.carryOut(p, func() error {
-		stamp, err := a.Source.Replace(ctx, rec.Rel, model.Replacement{Expect: stamp, Data: rec.New, ModTime: time.Now()})
+		stamp, err := a.Source.Replace(ctx, rec.Rel, model.Replacement{Expect: stamp, Data: rec.New, ModTime: stamp.Next(time.Now())})
 		if errors.Is(err, model.ErrConflict) {
 			err = model.ErrStale
 		}

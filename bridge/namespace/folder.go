@@ -157,7 +157,7 @@ func (l *Locked) Rewrite(ctx context.Context, n *tree.Node, modTime time.Time, f
 			return before, after, err
 		}
 		if after = before; !bytes.Equal(have, data) {
-			after, err = l.Source.Replace(ctx, rel, model.Replacement{Expect: before, Data: data, ModTime: modTime})
+			after, err = l.Source.Replace(ctx, rel, model.Replacement{Expect: before, Data: data, ModTime: before.Next(modTime)})
 		}
 		if err == nil {
 			l.SetStamp(n, after)

@@ -246,7 +246,7 @@ func (u *reverting) revertFile(ctx context.Context) error {
 		u.Unplaced(u.n)
 		return nil
 	}
-	if stamp, err = u.Source.Replace(ctx, rel, model.Replacement{Expect: stamp, Data: u.rec.Old, ModTime: time.Now()}); err != nil {
+	if stamp, err = u.Source.Replace(ctx, rel, model.Replacement{Expect: stamp, Data: u.rec.Old, ModTime: stamp.Next(time.Now())}); err != nil {
 		return err
 	}
 	u.SetStamp(u.n, stamp)

@@ -118,10 +118,15 @@ func (w *world) open(name string) *os.File {
 // stage begins to replace N.md by text.
 func (w *world) stage(text string) *Swap {
 	w.t.Helper()
+	return w.stageAt(text, time.Now())
+}
+
+func (w *world) stageAt(text string, modTime time.Time) *Swap {
+	w.t.Helper()
 	at, err := w.folder.Locate("N.md")
 	w.ok(err)
 	at.Close()
-	s, err := w.s.Stage("N.md", model.Replacement{Expect: vaultdir.StampOf(&at.Info), Data: []byte(text), ModTime: time.Now()})
+	s, err := w.s.Stage("N.md", model.Replacement{Expect: vaultdir.StampOf(&at.Info), Data: []byte(text), ModTime: modTime})
 	w.ok(err)
 	return s
 }

@@ -214,6 +214,9 @@ func (w *Sweep) mend(rel string, left []leftover) ([]leftover, error) {
 // isTorn says whether a note lacks bytes of the new file that it was exchanged for the temp
 // file with.
 func (w *Sweep) isTorn(at *vaultdir.Place, l leftover) bool {
+	if at.Info.Inode == l.tag.pre.inode { // it has not been exchanged, whatever its time is
+		return false
+	}
 	if at.Info.ModTime != l.tag.modTime || l.tag.describes(at.Dir, at.Name, &at.Info) {
 		return false
 	}

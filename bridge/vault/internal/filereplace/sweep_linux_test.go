@@ -263,6 +263,26 @@ func TestHalfMadeTemp(t *testing.T) {
 	}
 }
 
+// A power cut tears a new file that was to have the time of the old one, before it has the name: the old one stays.
+func TestTornAtTimeOfPreImage(t *testing.T) {
+	for world, newWorld := range worlds {
+		t.Run(world, func(t *testing.T) {
+			w := newWorld(t, "old\n")
+			info, err := os.Stat(filepath.Join(w.dir, "N.md"))
+			w.ok(err)
+			w.stageAt("new\n", info.ModTime())
+			w.ok(os.WriteFile(w.temp(), []byte("n"), 0o644)) // at another time
+			w.start(w.dir)
+			w.sweep()
+			w.holds("N.md", "old\n")
+			w.holds(".trash/relayfs recovered.md", "n")
+			if left := w.temp(); left != "" {
+				t.Errorf("%s is left", left)
+			}
+		})
+	}
+}
+
 // holds fails the test unless the vault has the file.
 func (w *world) holds(name, text string) {
 	w.t.Helper()
