@@ -122,11 +122,14 @@ func writeUntilKilled(t *testing.T, m *harness.Mount, notes map[string]written, 
 				mu.Unlock()
 				err := saveInSomeShape(rng, m.Path(name), text)
 				var listed []harness.Suggestion
-				if err == nil && rng.IntN(4) == 0 {
-					listed, _ = listQueue(m.Sandbox, m.VaultPath(name)) // the process may be dead by now
+				saved := err == nil
+				if saved && rng.IntN(4) == 0 {
+					if listed, err = listQueue(m.Sandbox, m.Vault); err == nil {
+						listed, _ = listedFor(listed, name)
+					}
 				}
 				mu.Lock()
-				if err == nil {
+				if saved {
 					notes[name] = written{kept: text, listed: listed}
 					through++
 					if through == n {
@@ -138,7 +141,7 @@ func writeUntilKilled(t *testing.T, m *harness.Mount, notes map[string]written, 
 					select {
 					case <-killing:
 					default:
-						t.Errorf("save of %s: %v", name, err)
+						t.Errorf("save of %s, or the queue then: %v", name, err)
 						enough()
 					}
 					return // the process is dead

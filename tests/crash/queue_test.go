@@ -166,15 +166,15 @@ func (p *proposer) decide(rng *rand.Rand) error {
 	return nil
 }
 
-// listQueue lists suggestions of a source while the process that holds it may be killed. The list is not nil unless there is an error.
-func listQueue(s *harness.Sandbox, source string) ([]harness.Suggestion, error) {
+// listQueue lists a vault's suggestions while its process may be killed.
+func listQueue(s *harness.Sandbox, vault string) ([]harness.Suggestion, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), harness.QueueTimeout)
 	defer cancel()
-	out, err := s.Command(ctx, "suggestions", "list", "--json", source).Output()
+	out, err := s.Command(ctx, "suggestions", "list", "--json", vault).Output()
 	if err != nil {
 		return nil, fmt.Errorf("list: %w", err)
 	}
-	list := []harness.Suggestion{}
+	var list []harness.Suggestion
 	if err := json.Unmarshal(out, &list); err != nil {
 		return nil, fmt.Errorf("list: %w", err)
 	}
