@@ -25,7 +25,10 @@ const crashNotes = 12
 
 // written is what is known of a note: the text of the last write whose close
 // returned, and that of one which was under way when the process was killed.
-type written struct{ kept, tried string }
+type written struct {
+	kept, tried string
+	listed      []harness.Suggestion // the note's since it was written last; nil if nobody has listed them
+}
 
 // kills says after how many writes, at most, each kill comes. Where it falls
 // matters, so there are several, the first ones early. RELAYFS_KILLS asks for
@@ -78,6 +81,7 @@ func TestKillLosesNoWrite(t *testing.T) {
 	m := s.Mount(t, vault)
 	checkAllAfterCrash(t, m, notes, p, q, names)
 	m.Stop(t)
+	checkListed(t, s.Suggestions(t, vault), notes)
 	for name, w := range notes {
 		raw := harness.ReadFile(t, filepath.Join(vault, name))
 		harness.CheckText(t, "original view of "+name, diffwrap.Everything.Original(raw), harness.TideTable)
@@ -114,12 +118,19 @@ func writeUntilKilled(t *testing.T, m *harness.Mount, notes map[string]written, 
 				name := names[w+writers*rng.IntN(len(names)/writers)]
 				mu.Lock()
 				text := randomEdit(rng, notes[name].kept, i)
-				notes[name] = written{notes[name].kept, text}
+				notes[name] = written{kept: notes[name].kept, tried: text}
 				mu.Unlock()
 				err := saveInSomeShape(rng, m.Path(name), text)
+				var listed []harness.Suggestion
+				saved := err == nil
+				if saved && rng.IntN(4) == 0 {
+					if listed, err = listQueue(m.Sandbox, m.Vault); err == nil {
+						listed, _ = listedFor(listed, name)
+					}
+				}
 				mu.Lock()
-				if err == nil {
-					notes[name] = written{kept: text}
+				if saved {
+					notes[name] = written{kept: text, listed: listed}
 					through++
 					if through == n {
 						enough()
@@ -130,7 +141,7 @@ func writeUntilKilled(t *testing.T, m *harness.Mount, notes map[string]written, 
 					select {
 					case <-killing:
 					default:
-						t.Errorf("save of %s: %v", name, err)
+						t.Errorf("save of %s, or the queue then: %v", name, err)
 						enough()
 					}
 					return // the process is dead
@@ -323,7 +334,7 @@ func checkAfterCrash(t *testing.T, m *harness.Mount, notes map[string]written, n
 			harness.CheckText(t, name+" after a kill", got, w.kept)
 			t.Logf("under way was %q\nthe vault's file is %q", w.tried, harness.ReadFile(t, m.VaultPath(name)))
 		}
-		notes[name] = written{kept: got}
+		notes[name] = written{kept: got, listed: w.listed}
 	}
 	harness.Eventually(t, harness.StartTimeout, func() error { // the start may have written, and a temp file goes last
 		if got := harness.ListFiles(t, m.Vault); !slices.Equal(got, names) {

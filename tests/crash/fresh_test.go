@@ -70,7 +70,7 @@ func renameOverUntilKilled(t *testing.T, m *harness.Mount, notes map[string]writ
 			for i := 0; ; i++ {
 				mu.Lock()
 				text := randomEdit(rng, notes[name].kept, i)
-				notes[name] = written{notes[name].kept, text}
+				notes[name] = written{kept: notes[name].kept, tried: text}
 				mu.Unlock()
 				fresh := m.Path("new " + name)
 				err := os.WriteFile(fresh, []byte(text), 0o644)
