@@ -1,6 +1,7 @@
 package diffwrap_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -181,7 +182,14 @@ func aLiteral(r *rand.Rand) string {
 
 // Literal text stays byte for byte while an agent writes beside it, changes lines of it and writes more of it, and after every decision.
 func TestLiteralsStay(t *testing.T) {
+	rounds, refused := 0, 0
+	defer func() {
+		if rounds > 1000 && refused*500 > rounds {
+			t.Errorf("%d of %d changes were refused since a literal delimiter would be read as a mark, want at most one of 500", refused, rounds)
+		}
+	}()
 	randomtest.Check(t, 4000, func(t testing.TB, r *rand.Rand) {
+		rounds++
 		var before, after []string
 		if r.IntN(4) == 0 {
 			matter := "---\na: 'q" + strings.Join(randomtest.Some(r, 0, 4, noise...), "") + "'\n---"
@@ -216,6 +224,10 @@ func TestLiteralsStay(t *testing.T) {
 			t.Fatalf("%q shows %q", want, got)
 		}
 		result, err := diffwrap.Options{}.Put(raw, want)
+		if errors.Is(err, diffwrap.ErrAmbiguous) {
+			refused++
+			t.Skip("no place for the marks")
+		}
 		if err != nil {
 			t.Fatalf("%q to %q: %v", raw, want, err)
 		}
