@@ -73,6 +73,18 @@ func OneLine(s string) string {
 // Unbroken returns s with line breaks as \n.
 func Unbroken(s string) string { return strings.NewReplacer("\r\n", `\n`, "\n", `\n`).Replace(s) }
 
+// Names lists names of things that are called noun, and says how many there are beyond the first most.
+func Names[S ~string](names []S, most int, noun string) string {
+	var list []string
+	for _, name := range names[:min(most, len(names))] {
+		list = append(list, Shown(name))
+	}
+	if n := len(names) - most; n > 0 {
+		list = append(list, Count(n, "more "+noun))
+	}
+	return strings.Join(list, ", ")
+}
+
 // Count returns "1 link" or "2 links".
 func Count(n int, noun string) string {
 	if n == 1 {

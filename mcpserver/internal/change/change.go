@@ -386,12 +386,5 @@ func Losers(linking []model.Path) string {
 	if len(linking) == 0 {
 		return ""
 	}
-	var names []string
-	for _, p := range linking[:min(maxLosers, len(linking))] {
-		names = append(names, answer.Shown(p))
-	}
-	if n := len(linking) - maxLosers; n > 0 {
-		names = append(names, answer.Count(n, "more document"))
-	}
-	return "Links to it lead nowhere without it, in " + strings.Join(names, ", ") + "."
+	return "Links to it lead nowhere without it, in " + answer.Names(linking, maxLosers, "document") + "."
 }

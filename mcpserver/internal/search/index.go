@@ -231,14 +231,7 @@ func Skipped(files []model.Path) string {
 		return ""
 	}
 	const most = 5
-	var names []string
-	for _, p := range files[:min(most, len(files))] {
-		names = append(names, answer.Shown(p))
-	}
-	if n := len(files) - most; n > 0 {
-		names = append(names, answer.Count(n, "more file"))
-	}
-	return "Not searched, because they hold no text, are too large or cannot be read: " + strings.Join(names, ", ") + "."
+	return "Not searched, because they hold no text, are too large or cannot be read: " + answer.Names(files, most, "file") + "."
 }
 
 // passOver reports whether a search skips a file because of an error.
