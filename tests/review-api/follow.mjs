@@ -19,12 +19,20 @@ function follow() {
 async function take(data) {
 	const { paths } = JSON.parse(data);
 	const query = paths.map((path) => "path=" + encodeURIComponent(path)).join("&");
-	const answer = await fetch(`http://127.0.0.1:${port}/api/pending?${query}`, { headers: { Authorization: `Bearer ${token}` } });
-	const { suggestions } = await answer.json();
+	const { suggestions } = await read(`http://127.0.0.1:${port}/api/pending?${query}`);
 	const below = (path) => paths.some((p) => p === "" || path === p || path.startsWith(p + "/"));
 	for (const [id, s] of pending) if (s.line === 0 || below(s.path)) pending.delete(id);
 	for (const s of suggestions) pending.set(s.id, s);
 	console.log(JSON.stringify({ data, everything: paths.includes(""), pending: [...pending.keys()].sort() }));
+}
+
+// read asks until there is an answer: between two owners, and between two pages, there is none.
+async function read(url) {
+	for (;;) {
+		const answer = await fetch(url, { headers: { Authorization: `Bearer ${token}` } }).catch(() => undefined);
+		if (answer?.ok) return answer.json();
+		await new Promise((retry) => setTimeout(retry, 200));
+	}
 }
 
 follow();
