@@ -227,18 +227,26 @@ func (f field) weight() float32 { return weights[f] }
 
 // idf returns how much a term says that a number of documents has. mu is held.
 func (x *Index) idf(documents int) float32 {
-	n, df := float64(len(x.where)), float64(min(documents, len(x.where)))
+	n, df := float64(len(x.where)), float64(documents)
 	return float32(math.Log(1 + (n-df+0.5)/(df+0.5)))
 }
 
-// documents returns about how many documents have a term, if those that are gone had it as often as the
-// others. mu is held.
+// documents returns how many documents have a term. mu is held.
 func (x *Index) documents(term string) int {
 	sum := 0
 	for _, s := range x.segments {
-		if i := s.exact(term); i >= 0 {
+		i := s.exact(term)
+		switch {
+		case i < 0:
+		case s.gone == 0:
 			n, _ := binary.Uvarint(s.postings(i))
-			sum += (int(n)*s.live() + len(s.docs) - 1) / len(s.docs)
+			sum += int(n)
+		default:
+			postings(s.postings(i), func(p posting) {
+				if !s.docs[p.doc].gone {
+					sum++
+				}
+			})
 		}
 	}
 	return sum

@@ -106,13 +106,12 @@ func changesAreAsNew(t testing.TB, r *rand.Rand) {
 		if len(got) != len(want) {
 			t.Fatalf("%q: %d hits, want %d", query, len(got), len(want))
 		}
-		// How rare a term is includes documents that are gone and not cleared away yet: scores differ a little.
 		scores := make(map[string]float64)
 		for _, h := range want {
 			scores[h.Key] = h.Score
 		}
 		for _, h := range got {
-			if math.Abs(h.Score-scores[h.Key]) > 0.4*scores[h.Key] {
+			if math.Abs(h.Score-scores[h.Key]) > 1e-4*scores[h.Key] {
 				t.Errorf("%q: %s has the score %.2f, want %.2f", query, h.Key, h.Score, scores[h.Key])
 			}
 		}
