@@ -118,12 +118,15 @@ const saveHold = 300 * time.Millisecond
 type hold struct {
 	until time.Time // zero if there is none
 	hides bool      // the text is outdated, which nobody sees because of the hold
+	// free is when the next hold may begin. A hold that hid something is followed by as long a
+	// time without one, or a program that saves all the time hides what others changed for good.
+	free time.Time
 }
 
 // keepName begins a hold, or extends one that hides nothing: what others change is hidden
 // for no longer than saveHold.
 func (f *fileState) keepName() {
-	if f.hold.hides {
+	if f.hold.hides || time.Now().Before(f.hold.free) {
 		return
 	}
 	if f.hold.until.IsZero() {
@@ -138,7 +141,11 @@ func (f *File) endHold() {
 			time.AfterFunc(wait, f.endHold)
 			return
 		}
-		s.hold = hold{}
+		ended := hold{}
+		if s.hold.hides {
+			ended.free = time.Now().Add(saveHold)
+		}
+		s.hold = ended
 		if s.text.Outdated() {
 			s.retire(evReplace)
 		}
@@ -147,7 +154,7 @@ func (f *File) endHold() {
 }
 
 // inherit goes on with the hold of the file that f replaces at its name, if that hides
-// something.
+// something, or did a moment ago.
 func (f *File) inherit(replaced node) {
 	over, ok := replaced.(*File)
 	if !ok {
@@ -158,6 +165,8 @@ func (f *File) inherit(replaced node) {
 	if h.hides {
 		f.update(func(s *fileState) { s.hold = h })
 		time.AfterFunc(time.Until(h.until), f.endHold)
+	} else {
+		f.update(func(s *fileState) { s.hold.free = h.free })
 	}
 }
 
@@ -179,6 +188,7 @@ func (f *fileState) retire(e inodeEvent) {
 		next := f.t.newFile(0)
 		next.attributes.inherit(&f.attributes)
 		next.state.life, next.state.doc, next.state.text = stateLive, f.doc, f.text.Next()
+		next.state.hold.free = f.hold.free
 		f.t.replace(f.File, next)
 	}
 	if f.mayBeOpen() {
