@@ -89,11 +89,11 @@ func (s *Server) withProgress(ctx context.Context, req mcp.CallToolRequest) cont
 
 // withAnswer adds to ctx whether the client can ask its user, and what the user answered.
 func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) context.Context {
-	a := change.Asked{Able: s.session(ctx).client.Session.Elicits()}
+	a := change.Asked{CanAsk: s.session(ctx).client.Session.CanAsk()}
 	// In the newest protocol each request declares what the client can do. In earlier
 	// ones the client declared it once, in initialize.
 	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientCapabilities != nil {
-		a.Able = info.ClientCapabilities.Elicitation != nil
+		a.CanAsk = info.ClientCapabilities.Elicitation != nil
 	}
 	a.Reply = func(id string) (model.Answer, bool) {
 		if res := server.ElicitationResponse(req.Params.InputResponses, id); res != nil {

@@ -57,13 +57,13 @@ func rejections(_ context.Context, c *tool.Client, under model.Path) (string, er
 		d.Items, e.Decision = left, &d
 		mine := slices.ContainsFunc(d.Items, func(i model.Decided) bool { return i.Author == c.Session.Author().Name })
 		if mine || d.Proposal != nil {
-			lines = append(lines, answer.Decision(e)...)
+			lines = append(lines, answer.DecisionLines(e)...)
 		}
 	}
 	if len(lines) == 0 {
 		return "Nothing was rejected.", nil
 	}
-	return answer.JoinOrSay(lines, answer.Max-2000, "\n(%d more; give the path of a note to see its own)"), nil
+	return answer.JoinTruncated(lines, answer.Max-2000, "\n(%d more; give the path of a note to see its own)"), nil
 }
 
 // addPrompt adds a prompt of a task and what list returns for the folder or note in the argument path.
@@ -72,7 +72,7 @@ func (s *Server) addPrompt(name, description, task string, list func(context.Con
 	prompt := mcp.NewPrompt(name, mcp.WithPromptDescription(description), path)
 	s.mcp.AddPrompt(prompt, func(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		c := s.session(ctx).client
-		under, err := c.Names.Place(ctx, req.Params.Arguments["path"])
+		under, err := c.Resolver.Place(ctx, req.Params.Arguments["path"])
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func (s *Server) addPrompt(name, description, task string, list func(context.Con
 
 // comments returns the open comments of the notes at and below under, as path:line: text.
 func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path) (string, error) {
-	notes, err := s.index.Below(ctx, under, search.Notes)
+	notes, err := s.index.Below(ctx, under, search.OnlyNotes)
 	if err != nil {
 		return "", err
 	}
@@ -100,5 +100,5 @@ func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path)
 	if len(lines) == 0 {
 		return "There are no open comments.", err
 	}
-	return answer.JoinOrSay(lines, answer.Max-2000, "\n(%d more; give the path of a note to see its own, and ask again when these are answered)"), err
+	return answer.JoinTruncated(lines, answer.Max-2000, "\n(%d more; give the path of a note to see its own, and ask again when these are answered)"), err
 }

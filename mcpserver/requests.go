@@ -18,8 +18,8 @@ import (
 // Requests are looked at before mcp-go handles them. What it refuses in words of its own, with the types of its
 // source and one code for everything, is refused here, in sentences that say what to do instead.
 
-// kinds are the types of the parameters of methods, as far as mcp-go insists on them.
-var kinds = map[mcp.MCPMethod]map[string]string{
+// paramKinds are the types of the parameters of methods, as far as mcp-go insists on them.
+var paramKinds = map[mcp.MCPMethod]map[string]string{
 	mcp.MethodInitialize:             {"protocolVersion": "a string", "capabilities": "an object", "clientInfo": "an object"},
 	mcp.MethodToolsCall:              {"name": "a string", "_meta": "an object"},
 	mcp.MethodToolsList:              {"cursor": "a string"},
@@ -40,13 +40,13 @@ func kindOf(raw json.RawMessage) string {
 	members, _ := v.(map[string]any)
 	for _, member := range members {
 		if _, ok := member.(string); !ok {
-			return tool.KindOf(v)
+			return tool.JSONKind(v)
 		}
 	}
 	if members != nil {
 		return "an object of strings"
 	}
-	return tool.KindOf(v)
+	return tool.JSONKind(v)
 }
 
 // rpcError is the error of a reply.
@@ -72,7 +72,7 @@ func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (pr
 	if json.Unmarshal(message, &req) != nil {
 		return message, nil // mcp-go has words for it
 	}
-	want, known := kinds[req.Method]
+	want, known := paramKinds[req.Method]
 	if !known || req.ID == nil || req.Params == nil {
 		return message, nil
 	}
@@ -131,14 +131,14 @@ func (s *Server) check(ctx context.Context, sess *Session, method mcp.MCPMethod,
 }
 
 func (s *Server) checkTool(sess *Session, name string) *rpcError {
-	if sess.offer.has(name) || !s.offer.has(name) && s.mcp.GetTool(name) != nil {
+	if sess.enabled.has(name) || !s.enabled.has(name) && s.mcp.GetTool(name) != nil {
 		return nil
 	}
 	var offered []string
-	for _, t := range sess.offer.tools {
+	for _, t := range sess.enabled.tools {
 		offered = append(offered, t.Name)
 	}
-	short, _ := answer.FirstThatFit(name, 100)
+	short, _ := answer.Truncate(name, 100)
 	return invalid("There is no tool %q. The tools are %s.", short, strings.Join(offered, ", "))
 }
 
@@ -149,11 +149,11 @@ func (s *Session) canonical(ctx context.Context, uri string) (string, error) {
 		return "", err
 	}
 	for _, r := range readings {
-		if p, err := s.client.Names.LookUp(r.Name); err == nil {
+		if p, err := s.client.Resolver.LookUp(r.Name); err == nil {
 			return document.URIAt(p, r.Begin), nil
 		}
 	}
-	_, err = s.client.Names.Resolve(ctx, readings[0].Name)
+	_, err = s.client.Resolver.Resolve(ctx, readings[0].Name)
 	return "", err
 }
 
@@ -161,9 +161,9 @@ func (s *Session) canonical(ctx context.Context, uri string) (string, error) {
 func (s *Session) noResource(err error, uri string, meta json.RawMessage) *rpcError {
 	var missing *document.MissingError
 	if !errors.As(err, &missing) && !errors.Is(err, fs.ErrNotExist) {
-		return invalid("%s", tool.Sentence(err, s.client.Words))
+		return invalid("%s", tool.ErrorText(err, s.client.Phrases))
 	}
-	e := &rpcError{Code: mcp.RESOURCE_NOT_FOUND, Message: tool.Sentence(err, s.client.Words), Data: map[string]any{"uri": uri}}
+	e := &rpcError{Code: mcp.RESOURCE_NOT_FOUND, Message: tool.ErrorText(err, s.client.Phrases), Data: map[string]any{"uri": uri}}
 	var of map[string]any
 	if json.Unmarshal(meta, &of) == nil {
 		if version, _ := of["io.modelcontextprotocol/protocolVersion"].(string); mcp.IsModernProtocol(version) {

@@ -45,10 +45,10 @@ func (s *Server) addResources(hooks *server.Hooks) {
 		res.Resources, res.NextCursor = s.listResources(ctx, req.Params.Cursor)
 	})
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, req *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
-		s.watches.Add(s.session(ctx).id(), req.Params.URI)
+		s.subscriptions.Add(s.session(ctx).id(), req.Params.URI)
 	})
 	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, req *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
-		s.watches.Remove(s.session(ctx).id(), req.Params.URI)
+		s.subscriptions.Remove(s.session(ctx).id(), req.Params.URI)
 	})
 }
 
@@ -63,21 +63,21 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 	if contents, err := attachment(ctx, c, readings[0].Name); contents != nil || err != nil {
 		return contents, err
 	}
-	p, v, err := c.Names.Note(ctx, readings[0].Name)
+	p, v, err := c.Resolver.Note(ctx, readings[0].Name)
 	if err != nil {
 		return nil, err
 	}
 	d := session.NoteOf(p, v)
 	if begin == (passage.Position{}) && answer.TextCost(d.Text) <= answer.Max-4000 {
-		c.Session.ShowAll(d)
+		c.Session.RecordReadAll(d)
 		return []mcp.ResourceContents{mcp.TextResourceContents{URI: document.URIOf(p), MIMEType: noteType, Text: d.Text}}, nil
 	}
 	w, err := passage.WindowOf(d.Text, begin, passage.CountLines(d.Text), answer.Max-6000, func(s string) int { return answer.TextCost(s) + 4 })
 	if err != nil {
 		return nil, err
 	}
-	c.Session.Show(d, w.Place)
-	contents := []mcp.ResourceContents{mcp.TextResourceContents{URI: document.URIOf(p), MIMEType: noteType, Text: d.Text[w.Place.Start:w.Place.End]}}
+	c.Session.RecordRead(d, w.Range)
+	contents := []mcp.ResourceContents{mcp.TextResourceContents{URI: document.URIOf(p), MIMEType: noteType, Text: d.Text[w.Range.Start:w.Range.End]}}
 	notice := w.Notice(func(at passage.Position) string {
 		return fmt.Sprintf("resources/read with %s?line=%d&column=%d", document.URIOf(p), at.Line, at.Column)
 	})
@@ -92,16 +92,16 @@ const maxAttachment = 4 << 20
 
 // attachment returns a file that is not a note: as text if it is some, else its bytes. It is nil for anything else.
 func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.ResourceContents, error) {
-	p, err := c.Names.Resolve(ctx, name)
+	p, err := c.Resolver.Resolve(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	if info, err := c.Workspace.Stat(ctx, p); err != nil || info.Kind != model.KindFile {
 		return nil, err
 	}
-	data, err := c.Names.ReadFile(ctx, p, maxAttachment)
+	data, err := c.Resolver.ReadFile(ctx, p, maxAttachment)
 	if errors.Is(err, model.ErrTooLarge) {
-		return nil, fmt.Errorf("%s is larger than %d MiB, which is the most that a resource may have; tell the person, who can open it", answer.Shown(p), maxAttachment>>20)
+		return nil, fmt.Errorf("%s is larger than %d MiB, which is the most that a resource may have; tell the person, who can open it", answer.Escape(p), maxAttachment>>20)
 	}
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 	}
 	rest := paths[i:]
 	list := make([]mcp.Resource, 0, min(len(rest), resourcePage))
-	left := answer.Max - answer.Envelope - 6000
+	left := answer.Max - answer.ProtocolOverhead - 6000
 	for _, p := range rest {
 		left -= answer.TextCost(document.URIOf(p)) + answer.TextCost(string(p)) + 80
 		if len(list) == resourcePage || left < 0 && len(list) > 0 {
@@ -146,7 +146,7 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 
 // notePaths returns the paths of all notes, in the order of their bytes.
 func (s *Server) notePaths(ctx context.Context) []model.Path {
-	notes, err := s.index.Below(ctx, "", search.Notes)
+	notes, err := s.index.Below(ctx, "", search.OnlyNotes)
 	if err != nil {
 		s.log.Warn("notes not listed", model.LogErr, err)
 		return nil
@@ -188,8 +188,8 @@ func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp
 	return c.s.complete(ctx, a.Value), nil
 }
 
-// tellUpdated tells a session that a resource has changed. It returns false if the session has ended.
-func (s *Server) tellUpdated(session, uri string) bool {
+// notifyUpdated tells a session that a resource has changed. It returns false if the session has ended.
+func (s *Server) notifyUpdated(session, uri string) bool {
 	err := s.mcp.SendNotificationToSpecificClient(session, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
 	if err != nil {
 		s.log.Debug("notification not sent", model.LogErr, err)
@@ -209,7 +209,7 @@ func (s *Server) follow() {
 		s.mcp.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
 	})
 	cancel := s.ws.Subscribe(func(ev model.Event) {
-		s.watches.event(ev)
+		s.subscriptions.event(ev)
 		switch ev.Kind {
 		case model.EventCreated, model.EventRemoved, model.EventRenamed:
 			if !waits.Swap(true) {

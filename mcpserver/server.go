@@ -53,15 +53,15 @@ type Options struct {
 
 // Server serves one workspace to any number of clients at a time.
 type Server struct {
-	o        Options
-	offer    toolset
-	ws       *bridge.Workspace
-	log      *slog.Logger
-	mcp      *server.MCPServer
-	sessions *transport.Sessions[Session] // of Streamable HTTP
-	index    *search.Index
-	semantic *semantic.Index
-	watches  *watches
+	o             Options
+	enabled       toolset
+	ws            *bridge.Workspace
+	log           *slog.Logger
+	mcp           *server.MCPServer
+	sessions      *transport.Sessions[Session] // of Streamable HTTP
+	index         *search.Index
+	semantic      *semantic.Index
+	subscriptions *subscriptions
 
 	mu      sync.Mutex // protects the following
 	closers []func()
@@ -69,10 +69,10 @@ type Server struct {
 
 // Client says for whom a Session is.
 type Client struct {
-	Name     string // until it gives another
-	Author   string // of its changes; "" takes that of the Server
-	ReadOnly bool   // it may change nothing
-	Unasked  bool   // it is a person's own command, which needs no approval
+	Name         string // until it gives another
+	Author       string // of its changes; "" takes that of the Server
+	ReadOnly     bool   // it may change nothing
+	SkipApproval bool   // it is a person's own command, which needs no approval
 }
 
 func (s *Server) onClose(fn func()) {
@@ -101,20 +101,20 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	if s.o.Inflight == nil {
 		s.o.Inflight = NewBudget()
 	}
-	s.offer, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
+	s.enabled, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
 	s.sessions = transport.NewSessions(func(id string) *Session { return s.newSession(id, Client{Name: "http"}) })
 	s.index = search.NewIndex(ws)
 	if s.semantic = o.Semantic; s.semantic == nil {
 		s.semantic = semantic.New(ws, semantic.Options{Logger: o.Logger})
 	}
-	s.watches = newWatches(ws, s.tellUpdated)
+	s.subscriptions = newSubscriptions(ws, s.notifyUpdated)
 	hooks := new(server.Hooks)
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {
 		s.session(ctx).client.Session.SetClient(req.Params.ClientInfo.Name, req.Params.Capabilities.Elicitation != nil)
 	})
 	s.mcp = server.NewMCPServer("relayfs", o.Version,
 		server.WithTitle("relayfs: shared notes"),
-		server.WithInstructions(instructions(ws.Options(), s.offer)),
+		server.WithInstructions(instructions(ws.Options(), s.enabled)),
 		server.WithToolCapabilities(false),
 		server.WithResourceCapabilities(true, true),
 		server.WithPromptCapabilities(false),
@@ -126,7 +126,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 		server.WithLogger(s.log),
 		server.WithHooks(hooks),
 	)
-	for _, t := range s.offer.tools {
+	for _, t := range s.enabled.tools {
 		s.mcp.AddTool(definition(t), s.handler(t))
 	}
 	s.addResources(hooks)
@@ -137,8 +137,8 @@ func New(ws *bridge.Workspace, o Options) *Server {
 
 // offered filters tools/list and tools/call by what the client of a request may do.
 func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
-	offer := s.session(ctx).offer
-	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return s.offer.has(t.Name) && !offer.has(t.Name) })
+	offer := s.session(ctx).enabled
+	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return s.enabled.has(t.Name) && !offer.has(t.Name) })
 }
 
 // MaxMessage bounds a message, in bytes: the largest note with every character escaped.
@@ -162,7 +162,7 @@ func (c Client) Query() url.Values {
 // LocalHandler serves clients of this machine at every path, in all versions of the protocol; see transport.Local. A
 // client says in the query of its stream who it is (Client.Query).
 func (s *Server) LocalHandler() http.Handler {
-	h := &transport.Local{Protocol: s.mcp, Subscriptions: s.watches, Logger: s.log}
+	h := &transport.Local{Protocol: s.mcp, Subscriptions: s.subscriptions, Logger: s.log}
 	h.Begin = func(r *http.Request) transport.LocalSession {
 		sess := s.NewSession(Client{Name: "stdio", Author: r.FormValue("author"), ReadOnly: r.FormValue("read-only") != ""})
 		return transport.LocalSession{
@@ -192,47 +192,47 @@ type Result = answer.Result
 
 // Session is one client of a Server.
 type Session struct {
-	client *tool.Client
-	offer  toolset
+	client  *tool.Client
+	enabled toolset
 }
 
 func (s *Session) id() string { return s.client.Session.ID() }
 
 // ReadAll records that a command has read all of the note at name without a tool.
 func (s *Session) ReadAll(ctx context.Context, name string) error {
-	p, v, err := s.client.Names.Note(ctx, name)
+	p, v, err := s.client.Resolver.Note(ctx, name)
 	if err == nil {
-		s.client.Session.ShowAll(session.NoteOf(p, v))
+		s.client.Session.RecordReadAll(session.NoteOf(p, v))
 	}
 	return err
 }
 
 // Call runs a tool by name, without a protocol. known is false if there is no such tool.
 func (s *Session) Call(ctx context.Context, name string, args json.RawMessage) (res answer.Result, known bool) {
-	i := slices.IndexFunc(s.offer.tools, func(t tool.Tool) bool { return t.Name == name })
+	i := slices.IndexFunc(s.enabled.tools, func(t tool.Tool) bool { return t.Name == name })
 	if i < 0 {
 		return answer.Result{}, false
 	}
-	return s.offer.tools[i].Call(ctx, s.client, args).Bounded(), true
+	return s.enabled.tools[i].Call(ctx, s.client, args).Bounded(), true
 }
 
 // NewSession returns a client that calls tools without a protocol.
 func (s *Server) NewSession(c Client) *Session { return s.newSession(rand.Text(), c) }
 
 func (s *Server) newSession(id string, c Client) *Session {
-	offer, approve := s.offer, s.o.Approve
+	offer, approve := s.enabled, s.o.Approve
 	if c.ReadOnly {
-		offer = offer.reading()
+		offer = offer.readOnly()
 	}
-	if c.Unasked {
+	if c.SkipApproval {
 		approve = change.NoApprovals
 	}
 	own := session.New(session.Options{ID: id, Client: c.Name, Author: cmp.Or(c.Author, s.o.Author), Workspace: s.ws, Logger: s.log})
-	own.Look(s.ws.Last())
-	return &Session{offer: offer, client: &tool.Client{
-		Workspace: s.ws, Session: own, Names: document.Resolver{Workspace: s.ws},
+	own.SetChangeCursor(s.ws.Last())
+	return &Session{enabled: offer, client: &tool.Client{
+		Workspace: s.ws, Session: own, Resolver: document.Resolver{Workspace: s.ws},
 		Changes: change.Changes{Workspace: s.ws, Session: own, Gate: change.NewGate(approve, s.ws.Options().Mode == bridge.Direct)},
-		Index:   s.index, Semantic: s.semantic, Words: offer.words, NoteReader: offer.reader,
+		Index:   s.index, Semantic: s.semantic, Phrases: offer.phrases, NoteReader: offer.reader,
 	}}
 }
 

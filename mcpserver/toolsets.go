@@ -24,20 +24,20 @@ const (
 )
 
 type toolset struct {
-	name   string
-	tools  []tool.Tool
-	words  tool.Words
-	reader change.Reader // reads a note before it is replaced
+	name    string
+	tools   []tool.Tool
+	phrases tool.Phrases
+	reader  change.Reader // reads a note before it is replaced
 }
 
 // toolsets returns all toolsets, in the order in which their tools are listed. If several are
 // offered, sentences name the tools of the first.
 func toolsets() []toolset {
 	return []toolset{
-		{ToolsetClaude, claude.Tools(), claude.Words, content.Reader},
-		{ToolsetNotes, notes.Tools(), notes.Words, notes.Reader},
-		{ToolsetContent, content.Tools(), content.Words, content.Reader},
-		{ToolsetVault, vault.Tools(), vault.Words, vault.Reader},
+		{ToolsetClaude, claude.Tools(), claude.Phrases, content.Reader},
+		{ToolsetNotes, notes.Tools(), notes.Phrases, notes.Reader},
+		{ToolsetContent, content.Tools(), content.Phrases, content.Reader},
+		{ToolsetVault, vault.Tools(), vault.Phrases, vault.Reader},
 	}
 }
 
@@ -66,7 +66,7 @@ func pick(sets []string, readOnly bool) (toolset, error) {
 			continue
 		}
 		if o.tools == nil {
-			o.words = set.words
+			o.phrases = set.phrases
 		}
 		if o.reader.Call == nil || set.name == ToolsetNotes {
 			o.reader = set.reader
@@ -74,13 +74,13 @@ func pick(sets []string, readOnly bool) (toolset, error) {
 		o.tools = append(o.tools, set.tools...)
 	}
 	if readOnly {
-		o = o.reading()
+		o = o.readOnly()
 	}
 	return o, nil
 }
 
-// reading returns o without the tools that change something.
-func (o toolset) reading() toolset {
+// readOnly returns o without the tools that change something.
+func (o toolset) readOnly() toolset {
 	o.tools = slices.DeleteFunc(slices.Clone(o.tools), func(t tool.Tool) bool { return !t.Hints.ReadOnly })
 	return o
 }

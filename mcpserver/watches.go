@@ -10,26 +10,26 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
 )
 
-const maxWatches = 10_000
+const maxSubscriptions = 10_000
 
-// watches holds the subscriptions of sessions to notes, and tells the sessions of changes. Its lock protects the subscriptions.
-type watches struct {
+// subscriptions holds the subscriptions of sessions to notes, and tells the sessions of changes. Its lock protects the subscriptions.
+type subscriptions struct {
 	ws *bridge.Workspace
-	// tell sends a notification to a session. It returns false if the session has ended.
-	tell func(session, uri string) bool
+	// notify sends a notification to a session. It returns false if the session has ended.
+	notify func(session, uri string) bool
 
 	mu        sync.Mutex                       // protects the following
 	bySession map[string]map[model.Path]string // to the URI that the session gave
 }
 
-// newWatches returns watches that call tell for each change of a note that a session subscribes to. Call event with the
+// newSubscriptions returns watches that call tell for each change of a note that a session subscribes to. Call event with the
 // changes.
-func newWatches(ws *bridge.Workspace, tell func(session, uri string) bool) *watches {
-	return &watches{ws: ws, tell: tell, bySession: make(map[string]map[model.Path]string)}
+func newSubscriptions(ws *bridge.Workspace, tell func(session, uri string) bool) *subscriptions {
+	return &subscriptions{ws: ws, notify: tell, bySession: make(map[string]map[model.Path]string)}
 }
 
 // Add subscribes session to the note at uri, which need not exist yet.
-func (x *watches) Add(session, uri string) {
+func (x *subscriptions) Add(session, uri string) {
 	p, ok := x.path(uri)
 	if !ok {
 		return
@@ -41,12 +41,12 @@ func (x *watches) Add(session, uri string) {
 		uris = make(map[model.Path]string)
 		x.bySession[session] = uris
 	}
-	if _, known := uris[p]; known || len(uris) < maxWatches {
+	if _, known := uris[p]; known || len(uris) < maxSubscriptions {
 		uris[p] = uri
 	}
 }
 
-func (x *watches) path(uri string) (model.Path, bool) {
+func (x *subscriptions) path(uri string) (model.Path, bool) {
 	readings, err := document.ParseURI(uri)
 	if err != nil {
 		return "", false
@@ -61,7 +61,7 @@ func (x *watches) path(uri string) (model.Path, bool) {
 }
 
 // Remove ends a subscription.
-func (x *watches) Remove(session, uri string) {
+func (x *subscriptions) Remove(session, uri string) {
 	if p, ok := x.path(uri); ok {
 		x.mu.Lock()
 		defer x.mu.Unlock()
@@ -72,21 +72,21 @@ func (x *watches) Remove(session, uri string) {
 }
 
 // Of returns the URIs that session subscribes to.
-func (x *watches) Of(session string) []string {
+func (x *subscriptions) Of(session string) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return slices.Collect(maps.Values(x.bySession[session]))
 }
 
 // End ends all subscriptions of session.
-func (x *watches) End(session string) {
+func (x *subscriptions) End(session string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.bySession, session)
 }
 
 // event tells the sessions that subscribe to the note of a change.
-func (x *watches) event(ev model.Event) {
+func (x *subscriptions) event(ev model.Event) {
 	if ev.Kind == model.EventChanged && !ev.ViewChanged {
 		return
 	}
@@ -103,7 +103,7 @@ func (x *watches) event(ev model.Event) {
 		}
 		x.mu.Unlock()
 		for session, uri := range uris {
-			if !x.tell(session, uri) {
+			if !x.notify(session, uri) {
 				x.End(session)
 			}
 		}

@@ -12,8 +12,8 @@ const (
 	// Max bounds the answer to a call, in bytes of JSON, text and structured content together. Clients show a
 	// model only the first lines of a longer one.
 	Max = 40_000
-	// Envelope is the most that the protocol adds to an answer, in bytes.
-	Envelope = 600
+	// ProtocolOverhead is the most that the protocol adds to an answer, in bytes.
+	ProtocolOverhead = 600
 	// MaxMatch bounds one match in an answer with the lines around it, as a cost.
 	MaxMatch = 30_000
 	// MaxLine is how many characters of a line a search shows.
@@ -22,7 +22,7 @@ const (
 
 // Cost returns the length of the Result as an answer, in bytes of JSON.
 func (r Result) Cost() int {
-	n := Envelope
+	n := ProtocolOverhead
 	if r.Structured != nil {
 		n += jsonLen(r.Structured)
 	}
@@ -41,11 +41,11 @@ func jsonLen(v any) int {
 // TextCost returns the length of s as a string in JSON, without the quotes.
 func TextCost(s string) int { return jsonLen(s) - 2 }
 
-// BothCost returns the cost of v in a structured result, which holds v as JSON and again as escaped text.
-func BothCost(v any) int { return jsonLen(v) + TextCost(PlainJSON(v)) }
+// StructuredCost returns the cost of v in a structured result, which holds v as JSON and again as escaped text.
+func StructuredCost(v any) int { return jsonLen(v) + TextCost(PlainJSON(v)) }
 
-// FirstThatFit returns the longest beginning of s that costs at most limit.
-func FirstThatFit(s string, limit int) (short string, cut bool) {
+// Truncate returns the longest beginning of s that costs at most limit.
+func Truncate(s string, limit int) (short string, cut bool) {
 	if len(s) <= limit && TextCost(s) <= limit {
 		return s, false
 	}
@@ -69,14 +69,14 @@ func JoinBounded(lines []string, limit int) (joined string, n int) {
 		}
 	}
 	if n == 0 && len(lines) > 0 {
-		short, _ := FirstThatFit(lines[0], limit-100)
+		short, _ := Truncate(lines[0], limit-100)
 		return short + fmt.Sprintf("... [line cut, %d bytes]", len(lines[0])), 1
 	}
 	return strings.Join(lines[:n], "\n"), n
 }
 
-// JoinOrSay is JoinBounded that says at the end how many lines are left out. Their number comes before args.
-func JoinOrSay(lines []string, limit int, format string, args ...any) string {
+// JoinTruncated is JoinBounded that says at the end how many lines are left out. Their number comes before args.
+func JoinTruncated(lines []string, limit int, format string, args ...any) string {
 	joined, n := JoinBounded(lines, limit)
 	if n < len(lines) {
 		joined += fmt.Sprintf(format, append([]any{len(lines) - n}, args...)...)

@@ -26,8 +26,8 @@ type Listing struct {
 	tool, args string
 }
 
-// Bind says which call l is of. args are its arguments without the cursor and the limits of one answer.
-func (l *Listing) Bind(tool string, args any) { l.tool, l.args = tool, PlainJSON(args) }
+// SetCall says which call l is of. args are its arguments without the cursor and the limits of one answer.
+func (l *Listing) SetCall(tool string, args any) { l.tool, l.args = tool, PlainJSON(args) }
 
 const checksumSize = 6
 
@@ -36,8 +36,8 @@ func (l Listing) checksum(key []byte) []byte {
 	return sum[:checksumSize]
 }
 
-// at returns the cursor at which the listing continues after key. It panics if key is not JSON.
-func (l Listing) at(key any) string {
+// cursorAt returns the cursor at which the listing continues after key. It panics if key is not JSON.
+func (l Listing) cursorAt(key any) string {
 	raw, err := json.Marshal(key)
 	if err != nil {
 		panic("cursor: " + err.Error())
@@ -45,8 +45,8 @@ func (l Listing) at(key any) string {
 	return base64.RawURLEncoding.EncodeToString(append(l.checksum(raw), raw...))
 }
 
-// After decodes the cursor of the call into key. given is false if it has none.
-func (l Listing) After(key any) (given bool, err error) {
+// Decode decodes the cursor of the call into key. given is false if it has none.
+func (l Listing) Decode(key any) (given bool, err error) {
 	cursor := strings.TrimSpace(l.Cursor)
 	if cursor == "" {
 		return false, nil
@@ -58,13 +58,13 @@ func (l Listing) After(key any) (given bool, err error) {
 			return true, nil
 		}
 	}
-	return false, WrongArgument("The argument \"cursor\" is not one that %s gave for these arguments. "+
+	return false, InvalidArgument("The argument \"cursor\" is not one that %s gave for these arguments. "+
 		"Give it exactly as next_cursor says, with the other arguments as they were, or leave it out to begin anew.", l.tool)
 }
 
 // Continue adds to a text result that it continues after key, and shown, which says how much it shows.
 func (l Listing) Continue(res *Result, key any, shown string) {
-	res.Next = l.at(key)
+	res.Next = l.cursorAt(key)
 	res.Text = append(res.Text, fmt.Sprintf("[%s next_cursor: %q. Call again with it as cursor and the same other arguments to see more.]", shown, res.Next))
 }
 
@@ -80,7 +80,7 @@ func FitPage[R any](l Listing, n, total int, key func(i int) any, build func(m i
 		if m == total {
 			return build(m, Page{})
 		}
-		return build(m, Page{l.at(key(m - 1))})
+		return build(m, Page{l.cursorAt(key(m - 1))})
 	})
 }
 
@@ -96,7 +96,7 @@ func FitList[T, S, R any](l Listing, rest []T, limit int, key func(i int) any, s
 // Rest returns the items, which are sorted by their keys, after the cursor.
 func Rest[T, K any](l Listing, items []T, key func(T) K, compare func(a, b K) int) ([]T, error) {
 	var last K
-	given, err := l.After(&last)
+	given, err := l.Decode(&last)
 	if err != nil || !given {
 		return items, err
 	}
@@ -107,9 +107,9 @@ func Rest[T, K any](l Listing, items []T, key func(T) K, compare func(a, b K) in
 	return items[i:], nil
 }
 
-// place is an offset in a text that may change meanwhile. In finds it again if only the
+// textPos is an offset in a text that may change meanwhile. In finds it again if only the
 // text before it has changed, or only the text after it.
-type place struct {
+type textPos struct {
 	Off    int    `json:"o,omitzero"`
 	Rest   int    `json:"r,omitzero"` // bytes after it
 	Before uint32 `json:"b,omitzero"` // checksum of the text before it
@@ -118,7 +118,7 @@ type place struct {
 
 // In returns the offset of the place in text. If the text has changed on both sides, that
 // is 0: some of the text is listed again then, and none is left out.
-func (p place) In(text string) int {
+func (p textPos) In(text string) int {
 	if p.Off >= 0 && p.Off <= len(text) && crc32.ChecksumIEEE([]byte(text[:p.Off])) == p.Before {
 		return p.Off
 	}
@@ -129,22 +129,22 @@ func (p place) In(text string) int {
 	return 0
 }
 
-// Reached is the place in a note at which a search through notes continues.
-type Reached struct {
-	Path  string `json:"p"`
-	Place place  `json:"s,omitzero"`
+// SearchPos is the place in a note at which a search through notes continues.
+type SearchPos struct {
+	Path string  `json:"p"`
+	Pos  textPos `json:"s,omitzero"`
 }
 
-// ReachedAt returns the key of the place at off in text, the text of the note at p.
-func ReachedAt(p model.Path, text string, off int) Reached {
+// SearchPosAt returns the key of the place at off in text, the text of the note at p.
+func SearchPosAt(p model.Path, text string, off int) SearchPos {
 	off = min(off, len(text))
-	return Reached{string(p), place{off, len(text) - off, crc32.ChecksumIEEE([]byte(text[:off])), crc32.ChecksumIEEE([]byte(text[off:]))}}
+	return SearchPos{string(p), textPos{off, len(text) - off, crc32.ChecksumIEEE([]byte(text[:off])), crc32.ChecksumIEEE([]byte(text[off:]))}}
 }
 
-// Reached decodes the cursor of a search through notes. It is nil if the call has none.
-func (l Listing) Reached() (*Reached, error) {
-	var at Reached
-	if given, err := l.After(&at); err != nil || !given {
+// SearchPos decodes the cursor of a search through notes. It is nil if the call has none.
+func (l Listing) SearchPos() (*SearchPos, error) {
+	var at SearchPos
+	if given, err := l.Decode(&at); err != nil || !given {
 		return nil, err
 	}
 	return &at, nil

@@ -71,12 +71,12 @@ func (r Result) Bounded() Result {
 	if r.Cost() <= Max {
 		return r
 	}
-	short, _ := FirstThatFit(strings.Join(r.Text, "\n"), Max/4)
-	return Refuse("%s ... [cut here]", short)
+	short, _ := Truncate(strings.Join(r.Text, "\n"), Max/4)
+	return ErrorResult("%s ... [cut here]", short)
 }
 
-// Refuse returns a Result that tells the model what to do instead.
-func Refuse(format string, args ...any) Result {
+// ErrorResult returns a Result that tells the model what to do instead.
+func ErrorResult(format string, args ...any) Result {
 	return Result{Text: []string{fmt.Sprintf(format, args...)}, IsError: true}
 }
 
@@ -85,7 +85,7 @@ type ArgumentError struct{ sentence string }
 
 func (e *ArgumentError) Error() string { return e.sentence }
 
-// WrongArgument returns an ArgumentError.
-func WrongArgument(format string, args ...any) error {
+// InvalidArgument returns an ArgumentError.
+func InvalidArgument(format string, args ...any) error {
 	return &ArgumentError{fmt.Sprintf(format, args...)}
 }

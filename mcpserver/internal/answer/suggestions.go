@@ -13,17 +13,17 @@ import (
 // Costs, as an answer counts them.
 const (
 	maxSuggestions = 8000 // of the block of pending suggestions
-	maxNews        = 8000 // of the block of decisions
-	maxRemark      = 2000 // of one comment or reason
+	maxDecisions   = 8000 // of the block of decisions
+	maxComment     = 2000 // of one comment or reason
 )
 
 // Describe returns a suggestion on one line, with its author, and what people say about it: they ask for another version.
 func Describe(sg model.Suggestion) string {
-	return Sides(sg.Suggestion) + " (" + Shown(cmp.Or(sg.Author, "unknown")) + ")" + commentsOf(sg.Comments)
+	return OldAndNew(sg.Suggestion) + " (" + Escape(cmp.Or(sg.Author, "unknown")) + ")" + commentsOf(sg.Comments)
 }
 
-// Sides returns what a suggestion takes away and adds, on one line.
-func Sides(sg diffwrap.Suggestion) string {
+// OldAndNew returns what a suggestion takes away and adds, on one line.
+func OldAndNew(sg diffwrap.Suggestion) string {
 	if sg.Kind == diffwrap.Comment {
 		return "{>>" + OneLine(sg.New) + "<<}"
 	}
@@ -47,7 +47,7 @@ func DescribeWhole(sg model.Suggestion) string {
 		s += " {>>" + c + "<<}"
 	}
 	if sg.Author != "" {
-		s += " (" + Shown(sg.Author) + ")"
+		s += " (" + Escape(sg.Author) + ")"
 	}
 	return s
 }
@@ -56,12 +56,12 @@ func DescribeWhole(sg model.Suggestion) string {
 func DescribeThread(t model.Thread) string {
 	said := make([]string, len(t.Remarks))
 	for i, r := range t.Remarks {
-		said[i] = "{>>" + remark(r.New) + "<<}"
+		said[i] = "{>>" + commentText(r.New) + "<<}"
 		if r.Author != "" {
-			said[i] += " (" + Shown(r.Author) + ")"
+			said[i] += " (" + Escape(r.Author) + ")"
 		}
 	}
-	return fmt.Sprintf("%s:%d: comment on %q: %s", Shown(t.Path), t.Line, OneLine(t.About), strings.Join(said, " "))
+	return fmt.Sprintf("%s:%d: comment on %q: %s", Escape(t.Path), t.Line, OneLine(t.About), strings.Join(said, " "))
 }
 
 // DescribeProposal returns a proposal on one line.
@@ -82,8 +82,8 @@ func DescribeProposal(p model.Proposal) string {
 	return OneLine(line) + " [" + p.ID + "]"
 }
 
-// Pending returns the pending suggestions of the note at p, one on each line, "" for none.
-func Pending(p model.Path, list []model.Suggestion) string {
+// PendingBlock returns the pending suggestions of the note at p, one on each line, "" for none.
+func PendingBlock(p model.Path, list []model.Suggestion) string {
 	if len(list) == 0 {
 		return ""
 	}
@@ -91,31 +91,31 @@ func Pending(p model.Path, list []model.Suggestion) string {
 	for _, sg := range list {
 		lines = append(lines, fmt.Sprintf("  L%d: %s", sg.Line, Describe(sg)))
 	}
-	block := JoinOrSay(lines, maxSuggestions, "\n  (%d more; call list_suggestions with path: %q to see them)", string(p))
-	if strings.Contains(block, LeftOut) {
-		block += fmt.Sprintf("\n  (%s stands for text left out; call list_suggestions with path: %q and an id to see it)", LeftOut, string(p))
+	block := JoinTruncated(lines, maxSuggestions, "\n  (%d more; call list_suggestions with path: %q to see them)", string(p))
+	if strings.Contains(block, Ellipsis) {
+		block += fmt.Sprintf("\n  (%s stands for text left out; call list_suggestions with path: %q and an id to see it)", Ellipsis, string(p))
 	}
 	return block
 }
 
-// News returns decisions on a session's suggestions, one on each line, "" if there are none.
+// DecisionsBlock returns decisions on a session's suggestions, one on each line, "" if there are none.
 // The next read tells those that do not fit.
-func News(news []bridge.Resolved) (block string, untold []bridge.Resolved) {
+func DecisionsBlock(news []bridge.Resolved) (block string, untold []bridge.Resolved) {
 	if len(news) == 0 {
 		return "", nil
 	}
 	lines := []string{"[Decided since you last read]"}
 	for _, r := range news {
-		line := "  " + string(r.Verdict) + ": " + Sides(r.Suggestion)
+		line := "  " + string(r.Verdict) + ": " + OldAndNew(r.Suggestion)
 		if r.Verdict == model.Changed {
 			line += fmt.Sprintf(" now reads %q", OneLine(r.Now))
 		}
 		if r.Reason != "" {
-			line += fmt.Sprintf(" because %q", remark(r.Reason))
+			line += fmt.Sprintf(" because %q", commentText(r.Reason))
 		}
 		lines = append(lines, line+commentsOf(r.Comments))
 	}
-	block, n := JoinBounded(lines, maxNews)
+	block, n := JoinBounded(lines, maxDecisions)
 	if n < len(lines) {
 		block += fmt.Sprintf("\n  (%d more; read again to see them)", len(lines)-n)
 		untold = news[n-1:]
@@ -131,7 +131,7 @@ func CommentsIn(p model.Path, v *model.Version) []string {
 	}
 	var lines []string
 	add := func(line int, comment, about string) {
-		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", Shown(p), line, remark(comment), about))
+		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", Escape(p), line, commentText(comment), about))
 	}
 	for _, a := range known.Annotations(raw) {
 		if a.Kind == diffwrap.Comment {
@@ -149,22 +149,22 @@ func CommentsIn(p model.Path, v *model.Version) []string {
 	return lines
 }
 
-// Decision returns a line for each thing that was decided on, with the reason.
-func Decision(e model.JournalEntry) []string {
+// DecisionLines returns a line for each thing that was decided on, with the reason.
+func DecisionLines(e model.JournalEntry) []string {
 	d := e.Decision
 	end := ""
 	if d.By != "" {
-		end = " by " + Shown(d.By)
+		end = " by " + Escape(d.By)
 	}
 	if d.Lapsed {
 		end = ", since it no longer applied"
 	}
 	if d.Reason != "" {
-		reason, _ := FirstThatFit(Unbroken(d.Reason), 1000)
+		reason, _ := Truncate(EscapeBreaks(d.Reason), 1000)
 		end += fmt.Sprintf(" because %q", reason)
 	}
 	if d.Proposal != nil {
-		return []string{fmt.Sprintf("%s: the proposal was %s%s", Shown(e.Path), d.Verdict, end)}
+		return []string{fmt.Sprintf("%s: the proposal was %s%s", Escape(e.Path), d.Verdict, end)}
 	}
 	var lines []string
 	for _, item := range d.Items {
@@ -172,10 +172,10 @@ func Decision(e model.JournalEntry) []string {
 		if d.Verdict == model.Changed && item.Instead != nil {
 			became += fmt.Sprintf(" to %q", OneLine(*item.Instead))
 		}
-		lines = append(lines, fmt.Sprintf("%s:%d: {--%s--}{++%s++} (%s) was %s%s", Shown(e.Path), item.Line, OneLine(item.Old), OneLine(item.New), Shown(item.Author), became, end))
+		lines = append(lines, fmt.Sprintf("%s:%d: {--%s--}{++%s++} (%s) was %s%s", Escape(e.Path), item.Line, OneLine(item.Old), OneLine(item.New), Escape(item.Author), became, end))
 	}
 	if len(lines) == 0 {
-		lines = append(lines, fmt.Sprintf("%s: a decision was %s%s", Shown(e.Path), d.Verdict, end))
+		lines = append(lines, fmt.Sprintf("%s: a decision was %s%s", Escape(e.Path), d.Verdict, end))
 	}
 	return lines
 }
@@ -183,16 +183,16 @@ func Decision(e model.JournalEntry) []string {
 func commentsOf(texts []string) string {
 	s := ""
 	for _, t := range texts {
-		s += " {>>" + remark(t) + "<<}"
+		s += " {>>" + commentText(t) + "<<}"
 	}
 	return s
 }
 
-// remark returns what a person wrote without line breaks, cut if it is long.
-func remark(s string) string {
-	short, cut := FirstThatFit(s, maxRemark)
+// commentText returns what a person wrote without line breaks, cut if it is long.
+func commentText(s string) string {
+	short, cut := Truncate(s, maxComment)
 	if cut {
 		short += fmt.Sprintf("... [cut, %d bytes]", len(s))
 	}
-	return Unbroken(short)
+	return EscapeBreaks(short)
 }

@@ -13,8 +13,8 @@ import (
 
 var shortEscapes = map[rune]string{'\n': `\n`, '\r': `\r`, '\t': `\t`}
 
-// Shown returns a path or another name as results show it.
-func Shown[S ~string](name S) string {
+// Escape returns a path or another name as results show it.
+func Escape[S ~string](name S) string {
 	if strings.IndexFunc(string(name), Unprintable) < 0 {
 		return string(name)
 	}
@@ -38,12 +38,12 @@ func Unprintable(r rune) bool {
 	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
 }
 
-// Meant returns the name that Shown writes as s.
-func Meant(s string) string {
+// Unescape returns the name that Shown writes as s.
+func Unescape(s string) string {
 	var b strings.Builder
 	for s != "" {
 		r, n := utf8.DecodeRuneInString(s)
-		if c, _, rest, err := strconv.UnquoteChar(s, 0); err == nil && strings.TrimSuffix(s, rest) == Shown(string(c)) {
+		if c, _, rest, err := strconv.UnquoteChar(s, 0); err == nil && strings.TrimSuffix(s, rest) == Escape(string(c)) {
 			r, n = c, len(s)-len(rest)
 		}
 		b.WriteRune(r)
@@ -52,8 +52,8 @@ func Meant(s string) string {
 	return b.String()
 }
 
-// LeftOut stands for what a preview leaves out.
-const LeftOut = "[...]"
+// Ellipsis stands for what a preview leaves out.
+const Ellipsis = "[...]"
 
 // maxSide is how many words of a suggestion's old and new text are shown.
 const maxSide = 10
@@ -62,22 +62,22 @@ const maxSide = 10
 func OneLine(s string) string {
 	words := strings.SplitAfter(s, " ")
 	if len(words) > maxSide {
-		s = strings.Join(words[:maxSide/2], "") + LeftOut + " " + strings.Join(words[len(words)-maxSide/2:], "")
+		s = strings.Join(words[:maxSide/2], "") + Ellipsis + " " + strings.Join(words[len(words)-maxSide/2:], "")
 	}
 	if runes := []rune(s); len(runes) > 40*maxSide {
-		s = string(runes[:20*maxSide]) + LeftOut + string(runes[len(runes)-20*maxSide:])
+		s = string(runes[:20*maxSide]) + Ellipsis + string(runes[len(runes)-20*maxSide:])
 	}
-	return Unbroken(s)
+	return EscapeBreaks(s)
 }
 
-// Unbroken returns s with line breaks as \n.
-func Unbroken(s string) string { return strings.NewReplacer("\r\n", `\n`, "\n", `\n`).Replace(s) }
+// EscapeBreaks returns s with line breaks as \n.
+func EscapeBreaks(s string) string { return strings.NewReplacer("\r\n", `\n`, "\n", `\n`).Replace(s) }
 
-// Names lists names of things that are called noun, and says how many there are beyond the first most.
-func Names[S ~string](names []S, most int, noun string) string {
+// ListNames lists names of things that are called noun, and says how many there are beyond the first most.
+func ListNames[S ~string](names []S, most int, noun string) string {
 	var list []string
 	for _, name := range names[:min(most, len(names))] {
-		list = append(list, Shown(name))
+		list = append(list, Escape(name))
 	}
 	if n := len(names) - most; n > 0 {
 		list = append(list, Count(n, "more "+noun))

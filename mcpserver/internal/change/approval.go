@@ -76,8 +76,8 @@ func (e *AskError) Error() string { return "not approved yet: " + e.Text }
 // Request is a change that may need approval.
 type Request struct {
 	Operation Operation
-	By        string // the author
-	What      string // the change as a verb phrase
+	Author    string // the author
+	Action    string // the change as a verb phrase
 	// Detail tells a person in sentences what the change comes to, and returns what it takes away: an answer
 	// allows a change that takes away the same. It may be nil.
 	Detail func() (sentences, gone string)
@@ -90,21 +90,21 @@ type Request struct {
 
 // question is what the person is asked.
 func (r Request) question() answer.Question {
-	text, gone := r.By+" wants to "+r.What+".", ""
+	text, gone := r.Author+" wants to "+r.Action+".", ""
 	if r.Detail != nil {
 		var more string
 		if more, gone = r.Detail(); more != "" {
 			text += " " + more
 		}
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", r.Operation, r.What, gone))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", r.Operation, r.Action, gone))
 	return answer.Question{ID: "approve-" + hex.EncodeToString(sum[:8]), Text: text}
 }
 
 // Asked is what is known of the person at the client in one call.
 type Asked struct {
-	Able  bool                                          // the client can ask
-	Reply func(id string) (reply model.Answer, ok bool) // what was answered to a question; false if it was not asked
+	CanAsk bool                                          // the client can ask
+	Reply  func(id string) (reply model.Answer, ok bool) // what was answered to a question; false if it was not asked
 }
 
 type (
@@ -123,41 +123,41 @@ func WithAsked(ctx context.Context, a Asked) context.Context { return context.Wi
 // Gate approves or refuses the changes of one client.
 type Gate struct {
 	approvals Approvals
-	otherwise Approval // for operations that approvals lacks
+	fallback  Approval // for operations that approvals lacks
 	approved  sync.Map // of Operation: what needs no second answer
 }
 
 // NewGate returns a Gate for approvals. direct says that changes do not wait for review.
 func NewGate(approvals Approvals, direct bool) *Gate {
 	if direct {
-		return &Gate{approvals: approvals, otherwise: Ask}
+		return &Gate{approvals: approvals, fallback: Ask}
 	}
-	return &Gate{approvals: approvals, otherwise: Auto}
+	return &Gate{approvals: approvals, fallback: Auto}
 }
 
 // Asks reports whether the person is asked about an operation.
 func (g *Gate) Asks(op Operation) bool {
 	_, approved := g.approved.Load(op)
-	return cmp.Or(g.approvals[op], g.otherwise) == Ask && !approved
+	return cmp.Or(g.approvals[op], g.fallback) == Ask && !approved
 }
 
 // Approve returns nil if a change needs no approval or has it.
 func (g *Gate) Approve(ctx context.Context, r Request) error {
 	op := r.Operation
-	switch cmp.Or(g.approvals[op], g.otherwise) {
+	switch cmp.Or(g.approvals[op], g.fallback) {
 	case Auto:
 		return nil
 	case Deny:
-		return answer.WrongArgument("This server does not allow to %s. Tell the person what you would do; they can start relayfs with another --approve than deny.", r.What)
+		return answer.InvalidArgument("This server does not allow to %s. Tell the person what you would do; they can start relayfs with another --approve than deny.", r.Action)
 	}
 	if _, ok := g.approved.Load(op); ok || ctx.Value(allowed{}) == op {
 		return nil
 	}
 	asked, _ := ctx.Value(key{}).(Asked)
-	if asked.Able {
+	if asked.CanAsk {
 		q := r.question()
 		if reply, ok := asked.Reply(q.ID); ok {
-			return g.heed(r, q, reply)
+			return g.applyReply(r, q, reply)
 		}
 		return &AskError{q}
 	}
@@ -165,15 +165,15 @@ func (g *Gate) Approve(ctx context.Context, r Request) error {
 	case op == Delete && r.Confirm != nil && *r.Confirm:
 		return nil
 	case op == Delete:
-		return answer.WrongArgument("To %s needs a person's approval. Ask the person, and if they agree, call the tool again with confirm: true. "+
-			"They can also start relayfs with --approve delete=auto.", r.What)
+		return answer.InvalidArgument("To %s needs a person's approval. Ask the person, and if they agree, call the tool again with confirm: true. "+
+			"They can also start relayfs with --approve delete=auto.", r.Action)
 	}
-	return answer.WrongArgument("To %s needs a person's approval, for which this client cannot ask. "+
-		"Tell the person what you would do; they can start relayfs with --approve %s=auto.", r.What, op)
+	return answer.InvalidArgument("To %s needs a person's approval, for which this client cannot ask. "+
+		"Tell the person what you would do; they can start relayfs with --approve %s=auto.", r.Action, op)
 }
 
-// heed keeps the answer to a request, and does as it says.
-func (g *Gate) heed(r Request, q answer.Question, reply model.Answer) error {
+// applyReply keeps the answer to a request, and does as it says.
+func (g *Gate) applyReply(r Request, q answer.Question, reply model.Answer) error {
 	if err := r.Answered(model.Approval{Operation: string(r.Operation), Question: q.Text, Answer: reply}); err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (g *Gate) heed(r Request, q answer.Question, reply model.Answer) error {
 	case model.AnswerAllowed:
 		return nil
 	case model.AnswerCancelled:
-		return answer.WrongArgument("The person closed the question whether you may %s, and did not answer it. Nothing was done. Ask them what they want before you try it again.", r.What)
+		return answer.InvalidArgument("The person closed the question whether you may %s, and did not answer it. Nothing was done. Ask them what they want before you try it again.", r.Action)
 	}
-	return answer.WrongArgument("The person did not agree to %s. Do not try it again unless they ask for it.", r.What)
+	return answer.InvalidArgument("The person did not agree to %s. Do not try it again unless they ask for it.", r.Action)
 }

@@ -32,8 +32,8 @@ type Changes struct {
 	Batch     string // names changes that are made in one go; "" if each is by itself
 }
 
-// by is the author of the changes.
-func (c Changes) by() model.Author {
+// author is the author of the changes.
+func (c Changes) author() model.Author {
 	by := c.Session.Author()
 	by.Batch = c.Batch
 	return by
@@ -42,20 +42,20 @@ func (c Changes) by() model.Author {
 // approve asks about a change at p. The journal of its Folder has the answer.
 func (c Changes) approve(ctx context.Context, p model.Path, r Request) error {
 	by := c.Session.Author()
-	r.By = by.Name
+	r.Author = by.Name
 	r.Answered = func(a model.Approval) error { return c.Workspace.RecordApproval(p, by, a) }
 	return c.Gate.Approve(ctx, r)
 }
 
-func (c Changes) mayWrite(ctx context.Context, p model.Path, r Request) error {
+func (c Changes) checkAndApprove(ctx context.Context, p model.Path, r Request) error {
 	if err := c.Workspace.MayWrite(p); err != nil {
 		return err
 	}
 	return c.approve(ctx, p, r)
 }
 
-// rewritten tells how many words a change of a text strikes and inserts, and returns what it strikes.
-func rewritten(before, after string) (sentence, gone string) {
+// countChanges tells how many words a change of a text strikes and inserts, and returns what it strikes.
+func countChanges(before, after string) (sentence, gone string) {
 	var struck, inserted int
 	var all strings.Builder
 	for _, e := range diffwrap.DiffWords(before, after) {
@@ -70,8 +70,8 @@ func rewritten(before, after string) (sentence, gone string) {
 // maxQuoted is how many characters of a text a question quotes.
 const maxQuoted = 80
 
-// contains tells what is in a text, as what becomes of it: "It writes" or "It takes away".
-func contains(becomes, text string) string {
+// excerpt tells what is in a text, as what becomes of it: "It writes" or "It takes away".
+func excerpt(becomes, text string) string {
 	words, _ := outline.Count(text)
 	quoted := []rune(answer.OneLine(strings.Join(strings.Fields(text), " ")))
 	more := ""
@@ -102,7 +102,7 @@ func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (conte
 		whats, more = whats[:maxAsked], fmt.Sprintf(", and make %s more", answer.Count(n, "change"))
 	}
 	first := c.Workspace.Options().Folders[0]
-	err := c.approve(ctx, model.Path(first.Name), Request{Operation: Update, What: strings.Join(whats, ", ") + more})
+	err := c.approve(ctx, model.Path(first.Name), Request{Operation: Update, Action: strings.Join(whats, ", ") + more})
 	return Allow(ctx, Update), err
 }
 
@@ -113,33 +113,33 @@ func (c Changes) Create(ctx context.Context, p model.Path, text, argument string
 			return bridge.Result{}, err
 		}
 	}
-	if err := c.mayWrite(ctx, p, Request{
-		Operation: Create, What: "create the note " + string(p), Detail: func() (string, string) { return contains("It writes", text), "" },
+	if err := c.checkAndApprove(ctx, p, Request{
+		Operation: Create, Action: "create the note " + string(p), Detail: func() (string, string) { return excerpt("It writes", text), "" },
 	}); err != nil {
 		return bridge.Result{}, err
 	}
-	res, err := c.Workspace.Create(ctx, p, bridge.Write{Text: text, By: c.by(), Origin: c.Session})
+	res, err := c.Workspace.Create(ctx, p, bridge.Write{Text: text, By: c.author(), Origin: c.Session})
 	if err == nil {
-		c.Session.Created(p, res.Version)
+		c.Session.RecordCreate(p, res.Version)
 	}
 	return res, err
 }
 
 // Replace replaces the text of the note at p by text, merged with what others have changed
 // since the session was shown it. what describes the change as a verb phrase.
-func (c Changes) Replace(ctx context.Context, p model.Path, known session.Knowledge, text string, by Reader, what string) (bridge.Result, error) {
+func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadState, text string, by Reader, what string) (bridge.Result, error) {
 	edits := diffwrap.Diff(known.Text, text)
-	err := c.MayTake(p, known, edits, by)
+	err := c.CheckDeletions(p, known, edits, by)
 	if err == nil {
-		detail := func() (string, string) { return rewritten(known.Text, text) }
-		err = c.mayWrite(ctx, p, Request{Operation: Update, What: what, Detail: detail})
+		detail := func() (string, string) { return countChanges(known.Text, text) }
+		err = c.checkAndApprove(ctx, p, Request{Operation: Update, Action: what, Detail: detail})
 	}
 	if err != nil {
 		return bridge.Result{}, err
 	}
-	res, err := c.Workspace.Write(ctx, p, bridge.Write{Bases: []*model.Version{known.Version}, Text: text, By: c.by(), Origin: c.Session})
+	res, err := c.Workspace.Write(ctx, p, bridge.Write{Bases: []*model.Version{known.Version}, Text: text, By: c.author(), Origin: c.Session})
 	if err == nil {
-		c.Session.Changed(p, known.Version, res.Version, known.Seen.Through(edits, true).Between(text, res.Version.Text(), false))
+		c.Session.RecordChange(p, known.Version, res.Version, known.ReadRanges.AfterEdits(edits, true).Rebase(text, res.Version.Text(), false))
 	}
 	return res, err
 }
@@ -153,21 +153,21 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 		edits, err = fn(cur)
 	}
 	if err == nil {
-		detail := func() (string, string) { return rewritten(cur.Text(), diffwrap.Apply(cur.Text(), edits)) }
-		err = c.mayWrite(ctx, p, Request{Operation: Update, What: what, Detail: detail})
+		detail := func() (string, string) { return countChanges(cur.Text(), diffwrap.Apply(cur.Text(), edits)) }
+		err = c.checkAndApprove(ctx, p, Request{Operation: Update, Action: what, Detail: detail})
 	}
 	if err != nil {
 		return cur, res, err
 	}
-	res, err = c.Workspace.Update(ctx, p, c.by(), c.Session, func(cur *model.Version) (string, error) {
+	res, err = c.Workspace.Update(ctx, p, c.author(), c.Session, func(cur *model.Version) (string, error) {
 		var err error
 		before = cur
 		edits, err = fn(cur)
 		return diffwrap.Apply(cur.Text(), edits), err
 	})
-	if known, read := c.Session.Known(p); read && err == nil {
+	if known, read := c.Session.ReadStateOf(p); read && err == nil {
 		after := diffwrap.Apply(before.Text(), edits)
-		c.Session.Changed(p, before, res.Version, known.In(before.Text()).Through(edits, true).Between(after, res.Version.Text(), false))
+		c.Session.RecordChange(p, before, res.Version, known.RangesIn(before.Text()).AfterEdits(edits, true).Rebase(after, res.Version.Text(), false))
 	}
 	return before, res, err
 }
@@ -216,36 +216,36 @@ type Reader struct {
 	Call func(p model.Path, from passage.Position) string
 }
 
-// MustKnow returns what the session was shown of the document at p, or an error that says to read it.
-func (c Changes) MustKnow(ctx context.Context, p model.Path, by Reader, doing string) (session.Knowledge, error) {
-	known, ok := c.Session.Known(p)
+// RequireRead returns what the session was shown of the document at p, or an error that says to read it.
+func (c Changes) RequireRead(ctx context.Context, p model.Path, by Reader, doing string) (session.ReadState, error) {
+	known, ok := c.Session.ReadStateOf(p)
 	if ok {
 		return known, nil
 	}
 	if _, err := (document.Resolver{Workspace: c.Workspace}).Document(ctx, p); err != nil {
 		return known, err
 	}
-	return known, answer.WrongArgument("You must read this document before %s it. Call %s first.", doing, by.Call(p, passage.Position{}))
+	return known, answer.InvalidArgument("You must read this document before %s it. Call %s first.", doing, by.Call(p, passage.Position{}))
 }
 
-// MayTake returns an error if edits of known.Text remove text that the session was not shown.
-func (c Changes) MayTake(p model.Path, known session.Knowledge, edits []diffwrap.Edit, by Reader) error {
+// CheckDeletions returns an error if edits of known.Text remove text that the session was not shown.
+func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []diffwrap.Edit, by Reader) error {
 	for _, e := range edits {
-		if part, lacks := known.Seen.Lacks(passage.Place{Start: e.Off, End: e.Off + e.Len}); lacks {
-			return NotShown(p, known.Text, part, by)
+		if part, lacks := known.ReadRanges.FirstMissing(passage.Range{Start: e.Off, End: e.Off + e.Len}); lacks {
+			return NotReadError(p, known.Text, part, by)
 		}
 	}
 	return nil
 }
 
-// NotShown returns the error that says how to read a part of text before it is changed.
-func NotShown(p model.Path, text string, part passage.Place, by Reader) error {
-	begin := passage.At(text, part.Start)
+// NotReadError returns the error that says how to read a part of text before it is changed.
+func NotReadError(p model.Path, text string, part passage.Range, by Reader) error {
+	begin := passage.PositionAt(text, part.Start)
 	if begin.Column <= answer.MaxLine {
 		begin.Column = 1
 	}
-	return answer.WrongArgument("%s was left as it is: the change would take away text that you have not been shown, in line %d. Call %s to see it first.",
-		answer.Shown(p), begin.Line, by.Call(p, begin))
+	return answer.InvalidArgument("%s was left as it is: the change would take away text that you have not been shown, in line %d. Call %s to see it first.",
+		answer.Escape(p), begin.Line, by.Call(p, begin))
 }
 
 // ReadCall describes a call of tool. document has the arguments that name the document.
@@ -258,12 +258,12 @@ func ReadCall(tool, document, line string, from passage.Position) string {
 }
 
 func (c Changes) restructure() bridge.Restructure {
-	return bridge.Restructure{By: c.by(), Origin: c.Session}
+	return bridge.Restructure{By: c.author(), Origin: c.Session}
 }
 
-// MayMove returns an error if what is at from cannot be moved to to, as far as that does not depend on what is
+// CheckMove returns an error if what is at from cannot be moved to to, as far as that does not depend on what is
 // there.
-func (c Changes) MayMove(from, to model.Path) error {
+func (c Changes) CheckMove(from, to model.Path) error {
 	folder, _ := from.Split()
 	if other, _ := to.Split(); other != folder {
 		return &model.Error{Op: "rename", Path: from, Err: errors.ErrUnsupported}
@@ -278,10 +278,10 @@ func (c Changes) MayMove(from, to model.Path) error {
 
 // Move moves a note, file or folder, and creates the folders above to.
 func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restructured, error) {
-	if err := c.MayMove(from, to); err != nil {
+	if err := c.CheckMove(from, to); err != nil {
 		return bridge.Restructured{}, err
 	}
-	if err := c.approve(ctx, from, Request{Operation: Update, What: fmt.Sprintf("move %s to %s", from, to)}); err != nil {
+	if err := c.approve(ctx, from, Request{Operation: Update, Action: fmt.Sprintf("move %s to %s", from, to)}); err != nil {
 		return bridge.Restructured{}, err
 	}
 	if err := c.makeParents(ctx, to); err != nil {
@@ -289,7 +289,7 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restruct
 	}
 	res, err := c.Workspace.Rename(ctx, from, to, c.restructure())
 	if err == nil {
-		c.Session.Moved(from, to)
+		c.Session.RecordMove(from, to)
 	}
 	return res, err
 }
@@ -314,8 +314,8 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 	if err := c.Workspace.MayRestructure(p, c.restructure()); err != nil {
 		return Removed{}, err
 	}
-	detail := func() (string, string) { return c.lost(ctx, p) }
-	if err := c.approve(ctx, p, Request{Operation: Delete, What: what, Detail: detail, Confirm: confirm}); err != nil {
+	detail := func() (string, string) { return c.describeLoss(ctx, p) }
+	if err := c.approve(ctx, p, Request{Operation: Delete, Action: what, Detail: detail, Confirm: confirm}); err != nil {
 		return Removed{}, err
 	}
 	res, err := c.Workspace.Remove(ctx, p, c.restructure())
@@ -325,8 +325,8 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 	return Removed{res, linking}, err
 }
 
-// lost tells what goes with the document at p, and returns its text, or of a file what changes with its content.
-func (c Changes) lost(ctx context.Context, p model.Path) (sentence, gone string) {
+// describeLoss tells what goes with the document at p, and returns its text, or of a file what changes with its content.
+func (c Changes) describeLoss(ctx context.Context, p model.Path) (sentence, gone string) {
 	if !p.IsNote() {
 		info, _ := c.Workspace.Stat(ctx, p) // what is not there is not removed
 		return "", fmt.Sprint(info.Size, info.ModTime.UnixNano())
@@ -335,7 +335,7 @@ func (c Changes) lost(ctx context.Context, p model.Path) (sentence, gone string)
 	if err != nil {
 		return "Its text cannot be read.", ""
 	}
-	return contains("It takes away", v.Text()), v.Raw()
+	return excerpt("It takes away", v.Text()), v.Raw()
 }
 
 // LinkTo returns "1 other note links" or "2 other notes link".
@@ -378,13 +378,13 @@ func (c Changes) Linking(ctx context.Context, p model.Path) []model.Path {
 	return slices.DeleteFunc(slices.Clone(links.Backlinks), func(from model.Path) bool { return from == p })
 }
 
-// maxLosers is how many documents an answer names whose links a deletion breaks.
-const maxLosers = 20
+// maxBroken is how many documents an answer names whose links a deletion breaks.
+const maxBroken = 20
 
-// Losers is a sentence about documents whose links lead nowhere after a deletion, "" if there are none.
-func Losers(linking []model.Path) string {
+// BrokenLinks is a sentence about documents whose links lead nowhere after a deletion, "" if there are none.
+func BrokenLinks(linking []model.Path) string {
 	if len(linking) == 0 {
 		return ""
 	}
-	return "Links to it lead nowhere without it, in " + answer.Names(linking, maxLosers, "document") + "."
+	return "Links to it lead nowhere without it, in " + answer.ListNames(linking, maxBroken, "document") + "."
 }

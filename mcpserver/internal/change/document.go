@@ -44,8 +44,8 @@ func (c Changes) CreateDocument(ctx context.Context, p model.Path, content strin
 	return Result{Proposed: proposed}, err
 }
 
-// MayWrite returns an error if the document at p cannot be written.
-func (c Changes) MayWrite(p model.Path) error {
+// CheckWrite returns an error if the document at p cannot be written.
+func (c Changes) CheckWrite(p model.Path) error {
 	if p.IsNote() {
 		return c.Workspace.MayWrite(p)
 	}
@@ -59,7 +59,7 @@ func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, by R
 			return Result{}, err
 		}
 	}
-	known, err := c.MustKnow(ctx, p, by, doing)
+	known, err := c.RequireRead(ctx, p, by, doing)
 	if err == nil && !utf8.ValidString(known.Text) {
 		err = &model.Error{Op: "write", Path: p, Err: model.ErrInvalidUTF8}
 	}
@@ -78,16 +78,16 @@ func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, by R
 }
 
 // rewriteFile replaces the content of a file, if that is still what the session was shown.
-func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.Knowledge, content string, by Reader) (Result, error) {
+func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.ReadState, content string, by Reader) (Result, error) {
 	edits := diffwrap.Diff(known.Text, content)
-	if err := c.MayTake(p, known, edits, by); err != nil {
+	if err := c.CheckDeletions(p, known, edits, by); err != nil {
 		return Result{}, err
 	}
 	proposed, err := c.writeFile(ctx, file{
-		path: p, text: content, base: sumOf(known.Text), seen: known.Seen.Through(edits, true), operation: Update, what: "replace the content of " + string(p),
+		path: p, text: content, base: sumOf(known.Text), seen: known.ReadRanges.AfterEdits(edits, true), operation: Update, what: "replace the content of " + string(p),
 	})
 	if errors.Is(err, model.ErrConflict) {
-		err = answer.WrongArgument("%s has changed since you read it. Call %s again before replacing it.", p, by.Call(p, passage.Position{}))
+		err = answer.InvalidArgument("%s has changed since you read it. Call %s again before replacing it.", p, by.Call(p, passage.Position{}))
 	}
 	return Result{Before: known.Text, Proposed: proposed}, err
 }
@@ -97,11 +97,11 @@ const maxTries = 8
 
 // Edit makes the edits that fn returns for the current text of the document at p, of which the session has seen a part.
 // It may call fn more than once.
-func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, seen passage.Set) ([]diffwrap.Edit, error)) (Result, error) {
-	known, _ := c.Session.Known(p)
+func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, seen passage.RangeSet) ([]diffwrap.Edit, error)) (Result, error) {
+	known, _ := c.Session.ReadStateOf(p)
 	if p.IsNote() {
 		before, res, err := c.Update(ctx, p, "change the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
-			return fn(cur.Text(), known.In(cur.Text()))
+			return fn(cur.Text(), known.RangesIn(cur.Text()))
 		})
 		if err != nil {
 			return Result{}, err
@@ -113,12 +113,12 @@ func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, se
 		if err != nil {
 			return Result{}, err
 		}
-		edits, err := fn(text, known.In(text))
+		edits, err := fn(text, known.RangesIn(text))
 		if err != nil {
 			return Result{}, err
 		}
 		proposed, err := c.writeFile(ctx, file{
-			path: p, text: diffwrap.Apply(text, edits), base: sumOf(text), seen: known.In(text).Through(edits, true), operation: Update, what: "change " + string(p),
+			path: p, text: diffwrap.Apply(text, edits), base: sumOf(text), seen: known.RangesIn(text).AfterEdits(edits, true), operation: Update, what: "change " + string(p),
 		})
 		if !errors.Is(err, model.ErrConflict) {
 			return Result{Before: text, Proposed: proposed}, err
@@ -139,7 +139,7 @@ type Quote struct {
 type QuoteError struct {
 	Err    error
 	Text   string // of the document
-	Places []passage.Place
+	Places []passage.Range
 }
 
 func (e *QuoteError) Error() string { return e.Err.Error() }
@@ -148,7 +148,7 @@ func (e *QuoteError) Unwrap() error { return e.Err }
 // Check returns an error if a quote cannot be replaced in any document.
 func (q Quote) Check() error {
 	if q.Old == q.New {
-		return answer.WrongArgument("No changes to make: old_string and new_string are exactly the same.")
+		return answer.InvalidArgument("No changes to make: old_string and new_string are exactly the same.")
 	}
 	return nil
 }
@@ -156,17 +156,17 @@ func (q Quote) Check() error {
 // Find returns the places of a quote in the text of the document at p, none of which overlap. A quote that stands nowhere
 // exactly is found where one place has it but for blanks, quotes and the forms of characters. A quote that stands in
 // several places and is to be replaced in one is a *QuoteError.
-func (q Quote) Find(p model.Path, text string) ([]passage.Place, error) {
-	in, inside := answer.Shown(p), func(passage.Place) bool { return true }
+func (q Quote) Find(p model.Path, text string) ([]passage.Range, error) {
+	in, inside := answer.Escape(p), func(passage.Range) bool { return true }
 	if q.Section != "" {
 		s, err := outline.SectionOf(text, q.Section)
 		if err != nil {
 			return nil, &model.Error{Op: "edit", Path: p, Err: err}
 		}
-		inside = func(p passage.Place) bool { return p.Start >= s.From && p.End <= s.To }
+		inside = func(p passage.Range) bool { return p.Start >= s.From && p.End <= s.To }
 		in = fmt.Sprintf("the section %q of %s", q.Section, in)
 	}
-	outside := func(p passage.Place) bool { return !inside(p) }
+	outside := func(p passage.Range) bool { return !inside(p) }
 	places := slices.DeleteFunc(passage.Find(text, q.Old), outside)
 	if len(places) == 0 {
 		near := slices.DeleteFunc(passage.FindNear(text, q.Old), outside)
@@ -176,40 +176,40 @@ func (q Quote) Find(p model.Path, text string) ([]passage.Place, error) {
 		return nil, &QuoteError{q.notFound(in, text, near), text, nil}
 	}
 	if len(places) > 1 && !q.All {
-		return nil, &QuoteError{answer.WrongArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
-			answer.Shown(p), len(places), passage.NameLines(text, places)), text, places}
+		return nil, &QuoteError{answer.InvalidArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
+			answer.Escape(p), len(places), passage.NameLines(text, places)), text, places}
 	}
-	return passage.Apart(places), nil
+	return passage.NonOverlapping(places), nil
 }
 
 // notFound is the error for a quote that stands nowhere, or nearly in several places.
-func (q Quote) notFound(in, text string, near []passage.Place) error {
+func (q Quote) notFound(in, text string, near []passage.Range) error {
 	if q.Known != text {
 		if was := passage.Find(q.Known, q.Old); len(was) > 0 {
-			return answer.WrongArgument("%s has changed since you read it: old_string stood there on %s, and does not now. Read it again.", in, passage.NameLines(q.Known, was))
+			return answer.InvalidArgument("%s has changed since you read it: old_string stood there on %s, and does not now. Read it again.", in, passage.NameLines(q.Known, was))
 		}
 	}
 	const say = "old_string not found in %s. Make sure it matches exactly."
 	if len(near) > 0 {
-		return answer.WrongArgument(say+" It stands there on %s with other blanks, quotes or forms of characters; include more surrounding context.", in, passage.NameLines(text, near))
+		return answer.InvalidArgument(say+" It stands there on %s with other blanks, quotes or forms of characters; include more surrounding context.", in, passage.NameLines(text, near))
 	}
 	if nearest := passage.Nearest(text, q.Old); nearest != "" {
-		return answer.WrongArgument(say+" %s", in, nearest)
+		return answer.InvalidArgument(say+" %s", in, nearest)
 	}
-	return answer.WrongArgument(say, in)
+	return answer.InvalidArgument(say, in)
 }
 
 // Replace returns the edits that replace a quote in the text of the document at p. unseen says that the session was not
 // shown what is replaced: quoting a text that stands in one place shows that it is known, of several the others are not.
-func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen passage.Set, by Reader) (edits []diffwrap.Edit, unseen bool, err error) {
+func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen passage.RangeSet, by Reader) (edits []diffwrap.Edit, unseen bool, err error) {
 	places, err := q.Find(p, text)
 	if err != nil {
 		return nil, false, err
 	}
 	for _, place := range places {
-		part, lacks := seen.Lacks(place)
+		part, lacks := seen.FirstMissing(place)
 		if lacks && len(places) > 1 {
-			return nil, false, NotShown(p, text, part, by)
+			return nil, false, NotReadError(p, text, part, by)
 		}
 		unseen = lacks
 	}
@@ -225,7 +225,7 @@ type file struct {
 	path      model.Path
 	text      string           // the new content
 	base      model.ContentSum // of the content to replace; zero for a new file
-	seen      passage.Set      // what the session knows of text afterwards
+	seen      passage.RangeSet // what the session knows of text afterwards
 	operation Operation        // to be approved
 	what      string           // the change as a verb phrase
 }
@@ -235,18 +235,18 @@ func (c Changes) writeFile(ctx context.Context, f file) (proposed bool, err erro
 	if err := CheckFile(f.path, f.text); err != nil {
 		return false, err
 	}
-	if err := c.MayWrite(f.path); err != nil {
+	if err := c.CheckWrite(f.path); err != nil {
 		return false, err
 	}
-	if err := c.approve(ctx, f.path, Request{Operation: f.operation, What: f.what}); err != nil {
+	if err := c.approve(ctx, f.path, Request{Operation: f.operation, Action: f.what}); err != nil {
 		return false, err
 	}
-	done, err := c.Workspace.WriteFile(ctx, f.path, []byte(f.text), bridge.Restructure{By: c.by(), Origin: c.Session, Base: f.base})
+	done, err := c.Workspace.WriteFile(ctx, f.path, []byte(f.text), bridge.Restructure{By: c.author(), Origin: c.Session, Base: f.base})
 	if err != nil {
 		return false, err
 	}
-	if _, read := c.Session.Known(f.path); read || f.operation == Create {
-		c.Session.Remember(f.path, session.Knowledge{Text: f.text, Seen: f.seen})
+	if _, read := c.Session.ReadStateOf(f.path); read || f.operation == Create {
+		c.Session.SetReadState(f.path, session.ReadState{Text: f.text, ReadRanges: f.seen})
 	}
 	return done.Proposal != "", nil
 }
@@ -254,7 +254,7 @@ func (c Changes) writeFile(ctx context.Context, f file) (proposed bool, err erro
 // CheckFile returns an error if text is not valid for a file of the name of p.
 func CheckFile(p model.Path, text string) error {
 	if err := document.TypeOf(string(p)).Check(text); err != nil {
-		return answer.WrongArgument("%s was left as it is: %v.", p, err)
+		return answer.InvalidArgument("%s was left as it is: %v.", p, err)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func ParseURI(uri string) ([]Reading, error) {
 		}
 	}
 	if list == nil {
-		return nil, answer.WrongArgument("Resource %q is not an address like note:///Folder/Name.md.", uri)
+		return nil, answer.InvalidArgument("Resource %q is not an address like note:///Folder/Name.md.", uri)
 	}
 	return list, nil
 }
@@ -76,7 +76,7 @@ func positionIn(uri string, query url.Values) (begin passage.Position, err error
 	for name, to := range map[string]*int{"line": &begin.Line, "column": &begin.Column} {
 		if s := query.Get(name); s != "" {
 			if *to, err = strconv.Atoi(s); err != nil || *to < 1 {
-				return begin, answer.WrongArgument("Resource %q: %s is not a number from 1 on.", uri, name)
+				return begin, answer.InvalidArgument("Resource %q: %s is not a number from 1 on.", uri, name)
 			}
 		}
 	}

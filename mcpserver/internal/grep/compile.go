@@ -26,13 +26,13 @@ type Pattern struct {
 	scan     Clause     // the clause by which candidates are found, if any
 	literals []literal  // those of scan
 
-	loose func() *regexp.Regexp // re without borders of words, which package regexp takes from ASCII; nil if it has none
+	withoutBoundary func() *regexp.Regexp // re without borders of words, which package regexp takes from ASCII; nil if it has none
 
 	cr bool // the expression names a carriage return; else one before a line feed is a part of the break
 
-	size   int                   // instructions
-	behind func() *regexp.Regexp // re after one rune, compiled at first use
-	done   <-chan struct{}       // ends searches; nil for never
+	size      int                   // instructions
+	afterRune func() *regexp.Regexp // re after one rune, compiled at first use
+	done      <-chan struct{}       // ends searches; nil for never
 }
 
 // ErrLineBreak is the error of a pattern that needs Options.Multiline.
@@ -86,10 +86,10 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	}
 	p := &Pattern{
 		re: re, cr: strings.Contains(pattern, `\r`) || strings.Contains(pattern, "\r"), dfa: newAutomaton(tree), size: len(prog.Inst), multi: o.Multiline && holdsLineBreak(tree),
-		behind: sync.OnceValue(func() *regexp.Regexp { return afterOneRune(expr) }),
+		afterRune: sync.OnceValue(func() *regexp.Regexp { return afterOneRune(expr) }),
 	}
 	if hasBoundary(prog) {
-		p.loose = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(withoutBoundaries(tree).String()) })
+		p.withoutBoundary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(withoutBoundaries(tree).String()) })
 	}
 	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
 		p.literal = string(tree.Rune)

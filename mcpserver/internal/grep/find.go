@@ -51,8 +51,8 @@ func (p *Pattern) inLine(text string, l span) [][]int {
 		}
 		return true
 	})
-	if len(found) == 0 && p.loose != nil { // the line matches by borders of words that are not ASCII
-		found = slices.DeleteFunc(p.loose().FindAllStringIndex(text[l.start:l.end], -1), func(m []int) bool { return m[0] == m[1] })
+	if len(found) == 0 && p.withoutBoundary != nil { // the line matches by borders of words that are not ASCII
+		found = slices.DeleteFunc(p.withoutBoundary().FindAllStringIndex(text[l.start:l.end], -1), func(m []int) bool { return m[0] == m[1] })
 	}
 	return found
 }
@@ -120,7 +120,7 @@ func folded(text string) string {
 
 func (p *Pattern) eachLine(text string, fn func(line span) bool) {
 	next, exact := p.candidates(text)
-	for off := 0; off < len(text) && !p.over(); {
+	for off := 0; off < len(text) && !p.isCancelled(); {
 		at := next(off)
 		if at < 0 {
 			return
@@ -210,7 +210,7 @@ func (p *Pattern) Until(done <-chan struct{}) *Pattern {
 	return &q
 }
 
-func (p *Pattern) over() bool {
+func (p *Pattern) isCancelled() bool {
 	select {
 	case <-p.done:
 		return true
@@ -242,23 +242,23 @@ func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
 
 // next returns the first match from pos on, or nil. What precedes pos counts for '^' and \b.
 func (p *Pattern) next(text string, pos int) []int {
-	if p.over() {
+	if p.isCancelled() {
 		return nil
 	}
 	if pos == 0 {
 		if p.size*len(text) <= maxUnbroken {
 			return p.re.FindStringIndex(text)
 		}
-		return p.still(p.re.FindReaderIndex(&endingReader{text: text, p: p}))
+		return p.unlessCancelled(p.re.FindReaderIndex(&endingReader{text: text, p: p}))
 	}
 	// With the rune before pos in the text, '^' and \b see what precedes pos.
 	_, n := utf8.DecodeLastRuneInString(text[:pos])
 	base := pos - n
 	var m []int
 	if p.size*(len(text)-base) <= maxUnbroken {
-		m = p.behind().FindStringSubmatchIndex(text[base:])
+		m = p.afterRune().FindStringSubmatchIndex(text[base:])
 	} else {
-		m = p.still(p.behind().FindReaderSubmatchIndex(&endingReader{text: text[base:], p: p}))
+		m = p.unlessCancelled(p.afterRune().FindReaderSubmatchIndex(&endingReader{text: text[base:], p: p}))
 	}
 	if m == nil {
 		return nil
@@ -266,9 +266,9 @@ func (p *Pattern) next(text string, pos int) []int {
 	return []int{base + m[2], base + m[3]}
 }
 
-// still returns m, or nil if the search was cancelled before all of the text was read.
-func (p *Pattern) still(m []int) []int {
-	if p.over() {
+// unlessCancelled returns m, or nil if the search was cancelled before all of the text was read.
+func (p *Pattern) unlessCancelled(m []int) []int {
+	if p.isCancelled() {
 		return nil
 	}
 	return m
@@ -288,7 +288,7 @@ type endingReader struct {
 }
 
 func (r *endingReader) ReadRune() (c rune, size int, err error) {
-	if r.n++; r.off == len(r.text) || r.n%lookEvery == 0 && r.p.over() {
+	if r.n++; r.off == len(r.text) || r.n%lookEvery == 0 && r.p.isCancelled() {
 		return 0, 0, io.EOF
 	}
 	c, size = utf8.DecodeRuneInString(r.text[r.off:])

@@ -15,8 +15,8 @@ import (
 
 // Find returns the places of old in doc, including overlapping ones. If old does not occur
 // exactly, straight quotes match curly ones and line breaks match in either form.
-func Find(doc, old string) []Place {
-	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p Place) bool { return cutsBreak(doc, p) }) {
+func Find(doc, old string) []Range {
+	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p Range) bool { return cutsBreak(doc, p) }) {
 		return places
 	}
 	plainDoc, offs := plainForm(doc, true)
@@ -27,14 +27,14 @@ func Find(doc, old string) []Place {
 	return findExact(plainDoc, plainOld, offs)
 }
 
-func cutsBreak(doc string, p Place) bool {
+func cutsBreak(doc string, p Range) bool {
 	within := func(off int) bool { return off > 0 && off < len(doc) && doc[off-1] == '\r' && doc[off] == '\n' }
 	return within(p.Start) || within(p.End)
 }
 
 // findExact returns the places of old in doc, mapped by offs if that is not nil.
-func findExact(doc, old string, offs []int) []Place {
-	var places []Place
+func findExact(doc, old string, offs []int) []Range {
+	var places []Range
 	for from := 0; old != ""; {
 		i := strings.Index(doc[from:], old)
 		if i < 0 {
@@ -47,7 +47,7 @@ func findExact(doc, old string, offs []int) []Place {
 		if offs != nil {
 			start, end = offs[start], offs[end]
 		}
-		places = append(places, Place{Start: start, End: end})
+		places = append(places, Range{Start: start, End: end})
 	}
 	return places
 }
@@ -77,9 +77,9 @@ func plainForm(s string, quotes bool) (plain string, offs []int) {
 	return b.String(), append(offs, len(s))
 }
 
-// Apart drops places that overlap the place before.
-func Apart(places []Place) []Place {
-	var out []Place
+// NonOverlapping drops places that overlap the place before.
+func NonOverlapping(places []Range) []Range {
+	var out []Range
 	for _, p := range places {
 		if len(out) == 0 || p.Start >= out[len(out)-1].End {
 			out = append(out, p)
@@ -89,14 +89,14 @@ func Apart(places []Place) []Place {
 }
 
 // Replace returns the edits that put with into the places of old, in doc's line breaks and quotes.
-func Replace(doc string, places []Place, old, with string) []diffwrap.Edit {
+func Replace(doc string, places []Range, old, with string) []diffwrap.Edit {
 	edits := make([]diffwrap.Edit, 0, len(places))
 	for _, p := range places {
 		if with != "" && IsNear(doc[p.Start:p.End], old) {
 			edits = append(edits, replaceNear(doc, p, old, with))
 			continue
 		}
-		fitted := fit(with, doc, old, doc[p.Start:p.End])
+		fitted := adaptStyle(with, doc, old, doc[p.Start:p.End])
 		if with == "" {
 			p.End += wholeLine(doc, p)
 		}
@@ -107,7 +107,7 @@ func Replace(doc string, places []Place, old, with string) []diffwrap.Edit {
 
 // wholeLine returns the length of the line break after p if p is whole lines without the last
 // break: removing a line removes its break.
-func wholeLine(doc string, p Place) int {
+func wholeLine(doc string, p Range) int {
 	if p.Start > 0 && doc[p.Start-1] != '\n' || p.End > p.Start && doc[p.End-1] == '\n' {
 		return 0
 	}
@@ -163,9 +163,9 @@ func inBreaksOf(base, s string, crlf bool) string {
 	return diffwrap.Apply(base, edits)
 }
 
-// curl makes the straight quotes of s curly: opening after white space, an opening bracket or a
+// smartenQuotes makes the straight quotes of s curly: opening after white space, an opening bracket or a
 // dash and at the beginning, closing elsewhere.
-func curl(s string, single, double bool) string {
+func smartenQuotes(s string, single, double bool) string {
 	var b strings.Builder
 	before := ' '
 	for _, r := range s {
@@ -188,11 +188,11 @@ func curl(s string, single, double bool) string {
 	return b.String()
 }
 
-// fit gives s the line breaks of doc and, if found differs from old in its quotes, those of found.
-func fit(s, doc, old, found string) string {
+// adaptStyle gives s the line breaks of doc and, if found differs from old in its quotes, those of found.
+func adaptStyle(s, doc, old, found string) string {
 	s = inBreaksOf(found, s, beginsCRLF(doc))
 	if found == old {
 		return s
 	}
-	return curl(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
+	return smartenQuotes(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
 }

@@ -43,19 +43,19 @@ func TestReplace(t *testing.T) {
 func TestFindAll(t *testing.T) {
 	for _, tt := range []struct {
 		doc, old string
-		want     []Place
+		want     []Range
 	}{
-		{"aXbX", "X", []Place{{Start: 1, End: 2}, {Start: 3, End: 4}}},
-		{"aaa", "aa", []Place{{Start: 0, End: 2}, {Start: 1, End: 3}}},
-		{"ééé", "é", []Place{{Start: 0, End: 2}, {Start: 2, End: 4}, {Start: 4, End: 6}}},
+		{"aXbX", "X", []Range{{Start: 1, End: 2}, {Start: 3, End: 4}}},
+		{"aaa", "aa", []Range{{Start: 0, End: 2}, {Start: 1, End: 3}}},
+		{"ééé", "é", []Range{{Start: 0, End: 2}, {Start: 2, End: 4}, {Start: 4, End: 6}}},
 		{"abc", "", nil},
-		{"“x” “x”", `"x"`, []Place{{Start: 0, End: 7}, {Start: 8, End: 15}}},
+		{"“x” “x”", `"x"`, []Range{{Start: 0, End: 7}, {Start: 8, End: 15}}},
 	} {
 		if got := Find(tt.doc, tt.old); !slices.Equal(got, tt.want) {
 			t.Errorf("Find(%q, %q) = %v, want %v", tt.doc, tt.old, got, tt.want)
 		}
 	}
-	if got := Apart([]Place{{Start: 0, End: 2}, {Start: 1, End: 3}, {Start: 2, End: 4}}); !slices.Equal(got, []Place{{Start: 0, End: 2}, {Start: 2, End: 4}}) {
+	if got := NonOverlapping([]Range{{Start: 0, End: 2}, {Start: 1, End: 3}, {Start: 2, End: 4}}); !slices.Equal(got, []Range{{Start: 0, End: 2}, {Start: 2, End: 4}}) {
 		t.Errorf("apart = %v", got)
 	}
 }
@@ -76,7 +76,7 @@ func TestFindAllProperties(t *testing.T) {
 				t.Fatalf("%q is cut out of %q", found, doc)
 			}
 		}
-		whole := slices.ContainsFunc(findExact(doc, old, nil), func(p Place) bool { return !cutsBreak(doc, p) })
+		whole := slices.ContainsFunc(findExact(doc, old, nil), func(p Range) bool { return !cutsBreak(doc, p) })
 		if whole && len(Find(doc, old)) == 0 {
 			t.Fatalf("%q not found in %q", old, doc)
 		}
@@ -171,7 +171,7 @@ func TestReplaceNearProperties(t *testing.T) {
 		doc := string(randomtest.Some(r, 0, 20, alphabet...))
 		old, with := string(randomtest.Some(r, 1, 6, alphabet...)), string(randomtest.Some(r, 1, 6, alphabet...))
 		for _, p := range FindNear(doc, old) {
-			now := diffwrap.Apply(doc, Replace(doc, []Place{p}, old, with))
+			now := diffwrap.Apply(doc, Replace(doc, []Range{p}, old, with))
 			if !utf8.ValidString(now) || now[:p.Start] != doc[:p.Start] {
 				t.Fatalf("%q for %q in %q: %q", with, old, doc, now)
 			}

@@ -18,7 +18,7 @@ func newMarkup(before, after string) (delimiter string, off int, found bool) {
 			continue
 		}
 		literals := diffwrap.LiteralsOf(after)
-		for _, p := range Apart(findExact(after, d, nil)) {
+		for _, p := range NonOverlapping(findExact(after, d, nil)) {
 			shared := strings.HasPrefix(after[p.Start+len(d):], "}") // {++} is text
 			if !shared && !literals.Has(p.Start) && !hasLine(before, LineAround(after, p.Start)) {
 				return d, p.Start, true
@@ -44,6 +44,6 @@ func CheckMarkup(argument string, view diffwrap.View, before, after string, begi
 		return nil
 	}
 	line := LineOf(after, off) - LineOf(after, begin) + 1
-	return answer.WrongArgument("The argument %q contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
+	return answer.InvalidArgument("The argument %q contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
 		argument, d, max(line, 1))
 }

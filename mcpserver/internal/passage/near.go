@@ -77,13 +77,13 @@ func foldText(s string) folded {
 }
 
 // FindNear returns the places at which doc has old but for blanks, quotes and the forms of characters.
-func FindNear(doc, old string) (places []Place) {
+func FindNear(doc, old string) (places []Range) {
 	d, o := foldText(doc), foldText(old)
 	if strings.TrimSpace(o.text) == "" {
 		return nil
 	}
-	for _, p := range Apart(findExact(d.text, o.text, nil)) {
-		places = append(places, Place{Start: d.start[p.Start], End: d.end[p.End-1]})
+	for _, p := range NonOverlapping(findExact(d.text, o.text, nil)) {
+		places = append(places, Range{Start: d.start[p.Start], End: d.end[p.End-1]})
 	}
 	return places
 }
@@ -97,14 +97,14 @@ func IsNear(found, old string) bool {
 
 // replaceNear returns the edit that changes a place which has old nearly as with differs from old. What it leaves of old
 // stays as it is in doc.
-func replaceNear(doc string, p Place, old, with string) diffwrap.Edit {
+func replaceNear(doc string, p Range, old, with string) diffwrap.Edit {
 	found := doc[p.Start:p.End]
 	f, o := foldText(found), foldText(old)
 	style := func(s string) string {
 		if beginsCRLF(doc) && !strings.Contains(s, "\r\n") {
 			s = strings.ReplaceAll(s, "\n", "\r\n")
 		}
-		return curl(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
+		return smartenQuotes(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
 	}
 	var edits []diffwrap.Edit
 	for _, e := range diffwrap.DiffWords(old, with) {
@@ -169,7 +169,7 @@ func Nearest(doc, quote string) string {
 const maxShownChars = 300
 
 func firstChars(s string) string {
-	if n, ok := bytesOf(s, maxShownChars); ok && n < len(s) {
+	if n, ok := prefixLen(s, maxShownChars); ok && n < len(s) {
 		return s[:n] + "..."
 	}
 	return s

@@ -14,8 +14,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Place is a range of bytes in a text.
-type Place struct{ Start, End int }
+// Range is a range of bytes in a text.
+type Range struct{ Start, End int }
 
 // Position is a character of a text: a line, and a column in characters, both from 1.
 type Position struct{ Line, Column int }
@@ -29,8 +29,8 @@ func (at Position) Arguments(line string) string {
 	return s
 }
 
-// At returns the position of the byte off in text.
-func At(text string, off int) Position {
+// PositionAt returns the position of the byte off in text.
+func PositionAt(text string, off int) Position {
 	start := strings.LastIndexByte(text[:off], '\n') + 1
 	line := strings.TrimPrefix(text[start:off], BOM)
 	return Position{LineOf(text, off), utf8.RuneCountInString(line) + 1}
@@ -40,7 +40,7 @@ func At(text string, off int) Position {
 func LineOf(doc string, off int) int { return 1 + strings.Count(doc[:off], "\n") }
 
 // NameLines names the lines on which places begin.
-func NameLines(doc string, places []Place) string {
+func NameLines(doc string, places []Range) string {
 	var lines []string
 	line, done := 1, 0
 	for _, p := range places {
@@ -97,11 +97,11 @@ func SplitLines(doc string) []string {
 }
 
 // Lines returns the places of the lines of text, with their breaks.
-func Lines(text string) []Place {
-	var lines []Place
+func Lines(text string) []Range {
+	var lines []Range
 	for off := 0; off < len(text); {
 		_, length := lineAt(text, off)
-		lines = append(lines, Place{off, off + length})
+		lines = append(lines, Range{off, off + length})
 		off += length
 	}
 	return lines
@@ -114,8 +114,8 @@ func LineAround(doc string, off int) string {
 	return line
 }
 
-// bytesOf returns the length of the first n characters of s, and false if s has fewer.
-func bytesOf(s string, n int) (size int, ok bool) {
+// prefixLen returns the length of the first n characters of s, and false if s has fewer.
+func prefixLen(s string, n int) (size int, ok bool) {
 	for ; n > 0 && size < len(s); n-- {
 		_, c := utf8.DecodeRuneInString(s[size:])
 		size += c
@@ -123,56 +123,56 @@ func bytesOf(s string, n int) (size int, ok bool) {
 	return size, n == 0
 }
 
-// Set is a set of bytes of a text, as places in order that do not touch each other.
-type Set []Place
+// RangeSet is a set of bytes of a text, as places in order that do not touch each other.
+type RangeSet []Range
 
 // All returns the set of all bytes of text.
-func All(text string) Set {
+func All(text string) RangeSet {
 	if text == "" {
 		return nil
 	}
-	return Set{{0, len(text)}}
+	return RangeSet{{0, len(text)}}
 }
 
 // With returns the union of s and p.
-func (s Set) With(p Place) Set {
+func (s RangeSet) With(p Range) RangeSet {
 	if p.Start >= p.End {
 		return s
 	}
-	out := make(Set, 0, len(s)+1)
+	out := make(RangeSet, 0, len(s)+1)
 	for _, q := range s {
 		if q.End < p.Start || p.End < q.Start {
 			out = append(out, q)
 			continue
 		}
-		p = Place{min(p.Start, q.Start), max(p.End, q.End)}
+		p = Range{min(p.Start, q.Start), max(p.End, q.End)}
 	}
 	out = append(out, p)
-	slices.SortFunc(out, func(a, b Place) int { return a.Start - b.Start })
+	slices.SortFunc(out, func(a, b Range) int { return a.Start - b.Start })
 	return out
 }
 
-// Lacks returns the first part of p that is not in s.
-func (s Set) Lacks(p Place) (part Place, lacks bool) {
+// FirstMissing returns the first part of p that is not in s.
+func (s RangeSet) FirstMissing(p Range) (part Range, lacks bool) {
 	for _, q := range s {
 		switch {
 		case q.End <= p.Start:
 			continue
 		case q.Start > p.Start:
-			return Place{p.Start, min(p.End, q.Start)}, p.Start < p.End
+			return Range{p.Start, min(p.End, q.Start)}, p.Start < p.End
 		}
 		p.Start = q.End
 	}
 	return p, p.Start < p.End
 }
 
-// Through returns s after edits. The new text of the edits is in the set if own is set.
-func (s Set) Through(edits []diffwrap.Edit, own bool) Set {
+// AfterEdits returns s after edits. The new text of the edits is in the set if own is set.
+func (s RangeSet) AfterEdits(edits []diffwrap.Edit, own bool) RangeSet {
 	if len(edits) == 0 {
 		return s
 	}
-	var out Set
-	add := func(p Place) {
+	var out RangeSet
+	add := func(p Range) {
 		if p.Start >= p.End {
 			return
 		}
@@ -186,13 +186,13 @@ func (s Set) Through(edits []diffwrap.Edit, own bool) Set {
 	// keep adds the part of s between from and to.
 	keep := func(to int) {
 		for _, p := range s {
-			add(Place{max(p.Start, from) + shift, min(p.End, to) + shift})
+			add(Range{max(p.Start, from) + shift, min(p.End, to) + shift})
 		}
 	}
 	for _, e := range edits {
 		keep(e.Off)
 		if own {
-			add(Place{e.Off + shift, e.Off + shift + len(e.New)})
+			add(Range{e.Off + shift, e.Off + shift + len(e.New)})
 		}
 		from = e.Off + e.Len
 		shift += len(e.New) - e.Len
@@ -201,10 +201,10 @@ func (s Set) Through(edits []diffwrap.Edit, own bool) Set {
 	return out
 }
 
-// Between returns s, a set of bytes of old, after the changes from old to new.
-func (s Set) Between(old, new string, own bool) Set {
+// Rebase returns s, a set of bytes of old, after the changes from old to new.
+func (s RangeSet) Rebase(old, new string, own bool) RangeSet {
 	if old == new || len(s) == 0 && !own {
 		return s
 	}
-	return s.Through(diffwrap.Diff(old, new), own)
+	return s.AfterEdits(diffwrap.Diff(old, new), own)
 }

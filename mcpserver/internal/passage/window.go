@@ -18,7 +18,7 @@ type Window struct {
 	Lines []string // without their breaks; the first and the last may be parts
 	Begin Position
 	Next  Position // where the rest begins; zero if there is none
-	Place Place    // in the text
+	Range Range    // in the text
 	Total int      // lines of the text
 	ended bool     // a break ends the last line that is shown
 }
@@ -38,16 +38,16 @@ func WindowOf(text string, begin Position, last, limit int, cost func(string) in
 	for range begin.Line - 1 {
 		off += strings.IndexByte(text[off:], '\n') + 1
 	}
-	w.Place.Start = off
+	w.Range.Start = off
 	if begin == (Position{1, 1}) {
-		w.Place.Start = 0
+		w.Range.Start = 0
 	}
 	line, length := lineAt(text, off)
-	skipped, ok := bytesOf(line, begin.Column-1)
+	skipped, ok := prefixLen(line, begin.Column-1)
 	if !ok {
-		return w, answer.WrongArgument("The argument \"column\" is %d, and line %d has %s.", begin.Column, begin.Line, answer.Count(utf8.RuneCountInString(line), "character"))
+		return w, answer.InvalidArgument("The argument \"column\" is %d, and line %d has %s.", begin.Column, begin.Line, answer.Count(utf8.RuneCountInString(line), "character"))
 	}
-	w.Place.Start, w.Place.End = w.Place.Start+skipped, off+skipped
+	w.Range.Start, w.Range.End = w.Range.Start+skipped, off+skipped
 	line = line[skipped:]
 	used := 0
 	for n := begin.Line; n <= min(last, w.Total); n++ {
@@ -62,12 +62,12 @@ func WindowOf(text string, begin Position, last, limit int, cost func(string) in
 		if used > limit {
 			short := PartOf(line, limit, cost)
 			w.Lines, w.ended = append(w.Lines, short), false
-			w.Place.End += len(short)
+			w.Range.End += len(short)
 			w.Next = Position{n, begin.Column + utf8.RuneCountInString(short)}
 			return w, nil
 		}
 		off += length
-		w.Lines, w.Place.End = append(w.Lines, line), off
+		w.Lines, w.Range.End = append(w.Lines, line), off
 		w.ended = strings.HasSuffix(text[:off], "\n")
 	}
 	if last < w.Total {
@@ -119,21 +119,21 @@ func (w Window) Notice(how func(Position) string) string {
 	return s + ". Call " + how(w.Next) + " to see more."
 }
 
-// ForResult returns the window of a text for a structured result, which adds margin characters to a line: from begin to
+// WindowForResult returns the window of a text for a structured result, which adds margin characters to a line: from begin to
 // the line end, behind which nothing is left to show then, or most lines further if end is nil.
-func ForResult(path, text string, begin Position, end *int, most, margin int) (Window, error) {
+func WindowForResult(path, text string, begin Position, end *int, most, margin int) (Window, error) {
 	total := CountLines(text)
 	last := begin.Line + min(most, total)
 	switch {
 	case end != nil && *end < begin.Line:
-		return Window{}, answer.WrongArgument("The argument \"end_line\" (%d) must not be less than \"start_line\" (%d).", *end, begin.Line)
+		return Window{}, answer.InvalidArgument("The argument \"end_line\" (%d) must not be less than \"start_line\" (%d).", *end, begin.Line)
 	case begin.Line > 1 && begin.Line > total:
-		return Window{}, answer.WrongArgument("The argument \"start_line\" is %d, and the document has %s.", begin.Line, answer.Count(total, "line"))
+		return Window{}, answer.InvalidArgument("The argument \"start_line\" is %d, and the document has %s.", begin.Line, answer.Count(total, "line"))
 	case end != nil:
 		last = *end
 	}
-	limit := answer.Max - answer.Envelope - answer.BothCost(path) - 1400
-	w, err := WindowOf(text, begin, last, limit, func(s string) int { return answer.BothCost(s) + 2*margin })
+	limit := answer.Max - answer.ProtocolOverhead - answer.StructuredCost(path) - 1400
+	w, err := WindowOf(text, begin, last, limit, func(s string) int { return answer.StructuredCost(s) + 2*margin })
 	if end != nil && w.Next.Line > *end {
 		w.Next = Position{}
 	}

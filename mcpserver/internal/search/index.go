@@ -48,8 +48,8 @@ func NewIndex(ws *bridge.Workspace) *Index {
 	return &Index{ws: ws, notes: make(map[model.Path]*Note), makers: sync.Pool{New: func() any { return new(grep.SignatureMaker) }}}
 }
 
-// follow takes in what changed. Call it with x.mu locked.
-func (x *Index) follow() {
+// catchUp takes in what changed. Call it with x.mu locked.
+func (x *Index) catchUp() {
 	list, last, whole := x.ws.Since(x.seen)
 	if x.seen = last; !whole {
 		clear(x.notes)
@@ -57,11 +57,11 @@ func (x *Index) follow() {
 		return
 	}
 	for _, ev := range list {
-		x.take(ev)
+		x.apply(ev)
 	}
 }
 
-func (x *Index) take(ev model.Event) {
+func (x *Index) apply(ev model.Event) {
 	if n := x.notes[ev.Path]; n != nil {
 		n.sig.Store(new(grep.Signature))
 	}
@@ -101,14 +101,14 @@ func (x *Index) Below(ctx context.Context, under model.Path, wanted func(model.P
 	return slices.DeleteFunc(slices.Clone(all), func(n *Note) bool { return !under.Contains(n.Path) || !wanted(n.Path) }), nil
 }
 
-// Everything is wanted of all documents, Notes of notes.
-func Everything(model.Path) bool { return true }
-func Notes(p model.Path) bool    { return p.IsNote() }
+// AllDocuments is wanted of all documents, Notes of notes.
+func AllDocuments(model.Path) bool { return true }
+func OnlyNotes(p model.Path) bool  { return p.IsNote() }
 
 func (x *Index) all(ctx context.Context) ([]*Note, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.follow()
+	x.catchUp()
 	if x.list != nil {
 		return x.list, nil
 	}
@@ -131,9 +131,9 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 	return list, err
 }
 
-// learn computes the signature of text if before, the one that n had before text was read, is
+// setSignature computes the signature of text if before, the one that n had before text was read, is
 // empty. If n has changed since then, its signature stays empty.
-func (x *Index) learn(n *Note, before *grep.Signature, text string) {
+func (x *Index) setSignature(n *Note, before *grep.Signature, text string) {
 	if before.Known() {
 		return
 	}
@@ -215,12 +215,12 @@ func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(session.D
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrOffline):
 		return res, false, nil
-	case err != nil && !n.Path.IsNote() && passOver(err):
+	case err != nil && !n.Path.IsNote() && isSkippable(err):
 		return res, true, nil
 	case err != nil:
 		return res, false, err
 	case d.Version != nil:
-		x.learn(n, before, d.Text)
+		x.setSignature(n, before, d.Text)
 	}
 	return look(d), false, nil
 }
@@ -231,11 +231,11 @@ func Skipped(files []model.Path) string {
 		return ""
 	}
 	const most = 5
-	return "Not searched, because they hold no text, are too large or cannot be read: " + answer.Names(files, most, "file") + "."
+	return "Not searched, because they hold no text, are too large or cannot be read: " + answer.ListNames(files, most, "file") + "."
 }
 
-// passOver reports whether a search skips a file because of an error.
-func passOver(err error) bool {
+// isSkippable reports whether a search skips a file because of an error.
+func isSkippable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, model.ErrInvalidUTF8) || errors.Is(err, model.ErrTooLarge)
 }
 

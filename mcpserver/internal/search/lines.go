@@ -17,12 +17,12 @@ import (
 
 // LineSearch is a search for lines whose result is structured.
 type LineSearch struct {
-	Pattern *grep.Pattern
-	Under   model.Path
-	Wanted  func(model.Path) bool // of the documents at and below Under
-	Keep    int                   // lines to return
-	All     bool                  // count all lines, also those that are not returned
-	After   *answer.Reached       // where the search continues; nil for the beginning
+	Pattern  *grep.Pattern
+	Under    model.Path
+	Wanted   func(model.Path) bool // of the documents at and below Under
+	MaxLines int                   // lines to return
+	All      bool                  // count all lines, also those that are not returned
+	After    *answer.SearchPos     // where the search continues; nil for the beginning
 }
 
 // FoundLine is a line that matches. Its passage has a version if it is one of a note, and is empty if Text is a part of it.
@@ -36,8 +36,8 @@ type FoundLine struct {
 	end   int      // of the line in doc
 }
 
-// Reached returns the cursor key of l.
-func (l FoundLine) Reached() answer.Reached { return answer.ReachedAt(l.Path, l.doc, l.end) }
+// SearchPos returns the cursor key of l.
+func (l FoundLine) SearchPos() answer.SearchPos { return answer.SearchPosAt(l.Path, l.doc, l.end) }
 
 // foundLines are the first matching lines of one note, and how many match.
 type foundLines struct {
@@ -56,29 +56,29 @@ func (job LineSearch) Run(ctx context.Context, x *Index) (found []FoundLine, tot
 		return nil, 0, nil, err
 	}
 	if !job.All {
-		notes = slices.DeleteFunc(notes, func(n *Note) bool { return job.passed(n.Path) })
+		notes = slices.DeleteFunc(notes, func(n *Note) bool { return job.isBefore(n.Path) })
 	}
 	skipped, err = Scan(ctx, x, notes, job.Pattern.Clauses(), job.in, func(f foundLines) bool {
-		found = append(found, f.lines[:min(len(f.lines), job.Keep-len(found))]...)
+		found = append(found, f.lines[:min(len(f.lines), job.MaxLines-len(found))]...)
 		total += f.total
-		return job.All || len(found) < job.Keep
+		return job.All || len(found) < job.MaxLines
 	})
 	return found, total, skipped, err
 }
 
-func (job LineSearch) passed(p model.Path) bool {
+func (job LineSearch) isBefore(p model.Path) bool {
 	return job.After != nil && string(p) < job.After.Path
 }
 
 // in finds lines of one document: at most Keep of those that are not passed, and how many match in total.
 func (job LineSearch) in(d session.Document) (found foundLines) {
 	p, text := d.Path, strings.TrimPrefix(d.Text, passage.BOM)
-	from, limit := 0, job.Keep
+	from, limit := 0, job.MaxLines
 	if job.All {
 		limit = -1
 	}
 	if job.After != nil && string(p) == job.After.Path {
-		from = job.After.Place.In(text)
+		from = job.After.Pos.In(text)
 	}
 	f := grep.Format{MaxLine: 1}
 	if !job.All {
@@ -94,12 +94,12 @@ func (job LineSearch) in(d session.Document) (found foundLines) {
 		if n > len(lines) {
 			break // a match after the last line break
 		}
-		if found.total++; e.Start < from || job.passed(p) || len(found.lines) >= job.Keep {
+		if found.total++; e.Start < from || job.isBefore(p) || len(found.lines) >= job.MaxLines {
 			continue
 		}
 		f := FoundLine{Passage: session.Passage{Path: p, Version: d.Version}, Number: n, Text: job.preview(lines[n-1]), lines: lines, doc: text, end: e.End}
 		if f.Text == lines[n-1] {
-			f.Place = passage.Place{Start: e.Start, End: e.End}
+			f.Range = passage.Range{Start: e.Start, End: e.End}
 		}
 		found.lines = append(found.lines, f)
 	}
@@ -131,11 +131,11 @@ func part(line string, from int) string {
 
 // Context returns up to around lines on either side of l, as form shows them, as far as they fit.
 func (l FoundLine) Context(around int, form func(n int, line string) string) (before, after []string) {
-	left := answer.MaxMatch - answer.BothCost(l.Text)
+	left := answer.MaxMatch - answer.StructuredCost(l.Text)
 	// add adds the line n, or how many lines from there on are left out.
 	add := func(list []string, n, rest int) (_ []string, fits bool) {
 		line := form(n, part(l.lines[n-1], 0))
-		if left -= answer.BothCost(line) + 4; left < 0 {
+		if left -= answer.StructuredCost(line) + 4; left < 0 {
 			return append(list, "["+answer.Count(rest, "line")+" left out]"), false
 		}
 		return append(list, line), true
@@ -160,7 +160,7 @@ func WhileTheyFit[T any](found []FoundLine, limit int, item func(FoundLine) T) [
 	items := []T{}
 	for cost := 0; len(items) < min(limit, len(found)) && cost <= answer.Max; {
 		it := item(found[len(items)])
-		items, cost = append(items, it), cost+answer.BothCost(it)
+		items, cost = append(items, it), cost+answer.StructuredCost(it)
 	}
 	return items
 }
@@ -173,9 +173,9 @@ func NamedPattern(argument, hint string, err error) error {
 	var syntax *grep.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return answer.WrongArgument("The argument %q is not a valid RE2 regular expression.\n%v", argument, syntax)
+		return answer.InvalidArgument("The argument %q is not a valid RE2 regular expression.\n%v", argument, syntax)
 	case errors.Is(err, grep.ErrLineBreak):
-		return answer.WrongArgument("The argument %q contains a line break. %s", argument, hint)
+		return answer.InvalidArgument("The argument %q contains a line break. %s", argument, hint)
 	}
 	return err
 }

@@ -38,18 +38,18 @@ import (
 
 // Param is one field of an argument struct.
 type Param struct {
-	Name, Doc string
-	kind      reflect.Kind // String, Bool, Int, Map for an object, or Slice
-	items     []Param      // of a list of structs
-	instead   []string     // arguments that need not be given beside this one
-	index     []int
-	need      bool
-	path      bool
-	bound     bool
-	min       *int
-	max       int // bytes; 0 for any number
-	enum      []string
-	def       json.RawMessage
+	Name, Doc    string
+	kind         reflect.Kind // String, Bool, Int, Map for an object, or Slice
+	items        []Param      // of a list of structs
+	alternatives []string     // arguments that need not be given beside this one
+	index        []int
+	required     bool
+	path         bool
+	paging       bool
+	min          *int
+	max          int // bytes; 0 for any number
+	enum         []string
+	def          json.RawMessage
 }
 
 // paramsOf reads the tags of an argument struct. It panics if one is wrong.
@@ -71,7 +71,7 @@ func paramsOf(t reflect.Type) []Param {
 			return &n
 		}
 		p := Param{
-			Name: f.Tag.Get("arg"), Doc: f.Tag.Get("doc"), index: f.Index, need: f.Tag.Get("need") == "true", path: f.Tag.Get("is") == "path", bound: f.Tag.Get("is") == "bound",
+			Name: f.Tag.Get("arg"), Doc: f.Tag.Get("doc"), index: f.Index, required: f.Tag.Get("need") == "true", path: f.Tag.Get("is") == "path", paging: f.Tag.Get("is") == "bound",
 			kind: f.Type.Kind(), min: number("min"), max: *cmp.Or(number("max"), new(int)),
 		}
 		switch {
@@ -83,7 +83,7 @@ func paramsOf(t reflect.Type) []Param {
 			p.items = paramsOf(f.Type.Elem())
 		}
 		if s := f.Tag.Get("for"); s != "" {
-			p.instead = strings.Split(s, ",")
+			p.alternatives = strings.Split(s, ",")
 		}
 		if s := f.Tag.Get("enum"); s != "" {
 			p.enum = strings.Split(s, "|")
@@ -101,16 +101,16 @@ func decodeCall(tool string, params []Param, raw json.RawMessage, dst any) error
 	given := make(map[string]json.RawMessage)
 	if len(raw) > 0 && string(raw) != "null" {
 		if err := json.Unmarshal(raw, &given); err != nil {
-			return answer.WrongArgument("The arguments of %s must be a JSON object.", tool)
+			return answer.InvalidArgument("The arguments of %s must be a JSON object.", tool)
 		}
 	}
 	return decode(tool, "", params, given, nil, reflect.ValueOf(dst).Elem())
 }
 
-// unbound clears what only bounds one answer in the arguments at args, which are a struct.
-func unbound(params []Param, args any) {
+// clearPaging clears what only bounds one answer in the arguments at args, which are a struct.
+func clearPaging(params []Param, args any) {
 	for _, p := range params {
-		if p.bound {
+		if p.paging {
 			reflect.ValueOf(args).Elem().FieldByIndex(p.index).SetZero()
 		}
 	}
@@ -123,7 +123,7 @@ func decode(tool, prefix string, params []Param, given, otherwise map[string]jso
 	var instead []string
 	for _, p := range params {
 		if !missing(given[p.Name]) {
-			instead = append(instead, p.instead...)
+			instead = append(instead, p.alternatives...)
 		}
 	}
 	for _, p := range params {
@@ -133,8 +133,8 @@ func decode(tool, prefix string, params []Param, given, otherwise map[string]jso
 		}
 		delete(rest, p.Name)
 		if missing(value) {
-			if p.need && !slices.Contains(instead, p.Name) {
-				return answer.WrongArgument("The argument %q of %s is missing.", prefix+p.Name, tool)
+			if p.required && !slices.Contains(instead, p.Name) {
+				return answer.InvalidArgument("The argument %q of %s is missing.", prefix+p.Name, tool)
 			}
 			continue
 		}
@@ -167,7 +167,7 @@ func (p Param) setItems(tool string, f reflect.Value, value json.RawMessage, cal
 	for i, raw := range list {
 		item := make(map[string]json.RawMessage)
 		if json.Unmarshal(raw, &item) != nil {
-			return answer.WrongArgument("The argument %q must be a list of objects.", p.Name)
+			return answer.InvalidArgument("The argument %q must be a list of objects.", p.Name)
 		}
 		if err := decode(tool, fmt.Sprintf("%s[%d].", p.Name, i), p.items, item, call, f.Index(i)); err != nil {
 			return err
@@ -187,11 +187,11 @@ func (p Param) listOf(value json.RawMessage) ([]json.RawMessage, error) {
 	err := json.Unmarshal(value, &list)
 	switch {
 	case err != nil:
-		return nil, answer.WrongArgument("The argument %q must be a list.", p.Name)
+		return nil, answer.InvalidArgument("The argument %q must be a list.", p.Name)
 	case len(list) == 0:
-		return nil, answer.WrongArgument("The argument %q is empty. Give at least one item, or leave it out.", p.Name)
+		return nil, answer.InvalidArgument("The argument %q is empty. Give at least one item, or leave it out.", p.Name)
 	case len(list) > maxItems:
-		return nil, answer.WrongArgument("The argument %q has %d items: at most %d. Make several calls.", p.Name, len(list), maxItems)
+		return nil, answer.InvalidArgument("The argument %q has %d items: at most %d. Make several calls.", p.Name, len(list), maxItems)
 	}
 	return list, nil
 }
@@ -208,19 +208,19 @@ func unknownArguments(tool, prefix string, params []Param, rest map[string]json.
 		known = append(known, p.Name)
 	}
 	slices.Sort(names)
-	return answer.WrongArgument("%s takes no argument %s. It takes: %s.", tool, strings.Join(names, ", "), strings.Join(known, ", "))
+	return answer.InvalidArgument("%s takes no argument %s. It takes: %s.", tool, strings.Join(names, ", "), strings.Join(known, ", "))
 }
 
 func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	var v any
 	if err := json.Unmarshal(value, &v); err != nil { // it is JSON, so that only a number can be wrong
-		return answer.WrongArgument("The argument %q has a number that is too large.", p.Name)
+		return answer.InvalidArgument("The argument %q has a number that is too large.", p.Name)
 	}
 	if !wellFormed(value) {
-		return answer.WrongArgument("The argument %q is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.", p.Name)
+		return answer.InvalidArgument("The argument %q is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.", p.Name)
 	}
 	if p.max > 0 && len(value) > p.max {
-		return answer.WrongArgument("The argument %q is too long: at most %d bytes.", p.Name, p.max)
+		return answer.InvalidArgument("The argument %q is too long: at most %d bytes.", p.Name, p.max)
 	}
 	switch p.kind {
 	case reflect.Map:
@@ -268,11 +268,11 @@ func (p Param) setObject(f reflect.Value, value json.RawMessage, v any) error {
 		return p.wrongType("an object", v)
 	}
 	if depth(v) > maxDepth {
-		return answer.WrongArgument("The argument %q is nested too deeply: at most %d levels.", p.Name, maxDepth)
+		return answer.InvalidArgument("The argument %q is nested too deeply: at most %d levels.", p.Name, maxDepth)
 	}
 	var object frontmatter.Properties
 	if err := json.Unmarshal(value, &object); err != nil {
-		return answer.WrongArgument("The argument %q cannot be read: %v.", p.Name, err)
+		return answer.InvalidArgument("The argument %q cannot be read: %v.", p.Name, err)
 	}
 	f.Set(reflect.ValueOf(object))
 	return nil
@@ -285,7 +285,7 @@ func (p Param) setStrings(f reflect.Value, value json.RawMessage) error {
 	}
 	f.Set(reflect.MakeSlice(f.Type(), len(list), len(list)))
 	for i, raw := range list {
-		item := Param{Name: fmt.Sprintf("%s[%d]", p.Name, i), kind: reflect.String, path: p.path, need: true}
+		item := Param{Name: fmt.Sprintf("%s[%d]", p.Name, i), kind: reflect.String, path: p.path, required: true}
 		if err := item.set(f.Index(i), raw); err != nil {
 			return err
 		}
@@ -299,7 +299,7 @@ func (p Param) setString(f reflect.Value, v any) error {
 		return p.wrongType("a string", v)
 	}
 	if p.enum != nil && !slices.Contains(p.enum, s) {
-		return answer.WrongArgument("The argument %q must be one of %s, not %q.", p.Name, strings.Join(p.enum, ", "), s)
+		return answer.InvalidArgument("The argument %q must be one of %s, not %q.", p.Name, strings.Join(p.enum, ", "), s)
 	}
 	if p.path {
 		if err := p.checkPath(s); err != nil {
@@ -315,11 +315,11 @@ func (p Param) checkPath(s string) error {
 	clean, err := model.CleanPath(s)
 	switch {
 	case errors.Is(err, model.ErrNameTooLong):
-		return answer.WrongArgument("The argument %q is too long: a name has at most 255 bytes, and a path 4,096.", p.Name)
+		return answer.InvalidArgument("The argument %q is too long: a name has at most 255 bytes, and a path 4,096.", p.Name)
 	case err != nil:
-		return answer.WrongArgument("The argument %q is %q, which is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md.", p.Name, s)
-	case clean == "" && p.need:
-		return answer.WrongArgument("The argument %q is empty. Paths look like Folder/sub/Name.md.", p.Name)
+		return answer.InvalidArgument("The argument %q is %q, which is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md.", p.Name, s)
+	case clean == "" && p.required:
+		return answer.InvalidArgument("The argument %q is empty. Paths look like Folder/sub/Name.md.", p.Name)
 	}
 	return nil
 }
@@ -353,21 +353,21 @@ func (p Param) setInt(f reflect.Value, v any) error {
 		return p.wrongType("a whole number", v)
 	}
 	if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
-		return answer.WrongArgument("The argument %q must be a whole number, not %v.", p.Name, v)
+		return answer.InvalidArgument("The argument %q must be a whole number, not %v.", p.Name, v)
 	}
 	if p.min != nil && n < float64(*p.min) {
-		return answer.WrongArgument("The argument %q must be at least %d, not %v.", p.Name, *p.min, v)
+		return answer.InvalidArgument("The argument %q must be at least %d, not %v.", p.Name, *p.min, v)
 	}
 	f.SetInt(int64(n))
 	return nil
 }
 
 func (p Param) wrongType(want string, got any) error {
-	return answer.WrongArgument("The argument %q must be %s, not %s.", p.Name, want, KindOf(got))
+	return answer.InvalidArgument("The argument %q must be %s, not %s.", p.Name, want, JSONKind(got))
 }
 
-// KindOf returns what sentences call the kind of a JSON value; "" for null.
-func KindOf(v any) string {
+// JSONKind returns what sentences call the kind of a JSON value; "" for null.
+func JSONKind(v any) string {
 	return map[reflect.Kind]string{
 		reflect.String: "a string", reflect.Bool: "a boolean", reflect.Float64: "a number",
 		reflect.Slice: "a list", reflect.Map: "an object",

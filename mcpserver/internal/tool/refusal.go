@@ -20,8 +20,8 @@ import (
 // A refusal says to a model what an error means that it can act on, and the next step.
 // Other errors are faults of the server. It knows a tool only by the sentences of its toolset.
 
-// Words are the sentences of a toolset that name its tools. The verb stands for the path.
-type Words struct {
+// Phrases are the sentences of a toolset that name its tools. The verb stands for the path.
+type Phrases struct {
 	Folder    string // a folder is not a document
 	NotFolder string // a document is not a folder
 	Exists    string // the document exists
@@ -30,12 +30,12 @@ type Words struct {
 
 // sentence is what a model is told for an error. The verb stands for the path.
 type sentence struct {
-	is  error
-	say string
+	is   error
+	text string
 }
 
 // sentences are in order: the first one that fits is said.
-func (w Words) sentences() []sentence {
+func (w Phrases) sentences() []sentence {
 	return []sentence{
 		{model.ErrBadName, "The path %q is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md."},
 		{model.ErrNameTooLong, "The path %q is not allowed: a name has at most 255 bytes."},
@@ -61,17 +61,17 @@ func (w Words) sentences() []sentence {
 	}
 }
 
-// Sentence is what Of says of an error, for an answer that tells of several.
-func Sentence(err error, words Words) string {
-	res := Refusal(err, words)
+// ErrorText is what Of says of an error, for an answer that tells of several.
+func ErrorText(err error, words Phrases) string {
+	res := ErrorResult(err, words)
 	if res.Err != nil {
 		return "The server could not do it: " + res.Err.Error()
 	}
 	return strings.Join(res.Text, " ")
 }
 
-// Refusal returns the Result for an error of the workspace or of the arguments.
-func Refusal(err error, words Words) answer.Result {
+// ErrorResult returns the Result for an error of the workspace or of the arguments.
+func ErrorResult(err error, words Phrases) answer.Result {
 	var (
 		argument  *answer.ArgumentError
 		missing   *document.MissingError
@@ -88,33 +88,33 @@ func Refusal(err error, words Words) answer.Result {
 	case errors.As(err, &ask):
 		return answer.Result{Ask: &ask.Question}
 	case errors.As(err, &missing) && len(missing.Similar) == 0:
-		return answer.Refuse(words.Missing, missing.Name)
+		return answer.ErrorResult(words.Missing, missing.Name)
 	case errors.As(err, &at) && errors.As(err, &section):
 		return noSection(at.Path, section)
 	case errors.As(err, &argument), errors.As(err, &missing):
-		return answer.Refuse("%v", err)
+		return answer.ErrorResult("%v", err)
 	case errors.As(err, &condition):
-		return answer.Refuse("The condition on the property %q is wrong: %s.", condition.Key, condition.Msg)
+		return answer.ErrorResult("The condition on the property %q is wrong: %s.", condition.Key, condition.Msg)
 	case errors.Is(err, search.ErrSlow):
-		return answer.Refuse("The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.")
+		return answer.ErrorResult("The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return answer.Refuse("The call was cancelled.")
+		return answer.ErrorResult("The call was cancelled.")
 	case errors.Is(err, semantic.ErrEndpoint):
-		return answer.Refuse("The search by meaning does not work at the moment: %v. Search by words instead, and tell the person.", err)
+		return answer.ErrorResult("The search by meaning does not work at the moment: %v. Search by words instead, and tell the person.", err)
 	case errors.As(err, &at) && (errors.Is(err, model.ErrRefused) || errors.Is(err, model.ErrContent)):
-		return answer.Refuse("%q was left as it is: %v", string(at.Path), at.Err)
+		return answer.ErrorResult("%q was left as it is: %v", string(at.Path), at.Err)
 	case errors.As(err, &at) && errors.As(err, &unfetched):
-		return answer.Refuse("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)
+		return answer.ErrorResult("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)
 	case errors.As(err, &at) && errors.As(err, &readOnly):
-		return answer.Refuse("%q is read-only here: %s. Tell the person, and what you would change instead.", string(at.Path), readOnly.Reason)
+		return answer.ErrorResult("%q is read-only here: %s. Tell the person, and what you would change instead.", string(at.Path), readOnly.Reason)
 	case errors.As(err, &at) && errors.As(err, &notEmpty):
-		return answer.Refuse("%q was left as it is: %v.", string(at.Path), notEmpty)
+		return answer.ErrorResult("%q was left as it is: %v.", string(at.Path), notEmpty)
 	case errors.As(err, &at) && errors.As(err, &badName):
-		return answer.Refuse("The path %q is not allowed: %s.", string(at.Path), badName.Reason)
+		return answer.ErrorResult("The path %q is not allowed: %s.", string(at.Path), badName.Reason)
 	case errors.As(err, &at):
 		for _, s := range words.sentences() {
 			if errors.Is(err, s.is) {
-				return answer.Refuse(s.say, string(at.Path))
+				return answer.ErrorResult(s.text, string(at.Path))
 			}
 		}
 	}
@@ -139,7 +139,7 @@ func noSection(p model.Path, e *outline.SectionError) answer.Result {
 		names = append(names, "...")
 	}
 	if len(names) == 0 {
-		return answer.Refuse("%q has no section %q, and no headings. Leave the section out.", string(p), e.Name)
+		return answer.ErrorResult("%q has no section %q, and no headings. Leave the section out.", string(p), e.Name)
 	}
-	return answer.Refuse(say, string(p), e.Name, strings.Join(names, ", "))
+	return answer.ErrorResult(say, string(p), e.Name, strings.Join(names, ", "))
 }

@@ -72,7 +72,7 @@ func ofParams(params []Param) schema {
 	s := schema{Type: "object", Properties: properties{}, Additional: new(false)}
 	var instead []string
 	for _, p := range params {
-		instead = append(instead, p.instead...)
+		instead = append(instead, p.alternatives...)
 	}
 	for _, p := range params {
 		arg := schema{Type: types[p.kind], Description: p.Doc, Enum: p.enum, Minimum: p.min, Default: p.def}
@@ -80,7 +80,7 @@ func ofParams(params []Param) schema {
 			arg.Items = new(itemOf(p))
 		}
 		s.Properties = append(s.Properties, property{p.Name, arg})
-		if p.need && !slices.Contains(instead, p.Name) {
+		if p.required && !slices.Contains(instead, p.Name) {
 			s.Required = append(s.Required, p.Name)
 		}
 	}

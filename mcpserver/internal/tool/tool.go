@@ -21,16 +21,16 @@ import (
 type Client struct {
 	Workspace  *bridge.Workspace
 	Session    *session.Session
-	Names      document.Resolver
+	Resolver   document.Resolver
 	Changes    change.Changes
 	Index      *search.Index
 	Semantic   *semantic.Index
-	Words      Words         // name the tools that the client has
+	Phrases    Phrases       // name the tools that the client has
 	NoteReader change.Reader // reads a note before it is replaced
 }
 
-// InOneGo returns c with changes that can be undone together.
-func (c *Client) InOneGo() *Client {
+// Batched returns c with changes that can be undone together.
+func (c *Client) Batched() *Client {
 	together := *c
 	together.Changes.Batch = bridge.NewBatch()
 	return &together
@@ -67,14 +67,14 @@ func Plain[A any](name, title string, h Hints, run func(context.Context, *Client
 			err := decodeCall(name, params, raw, &args)
 			if l, ok := any(&args).(interface{ Bind(tool string, args any) }); ok {
 				of := args
-				unbound(params, &of)
+				clearPaging(params, &of)
 				l.Bind(name, of)
 			}
 			if err == nil {
 				res, err = run(ctx, c, args)
 			}
 			if err != nil {
-				return Refusal(err, c.Words)
+				return ErrorResult(err, c.Phrases)
 			}
 			return res
 		},

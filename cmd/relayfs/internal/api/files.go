@@ -117,7 +117,7 @@ func newListed(p model.Path, kind model.Kind) Listed {
 
 // call runs MCP tools, one after the other, in one session.
 func (h *handler) call(ctx context.Context, r CallRequest) ([]CallResult, error) {
-	s := h.MCP.NewSession(mcpserver.Client{Name: "relayfs", Author: r.Author, Unasked: true})
+	s := h.MCP.NewSession(mcpserver.Client{Name: "relayfs", Author: r.Author, SkipApproval: true})
 	if r.Read != "" {
 		if err := s.ReadAll(ctx, r.Read); err != nil {
 			return nil, err

@@ -36,7 +36,7 @@ func edit(ctx context.Context, c *tool.Client, a editArgs) (answer.Result, error
 	list := a.Edits
 	switch {
 	case a.OldString != "" && a.NewString != "" && list != nil:
-		return answer.Result{}, answer.WrongArgument("Give old_string and new_string for one edit, or edits for several, and not both.")
+		return answer.Result{}, answer.InvalidArgument("Give old_string and new_string for one edit, or edits for several, and not both.")
 	case list == nil && !a.DryRun:
 		said, err := editOne(ctx, c, a.oneEdit)
 		return answer.Text(said), err
@@ -46,11 +46,11 @@ func edit(ctx context.Context, c *tool.Client, a editArgs) (answer.Result, error
 	tried := make(drafts)
 	try := func(e oneEdit) (string, error) { return tried.edit(ctx, c, e) }
 	if a.DryRun {
-		res := trials(c, list, try)
+		res := tryEach(c, list, try)
 		res.Text = append(res.Text, tried.marks(c)...)
 		return res, nil
 	}
-	return several(ctx, c, list, try, editOne, func(e oneEdit) string {
+	return applyEach(ctx, c, list, try, editOne, func(e oneEdit) string {
 		return fmt.Sprintf("replace %q by %q in %s", answer.OneLine(e.OldString), answer.OneLine(e.NewString), e.FilePath)
 	})
 }
@@ -65,7 +65,7 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out := "Edited " + answer.Shown(p) + ": replaced " + answer.Count(job.replaced, "occurrence") + outcome(c, res)
+	out := "Edited " + answer.Escape(p) + ": replaced " + answer.Count(job.replaced, "occurrence") + outcome(c, res)
 	if job.near {
 		out += " It stands there with other blanks, quotes or forms of characters than in old_string; where you changed nothing they stay."
 	}
@@ -83,14 +83,14 @@ type editJob struct {
 	change.Quote
 	path     model.Path
 	view     diffwrap.View
-	known    session.Knowledge
+	known    session.ReadState
 	replaced int
 	unseen   bool // what was replaced was quoted, but not shown
 	near     bool // what was replaced has other blanks, quotes or forms of characters
 }
 
 func newEdit(ctx context.Context, c *tool.Client, a oneEdit) (*editJob, error) {
-	p, err := c.Names.Resolve(ctx, a.FilePath)
+	p, err := c.Resolver.Resolve(ctx, a.FilePath)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func newEdit(ctx context.Context, c *tool.Client, a oneEdit) (*editJob, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	known, err := c.Changes.MustKnow(ctx, p, reader, "editing")
+	known, err := c.Changes.RequireRead(ctx, p, reader, "editing")
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func newEdit(ctx context.Context, c *tool.Client, a oneEdit) (*editJob, error) {
 }
 
 // edits returns the edits of doc, of which the session has seen a part.
-func (j *editJob) edits(doc string, seen passage.Set) (edits []diffwrap.Edit, err error) {
+func (j *editJob) edits(doc string, seen passage.RangeSet) (edits []diffwrap.Edit, err error) {
 	if j.Old == "" {
 		return j.fill(doc)
 	}
@@ -123,7 +123,7 @@ func (j *editJob) edits(doc string, seen passage.Set) (edits []diffwrap.Edit, er
 // fill is the edit with an empty old_string: it sets the text of an empty document.
 func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
 	if doc != "" {
-		return nil, answer.WrongArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", answer.Shown(j.path))
+		return nil, answer.InvalidArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", answer.Escape(j.path))
 	}
 	j.replaced = 1
 	return []diffwrap.Edit{{New: j.New}}, passage.CheckMarkup("new_string", j.view, "", j.New, 0)
@@ -170,18 +170,18 @@ type commentArgs struct {
 }
 
 func comment(ctx context.Context, c *tool.Client, a commentArgs) (answer.Result, error) {
-	p, err := c.Names.Resolve(ctx, a.FilePath)
+	p, err := c.Resolver.Resolve(ctx, a.FilePath)
 	if err != nil {
 		return answer.Result{}, err
 	}
 	note := strings.Join(strings.Fields(a.Comment), " ")
 	switch {
 	case note == "":
-		return answer.Result{}, answer.WrongArgument("The argument \"comment\" is empty.")
+		return answer.Result{}, answer.InvalidArgument("The argument \"comment\" is empty.")
 	case a.AnchorText == "":
-		return answer.Result{}, answer.WrongArgument("The argument \"anchor_text\" is empty.")
+		return answer.Result{}, answer.InvalidArgument("The argument \"anchor_text\" is empty.")
 	case strings.Contains(note, "<<}") || strings.Contains(note, "{>>"):
-		return answer.Result{}, answer.WrongArgument("The argument \"comment\" must not contain {>> or <<}, which begin and end a comment.")
+		return answer.Result{}, answer.InvalidArgument("The argument \"comment\" must not contain {>> or <<}, which begin and end a comment.")
 	}
 	var at int
 	before, _, err := c.Changes.Update(ctx, p, "comment on the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
@@ -191,7 +191,7 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (answer.Result,
 		}
 		switch len(places) {
 		case 0:
-			return nil, answer.WrongArgument("anchor_text not found in %s. Make sure it matches exactly.", answer.Shown(p))
+			return nil, answer.InvalidArgument("anchor_text not found in %s. Make sure it matches exactly.", answer.Escape(p))
 		case 1:
 			at = places[0].End
 			for _, t := range diffwrap.Threads(cur.Text()) { // it joins the comments that stand there
@@ -200,20 +200,20 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (answer.Result,
 				}
 			}
 			if diffwrap.LiteralsOf(cur.Text()).Has(at) {
-				return nil, answer.WrongArgument("anchor_text stands in code, front matter, a formula or the like in %s, where a comment would be text. Anchor it to the text before or after.", answer.Shown(p))
+				return nil, answer.InvalidArgument("anchor_text stands in code, front matter, a formula or the like in %s, where a comment would be text. Anchor it to the text before or after.", answer.Escape(p))
 			}
 			if err := passage.CheckMarkup("comment", c.Workspace.Options().View, "", note, 0); err != nil {
 				return nil, err
 			}
 			return []diffwrap.Edit{{Off: at, New: "{>>" + note + "<<}"}}, nil
 		}
-		return nil, answer.WrongArgument("anchor_text is not unique in %s (%d occurrences found). Include more surrounding text. It is on %s.",
-			answer.Shown(p), len(places), passage.NameLines(cur.Text(), places))
+		return nil, answer.InvalidArgument("anchor_text is not unique in %s (%d occurrences found). Include more surrounding text. It is on %s.",
+			answer.Escape(p), len(places), passage.NameLines(cur.Text(), places))
 	})
 	if err != nil {
 		return answer.Result{}, err
 	}
-	return answer.Text(fmt.Sprintf("Commented on %s at line %d.", answer.Shown(p), passage.LineOf(before.Text(), at))), nil
+	return answer.Text(fmt.Sprintf("Commented on %s at line %d.", answer.Escape(p), passage.LineOf(before.Text(), at))), nil
 }
 
 type writeArgs struct {
@@ -222,7 +222,7 @@ type writeArgs struct {
 }
 
 func write(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, error) {
-	p, err := c.Names.LookUp(a.FilePath)
+	p, err := c.Resolver.LookUp(a.FilePath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return writeNew(ctx, c, a)
 	}
@@ -233,7 +233,7 @@ func write(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, err
 	if err != nil {
 		return answer.Result{}, err
 	}
-	out := "Wrote " + answer.Shown(p) + outcome(c, res)
+	out := "Wrote " + answer.Escape(p) + outcome(c, res)
 	if res.Merged {
 		out += " Others had changed the document since you read it; their changes were kept. Read it again before you write it again."
 	}
@@ -241,10 +241,10 @@ func write(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, err
 }
 
 func writeNew(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, error) {
-	p, err := c.Names.NewDocument(a.FilePath)
+	p, err := c.Resolver.NewDocument(a.FilePath)
 	if err != nil {
 		return answer.Result{}, err
 	}
 	res, err := c.Changes.CreateDocument(ctx, p, a.Content)
-	return answer.Text("Created " + answer.Shown(p) + outcome(c, res)), err
+	return answer.Text("Created " + answer.Escape(p) + outcome(c, res)), err
 }

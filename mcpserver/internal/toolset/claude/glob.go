@@ -27,9 +27,9 @@ type globArgs struct {
 	answer.Listing
 }
 
-// globbed is how far glob has come: after a path that had changed at Time, in a list of changes between Since
+// globCursor is how far glob has come: after a path that had changed at Time, in a list of changes between Since
 // and Until. Paths that change while a client reads the list come after that.
-type globbed struct {
+type globCursor struct {
 	Since, Until, Time int64 // nanoseconds
 	Path               string
 }
@@ -40,23 +40,23 @@ type listed struct {
 }
 
 func globFiles(ctx context.Context, c *tool.Client, a globArgs) (answer.Result, error) {
-	under, err := c.Names.Folder(ctx, "path", a.Path, " Pass its name as the pattern instead.")
+	under, err := c.Resolver.Folder(ctx, "path", a.Path, " Pass its name as the pattern instead.")
 	if err != nil {
 		return answer.Result{}, err
 	}
-	set, err := grep.ParseGlobs(meant(ctx, c, a.Pattern, under))
+	set, err := grep.ParseGlobs(literalGlob(ctx, c, a.Pattern, under))
 	if err != nil {
-		return answer.Result{}, answer.WrongArgument("The argument \"pattern\" is not valid: %v.", err)
+		return answer.Result{}, answer.InvalidArgument("The argument \"pattern\" is not valid: %v.", err)
 	}
-	found, err := find(ctx, c, under, set)
+	found, err := findFiles(ctx, c, under, set)
 	if err != nil {
 		return answer.Result{}, err
 	}
 	if len(found) == 0 {
 		return answer.Text("No files found"), nil
 	}
-	at := globbed{Since: math.MinInt64, Until: math.MinInt64}
-	if _, err := a.After(&at); err != nil {
+	at := globCursor{Since: math.MinInt64, Until: math.MinInt64}
+	if _, err := a.Decode(&at); err != nil {
 		return answer.Result{}, err
 	}
 	rest := at.rest(found)
@@ -65,9 +65,9 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (answer.Result, 
 	}
 	lines := make([]string, 0, maxGlob)
 	for _, f := range rest[:min(len(rest), maxGlob)] {
-		lines = append(lines, answer.Shown(f.path))
+		lines = append(lines, answer.Escape(f.path))
 	}
-	out, n := answer.JoinBounded(lines, answer.Max-answer.Envelope-8000)
+	out, n := answer.JoinBounded(lines, answer.Max-answer.ProtocolOverhead-8000)
 	res := answer.Text(out)
 	if n < len(rest) {
 		a.Continue(&res, at.to(rest[n-1], found[0]),
@@ -77,7 +77,7 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (answer.Result, 
 }
 
 // rest returns the items after at: those that have not changed since the list was begun, then the others.
-func (at globbed) rest(found []listed) []listed {
+func (at globCursor) rest(found []listed) []listed {
 	var rest, others []listed
 	for _, f := range found {
 		switch t := f.modTime.UnixNano(); {
@@ -91,12 +91,12 @@ func (at globbed) rest(found []listed) []listed {
 }
 
 // to returns how far glob has come after an item. newest is the one that changed last.
-func (at globbed) to(last, newest listed) globbed {
+func (at globCursor) to(last, newest listed) globCursor {
 	t := last.modTime.UnixNano()
 	if t > at.Until { // it has begun with the others
 		at.Since, at.Until = at.Until, newest.modTime.UnixNano()
 	}
-	return globbed{at.Since, at.Until, t, string(last.path)}
+	return globCursor{at.Since, at.Until, t, string(last.path)}
 }
 
 // withoutRoot removes the mountpoint and the folder that is searched from the front of a pattern.
@@ -110,9 +110,9 @@ func withoutRoot(c *tool.Client, pattern string, under model.Path) string {
 	return pattern
 }
 
-// meant returns a glob without the folder that is searched at its front. What exists below that folder is meant as it is
+// literalGlob returns a glob without the folder that is searched at its front. What exists below that folder is meant as it is
 // written: its path or, if the glob has no slash, its name.
-func meant(ctx context.Context, c *tool.Client, pattern string, under model.Path) string {
+func literalGlob(ctx context.Context, c *tool.Client, pattern string, under model.Path) string {
 	pattern, exclude := strings.CutPrefix(withoutRoot(c, pattern, under), "!")
 	pattern = model.LiteralGlob(pattern, func(p string) bool {
 		if strings.Contains(pattern, "/") {
@@ -134,8 +134,8 @@ func meant(ctx context.Context, c *tool.Client, pattern string, under model.Path
 	return pattern
 }
 
-// find lists the notes and files below under that are in set, the most recently changed first.
-func find(ctx context.Context, c *tool.Client, under model.Path, set grep.Globs) ([]listed, error) {
+// findFiles lists the notes and files below under that are in set, the most recently changed first.
+func findFiles(ctx context.Context, c *tool.Client, under model.Path, set grep.Globs) ([]listed, error) {
 	var found []listed
 	err := c.Workspace.Walk(ctx, under, func(e bridge.Info) error {
 		if e.Kind == model.KindDir || e.Kind == model.KindLink || !set.Has(relative(e.Path, under)) {

@@ -76,11 +76,11 @@ type grepJob struct {
 	mode    string
 	format  grep.Format
 	listing answer.Listing
-	after   *answer.Reached // where the search continues; nil for the beginning
-	offset  int             // entries to skip
-	limit   int             // entries to return; 0 for all
-	enough  int             // entries after which the search may end
-	skipped []model.Path    // files that were not searched
+	after   *answer.SearchPos // where the search continues; nil for the beginning
+	offset  int               // entries to skip
+	limit   int               // entries to return; 0 for all
+	enough  int               // entries after which the search may end
+	skipped []model.Path      // files that were not searched
 }
 
 func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error) {
@@ -89,7 +89,7 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	if job.pattern, err = grep.Compile(a.Pattern, grep.Options{IgnoreCase: a.IgnoreCase, Multiline: a.Multiline}); err != nil {
 		return nil, search.NamedPattern("pattern", "Set multiline to true to match over several lines.", err)
 	}
-	if job.under, err = c.Names.Place(ctx, a.Path); err != nil {
+	if job.under, err = c.Resolver.Place(ctx, a.Path); err != nil {
 		return nil, err
 	}
 	if info, err := c.Workspace.Stat(ctx, job.under); err == nil && job.under != "" && info.Kind != model.KindDir {
@@ -107,7 +107,7 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	}
 	job.listing = a.Listing
 	job.listing.Cursor = a.Cursor
-	if job.after, err = job.listing.Reached(); err != nil {
+	if job.after, err = job.listing.SearchPos(); err != nil {
 		return nil, err
 	}
 	if job.after != nil {
@@ -127,22 +127,22 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 }
 
 func (job *grepJob) choose(ctx context.Context, a grepArgs) (err error) {
-	patterns := []string{meant(ctx, job.client, a.Glob, job.under)}
+	patterns := []string{literalGlob(ctx, job.client, a.Glob, job.under)}
 	if patterns[0] == withoutRoot(job.client, a.Glob, job.under) { // as a whole it names nothing that exists
 		patterns = grep.SplitGlobs(a.Glob)
 		for i, p := range patterns {
-			patterns[i] = meant(ctx, job.client, p, job.under)
+			patterns[i] = literalGlob(ctx, job.client, p, job.under)
 		}
 	}
 	if job.globs, err = grep.ParseGlobs(patterns...); err != nil {
-		return answer.WrongArgument("The argument \"glob\" is not valid: %v.", err)
+		return answer.InvalidArgument("The argument \"glob\" is not valid: %v.", err)
 	}
 	if a.Type == "" {
 		return nil
 	}
 	names, ok := grep.TypeGlobs(a.Type)
 	if !ok {
-		return answer.WrongArgument("The argument \"type\" is not a file type that is known here: %q. Use glob instead, for example *.%s, or one of %s.", a.Type, a.Type, strings.Join(grep.Types(), ", "))
+		return answer.InvalidArgument("The argument \"type\" is not a file type that is known here: %q. Use glob instead, for example *.%s, or one of %s.", a.Type, a.Type, strings.Join(grep.Types(), ", "))
 	}
 	job.types, err = grep.ParseGlobs(names...)
 	return err
@@ -155,7 +155,7 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	defer cancel()
 	job.pattern = pattern
 	x := job.client.Index
-	notes, err := x.Below(ctx, job.under, search.Everything)
+	notes, err := x.Below(ctx, job.under, search.AllDocuments)
 	if err != nil {
 		return nil, err
 	}
@@ -204,20 +204,20 @@ func (job *grepJob) searchNote(d session.Document) []entry {
 	switch job.mode {
 	case modeFiles:
 		if job.pattern.Matches(text) {
-			return []entry{{of, answer.Shown(p), ""}}
+			return []entry{{of, answer.Escape(p), ""}}
 		}
 	case modeCount:
 		if n := job.pattern.Count(text, job.format.OnlyMatching); n > 0 {
-			return []entry{{of, answer.Shown(p) + ":" + strconv.Itoa(n), ""}}
+			return []entry{{of, answer.Escape(p) + ":" + strconv.Itoa(n), ""}}
 		}
 	default:
 		f := job.format
 		if job.after != nil && string(p) == job.after.Path {
-			f.From = job.after.Place.In(text)
+			f.From = job.after.Pos.In(text)
 		}
 		var found []entry
-		for _, e := range job.pattern.Entries(answer.Shown(p), text, f, job.enough) {
-			of.Version, of.Place = d.Version, passage.Place{Start: e.Start, End: e.End}
+		for _, e := range job.pattern.Entries(answer.Escape(p), text, f, job.enough) {
+			of.Version, of.Range = d.Version, passage.Range{Start: e.Start, End: e.End}
 			if e.Cut {
 				of.Version = nil
 			}
@@ -250,17 +250,17 @@ func (job *grepJob) page(entries []entry) answer.Result {
 	lines := make([]string, len(rest))
 	for i, e := range rest {
 		var cut bool
-		if lines[i], cut = answer.FirstThatFit(e.text, answer.MaxMatch); cut {
+		if lines[i], cut = answer.Truncate(e.text, answer.MaxMatch); cut {
 			rest[i].Version = nil
 			lines[i] += fmt.Sprintf("... [line cut, %d bytes]", len(e.text))
 		}
 	}
-	_, n := answer.JoinBounded(lines, answer.Max-answer.Envelope-6000)
+	_, n := answer.JoinBounded(lines, answer.Max-answer.ProtocolOverhead-6000)
 	more := job.offset+n < total
 	for more && n > 1 && lines[n-1] == grep.Separator {
 		n--
 	}
-	session.ShowAny(job.client.Session, rest[:n])
+	session.RecordFound(job.client.Session, rest[:n])
 	out := strings.Join(lines[:n], "\n")
 	res := answer.Text(out)
 	res.OneBlock = true
@@ -278,6 +278,6 @@ func (job *grepJob) page(entries []entry) answer.Result {
 	if job.after != nil {
 		what = fmt.Sprintf("Showing %d more entries; there are still more.", n)
 	}
-	job.listing.Continue(&res, answer.ReachedAt(last.Path, last.doc, last.Place.End), what)
+	job.listing.Continue(&res, answer.SearchPosAt(last.Path, last.doc, last.Range.End), what)
 	return res
 }

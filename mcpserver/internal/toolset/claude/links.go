@@ -14,8 +14,8 @@ type getLinksArgs struct {
 	answer.Listing
 }
 
-// linked is a link in one of the sections of an answer, and how far get_links has come: after it.
-type linked struct {
+// linkCursor is a link in one of the sections of an answer, and how far get_links has come: after it.
+type linkCursor struct {
 	Section int
 	Item    string
 }
@@ -31,7 +31,7 @@ var linkSections = []struct {
 }
 
 func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Result, error) {
-	p, err := c.Names.Resolve(ctx, a.FilePath)
+	p, err := c.Resolver.Resolve(ctx, a.FilePath)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -39,15 +39,15 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Resul
 	if err != nil {
 		return answer.Result{}, err
 	}
-	var all []linked
+	var all []linkCursor
 	for i, items := range [][]string{answer.Strings(links.Backlinks), answer.Strings(links.Forward), links.Unresolved, links.Pending} {
 		for _, item := range items {
-			all = append(all, linked{i, item})
+			all = append(all, linkCursor{i, item})
 		}
 	}
-	a.Bind("get_links", p) // however it is named
-	var after linked
-	given, err := a.After(&after)
+	a.SetCall("get_links", p) // however it is named
+	var after linkCursor
+	given, err := a.Decode(&after)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -55,7 +55,7 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Resul
 	if given {
 		rest = after.rest(all)
 	}
-	left := answer.Max - answer.Envelope - 8000
+	left := answer.Max - answer.ProtocolOverhead - 8000
 	var out []string
 	n := 0
 	for i, section := range linkSections {
@@ -69,7 +69,7 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Resul
 		}
 		left -= answer.TextCost(section.title) + 20
 		for ; n < len(rest) && rest[n].Section == i; n++ {
-			line, _ := answer.FirstThatFit("- "+answer.Shown(rest[n].Item), answer.MaxMatch/2)
+			line, _ := answer.Truncate("- "+answer.Escape(rest[n].Item), answer.MaxMatch/2)
 			if left -= answer.TextCost(line) + 2; left < 0 {
 				break
 			}
@@ -88,11 +88,11 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Resul
 
 // rest returns what comes after at. If that is gone from the first section, which is sorted, the section continues
 // after its place; another section is listed again.
-func (at linked) rest(all []linked) []linked {
+func (at linkCursor) rest(all []linkCursor) []linkCursor {
 	if i := slices.Index(all, at); i >= 0 {
 		return all[i+1:]
 	}
-	i := slices.IndexFunc(all, func(l linked) bool {
+	i := slices.IndexFunc(all, func(l linkCursor) bool {
 		return l.Section > at.Section || l.Section == at.Section && (at.Section > 0 || l.Item > at.Item)
 	})
 	if i < 0 {

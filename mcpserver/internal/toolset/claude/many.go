@@ -17,10 +17,10 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// several makes changes one after another, which can be undone together. Each succeeds or fails by itself, and the
+// applyEach makes changes one after another, which can be undone together. Each succeeds or fails by itself, and the
 // answer has a line for each. A person approves them together, those that try refuses left out; what describes one as
 // a verb phrase.
-func several[T any](ctx context.Context, c *tool.Client, items []T, try func(T) (string, error), do func(context.Context, *tool.Client, T) (string, error), what func(T) string) (answer.Result, error) {
+func applyEach[T any](ctx context.Context, c *tool.Client, items []T, try func(T) (string, error), do func(context.Context, *tool.Client, T) (string, error), what func(T) string) (answer.Result, error) {
 	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
 		for _, item := range items {
 			if _, err := try(item); err == nil {
@@ -32,13 +32,13 @@ func several[T any](ctx context.Context, c *tool.Client, items []T, try func(T) 
 	if err != nil {
 		return answer.Result{}, err
 	}
-	c = c.InOneGo()
+	c = c.Batched()
 	return inLines(c, items, func(item T) (string, error) { return do(ctx, c, item) },
 		"%d of %d done.", " %d failed, and changed nothing; do not repeat the others."), nil
 }
 
-// trials tells what several would do.
-func trials[T any](c *tool.Client, items []T, try func(T) (string, error)) answer.Result {
+// tryEach tells what several would do.
+func tryEach[T any](c *tool.Client, items []T, try func(T) (string, error)) answer.Result {
 	return inLines(c, items, try, "Nothing was changed. %d of %d would succeed.", " %d would fail.")
 }
 
@@ -48,7 +48,7 @@ func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succe
 	for i, item := range items {
 		said, err := do(item)
 		if err != nil {
-			said = "[error] " + tool.Sentence(err, c.Words)
+			said = "[error] " + tool.ErrorText(err, c.Phrases)
 			failed = append(failed, i)
 		}
 		lines[i] = fmt.Sprintf("%d. %s", i+1, said)
@@ -75,28 +75,28 @@ func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succe
 type drafts map[model.Path]*draft
 
 type draft struct {
-	before *model.Version // of a note; nil for another file
-	text   string         // the view after the edits
-	seen   passage.Set    // what the session would know of text
-	after  *model.Version // what would be stored of a note
+	before *model.Version   // of a note; nil for another file
+	text   string           // the view after the edits
+	seen   passage.RangeSet // what the session would know of text
+	after  *model.Version   // what would be stored of a note
 }
 
 // edit tries an edit after those that were tried before.
 func (d drafts) edit(ctx context.Context, c *tool.Client, e oneEdit) (string, error) {
 	job, err := newEdit(ctx, c, e)
 	if err == nil {
-		err = c.Changes.MayWrite(job.path)
+		err = c.Changes.CheckWrite(job.path)
 	}
 	if err != nil {
 		return "", err
 	}
 	at := d[job.path]
 	if at == nil {
-		doc, err := c.Names.Document(ctx, job.path)
+		doc, err := c.Resolver.Document(ctx, job.path)
 		if err != nil {
 			return "", err
 		}
-		at = &draft{before: doc.Version, text: doc.Text, seen: job.known.In(doc.Text)}
+		at = &draft{before: doc.Version, text: doc.Text, seen: job.known.RangesIn(doc.Text)}
 	}
 	edits, err := job.edits(at.text, at.seen)
 	if err != nil {
@@ -112,8 +112,8 @@ func (d drafts) edit(ctx context.Context, c *tool.Client, e oneEdit) (string, er
 	if err != nil {
 		return "", err
 	}
-	d[job.path] = &draft{at.before, text, at.seen.Through(edits, true), after}
-	return fmt.Sprintf("Would edit %s: replace %s.", answer.Shown(job.path), answer.Count(job.replaced, "occurrence")), nil
+	d[job.path] = &draft{at.before, text, at.seen.AfterEdits(edits, true), after}
+	return fmt.Sprintf("Would edit %s: replace %s.", answer.Escape(job.path), answer.Count(job.replaced, "occurrence")), nil
 }
 
 // marks tells what would be written into each note: the marks, and the front matter, which has none.
@@ -121,7 +121,7 @@ func (d drafts) marks(c *tool.Client) []string {
 	var lines []string
 	for _, p := range slices.Sorted(maps.Keys(d)) {
 		at := d[p]
-		lines = append(lines, "[Would be in "+answer.Shown(p)+"]")
+		lines = append(lines, "[Would be in "+answer.Escape(p)+"]")
 		if at.before == nil {
 			lines = append(lines, "  the file as a whole")
 			continue
@@ -132,7 +132,7 @@ func (d drafts) marks(c *tool.Client) []string {
 			lines = append(lines, "  front matter, at once: "+answer.OneLine(at.after.Raw()[:is]))
 		}
 		for _, m := range session.Added(at.before, at.after) {
-			lines = append(lines, fmt.Sprintf("  L%d: %s", m.Line, answer.Sides(m)))
+			lines = append(lines, fmt.Sprintf("  L%d: %s", m.Line, answer.OldAndNew(m)))
 		}
 		if o := c.Workspace.Options(); o.Mode == bridge.Direct || o.View == diffwrap.RawView {
 			lines = append(lines, "  the text itself, without marks")
@@ -141,5 +141,5 @@ func (d drafts) marks(c *tool.Client) []string {
 	if len(lines) == 0 {
 		return nil
 	}
-	return []string{answer.JoinOrSay(lines, answer.Max/2-4000, "\n(%d more lines left out; try fewer edits at a time to see them)")}
+	return []string{answer.JoinTruncated(lines, answer.Max/2-4000, "\n(%d more lines left out; try fewer edits at a time to see them)")}
 }

@@ -32,19 +32,19 @@ func move(ctx context.Context, c *tool.Client, a moveArgs) (answer.Result, error
 	list := a.Moves
 	switch {
 	case a.FilePath != "" && list != nil:
-		return answer.Result{}, answer.WrongArgument("Give file_path and new_path for one move, or moves for several, and not both.")
+		return answer.Result{}, answer.InvalidArgument("Give file_path and new_path for one move, or moves for several, and not both.")
 	case list == nil && !a.DryRun:
 		said, err := moveOne(ctx, c, a.oneMove)
 		return answer.Text(said), err
 	case list == nil:
 		list = []oneMove{a.oneMove}
 	}
-	tried := new(places)
+	tried := new(plannedMoves)
 	try := func(m oneMove) (string, error) { return tried.move(ctx, c, m) }
 	if a.DryRun {
-		return trials(c, list, try), nil
+		return tryEach(c, list, try), nil
 	}
-	return several(ctx, c, list, try, moveOne, func(m oneMove) string { return fmt.Sprintf("move %s to %s", m.FilePath, m.NewPath) })
+	return applyEach(ctx, c, list, try, moveOne, func(m oneMove) string { return fmt.Sprintf("move %s to %s", m.FilePath, m.NewPath) })
 }
 
 func moveOne(ctx context.Context, c *tool.Client, a oneMove) (string, error) {
@@ -64,7 +64,7 @@ func moveOne(ctx context.Context, c *tool.Client, a oneMove) (string, error) {
 
 // paths returns what is to be moved, and where to.
 func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path, err error) {
-	if from, err = c.Names.ResolveName(ctx, a.FilePath); err != nil {
+	if from, err = c.Resolver.ResolveName(ctx, a.FilePath); err != nil {
 		return "", "", err
 	}
 	info, err := c.Workspace.Stat(ctx, from)
@@ -76,15 +76,15 @@ func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path
 
 // target returns where to what is at from is to be moved.
 func (a oneMove) target(c *tool.Client, from model.Path, kind model.Kind) (model.Path, error) {
-	to, err := c.Names.NewPath(a.NewPath, kind == model.KindNote)
+	to, err := c.Resolver.NewPath(a.NewPath, kind == model.KindNote)
 	switch {
 	case err != nil:
 	case kind == model.KindNote && !to.IsNote(), kind == model.KindFile && to.IsNote():
 		err = &model.Error{Op: "rename", Path: to, Err: model.ErrNotNote}
 	case from == to:
-		err = answer.WrongArgument("No move to make: file_path and new_path are the same.")
+		err = answer.InvalidArgument("No move to make: file_path and new_path are the same.")
 	case from.Contains(to):
-		err = answer.WrongArgument("%q cannot be moved into itself. Choose another new_path.", string(from))
+		err = answer.InvalidArgument("%q cannot be moved into itself. Choose another new_path.", string(from))
 	}
 	return to, err
 }
@@ -99,14 +99,14 @@ func variantOf(c *tool.Client, from, to model.Path) model.Path {
 	return p
 }
 
-// places are moves that are only tried, in order.
-type places []step
+// plannedMoves are moves that are only tried, in order.
+type plannedMoves []step
 
 type step struct{ from, to model.Path }
 
 // now returns where that is at present which the moves would bring to p: "" if they would leave nothing there, or a
 // folder that is above what they bring, and made if need be.
-func (t places) now(p model.Path) (now model.Path, folder bool) {
+func (t plannedMoves) now(p model.Path) (now model.Path, folder bool) {
 	for _, s := range slices.Backward(t) {
 		switch {
 		case s.to.Contains(p):
@@ -121,7 +121,7 @@ func (t places) now(p model.Path) (now model.Path, folder bool) {
 }
 
 // kind returns what the moves would leave at p, and whether that is something.
-func (t places) kind(ctx context.Context, c *tool.Client, p model.Path) (kind model.Kind, there bool) {
+func (t plannedMoves) kind(ctx context.Context, c *tool.Client, p model.Path) (kind model.Kind, there bool) {
 	now, folder := t.now(p)
 	if folder || now == "" {
 		return model.KindDir, folder
@@ -131,9 +131,9 @@ func (t places) kind(ctx context.Context, c *tool.Client, p model.Path) (kind mo
 }
 
 // source returns the path of what a move is of, after those that were tried, and what that is.
-func (t places) source(ctx context.Context, c *tool.Client, m oneMove) (model.Path, model.Kind, error) {
+func (t plannedMoves) source(ctx context.Context, c *tool.Client, m oneMove) (model.Path, model.Kind, error) {
 	for _, note := range []bool{false, true} { // with the ending that may be left out
-		p, err := c.Names.NewPath(m.FilePath, note)
+		p, err := c.Resolver.NewPath(m.FilePath, note)
 		if err != nil {
 			break
 		}
@@ -141,7 +141,7 @@ func (t places) source(ctx context.Context, c *tool.Client, m oneMove) (model.Pa
 			return p, kind, nil
 		}
 	}
-	from, err := c.Names.ResolveName(ctx, m.FilePath)
+	from, err := c.Resolver.ResolveName(ctx, m.FilePath)
 	if err != nil {
 		return "", 0, err
 	}
@@ -153,14 +153,14 @@ func (t places) source(ctx context.Context, c *tool.Client, m oneMove) (model.Pa
 }
 
 // move tries a move after those that were tried before.
-func (t *places) move(ctx context.Context, c *tool.Client, m oneMove) (string, error) {
+func (t *plannedMoves) move(ctx context.Context, c *tool.Client, m oneMove) (string, error) {
 	from, kind, err := t.source(ctx, c, m)
 	if err != nil {
 		return "", err
 	}
 	to, err := m.target(c, from, kind)
 	if err == nil {
-		err = c.Changes.MayMove(from, to)
+		err = c.Changes.CheckMove(from, to)
 	}
 	if err != nil {
 		return "", err
@@ -172,7 +172,7 @@ func (t *places) move(ctx context.Context, c *tool.Client, m oneMove) (string, e
 	}
 	now, _ := t.now(from)
 	*t = append(*t, step{from, to})
-	out := "Would move " + answer.Shown(from) + " to " + answer.Shown(to) + "."
+	out := "Would move " + answer.Escape(from) + " to " + answer.Escape(to) + "."
 	if warning := newNameWarning(from, to); warning != "" {
 		out += " Warning: " + warning + "."
 	}
@@ -183,9 +183,9 @@ func (t *places) move(ctx context.Context, c *tool.Client, m oneMove) (string, e
 }
 
 func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) string {
-	out := "Moved " + answer.Shown(from) + " to " + answer.Shown(to) + "."
+	out := "Moved " + answer.Escape(from) + " to " + answer.Escape(to) + "."
 	if res.Proposal != "" {
-		out = "Proposed to move " + answer.Shown(from) + " to " + answer.Shown(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
+		out = "Proposed to move " + answer.Escape(from) + " to " + answer.Escape(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
 	}
 	if warning := newNameWarning(from, to); warning != "" {
 		out += " Warning: " + warning + "."
@@ -214,7 +214,7 @@ func newNameWarning(from, to model.Path) string {
 // moveFailure names the path that is taken; the error names the one that was to be moved.
 func moveFailure(err error, to model.Path) error {
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, model.ErrConflict) {
-		return answer.WrongArgument("%q exists already. Choose another new_path.", string(to))
+		return answer.InvalidArgument("%q exists already. Choose another new_path.", string(to))
 	}
 	return err
 }
@@ -225,7 +225,7 @@ type deleteArgs struct {
 }
 
 func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) (answer.Result, error) {
-	p, err := c.Names.ResolveName(ctx, a.FilePath)
+	p, err := c.Resolver.ResolveName(ctx, a.FilePath)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -233,11 +233,11 @@ func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) (answer.Resul
 	if err != nil {
 		return answer.Result{}, err
 	}
-	out := "Deleted " + answer.Shown(p) + "."
+	out := "Deleted " + answer.Escape(p) + "."
 	if res.Proposal != "" {
-		out = "Proposed to delete " + answer.Shown(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
+		out = "Proposed to delete " + answer.Escape(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
 	}
-	if losers := change.Losers(res.Linking); losers != "" {
+	if losers := change.BrokenLinks(res.Linking); losers != "" {
 		out += " Warning: " + losers
 	}
 	return answer.Text(out), nil

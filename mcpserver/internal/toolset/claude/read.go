@@ -44,7 +44,7 @@ func (a readArgs) readMany(ctx context.Context, c *tool.Client) (answer.Result, 
 	const margin = 1200 // for what is not shown, and how to go on
 	var out answer.Result
 	for i, name := range a.FilePaths {
-		head := "==> " + answer.Shown(name) + " <=="
+		head := "==> " + answer.Escape(name) + " <=="
 		left := answer.Max - margin - out.Cost() - answer.TextCost(head) - 40
 		a.FilePath = name
 		if i > 0 && left < answer.Max/8 {
@@ -54,7 +54,7 @@ func (a readArgs) readMany(ctx context.Context, c *tool.Client) (answer.Result, 
 		}
 		res, err := a.read(ctx, c, left)
 		if err != nil {
-			res = answer.Text("[error] " + tool.Sentence(err, c.Words))
+			res = answer.Text("[error] " + tool.ErrorText(err, c.Phrases))
 		}
 		out.Text = append(out.Text, strings.TrimSuffix(head+"\n"+strings.Join(res.Text, "\n\n"), "\n"))
 	}
@@ -64,7 +64,7 @@ func (a readArgs) readMany(ctx context.Context, c *tool.Client) (answer.Result, 
 
 // read shows one document in an answer that costs at most most.
 func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Result, error) {
-	p, err := c.Names.Resolve(ctx, a.FilePath)
+	p, err := c.Resolver.Resolve(ctx, a.FilePath)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -72,7 +72,7 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Re
 	if err != nil {
 		return answer.Result{}, err
 	}
-	known, _ := c.Session.Known(p)
+	known, _ := c.Session.ReadStateOf(p)
 	var list []model.Suggestion
 	var told, waiting string
 	var untold []bridge.Resolved
@@ -80,8 +80,8 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Re
 		if list, err = c.Workspace.Suggestions(ctx, p); err != nil {
 			return answer.Result{}, err
 		}
-		told, untold = answer.News(c.Session.Resolved(p, known, d.Version))
-		waiting = answer.Pending(p, list)
+		told, untold = answer.DecisionsBlock(c.Session.DecisionsUpTo(p, known, d.Version))
+		waiting = answer.PendingBlock(p, list)
 	}
 	limit := most - answer.Text(waiting, told, notUTF8(d.Text)).Cost() - 400
 	begin, lines, err := a.lines(p, d.Text)
@@ -92,11 +92,11 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Re
 	if err != nil {
 		return answer.Result{}, err
 	}
-	now := known.Shown(d, w.Place)
+	now := known.WithRead(d, w.Range)
 	if d.Version != nil {
-		now.Mine, now.News = c.Session.Own(d.Version, list), untold
+		now.OwnMarks, now.Decisions = c.Session.OwnMarksIn(d.Version, list), untold
 	}
-	c.Session.Remember(p, now)
+	c.Session.SetReadState(p, now)
 	notice := w.Notice(func(at passage.Position) string { return "read with " + at.Arguments("offset") })
 	if notice != "" {
 		notice = "[" + notice + "]"
@@ -106,9 +106,9 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Re
 
 // textOf opens a document. The error for a file that does not hold text says how it may be read.
 func textOf(ctx context.Context, c *tool.Client, p model.Path) (session.Document, error) {
-	d, err := c.Names.Document(ctx, p)
+	d, err := c.Resolver.Document(ctx, p)
 	if errors.Is(err, model.ErrInvalidUTF8) {
-		err = answer.WrongArgument("%s is not text. It may be read as the resource %s.", answer.Shown(p), document.URIOf(p))
+		err = answer.InvalidArgument("%s is not text. It may be read as the resource %s.", answer.Escape(p), document.URIOf(p))
 	}
 	return d, err
 }
@@ -126,7 +126,7 @@ func (a readArgs) lines(p model.Path, text string) (passage.Position, int, error
 	begin.Line = max(begin.Line, s.Line)
 	left := s.Last - begin.Line + 1
 	if left < 1 {
-		return begin, 0, answer.WrongArgument("The argument \"offset\" is %d, and the section %q ends at line %d.", a.Offset, a.Section, s.Last)
+		return begin, 0, answer.InvalidArgument("The argument \"offset\" is %d, and the section %q ends at line %d.", a.Offset, a.Section, s.Last)
 	}
 	return begin, min(left, limit), nil
 }

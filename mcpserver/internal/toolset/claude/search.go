@@ -35,14 +35,14 @@ type searchArgs struct {
 
 func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) (answer.Result, error) {
 	if strings.TrimSpace(a.Query) == "" {
-		return answer.Result{}, answer.WrongArgument("The argument \"query\" is empty. Say what the documents are about, or call glob to list them.")
+		return answer.Result{}, answer.InvalidArgument("The argument \"query\" is empty. Say what the documents are about, or call glob to list them.")
 	}
 	q, err := a.query(ctx, c)
 	if err != nil {
 		return answer.Result{}, err
 	}
 	var after semantic.Place
-	if _, err := a.After(&after); err != nil {
+	if _, err := a.Decode(&after); err != nil {
 		return answer.Result{}, err
 	}
 	found, err := c.Semantic.Find(ctx, c.Workspace, q, after, min(cmp.Or(a.Limit, defaultHits), maxHits))
@@ -69,7 +69,7 @@ func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) (answer.Resu
 // query returns what the arguments look for.
 func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query, err error) {
 	q = semantic.Query{Text: a.Query, Filter: a.Properties}
-	if q.Under, err = c.Names.Place(ctx, a.Path); err != nil {
+	if q.Under, err = c.Resolver.Place(ctx, a.Path); err != nil {
 		return q, err
 	}
 	if a.Tag != "" {
@@ -80,7 +80,7 @@ func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query
 			q.Since, err = time.ParseInLocation(time.DateOnly, a.Since, time.Local)
 		}
 		if err != nil {
-			return q, answer.WrongArgument("The argument \"since\" is %q, and must be a date like 2026-01-31 or a time like 2026-01-31T08:00:00Z.", a.Since)
+			return q, answer.InvalidArgument("The argument \"since\" is %q, and must be a date like 2026-01-31 or a time like 2026-01-31T08:00:00Z.", a.Since)
 		}
 	}
 	if a.Author != "" {
@@ -101,9 +101,9 @@ func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query
 func passages(c *tool.Client, found *semantic.Answer) []string {
 	var blocks []string
 	var shown []session.Passage
-	cost := answer.Envelope + 6000 // what else the answer says
+	cost := answer.ProtocolOverhead + 6000 // what else the answer says
 	for i, f := range found.Notes {
-		block := answer.Shown(f.Path)
+		block := answer.Escape(f.Path)
 		if title := f.Title(); title != "" {
 			block += " (" + answer.OneLine(title) + ")"
 		}
@@ -113,9 +113,9 @@ func passages(c *tool.Client, found *semantic.Answer) []string {
 			break
 		}
 		blocks = append(blocks, block)
-		shown = append(shown, session.Passage{Path: f.Path, Version: f.Version, Place: passage.Place{Start: f.Start, End: f.End}})
+		shown = append(shown, session.Passage{Path: f.Path, Version: f.Version, Range: passage.Range{Start: f.Start, End: f.End}})
 	}
-	session.ShowAny(c.Session, shown)
+	session.RecordFound(c.Session, shown)
 	return blocks
 }
 
@@ -125,10 +125,10 @@ func numberedPart(f semantic.Found) string {
 	lines := passage.SplitLines(text[f.Start:f.End])
 	if n := len(lines); n > 0 {
 		if f.End < len(text) && !strings.HasPrefix(text[f.End:], "\n") && !strings.HasPrefix(text[f.End:], "\r") {
-			lines[n-1] += " " + answer.LeftOut
+			lines[n-1] += " " + answer.Ellipsis
 		}
 		if f.Start > 0 && text[f.Start-1] != '\n' {
-			lines[0] = answer.LeftOut + " " + lines[0]
+			lines[0] = answer.Ellipsis + " " + lines[0]
 		}
 	}
 	first := passage.LineOf(text, f.Start)
@@ -151,7 +151,7 @@ func nothing(ctx context.Context, c *tool.Client, q semantic.Query, after semant
 	if all, err := c.Semantic.Find(ctx, c.Workspace, semantic.Query{Text: q.Text}, after, 3); err == nil && len(all.Notes) > 0 {
 		var paths []string
 		for _, f := range all.Notes {
-			paths = append(paths, answer.Shown(f.Path))
+			paths = append(paths, answer.Escape(f.Path))
 		}
 		say = append(say, "Without path, tag, properties, since and author there are "+strings.Join(paths, ", ")+".")
 	}

@@ -22,16 +22,16 @@ type listSuggestionsArgs struct {
 	answer.Listing
 }
 
-// waiting is a suggestion or a proposal that waits for a person.
-type waiting struct {
+// pendingItem is a suggestion or a proposal that waits for a person.
+type pendingItem struct {
 	path model.Path // of a suggestion; "" for a proposal
 	id   string
 	time int64 // of a proposal, in nanoseconds
 	text func(whole bool) string
 }
 
-// listedTo is how far list_suggestions has come: after the item with that id, which may be gone.
-type listedTo struct {
+// suggestionCursor is how far list_suggestions has come: after the item with that id, which may be gone.
+type suggestionCursor struct {
 	ID, Path string
 	Time     int64
 	Off      int // in the text of the one item that is shown as a whole
@@ -40,12 +40,12 @@ type listedTo struct {
 // Suggestions lists what waits for a person below a path.
 func Suggestions(ctx context.Context, c *tool.Client, under model.Path) (answer.Result, error) {
 	a := listSuggestionsArgs{Path: string(under)}
-	a.Bind("list_suggestions", a)
+	a.SetCall("list_suggestions", a)
 	return listSuggestions(ctx, c, a)
 }
 
 func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs) (answer.Result, error) {
-	under, err := c.Names.Place(ctx, a.Path)
+	under, err := c.Resolver.Place(ctx, a.Path)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -59,27 +59,27 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 		list = slices.DeleteFunc(list, func(sg model.Suggestion) bool { return !strings.EqualFold(sg.Author, a.Author) })
 		proposals = slices.DeleteFunc(proposals, func(p model.Proposal) bool { return !strings.EqualFold(p.Author, a.Author) })
 	}
-	var all []waiting
+	var all []pendingItem
 	for _, p := range proposals {
-		all = append(all, waiting{id: p.ID, time: p.Time.UnixNano(), text: func(bool) string { return answer.DescribeProposal(p) }})
+		all = append(all, pendingItem{id: p.ID, time: p.Time.UnixNano(), text: func(bool) string { return answer.DescribeProposal(p) }})
 	}
 	for _, sg := range list {
-		all = append(all, waiting{path: sg.Path, id: sg.ID, text: func(whole bool) string {
+		all = append(all, pendingItem{path: sg.Path, id: sg.ID, text: func(whole bool) string {
 			what := answer.Describe(sg)
 			if whole {
 				what = answer.DescribeWhole(sg)
 			}
-			return fmt.Sprintf("%s:%d: %s [%s]", answer.Shown(sg.Path), sg.Line, what, sg.ID)
+			return fmt.Sprintf("%s:%d: %s [%s]", answer.Escape(sg.Path), sg.Line, what, sg.ID)
 		}})
 	}
 	for _, t := range threads {
 		said := slices.ContainsFunc(t.Remarks, func(r model.Remark) bool { return r.Pending == "" }) // else it is listed as a suggestion
 		if said && t.Suggestion == "" && a.Author == "" {
-			all = append(all, waiting{path: t.Path, id: t.ID, text: func(bool) string { return answer.DescribeThread(t) + " [" + t.ID + "]" }})
+			all = append(all, pendingItem{path: t.Path, id: t.ID, text: func(bool) string { return answer.DescribeThread(t) + " [" + t.ID + "]" }})
 		}
 	}
-	var after listedTo
-	given, err := a.After(&after)
+	var after suggestionCursor
+	given, err := a.Decode(&after)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -97,25 +97,25 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	for i := range lines {
 		lines[i] = rest[i].text(false)
 	}
-	out, n := answer.JoinBounded(lines, answer.Max-answer.Envelope-8000)
+	out, n := answer.JoinBounded(lines, answer.Max-answer.ProtocolOverhead-8000)
 	res := answer.Text(out)
-	if strings.Contains(out, answer.LeftOut) {
-		res.Text = append(res.Text, "["+answer.LeftOut+" stands for text left out. Give an id to see one as a whole.]")
+	if strings.Contains(out, answer.Ellipsis) {
+		res.Text = append(res.Text, "["+answer.Ellipsis+" stands for text left out. Give an id to see one as a whole.]")
 	}
 	if n < len(rest) {
 		last := rest[n-1]
-		a.Continue(&res, listedTo{ID: last.id, Path: string(last.path), Time: last.time}, fmt.Sprintf("Showing %d of %d suggestions.", n, len(all)))
+		a.Continue(&res, suggestionCursor{ID: last.id, Path: string(last.path), Time: last.time}, fmt.Sprintf("Showing %d of %d suggestions.", n, len(all)))
 	}
 	return res, nil
 }
 
 // rest returns what comes after at. If that item is gone, those of its document are listed again.
-func (at listedTo) rest(all []waiting) []waiting {
-	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == at.ID })
+func (at suggestionCursor) rest(all []pendingItem) []pendingItem {
+	i := slices.IndexFunc(all, func(w pendingItem) bool { return w.id == at.ID })
 	if i >= 0 {
 		return all[i+1:]
 	}
-	i = slices.IndexFunc(all, func(w waiting) bool {
+	i = slices.IndexFunc(all, func(w pendingItem) bool {
 		if at.Path == "" {
 			return w.path != "" || w.time > at.Time
 		}
@@ -127,19 +127,19 @@ func (at listedTo) rest(all []waiting) []waiting {
 	return all[i:]
 }
 
-func showSuggestion(all []waiting, a listSuggestionsArgs, off int) (answer.Result, error) {
+func showSuggestion(all []pendingItem, a listSuggestionsArgs, off int) (answer.Result, error) {
 	id := strings.Trim(a.ID, "[]")
-	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == id })
+	i := slices.IndexFunc(all, func(w pendingItem) bool { return w.id == id })
 	if i < 0 {
-		return answer.Result{}, answer.WrongArgument("Nothing with the id %q waits for a person. Call list_suggestions without id to see what does.", id)
+		return answer.Result{}, answer.InvalidArgument("Nothing with the id %q waits for a person. Call list_suggestions without id to see what does.", id)
 	}
 	whole := all[i].text(true)
 	off = min(off, len(whole))
-	part, cut := answer.FirstThatFit(whole[off:], answer.Max-answer.Envelope-2000)
+	part, cut := answer.Truncate(whole[off:], answer.Max-answer.ProtocolOverhead-2000)
 	res := answer.Text(part)
 	if cut {
 		off += len(part)
-		a.Continue(&res, listedTo{ID: id, Off: off}, fmt.Sprintf("Showing %d of %d bytes.", off, len(whole)))
+		a.Continue(&res, suggestionCursor{ID: id, Off: off}, fmt.Sprintf("Showing %d of %d bytes.", off, len(whole)))
 	}
 	return res, nil
 }

@@ -40,12 +40,12 @@ type tasksArgs struct {
 
 func tasks(ctx context.Context, c *tool.Client, a tasksArgs) (answer.Result, error) {
 	if a.Toggle != nil && a.CopyTo != "" {
-		return answer.Result{}, answer.WrongArgument("Give toggle to check tasks off, or copy_to to copy them, and not both: call tasks twice.")
+		return answer.Result{}, answer.InvalidArgument("Give toggle to check tasks off, or copy_to to copy them, and not both: call tasks twice.")
 	}
 	if a.Toggle != nil {
 		return toggleTasks(ctx, c, a.Toggle)
 	}
-	under, err := c.Names.Place(ctx, a.Path)
+	under, err := c.Resolver.Place(ctx, a.Path)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -71,14 +71,14 @@ func (a tasksArgs) of(o *outline.Outline) (wanted []outline.Task) {
 
 // list lists tasks with their lines, which count as read then.
 func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.NoteInfo) (answer.Result, error) {
-	after, err := a.Reached()
+	after, err := a.SearchPos()
 	if err != nil {
 		return answer.Result{}, err
 	}
-	total, left := 0, answer.Max-answer.Envelope-6000
+	total, left := 0, answer.Max-answer.ProtocolOverhead-6000
 	var lines []string
 	var shown []session.Passage
-	var last answer.Reached
+	var last answer.SearchPos
 	full := false
 	for _, n := range notes {
 		wanted := len(a.of(&n.Outline))
@@ -96,7 +96,7 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.Note
 		text := strings.TrimPrefix(v.Text(), passage.BOM)
 		from := 0
 		if after != nil && string(n.Path) == after.Path {
-			from = after.Place.In(text)
+			from = after.Pos.In(text)
 		}
 		now := &n.Outline
 		if !n.ModTime.Equal(v.ModTime()) || n.Size != int64(len(v.Text())) {
@@ -108,19 +108,19 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.Note
 			if at.Start < from {
 				continue
 			}
-			line, cut := answer.FirstThatFit(strings.TrimRight(text[at.Start:at.End], "\r\n"), answer.MaxLine)
-			line = fmt.Sprintf("%s:%d: %s", answer.Shown(n.Path), t.Line, line)
+			line, cut := answer.Truncate(strings.TrimRight(text[at.Start:at.End], "\r\n"), answer.MaxLine)
+			line = fmt.Sprintf("%s:%d: %s", answer.Escape(n.Path), t.Line, line)
 			if left -= answer.TextCost(line) + 2; left < 0 {
 				full = true
 				break
 			}
 			if lines = append(lines, line); !cut {
-				shown = append(shown, session.Passage{Path: n.Path, Version: v, Place: at})
+				shown = append(shown, session.Passage{Path: n.Path, Version: v, Range: at})
 			}
-			last = answer.ReachedAt(n.Path, text, at.End)
+			last = answer.SearchPosAt(n.Path, text, at.End)
 		}
 	}
-	session.ShowAny(c.Session, shown)
+	session.RecordFound(c.Session, shown)
 	switch {
 	case len(lines) == 0 && after != nil:
 		return answer.Text("No more tasks"), nil
@@ -136,10 +136,10 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.Note
 
 // copy appends tasks to a document, which is created if it does not exist.
 func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.NoteInfo) (answer.Result, error) {
-	to, err := c.Names.LookUp(a.CopyTo)
+	to, err := c.Resolver.LookUp(a.CopyTo)
 	create := errors.Is(err, fs.ErrNotExist)
 	if create {
-		to, err = c.Names.NewPath(a.CopyTo, true)
+		to, err = c.Resolver.NewPath(a.CopyTo, true)
 	}
 	if err == nil && !to.IsNote() {
 		err = &model.Error{Op: "write", Path: to, Err: model.ErrNotNote}
@@ -172,7 +172,7 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.Note
 	if err != nil {
 		return answer.Result{}, err
 	}
-	return answer.Text(fmt.Sprintf("Copied %s of %s to %s%s", answer.Count(len(lines), "task"), answer.Count(sources, "document"), answer.Shown(to), outcome(c, change.Result{Result: res}))), nil
+	return answer.Text(fmt.Sprintf("Copied %s of %s to %s%s", answer.Count(len(lines), "task"), answer.Count(sources, "document"), answer.Escape(to), outcome(c, change.Result{Result: res}))), nil
 }
 
 // linkTo returns a link to a note as it is written in the note at from: its path, if a link can say that.
@@ -189,30 +189,30 @@ func linkTo(p, from model.Path) string {
 }
 
 func toggleTasks(ctx context.Context, c *tool.Client, list []string) (answer.Result, error) {
-	shown := make(knowledge)
+	shown := make(readStates)
 	untried := func(string) (string, error) { return "", nil }
-	return several(ctx, c, list, untried, shown.toggle, func(at string) string { return "check or uncheck the task " + answer.OneLine(at) })
+	return applyEach(ctx, c, list, untried, shown.toggle, func(at string) string { return "check or uncheck the task " + answer.OneLine(at) })
 }
 
 // listedTask is a task as the list has it. Its text may be left out.
 var listedTask = regexp.MustCompile(`^(.+?):([0-9]+)(?:: (.*))?$`)
 
-// knowledge is what the session was shown of notes before a call.
-type knowledge map[model.Path]session.Knowledge
+// readStates is what the session was shown of notes before a call.
+type readStates map[model.Path]session.ReadState
 
 // toggle checks or unchecks a task. Its line is that of the note as the session was shown it before the call.
-func (shown knowledge) toggle(ctx context.Context, c *tool.Client, at string) (string, error) {
+func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (string, error) {
 	m := listedTask.FindStringSubmatch(at)
 	if m == nil {
-		return "", answer.WrongArgument("%q is not a task. Give path:line, as the list of tasks has it.", answer.OneLine(at))
+		return "", answer.InvalidArgument("%q is not a task. Give path:line, as the list of tasks has it.", answer.OneLine(at))
 	}
-	p, err := c.Names.Resolve(ctx, m[1])
+	p, err := c.Resolver.Resolve(ctx, m[1])
 	if err != nil {
 		return "", err
 	}
 	known, ok := shown[p]
 	if !ok {
-		if known, err = c.Changes.MustKnow(ctx, p, reader, "editing"); err != nil {
+		if known, err = c.Changes.RequireRead(ctx, p, reader, "editing"); err != nil {
 			return "", err
 		}
 		shown[p] = known
@@ -220,14 +220,14 @@ func (shown knowledge) toggle(ctx context.Context, c *tool.Client, at string) (s
 	tasks := outline.Of(known.Text).Tasks
 	k := slices.IndexFunc(tasks, func(t outline.Task) bool { return strconv.Itoa(t.Line) == m[2] })
 	if k < 0 {
-		return "", answer.WrongArgument("There is no task on line %s of %s. Call tasks with it as the path to list them.", m[2], answer.Shown(p))
+		return "", answer.InvalidArgument("There is no task on line %s of %s. Call tasks with it as the path to list them.", m[2], answer.Escape(p))
 	}
 	task := tasks[k]
 	place := passage.Lines(known.Text)[task.Line-1]
-	if part, lacks := known.Seen.Lacks(place); lacks {
-		return "", change.NotShown(p, known.Text, part, reader)
+	if part, lacks := known.ReadRanges.FirstMissing(place); lacks {
+		return "", change.NotReadError(p, known.Text, part, reader)
 	}
-	changed := answer.WrongArgument("Line %d of %s has changed since you were shown it. Call tasks again.", task.Line, answer.Shown(p))
+	changed := answer.InvalidArgument("Line %d of %s has changed since you were shown it. Call tasks again.", task.Line, answer.Escape(p))
 	if m[3] != "" && m[3] != strings.TrimRight(known.Text[place.Start:place.End], "\r\n") {
 		return "", changed
 	}
@@ -235,8 +235,8 @@ func (shown knowledge) toggle(ctx context.Context, c *tool.Client, at string) (s
 	if task.Done {
 		mark, did = " ", "Unchecked"
 	}
-	res, err := c.Changes.Edit(ctx, p, func(text string, _ passage.Set) ([]diffwrap.Edit, error) {
-		now := passage.Set{place}.Between(known.Text, text, false)
+	res, err := c.Changes.Edit(ctx, p, func(text string, _ passage.RangeSet) ([]diffwrap.Edit, error) {
+		now := passage.RangeSet{place}.Rebase(known.Text, text, false)
 		if len(now) != 1 || now[0].End-now[0].Start != place.End-place.Start {
 			return nil, changed
 		}
@@ -247,7 +247,7 @@ func (shown knowledge) toggle(ctx context.Context, c *tool.Client, at string) (s
 	if err != nil {
 		return "", err
 	}
-	out := fmt.Sprintf("%s the task on line %d of %s%s", did, task.Line, answer.Shown(p), outcome(c, res))
+	out := fmt.Sprintf("%s the task on line %d of %s%s", did, task.Line, answer.Escape(p), outcome(c, res))
 	if passage.CountLines(res.Before) != passage.CountLines(known.Text) {
 		out += " Its lines have moved since you were shown them: call tasks again before you name others of it."
 	}

@@ -32,8 +32,8 @@ func Tools() []tool.Tool {
 	}
 }
 
-// Words are the sentences that name tools of this toolset.
-var Words = tool.Words{
+// Phrases are the sentences that name tools of this toolset.
+var Phrases = tool.Phrases{
 	Folder:    "%q is a folder, not a document. Call glob with it as the path to list what it holds.",
 	NotFolder: "%q is not a folder. Call glob to find the folder.",
 	Exists:    "%q exists already. Read it and use edit, or choose another path.",

@@ -20,10 +20,10 @@ type documentArgs struct {
 
 // find returns the path of the document of the given type that a model means by name.
 func find(ctx context.Context, c *tool.Client, kind document.Type, name string) (model.Path, error) {
-	p, err := c.Names.Resolve(ctx, name)
+	p, err := c.Resolver.Resolve(ctx, name)
 	var missing *document.MissingError
 	if errors.As(err, &missing) && kind != document.Note && !strings.Contains(model.Path(name).Base(), ".") {
-		if there, again := c.Names.LookUp(name + kind.Ext()); again == nil {
+		if there, again := c.Resolver.LookUp(name + kind.Ext()); again == nil {
 			p, err = there, nil
 		}
 	}
@@ -45,9 +45,9 @@ func checkType(declared document.Type, p model.Path) error {
 	case declared:
 		return nil
 	case "":
-		return answer.WrongArgument("declared '%s' but %q is none. Names of notes end in .md, of canvases in .canvas, of bases in .base.", declared, string(p))
+		return answer.InvalidArgument("declared '%s' but %q is none. Names of notes end in .md, of canvases in .canvas, of bases in .base.", declared, string(p))
 	default:
-		return answer.WrongArgument("declared '%s' but %q is a %s. Use entity_type='%s' instead.", declared, string(p), is, is)
+		return answer.InvalidArgument("declared '%s' but %q is a %s. Use entity_type='%s' instead.", declared, string(p), is, is)
 	}
 }
 
@@ -57,5 +57,5 @@ func (a documentArgs) open(ctx context.Context, c *tool.Client) (session.Documen
 	if err != nil {
 		return session.Document{}, err
 	}
-	return c.Names.Document(ctx, p)
+	return c.Resolver.Document(ctx, p)
 }

@@ -36,11 +36,11 @@ func readContentLines(ctx context.Context, c *tool.Client, a readContentLinesArg
 	}
 	start := cmp.Or(a.StartLine, 1)
 	const margin = 12 // of the number
-	w, err := passage.ForResult(string(d.Path), d.Text, passage.Position{Line: start, Column: a.Column}, a.EndLine, defaultSpan, margin)
+	w, err := passage.WindowForResult(string(d.Path), d.Text, passage.Position{Line: start, Column: a.Column}, a.EndLine, defaultSpan, margin)
 	if err != nil {
 		return readContentLinesResult{}, err
 	}
-	c.Session.Show(d, w.Place)
+	c.Session.RecordRead(d, w.Range)
 	lines := make([]string, len(w.Lines))
 	for i, l := range w.Lines {
 		lines[i] = numberedLine(start+i, l)
@@ -68,10 +68,10 @@ func getContent(ctx context.Context, c *tool.Client, a documentArgs) (getContent
 	if err != nil {
 		return getContentResult{}, err
 	}
-	w, err := passage.ForResult(string(d.Path), d.Text, passage.Position{}, nil, math.MaxInt, 0)
+	w, err := passage.WindowForResult(string(d.Path), d.Text, passage.Position{}, nil, math.MaxInt, 0)
 	if err != nil {
 		return getContentResult{}, err
 	}
-	c.Session.Show(d, w.Place)
+	c.Session.RecordRead(d, w.Range)
 	return getContentResult{Path: string(d.Path), Content: w.Content(), TotalLines: w.Total, Notice: w.Notice(readOn)}, nil
 }

@@ -54,8 +54,8 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 	}
 	around := *cmp.Or(a.ContextLines, new(contextLines))
 	limit := min(cmp.Or(a.MaxResults, defaultMatches), answer.Max/20)
-	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, All: true, Wanted: func(p model.Path) bool { return document.TypeOf(string(p)) == a.EntityType }}
-	if job.After, err = a.Reached(); err != nil {
+	job := search.LineSearch{Pattern: pattern, Under: under, MaxLines: limit + 1, All: true, Wanted: func(p model.Path) bool { return document.TypeOf(string(p)) == a.EntityType }}
+	if job.After, err = a.SearchPos(); err != nil {
 		return searchContentResult{}, err
 	}
 	found, total, skipped, err := job.Run(ctx, c.Index)
@@ -66,21 +66,21 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 		before, after := f.Context(around, numberedLine)
 		return contentMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
-	res := answer.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page answer.Page) searchContentResult {
+	res := answer.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].SearchPos() }, func(n int, page answer.Page) searchContentResult {
 		return searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found), Page: page, Skipped: search.Skipped(skipped)}
 	})
-	session.ShowAny(c.Session, found[:len(res.Matches)])
+	session.RecordFound(c.Session, found[:len(res.Matches)])
 	return res, nil
 }
 
 func searchedPlace(ctx context.Context, c *tool.Client, a searchContentArgs) (model.Path, error) {
-	folder, err := c.Names.Folder(ctx, "folder", a.Folder, "")
+	folder, err := c.Resolver.Folder(ctx, "folder", a.Folder, "")
 	if err != nil || a.Path == "" {
 		return folder, err
 	}
 	p, err := find(ctx, c, a.EntityType, a.Path)
 	if err == nil && !folder.Contains(p) {
-		err = answer.WrongArgument("The argument \"path\" is %q, which is not in the folder %q.", string(p), string(folder))
+		err = answer.InvalidArgument("The argument \"path\" is %q, which is not in the folder %q.", string(p), string(folder))
 	}
 	return p, err
 }

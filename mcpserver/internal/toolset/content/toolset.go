@@ -27,8 +27,8 @@ func Tools() []tool.Tool {
 	}
 }
 
-// Words are the sentences that name tools of this toolset.
-var Words = tool.Words{
+// Phrases are the sentences that name tools of this toolset.
+var Phrases = tool.Phrases{
 	Folder:    "%q is a folder, not a document. Call search_content with it as the folder to list what it holds.",
 	NotFolder: "%q is not a folder. Call search_content to find the folder.",
 	Exists:    "%q exists already. Read it and use replace_content, or choose another path.",

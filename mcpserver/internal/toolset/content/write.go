@@ -57,7 +57,7 @@ func sentence(c *tool.Client, err error) (string, bool) {
 	if err == nil || errors.As(err, &ask) {
 		return "", false
 	}
-	res := tool.Refusal(err, c.Words)
+	res := tool.ErrorResult(err, c.Phrases)
 	if res.Err != nil {
 		return "", false
 	}
@@ -75,12 +75,12 @@ func (a patchContentArgs) run(ctx context.Context, c *tool.Client) (patchContent
 	case err != nil:
 		return res, err
 	case a.OldString == "":
-		return res, answer.WrongArgument("The argument \"old_string\" is empty. Give the text to replace, or call replace_content for the whole document.")
+		return res, answer.InvalidArgument("The argument \"old_string\" is empty. Give the text to replace, or call replace_content for the whole document.")
 	}
-	known, _ := c.Session.Known(p)
+	known, _ := c.Session.ReadStateOf(p)
 	q.Known = known.Text
 	view := c.Workspace.Options().View
-	done, err := c.Changes.Edit(ctx, p, func(text string, seen passage.Set) ([]diffwrap.Edit, error) {
+	done, err := c.Changes.Edit(ctx, p, func(text string, seen passage.RangeSet) ([]diffwrap.Edit, error) {
 		edits, _, err := q.Replace(p, view, text, seen, Reader)
 		return edits, err
 	})
@@ -164,7 +164,7 @@ func (a replaceContentArgs) newPath(c *tool.Client) (model.Path, error) {
 	if !strings.Contains(model.Path(name).Base(), ".") {
 		name += a.EntityType.Ext()
 	}
-	p, err := c.Names.NewPath(name, true)
+	p, err := c.Resolver.NewPath(name, true)
 	if err != nil {
 		return "", err
 	}

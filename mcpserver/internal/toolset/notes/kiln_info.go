@@ -38,7 +38,7 @@ type kilnStats struct {
 
 func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoResult, error) {
 	res := kilnInfoResult{Roots: []kilnRoot{}}
-	for _, name := range c.Names.Folders() {
+	for _, name := range c.Resolver.Folders() {
 		st, err := folderStats(ctx, c, model.Path(name))
 		if err != nil {
 			return res, err
@@ -50,9 +50,9 @@ func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoR
 		res.Roots = append(res.Roots, root)
 		res.Stats.add(st)
 	}
-	a.Bind("get_kiln_info", a.Detailed)
+	a.SetCall("get_kiln_info", a.Detailed)
 	var last string
-	given, err := a.After(&last)
+	given, err := a.Decode(&last)
 	if err != nil {
 		return res, err
 	}

@@ -83,7 +83,7 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 	res := answer.FitList(a.Listing, rest, cmp.Or(a.Limit, defaultLinks), func(i int) any { return key(rest[i]) }, show, func(links []foundLink, page answer.Page) findLinksResult {
 		return findLinksResult{Kind: a.Kind, Found: links, Count: len(found), Page: page}
 	})
-	session.ShowAny(c.Session, rest[:len(res.Found)])
+	session.RecordFound(c.Session, rest[:len(res.Found)])
 	return res, nil
 }
 
@@ -92,7 +92,7 @@ func linkingTo(c *tool.Client, index *links.Index, p model.Path) []model.Path {
 	var from []model.Path
 	for _, s := range index.Backlinks(string(p)) {
 		folder, _ := model.Path(s).Split()
-		if s != string(p) && slices.Contains(c.Names.Folders(), folder) {
+		if s != string(p) && slices.Contains(c.Resolver.Folders(), folder) {
 			from = append(from, model.Path(s))
 		}
 	}
@@ -100,7 +100,7 @@ func linkingTo(c *tool.Client, index *links.Index, p model.Path) []model.Path {
 }
 
 func orphansBelow(ctx context.Context, c *tool.Client, folder string) ([]linkLine, error) {
-	under, err := c.Names.Folder(ctx, "path", folder, " Leave it out for all notes.")
+	under, err := c.Resolver.Folder(ctx, "path", folder, " Leave it out for all notes.")
 	if err != nil {
 		return nil, err
 	}
@@ -124,9 +124,9 @@ func orphansBelow(ctx context.Context, c *tool.Client, folder string) ([]linkLin
 // linesAbout returns lines of other notes that link to a note, or that name it without a link.
 func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLine, error) {
 	if a.Path == "" {
-		return nil, answer.WrongArgument("The argument \"path\" is missing: %s are those of a note.", a.Kind)
+		return nil, answer.InvalidArgument("The argument \"path\" is missing: %s are those of a note.", a.Kind)
 	}
-	p, v, err := c.Names.Note(ctx, a.Path)
+	p, v, err := c.Resolver.Note(ctx, a.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -172,12 +172,12 @@ func linesAt(p model.Path, v *model.Version, offsets []int) (found []linkLine) {
 		}
 		at := places[line-1]
 		whole := strings.TrimRight(text[at.Start:at.End], "\r\n")
-		part, cut := answer.FirstThatFit(whole, answer.MaxLine)
-		f := linkLine{session.Passage{Path: p, Version: v, Place: at}, line, part}
+		part, cut := answer.Truncate(whole, answer.MaxLine)
+		f := linkLine{session.Passage{Path: p, Version: v, Range: at}, line, part}
 		if cut {
 			from := max(0, off-at.Start-answer.MaxLine/2)
-			part, _ = answer.FirstThatFit(strings.ToValidUTF8(whole[from:], ""), answer.MaxLine)
-			f.Version, f.text = nil, answer.LeftOut+" "+part+" "+answer.LeftOut
+			part, _ = answer.Truncate(strings.ToValidUTF8(whole[from:], ""), answer.MaxLine)
+			f.Version, f.text = nil, answer.Ellipsis+" "+part+" "+answer.Ellipsis
 		}
 		found = append(found, f)
 	}
@@ -195,7 +195,7 @@ func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.Note
 	if err != nil {
 		return nil, search.NamedPattern("path", search.ByLine, err)
 	}
-	notes, err := c.Index.Below(ctx, "", search.Notes)
+	notes, err := c.Index.Below(ctx, "", search.OnlyNotes)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ type listedNote struct {
 }
 
 func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesResult, error) {
-	under, err := c.Names.Folder(ctx, "folder", a.Folder, "")
+	under, err := c.Resolver.Folder(ctx, "folder", a.Folder, "")
 	if err != nil {
 		return listNotesResult{}, err
 	}
@@ -103,9 +103,9 @@ type propertyMatch struct {
 
 func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (propertySearchResult, error) {
 	if len(a.Properties) == 0 {
-		return propertySearchResult{}, answer.WrongArgument("The argument \"properties\" is empty. Give at least one property, or call list_notes for all notes.")
+		return propertySearchResult{}, answer.InvalidArgument("The argument \"properties\" is empty. Give at least one property, or call list_notes for all notes.")
 	}
-	under, err := c.Names.Folder(ctx, "folder", a.Folder, "")
+	under, err := c.Resolver.Folder(ctx, "folder", a.Folder, "")
 	if err != nil {
 		return propertySearchResult{}, err
 	}

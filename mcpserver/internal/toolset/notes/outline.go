@@ -39,7 +39,7 @@ type outlineLine struct {
 const maxOutlined = 400
 
 func outlineNote(ctx context.Context, c *tool.Client, a noteArgs) (outlineResult, error) {
-	p, v, err := c.Names.Note(ctx, a.Path)
+	p, v, err := c.Resolver.Note(ctx, a.Path)
 	if err != nil {
 		return outlineResult{}, err
 	}
@@ -64,10 +64,10 @@ func outlineNote(ctx context.Context, c *tool.Client, a noteArgs) (outlineResult
 	var shown []session.Passage
 	for _, l := range res.Lines {
 		if at := places[l.Line-1]; strings.TrimRight(text[at.Start:at.End], "\r\n") == l.Text {
-			shown = append(shown, session.Passage{Path: p, Version: v, Place: at})
+			shown = append(shown, session.Passage{Path: p, Version: v, Range: at})
 		}
 	}
-	session.ShowAny(c.Session, shown)
+	session.RecordFound(c.Session, shown)
 	return res, nil
 }
 
@@ -76,7 +76,7 @@ func outlineLines(info *index.NoteInfo, text string) []outlineLine {
 	lines := passage.SplitLines(text)
 	out := []outlineLine{}
 	add := func(line int, kind string) {
-		text, cut := answer.FirstThatFit(lines[line-1], answer.MaxLine)
+		text, cut := answer.Truncate(lines[line-1], answer.MaxLine)
 		if cut {
 			text += "... [line cut]"
 		}
@@ -125,9 +125,9 @@ type appendResult struct {
 
 func appendNote(ctx context.Context, c *tool.Client, a appendArgs) (appendResult, error) {
 	if strings.TrimSpace(a.Content) == "" {
-		return appendResult{}, answer.WrongArgument("The argument \"content\" is empty. Give the text to add.")
+		return appendResult{}, answer.InvalidArgument("The argument \"content\" is empty. Give the text to add.")
 	}
-	p, err := c.Names.Resolve(ctx, a.Path)
+	p, err := c.Resolver.Resolve(ctx, a.Path)
 	if err != nil {
 		return appendResult{}, err
 	}

@@ -61,7 +61,7 @@ func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (se
 	list := a.Notes
 	switch {
 	case list != nil && a.Path != "":
-		return setPropertiesResult{}, answer.WrongArgument("Give path for one note, or notes for several, and not both.")
+		return setPropertiesResult{}, answer.InvalidArgument("Give path for one note, or notes for several, and not both.")
 	case list == nil:
 		list = []oneSet{a.oneSet}
 	}
@@ -74,7 +74,7 @@ func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (se
 	if err != nil {
 		return setPropertiesResult{}, err
 	}
-	c = c.InOneGo()
+	c = c.Batched()
 	var all setPropertiesResult
 	for _, s := range list {
 		changed, err := s.apply(ctx, c)
@@ -83,7 +83,7 @@ func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (se
 			return setPropertiesResult{}, err
 		case err != nil:
 			all.Failures++
-			all.Results = append(all.Results, setOutcome{s.Path, "failed", tool.Sentence(err, c.Words)})
+			all.Results = append(all.Results, setOutcome{s.Path, "failed", tool.ErrorText(err, c.Phrases)})
 		case changed:
 			all.Updated++
 			all.Results = append(all.Results, setOutcome{Path: s.Path, Status: "updated"})
@@ -97,38 +97,38 @@ func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (se
 // apply changes the properties of one note. A value that it replaces or removes must have been shown.
 func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err error) {
 	if len(s.Set)+len(s.Unset) == 0 {
-		return false, answer.WrongArgument("There is nothing to change: give the argument \"set\", \"unset\" or both.")
+		return false, answer.InvalidArgument("There is nothing to change: give the argument \"set\", \"unset\" or both.")
 	}
-	p, err := c.Names.Resolve(ctx, s.Path)
+	p, err := c.Resolver.Resolve(ctx, s.Path)
 	if err != nil {
 		return false, err
 	}
-	known, read := c.Session.Known(p)
+	known, read := c.Session.ReadStateOf(p)
 	var set string
-	var seen passage.Set // of set
+	var seen passage.RangeSet // of set
 	before, res, err := c.Changes.Update(ctx, p, "change the properties of "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
 		text, err := s.rewrite(cur.Text())
 		if err != nil {
-			return nil, answer.WrongArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
+			return nil, answer.InvalidArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
 		}
 		edits := diffwrap.Diff(cur.Text(), text)
-		now := session.Knowledge{Text: cur.Text(), Seen: known.In(cur.Text())}
-		if err := c.Changes.MayTake(p, now, edits, c.NoteReader); err != nil {
+		now := session.ReadState{Text: cur.Text(), ReadRanges: known.RangesIn(cur.Text())}
+		if err := c.Changes.CheckDeletions(p, now, edits, c.NoteReader); err != nil {
 			return nil, err
 		}
-		set, seen = text, now.Seen.Through(edits, true)
+		set, seen = text, now.ReadRanges.AfterEdits(edits, true)
 		return edits, nil
 	})
 	if err != nil {
 		return res.Changed, err
 	}
 	if !read {
-		c.Session.Changed(p, before, res.Version, seen.Between(set, res.Version.Text(), false))
+		c.Session.RecordChange(p, before, res.Version, seen.Rebase(set, res.Version.Text(), false))
 	}
 	text := res.Version.Text()
 	for _, e := range s.Set { // the session has written all of it, whatever of it was there before
 		if at, ok := frontmatter.Entry(text, e.Key); ok {
-			c.Session.Show(session.NoteOf(p, res.Version), besidesComments(text, passage.Place{Start: at.From, End: at.To})...)
+			c.Session.RecordRead(session.NoteOf(p, res.Version), besidesComments(text, passage.Range{Start: at.From, End: at.To})...)
 		}
 	}
 	return res.Changed, err

@@ -31,16 +31,16 @@ type readNoteResult struct {
 }
 
 func readNote(ctx context.Context, c *tool.Client, a readNoteArgs) (readNoteResult, error) {
-	p, v, err := c.Names.Note(ctx, a.Path)
+	p, v, err := c.Resolver.Note(ctx, a.Path)
 	if err != nil {
 		return readNoteResult{}, err
 	}
 	d := session.NoteOf(p, v)
-	w, err := passage.ForResult(string(p), d.Text, passage.Position{Line: a.StartLine, Column: a.Column}, a.EndLine, math.MaxInt, 0)
+	w, err := passage.WindowForResult(string(p), d.Text, passage.Position{Line: a.StartLine, Column: a.Column}, a.EndLine, math.MaxInt, 0)
 	if err != nil {
 		return readNoteResult{}, err
 	}
-	c.Session.Show(d, w.Place)
+	c.Session.RecordRead(d, w.Range)
 	notice := w.Notice(func(at passage.Position) string { return "read_note with " + at.Arguments("start_line") })
 	return readNoteResult{Path: string(p), Content: w.Content(), TotalLines: w.Total, LinesReturned: len(w.Lines), Notice: notice}, nil
 }
@@ -68,7 +68,7 @@ type noteStats struct {
 }
 
 func readMetadata(ctx context.Context, c *tool.Client, a noteArgs) (readMetadataResult, error) {
-	p, err := c.Names.Resolve(ctx, a.Path)
+	p, err := c.Resolver.Resolve(ctx, a.Path)
 	if err != nil {
 		return readMetadataResult{}, err
 	}
@@ -76,7 +76,7 @@ func readMetadata(ctx context.Context, c *tool.Client, a noteArgs) (readMetadata
 	if err != nil {
 		return readMetadataResult{}, err
 	}
-	properties, notice := thatFit(n.Properties, answer.Max-4000-answer.BothCost(string(p)))
+	properties, notice := thatFit(n.Properties, answer.Max-4000-answer.StructuredCost(string(p)))
 	res := readMetadataResult{
 		Path: string(p), FrontMatter: properties, Notice: notice, Modified: timestamp(n.ModTime),
 		Stats: noteStats{n.Words, n.Chars, len(n.Headings), n.CodeBlocks, n.Wikilinks},
@@ -106,14 +106,14 @@ func showProperties(ctx context.Context, c *tool.Client, n *index.NoteInfo) {
 	if err != nil || answer.PlainJSON(now) != answer.PlainJSON(n.Properties) {
 		return
 	}
-	c.Session.Show(session.NoteOf(n.Path, v), besidesComments(text, passage.Place{Start: 0, End: body})...)
+	c.Session.RecordRead(session.NoteOf(n.Path, v), besidesComments(text, passage.Range{Start: 0, End: body})...)
 }
 
 // besidesComments returns the parts of a place in the front matter of a note that are no comments.
-func besidesComments(text string, in passage.Place) (parts []passage.Place) {
+func besidesComments(text string, in passage.Range) (parts []passage.Range) {
 	for _, comment := range frontmatter.Comments(text) {
 		if comment.From >= in.Start && comment.From < in.End {
-			parts = append(parts, passage.Place{Start: in.Start, End: comment.From})
+			parts = append(parts, passage.Range{Start: in.Start, End: comment.From})
 			in.Start = comment.To
 		}
 	}
@@ -127,14 +127,14 @@ const maxProperties = 6000
 
 // thatFit returns properties that together cost at most limit, and how to see the others.
 func thatFit(all frontmatter.Properties, limit int) (fit frontmatter.Properties, notice string) {
-	if answer.BothCost(all) <= limit {
+	if answer.StructuredCost(all) <= limit {
 		return all, ""
 	}
 	fit = frontmatter.Properties{}
 	left := 0
 	var names []string
 	for _, e := range all {
-		if cost := answer.BothCost(frontmatter.Properties{e}); cost <= limit-400 {
+		if cost := answer.StructuredCost(frontmatter.Properties{e}); cost <= limit-400 {
 			fit, limit = append(fit, e), limit-cost
 			continue
 		}

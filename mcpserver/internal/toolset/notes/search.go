@@ -49,9 +49,9 @@ type textMatch struct {
 
 func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSearchResult, error) {
 	if a.Query == "" || a.Query == patternPrefix {
-		return textSearchResult{}, answer.WrongArgument("The argument \"query\" is empty. Give the text to find.")
+		return textSearchResult{}, answer.InvalidArgument("The argument \"query\" is empty. Give the text to find.")
 	}
-	under, err := c.Names.Folder(ctx, "folder", a.Folder, "")
+	under, err := c.Resolver.Folder(ctx, "folder", a.Folder, "")
 	if err != nil {
 		return textSearchResult{}, err
 	}
@@ -64,8 +64,8 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 		return textSearchResult{}, search.NamedPattern("query", search.ByLine, err)
 	}
 	limit := min(cmp.Or(a.Limit, defaultMatches), answer.Max/20)
-	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, Wanted: search.Everything}
-	if job.After, err = a.Reached(); err != nil {
+	job := search.LineSearch{Pattern: pattern, Under: under, MaxLines: limit + 1, Wanted: search.AllDocuments}
+	if job.After, err = a.SearchPos(); err != nil {
 		return textSearchResult{}, err
 	}
 	found, _, skipped, err := job.Run(ctx, c.Index)
@@ -76,10 +76,10 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 		before, after := f.Context(aroundMatch, func(_ int, line string) string { return line })
 		return textMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
-	res := answer.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page answer.Page) textSearchResult {
+	res := answer.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].SearchPos() }, func(n int, page answer.Page) textSearchResult {
 		return textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found), Page: page, Skipped: search.Skipped(skipped)}
 	})
-	session.ShowAny(c.Session, found[:len(res.Matches)])
+	session.RecordFound(c.Session, found[:len(res.Matches)])
 	return res, nil
 }
 
@@ -110,10 +110,10 @@ type semanticHit struct {
 
 func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (semanticSearchResult, error) {
 	if a.Query == "" {
-		return semanticSearchResult{}, answer.WrongArgument("The argument \"query\" is empty. Say what the notes are to be about.")
+		return semanticSearchResult{}, answer.InvalidArgument("The argument \"query\" is empty. Say what the notes are to be about.")
 	}
 	var after semantic.Place
-	if _, err := a.After(&after); err != nil {
+	if _, err := a.Decode(&after); err != nil {
 		return semanticSearchResult{}, err
 	}
 	limit := min(cmp.Or(a.Limit, defaultHits), answer.Max/20)

@@ -88,14 +88,14 @@ func tags(ctx context.Context, c *tool.Client, a tagsArgs) (tagsResult, error) {
 			return tagsResult{}, err
 		}
 	}
-	c = c.InOneGo()
+	c = c.Batched()
 	all := tagsResult{Action: a.Action}
 	for _, p := range chosen {
 		done, err := a.apply(ctx, c, p)
 		switch {
 		case err != nil:
 			all.Failures++
-			done.Error = tool.Sentence(err, c.Words)
+			done.Error = tool.ErrorText(err, c.Phrases)
 		case done.FrontMatter+done.Text == 0:
 			continue
 		default:
@@ -114,7 +114,7 @@ func tags(ctx context.Context, c *tool.Client, a tagsArgs) (tagsResult, error) {
 
 // notesAt returns the notes at or below a path.
 func notesAt(ctx context.Context, c *tool.Client, name string) ([]*index.NoteInfo, error) {
-	under, err := c.Names.Place(ctx, name)
+	under, err := c.Resolver.Place(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -164,15 +164,15 @@ func (a *tagsArgs) check() error {
 	for _, g := range given {
 		bare, ok := outline.CheckTag(*g.tag)
 		if !ok {
-			return answer.WrongArgument("The argument %q is %q, which is no tag: a tag has no blanks and none of ,.:;!?#()[]{}, and not only digits.", g.name, *g.tag)
+			return answer.InvalidArgument("The argument %q is %q, which is no tag: a tag has no blanks and none of ,.:;!?#()[]{}, and not only digits.", g.name, *g.tag)
 		}
 		*g.tag = bare
 	}
 	switch {
 	case a.Action == addTag && a.Path == "":
-		return answer.WrongArgument("The argument \"path\" is missing: name the note that gets the tag, or the folder whose notes get it.")
+		return answer.InvalidArgument("The argument \"path\" is missing: name the note that gets the tag, or the folder whose notes get it.")
 	case a.Action == renameTag && a.Tag == a.NewTag:
-		return answer.WrongArgument("No change to make: tag and new_tag are the same.")
+		return answer.InvalidArgument("No change to make: tag and new_tag are the same.")
 	}
 	return nil
 }
@@ -216,12 +216,12 @@ func (a tagsArgs) apply(ctx context.Context, c *tool.Client, p model.Path) (done
 		done.FrontMatter, done.Text = 0, 0
 		edits, err := a.edits(cur.Text(), &done)
 		if err != nil {
-			return nil, answer.WrongArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
+			return nil, answer.InvalidArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
 		}
 		return edits, passage.CheckMarkup("tag", c.Workspace.Options().View, cur.Text(), diffwrap.Apply(cur.Text(), edits), 0)
 	}
 	if a.DryRun {
-		err = c.Changes.MayWrite(p)
+		err = c.Changes.CheckWrite(p)
 		if err != nil {
 			return done, err
 		}

@@ -49,8 +49,8 @@ func Tools() []tool.Tool {
 	}
 }
 
-// Words are the sentences that name tools of this toolset.
-var Words = tool.Words{
+// Phrases are the sentences that name tools of this toolset.
+var Phrases = tool.Phrases{
 	Folder:    "%q is a folder, not a document. Call list_notes with it as the folder to list what it holds.",
 	NotFolder: "%q is not a folder. Call list_notes to find the folder.",
 	Exists:    "%q exists already. Read it and use update_note, or choose another path.",

@@ -73,7 +73,7 @@ func compareProblems(a, b problemKey) int {
 
 // validate finds what would be broken if everything pending were accepted: it reads documents as tools show them.
 func validate(ctx context.Context, c *tool.Client, a validateArgs) (validateResult, error) {
-	under, err := c.Names.Place(ctx, a.Path)
+	under, err := c.Resolver.Place(ctx, a.Path)
 	if err != nil {
 		return validateResult{}, err
 	}
@@ -162,7 +162,7 @@ func (v *validator) document(p model.Path) (list []problem, err error) {
 	if kind == "" {
 		return list, nil
 	}
-	d, err := v.client.Names.Document(v.ctx, p)
+	d, err := v.client.Resolver.Document(v.ctx, p)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrOffline), errors.Is(err, fs.ErrPermission), errors.Is(err, model.ErrTooLarge):
 		return list, nil

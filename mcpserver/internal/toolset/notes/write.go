@@ -36,13 +36,13 @@ type noteChanges struct {
 func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNoteResult, error) {
 	var none updateNoteResult
 	if a.Content == nil && a.FrontMatter == nil {
-		return none, answer.WrongArgument("There is nothing to change: give the argument \"content\", \"frontmatter\" or both.")
+		return none, answer.InvalidArgument("There is nothing to change: give the argument \"content\", \"frontmatter\" or both.")
 	}
-	p, err := c.Names.Resolve(ctx, a.Path)
+	p, err := c.Resolver.Resolve(ctx, a.Path)
 	if err != nil {
 		return none, err
 	}
-	known, err := c.Changes.MustKnow(ctx, p, Reader, "changing")
+	known, err := c.Changes.RequireRead(ctx, p, Reader, "changing")
 	if err != nil {
 		return none, err
 	}
@@ -80,7 +80,7 @@ func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {
 	}
 	text, err := frontmatter.Rewrite(text, a.FrontMatter)
 	if err != nil {
-		return "", answer.WrongArgument("%s was left as it is: %v. The argument \"frontmatter\" cannot be applied; correct the front matter as text first.", p, err)
+		return "", answer.InvalidArgument("%s was left as it is: %v. The argument \"frontmatter\" cannot be applied; correct the front matter as text first.", p, err)
 	}
 	return text, nil
 }
@@ -113,13 +113,13 @@ func createNote(ctx context.Context, c *tool.Client, a createNoteArgs) (createNo
 		}
 		return none, &model.Error{Op: "create", Path: there, Err: err}
 	}
-	p, err := c.Names.NewNote(a.Path)
+	p, err := c.Resolver.NewNote(a.Path)
 	if err != nil {
 		return none, err
 	}
 	text, err := oneSet{Set: a.FrontMatter}.rewrite(a.Content)
 	if err != nil {
-		return none, answer.WrongArgument("%s was not written: %v.", p, err)
+		return none, answer.InvalidArgument("%s was not written: %v.", p, err)
 	}
 	if err := passage.CheckMarkup("content", c.Workspace.Options().View, "", a.Content, 0); err != nil {
 		return none, err
@@ -152,7 +152,7 @@ type deleteNoteResult struct {
 
 func deleteOneNote(ctx context.Context, c *tool.Client, a deleteNoteArgs) (deleteNoteResult, error) {
 	var none deleteNoteResult
-	p, err := c.Names.ResolveName(ctx, a.Path)
+	p, err := c.Resolver.ResolveName(ctx, a.Path)
 	if err == nil {
 		_, err = c.Workspace.Open(ctx, p)
 	}
@@ -167,6 +167,6 @@ func deleteOneNote(ctx context.Context, c *tool.Client, a deleteNoteArgs) (delet
 	if done.Proposal != "" {
 		res.Status = "proposed"
 	}
-	res.Warning = change.Losers(done.Linking)
+	res.Warning = change.BrokenLinks(done.Linking)
 	return res, nil
 }

@@ -18,13 +18,13 @@ type changesArgs struct {
 const maxDecisions = 1000
 
 func changes(ctx context.Context, c *tool.Client, a changesArgs) (answer.Result, error) {
-	under, err := c.Names.Place(ctx, a.Path)
+	under, err := c.Resolver.Place(ctx, a.Path)
 	if err != nil {
 		return answer.Result{}, err
 	}
-	since := c.Session.Looked()
+	since := c.Session.ChangeCursor()
 	list, last, whole := c.Workspace.Since(since.Number)
-	lines := told(list, c.Session.ID(), under)
+	lines := changeLines(list, c.Session.ID(), under)
 	journal, err := c.Workspace.Journal(maxDecisions)
 	if err != nil {
 		return answer.Result{}, err
@@ -35,12 +35,12 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (answer.Result,
 			break
 		}
 		if e.Decision != nil && under.Contains(e.Path) {
-			decided = append(decided, answer.Decision(e)...)
+			decided = append(decided, answer.DecisionLines(e)...)
 		}
 	}
-	out := answer.JoinOrSay(append(decided, lines...), answer.Max-answer.Envelope-6000, "\n(%d more; give a path to see those of a folder)")
+	out := answer.JoinTruncated(append(decided, lines...), answer.Max-answer.ProtocolOverhead-6000, "\n(%d more; give a path to see those of a folder)")
 	if a.Path == "" { // else what happened elsewhere is still to be told
-		c.Session.Look(last)
+		c.Session.SetChangeCursor(last)
 	}
 	if out == "" {
 		return answer.Text("Nothing has changed since you last looked"), nil
@@ -51,8 +51,8 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (answer.Result,
 	return answer.Text(out), nil
 }
 
-// told returns a line for each document that others changed, in the order in which they first did.
-func told(list []model.Event, own string, under model.Path) []string {
+// changeLines returns a line for each document that others changed, in the order in which they first did.
+func changeLines(list []model.Event, own string, under model.Path) []string {
 	times := make(map[string]int)
 	var order []string
 	for _, ch := range list {
@@ -68,15 +68,15 @@ func told(list []model.Event, own string, under model.Path) []string {
 		if ch.By.Session == own || !under.Contains(ch.Path) && !under.Contains(ch.OldPath) {
 			continue
 		}
-		by := answer.Shown(cmp.Or(ch.By.Name, "a person or another program"))
+		by := answer.Escape(cmp.Or(ch.By.Name, "a person or another program"))
 		what := ch.Kind.String()
 		if ch.Dir {
 			what += " (a folder)"
 		}
 		if ch.Kind == model.EventRenamed {
-			what = "renamed from " + answer.Shown(ch.OldPath)
+			what = "renamed from " + answer.Escape(ch.OldPath)
 		}
-		text := fmt.Sprintf("%s: %s by %s", answer.Shown(ch.Path), what, by)
+		text := fmt.Sprintf("%s: %s by %s", answer.Escape(ch.Path), what, by)
 		if times[text]++; times[text] == 1 {
 			order = append(order, text)
 		}
@@ -94,7 +94,7 @@ type getURLArgs struct {
 }
 
 func getURL(ctx context.Context, c *tool.Client, a getURLArgs) (answer.Result, error) {
-	p, err := c.Names.Resolve(ctx, a.Path)
+	p, err := c.Resolver.Resolve(ctx, a.Path)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -105,7 +105,7 @@ func getURL(ctx context.Context, c *tool.Client, a getURLArgs) (answer.Result, e
 	o := c.Workspace.Options()
 	address := o.ObsidianURL(people)
 	if folder, _ := people.Split(); address == "" {
-		return answer.Result{}, answer.WrongArgument("%q is a folder of a server. In which vault the person has it is not known here: give them the path instead.", folder)
+		return answer.Result{}, answer.InvalidArgument("%q is a folder of a server. In which vault the person has it is not known here: give them the path instead.", folder)
 	}
 	return answer.Text(address), nil
 }

@@ -39,17 +39,17 @@ func periodicNote(ctx context.Context, c *tool.Client, a periodicNoteArgs) (answ
 	if err != nil {
 		return answer.Result{}, err
 	}
-	p, err := c.Names.NewPath(folder+"/"+of.path(day), true)
+	p, err := c.Resolver.NewPath(folder+"/"+of.path(day), true)
 	if err != nil {
 		return answer.Result{}, err
 	}
-	if there, err := c.Names.LookUp(string(p)); err == nil {
-		return answer.Text(fmt.Sprintf("%s exists.", answer.Shown(there))), nil
+	if there, err := c.Resolver.LookUp(string(p)); err == nil {
+		return answer.Text(fmt.Sprintf("%s exists.", answer.Escape(there))), nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return answer.Result{}, err
 	}
 	if a.Create != nil && !*a.Create {
-		return answer.Text(fmt.Sprintf("%s does not exist yet.", answer.Shown(p))), nil
+		return answer.Text(fmt.Sprintf("%s does not exist yet.", answer.Escape(p))), nil
 	}
 	text := ""
 	if of.Template != "" {
@@ -71,14 +71,14 @@ func dayOf(date string, now time.Time) (time.Time, error) {
 	}
 	day, err := time.ParseInLocation(time.DateOnly, date, now.Location())
 	if err != nil {
-		return day, answer.WrongArgument("The argument \"date\" is %q, and must be a date like 2026-01-31, or today, yesterday or tomorrow.", date)
+		return day, answer.InvalidArgument("The argument \"date\" is %q, and must be a date like 2026-01-31, or today, yesterday or tomorrow.", date)
 	}
 	return day, nil
 }
 
 // vaultOf returns the top-level folder that is meant.
 func vaultOf(c *tool.Client, name string) (string, error) {
-	folders := c.Names.Folders()
+	folders := c.Resolver.Folders()
 	if name == "" && len(folders) == 1 {
 		return folders[0], nil
 	}
@@ -87,7 +87,7 @@ func vaultOf(c *tool.Client, name string) (string, error) {
 			return f, nil
 		}
 	}
-	return "", answer.WrongArgument("The argument \"vault\" must be one of %s.", strings.Join(folders, ", "))
+	return "", answer.InvalidArgument("The argument \"vault\" must be one of %s.", strings.Join(folders, ", "))
 }
 
 // fill returns a template of its vault filled in for the note at p.
@@ -99,7 +99,7 @@ func fill(ctx context.Context, c *tool.Client, name string, p model.Path, day, n
 	}
 	var v *model.Version
 	for _, at := range []string{path.Join(folder, name), path.Join(folder, t.Folder, name), name} {
-		if _, v, err = c.Names.Note(ctx, at); err == nil {
+		if _, v, err = c.Resolver.Note(ctx, at); err == nil {
 			return t.fill(v.Text(), strings.TrimSuffix(p.Base(), model.NoteExt), day, now), nil
 		}
 	}
@@ -114,14 +114,14 @@ func create(ctx context.Context, c *tool.Client, p model.Path, text string) (ans
 	if err != nil {
 		return answer.Result{}, err
 	}
-	out := fmt.Sprintf("Created %s.", answer.Shown(p))
+	out := fmt.Sprintf("Created %s.", answer.Escape(p))
 	if notice := change.Notice(res); notice != "" {
 		out += " " + notice
 	}
 	if left := unfilled.FindAllString(text, 5); left != nil {
 		out += fmt.Sprintf(" These placeholders are of plugins and stand as they are: %s.", strings.Join(left, ", "))
 	}
-	shown, cut := answer.FirstThatFit(res.Version.Text(), answer.Max/2)
+	shown, cut := answer.Truncate(res.Version.Text(), answer.Max/2)
 	if cut {
 		shown += "\n[cut here; read the note to see the rest]"
 	}
@@ -139,9 +139,9 @@ func createFromTemplate(ctx context.Context, c *tool.Client, a createFromTemplat
 		return listTemplates(ctx, c, a.Vault)
 	}
 	if a.Path == "" {
-		return answer.Result{}, answer.WrongArgument("The argument \"path\" is missing: give the path of the new note.")
+		return answer.Result{}, answer.InvalidArgument("The argument \"path\" is missing: give the path of the new note.")
 	}
-	p, err := c.Names.NewPath(a.Path, true)
+	p, err := c.Resolver.NewPath(a.Path, true)
 	if err != nil {
 		return answer.Result{}, err
 	}
@@ -165,14 +165,14 @@ func listTemplates(ctx context.Context, c *tool.Client, vault string) (answer.Re
 	if t.Folder == "" {
 		return answer.Text("The vault's settings name no folder of templates. Give the path of a note as the template."), nil
 	}
-	under, err := c.Names.Resolve(ctx, path.Join(folder, t.Folder))
+	under, err := c.Resolver.Resolve(ctx, path.Join(folder, t.Folder))
 	if err != nil {
 		return answer.Result{}, err
 	}
 	var lines []string
 	err = c.Workspace.Walk(ctx, under, func(e bridge.Info) error {
 		if e.Kind == model.KindNote {
-			lines = append(lines, answer.Shown(e.Path))
+			lines = append(lines, answer.Escape(e.Path))
 		}
 		return nil
 	})
@@ -180,7 +180,7 @@ func listTemplates(ctx context.Context, c *tool.Client, vault string) (answer.Re
 		return answer.Result{}, err
 	}
 	if len(lines) == 0 {
-		return answer.Text("There are no templates in " + answer.Shown(under) + "."), nil
+		return answer.Text("There are no templates in " + answer.Escape(under) + "."), nil
 	}
-	return answer.Text(answer.JoinOrSay(lines, answer.Max/2, "\n(%d more)")), nil
+	return answer.Text(answer.JoinTruncated(lines, answer.Max/2, "\n(%d more)")), nil
 }

@@ -17,7 +17,7 @@ type sessionNoteArgs struct {
 // setSessionNote leaves what is not given as it is.
 func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) (answer.Result, error) {
 	if a.Name == nil && a.Purpose == nil {
-		return answer.Result{}, answer.WrongArgument("Give a name, a purpose, or both.")
+		return answer.Result{}, answer.InvalidArgument("Give a name, a purpose, or both.")
 	}
 	by := c.Session.Author()
 	n := c.Workspace.SessionNote(by.Session)
@@ -31,7 +31,7 @@ func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) (answe
 			continue
 		}
 		if *part.set = strings.TrimSpace(*part.given); !model.IsLine(*part.set, part.most) {
-			return answer.Result{}, answer.WrongArgument("The %s must be one line of at most %d characters, without control characters.", part.argument, part.most)
+			return answer.Result{}, answer.InvalidArgument("The %s must be one line of at most %d characters, without control characters.", part.argument, part.most)
 		}
 	}
 	if err := c.Workspace.SetSessionNote(by, n); err != nil {

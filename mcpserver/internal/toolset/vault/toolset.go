@@ -22,8 +22,8 @@ func Tools() []tool.Tool {
 	}
 }
 
-// Words are the sentences that name tools; this toolset has none to find documents with.
-var Words = tool.Words{
+// Phrases are the sentences that name tools; this toolset has none to find documents with.
+var Phrases = tool.Phrases{
 	Folder:    "%q is a folder, not a document. Give the path of a document.",
 	NotFolder: "%q is not a folder. Give the path of a folder.",
 	Exists:    "%q exists already. Choose another path.",
