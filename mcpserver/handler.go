@@ -9,14 +9,14 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
 const (
 	// maxResultSize tells Claude Code the number of characters above which it puts an
-	// answer into a file instead of showing it. Its own limit may be below answer.Max.
+	// answer into a file instead of showing it. Its own limit may be below result.Max.
 	maxResultSize = "anthropic/maxResultSizeChars"
 	// progressEvery is the shortest time between two progress notifications of a call.
 	progressEvery = 500 * time.Millisecond
@@ -118,7 +118,7 @@ func replyOf(res *mcp.ElicitationResult) model.Answer {
 	return model.AnswerAllowed
 }
 
-func elicit(q answer.Question) *mcp.CallToolResult {
+func elicit(q result.Question) *mcp.CallToolResult {
 	flag := func(title string, def bool) map[string]any {
 		return map[string]any{"type": "boolean", "title": title, "default": def}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -57,13 +57,13 @@ func rejections(_ context.Context, c *tool.Client, under model.Path) (string, er
 		d.Items, e.Decision = left, &d
 		mine := slices.ContainsFunc(d.Items, func(i model.Decided) bool { return i.Author == c.Session.Author().Name })
 		if mine || d.Proposal != nil {
-			lines = append(lines, answer.DecisionLines(e)...)
+			lines = append(lines, result.DecisionLines(e)...)
 		}
 	}
 	if len(lines) == 0 {
 		return "Nothing was rejected.", nil
 	}
-	return answer.JoinTruncated(lines, answer.Max-2000, "\n(%d more; give the path of a note to see its own)"), nil
+	return result.JoinTruncated(lines, result.Max-2000, "\n(%d more; give the path of a note to see its own)"), nil
 }
 
 // addPrompt adds a prompt of a task and what list returns for the folder or note in the argument path.
@@ -92,7 +92,7 @@ func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path)
 	}
 	var lines []string
 	_, err = search.Scan(ctx, s.index, notes, []grep.Clause{{Any: []string{"{>>"}}}, func(d session.Document) []string {
-		return answer.CommentsIn(d.Path, d.Version)
+		return result.CommentsIn(d.Path, d.Version)
 	}, func(found []string) bool {
 		lines = append(lines, found...)
 		return true
@@ -100,5 +100,5 @@ func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path)
 	if len(lines) == 0 {
 		return "There are no open comments.", err
 	}
-	return answer.JoinTruncated(lines, answer.Max-2000, "\n(%d more; give the path of a note to see its own, and ask again when these are answered)"), err
+	return result.JoinTruncated(lines, result.Max-2000, "\n(%d more; give the path of a note to see its own, and ask again when these are answered)"), err
 }

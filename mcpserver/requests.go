@@ -10,8 +10,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -138,7 +138,7 @@ func (s *Server) checkTool(sess *Session, name string) *rpcError {
 	for _, t := range sess.enabled.tools {
 		offered = append(offered, t.Name)
 	}
-	short, _ := answer.Truncate(name, 100)
+	short, _ := result.Truncate(name, 100)
 	return invalid("There is no tool %q. The tools are %s.", short, strings.Join(offered, ", "))
 }
 

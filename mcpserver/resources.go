@@ -18,11 +18,11 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -68,17 +68,17 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 		return nil, err
 	}
 	d := session.NoteOf(p, v)
-	if begin == (passage.Position{}) && answer.TextCost(d.Text) <= answer.Max-4000 {
+	if begin == (textrange.Position{}) && result.TextCost(d.Text) <= result.Max-4000 {
 		c.Session.RecordReadAll(d)
 		return []mcp.ResourceContents{mcp.TextResourceContents{URI: document.URIOf(p), MIMEType: noteType, Text: d.Text}}, nil
 	}
-	w, err := passage.WindowOf(d.Text, begin, passage.CountLines(d.Text), answer.Max-6000, func(s string) int { return answer.TextCost(s) + 4 })
+	w, err := textrange.WindowOf(d.Text, begin, textrange.CountLines(d.Text), result.Max-6000, func(s string) int { return result.TextCost(s) + 4 })
 	if err != nil {
 		return nil, err
 	}
 	c.Session.RecordRead(d, w.Range)
 	contents := []mcp.ResourceContents{mcp.TextResourceContents{URI: document.URIOf(p), MIMEType: noteType, Text: d.Text[w.Range.Start:w.Range.End]}}
-	notice := w.Notice(func(at passage.Position) string {
+	notice := w.Notice(func(at textrange.Position) string {
 		return fmt.Sprintf("resources/read with %s?line=%d&column=%d", document.URIOf(p), at.Line, at.Column)
 	})
 	if notice != "" {
@@ -101,7 +101,7 @@ func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.Resourc
 	}
 	data, err := c.Resolver.ReadFile(ctx, p, maxAttachment)
 	if errors.Is(err, model.ErrTooLarge) {
-		return nil, fmt.Errorf("%s is larger than %d MiB, which is the most that a resource may have; tell the person, who can open it", answer.Escape(p), maxAttachment>>20)
+		return nil, fmt.Errorf("%s is larger than %d MiB, which is the most that a resource may have; tell the person, who can open it", result.Escape(p), maxAttachment>>20)
 	}
 	if err != nil {
 		return nil, err
@@ -130,9 +130,9 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 	}
 	rest := paths[i:]
 	list := make([]mcp.Resource, 0, min(len(rest), resourcePage))
-	left := answer.Max - answer.ProtocolOverhead - 6000
+	left := result.Max - result.ProtocolOverhead - 6000
 	for _, p := range rest {
-		left -= answer.TextCost(document.URIOf(p)) + answer.TextCost(string(p)) + 80
+		left -= result.TextCost(document.URIOf(p)) + result.TextCost(string(p)) + 80
 		if len(list) == resourcePage || left < 0 && len(list) > 0 {
 			break
 		}

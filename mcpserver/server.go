@@ -16,9 +16,9 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/index/semantic"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -188,7 +188,7 @@ func (s *Server) HTTPHandler() http.Handler {
 }
 
 // Result is the answer to a tool call.
-type Result = answer.Result
+type Result = result.Result
 
 // Session is one client of a Server.
 type Session struct {
@@ -208,10 +208,10 @@ func (s *Session) ReadAll(ctx context.Context, name string) error {
 }
 
 // Call runs a tool by name, without a protocol. known is false if there is no such tool.
-func (s *Session) Call(ctx context.Context, name string, args json.RawMessage) (res answer.Result, known bool) {
+func (s *Session) Call(ctx context.Context, name string, args json.RawMessage) (res result.Result, known bool) {
 	i := slices.IndexFunc(s.enabled.tools, func(t tool.Tool) bool { return t.Name == name })
 	if i < 0 {
-		return answer.Result{}, false
+		return result.Result{}, false
 	}
 	return s.enabled.tools[i].Call(ctx, s.client, args).Bounded(), true
 }

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
 // A Gate asks a person before a tool changes anything, where that is required.
@@ -69,7 +69,7 @@ func ParseApprovals(words []string) (Approvals, error) {
 }
 
 // AskError is a change that needs the person's answer, with which the client makes the call again.
-type AskError struct{ answer.Question }
+type AskError struct{ result.Question }
 
 func (e *AskError) Error() string { return "not approved yet: " + e.Text }
 
@@ -89,7 +89,7 @@ type Request struct {
 }
 
 // question is what the person is asked.
-func (r Request) question() answer.Question {
+func (r Request) question() result.Question {
 	text, gone := r.Author+" wants to "+r.Action+".", ""
 	if r.Detail != nil {
 		var more string
@@ -98,7 +98,7 @@ func (r Request) question() answer.Question {
 		}
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", r.Operation, r.Action, gone))
-	return answer.Question{ID: "approve-" + hex.EncodeToString(sum[:8]), Text: text}
+	return result.Question{ID: "approve-" + hex.EncodeToString(sum[:8]), Text: text}
 }
 
 // Asked is what is known of the person at the client in one call.
@@ -148,7 +148,7 @@ func (g *Gate) Approve(ctx context.Context, r Request) error {
 	case Auto:
 		return nil
 	case Deny:
-		return answer.InvalidArgument("This server does not allow to %s. Tell the person what you would do; they can start relayfs with another --approve than deny.", r.Action)
+		return result.InvalidArgument("This server does not allow to %s. Tell the person what you would do; they can start relayfs with another --approve than deny.", r.Action)
 	}
 	if _, ok := g.approved.Load(op); ok || ctx.Value(allowed{}) == op {
 		return nil
@@ -165,15 +165,15 @@ func (g *Gate) Approve(ctx context.Context, r Request) error {
 	case op == Delete && r.Confirm != nil && *r.Confirm:
 		return nil
 	case op == Delete:
-		return answer.InvalidArgument("To %s needs a person's approval. Ask the person, and if they agree, call the tool again with confirm: true. "+
+		return result.InvalidArgument("To %s needs a person's approval. Ask the person, and if they agree, call the tool again with confirm: true. "+
 			"They can also start relayfs with --approve delete=auto.", r.Action)
 	}
-	return answer.InvalidArgument("To %s needs a person's approval, for which this client cannot ask. "+
+	return result.InvalidArgument("To %s needs a person's approval, for which this client cannot ask. "+
 		"Tell the person what you would do; they can start relayfs with --approve %s=auto.", r.Action, op)
 }
 
 // applyReply keeps the answer to a request, and does as it says.
-func (g *Gate) applyReply(r Request, q answer.Question, reply model.Answer) error {
+func (g *Gate) applyReply(r Request, q result.Question, reply model.Answer) error {
 	if err := r.Answered(model.Approval{Operation: string(r.Operation), Question: q.Text, Answer: reply}); err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (g *Gate) applyReply(r Request, q answer.Question, reply model.Answer) erro
 	case model.AnswerAllowed:
 		return nil
 	case model.AnswerCancelled:
-		return answer.InvalidArgument("The person closed the question whether you may %s, and did not answer it. Nothing was done. Ask them what they want before you try it again.", r.Action)
+		return result.InvalidArgument("The person closed the question whether you may %s, and did not answer it. Nothing was done. Ask them what they want before you try it again.", r.Action)
 	}
-	return answer.InvalidArgument("The person did not agree to %s. Do not try it again unless they ask for it.", r.Action)
+	return result.InvalidArgument("The person did not agree to %s. Do not try it again unless they ask for it.", r.Action)
 }

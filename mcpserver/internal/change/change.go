@@ -18,10 +18,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
 // Changes makes the changes of one client.
@@ -64,7 +64,7 @@ func countChanges(before, after string) (sentence, gone string) {
 		struck, inserted = struck+old, inserted+now
 		fmt.Fprintf(&all, "%q", before[e.Off:e.Off+e.Len])
 	}
-	return fmt.Sprintf("It strikes %s and inserts %d.", answer.Count(struck, "word"), inserted), all.String()
+	return fmt.Sprintf("It strikes %s and inserts %d.", result.Count(struck, "word"), inserted), all.String()
 }
 
 // maxQuoted is how many characters of a text a question quotes.
@@ -73,7 +73,7 @@ const maxQuoted = 80
 // excerpt tells what is in a text, as what becomes of it: "It writes" or "It takes away".
 func excerpt(becomes, text string) string {
 	words, _ := outline.Count(text)
-	quoted := []rune(answer.OneLine(strings.Join(strings.Fields(text), " ")))
+	quoted := []rune(result.OneLine(strings.Join(strings.Fields(text), " ")))
 	more := ""
 	if len(quoted) > maxQuoted {
 		quoted, more = quoted[:maxQuoted], "..."
@@ -81,7 +81,7 @@ func excerpt(becomes, text string) string {
 	if len(quoted) == 0 {
 		return becomes + " no text."
 	}
-	return fmt.Sprintf("%s %s: %q%s", becomes, answer.Count(words, "word"), string(quoted), more)
+	return fmt.Sprintf("%s %s: %q%s", becomes, result.Count(words, "word"), string(quoted), more)
 }
 
 // maxAsked is how many of the changes of one call a question names.
@@ -99,7 +99,7 @@ func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (conte
 	}
 	more := ""
 	if n := len(whats) - maxAsked; n > 0 {
-		whats, more = whats[:maxAsked], fmt.Sprintf(", and make %s more", answer.Count(n, "change"))
+		whats, more = whats[:maxAsked], fmt.Sprintf(", and make %s more", result.Count(n, "change"))
 	}
 	first := c.Workspace.Options().Folders[0]
 	err := c.approve(ctx, model.Path(first.Name), Request{Operation: Update, Action: strings.Join(whats, ", ") + more})
@@ -109,7 +109,7 @@ func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (conte
 // Create creates a note. argument names the argument that text is from; "" if it is known to have no marks.
 func (c Changes) Create(ctx context.Context, p model.Path, text, argument string) (bridge.Result, error) {
 	if argument != "" {
-		if err := passage.CheckMarkup(argument, c.Workspace.Options().View, "", text, 0); err != nil {
+		if err := textrange.CheckMarkup(argument, c.Workspace.Options().View, "", text, 0); err != nil {
 			return bridge.Result{}, err
 		}
 	}
@@ -196,7 +196,7 @@ func (c Changes) Append(ctx context.Context, p model.Path, section, content, arg
 			return nil, &model.Error{Op: "edit", Path: p, Err: err}
 		}
 		edits := []diffwrap.Edit{{Off: off, New: insert}}
-		return edits, passage.CheckMarkup(argument, c.Workspace.Options().View, doc, diffwrap.Apply(doc, edits), off)
+		return edits, textrange.CheckMarkup(argument, c.Workspace.Options().View, doc, diffwrap.Apply(doc, edits), off)
 	})
 	return res, made, err
 }
@@ -213,7 +213,7 @@ func Notice(res bridge.Result) string {
 // Reader is the tool by which a client reads a document before it changes it.
 type Reader struct {
 	// Call describes the call that reads the document at p, from a position if that is not zero.
-	Call func(p model.Path, from passage.Position) string
+	Call func(p model.Path, from textrange.Position) string
 }
 
 // RequireRead returns what the session was shown of the document at p, or an error that says to read it.
@@ -225,13 +225,13 @@ func (c Changes) RequireRead(ctx context.Context, p model.Path, by Reader, doing
 	if _, err := (document.Resolver{Workspace: c.Workspace}).Document(ctx, p); err != nil {
 		return known, err
 	}
-	return known, answer.InvalidArgument("You must read this document before %s it. Call %s first.", doing, by.Call(p, passage.Position{}))
+	return known, result.InvalidArgument("You must read this document before %s it. Call %s first.", doing, by.Call(p, textrange.Position{}))
 }
 
 // CheckDeletions returns an error if edits of known.Text remove text that the session was not shown.
 func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []diffwrap.Edit, by Reader) error {
 	for _, e := range edits {
-		if part, lacks := known.ReadRanges.FirstMissing(passage.Range{Start: e.Off, End: e.Off + e.Len}); lacks {
+		if part, lacks := known.ReadRanges.FirstMissing(textrange.Range{Start: e.Off, End: e.Off + e.Len}); lacks {
 			return NotReadError(p, known.Text, part, by)
 		}
 	}
@@ -239,18 +239,18 @@ func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []d
 }
 
 // NotReadError returns the error that says how to read a part of text before it is changed.
-func NotReadError(p model.Path, text string, part passage.Range, by Reader) error {
-	begin := passage.PositionAt(text, part.Start)
-	if begin.Column <= answer.MaxLine {
+func NotReadError(p model.Path, text string, part textrange.Range, by Reader) error {
+	begin := textrange.PositionAt(text, part.Start)
+	if begin.Column <= result.MaxLine {
 		begin.Column = 1
 	}
-	return answer.InvalidArgument("%s was left as it is: the change would take away text that you have not been shown, in line %d. Call %s to see it first.",
-		answer.Escape(p), begin.Line, by.Call(p, begin))
+	return result.InvalidArgument("%s was left as it is: the change would take away text that you have not been shown, in line %d. Call %s to see it first.",
+		result.Escape(p), begin.Line, by.Call(p, begin))
 }
 
 // ReadCall describes a call of tool. document has the arguments that name the document.
 // line is the name of the argument for the first line, which is added if from is not zero.
-func ReadCall(tool, document, line string, from passage.Position) string {
+func ReadCall(tool, document, line string, from textrange.Position) string {
 	if from.Line > 0 {
 		document += ", " + from.Arguments(line)
 	}
@@ -343,7 +343,7 @@ func LinkTo(n int) string {
 	if n == 1 {
 		return "1 other note links"
 	}
-	return answer.Count(n, "other note") + " link"
+	return result.Count(n, "other note") + " link"
 }
 
 func (c Changes) makeParents(ctx context.Context, to model.Path) error {
@@ -386,5 +386,5 @@ func BrokenLinks(linking []model.Path) string {
 	if len(linking) == 0 {
 		return ""
 	}
-	return "Links to it lead nowhere without it, in " + answer.ListNames(linking, maxBroken, "document") + "."
+	return "Links to it lead nowhere without it, in " + result.ListNames(linking, maxBroken, "document") + "."
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
 // Result is what came of a change of a document.
@@ -40,7 +40,7 @@ func (c Changes) CreateDocument(ctx context.Context, p model.Path, content strin
 		res, err := c.Create(ctx, p, content, "content")
 		return Result{Result: res}, err
 	}
-	proposed, err := c.writeFile(ctx, file{path: p, text: content, seen: passage.All(content), operation: Create, what: "create " + string(p)})
+	proposed, err := c.writeFile(ctx, file{path: p, text: content, seen: textrange.All(content), operation: Create, what: "create " + string(p)})
 	return Result{Proposed: proposed}, err
 }
 
@@ -69,8 +69,8 @@ func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, by R
 	if !p.IsNote() {
 		return c.rewriteFile(ctx, p, known, content, by)
 	}
-	content = passage.InStyleOf(known.Text, content)
-	if err := passage.CheckMarkup("content", c.Workspace.Options().View, known.Text, content, 0); err != nil {
+	content = textrange.InStyleOf(known.Text, content)
+	if err := textrange.CheckMarkup("content", c.Workspace.Options().View, known.Text, content, 0); err != nil {
 		return Result{}, err
 	}
 	res, err := c.Replace(ctx, p, known, content, by, "replace the content of "+string(p))
@@ -87,7 +87,7 @@ func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.Re
 		path: p, text: content, base: sumOf(known.Text), seen: known.ReadRanges.AfterEdits(edits, true), operation: Update, what: "replace the content of " + string(p),
 	})
 	if errors.Is(err, model.ErrConflict) {
-		err = answer.InvalidArgument("%s has changed since you read it. Call %s again before replacing it.", p, by.Call(p, passage.Position{}))
+		err = result.InvalidArgument("%s has changed since you read it. Call %s again before replacing it.", p, by.Call(p, textrange.Position{}))
 	}
 	return Result{Before: known.Text, Proposed: proposed}, err
 }
@@ -97,7 +97,7 @@ const maxTries = 8
 
 // Edit makes the edits that fn returns for the current text of the document at p, of which the session has seen a part.
 // It may call fn more than once.
-func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, seen passage.RangeSet) ([]diffwrap.Edit, error)) (Result, error) {
+func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, seen textrange.RangeSet) ([]diffwrap.Edit, error)) (Result, error) {
 	known, _ := c.Session.ReadStateOf(p)
 	if p.IsNote() {
 		before, res, err := c.Update(ctx, p, "change the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
@@ -139,7 +139,7 @@ type Quote struct {
 type QuoteError struct {
 	Err    error
 	Text   string // of the document
-	Places []passage.Range
+	Places []textrange.Range
 }
 
 func (e *QuoteError) Error() string { return e.Err.Error() }
@@ -148,7 +148,7 @@ func (e *QuoteError) Unwrap() error { return e.Err }
 // Check returns an error if a quote cannot be replaced in any document.
 func (q Quote) Check() error {
 	if q.Old == q.New {
-		return answer.InvalidArgument("No changes to make: old_string and new_string are exactly the same.")
+		return result.InvalidArgument("No changes to make: old_string and new_string are exactly the same.")
 	}
 	return nil
 }
@@ -156,52 +156,52 @@ func (q Quote) Check() error {
 // Find returns the places of a quote in the text of the document at p, none of which overlap. A quote that stands nowhere
 // exactly is found where one place has it but for blanks, quotes and the forms of characters. A quote that stands in
 // several places and is to be replaced in one is a *QuoteError.
-func (q Quote) Find(p model.Path, text string) ([]passage.Range, error) {
-	in, inside := answer.Escape(p), func(passage.Range) bool { return true }
+func (q Quote) Find(p model.Path, text string) ([]textrange.Range, error) {
+	in, inside := result.Escape(p), func(textrange.Range) bool { return true }
 	if q.Section != "" {
 		s, err := outline.SectionOf(text, q.Section)
 		if err != nil {
 			return nil, &model.Error{Op: "edit", Path: p, Err: err}
 		}
-		inside = func(p passage.Range) bool { return p.Start >= s.From && p.End <= s.To }
+		inside = func(p textrange.Range) bool { return p.Start >= s.From && p.End <= s.To }
 		in = fmt.Sprintf("the section %q of %s", q.Section, in)
 	}
-	outside := func(p passage.Range) bool { return !inside(p) }
-	places := slices.DeleteFunc(passage.Find(text, q.Old), outside)
+	outside := func(p textrange.Range) bool { return !inside(p) }
+	places := slices.DeleteFunc(textrange.Find(text, q.Old), outside)
 	if len(places) == 0 {
-		near := slices.DeleteFunc(passage.FindNear(text, q.Old), outside)
+		near := slices.DeleteFunc(textrange.FindNear(text, q.Old), outside)
 		if len(near) == 1 {
 			return near, nil
 		}
 		return nil, &QuoteError{q.notFound(in, text, near), text, nil}
 	}
 	if len(places) > 1 && !q.All {
-		return nil, &QuoteError{answer.InvalidArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
-			answer.Escape(p), len(places), passage.NameLines(text, places)), text, places}
+		return nil, &QuoteError{result.InvalidArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
+			result.Escape(p), len(places), textrange.NameLines(text, places)), text, places}
 	}
-	return passage.NonOverlapping(places), nil
+	return textrange.NonOverlapping(places), nil
 }
 
 // notFound is the error for a quote that stands nowhere, or nearly in several places.
-func (q Quote) notFound(in, text string, near []passage.Range) error {
+func (q Quote) notFound(in, text string, near []textrange.Range) error {
 	if q.Known != text {
-		if was := passage.Find(q.Known, q.Old); len(was) > 0 {
-			return answer.InvalidArgument("%s has changed since you read it: old_string stood there on %s, and does not now. Read it again.", in, passage.NameLines(q.Known, was))
+		if was := textrange.Find(q.Known, q.Old); len(was) > 0 {
+			return result.InvalidArgument("%s has changed since you read it: old_string stood there on %s, and does not now. Read it again.", in, textrange.NameLines(q.Known, was))
 		}
 	}
 	const say = "old_string not found in %s. Make sure it matches exactly."
 	if len(near) > 0 {
-		return answer.InvalidArgument(say+" It stands there on %s with other blanks, quotes or forms of characters; include more surrounding context.", in, passage.NameLines(text, near))
+		return result.InvalidArgument(say+" It stands there on %s with other blanks, quotes or forms of characters; include more surrounding context.", in, textrange.NameLines(text, near))
 	}
-	if nearest := passage.Nearest(text, q.Old); nearest != "" {
-		return answer.InvalidArgument(say+" %s", in, nearest)
+	if nearest := textrange.Nearest(text, q.Old); nearest != "" {
+		return result.InvalidArgument(say+" %s", in, nearest)
 	}
-	return answer.InvalidArgument(say, in)
+	return result.InvalidArgument(say, in)
 }
 
 // Replace returns the edits that replace a quote in the text of the document at p. unseen says that the session was not
 // shown what is replaced: quoting a text that stands in one place shows that it is known, of several the others are not.
-func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen passage.RangeSet, by Reader) (edits []diffwrap.Edit, unseen bool, err error) {
+func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textrange.RangeSet, by Reader) (edits []diffwrap.Edit, unseen bool, err error) {
 	places, err := q.Find(p, text)
 	if err != nil {
 		return nil, false, err
@@ -213,9 +213,9 @@ func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen passa
 		}
 		unseen = lacks
 	}
-	edits = passage.Replace(text, places, q.Old, q.New)
+	edits = textrange.Replace(text, places, q.Old, q.New)
 	if p.IsNote() {
-		err = passage.CheckMarkup("new_string", view, text, diffwrap.Apply(text, edits), places[0].Start)
+		err = textrange.CheckMarkup("new_string", view, text, diffwrap.Apply(text, edits), places[0].Start)
 	}
 	return edits, unseen, err
 }
@@ -223,11 +223,11 @@ func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen passa
 // file is a change of a whole file that is not a note.
 type file struct {
 	path      model.Path
-	text      string           // the new content
-	base      model.ContentSum // of the content to replace; zero for a new file
-	seen      passage.RangeSet // what the session knows of text afterwards
-	operation Operation        // to be approved
-	what      string           // the change as a verb phrase
+	text      string             // the new content
+	base      model.ContentSum   // of the content to replace; zero for a new file
+	seen      textrange.RangeSet // what the session knows of text afterwards
+	operation Operation          // to be approved
+	what      string             // the change as a verb phrase
 }
 
 // writeFile writes a file whose content is valid for its type. proposed says that the change waits for a person.
@@ -254,7 +254,7 @@ func (c Changes) writeFile(ctx context.Context, f file) (proposed bool, err erro
 // CheckFile returns an error if text is not valid for a file of the name of p.
 func CheckFile(p model.Path, text string) error {
 	if err := document.TypeOf(string(p)).Check(text); err != nil {
-		return answer.InvalidArgument("%s was left as it is: %v.", p, err)
+		return result.InvalidArgument("%s was left as it is: %v.", p, err)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
 
@@ -116,7 +116,7 @@ func (r Resolver) LookUp(name string) (model.Path, error) {
 func asShown(name string, resolve func(string) (model.Path, error)) (model.Path, error) {
 	p, err := resolve(name)
 	if errors.Is(err, fs.ErrNotExist) && strings.Contains(name, `\`) {
-		return resolve(answer.Unescape(name))
+		return resolve(result.Unescape(name))
 	}
 	return p, err
 }
@@ -156,7 +156,7 @@ func (r Resolver) Similar(ctx context.Context, name string) []string {
 		if e.Kind == model.KindDir || e.Kind == model.KindLink || foldBase(e.Path.Base()) != base {
 			return nil
 		}
-		if found = append(found, answer.Escape(e.Path)); len(found) == maxSimilar {
+		if found = append(found, result.Escape(e.Path)); len(found) == maxSimilar {
 			return fs.SkipAll
 		}
 		return nil
@@ -184,14 +184,14 @@ func (r Resolver) Place(ctx context.Context, name string) (model.Path, error) {
 func (r Resolver) Folder(ctx context.Context, argument, name, hint string) (model.Path, error) {
 	p, err := r.Place(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = answer.InvalidArgument("The argument %q is %q, and there is no such folder. The top-level folders are %s.", argument, strings.TrimSuffix(name, "/"), strings.Join(r.Folders(), ", "))
+		err = result.InvalidArgument("The argument %q is %q, and there is no such folder. The top-level folders are %s.", argument, strings.TrimSuffix(name, "/"), strings.Join(r.Folders(), ", "))
 	}
 	if err != nil || p == "" {
 		return p, err
 	}
 	info, err := r.Workspace.Stat(ctx, p)
 	if err == nil && info.Kind != model.KindDir {
-		err = answer.InvalidArgument("The argument %q must be a folder, and %q is a document.%s", argument, string(p), hint)
+		err = result.InvalidArgument("The argument %q must be a folder, and %q is a document.%s", argument, string(p), hint)
 	}
 	return p, err
 }
@@ -207,11 +207,11 @@ func (r Resolver) NewPath(name string, note bool) (model.Path, error) {
 	}
 	folder, rel := p.Split()
 	if rel == "" {
-		return "", answer.InvalidArgument("%q names no document. Paths look like Folder/sub/Name.md; the folders are %s.", name, strings.Join(r.Folders(), ", "))
+		return "", result.InvalidArgument("%q names no document. Paths look like Folder/sub/Name.md; the folders are %s.", name, strings.Join(r.Folders(), ", "))
 	}
 	root, err := r.Workspace.Resolve(folder)
 	if err != nil {
-		return "", answer.InvalidArgument("There is no folder %q. The folders are %s.", folder, strings.Join(r.Folders(), ", "))
+		return "", result.InvalidArgument("There is no folder %q. The folders are %s.", folder, strings.Join(r.Folders(), ", "))
 	}
 	p = r.existing(root, rel)
 	if note && !strings.Contains(p.Base(), ".") {
@@ -236,7 +236,7 @@ func (r Resolver) NewNote(name string) (model.Path, error) {
 func (r Resolver) NewDocument(name string) (model.Path, error) {
 	p, err := r.NewPath(name, true)
 	if err == nil && TypeOf(string(p)) == "" {
-		err = answer.InvalidArgument("%q was not created: the names of new documents end in .md, .canvas or .base.", string(p))
+		err = result.InvalidArgument("%q was not created: the names of new documents end in .md, .canvas or .base.", string(p))
 	}
 	return p, err
 }
@@ -272,14 +272,14 @@ const maxNewPath = 800
 func checkNew(p model.Path) error {
 	_, rel := p.Split()
 	if len(p) > maxNewPath {
-		return answer.InvalidArgument("The path %q is too long: a new one has at most %d bytes. Choose another.", strings.ToValidUTF8(string(p[:64]), "")+"...", maxNewPath)
+		return result.InvalidArgument("The path %q is too long: a new one has at most %d bytes. Choose another.", strings.ToValidUTF8(string(p[:64]), "")+"...", maxNewPath)
 	}
 	for elem := range strings.SplitSeq(rel, "/") {
 		switch {
 		case strings.HasPrefix(elem, "."):
-			return answer.InvalidArgument("The path %q is not allowed: people are not shown names that begin with a dot. Choose another name.", string(p))
-		case strings.IndexFunc(elem, answer.Unprintable) >= 0:
-			return answer.InvalidArgument("The path %q is not allowed: it has a control character in it. Choose another name.", string(p))
+			return result.InvalidArgument("The path %q is not allowed: people are not shown names that begin with a dot. Choose another name.", string(p))
+		case strings.IndexFunc(elem, result.Unprintable) >= 0:
+			return result.InvalidArgument("The path %q is not allowed: it has a control character in it. Choose another name.", string(p))
 		}
 	}
 	return nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
 // URIs of notes as MCP resources are note:///Folder/Name.md.
@@ -19,10 +19,10 @@ const scheme = "note"
 func IsURI(uri string) bool { return strings.HasPrefix(uri, scheme+":") }
 
 // URIOf returns the URI of the note at p.
-func URIOf(p model.Path) string { return URIAt(p, passage.Position{}) }
+func URIOf(p model.Path) string { return URIAt(p, textrange.Position{}) }
 
 // URIAt returns the URI of the note at p from a position on, if that is not zero.
-func URIAt(p model.Path, begin passage.Position) string {
+func URIAt(p model.Path, begin textrange.Position) string {
 	u := url.URL{Scheme: scheme, Path: "/" + string(p)}
 	query := url.Values{}
 	if begin.Line > 0 {
@@ -38,7 +38,7 @@ func URIAt(p model.Path, begin passage.Position) string {
 // Reading is what a URI may mean: a note's path, and a position in the parameters line and column.
 type Reading struct {
 	Name  string
-	Begin passage.Position
+	Begin textrange.Position
 }
 
 // position finds the parameters of a URI whose path is not percent-encoded, and may have any character.
@@ -67,16 +67,16 @@ func ParseURI(uri string) ([]Reading, error) {
 		}
 	}
 	if list == nil {
-		return nil, answer.InvalidArgument("Resource %q is not an address like note:///Folder/Name.md.", uri)
+		return nil, result.InvalidArgument("Resource %q is not an address like note:///Folder/Name.md.", uri)
 	}
 	return list, nil
 }
 
-func positionIn(uri string, query url.Values) (begin passage.Position, err error) {
+func positionIn(uri string, query url.Values) (begin textrange.Position, err error) {
 	for name, to := range map[string]*int{"line": &begin.Line, "column": &begin.Column} {
 		if s := query.Get(name); s != "" {
 			if *to, err = strconv.Atoi(s); err != nil || *to < 1 {
-				return begin, answer.InvalidArgument("Resource %q: %s is not a number from 1 on.", uri, name)
+				return begin, result.InvalidArgument("Resource %q: %s is not a number from 1 on.", uri, name)
 			}
 		}
 	}

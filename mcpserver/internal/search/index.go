@@ -17,9 +17,9 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
 
@@ -231,7 +231,7 @@ func Skipped(files []model.Path) string {
 		return ""
 	}
 	const most = 5
-	return "Not searched, because they hold no text, are too large or cannot be read: " + answer.ListNames(files, most, "file") + "."
+	return "Not searched, because they hold no text, are too large or cannot be read: " + result.ListNames(files, most, "file") + "."
 }
 
 // isSkippable reports whether a search skips a file because of an error.

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
 // LineSearch is a search for lines whose result is structured.
@@ -22,7 +22,7 @@ type LineSearch struct {
 	Wanted   func(model.Path) bool // of the documents at and below Under
 	MaxLines int                   // lines to return
 	All      bool                  // count all lines, also those that are not returned
-	After    *answer.SearchPos     // where the search continues; nil for the beginning
+	After    *result.SearchPos     // where the search continues; nil for the beginning
 }
 
 // FoundLine is a line that matches. Its passage has a version if it is one of a note, and is empty if Text is a part of it.
@@ -37,7 +37,7 @@ type FoundLine struct {
 }
 
 // SearchPos returns the cursor key of l.
-func (l FoundLine) SearchPos() answer.SearchPos { return answer.SearchPosAt(l.Path, l.doc, l.end) }
+func (l FoundLine) SearchPos() result.SearchPos { return result.SearchPosAt(l.Path, l.doc, l.end) }
 
 // foundLines are the first matching lines of one note, and how many match.
 type foundLines struct {
@@ -72,7 +72,7 @@ func (job LineSearch) isBefore(p model.Path) bool {
 
 // in finds lines of one document: at most Keep of those that are not passed, and how many match in total.
 func (job LineSearch) in(d session.Document) (found foundLines) {
-	p, text := d.Path, strings.TrimPrefix(d.Text, passage.BOM)
+	p, text := d.Path, strings.TrimPrefix(d.Text, textrange.BOM)
 	from, limit := 0, job.MaxLines
 	if job.All {
 		limit = -1
@@ -88,7 +88,7 @@ func (job LineSearch) in(d session.Document) (found foundLines) {
 	if len(entries) == 0 {
 		return found
 	}
-	lines := passage.SplitLines(text)
+	lines := textrange.SplitLines(text)
 	for _, e := range entries {
 		n := e.Line
 		if n > len(lines) {
@@ -99,7 +99,7 @@ func (job LineSearch) in(d session.Document) (found foundLines) {
 		}
 		f := FoundLine{Passage: session.Passage{Path: p, Version: d.Version}, Number: n, Text: job.preview(lines[n-1]), lines: lines, doc: text, end: e.End}
 		if f.Text == lines[n-1] {
-			f.Range = passage.Range{Start: e.Start, End: e.End}
+			f.Range = textrange.Range{Start: e.Start, End: e.End}
 		}
 		found.lines = append(found.lines, f)
 	}
@@ -109,21 +109,21 @@ func (job LineSearch) in(d session.Document) (found foundLines) {
 // preview returns the part of a matching line that is shown, around the first match of a long line.
 func (job LineSearch) preview(line string) string {
 	from := 0
-	if len(line) <= answer.MaxLine {
+	if len(line) <= result.MaxLine {
 		return line
 	}
 	if m := job.Pattern.Entries("", line, grep.Format{OnlyMatching: true}, 1); len(m) > 0 {
-		from = len(strings.ToValidUTF8(line[:max(0, m[0].Start-answer.MaxLine/2)], ""))
+		from = len(strings.ToValidUTF8(line[:max(0, m[0].Start-result.MaxLine/2)], ""))
 	}
 	return part(line, from)
 }
 
 // part returns the part of a line that is shown from a byte on. It says what is left out.
 func part(line string, from int) string {
-	if len(line) <= answer.MaxLine || utf8.RuneCountInString(line) <= answer.MaxLine {
+	if len(line) <= result.MaxLine || utf8.RuneCountInString(line) <= result.MaxLine {
 		return line
 	}
-	short := passage.PartOf(line[from:], answer.MaxLine, utf8.RuneCountInString)
+	short := textrange.PartOf(line[from:], result.MaxLine, utf8.RuneCountInString)
 	first := utf8.RuneCountInString(line[:from])
 	return fmt.Sprintf("%s... [line cut: characters %d-%d of %d; read it with column to see more]",
 		short, first+1, first+utf8.RuneCountInString(short), utf8.RuneCountInString(line))
@@ -131,12 +131,12 @@ func part(line string, from int) string {
 
 // Context returns up to around lines on either side of l, as form shows them, as far as they fit.
 func (l FoundLine) Context(around int, form func(n int, line string) string) (before, after []string) {
-	left := answer.MaxMatch - answer.StructuredCost(l.Text)
+	left := result.MaxMatch - result.StructuredCost(l.Text)
 	// add adds the line n, or how many lines from there on are left out.
 	add := func(list []string, n, rest int) (_ []string, fits bool) {
 		line := form(n, part(l.lines[n-1], 0))
-		if left -= answer.StructuredCost(line) + 4; left < 0 {
-			return append(list, "["+answer.Count(rest, "line")+" left out]"), false
+		if left -= result.StructuredCost(line) + 4; left < 0 {
+			return append(list, "["+result.Count(rest, "line")+" left out]"), false
 		}
 		return append(list, line), true
 	}
@@ -158,9 +158,9 @@ func (l FoundLine) Context(around int, form func(n int, line string) string) (be
 // WhileTheyFit returns items of found lines: at most limit, and no more than can fit into an answer.
 func WhileTheyFit[T any](found []FoundLine, limit int, item func(FoundLine) T) []T {
 	items := []T{}
-	for cost := 0; len(items) < min(limit, len(found)) && cost <= answer.Max; {
+	for cost := 0; len(items) < min(limit, len(found)) && cost <= result.Max; {
 		it := item(found[len(items)])
-		items, cost = append(items, it), cost+answer.StructuredCost(it)
+		items, cost = append(items, it), cost+result.StructuredCost(it)
 	}
 	return items
 }
@@ -173,9 +173,9 @@ func NamedPattern(argument, hint string, err error) error {
 	var syntax *grep.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return answer.InvalidArgument("The argument %q is not a valid RE2 regular expression.\n%v", argument, syntax)
+		return result.InvalidArgument("The argument %q is not a valid RE2 regular expression.\n%v", argument, syntax)
 	case errors.Is(err, grep.ErrLineBreak):
-		return answer.InvalidArgument("The argument %q contains a line break. %s", argument, hint)
+		return result.InvalidArgument("The argument %q contains a line break. %s", argument, hint)
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
 // maxReadStates bounds how many documents a session knows at a time, because it keeps their texts in
@@ -44,8 +44,8 @@ func NoteOf(p model.Path, v *model.Version) Document {
 
 // ReadState is what a session knows of a document.
 type ReadState struct {
-	Text       string           // when it was last shown
-	ReadRanges passage.RangeSet // the bytes of Text that were shown
+	Text       string             // when it was last shown
+	ReadRanges textrange.RangeSet // the bytes of Text that were shown
 
 	Version   *model.Version        // of a note, whose text is Text; nil for other files
 	OwnMarks  []diffwrap.Suggestion // marks of Version that are the session's suggestions
@@ -53,15 +53,15 @@ type ReadState struct {
 }
 
 // WithRead returns the knowledge after a part of d is shown, without Mine and News.
-func (n ReadState) WithRead(d Document, part passage.Range) ReadState {
-	if part == (passage.Range{Start: 0, End: len(d.Text)}) {
-		return ReadState{Text: d.Text, ReadRanges: passage.All(d.Text), Version: d.Version}
+func (n ReadState) WithRead(d Document, part textrange.Range) ReadState {
+	if part == (textrange.Range{Start: 0, End: len(d.Text)}) {
+		return ReadState{Text: d.Text, ReadRanges: textrange.All(d.Text), Version: d.Version}
 	}
 	return ReadState{Text: d.Text, ReadRanges: n.RangesIn(d.Text).With(part), Version: d.Version}
 }
 
 // RangesIn returns what the session knows of text, which the document has become.
-func (n ReadState) RangesIn(text string) passage.RangeSet {
+func (n ReadState) RangesIn(text string) textrange.RangeSet {
 	return n.ReadRanges.Rebase(n.Text, text, false)
 }
 
@@ -130,7 +130,7 @@ func (s *Session) SetClient(name string, elicits bool) {
 }
 
 // RecordRead records that the session was shown parts of d, but not what became of its suggestions.
-func (s *Session) RecordRead(d Document, parts ...passage.Range) {
+func (s *Session) RecordRead(d Document, parts ...textrange.Range) {
 	known, _ := s.ReadStateOf(d.Path)
 	n := ReadState{Text: d.Text, ReadRanges: known.RangesIn(d.Text), Version: d.Version}
 	for _, part := range parts {
@@ -148,7 +148,7 @@ func (s *Session) RecordRead(d Document, parts ...passage.Range) {
 type Passage struct {
 	Path    model.Path
 	Version *model.Version
-	Range   passage.Range
+	Range   textrange.Range
 }
 
 func (p Passage) self() Passage { return p }
@@ -164,11 +164,11 @@ func RecordFound[T interface{ self() Passage }](s *Session, found []T) {
 	}
 	for len(list) > 0 {
 		d := NoteOf(list[0].Path, list[0].Version)
-		bom := len(d.Text) - len(strings.TrimPrefix(d.Text, passage.BOM))
-		var parts []passage.Range
+		bom := len(d.Text) - len(strings.TrimPrefix(d.Text, textrange.BOM))
+		var parts []textrange.Range
 		for len(list) > 0 && list[0].Path == d.Path {
 			at := list[0].Range
-			parts = append(parts, passage.Range{Start: at.Start + bom, End: at.End + bom})
+			parts = append(parts, textrange.Range{Start: at.Start + bom, End: at.End + bom})
 			list = list[1:]
 		}
 		s.RecordRead(d, parts...)
@@ -177,7 +177,7 @@ func RecordFound[T interface{ self() Passage }](s *Session, found []T) {
 
 // RecordReadAll records that the session was shown all of d.
 func (s *Session) RecordReadAll(d Document) {
-	s.RecordRead(d, passage.Range{Start: 0, End: len(d.Text)})
+	s.RecordRead(d, textrange.Range{Start: 0, End: len(d.Text)})
 }
 
 // SetReadState makes n the session's knowledge of the document at p. Known parts of the same text stay.
@@ -227,11 +227,11 @@ func (s *Session) Forget(p model.Path) {
 // RecordCreate records that the session created the note at p.
 func (s *Session) RecordCreate(p model.Path, v *model.Version) {
 	text := v.Text()
-	s.SetReadState(p, ReadState{Text: text, ReadRanges: passage.All(text), Version: v, OwnMarks: v.Suggestions()})
+	s.SetReadState(p, ReadState{Text: text, ReadRanges: textrange.All(text), Version: v, OwnMarks: v.Suggestions()})
 }
 
 // RecordChange records the session's change of a note from before to after.
-func (s *Session) RecordChange(p model.Path, before, after *model.Version, known passage.RangeSet) {
+func (s *Session) RecordChange(p model.Path, before, after *model.Version, known textrange.RangeSet) {
 	old, _ := s.ReadStateOf(p)
 	n := ReadState{Text: after.Text(), ReadRanges: known, Version: after, Decisions: s.DecisionsUpTo(p, old, before)}
 	others := subtractMarks(before.Suggestions(), old.OwnMarks)

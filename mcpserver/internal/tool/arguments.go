@@ -17,7 +17,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
 // Each field of an argument struct is one argument, described by its tags:
@@ -101,7 +101,7 @@ func decodeCall(tool string, params []Param, raw json.RawMessage, dst any) error
 	given := make(map[string]json.RawMessage)
 	if len(raw) > 0 && string(raw) != "null" {
 		if err := json.Unmarshal(raw, &given); err != nil {
-			return answer.InvalidArgument("The arguments of %s must be a JSON object.", tool)
+			return result.InvalidArgument("The arguments of %s must be a JSON object.", tool)
 		}
 	}
 	return decode(tool, "", params, given, nil, reflect.ValueOf(dst).Elem())
@@ -134,7 +134,7 @@ func decode(tool, prefix string, params []Param, given, otherwise map[string]jso
 		delete(rest, p.Name)
 		if missing(value) {
 			if p.required && !slices.Contains(instead, p.Name) {
-				return answer.InvalidArgument("The argument %q of %s is missing.", prefix+p.Name, tool)
+				return result.InvalidArgument("The argument %q of %s is missing.", prefix+p.Name, tool)
 			}
 			continue
 		}
@@ -167,7 +167,7 @@ func (p Param) setItems(tool string, f reflect.Value, value json.RawMessage, cal
 	for i, raw := range list {
 		item := make(map[string]json.RawMessage)
 		if json.Unmarshal(raw, &item) != nil {
-			return answer.InvalidArgument("The argument %q must be a list of objects.", p.Name)
+			return result.InvalidArgument("The argument %q must be a list of objects.", p.Name)
 		}
 		if err := decode(tool, fmt.Sprintf("%s[%d].", p.Name, i), p.items, item, call, f.Index(i)); err != nil {
 			return err
@@ -187,11 +187,11 @@ func (p Param) listOf(value json.RawMessage) ([]json.RawMessage, error) {
 	err := json.Unmarshal(value, &list)
 	switch {
 	case err != nil:
-		return nil, answer.InvalidArgument("The argument %q must be a list.", p.Name)
+		return nil, result.InvalidArgument("The argument %q must be a list.", p.Name)
 	case len(list) == 0:
-		return nil, answer.InvalidArgument("The argument %q is empty. Give at least one item, or leave it out.", p.Name)
+		return nil, result.InvalidArgument("The argument %q is empty. Give at least one item, or leave it out.", p.Name)
 	case len(list) > maxItems:
-		return nil, answer.InvalidArgument("The argument %q has %d items: at most %d. Make several calls.", p.Name, len(list), maxItems)
+		return nil, result.InvalidArgument("The argument %q has %d items: at most %d. Make several calls.", p.Name, len(list), maxItems)
 	}
 	return list, nil
 }
@@ -208,19 +208,19 @@ func unknownArguments(tool, prefix string, params []Param, rest map[string]json.
 		known = append(known, p.Name)
 	}
 	slices.Sort(names)
-	return answer.InvalidArgument("%s takes no argument %s. It takes: %s.", tool, strings.Join(names, ", "), strings.Join(known, ", "))
+	return result.InvalidArgument("%s takes no argument %s. It takes: %s.", tool, strings.Join(names, ", "), strings.Join(known, ", "))
 }
 
 func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	var v any
 	if err := json.Unmarshal(value, &v); err != nil { // it is JSON, so that only a number can be wrong
-		return answer.InvalidArgument("The argument %q has a number that is too large.", p.Name)
+		return result.InvalidArgument("The argument %q has a number that is too large.", p.Name)
 	}
 	if !wellFormed(value) {
-		return answer.InvalidArgument("The argument %q is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.", p.Name)
+		return result.InvalidArgument("The argument %q is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.", p.Name)
 	}
 	if p.max > 0 && len(value) > p.max {
-		return answer.InvalidArgument("The argument %q is too long: at most %d bytes.", p.Name, p.max)
+		return result.InvalidArgument("The argument %q is too long: at most %d bytes.", p.Name, p.max)
 	}
 	switch p.kind {
 	case reflect.Map:
@@ -268,11 +268,11 @@ func (p Param) setObject(f reflect.Value, value json.RawMessage, v any) error {
 		return p.wrongType("an object", v)
 	}
 	if depth(v) > maxDepth {
-		return answer.InvalidArgument("The argument %q is nested too deeply: at most %d levels.", p.Name, maxDepth)
+		return result.InvalidArgument("The argument %q is nested too deeply: at most %d levels.", p.Name, maxDepth)
 	}
 	var object frontmatter.Properties
 	if err := json.Unmarshal(value, &object); err != nil {
-		return answer.InvalidArgument("The argument %q cannot be read: %v.", p.Name, err)
+		return result.InvalidArgument("The argument %q cannot be read: %v.", p.Name, err)
 	}
 	f.Set(reflect.ValueOf(object))
 	return nil
@@ -299,7 +299,7 @@ func (p Param) setString(f reflect.Value, v any) error {
 		return p.wrongType("a string", v)
 	}
 	if p.enum != nil && !slices.Contains(p.enum, s) {
-		return answer.InvalidArgument("The argument %q must be one of %s, not %q.", p.Name, strings.Join(p.enum, ", "), s)
+		return result.InvalidArgument("The argument %q must be one of %s, not %q.", p.Name, strings.Join(p.enum, ", "), s)
 	}
 	if p.path {
 		if err := p.checkPath(s); err != nil {
@@ -315,11 +315,11 @@ func (p Param) checkPath(s string) error {
 	clean, err := model.CleanPath(s)
 	switch {
 	case errors.Is(err, model.ErrNameTooLong):
-		return answer.InvalidArgument("The argument %q is too long: a name has at most 255 bytes, and a path 4,096.", p.Name)
+		return result.InvalidArgument("The argument %q is too long: a name has at most 255 bytes, and a path 4,096.", p.Name)
 	case err != nil:
-		return answer.InvalidArgument("The argument %q is %q, which is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md.", p.Name, s)
+		return result.InvalidArgument("The argument %q is %q, which is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md.", p.Name, s)
 	case clean == "" && p.required:
-		return answer.InvalidArgument("The argument %q is empty. Paths look like Folder/sub/Name.md.", p.Name)
+		return result.InvalidArgument("The argument %q is empty. Paths look like Folder/sub/Name.md.", p.Name)
 	}
 	return nil
 }
@@ -353,17 +353,17 @@ func (p Param) setInt(f reflect.Value, v any) error {
 		return p.wrongType("a whole number", v)
 	}
 	if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
-		return answer.InvalidArgument("The argument %q must be a whole number, not %v.", p.Name, v)
+		return result.InvalidArgument("The argument %q must be a whole number, not %v.", p.Name, v)
 	}
 	if p.min != nil && n < float64(*p.min) {
-		return answer.InvalidArgument("The argument %q must be at least %d, not %v.", p.Name, *p.min, v)
+		return result.InvalidArgument("The argument %q must be at least %d, not %v.", p.Name, *p.min, v)
 	}
 	f.SetInt(int64(n))
 	return nil
 }
 
 func (p Param) wrongType(want string, got any) error {
-	return answer.InvalidArgument("The argument %q must be %s, not %s.", p.Name, want, JSONKind(got))
+	return result.InvalidArgument("The argument %q must be %s, not %s.", p.Name, want, JSONKind(got))
 }
 
 // JSONKind returns what sentences call the kind of a JSON value; "" for null.

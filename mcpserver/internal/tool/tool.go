@@ -10,9 +10,9 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/index/semantic"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
@@ -43,7 +43,7 @@ type Tool struct {
 	Params                   []Param
 	Output                   json.RawMessage // schema of a structured result, or nil
 	// Call decodes the arguments and runs the tool.
-	Call func(ctx context.Context, c *Client, args json.RawMessage) answer.Result
+	Call func(ctx context.Context, c *Client, args json.RawMessage) result.Result
 }
 
 // Hints are the annotations that tell a client what a tool may do.
@@ -57,13 +57,13 @@ var (
 )
 
 // Plain returns a tool that runs a function from typed arguments to text.
-func Plain[A any](name, title string, h Hints, run func(context.Context, *Client, A) (answer.Result, error), description string) Tool {
+func Plain[A any](name, title string, h Hints, run func(context.Context, *Client, A) (result.Result, error), description string) Tool {
 	params := paramsOf(reflect.TypeFor[A]())
 	return Tool{
 		Name: name, Title: title, Description: description, Hints: h, Params: params,
-		Call: func(ctx context.Context, c *Client, raw json.RawMessage) answer.Result {
+		Call: func(ctx context.Context, c *Client, raw json.RawMessage) result.Result {
 			var args A
-			var res answer.Result
+			var res result.Result
 			err := decodeCall(name, params, raw, &args)
 			if l, ok := any(&args).(interface{ Bind(tool string, args any) }); ok {
 				of := args
@@ -87,9 +87,9 @@ func Plain[A any](name, title string, h Hints, run func(context.Context, *Client
 //	json  the name, and omitempty if it may be missing
 //	doc   the description in the output schema
 func Structured[A, R any](name, title string, h Hints, run func(context.Context, *Client, A) (R, error), description string) Tool {
-	t := Plain(name, title, h, func(ctx context.Context, c *Client, a A) (answer.Result, error) {
+	t := Plain(name, title, h, func(ctx context.Context, c *Client, a A) (result.Result, error) {
 		r, err := run(ctx, c, a)
-		return answer.JSON(r), err
+		return result.JSON(r), err
 	}, description)
 	t.Output = resultSchema(reflect.TypeFor[R]())
 	return t

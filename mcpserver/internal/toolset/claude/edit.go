@@ -11,10 +11,10 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -32,14 +32,14 @@ type editArgs struct {
 	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing; tell the marks it would make"`
 }
 
-func edit(ctx context.Context, c *tool.Client, a editArgs) (answer.Result, error) {
+func edit(ctx context.Context, c *tool.Client, a editArgs) (result.Result, error) {
 	list := a.Edits
 	switch {
 	case a.OldString != "" && a.NewString != "" && list != nil:
-		return answer.Result{}, answer.InvalidArgument("Give old_string and new_string for one edit, or edits for several, and not both.")
+		return result.Result{}, result.InvalidArgument("Give old_string and new_string for one edit, or edits for several, and not both.")
 	case list == nil && !a.DryRun:
 		said, err := editOne(ctx, c, a.oneEdit)
-		return answer.Text(said), err
+		return result.Text(said), err
 	case list == nil:
 		list = []oneEdit{a.oneEdit}
 	}
@@ -51,7 +51,7 @@ func edit(ctx context.Context, c *tool.Client, a editArgs) (answer.Result, error
 		return res, nil
 	}
 	return applyEach(ctx, c, list, try, editOne, func(e oneEdit) string {
-		return fmt.Sprintf("replace %q by %q in %s", answer.OneLine(e.OldString), answer.OneLine(e.NewString), e.FilePath)
+		return fmt.Sprintf("replace %q by %q in %s", result.OneLine(e.OldString), result.OneLine(e.NewString), e.FilePath)
 	})
 }
 
@@ -65,7 +65,7 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out := "Edited " + answer.Escape(p) + ": replaced " + answer.Count(job.replaced, "occurrence") + outcome(c, res)
+	out := "Edited " + result.Escape(p) + ": replaced " + result.Count(job.replaced, "occurrence") + outcome(c, res)
 	if job.near {
 		out += " It stands there with other blanks, quotes or forms of characters than in old_string; where you changed nothing they stay."
 	}
@@ -110,23 +110,23 @@ func newEdit(ctx context.Context, c *tool.Client, a oneEdit) (*editJob, error) {
 }
 
 // edits returns the edits of doc, of which the session has seen a part.
-func (j *editJob) edits(doc string, seen passage.RangeSet) (edits []diffwrap.Edit, err error) {
+func (j *editJob) edits(doc string, seen textrange.RangeSet) (edits []diffwrap.Edit, err error) {
 	if j.Old == "" {
 		return j.fill(doc)
 	}
 	edits, j.unseen, err = j.Replace(j.path, j.view, doc, seen, reader)
 	j.replaced = len(edits)
-	j.near = len(edits) == 1 && passage.IsNear(doc[edits[0].Off:edits[0].Off+edits[0].Len], j.Old)
+	j.near = len(edits) == 1 && textrange.IsNear(doc[edits[0].Off:edits[0].Off+edits[0].Len], j.Old)
 	return edits, err
 }
 
 // fill is the edit with an empty old_string: it sets the text of an empty document.
 func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
 	if doc != "" {
-		return nil, answer.InvalidArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", answer.Escape(j.path))
+		return nil, result.InvalidArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", result.Escape(j.path))
 	}
 	j.replaced = 1
-	return []diffwrap.Edit{{New: j.New}}, passage.CheckMarkup("new_string", j.view, "", j.New, 0)
+	return []diffwrap.Edit{{New: j.New}}, textrange.CheckMarkup("new_string", j.view, "", j.New, 0)
 }
 
 // outcome returns the rest of a sentence that says what a change did.
@@ -144,7 +144,7 @@ func outcome(c *tool.Client, res change.Result) string {
 	default:
 		added := "no suggestion"
 		if n := res.Suggestions(); n > 0 {
-			added = answer.Count(n, "suggestion")
+			added = result.Count(n, "suggestion")
 		}
 		pending := "nothing waits for review"
 		if n := len(res.Version.Suggestions()); n == 1 {
@@ -169,29 +169,29 @@ type commentArgs struct {
 	Comment    string `arg:"comment" need:"true" doc:"The comment"`
 }
 
-func comment(ctx context.Context, c *tool.Client, a commentArgs) (answer.Result, error) {
+func comment(ctx context.Context, c *tool.Client, a commentArgs) (result.Result, error) {
 	p, err := c.Resolver.Resolve(ctx, a.FilePath)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	note := strings.Join(strings.Fields(a.Comment), " ")
 	switch {
 	case note == "":
-		return answer.Result{}, answer.InvalidArgument("The argument \"comment\" is empty.")
+		return result.Result{}, result.InvalidArgument("The argument \"comment\" is empty.")
 	case a.AnchorText == "":
-		return answer.Result{}, answer.InvalidArgument("The argument \"anchor_text\" is empty.")
+		return result.Result{}, result.InvalidArgument("The argument \"anchor_text\" is empty.")
 	case strings.Contains(note, "<<}") || strings.Contains(note, "{>>"):
-		return answer.Result{}, answer.InvalidArgument("The argument \"comment\" must not contain {>> or <<}, which begin and end a comment.")
+		return result.Result{}, result.InvalidArgument("The argument \"comment\" must not contain {>> or <<}, which begin and end a comment.")
 	}
 	var at int
 	before, _, err := c.Changes.Update(ctx, p, "comment on the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
-		places := passage.Find(cur.Text(), a.AnchorText)
-		if near := passage.FindNear(cur.Text(), a.AnchorText); len(places) == 0 && len(near) == 1 {
+		places := textrange.Find(cur.Text(), a.AnchorText)
+		if near := textrange.FindNear(cur.Text(), a.AnchorText); len(places) == 0 && len(near) == 1 {
 			places = near
 		}
 		switch len(places) {
 		case 0:
-			return nil, answer.InvalidArgument("anchor_text not found in %s. Make sure it matches exactly.", answer.Escape(p))
+			return nil, result.InvalidArgument("anchor_text not found in %s. Make sure it matches exactly.", result.Escape(p))
 		case 1:
 			at = places[0].End
 			for _, t := range diffwrap.Threads(cur.Text()) { // it joins the comments that stand there
@@ -200,20 +200,20 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (answer.Result,
 				}
 			}
 			if diffwrap.LiteralsOf(cur.Text()).Has(at) {
-				return nil, answer.InvalidArgument("anchor_text stands in code, front matter, a formula or the like in %s, where a comment would be text. Anchor it to the text before or after.", answer.Escape(p))
+				return nil, result.InvalidArgument("anchor_text stands in code, front matter, a formula or the like in %s, where a comment would be text. Anchor it to the text before or after.", result.Escape(p))
 			}
-			if err := passage.CheckMarkup("comment", c.Workspace.Options().View, "", note, 0); err != nil {
+			if err := textrange.CheckMarkup("comment", c.Workspace.Options().View, "", note, 0); err != nil {
 				return nil, err
 			}
 			return []diffwrap.Edit{{Off: at, New: "{>>" + note + "<<}"}}, nil
 		}
-		return nil, answer.InvalidArgument("anchor_text is not unique in %s (%d occurrences found). Include more surrounding text. It is on %s.",
-			answer.Escape(p), len(places), passage.NameLines(cur.Text(), places))
+		return nil, result.InvalidArgument("anchor_text is not unique in %s (%d occurrences found). Include more surrounding text. It is on %s.",
+			result.Escape(p), len(places), textrange.NameLines(cur.Text(), places))
 	})
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
-	return answer.Text(fmt.Sprintf("Commented on %s at line %d.", answer.Escape(p), passage.LineOf(before.Text(), at))), nil
+	return result.Text(fmt.Sprintf("Commented on %s at line %d.", result.Escape(p), textrange.LineOf(before.Text(), at))), nil
 }
 
 type writeArgs struct {
@@ -221,30 +221,30 @@ type writeArgs struct {
 	Content  string `arg:"content" need:"true" doc:"Its whole new text, as plain Markdown"`
 }
 
-func write(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, error) {
+func write(ctx context.Context, c *tool.Client, a writeArgs) (result.Result, error) {
 	p, err := c.Resolver.LookUp(a.FilePath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return writeNew(ctx, c, a)
 	}
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	res, err := c.Changes.Rewrite(ctx, p, a.Content, reader, "editing")
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
-	out := "Wrote " + answer.Escape(p) + outcome(c, res)
+	out := "Wrote " + result.Escape(p) + outcome(c, res)
 	if res.Merged {
 		out += " Others had changed the document since you read it; their changes were kept. Read it again before you write it again."
 	}
-	return answer.Text(out), nil
+	return result.Text(out), nil
 }
 
-func writeNew(ctx context.Context, c *tool.Client, a writeArgs) (answer.Result, error) {
+func writeNew(ctx context.Context, c *tool.Client, a writeArgs) (result.Result, error) {
 	p, err := c.Resolver.NewDocument(a.FilePath)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	res, err := c.Changes.CreateDocument(ctx, p, a.Content)
-	return answer.Text("Created " + answer.Escape(p) + outcome(c, res)), err
+	return result.Text("Created " + result.Escape(p) + outcome(c, res)), err
 }

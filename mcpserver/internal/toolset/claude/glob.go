@@ -13,8 +13,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -24,7 +24,7 @@ const maxGlob = 100
 type globArgs struct {
 	Pattern string `arg:"pattern" need:"true" max:"10000" doc:"For example *.md or Folder/**/{a,b}*.md. Without a slash it matches at any depth"`
 	Path    string `arg:"path" is:"path" doc:"Folder; everywhere if left out"`
-	answer.Listing
+	result.Listing
 }
 
 // globCursor is how far glob has come: after a path that had changed at Time, in a list of changes between Since
@@ -39,36 +39,36 @@ type listed struct {
 	modTime time.Time
 }
 
-func globFiles(ctx context.Context, c *tool.Client, a globArgs) (answer.Result, error) {
+func globFiles(ctx context.Context, c *tool.Client, a globArgs) (result.Result, error) {
 	under, err := c.Resolver.Folder(ctx, "path", a.Path, " Pass its name as the pattern instead.")
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	set, err := grep.ParseGlobs(literalGlob(ctx, c, a.Pattern, under))
 	if err != nil {
-		return answer.Result{}, answer.InvalidArgument("The argument \"pattern\" is not valid: %v.", err)
+		return result.Result{}, result.InvalidArgument("The argument \"pattern\" is not valid: %v.", err)
 	}
 	found, err := findFiles(ctx, c, under, set)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	if len(found) == 0 {
-		return answer.Text("No files found"), nil
+		return result.Text("No files found"), nil
 	}
 	at := globCursor{Since: math.MinInt64, Until: math.MinInt64}
 	if _, err := a.Decode(&at); err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	rest := at.rest(found)
 	if len(rest) == 0 {
-		return answer.Text("No more files"), nil
+		return result.Text("No more files"), nil
 	}
 	lines := make([]string, 0, maxGlob)
 	for _, f := range rest[:min(len(rest), maxGlob)] {
-		lines = append(lines, answer.Escape(f.path))
+		lines = append(lines, result.Escape(f.path))
 	}
-	out, n := answer.JoinBounded(lines, answer.Max-answer.ProtocolOverhead-8000)
-	res := answer.Text(out)
+	out, n := result.JoinBounded(lines, result.Max-result.ProtocolOverhead-8000)
+	res := result.Text(out)
 	if n < len(rest) {
 		a.Continue(&res, at.to(rest[n-1], found[0]),
 			fmt.Sprintf("Showing %d of %d matching files; %d more are not listed.", n, len(found), len(rest)-n))

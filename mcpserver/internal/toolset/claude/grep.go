@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -44,17 +44,17 @@ type grepArgs struct {
 	HeadLimit  *int   `arg:"head_limit" is:"bound" min:"0" def:"250" doc:"At most so many lines, paths or counts; 0 for all"`
 	Offset     int    `arg:"offset" is:"bound" min:"0" def:"0" doc:"Skip so many first"`
 	Cursor     string `arg:"cursor" is:"bound" doc:"next_cursor of the last answer; then offset does not count"`
-	answer.Listing
+	result.Listing
 }
 
-func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) (answer.Result, error) {
+func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) (result.Result, error) {
 	job, err := newSearch(ctx, c, a)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	entries, err := job.run(ctx)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	return job.page(entries), nil
 }
@@ -75,8 +75,8 @@ type grepJob struct {
 	types   grep.Globs
 	mode    string
 	format  grep.Format
-	listing answer.Listing
-	after   *answer.SearchPos // where the search continues; nil for the beginning
+	listing result.Listing
+	after   *result.SearchPos // where the search continues; nil for the beginning
 	offset  int               // entries to skip
 	limit   int               // entries to return; 0 for all
 	enough  int               // entries after which the search may end
@@ -114,14 +114,14 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 		job.offset = 0
 	}
 	// More does not fit, except a separator and one entry to know that there are more.
-	job.enough = job.offset + answer.Max/2
+	job.enough = job.offset + result.Max/2
 	if job.limit > 0 {
 		job.enough = min(job.enough, job.offset+job.limit+2)
 	}
 	around := cmp.Or(a.Around, a.Context)
 	job.format = grep.Format{
 		Before: *cmp.Or(a.Before, around, new(int)), After: *cmp.Or(a.After, around, new(int)),
-		LineNumbers: a.Numbers == nil || *a.Numbers, OnlyMatching: a.Only, MaxLine: 4 * answer.MaxLine,
+		LineNumbers: a.Numbers == nil || *a.Numbers, OnlyMatching: a.Only, MaxLine: 4 * result.MaxLine,
 	}
 	return job, nil
 }
@@ -135,14 +135,14 @@ func (job *grepJob) choose(ctx context.Context, a grepArgs) (err error) {
 		}
 	}
 	if job.globs, err = grep.ParseGlobs(patterns...); err != nil {
-		return answer.InvalidArgument("The argument \"glob\" is not valid: %v.", err)
+		return result.InvalidArgument("The argument \"glob\" is not valid: %v.", err)
 	}
 	if a.Type == "" {
 		return nil
 	}
 	names, ok := grep.TypeGlobs(a.Type)
 	if !ok {
-		return answer.InvalidArgument("The argument \"type\" is not a file type that is known here: %q. Use glob instead, for example *.%s, or one of %s.", a.Type, a.Type, strings.Join(grep.Types(), ", "))
+		return result.InvalidArgument("The argument \"type\" is not a file type that is known here: %q. Use glob instead, for example *.%s, or one of %s.", a.Type, a.Type, strings.Join(grep.Types(), ", "))
 	}
 	job.types, err = grep.ParseGlobs(names...)
 	return err
@@ -168,9 +168,9 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 		}
 		entries = append(entries, found...)
 		for ; skip < len(entries); skip++ {
-			size += answer.TextCost(entries[skip].text) + 2
+			size += result.TextCost(entries[skip].text) + 2
 		}
-		return size <= answer.Max && len(entries) < job.enough
+		return size <= result.Max && len(entries) < job.enough
 	})
 	return entries, err
 }
@@ -199,16 +199,16 @@ func (job *grepJob) notSearched() string {
 }
 
 func (job *grepJob) searchNote(d session.Document) []entry {
-	p, text := d.Path, strings.TrimPrefix(d.Text, passage.BOM)
+	p, text := d.Path, strings.TrimPrefix(d.Text, textrange.BOM)
 	of := session.Passage{Path: p}
 	switch job.mode {
 	case modeFiles:
 		if job.pattern.Matches(text) {
-			return []entry{{of, answer.Escape(p), ""}}
+			return []entry{{of, result.Escape(p), ""}}
 		}
 	case modeCount:
 		if n := job.pattern.Count(text, job.format.OnlyMatching); n > 0 {
-			return []entry{{of, answer.Escape(p) + ":" + strconv.Itoa(n), ""}}
+			return []entry{{of, result.Escape(p) + ":" + strconv.Itoa(n), ""}}
 		}
 	default:
 		f := job.format
@@ -216,8 +216,8 @@ func (job *grepJob) searchNote(d session.Document) []entry {
 			f.From = job.after.Pos.In(text)
 		}
 		var found []entry
-		for _, e := range job.pattern.Entries(answer.Escape(p), text, f, job.enough) {
-			of.Version, of.Range = d.Version, passage.Range{Start: e.Start, End: e.End}
+		for _, e := range job.pattern.Entries(result.Escape(p), text, f, job.enough) {
+			of.Version, of.Range = d.Version, textrange.Range{Start: e.Start, End: e.End}
 			if e.Cut {
 				of.Version = nil
 			}
@@ -229,15 +229,15 @@ func (job *grepJob) searchNote(d session.Document) []entry {
 }
 
 // page returns the entries from the offset on, as many as are wanted and fit.
-func (job *grepJob) page(entries []entry) answer.Result {
+func (job *grepJob) page(entries []entry) result.Result {
 	total := len(entries)
 	switch {
 	case total == 0 && job.after != nil:
-		return answer.Text("No more matches")
+		return result.Text("No more matches")
 	case total == 0:
-		return answer.Text("No matches found", job.notSearched())
+		return result.Text("No matches found", job.notSearched())
 	case job.offset >= total:
-		return answer.Text(fmt.Sprintf("No entries at offset %d: there are %d.", job.offset, total))
+		return result.Text(fmt.Sprintf("No entries at offset %d: there are %d.", job.offset, total))
 	}
 	rest := entries[job.offset:]
 	if job.limit > 0 {
@@ -250,19 +250,19 @@ func (job *grepJob) page(entries []entry) answer.Result {
 	lines := make([]string, len(rest))
 	for i, e := range rest {
 		var cut bool
-		if lines[i], cut = answer.Truncate(e.text, answer.MaxMatch); cut {
+		if lines[i], cut = result.Truncate(e.text, result.MaxMatch); cut {
 			rest[i].Version = nil
 			lines[i] += fmt.Sprintf("... [line cut, %d bytes]", len(e.text))
 		}
 	}
-	_, n := answer.JoinBounded(lines, answer.Max-answer.ProtocolOverhead-6000)
+	_, n := result.JoinBounded(lines, result.Max-result.ProtocolOverhead-6000)
 	more := job.offset+n < total
 	for more && n > 1 && lines[n-1] == grep.Separator {
 		n--
 	}
 	session.RecordFound(job.client.Session, rest[:n])
 	out := strings.Join(lines[:n], "\n")
-	res := answer.Text(out)
+	res := result.Text(out)
 	res.OneBlock = true
 	if strings.Contains(out, "... [line cut, ") {
 		res.Text = append(res.Text, "[Lines that are cut can be read in parts: read with offset and column.]")
@@ -278,6 +278,6 @@ func (job *grepJob) page(entries []entry) answer.Result {
 	if job.after != nil {
 		what = fmt.Sprintf("Showing %d more entries; there are still more.", n)
 	}
-	job.listing.Continue(&res, answer.SearchPosAt(last.Path, last.doc, last.Range.End), what)
+	job.listing.Continue(&res, result.SearchPosAt(last.Path, last.doc, last.Range.End), what)
 	return res
 }

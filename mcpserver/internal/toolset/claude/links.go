@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
 type getLinksArgs struct {
 	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
-	answer.Listing
+	result.Listing
 }
 
 // linkCursor is a link in one of the sections of an answer, and how far get_links has come: after it.
@@ -30,17 +30,17 @@ var linkSections = []struct {
 	{"Pending links (in suggestions that nobody has accepted yet, counted nowhere else):", false},
 }
 
-func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Result, error) {
+func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (result.Result, error) {
 	p, err := c.Resolver.Resolve(ctx, a.FilePath)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	links, err := c.Workspace.Links(ctx, p)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	var all []linkCursor
-	for i, items := range [][]string{answer.Strings(links.Backlinks), answer.Strings(links.Forward), links.Unresolved, links.Pending} {
+	for i, items := range [][]string{result.Strings(links.Backlinks), result.Strings(links.Forward), links.Unresolved, links.Pending} {
 		for _, item := range items {
 			all = append(all, linkCursor{i, item})
 		}
@@ -49,13 +49,13 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Resul
 	var after linkCursor
 	given, err := a.Decode(&after)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	rest := all
 	if given {
 		rest = after.rest(all)
 	}
-	left := answer.Max - answer.ProtocolOverhead - 8000
+	left := result.Max - result.ProtocolOverhead - 8000
 	var out []string
 	n := 0
 	for i, section := range linkSections {
@@ -67,10 +67,10 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Resul
 		if !some {
 			lines = append(lines, "- (none)")
 		}
-		left -= answer.TextCost(section.title) + 20
+		left -= result.TextCost(section.title) + 20
 		for ; n < len(rest) && rest[n].Section == i; n++ {
-			line, _ := answer.Truncate("- "+answer.Escape(rest[n].Item), answer.MaxMatch/2)
-			if left -= answer.TextCost(line) + 2; left < 0 {
+			line, _ := result.Truncate("- "+result.Escape(rest[n].Item), result.MaxMatch/2)
+			if left -= result.TextCost(line) + 2; left < 0 {
 				break
 			}
 			lines = append(lines, line)
@@ -79,9 +79,9 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (answer.Resul
 			out = append(out, strings.Join(lines, "\n"))
 		}
 	}
-	res := answer.Text(strings.Join(out, "\n\n"))
+	res := result.Text(strings.Join(out, "\n\n"))
 	if n < len(rest) {
-		a.Continue(&res, rest[n-1], answer.Count(len(rest)-n, "more link")+" not listed.")
+		a.Continue(&res, rest[n-1], result.Count(len(rest)-n, "more link")+" not listed.")
 	}
 	return res, nil
 }

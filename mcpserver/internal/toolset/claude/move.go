@@ -11,9 +11,9 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -28,14 +28,14 @@ type moveArgs struct {
 	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing; tell what it would do"`
 }
 
-func move(ctx context.Context, c *tool.Client, a moveArgs) (answer.Result, error) {
+func move(ctx context.Context, c *tool.Client, a moveArgs) (result.Result, error) {
 	list := a.Moves
 	switch {
 	case a.FilePath != "" && list != nil:
-		return answer.Result{}, answer.InvalidArgument("Give file_path and new_path for one move, or moves for several, and not both.")
+		return result.Result{}, result.InvalidArgument("Give file_path and new_path for one move, or moves for several, and not both.")
 	case list == nil && !a.DryRun:
 		said, err := moveOne(ctx, c, a.oneMove)
-		return answer.Text(said), err
+		return result.Text(said), err
 	case list == nil:
 		list = []oneMove{a.oneMove}
 	}
@@ -82,9 +82,9 @@ func (a oneMove) target(c *tool.Client, from model.Path, kind model.Kind) (model
 	case kind == model.KindNote && !to.IsNote(), kind == model.KindFile && to.IsNote():
 		err = &model.Error{Op: "rename", Path: to, Err: model.ErrNotNote}
 	case from == to:
-		err = answer.InvalidArgument("No move to make: file_path and new_path are the same.")
+		err = result.InvalidArgument("No move to make: file_path and new_path are the same.")
 	case from.Contains(to):
-		err = answer.InvalidArgument("%q cannot be moved into itself. Choose another new_path.", string(from))
+		err = result.InvalidArgument("%q cannot be moved into itself. Choose another new_path.", string(from))
 	}
 	return to, err
 }
@@ -172,7 +172,7 @@ func (t *plannedMoves) move(ctx context.Context, c *tool.Client, m oneMove) (str
 	}
 	now, _ := t.now(from)
 	*t = append(*t, step{from, to})
-	out := "Would move " + answer.Escape(from) + " to " + answer.Escape(to) + "."
+	out := "Would move " + result.Escape(from) + " to " + result.Escape(to) + "."
 	if warning := newNameWarning(from, to); warning != "" {
 		out += " Warning: " + warning + "."
 	}
@@ -183,9 +183,9 @@ func (t *plannedMoves) move(ctx context.Context, c *tool.Client, m oneMove) (str
 }
 
 func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) string {
-	out := "Moved " + answer.Escape(from) + " to " + answer.Escape(to) + "."
+	out := "Moved " + result.Escape(from) + " to " + result.Escape(to) + "."
 	if res.Proposal != "" {
-		out = "Proposed to move " + answer.Escape(from) + " to " + answer.Escape(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
+		out = "Proposed to move " + result.Escape(from) + " to " + result.Escape(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
 	}
 	if warning := newNameWarning(from, to); warning != "" {
 		out += " Warning: " + warning + "."
@@ -193,7 +193,7 @@ func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) str
 	if res.Links == 0 {
 		return out + " No link elsewhere had to be rewritten."
 	}
-	out += " " + answer.Count(res.Links, "link") + " in " + answer.Count(res.Notes, "document") + " rewritten"
+	out += " " + result.Count(res.Links, "link") + " in " + result.Count(res.Notes, "document") + " rewritten"
 	if c.Workspace.Options().Mode != bridge.Direct {
 		out += ", as suggestions"
 	}
@@ -214,7 +214,7 @@ func newNameWarning(from, to model.Path) string {
 // moveFailure names the path that is taken; the error names the one that was to be moved.
 func moveFailure(err error, to model.Path) error {
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, model.ErrConflict) {
-		return answer.InvalidArgument("%q exists already. Choose another new_path.", string(to))
+		return result.InvalidArgument("%q exists already. Choose another new_path.", string(to))
 	}
 	return err
 }
@@ -224,21 +224,21 @@ type deleteArgs struct {
 	Confirm  *bool  `arg:"confirm" doc:"The person has agreed; needed only if the answer says so"`
 }
 
-func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) (answer.Result, error) {
+func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) (result.Result, error) {
 	p, err := c.Resolver.ResolveName(ctx, a.FilePath)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	res, err := c.Changes.Remove(ctx, p, a.Confirm)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
-	out := "Deleted " + answer.Escape(p) + "."
+	out := "Deleted " + result.Escape(p) + "."
 	if res.Proposal != "" {
-		out = "Proposed to delete " + answer.Escape(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
+		out = "Proposed to delete " + result.Escape(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
 	}
 	if losers := change.BrokenLinks(res.Linking); losers != "" {
 		out += " Warning: " + losers
 	}
-	return answer.Text(out), nil
+	return result.Text(out), nil
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -29,9 +29,9 @@ type readArgs struct {
 	Column    int      `arg:"column" min:"1" doc:"First character of the first line, from 1; for long lines only"`
 }
 
-func read(ctx context.Context, c *tool.Client, a readArgs) (answer.Result, error) {
+func read(ctx context.Context, c *tool.Client, a readArgs) (result.Result, error) {
 	if a.FilePaths == nil {
-		return a.read(ctx, c, answer.Max)
+		return a.read(ctx, c, result.Max)
 	}
 	if a.FilePath != "" {
 		a.FilePaths = append([]string{a.FilePath}, a.FilePaths...)
@@ -40,21 +40,21 @@ func read(ctx context.Context, c *tool.Client, a readArgs) (answer.Result, error
 }
 
 // readMany shows documents one after another, as many as fit. Only what is shown counts as read.
-func (a readArgs) readMany(ctx context.Context, c *tool.Client) (answer.Result, error) {
+func (a readArgs) readMany(ctx context.Context, c *tool.Client) (result.Result, error) {
 	const margin = 1200 // for what is not shown, and how to go on
-	var out answer.Result
+	var out result.Result
 	for i, name := range a.FilePaths {
-		head := "==> " + answer.Escape(name) + " <=="
-		left := answer.Max - margin - out.Cost() - answer.TextCost(head) - 40
+		head := "==> " + result.Escape(name) + " <=="
+		left := result.Max - margin - out.Cost() - result.TextCost(head) - 40
 		a.FilePath = name
-		if i > 0 && left < answer.Max/8 {
+		if i > 0 && left < result.Max/8 {
 			out.Text = append(out.Text, fmt.Sprintf("[%s of %d not shown, because the answer is full. Call read with file_paths from %q on.]",
-				answer.Count(len(a.FilePaths)-i, "document"), len(a.FilePaths), name))
+				result.Count(len(a.FilePaths)-i, "document"), len(a.FilePaths), name))
 			break
 		}
 		res, err := a.read(ctx, c, left)
 		if err != nil {
-			res = answer.Text("[error] " + tool.ErrorText(err, c.Phrases))
+			res = result.Text("[error] " + tool.ErrorText(err, c.Phrases))
 		}
 		out.Text = append(out.Text, strings.TrimSuffix(head+"\n"+strings.Join(res.Text, "\n\n"), "\n"))
 	}
@@ -63,14 +63,14 @@ func (a readArgs) readMany(ctx context.Context, c *tool.Client) (answer.Result, 
 }
 
 // read shows one document in an answer that costs at most most.
-func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Result, error) {
+func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (result.Result, error) {
 	p, err := c.Resolver.Resolve(ctx, a.FilePath)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	d, err := textOf(ctx, c, p)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	known, _ := c.Session.ReadStateOf(p)
 	var list []model.Suggestion
@@ -78,44 +78,44 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (answer.Re
 	var untold []bridge.Resolved
 	if d.Version != nil {
 		if list, err = c.Workspace.Suggestions(ctx, p); err != nil {
-			return answer.Result{}, err
+			return result.Result{}, err
 		}
-		told, untold = answer.DecisionsBlock(c.Session.DecisionsUpTo(p, known, d.Version))
-		waiting = answer.PendingBlock(p, list)
+		told, untold = result.DecisionsBlock(c.Session.DecisionsUpTo(p, known, d.Version))
+		waiting = result.PendingBlock(p, list)
 	}
-	limit := most - answer.Text(waiting, told, notUTF8(d.Text)).Cost() - 400
+	limit := most - result.Text(waiting, told, notUTF8(d.Text)).Cost() - 400
 	begin, lines, err := a.lines(p, d.Text)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	page, w, err := numbered(d.Text, begin, lines, limit)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	now := known.WithRead(d, w.Range)
 	if d.Version != nil {
 		now.OwnMarks, now.Decisions = c.Session.OwnMarksIn(d.Version, list), untold
 	}
 	c.Session.SetReadState(p, now)
-	notice := w.Notice(func(at passage.Position) string { return "read with " + at.Arguments("offset") })
+	notice := w.Notice(func(at textrange.Position) string { return "read with " + at.Arguments("offset") })
 	if notice != "" {
 		notice = "[" + notice + "]"
 	}
-	return answer.Text(page, waiting, told, notice, notUTF8(d.Text)), nil
+	return result.Text(page, waiting, told, notice, notUTF8(d.Text)), nil
 }
 
 // textOf opens a document. The error for a file that does not hold text says how it may be read.
 func textOf(ctx context.Context, c *tool.Client, p model.Path) (session.Document, error) {
 	d, err := c.Resolver.Document(ctx, p)
 	if errors.Is(err, model.ErrInvalidUTF8) {
-		err = answer.InvalidArgument("%s is not text. It may be read as the resource %s.", answer.Escape(p), document.URIOf(p))
+		err = result.InvalidArgument("%s is not text. It may be read as the resource %s.", result.Escape(p), document.URIOf(p))
 	}
 	return d, err
 }
 
 // lines returns where to begin in the note at p, and how many lines to show.
-func (a readArgs) lines(p model.Path, text string) (passage.Position, int, error) {
-	begin, limit := passage.Position{Line: a.Offset, Column: a.Column}, cmp.Or(a.Limit, defaultLines)
+func (a readArgs) lines(p model.Path, text string) (textrange.Position, int, error) {
+	begin, limit := textrange.Position{Line: a.Offset, Column: a.Column}, cmp.Or(a.Limit, defaultLines)
 	if a.Section == "" {
 		return begin, limit, nil
 	}
@@ -126,15 +126,15 @@ func (a readArgs) lines(p model.Path, text string) (passage.Position, int, error
 	begin.Line = max(begin.Line, s.Line)
 	left := s.Last - begin.Line + 1
 	if left < 1 {
-		return begin, 0, answer.InvalidArgument("The argument \"offset\" is %d, and the section %q ends at line %d.", a.Offset, a.Section, s.Last)
+		return begin, 0, result.InvalidArgument("The argument \"offset\" is %d, and the section %q ends at line %d.", a.Offset, a.Section, s.Last)
 	}
 	return begin, min(left, limit), nil
 }
 
 // numbered formats at most limit lines as `cat -n` does: the number in six columns, a tab, the line. They cost at most most.
-func numbered(doc string, begin passage.Position, limit, most int) (page string, w passage.Window, err error) {
+func numbered(doc string, begin textrange.Position, limit, most int) (page string, w textrange.Window, err error) {
 	const margin = 11 // of the number, the tab and the break
-	w, err = passage.WindowOf(doc, begin, max(begin.Line, 1)-1+limit, most, func(s string) int { return answer.TextCost(s) + margin })
+	w, err = textrange.WindowOf(doc, begin, max(begin.Line, 1)-1+limit, most, func(s string) int { return result.TextCost(s) + margin })
 	switch {
 	case err != nil:
 		return "", w, err

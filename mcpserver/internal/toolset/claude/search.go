@@ -10,9 +10,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -30,26 +30,26 @@ type searchArgs struct {
 	Since      string                 `arg:"since" max:"40" doc:"Changed since 2026-01-31 or 2026-01-31T08:00:00Z"`
 	Author     string                 `arg:"author" doc:"With pending suggestions of this author"`
 	Limit      int                    `arg:"limit" is:"bound" min:"1" def:"10" doc:"Documents at a time, 50 at most"`
-	answer.Listing
+	result.Listing
 }
 
-func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) (answer.Result, error) {
+func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) (result.Result, error) {
 	if strings.TrimSpace(a.Query) == "" {
-		return answer.Result{}, answer.InvalidArgument("The argument \"query\" is empty. Say what the documents are about, or call glob to list them.")
+		return result.Result{}, result.InvalidArgument("The argument \"query\" is empty. Say what the documents are about, or call glob to list them.")
 	}
 	q, err := a.query(ctx, c)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	var after semantic.Place
 	if _, err := a.Decode(&after); err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	found, err := c.Semantic.Find(ctx, c.Workspace, q, after, min(cmp.Or(a.Limit, defaultHits), maxHits))
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
-	res := answer.Text(passages(c, &found)...)
+	res := result.Text(passages(c, &found)...)
 	res.OneBlock = true
 	if len(found.Notes) == 0 {
 		res.Text = append(res.Text, nothing(ctx, c, q, after, found))
@@ -61,7 +61,7 @@ func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) (answer.Resu
 	}
 	if found.More {
 		last := found.Notes[len(found.Notes)-1]
-		a.Continue(&res, semantic.Place{Path: last.Path, Number: after.Number + len(found.Notes)}, fmt.Sprintf("Showing %s; there are more.", answer.Count(len(found.Notes), "document")))
+		a.Continue(&res, semantic.Place{Path: last.Path, Number: after.Number + len(found.Notes)}, fmt.Sprintf("Showing %s; there are more.", result.Count(len(found.Notes), "document")))
 	}
 	return res, nil
 }
@@ -80,7 +80,7 @@ func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query
 			q.Since, err = time.ParseInLocation(time.DateOnly, a.Since, time.Local)
 		}
 		if err != nil {
-			return q, answer.InvalidArgument("The argument \"since\" is %q, and must be a date like 2026-01-31 or a time like 2026-01-31T08:00:00Z.", a.Since)
+			return q, result.InvalidArgument("The argument \"since\" is %q, and must be a date like 2026-01-31 or a time like 2026-01-31T08:00:00Z.", a.Since)
 		}
 	}
 	if a.Author != "" {
@@ -101,19 +101,19 @@ func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query
 func passages(c *tool.Client, found *semantic.Answer) []string {
 	var blocks []string
 	var shown []session.Passage
-	cost := answer.ProtocolOverhead + 6000 // what else the answer says
+	cost := result.ProtocolOverhead + 6000 // what else the answer says
 	for i, f := range found.Notes {
-		block := answer.Escape(f.Path)
+		block := result.Escape(f.Path)
 		if title := f.Title(); title != "" {
-			block += " (" + answer.OneLine(title) + ")"
+			block += " (" + result.OneLine(title) + ")"
 		}
 		block += "\n" + numberedPart(f)
-		if cost += answer.TextCost(block) + 8; cost > answer.Max && i > 0 {
+		if cost += result.TextCost(block) + 8; cost > result.Max && i > 0 {
 			found.Notes, found.More = found.Notes[:i], true
 			break
 		}
 		blocks = append(blocks, block)
-		shown = append(shown, session.Passage{Path: f.Path, Version: f.Version, Range: passage.Range{Start: f.Start, End: f.End}})
+		shown = append(shown, session.Passage{Path: f.Path, Version: f.Version, Range: textrange.Range{Start: f.Start, End: f.End}})
 	}
 	session.RecordFound(c.Session, shown)
 	return blocks
@@ -122,16 +122,16 @@ func passages(c *tool.Client, found *semantic.Answer) []string {
 // numberedPart formats the passage of a note as read does. What is left out of a line is said.
 func numberedPart(f semantic.Found) string {
 	text := f.Version.Text()
-	lines := passage.SplitLines(text[f.Start:f.End])
+	lines := textrange.SplitLines(text[f.Start:f.End])
 	if n := len(lines); n > 0 {
 		if f.End < len(text) && !strings.HasPrefix(text[f.End:], "\n") && !strings.HasPrefix(text[f.End:], "\r") {
-			lines[n-1] += " " + answer.Ellipsis
+			lines[n-1] += " " + result.Ellipsis
 		}
 		if f.Start > 0 && text[f.Start-1] != '\n' {
-			lines[0] = answer.Ellipsis + " " + lines[0]
+			lines[0] = result.Ellipsis + " " + lines[0]
 		}
 	}
-	first := passage.LineOf(text, f.Start)
+	first := textrange.LineOf(text, f.Start)
 	for i := range lines {
 		lines[i] = fmt.Sprintf("%6d\t%s", first+i, lines[i])
 	}
@@ -147,11 +147,11 @@ func nothing(ctx context.Context, c *tool.Client, q semantic.Query, after semant
 	if len(a.Tried) == 0 {
 		return say[0] + ": the query has no words, or only such as most texts have. Say more, or call grep with the exact words."
 	}
-	say[0] += fmt.Sprintf(" for the words %s (in any form, in compounds, with one slip) or by meaning, among %s.", strings.Join(a.Tried, ", "), answer.Count(a.Among, "document"))
+	say[0] += fmt.Sprintf(" for the words %s (in any form, in compounds, with one slip) or by meaning, among %s.", strings.Join(a.Tried, ", "), result.Count(a.Among, "document"))
 	if all, err := c.Semantic.Find(ctx, c.Workspace, semantic.Query{Text: q.Text}, after, 3); err == nil && len(all.Notes) > 0 {
 		var paths []string
 		for _, f := range all.Notes {
-			paths = append(paths, answer.Escape(f.Path))
+			paths = append(paths, result.Escape(f.Path))
 		}
 		say = append(say, "Without path, tag, properties, since and author there are "+strings.Join(paths, ", ")+".")
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -19,7 +19,7 @@ type listSuggestionsArgs struct {
 	Author string `arg:"author" doc:"Only of this author"`
 	Limit  int    `arg:"limit" is:"bound" min:"1" def:"100" doc:"At most so many"`
 	ID     string `arg:"id" doc:"Show this one whole"`
-	answer.Listing
+	result.Listing
 }
 
 // pendingItem is a suggestion or a proposal that waits for a person.
@@ -38,22 +38,22 @@ type suggestionCursor struct {
 }
 
 // Suggestions lists what waits for a person below a path.
-func Suggestions(ctx context.Context, c *tool.Client, under model.Path) (answer.Result, error) {
+func Suggestions(ctx context.Context, c *tool.Client, under model.Path) (result.Result, error) {
 	a := listSuggestionsArgs{Path: string(under)}
 	a.SetCall("list_suggestions", a)
 	return listSuggestions(ctx, c, a)
 }
 
-func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs) (answer.Result, error) {
+func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs) (result.Result, error) {
 	under, err := c.Resolver.Place(ctx, a.Path)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	list, noList := c.Workspace.Suggestions(ctx, under)
 	proposals, noProposals := c.Workspace.Proposals(ctx, under)
 	threads, noThreads := c.Workspace.Threads(ctx, under)
 	if err := cmp.Or(noList, noProposals, noThreads); err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	if a.Author != "" {
 		list = slices.DeleteFunc(list, func(sg model.Suggestion) bool { return !strings.EqualFold(sg.Author, a.Author) })
@@ -61,27 +61,27 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	}
 	var all []pendingItem
 	for _, p := range proposals {
-		all = append(all, pendingItem{id: p.ID, time: p.Time.UnixNano(), text: func(bool) string { return answer.DescribeProposal(p) }})
+		all = append(all, pendingItem{id: p.ID, time: p.Time.UnixNano(), text: func(bool) string { return result.DescribeProposal(p) }})
 	}
 	for _, sg := range list {
 		all = append(all, pendingItem{path: sg.Path, id: sg.ID, text: func(whole bool) string {
-			what := answer.Describe(sg)
+			what := result.Describe(sg)
 			if whole {
-				what = answer.DescribeWhole(sg)
+				what = result.DescribeWhole(sg)
 			}
-			return fmt.Sprintf("%s:%d: %s [%s]", answer.Escape(sg.Path), sg.Line, what, sg.ID)
+			return fmt.Sprintf("%s:%d: %s [%s]", result.Escape(sg.Path), sg.Line, what, sg.ID)
 		}})
 	}
 	for _, t := range threads {
 		said := slices.ContainsFunc(t.Remarks, func(r model.Remark) bool { return r.Pending == "" }) // else it is listed as a suggestion
 		if said && t.Suggestion == "" && a.Author == "" {
-			all = append(all, pendingItem{path: t.Path, id: t.ID, text: func(bool) string { return answer.DescribeThread(t) + " [" + t.ID + "]" }})
+			all = append(all, pendingItem{path: t.Path, id: t.ID, text: func(bool) string { return result.DescribeThread(t) + " [" + t.ID + "]" }})
 		}
 	}
 	var after suggestionCursor
 	given, err := a.Decode(&after)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	if a.ID != "" {
 		return showSuggestion(all, a, after.Off)
@@ -91,16 +91,16 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 		rest = after.rest(all)
 	}
 	if len(rest) == 0 {
-		return answer.Text("No pending suggestions"), nil
+		return result.Text("No pending suggestions"), nil
 	}
-	lines := make([]string, min(cmp.Or(a.Limit, defaultSuggestions), len(rest), answer.Max/20))
+	lines := make([]string, min(cmp.Or(a.Limit, defaultSuggestions), len(rest), result.Max/20))
 	for i := range lines {
 		lines[i] = rest[i].text(false)
 	}
-	out, n := answer.JoinBounded(lines, answer.Max-answer.ProtocolOverhead-8000)
-	res := answer.Text(out)
-	if strings.Contains(out, answer.Ellipsis) {
-		res.Text = append(res.Text, "["+answer.Ellipsis+" stands for text left out. Give an id to see one as a whole.]")
+	out, n := result.JoinBounded(lines, result.Max-result.ProtocolOverhead-8000)
+	res := result.Text(out)
+	if strings.Contains(out, result.Ellipsis) {
+		res.Text = append(res.Text, "["+result.Ellipsis+" stands for text left out. Give an id to see one as a whole.]")
 	}
 	if n < len(rest) {
 		last := rest[n-1]
@@ -127,16 +127,16 @@ func (at suggestionCursor) rest(all []pendingItem) []pendingItem {
 	return all[i:]
 }
 
-func showSuggestion(all []pendingItem, a listSuggestionsArgs, off int) (answer.Result, error) {
+func showSuggestion(all []pendingItem, a listSuggestionsArgs, off int) (result.Result, error) {
 	id := strings.Trim(a.ID, "[]")
 	i := slices.IndexFunc(all, func(w pendingItem) bool { return w.id == id })
 	if i < 0 {
-		return answer.Result{}, answer.InvalidArgument("Nothing with the id %q waits for a person. Call list_suggestions without id to see what does.", id)
+		return result.Result{}, result.InvalidArgument("Nothing with the id %q waits for a person. Call list_suggestions without id to see what does.", id)
 	}
 	whole := all[i].text(true)
 	off = min(off, len(whole))
-	part, cut := answer.Truncate(whole[off:], answer.Max-answer.ProtocolOverhead-2000)
-	res := answer.Text(part)
+	part, cut := result.Truncate(whole[off:], result.Max-result.ProtocolOverhead-2000)
+	res := result.Text(part)
 	if cut {
 		off += len(part)
 		a.Continue(&res, suggestionCursor{ID: id, Off: off}, fmt.Sprintf("Showing %d of %d bytes.", off, len(whole)))

@@ -16,10 +16,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -35,23 +35,23 @@ type tasksArgs struct {
 	Tag    string   `arg:"tag" max:"1000" doc:"Only with this tag, in the task or in the properties of its document"`
 	CopyTo string   `arg:"copy_to" is:"path" doc:"Append them all to this document instead, each with a link"`
 	Toggle []string `arg:"toggle" doc:"Check or uncheck these instead: their lines in the list, or path:line"`
-	answer.Listing
+	result.Listing
 }
 
-func tasks(ctx context.Context, c *tool.Client, a tasksArgs) (answer.Result, error) {
+func tasks(ctx context.Context, c *tool.Client, a tasksArgs) (result.Result, error) {
 	if a.Toggle != nil && a.CopyTo != "" {
-		return answer.Result{}, answer.InvalidArgument("Give toggle to check tasks off, or copy_to to copy them, and not both: call tasks twice.")
+		return result.Result{}, result.InvalidArgument("Give toggle to check tasks off, or copy_to to copy them, and not both: call tasks twice.")
 	}
 	if a.Toggle != nil {
 		return toggleTasks(ctx, c, a.Toggle)
 	}
 	under, err := c.Resolver.Place(ctx, a.Path)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	notes, err := c.Workspace.Notes(ctx, under)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	if a.CopyTo != "" {
 		return a.copy(ctx, c, notes)
@@ -70,15 +70,15 @@ func (a tasksArgs) of(o *outline.Outline) (wanted []outline.Task) {
 }
 
 // list lists tasks with their lines, which count as read then.
-func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.NoteInfo) (answer.Result, error) {
+func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.NoteInfo) (result.Result, error) {
 	after, err := a.SearchPos()
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
-	total, left := 0, answer.Max-answer.ProtocolOverhead-6000
+	total, left := 0, result.Max-result.ProtocolOverhead-6000
 	var lines []string
 	var shown []session.Passage
-	var last answer.SearchPos
+	var last result.SearchPos
 	full := false
 	for _, n := range notes {
 		wanted := len(a.of(&n.Outline))
@@ -91,9 +91,9 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.Note
 			continue
 		}
 		if err != nil {
-			return answer.Result{}, err
+			return result.Result{}, err
 		}
-		text := strings.TrimPrefix(v.Text(), passage.BOM)
+		text := strings.TrimPrefix(v.Text(), textrange.BOM)
 		from := 0
 		if after != nil && string(n.Path) == after.Path {
 			from = after.Pos.In(text)
@@ -102,40 +102,40 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.Note
 		if !n.ModTime.Equal(v.ModTime()) || n.Size != int64(len(v.Text())) {
 			now = new(outline.Of(v.Text())) // it has changed since it was indexed
 		}
-		places := passage.Lines(text)
+		places := textrange.Lines(text)
 		for _, t := range a.of(now) {
 			at := places[t.Line-1]
 			if at.Start < from {
 				continue
 			}
-			line, cut := answer.Truncate(strings.TrimRight(text[at.Start:at.End], "\r\n"), answer.MaxLine)
-			line = fmt.Sprintf("%s:%d: %s", answer.Escape(n.Path), t.Line, line)
-			if left -= answer.TextCost(line) + 2; left < 0 {
+			line, cut := result.Truncate(strings.TrimRight(text[at.Start:at.End], "\r\n"), result.MaxLine)
+			line = fmt.Sprintf("%s:%d: %s", result.Escape(n.Path), t.Line, line)
+			if left -= result.TextCost(line) + 2; left < 0 {
 				full = true
 				break
 			}
 			if lines = append(lines, line); !cut {
 				shown = append(shown, session.Passage{Path: n.Path, Version: v, Range: at})
 			}
-			last = answer.SearchPosAt(n.Path, text, at.End)
+			last = result.SearchPosAt(n.Path, text, at.End)
 		}
 	}
 	session.RecordFound(c.Session, shown)
 	switch {
 	case len(lines) == 0 && after != nil:
-		return answer.Text("No more tasks"), nil
+		return result.Text("No more tasks"), nil
 	case len(lines) == 0:
-		return answer.Text("No tasks found"), nil
+		return result.Text("No tasks found"), nil
 	}
-	res := answer.Text(strings.Join(lines, "\n"))
+	res := result.Text(strings.Join(lines, "\n"))
 	if full {
-		a.Continue(&res, last, fmt.Sprintf("Showing %d of %s.", len(lines), answer.Count(total, "task")))
+		a.Continue(&res, last, fmt.Sprintf("Showing %d of %s.", len(lines), result.Count(total, "task")))
 	}
 	return res, nil
 }
 
 // copy appends tasks to a document, which is created if it does not exist.
-func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.NoteInfo) (answer.Result, error) {
+func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.NoteInfo) (result.Result, error) {
 	to, err := c.Resolver.LookUp(a.CopyTo)
 	create := errors.Is(err, fs.ErrNotExist)
 	if create {
@@ -145,7 +145,7 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.Note
 		err = &model.Error{Op: "write", Path: to, Err: model.ErrNotNote}
 	}
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	var lines []string
 	sources := 0
@@ -160,7 +160,7 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.Note
 		}
 	}
 	if len(lines) == 0 {
-		return answer.Text("No tasks found"), nil
+		return result.Text("No tasks found"), nil
 	}
 	content := strings.Join(lines, "\n") + "\n"
 	var res bridge.Result
@@ -170,9 +170,9 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.Note
 		res, _, err = c.Changes.Append(ctx, to, "", content, "copy_to")
 	}
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
-	return answer.Text(fmt.Sprintf("Copied %s of %s to %s%s", answer.Count(len(lines), "task"), answer.Count(sources, "document"), answer.Escape(to), outcome(c, change.Result{Result: res}))), nil
+	return result.Text(fmt.Sprintf("Copied %s of %s to %s%s", result.Count(len(lines), "task"), result.Count(sources, "document"), result.Escape(to), outcome(c, change.Result{Result: res}))), nil
 }
 
 // linkTo returns a link to a note as it is written in the note at from: its path, if a link can say that.
@@ -188,10 +188,10 @@ func linkTo(p, from model.Path) string {
 	return "[[" + rel + "|" + name + "]]"
 }
 
-func toggleTasks(ctx context.Context, c *tool.Client, list []string) (answer.Result, error) {
+func toggleTasks(ctx context.Context, c *tool.Client, list []string) (result.Result, error) {
 	shown := make(readStates)
 	untried := func(string) (string, error) { return "", nil }
-	return applyEach(ctx, c, list, untried, shown.toggle, func(at string) string { return "check or uncheck the task " + answer.OneLine(at) })
+	return applyEach(ctx, c, list, untried, shown.toggle, func(at string) string { return "check or uncheck the task " + result.OneLine(at) })
 }
 
 // listedTask is a task as the list has it. Its text may be left out.
@@ -204,7 +204,7 @@ type readStates map[model.Path]session.ReadState
 func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (string, error) {
 	m := listedTask.FindStringSubmatch(at)
 	if m == nil {
-		return "", answer.InvalidArgument("%q is not a task. Give path:line, as the list of tasks has it.", answer.OneLine(at))
+		return "", result.InvalidArgument("%q is not a task. Give path:line, as the list of tasks has it.", result.OneLine(at))
 	}
 	p, err := c.Resolver.Resolve(ctx, m[1])
 	if err != nil {
@@ -220,14 +220,14 @@ func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (
 	tasks := outline.Of(known.Text).Tasks
 	k := slices.IndexFunc(tasks, func(t outline.Task) bool { return strconv.Itoa(t.Line) == m[2] })
 	if k < 0 {
-		return "", answer.InvalidArgument("There is no task on line %s of %s. Call tasks with it as the path to list them.", m[2], answer.Escape(p))
+		return "", result.InvalidArgument("There is no task on line %s of %s. Call tasks with it as the path to list them.", m[2], result.Escape(p))
 	}
 	task := tasks[k]
-	place := passage.Lines(known.Text)[task.Line-1]
+	place := textrange.Lines(known.Text)[task.Line-1]
 	if part, lacks := known.ReadRanges.FirstMissing(place); lacks {
 		return "", change.NotReadError(p, known.Text, part, reader)
 	}
-	changed := answer.InvalidArgument("Line %d of %s has changed since you were shown it. Call tasks again.", task.Line, answer.Escape(p))
+	changed := result.InvalidArgument("Line %d of %s has changed since you were shown it. Call tasks again.", task.Line, result.Escape(p))
 	if m[3] != "" && m[3] != strings.TrimRight(known.Text[place.Start:place.End], "\r\n") {
 		return "", changed
 	}
@@ -235,8 +235,8 @@ func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (
 	if task.Done {
 		mark, did = " ", "Unchecked"
 	}
-	res, err := c.Changes.Edit(ctx, p, func(text string, _ passage.RangeSet) ([]diffwrap.Edit, error) {
-		now := passage.RangeSet{place}.Rebase(known.Text, text, false)
+	res, err := c.Changes.Edit(ctx, p, func(text string, _ textrange.RangeSet) ([]diffwrap.Edit, error) {
+		now := textrange.RangeSet{place}.Rebase(known.Text, text, false)
 		if len(now) != 1 || now[0].End-now[0].Start != place.End-place.Start {
 			return nil, changed
 		}
@@ -247,8 +247,8 @@ func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (
 	if err != nil {
 		return "", err
 	}
-	out := fmt.Sprintf("%s the task on line %d of %s%s", did, task.Line, answer.Escape(p), outcome(c, res))
-	if passage.CountLines(res.Before) != passage.CountLines(known.Text) {
+	out := fmt.Sprintf("%s the task on line %d of %s%s", did, task.Line, result.Escape(p), outcome(c, res))
+	if textrange.CountLines(res.Before) != textrange.CountLines(known.Text) {
 		out += " Its lines have moved since you were shown them: call tasks again before you name others of it."
 	}
 	return out, nil

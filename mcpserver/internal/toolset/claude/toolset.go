@@ -7,7 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -40,6 +40,6 @@ var Phrases = tool.Phrases{
 	Missing:   "There is no document %q. Call glob to find its path; paths look like Folder/sub/Name.md.",
 }
 
-var reader = change.Reader{Call: func(p model.Path, from passage.Position) string {
+var reader = change.Reader{Call: func(p model.Path, from textrange.Position) string {
 	return change.ReadCall("read", fmt.Sprintf("file_path: %q", string(p)), "offset", from)
 }}

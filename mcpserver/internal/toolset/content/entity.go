@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -45,9 +45,9 @@ func checkType(declared document.Type, p model.Path) error {
 	case declared:
 		return nil
 	case "":
-		return answer.InvalidArgument("declared '%s' but %q is none. Names of notes end in .md, of canvases in .canvas, of bases in .base.", declared, string(p))
+		return result.InvalidArgument("declared '%s' but %q is none. Names of notes end in .md, of canvases in .canvas, of bases in .base.", declared, string(p))
 	default:
-		return answer.InvalidArgument("declared '%s' but %q is a %s. Use entity_type='%s' instead.", declared, string(p), is, is)
+		return result.InvalidArgument("declared '%s' but %q is a %s. Use entity_type='%s' instead.", declared, string(p), is, is)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -36,7 +36,7 @@ func readContentLines(ctx context.Context, c *tool.Client, a readContentLinesArg
 	}
 	start := cmp.Or(a.StartLine, 1)
 	const margin = 12 // of the number
-	w, err := passage.WindowForResult(string(d.Path), d.Text, passage.Position{Line: start, Column: a.Column}, a.EndLine, defaultSpan, margin)
+	w, err := textrange.WindowForResult(string(d.Path), d.Text, textrange.Position{Line: start, Column: a.Column}, a.EndLine, defaultSpan, margin)
 	if err != nil {
 		return readContentLinesResult{}, err
 	}
@@ -50,7 +50,7 @@ func readContentLines(ctx context.Context, c *tool.Client, a readContentLinesArg
 	}, nil
 }
 
-func readOn(at passage.Position) string {
+func readOn(at textrange.Position) string {
 	return "read_content_lines with " + at.Arguments("start_line")
 }
 
@@ -68,7 +68,7 @@ func getContent(ctx context.Context, c *tool.Client, a documentArgs) (getContent
 	if err != nil {
 		return getContentResult{}, err
 	}
-	w, err := passage.WindowForResult(string(d.Path), d.Text, passage.Position{}, nil, math.MaxInt, 0)
+	w, err := textrange.WindowForResult(string(d.Path), d.Text, textrange.Position{}, nil, math.MaxInt, 0)
 	if err != nil {
 		return getContentResult{}, err
 	}

@@ -5,9 +5,9 @@ import (
 	"context"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -24,7 +24,7 @@ type searchContentArgs struct {
 	Folder       string        `arg:"folder" is:"path" doc:"Folder to search in"`
 	ContextLines *int          `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
 	MaxResults   int           `arg:"max_results" is:"bound" min:"1" def:"20" doc:"Return at most so many matches at a time"`
-	answer.Listing
+	result.Listing
 }
 
 type searchContentResult struct {
@@ -32,7 +32,7 @@ type searchContentResult struct {
 	TotalMatches int            `json:"total_matches" doc:"How many lines match, those of other answers included"`
 	Truncated    bool           `json:"truncated" doc:"There are more"`
 	Skipped      string         `json:"skipped,omitempty" doc:"Files that were not searched, and why"`
-	answer.Page
+	result.Page
 }
 
 type contentMatch struct {
@@ -53,7 +53,7 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 		return searchContentResult{}, search.NamedPattern("pattern", search.ByLine, err)
 	}
 	around := *cmp.Or(a.ContextLines, new(contextLines))
-	limit := min(cmp.Or(a.MaxResults, defaultMatches), answer.Max/20)
+	limit := min(cmp.Or(a.MaxResults, defaultMatches), result.Max/20)
 	job := search.LineSearch{Pattern: pattern, Under: under, MaxLines: limit + 1, All: true, Wanted: func(p model.Path) bool { return document.TypeOf(string(p)) == a.EntityType }}
 	if job.After, err = a.SearchPos(); err != nil {
 		return searchContentResult{}, err
@@ -66,7 +66,7 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 		before, after := f.Context(around, numberedLine)
 		return contentMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
-	res := answer.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].SearchPos() }, func(n int, page answer.Page) searchContentResult {
+	res := result.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].SearchPos() }, func(n int, page result.Page) searchContentResult {
 		return searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found), Page: page, Skipped: search.Skipped(skipped)}
 	})
 	session.RecordFound(c.Session, found[:len(res.Matches)])
@@ -80,7 +80,7 @@ func searchedPlace(ctx context.Context, c *tool.Client, a searchContentArgs) (mo
 	}
 	p, err := find(ctx, c, a.EntityType, a.Path)
 	if err == nil && !folder.Contains(p) {
-		err = answer.InvalidArgument("The argument \"path\" is %q, which is not in the folder %q.", string(p), string(folder))
+		err = result.InvalidArgument("The argument \"path\" is %q, which is not in the folder %q.", string(p), string(folder))
 	}
 	return p, err
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -36,7 +36,7 @@ var Phrases = tool.Phrases{
 }
 
 // Reader reads with get_content, or a part with read_content_lines.
-var Reader = change.Reader{Call: func(p model.Path, from passage.Position) string {
+var Reader = change.Reader{Call: func(p model.Path, from textrange.Position) string {
 	tool := "get_content"
 	if from.Line > 0 {
 		tool = "read_content_lines"

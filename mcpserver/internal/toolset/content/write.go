@@ -8,10 +8,10 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -75,12 +75,12 @@ func (a patchContentArgs) run(ctx context.Context, c *tool.Client) (patchContent
 	case err != nil:
 		return res, err
 	case a.OldString == "":
-		return res, answer.InvalidArgument("The argument \"old_string\" is empty. Give the text to replace, or call replace_content for the whole document.")
+		return res, result.InvalidArgument("The argument \"old_string\" is empty. Give the text to replace, or call replace_content for the whole document.")
 	}
 	known, _ := c.Session.ReadStateOf(p)
 	q.Known = known.Text
 	view := c.Workspace.Options().View
-	done, err := c.Changes.Edit(ctx, p, func(text string, seen passage.RangeSet) ([]diffwrap.Edit, error) {
+	done, err := c.Changes.Edit(ctx, p, func(text string, seen textrange.RangeSet) ([]diffwrap.Edit, error) {
 		edits, _, err := q.Replace(p, view, text, seen, Reader)
 		return edits, err
 	})
@@ -92,11 +92,11 @@ func (a patchContentArgs) run(ctx context.Context, c *tool.Client) (patchContent
 // severalPlaces is the result if old_string occurs more than once.
 func severalPlaces(path string, e *change.QuoteError) patchContentResult {
 	res := patchContentResult{Path: path}
-	for _, place := range e.Places[:min(len(e.Places), passage.MaxNamed)] {
-		line := strings.TrimSuffix(passage.LineAround(e.Text, place.Start), "\r")
-		res.MatchLocations = append(res.MatchLocations, matchLocation{passage.LineOf(e.Text, place.Start), answer.OneLine(line)})
+	for _, place := range e.Places[:min(len(e.Places), textrange.MaxNamed)] {
+		line := strings.TrimSuffix(textrange.LineAround(e.Text, place.Start), "\r")
+		res.MatchLocations = append(res.MatchLocations, matchLocation{textrange.LineOf(e.Text, place.Start), result.OneLine(line)})
 	}
-	res.Error = fmt.Sprintf("old_string is not unique in %s (%s found). Include more surrounding context to make it unique.", path, answer.Count(len(e.Places), "occurrence"))
+	res.Error = fmt.Sprintf("old_string is not unique in %s (%s found). Include more surrounding context to make it unique.", path, result.Count(len(e.Places), "occurrence"))
 	if n := len(res.MatchLocations); n < len(e.Places) {
 		res.Error += fmt.Sprintf(" match_locations has the first %d.", n)
 	}

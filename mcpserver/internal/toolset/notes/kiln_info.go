@@ -6,20 +6,20 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
 type kilnInfoArgs struct {
 	Detailed bool `arg:"detailed" def:"false" doc:"Tell the statistics of each top-level folder, too"`
-	answer.Listing
+	result.Listing
 }
 
 type kilnInfoResult struct {
 	Roots []kilnRoot `json:"roots" doc:"The top-level folders"`
 	Stats kilnStats  `json:"stats" doc:"Of all folders"`
-	answer.Page
+	result.Page
 }
 
 type kilnRoot struct {
@@ -60,7 +60,7 @@ func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoR
 	if given {
 		rest = rest[1+slices.IndexFunc(rest, func(r kilnRoot) bool { return r.Name == last }):]
 	}
-	return answer.FitPage(a.Listing, len(rest), len(rest), func(i int) any { return rest[i].Name }, func(n int, page answer.Page) kilnInfoResult {
+	return result.FitPage(a.Listing, len(rest), len(rest), func(i int) any { return rest[i].Name }, func(n int, page result.Page) kilnInfoResult {
 		return kilnInfoResult{Roots: rest[:n], Stats: res.Stats, Page: page}
 	}), nil
 }

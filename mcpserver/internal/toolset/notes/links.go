@@ -13,11 +13,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -35,14 +35,14 @@ type findLinksArgs struct {
 	Kind  string `arg:"kind" need:"true" enum:"orphans|backlinks|unlinked_mentions" doc:"orphans: notes that no other note links to; backlinks: lines that link to a note; unlinked_mentions: lines that name it, or one of its aliases, without a link"`
 	Path  string `arg:"path" is:"path" doc:"The note; for orphans a folder, all if left out"`
 	Limit int    `arg:"limit" is:"bound" min:"1" def:"100" doc:"Return at most so many at a time"`
-	answer.Listing
+	result.Listing
 }
 
 type findLinksResult struct {
 	Kind  string      `json:"kind"`
 	Found []foundLink `json:"found"`
 	Count int         `json:"count" doc:"How many there are, those of other answers included"`
-	answer.Page
+	result.Page
 }
 
 type foundLink struct {
@@ -75,12 +75,12 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 		return findLinksResult{}, err
 	}
 	key := func(l linkLine) linkKey { return linkKey{l.Path, l.line} }
-	rest, err := answer.Rest(a.Listing, found, key, func(a, b linkKey) int { return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line) })
+	rest, err := result.Rest(a.Listing, found, key, func(a, b linkKey) int { return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line) })
 	if err != nil {
 		return findLinksResult{}, err
 	}
 	show := func(l linkLine) foundLink { return foundLink{string(l.Path), l.line, l.text} }
-	res := answer.FitList(a.Listing, rest, cmp.Or(a.Limit, defaultLinks), func(i int) any { return key(rest[i]) }, show, func(links []foundLink, page answer.Page) findLinksResult {
+	res := result.FitList(a.Listing, rest, cmp.Or(a.Limit, defaultLinks), func(i int) any { return key(rest[i]) }, show, func(links []foundLink, page result.Page) findLinksResult {
 		return findLinksResult{Kind: a.Kind, Found: links, Count: len(found), Page: page}
 	})
 	session.RecordFound(c.Session, rest[:len(res.Found)])
@@ -124,7 +124,7 @@ func orphansBelow(ctx context.Context, c *tool.Client, folder string) ([]linkLin
 // linesAbout returns lines of other notes that link to a note, or that name it without a link.
 func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLine, error) {
 	if a.Path == "" {
-		return nil, answer.InvalidArgument("The argument \"path\" is missing: %s are those of a note.", a.Kind)
+		return nil, result.InvalidArgument("The argument \"path\" is missing: %s are those of a note.", a.Kind)
 	}
 	p, v, err := c.Resolver.Note(ctx, a.Path)
 	if err != nil {
@@ -159,9 +159,9 @@ func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLin
 
 // linesAt returns the lines of a note that hold the offsets, each once.
 func linesAt(p model.Path, v *model.Version, offsets []int) (found []linkLine) {
-	bom := len(v.Text()) - len(strings.TrimPrefix(v.Text(), passage.BOM))
+	bom := len(v.Text()) - len(strings.TrimPrefix(v.Text(), textrange.BOM))
 	text := v.Text()[bom:]
-	places := passage.Lines(text)
+	places := textrange.Lines(text)
 	line := 0 // from 1
 	for _, off := range offsets {
 		off -= bom
@@ -172,12 +172,12 @@ func linesAt(p model.Path, v *model.Version, offsets []int) (found []linkLine) {
 		}
 		at := places[line-1]
 		whole := strings.TrimRight(text[at.Start:at.End], "\r\n")
-		part, cut := answer.Truncate(whole, answer.MaxLine)
+		part, cut := result.Truncate(whole, result.MaxLine)
 		f := linkLine{session.Passage{Path: p, Version: v, Range: at}, line, part}
 		if cut {
-			from := max(0, off-at.Start-answer.MaxLine/2)
-			part, _ = answer.Truncate(strings.ToValidUTF8(whole[from:], ""), answer.MaxLine)
-			f.Version, f.text = nil, answer.Ellipsis+" "+part+" "+answer.Ellipsis
+			from := max(0, off-at.Start-result.MaxLine/2)
+			part, _ = result.Truncate(strings.ToValidUTF8(whole[from:], ""), result.MaxLine)
+			f.Version, f.text = nil, result.Ellipsis+" "+part+" "+result.Ellipsis
 		}
 		found = append(found, f)
 	}

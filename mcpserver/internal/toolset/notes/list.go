@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -17,14 +17,14 @@ type listNotesArgs struct {
 	Folder      string `arg:"folder" is:"path" doc:"Folder to list. Leave it out for all"`
 	FrontMatter bool   `arg:"include_frontmatter" def:"false" doc:"Tell each note's front matter, too"`
 	Recursive   *bool  `arg:"recursive" def:"true" doc:"List what is in folders of the folder, too"`
-	answer.Listing
+	result.Listing
 }
 
 type listNotesResult struct {
 	Folder string       `json:"folder"`
 	Notes  []listedNote `json:"notes"`
 	Count  int          `json:"count" doc:"How many notes there are, those of other answers included"`
-	answer.Page
+	result.Page
 }
 
 type listedNote struct {
@@ -48,12 +48,12 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 	if a.Recursive != nil && !*a.Recursive {
 		notes = slices.DeleteFunc(slices.Clone(notes), func(n *index.NoteInfo) bool { return n.Path.Dir() != under })
 	}
-	rest, err := answer.Rest(a.Listing, notes, pathOf, cmp.Compare)
+	rest, err := result.Rest(a.Listing, notes, pathOf, cmp.Compare)
 	if err != nil {
 		return listNotesResult{}, err
 	}
 	describe := func(n *index.NoteInfo) listedNote { return describeNote(n, a.FrontMatter) }
-	res := answer.FitList(a.Listing, rest, len(rest), func(i int) any { return rest[i].Path }, describe, func(listed []listedNote, page answer.Page) listNotesResult {
+	res := result.FitList(a.Listing, rest, len(rest), func(i int) any { return rest[i].Path }, describe, func(listed []listedNote, page result.Page) listNotesResult {
 		return listNotesResult{Folder: string(under), Notes: listed, Count: len(notes), Page: page}
 	})
 	for i, shown := range res.Notes {
@@ -84,14 +84,14 @@ type propertySearchArgs struct {
 	Properties frontmatter.Properties `arg:"properties" need:"true" max:"1000" doc:"Properties that a note must have, all of them, for example {\"status\": \"open\", \"tags\": [\"work\", \"home\"]}; a list means any of its items. An object compares: {\"priority\": {\">=\": 2}, \"due\": {\"<\": \"2026-02-01\"}, \"status\": {\"!=\": \"done\"}, \"aliases\": {\"exists\": true}}"`
 	Folder     string                 `arg:"folder" is:"path" doc:"Folder whose notes are meant. Leave it out for all"`
 	Limit      int                    `arg:"limit" is:"bound" min:"1" def:"20" doc:"Return at most so many notes at a time"`
-	answer.Listing
+	result.Listing
 }
 
 type propertySearchResult struct {
 	Properties frontmatter.Properties `json:"properties"`
 	Matches    []propertyMatch        `json:"matches"`
 	Count      int                    `json:"count" doc:"How many notes match, those of other answers included"`
-	answer.Page
+	result.Page
 }
 
 type propertyMatch struct {
@@ -103,7 +103,7 @@ type propertyMatch struct {
 
 func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (propertySearchResult, error) {
 	if len(a.Properties) == 0 {
-		return propertySearchResult{}, answer.InvalidArgument("The argument \"properties\" is empty. Give at least one property, or call list_notes for all notes.")
+		return propertySearchResult{}, result.InvalidArgument("The argument \"properties\" is empty. Give at least one property, or call list_notes for all notes.")
 	}
 	under, err := c.Resolver.Folder(ctx, "folder", a.Folder, "")
 	if err != nil {
@@ -114,7 +114,7 @@ func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (
 		return propertySearchResult{}, err
 	}
 	notes = slices.DeleteFunc(notes, func(n *index.NoteInfo) bool { return !under.Contains(n.Path) })
-	rest, err := answer.Rest(a.Listing, notes, pathOf, cmp.Compare)
+	rest, err := result.Rest(a.Listing, notes, pathOf, cmp.Compare)
 	if err != nil {
 		return propertySearchResult{}, err
 	}
@@ -122,7 +122,7 @@ func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (
 		fit, notice := thatFit(n.Properties, maxProperties)
 		return propertyMatch{string(n.Path), fit, n.Words, notice}
 	}
-	res := answer.FitList(a.Listing, rest, cmp.Or(a.Limit, defaultMatches), func(i int) any { return rest[i].Path }, match, func(matches []propertyMatch, page answer.Page) propertySearchResult {
+	res := result.FitList(a.Listing, rest, cmp.Or(a.Limit, defaultMatches), func(i int) any { return rest[i].Path }, match, func(matches []propertyMatch, page result.Page) propertySearchResult {
 		return propertySearchResult{Properties: a.Properties, Matches: matches, Count: len(notes), Page: page}
 	})
 	for i, shown := range res.Matches {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -51,16 +51,16 @@ func outlineNote(ctx context.Context, c *tool.Client, a noteArgs) (outlineResult
 	info := index.NewNoteInfo(p, v)
 	properties, notice := thatFit(info.Properties, maxProperties)
 	all := outlineResult{
-		Path: string(p), TotalLines: passage.CountLines(text), WordCount: info.Words, SizeBytes: len(text), FrontMatter: properties,
+		Path: string(p), TotalLines: textrange.CountLines(text), WordCount: info.Words, SizeBytes: len(text), FrontMatter: properties,
 		Tags: append([]string{}, info.Tags...), Lines: outlineLines(info, text),
-		Links: answer.Strings(links.Forward), Backlinks: answer.Strings(links.Backlinks), Unresolved: append([]string{}, links.Unresolved...), Notice: notice,
+		Links: result.Strings(links.Forward), Backlinks: result.Strings(links.Backlinks), Unresolved: append([]string{}, links.Unresolved...), Notice: notice,
 	}
-	res := answer.Fit(maxOutlined, func(n int) outlineResult { return all.first(n, a.Path) })
+	res := result.Fit(maxOutlined, func(n int) outlineResult { return all.first(n, a.Path) })
 	if notice == "" {
 		showProperties(ctx, c, info)
 	}
-	text = strings.TrimPrefix(text, passage.BOM)
-	places := passage.Lines(text)
+	text = strings.TrimPrefix(text, textrange.BOM)
+	places := textrange.Lines(text)
 	var shown []session.Passage
 	for _, l := range res.Lines {
 		if at := places[l.Line-1]; strings.TrimRight(text[at.Start:at.End], "\r\n") == l.Text {
@@ -73,10 +73,10 @@ func outlineNote(ctx context.Context, c *tool.Client, a noteArgs) (outlineResult
 
 // outlineLines returns the headings and the tasks in the order of the note.
 func outlineLines(info *index.NoteInfo, text string) []outlineLine {
-	lines := passage.SplitLines(text)
+	lines := textrange.SplitLines(text)
 	out := []outlineLine{}
 	add := func(line int, kind string) {
-		text, cut := answer.Truncate(lines[line-1], answer.MaxLine)
+		text, cut := result.Truncate(lines[line-1], result.MaxLine)
 		if cut {
 			text += "... [line cut]"
 		}
@@ -103,10 +103,10 @@ func (r outlineResult) first(n int, path string) outlineResult {
 	}
 	if left := len(r.Lines) - n; left > 0 {
 		r.Lines = r.Lines[:n]
-		r.Notice = strings.TrimSpace(fmt.Sprintf("%s %s left out: search for \"regex:^(#|\\s*[-*+] \\[)\" with text_search in %q.", r.Notice, answer.Count(left, "line"), path))
+		r.Notice = strings.TrimSpace(fmt.Sprintf("%s %s left out: search for \"regex:^(#|\\s*[-*+] \\[)\" with text_search in %q.", r.Notice, result.Count(left, "line"), path))
 	}
 	if cut > 0 {
-		r.Notice = strings.TrimSpace(fmt.Sprintf("%s %s left out.", r.Notice, answer.Count(cut, "tag or link")))
+		r.Notice = strings.TrimSpace(fmt.Sprintf("%s %s left out.", r.Notice, result.Count(cut, "tag or link")))
 	}
 	return r
 }
@@ -125,7 +125,7 @@ type appendResult struct {
 
 func appendNote(ctx context.Context, c *tool.Client, a appendArgs) (appendResult, error) {
 	if strings.TrimSpace(a.Content) == "" {
-		return appendResult{}, answer.InvalidArgument("The argument \"content\" is empty. Give the text to add.")
+		return appendResult{}, result.InvalidArgument("The argument \"content\" is empty. Give the text to add.")
 	}
 	p, err := c.Resolver.Resolve(ctx, a.Path)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -61,13 +61,13 @@ func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (se
 	list := a.Notes
 	switch {
 	case list != nil && a.Path != "":
-		return setPropertiesResult{}, answer.InvalidArgument("Give path for one note, or notes for several, and not both.")
+		return setPropertiesResult{}, result.InvalidArgument("Give path for one note, or notes for several, and not both.")
 	case list == nil:
 		list = []oneSet{a.oneSet}
 	}
 	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
 		for _, s := range list {
-			whats = append(whats, fmt.Sprintf("set %s in %s", answer.OneLine(answer.PlainJSON(s.Set)), s.Path))
+			whats = append(whats, fmt.Sprintf("set %s in %s", result.OneLine(result.PlainJSON(s.Set)), s.Path))
 		}
 		return whats
 	})
@@ -91,13 +91,13 @@ func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (se
 			all.Results = append(all.Results, setOutcome{Path: s.Path, Status: "unchanged"})
 		}
 	}
-	return answer.Fit(len(all.Results), all.first), nil
+	return result.Fit(len(all.Results), all.first), nil
 }
 
 // apply changes the properties of one note. A value that it replaces or removes must have been shown.
 func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err error) {
 	if len(s.Set)+len(s.Unset) == 0 {
-		return false, answer.InvalidArgument("There is nothing to change: give the argument \"set\", \"unset\" or both.")
+		return false, result.InvalidArgument("There is nothing to change: give the argument \"set\", \"unset\" or both.")
 	}
 	p, err := c.Resolver.Resolve(ctx, s.Path)
 	if err != nil {
@@ -105,11 +105,11 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 	}
 	known, read := c.Session.ReadStateOf(p)
 	var set string
-	var seen passage.RangeSet // of set
+	var seen textrange.RangeSet // of set
 	before, res, err := c.Changes.Update(ctx, p, "change the properties of "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
 		text, err := s.rewrite(cur.Text())
 		if err != nil {
-			return nil, answer.InvalidArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
+			return nil, result.InvalidArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
 		}
 		edits := diffwrap.Diff(cur.Text(), text)
 		now := session.ReadState{Text: cur.Text(), ReadRanges: known.RangesIn(cur.Text())}
@@ -128,7 +128,7 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 	text := res.Version.Text()
 	for _, e := range s.Set { // the session has written all of it, whatever of it was there before
 		if at, ok := frontmatter.Entry(text, e.Key); ok {
-			c.Session.RecordRead(session.NoteOf(p, res.Version), besidesComments(text, passage.Range{Start: at.From, End: at.To})...)
+			c.Session.RecordRead(session.NoteOf(p, res.Version), besidesComments(text, textrange.Range{Start: at.From, End: at.To})...)
 		}
 	}
 	return res.Changed, err

@@ -9,9 +9,9 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -36,12 +36,12 @@ func readNote(ctx context.Context, c *tool.Client, a readNoteArgs) (readNoteResu
 		return readNoteResult{}, err
 	}
 	d := session.NoteOf(p, v)
-	w, err := passage.WindowForResult(string(p), d.Text, passage.Position{Line: a.StartLine, Column: a.Column}, a.EndLine, math.MaxInt, 0)
+	w, err := textrange.WindowForResult(string(p), d.Text, textrange.Position{Line: a.StartLine, Column: a.Column}, a.EndLine, math.MaxInt, 0)
 	if err != nil {
 		return readNoteResult{}, err
 	}
 	c.Session.RecordRead(d, w.Range)
-	notice := w.Notice(func(at passage.Position) string { return "read_note with " + at.Arguments("start_line") })
+	notice := w.Notice(func(at textrange.Position) string { return "read_note with " + at.Arguments("start_line") })
 	return readNoteResult{Path: string(p), Content: w.Content(), TotalLines: w.Total, LinesReturned: len(w.Lines), Notice: notice}, nil
 }
 
@@ -76,7 +76,7 @@ func readMetadata(ctx context.Context, c *tool.Client, a noteArgs) (readMetadata
 	if err != nil {
 		return readMetadataResult{}, err
 	}
-	properties, notice := thatFit(n.Properties, answer.Max-4000-answer.StructuredCost(string(p)))
+	properties, notice := thatFit(n.Properties, result.Max-4000-result.StructuredCost(string(p)))
 	res := readMetadataResult{
 		Path: string(p), FrontMatter: properties, Notice: notice, Modified: timestamp(n.ModTime),
 		Stats: noteStats{n.Words, n.Chars, len(n.Headings), n.CodeBlocks, n.Wikilinks},
@@ -103,17 +103,17 @@ func showProperties(ctx context.Context, c *tool.Client, n *index.NoteInfo) {
 	text := v.Text()
 	_, body, _ := frontmatter.Split(text)
 	now, err := frontmatter.Parse(text)
-	if err != nil || answer.PlainJSON(now) != answer.PlainJSON(n.Properties) {
+	if err != nil || result.PlainJSON(now) != result.PlainJSON(n.Properties) {
 		return
 	}
-	c.Session.RecordRead(session.NoteOf(n.Path, v), besidesComments(text, passage.Range{Start: 0, End: body})...)
+	c.Session.RecordRead(session.NoteOf(n.Path, v), besidesComments(text, textrange.Range{Start: 0, End: body})...)
 }
 
 // besidesComments returns the parts of a place in the front matter of a note that are no comments.
-func besidesComments(text string, in passage.Range) (parts []passage.Range) {
+func besidesComments(text string, in textrange.Range) (parts []textrange.Range) {
 	for _, comment := range frontmatter.Comments(text) {
 		if comment.From >= in.Start && comment.From < in.End {
-			parts = append(parts, passage.Range{Start: in.Start, End: comment.From})
+			parts = append(parts, textrange.Range{Start: in.Start, End: comment.From})
 			in.Start = comment.To
 		}
 	}
@@ -127,14 +127,14 @@ const maxProperties = 6000
 
 // thatFit returns properties that together cost at most limit, and how to see the others.
 func thatFit(all frontmatter.Properties, limit int) (fit frontmatter.Properties, notice string) {
-	if answer.StructuredCost(all) <= limit {
+	if result.StructuredCost(all) <= limit {
 		return all, ""
 	}
 	fit = frontmatter.Properties{}
 	left := 0
 	var names []string
 	for _, e := range all {
-		if cost := answer.StructuredCost(frontmatter.Properties{e}); cost <= limit-400 {
+		if cost := result.StructuredCost(frontmatter.Properties{e}); cost <= limit-400 {
 			fit, limit = append(fit, e), limit-cost
 			continue
 		}

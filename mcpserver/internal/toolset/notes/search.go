@@ -9,8 +9,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/semantic"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -27,7 +27,7 @@ type textSearchArgs struct {
 	Folder     string `arg:"folder" is:"path" doc:"Folder to search in. Leave it out to search everywhere"`
 	IgnoreCase *bool  `arg:"case_insensitive" def:"true" doc:"Ignore case"`
 	Limit      int    `arg:"limit" is:"bound" min:"1" def:"20" doc:"Return at most so many matches at a time"`
-	answer.Listing
+	result.Listing
 }
 
 type textSearchResult struct {
@@ -36,7 +36,7 @@ type textSearchResult struct {
 	Count     int         `json:"count" doc:"How many matches are returned"`
 	Truncated bool        `json:"truncated" doc:"There are more"`
 	Skipped   string      `json:"skipped,omitempty" doc:"Files that were not searched, and why"`
-	answer.Page
+	result.Page
 }
 
 type textMatch struct {
@@ -49,7 +49,7 @@ type textMatch struct {
 
 func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSearchResult, error) {
 	if a.Query == "" || a.Query == patternPrefix {
-		return textSearchResult{}, answer.InvalidArgument("The argument \"query\" is empty. Give the text to find.")
+		return textSearchResult{}, result.InvalidArgument("The argument \"query\" is empty. Give the text to find.")
 	}
 	under, err := c.Resolver.Folder(ctx, "folder", a.Folder, "")
 	if err != nil {
@@ -63,7 +63,7 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 	if err != nil {
 		return textSearchResult{}, search.NamedPattern("query", search.ByLine, err)
 	}
-	limit := min(cmp.Or(a.Limit, defaultMatches), answer.Max/20)
+	limit := min(cmp.Or(a.Limit, defaultMatches), result.Max/20)
 	job := search.LineSearch{Pattern: pattern, Under: under, MaxLines: limit + 1, Wanted: search.AllDocuments}
 	if job.After, err = a.SearchPos(); err != nil {
 		return textSearchResult{}, err
@@ -76,7 +76,7 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 		before, after := f.Context(aroundMatch, func(_ int, line string) string { return line })
 		return textMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
-	res := answer.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].SearchPos() }, func(n int, page answer.Page) textSearchResult {
+	res := result.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].SearchPos() }, func(n int, page result.Page) textSearchResult {
 		return textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found), Page: page, Skipped: search.Skipped(skipped)}
 	})
 	session.RecordFound(c.Session, found[:len(res.Matches)])
@@ -89,14 +89,14 @@ type semanticSearchArgs struct {
 	Query   string                 `arg:"query" need:"true" max:"1000" doc:"What the notes are to be about, in a few words or a sentence"`
 	Filters frontmatter.Properties `arg:"filters" doc:"Properties that a note must have, as for property_search"`
 	Limit   int                    `arg:"limit" is:"bound" min:"1" def:"10" doc:"Return at most so many notes at a time"`
-	answer.Listing
+	result.Listing
 }
 
 type semanticSearchResult struct {
 	Query   string        `json:"query"`
 	Results []semanticHit `json:"results" doc:"The notes that fit best, best first"`
 	Count   int           `json:"count"`
-	answer.Page
+	result.Page
 }
 
 type semanticHit struct {
@@ -110,13 +110,13 @@ type semanticHit struct {
 
 func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (semanticSearchResult, error) {
 	if a.Query == "" {
-		return semanticSearchResult{}, answer.InvalidArgument("The argument \"query\" is empty. Say what the notes are to be about.")
+		return semanticSearchResult{}, result.InvalidArgument("The argument \"query\" is empty. Say what the notes are to be about.")
 	}
 	var after semantic.Place
 	if _, err := a.Decode(&after); err != nil {
 		return semanticSearchResult{}, err
 	}
-	limit := min(cmp.Or(a.Limit, defaultHits), answer.Max/20)
+	limit := min(cmp.Or(a.Limit, defaultHits), result.Max/20)
 	found, err := c.Semantic.Find(ctx, c.Workspace, semantic.Query{Text: a.Query, Filter: a.Filters}, after, limit+1)
 	if err == nil {
 		err = found.Meaning
@@ -131,7 +131,7 @@ func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (
 		snippet := strings.Join(strings.Fields(f.Version.Text()[f.Start:f.End]), " ")
 		return semanticHit{string(f.Path), math.Round(f.Score*1e4) / 1e4, snippet, fit, f.Words, notice}
 	}
-	return answer.FitList(a.Listing, hits, limit, place, show, func(results []semanticHit, page answer.Page) semanticSearchResult {
+	return result.FitList(a.Listing, hits, limit, place, show, func(results []semanticHit, page result.Page) semanticSearchResult {
 		return semanticSearchResult{Query: a.Query, Results: results, Count: len(results), Page: page}
 	}), nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -31,7 +31,7 @@ type tagsArgs struct {
 	NewTag string `arg:"new_tag" max:"500" doc:"What rename makes of it; work/urgent becomes job/urgent with work"`
 	Path   string `arg:"path" is:"path" doc:"Note, or folder whose notes are meant. Leave it out for all; add needs it"`
 	DryRun bool   `arg:"dry_run" def:"false" doc:"Change nothing; tell which notes would change"`
-	answer.Listing
+	result.Listing
 }
 
 type tagsResult struct {
@@ -41,7 +41,7 @@ type tagsResult struct {
 	Count    int        `json:"count" doc:"How many tags there are, or how many notes changed or would"`
 	Failures int        `json:"failed,omitempty" doc:"Notes that were left as they are, for a reason"`
 	LeftOut  int        `json:"left_out,omitempty" doc:"Notes that did not fit into the answer"`
-	answer.Page
+	result.Page
 }
 
 // Failed reports whether nothing succeeded.
@@ -82,7 +82,7 @@ func tags(ctx context.Context, c *tool.Client, a tagsArgs) (tagsResult, error) {
 			if len(chosen) == 0 {
 				return nil
 			}
-			return []string{fmt.Sprintf("%s in %s", a.phrase(), answer.Count(len(chosen), "note"))}
+			return []string{fmt.Sprintf("%s in %s", a.phrase(), result.Count(len(chosen), "note"))}
 		})
 		if err != nil {
 			return tagsResult{}, err
@@ -105,7 +105,7 @@ func tags(ctx context.Context, c *tool.Client, a tagsArgs) (tagsResult, error) {
 	}
 	// What failed matters more than what did not.
 	slices.SortStableFunc(all.Notes, func(a, b tagged) int { return cmp.Compare(b.Error, a.Error) })
-	return answer.Fit(len(all.Notes), func(n int) tagsResult {
+	return result.Fit(len(all.Notes), func(n int) tagsResult {
 		res := all
 		res.Notes, res.LeftOut = all.Notes[:n], len(all.Notes)-n
 		return res
@@ -140,11 +140,11 @@ func (a tagsArgs) list(notes []*index.NoteInfo) (tagsResult, error) {
 	}
 	key := func(t *tagCount) string { return strings.ToLower(t.Tag) }
 	slices.SortFunc(list, func(a, b *tagCount) int { return strings.Compare(key(a), key(b)) })
-	rest, err := answer.Rest(a.Listing, list, key, strings.Compare)
+	rest, err := result.Rest(a.Listing, list, key, strings.Compare)
 	if err != nil {
 		return tagsResult{}, err
 	}
-	return answer.FitList(a.Listing, rest, len(rest), func(i int) any { return key(rest[i]) }, func(t *tagCount) tagCount { return *t }, func(shown []tagCount, page answer.Page) tagsResult {
+	return result.FitList(a.Listing, rest, len(rest), func(i int) any { return key(rest[i]) }, func(t *tagCount) tagCount { return *t }, func(shown []tagCount, page result.Page) tagsResult {
 		return tagsResult{Action: listTags, Tags: shown, Count: len(list), Page: page}
 	}), nil
 }
@@ -164,15 +164,15 @@ func (a *tagsArgs) check() error {
 	for _, g := range given {
 		bare, ok := outline.CheckTag(*g.tag)
 		if !ok {
-			return answer.InvalidArgument("The argument %q is %q, which is no tag: a tag has no blanks and none of ,.:;!?#()[]{}, and not only digits.", g.name, *g.tag)
+			return result.InvalidArgument("The argument %q is %q, which is no tag: a tag has no blanks and none of ,.:;!?#()[]{}, and not only digits.", g.name, *g.tag)
 		}
 		*g.tag = bare
 	}
 	switch {
 	case a.Action == addTag && a.Path == "":
-		return answer.InvalidArgument("The argument \"path\" is missing: name the note that gets the tag, or the folder whose notes get it.")
+		return result.InvalidArgument("The argument \"path\" is missing: name the note that gets the tag, or the folder whose notes get it.")
 	case a.Action == renameTag && a.Tag == a.NewTag:
-		return answer.InvalidArgument("No change to make: tag and new_tag are the same.")
+		return result.InvalidArgument("No change to make: tag and new_tag are the same.")
 	}
 	return nil
 }
@@ -216,9 +216,9 @@ func (a tagsArgs) apply(ctx context.Context, c *tool.Client, p model.Path) (done
 		done.FrontMatter, done.Text = 0, 0
 		edits, err := a.edits(cur.Text(), &done)
 		if err != nil {
-			return nil, answer.InvalidArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
+			return nil, result.InvalidArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
 		}
-		return edits, passage.CheckMarkup("tag", c.Workspace.Options().View, cur.Text(), diffwrap.Apply(cur.Text(), edits), 0)
+		return edits, textrange.CheckMarkup("tag", c.Workspace.Options().View, cur.Text(), diffwrap.Apply(cur.Text(), edits), 0)
 	}
 	if a.DryRun {
 		err = c.Changes.CheckWrite(p)

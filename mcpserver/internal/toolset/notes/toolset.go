@@ -7,7 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -58,6 +58,6 @@ var Phrases = tool.Phrases{
 }
 
 // Reader reads with read_note.
-var Reader = change.Reader{Call: func(p model.Path, from passage.Position) string {
+var Reader = change.Reader{Call: func(p model.Path, from textrange.Position) string {
 	return change.ReadCall("read_note", fmt.Sprintf("path: %q", string(p)), "start_line", from)
 }}

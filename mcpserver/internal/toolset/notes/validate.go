@@ -19,9 +19,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -39,7 +39,7 @@ type validateArgs struct {
 	Path    string `arg:"path" is:"path" doc:"Note, canvas, base or folder; everything if left out"`
 	Session string `arg:"session" max:"200" doc:"Only documents in which this session has pending suggestions; \"own\" is this session"`
 	Kind    string `arg:"kind" enum:"link|anchor|frontmatter|file|block_id|name" doc:"Only problems of this kind: links that lead nowhere, links to a heading or block that is not there, front matter, canvases and bases that are not valid, block ids that stand twice in a note, names that differ only in case"`
-	answer.Listing
+	result.Listing
 }
 
 type validateResult struct {
@@ -47,7 +47,7 @@ type validateResult struct {
 	Count    int       `json:"count" doc:"How many there are, those of other answers included"`
 	New      int       `json:"new" doc:"How many of them come from a pending suggestion in their document"`
 	Checked  int       `json:"checked" doc:"How many documents were checked"`
-	answer.Page
+	result.Page
 }
 
 type problem struct {
@@ -115,11 +115,11 @@ func validate(ctx context.Context, c *tool.Client, a validateArgs) (validateResu
 			fresh++
 		}
 	}
-	rest, err := answer.Rest(a.Listing, all, problem.key, compareProblems)
+	rest, err := result.Rest(a.Listing, all, problem.key, compareProblems)
 	if err != nil {
 		return validateResult{}, err
 	}
-	return answer.FitList(a.Listing, rest, len(rest), func(i int) any { return rest[i].key() }, func(p problem) problem { return p }, func(shown []problem, page answer.Page) validateResult {
+	return result.FitList(a.Listing, rest, len(rest), func(i int) any { return rest[i].key() }, func(p problem) problem { return p }, func(shown []problem, page result.Page) validateResult {
 		return validateResult{Problems: shown, Count: len(all), New: fresh, Checked: len(docs), Page: page}
 	}), nil
 }
@@ -213,9 +213,9 @@ func (v *validator) note(p model.Path, text string) (list []problem) {
 		to, ok := v.index.Resolve(string(p), l)
 		switch {
 		case !ok:
-			add(passage.LineOf(text, l.Off), brokenLink, "%s leads nowhere", answer.OneLine(written))
+			add(textrange.LineOf(text, l.Off), brokenLink, "%s leads nowhere", result.OneLine(written))
 		case l.Subpath != "" && model.Path(to).IsNote() && !v.anchors(p, text, to).has(l.Subpath):
-			add(passage.LineOf(text, l.Off), brokenAnchor, "%s: %s has no %s", answer.OneLine(written), to, answer.OneLine(l.Subpath))
+			add(textrange.LineOf(text, l.Off), brokenAnchor, "%s: %s has no %s", result.OneLine(written), to, result.OneLine(l.Subpath))
 		}
 	}
 	return list

@@ -8,9 +8,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -36,7 +36,7 @@ type noteChanges struct {
 func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNoteResult, error) {
 	var none updateNoteResult
 	if a.Content == nil && a.FrontMatter == nil {
-		return none, answer.InvalidArgument("There is nothing to change: give the argument \"content\", \"frontmatter\" or both.")
+		return none, result.InvalidArgument("There is nothing to change: give the argument \"content\", \"frontmatter\" or both.")
 	}
 	p, err := c.Resolver.Resolve(ctx, a.Path)
 	if err != nil {
@@ -53,7 +53,7 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 	}
 	content, err := updateNoteArgs{Content: a.Content}.apply(p, before)
 	if err == nil {
-		err = passage.CheckMarkup("content", c.Workspace.Options().View, before, content, 0)
+		err = textrange.CheckMarkup("content", c.Workspace.Options().View, before, content, 0)
 	}
 	if err != nil {
 		return none, err
@@ -69,7 +69,7 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {
 	text := before
 	if a.Content != nil {
-		text = passage.InStyleOf(before, *a.Content)
+		text = textrange.InStyleOf(before, *a.Content)
 		if _, body, has := frontmatter.Split(text); !has || a.FrontMatter != nil {
 			_, old, _ := frontmatter.Split(before)
 			text = before[:old] + text[body:]
@@ -80,7 +80,7 @@ func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {
 	}
 	text, err := frontmatter.Rewrite(text, a.FrontMatter)
 	if err != nil {
-		return "", answer.InvalidArgument("%s was left as it is: %v. The argument \"frontmatter\" cannot be applied; correct the front matter as text first.", p, err)
+		return "", result.InvalidArgument("%s was left as it is: %v. The argument \"frontmatter\" cannot be applied; correct the front matter as text first.", p, err)
 	}
 	return text, nil
 }
@@ -119,9 +119,9 @@ func createNote(ctx context.Context, c *tool.Client, a createNoteArgs) (createNo
 	}
 	text, err := oneSet{Set: a.FrontMatter}.rewrite(a.Content)
 	if err != nil {
-		return none, answer.InvalidArgument("%s was not written: %v.", p, err)
+		return none, result.InvalidArgument("%s was not written: %v.", p, err)
 	}
-	if err := passage.CheckMarkup("content", c.Workspace.Options().View, "", a.Content, 0); err != nil {
+	if err := textrange.CheckMarkup("content", c.Workspace.Options().View, "", a.Content, 0); err != nil {
 		return none, err
 	}
 	res, err := c.Changes.Create(ctx, p, text, "")

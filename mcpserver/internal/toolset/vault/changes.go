@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -17,17 +17,17 @@ type changesArgs struct {
 // maxDecisions is how many of the newest decisions are looked through.
 const maxDecisions = 1000
 
-func changes(ctx context.Context, c *tool.Client, a changesArgs) (answer.Result, error) {
+func changes(ctx context.Context, c *tool.Client, a changesArgs) (result.Result, error) {
 	under, err := c.Resolver.Place(ctx, a.Path)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	since := c.Session.ChangeCursor()
 	list, last, whole := c.Workspace.Since(since.Number)
 	lines := changeLines(list, c.Session.ID(), under)
 	journal, err := c.Workspace.Journal(maxDecisions)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	var decided []string
 	for _, e := range journal {
@@ -35,20 +35,20 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (answer.Result,
 			break
 		}
 		if e.Decision != nil && under.Contains(e.Path) {
-			decided = append(decided, answer.DecisionLines(e)...)
+			decided = append(decided, result.DecisionLines(e)...)
 		}
 	}
-	out := answer.JoinTruncated(append(decided, lines...), answer.Max-answer.ProtocolOverhead-6000, "\n(%d more; give a path to see those of a folder)")
+	out := result.JoinTruncated(append(decided, lines...), result.Max-result.ProtocolOverhead-6000, "\n(%d more; give a path to see those of a folder)")
 	if a.Path == "" { // else what happened elsewhere is still to be told
 		c.Session.SetChangeCursor(last)
 	}
 	if out == "" {
-		return answer.Text("Nothing has changed since you last looked"), nil
+		return result.Text("Nothing has changed since you last looked"), nil
 	}
 	if !whole {
 		out = "[Older changes are not remembered any more.]\n" + out
 	}
-	return answer.Text(out), nil
+	return result.Text(out), nil
 }
 
 // changeLines returns a line for each document that others changed, in the order in which they first did.
@@ -68,15 +68,15 @@ func changeLines(list []model.Event, own string, under model.Path) []string {
 		if ch.By.Session == own || !under.Contains(ch.Path) && !under.Contains(ch.OldPath) {
 			continue
 		}
-		by := answer.Escape(cmp.Or(ch.By.Name, "a person or another program"))
+		by := result.Escape(cmp.Or(ch.By.Name, "a person or another program"))
 		what := ch.Kind.String()
 		if ch.Dir {
 			what += " (a folder)"
 		}
 		if ch.Kind == model.EventRenamed {
-			what = "renamed from " + answer.Escape(ch.OldPath)
+			what = "renamed from " + result.Escape(ch.OldPath)
 		}
-		text := fmt.Sprintf("%s: %s by %s", answer.Escape(ch.Path), what, by)
+		text := fmt.Sprintf("%s: %s by %s", result.Escape(ch.Path), what, by)
 		if times[text]++; times[text] == 1 {
 			order = append(order, text)
 		}
@@ -93,19 +93,19 @@ type getURLArgs struct {
 	Path string `arg:"path" is:"path" need:"true" doc:"Path of the document"`
 }
 
-func getURL(ctx context.Context, c *tool.Client, a getURLArgs) (answer.Result, error) {
+func getURL(ctx context.Context, c *tool.Client, a getURLArgs) (result.Result, error) {
 	p, err := c.Resolver.Resolve(ctx, a.Path)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	people, err := c.Workspace.PeoplesPath(p)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	o := c.Workspace.Options()
 	address := o.ObsidianURL(people)
 	if folder, _ := people.Split(); address == "" {
-		return answer.Result{}, answer.InvalidArgument("%q is a folder of a server. In which vault the person has it is not known here: give them the path instead.", folder)
+		return result.Result{}, result.InvalidArgument("%q is a folder of a server. In which vault the person has it is not known here: give them the path instead.", folder)
 	}
-	return answer.Text(address), nil
+	return result.Text(address), nil
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -25,36 +25,36 @@ type periodicNoteArgs struct {
 	Create *bool  `arg:"create" def:"true" doc:"Create the note if it is missing"`
 }
 
-func periodicNote(ctx context.Context, c *tool.Client, a periodicNoteArgs) (answer.Result, error) {
+func periodicNote(ctx context.Context, c *tool.Client, a periodicNoteArgs) (result.Result, error) {
 	folder, err := vaultOf(c, a.Vault)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	now := time.Now()
 	day, err := dayOf(a.Date, now)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	of, err := periodicOf(c.Workspace, folder, cmp.Or(a.Period, "daily"))
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	p, err := c.Resolver.NewPath(folder+"/"+of.path(day), true)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	if there, err := c.Resolver.LookUp(string(p)); err == nil {
-		return answer.Text(fmt.Sprintf("%s exists.", answer.Escape(there))), nil
+		return result.Text(fmt.Sprintf("%s exists.", result.Escape(there))), nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	if a.Create != nil && !*a.Create {
-		return answer.Text(fmt.Sprintf("%s does not exist yet.", answer.Escape(p))), nil
+		return result.Text(fmt.Sprintf("%s does not exist yet.", result.Escape(p))), nil
 	}
 	text := ""
 	if of.Template != "" {
 		if text, err = fill(ctx, c, of.Template, p, day, now); err != nil {
-			return answer.Result{}, err
+			return result.Result{}, err
 		}
 	}
 	return create(ctx, c, p, text)
@@ -71,7 +71,7 @@ func dayOf(date string, now time.Time) (time.Time, error) {
 	}
 	day, err := time.ParseInLocation(time.DateOnly, date, now.Location())
 	if err != nil {
-		return day, answer.InvalidArgument("The argument \"date\" is %q, and must be a date like 2026-01-31, or today, yesterday or tomorrow.", date)
+		return day, result.InvalidArgument("The argument \"date\" is %q, and must be a date like 2026-01-31, or today, yesterday or tomorrow.", date)
 	}
 	return day, nil
 }
@@ -87,7 +87,7 @@ func vaultOf(c *tool.Client, name string) (string, error) {
 			return f, nil
 		}
 	}
-	return "", answer.InvalidArgument("The argument \"vault\" must be one of %s.", strings.Join(folders, ", "))
+	return "", result.InvalidArgument("The argument \"vault\" must be one of %s.", strings.Join(folders, ", "))
 }
 
 // fill returns a template of its vault filled in for the note at p.
@@ -109,23 +109,23 @@ func fill(ctx context.Context, c *tool.Client, name string, p model.Path, day, n
 var unfilled = regexp.MustCompile(`\{\{[^{}\n]{1,80}\}\}|<%[^%\n]{1,80}%>`)
 
 // create creates a note, and says what of its template is not filled in.
-func create(ctx context.Context, c *tool.Client, p model.Path, text string) (answer.Result, error) {
+func create(ctx context.Context, c *tool.Client, p model.Path, text string) (result.Result, error) {
 	res, err := c.Changes.Create(ctx, p, text, "template")
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
-	out := fmt.Sprintf("Created %s.", answer.Escape(p))
+	out := fmt.Sprintf("Created %s.", result.Escape(p))
 	if notice := change.Notice(res); notice != "" {
 		out += " " + notice
 	}
 	if left := unfilled.FindAllString(text, 5); left != nil {
 		out += fmt.Sprintf(" These placeholders are of plugins and stand as they are: %s.", strings.Join(left, ", "))
 	}
-	shown, cut := answer.Truncate(res.Version.Text(), answer.Max/2)
+	shown, cut := result.Truncate(res.Version.Text(), result.Max/2)
 	if cut {
 		shown += "\n[cut here; read the note to see the rest]"
 	}
-	return answer.Text(out, shown), nil
+	return result.Text(out, shown), nil
 }
 
 type createFromTemplateArgs struct {
@@ -134,53 +134,53 @@ type createFromTemplateArgs struct {
 	Vault    string `arg:"vault" doc:"Top-level folder whose templates are listed; needed if there are several"`
 }
 
-func createFromTemplate(ctx context.Context, c *tool.Client, a createFromTemplateArgs) (answer.Result, error) {
+func createFromTemplate(ctx context.Context, c *tool.Client, a createFromTemplateArgs) (result.Result, error) {
 	if a.Template == "" {
 		return listTemplates(ctx, c, a.Vault)
 	}
 	if a.Path == "" {
-		return answer.Result{}, answer.InvalidArgument("The argument \"path\" is missing: give the path of the new note.")
+		return result.Result{}, result.InvalidArgument("The argument \"path\" is missing: give the path of the new note.")
 	}
 	p, err := c.Resolver.NewPath(a.Path, true)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	now := time.Now()
 	text, err := fill(ctx, c, a.Template, p, now, now)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	return create(ctx, c, p, text)
 }
 
-func listTemplates(ctx context.Context, c *tool.Client, vault string) (answer.Result, error) {
+func listTemplates(ctx context.Context, c *tool.Client, vault string) (result.Result, error) {
 	folder, err := vaultOf(c, vault)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	t, err := templatesOf(c.Workspace, folder)
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	if t.Folder == "" {
-		return answer.Text("The vault's settings name no folder of templates. Give the path of a note as the template."), nil
+		return result.Text("The vault's settings name no folder of templates. Give the path of a note as the template."), nil
 	}
 	under, err := c.Resolver.Resolve(ctx, path.Join(folder, t.Folder))
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	var lines []string
 	err = c.Workspace.Walk(ctx, under, func(e bridge.Info) error {
 		if e.Kind == model.KindNote {
-			lines = append(lines, answer.Escape(e.Path))
+			lines = append(lines, result.Escape(e.Path))
 		}
 		return nil
 	})
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	if len(lines) == 0 {
-		return answer.Text("There are no templates in " + answer.Escape(under) + "."), nil
+		return result.Text("There are no templates in " + result.Escape(under) + "."), nil
 	}
-	return answer.Text(answer.JoinTruncated(lines, answer.Max/2, "\n(%d more)")), nil
+	return result.Text(result.JoinTruncated(lines, result.Max/2, "\n(%d more)")), nil
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -15,9 +15,9 @@ type sessionNoteArgs struct {
 }
 
 // setSessionNote leaves what is not given as it is.
-func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) (answer.Result, error) {
+func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) (result.Result, error) {
 	if a.Name == nil && a.Purpose == nil {
-		return answer.Result{}, answer.InvalidArgument("Give a name, a purpose, or both.")
+		return result.Result{}, result.InvalidArgument("Give a name, a purpose, or both.")
 	}
 	by := c.Session.Author()
 	n := c.Workspace.SessionNote(by.Session)
@@ -31,11 +31,11 @@ func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) (answe
 			continue
 		}
 		if *part.set = strings.TrimSpace(*part.given); !model.IsLine(*part.set, part.most) {
-			return answer.Result{}, answer.InvalidArgument("The %s must be one line of at most %d characters, without control characters.", part.argument, part.most)
+			return result.Result{}, result.InvalidArgument("The %s must be one line of at most %d characters, without control characters.", part.argument, part.most)
 		}
 	}
 	if err := c.Workspace.SetSessionNote(by, n); err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
-	return answer.Text("People see this beside the changes of this session."), nil
+	return result.Text("People see this beside the changes of this session."), nil
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
 // periodicSettings says where the notes of a period are, by paths in the vault.
@@ -84,7 +84,7 @@ func readSetting(ws *bridge.Workspace, folder, name string, dst any) error {
 			return fmt.Errorf("read the configuration %s: %w", name, err)
 		}
 		if json.Unmarshal(data, dst) != nil {
-			return answer.InvalidArgument("The vault's .obsidian/%s is not what Obsidian writes there. Tell the person, and give the path of the note yourself.", name)
+			return result.InvalidArgument("The vault's .obsidian/%s is not what Obsidian writes there. Tell the person, and give the path of the note yourself.", name)
 		}
 	}
 	return nil

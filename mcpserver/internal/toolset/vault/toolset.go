@@ -7,7 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -31,6 +31,6 @@ var Phrases = tool.Phrases{
 }
 
 // Reader stands for a tool that reads notes, which this toolset lacks.
-var Reader = change.Reader{Call: func(p model.Path, _ passage.Position) string {
+var Reader = change.Reader{Call: func(p model.Path, _ textrange.Position) string {
 	return fmt.Sprintf("a tool of another toolset that reads %q", string(p))
 }}

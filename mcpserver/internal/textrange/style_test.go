@@ -1,4 +1,4 @@
-package passage
+package textrange
 
 import (
 	"math/rand/v2"

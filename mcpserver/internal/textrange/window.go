@@ -1,4 +1,4 @@
-package passage
+package textrange
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
 // The tools that read show a window of a text: as many whole lines as fit into an answer. If one line does
@@ -45,7 +45,7 @@ func WindowOf(text string, begin Position, last, limit int, cost func(string) in
 	line, length := lineAt(text, off)
 	skipped, ok := prefixLen(line, begin.Column-1)
 	if !ok {
-		return w, answer.InvalidArgument("The argument \"column\" is %d, and line %d has %s.", begin.Column, begin.Line, answer.Count(utf8.RuneCountInString(line), "character"))
+		return w, result.InvalidArgument("The argument \"column\" is %d, and line %d has %s.", begin.Column, begin.Line, result.Count(utf8.RuneCountInString(line), "character"))
 	}
 	w.Range.Start, w.Range.End = w.Range.Start+skipped, off+skipped
 	line = line[skipped:]
@@ -84,7 +84,7 @@ func PartOf(line string, limit int, cost func(string) int) string {
 	for rest := line; rest != ""; {
 		var cluster string
 		// A cluster may be as long as the line, so the search for its end is bounded.
-		cluster, _, _, state = uniseg.FirstGraphemeClusterInString(rest[:min(len(rest), answer.Max)], state)
+		cluster, _, _, state = uniseg.FirstGraphemeClusterInString(rest[:min(len(rest), result.Max)], state)
 		if used += cost(cluster) - margin; used > limit {
 			break
 		}
@@ -126,14 +126,14 @@ func WindowForResult(path, text string, begin Position, end *int, most, margin i
 	last := begin.Line + min(most, total)
 	switch {
 	case end != nil && *end < begin.Line:
-		return Window{}, answer.InvalidArgument("The argument \"end_line\" (%d) must not be less than \"start_line\" (%d).", *end, begin.Line)
+		return Window{}, result.InvalidArgument("The argument \"end_line\" (%d) must not be less than \"start_line\" (%d).", *end, begin.Line)
 	case begin.Line > 1 && begin.Line > total:
-		return Window{}, answer.InvalidArgument("The argument \"start_line\" is %d, and the document has %s.", begin.Line, answer.Count(total, "line"))
+		return Window{}, result.InvalidArgument("The argument \"start_line\" is %d, and the document has %s.", begin.Line, result.Count(total, "line"))
 	case end != nil:
 		last = *end
 	}
-	limit := answer.Max - answer.ProtocolOverhead - answer.StructuredCost(path) - 1400
-	w, err := WindowOf(text, begin, last, limit, func(s string) int { return answer.StructuredCost(s) + 2*margin })
+	limit := result.Max - result.ProtocolOverhead - result.StructuredCost(path) - 1400
+	w, err := WindowOf(text, begin, last, limit, func(s string) int { return result.StructuredCost(s) + 2*margin })
 	if end != nil && w.Next.Line > *end {
 		w.Next = Position{}
 	}

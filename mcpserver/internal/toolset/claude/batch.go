@@ -10,17 +10,17 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
 // applyEach makes changes one after another, which can be undone together. Each succeeds or fails by itself, and the
 // answer has a line for each. A person approves them together, those that try refuses left out; what describes one as
 // a verb phrase.
-func applyEach[T any](ctx context.Context, c *tool.Client, items []T, try func(T) (string, error), do func(context.Context, *tool.Client, T) (string, error), what func(T) string) (answer.Result, error) {
+func applyEach[T any](ctx context.Context, c *tool.Client, items []T, try func(T) (string, error), do func(context.Context, *tool.Client, T) (string, error), what func(T) string) (result.Result, error) {
 	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
 		for _, item := range items {
 			if _, err := try(item); err == nil {
@@ -30,7 +30,7 @@ func applyEach[T any](ctx context.Context, c *tool.Client, items []T, try func(T
 		return whats
 	})
 	if err != nil {
-		return answer.Result{}, err
+		return result.Result{}, err
 	}
 	c = c.Batched()
 	return inLines(c, items, func(item T) (string, error) { return do(ctx, c, item) },
@@ -38,11 +38,11 @@ func applyEach[T any](ctx context.Context, c *tool.Client, items []T, try func(T
 }
 
 // tryEach tells what several would do.
-func tryEach[T any](c *tool.Client, items []T, try func(T) (string, error)) answer.Result {
+func tryEach[T any](c *tool.Client, items []T, try func(T) (string, error)) result.Result {
 	return inLines(c, items, try, "Nothing was changed. %d of %d would succeed.", " %d would fail.")
 }
 
-func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succeeded, fail string) answer.Result {
+func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succeeded, fail string) result.Result {
 	lines := make([]string, len(items))
 	var failed []int
 	for i, item := range items {
@@ -57,28 +57,28 @@ func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succe
 	if len(failed) > 0 && len(failed) < len(items) {
 		head += fmt.Sprintf(fail, len(failed))
 	}
-	const limit = answer.Max / 2
-	out, n := answer.JoinBounded(lines, limit)
+	const limit = result.Max / 2
+	out, n := result.JoinBounded(lines, limit)
 	if n < len(lines) {
 		// What failed matters more.
 		var first []string
 		for _, i := range failed {
 			first = append(first, lines[i])
 		}
-		out, n = answer.JoinBounded(first, limit)
+		out, n = result.JoinBounded(first, limit)
 		head += fmt.Sprintf(" Only %d of those that failed are listed.", n)
 	}
-	return answer.Result{Text: []string{strings.TrimSuffix(head+"\n"+out, "\n")}, IsError: len(failed) == len(items)}
+	return result.Result{Text: []string{strings.TrimSuffix(head+"\n"+out, "\n")}, IsError: len(failed) == len(items)}
 }
 
 // drafts are notes as they would be after edits that are only tried.
 type drafts map[model.Path]*draft
 
 type draft struct {
-	before *model.Version   // of a note; nil for another file
-	text   string           // the view after the edits
-	seen   passage.RangeSet // what the session would know of text
-	after  *model.Version   // what would be stored of a note
+	before *model.Version     // of a note; nil for another file
+	text   string             // the view after the edits
+	seen   textrange.RangeSet // what the session would know of text
+	after  *model.Version     // what would be stored of a note
 }
 
 // edit tries an edit after those that were tried before.
@@ -113,7 +113,7 @@ func (d drafts) edit(ctx context.Context, c *tool.Client, e oneEdit) (string, er
 		return "", err
 	}
 	d[job.path] = &draft{at.before, text, at.seen.AfterEdits(edits, true), after}
-	return fmt.Sprintf("Would edit %s: replace %s.", answer.Escape(job.path), answer.Count(job.replaced, "occurrence")), nil
+	return fmt.Sprintf("Would edit %s: replace %s.", result.Escape(job.path), result.Count(job.replaced, "occurrence")), nil
 }
 
 // marks tells what would be written into each note: the marks, and the front matter, which has none.
@@ -121,7 +121,7 @@ func (d drafts) marks(c *tool.Client) []string {
 	var lines []string
 	for _, p := range slices.Sorted(maps.Keys(d)) {
 		at := d[p]
-		lines = append(lines, "[Would be in "+answer.Escape(p)+"]")
+		lines = append(lines, "[Would be in "+result.Escape(p)+"]")
 		if at.before == nil {
 			lines = append(lines, "  the file as a whole")
 			continue
@@ -129,10 +129,10 @@ func (d drafts) marks(c *tool.Client) []string {
 		was, _ := diffwrap.FrontMatter(at.before.Raw())
 		is, _ := diffwrap.FrontMatter(at.after.Raw())
 		if at.before.Raw()[:was] != at.after.Raw()[:is] {
-			lines = append(lines, "  front matter, at once: "+answer.OneLine(at.after.Raw()[:is]))
+			lines = append(lines, "  front matter, at once: "+result.OneLine(at.after.Raw()[:is]))
 		}
 		for _, m := range session.Added(at.before, at.after) {
-			lines = append(lines, fmt.Sprintf("  L%d: %s", m.Line, answer.OldAndNew(m)))
+			lines = append(lines, fmt.Sprintf("  L%d: %s", m.Line, result.OldAndNew(m)))
 		}
 		if o := c.Workspace.Options(); o.Mode == bridge.Direct || o.View == diffwrap.RawView {
 			lines = append(lines, "  the text itself, without marks")
@@ -141,5 +141,5 @@ func (d drafts) marks(c *tool.Client) []string {
 	if len(lines) == 0 {
 		return nil
 	}
-	return []string{answer.JoinTruncated(lines, answer.Max/2-4000, "\n(%d more lines left out; try fewer edits at a time to see them)")}
+	return []string{result.JoinTruncated(lines, result.Max/2-4000, "\n(%d more lines left out; try fewer edits at a time to see them)")}
 }

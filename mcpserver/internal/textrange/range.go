@@ -1,7 +1,7 @@
-// Package passage knows the parts of a text: places in bytes, positions in lines and characters,
+// Package textrange knows the parts of a text: places in bytes, positions in lines and characters,
 // sets of places, windows that fit into an answer, and what a model quotes of it (find.go). It
 // changes nothing. It has no locks.
-package passage
+package textrange
 
 import (
 	"fmt"

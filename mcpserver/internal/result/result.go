@@ -1,7 +1,7 @@
-// Package answer holds the Result of a tool call, refusals in sentences for a model, and
+// Package result holds the Result of a tool call, refusals in sentences for a model, and
 // how much of a list or a text fits into one answer, and where it goes on (cursor.go). It writes suggestions, comments,
 // proposals and decisions as lines of text (suggestions.go). It knows no tool and no protocol. It has no locks.
-package answer
+package result
 
 import (
 	"encoding/json"

@@ -1,10 +1,10 @@
-package passage
+package textrange
 
 import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
 // delimiters open what CriticMarkup reads as a suggestion or a highlight. Comments are allowed.
@@ -44,6 +44,6 @@ func CheckMarkup(argument string, view diffwrap.View, before, after string, begi
 		return nil
 	}
 	line := LineOf(after, off) - LineOf(after, begin) + 1
-	return answer.InvalidArgument("The argument %q contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
+	return result.InvalidArgument("The argument %q contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
 		argument, d, max(line, 1))
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
+	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
 
@@ -71,9 +71,9 @@ func ErrorText(err error, words Phrases) string {
 }
 
 // ErrorResult returns the Result for an error of the workspace or of the arguments.
-func ErrorResult(err error, words Phrases) answer.Result {
+func ErrorResult(err error, words Phrases) result.Result {
 	var (
-		argument  *answer.ArgumentError
+		argument  *result.ArgumentError
 		missing   *document.MissingError
 		at        *model.Error
 		unfetched *model.NotFetchedError
@@ -86,60 +86,60 @@ func ErrorResult(err error, words Phrases) answer.Result {
 	)
 	switch {
 	case errors.As(err, &ask):
-		return answer.Result{Ask: &ask.Question}
+		return result.Result{Ask: &ask.Question}
 	case errors.As(err, &missing) && len(missing.Similar) == 0:
-		return answer.ErrorResult(words.Missing, missing.Name)
+		return result.ErrorResult(words.Missing, missing.Name)
 	case errors.As(err, &at) && errors.As(err, &section):
 		return noSection(at.Path, section)
 	case errors.As(err, &argument), errors.As(err, &missing):
-		return answer.ErrorResult("%v", err)
+		return result.ErrorResult("%v", err)
 	case errors.As(err, &condition):
-		return answer.ErrorResult("The condition on the property %q is wrong: %s.", condition.Key, condition.Msg)
+		return result.ErrorResult("The condition on the property %q is wrong: %s.", condition.Key, condition.Msg)
 	case errors.Is(err, search.ErrSlow):
-		return answer.ErrorResult("The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.")
+		return result.ErrorResult("The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return answer.ErrorResult("The call was cancelled.")
+		return result.ErrorResult("The call was cancelled.")
 	case errors.Is(err, semantic.ErrEndpoint):
-		return answer.ErrorResult("The search by meaning does not work at the moment: %v. Search by words instead, and tell the person.", err)
+		return result.ErrorResult("The search by meaning does not work at the moment: %v. Search by words instead, and tell the person.", err)
 	case errors.As(err, &at) && (errors.Is(err, model.ErrRefused) || errors.Is(err, model.ErrContent)):
-		return answer.ErrorResult("%q was left as it is: %v", string(at.Path), at.Err)
+		return result.ErrorResult("%q was left as it is: %v", string(at.Path), at.Err)
 	case errors.As(err, &at) && errors.As(err, &unfetched):
-		return answer.ErrorResult("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)
+		return result.ErrorResult("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)
 	case errors.As(err, &at) && errors.As(err, &readOnly):
-		return answer.ErrorResult("%q is read-only here: %s. Tell the person, and what you would change instead.", string(at.Path), readOnly.Reason)
+		return result.ErrorResult("%q is read-only here: %s. Tell the person, and what you would change instead.", string(at.Path), readOnly.Reason)
 	case errors.As(err, &at) && errors.As(err, &notEmpty):
-		return answer.ErrorResult("%q was left as it is: %v.", string(at.Path), notEmpty)
+		return result.ErrorResult("%q was left as it is: %v.", string(at.Path), notEmpty)
 	case errors.As(err, &at) && errors.As(err, &badName):
-		return answer.ErrorResult("The path %q is not allowed: %s.", string(at.Path), badName.Reason)
+		return result.ErrorResult("The path %q is not allowed: %s.", string(at.Path), badName.Reason)
 	case errors.As(err, &at):
 		for _, s := range words.sentences() {
 			if errors.Is(err, s.is) {
-				return answer.ErrorResult(s.text, string(at.Path))
+				return result.ErrorResult(s.text, string(at.Path))
 			}
 		}
 	}
-	return answer.Result{Err: fmt.Errorf("tool: %w", err)}
+	return result.Result{Err: fmt.Errorf("tool: %w", err)}
 }
 
 // maxHeadings is how many headings a refusal names.
 const maxHeadings = 30
 
 // noSection tells which sections there are.
-func noSection(p model.Path, e *outline.SectionError) answer.Result {
+func noSection(p model.Path, e *outline.SectionError) result.Result {
 	list, say := e.Found, "%q has several sections %q: %s. Name one of them as it stands here, with its line."
 	if len(list) == 0 {
 		list, say = e.Have, "%q has no section %q. Its headings are: %s. A block id is given as ^id."
 	}
 	var names []string
 	for _, h := range list[:min(len(list), maxHeadings)] {
-		h.Text = answer.OneLine(h.Text)
+		h.Text = result.OneLine(h.Text)
 		names = append(names, h.Address())
 	}
 	if len(list) > maxHeadings {
 		names = append(names, "...")
 	}
 	if len(names) == 0 {
-		return answer.ErrorResult("%q has no section %q, and no headings. Leave the section out.", string(p), e.Name)
+		return result.ErrorResult("%q has no section %q, and no headings. Leave the section out.", string(p), e.Name)
 	}
-	return answer.ErrorResult(say, string(p), e.Name, strings.Join(names, ", "))
+	return result.ErrorResult(say, string(p), e.Name, strings.Join(names, ", "))
 }
