@@ -30,8 +30,8 @@ var untold = map[string]string{
 }
 
 // Every sentence with which a tool refuses is shown by a transcript. The sentences
-// are taken from the source: the formats given to Refuse and WrongArgument, those
-// of tool.Words and of the table with it, and those of errors that are sentences themselves.
+// are taken from the source: the formats given to ErrorResult and InvalidArgument, those
+// of tool.Phrases and of the table with it, and those of errors that are sentences themselves.
 func TestEverySentenceHasATranscript(t *testing.T) {
 	told := refusals(t)
 	for place, format := range sentences(t) {
@@ -152,7 +152,7 @@ func sources(t *testing.T) (files []string) {
 func sentencesAt(n ast.Node) []ast.Expr {
 	switch n := n.(type) {
 	case *ast.CallExpr:
-		if name := called(n); name == "Refuse" || name == "WrongArgument" {
+		if name := called(n); name == "ErrorResult" || name == "InvalidArgument" {
 			return n.Args[:1]
 		}
 	case *ast.FuncDecl:
@@ -189,11 +189,11 @@ func formatsIn(body *ast.BlockStmt) (formats []ast.Expr) {
 	return formats
 }
 
-// sayings are the sentences of a literal of tool.Words, or of the table of them.
+// sayings are the sentences of a literal of tool.Phrases, or of the table of them.
 func sayings(lit *ast.CompositeLit) (formats []ast.Expr) {
 	switch t := lit.Type.(type) {
 	case *ast.SelectorExpr:
-		if t.Sel.Name == "Words" {
+		if t.Sel.Name == "Phrases" {
 			for _, field := range lit.Elts {
 				formats = append(formats, field.(*ast.KeyValueExpr).Value)
 			}

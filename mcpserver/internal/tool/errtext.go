@@ -63,15 +63,15 @@ func (w Phrases) sentences() []sentence {
 
 // ErrorText is what Of says of an error, for an answer that tells of several.
 func ErrorText(err error, words Phrases) string {
-	res := ErrorResult(err, words)
+	res := FromError(err, words)
 	if res.Err != nil {
 		return "The server could not do it: " + res.Err.Error()
 	}
 	return strings.Join(res.Text, " ")
 }
 
-// ErrorResult returns the Result for an error of the workspace or of the arguments.
-func ErrorResult(err error, words Phrases) result.Result {
+// FromError returns the Result for an error of the workspace or of the arguments.
+func FromError(err error, words Phrases) result.Result {
 	var (
 		argument  *result.ArgumentError
 		missing   *document.MissingError

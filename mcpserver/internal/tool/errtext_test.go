@@ -13,7 +13,7 @@ import (
 // A model is told what is wrong with a name.
 func TestBadName(t *testing.T) {
 	err := &model.Error{Op: "create", Path: "Team/a:b.md", Err: model.CheckWindowsName("a:b.md")}
-	got := tool.ErrorResult(err, tool.Phrases{})
+	got := tool.FromError(err, tool.Phrases{})
 	const want = `The path "Team/a:b.md" is not allowed: it holds the character ':', so people on Windows could not have it; choose another name.`
 	if !got.IsError || len(got.Text) != 1 || got.Text[0] != want {
 		t.Errorf("%+v, want %q", got, want)
@@ -23,7 +23,7 @@ func TestBadName(t *testing.T) {
 // A model is told that its search ran out of time, and that a call was cancelled.
 func TestSearchThatEnds(t *testing.T) {
 	for want, err := range map[string]error{"The search was stopped after 20 seconds: ": search.ErrSlow, "The call was cancelled.": context.Canceled} {
-		if got := tool.ErrorResult(err, tool.Phrases{}); !got.IsError || len(got.Text) != 1 || !strings.HasPrefix(got.Text[0], want) {
+		if got := tool.FromError(err, tool.Phrases{}); !got.IsError || len(got.Text) != 1 || !strings.HasPrefix(got.Text[0], want) {
 			t.Errorf("%v: got %+v, want %q", err, got, want)
 		}
 	}

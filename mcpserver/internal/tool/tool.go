@@ -65,16 +65,16 @@ func Plain[A any](name, title string, h Hints, run func(context.Context, *Client
 			var args A
 			var res result.Result
 			err := decodeCall(name, params, raw, &args)
-			if l, ok := any(&args).(interface{ Bind(tool string, args any) }); ok {
+			if l, ok := any(&args).(interface{ SetCall(tool string, args any) }); ok {
 				of := args
 				clearPaging(params, &of)
-				l.Bind(name, of)
+				l.SetCall(name, of)
 			}
 			if err == nil {
 				res, err = run(ctx, c, args)
 			}
 			if err != nil {
-				return ErrorResult(err, c.Phrases)
+				return FromError(err, c.Phrases)
 			}
 			return res
 		},

@@ -57,7 +57,7 @@ func sentence(c *tool.Client, err error) (string, bool) {
 	if err == nil || errors.As(err, &ask) {
 		return "", false
 	}
-	res := tool.ErrorResult(err, c.Phrases)
+	res := tool.FromError(err, c.Phrases)
 	if res.Err != nil {
 		return "", false
 	}
