@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -256,7 +257,7 @@ func (c *rpc) callTool(name string, args any) (text string, isError bool) {
 	}
 	var res struct {
 		IsError           bool
-		Content           []struct{ Type, Text string }
+		Content           []struct{ Type, Text, MIMEType, Data string }
 		StructuredContent json.RawMessage
 	}
 	if err := json.Unmarshal(r.Result, &res); err != nil {
@@ -264,6 +265,9 @@ func (c *rpc) callTool(name string, args any) (text string, isError bool) {
 	}
 	var blocks []string
 	for _, b := range res.Content {
+		if b.Type == "image" {
+			b.Text = fmt.Sprintf("[%s: %s]", b.MIMEType, b.Data)
+		}
 		blocks = append(blocks, b.Text)
 	}
 	if res.StructuredContent != nil && !sameJSON(res.StructuredContent, []byte(strings.Join(blocks, ""))) {

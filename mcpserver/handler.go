@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"time"
 
@@ -59,6 +60,9 @@ func (s *Server) handler(t tool.Tool) server.ToolHandlerFunc {
 		out := &mcp.CallToolResult{IsError: res.IsError, Content: make([]mcp.Content, 0, len(res.Text))}
 		for _, block := range res.Blocks() {
 			out.Content = append(out.Content, mcp.NewTextContent(block))
+		}
+		for _, image := range res.Images {
+			out.Content = append(out.Content, mcp.NewImageContent(base64.StdEncoding.EncodeToString(image.Data), image.MIMEType))
 		}
 		if res.Structured != nil {
 			out.StructuredContent = res.Structured

@@ -8,10 +8,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
-	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 	"github.com/relayfs/relayfs/mcpserver/internal/toolset/claude"
 )
@@ -91,7 +91,7 @@ func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path)
 		return "", err
 	}
 	var lines []string
-	_, err = search.Scan(ctx, s.index, notes, []grep.Clause{{Any: []string{"{>>"}}}, func(d session.Document) []string {
+	_, err = search.Scan(ctx, s.index, notes, []grep.Clause{{Any: []string{"{>>"}}}, func(d document.Document) []string {
 		return result.CommentsIn(d.Path, d.Version)
 	}, func(found []string) bool {
 		lines = append(lines, found...)

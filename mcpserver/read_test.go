@@ -78,3 +78,22 @@ func TestReadLimits(t *testing.T) {
 		}
 	})
 }
+
+// An answer holds images up to a size, over all documents together.
+func TestReadImages(t *testing.T) {
+	png := "\x89PNG\r\n\x1a\n\x00" + strings.Repeat("x", 2<<20)
+	f, srv := serve(t, map[string]string{"V/a.md": "a\n"})
+	f.Person("V/one.png", png)
+	f.Person("V/two.png", png)
+	f.Person("V/large.png", png+png)
+	c := newTools(t, srv)
+	if res := c.call("read", "file_path", "V/one.png"); len(res.Images) != 1 || string(res.Images[0].Data) != png || res.Images[0].MIMEType != "image/png" {
+		t.Errorf("one image: %d images, %q", len(res.Images), res.Text)
+	}
+	if res := c.call("read", "file_paths", []string{"V/one.png", "V/a.md", "V/two.png"}); len(res.Images) != 1 || !strings.Contains(res.Text[2], "read this one by itself") {
+		t.Errorf("two images: %d images, %q", len(res.Images), res.Text)
+	}
+	if res := c.call("read", "file_path", "V/large.png"); !res.IsError || !strings.Contains(res.Text[0], "more than 3 MiB") {
+		t.Errorf("a large image: %q", res.Text)
+	}
+}

@@ -21,7 +21,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
-	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -67,22 +66,23 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 	if err != nil {
 		return nil, err
 	}
-	d := session.NoteOf(p, v)
-	if begin == (textrange.Position{}) && result.TextCost(d.Text) <= result.Max-4000 {
-		c.Session.RecordReadAll(d)
-		return []mcp.ResourceContents{mcp.TextResourceContents{URI: document.URIOf(p), MIMEType: noteType, Text: d.Text}}, nil
+	d := document.OfNote(p, v)
+	w := textrange.Window{Range: textrange.Range{End: len(d.Text)}}
+	if begin != (textrange.Position{}) || result.TextCost(d.Text) > result.Max-4000 {
+		w, err = textrange.WindowOf(d.Text, begin, textrange.CountLines(d.Text), result.Max-6000, func(s string) int { return result.TextCost(s) + 4 })
 	}
-	w, err := textrange.WindowOf(d.Text, begin, textrange.CountLines(d.Text), result.Max-6000, func(s string) int { return result.TextCost(s) + 4 })
 	if err != nil {
 		return nil, err
 	}
 	c.Session.RecordRead(d, w.Range)
 	contents := []mcp.ResourceContents{mcp.TextResourceContents{URI: document.URIOf(p), MIMEType: noteType, Text: d.Text[w.Range.Start:w.Range.End]}}
-	notice := w.Notice(func(at textrange.Position) string {
+	more := w.Notice(func(at textrange.Position) string {
 		return fmt.Sprintf("resources/read with %s?line=%d&column=%d", document.URIOf(p), at.Line, at.Column)
 	})
-	if notice != "" {
-		contents = append(contents, mcp.TextResourceContents{URI: document.URIOf(p), MIMEType: "text/plain", Text: "[" + notice + "]"})
+	for _, notice := range []string{more, d.Notice()} {
+		if notice != "" {
+			contents = append(contents, mcp.TextResourceContents{URI: document.URIOf(p), MIMEType: "text/plain", Text: "[" + notice + "]"})
+		}
 	}
 	return contents, nil
 }

@@ -202,7 +202,7 @@ func (s *Session) id() string { return s.client.Session.ID() }
 func (s *Session) ReadAll(ctx context.Context, name string) error {
 	p, v, err := s.client.Resolver.Note(ctx, name)
 	if err == nil {
-		s.client.Session.RecordReadAll(session.NoteOf(p, v))
+		s.client.Session.RecordReadAll(document.OfNote(p, v))
 	}
 	return err
 }

@@ -32,7 +32,7 @@ import (
 //	$ TOOL {"argument": ...}     calls a tool on the stream; {"repeat": ["x", 3]} stands for "xxx"
 //	$ person PATH FILE           a person saves FILE at PATH
 //	$ decide VERDICT PATH REASON a person decides on all that waits in PATH
-//	$ latin1 PATH                a person saves a text that is not UTF-8 at PATH
+//	$ bytes PATH BYTES           a person saves BYTES at PATH, written as in Go
 //	$ odd PATH                   a person saves "A word of [[a]].\n" at PATH, written as in Go
 //	$ raw PATH                   prints what is stored
 //	$ session [ANSWER]           goes on as another client, whose user answers questions
@@ -264,8 +264,13 @@ func (r *transcriptRun) run(command string) string {
 		}
 		r.f.Person(name, "A word of [[a]].\n")
 		return ""
-	case "latin1":
-		r.f.Person(rest, "caf\xe9\n")
+	case "bytes":
+		path, quoted, _ := strings.Cut(rest, " ")
+		data, err := strconv.Unquote(`"` + quoted + `"`)
+		if err != nil {
+			r.t.Fatalf("%s: %v", command, err)
+		}
+		r.f.Person(path, data)
 		return ""
 	case "offline":
 		r.f.SetOffline(rest, true)

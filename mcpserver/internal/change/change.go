@@ -148,6 +148,9 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadSt
 // for approval, and again under the note's lock. before is the version that it changed.
 func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(cur *model.Version) ([]diffwrap.Edit, error)) (before *model.Version, res bridge.Result, err error) {
 	cur, err := c.Workspace.Open(ctx, p)
+	if err == nil {
+		err = checkUTF8(p, cur)
+	}
 	var edits []diffwrap.Edit
 	if err == nil {
 		edits, err = fn(cur)
@@ -178,9 +181,6 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (res bridge.Result, made string, err error) {
 	_, res, err = c.Update(ctx, p, "append to the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
 		doc := cur.Text()
-		if !utf8.ValidString(doc) {
-			return nil, &model.Error{Op: "edit", Path: p, Err: model.ErrInvalidUTF8}
-		}
 		off, insert, ok := 0, "", false
 		made = ""
 		if section == "" {
@@ -210,6 +210,14 @@ func Notice(res bridge.Result) string {
 	return strings.Join(notes, " ")
 }
 
+// checkUTF8 returns an error if v, a version of the note at p or nil for another file, is not stored as UTF-8.
+func checkUTF8(p model.Path, v *model.Version) error {
+	if v != nil && !utf8.ValidString(v.Text()) {
+		return &model.Error{Op: "edit", Path: p, Err: model.ErrInvalidUTF8}
+	}
+	return nil
+}
+
 // Reader is the tool by which a client reads a document before it changes it.
 type Reader struct {
 	// Call describes the call that reads the document at p, from a position if that is not zero.
@@ -220,7 +228,7 @@ type Reader struct {
 func (c Changes) RequireRead(ctx context.Context, p model.Path, by Reader, doing string) (session.ReadState, error) {
 	known, ok := c.Session.ReadStateOf(p)
 	if ok {
-		return known, nil
+		return known, checkUTF8(p, known.Version)
 	}
 	if _, err := (document.Resolver{Workspace: c.Workspace}).Document(ctx, p); err != nil {
 		return known, err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/index/outline"
@@ -60,9 +59,6 @@ func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, by R
 		}
 	}
 	known, err := c.RequireRead(ctx, p, by, doing)
-	if err == nil && !utf8.ValidString(known.Text) {
-		err = &model.Error{Op: "write", Path: p, Err: model.ErrInvalidUTF8}
-	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -79,6 +75,9 @@ func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, by R
 
 // rewriteFile replaces the content of a file, if that is still what the session was shown.
 func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.ReadState, content string, by Reader) (Result, error) {
+	if _, err := (document.Resolver{Workspace: c.Workspace}).ReadText(ctx, p); err != nil {
+		return Result{}, err
+	}
 	edits := diffwrap.Diff(known.Text, content)
 	if err := c.CheckDeletions(p, known, edits, by); err != nil {
 		return Result{}, err

@@ -5,20 +5,15 @@
 package document
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
-	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
 
 // Resolver finds documents in a workspace.
@@ -32,68 +27,6 @@ func (r Resolver) Note(ctx context.Context, name string) (model.Path, *model.Ver
 	}
 	v, err := r.Workspace.Open(ctx, p)
 	return p, v, err
-}
-
-// Document opens the note at p, or another file that holds text.
-func (r Resolver) Document(ctx context.Context, p model.Path) (session.Document, error) {
-	if !p.IsNote() {
-		text, err := r.ReadText(ctx, p)
-		return session.Document{Path: p, Text: text}, err
-	}
-	v, err := r.Workspace.Open(ctx, p)
-	if err != nil {
-		return session.Document{}, err
-	}
-	return session.NoteOf(p, v), nil
-}
-
-// ReadFile returns the first bytes of a file that is not a note, at most most. The error is model.ErrTooLarge if there are
-// more.
-func (r Resolver) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
-	info, err := r.Workspace.Stat(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	if info.Kind == model.KindDir {
-		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
-	}
-	f, err := r.Workspace.OpenFile(ctx, p, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(io.NewSectionReader(f, 0, most+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("read %q: %w", string(p), err)
-	}
-	if int64(len(data)) > most {
-		return data[:most], &model.Error{Op: "open", Path: p, Err: model.ErrTooLarge}
-	}
-	return data, nil
-}
-
-// sniffed is how much of a file is read to see whether it holds text.
-const sniffed = 8 << 10
-
-// ReadText is ReadFile for a file that holds text. The error for one that holds a NUL or is not UTF-8 is
-// model.ErrInvalidUTF8.
-func (r Resolver) ReadText(ctx context.Context, p model.Path) (string, error) {
-	binary := &model.Error{Op: "open", Path: p, Err: model.ErrInvalidUTF8}
-	if data, err := r.ReadFile(ctx, p, sniffed); err == nil || errors.Is(err, model.ErrTooLarge) {
-		if bytes.IndexByte(data, 0) >= 0 {
-			return "", binary
-		}
-		if err == nil && utf8.Valid(data) {
-			return string(data), nil
-		}
-	}
-	data, err := r.ReadFile(ctx, p, model.MaxNote)
-	if err != nil {
-		return "", err
-	}
-	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
-		return "", binary
-	}
-	return string(data), nil
 }
 
 // Resolve finds what a model means by name.

@@ -18,6 +18,7 @@ type Result struct {
 	Text []string // text blocks
 	// OneBlock joins the blocks with empty lines when they are sent.
 	OneBlock bool
+	Images   []Image
 	// Structured is the JSON object of a tool with an output schema. Text holds the same.
 	Structured json.RawMessage
 	IsError    bool // the model is to read Text and try something else
@@ -27,6 +28,12 @@ type Result struct {
 	Ask *Question
 	// Err is set when the call failed through no fault of the model.
 	Err error
+}
+
+// Image is a picture in an answer.
+type Image struct {
+	MIMEType string
+	Data     []byte
 }
 
 // Text returns a Result of the text blocks that are not empty.

@@ -20,7 +20,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
-	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
 
 // Index holds what a search uses before it opens a note: its path, and its signature if it was
@@ -160,7 +159,7 @@ const batch = 256
 // with the results, in the order of notes and on the caller's goroutine, until take returns false.
 // It skips notes that are gone or offline. It returns the files that it skipped because they hold no text, are too large
 // or cannot be read.
-func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Clause, look func(session.Document) T, take func(T) bool) (skipped []model.Path, err error) {
+func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Clause, look func(document.Document) T, take func(T) bool) (skipped []model.Path, err error) {
 	q := grep.NewTrigramQuery(clauses)
 	results := make([]T, batch)
 	skips := make([]bool, batch)
@@ -203,7 +202,7 @@ func nextBatch(notes []*Note, q grep.TrigramQuery) (part, rest []*Note) {
 	return part, nil
 }
 
-func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(session.Document) T) (res T, skipped bool, err error) {
+func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(document.Document) T) (res T, skipped bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return res, false, err
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -71,7 +72,7 @@ func (job LineSearch) isBefore(p model.Path) bool {
 }
 
 // in finds lines of one document: at most Keep of those that are not passed, and how many match in total.
-func (job LineSearch) in(d session.Document) (found foundLines) {
+func (job LineSearch) in(d document.Document) (found foundLines) {
 	p, text := d.Path, strings.TrimPrefix(d.Text, textrange.BOM)
 	from, limit := 0, job.MaxLines
 	if job.All {

@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
@@ -30,18 +31,6 @@ type Options struct {
 	Logger    *slog.Logger
 }
 
-// Document is a document that a client is shown.
-type Document struct {
-	Path    model.Path
-	Text    string         // as it is shown
-	Version *model.Version // of a note; nil for another file
-}
-
-// NoteOf returns a version of the note at p.
-func NoteOf(p model.Path, v *model.Version) Document {
-	return Document{Path: p, Text: v.Text(), Version: v}
-}
-
 // ReadState is what a session knows of a document.
 type ReadState struct {
 	Text       string             // when it was last shown
@@ -53,7 +42,7 @@ type ReadState struct {
 }
 
 // WithRead returns the knowledge after a part of d is shown, without Mine and News.
-func (n ReadState) WithRead(d Document, part textrange.Range) ReadState {
+func (n ReadState) WithRead(d document.Document, part textrange.Range) ReadState {
 	if part == (textrange.Range{Start: 0, End: len(d.Text)}) {
 		return ReadState{Text: d.Text, ReadRanges: textrange.All(d.Text), Version: d.Version}
 	}
@@ -130,7 +119,7 @@ func (s *Session) SetClient(name string, elicits bool) {
 }
 
 // RecordRead records that the session was shown parts of d, but not what became of its suggestions.
-func (s *Session) RecordRead(d Document, parts ...textrange.Range) {
+func (s *Session) RecordRead(d document.Document, parts ...textrange.Range) {
 	known, _ := s.ReadStateOf(d.Path)
 	n := ReadState{Text: d.Text, ReadRanges: known.RangesIn(d.Text), Version: d.Version}
 	for _, part := range parts {
@@ -163,7 +152,7 @@ func RecordFound[T interface{ self() Passage }](s *Session, found []T) {
 		}
 	}
 	for len(list) > 0 {
-		d := NoteOf(list[0].Path, list[0].Version)
+		d := document.OfNote(list[0].Path, list[0].Version)
 		bom := len(d.Text) - len(strings.TrimPrefix(d.Text, textrange.BOM))
 		var parts []textrange.Range
 		for len(list) > 0 && list[0].Path == d.Path {
@@ -171,12 +160,14 @@ func RecordFound[T interface{ self() Passage }](s *Session, found []T) {
 			parts = append(parts, textrange.Range{Start: at.Start + bom, End: at.End + bom})
 			list = list[1:]
 		}
-		s.RecordRead(d, parts...)
+		if d.Encoding == "" { // else the places may be those in the stored text, and nothing can be changed
+			s.RecordRead(d, parts...)
+		}
 	}
 }
 
 // RecordReadAll records that the session was shown all of d.
-func (s *Session) RecordReadAll(d Document) {
+func (s *Session) RecordReadAll(d document.Document) {
 	s.RecordRead(d, textrange.Range{Start: 0, End: len(d.Text)})
 }
 

@@ -43,7 +43,7 @@ func (w Phrases) sentences() []sentence {
 		{model.ErrNotDir, w.NotFolder},
 		{model.ErrNotNote, "%q is not a note: its name does not end in .md. This tool works on notes only."},
 		{model.ErrNotEmpty, "%q is a folder that is not empty. Only an empty folder can be deleted."},
-		{model.ErrInvalidUTF8, "%q cannot be changed: the text is not valid UTF-8."},
+		{model.ErrInvalidUTF8, "%q cannot be changed: it is not stored as UTF-8. Tell the user, who can convert it."},
 		{model.ErrTooLarge, "%q cannot be written: a document holds at most 16 MiB. Split it into several documents."},
 		{model.ErrReadOnly, "%q is read-only here. Tell the person what you would change instead."},
 		{model.ErrNotFetched, "%q has not been fetched from the server yet. Try again in a few seconds."},

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/index/semantic"
@@ -15,6 +16,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
 // Client is who calls tools, and what its calls read and change.
@@ -34,6 +36,19 @@ func (c *Client) Batched() *Client {
 	together := *c
 	together.Changes.Batch = bridge.NewBatch()
 	return &together
+}
+
+// Show records that the client is shown a window of d in a structured result: from begin to the line end or, if that is
+// nil, at most so many lines further, each with margin characters added. notice says what else there is to know: how
+// tool reads on.
+func (c *Client) Show(d document.Document, begin textrange.Position, end *int, most, margin int, tool string) (w textrange.Window, notice string, err error) {
+	w, err = textrange.WindowForResult(string(d.Path), d.Text, begin, end, most, margin)
+	if err != nil {
+		return w, "", err
+	}
+	c.Session.RecordRead(d, w.Range)
+	more := w.Notice(func(at textrange.Position) string { return tool + " with " + at.Arguments("start_line") })
+	return w, strings.TrimSpace(more + " " + d.Notice()), nil
 }
 
 // Tool is one tool.

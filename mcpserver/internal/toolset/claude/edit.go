@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -101,9 +100,6 @@ func newEdit(ctx context.Context, c *tool.Client, a oneEdit) (*editJob, error) {
 	known, err := c.Changes.RequireRead(ctx, p, reader, "editing")
 	if err != nil {
 		return nil, err
-	}
-	if !utf8.ValidString(known.Text) {
-		return nil, &model.Error{Op: "edit", Path: p, Err: model.ErrInvalidUTF8}
 	}
 	q.Known = known.Text
 	return &editJob{Quote: q, path: p, view: c.Workspace.Options().View, known: known}, nil

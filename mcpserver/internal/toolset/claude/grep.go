@@ -3,12 +3,14 @@ package claude
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
@@ -94,7 +96,9 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	}
 	if info, err := c.Workspace.Stat(ctx, job.under); err == nil && job.under != "" && info.Kind != model.KindDir {
 		if job.one = true; !job.under.IsNote() {
-			if _, err := textOf(ctx, c, job.under); err != nil {
+			if _, err := c.Resolver.Document(ctx, job.under); errors.Is(err, model.ErrInvalidUTF8) {
+				return nil, notText(job.under)
+			} else if err != nil {
 				return nil, err
 			}
 		}
@@ -198,7 +202,7 @@ func (job *grepJob) notSearched() string {
 	return ""
 }
 
-func (job *grepJob) searchNote(d session.Document) []entry {
+func (job *grepJob) searchNote(d document.Document) []entry {
 	p, text := d.Path, strings.TrimPrefix(d.Text, textrange.BOM)
 	of := session.Passage{Path: p}
 	switch job.mode {

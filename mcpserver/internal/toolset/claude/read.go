@@ -5,15 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
-	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -43,6 +43,7 @@ func read(ctx context.Context, c *tool.Client, a readArgs) (result.Result, error
 func (a readArgs) readMany(ctx context.Context, c *tool.Client) (result.Result, error) {
 	const margin = 1200 // for what is not shown, and how to go on
 	var out result.Result
+	bytes := 0 // of images
 	for i, name := range a.FilePaths {
 		head := "==> " + result.Escape(name) + " <=="
 		left := result.Max - margin - out.Cost() - result.TextCost(head) - 40
@@ -56,6 +57,13 @@ func (a readArgs) readMany(ctx context.Context, c *tool.Client) (result.Result, 
 		if err != nil {
 			res = result.Text("[error] " + tool.ErrorText(err, c.Phrases))
 		}
+		for _, image := range res.Images {
+			if bytes += len(image.Data); bytes > maxImage {
+				res = result.Text("[The images of this answer are too large together: read this one by itself.]")
+				bytes -= len(image.Data)
+			}
+		}
+		out.Images = append(out.Images, res.Images...)
 		out.Text = append(out.Text, strings.TrimSuffix(head+"\n"+strings.Join(res.Text, "\n\n"), "\n"))
 	}
 	out.OneBlock = true
@@ -68,7 +76,10 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (result.Re
 	if err != nil {
 		return result.Result{}, err
 	}
-	d, err := textOf(ctx, c, p)
+	d, err := c.Resolver.Document(ctx, p)
+	if errors.Is(err, model.ErrInvalidUTF8) || errors.Is(err, model.ErrTooLarge) {
+		return readImage(ctx, c, p, err)
+	}
 	if err != nil {
 		return result.Result{}, err
 	}
@@ -83,7 +94,11 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (result.Re
 		told, untold = result.DecisionsBlock(c.Session.DecisionsUpTo(p, known, d.Version))
 		waiting = result.PendingBlock(p, list)
 	}
-	limit := most - result.Text(waiting, told, notUTF8(d.Text)).Cost() - 400
+	encoding := d.Notice()
+	if encoding != "" {
+		encoding = "[" + encoding + "]"
+	}
+	limit := most - result.Text(waiting, told, encoding).Cost() - 400
 	begin, lines, err := a.lines(p, d.Text)
 	if err != nil {
 		return result.Result{}, err
@@ -101,16 +116,35 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (result.Re
 	if notice != "" {
 		notice = "[" + notice + "]"
 	}
-	return result.Text(page, waiting, told, notice, notUTF8(d.Text)), nil
+	return result.Text(page, waiting, told, notice, encoding), nil
 }
 
-// textOf opens a document. The error for a file that does not hold text says how it may be read.
-func textOf(ctx context.Context, c *tool.Client, p model.Path) (session.Document, error) {
-	d, err := c.Resolver.Document(ctx, p)
-	if errors.Is(err, model.ErrInvalidUTF8) {
-		err = result.InvalidArgument("%s is not text. It may be read as the resource %s.", result.Escape(p), document.URIOf(p))
+// maxImage bounds the images in an answer, in bytes: APIs of models take 5 MB of base64.
+const maxImage = 3 << 20
+
+// imageTypes are the formats that APIs of models take.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// readImage shows a file that is an image. For any other file, whose text could not be read because of cause, the error
+// says how it may be read.
+func readImage(ctx context.Context, c *tool.Client, p model.Path, cause error) (result.Result, error) {
+	data, err := c.Resolver.ReadFile(ctx, p, maxImage)
+	kind := http.DetectContentType(data)
+	switch isImage := slices.Contains(imageTypes, kind); {
+	case isImage && errors.Is(err, model.ErrTooLarge):
+		return result.Result{}, result.InvalidArgument("%s is an image of more than %d MiB, which is too large for an answer. Tell the user, who can open it.", result.Escape(p), maxImage>>20)
+	case isImage && err == nil:
+		res := result.Text(fmt.Sprintf("%s is an image (%s, %d bytes).", result.Escape(p), kind, len(data)))
+		res.Images = []result.Image{{MIMEType: kind, Data: data}}
+		return res, nil
+	case errors.Is(cause, model.ErrInvalidUTF8):
+		return result.Result{}, notText(p)
 	}
-	return d, err
+	return result.Result{}, cause
+}
+
+func notText(p model.Path) error {
+	return result.InvalidArgument("%s is not text. It may be read as the resource %s.", result.Escape(p), document.URIOf(p))
 }
 
 // lines returns where to begin in the note at p, and how many lines to show.
@@ -149,12 +183,4 @@ func numbered(doc string, begin textrange.Position, limit, most int) (page strin
 		lines[i] = fmt.Sprintf("%6d\t%s", w.Begin.Line+i, l)
 	}
 	return strings.Join(lines, "\n"), w, nil
-}
-
-// notUTF8 returns the warning about a document that is not shown as it is stored.
-func notUTF8(doc string) string {
-	if utf8.ValidString(doc) {
-		return ""
-	}
-	return "[This document is not valid UTF-8: \ufffd stands for what cannot be shown. It cannot be edited.]"
 }

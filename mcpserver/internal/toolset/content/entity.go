@@ -8,7 +8,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
-	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -52,10 +51,10 @@ func checkType(declared document.Type, p model.Path) error {
 }
 
 // open reads the document.
-func (a documentArgs) open(ctx context.Context, c *tool.Client) (session.Document, error) {
+func (a documentArgs) open(ctx context.Context, c *tool.Client) (document.Document, error) {
 	p, err := find(ctx, c, a.EntityType, a.Path)
 	if err != nil {
-		return session.Document{}, err
+		return document.Document{}, err
 	}
 	return c.Resolver.Document(ctx, p)
 }

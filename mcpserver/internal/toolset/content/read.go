@@ -36,22 +36,17 @@ func readContentLines(ctx context.Context, c *tool.Client, a readContentLinesArg
 	}
 	start := cmp.Or(a.StartLine, 1)
 	const margin = 12 // of the number
-	w, err := textrange.WindowForResult(string(d.Path), d.Text, textrange.Position{Line: start, Column: a.Column}, a.EndLine, defaultSpan, margin)
+	w, notice, err := c.Show(d, textrange.Position{Line: start, Column: a.Column}, a.EndLine, defaultSpan, margin, "read_content_lines")
 	if err != nil {
 		return readContentLinesResult{}, err
 	}
-	c.Session.RecordRead(d, w.Range)
 	lines := make([]string, len(w.Lines))
 	for i, l := range w.Lines {
 		lines[i] = numberedLine(start+i, l)
 	}
 	return readContentLinesResult{
-		Path: string(d.Path), StartLine: start, EndLine: start + len(lines) - 1, TotalLines: w.Total, Content: strings.Join(lines, "\n"), Notice: w.Notice(readOn),
+		Path: string(d.Path), StartLine: start, EndLine: start + len(lines) - 1, TotalLines: w.Total, Content: strings.Join(lines, "\n"), Notice: notice,
 	}, nil
-}
-
-func readOn(at textrange.Position) string {
-	return "read_content_lines with " + at.Arguments("start_line")
 }
 
 func numberedLine(n int, line string) string { return strconv.Itoa(n) + ": " + line }
@@ -68,10 +63,9 @@ func getContent(ctx context.Context, c *tool.Client, a documentArgs) (getContent
 	if err != nil {
 		return getContentResult{}, err
 	}
-	w, err := textrange.WindowForResult(string(d.Path), d.Text, textrange.Position{}, nil, math.MaxInt, 0)
+	w, notice, err := c.Show(d, textrange.Position{}, nil, math.MaxInt, 0, "read_content_lines")
 	if err != nil {
 		return getContentResult{}, err
 	}
-	c.Session.RecordRead(d, w.Range)
-	return getContentResult{Path: string(d.Path), Content: w.Content(), TotalLines: w.Total, Notice: w.Notice(readOn)}, nil
+	return getContentResult{Path: string(d.Path), Content: w.Content(), TotalLines: w.Total, Notice: notice}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
@@ -147,20 +148,20 @@ func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLin
 			return nil, err
 		}
 		var places []int
-		for _, l := range links.Extract(v.Text()) {
+		for _, l := range links.Extract(document.OfNote(from, v).Text) {
 			if to, ok := linkIndex.Resolve(string(from), l); ok && to == string(p) {
 				places = append(places, l.Off)
 			}
 		}
-		found = append(found, linesAt(from, v, places)...)
+		found = append(found, linesAt(document.OfNote(from, v), places)...)
 	}
 	return found, nil
 }
 
 // linesAt returns the lines of a note that hold the offsets, each once.
-func linesAt(p model.Path, v *model.Version, offsets []int) (found []linkLine) {
-	bom := len(v.Text()) - len(strings.TrimPrefix(v.Text(), textrange.BOM))
-	text := v.Text()[bom:]
+func linesAt(d document.Document, offsets []int) (found []linkLine) {
+	bom := len(d.Text) - len(strings.TrimPrefix(d.Text, textrange.BOM))
+	text := d.Text[bom:]
 	places := textrange.Lines(text)
 	line := 0 // from 1
 	for _, off := range offsets {
@@ -173,7 +174,7 @@ func linesAt(p model.Path, v *model.Version, offsets []int) (found []linkLine) {
 		at := places[line-1]
 		whole := strings.TrimRight(text[at.Start:at.End], "\r\n")
 		part, cut := result.Truncate(whole, result.MaxLine)
-		f := linkLine{session.Passage{Path: p, Version: v, Range: at}, line, part}
+		f := linkLine{session.Passage{Path: d.Path, Version: d.Version, Range: at}, line, part}
 		if cut {
 			from := max(0, off-at.Start-result.MaxLine/2)
 			part, _ = result.Truncate(strings.ToValidUTF8(whole[from:], ""), result.MaxLine)
@@ -200,11 +201,11 @@ func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.Note
 		return nil, err
 	}
 	var found []linkLine
-	_, err = search.Scan(ctx, c.Index, notes, pattern.Clauses(), func(d session.Document) []linkLine {
+	_, err = search.Scan(ctx, c.Index, notes, pattern.Clauses(), func(d document.Document) []linkLine {
 		if d.Path == p {
 			return nil
 		}
-		return linesAt(d.Path, d.Version, unlinked(d.Text, named))
+		return linesAt(d, unlinked(d.Text, named))
 	}, func(more []linkLine) bool {
 		found = append(found, more...)
 		return true

@@ -7,6 +7,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
@@ -128,7 +129,7 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 	text := res.Version.Text()
 	for _, e := range s.Set { // the session has written all of it, whatever of it was there before
 		if at, ok := frontmatter.Entry(text, e.Key); ok {
-			c.Session.RecordRead(session.NoteOf(p, res.Version), besidesComments(text, textrange.Range{Start: at.From, End: at.To})...)
+			c.Session.RecordRead(document.OfNote(p, res.Version), besidesComments(text, textrange.Range{Start: at.From, End: at.To})...)
 		}
 	}
 	return res.Changed, err

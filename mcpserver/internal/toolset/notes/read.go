@@ -9,8 +9,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index"
+	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
-	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -35,13 +35,11 @@ func readNote(ctx context.Context, c *tool.Client, a readNoteArgs) (readNoteResu
 	if err != nil {
 		return readNoteResult{}, err
 	}
-	d := session.NoteOf(p, v)
-	w, err := textrange.WindowForResult(string(p), d.Text, textrange.Position{Line: a.StartLine, Column: a.Column}, a.EndLine, math.MaxInt, 0)
+	begin := textrange.Position{Line: a.StartLine, Column: a.Column}
+	w, notice, err := c.Show(document.OfNote(p, v), begin, a.EndLine, math.MaxInt, 0, "read_note")
 	if err != nil {
 		return readNoteResult{}, err
 	}
-	c.Session.RecordRead(d, w.Range)
-	notice := w.Notice(func(at textrange.Position) string { return "read_note with " + at.Arguments("start_line") })
 	return readNoteResult{Path: string(p), Content: w.Content(), TotalLines: w.Total, LinesReturned: len(w.Lines), Notice: notice}, nil
 }
 
@@ -106,7 +104,7 @@ func showProperties(ctx context.Context, c *tool.Client, n *index.NoteInfo) {
 	if err != nil || result.PlainJSON(now) != result.PlainJSON(n.Properties) {
 		return
 	}
-	c.Session.RecordRead(session.NoteOf(n.Path, v), besidesComments(text, textrange.Range{Start: 0, End: body})...)
+	c.Session.RecordRead(document.OfNote(n.Path, v), besidesComments(text, textrange.Range{Start: 0, End: body})...)
 }
 
 // besidesComments returns the parts of a place in the front matter of a note that are no comments.

@@ -167,9 +167,11 @@ func (v *validator) document(p model.Path) (list []problem, err error) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrOffline), errors.Is(err, fs.ErrPermission), errors.Is(err, model.ErrTooLarge):
 		return list, nil
 	case errors.Is(err, model.ErrInvalidUTF8):
-		return append(list, problem{Path: string(p), Kind: brokenFile, Text: "is not valid UTF-8"}), nil
+		return append(list, problem{Path: string(p), Kind: brokenFile, Text: "is not stored as UTF-8"}), nil
 	case err != nil:
 		return nil, err
+	case d.Notice() != "":
+		return append(list, problem{Path: string(p), Kind: brokenFile, Text: "is not stored as UTF-8"}), nil
 	case d.Version == nil:
 		return append(list, v.file(p, kind, d.Text)...), nil
 	}

@@ -1,0 +1,145 @@
+package document
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Document is a document as a client is shown it.
+type Document struct {
+	Path    model.Path
+	Text    string
+	Version *model.Version // of a note; nil for another file
+	// Encoding names the encoding of the stored text if it is not UTF-8. Text is converted, and cannot be changed.
+	Encoding string
+}
+
+// OfNote returns a version of the note at p as a document.
+func OfNote(p model.Path, v *model.Version) Document {
+	d := Document{Path: p, Text: v.Text(), Version: v}
+	if v.ReadOnly() {
+		if text, encoding, ok := decode(d.Text); ok {
+			d.Text, d.Encoding = text, encoding
+		}
+	}
+	return d
+}
+
+// Notice is a sentence about a document that is not shown as it is stored, "" if it is.
+func (d Document) Notice() string {
+	switch {
+	case d.Encoding != "":
+		return "This document is stored as " + d.Encoding + ". It is shown converted, and cannot be edited until the user converts it to UTF-8."
+	case !utf8.ValidString(d.Text):
+		return "This document is not valid UTF-8: \ufffd stands for bytes that cannot be shown. It cannot be edited."
+	}
+	return ""
+}
+
+// decode returns a stored text as UTF-8, and the name of its encoding, "" for UTF-8. Other encodings are UTF-16 with a byte
+// order mark, and Windows-1252. It fails for binary data and for damaged UTF-8, which is recognised by one character of
+// several bytes that is intact.
+func decode(raw string) (text, encoding string, ok bool) {
+	utf16 := map[string]unicode.Endianness{"\xff\xfe": unicode.LittleEndian, "\xfe\xff": unicode.BigEndian}
+	if order, found := utf16[raw[:min(2, len(raw))]]; found {
+		text, err := unicode.UTF16(order, unicode.UseBOM).NewDecoder().String(raw)
+		return text, "UTF-16", err == nil && !strings.Contains(text, "\x00")
+	}
+	if strings.Contains(raw, "\x00") {
+		return "", "", false
+	}
+	if utf8.ValidString(raw) {
+		return raw, "", true
+	}
+	for i := 0; i < len(raw); {
+		r, n := utf8.DecodeRuneInString(raw[i:])
+		isControl := r < ' ' && !strings.ContainsRune("\t\n\r\f", r)
+		isUndefined := strings.IndexByte("\x81\x8d\x8f\x90\x9d", raw[i]) >= 0
+		if n > 1 || isControl || isUndefined {
+			return "", "", false
+		}
+		i += n
+	}
+	text, err := charmap.Windows1252.NewDecoder().String(raw)
+	return text, "Windows-1252", err == nil
+}
+
+// Document opens the note at p, or another file that holds text. The error for a file without text is
+// model.ErrInvalidUTF8.
+func (r Resolver) Document(ctx context.Context, p model.Path) (Document, error) {
+	if !p.IsNote() {
+		return r.textFile(ctx, p)
+	}
+	v, err := r.Workspace.Open(ctx, p)
+	if err != nil {
+		return Document{}, err
+	}
+	return OfNote(p, v), nil
+}
+
+// sniffed is how many bytes of a file are read to find a NUL, which text does not hold.
+const sniffed = 8 << 10
+
+func (r Resolver) textFile(ctx context.Context, p model.Path) (Document, error) {
+	binary := &model.Error{Op: "open", Path: p, Err: model.ErrInvalidUTF8}
+	data, err := r.ReadFile(ctx, p, sniffed)
+	if errors.Is(err, model.ErrTooLarge) {
+		isUTF16 := bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff"))
+		if !isUTF16 && bytes.IndexByte(data, 0) >= 0 {
+			return Document{}, binary
+		}
+		data, err = r.ReadFile(ctx, p, model.MaxNote)
+	}
+	if err != nil {
+		return Document{}, err
+	}
+	text, encoding, ok := decode(string(data))
+	if !ok {
+		return Document{}, binary
+	}
+	return Document{Path: p, Text: text, Encoding: encoding}, nil
+}
+
+// ReadText returns the text of a file that may be changed. The error is model.ErrInvalidUTF8 if it is not UTF-8.
+func (r Resolver) ReadText(ctx context.Context, p model.Path) (string, error) {
+	d, err := r.textFile(ctx, p)
+	if err == nil && d.Encoding != "" {
+		err = &model.Error{Op: "open", Path: p, Err: model.ErrInvalidUTF8}
+	}
+	return d.Text, err
+}
+
+// ReadFile returns the first bytes of a file that is not a note, at most most. The error is model.ErrTooLarge if there are
+// more.
+func (r Resolver) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
+	info, err := r.Workspace.Stat(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if info.Kind == model.KindDir {
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
+	}
+	f, err := r.Workspace.OpenFile(ctx, p, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, most+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read %q: %w", string(p), err)
+	}
+	if int64(len(data)) > most {
+		return data[:most], &model.Error{Op: "open", Path: p, Err: model.ErrTooLarge}
+	}
+	return data, nil
+}
