@@ -46,9 +46,12 @@ type Options struct {
 	Toolsets []string // names; none means claude. CheckToolsets reports unknown ones
 	ReadOnly bool     // offer only tools that change nothing
 	Approve  Approvals
-	Semantic *semantic.Index // for search and semantic_search; nil creates one in memory
-	Inflight *Budget         // of HTTP clients; nil creates one of the default size
-	Logger   *slog.Logger
+	// AgentNotes are the names of notes at the top of a vault whose approved text clients get with the instructions; nil
+	// means DefaultAgentNotes.
+	AgentNotes []string
+	Semantic   *semantic.Index // for search and semantic_search; nil creates one in memory
+	Inflight   *Budget         // of HTTP clients; nil creates one of the default size
+	Logger     *slog.Logger
 }
 
 // Server serves one workspace to any number of clients at a time.
@@ -111,6 +114,15 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	hooks := new(server.Hooks)
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {
 		s.session(ctx).client.Session.SetClient(req.Params.ClientInfo.Name, req.Params.Capabilities.Elicitation != nil)
+	})
+	if s.o.AgentNotes == nil {
+		s.o.AgentNotes = DefaultAgentNotes
+	}
+	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, res *mcp.InitializeResult) {
+		res.Instructions += agentNotes(ctx, ws, s.o.AgentNotes)
+	})
+	hooks.AddAfterDiscover(func(ctx context.Context, _ any, _ *mcp.DiscoverRequest, res *mcp.DiscoverResult) {
+		res.Instructions += agentNotes(ctx, ws, s.o.AgentNotes)
 	})
 	s.mcp = server.NewMCPServer("relayfs", o.Version,
 		server.WithTitle("relayfs: shared notes"),

@@ -26,7 +26,7 @@ import (
 const embeddingsKey = "RELAYFS_EMBEDDINGS_KEY"
 
 type mcpFlags struct {
-	toolsets, approve              []string
+	toolsets, approve, agentNotes  []string
 	embeddingsURL, embeddingsModel string
 	http                           ports.HTTP
 }
@@ -37,6 +37,7 @@ func (f *mcpFlags) register(e *env, cmd *cobra.Command) {
 	fl.StringSliceVar(&f.approve, "approve", nil, "ask an MCP client's user: ask, auto, deny, update=ask")
 	set.StringVar(&f.embeddingsURL, "embeddings", "", "server with the embeddings API of OpenAI or Ollama, for search by meaning, for example http://127.0.0.1:11434; key in $"+embeddingsKey)
 	set.StringVar(&f.embeddingsModel, "embeddings-model", "", "model of embeddings")
+	set.StringSliceVar(&f.agentNotes, "agent-notes", mcpserver.DefaultAgentNotes, "notes at the top of a vault whose approved text MCP clients get as instructions; none for \"\"")
 	fl.StringVar(&f.http.Addr, "http", "", "serve MCP over HTTP at `HOST:PORT`")
 	set.StringVar(&f.http.TokenFile, "token-file", "", "file with the bearer token of --http (default http-token in the state folder); made if it is missing")
 	registerValues(cmd, map[string][]string{"toolsets": mcpserver.Toolsets(), "approve": {"ask", "auto", "deny", "create=", "update=", "delete="}})
@@ -67,7 +68,7 @@ func (f *mcpFlags) endpoint(log *slog.Logger) *semantic.Endpoint {
 // control returns what serves a session's workspace to other processes. Close its MCP at the end.
 func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	approve, _ := mcpserver.ParseApprovals(o.approve) // checked
-	mo := mcpserver.Options{Author: o.author, Version: version(), Toolsets: o.toolsets, Approve: approve, ReadOnly: o.readOnly, Inflight: ports.Budget, Logger: s.Log}
+	mo := mcpserver.Options{Author: o.author, Version: version(), Toolsets: o.toolsets, Approve: approve, ReadOnly: o.readOnly, AgentNotes: o.agentNotes, Inflight: ports.Budget, Logger: s.Log}
 	if slices.Contains(o.toolsets, mcpserver.ToolsetNotes) {
 		so := semantic.Options{Dir: s.State.Sub("semantic"), Logger: s.Log}
 		if o.embeddingsURL != "" {

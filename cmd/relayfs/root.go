@@ -67,7 +67,7 @@ const agentText = `The notes in this folder are shared with people, who edit the
 Read and edit them as usual: each change of yours becomes a suggestion that a
 person accepts or rejects, and you go on seeing it as if it were accepted.
 
-- Do not write CriticMarkup ({++ ++}, {-- --}, {~~ ~~}) yourself.
+- Do not write CriticMarkup (braces with plus, minus or tilde signs) yourself.
 - Change as little as the task needs: small suggestions are read, rewrites are not.
 - If a write fails ("Invalid argument", EINVAL; "Read-only file system"), run
   'relayfs why NOTE': it says the reason and what to do.
@@ -84,9 +84,9 @@ person accepts or rejects, and you go on seeing it as if it were accepted.
 - Renaming, moving and deleting notes are proposals too, and wait for a person.
 - Why a suggestion was rejected: 'relayfs outcomes' has the reasons, and
   over MCP 'read' tells them.
-- Comments of people stand as {>>text<<} beside the text that they are about. To
-  answer one, add text or another comment; do not delete it. One right behind a
-  change of yours asks for another version: change that text again.
+- Comments stand in braces with angle brackets beside the text that they are
+  about. To answer one, add text or another comment; do not delete it. One right
+  after a change of yours asks for another version: change that text again.
 `
 
 // Exit codes.

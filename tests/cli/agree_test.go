@@ -79,6 +79,7 @@ var values = map[string][]string{
 	"toolsets":         {`["claude", "notes"]`, `["none"]`},
 	"approve":          {`["ask"]`, `["delete=maybe"]`},
 	"embeddings":       {`"http://127.0.0.1:1"`, `"nowhere"`},
+	"agent-notes":      {`["House.md"]`},
 	"embeddings-model": {`"m"`},
 	"read-only":        {`true`, `"yes please"`},
 	"author":           {`"somebody"`, `""`},
