@@ -46,6 +46,12 @@ func (s *Server) handler(t tool.Tool) server.ToolHandlerFunc {
 				return nil, err
 			}
 		}
+		if turn, ok := ctx.Value(turnKey{}).(turn); ok {
+			defer turn.end() // also before the client asks its user, after which the tool is called again
+			if err := turn.wait(ctx); err != nil {
+				return nil, err
+			}
+		}
 		res := t.Call(s.withAnswer(s.withProgress(ctx, req), req), s.session(ctx).client, raw).Bounded()
 		if res.Ask != nil {
 			return elicit(*res.Ask), nil

@@ -178,8 +178,10 @@ func (s *Server) LocalHandler() http.Handler {
 	h.Begin = func(r *http.Request) transport.LocalSession {
 		sess := s.NewSession(Client{Name: "stdio", Author: r.FormValue("author"), ReadOnly: r.FormValue("read-only") != ""})
 		return transport.LocalSession{
-			ID:      sess.id(),
-			Context: func(ctx context.Context) context.Context { return context.WithValue(ctx, localKey{}, sess) },
+			ID: sess.id(),
+			Begin: func(ctx context.Context, message []byte) (context.Context, func()) {
+				return sess.inOrder(context.WithValue(ctx, localKey{}, sess), message)
+			},
 			Prepare: func(ctx context.Context, message []byte) ([]byte, any) { return s.prepare(ctx, sess, message) },
 		}
 	}
@@ -204,6 +206,7 @@ type Result = result.Result
 
 // Session is one client of a Server.
 type Session struct {
+	order   callOrder
 	client  *tool.Client
 	enabled toolset
 }

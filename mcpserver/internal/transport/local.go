@@ -40,8 +40,9 @@ type Subscriptions interface {
 // LocalSession is what a session of Local is for its server.
 type LocalSession struct {
 	ID string
-	// Context is the context of a request, from that of its transport.
-	Context func(context.Context) context.Context
+	// Begin returns the context of a message, from that of its transport, and a function to call at its end. It is called
+	// in the order in which the messages arrive.
+	Begin func(ctx context.Context, message []byte) (_ context.Context, end func())
 	// Prepare returns a message as Protocol is to handle it, or else the reply to it.
 	Prepare func(ctx context.Context, message []byte) (prepared []byte, reply any)
 }
@@ -78,12 +79,34 @@ func (h *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	reply := c.handle(context.WithoutCancel(r.Context()), message)
+	var head struct {
+		Method mcp.MCPMethod   `json:"method"`
+		ID     json.RawMessage `json:"id"`
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
+	}
+	_ = json.Unmarshal(message, &head) // mcp-go answers a message that is not JSON
+	if head.ID != nil && head.Method == "" && (head.Result != nil || head.Error != nil) {
+		c.take(head.ID, message)
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	ctx := context.WithoutCancel(r.Context()) // a request is carried out to its end
+	if head.Method == mcp.MethodSubscriptionsListen {
+		ctx = c.ended // it lasts as long as the session
+	}
+	ctx, end := c.Begin(ctx, message)
+	defer end()
+	if head.ID != nil {
+		// The header tells the client that it may send the next message.
+		w.Header().Set("Content-Type", "application/json")
+		_ = http.NewResponseController(w).Flush() // an answer that cannot be sent is noticed below
+	}
+	reply := c.handle(ctx, message)
 	if reply == nil {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(reply); err != nil {
 		h.Logger.Debug("answer not sent", model.LogErr, err)
 	}
@@ -174,24 +197,9 @@ func (c *local) IsSubscribedToResource(uri string) bool {
 	return slices.Contains(c.SubscribedResources(), uri)
 }
 
-// handle returns the answer to a message, nil for none. A request is carried out to its end, except
-// subscriptions/listen, which lasts as long as the session.
+// handle returns the answer to a message, nil for none.
 func (c *local) handle(ctx context.Context, message []byte) any {
-	var head struct {
-		Method mcp.MCPMethod   `json:"method"`
-		ID     json.RawMessage `json:"id"`
-		Result json.RawMessage `json:"result"`
-		Error  json.RawMessage `json:"error"`
-	}
-	isJSON := json.Unmarshal(message, &head) == nil // mcp-go answers anything else
-	switch {
-	case isJSON && head.ID != nil && head.Method == "" && (head.Result != nil || head.Error != nil):
-		c.take(head.ID, message)
-		return nil
-	case head.Method == mcp.MethodSubscriptionsListen:
-		ctx = c.ended
-	}
-	ctx = c.Context(c.h.Protocol.WithContext(ctx, c))
+	ctx = c.h.Protocol.WithContext(ctx, c)
 	message, refused := c.Prepare(ctx, message)
 	if refused != nil {
 		return refused

@@ -61,8 +61,8 @@ type message struct {
 
 func (m message) isRequest() bool { return m.ID != nil && m.Method != "" }
 
-// run passes messages on until in ends, and then waits for the last answers. Initialize and what is no request are
-// done before the next message is read.
+// run passes messages on until in ends, and then waits for the last answers. Initialize and messages that are not requests
+// are done before the next message is read, and other requests have begun at the server.
 func (b *bridge) run(ctx context.Context, in io.Reader) error {
 	ctx, lost := context.WithCancelCause(ctx)
 	var calls, streams sync.WaitGroup
@@ -93,7 +93,7 @@ func (b *bridge) run(ctx context.Context, in io.Reader) error {
 		var m message
 		_ = json.Unmarshal(line, &m) // the server refuses what is not a message
 		if !m.isRequest() || m.Method == "initialize" {
-			if err := b.forward(ctx, m, line); err != nil {
+			if err := b.forward(ctx, m, line, func() {}); err != nil {
 				return err
 			}
 			continue
@@ -107,12 +107,16 @@ func (b *bridge) run(ctx context.Context, in io.Reader) error {
 			return clientLost(ctx)
 		case slots <- struct{}{}:
 		}
+		started := make(chan struct{})
+		start := sync.OnceFunc(func() { close(started) })
 		group.Go(func() {
 			defer func() { <-slots }()
-			if err := b.forward(ctx, m, line); err != nil {
+			defer start()
+			if err := b.forward(ctx, m, line, start); err != nil {
 				lost(err)
 			}
 		})
+		<-started
 	}
 }
 
@@ -147,9 +151,10 @@ func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func
 	return out, sc.Err
 }
 
-// forward passes one message on, and its answer back. An error means a lost client.
-func (b *bridge) forward(ctx context.Context, m message, line []byte) error {
-	answer, err := b.deliver(ctx, line)
+// forward passes one message on, and its answer back. It calls started when the server has begun with the message, or
+// none is connected. An error means a lost client.
+func (b *bridge) forward(ctx context.Context, m message, line []byte, started func()) error {
+	answer, err := b.deliver(ctx, line, started)
 	switch {
 	case err == nil:
 		b.remember(m, line)
@@ -166,13 +171,13 @@ func (b *bridge) forward(ctx context.Context, m message, line []byte) error {
 }
 
 // deliver sends a message to the server, or to the next one if the server has just ended, and returns the answer.
-func (b *bridge) deliver(ctx context.Context, line []byte) ([]byte, error) {
+func (b *bridge) deliver(ctx context.Context, line []byte, started func()) ([]byte, error) {
 	for range 2 {
-		s, err := b.reach(ctx)
+		s, err := b.reach(ctx, started)
 		if err != nil {
 			return nil, refusal(err)
 		}
-		answer, err := s.post(ctx, line)
+		answer, err := s.post(ctx, line, started)
 		if err == nil {
 			return answer, nil
 		}
@@ -211,9 +216,12 @@ func unanswered(err error) failure {
 	return "The relayfs process that serves the notes ended before it answered. Whether anything was changed is not known. Wait a few seconds, then read the document again."
 }
 
-// reach returns the session, or begins one.
-func (b *bridge) reach(ctx context.Context) (*session, error) {
-	b.reaching.Lock()
+// reach returns the session, or begins one. It calls waiting before it waits for a server.
+func (b *bridge) reach(ctx context.Context, waiting func()) (*session, error) {
+	if !b.reaching.TryLock() {
+		waiting()
+		b.reaching.Lock()
+	}
 	defer b.reaching.Unlock()
 	b.mu.Lock()
 	s, lost, replayed := b.session, b.lost, slices.Clone(b.handshake)
@@ -224,6 +232,7 @@ func (b *bridge) reach(ctx context.Context) (*session, error) {
 	if s != nil {
 		return s, nil
 	}
+	waiting()
 	server, err := b.connect(ctx, time.Since(lost))
 	if err != nil {
 		return nil, err
@@ -232,7 +241,7 @@ func (b *bridge) reach(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	for _, line := range replayed {
-		if _, err := s.post(ctx, line); err != nil {
+		if _, err := s.post(ctx, line, func() {}); err != nil {
 			b.log.Debug("message not repeated", model.LogErr, err)
 		}
 	}
@@ -314,10 +323,11 @@ func (b *bridge) end() {
 	}
 }
 
-// post sends a message and returns the answer, nil for none.
-func (s *session) post(ctx context.Context, line []byte) (answer []byte, err error) {
+// post sends a message and returns the answer, nil for none. It calls started when the server has begun with it.
+func (s *session) post(ctx context.Context, line []byte, started func()) (answer []byte, err error) {
 	header := http.Header{"Content-Type": {"application/json"}, mcpserver.SessionHeader: s.stream.Header[mcpserver.SessionHeader]}
 	err = s.server.Do(ctx, http.MethodPost, mcpPath, url.Values{}, header, line, func(resp *http.Response) error {
+		started()
 		answer, err = io.ReadAll(resp.Body)
 		return err
 	})

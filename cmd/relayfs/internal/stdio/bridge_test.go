@@ -21,7 +21,7 @@ import (
 
 // newBridge returns a bridge to a server of a vault with one note.
 func newBridge(t *testing.T, out io.Writer) *bridge {
-	f := bridgetest.New(t, map[string]string{"V/a.md": "foo\n"})
+	f := bridgetest.New(t, map[string]string{"V/a.md": "foo0;\n"})
 	srv := mcpserver.New(f.Workspace, mcpserver.Options{})
 	t.Cleanup(srv.Close)
 	mux := http.NewServeMux()
@@ -80,4 +80,26 @@ func (zeros) Read(p []byte) (int, error) {
 		p[i] = '0'
 	}
 	return len(p), nil
+}
+
+// Tool calls that are sent without waiting for answers take effect in their order.
+func TestCallsTakeEffectInOrder(t *testing.T) {
+	var in strings.Builder
+	call := func(id int, tool, args string) {
+		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", id, tool, args)
+	}
+	in.WriteString(`{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n")
+	const rounds = 30
+	for i := range rounds {
+		call(3*i, "read", `{"file_path":"V/a.md"}`)
+		call(3*i+1, "edit", fmt.Sprintf(`{"file_path":"V/a.md","old_string":"foo%d;","new_string":"foo%d;"}`, i, i+1))
+		call(3*i+2, "grep", fmt.Sprintf(`{"pattern":"foo%d;"}`, i+1))
+	}
+	var out bytes.Buffer
+	if err := newBridge(t, &out).run(t.Context(), strings.NewReader(in.String())); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), `"isError":true`) || strings.Count(out.String(), `"text":"V/a.md"`) != rounds {
+		t.Errorf("the answers are:\n%s", out.String())
+	}
 }

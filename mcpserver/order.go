@@ -1,0 +1,82 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// callOrder lets the tool calls of one client take effect in the order in which they arrive: a call that changes
+// something waits for all calls before it, and the calls after it wait for it.
+type callOrder struct {
+	mu     sync.Mutex      // guards the fields below
+	change <-chan struct{} // is closed when the last changing call has ended
+	reads  []<-chan struct{}
+}
+
+// turn is the place of one call in the order.
+type turn struct {
+	before []<-chan struct{}
+	end    func()
+}
+
+func (o *callOrder) enter(changes bool) turn {
+	done := make(chan struct{})
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t := turn{end: sync.OnceFunc(func() { close(done) })}
+	if o.change != nil {
+		t.before = append(t.before, o.change)
+	}
+	if changes {
+		t.before, o.change, o.reads = append(t.before, o.reads...), done, nil
+		return t
+	}
+	o.reads = append(slices.DeleteFunc(o.reads, isClosed), done)
+	return t
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait returns when the calls before t have ended, or ctx has.
+func (t turn) wait(ctx context.Context) error {
+	for _, c := range t.before {
+		select {
+		case <-c:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+type turnKey struct{} // of a turn in the context of a call
+
+// inOrder gives a request its turn if it is a tool call. Call done when it is answered.
+func (s *Session) inOrder(ctx context.Context, message []byte) (_ context.Context, done func()) {
+	var req struct {
+		Method mcp.MCPMethod         `json:"method"`
+		Params struct{ Name string } `json:"params"`
+	}
+	if json.Unmarshal(message, &req) != nil || req.Method != mcp.MethodToolsCall {
+		return ctx, func() {}
+	}
+	i := slices.IndexFunc(s.enabled.tools, func(t tool.Tool) bool { return t.Name == req.Params.Name })
+	if i < 0 {
+		return ctx, func() {}
+	}
+	t := s.order.enter(!s.enabled.tools[i].Hints.ReadOnly)
+	return context.WithValue(ctx, turnKey{}, t), t.end
+}
