@@ -377,13 +377,22 @@ func (c Changes) makeParents(ctx context.Context, to model.Path) error {
 	return nil
 }
 
-// Linking returns the other documents that link to the document at p, none if there is no such document.
+// Linking returns the other documents that link to the document at p, sorted.
 func (c Changes) Linking(ctx context.Context, p model.Path) []model.Path {
-	links, err := c.Workspace.Links(ctx, p)
+	index, err := c.Workspace.LinkIndex(ctx)
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(links.Backlinks), func(from model.Path) bool { return from == p })
+	var linking []model.Path
+	for _, s := range index.Backlinks(string(p)) {
+		from := model.Path(s)
+		folder, _ := from.Split()
+		served := slices.ContainsFunc(c.Workspace.Options().Folders, func(f bridge.FolderSource) bool { return f.Name == folder })
+		if from != p && served {
+			linking = append(linking, from)
+		}
+	}
+	return linking
 }
 
 // maxBroken is how many documents an answer names whose links a deletion breaks.

@@ -18,13 +18,12 @@ type Options struct {
 
 // Pattern is a compiled expression.
 type Pattern struct {
-	re       *regexp.Regexp
-	dfa      *automaton // nil if it cannot decide the pattern
-	multi    bool       // a match can hold a line break, or depend on one
-	literal  string     // the whole expression, when it is one case-sensitive literal
-	clauses  []Clause   // every match contains one literal of each
-	scan     Clause     // the clause by which candidates are found, if any
-	literals []literal  // those of scan
+	re      *regexp.Regexp
+	dfa     *automaton // nil if it cannot decide the pattern
+	multi   bool       // a match can hold a line break, or depend on one
+	literal string     // the whole expression, when it is one case-sensitive literal
+	clauses []Clause   // every match contains one literal of each
+	scan    Clause     // the clause by which candidates are found, if any
 
 	withoutBoundary func() *regexp.Regexp // re without borders of words, which package regexp takes from ASCII; nil if it has none
 
@@ -159,9 +158,6 @@ func checkClass(pattern string, i int) (end int, err error) {
 func (p *Pattern) require(tree *syntax.Regexp) {
 	p.clauses = clausesOf(tree, scanClass)
 	p.scan = best(p.clauses)
-	for _, text := range p.scan.Any {
-		p.literals = append(p.literals, newLiteral(text))
-	}
 	for _, c := range clausesOf(tree, queryClass) {
 		if !slices.ContainsFunc(p.clauses, func(d Clause) bool { return slices.Equal(c.Any, d.Any) }) {
 			p.clauses = append(p.clauses, c)

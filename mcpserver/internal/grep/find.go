@@ -109,7 +109,7 @@ func (p *Pattern) possible(text string) bool {
 	if p.scan.Fold {
 		text = folded(text)
 	}
-	return slices.ContainsFunc(p.literals, func(l literal) bool { return l.index(text) >= 0 })
+	return slices.ContainsFunc(p.scan.Any, func(s string) bool { return strings.Contains(text, s) })
 }
 
 // folded is Fold(text) without the copy that converting the bytes to a string makes.
@@ -163,14 +163,14 @@ func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 			return everyLine, false
 		}
 	}
-	s := searcher{text: hay, literals: p.literals, next: make([]int, len(p.literals))}
+	s := searcher{text: hay, literals: p.scan.Any, next: make([]int, len(p.scan.Any))}
 	return s.from, p.literal != ""
 }
 
 // searcher finds the next of several literals. It searches for each again only after its last place.
 type searcher struct {
 	text     string
-	literals []literal
+	literals []string
 	next     []int // where each was found last; after the end if nowhere
 }
 
@@ -179,7 +179,7 @@ func (s *searcher) from(off int) int {
 	for i, lit := range s.literals {
 		if s.next[i] < off || off == 0 {
 			s.next[i] = len(s.text)
-			if k := lit.index(s.text[off:]); k >= 0 {
+			if k := strings.Index(s.text[off:], lit); k >= 0 {
 				s.next[i] = off + k
 			}
 		}

@@ -37,18 +37,14 @@ type FoundLine struct {
 	end   int      // of the line in doc
 }
 
-// SearchPos returns the cursor key of l.
-func (l FoundLine) SearchPos() result.SearchPos { return result.SearchPosAt(l.Path, l.doc, l.end) }
-
 // foundLines are the first matching lines of one note, and how many match.
 type foundLines struct {
 	lines []FoundLine
 	total int
 }
 
-// Run finds lines of the documents of x, in the order of paths.
-// skipped are files that it did not search.
-func (job LineSearch) Run(ctx context.Context, x *Index) (found []FoundLine, total int, skipped []model.Path, err error) {
+// run finds lines of the documents of x, in the order of paths.
+func (job LineSearch) run(ctx context.Context, x *Index) (found []FoundLine, total int, skipped []model.Path, err error) {
 	ctx, pattern, cancel := Bounded(ctx, job.Pattern)
 	defer cancel()
 	job.Pattern = pattern
@@ -156,14 +152,33 @@ func (l FoundLine) Context(around int, form func(n int, line string) string) (be
 	return before, after
 }
 
-// WhileTheyFit returns items of found lines: at most limit, and no more than can fit into an answer.
-func WhileTheyFit[T any](found []FoundLine, limit int, item func(FoundLine) T) []T {
+// Structured finds lines for a structured result: at most limit, and no more than fit into an answer. after has the
+// cursor of the call, item returns a line as the result has it, and build returns the result with the lines that fit:
+// total is how many lines match with job.All, more says that there are others. The client is shown these lines.
+func Structured[T, R any](ctx context.Context, x *Index, s *session.Session, job LineSearch, after result.Listing, limit int, item func(FoundLine) T,
+	build func(items []T, total int, more bool, skipped string, page result.Page) R) (res R, err error) {
+	limit = min(limit, result.Max/20)
+	job.MaxLines = limit + 1
+	if job.After, err = after.SearchPos(); err != nil {
+		return res, err
+	}
+	found, total, skipped, err := job.run(ctx, x)
+	if err != nil {
+		return res, err
+	}
 	items := []T{}
 	for cost := 0; len(items) < min(limit, len(found)) && cost <= result.Max; {
 		it := item(found[len(items)])
 		items, cost = append(items, it), cost+result.StructuredCost(it)
 	}
-	return items
+	shown := 0
+	key := func(i int) any { return result.SearchPosAt(found[i].Path, found[i].doc, found[i].end) }
+	res = result.FitPage(after, len(items), len(found), key, func(n int, page result.Page) R {
+		shown = n
+		return build(items[:n], total, n < len(found), Skipped(skipped), page)
+	})
+	session.RecordFound(s, found[:shown])
+	return res, nil
 }
 
 // ByLine is the hint of a tool whose patterns never cross lines.

@@ -9,7 +9,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
-	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -53,24 +52,13 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 		return searchContentResult{}, search.NamedPattern("pattern", search.ByLine, err)
 	}
 	around := *cmp.Or(a.ContextLines, new(contextLines))
-	limit := min(cmp.Or(a.MaxResults, defaultMatches), result.Max/20)
-	job := search.LineSearch{Pattern: pattern, Under: under, MaxLines: limit + 1, All: true, Wanted: func(p model.Path) bool { return document.TypeOf(string(p)) == a.EntityType }}
-	if job.After, err = a.SearchPos(); err != nil {
-		return searchContentResult{}, err
-	}
-	found, total, skipped, err := job.Run(ctx, c.Index)
-	if err != nil {
-		return searchContentResult{}, err
-	}
-	matches := search.WhileTheyFit(found, limit, func(f search.FoundLine) contentMatch {
+	job := search.LineSearch{Pattern: pattern, Under: under, All: true, Wanted: func(p model.Path) bool { return document.TypeOf(string(p)) == a.EntityType }}
+	return search.Structured(ctx, c.Index, c.Session, job, a.Listing, cmp.Or(a.MaxResults, defaultMatches), func(f search.FoundLine) contentMatch {
 		before, after := f.Context(around, numberedLine)
 		return contentMatch{string(f.Path), f.Number, f.Text, before, after}
+	}, func(matches []contentMatch, total int, more bool, skipped string, page result.Page) searchContentResult {
+		return searchContentResult{Matches: matches, TotalMatches: total, Truncated: more, Page: page, Skipped: skipped}
 	})
-	res := result.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].SearchPos() }, func(n int, page result.Page) searchContentResult {
-		return searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found), Page: page, Skipped: search.Skipped(skipped)}
-	})
-	session.RecordFound(c.Session, found[:len(res.Matches)])
-	return res, nil
 }
 
 func searchedPlace(ctx context.Context, c *tool.Client, a searchContentArgs) (model.Path, error) {

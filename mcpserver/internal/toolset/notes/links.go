@@ -88,18 +88,6 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 	return res, nil
 }
 
-// linkingTo returns the notes other than p that link to it and that the client reaches.
-func linkingTo(c *tool.Client, index *links.Index, p model.Path) []model.Path {
-	var from []model.Path
-	for _, s := range index.Backlinks(string(p)) {
-		folder, _ := model.Path(s).Split()
-		if s != string(p) && slices.Contains(c.Resolver.Folders(), folder) {
-			from = append(from, model.Path(s))
-		}
-	}
-	return from
-}
-
 func orphansBelow(ctx context.Context, c *tool.Client, folder string) ([]linkLine, error) {
 	under, err := c.Resolver.Folder(ctx, "path", folder, " Leave it out for all notes.")
 	if err != nil {
@@ -109,13 +97,12 @@ func orphansBelow(ctx context.Context, c *tool.Client, folder string) ([]linkLin
 	if err != nil {
 		return nil, err
 	}
-	linkIndex, err := c.Workspace.LinkIndex(ctx)
-	if err != nil {
+	if _, err := c.Workspace.LinkIndex(ctx); err != nil {
 		return nil, err
 	}
 	var found []linkLine
 	for _, n := range notes {
-		if len(linkingTo(c, linkIndex, n.Path)) == 0 {
+		if len(c.Changes.Linking(ctx, n.Path)) == 0 {
 			found = append(found, linkLine{Passage: session.Passage{Path: n.Path}})
 		}
 	}
@@ -139,7 +126,7 @@ func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLin
 		return mentionsOf(ctx, c, p, index.NewNoteInfo(p, v))
 	}
 	var found []linkLine
-	for _, from := range linkingTo(c, linkIndex, p) {
+	for _, from := range c.Changes.Linking(ctx, p) {
 		v, err := c.Workspace.Open(ctx, from)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) {
 			continue

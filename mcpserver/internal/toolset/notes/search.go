@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
-	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -63,24 +62,13 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 	if err != nil {
 		return textSearchResult{}, search.NamedPattern("query", search.ByLine, err)
 	}
-	limit := min(cmp.Or(a.Limit, defaultMatches), result.Max/20)
-	job := search.LineSearch{Pattern: pattern, Under: under, MaxLines: limit + 1, Wanted: search.AllDocuments}
-	if job.After, err = a.SearchPos(); err != nil {
-		return textSearchResult{}, err
-	}
-	found, _, skipped, err := job.Run(ctx, c.Index)
-	if err != nil {
-		return textSearchResult{}, err
-	}
-	matches := search.WhileTheyFit(found, limit, func(f search.FoundLine) textMatch {
+	job := search.LineSearch{Pattern: pattern, Under: under, Wanted: search.AllDocuments}
+	return search.Structured(ctx, c.Index, c.Session, job, a.Listing, cmp.Or(a.Limit, defaultMatches), func(f search.FoundLine) textMatch {
 		before, after := f.Context(aroundMatch, func(_ int, line string) string { return line })
 		return textMatch{string(f.Path), f.Number, f.Text, before, after}
+	}, func(matches []textMatch, _ int, more bool, skipped string, page result.Page) textSearchResult {
+		return textSearchResult{Query: a.Query, Matches: matches, Count: len(matches), Truncated: more, Page: page, Skipped: skipped}
 	})
-	res := result.FitPage(a.Listing, len(matches), len(found), func(i int) any { return found[i].SearchPos() }, func(n int, page result.Page) textSearchResult {
-		return textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found), Page: page, Skipped: search.Skipped(skipped)}
-	})
-	session.RecordFound(c.Session, found[:len(res.Matches)])
-	return res, nil
 }
 
 const defaultHits = 10
