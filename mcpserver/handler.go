@@ -19,12 +19,11 @@ const (
 	// maxResultSize tells Claude Code the number of characters above which it puts an
 	// answer into a file instead of showing it. Its own limit may be below result.Max.
 	maxResultSize = "anthropic/maxResultSizeChars"
-	// progressEvery is the shortest time between two progress notifications of a call.
+	// progressEvery is the minimum time between two progress notifications of a call.
 	progressEvery = 500 * time.Millisecond
 )
 
-// definition describes t in the terms of the protocol. It sets all four hints, because
-// the protocol's defaults for missing ones are alarming.
+// definition sets all four hints: the protocol's defaults mark a tool as destructive and open-world.
 func definition(t tool.Tool) mcp.Tool {
 	def := mcp.NewToolWithRawSchema(t.Name, t.Description, tool.ArgumentSchema(t.Params))
 	def.Title = t.Title
@@ -77,7 +76,6 @@ func (s *Server) handler(t tool.Tool) server.ToolHandlerFunc {
 	}
 }
 
-// withProgress sends the progress of a call to the client, if the request asks for it.
 func (s *Server) withProgress(ctx context.Context, req mcp.CallToolRequest) context.Context {
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return ctx
@@ -97,11 +95,10 @@ func (s *Server) withProgress(ctx context.Context, req mcp.CallToolRequest) cont
 	})
 }
 
-// withAnswer adds to ctx whether the client can ask its user, and what the user answered.
+// withAnswer adds to ctx whether the client can ask its user, and the reply of the user.
 func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) context.Context {
 	a := change.Asked{CanAsk: s.session(ctx).client.Session.CanAsk()}
-	// In the newest protocol each request declares what the client can do. In earlier
-	// ones the client declared it once, in initialize.
+	// Since 2026-07-28 each request declares the capabilities of the client; before, only initialize did.
 	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientCapabilities != nil {
 		a.CanAsk = info.ClientCapabilities.Elicitation != nil
 	}
@@ -114,7 +111,6 @@ func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) contex
 	return change.WithAsked(ctx, a)
 }
 
-// replyOf returns what the user answered. An answer that does not say that the change is allowed declines it.
 func replyOf(res *mcp.ElicitationResult) model.Answer {
 	content, _ := res.Content.(map[string]any)
 	switch {

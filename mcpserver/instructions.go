@@ -12,7 +12,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// guides are instructions for a tool and those that belong to it. A guide is given if its tool is offered.
+// guides are instructions about a tool and its companions. They are given if the tool is enabled.
 var guides = []struct{ tool, say string }{
 	{"grep", "Find notes with search (by subject), glob (by name) and grep (by exact text), see how they are linked with get_links, and read them with read."},
 	{"edit", "Read a note before you edit it: edit and write refuse a note that you have not read in this session. Prefer edit with a short, unique old_string; use write for new notes and complete rewrites. Read, edit and move many notes in one call with file_paths, edits and moves."},
@@ -64,7 +64,7 @@ var DefaultAgentNotes = []string{"AGENTS.md", "CLAUDE.md"}
 // maxAgentNote bounds the text of such a note in the instructions, in characters.
 const maxAgentNote = 4000
 
-// agentNotes returns the instructions in the notes of those names, of each folder the first that has any.
+// agentNotes returns the approved text of the agent notes: of each root the first note that has any.
 func agentNotes(ctx context.Context, ws *bridge.Workspace, names []string) string {
 	var parts []string
 	for _, f := range ws.Options().Folders {
@@ -84,8 +84,8 @@ func agentNotes(ctx context.Context, ws *bridge.Workspace, names []string) strin
 	return strings.Join(parts, "")
 }
 
-// approvedText returns the body of the note at p as it is without pending changes, those of its name included. Front
-// matter is left out, because agents change it without approval.
+// approvedText returns the body of the note at p without pending changes, including those of its name. It leaves out
+// front matter, which agents change without approval.
 func approvedText(ctx context.Context, ws *bridge.Workspace, p model.Path) (string, error) {
 	shown := p
 	folder, _ := p.Split()

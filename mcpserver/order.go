@@ -11,15 +11,14 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// callOrder lets the tool calls of one client take effect in the order in which they arrive: a call that changes
-// something waits for all calls before it, and the calls after it wait for it.
+// callOrder makes the tool calls of one client take effect in the order in which they arrive: a changing call waits
+// for all earlier calls, and later calls wait for it.
 type callOrder struct {
 	mu     sync.Mutex      // guards the fields below
 	change <-chan struct{} // is closed when the last changing call has ended
 	reads  []<-chan struct{}
 }
 
-// turn is the place of one call in the order.
 type turn struct {
 	before []<-chan struct{}
 	end    func()
@@ -50,7 +49,6 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// wait returns when the calls before t have ended, or ctx has.
 func (t turn) wait(ctx context.Context) error {
 	for _, c := range t.before {
 		select {
@@ -64,7 +62,7 @@ func (t turn) wait(ctx context.Context) error {
 
 type turnKey struct{} // of a turn in the context of a call
 
-// inOrder gives a request its turn if it is a tool call. Call done when it is answered.
+// inOrder gives a tool call its turn. The caller calls done after the answer.
 func (s *Session) inOrder(ctx context.Context, message []byte) (_ context.Context, done func()) {
 	var req struct {
 		Method mcp.MCPMethod         `json:"method"`

@@ -37,10 +37,10 @@ func (s *Server) addPrompts() {
 		rejections)
 }
 
-// maxRejections is how many of the newest decisions the prompt about rejections looks through.
+// maxRejections is the number of decisions that the prompt searches, newest first.
 const maxRejections = 1000
 
-// rejections returns what people rejected of the client's suggestions at and below under, newest first.
+// rejections returns the rejected suggestions of the client at and below under, newest first.
 func rejections(_ context.Context, c *tool.Client, under model.Path) (string, error) {
 	journal, err := c.Workspace.Journal(maxRejections)
 	if err != nil {
@@ -66,7 +66,6 @@ func rejections(_ context.Context, c *tool.Client, under model.Path) (string, er
 	return result.JoinTruncated(lines, result.Max-2000, "\n(%d more; give the path of a note to see its own)"), nil
 }
 
-// addPrompt adds a prompt of a task and what list returns for the folder or note in the argument path.
 func (s *Server) addPrompt(name, description, task string, list func(context.Context, *tool.Client, model.Path) (string, error)) {
 	path := mcp.WithArgument("path", mcp.ArgumentDescription("A folder or a note; all notes if it is left out"))
 	prompt := mcp.NewPrompt(name, mcp.WithPromptDescription(description), path)
@@ -84,7 +83,7 @@ func (s *Server) addPrompt(name, description, task string, list func(context.Con
 	})
 }
 
-// comments returns the open comments of the notes at and below under, as path:line: text.
+// comments returns the open comments at and below under as path:line: text.
 func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path) (string, error) {
 	notes, err := s.index.Below(ctx, under, search.OnlyNotes)
 	if err != nil {

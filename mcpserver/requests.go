@@ -15,10 +15,10 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// Requests are looked at before mcp-go handles them. What it refuses in words of its own, with the types of its
-// source and one code for everything, is refused here, in sentences that say what to do instead.
+// The server checks requests before mcp-go does. mcp-go reports errors with Go types and one code for everything;
+// these checks report what to do instead.
 
-// paramKinds are the types of the parameters of methods, as far as mcp-go insists on them.
+// paramKinds are the parameter types that mcp-go requires.
 var paramKinds = map[mcp.MCPMethod]map[string]string{
 	mcp.MethodInitialize:             {"protocolVersion": "a string", "capabilities": "an object", "clientInfo": "an object"},
 	mcp.MethodToolsCall:              {"name": "a string", "_meta": "an object"},
@@ -33,7 +33,6 @@ var paramKinds = map[mcp.MCPMethod]map[string]string{
 	mcp.MethodCompletionComplete:     {"ref": "an object of strings", "argument": "an object of strings"},
 }
 
-// kindOf returns what kinds call a value.
 func kindOf(raw json.RawMessage) string {
 	var v any
 	_ = json.Unmarshal(raw, &v) // a part of what was JSON
@@ -49,7 +48,6 @@ func kindOf(raw json.RawMessage) string {
 	return tool.JSONKind(v)
 }
 
-// rpcError is the error of a reply.
 type rpcError struct {
 	Code    int            `json:"code"`
 	Message string         `json:"message"`
@@ -62,7 +60,7 @@ func invalid(format string, args ...any) *rpcError {
 	return &rpcError{Code: mcp.INVALID_PARAMS, Message: fmt.Sprintf(format, args...)}
 }
 
-// prepare returns a message as mcp-go is to handle it, or else the reply to it.
+// prepare returns the message for mcp-go, or a reply if it is invalid.
 func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (prepared []byte, reply any) {
 	var req struct {
 		ID     json.RawMessage `json:"id"`
@@ -95,7 +93,7 @@ func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (pr
 	return message, nil
 }
 
-// check returns what is wrong with parameters, and the URI to take instead of the one among them, if any.
+// check returns an error for invalid parameters. uri replaces the URI in them if it is not "".
 func (s *Server) check(ctx context.Context, sess *Session, method mcp.MCPMethod, want map[string]string, raw json.RawMessage) (uri string, wrong *rpcError) {
 	var params map[string]json.RawMessage
 	if json.Unmarshal(raw, &params) != nil {
@@ -142,7 +140,7 @@ func (s *Server) checkTool(sess *Session, name string) *rpcError {
 	return invalid("There is no tool %q. The tools are %s.", short, strings.Join(offered, ", "))
 }
 
-// canonical returns the URI of the note that a URI means, whose path need not be percent-encoded.
+// canonical returns the percent-encoded URI of the note that uri names.
 func (s *Session) canonical(ctx context.Context, uri string) (string, error) {
 	readings, err := document.ParseURI(uri)
 	if err != nil {
@@ -157,7 +155,7 @@ func (s *Session) canonical(ctx context.Context, uri string) (string, error) {
 	return "", err
 }
 
-// noResource is the error for a URI that no note has. Its code depends on the version of the protocol.
+// noResource is the error for a URI without a note. Its code depends on the protocol version.
 func (s *Session) noResource(err error, uri string, meta json.RawMessage) *rpcError {
 	var missing *document.MissingError
 	if !errors.As(err, &missing) && !errors.Is(err, fs.ErrNotExist) {

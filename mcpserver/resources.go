@@ -28,12 +28,12 @@ import (
 const (
 	noteTemplate = "note:///{+path}"
 	noteType     = "text/markdown"
-	// resourcePage bounds the notes in one page of the list.
+	// resourcePage is the number of notes in a page of the list.
 	resourcePage = 500
 )
 
-// addResources offers the notes as resources, note:///Folder/Name.md. It makes the list on demand,
-// because mcp-go would keep a second copy of every registered note.
+// addResources offers the notes as resources, note:///Folder/Name.md. It lists them on demand, because mcp-go would
+// keep a second copy of every registered note.
 func (s *Server) addResources(hooks *server.Hooks) {
 	s.mcp.AddResourceTemplate(mcp.NewResourceTemplate(noteTemplate, "note",
 		mcp.WithTemplateTitle("Note"),
@@ -51,7 +51,7 @@ func (s *Server) addResources(hooks *server.Hooks) {
 	})
 }
 
-// readResource returns a note's text. Of a long note it returns a part, and the URI of the next part.
+// readResource returns the text of a note, or one part of a long note with the URI of the next part.
 func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	readings, err := document.ParseURI(req.Params.URI)
 	if err != nil {
@@ -87,10 +87,10 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 	return contents, nil
 }
 
-// maxAttachment bounds an attachment that is read as a resource, in bytes.
+// maxAttachment is the maximum size of an attachment read as a resource, in bytes.
 const maxAttachment = 4 << 20
 
-// attachment returns a file that is not a note: as text if it is some, else its bytes. It is nil for anything else.
+// attachment returns the content of a file that is not a note, nil for anything else.
 func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.ResourceContents, error) {
 	p, err := c.Resolver.Resolve(ctx, name)
 	if err != nil {
@@ -113,14 +113,14 @@ func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.Resourc
 	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: document.URIOf(p), MIMEType: kind, Blob: base64.StdEncoding.EncodeToString(data)}}, nil
 }
 
-// types are the MIME types of what Obsidian shows, on every machine the same.
+// types do not depend on the MIME database of the machine.
 var types = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".bmp": "image/bmp", ".svg": "image/svg+xml", ".avif": "image/avif",
 	".pdf": "application/pdf", ".canvas": "application/json", ".json": "application/json", ".base": "text/yaml", ".txt": "text/plain", ".csv": "text/csv", ".css": "text/css", ".html": "text/html",
 	".mp3": "audio/mpeg", ".wav": "audio/wav", ".m4a": "audio/mp4", ".ogg": "audio/ogg", ".flac": "audio/flac", ".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime", ".zip": "application/zip",
 }
 
-// listResources returns the page of notes after the cursor, which holds the last path before it.
+// listResources returns the notes after the cursor, which is the last path of the previous page.
 func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Resource, mcp.Cursor) {
 	after, _ := base64.StdEncoding.DecodeString(string(cursor)) // mcp-go refuses what is not base64
 	paths := s.notePaths(ctx)
@@ -144,7 +144,6 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 	return list, mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(rest[len(list)-1])))
 }
 
-// notePaths returns the paths of all notes, in the order of their bytes.
 func (s *Server) notePaths(ctx context.Context) []model.Path {
 	notes, err := s.index.Below(ctx, "", search.OnlyNotes)
 	if err != nil {
@@ -159,7 +158,7 @@ func (s *Server) notePaths(ctx context.Context) []model.Path {
 	return paths
 }
 
-// complete returns the paths that begin with typed and those that contain it, in any case: at most 100.
+// complete returns at most 100 paths that contain typed in any case, those that begin with it first.
 func (s *Server) complete(ctx context.Context, typed string) *mcp.Completion {
 	const limit = 100
 	typed = strings.ToLower(strings.TrimPrefix(typed, "/"))
@@ -178,17 +177,15 @@ func (s *Server) complete(ctx context.Context, typed string) *mcp.Completion {
 
 type completer struct{ s *Server }
 
-// CompletePromptArgument implements server.PromptCompletionProvider.
 func (c completer) CompletePromptArgument(ctx context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	return c.s.complete(ctx, a.Value), nil
 }
 
-// CompleteResourceArgument implements server.ResourceCompletionProvider.
 func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	return c.s.complete(ctx, a.Value), nil
 }
 
-// notifyUpdated tells a session that a resource has changed. It returns false if the session has ended.
+// notifyUpdated reports whether the session still exists.
 func (s *Server) notifyUpdated(session, uri string) bool {
 	err := s.mcp.SendNotificationToSpecificClient(session, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
 	if err != nil {
@@ -197,11 +194,10 @@ func (s *Server) notifyUpdated(session, uri string) bool {
 	return !errors.Is(err, server.ErrSessionNotFound)
 }
 
-// listAfter is how long changes of the list of resources are collected before clients are told.
+// listAfter is how long changes of the list are collected into one notification.
 const listAfter = 500 * time.Millisecond
 
-// follow tells clients of notes that they subscribe to, and that the list of resources has changed when notes come, go
-// or are renamed, until the Server is closed.
+// follow notifies clients of changed resources and of a changed list until the Server is closed.
 func (s *Server) follow() {
 	var waits atomic.Bool // for the timer
 	timer := time.AfterFunc(math.MaxInt64, func() {

@@ -25,28 +25,27 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/transport"
 )
 
-// Approvals say which changes the person at the client is asked about.
+// Approvals configure which changes need the approval of the user at the client.
 type Approvals = change.Approvals
 
 // ParseApprovals reads "ask", "auto" or "deny" for everything, and "KIND=..." for one kind of change: create,
 // update or delete. Later words win.
 func ParseApprovals(words []string) (Approvals, error) { return change.ParseApprovals(words) }
 
-// Budget bounds how many bytes clients over HTTP may be sending at a time, over all of them together.
+// Budget limits the bytes that all HTTP clients together may have in flight.
 type Budget = transport.Budget
 
-// NewBudget returns a budget of the default size.
 func NewBudget() *Budget { return transport.NewBudget(transport.DefaultBudget) }
 
 // Options of a Server. The zero value serves the toolset claude.
 type Options struct {
-	// Author is who changes are by; "" takes what each client calls itself.
+	// Author of all changes; "" uses the name of each client.
 	Author   string
 	Version  string
 	Toolsets []string // names; none means claude. CheckToolsets reports unknown ones
 	ReadOnly bool     // offer only tools that change nothing
 	Approve  Approvals
-	// AgentNotes are the names of notes at the top of a vault whose approved text clients get with the instructions; nil
+	// AgentNotes are the names of notes at the top of a vault whose approved text is part of the instructions; nil
 	// means DefaultAgentNotes.
 	AgentNotes []string
 	Semantic   *semantic.Index // for search and semantic_search; nil creates one in memory
@@ -70,7 +69,7 @@ type Server struct {
 	closers []func()
 }
 
-// Client says for whom a Session is.
+// Client describes the client of a Session.
 type Client struct {
 	Name         string // until it gives another
 	Author       string // of its changes; "" takes that of the Server
@@ -84,7 +83,7 @@ func (s *Server) onClose(fn func()) {
 	s.closers = append(s.closers, fn)
 }
 
-// Close ends sessions of Streamable HTTP, and stops following the workspace's events.
+// Close ends all HTTP sessions and the subscription to workspace events.
 func (s *Server) Close() {
 	s.mu.Lock()
 	closers := s.closers
@@ -95,7 +94,7 @@ func (s *Server) Close() {
 	}
 }
 
-// New returns a Server of ws, which follows its events until Close.
+// New returns a Server of ws. Close it to end its subscription to workspace events.
 func New(ws *bridge.Workspace, o Options) *Server {
 	s := &Server{ws: ws, log: o.Logger, o: o}
 	if s.log == nil {
@@ -147,19 +146,19 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	return s
 }
 
-// offered filters tools/list and tools/call by what the client of a request may do.
+// offered filters tools/list and tools/call by the permissions of the client.
 func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 	offer := s.session(ctx).enabled
 	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return s.enabled.has(t.Name) && !offer.has(t.Name) })
 }
 
-// MaxMessage bounds a message, in bytes: the largest note with every character escaped.
+// MaxMessage is the maximum size of a message in bytes: the largest note with every character escaped.
 const MaxMessage = transport.MaxMessage
 
 // SessionHeader names the session of a request over HTTP.
 const SessionHeader = server.HeaderKeySessionID
 
-// Query describes c to LocalHandler.
+// Query encodes c for LocalHandler.
 func (c Client) Query() url.Values {
 	query := url.Values{}
 	if c.Author != "" {
@@ -171,8 +170,8 @@ func (c Client) Query() url.Values {
 	return query
 }
 
-// LocalHandler serves clients of this machine at every path, in all versions of the protocol; see transport.Local. A
-// client says in the query of its stream who it is (Client.Query).
+// LocalHandler serves clients of this machine in all protocol versions (transport.Local). The query of the stream
+// describes the client (Client.Query).
 func (s *Server) LocalHandler() http.Handler {
 	h := &transport.Local{Protocol: s.mcp, Subscriptions: s.subscriptions, Logger: s.log}
 	h.Begin = func(r *http.Request) transport.LocalSession {
@@ -188,11 +187,10 @@ func (s *Server) LocalHandler() http.Handler {
 	return h
 }
 
-// Sessions is how many sessions clients over HTTP have.
+// Sessions returns the number of HTTP sessions.
 func (s *Server) Sessions() int { return s.sessions.Len() }
 
-// HTTPHandler serves Streamable HTTP at every path. It refuses bodies longer than MaxMessage; who may ask is for
-// its caller to say. Close ends what it started.
+// HTTPHandler serves Streamable HTTP at every path. The caller checks authorization. Close ends the sessions.
 func (s *Server) HTTPHandler() http.Handler {
 	h, shutdown := transport.HTTPHandler(s.sessions, transport.HTTPOptions{
 		Protocol: s.mcp, Inflight: s.o.Inflight, MaxMessage: MaxMessage,
@@ -201,7 +199,6 @@ func (s *Server) HTTPHandler() http.Handler {
 	return h
 }
 
-// Result is the answer to a tool call.
 type Result = result.Result
 
 // Session is one client of a Server.
@@ -213,7 +210,7 @@ type Session struct {
 
 func (s *Session) id() string { return s.client.Session.ID() }
 
-// ReadAll records that a command has read all of the note at name without a tool.
+// ReadAll records that a command has read the whole note at name.
 func (s *Session) ReadAll(ctx context.Context, name string) error {
 	p, v, err := s.client.Resolver.Note(ctx, name)
 	if err == nil {
@@ -222,7 +219,7 @@ func (s *Session) ReadAll(ctx context.Context, name string) error {
 	return err
 }
 
-// Call runs a tool by name, without a protocol. known is false if there is no such tool.
+// Call runs a tool without a protocol. known is false if there is no such tool.
 func (s *Session) Call(ctx context.Context, name string, args json.RawMessage) (res result.Result, known bool) {
 	i := slices.IndexFunc(s.enabled.tools, func(t tool.Tool) bool { return t.Name == name })
 	if i < 0 {
@@ -231,7 +228,7 @@ func (s *Session) Call(ctx context.Context, name string, args json.RawMessage) (
 	return s.enabled.tools[i].Call(ctx, s.client, args).Bounded(), true
 }
 
-// NewSession returns a client that calls tools without a protocol.
+// NewSession returns a session that calls tools without a protocol.
 func (s *Server) NewSession(c Client) *Session { return s.newSession(rand.Text(), c) }
 
 func (s *Server) newSession(id string, c Client) *Session {
@@ -253,7 +250,7 @@ func (s *Server) newSession(id string, c Client) *Session {
 
 type localKey struct{} // of a Session of LocalHandler in the context of its requests
 
-// session returns the Session of a request. The transports let none without a Session through.
+// session returns the Session of a request. Both transports reject requests without one.
 func (s *Server) session(ctx context.Context) *Session {
 	if sess, ok := ctx.Value(localKey{}).(*Session); ok {
 		return sess

@@ -12,23 +12,21 @@ import (
 
 const maxSubscriptions = 10_000
 
-// subscriptions holds the subscriptions of sessions to notes, and tells the sessions of changes. Its lock protects the subscriptions.
+// subscriptions holds the resource subscriptions of all sessions.
 type subscriptions struct {
 	ws *bridge.Workspace
-	// notify sends a notification to a session. It returns false if the session has ended.
+	// notify reports whether the session still exists.
 	notify func(session, uri string) bool
 
 	mu        sync.Mutex                       // protects the following
 	bySession map[string]map[model.Path]string // to the URI that the session gave
 }
 
-// newSubscriptions returns watches that call tell for each change of a note that a session subscribes to. Call event with the
-// changes.
 func newSubscriptions(ws *bridge.Workspace, tell func(session, uri string) bool) *subscriptions {
 	return &subscriptions{ws: ws, notify: tell, bySession: make(map[string]map[model.Path]string)}
 }
 
-// Add subscribes session to the note at uri, which need not exist yet.
+// Add subscribes session to the note at uri, which may be created later.
 func (x *subscriptions) Add(session, uri string) {
 	p, ok := x.path(uri)
 	if !ok {
@@ -60,7 +58,6 @@ func (x *subscriptions) path(uri string) (model.Path, bool) {
 	return p, err == nil
 }
 
-// Remove ends a subscription.
 func (x *subscriptions) Remove(session, uri string) {
 	if p, ok := x.path(uri); ok {
 		x.mu.Lock()
@@ -71,21 +68,19 @@ func (x *subscriptions) Remove(session, uri string) {
 	}
 }
 
-// Of returns the URIs that session subscribes to.
 func (x *subscriptions) Of(session string) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return slices.Collect(maps.Values(x.bySession[session]))
 }
 
-// End ends all subscriptions of session.
 func (x *subscriptions) End(session string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.bySession, session)
 }
 
-// event tells the sessions that subscribe to the note of a change.
+// event notifies the sessions that subscribe to the changed note.
 func (x *subscriptions) event(ev model.Event) {
 	if ev.Kind == model.EventChanged && !ev.ViewChanged {
 		return

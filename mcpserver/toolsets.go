@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/toolset/vault"
 )
 
-// Names of toolsets.
 const (
 	ToolsetClaude  = "claude"
 	ToolsetNotes   = "notes"
@@ -28,8 +27,8 @@ type toolset struct {
 	reader  change.Reader // reads a note before it is replaced
 }
 
-// toolsets returns all toolsets, in the order in which their tools are listed. If several are
-// offered, sentences name the tools of the first.
+// toolsets returns all toolsets in the order of tools/list. If several are enabled, error texts name the tools of the
+// first.
 func toolsets() []toolset {
 	return []toolset{
 		{ToolsetClaude, claude.Tools(), claude.Phrases, content.Reader},
@@ -39,16 +38,15 @@ func toolsets() []toolset {
 	}
 }
 
-// Toolsets returns the names of all toolsets.
 func Toolsets() []string { return []string{ToolsetClaude, ToolsetNotes, ToolsetContent, ToolsetVault} }
 
-// CheckToolsets returns an error if a name is not that of a toolset.
+// CheckToolsets returns an error for an unknown toolset.
 func CheckToolsets(names []string) error {
 	_, err := pick(names, false)
 	return err
 }
 
-// pick returns the named sets as one, or claude if there are none, without writing tools if readOnly.
+// pick merges the named toolsets; none means claude.
 func pick(sets []string, readOnly bool) (toolset, error) {
 	if len(sets) == 0 {
 		sets = []string{ToolsetClaude}
@@ -77,7 +75,7 @@ func pick(sets []string, readOnly bool) (toolset, error) {
 	return o, nil
 }
 
-// readOnly returns o without the tools that change something.
+// readOnly returns o without its changing tools.
 func (o toolset) readOnly() toolset {
 	o.tools = slices.DeleteFunc(slices.Clone(o.tools), func(t tool.Tool) bool { return !t.Hints.ReadOnly })
 	return o

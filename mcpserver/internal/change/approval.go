@@ -14,12 +14,10 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
-// A Gate asks a person before a tool changes anything, where that is required.
-// It asks by elicitation: the client shows the question to its user. In suggest mode this
-// is seldom required, because everything waits for review anyway. It knows no
-// protocol and makes no change.
+// A Gate asks the user at the client to approve a change (MCP elicitation). In suggest mode the default is not to
+// ask, because a user reviews every change.
 
-// Approval says what happens before an operation.
+// Approval decides how an operation is handled.
 type Approval string
 
 const (
@@ -28,7 +26,6 @@ const (
 	Deny Approval = "deny" // refuse
 )
 
-// Operation is a kind of change.
 type Operation string
 
 const (
@@ -37,14 +34,12 @@ const (
 	Delete Operation = "delete"
 )
 
-// Approvals maps operations to approvals. The default is Ask in direct mode and Auto in suggest mode.
+// Approvals default to Ask in direct mode and to Auto in suggest mode.
 type Approvals map[Operation]Approval
 
-// NoApprovals asks about nothing.
 var NoApprovals = Approvals{Create: Auto, Update: Auto, Delete: Auto}
 
-// ParseApprovals reads "ask", "auto" or "deny" for everything, and "KIND=..." for one operation:
-// create, update or delete. Later words win.
+// ParseApprovals reads "ask", "auto" or "deny" for all operations, and "KIND=..." for one. Later words win.
 func ParseApprovals(words []string) (Approvals, error) {
 	a := make(Approvals)
 	for _, word := range words {
@@ -68,27 +63,24 @@ func ParseApprovals(words []string) (Approvals, error) {
 	return a, nil
 }
 
-// AskError is a change that needs the person's answer, with which the client makes the call again.
+// AskError means that the client must ask its user and repeat the call with the reply.
 type AskError struct{ result.Question }
 
 func (e *AskError) Error() string { return "not approved yet: " + e.Text }
 
-// Request is a change that may need approval.
 type Request struct {
 	Operation Operation
 	Author    string // the author
 	Action    string // the change as a verb phrase
-	// Detail tells a person in sentences what the change comes to, and returns what it takes away: an answer
-	// allows a change that takes away the same. It may be nil.
+	// Detail describes the change for the user and returns the text that it deletes: a reply approves only a change
+	// that deletes the same. It may be nil.
 	Detail func() (sentences, gone string)
-	// Confirm is an argument that a client sets that cannot ask its user, after the person has agreed; nil means
-	// that it was not given.
+	// Confirm is set by a client that cannot ask, after its user has agreed; nil if not given.
 	Confirm *bool
-	// Answered keeps what was asked and answered, before the answer counts.
+	// Answered records the question and reply before the reply takes effect.
 	Answered func(model.Approval) error
 }
 
-// question is what the person is asked.
 func (r Request) question() result.Question {
 	text, gone := r.Author+" wants to "+r.Action+".", ""
 	if r.Detail != nil {
@@ -101,7 +93,7 @@ func (r Request) question() result.Question {
 	return result.Question{ID: "approve-" + hex.EncodeToString(sum[:8]), Text: text}
 }
 
-// Asked is what is known of the person at the client in one call.
+// Asked is whether the client can ask its user, and the replies in this call.
 type Asked struct {
 	CanAsk bool                                          // the client can ask
 	Reply  func(id string) (reply model.Answer, ok bool) // what was answered to a question; false if it was not asked
@@ -112,22 +104,20 @@ type (
 	allowed struct{} // of an Operation that is approved for the rest of a call
 )
 
-// Allow returns a context in which an operation has been approved, as one of several of a call.
+// Allow returns a context in which op is approved for the rest of the call.
 func Allow(ctx context.Context, op Operation) context.Context {
 	return context.WithValue(ctx, allowed{}, op)
 }
 
-// WithAsked adds a to the context of a call.
 func WithAsked(ctx context.Context, a Asked) context.Context { return context.WithValue(ctx, key{}, a) }
 
-// Gate approves or refuses the changes of one client.
 type Gate struct {
 	approvals Approvals
 	fallback  Approval // for operations that approvals lacks
 	approved  sync.Map // of Operation: what needs no second answer
 }
 
-// NewGate returns a Gate for approvals. direct says that changes do not wait for review.
+// NewGate returns a Gate. direct means that changes are not reviewed.
 func NewGate(approvals Approvals, direct bool) *Gate {
 	if direct {
 		return &Gate{approvals: approvals, fallback: Ask}
@@ -135,13 +125,13 @@ func NewGate(approvals Approvals, direct bool) *Gate {
 	return &Gate{approvals: approvals, fallback: Auto}
 }
 
-// Asks reports whether the person is asked about an operation.
+// Asks reports whether op needs approval.
 func (g *Gate) Asks(op Operation) bool {
 	_, approved := g.approved.Load(op)
 	return cmp.Or(g.approvals[op], g.fallback) == Ask && !approved
 }
 
-// Approve returns nil if a change needs no approval or has it.
+// Approve returns nil if the change is approved or needs no approval.
 func (g *Gate) Approve(ctx context.Context, r Request) error {
 	op := r.Operation
 	switch cmp.Or(g.approvals[op], g.fallback) {
@@ -172,7 +162,7 @@ func (g *Gate) Approve(ctx context.Context, r Request) error {
 		"Tell the person what you would do; they can start relayfs with --approve %s=auto.", r.Action, op)
 }
 
-// applyReply keeps the answer to a request, and does as it says.
+// applyReply records the reply, then approves or rejects.
 func (g *Gate) applyReply(r Request, q result.Question, reply model.Answer) error {
 	if err := r.Answered(model.Approval{Operation: string(r.Operation), Question: q.Text, Answer: reply}); err != nil {
 		return err

@@ -1,8 +1,6 @@
-// Package change makes the changes that tools want. Each function of Changes first checks
-// that the workspace accepts the change, and then asks for approval (approval.go): nobody is asked about
-// what cannot be done. A change of a document removes only text that the session was
-// shown, or that the call quotes as the text to replace. The package knows no tool. It has
-// no locks.
+// Package change makes the changes of tools. Each method of Changes first checks whether the workspace accepts the
+// change, and only then asks the user for approval (approval.go). A change deletes only text that the client has
+// read, or that the call quotes.
 package change
 
 import (
@@ -24,7 +22,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
-// Changes makes the changes of one client.
 type Changes struct {
 	Workspace *bridge.Workspace
 	Session   *session.Session
@@ -32,14 +29,13 @@ type Changes struct {
 	Batch     string // names changes that are made in one go; "" if each is by itself
 }
 
-// author is the author of the changes.
 func (c Changes) author() model.Author {
 	by := c.Session.Author()
 	by.Batch = c.Batch
 	return by
 }
 
-// approve asks about a change at p. The journal of its Folder has the answer.
+// approve asks about a change at p. The journal of its root records the reply.
 func (c Changes) approve(ctx context.Context, p model.Path, r Request) error {
 	by := c.Session.Author()
 	r.Author = by.Name
@@ -54,7 +50,7 @@ func (c Changes) checkAndApprove(ctx context.Context, p model.Path, r Request) e
 	return c.approve(ctx, p, r)
 }
 
-// countChanges tells how many words a change of a text strikes and inserts, and returns what it strikes.
+// countChanges says how many words a change deletes and inserts, and returns the deleted text.
 func countChanges(before, after string) (sentence, gone string) {
 	var struck, inserted int
 	var all strings.Builder
@@ -67,10 +63,10 @@ func countChanges(before, after string) (sentence, gone string) {
 	return fmt.Sprintf("It strikes %s and inserts %d.", result.Count(struck, "word"), inserted), all.String()
 }
 
-// maxQuoted is how many characters of a text a question quotes.
+// maxQuoted is the number of characters that a question quotes.
 const maxQuoted = 80
 
-// excerpt tells what is in a text, as what becomes of it: "It writes" or "It takes away".
+// excerpt begins a sentence with verb ("It writes") and quotes the beginning of text.
 func excerpt(becomes, text string) string {
 	words, _ := outline.Count(text)
 	quoted := []rune(result.OneLine(strings.Join(strings.Fields(text), " ")))
@@ -84,11 +80,11 @@ func excerpt(becomes, text string) string {
 	return fmt.Sprintf("%s %s: %q%s", becomes, result.Count(words, "word"), string(quoted), more)
 }
 
-// maxAsked is how many of the changes of one call a question names.
+// maxAsked is the number of changes that a question names.
 const maxAsked = 20
 
-// ApproveAll asks once about several updates, and returns a context in which they are approved. planned are
-// those that can be made, as verb phrases; it is called only if the person is to be asked.
+// ApproveAll asks once about several updates, and returns a context in which they are approved. planned returns the
+// feasible changes as verb phrases; it is called only if a question is needed.
 func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (context.Context, error) {
 	if !c.Gate.Asks(Update) {
 		return ctx, nil
@@ -106,7 +102,7 @@ func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (conte
 	return Allow(ctx, Update), err
 }
 
-// Create creates a note. argument names the argument that text is from; "" if it is known to have no marks.
+// Create creates a note. argument names the argument that holds text; "" skips the check for CriticMarkup.
 func (c Changes) Create(ctx context.Context, p model.Path, text, argument string) (bridge.Result, error) {
 	if argument != "" {
 		if err := textrange.CheckMarkup(argument, c.Workspace.Options().View, "", text, 0); err != nil {
@@ -125,8 +121,8 @@ func (c Changes) Create(ctx context.Context, p model.Path, text, argument string
 	return res, err
 }
 
-// Replace replaces the text of the note at p by text, merged with what others have changed
-// since the session was shown it. what describes the change as a verb phrase.
+// Replace replaces the text of the note at p and merges changes that others made since the session read it. what is a
+// verb phrase.
 func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadState, text string, by Reader, what string) (bridge.Result, error) {
 	edits := diffwrap.Diff(known.Text, text)
 	err := c.CheckDeletions(p, known, edits, by)
@@ -144,8 +140,8 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadSt
 	return res, err
 }
 
-// Update makes the edits that fn returns for the current text of the note at p. It calls fn before it asks
-// for approval, and again under the note's lock. before is the version that it changed.
+// Update applies the edits that fn returns for the current text of the note at p. It calls fn before it asks for
+// approval, and again under the lock of the note. before is the changed version.
 func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(cur *model.Version) ([]diffwrap.Edit, error)) (before *model.Version, res bridge.Result, err error) {
 	cur, err := c.Workspace.Open(ctx, p)
 	if err == nil {
@@ -175,9 +171,8 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 	return before, res, err
 }
 
-// Append adds content at the end of the note at p, or of a section of it if that is not "". A heading that is missing is
-// made; made is that heading. argument names the argument that content is from. Nothing is taken away, so the session need
-// not have been shown the note.
+// Append adds content at the end of the note at p, or of a section. If the section is missing, it creates the heading
+// made. It deletes nothing, so the session need not have read the note.
 func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (res bridge.Result, made string, err error) {
 	_, res, err = c.Update(ctx, p, "append to the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
 		doc := cur.Text()
@@ -201,7 +196,7 @@ func (c Changes) Append(ctx context.Context, p model.Path, section, content, arg
 	return res, made, err
 }
 
-// Notice returns what a model should know of a change besides its success, on one line.
+// Notice returns warnings about a successful change, on one line.
 func Notice(res bridge.Result) string {
 	notes := res.Warnings
 	if res.Merged {
@@ -210,7 +205,6 @@ func Notice(res bridge.Result) string {
 	return strings.Join(notes, " ")
 }
 
-// checkUTF8 returns an error if v, a version of the note at p or nil for another file, is not stored as UTF-8.
 func checkUTF8(p model.Path, v *model.Version) error {
 	if v != nil && !utf8.ValidString(v.Text()) {
 		return &model.Error{Op: "edit", Path: p, Err: model.ErrInvalidUTF8}
@@ -218,13 +212,13 @@ func checkUTF8(p model.Path, v *model.Version) error {
 	return nil
 }
 
-// Reader is the tool by which a client reads a document before it changes it.
+// Reader is the tool with which a client reads a document before a change.
 type Reader struct {
-	// Call describes the call that reads the document at p, from a position if that is not zero.
+	// Call describes the call that reads the document at p, from a position unless it is zero.
 	Call func(p model.Path, from textrange.Position) string
 }
 
-// RequireRead returns what the session was shown of the document at p, or an error that says to read it.
+// RequireRead returns what the session has read of the document at p, or an error if it has not.
 func (c Changes) RequireRead(ctx context.Context, p model.Path, by Reader, doing string) (session.ReadState, error) {
 	known, ok := c.Session.ReadStateOf(p)
 	if ok {
@@ -236,7 +230,7 @@ func (c Changes) RequireRead(ctx context.Context, p model.Path, by Reader, doing
 	return known, result.InvalidArgument("You must read this document before %s it. Call %s first.", doing, by.Call(p, textrange.Position{}))
 }
 
-// CheckDeletions returns an error if edits of known.Text remove text that the session was not shown.
+// CheckDeletions returns an error if edits delete text that the session has not read.
 func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []diffwrap.Edit, by Reader) error {
 	for _, e := range edits {
 		if part, lacks := known.ReadRanges.FirstMissing(textrange.Range{Start: e.Off, End: e.Off + e.Len}); lacks {
@@ -246,7 +240,7 @@ func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []d
 	return nil
 }
 
-// NotReadError returns the error that says how to read a part of text before it is changed.
+// NotReadError names the call that reads the missing range.
 func NotReadError(p model.Path, text string, part textrange.Range, by Reader) error {
 	begin := textrange.PositionAt(text, part.Start)
 	if begin.Column <= result.MaxLine {
@@ -256,8 +250,7 @@ func NotReadError(p model.Path, text string, part textrange.Range, by Reader) er
 		result.Escape(p), begin.Line, by.Call(p, begin))
 }
 
-// ReadCall describes a call of tool. document has the arguments that name the document.
-// line is the name of the argument for the first line, which is added if from is not zero.
+// ReadCall describes a call of tool with the arguments document, and with the line argument unless from is zero.
 func ReadCall(tool, document, line string, from textrange.Position) string {
 	if from.Line > 0 {
 		document += ", " + from.Arguments(line)
@@ -269,8 +262,8 @@ func (c Changes) restructure() bridge.Restructure {
 	return bridge.Restructure{By: c.author(), Origin: c.Session}
 }
 
-// CheckMove returns an error if what is at from cannot be moved to to, as far as that does not depend on what is
-// there.
+// CheckMove reports why from cannot be moved to to. It checks the policy and that both are in one root; it does not
+// look at what exists at to.
 func (c Changes) CheckMove(from, to model.Path) error {
 	folder, _ := from.Split()
 	if other, _ := to.Split(); other != folder {
@@ -284,7 +277,7 @@ func (c Changes) CheckMove(from, to model.Path) error {
 	return nil
 }
 
-// Move moves a note, file or folder, and creates the folders above to.
+// Move also creates the parent folders of to.
 func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restructured, error) {
 	if err := c.CheckMove(from, to); err != nil {
 		return bridge.Restructured{}, err
@@ -302,13 +295,12 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restruct
 	return res, err
 }
 
-// Removed is what came of a deletion.
+// Removed is the result of a deletion.
 type Removed struct {
 	bridge.Restructured
 	Linking []model.Path // other documents that link to what was deleted
 }
 
-// Remove deletes what is at p.
 func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Removed, error) {
 	info, err := c.Workspace.Stat(ctx, p)
 	if err != nil {
@@ -333,7 +325,7 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 	return Removed{res, linking}, err
 }
 
-// describeLoss tells what goes with the document at p, and returns its text, or of a file what changes with its content.
+// describeLoss describes the deleted document, and returns its text or, for a file, its size and time.
 func (c Changes) describeLoss(ctx context.Context, p model.Path) (sentence, gone string) {
 	if !p.IsNote() {
 		info, _ := c.Workspace.Stat(ctx, p) // what is not there is not removed
@@ -377,7 +369,7 @@ func (c Changes) makeParents(ctx context.Context, to model.Path) error {
 	return nil
 }
 
-// Linking returns the other documents that link to the document at p, sorted.
+// Linking returns the other documents that link to p, sorted.
 func (c Changes) Linking(ctx context.Context, p model.Path) []model.Path {
 	index, err := c.Workspace.LinkIndex(ctx)
 	if err != nil {
@@ -395,10 +387,10 @@ func (c Changes) Linking(ctx context.Context, p model.Path) []model.Path {
 	return linking
 }
 
-// maxBroken is how many documents an answer names whose links a deletion breaks.
+// maxBroken is the number of documents that an answer names.
 const maxBroken = 20
 
-// BrokenLinks is a sentence about documents whose links lead nowhere after a deletion, "" if there are none.
+// BrokenLinks names the documents whose links a deletion breaks, "" for none.
 func BrokenLinks(linking []model.Path) string {
 	if len(linking) == 0 {
 		return ""

@@ -17,7 +17,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
-// Result is what came of a change of a document.
+// Result is the result of a change of a document.
 type Result struct {
 	bridge.Result // of a note
 
@@ -25,7 +25,6 @@ type Result struct {
 	Proposed bool   // the change of a file is proposed as a whole, and waits for a person
 }
 
-// Notice returns what a model should know of a change besides its success, on one line.
 func (r Result) Notice() string {
 	if r.Proposed {
 		return "The change is proposed as a whole, and waits for a person."
@@ -33,7 +32,6 @@ func (r Result) Notice() string {
 	return Notice(r.Result)
 }
 
-// CreateDocument creates a note, or another file that holds text.
 func (c Changes) CreateDocument(ctx context.Context, p model.Path, content string) (Result, error) {
 	if p.IsNote() {
 		res, err := c.Create(ctx, p, content, "content")
@@ -43,7 +41,7 @@ func (c Changes) CreateDocument(ctx context.Context, p model.Path, content strin
 	return Result{Proposed: proposed}, err
 }
 
-// CheckWrite returns an error if the document at p cannot be written.
+// CheckWrite reports why the document at p cannot be written.
 func (c Changes) CheckWrite(p model.Path) error {
 	if p.IsNote() {
 		return c.Workspace.MayWrite(p)
@@ -51,7 +49,7 @@ func (c Changes) CheckWrite(p model.Path) error {
 	return c.Workspace.MayWriteFile(p)
 }
 
-// Rewrite replaces the text of the document at p, which the session must have read, by the argument content.
+// Rewrite replaces the whole text of a document that the session has read.
 func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, by Reader, doing string) (Result, error) {
 	if !p.IsNote() {
 		if err := CheckFile(p, content); err != nil {
@@ -73,7 +71,7 @@ func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, by R
 	return Result{Result: res, Before: known.Text}, err
 }
 
-// rewriteFile replaces the content of a file, if that is still what the session was shown.
+// rewriteFile fails if the file has changed since the session read it.
 func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.ReadState, content string, by Reader) (Result, error) {
 	if _, err := (document.Resolver{Workspace: c.Workspace}).ReadText(ctx, p); err != nil {
 		return Result{}, err
@@ -91,11 +89,11 @@ func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.Re
 	return Result{Before: known.Text, Proposed: proposed}, err
 }
 
-// maxTries bounds how often an edit of a file is computed because another call was faster.
+// maxTries is the number of attempts if other calls change the file first.
 const maxTries = 8
 
-// Edit makes the edits that fn returns for the current text of the document at p, of which the session has seen a part.
-// It may call fn more than once.
+// Edit applies the edits that fn returns for the current text of the document and the ranges that the session has
+// read. It may call fn several times.
 func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, seen textrange.RangeSet) ([]diffwrap.Edit, error)) (Result, error) {
 	known, _ := c.Session.ReadStateOf(p)
 	if p.IsNote() {
@@ -126,7 +124,7 @@ func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, se
 	return Result{}, &model.Error{Op: "write", Path: p, Err: model.ErrConflict}
 }
 
-// Quote is a text that a model quotes to have it replaced.
+// Quote is a text to replace, as a model quotes it.
 type Quote struct {
 	Old, New string
 	All      bool   // replace every occurrence, not the only one
@@ -134,7 +132,7 @@ type Quote struct {
 	Known    string // the text of the document when the session was last shown it
 }
 
-// QuoteError says that a quoted text does not stand in a document exactly once.
+// QuoteError means that the quote does not occur exactly once.
 type QuoteError struct {
 	Err    error
 	Text   string // of the document
@@ -144,7 +142,7 @@ type QuoteError struct {
 func (e *QuoteError) Error() string { return e.Err.Error() }
 func (e *QuoteError) Unwrap() error { return e.Err }
 
-// Check returns an error if a quote cannot be replaced in any document.
+// Check reports why the quote cannot be replaced in any document.
 func (q Quote) Check() error {
 	if q.Old == q.New {
 		return result.InvalidArgument("No changes to make: old_string and new_string are exactly the same.")
@@ -152,9 +150,9 @@ func (q Quote) Check() error {
 	return nil
 }
 
-// Find returns the places of a quote in the text of the document at p, none of which overlap. A quote that stands nowhere
-// exactly is found where one place has it but for blanks, quotes and the forms of characters. A quote that stands in
-// several places and is to be replaced in one is a *QuoteError.
+// Find returns the ranges of the quote, which do not overlap. A quote without an exact match may have one match that
+// differs in blanks, quotes or character encoding. Several matches of a quote that is to be replaced once are a
+// *QuoteError.
 func (q Quote) Find(p model.Path, text string) ([]textrange.Range, error) {
 	in, inside := result.Escape(p), func(textrange.Range) bool { return true }
 	if q.Section != "" {
@@ -181,7 +179,7 @@ func (q Quote) Find(p model.Path, text string) ([]textrange.Range, error) {
 	return textrange.NonOverlapping(places), nil
 }
 
-// notFound is the error for a quote that stands nowhere, or nearly in several places.
+// notFound explains why a quote has no match, or several inexact ones.
 func (q Quote) notFound(in, text string, near []textrange.Range) error {
 	if q.Known != text {
 		if was := textrange.Find(q.Known, q.Old); len(was) > 0 {
@@ -198,8 +196,8 @@ func (q Quote) notFound(in, text string, near []textrange.Range) error {
 	return result.InvalidArgument(say, in)
 }
 
-// Replace returns the edits that replace a quote in the text of the document at p. unseen says that the session was not
-// shown what is replaced: quoting a text that stands in one place shows that it is known, of several the others are not.
+// Replace returns the edits that replace the quote. unseen means that the session had not read the only match:
+// quoting it proves knowledge. Of several matches all must have been read.
 func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textrange.RangeSet, by Reader) (edits []diffwrap.Edit, unseen bool, err error) {
 	places, err := q.Find(p, text)
 	if err != nil {
@@ -219,7 +217,7 @@ func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textr
 	return edits, unseen, err
 }
 
-// file is a change of a whole file that is not a note.
+// file is a change of a whole file other than a note.
 type file struct {
 	path      model.Path
 	text      string             // the new content
@@ -229,7 +227,7 @@ type file struct {
 	what      string             // the change as a verb phrase
 }
 
-// writeFile writes a file whose content is valid for its type. proposed says that the change waits for a person.
+// writeFile validates and writes a file. proposed means that a user must accept the change.
 func (c Changes) writeFile(ctx context.Context, f file) (proposed bool, err error) {
 	if err := CheckFile(f.path, f.text); err != nil {
 		return false, err
@@ -250,7 +248,7 @@ func (c Changes) writeFile(ctx context.Context, f file) (proposed bool, err erro
 	return done.Proposal != "", nil
 }
 
-// CheckFile returns an error if text is not valid for a file of the name of p.
+// CheckFile reports why text is invalid for the type of file at p.
 func CheckFile(p model.Path, text string) error {
 	if err := document.TypeOf(string(p)).Check(text); err != nil {
 		return result.InvalidArgument("%s was left as it is: %v.", p, err)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// checkCanvas checks the structure of JSON Canvas 1.0: required members are present and of
-// the right type. Unknown members are allowed.
+// checkCanvas checks that the required members of JSON Canvas 1.0 exist and have the right types. Unknown members are
+// allowed.
 func checkCanvas(text string) error {
 	root, err := parse(text)
 	if err != nil {
@@ -30,7 +30,6 @@ type canvas struct {
 	nodes map[string]bool // ids of nodes so far
 }
 
-// each checks the items of a list of objects, which may be missing.
 func (c canvas) each(root *value, name string, check func(*value) error) error {
 	list := root.members[name]
 	if list == nil {
@@ -121,7 +120,6 @@ func (c canvas) fields(what string, v *value, fields []field) error {
 	return nil
 }
 
-// value is a JSON value and its offset in the text.
 type value struct {
 	off     int
 	kind    string // object, array, string, integer, number, boolean, null
@@ -149,7 +147,6 @@ type parser struct {
 	dec  *json.Decoder
 }
 
-// maxDepth bounds the nesting of values.
 const maxDepth = 500
 
 func (p parser) value(depth int) (*value, error) {
@@ -213,7 +210,7 @@ func (p parser) next() int {
 	return len(p.text) - len(rest)
 }
 
-// explain returns an Error for the place where the text stops being JSON.
+// explain returns an Error at the position where the text is not JSON.
 func (p parser) explain(err error) error {
 	if known, ok := err.(*Error); ok {
 		return known

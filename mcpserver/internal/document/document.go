@@ -16,16 +16,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Document is a document as a client is shown it.
+// Document is a document as clients read it.
 type Document struct {
 	Path    model.Path
 	Text    string
 	Version *model.Version // of a note; nil for another file
-	// Encoding names the encoding of the stored text if it is not UTF-8. Text is converted, and cannot be changed.
+	// Encoding names the encoding of the stored text unless it is UTF-8. Text is then converted, and the document is
+	// read-only.
 	Encoding string
 }
 
-// OfNote returns a version of the note at p as a document.
 func OfNote(p model.Path, v *model.Version) Document {
 	d := Document{Path: p, Text: v.Text(), Version: v}
 	if v.ReadOnly() {
@@ -36,7 +36,7 @@ func OfNote(p model.Path, v *model.Version) Document {
 	return d
 }
 
-// Notice is a sentence about a document that is not shown as it is stored, "" if it is.
+// Notice explains a text that is not shown as it is stored, "" otherwise.
 func (d Document) Notice() string {
 	switch {
 	case d.Encoding != "":
@@ -47,9 +47,8 @@ func (d Document) Notice() string {
 	return ""
 }
 
-// decode returns a stored text as UTF-8, and the name of its encoding, "" for UTF-8. Other encodings are UTF-16 with a byte
-// order mark, and Windows-1252. It fails for binary data and for damaged UTF-8, which is recognised by one character of
-// several bytes that is intact.
+// decode converts a stored text to UTF-8. It accepts UTF-8, UTF-16 with a byte order mark, and Windows-1252. It fails
+// for binary data and for damaged UTF-8, which has at least one intact multi-byte character.
 func decode(raw string) (text, encoding string, ok bool) {
 	utf16 := map[string]unicode.Endianness{"\xff\xfe": unicode.LittleEndian, "\xfe\xff": unicode.BigEndian}
 	if order, found := utf16[raw[:min(2, len(raw))]]; found {
@@ -75,8 +74,7 @@ func decode(raw string) (text, encoding string, ok bool) {
 	return text, "Windows-1252", err == nil
 }
 
-// Document opens the note at p, or another file that holds text. The error for a file without text is
-// model.ErrInvalidUTF8.
+// Document opens the note at p, or another file with text. The error for a file without text is model.ErrInvalidUTF8.
 func (r Resolver) Document(ctx context.Context, p model.Path) (Document, error) {
 	if !p.IsNote() {
 		return r.textFile(ctx, p)
@@ -88,7 +86,7 @@ func (r Resolver) Document(ctx context.Context, p model.Path) (Document, error) 
 	return OfNote(p, v), nil
 }
 
-// sniffed is how many bytes of a file are read to find a NUL, which text does not hold.
+// sniffed is the number of bytes read to detect binary files by a NUL.
 const sniffed = 8 << 10
 
 func (r Resolver) textFile(ctx context.Context, p model.Path) (Document, error) {
@@ -111,7 +109,7 @@ func (r Resolver) textFile(ctx context.Context, p model.Path) (Document, error) 
 	return Document{Path: p, Text: text, Encoding: encoding}, nil
 }
 
-// ReadText returns the text of a file that may be changed. The error is model.ErrInvalidUTF8 if it is not UTF-8.
+// ReadText returns the text of a file for a change. The error is model.ErrInvalidUTF8 unless it is UTF-8.
 func (r Resolver) ReadText(ctx context.Context, p model.Path) (string, error) {
 	d, err := r.textFile(ctx, p)
 	if err == nil && d.Encoding != "" {
@@ -120,8 +118,8 @@ func (r Resolver) ReadText(ctx context.Context, p model.Path) (string, error) {
 	return d.Text, err
 }
 
-// ReadFile returns the first bytes of a file that is not a note, at most most. The error is model.ErrTooLarge if there are
-// more.
+// ReadFile returns a file that is not a note. If it is longer than most bytes, it returns these and
+// model.ErrTooLarge.
 func (r Resolver) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
 	info, err := r.Workspace.Stat(ctx, p)
 	if err != nil {

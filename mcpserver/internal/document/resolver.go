@@ -1,7 +1,6 @@
-// Package document finds the document that a model means by a name or a URI, and checks the path of a new one
-// ([Resolver]). A document is a note, a canvas or a base ([Type]); a canvas is checked against JSON Canvas 1.0
-// (jsoncanvas.org) before it is written, a base for being a YAML mapping. The package opens documents, and changes
-// none. It has no locks.
+// Package document finds the document that a model means by a name or URI, checks the path of a new one ([Resolver]),
+// and reads text in several encodings ([Document]). A document is a note, a canvas or a base ([Type]) or another text
+// file; canvases and bases are validated before a change. The package changes nothing.
 package document
 
 import (
@@ -16,10 +15,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
-// Resolver finds documents in a workspace.
 type Resolver struct{ Workspace *bridge.Workspace }
 
-// Note opens the note that a model means by name.
 func (r Resolver) Note(ctx context.Context, name string) (model.Path, *model.Version, error) {
 	p, err := r.Resolve(ctx, name)
 	if err != nil {
@@ -29,19 +26,19 @@ func (r Resolver) Note(ctx context.Context, name string) (model.Path, *model.Ver
 	return p, v, err
 }
 
-// Resolve finds what a model means by name.
+// Resolve returns the path that a model means by name, or a MissingError.
 func (r Resolver) Resolve(ctx context.Context, name string) (model.Path, error) {
 	p, err := r.LookUp(name)
 	return p, r.orMissing(ctx, name, err)
 }
 
-// ResolveName is Resolve for what is moved or deleted: the name of a symbolic link means the link.
+// ResolveName is Resolve for moves and deletions: it does not follow a symbolic link.
 func (r Resolver) ResolveName(ctx context.Context, name string) (model.Path, error) {
 	p, err := asShown(name, r.Workspace.ResolveName)
 	return p, r.orMissing(ctx, name, err)
 }
 
-// LookUp is Workspace.Resolve that also takes names as results show them.
+// LookUp is Workspace.Resolve that also accepts escaped names.
 func (r Resolver) LookUp(name string) (model.Path, error) {
 	return asShown(name, r.Workspace.Resolve)
 }
@@ -54,7 +51,6 @@ func asShown(name string, resolve func(string) (model.Path, error)) (model.Path,
 	return p, err
 }
 
-// orMissing returns a MissingError if err says that name does not exist, else err.
 func (r Resolver) orMissing(ctx context.Context, name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &MissingError{Name: name, Similar: r.Similar(ctx, name), Err: err}
@@ -62,7 +58,7 @@ func (r Resolver) orMissing(ctx context.Context, name string, err error) error {
 	return err
 }
 
-// MissingError says that nothing is called Name, and what may have been meant.
+// MissingError reports a name without a document. Similar are paths that may have been meant.
 type MissingError struct {
 	Name    string
 	Similar []string // paths; none if nothing is like it
@@ -78,10 +74,10 @@ func (e *MissingError) Error() string {
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// maxSimilar is how many paths are offered instead of a missing one.
+// maxSimilar is the number of suggested paths.
 const maxSimilar = 3
 
-// Similar returns the paths of documents of the same name in other folders.
+// Similar returns documents of the same name in other folders.
 func (r Resolver) Similar(ctx context.Context, name string) []string {
 	base := foldBase(name)
 	var found []string
@@ -105,7 +101,7 @@ func foldBase(name string) string {
 	return strings.TrimSuffix(base, model.NoteExt)
 }
 
-// Place resolves an argument that names a folder or a document. "" and "." are the whole workspace.
+// Place resolves a folder or document. "" and "." mean the whole workspace.
 func (r Resolver) Place(ctx context.Context, name string) (model.Path, error) {
 	if name = strings.TrimSuffix(name, "/"); name == "" || name == "." {
 		return "", nil
@@ -113,7 +109,7 @@ func (r Resolver) Place(ctx context.Context, name string) (model.Path, error) {
 	return r.Resolve(ctx, name)
 }
 
-// Folder is Place for an argument that must name a folder. hint ends the refusal of a document.
+// Folder is Place for a folder argument. hint ends the error text for a document.
 func (r Resolver) Folder(ctx context.Context, argument, name, hint string) (model.Path, error) {
 	p, err := r.Place(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +125,7 @@ func (r Resolver) Folder(ctx context.Context, argument, name, hint string) (mode
 	return p, err
 }
 
-// NewPath returns the canonical path of a new document. It adds ".md" to a note without an extension.
+// NewPath returns the canonical path of a new document. A note without an extension gets ".md".
 func (r Resolver) NewPath(name string, note bool) (model.Path, error) {
 	if mp := r.Workspace.Mountpoint(); mp != "" {
 		name = strings.TrimPrefix(name, mp+"/")
@@ -156,7 +152,6 @@ func (r Resolver) NewPath(name string, note bool) (model.Path, error) {
 	return p, checkNew(p)
 }
 
-// NewNote is NewPath for a note.
 func (r Resolver) NewNote(name string) (model.Path, error) {
 	p, err := r.NewPath(name, true)
 	if err == nil && !p.IsNote() {
@@ -165,7 +160,6 @@ func (r Resolver) NewNote(name string) (model.Path, error) {
 	return p, err
 }
 
-// NewDocument is NewPath for a note, a canvas or a base.
 func (r Resolver) NewDocument(name string) (model.Path, error) {
 	p, err := r.NewPath(name, true)
 	if err == nil && TypeOf(string(p)) == "" {
@@ -174,8 +168,8 @@ func (r Resolver) NewDocument(name string) (model.Path, error) {
 	return p, err
 }
 
-// existing returns the path rel in the Folder root. Folders that exist in another spelling keep
-// theirs, because on many disks both spellings are one folder.
+// existing returns the path rel in root. It keeps the spelling of existing folders, because on many disks two
+// spellings are one folder.
 func (r Resolver) existing(root model.Path, rel string) model.Path {
 	p := root
 	elems := strings.Split(rel, "/")
@@ -188,7 +182,6 @@ func (r Resolver) existing(root model.Path, rel string) model.Path {
 	return p.Join(elems[len(elems)-1])
 }
 
-// Folders returns the names of the workspace's Folders.
 func (r Resolver) Folders() []string {
 	var names []string
 	for _, f := range r.Workspace.Options().Folders {
@@ -197,11 +190,11 @@ func (r Resolver) Folders() []string {
 	return names
 }
 
-// maxNewPath bounds the path of a new document, in bytes. Some systems bound the whole path,
-// with that of the vault, to 1,024 bytes.
+// maxNewPath is the maximum length of a new path in bytes: some systems limit the whole path, with that of the vault,
+// to 1,024 bytes.
 const maxNewPath = 800
 
-// checkNew refuses paths that people would not see, or could not tell from others or open.
+// checkNew rejects paths that users would not see, or could not distinguish or open.
 func checkNew(p model.Path) error {
 	_, rel := p.Split()
 	if len(p) > maxNewPath {

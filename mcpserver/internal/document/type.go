@@ -10,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
-// Type is a type of document.
 type Type string
 
 const (
@@ -21,10 +20,9 @@ const (
 
 var extensions = map[Type]string{Note: ".md", Canvas: ".canvas", Base: ".base"}
 
-// Ext returns the file extension of the type.
 func (t Type) Ext() string { return extensions[t] }
 
-// TypeOf returns the type of the file at p by its extension, "" if it has none.
+// TypeOf returns the type by extension, "" for none.
 func TypeOf(p string) Type {
 	for t, ext := range extensions {
 		if strings.EqualFold(path.Ext(p), ext) {
@@ -34,7 +32,7 @@ func TypeOf(p string) Type {
 	return ""
 }
 
-// Error says where and why a document is not valid. Line and Column, in characters, count from 1.
+// Error is the position and reason why a document is invalid. Line and Column, in characters, start at 1.
 type Error struct {
 	Line, Column int
 	Msg          string
@@ -42,7 +40,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg) }
 
-// Check returns an *Error if text is not a valid document of the type. Every text is a valid note.
+// Check returns an *Error if text is invalid. Every text is a valid note.
 func (t Type) Check(text string) error {
 	switch t {
 	case Canvas:
@@ -57,7 +55,7 @@ func checkBase(text string) error {
 	_, err := frontmatter.ParseYAML(strings.TrimPrefix(text, "\ufeff"))
 	var syntax *frontmatter.SyntaxError
 	if errors.As(err, &syntax) {
-		// The parser counts from the opening fence of a note, which a base lacks.
+		// The parser counts from the opening fence of a note; a base has none.
 		return &Error{syntax.Line - 1, syntax.Column, "the base is not valid: " + syntax.Msg}
 	}
 	return err

@@ -11,17 +11,15 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
-// URIs of notes as MCP resources are note:///Folder/Name.md.
+// The URI of a note is note:///Folder/Name.md.
 
 const scheme = "note"
 
-// IsURI reports whether a URI is of the scheme of notes.
 func IsURI(uri string) bool { return strings.HasPrefix(uri, scheme+":") }
 
-// URIOf returns the URI of the note at p.
 func URIOf(p model.Path) string { return URIAt(p, textrange.Position{}) }
 
-// URIAt returns the URI of the note at p from a position on, if that is not zero.
+// URIAt adds a position to the URI unless it is zero.
 func URIAt(p model.Path, begin textrange.Position) string {
 	u := url.URL{Scheme: scheme, Path: "/" + string(p)}
 	query := url.Values{}
@@ -35,17 +33,16 @@ func URIAt(p model.Path, begin textrange.Position) string {
 	return u.String()
 }
 
-// Reading is what a URI may mean: a note's path, and a position in the parameters line and column.
+// Reading is one interpretation of a URI.
 type Reading struct {
 	Name  string
 	Begin textrange.Position
 }
 
-// position finds the parameters of a URI whose path is not percent-encoded, and may have any character.
+// position matches the parameters of a URI whose path is not percent-encoded.
 var position = regexp.MustCompile(`\?(?:line=([0-9]+))?&?(?:column=([0-9]+))?$`)
 
-// ParseURI returns the readings of a URI, the likeliest first: with its path percent-encoded, as it should be, and as
-// it stands.
+// ParseURI returns the interpretations of a URI: first with a percent-encoded path, then with a literal one.
 func ParseURI(uri string) ([]Reading, error) {
 	var list []Reading
 	if u, err := url.Parse(uri); err == nil && u.Scheme == scheme && u.Host == "" && u.Path != "" {

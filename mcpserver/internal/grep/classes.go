@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Members of the classes \w, \d and \s, which are Unicode's in ripgrep and ASCII's in Go: letters, marks, numbers that are
-// letters, decimal digits, connecting punctuation and joiners; decimal digits; white space.
+// Members of the classes \w, \d and \s, which are Unicode in ripgrep and ASCII in Go.
 const (
 	wordChars  = `\p{L}\p{M}\p{Nl}\p{Nd}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189}`
 	digitChars = `\p{Nd}`
@@ -23,7 +22,7 @@ var (
 	notSpace = sync.OnceValue(func() string { return membersOf(`[^` + spaceChars + `]`) })
 )
 
-// wordRanges are the members of \w, as pairs of the first and the last of a range.
+// wordRanges are pairs of the first and last rune of a range.
 var wordRanges = sync.OnceValue(func() []rune {
 	tree, err := syntax.Parse(`[`+wordChars+`]`, syntax.Perl)
 	if err != nil {
@@ -32,7 +31,7 @@ var wordRanges = sync.OnceValue(func() []rune {
 	return tree.Rune
 })
 
-// isWord reports whether \w matches r: \b is a border between such a rune and another.
+// isWord reports whether \w matches r.
 func isWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return syntax.IsWordChar(r)
@@ -41,14 +40,13 @@ func isWord(r rune) bool {
 	return found || i%2 == 1
 }
 
-// hasBoundary reports whether a program asks for borders of words.
 func hasBoundary(prog *syntax.Prog) bool {
 	return slices.ContainsFunc(prog.Inst, func(in syntax.Inst) bool {
 		return in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0
 	})
 }
 
-// withoutBoundaries returns an expression that matches at every place what re matches at borders of words.
+// withoutBoundaries removes \b and \B.
 func withoutBoundaries(re *syntax.Regexp) *syntax.Regexp {
 	out := *re
 	if re.Op == syntax.OpWordBoundary || re.Op == syntax.OpNoWordBoundary {
@@ -61,7 +59,7 @@ func withoutBoundaries(re *syntax.Regexp) *syntax.Regexp {
 	return &out
 }
 
-// membersOf returns the members of a class as ranges, to stand in another class.
+// membersOf returns a class as ranges to embed in another class.
 func membersOf(class string) string {
 	tree, err := syntax.Parse(class, syntax.Perl)
 	if err != nil {
@@ -74,8 +72,8 @@ func membersOf(class string) string {
 	return b.String()
 }
 
-// withUnicode returns a pattern in which \w, \d, \s and their negations are Unicode's. classes has the places of its classes
-// in brackets.
+// withUnicode replaces \w, \d, \s and their negations by Unicode classes. classes are the bracketed classes in
+// pattern.
 func withUnicode(pattern string, classes []span) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {

@@ -6,27 +6,25 @@ import (
 	"strings"
 )
 
-// Clause is a set of literals of which every match of a pattern contains at least one. With Fold the literals
-// are folded (see [Fold]), and so must be the text.
+// Clause is a set of literals of which every match contains at least one. With Fold, both literals and text are
+// folded (see [Fold]).
 type Clause struct {
 	Any  []string
 	Fold bool
 }
 
-// Clauses returns the clauses of p, of each of which every match contains one literal.
 func (p *Pattern) Clauses() []Clause { return p.clauses }
 
 const (
-	// maxExact bounds the literals that a part of a pattern is expanded to, and so a clause.
+	// maxExact is the maximum number of literals of a clause.
 	maxExact = 16
-	// A class of at most this many runes is expanded to them. A scan looks for few
-	// literals at a time; a query by trigrams may as well rule out each of the ten digits.
+	// Classes of at most this many runes are expanded. A scan looks for few literals at a time; a trigram query can
+	// use all ten digits.
 	scanClass  = 4
 	queryClass = 10
 )
 
-// clausesOf derives the clauses from the parsed pattern, after the query derivation of Russ Cox, "Regular
-// Expression Matching with a Trigram Index". It expands classes of up to maxClass runes.
+// clausesOf follows Russ Cox, "Regular Expression Matching with a Trigram Index".
 func clausesOf(re *syntax.Regexp, maxClass int) []Clause {
 	a := analysis{fold: folds(re), maxClass: maxClass}
 	clauses := a.walk(re.Simplify()).flushed().clauses
@@ -36,7 +34,6 @@ func clausesOf(re *syntax.Regexp, maxClass int) []Clause {
 	return clauses
 }
 
-// folds reports whether a literal of re matches in both cases.
 func folds(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase != 0 {
 		return true
@@ -49,15 +46,13 @@ type analysis struct {
 	maxClass int
 }
 
-// requirement is what a part of a pattern requires. Either the part matches exactly the strings
-// of exact, or exact is nil and every match holds one string of each clause. An exact set
-// of one empty string requires nothing.
+// requirement is either the exact set of strings that a part of a pattern matches or, if exact is nil, clauses. An
+// exact empty string requires nothing.
 type requirement struct {
 	exact   []string
 	clauses []Clause
 }
 
-// flushed turns an exact set into a clause.
 func (n requirement) flushed() requirement {
 	if n.exact == nil || slices.Contains(n.exact, "") {
 		return requirement{clauses: n.clauses}
@@ -65,7 +60,7 @@ func (n requirement) flushed() requirement {
 	return requirement{clauses: append(n.clauses, Clause{Any: minimal(n.exact)})}
 }
 
-// minimal drops the literals that contain another one: if they occur, so does the other.
+// minimal drops literals that contain another one.
 func minimal(set []string) []string {
 	var out []string
 	for _, s := range set {
@@ -161,7 +156,6 @@ func cross(prefixes, suffixes []string) []string {
 	return out
 }
 
-// alternate needs one of what its branches need most.
 func (a analysis) alternate(subs []*syntax.Regexp) requirement {
 	var literals []string
 	exact := true
@@ -189,8 +183,7 @@ func (a analysis) alternate(subs []*syntax.Regexp) requirement {
 	return requirement{clauses: []Clause{{Any: minimal(literals)}}}
 }
 
-// best returns the clause that rules out the most text, or the zero Clause: the one whose shortest literal is longest,
-// then the smallest one.
+// best returns the most selective clause: the one whose shortest literal is longest, then the smallest.
 func best(clauses []Clause) (best Clause) {
 	bestLen := 0
 	for _, c := range clauses {

@@ -10,13 +10,11 @@ import (
 	"sync"
 )
 
-// Options change what a pattern matches.
 type Options struct {
 	IgnoreCase bool
 	Multiline  bool // matches may cross line breaks, and '.' matches them
 }
 
-// Pattern is a compiled expression.
 type Pattern struct {
 	re      *regexp.Regexp
 	dfa     *automaton // nil if it cannot decide the pattern
@@ -34,10 +32,9 @@ type Pattern struct {
 	done      <-chan struct{}       // ends searches; nil for never
 }
 
-// ErrLineBreak is the error of a pattern that needs Options.Multiline.
+// ErrLineBreak means that the pattern needs Options.Multiline.
 var ErrLineBreak = errors.New("the pattern contains a line break, which matches only in multiline mode")
 
-// SyntaxError says what is wrong with a pattern, and where.
 type SyntaxError struct {
 	Pattern string
 	Off     int // byte of Pattern at which the wrong part begins
@@ -45,14 +42,12 @@ type SyntaxError struct {
 	Msg     string
 }
 
-// Error shows the pattern with the wrong part underlined.
 func (e *SyntaxError) Error() string {
 	before := strings.Repeat(" ", len([]rune(e.Pattern[:e.Off])))
 	marks := strings.Repeat("^", max(1, len([]rune(e.Pattern[e.Off:e.Off+e.Len]))))
 	return fmt.Sprintf("regex parse error:\n    %s\n    %s%s\nerror: %s", e.Pattern, before, marks, e.Msg)
 }
 
-// Compile compiles a pattern. It returns a *SyntaxError or ErrLineBreak.
 func Compile(pattern string, o Options) (*Pattern, error) {
 	flags := syntax.Perl &^ syntax.OneLine
 	if o.IgnoreCase {
@@ -97,8 +92,8 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	return p, nil
 }
 
-// classesIn returns the places of the classes in brackets. It returns a *SyntaxError for one that ripgrep reads as a set of sets and Go as characters:
-// [a-z&&[aeiou]], [a-z--x], [a~~b], [a[bc]].
+// classesIn returns the bracketed classes. Nested classes and set operations, such as [a-z&&[aeiou]], are a
+// *SyntaxError: Go would read them as characters, unlike ripgrep.
 func classesIn(pattern string) (classes []span, err error) {
 	for i := 0; i < len(pattern); i++ {
 		switch pattern[i] {
@@ -123,7 +118,6 @@ func classesIn(pattern string) (classes []span, err error) {
 	return classes, nil
 }
 
-// checkClass checks the class that begins at i, and returns where it ends.
 func checkClass(pattern string, i int) (end int, err error) {
 	first := i + 1
 	if strings.HasPrefix(pattern[first:], "^") {
@@ -177,8 +171,7 @@ func syntaxError(pattern string, err error) error {
 	return e
 }
 
-// withoutLineBreaks rewrites re to match within one line: it removes line breaks from
-// classes. A literal line break is an error.
+// withoutLineBreaks removes line breaks from classes. A literal line break is an error.
 func withoutLineBreaks(re *syntax.Regexp) (*syntax.Regexp, error) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -199,7 +192,6 @@ func withoutLineBreaks(re *syntax.Regexp) (*syntax.Regexp, error) {
 	return re, nil
 }
 
-// classWithout removes c from a class, a list of pairs lo, hi.
 func classWithout(class []rune, c rune) []rune {
 	out := make([]rune, 0, len(class)+2)
 	for i := 0; i < len(class); i += 2 {
@@ -218,8 +210,8 @@ func classWithout(class []rune, c rune) []rune {
 	return out
 }
 
-// holdsLineBreak reports whether a match of re can contain a line break or touch one. In
-// both cases ripgrep searches the text as a whole.
+// holdsLineBreak reports whether a match can contain or touch a line break. Then ripgrep searches the text as a
+// whole.
 func holdsLineBreak(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpLiteral:

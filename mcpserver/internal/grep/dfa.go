@@ -10,10 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// automaton finds where in a text some match ends, but not where it begins, in time linear in the text. It is
-// a deterministic automaton that creates its states when it first reaches them (Russ Cox, "Regular Expression
-// Matching: the Virtual Machine Approach", and RE2). On lines that do not match it is many times faster than
-// package regexp.
+// automaton is a lazy DFA that finds the end of some match in linear time (Russ Cox, "Regular Expression Matching:
+// the Virtual Machine Approach", and RE2). On lines without a match it is many times faster than package regexp.
 type automaton struct {
 	prog    *syntax.Prog
 	classes classes
@@ -22,14 +20,13 @@ type automaton struct {
 }
 
 const (
-	// maxStates bounds the memory of a cache. Beyond that package regexp matches the pattern.
+	// maxStates limits the memory of a cache. Beyond it, package regexp takes over.
 	maxStates = 4096
-	// maxWork bounds the preparation, in pairs of an instruction and a range of runes.
+	// maxWork limits the preparation: instructions times ranges of runes.
 	maxWork = 1 << 20
 )
 
-// newAutomaton returns nil for a pattern that an automaton cannot decide: one that asks for
-// the beginning or the end of the text, or a very large one.
+// newAutomaton returns nil for patterns with \A or \z, and for very large ones.
 func newAutomaton(re *syntax.Regexp) *automaton {
 	prog, err := syntax.Compile(re.Simplify())
 	if err != nil {
@@ -48,7 +45,7 @@ func newAutomaton(re *syntax.Regexp) *automaton {
 	return a
 }
 
-// context is what precedes a position, as far as '^', '$' and \b depend on it.
+// context is what precedes a position, for '^' and \b.
 type context uint8
 
 const (
@@ -67,10 +64,9 @@ func contextAfter(r rune) context {
 	return afterOther
 }
 
-// endOfText stands for the rune after the last one.
+// endOfText is the rune after the last one.
 const endOfText rune = -1
 
-// conditions returns the conditions that hold between a context and the next rune.
 func conditions(before context, next rune) syntax.EmptyOp {
 	var op syntax.EmptyOp
 	if before == lineBegin {
@@ -85,23 +81,22 @@ func conditions(before context, next rune) syntax.EmptyOp {
 	return op | syntax.EmptyNoWordBoundary
 }
 
-// Values of cache.next that are not rows.
 const (
 	unknown int32 = -1 // not computed yet
 	matched int32 = -2
 )
 
-// state is a set of instructions that wait for a rune, and what precedes that rune.
+// state is the set of waiting instructions, and the preceding context.
 type state struct {
 	pcs    []uint32
 	before context
 }
 
-// cache holds the states reached so far. One search at a time uses it.
+// cache holds the states reached so far, for one search at a time.
 type cache struct {
 	a      *automaton
 	states []state
-	// next has a row for each state, with an entry for each class: the row of the next state.
+	// next has one row per state and one entry per class: the row of the next state.
 	next  []int32
 	byKey map[string]int32
 
@@ -116,7 +111,7 @@ func newCache(a *automaton) *cache {
 	return c
 }
 
-// add returns the row of s, or false if there are too many states.
+// add returns false if there are too many states.
 func (c *cache) add(s state) (int32, bool) {
 	c.key = append(c.key[:0], byte(s.before))
 	for _, pc := range s.pcs {
@@ -137,8 +132,8 @@ func (c *cache) add(s state) (int32, bool) {
 	return n, true
 }
 
-// find returns the least offset at which a match in text ends, or -1. The text begins at
-// the start of a line. ok is false if the automaton has grown too large to decide.
+// find returns the smallest offset at which a match ends, or -1. text begins at a line start. ok is false if the
+// automaton has grown too large.
 func (a *automaton) find(text string) (off int, ok bool) {
 	if a.broken.Load() {
 		return 0, false
@@ -182,7 +177,7 @@ func (c *cache) find(text string) (off int, ok bool) {
 	return -1, true
 }
 
-// step returns the row of the state that follows on r, a rune of the given class.
+// step returns the row after rune r of the given class.
 func (c *cache) step(row int32, class uint16, r rune) (to int32, ok bool) {
 	if to = c.next[int(row)+int(class)]; to != unknown {
 		return to, true
@@ -201,7 +196,7 @@ func (c *cache) step(row int32, class uint16, r rune) (to int32, ok bool) {
 	return to, ok
 }
 
-// run follows the instructions on the stack as the conditions allow, and past r. found is a match before r.
+// run follows the instructions on the stack past r. found is a match before r.
 func (c *cache) run(holds syntax.EmptyOp, r rune) (after []uint32, found bool) {
 	for len(c.stack) > 0 {
 		pc := c.stack[len(c.stack)-1]
@@ -230,7 +225,7 @@ func (c *cache) run(holds syntax.EmptyOp, r rune) (after []uint32, found bool) {
 	return after, false
 }
 
-// classes divides the runes into classes that no instruction distinguishes.
+// classes groups runes that no instruction distinguishes.
 type classes struct {
 	n     int // classes, that of the end of the text included
 	end   uint16
@@ -273,7 +268,7 @@ func (x *classes) divide(prog *syntax.Prog) bool {
 	return true
 }
 
-// borders returns the runes at which the result of an instruction, '^', '$' or \b may change.
+// borders returns the runes at which an instruction, '^', '$' or \b may change its result.
 func borders(prog *syntax.Prog) []rune {
 	var list []rune
 	add := func(lo, hi rune) { list = append(list, lo, hi+1) }

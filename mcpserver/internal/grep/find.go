@@ -11,7 +11,6 @@ import (
 
 type span struct{ start, end int }
 
-// Matches reports whether text has a match.
 func (p *Pattern) Matches(text string) bool {
 	text = p.searched(text)
 	found := false
@@ -22,11 +21,10 @@ func (p *Pattern) Matches(text string) bool {
 	return found
 }
 
-// counts reports whether the match m counts. Like ripgrep, it does not count the empty
-// match at the end of a text that is searched as a whole.
+// counts reports whether m counts. Like ripgrep, it ignores an empty match at the end of a text.
 func (p *Pattern) counts(text string, m span) bool { return !p.multi || m.start < len(text) }
 
-// Count returns the number of matching lines of text, or of matches, if each is set or they can cross lines.
+// Count returns the number of matching lines, or of matches if each is set or matches can cross lines.
 func (p *Pattern) Count(text string, each bool) int {
 	n := 0
 	text = p.searched(text)
@@ -42,7 +40,7 @@ func (p *Pattern) Count(text string, each bool) int {
 	return n
 }
 
-// inLine returns the matches in the line l, relative to its start, without empty ones.
+// inLine returns the non-empty matches in the line l, relative to its start.
 func (p *Pattern) inLine(text string, l span) [][]int {
 	var found [][]int
 	p.eachIn(text[l.start:l.end], func(m []int) bool {
@@ -57,8 +55,8 @@ func (p *Pattern) inLine(text string, l span) [][]int {
 	return found
 }
 
-// eachMatch calls fn with every matching line of trimBOM(text), without its line break, until fn returns
-// false. If matches can cross lines, it calls fn with every match instead.
+// eachMatch calls fn with every matching line without its break, or with every match if matches can cross lines,
+// until fn returns false.
 func (p *Pattern) eachMatch(text string, fn func(m span) bool) {
 	text = trimBOM(text)
 	if p.multi {
@@ -68,8 +66,7 @@ func (p *Pattern) eachMatch(text string, fn func(m span) bool) {
 	}
 }
 
-// searched returns the text that is searched: without a byte order mark and, unless the expression names a carriage return,
-// with LF line breaks.
+// searched removes a byte order mark and, unless the pattern names \r, replaces CRLF by LF.
 func (p *Pattern) searched(text string) string {
 	text = trimBOM(text)
 	if p.cr || !strings.Contains(text, "\r\n") {
@@ -78,10 +75,9 @@ func (p *Pattern) searched(text string) string {
 	return strings.ReplaceAll(text, "\r\n", "\n")
 }
 
-// trimBOM removes a byte order mark, which is not part of the text.
 func trimBOM(text string) string { return strings.TrimPrefix(text, "\ufeff") }
 
-// eachSpan calls fn with every match in text. After the last line break there is no line to match.
+// eachSpan calls fn with every match. There is no line after the last line break.
 func (p *Pattern) eachSpan(text string, fn func(m span) bool) {
 	if !p.possible(text) || !p.matches(text) {
 		return
@@ -91,7 +87,6 @@ func (p *Pattern) eachSpan(text string, fn func(m span) bool) {
 	})
 }
 
-// matches reports whether text, which begins at the start of a line, has a match.
 func (p *Pattern) matches(text string) bool {
 	if p.dfa != nil {
 		if off, ok := p.dfa.find(text); ok {
@@ -101,7 +96,6 @@ func (p *Pattern) matches(text string) bool {
 	return p.next(text, 0) != nil
 }
 
-// possible reports whether text holds a literal of the scan clause.
 func (p *Pattern) possible(text string) bool {
 	if len(p.scan.Any) == 0 {
 		return true
@@ -112,7 +106,7 @@ func (p *Pattern) possible(text string) bool {
 	return slices.ContainsFunc(p.scan.Any, func(s string) bool { return strings.Contains(text, s) })
 }
 
-// folded is Fold(text) without the copy that converting the bytes to a string makes.
+// folded is Fold without a copy.
 func folded(text string) string {
 	b := AppendFold(make([]byte, 0, len(text)), text)
 	return unsafe.String(unsafe.SliceData(b), len(b))
@@ -133,8 +127,8 @@ func (p *Pattern) eachLine(text string, fn func(line span) bool) {
 	}
 }
 
-// candidates returns a function from the beginning of a line to the next offset whose line
-// may match, or -1. If exact is set, the line does match.
+// candidates returns a function from a line start to the next offset whose line may match, or -1. exact means that it
+// does match.
 func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 	everyLine := func(off int) int { return off }
 	switch {
@@ -154,8 +148,7 @@ func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 	}
 	hay := text
 	if p.scan.Fold {
-		// Folding keeps the offsets unless a rune has another length in its other case. Then
-		// every line of a text that holds the literals is a candidate.
+		// Folding keeps offsets unless a rune changes its length. In that case every line is a candidate.
 		if hay = folded(text); len(hay) != len(text) {
 			if !p.possible(text) {
 				return func(int) int { return -1 }, false
@@ -167,7 +160,7 @@ func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 	return s.from, p.literal != ""
 }
 
-// searcher finds the next of several literals. It searches for each again only after its last place.
+// searcher finds the next of several literals and searches for each only after its last match.
 type searcher struct {
 	text     string
 	literals []string
@@ -191,19 +184,18 @@ func (s *searcher) from(off int) int {
 	return first
 }
 
-// Package regexp takes time linear in the text, but also in the pattern, and a match cannot
-// be cancelled. So the size of a pattern is bounded, a long text is read rune by rune, and the
-// matches of a text are found one by one.
+// Package regexp takes time linear in the text and the pattern, and cannot be cancelled. Therefore patterns are
+// limited, long texts are read by rune, and matches are found one at a time.
 const (
-	// maxProgram bounds a pattern, in instructions of its program.
+	// maxProgram is the maximum number of instructions of a pattern.
 	maxProgram = 1 << 15
-	// maxUnbroken bounds the work between two checks, in instructions times bytes: a tenth of a second.
+	// maxUnbroken is the work between two checks, in instructions times bytes: a tenth of a second.
 	maxUnbroken = 1 << 24
-	// lookEvery is the number of runes read between two checks.
+	// lookEvery is the number of runes between two checks.
 	lookEvery = 1 << 10
 )
 
-// Until returns a copy of p whose searches end with what they have found once done is closed.
+// Until returns a copy of p whose searches stop when done is closed.
 func (p *Pattern) Until(done <-chan struct{}) *Pattern {
 	q := *p
 	q.done = done
@@ -219,7 +211,7 @@ func (p *Pattern) isCancelled() bool {
 	}
 }
 
-// eachIn calls fn with the matches in text, as FindAllStringIndex finds them, until fn returns false.
+// eachIn calls fn with the matches of FindAllStringIndex until fn returns false.
 func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
 	end := -1 // of the previous match
 	for pos := 0; pos <= len(text); {
@@ -240,7 +232,7 @@ func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
 	}
 }
 
-// next returns the first match from pos on, or nil. What precedes pos counts for '^' and \b.
+// next returns the first match from pos on. The text before pos counts for '^' and \b.
 func (p *Pattern) next(text string, pos int) []int {
 	if p.isCancelled() {
 		return nil
@@ -251,7 +243,7 @@ func (p *Pattern) next(text string, pos int) []int {
 		}
 		return p.unlessCancelled(p.re.FindReaderIndex(&endingReader{text: text, p: p}))
 	}
-	// With the rune before pos in the text, '^' and \b see what precedes pos.
+	// With the rune before pos, '^' and \b see the preceding text.
 	_, n := utf8.DecodeLastRuneInString(text[:pos])
 	base := pos - n
 	var m []int
@@ -266,7 +258,7 @@ func (p *Pattern) next(text string, pos int) []int {
 	return []int{base + m[2], base + m[3]}
 }
 
-// unlessCancelled returns m, or nil if the search was cancelled before all of the text was read.
+// unlessCancelled returns nil for a search that was cancelled before the end of the text.
 func (p *Pattern) unlessCancelled(m []int) []int {
 	if p.isCancelled() {
 		return nil
@@ -274,12 +266,11 @@ func (p *Pattern) unlessCancelled(m []int) []int {
 	return m
 }
 
-// afterOneRune returns expr as the first group, after one rune.
+// afterOneRune returns expr as the first group after one rune.
 func afterOneRune(expr string) *regexp.Regexp {
 	return regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + expr + `)`)
 }
 
-// endingReader reads a text until the search is cancelled.
 type endingReader struct {
 	text string
 	p    *Pattern

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// foldRune maps all runes that are equal under simple case folding, the meaning of "(?i)",
-// to one: the smallest lower-case one, so that ASCII letters fold to ASCII letters.
+// foldRune maps all runes that are equal under simple case folding ("(?i)") to the smallest, in lower case if that is
+// ASCII.
 func foldRune(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'A' <= r && r <= 'Z' {
@@ -25,10 +25,9 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// Fold folds every rune of s by itself: if s contains t, Fold(s) contains Fold(t).
+// Fold folds every rune separately: if s contains t, Fold(s) contains Fold(t).
 func Fold(s string) string { return strings.Map(foldRune, s) }
 
-// AppendFold appends Fold(s) to dst.
 func AppendFold(dst []byte, s string) []byte {
 	for s != "" {
 		n := asciiPrefix(s)
@@ -61,7 +60,6 @@ func lowerASCII(b []byte) {
 	}
 }
 
-// orbit returns r and the runes that are equal to it under simple case folding.
 func orbit(r rune) []rune {
 	all := []rune{r}
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {

@@ -10,12 +10,11 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Globs match paths as ripgrep's --glob does: a pattern without a slash
-// matches a name at any depth, one with a slash the path from where the search
-// begins; '*' and '?' do not cross a slash, "**" does; [...] and {a,b} are sets.
+// Globs match as ripgrep's --glob: a pattern without a slash matches a name at any depth, one with a slash the path
+// from the root of the search; * and ? do not cross a slash, ** does; [...] and {a,b} are sets.
 
-// Globs is a list of patterns. Later patterns win over earlier ones; '!' excludes. A path that no pattern
-// matches is in the set if every pattern excludes. The zero Set has every path.
+// Globs is a list of patterns. Later patterns win; '!' excludes. A path without a match is in the set if every
+// pattern excludes. The zero value contains every path.
 type Globs struct {
 	patterns []pattern
 	includes bool // some pattern does not exclude
@@ -27,14 +26,12 @@ type pattern struct {
 	dirs    bool // only folders match
 }
 
-// GlobError names a pattern that is not valid.
 type GlobError struct{ Pattern string }
 
 func (e *GlobError) Error() string {
 	return fmt.Sprintf("glob %q is not valid: check that every [ and { is closed", e.Pattern)
 }
 
-// ParseGlobs reads one pattern for each string.
 func ParseGlobs(patterns ...string) (Globs, error) {
 	var s Globs
 	for _, text := range patterns {
@@ -58,7 +55,7 @@ func ParseGlobs(patterns ...string) (Globs, error) {
 	return s, nil
 }
 
-// SplitGlobs splits a list of patterns at its commas, except those in braces and brackets.
+// SplitGlobs splits at commas outside of braces and brackets.
 func SplitGlobs(list string) []string {
 	var out []string
 	depth, begin := 0, 0
@@ -81,11 +78,10 @@ func SplitGlobs(list string) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
-// All reports whether the set has every path because it has no pattern.
+// All reports whether there is no pattern.
 func (s Globs) All() bool { return len(s.patterns) == 0 }
 
-// Has reports whether the file at p, relative to the root of the search, is in the set, and in no
-// excluded folder.
+// Has reports whether the file at p, relative to the root of the search, is in the set and in no excluded folder.
 func (s Globs) Has(p string) bool {
 	if len(s.patterns) == 0 {
 		return true
@@ -104,7 +100,7 @@ func (s Globs) Has(p string) bool {
 	return !s.includes
 }
 
-// last returns 1 if the last pattern that matches includes, -1 if it excludes, and 0 without one.
+// last returns 1 if the last matching pattern includes p, -1 if it excludes it, 0 without a match.
 func (s Globs) last(p string, dir bool) int {
 	for _, pat := range slices.Backward(s.patterns) {
 		if pat.dirs && !dir || !doublestar.MatchUnvalidated(pat.glob, p) {
@@ -118,16 +114,14 @@ func (s Globs) last(p string, dir bool) int {
 	return 0
 }
 
-// TypeGlobs returns the patterns of a file type, as ripgrep's --type has them. ok is false if it is unknown.
+// TypeGlobs returns the patterns of a ripgrep --type.
 func TypeGlobs(name string) (patterns []string, ok bool) {
 	patterns, ok = fileTypes[name]
 	return patterns, ok
 }
 
-// Types returns the names of the file types.
 func Types() []string { return slices.Sorted(maps.Keys(fileTypes)) }
 
-// fileTypes are the types of text files that stand among notes.
 var fileTypes = map[string][]string{
 	"all":      {"*"},
 	"c":        {"*.[chH]"},

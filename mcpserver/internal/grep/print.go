@@ -6,21 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// Format says how matches are printed.
 type Format struct {
 	Before, After int  // lines of context
 	LineNumbers   bool // path:line:text instead of path:text
 	OnlyMatching  bool // the matches instead of their lines
 	MaxLine       int  // cuts longer lines, in bytes; 0 for no bound
-	// From leaves out what begins before that byte of the text without a byte order mark.
+	// From skips output that begins before this offset.
 	From int
 }
 
-// Separator stands between groups of lines that are not adjacent, if context is printed.
+// Separator separates groups of lines if context is printed.
 const Separator = "--"
 
-// Entry is a line to print: a line of the text, or a match. Start and End are its bytes in
-// the text, not counting a byte order mark. End is after the line break.
+// Entry is a printed line or match. Start and End are its offsets without a byte order mark; End includes the line
+// break.
 type Entry struct {
 	Text       string
 	Line       int // of the text, from 1
@@ -28,8 +27,7 @@ type Entry struct {
 	Cut        bool // the Text is not all of the line, or match
 }
 
-// Entries returns the lines to print for the matches of p in text. A limit that is not negative ends it
-// early.
+// Entries returns the printed lines. A limit that is not negative stops early.
 func (p *Pattern) Entries(path, text string, f Format, limit int) []Entry {
 	text = trimBOM(text)
 	searched := p.searched(text)
@@ -49,7 +47,7 @@ func (p *Pattern) Entries(path, text string, f Format, limit int) []Entry {
 	return pr.out
 }
 
-// inSource moves entries, whose places are those in text with LF line breaks, to their places in text.
+// inSource maps entries from the text with LF line breaks to the original text.
 func inSource(text string, entries []Entry) {
 	at, plain := 0, 0 // an offset in text, and the same place in the other
 	place := func(off int) int {
@@ -70,7 +68,7 @@ func inSource(text string, entries []Entry) {
 	}
 }
 
-// printer prints the lines of one text. It gathers matches that share lines into one block of lines.
+// printer joins matches that share lines into blocks.
 type printer struct {
 	p    *Pattern
 	path string
@@ -90,7 +88,7 @@ type printer struct {
 	line int // has this number
 }
 
-// match adds a match: a line, or a span that may cross lines.
+// match adds a line, or a match that may cross lines.
 func (pr *printer) match(m span) {
 	block := m
 	if pr.p.multi {
@@ -138,14 +136,14 @@ func (pr *printer) flush() {
 	pr.begun, pr.done, pr.after = true, from, pr.f.After
 }
 
-// trailing prints the rest of the context after the last block, up to end.
+// trailing prints the context after the last block, up to end.
 func (pr *printer) trailing(end int) {
 	for ; pr.after > 0 && pr.done < end; pr.after-- {
 		pr.done = pr.context(pr.done)
 	}
 }
 
-// leading returns where the context before the block begins.
+// leading returns the start of the context before the block.
 func (pr *printer) leading() int {
 	from := pr.block.start
 	for n := pr.f.Before; n > 0 && from > pr.done; n-- {
@@ -154,14 +152,14 @@ func (pr *printer) leading() int {
 	return from
 }
 
-// context prints the line at off and returns where the next one begins.
+// context prints the line at off and returns the start of the next one.
 func (pr *printer) context(off int) int {
 	end := lineEnd(pr.text, off)
 	pr.add(off, span{off, end}, '-')
 	return end + 1
 }
 
-// matched prints the line at off, or its matches, and returns where the next one begins.
+// matched prints the line at off or its matches, and returns the start of the next line.
 func (pr *printer) matched(off int) int {
 	l := span{off, lineEnd(pr.text, off)}
 	switch {
@@ -214,7 +212,6 @@ func (pr *printer) add(off int, part span, mark byte) {
 	pr.out = append(pr.out, Entry{string(append(b, text...)), pr.line, part.start, end, long})
 }
 
-// cut shortens s to n bytes or less, between runes, and says so.
 func cut(s string, n int) string {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--

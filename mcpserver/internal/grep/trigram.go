@@ -4,38 +4,32 @@ import (
 	"slices"
 )
 
-// Signatures rule out texts that cannot match a pattern without looking at them.
-//
-// A Signature is a Bloom filter of the trigrams, three bytes in a row, of one folded text; it takes
-// a third of the text's size. A TrigramQuery has the trigrams that a pattern requires. A text whose
-// signature lacks them does not match; one text in twenty per trigram passes by chance. Unlike an
-// index from trigrams to texts, a signature belongs to one text, and goes with it when that changes.
+// A Signature is a Bloom filter of the trigrams of one folded text, a third of its size. It rules out texts that lack
+// the trigrams which a pattern requires; each trigram passes by chance once in twenty texts. Unlike a trigram index,
+// it is dropped with its text.
 
 const (
-	// bitsPer is the number of bits of a signature per distinct trigram; two of them are set.
-	// With 8, one in twenty is set by chance.
+	// bitsPer is the number of bits per distinct trigram; two are set, so one in twenty passes by chance.
 	bitsPer = 8
-	// maxBitsPerByte bounds the signature of a text with few repetitions, which gets weaker.
+	// maxBitsPerByte limits the signature of a text with few repetitions.
 	maxBitsPerByte = 3
 )
 
-// Signature is the set of trigrams of one text. It is immutable. Zero and nil are of an unknown text.
+// Signature is immutable. Nil and the zero value belong to an unknown text.
 type Signature struct {
 	bits  []uint64
 	known bool
 }
 
-// Known reports whether s is the signature of a text.
 func (s *Signature) Known() bool { return s != nil && s.known }
 
-// SignatureMaker makes signatures, one at a time. It reuses its memory.
+// SignatureMaker makes one signature at a time and reuses its memory.
 type SignatureMaker struct {
 	folded []byte
 	seen   []uint64 // a bit for each of the 2^24 trigrams
 	list   []uint32 // the trigrams that are set in seen
 }
 
-// Make returns the signature of text.
 func (m *SignatureMaker) Make(text string) *Signature {
 	if m.seen == nil {
 		m.seen = make([]uint64, 1<<24/64)
@@ -69,7 +63,6 @@ func (s *Signature) places(t uint32) (a, b uint64) {
 	return h >> 32 * n >> 32, h & 0xffffffff * n >> 32
 }
 
-// hasAll reports whether all of the trigrams may be in the text.
 func (s *Signature) hasAll(trigrams []uint32) bool {
 	if len(s.bits) == 0 {
 		return false
@@ -80,11 +73,10 @@ func (s *Signature) hasAll(trigrams []uint32) bool {
 	})
 }
 
-// TrigramQuery is what a pattern requires: of each clause the trigrams of one of its literals.
+// TrigramQuery holds, for each clause, the trigrams of each literal.
 type TrigramQuery struct{ clauses [][][]uint32 }
 
-// NewTrigramQuery returns the query for a pattern's clauses. It leaves out clauses with a literal of less
-// than three bytes, which has no trigram.
+// NewTrigramQuery omits clauses with a literal of less than three bytes, which has no trigram.
 func NewTrigramQuery(clauses []Clause) TrigramQuery {
 	var q TrigramQuery
 	for _, c := range clauses {
@@ -107,7 +99,7 @@ func trigramsOf(s string) []uint32 {
 	return list
 }
 
-// MayMatch is false only if the text of s does not match the query's pattern.
+// MayMatch is false only if the text cannot match.
 func (q TrigramQuery) MayMatch(s *Signature) bool {
 	return !slices.ContainsFunc(q.clauses, func(literals [][]uint32) bool { return !slices.ContainsFunc(literals, s.hasAll) })
 }

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// Max bounds the answer to a call, in bytes of JSON, text and structured content together. Clients show a
-	// model only the first lines of a longer one.
+	// Max is the maximum size of a tool result, text and structured content, in bytes of JSON. Clients show a model
+	// only the beginning of a longer one.
 	Max = 40_000
-	// ProtocolOverhead is the most that the protocol adds to an answer, in bytes.
+	// ProtocolOverhead is the maximum that the protocol adds to a result, in bytes.
 	ProtocolOverhead = 600
-	// MaxMatch bounds one match in an answer with the lines around it, as a cost.
+	// MaxMatch is the maximum cost of one match with its context.
 	MaxMatch = 30_000
-	// MaxLine is how many characters of a line a search shows.
+	// MaxLine is the number of characters of a line that a search shows.
 	MaxLine = 2000
 )
 
-// Cost returns the length of the Result as an answer, in bytes of JSON.
+// Cost returns the size of the result in bytes of JSON, without images.
 func (r Result) Cost() int {
 	n := ProtocolOverhead
 	if r.Structured != nil {
@@ -32,19 +32,18 @@ func (r Result) Cost() int {
 	return n
 }
 
-// jsonLen returns the length of v as JSON, as it is sent.
 func jsonLen(v any) int {
 	raw, _ := json.Marshal(v) // nil if it cannot be JSON, which JSON reports
 	return len(raw)
 }
 
-// TextCost returns the length of s as a string in JSON, without the quotes.
+// TextCost returns the length of s as a JSON string without the quotes.
 func TextCost(s string) int { return jsonLen(s) - 2 }
 
-// StructuredCost returns the cost of v in a structured result, which holds v as JSON and again as escaped text.
+// StructuredCost returns the cost of v in a structured result, which holds it twice: as JSON and as escaped text.
 func StructuredCost(v any) int { return jsonLen(v) + TextCost(PlainJSON(v)) }
 
-// Truncate returns the longest beginning of s that costs at most limit.
+// Truncate returns the longest prefix of s that costs at most limit.
 func Truncate(s string, limit int) (short string, cut bool) {
 	if len(s) <= limit && TextCost(s) <= limit {
 		return s, false
@@ -59,8 +58,7 @@ func Truncate(s string, limit int) (short string, cut bool) {
 	return s, false
 }
 
-// JoinBounded joins the first n lines, as many as cost at most limit. It joins at least
-// one, which it cuts if that line alone costs too much.
+// JoinBounded joins as many lines as cost at most limit, but at least one, which it cuts if needed.
 func JoinBounded(lines []string, limit int) (joined string, n int) {
 	cost := 0
 	for ; n < len(lines); n++ {
@@ -75,7 +73,7 @@ func JoinBounded(lines []string, limit int) (joined string, n int) {
 	return strings.Join(lines[:n], "\n"), n
 }
 
-// JoinTruncated is JoinBounded that says at the end how many lines are left out. Their number comes before args.
+// JoinTruncated is JoinBounded with a note on the omitted lines. Their number is the first argument of format.
 func JoinTruncated(lines []string, limit int, format string, args ...any) string {
 	joined, n := JoinBounded(lines, limit)
 	if n < len(lines) {
@@ -84,8 +82,7 @@ func JoinTruncated(lines []string, limit int, format string, args ...any) string
 	return joined
 }
 
-// Fit returns build(m) for the largest m, at most n, with which the structured result is
-// no longer than an answer. m is at least 1 if n is.
+// Fit returns build(m) for the largest m, from 1 to n, whose structured result fits into an answer.
 func Fit[R any](n int, build func(m int) R) R {
 	n = min(n, Max/20) // no item is shorter
 	fitting := sort.Search(n, func(i int) bool { return JSON(build(i+1)).Cost() > Max })

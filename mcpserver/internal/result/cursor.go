@@ -12,21 +12,19 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// A cursor encodes where a list or a search continues that does not fit into one
-// answer. It holds the key of the last item, a path or a place in a text, and not
-// its number: notes that come and go meanwhile do not shift the rest. The key is preceded
-// by a checksum over the tool, the arguments and the key, so that a mistyped cursor, or one
-// of another search, is refused. Nothing here knows the items or the client.
+// A cursor encodes where a list or search continues. It holds the key of the last item, a path or a text position,
+// instead of its number, so that concurrent changes do not shift the rest. A checksum of the tool, its arguments and
+// the key rejects a mistyped cursor or that of another call.
 
-// Listing is the call that a cursor belongs to: a tool, and the arguments that decide what it lists. It is embedded
-// in the arguments of a tool that lists.
+// Listing is the cursor argument together with the call that it belongs to. Tools that list embed it in their
+// arguments.
 type Listing struct {
 	Cursor string `arg:"cursor" is:"bound" doc:"next_cursor of the last answer"`
 
 	tool, args string
 }
 
-// SetCall says which call l is of. args are its arguments without the cursor and the limits of one answer.
+// SetCall sets the call. args must not include the paging arguments.
 func (l *Listing) SetCall(tool string, args any) { l.tool, l.args = tool, PlainJSON(args) }
 
 const checksumSize = 6
@@ -36,7 +34,7 @@ func (l Listing) checksum(key []byte) []byte {
 	return sum[:checksumSize]
 }
 
-// cursorAt returns the cursor at which the listing continues after key. It panics if key is not JSON.
+// cursorAt panics if key is not JSON.
 func (l Listing) cursorAt(key any) string {
 	raw, err := json.Marshal(key)
 	if err != nil {
@@ -45,7 +43,7 @@ func (l Listing) cursorAt(key any) string {
 	return base64.RawURLEncoding.EncodeToString(append(l.checksum(raw), raw...))
 }
 
-// Decode decodes the cursor of the call into key. given is false if it has none.
+// Decode decodes the cursor into key. given is false without a cursor.
 func (l Listing) Decode(key any) (given bool, err error) {
 	cursor := strings.TrimSpace(l.Cursor)
 	if cursor == "" {
@@ -62,19 +60,19 @@ func (l Listing) Decode(key any) (given bool, err error) {
 		"Give it exactly as next_cursor says, with the other arguments as they were, or leave it out to begin anew.", l.tool)
 }
 
-// Continue adds to a text result that it continues after key, and shown, which says how much it shows.
+// Continue adds the cursor after key to a text result. shown describes the part that the result shows.
 func (l Listing) Continue(res *Result, key any, shown string) {
 	res.Next = l.cursorAt(key)
 	res.Text = append(res.Text, fmt.Sprintf("[%s next_cursor: %q. Call again with it as cursor and the same other arguments to see more.]", shown, res.Next))
 }
 
-// Page is the part of a structured result that names the next cursor.
+// Page is embedded in structured results.
 type Page struct {
 	NextCursor string `json:"next_cursor,omitempty" doc:"There is more: call again with it as cursor and the same other arguments"`
 }
 
-// FitPage returns build(m, page) for as many of n items, of total ones that are left, as fit into an
-// answer. key is the cursor key of an item, at which the page says that the list continues.
+// FitPage returns build(m, page) for as many of n items as fit into an answer; total items remain in the list. key
+// returns the cursor key of an item.
 func FitPage[R any](l Listing, n, total int, key func(i int) any, build func(m int, page Page) R) R {
 	return Fit(n, func(m int) R {
 		if m == total {
@@ -84,7 +82,7 @@ func FitPage[R any](l Listing, n, total int, key func(i int) any, build func(m i
 	})
 }
 
-// FitList is Fit for the items that are left of a list, of which an answer shows at most limit.
+// FitList is FitPage for at most limit of the remaining items of a list.
 func FitList[T, S, R any](l Listing, rest []T, limit int, key func(i int) any, show func(T) S, build func(shown []S, page Page) R) R {
 	shown := make([]S, min(len(rest), limit, Max/20))
 	for i := range shown {
@@ -93,7 +91,7 @@ func FitList[T, S, R any](l Listing, rest []T, limit int, key func(i int) any, s
 	return FitPage(l, len(shown), len(rest), key, func(m int, page Page) R { return build(shown[:m], page) })
 }
 
-// Rest returns the items, which are sorted by their keys, after the cursor.
+// Rest returns the items after the cursor. The items are sorted by key.
 func Rest[T, K any](l Listing, items []T, key func(T) K, compare func(a, b K) int) ([]T, error) {
 	var last K
 	given, err := l.Decode(&last)
@@ -107,8 +105,7 @@ func Rest[T, K any](l Listing, items []T, key func(T) K, compare func(a, b K) in
 	return items[i:], nil
 }
 
-// textPos is an offset in a text that may change meanwhile. In finds it again if only the
-// text before it has changed, or only the text after it.
+// textPos is an offset that survives a change of the text on one side of it.
 type textPos struct {
 	Off    int    `json:"o,omitzero"`
 	Rest   int    `json:"r,omitzero"` // bytes after it
@@ -116,8 +113,8 @@ type textPos struct {
 	After  uint32 `json:"e,omitzero"`
 }
 
-// In returns the offset of the place in text. If the text has changed on both sides, that
-// is 0: some of the text is listed again then, and none is left out.
+// In returns the offset in text. It is 0 if the text changed on both sides: then some text is listed again, but none
+// is skipped.
 func (p textPos) In(text string) int {
 	if p.Off >= 0 && p.Off <= len(text) && crc32.ChecksumIEEE([]byte(text[:p.Off])) == p.Before {
 		return p.Off
@@ -129,19 +126,18 @@ func (p textPos) In(text string) int {
 	return 0
 }
 
-// SearchPos is the place in a note at which a search through notes continues.
+// SearchPos is the position at which a search through notes continues.
 type SearchPos struct {
 	Path string  `json:"p"`
 	Pos  textPos `json:"s,omitzero"`
 }
 
-// SearchPosAt returns the key of the place at off in text, the text of the note at p.
 func SearchPosAt(p model.Path, text string, off int) SearchPos {
 	off = min(off, len(text))
 	return SearchPos{string(p), textPos{off, len(text) - off, crc32.ChecksumIEEE([]byte(text[:off])), crc32.ChecksumIEEE([]byte(text[off:]))}}
 }
 
-// SearchPos decodes the cursor of a search through notes. It is nil if the call has none.
+// SearchPos decodes the cursor of a search; nil without a cursor.
 func (l Listing) SearchPos() (*SearchPos, error) {
 	var at SearchPos
 	if given, err := l.Decode(&at); err != nil || !given {

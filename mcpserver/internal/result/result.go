@@ -1,6 +1,6 @@
-// Package result holds the Result of a tool call, refusals in sentences for a model, and
-// how much of a list or a text fits into one answer, and where it goes on (cursor.go). It writes suggestions, comments,
-// proposals and decisions as lines of text (suggestions.go). It knows no tool and no protocol. It has no locks.
+// Package result is what a tool call returns: text, structured content, images, a question for the user or an error.
+// It limits the size of results (cost.go), continues long lists at a cursor (cursor.go), and renders suggestions,
+// comments, proposals and decisions as lines of text (suggestions.go).
 package result
 
 import (
@@ -10,38 +10,35 @@ import (
 	"strings"
 )
 
-// Question is one to the person at the client. Its ID is that of the change that the answer allows.
+// Question is a question to the user at the client. The ID identifies the change that the reply allows.
 type Question struct{ ID, Text string }
 
-// Result is the answer to a tool call.
 type Result struct {
 	Text []string // text blocks
-	// OneBlock joins the blocks with empty lines when they are sent.
+	// OneBlock sends the text blocks as one, separated by blank lines.
 	OneBlock bool
 	Images   []Image
-	// Structured is the JSON object of a tool with an output schema. Text holds the same.
+	// Structured is the JSON object for the output schema. Text repeats it.
 	Structured json.RawMessage
 	IsError    bool // the model is to read Text and try something else
-	// Next is the cursor at which a list or a search without structured content continues, "" at its end.
+	// Next is the cursor of a text result that continues.
 	Next string
-	// Ask is set when the person has to be asked first. The client makes the call again with the answer.
+	// Ask is set if the user must approve the change first. The client repeats the call with the reply.
 	Ask *Question
-	// Err is set when the call failed through no fault of the model.
+	// Err is a fault of the server.
 	Err error
 }
 
-// Image is a picture in an answer.
 type Image struct {
 	MIMEType string
 	Data     []byte
 }
 
-// Text returns a Result of the text blocks that are not empty.
 func Text(blocks ...string) Result {
 	return Result{Text: slices.DeleteFunc(blocks, func(b string) bool { return b == "" })}
 }
 
-// JSON returns the Result with r as structured content. A method Failed of r makes the Result an error.
+// JSON returns a structured result. It is an error if r has a method Failed that returns true.
 func JSON(r any) Result {
 	text := PlainJSON(r)
 	if text == "" {
@@ -54,7 +51,7 @@ func JSON(r any) Result {
 	return res
 }
 
-// PlainJSON returns v as JSON without escapes for HTML, "" if it cannot be JSON.
+// PlainJSON returns v as JSON without HTML escapes, "" on failure.
 func PlainJSON(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -65,7 +62,6 @@ func PlainJSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Blocks returns the text blocks as they are sent.
 func (r Result) Blocks() []string {
 	if r.OneBlock {
 		return []string{strings.Join(r.Text, "\n\n")}
@@ -73,7 +69,7 @@ func (r Result) Blocks() []string {
 	return r.Text
 }
 
-// Bounded returns r, or a refusal with the beginning of its text if it quotes a text that is too long.
+// Bounded returns r, or an error with its beginning if it is too long.
 func (r Result) Bounded() Result {
 	if r.Cost() <= Max {
 		return r
@@ -82,17 +78,16 @@ func (r Result) Bounded() Result {
 	return ErrorResult("%s ... [cut here]", short)
 }
 
-// ErrorResult returns a Result that tells the model what to do instead.
+// ErrorResult returns an error for the model that names the next step.
 func ErrorResult(format string, args ...any) Result {
 	return Result{Text: []string{fmt.Sprintf(format, args...)}, IsError: true}
 }
 
-// ArgumentError says which argument is wrong, in a sentence for the model.
+// ArgumentError is an invalid argument, as a text for the model.
 type ArgumentError struct{ sentence string }
 
 func (e *ArgumentError) Error() string { return e.sentence }
 
-// InvalidArgument returns an ArgumentError.
 func InvalidArgument(format string, args ...any) error {
 	return &ArgumentError{fmt.Sprintf(format, args...)}
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Costs, as an answer counts them.
+// Maximum costs.
 const (
 	maxSuggestions = 8000 // of the block of pending suggestions
 	maxDecisions   = 8000 // of the block of decisions
 	maxComment     = 2000 // of one comment or reason
 )
 
-// Describe returns a suggestion on one line, with its author, and what people say about it: they ask for another version.
+// Describe returns a suggestion on one line, with its author and the comments that ask for another version.
 func Describe(sg model.Suggestion) string {
 	return OldAndNew(sg.Suggestion) + " (" + Escape(cmp.Or(sg.Author, "unknown")) + ")" + commentsOf(sg.Comments)
 }
 
-// OldAndNew returns what a suggestion takes away and adds, on one line.
+// OldAndNew returns the deleted and added text of a suggestion on one line.
 func OldAndNew(sg diffwrap.Suggestion) string {
 	if sg.Kind == diffwrap.Comment {
 		return "{>>" + OneLine(sg.New) + "<<}"
@@ -40,7 +40,7 @@ func marks(old, new string) string {
 	return old + new
 }
 
-// DescribeWhole returns a suggestion as it stands in the note, with its author.
+// DescribeWhole returns the full text of a suggestion, with its author.
 func DescribeWhole(sg model.Suggestion) string {
 	s := marks(sg.Old, sg.New)
 	for _, c := range sg.Comments {
@@ -52,7 +52,7 @@ func DescribeWhole(sg model.Suggestion) string {
 	return s
 }
 
-// DescribeThread returns a thread of comments on one line, with who wrote them.
+// DescribeThread returns a thread on one line.
 func DescribeThread(t model.Thread) string {
 	said := make([]string, len(t.Remarks))
 	for i, r := range t.Remarks {
@@ -64,7 +64,6 @@ func DescribeThread(t model.Thread) string {
 	return fmt.Sprintf("%s:%d: comment on %q: %s", Escape(t.Path), t.Line, OneLine(t.About), strings.Join(said, " "))
 }
 
-// DescribeProposal returns a proposal on one line.
 func DescribeProposal(p model.Proposal) string {
 	line := fmt.Sprintf("%s: %s", p.Path, p.Kind)
 	switch {
@@ -82,7 +81,7 @@ func DescribeProposal(p model.Proposal) string {
 	return OneLine(line) + " [" + p.ID + "]"
 }
 
-// PendingBlock returns the pending suggestions of the note at p, one on each line, "" for none.
+// PendingBlock lists the pending suggestions of the note at p, "" for none.
 func PendingBlock(p model.Path, list []model.Suggestion) string {
 	if len(list) == 0 {
 		return ""
@@ -98,8 +97,8 @@ func PendingBlock(p model.Path, list []model.Suggestion) string {
 	return block
 }
 
-// DecisionsBlock returns decisions on a session's suggestions, one on each line, "" if there are none.
-// The next read tells those that do not fit.
+// DecisionsBlock lists decisions on suggestions of the session, "" for none. untold are those that do not fit; the
+// next read reports them.
 func DecisionsBlock(news []bridge.Resolved) (block string, untold []bridge.Resolved) {
 	if len(news) == 0 {
 		return "", nil
@@ -123,7 +122,7 @@ func DecisionsBlock(news []bridge.Resolved) (block string, untold []bridge.Resol
 	return block, untold
 }
 
-// CommentsIn returns the open comments of one note, one on each line.
+// CommentsIn returns the open comments of a note, one on each line.
 func CommentsIn(p model.Path, v *model.Version) []string {
 	known, raw := v.Known(), v.Marked()
 	if !strings.Contains(raw, "{>>") {
@@ -149,7 +148,7 @@ func CommentsIn(p model.Path, v *model.Version) []string {
 	return lines
 }
 
-// DecisionLines returns a line for each thing that was decided on, with the reason.
+// DecisionLines returns one line for each decided item.
 func DecisionLines(e model.JournalEntry) []string {
 	d := e.Decision
 	end := ""
@@ -188,7 +187,6 @@ func commentsOf(texts []string) string {
 	return s
 }
 
-// commentText returns what a person wrote without line breaks, cut if it is long.
 func commentText(s string) string {
 	short, cut := Truncate(s, maxComment)
 	if cut {

@@ -8,12 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// A file name may hold any character, and a line break would make one line of a result look like two. So
-// results show such characters escaped as in Go. Arguments may have either form.
+// A file name may hold any character, and a line break would make one line look like two. Results therefore escape
+// such characters as Go does. Arguments may have either form.
 
 var shortEscapes = map[rune]string{'\n': `\n`, '\r': `\r`, '\t': `\t`}
 
-// Escape returns a path or another name as results show it.
 func Escape[S ~string](name S) string {
 	if strings.IndexFunc(string(name), Unprintable) < 0 {
 		return string(name)
@@ -32,13 +31,12 @@ func Escape[S ~string](name S) string {
 	return b.String()
 }
 
-// Unprintable reports whether r breaks a line or changes how the rest of it looks: the
-// characters of Unicode's categories Cc, Zl and Zp, and the explicit text directions.
+// Unprintable reports whether r breaks a line or changes the direction of text.
 func Unprintable(r rune) bool {
 	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
 }
 
-// Unescape returns the name that Shown writes as s.
+// Unescape is the inverse of Escape.
 func Unescape(s string) string {
 	var b strings.Builder
 	for s != "" {
@@ -52,13 +50,13 @@ func Unescape(s string) string {
 	return b.String()
 }
 
-// Ellipsis stands for what a preview leaves out.
+// Ellipsis marks omitted text in a preview.
 const Ellipsis = "[...]"
 
-// maxSide is how many words of a suggestion's old and new text are shown.
+// maxSide is the number of words of the old and new text that a preview shows.
 const maxSide = 10
 
-// OneLine returns s without line breaks. It leaves out the middle of a long text.
+// OneLine escapes line breaks and omits the middle of a long text.
 func OneLine(s string) string {
 	words := strings.SplitAfter(s, " ")
 	if len(words) > maxSide {
@@ -70,10 +68,9 @@ func OneLine(s string) string {
 	return EscapeBreaks(s)
 }
 
-// EscapeBreaks returns s with line breaks as \n.
 func EscapeBreaks(s string) string { return strings.NewReplacer("\r\n", `\n`, "\n", `\n`).Replace(s) }
 
-// ListNames lists names of things that are called noun, and says how many there are beyond the first most.
+// ListNames lists at most most names, and counts the rest as noun.
 func ListNames[S ~string](names []S, most int, noun string) string {
 	var list []string
 	for _, name := range names[:min(most, len(names))] {
@@ -93,7 +90,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Strings returns paths as plain strings; not nil, so that it is a list in JSON.
+// Strings never returns nil, so that JSON has a list.
 func Strings[S ~string](list []S) []string {
 	out := make([]string, len(list))
 	for i, s := range list {

@@ -1,5 +1,5 @@
-// Package search finds lines in the notes of a workspace and in its other files that hold text. Its Index holds the
-// paths of all, and signatures that rule out notes which cannot match. It knows no tool. The lock of an Index protects the list.
+// Package search finds lines in notes and other text files of a workspace. Its Index holds their paths and
+// signatures, which rule out notes without a match. The lock of an Index guards the list.
 package search
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
-// Index holds what a search uses before it opens a note: its path, and its signature if it was
-// searched before. It asks the workspace what changed and never keeps text.
+// Index holds the path of each document and the signature of each searched note. It follows the change log of the
+// workspace and keeps no text.
 type Index struct {
 	ws *bridge.Workspace
 
@@ -35,19 +35,18 @@ type Index struct {
 	list  []*Note // sorted as Walk sorts; nil after notes came or went
 }
 
-// Note is one note or file. Its signature is nil, or of its text since the last event, or empty after an event. A file
-// has none: not every change of its content is an event.
+// Note is a note or file. Its signature is nil before the first search and empty after a change. Files have none,
+// because not every change of a file is an event.
 type Note struct {
 	Path model.Path
 	sig  atomic.Pointer[grep.Signature]
 }
 
-// NewIndex returns an empty Index of ws.
 func NewIndex(ws *bridge.Workspace) *Index {
 	return &Index{ws: ws, notes: make(map[model.Path]*Note), makers: sync.Pool{New: func() any { return new(grep.SignatureMaker) }}}
 }
 
-// catchUp takes in what changed. Call it with x.mu locked.
+// catchUp applies new changes. x.mu is held.
 func (x *Index) catchUp() {
 	list, last, whole := x.ws.Since(x.seen)
 	if x.seen = last; !whole {
@@ -84,14 +83,14 @@ func drop(notes map[model.Path]*Note, p model.Path) {
 	maps.DeleteFunc(notes, func(q model.Path, _ *Note) bool { return p.Contains(q) })
 }
 
-// binaryEndings are those of files that hold no text. Every other file is opened to see.
+// binaryEndings need no look into the file.
 var binaryEndings = strings.Fields(".7z .aac .avi .avif .bmp .bz2 .db .doc .docx .epub .flac .gif .gz .heic .ico .jpeg .jpg .jxl .m4a .mkv .mov .mp3 .mp4 .odp .ods .odt .ogg .ogv .opus .otf .pdf .png .ppt .pptx .rar .sqlite .tar .tif .tiff .ttf .wav .webm .webp .woff .woff2 .xls .xlsx .xz .zip .zst")
 
 func isBinary(p model.Path) bool {
 	return slices.Contains(binaryEndings, strings.ToLower(path.Ext(p.Base())))
 }
 
-// Below returns the notes and files at and below under of whose paths wanted holds, sorted by path.
+// Below returns the documents at and below under that satisfy wanted, sorted by path.
 func (x *Index) Below(ctx context.Context, under model.Path, wanted func(model.Path) bool) ([]*Note, error) {
 	all, err := x.all(ctx)
 	if err != nil {
@@ -100,7 +99,6 @@ func (x *Index) Below(ctx context.Context, under model.Path, wanted func(model.P
 	return slices.DeleteFunc(slices.Clone(all), func(n *Note) bool { return !under.Contains(n.Path) || !wanted(n.Path) }), nil
 }
 
-// AllDocuments is wanted of all documents, Notes of notes.
 func AllDocuments(model.Path) bool { return true }
 func OnlyNotes(p model.Path) bool  { return p.IsNote() }
 
@@ -130,8 +128,7 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 	return list, err
 }
 
-// setSignature computes the signature of text if before, the one that n had before text was read, is
-// empty. If n has changed since then, its signature stays empty.
+// setSignature stores the signature of text unless n changed since before, its signature when text was read.
 func (x *Index) setSignature(n *Note, before *grep.Signature, text string) {
 	if before.Known() {
 		return
@@ -143,22 +140,21 @@ func (x *Index) setSignature(n *Note, before *grep.Signature, text string) {
 
 const searchTime = 20 * time.Second
 
-// ErrSlow ends a search after searchTime.
+// ErrSlow is the cause of a search timeout.
 var ErrSlow = errors.New("search takes too long")
 
-// Bounded returns a context for a search, and p as a pattern that ends with that context.
+// Bounded returns a context with the search timeout, and p as a pattern that stops with it.
 func Bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Pattern, context.CancelFunc) {
 	ctx, cancel := context.WithTimeoutCause(ctx, searchTime, ErrSlow)
 	return ctx, p.Until(ctx.Done()), cancel
 }
 
-// batch is how many notes are scanned at a time: enough for every core, few enough to stop early.
+// batch is the number of notes scanned together: enough for every core, few enough to stop early.
 const batch = 256
 
-// Scan calls look with each note that may match a pattern with these clauses, on several goroutines. It calls take
-// with the results, in the order of notes and on the caller's goroutine, until take returns false.
-// It skips notes that are gone or offline. It returns the files that it skipped because they hold no text, are too large
-// or cannot be read.
+// Scan calls look concurrently for each note that may match, and take with the results in order on the goroutine of
+// the caller, until take returns false. It ignores deleted and offline notes. skipped are files without text, and
+// files that are too large or unreadable.
 func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Clause, look func(document.Document) T, take func(T) bool) (skipped []model.Path, err error) {
 	q := grep.NewTrigramQuery(clauses)
 	results := make([]T, batch)
@@ -188,7 +184,7 @@ func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Cl
 	return skipped, context.Cause(ctx)
 }
 
-// nextBatch splits off the next notes to look at: those that the query does not rule out, as far as is known.
+// nextBatch returns the next notes that the query does not rule out.
 func nextBatch(notes []*Note, q grep.TrigramQuery) (part, rest []*Note) {
 	part = make([]*Note, 0, batch)
 	for i, n := range notes {
@@ -224,7 +220,7 @@ func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(document.
 	return look(d), false, nil
 }
 
-// Skipped is a sentence about files that a search skipped, "" if there are none.
+// Skipped names the skipped files, "" for none.
 func Skipped(files []model.Path) string {
 	if len(files) == 0 {
 		return ""
@@ -233,12 +229,10 @@ func Skipped(files []model.Path) string {
 	return "Not searched, because they hold no text, are too large or cannot be read: " + result.ListNames(files, most, "file") + "."
 }
 
-// isSkippable reports whether a search skips a file because of an error.
 func isSkippable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, model.ErrInvalidUTF8) || errors.Is(err, model.ErrTooLarge)
 }
 
-// inParallel calls fn with 0 to n-1, on as many goroutines as there are cores, and waits for them.
 func inParallel(n int, fn func(int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -16,7 +16,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
-// LineSearch is a search for lines whose result is structured.
+// LineSearch is a search for lines with a structured result.
 type LineSearch struct {
 	Pattern  *grep.Pattern
 	Under    model.Path
@@ -26,7 +26,7 @@ type LineSearch struct {
 	After    *result.SearchPos     // where the search continues; nil for the beginning
 }
 
-// FoundLine is a line that matches. Its passage has a version if it is one of a note, and is empty if Text is a part of it.
+// FoundLine is a matching line. Its passage is empty if Text is only a part of the line.
 type FoundLine struct {
 	session.Passage
 	Number int
@@ -37,13 +37,11 @@ type FoundLine struct {
 	end   int      // of the line in doc
 }
 
-// foundLines are the first matching lines of one note, and how many match.
 type foundLines struct {
 	lines []FoundLine
 	total int
 }
 
-// run finds lines of the documents of x, in the order of paths.
 func (job LineSearch) run(ctx context.Context, x *Index) (found []FoundLine, total int, skipped []model.Path, err error) {
 	ctx, pattern, cancel := Bounded(ctx, job.Pattern)
 	defer cancel()
@@ -67,7 +65,7 @@ func (job LineSearch) isBefore(p model.Path) bool {
 	return job.After != nil && string(p) < job.After.Path
 }
 
-// in finds lines of one document: at most Keep of those that are not passed, and how many match in total.
+// in returns at most MaxLines lines after the cursor, and the number of all matching lines.
 func (job LineSearch) in(d document.Document) (found foundLines) {
 	p, text := d.Path, strings.TrimPrefix(d.Text, textrange.BOM)
 	from, limit := 0, job.MaxLines
@@ -103,7 +101,7 @@ func (job LineSearch) in(d document.Document) (found foundLines) {
 	return found
 }
 
-// preview returns the part of a matching line that is shown, around the first match of a long line.
+// preview returns the part of a long line around its first match.
 func (job LineSearch) preview(line string) string {
 	from := 0
 	if len(line) <= result.MaxLine {
@@ -115,7 +113,7 @@ func (job LineSearch) preview(line string) string {
 	return part(line, from)
 }
 
-// part returns the part of a line that is shown from a byte on. It says what is left out.
+// part returns the part of a long line from a byte on, with a note on the rest.
 func part(line string, from int) string {
 	if len(line) <= result.MaxLine || utf8.RuneCountInString(line) <= result.MaxLine {
 		return line
@@ -126,10 +124,9 @@ func part(line string, from int) string {
 		short, first+1, first+utf8.RuneCountInString(short), utf8.RuneCountInString(line))
 }
 
-// Context returns up to around lines on either side of l, as form shows them, as far as they fit.
+// Context returns up to around lines before and after l, formatted by form, as far as they fit.
 func (l FoundLine) Context(around int, form func(n int, line string) string) (before, after []string) {
 	left := result.MaxMatch - result.StructuredCost(l.Text)
-	// add adds the line n, or how many lines from there on are left out.
 	add := func(list []string, n, rest int) (_ []string, fits bool) {
 		line := form(n, part(l.lines[n-1], 0))
 		if left -= result.StructuredCost(line) + 4; left < 0 {
@@ -152,9 +149,8 @@ func (l FoundLine) Context(around int, form func(n int, line string) string) (be
 	return before, after
 }
 
-// Structured finds lines for a structured result: at most limit, and no more than fit into an answer. after has the
-// cursor of the call, item returns a line as the result has it, and build returns the result with the lines that fit:
-// total is how many lines match with job.All, more says that there are others. The client is shown these lines.
+// Structured runs a search and records the returned lines as read. item converts a line. build gets the items that
+// fit, the total number of matches (only with job.All) and whether more exist.
 func Structured[T, R any](ctx context.Context, x *Index, s *session.Session, job LineSearch, after result.Listing, limit int, item func(FoundLine) T,
 	build func(items []T, total int, more bool, skipped string, page result.Page) R) (res R, err error) {
 	limit = min(limit, result.Max/20)
@@ -181,10 +177,10 @@ func Structured[T, R any](ctx context.Context, x *Index, s *session.Session, job
 	return res, nil
 }
 
-// ByLine is the hint of a tool whose patterns never cross lines.
+// ByLine is the hint for patterns that never cross lines.
 const ByLine = "The search is line by line."
 
-// NamedPattern adds to an error of grep.Compile which argument is the pattern, and to grep.ErrLineBreak a hint.
+// NamedPattern turns an error of grep.Compile into one that names the argument. hint explains grep.ErrLineBreak.
 func NamedPattern(argument, hint string, err error) error {
 	var syntax *grep.SyntaxError
 	switch {

@@ -1,6 +1,6 @@
-// Package session holds what the server knows of one client: its name, which parts of which
-// versions of documents it was shown, and what became of its suggestions. It reads and changes no
-// document. The lock of a Session protects all of that.
+// Package session is the state of one client: its name, the ranges of each document version that it has read, its own
+// suggestions and the decisions on them, and its position in the change log. It reads and changes no documents. A
+// Session has one lock, a leaf.
 package session
 
 import (
@@ -18,11 +18,9 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
-// maxReadStates bounds how many documents a session knows at a time, because it keeps their texts in
-// memory. It forgets the one that it was shown first.
+// maxReadStates limits the number of documents, whose texts stay in memory. The oldest is dropped.
 const maxReadStates = 4096
 
-// Options of a Session.
 type Options struct {
 	ID        string
 	Client    string            // the client's name, until it gives another
@@ -31,7 +29,7 @@ type Options struct {
 	Logger    *slog.Logger
 }
 
-// ReadState is what a session knows of a document.
+// ReadState is what a client has read of a document.
 type ReadState struct {
 	Text       string             // when it was last shown
 	ReadRanges textrange.RangeSet // the bytes of Text that were shown
@@ -41,7 +39,7 @@ type ReadState struct {
 	Decisions []bridge.Resolved     // decisions on earlier ones that the client was not told of
 }
 
-// WithRead returns the knowledge after a part of d is shown, without Mine and News.
+// WithRead returns n after the client has read part of d, without OwnMarks and Decisions.
 func (n ReadState) WithRead(d document.Document, part textrange.Range) ReadState {
 	if part == (textrange.Range{Start: 0, End: len(d.Text)}) {
 		return ReadState{Text: d.Text, ReadRanges: textrange.All(d.Text), Version: d.Version}
@@ -49,12 +47,11 @@ func (n ReadState) WithRead(d document.Document, part textrange.Range) ReadState
 	return ReadState{Text: d.Text, ReadRanges: n.RangesIn(d.Text).With(part), Version: d.Version}
 }
 
-// RangesIn returns what the session knows of text, which the document has become.
+// RangesIn returns the ranges of text, a later state of the document, that the client has read.
 func (n ReadState) RangesIn(text string) textrange.RangeSet {
 	return n.ReadRanges.Rebase(n.Text, text, false)
 }
 
-// Session is one client.
 type Session struct {
 	o Options
 
@@ -66,49 +63,43 @@ type Session struct {
 	changeCursor ChangeCursor
 }
 
-// ChangeCursor is when a session was last told what others did.
+// ChangeCursor is the last change that the tool changes reported, and the time of that report.
 type ChangeCursor struct {
 	Number uint64 // of the newest change that it was told of
 	Time   time.Time
 }
 
-// ChangeCursor returns when the session was last told what others did.
 func (s *Session) ChangeCursor() ChangeCursor {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.changeCursor
 }
 
-// SetChangeCursor records that the session was told of all changes up to that number.
 func (s *Session) SetChangeCursor(number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changeCursor = ChangeCursor{number, time.Now()}
 }
 
-// New returns a Session that was shown nothing.
 func New(o Options) *Session {
 	return &Session{o: o, client: o.Client, readStates: make(map[model.Path]ReadState)}
 }
 
-// ID identifies the session.
 func (s *Session) ID() string { return s.o.ID }
 
-// Author is the author of the session's changes.
 func (s *Session) Author() model.Author {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return model.Author{Name: cmp.Or(s.o.Author, s.client), Session: s.o.ID}
 }
 
-// CanAsk reports whether the client can ask its user.
 func (s *Session) CanAsk() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.canAsk
 }
 
-// SetClient sets the client's name, if it is not "", and whether the client can ask its user.
+// SetClient ignores an empty name.
 func (s *Session) SetClient(name string, elicits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +109,7 @@ func (s *Session) SetClient(name string, elicits bool) {
 	}
 }
 
-// RecordRead records that the session was shown parts of d, but not what became of its suggestions.
+// RecordRead records that the client has read parts of d, but not the decisions on its suggestions.
 func (s *Session) RecordRead(d document.Document, parts ...textrange.Range) {
 	known, _ := s.ReadStateOf(d.Path)
 	n := ReadState{Text: d.Text, ReadRanges: known.RangesIn(d.Text), Version: d.Version}
@@ -133,7 +124,8 @@ func (s *Session) RecordRead(d document.Document, parts ...textrange.Range) {
 	s.SetReadState(d.Path, n)
 }
 
-// Passage is a part of a note, not counting a byte order mark. Without a version it is of another file, or was not shown.
+// Passage is a range of a note without its byte order mark. Version is nil for other files and for ranges that were
+// not shown whole.
 type Passage struct {
 	Path    model.Path
 	Version *model.Version
@@ -142,8 +134,7 @@ type Passage struct {
 
 func (p Passage) self() Passage { return p }
 
-// RecordFound records that the session was shown what was found: the passages that are embedded in it. Those of one note
-// stand together.
+// RecordFound records the embedded passages as read. Passages of one note must be adjacent.
 func RecordFound[T interface{ self() Passage }](s *Session, found []T) {
 	var list []Passage
 	for _, f := range found {
@@ -166,12 +157,11 @@ func RecordFound[T interface{ self() Passage }](s *Session, found []T) {
 	}
 }
 
-// RecordReadAll records that the session was shown all of d.
 func (s *Session) RecordReadAll(d document.Document) {
 	s.RecordRead(d, textrange.Range{Start: 0, End: len(d.Text)})
 }
 
-// SetReadState makes n the session's knowledge of the document at p. Known parts of the same text stay.
+// SetReadState sets the state of the document at p. Ranges read earlier of the same text stay.
 func (s *Session) SetReadState(p model.Path, n ReadState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +181,6 @@ func (s *Session) SetReadState(p model.Path, n ReadState) {
 	}
 }
 
-// ReadStateOf returns what the session knows of the document at p.
 func (s *Session) ReadStateOf(p model.Path) (ReadState, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +188,6 @@ func (s *Session) ReadStateOf(p model.Path) (ReadState, bool) {
 	return n, ok
 }
 
-// RecordMove moves the knowledge of a document to its new path.
 func (s *Session) RecordMove(from, to model.Path) {
 	if n, ok := s.ReadStateOf(from); ok {
 		s.Forget(from)
@@ -207,7 +195,7 @@ func (s *Session) RecordMove(from, to model.Path) {
 	}
 }
 
-// Forget makes the session read p again before it changes it.
+// Forget requires the client to read p again before a change.
 func (s *Session) Forget(p model.Path) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,13 +203,12 @@ func (s *Session) Forget(p model.Path) {
 	s.order = slices.DeleteFunc(s.order, func(q model.Path) bool { return q == p })
 }
 
-// RecordCreate records that the session created the note at p.
 func (s *Session) RecordCreate(p model.Path, v *model.Version) {
 	text := v.Text()
 	s.SetReadState(p, ReadState{Text: text, ReadRanges: textrange.All(text), Version: v, OwnMarks: v.Suggestions()})
 }
 
-// RecordChange records the session's change of a note from before to after.
+// RecordChange records a change by the client from before to after. read are the ranges of after that it knows.
 func (s *Session) RecordChange(p model.Path, before, after *model.Version, known textrange.RangeSet) {
 	old, _ := s.ReadStateOf(p)
 	n := ReadState{Text: after.Text(), ReadRanges: known, Version: after, Decisions: s.DecisionsUpTo(p, old, before)}
@@ -230,7 +217,7 @@ func (s *Session) RecordChange(p model.Path, before, after *model.Version, known
 	s.SetReadState(p, n)
 }
 
-// OwnMarksIn returns the marks of v that are the session's. list has the pending suggestions of v.
+// OwnMarksIn returns the marks of v that belong to the session. list are the pending suggestions of v.
 func (s *Session) OwnMarksIn(v *model.Version, list []model.Suggestion) []diffwrap.Suggestion {
 	by := s.Author()
 	var own []diffwrap.Suggestion
@@ -243,7 +230,7 @@ func (s *Session) OwnMarksIn(v *model.Version, list []model.Suggestion) []diffwr
 	return subtractMarks(marks, subtractMarks(marks, own))
 }
 
-// DecisionsUpTo returns the decisions on the session's suggestions up to the version cur, if known.
+// DecisionsUpTo returns the unreported decisions on the session's suggestions up to the version current.
 func (s *Session) DecisionsUpTo(p model.Path, n ReadState, cur *model.Version) []bridge.Resolved {
 	if len(n.OwnMarks) == 0 || n.Version == cur || n.Version == nil {
 		return n.Decisions
@@ -255,12 +242,12 @@ func (s *Session) DecisionsUpTo(p model.Path, n ReadState, cur *model.Version) [
 	return append(slices.Clip(n.Decisions), more...)
 }
 
-// Added returns the marks of one version that another lacks.
+// Added returns the marks of after that are not in before.
 func Added(before, after *model.Version) []diffwrap.Suggestion {
 	return subtractMarks(after.Suggestions(), before.Suggestions())
 }
 
-// subtractMarks returns the marks that others lacks. Of equal marks it keeps the last.
+// subtractMarks returns the marks that are not in others. Of equal marks it keeps the last.
 func subtractMarks(marks, others []diffwrap.Suggestion) []diffwrap.Suggestion {
 	key := func(s diffwrap.Suggestion) [3]string { return [3]string{s.Kind.String(), s.Old, s.New} }
 	have := make(map[[3]string]int, len(others))

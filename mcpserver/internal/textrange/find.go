@@ -9,12 +9,10 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Here is what finds text that a model quotes in a document, and makes the edits that replace
-// it in the document's own line breaks and quotes. It also finds CriticMarkup that a change
-// would introduce. Of a document only the text matters.
+// This file finds quoted text in a document and replaces it in the line breaks and quotes of the document.
 
-// Find returns the places of old in doc, including overlapping ones. If old does not occur
-// exactly, straight quotes match curly ones and line breaks match in either form.
+// Find returns all ranges of old in doc, including overlapping ones. Without an exact match, straight quotes match
+// curly ones and either kind of line break matches.
 func Find(doc, old string) []Range {
 	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p Range) bool { return cutsBreak(doc, p) }) {
 		return places
@@ -32,7 +30,7 @@ func cutsBreak(doc string, p Range) bool {
 	return within(p.Start) || within(p.End)
 }
 
-// findExact returns the places of old in doc, mapped by offs if that is not nil.
+// findExact maps the ranges by offs unless it is nil.
 func findExact(doc, old string, offs []int) []Range {
 	var places []Range
 	for from := 0; old != ""; {
@@ -52,8 +50,8 @@ func findExact(doc, old string, offs []int) []Range {
 	return places
 }
 
-// plainForm returns s with LF line breaks and, if quotes is set, straight quotes. offs has the
-// offset in s of each byte of plain, and of its end.
+// plainForm returns s with LF line breaks and, if quotes is set, straight quotes. offs holds the offset in s of each
+// byte of plain and of its end.
 func plainForm(s string, quotes bool) (plain string, offs []int) {
 	var b strings.Builder
 	offs = make([]int, 0, len(s)+1)
@@ -77,7 +75,7 @@ func plainForm(s string, quotes bool) (plain string, offs []int) {
 	return b.String(), append(offs, len(s))
 }
 
-// NonOverlapping drops places that overlap the place before.
+// NonOverlapping drops ranges that overlap their predecessor.
 func NonOverlapping(places []Range) []Range {
 	var out []Range
 	for _, p := range places {
@@ -88,7 +86,7 @@ func NonOverlapping(places []Range) []Range {
 	return out
 }
 
-// Replace returns the edits that put with into the places of old, in doc's line breaks and quotes.
+// Replace returns the edits that replace ranges, matches of old, by with, in the style of doc.
 func Replace(doc string, places []Range, old, with string) []diffwrap.Edit {
 	edits := make([]diffwrap.Edit, 0, len(places))
 	for _, p := range places {
@@ -105,8 +103,7 @@ func Replace(doc string, places []Range, old, with string) []diffwrap.Edit {
 	return edits
 }
 
-// wholeLine returns the length of the line break after p if p is whole lines without the last
-// break: removing a line removes its break.
+// wholeLine returns the length of the line break after p if p is whole lines: removing a line removes its break.
 func wholeLine(doc string, p Range) int {
 	if p.Start > 0 && doc[p.Start-1] != '\n' || p.End > p.Start && doc[p.End-1] == '\n' {
 		return 0
@@ -120,7 +117,7 @@ func wholeLine(doc string, p Range) int {
 	return 0
 }
 
-// InStyleOf gives content the line breaks and the byte order mark of base, which no model is shown.
+// InStyleOf gives content the line breaks and byte order mark of base, which models do not see.
 func InStyleOf(base, content string) string {
 	content = inBreaksOf(base, content, beginsCRLF(base))
 	if strings.HasPrefix(base, BOM) && !strings.HasPrefix(content, BOM) {
@@ -129,14 +126,13 @@ func InStyleOf(base, content string) string {
 	return content
 }
 
-// beginsCRLF reports whether the first line break of s is a CRLF.
 func beginsCRLF(s string) bool {
 	line, _, found := strings.Cut(s, "\n")
 	return found && strings.HasSuffix(line, "\r")
 }
 
-// inBreaksOf returns s with the line breaks of base. New line breaks are CRLF if crlf is set. If
-// s has a CRLF itself, it is returned unchanged.
+// inBreaksOf returns s with the line breaks of base. New breaks are CRLF if crlf is set. If s has a CRLF, it is
+// returned unchanged.
 func inBreaksOf(base, s string, crlf bool) string {
 	if strings.Contains(s, "\r\n") {
 		return s
@@ -163,8 +159,8 @@ func inBreaksOf(base, s string, crlf bool) string {
 	return diffwrap.Apply(base, edits)
 }
 
-// smartenQuotes makes the straight quotes of s curly: opening after white space, an opening bracket or a
-// dash and at the beginning, closing elsewhere.
+// smartenQuotes makes straight quotes curly: opening at the start and after white space, an opening bracket or a
+// dash, closing elsewhere.
 func smartenQuotes(s string, single, double bool) string {
 	var b strings.Builder
 	before := ' '
@@ -188,7 +184,7 @@ func smartenQuotes(s string, single, double bool) string {
 	return b.String()
 }
 
-// adaptStyle gives s the line breaks of doc and, if found differs from old in its quotes, those of found.
+// adaptStyle gives s the line breaks of doc and, unless found equals old, the quotes of found.
 func adaptStyle(s, doc, old, found string) string {
 	s = inBreaksOf(found, s, beginsCRLF(doc))
 	if found == old {

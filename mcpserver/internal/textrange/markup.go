@@ -7,11 +7,10 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
-// delimiters open what CriticMarkup reads as a suggestion or a highlight. Comments are allowed.
+// delimiters open suggestions and highlights. Comments are allowed.
 var delimiters = []string{"{++", "{--", "{~~", "{=="}
 
-// newMarkup finds a delimiter that occurs more often in after than in before, where it may begin a suggestion, on a line that
-// before lacks.
+// newMarkup finds a delimiter that is more frequent in after than in before and opens a mark on a new line.
 func newMarkup(before, after string) (delimiter string, off int, found bool) {
 	for _, d := range delimiters {
 		if strings.Count(after, d) <= strings.Count(before, d) {
@@ -32,9 +31,8 @@ func hasLine(doc, line string) bool {
 	return strings.Contains("\n"+doc+"\n", "\n"+line+"\n")
 }
 
-// CheckMarkup returns an error if a change introduces CriticMarkup. argument names the argument
-// with the new text, which begins at offset begin of after; the error counts lines from there.
-// In the raw view marks are allowed.
+// CheckMarkup returns an error if a change introduces CriticMarkup. argument names the argument with the new text,
+// which begins at offset begin of after; the error counts lines from there. The raw view allows marks.
 func CheckMarkup(argument string, view diffwrap.View, before, after string, begin int) error {
 	if view == diffwrap.RawView {
 		return nil

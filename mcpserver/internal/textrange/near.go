@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// folded is a text in the form in which nearly equal texts are equal: one space for each run of blanks in a line and none
-// at its end, LF line breaks, straight quotes, Unicode's form NFC, and no characters of no width.
+// folded is a text in a form in which nearly equal texts are equal: single spaces, no trailing blanks, LF line
+// breaks, straight quotes, NFC, and no zero-width characters.
 type folded struct {
 	text       string
 	start, end []int // of each byte of text, in the source
@@ -76,7 +76,7 @@ func foldText(s string) folded {
 	return f
 }
 
-// FindNear returns the places at which doc has old but for blanks, quotes and the forms of characters.
+// FindNear returns the ranges of doc that equal old except for blanks, quotes and character encoding.
 func FindNear(doc, old string) (places []Range) {
 	d, o := foldText(doc), foldText(old)
 	if strings.TrimSpace(o.text) == "" {
@@ -88,15 +88,15 @@ func FindNear(doc, old string) (places []Range) {
 	return places
 }
 
-// IsNear reports whether a text that was found for old differs from it in more than quotes and line breaks.
+// IsNear reports whether a match of old differs from it in more than quotes and line breaks.
 func IsNear(found, old string) bool {
 	plainFound, _ := plainForm(found, true)
 	plainOld, _ := plainForm(old, true)
 	return plainFound != plainOld
 }
 
-// replaceNear returns the edit that changes a place which has old nearly as with differs from old. What it leaves of old
-// stays as it is in doc.
+// replaceNear applies the difference between old and with to the match p of old. Unchanged text stays as it is in
+// doc.
 func replaceNear(doc string, p Range, old, with string) diffwrap.Edit {
 	found := doc[p.Start:p.End]
 	f, o := foldText(found), foldText(old)
@@ -132,14 +132,13 @@ func replaceNear(doc string, p Range, old, with string) diffwrap.Edit {
 	return diffwrap.Edit{Off: p.Start, Len: p.End - p.Start, New: now}
 }
 
-// Bounds of Nearest.
 const (
 	maxCompared = 50_000 // lines of a document
 	likeness    = 0.5    // the least share of common words
 )
 
-// Nearest returns a sentence about the line of doc that is most like the first line of quote that doc lacks, and what
-// differs; "" if none is like it.
+// Nearest describes the line of doc that is most like the first line of quote without a match, and the difference; ""
+// if no line is similar.
 func Nearest(doc, quote string) string {
 	whole := foldText(doc).text
 	for _, line := range SplitLines(quote) {
@@ -165,7 +164,7 @@ func Nearest(doc, quote string) string {
 	return ""
 }
 
-// maxShownChars is how much of a line or a difference a sentence quotes.
+// maxShownChars limits quotes of lines and differences.
 const maxShownChars = 300
 
 func firstChars(s string) string {
@@ -183,7 +182,6 @@ func wordsOf(s string) map[string]int {
 	return words
 }
 
-// alike returns the share of words that are common to both.
 func alike(a, b map[string]int) float64 {
 	common, all := 0, 0
 	for w, n := range a {
@@ -199,7 +197,7 @@ func alike(a, b map[string]int) float64 {
 	return 2 * float64(common) / float64(all)
 }
 
-// difference says where two lines first differ. A line may have more than what is wanted of it in front and at its end.
+// difference describes the first difference of two lines, not counting text before and after want.
 func difference(want, have string) string {
 	edits := slices.DeleteFunc(diffwrap.DiffWords(want, have), func(e diffwrap.Edit) bool { return e.Len == 0 && (e.Off == 0 || e.Off == len(want)) })
 	if len(edits) == 0 {

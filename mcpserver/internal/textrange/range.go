@@ -1,6 +1,6 @@
-// Package textrange knows the parts of a text: places in bytes, positions in lines and characters,
-// sets of places, windows that fit into an answer, and what a model quotes of it (find.go). It
-// changes nothing. It has no locks.
+// Package textrange computes with ranges of a text: sets of ranges that survive edits, positions in lines and
+// characters, windows that fit into a result (window.go), and matches of text that a model quotes (find.go, near.go).
+// All functions are pure.
 package textrange
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Range is a range of bytes in a text.
+// Range is a range of bytes.
 type Range struct{ Start, End int }
 
-// Position is a character of a text: a line, and a column in characters, both from 1.
+// Position is a line and a column in characters, both from 1.
 type Position struct{ Line, Column int }
 
-// Arguments returns a position as arguments of a tool: that named line, and column if it is not the first.
+// Arguments returns the position as tool arguments. line is the name of the line argument.
 func (at Position) Arguments(line string) string {
 	s := fmt.Sprintf("%s: %d", line, at.Line)
 	if at.Column > 1 {
@@ -29,17 +29,15 @@ func (at Position) Arguments(line string) string {
 	return s
 }
 
-// PositionAt returns the position of the byte off in text.
 func PositionAt(text string, off int) Position {
 	start := strings.LastIndexByte(text[:off], '\n') + 1
 	line := strings.TrimPrefix(text[start:off], BOM)
 	return Position{LineOf(text, off), utf8.RuneCountInString(line) + 1}
 }
 
-// LineOf returns the number of the line of doc that holds the byte off, from 1.
 func LineOf(doc string, off int) int { return 1 + strings.Count(doc[:off], "\n") }
 
-// NameLines names the lines on which places begin.
+// NameLines names the lines on which the ranges begin.
 func NameLines(doc string, places []Range) string {
 	var lines []string
 	line, done := 1, 0
@@ -59,13 +57,12 @@ func NameLines(doc string, places []Range) string {
 	return "lines " + strings.Join(lines, ", ")
 }
 
-// MaxNamed is how many line numbers or matches an error lists.
+// MaxNamed is the number of lines or matches that an error lists.
 const MaxNamed = 20
 
 // BOM is the byte order mark, which is not shown.
 const BOM = diffwrap.ByteOrderMark
 
-// CountLines counts the lines of a text. A line break ends a line.
 func CountLines(text string) int {
 	text = strings.TrimPrefix(text, BOM)
 	n := strings.Count(text, "\n")
@@ -75,7 +72,7 @@ func CountLines(text string) int {
 	return n
 }
 
-// lineAt returns the line of text that begins at off, without its break, and its length with it.
+// lineAt returns the line at off without its break, and its length with the break.
 func lineAt(text string, off int) (line string, length int) {
 	i := strings.IndexByte(text[off:], '\n')
 	if i < 0 {
@@ -84,7 +81,6 @@ func lineAt(text string, off int) (line string, length int) {
 	return strings.TrimSuffix(text[off:off+i], "\r"), i + 1
 }
 
-// SplitLines returns the lines of doc without their breaks (LF or CRLF) and without a byte order mark.
 func SplitLines(doc string) []string {
 	doc = strings.TrimPrefix(doc, BOM)
 	var lines []string
@@ -96,7 +92,6 @@ func SplitLines(doc string) []string {
 	return lines
 }
 
-// Lines returns the places of the lines of text, with their breaks.
 func Lines(text string) []Range {
 	var lines []Range
 	for off := 0; off < len(text); {
@@ -107,14 +102,13 @@ func Lines(text string) []Range {
 	return lines
 }
 
-// LineAround returns the line of doc that holds the byte off, without its LF.
 func LineAround(doc string, off int) string {
 	line := doc[strings.LastIndexByte(doc[:off], '\n')+1:]
 	line, _, _ = strings.Cut(line, "\n")
 	return line
 }
 
-// prefixLen returns the length of the first n characters of s, and false if s has fewer.
+// prefixLen returns the length of the first n characters of s; ok is false if s is shorter.
 func prefixLen(s string, n int) (size int, ok bool) {
 	for ; n > 0 && size < len(s); n-- {
 		_, c := utf8.DecodeRuneInString(s[size:])
@@ -123,10 +117,9 @@ func prefixLen(s string, n int) (size int, ok bool) {
 	return size, n == 0
 }
 
-// RangeSet is a set of bytes of a text, as places in order that do not touch each other.
+// RangeSet is a set of bytes as sorted ranges that do not touch.
 type RangeSet []Range
 
-// All returns the set of all bytes of text.
 func All(text string) RangeSet {
 	if text == "" {
 		return nil
@@ -134,7 +127,6 @@ func All(text string) RangeSet {
 	return RangeSet{{0, len(text)}}
 }
 
-// With returns the union of s and p.
 func (s RangeSet) With(p Range) RangeSet {
 	if p.Start >= p.End {
 		return s
@@ -166,7 +158,7 @@ func (s RangeSet) FirstMissing(p Range) (part Range, lacks bool) {
 	return p, p.Start < p.End
 }
 
-// AfterEdits returns s after edits. The new text of the edits is in the set if own is set.
+// AfterEdits moves s through edits. own adds the inserted text.
 func (s RangeSet) AfterEdits(edits []diffwrap.Edit, own bool) RangeSet {
 	if len(edits) == 0 {
 		return s
@@ -183,7 +175,6 @@ func (s RangeSet) AfterEdits(edits []diffwrap.Edit, own bool) RangeSet {
 		out = append(out, p)
 	}
 	shift, from := 0, 0
-	// keep adds the part of s between from and to.
 	keep := func(to int) {
 		for _, p := range s {
 			add(Range{max(p.Start, from) + shift, min(p.End, to) + shift})
@@ -201,7 +192,7 @@ func (s RangeSet) AfterEdits(edits []diffwrap.Edit, own bool) RangeSet {
 	return out
 }
 
-// Rebase returns s, a set of bytes of old, after the changes from old to new.
+// Rebase moves s, a set of bytes of old, to new. own adds the inserted text.
 func (s RangeSet) Rebase(old, new string, own bool) RangeSet {
 	if old == new || len(s) == 0 && !own {
 		return s

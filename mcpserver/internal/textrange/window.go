@@ -10,10 +10,9 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
-// The tools that read show a window of a text: as many whole lines as fit into an answer. If one line does
-// not fit, they show a part of it, and the next window begins at a column.
+// A window is as many whole lines as fit into a result. If one line does not fit, the window ends within it, and the
+// next begins at a column.
 
-// Window is a part of a text.
 type Window struct {
 	Lines []string // without their breaks; the first and the last may be parts
 	Begin Position
@@ -23,8 +22,8 @@ type Window struct {
 	ended bool     // a break ends the last line that is shown
 }
 
-// WindowOf returns the window of text from begin to the line last at most, within a limit on the sum of the
-// costs of its lines. It is empty if there is no line at begin.
+// WindowOf returns the window from begin to the line last, limited by the total cost of its lines. It is empty if the
+// text has no line at begin.
 func WindowOf(text string, begin Position, last, limit int, cost func(string) int) (Window, error) {
 	begin = Position{max(begin.Line, 1), max(begin.Column, 1)}
 	w := Window{Begin: begin, Total: CountLines(text)}
@@ -76,14 +75,14 @@ func WindowOf(text string, begin Position, last, limit int, cost func(string) in
 	return w, nil
 }
 
-// PartOf returns the longest beginning of line that costs at most limit and does not end within
-// a grapheme cluster. If the first cluster costs more, it ends within that.
+// PartOf returns the longest prefix of line within limit that ends between grapheme clusters, or within the first
+// cluster if that does not fit.
 func PartOf(line string, limit int, cost func(string) int) string {
 	margin := cost("")
 	end, used, state := 0, margin, -1
 	for rest := line; rest != ""; {
 		var cluster string
-		// A cluster may be as long as the line, so the search for its end is bounded.
+		// A cluster may be as long as the line: limit the search for its end.
 		cluster, _, _, state = uniseg.FirstGraphemeClusterInString(rest[:min(len(rest), result.Max)], state)
 		if used += cost(cluster) - margin; used > limit {
 			break
@@ -104,7 +103,7 @@ func PartOf(line string, limit int, cost func(string) int) string {
 	return line[:end]
 }
 
-// Notice says which part of the text is shown. how describes the call that shows more.
+// Notice describes the shown part. how describes the call that shows more.
 func (w Window) Notice(how func(Position) string) string {
 	if w.Next == (Position{}) {
 		return ""
@@ -119,8 +118,8 @@ func (w Window) Notice(how func(Position) string) string {
 	return s + ". Call " + how(w.Next) + " to see more."
 }
 
-// WindowForResult returns the window of a text for a structured result, which adds margin characters to a line: from begin to
-// the line end, behind which nothing is left to show then, or most lines further if end is nil.
+// WindowForResult returns the window for a structured result, in which each line costs margin extra characters: from
+// begin to the line end, or most further lines if end is nil.
 func WindowForResult(path, text string, begin Position, end *int, most, margin int) (Window, error) {
 	total := CountLines(text)
 	last := begin.Line + min(most, total)
@@ -140,7 +139,7 @@ func WindowForResult(path, text string, begin Position, end *int, most, margin i
 	return w, err
 }
 
-// Content returns the text of the window, without its last line break unless that ends the whole text.
+// Content ends with a line break only if the text does.
 func (w Window) Content() string {
 	content := strings.Join(w.Lines, "\n")
 	if w.ended && w.Begin.Line+len(w.Lines) > w.Total {

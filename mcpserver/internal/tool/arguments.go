@@ -96,7 +96,6 @@ func paramsOf(t reflect.Type) []Param {
 	return params
 }
 
-// decodeCall fills the struct at dst from the arguments of a call. Its errors are sentences for the model.
 func decodeCall(tool string, params []Param, raw json.RawMessage, dst any) error {
 	given := make(map[string]json.RawMessage)
 	if len(raw) > 0 && string(raw) != "null" {
@@ -107,7 +106,7 @@ func decodeCall(tool string, params []Param, raw json.RawMessage, dst any) error
 	return decode(tool, "", params, given, nil, reflect.ValueOf(dst).Elem())
 }
 
-// clearPaging clears what only bounds one answer in the arguments at args, which are a struct.
+// clearPaging zeroes the paging arguments (cursor, limits) of the struct at args.
 func clearPaging(params []Param, args any) {
 	for _, p := range params {
 		if p.paging {
@@ -116,8 +115,8 @@ func clearPaging(params []Param, args any) {
 	}
 }
 
-// decode sets the fields of v. prefix precedes the names of arguments in errors. otherwise has the arguments of
-// the call around an item.
+// decode sets the fields of v. Errors name arguments with the prefix. defaults holds the arguments of the call, which
+// an item may omit.
 func decode(tool, prefix string, params []Param, given, otherwise map[string]json.RawMessage, v reflect.Value) error {
 	rest := maps.Clone(given)
 	var instead []string
@@ -154,10 +153,8 @@ func decode(tool, prefix string, params []Param, given, otherwise map[string]jso
 
 func missing(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }
 
-// maxItems bounds the items of a list.
 const maxItems = 500
 
-// setItems sets a list of structs. call has the arguments of the call, which items may leave out.
 func (p Param) setItems(tool string, f reflect.Value, value json.RawMessage, call map[string]json.RawMessage) error {
 	list, err := p.listOf(value)
 	if err != nil {
@@ -176,8 +173,7 @@ func (p Param) setItems(tool string, f reflect.Value, value json.RawMessage, cal
 	return nil
 }
 
-// listOf returns the items of a list. A list that was written as a string is read, too, because some models
-// write that.
+// listOf also accepts a list in a JSON string, because some models send that.
 func (p Param) listOf(value json.RawMessage) ([]json.RawMessage, error) {
 	var text string
 	if json.Unmarshal(value, &text) == nil {
@@ -242,7 +238,7 @@ func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	}
 }
 
-// maxDepth bounds the nesting of an object, far beyond what people can edit.
+// maxDepth is the maximum nesting of an object, far more than users can edit.
 const maxDepth = 64
 
 func depth(v any) int {
@@ -262,7 +258,6 @@ func depth(v any) int {
 	return deepest + 1
 }
 
-// setObject keeps the order of the members.
 func (p Param) setObject(f reflect.Value, value json.RawMessage, v any) error {
 	if _, ok := v.(map[string]any); !ok {
 		return p.wrongType("an object", v)
@@ -310,7 +305,7 @@ func (p Param) setString(f reflect.Value, v any) error {
 	return nil
 }
 
-// checkPath refuses a string that cannot be the path of anything.
+// checkPath returns an error for a string that cannot be a path.
 func (p Param) checkPath(s string) error {
 	clean, err := model.CleanPath(s)
 	switch {
@@ -324,7 +319,7 @@ func (p Param) checkPath(s string) error {
 	return nil
 }
 
-// setBool also takes "true" for true, because some models write that.
+// setBool also accepts "true", because some models send that.
 func (p Param) setBool(f reflect.Value, v any) error {
 	switch v {
 	case true, "true":
@@ -337,7 +332,7 @@ func (p Param) setBool(f reflect.Value, v any) error {
 	return nil
 }
 
-// setInt also takes "2" and 2.0 for 2.
+// setInt also accepts "2" and 2.0.
 func (p Param) setInt(f reflect.Value, v any) error {
 	var n float64
 	switch v := v.(type) {
@@ -366,7 +361,6 @@ func (p Param) wrongType(want string, got any) error {
 	return result.InvalidArgument("The argument %q must be %s, not %s.", p.Name, want, JSONKind(got))
 }
 
-// JSONKind returns what sentences call the kind of a JSON value; "" for null.
 func JSONKind(v any) string {
 	return map[reflect.Kind]string{
 		reflect.String: "a string", reflect.Bool: "a boolean", reflect.Float64: "a number",
@@ -374,12 +368,11 @@ func JSONKind(v any) string {
 	}[reflect.ValueOf(v).Kind()]
 }
 
-// escapes finds the escapes of JSON. Its group is half of a surrogate pair without the other half.
+// escapes matches JSON escapes. Its group is an unpaired surrogate.
 var escapes = regexp.MustCompile(`(?i)\\(?:ud[89ab]..\\ud[c-f]..|(ud[89a-f]..)|.)`)
 
-// wellFormed reports whether a JSON string is text: it is UTF-8, and escaped surrogates come in
-// pairs. encoding/json decodes anything else as U+FFFD, which a tool would then write into a
-// note.
+// wellFormed reports whether a JSON string is valid UTF-8 with paired surrogates. encoding/json decodes anything else
+// as U+FFFD, which a tool would then write into a note.
 func wellFormed(value []byte) bool {
 	if !bytes.Contains(value, []byte(`\ud`)) && !bytes.Contains(value, []byte(`\uD`)) { // spares long texts the search
 		return utf8.Valid(value)

@@ -17,10 +17,9 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
 
-// A refusal says to a model what an error means that it can act on, and the next step.
-// Other errors are faults of the server. It knows a tool only by the sentences of its toolset.
+// Errors that a model can act on become a text that names the next step. Other errors are faults of the server.
 
-// Phrases are the sentences of a toolset that name its tools. The verb stands for the path.
+// Phrases are the error texts of a toolset that name its tools. The verb stands for the path.
 type Phrases struct {
 	Folder    string // a folder is not a document
 	NotFolder string // a document is not a folder
@@ -28,13 +27,12 @@ type Phrases struct {
 	Missing   string // the document does not exist
 }
 
-// sentence is what a model is told for an error. The verb stands for the path.
 type sentence struct {
 	is   error
 	text string
 }
 
-// sentences are in order: the first one that fits is said.
+// The first row that matches is used.
 func (w Phrases) sentences() []sentence {
 	return []sentence{
 		{model.ErrBadName, "The path %q is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md."},
@@ -61,7 +59,7 @@ func (w Phrases) sentences() []sentence {
 	}
 }
 
-// ErrorText is what Of says of an error, for an answer that tells of several.
+// ErrorText is the text of FromError, for an answer with several errors.
 func ErrorText(err error, words Phrases) string {
 	res := FromError(err, words)
 	if res.Err != nil {
@@ -70,7 +68,6 @@ func ErrorText(err error, words Phrases) string {
 	return strings.Join(res.Text, " ")
 }
 
-// FromError returns the Result for an error of the workspace or of the arguments.
 func FromError(err error, words Phrases) result.Result {
 	var (
 		argument  *result.ArgumentError
@@ -121,10 +118,9 @@ func FromError(err error, words Phrases) result.Result {
 	return result.Result{Err: fmt.Errorf("tool: %w", err)}
 }
 
-// maxHeadings is how many headings a refusal names.
+// maxHeadings is the number of headings that an error lists.
 const maxHeadings = 30
 
-// noSection tells which sections there are.
 func noSection(p model.Path, e *outline.SectionError) result.Result {
 	list, say := e.Found, "%q has several sections %q: %s. Name one of them as it stands here, with its line."
 	if len(list) == 0 {

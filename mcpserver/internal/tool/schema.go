@@ -11,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
-// schema is a JSON Schema. Clients show its members in this order. It names no draft, which a model would be shown
-// with every tool: the protocol's default is meant, 2020-12.
+// schema is a JSON Schema. Clients show its members in this order. It omits $schema, which would cost tokens with
+// every tool: the default of the protocol is 2020-12.
 type schema struct {
 	Type        string          `json:"type"`
 	Items       *schema         `json:"items,omitempty"`
@@ -25,7 +25,7 @@ type schema struct {
 	Default     json.RawMessage `json:"default,omitempty"`
 }
 
-// properties is a JSON object in the order of a struct's fields.
+// properties is a JSON object that keeps the order of the struct.
 type properties []property
 
 type property struct {
@@ -33,7 +33,6 @@ type property struct {
 	schema schema
 }
 
-// MarshalJSON implements json.Marshaler.
 func (list properties) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	for i, p := range list {
@@ -49,7 +48,7 @@ func (list properties) MarshalJSON() ([]byte, error) {
 	return []byte("{" + b.String() + "}"), nil
 }
 
-// encode panics on a mistake in the program, such as a default that is not JSON.
+// encode panics on a programming error, such as a default that is not JSON.
 func (s schema) encode() json.RawMessage {
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -58,7 +57,6 @@ func (s schema) encode() json.RawMessage {
 	return raw
 }
 
-// ArgumentSchema returns the JSON Schema (draft 2020-12) of an argument struct.
 func ArgumentSchema(params []Param) json.RawMessage {
 	return ofParams(params).encode()
 }
@@ -87,8 +85,7 @@ func ofParams(params []Param) schema {
 	return s
 }
 
-// itemOf returns the schema of the items of a list. Those that are structs say of their members only the type:
-// the arguments of the call tell the rest, and what an item leaves out.
+// itemOf returns the schema of list items. Structs show only types: the arguments of the call document the rest.
 func itemOf(p Param) schema {
 	if p.items == nil {
 		return schema{Type: "string"}
@@ -101,7 +98,6 @@ func itemOf(p Param) schema {
 	return s
 }
 
-// resultSchema returns the JSON Schema of a result struct.
 func resultSchema(t reflect.Type) json.RawMessage { return ofType(t).encode() }
 
 func ofType(t reflect.Type) schema {

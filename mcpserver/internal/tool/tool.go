@@ -1,6 +1,6 @@
-// Package tool defines a tool, whatever protocol offers it: a function from a client and typed
-// arguments to an answer. The tags of the two structs are the JSON Schemas that clients see (schema.go), and decide how
-// the arguments of a call are read (arguments.go). A model gets a sentence for an error (refusal.go). It has no locks.
+// Package tool defines a tool independently of the protocol: a function from a client and typed arguments to a
+// result. Struct tags describe the arguments and results; the JSON Schemas (schema.go) and the decoding of calls
+// (arguments.go) follow from them. Errors become texts for a model (errtext.go).
 package tool
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
-// Client is who calls tools, and what its calls read and change.
+// Client is one client with the services that its tools use.
 type Client struct {
 	Workspace  *bridge.Workspace
 	Session    *session.Session
@@ -31,16 +31,16 @@ type Client struct {
 	NoteReader change.Reader // reads a note before it is replaced
 }
 
-// Batched returns c with changes that can be undone together.
+// Batched returns a copy of c whose changes are undone together.
 func (c *Client) Batched() *Client {
 	together := *c
 	together.Changes.Batch = bridge.NewBatch()
 	return &together
 }
 
-// Show records that the client is shown a window of d in a structured result: from begin to the line end or, if that is
-// nil, at most so many lines further, each with margin characters added. notice says what else there is to know: how
-// tool reads on.
+// Show returns a window of d for a structured result and records it as read: from begin to the line end or, if that
+// is nil, most further lines. Each line costs margin extra characters. notice names the call of tool that returns the
+// rest.
 func (c *Client) Show(d document.Document, begin textrange.Position, end *int, most, margin int, tool string) (w textrange.Window, notice string, err error) {
 	w, err = textrange.WindowForResult(string(d.Path), d.Text, begin, end, most, margin)
 	if err != nil {
@@ -51,17 +51,15 @@ func (c *Client) Show(d document.Document, begin textrange.Position, end *int, m
 	return w, strings.TrimSpace(more + " " + d.Notice()), nil
 }
 
-// Tool is one tool.
 type Tool struct {
 	Name, Title, Description string
 	Hints                    Hints
 	Params                   []Param
 	Output                   json.RawMessage // schema of a structured result, or nil
-	// Call decodes the arguments and runs the tool.
-	Call func(ctx context.Context, c *Client, args json.RawMessage) result.Result
+	Call                     func(ctx context.Context, c *Client, args json.RawMessage) result.Result
 }
 
-// Hints are the annotations that tell a client what a tool may do.
+// Hints are the MCP annotations.
 type Hints struct{ ReadOnly, Destructive, Idempotent bool }
 
 var (
@@ -71,7 +69,7 @@ var (
 	Deletes  = Hints{Destructive: true, Idempotent: true}
 )
 
-// Plain returns a tool that runs a function from typed arguments to text.
+// Plain returns a tool with a text result.
 func Plain[A any](name, title string, h Hints, run func(context.Context, *Client, A) (result.Result, error), description string) Tool {
 	params := paramsOf(reflect.TypeFor[A]())
 	return Tool{

@@ -7,28 +7,22 @@ import (
 )
 
 const (
-	// DefaultBudget is the size in bytes of a budget.
 	DefaultBudget = 256 << 20
-	// FreeBytes is the size in bytes that each reader has outside of the budget, as much as its
-	// connection takes anyway. So small messages always come through.
+	// FreeBytes per reader do not count against the budget, so that small messages always pass.
 	FreeBytes = 4 << 10
 )
 
-// ErrBudget is the error of a message that the budget has no room for.
 var ErrBudget = errors.New("too much is being sent at a time; try again")
 
-// Budget limits the memory for frames and bodies that clients are sending or
-// that are not processed yet, over all connections together.
+// Budget limits the memory of messages that are being received or processed, over all connections.
 type Budget struct {
 	mu   sync.Mutex // protects the following
 	size int
 	left int
 }
 
-// NewBudget returns a budget of n bytes.
 func NewBudget(n int) *Budget { return &Budget{size: n, left: n} }
 
-// Taken is how many bytes of the budget are in flight.
 func (b *Budget) Taken() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -51,8 +45,8 @@ func (b *Budget) give(n int) {
 	b.left += n
 }
 
-// Read reads r to its end. The data counts until release is called, which is nil if and
-// only if err is not. Errors: ErrFull, those of r.
+// Read reads r to its end. The data counts until release is called; release is nil on error. Errors: ErrBudget, those
+// of r.
 func (b *Budget) Read(r io.Reader) (data []byte, release func(), err error) {
 	buf, taken := make([]byte, 0, FreeBytes), 0
 	for {

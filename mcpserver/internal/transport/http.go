@@ -17,20 +17,15 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// HTTPOptions of Streamable HTTP.
 type HTTPOptions struct {
 	Protocol   *server.MCPServer
 	Inflight   *Budget
 	MaxMessage int64 // the longest body of a request
 }
 
-// HTTPHandler serves Streamable HTTP. It refuses bodies that are too long, and asks for no token. shutdown ends what it
-// started.
-//
-// It offers only protocol versions with sessions: in the newest one, which has none, a server
-// cannot tell which client has read what.
-//
-// prepare returns a message of a session as the protocol is to handle it, or else the reply to it.
+// HTTPHandler serves Streamable HTTP in the protocol versions with sessions: without a session the server could not
+// record what a client has read. It does not check authorization. prepare returns the message for the protocol, or a
+// reply. shutdown ends all sessions.
 func HTTPHandler[S any](sessions *Sessions[S], o HTTPOptions, prepare func(context.Context, *S, []byte) (prepared []byte, reply any)) (h http.Handler, shutdown func()) {
 	transport := server.NewStreamableHTTPServer(o.Protocol,
 		server.WithStreamableHTTPProtocolVersions(mcp.LegacyProtocolVersions()...),
@@ -53,28 +48,26 @@ func HTTPHandler[S any](sessions *Sessions[S], o HTTPOptions, prepare func(conte
 	return promptBody(o, transport, prepared), func() { _ = transport.Shutdown(context.Background()) }
 }
 
-// sessionIdle is how long a session stays that is not used.
+// sessionIdle is how long an unused session is kept.
 const sessionIdle = time.Hour
 
-// goodbye ends a session at the transport as its client should have done.
+// goodbye ends a session at the transport with the request that its client did not send.
 func goodbye(transport http.Handler, id string) {
 	r := &http.Request{Method: http.MethodDelete, URL: &url.URL{Path: "/"}, Header: http.Header{}}
 	r.Header.Set(server.HeaderKeySessionID, id)
 	transport.ServeHTTP(&noResponse{http.Header{}}, r)
 }
 
-// noResponse is a ResponseWriter for an answer that nobody reads.
 type noResponse struct{ header http.Header }
 
 func (w *noResponse) Header() http.Header         { return w.header }
 func (w *noResponse) Write(p []byte) (int, error) { return len(p), nil }
 func (w *noResponse) WriteHeader(int)             {}
 
-// bodyTime is how long the body of a request may take to arrive.
+// bodyTime is the read timeout of a request body.
 const bodyTime = 30 * time.Second
 
-// promptBody reads the body of a request before withBody handles the request; next handles those without one. It bounds the time and the
-// memory for that, but not how long the answer takes or a stream stays open.
+// promptBody limits the time and memory for a request body, but not the duration of the answer or of a stream.
 func promptBody(o HTTPOptions, next http.Handler, withBody func(http.ResponseWriter, *http.Request, []byte)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == http.NoBody {
@@ -102,14 +95,14 @@ func promptBody(o HTTPOptions, next http.Handler, withBody func(http.ResponseWri
 	})
 }
 
-// maxSessions bounds the sessions, because few clients end theirs. Of more the one that was idle longest ends.
+// maxSessions limits the sessions, because few clients end theirs. The one that was idle longest is ended first.
 const maxSessions = 1024
 
-// Sessions holds the sessions of HTTP clients by id. It is the transport's session id manager: a
-// request with an unknown id is answered 404, upon which a client starts a new session.
+// Sessions holds the HTTP sessions by ID, as the session ID manager of mcp-go: a request with an unknown ID gets 404,
+// and the client starts a new session.
 type Sessions[S any] struct {
 	create func(id string) *S
-	// ended makes the transport forget a session. It is set before the first session.
+	// ended removes a session from mcp-go. It is set before the first session.
 	ended func(id string)
 
 	mu   sync.Mutex // protects the following
@@ -117,12 +110,10 @@ type Sessions[S any] struct {
 	used []string // the ids, the one that was idle longest first
 }
 
-// NewSessions returns Sessions that create makes.
 func NewSessions[S any](create func(id string) *S) *Sessions[S] {
 	return &Sessions[S]{create: create, ended: func(string) {}, all: map[string]*S{}}
 }
 
-// Generate starts a session and returns its id.
 func (x *Sessions[S]) Generate() string {
 	id := rand.Text() // cannot be guessed
 	x.mu.Lock()
@@ -144,7 +135,6 @@ func (x *Sessions[S]) remove(id string) {
 	x.used = slices.DeleteFunc(x.used, func(other string) bool { return other == id })
 }
 
-// Len is how many sessions there are.
 func (x *Sessions[S]) Len() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -154,7 +144,6 @@ func (x *Sessions[S]) Len() int {
 // Validate reports an unknown session as ended.
 func (x *Sessions[S]) Validate(id string) (ended bool, err error) { return x.Get(id) == nil, nil }
 
-// Terminate ends a session.
 func (x *Sessions[S]) Terminate(id string) (notAllowed bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -162,7 +151,7 @@ func (x *Sessions[S]) Terminate(id string) (notAllowed bool, err error) {
 	return false, nil
 }
 
-// Get returns the session with that id and counts as its use. It is nil if there is none.
+// Get marks the session as used. It returns nil for an unknown ID.
 func (x *Sessions[S]) Get(id string) *S {
 	x.mu.Lock()
 	defer x.mu.Unlock()

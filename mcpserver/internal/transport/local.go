@@ -1,6 +1,6 @@
-// Package transport serves the protocol over HTTP: to clients of this machine on the owner's socket, in all its
-// versions (local.go), and over Streamable HTTP as mcp-go has it, in the versions with sessions (http.go). It knows no
-// tool and no note. The lock of Local and that of Sessions protect the list of sessions, and that of a Budget is a leaf.
+// Package transport serves MCP over HTTP: to clients of this machine on the socket of the owner, in all protocol
+// versions (local.go), and as Streamable HTTP by mcp-go, in the versions with sessions (http.go). Local and Sessions
+// each have a lock for their list of sessions; the lock of Budget is a leaf.
 package transport
 
 import (
@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	// MaxMessage bounds a message: the largest note with every character escaped.
+	// MaxMessage is the maximum size of a message: the largest note with every character escaped.
 	MaxMessage = 6*model.MaxNote + 1<<20
-	// maxNotices bounds the notifications that wait for a client that does not read.
+	// maxNotices is the number of notifications queued for a slow client.
 	maxNotices = 256
 )
 
-// Subscriptions are the resources that sessions subscribe to, by their URIs.
+// Subscriptions are the resource subscriptions of sessions, by URI.
 type Subscriptions interface {
 	Add(session, uri string)
 	Remove(session, uri string)
@@ -37,23 +37,21 @@ type Subscriptions interface {
 	End(session string)
 }
 
-// LocalSession is what a session of Local is for its server.
 type LocalSession struct {
 	ID string
-	// Begin returns the context of a message, from that of its transport, and a function to call at its end. It is called
-	// in the order in which the messages arrive.
+	// Begin is called for each message in the order of arrival. It returns the context of the message, and a
+	// function to call after the answer.
 	Begin func(ctx context.Context, message []byte) (_ context.Context, end func())
-	// Prepare returns a message as Protocol is to handle it, or else the reply to it.
+	// Prepare returns the message for Protocol, or a reply.
 	Prepare func(ctx context.Context, message []byte) (prepared []byte, reply any)
 }
 
-// Local serves programs that pass on the messages of one client each, such as 'relayfs mcp' on stdio. A program opens
-// a stream of Server-Sent Events with GET. The header Mcp-Session-Id of the answer names its session, which ends with
-// the stream. The program sends each message with POST, naming the session, and gets the answer as JSON. The stream
-// carries notifications, and requests to the client.
+// Local serves programs that forward the messages of one client each, such as 'relayfs mcp' on stdio. A program opens
+// an SSE stream with GET; the header Mcp-Session-Id of the answer names the session, which ends with the stream. It
+// sends each message with POST and gets the answer as JSON. The stream carries notifications and requests to the
+// client.
 //
-// That is Streamable HTTP but for its beginning: there a session begins with the request initialize, so that the newest
-// version of the protocol, which lacks that request, has none.
+// Unlike in Streamable HTTP, a session does not begin with initialize, which the newest protocol version lacks.
 type Local struct {
 	Protocol      *server.MCPServer
 	Subscriptions Subscriptions
@@ -112,14 +110,12 @@ func (h *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// find returns a session, nil if there is none.
 func (h *Local) find(id string) *local {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.all[id]
 }
 
-// stream is a session from its beginning to its end.
 func (h *Local) stream(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -141,7 +137,7 @@ func (h *Local) stream(w http.ResponseWriter, r *http.Request) {
 		delete(h.all, c.ID)
 		h.mu.Unlock()
 	}()
-	// The server's end does not wait for a client that does not read.
+	// Shutdown must not wait for a client that does not read.
 	out := http.NewResponseController(w)
 	stop := context.AfterFunc(ctx, func() { out.SetWriteDeadline(time.Now()) })
 	defer stop()
@@ -166,7 +162,7 @@ func (h *Local) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// local is one client of Local. It is the mcp-go session of its requests.
+// local is one client, and the mcp-go session of its requests.
 type local struct {
 	LocalSession
 	h     *Local
@@ -179,7 +175,7 @@ type local struct {
 	asked     sync.Map     // those that wait for the client's answer: a chan clientAnswer by id
 }
 
-// These methods make a local an mcp-go client session.
+// Methods of an mcp-go client session.
 
 func (c *local) SessionID() string { return c.ID }
 func (c *local) Initialize()       { c.ready.Store(true) }
@@ -188,7 +184,7 @@ func (c *local) NotificationChannel() chan<- mcp.JSONRPCNotification {
 	return c.notices
 }
 
-// These methods are for subscriptions/listen of the newest protocol. Earlier ones subscribe by hooks.
+// Methods for subscriptions/listen of the newest protocol version. Earlier versions subscribe by hooks.
 
 func (c *local) SubscribeToResource(uri string)     { c.h.Subscriptions.Add(c.ID, uri) }
 func (c *local) UnsubscribeFromResource(uri string) { c.h.Subscriptions.Remove(c.ID, uri) }
@@ -197,7 +193,6 @@ func (c *local) IsSubscribedToResource(uri string) bool {
 	return slices.Contains(c.SubscribedResources(), uri)
 }
 
-// handle returns the answer to a message, nil for none.
 func (c *local) handle(ctx context.Context, message []byte) any {
 	ctx = c.h.Protocol.WithContext(ctx, c)
 	message, refused := c.Prepare(ctx, message)
@@ -210,13 +205,12 @@ func (c *local) handle(ctx context.Context, message []byte) any {
 	return nil
 }
 
-// clientAnswer is the answer to a request of the server.
 type clientAnswer struct {
 	Result json.RawMessage          `json:"result"`
 	Error  *mcp.JSONRPCErrorDetails `json:"error"`
 }
 
-// RequestElicitation asks the user of a client of a protocol before 2026-07-28, for mcp-go.
+// RequestElicitation is called by mcp-go for clients of protocol versions before 2026-07-28.
 func (c *local) RequestElicitation(ctx context.Context, req mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	id, answer := "relayfs-"+strconv.FormatInt(c.asks.Add(1), 10), make(chan clientAnswer, 1)
 	c.asked.Store(id, answer)
@@ -243,7 +237,7 @@ func (c *local) RequestElicitation(ctx context.Context, req mcp.ElicitationReque
 	}
 }
 
-// take passes the answer in message to the request with that id, if it still waits.
+// take passes the reply in message to the waiting request with that ID.
 func (c *local) take(rawID json.RawMessage, message []byte) {
 	var id string
 	var answer clientAnswer

@@ -17,9 +17,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// applyEach makes changes one after another, which can be undone together. Each succeeds or fails by itself, and the
-// answer has a line for each. A person approves them together, those that try refuses left out; what describes one as
-// a verb phrase.
+// applyEach applies items in order as one batch. Each succeeds or fails separately. The user approves them together,
+// without those that try rejects; what describes an item as a verb phrase.
 func applyEach[T any](ctx context.Context, c *tool.Client, items []T, try func(T) (string, error), do func(context.Context, *tool.Client, T) (string, error), what func(T) string) (result.Result, error) {
 	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
 		for _, item := range items {
@@ -37,7 +36,7 @@ func applyEach[T any](ctx context.Context, c *tool.Client, items []T, try func(T
 		"%d of %d done.", " %d failed, and changed nothing; do not repeat the others."), nil
 }
 
-// tryEach tells what several would do.
+// tryEach reports the result of applyEach without a change.
 func tryEach[T any](c *tool.Client, items []T, try func(T) (string, error)) result.Result {
 	return inLines(c, items, try, "Nothing was changed. %d of %d would succeed.", " %d would fail.")
 }
@@ -60,7 +59,7 @@ func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succe
 	const limit = result.Max / 2
 	out, n := result.JoinBounded(lines, limit)
 	if n < len(lines) {
-		// What failed matters more.
+		// Failures matter more.
 		var first []string
 		for _, i := range failed {
 			first = append(first, lines[i])
@@ -71,7 +70,7 @@ func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succe
 	return result.Result{Text: []string{strings.TrimSuffix(head+"\n"+out, "\n")}, IsError: len(failed) == len(items)}
 }
 
-// drafts are notes as they would be after edits that are only tried.
+// drafts are the results of a dry run.
 type drafts map[model.Path]*draft
 
 type draft struct {
@@ -81,7 +80,6 @@ type draft struct {
 	after  *model.Version     // what would be stored of a note
 }
 
-// edit tries an edit after those that were tried before.
 func (d drafts) edit(ctx context.Context, c *tool.Client, e oneEdit) (string, error) {
 	job, err := newEdit(ctx, c, e)
 	if err == nil {
@@ -116,7 +114,6 @@ func (d drafts) edit(ctx context.Context, c *tool.Client, e oneEdit) (string, er
 	return fmt.Sprintf("Would edit %s: replace %s.", result.Escape(job.path), result.Count(job.replaced, "occurrence")), nil
 }
 
-// marks tells what would be written into each note: the marks, and the front matter, which has none.
 func (d drafts) marks(c *tool.Client) []string {
 	var lines []string
 	for _, p := range slices.Sorted(maps.Keys(d)) {

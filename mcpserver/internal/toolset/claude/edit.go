@@ -77,7 +77,6 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 	return out, nil
 }
 
-// editJob computes one edit of the current text of a document.
 type editJob struct {
 	change.Quote
 	path     model.Path
@@ -105,7 +104,6 @@ func newEdit(ctx context.Context, c *tool.Client, a oneEdit) (*editJob, error) {
 	return &editJob{Quote: q, path: p, view: c.Workspace.Options().View, known: known}, nil
 }
 
-// edits returns the edits of doc, of which the session has seen a part.
 func (j *editJob) edits(doc string, seen textrange.RangeSet) (edits []diffwrap.Edit, err error) {
 	if j.Old == "" {
 		return j.fill(doc)
@@ -116,7 +114,7 @@ func (j *editJob) edits(doc string, seen textrange.RangeSet) (edits []diffwrap.E
 	return edits, err
 }
 
-// fill is the edit with an empty old_string: it sets the text of an empty document.
+// fill handles an empty old_string, which sets the text of an empty document.
 func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
 	if doc != "" {
 		return nil, result.InvalidArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", result.Escape(j.path))
@@ -125,7 +123,7 @@ func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
 	return []diffwrap.Edit{{New: j.New}}, textrange.CheckMarkup("new_string", j.view, "", j.New, 0)
 }
 
-// outcome returns the rest of a sentence that says what a change did.
+// outcome ends the sentence that reports a change.
 func outcome(c *tool.Client, res change.Result) string {
 	var b strings.Builder
 	switch o := c.Workspace.Options(); {

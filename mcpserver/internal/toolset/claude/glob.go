@@ -18,7 +18,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// maxGlob is how many paths glob lists at a time.
 const maxGlob = 100
 
 type globArgs struct {
@@ -27,8 +26,8 @@ type globArgs struct {
 	result.Listing
 }
 
-// globCursor is how far glob has come: after a path that had changed at Time, in a list of changes between Since
-// and Until. Paths that change while a client reads the list come after that.
+// globCursor is the last listed path and its time, in a list of changes between Since and Until. Paths that change
+// while the client pages come after that.
 type globCursor struct {
 	Since, Until, Time int64 // nanoseconds
 	Path               string
@@ -76,7 +75,7 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (result.Result, 
 	return res, nil
 }
 
-// rest returns the items after at: those that have not changed since the list was begun, then the others.
+// rest returns the items after at, those changed since the list began last.
 func (at globCursor) rest(found []listed) []listed {
 	var rest, others []listed
 	for _, f := range found {
@@ -90,7 +89,7 @@ func (at globCursor) rest(found []listed) []listed {
 	return append(rest, others...)
 }
 
-// to returns how far glob has come after an item. newest is the one that changed last.
+// to returns the cursor after last. newest is the item that changed last.
 func (at globCursor) to(last, newest listed) globCursor {
 	t := last.modTime.UnixNano()
 	if t > at.Until { // it has begun with the others
@@ -99,7 +98,6 @@ func (at globCursor) to(last, newest listed) globCursor {
 	return globCursor{at.Since, at.Until, t, string(last.path)}
 }
 
-// withoutRoot removes the mountpoint and the folder that is searched from the front of a pattern.
 func withoutRoot(c *tool.Client, pattern string, under model.Path) string {
 	if mp := c.Workspace.Mountpoint(); mp != "" {
 		pattern = strings.TrimPrefix(pattern, mp+"/")
@@ -110,8 +108,8 @@ func withoutRoot(c *tool.Client, pattern string, under model.Path) string {
 	return pattern
 }
 
-// literalGlob returns a glob without the folder that is searched at its front. What exists below that folder is meant as it is
-// written: its path or, if the glob has no slash, its name.
+// literalGlob returns a glob relative to under. If a file is named exactly like the glob, special characters are
+// taken literally.
 func literalGlob(ctx context.Context, c *tool.Client, pattern string, under model.Path) string {
 	pattern, exclude := strings.CutPrefix(withoutRoot(c, pattern, under), "!")
 	pattern = model.LiteralGlob(pattern, func(p string) bool {
@@ -134,7 +132,7 @@ func literalGlob(ctx context.Context, c *tool.Client, pattern string, under mode
 	return pattern
 }
 
-// findFiles lists the notes and files below under that are in set, the most recently changed first.
+// findFiles lists the files below under in set, the last changed first.
 func findFiles(ctx context.Context, c *tool.Client, under model.Path, set grep.Globs) ([]listed, error) {
 	var found []listed
 	err := c.Workspace.Walk(ctx, under, func(e bridge.Info) error {
@@ -157,7 +155,7 @@ func findFiles(ctx context.Context, c *tool.Client, under model.Path, set grep.G
 	return found, err
 }
 
-// relative is p as seen from under, which contains it.
+// relative returns p relative to under.
 func relative(p, under model.Path) string {
 	if p == under {
 		return p.Base()

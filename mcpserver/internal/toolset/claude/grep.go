@@ -19,10 +19,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// defaultEntries is how many lines, paths or counts grep returns.
 const defaultEntries = 250
 
-// Output modes of grep.
 const (
 	modeContent = "content"
 	modeFiles   = "files_with_matches"
@@ -61,7 +59,7 @@ func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) (result.Result, 
 	return job.page(entries), nil
 }
 
-// entry is what grep lists. Its passage has a version if it is a line, and not cut.
+// entry is one line of output. Its passage has a version if it is a whole line of a note.
 type entry struct {
 	session.Passage
 	text string
@@ -117,7 +115,7 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	if job.after != nil {
 		job.offset = 0
 	}
-	// More does not fit, except a separator and one entry to know that there are more.
+	// More entries do not fit, except a separator and one entry to detect that more exist.
 	job.enough = job.offset + result.Max/2
 	if job.limit > 0 {
 		job.enough = min(job.enough, job.offset+job.limit+2)
@@ -152,8 +150,7 @@ func (job *grepJob) choose(ctx context.Context, a grepArgs) (err error) {
 	return err
 }
 
-// run searches the notes in the order of their paths. It returns entries from the first one on,
-// at least as many as the result can hold.
+// run returns at least as many entries as the result can hold, in the order of paths.
 func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	ctx, pattern, cancel := search.Bounded(ctx, job.pattern)
 	defer cancel()
@@ -179,7 +176,7 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	return entries, err
 }
 
-// chosen returns the documents that glob and type choose. As in ripgrep, one that path names is chosen.
+// chosen applies glob and type. As in ripgrep, a file that path names is always searched.
 func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	everything := job.one || job.globs.All() && job.types.All()
 	if everything && job.after == nil {
@@ -194,7 +191,7 @@ func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	})
 }
 
-// notSearched names the files that were not searched. It is said where they were asked for, or nothing else was found.
+// notSearched names the skipped files. The answer includes it if the call asked for them or nothing was found.
 func (job *grepJob) notSearched() string {
 	if s := search.Skipped(job.skipped); s != "" {
 		return "[" + s + "]"
@@ -232,7 +229,7 @@ func (job *grepJob) searchNote(d document.Document) []entry {
 	return nil
 }
 
-// page returns the entries from the offset on, as many as are wanted and fit.
+// page returns the entries from the offset that fit.
 func (job *grepJob) page(entries []entry) result.Result {
 	total := len(entries)
 	switch {

@@ -14,7 +14,7 @@ type getLinksArgs struct {
 	result.Listing
 }
 
-// linkCursor is a link in one of the sections of an answer, and how far get_links has come: after it.
+// linkCursor is a link in a section of the answer; the next answer continues after it.
 type linkCursor struct {
 	Section int
 	Item    string
@@ -86,8 +86,8 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (result.Resul
 	return res, nil
 }
 
-// rest returns what comes after at. If that is gone from the first section, which is sorted, the section continues
-// after its place; another section is listed again.
+// rest returns the links after at. If that link is gone, the sorted first section continues at its position, and
+// others start again.
 func (at linkCursor) rest(all []linkCursor) []linkCursor {
 	if i := slices.Index(all, at); i >= 0 {
 		return all[i+1:]

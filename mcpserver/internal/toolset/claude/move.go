@@ -62,7 +62,6 @@ func moveOne(ctx context.Context, c *tool.Client, a oneMove) (string, error) {
 	return movedText(c, from, to, res), nil
 }
 
-// paths returns what is to be moved, and where to.
 func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path, err error) {
 	if from, err = c.Resolver.ResolveName(ctx, a.FilePath); err != nil {
 		return "", "", err
@@ -74,7 +73,7 @@ func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path
 	return from, to, err
 }
 
-// target returns where to what is at from is to be moved.
+// target returns the destination of from.
 func (a oneMove) target(c *tool.Client, from model.Path, kind model.Kind) (model.Path, error) {
 	to, err := c.Resolver.NewPath(a.NewPath, kind == model.KindNote)
 	switch {
@@ -89,8 +88,8 @@ func (a oneMove) target(c *tool.Client, from model.Path, kind model.Kind) (model
 	return to, err
 }
 
-// variantOf returns another document than from whose path differs from to in case or Unicode form alone, "" if there is
-// none. On many disks both would be one.
+// variantOf returns another document whose path differs from to only in case or Unicode form, "" if none: on many
+// disks both are one file.
 func variantOf(c *tool.Client, from, to model.Path) model.Path {
 	p, err := c.Workspace.Resolve(string(to))
 	if err != nil || p == to || from.Contains(p) || p.Dir() != to.Dir() {
@@ -99,13 +98,12 @@ func variantOf(c *tool.Client, from, to model.Path) model.Path {
 	return p
 }
 
-// plannedMoves are moves that are only tried, in order.
+// plannedMoves are the moves of a dry run, in order.
 type plannedMoves []step
 
 type step struct{ from, to model.Path }
 
-// now returns where that is at present which the moves would bring to p: "" if they would leave nothing there, or a
-// folder that is above what they bring, and made if need be.
+// now returns the current path of what the moves put at p: "" for nothing, or for a folder that they create.
 func (t plannedMoves) now(p model.Path) (now model.Path, folder bool) {
 	for _, s := range slices.Backward(t) {
 		switch {
@@ -120,7 +118,7 @@ func (t plannedMoves) now(p model.Path) (now model.Path, folder bool) {
 	return p, false
 }
 
-// kind returns what the moves would leave at p, and whether that is something.
+// kind returns the kind of p after the moves, and whether it exists.
 func (t plannedMoves) kind(ctx context.Context, c *tool.Client, p model.Path) (kind model.Kind, there bool) {
 	now, folder := t.now(p)
 	if folder || now == "" {
@@ -130,7 +128,7 @@ func (t plannedMoves) kind(ctx context.Context, c *tool.Client, p model.Path) (k
 	return info.Kind, err == nil
 }
 
-// source returns the path of what a move is of, after those that were tried, and what that is.
+// source resolves the source of m after the earlier moves.
 func (t plannedMoves) source(ctx context.Context, c *tool.Client, m oneMove) (model.Path, model.Kind, error) {
 	for _, note := range []bool{false, true} { // with the ending that may be left out
 		p, err := c.Resolver.NewPath(m.FilePath, note)
@@ -152,7 +150,6 @@ func (t plannedMoves) source(ctx context.Context, c *tool.Client, m oneMove) (mo
 	return from, kind, err
 }
 
-// move tries a move after those that were tried before.
 func (t *plannedMoves) move(ctx context.Context, c *tool.Client, m oneMove) (string, error) {
 	from, kind, err := t.source(ctx, c, m)
 	if err != nil {
@@ -200,7 +197,7 @@ func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) str
 	return out + "."
 }
 
-// newNameWarning returns a sentence on what is wrong with a name of to that from has not, "" if nothing is.
+// newNameWarning warns of a new name that links cannot express, "" for none.
 func newNameWarning(from, to model.Path) string {
 	have := strings.Split(string(from), "/")
 	for name := range strings.SplitSeq(string(to), "/") {
@@ -211,7 +208,7 @@ func newNameWarning(from, to model.Path) string {
 	return ""
 }
 
-// moveFailure names the path that is taken; the error names the one that was to be moved.
+// moveFailure names the destination; err names the source.
 func moveFailure(err error, to model.Path) error {
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, model.ErrConflict) {
 		return result.InvalidArgument("%q exists already. Choose another new_path.", string(to))

@@ -39,7 +39,7 @@ func read(ctx context.Context, c *tool.Client, a readArgs) (result.Result, error
 	return a.readMany(ctx, c)
 }
 
-// readMany shows documents one after another, as many as fit. Only what is shown counts as read.
+// readMany shows as many documents as fit. Only these are recorded as read.
 func (a readArgs) readMany(ctx context.Context, c *tool.Client) (result.Result, error) {
 	const margin = 1200 // for what is not shown, and how to go on
 	var out result.Result
@@ -70,7 +70,6 @@ func (a readArgs) readMany(ctx context.Context, c *tool.Client) (result.Result, 
 	return out, nil
 }
 
-// read shows one document in an answer that costs at most most.
 func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (result.Result, error) {
 	p, err := c.Resolver.Resolve(ctx, a.FilePath)
 	if err != nil {
@@ -119,14 +118,13 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (result.Re
 	return result.Text(page, waiting, told, notice, encoding), nil
 }
 
-// maxImage bounds the images in an answer, in bytes: APIs of models take 5 MB of base64.
+// maxImage is the maximum size of the images in an answer, in bytes: model APIs accept 5 MB of base64.
 const maxImage = 3 << 20
 
-// imageTypes are the formats that APIs of models take.
+// imageTypes are the formats that model APIs accept.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// readImage shows a file that is an image. For any other file, whose text could not be read because of cause, the error
-// says how it may be read.
+// readImage returns a file that is an image. Otherwise the error explains cause, why the text could not be read.
 func readImage(ctx context.Context, c *tool.Client, p model.Path, cause error) (result.Result, error) {
 	data, err := c.Resolver.ReadFile(ctx, p, maxImage)
 	kind := http.DetectContentType(data)
@@ -147,7 +145,6 @@ func notText(p model.Path) error {
 	return result.InvalidArgument("%s is not text. It may be read as the resource %s.", result.Escape(p), document.URIOf(p))
 }
 
-// lines returns where to begin in the note at p, and how many lines to show.
 func (a readArgs) lines(p model.Path, text string) (textrange.Position, int, error) {
 	begin, limit := textrange.Position{Line: a.Offset, Column: a.Column}, cmp.Or(a.Limit, defaultLines)
 	if a.Section == "" {
@@ -165,7 +162,7 @@ func (a readArgs) lines(p model.Path, text string) (textrange.Position, int, err
 	return begin, min(left, limit), nil
 }
 
-// numbered formats at most limit lines as `cat -n` does: the number in six columns, a tab, the line. They cost at most most.
+// numbered formats lines as `cat -n` does.
 func numbered(doc string, begin textrange.Position, limit, most int) (page string, w textrange.Window, err error) {
 	const margin = 11 // of the number, the tab and the break
 	w, err = textrange.WindowOf(doc, begin, max(begin.Line, 1)-1+limit, most, func(s string) int { return result.TextCost(s) + margin })

@@ -16,7 +16,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// defaultHits is how many notes search returns, and maxHits how many at most.
 const (
 	defaultHits = 10
 	maxHits     = 50
@@ -66,7 +65,6 @@ func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) (result.Resu
 	return res, nil
 }
 
-// query returns what the arguments look for.
 func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query, err error) {
 	q = semantic.Query{Text: a.Query, Filter: a.Properties}
 	if q.Under, err = c.Resolver.Place(ctx, a.Path); err != nil {
@@ -97,7 +95,7 @@ func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query
 	return q, nil
 }
 
-// passages returns the found notes with their passages, as many as fit, and records that the client was shown these.
+// passages formats as many found notes as fit, and records the passages as read.
 func passages(c *tool.Client, found *semantic.Answer) []string {
 	var blocks []string
 	var shown []session.Passage
@@ -119,7 +117,7 @@ func passages(c *tool.Client, found *semantic.Answer) []string {
 	return blocks
 }
 
-// numberedPart formats the passage of a note as read does. What is left out of a line is said.
+// numberedPart formats a passage as read does, and marks omitted parts of lines.
 func numberedPart(f semantic.Found) string {
 	text := f.Version.Text()
 	lines := textrange.SplitLines(text[f.Start:f.End])
@@ -138,7 +136,7 @@ func numberedPart(f semantic.Found) string {
 	return strings.Join(lines, "\n")
 }
 
-// nothing says what was tried without success, and what is near.
+// nothing explains an empty result and names near matches.
 func nothing(ctx context.Context, c *tool.Client, q semantic.Query, after semantic.Place, a semantic.Answer) string {
 	if after != (semantic.Place{}) {
 		return "No more documents found"

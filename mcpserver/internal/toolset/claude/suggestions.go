@@ -22,7 +22,7 @@ type listSuggestionsArgs struct {
 	result.Listing
 }
 
-// pendingItem is a suggestion or a proposal that waits for a person.
+// pendingItem is a suggestion, proposal or thread.
 type pendingItem struct {
 	path model.Path // of a suggestion; "" for a proposal
 	id   string
@@ -30,14 +30,14 @@ type pendingItem struct {
 	text func(whole bool) string
 }
 
-// suggestionCursor is how far list_suggestions has come: after the item with that id, which may be gone.
+// suggestionCursor is the last listed item, which may be decided by now.
 type suggestionCursor struct {
 	ID, Path string
 	Time     int64
 	Off      int // in the text of the one item that is shown as a whole
 }
 
-// Suggestions lists what waits for a person below a path.
+// Suggestions lists the pending changes below a path.
 func Suggestions(ctx context.Context, c *tool.Client, under model.Path) (result.Result, error) {
 	a := listSuggestionsArgs{Path: string(under)}
 	a.SetCall("list_suggestions", a)
@@ -109,7 +109,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	return res, nil
 }
 
-// rest returns what comes after at. If that item is gone, those of its document are listed again.
+// rest returns the items after at. If that item is gone, those of its document are listed again.
 func (at suggestionCursor) rest(all []pendingItem) []pendingItem {
 	i := slices.IndexFunc(all, func(w pendingItem) bool { return w.id == at.ID })
 	if i >= 0 {

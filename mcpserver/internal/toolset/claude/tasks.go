@@ -23,7 +23,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// Values of the argument status.
 const (
 	statusDone = "done"
 	statusAll  = "all"
@@ -59,7 +58,6 @@ func tasks(ctx context.Context, c *tool.Client, a tasksArgs) (result.Result, err
 	return a.list(ctx, c, notes)
 }
 
-// of returns the wanted tasks of a note.
 func (a tasksArgs) of(o *outline.Outline) (wanted []outline.Task) {
 	for _, t := range o.Tasks {
 		if (a.Status == statusAll || t.Done == (a.Status == statusDone)) && (a.Tag == "" || o.TaskHas(t, a.Tag)) {
@@ -69,7 +67,7 @@ func (a tasksArgs) of(o *outline.Outline) (wanted []outline.Task) {
 	return wanted
 }
 
-// list lists tasks with their lines, which count as read then.
+// list records the listed lines as read.
 func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.NoteInfo) (result.Result, error) {
 	after, err := a.SearchPos()
 	if err != nil {
@@ -134,7 +132,7 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.Note
 	return res, nil
 }
 
-// copy appends tasks to a document, which is created if it does not exist.
+// copy creates the document if needed.
 func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.NoteInfo) (result.Result, error) {
 	to, err := c.Resolver.LookUp(a.CopyTo)
 	create := errors.Is(err, fs.ErrNotExist)
@@ -175,7 +173,7 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.Note
 	return result.Text(fmt.Sprintf("Copied %s of %s to %s%s", result.Count(len(lines), "task"), result.Count(sources, "document"), result.Escape(to), outcome(c, change.Result{Result: res}))), nil
 }
 
-// linkTo returns a link to a note as it is written in the note at from: its path, if a link can say that.
+// linkTo returns a link to p for the note at from: by path, if a link can express it.
 func linkTo(p, from model.Path) string {
 	folder, rel := p.Split()
 	name := strings.TrimSuffix(p.Base(), model.NoteExt)
@@ -194,13 +192,13 @@ func toggleTasks(ctx context.Context, c *tool.Client, list []string) (result.Res
 	return applyEach(ctx, c, list, untried, shown.toggle, func(at string) string { return "check or uncheck the task " + result.OneLine(at) })
 }
 
-// listedTask is a task as the list has it. Its text may be left out.
+// listedTask matches a line of the list. The text is optional.
 var listedTask = regexp.MustCompile(`^(.+?):([0-9]+)(?:: (.*))?$`)
 
-// readStates is what the session was shown of notes before a call.
+// readStates are the states before the call.
 type readStates map[model.Path]session.ReadState
 
-// toggle checks or unchecks a task. Its line is that of the note as the session was shown it before the call.
+// toggle checks or unchecks a task. The line number is that of the note as the session read it before the call.
 func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (string, error) {
 	m := listedTask.FindStringSubmatch(at)
 	if m == nil {

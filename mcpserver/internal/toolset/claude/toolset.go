@@ -1,5 +1,5 @@
-// Package claude has the tools of the toolset claude. They have the names of Claude Code's
-// built-in tools and answer as those do, in plain text. It has no locks.
+// Package claude implements the default toolset. Its tools are named like the built-in tools of Claude Code and
+// answer like them, in plain text.
 package claude
 
 import (
@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// Tools returns the tools in the order in which they are listed.
 func Tools() []tool.Tool {
 	return []tool.Tool{
 		tool.Plain("read", "Read a document", tool.Reads, read, `Reads documents, which must come before changing them, up to 2,000 lines with numbers as cat -n.
@@ -32,7 +31,6 @@ func Tools() []tool.Tool {
 	}
 }
 
-// Phrases are the sentences that name tools of this toolset.
 var Phrases = tool.Phrases{
 	Folder:    "%q is a folder, not a document. Call glob with it as the path to list what it holds.",
 	NotFolder: "%q is not a folder. Call glob to find the folder.",

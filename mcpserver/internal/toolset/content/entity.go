@@ -11,13 +11,11 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// documentArgs are the arguments that name a document.
 type documentArgs struct {
 	EntityType document.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
 	Path       string        `arg:"path" is:"path" need:"true" doc:"Path of the document"`
 }
 
-// find returns the path of the document of the given type that a model means by name.
 func find(ctx context.Context, c *tool.Client, kind document.Type, name string) (model.Path, error) {
 	p, err := c.Resolver.Resolve(ctx, name)
 	var missing *document.MissingError
@@ -38,7 +36,6 @@ func find(ctx context.Context, c *tool.Client, kind document.Type, name string) 
 	return p, checkType(kind, p)
 }
 
-// checkType returns an error if the extension of p is not of the declared type.
 func checkType(declared document.Type, p model.Path) error {
 	switch is := document.TypeOf(string(p)); is {
 	case declared:
@@ -50,7 +47,6 @@ func checkType(declared document.Type, p model.Path) error {
 	}
 }
 
-// open reads the document.
 func (a documentArgs) open(ctx context.Context, c *tool.Client) (document.Document, error) {
 	p, err := find(ctx, c, a.EntityType, a.Path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package content has the tools of the toolset content, which edit declared types of documents:
-// notes, canvases and bases. Their results are structured. It has no locks.
+// Package content implements the toolset content, for notes, canvases and bases of a declared type. Its results are
+// structured.
 package content
 
 import (
@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// Tools returns the tools in the order in which they are listed.
 func Tools() []tool.Tool {
 	return []tool.Tool{
 		tool.Structured("search_content", "Search in entities", tool.Reads, searchContent, `Searches notes, canvases or bases by a regular expression in RE2 syntax, line by line, with the lines around each match.`),
@@ -27,7 +26,6 @@ func Tools() []tool.Tool {
 	}
 }
 
-// Phrases are the sentences that name tools of this toolset.
 var Phrases = tool.Phrases{
 	Folder:    "%q is a folder, not a document. Call search_content with it as the folder to list what it holds.",
 	NotFolder: "%q is not a folder. Call search_content to find the folder.",
@@ -35,7 +33,6 @@ var Phrases = tool.Phrases{
 	Missing:   "There is no document %q. Call search_content to find its path; paths look like Folder/sub/Name.md.",
 }
 
-// Reader reads with get_content, or a part with read_content_lines.
 var Reader = change.Reader{Call: func(p model.Path, from textrange.Position) string {
 	tool := "get_content"
 	if from.Line > 0 {

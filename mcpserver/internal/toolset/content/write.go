@@ -35,7 +35,6 @@ type matchLocation struct {
 	Preview string `json:"preview"`
 }
 
-// Failed makes the answer an error.
 func (r patchContentResult) Failed() bool { return !r.Success }
 
 // patchContent reports every failure in its result.
@@ -51,7 +50,7 @@ func patchContent(ctx context.Context, c *tool.Client, a patchContentArgs) (patc
 	return res, err
 }
 
-// sentence returns what a model is told for err, if the model can act on it.
+// sentence returns the text of an error that a model can act on.
 func sentence(c *tool.Client, err error) (string, bool) {
 	var ask *change.AskError
 	if err == nil || errors.As(err, &ask) {
@@ -89,7 +88,6 @@ func (a patchContentArgs) run(ctx context.Context, c *tool.Client) (patchContent
 	return res, err
 }
 
-// severalPlaces is the result if old_string occurs more than once.
 func severalPlaces(path string, e *change.QuoteError) patchContentResult {
 	res := patchContentResult{Path: path}
 	for _, place := range e.Places[:min(len(e.Places), textrange.MaxNamed)] {
@@ -118,7 +116,6 @@ type replaceContentResult struct {
 	Notice     string        `json:"notice,omitempty" doc:"What else there is to know of the change"`
 }
 
-// Failed makes the answer an error.
 func (r replaceContentResult) Failed() bool { return !r.Success }
 
 // replaceContent reports every failure in its result.
@@ -150,7 +147,6 @@ func (a replaceContentArgs) run(ctx context.Context, c *tool.Client) (replaceCon
 	return replaceContentResult{Success: true, Path: string(p), EntityType: kind, Created: created, Notice: done.Notice()}, err
 }
 
-// reader reads the document before it is replaced.
 func (a replaceContentArgs) reader(c *tool.Client) change.Reader {
 	if a.EntityType == document.Note {
 		return c.NoteReader
@@ -158,7 +154,6 @@ func (a replaceContentArgs) reader(c *tool.Client) change.Reader {
 	return Reader
 }
 
-// newPath returns the path of a new document, with the extension of its type.
 func (a replaceContentArgs) newPath(c *tool.Client) (model.Path, error) {
 	name := a.Path
 	if !strings.Contains(model.Path(name).Base(), ".") {

@@ -65,7 +65,7 @@ func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoR
 	}), nil
 }
 
-// folderStats counts the notes of a Folder in the tree, and the rest in the index.
+// folderStats counts notes in the tree, and everything else in the index.
 func folderStats(ctx context.Context, c *tool.Client, folder model.Path) (kilnStats, error) {
 	var st kilnStats
 	notes, err := c.Workspace.Notes(ctx, folder)

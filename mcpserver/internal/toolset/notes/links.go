@@ -22,14 +22,12 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// Values of the argument kind.
 const (
 	orphans   = "orphans"
 	backlinks = "backlinks"
 	mentions  = "unlinked_mentions"
 )
 
-// defaultLinks is how many places find_links returns.
 const defaultLinks = 100
 
 type findLinksArgs struct {
@@ -52,7 +50,7 @@ type foundLink struct {
 	Text string `json:"text,omitempty" doc:"The line, or the part around the link of a long one"`
 }
 
-// linkLine is a found link. Its passage has a version if Text is all of the line.
+// linkLine has a version in its passage if text is the whole line.
 type linkLine struct {
 	session.Passage
 	line int
@@ -109,7 +107,7 @@ func orphansBelow(ctx context.Context, c *tool.Client, folder string) ([]linkLin
 	return found, nil
 }
 
-// linesAbout returns lines of other notes that link to a note, or that name it without a link.
+// linesAbout returns lines of other notes that link to a note or mention it.
 func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLine, error) {
 	if a.Path == "" {
 		return nil, result.InvalidArgument("The argument \"path\" is missing: %s are those of a note.", a.Kind)
@@ -145,7 +143,7 @@ func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLin
 	return found, nil
 }
 
-// linesAt returns the lines of a note that hold the offsets, each once.
+// linesAt returns the lines that contain the offsets, each once.
 func linesAt(d document.Document, offsets []int) (found []linkLine) {
 	bom := len(d.Text) - len(strings.TrimPrefix(d.Text, textrange.BOM))
 	text := d.Text[bom:]
@@ -172,7 +170,7 @@ func linesAt(d document.Document, offsets []int) (found []linkLine) {
 	return found
 }
 
-// mentionsOf returns lines of other notes that have the name of a note, or an alias, outside of links and properties.
+// mentionsOf returns lines with the name or an alias of a note outside of links and properties.
 func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.NoteInfo) ([]linkLine, error) {
 	expr := `\b(?:` + strings.Join(namesOf(p, n), "|") + `)\b`
 	pattern, err := grep.Compile(expr, grep.Options{IgnoreCase: true})
@@ -200,10 +198,9 @@ func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.Note
 	return found, err
 }
 
-// maxNames bounds the names of a note that are looked for.
 const maxNames = 50
 
-// namesOf returns the name of a note and its aliases, as patterns.
+// namesOf returns the name and aliases of a note as patterns.
 func namesOf(p model.Path, n *index.NoteInfo) []string {
 	names := []string{regexp.QuoteMeta(strings.TrimSuffix(p.Base(), model.NoteExt))}
 	for _, e := range n.Properties {
@@ -223,7 +220,7 @@ func namesOf(p model.Path, n *index.NoteInfo) []string {
 	return names
 }
 
-// unlinked returns the offsets at which the body of a note matches outside of its links.
+// unlinked returns the offsets of matches in the body outside of links.
 func unlinked(text string, named *regexp.Regexp) (offsets []int) {
 	_, body, _ := frontmatter.Split(text)
 	all := links.Extract(text)

@@ -77,7 +77,6 @@ func describeNote(n *index.NoteInfo, properties bool) listedNote {
 	return l
 }
 
-// defaultMatches is how many matches text_search and property_search return.
 const defaultMatches = 20
 
 type propertySearchArgs struct {

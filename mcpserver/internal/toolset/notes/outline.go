@@ -35,7 +35,7 @@ type outlineLine struct {
 	Text string `json:"text" doc:"The whole line"`
 }
 
-// maxOutlined bounds the lines and the links of each kind in an outline.
+// maxOutlined is the maximum number of lines, and of links of each kind.
 const maxOutlined = 400
 
 func outlineNote(ctx context.Context, c *tool.Client, a noteArgs) (outlineResult, error) {
@@ -71,7 +71,6 @@ func outlineNote(ctx context.Context, c *tool.Client, a noteArgs) (outlineResult
 	return res, nil
 }
 
-// outlineLines returns the headings and the tasks in the order of the note.
 func outlineLines(info *index.NoteInfo, text string) []outlineLine {
 	lines := textrange.SplitLines(text)
 	out := []outlineLine{}
@@ -94,7 +93,6 @@ func outlineLines(info *index.NoteInfo, text string) []outlineLine {
 	return out
 }
 
-// first returns the outline with at most n lines, links of each kind and tags.
 func (r outlineResult) first(n int, path string) outlineResult {
 	cut := 0
 	for _, list := range []*[]string{&r.Tags, &r.Links, &r.Backlinks, &r.Unresolved} {

@@ -32,7 +32,6 @@ type setPropertiesResult struct {
 	LeftOut  int          `json:"left_out,omitempty" doc:"Results that did not fit into the answer"`
 }
 
-// Failed reports whether nothing succeeded.
 func (r setPropertiesResult) Failed() bool { return r.Failures == len(r.Results)+r.LeftOut }
 
 type setOutcome struct {
@@ -41,7 +40,7 @@ type setOutcome struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// first returns r with n of its results, in their order. What failed matters more than what did not.
+// first returns r with n of its results, failures before successes.
 func (r setPropertiesResult) first(n int) setPropertiesResult {
 	succeeded := max(0, n-r.Failures) // of those that are kept
 	kept := []setOutcome{}
@@ -95,7 +94,7 @@ func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (se
 	return result.Fit(len(all.Results), all.first), nil
 }
 
-// apply changes the properties of one note. A value that it replaces or removes must have been shown.
+// apply requires that the session has read the values that it replaces or removes.
 func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err error) {
 	if len(s.Set)+len(s.Unset) == 0 {
 		return false, result.InvalidArgument("There is nothing to change: give the argument \"set\", \"unset\" or both.")
@@ -135,7 +134,6 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 	return res.Changed, err
 }
 
-// rewrite returns text with the properties set and removed.
 func (s oneSet) rewrite(text string) (string, error) {
 	have, err := frontmatter.Parse(text)
 	if err != nil || len(s.Set)+len(s.Unset) == 0 {

@@ -91,8 +91,7 @@ func readMetadata(ctx context.Context, c *tool.Client, a noteArgs) (readMetadata
 	return res, nil
 }
 
-// showProperties records that the client was shown the front matter of a note except its comments, and may change it
-// then. If the note has other properties by now, it was not.
+// showProperties records the front matter of a note as read, without comments and unless it has changed.
 func showProperties(ctx context.Context, c *tool.Client, n *index.NoteInfo) {
 	v, err := c.Workspace.Open(ctx, n.Path)
 	if err != nil {
@@ -107,7 +106,7 @@ func showProperties(ctx context.Context, c *tool.Client, n *index.NoteInfo) {
 	c.Session.RecordRead(document.OfNote(n.Path, v), besidesComments(text, textrange.Range{Start: 0, End: body})...)
 }
 
-// besidesComments returns the parts of a place in the front matter of a note that are no comments.
+// besidesComments splits a range of front matter at its comments.
 func besidesComments(text string, in textrange.Range) (parts []textrange.Range) {
 	for _, comment := range frontmatter.Comments(text) {
 		if comment.From >= in.Start && comment.From < in.End {
@@ -120,10 +119,10 @@ func besidesComments(text string, in textrange.Range) (parts []textrange.Range) 
 
 func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// maxProperties bounds the cost of one note's front matter in a list.
+// maxProperties is the maximum cost of the front matter of a note in a list.
 const maxProperties = 6000
 
-// thatFit returns properties that together cost at most limit, and how to see the others.
+// thatFit returns the properties that fit into limit, and a notice about the others.
 func thatFit(all frontmatter.Properties, limit int) (fit frontmatter.Properties, notice string) {
 	if result.StructuredCost(all) <= limit {
 		return all, ""

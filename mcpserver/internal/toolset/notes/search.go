@@ -15,10 +15,9 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// aroundMatch is how many lines text_search shows before and after a match.
 const aroundMatch = 2
 
-// patternPrefix begins a query that is a regular expression.
+// patternPrefix marks a query as a regular expression.
 const patternPrefix = "regex:"
 
 type textSearchArgs struct {

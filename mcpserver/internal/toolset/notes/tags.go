@@ -17,7 +17,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// Actions of the tool tags.
 const (
 	listTags  = "list"
 	addTag    = "add"
@@ -44,7 +43,6 @@ type tagsResult struct {
 	result.Page
 }
 
-// Failed reports whether nothing succeeded.
 func (r tagsResult) Failed() bool { return r.Failures > 0 && r.Count == 0 }
 
 type tagCount struct {
@@ -103,7 +101,7 @@ func tags(ctx context.Context, c *tool.Client, a tagsArgs) (tagsResult, error) {
 		}
 		all.Notes = append(all.Notes, done)
 	}
-	// What failed matters more than what did not.
+	// Failures matter more.
 	slices.SortStableFunc(all.Notes, func(a, b tagged) int { return cmp.Compare(b.Error, a.Error) })
 	return result.Fit(len(all.Notes), func(n int) tagsResult {
 		res := all
@@ -112,7 +110,6 @@ func tags(ctx context.Context, c *tool.Client, a tagsArgs) (tagsResult, error) {
 	}), nil
 }
 
-// notesAt returns the notes at or below a path.
 func notesAt(ctx context.Context, c *tool.Client, name string) ([]*index.NoteInfo, error) {
 	under, err := c.Resolver.Place(ctx, name)
 	if err != nil {
@@ -149,7 +146,7 @@ func (a tagsArgs) list(notes []*index.NoteInfo) (tagsResult, error) {
 	}), nil
 }
 
-// check returns an error if the arguments make no change.
+// check reports arguments that make no change.
 func (a *tagsArgs) check() error {
 	given := []struct {
 		name string
@@ -177,7 +174,6 @@ func (a *tagsArgs) check() error {
 	return nil
 }
 
-// phrase is the change as a verb phrase.
 func (a tagsArgs) phrase() string {
 	if a.Action == renameTag {
 		return fmt.Sprintf("rename the tag %q to %q", a.Tag, a.NewTag)
@@ -185,7 +181,6 @@ func (a tagsArgs) phrase() string {
 	return fmt.Sprintf("%s the tag %q", a.Action, a.Tag)
 }
 
-// concerns reports whether a note may change.
 func (a tagsArgs) concerns(n *index.NoteInfo) bool {
 	has := func(tag string) bool { return outline.SameTag(tag, a.Tag) }
 	switch a.Action {
@@ -197,7 +192,7 @@ func (a tagsArgs) concerns(n *index.NoteInfo) bool {
 	return slices.ContainsFunc(n.Tags, has)
 }
 
-// becomes returns what becomes of a tag that is there; ok is false if it stays.
+// becomes returns the new tag; ok is false if tag stays.
 func (a tagsArgs) becomes(tag string) (to string, ok bool) {
 	switch a.Action {
 	case renameTag:
@@ -209,7 +204,8 @@ func (a tagsArgs) becomes(tag string) (to string, ok bool) {
 	return "", false
 }
 
-// apply changes the tags of one note, or says what it would change. The call quotes all that it takes away.
+// apply changes one note, or counts the changes of a dry run. It requires no reading: the call names all deleted
+// text.
 func (a tagsArgs) apply(ctx context.Context, c *tool.Client, p model.Path) (done tagged, err error) {
 	done.Path = string(p)
 	plan := func(cur *model.Version) ([]diffwrap.Edit, error) {
@@ -235,7 +231,6 @@ func (a tagsArgs) apply(ctx context.Context, c *tool.Client, p model.Path) (done
 	return done, err
 }
 
-// edits returns the edits of a note's text, and counts their places.
 func (a tagsArgs) edits(text string, count *tagged) ([]diffwrap.Edit, error) {
 	var body []diffwrap.Edit
 	for _, at := range outline.TagPlaces(text) {
@@ -247,7 +242,7 @@ func (a tagsArgs) edits(text string, count *tagged) ([]diffwrap.Edit, error) {
 		e := diffwrap.Edit{Off: at.From, Len: len("#" + at.Tag), New: "#" + to}
 		if to == "" {
 			e.New = ""
-			// One of the blanks around it goes with it.
+			// Remove one adjacent blank as well.
 			switch end := e.Off + e.Len; {
 			case e.Off > 0 && strings.IndexByte(" \t", text[e.Off-1]) >= 0 && !strings.HasSuffix(strings.TrimRight(text[:e.Off], " \t"), "\n"):
 				e.Off, e.Len = e.Off-1, e.Len+1
@@ -277,7 +272,7 @@ func (a tagsArgs) edits(text string, count *tagged) ([]diffwrap.Edit, error) {
 	return append(diffwrap.Diff(text[:was], rewritten[:is]), body...), nil
 }
 
-// withTag adds a tag to the property that holds tags, or makes one.
+// withTag creates the property if needed.
 func withTag(p frontmatter.Properties, tag string) frontmatter.Properties {
 	for _, e := range p {
 		if !outline.IsTagKey(e.Key) {

@@ -1,5 +1,5 @@
-// Package notes has the tools of the toolset notes, for agents that work with notes and their
-// properties. Their results are structured. It has no locks.
+// Package notes implements the toolset notes, for agents that work with notes, properties, tags and links. Its
+// results are structured.
 package notes
 
 import (
@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// Tools returns the tools in the order in which they are listed.
 func Tools() []tool.Tool {
 	return []tool.Tool{
 		tool.Structured("create_note", "Create a note", tool.Suggests, createNote, `Creates a note with the given Markdown, and with front matter if that is given.
@@ -49,7 +48,6 @@ func Tools() []tool.Tool {
 	}
 }
 
-// Phrases are the sentences that name tools of this toolset.
 var Phrases = tool.Phrases{
 	Folder:    "%q is a folder, not a document. Call list_notes with it as the folder to list what it holds.",
 	NotFolder: "%q is not a folder. Call list_notes to find the folder.",
@@ -57,7 +55,6 @@ var Phrases = tool.Phrases{
 	Missing:   "There is no document %q. Call list_notes to find its path; paths look like Folder/sub/Name.md.",
 }
 
-// Reader reads with read_note.
 var Reader = change.Reader{Call: func(p model.Path, from textrange.Position) string {
 	return change.ReadCall("read_note", fmt.Sprintf("path: %q", string(p)), "start_line", from)
 }}

@@ -25,7 +25,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// Kinds of problems.
 const (
 	brokenLink        = "link"
 	brokenAnchor      = "anchor"
@@ -71,7 +70,7 @@ func compareProblems(a, b problemKey) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line, cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
 }
 
-// validate finds what would be broken if everything pending were accepted: it reads documents as tools show them.
+// validate checks documents with all pending changes accepted, as tools show them.
 func validate(ctx context.Context, c *tool.Client, a validateArgs) (validateResult, error) {
 	under, err := c.Resolver.Place(ctx, a.Path)
 	if err != nil {
@@ -124,7 +123,6 @@ func validate(ctx context.Context, c *tool.Client, a validateArgs) (validateResu
 	}), nil
 }
 
-// ofSession returns the documents in which a session has pending suggestions.
 func ofSession(ctx context.Context, c *tool.Client, under model.Path, session string, docs []model.Path) ([]model.Path, error) {
 	if session == "own" {
 		session = c.Session.ID()
@@ -148,7 +146,7 @@ type validator struct {
 	names   map[string][]model.Path // by folded path
 }
 
-// document returns the problems of one document. One that cannot be read has none.
+// document skips unreadable documents.
 func (v *validator) document(p model.Path) (list []problem, err error) {
 	if err := v.ctx.Err(); err != nil {
 		return nil, err
@@ -190,7 +188,7 @@ func (v *validator) document(p model.Path) (list []problem, err error) {
 	return append(list, found...), nil
 }
 
-// note returns the problems of a note that has a text.
+// note checks a text of a note.
 func (v *validator) note(p model.Path, text string) (list []problem) {
 	add := func(line int, kind, format string, args ...any) {
 		list = append(list, problem{Path: string(p), Line: line, Kind: kind, Text: fmt.Sprintf(format, args...)})
@@ -223,7 +221,6 @@ func (v *validator) note(p model.Path, text string) (list []problem) {
 	return list
 }
 
-// file returns the problems of a canvas or a base.
 func (v *validator) file(p model.Path, kind document.Type, text string) (list []problem) {
 	add := func(kind, format string, args ...any) {
 		list = append(list, problem{Path: string(p), Kind: kind, Text: fmt.Sprintf(format, args...)})
@@ -264,13 +261,12 @@ func (v *validator) file(p model.Path, kind document.Type, text string) (list []
 	return list
 }
 
-// anchors are what a link can name in a note.
 type anchors struct {
 	headings map[string]bool
 	blocks   map[string]bool
 }
 
-// anchors returns those of the note at to; text is that of the note p itself.
+// anchors returns the anchors of the note at to; text is that of p itself.
 func (v *validator) anchors(p model.Path, text, to string) *anchors {
 	own := to == string(p)
 	if known := v.targets[to]; known != nil && !own {
@@ -297,7 +293,7 @@ func (v *validator) anchors(p model.Path, text, to string) *anchors {
 	return a
 }
 
-// has reports whether all parts of a subpath are there. A note that cannot be read has every part.
+// has reports whether all parts of a subpath exist. An unreadable note has every part.
 func (a *anchors) has(subpath string) bool {
 	if a.headings == nil {
 		return true
@@ -310,7 +306,7 @@ func (a *anchors) has(subpath string) bool {
 	return true
 }
 
-// headingKey is equal for headings that a link does not tell apart: punctuation, case and blanks do not matter.
+// headingKey folds punctuation, case and blanks, which links ignore.
 func headingKey(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(norm.NFC.String(s)), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.IsSymbol(r)

@@ -14,7 +14,6 @@ type changesArgs struct {
 	Path string `arg:"path" is:"path" doc:"Folder or document; all if left out"`
 }
 
-// maxDecisions is how many of the newest decisions are looked through.
 const maxDecisions = 1000
 
 func changes(ctx context.Context, c *tool.Client, a changesArgs) (result.Result, error) {
@@ -51,7 +50,7 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (result.Result,
 	return result.Text(out), nil
 }
 
-// changeLines returns a line for each document that others changed, in the order in which they first did.
+// changeLines returns one line per document that others changed, in the order of the first change.
 func changeLines(list []model.Event, own string, under model.Path) []string {
 	times := make(map[string]int)
 	var order []string

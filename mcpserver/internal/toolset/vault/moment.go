@@ -8,17 +8,16 @@ import (
 	"time"
 )
 
-// momentToken finds text in brackets, an escaped character, or a token, the longest that fits.
+// momentToken matches bracketed text, an escaped character, or the longest token.
 var momentToken = regexp.MustCompile(`\[[^\[\]]*\]|\\.|MMMM|MMM|MM|Mo|M|DDDD|DDDo|DDD|DD|Do|D|dddd|ddd|dd|do|d|E|e|ww|wo|w|WW|Wo|W|YYYYYY|YYYY|YY|Y|gggg|gg|GGGG|GG|Qo|Q|A|a|HH|H|hh|h|kk|k|mm|m|ss|s|S{1,9}|ZZ|Z|X|x|LTS|LT|LLLL|LLL|LL|L|llll|lll|ll|l`)
 
-// momentPresets are the tokens that stand for formats.
 var momentPresets = map[string]string{
 	"LT": "h:mm A", "LTS": "h:mm:ss A", "L": "MM/DD/YYYY", "LL": "MMMM D, YYYY", "LLL": "MMMM D, YYYY h:mm A", "LLLL": "dddd, MMMM D, YYYY h:mm A",
 	"l": "M/D/YYYY", "ll": "MMM D, YYYY", "lll": "MMM D, YYYY h:mm A", "llll": "ddd, MMM D, YYYY h:mm A",
 }
 
-// formatTime writes t in a format string of moment.js, as Obsidian's settings and templates have it. Names of months and
-// days are English, and weeks without an ISO token begin on Sunday.
+// formatTime formats t as moment.js does in Obsidian. Names are English, and weeks without an ISO token begin on
+// Sunday.
 func formatTime(t time.Time, format string) string {
 	return momentToken.ReplaceAllStringFunc(format, func(s string) string {
 		if preset, ok := momentPresets[s]; ok {
@@ -36,7 +35,6 @@ func formatTime(t time.Time, format string) string {
 	})
 }
 
-// momentLayouts are the tokens that Go's own layouts have.
 var momentLayouts = map[string]string{
 	"MMMM": "January", "MMM": "Jan", "MM": "01", "M": "1", "DDDD": "002", "DD": "02", "D": "2", "dddd": "Monday", "ddd": "Mon", "YYYY": "2006", "YY": "06",
 	"A": "PM", "a": "pm", "HH": "15", "hh": "03", "h": "3", "mm": "04", "m": "4", "ss": "05", "s": "5", "ZZ": "-0700", "Z": "-07:00",
@@ -97,7 +95,7 @@ func formatToken(t time.Time, s string) string {
 	return s
 }
 
-// sundayWeek returns the week that begins on Sunday, and its year: that of its Saturday.
+// sundayWeek numbers weeks that begin on Sunday; the year is that of the Saturday.
 func sundayWeek(t time.Time) (year, week int) {
 	saturday := t.AddDate(0, 0, 6-int(t.Weekday()))
 	return saturday.Year(), (saturday.YearDay()-1)/7 + 1

@@ -76,7 +76,6 @@ func dayOf(date string, now time.Time) (time.Time, error) {
 	return day, nil
 }
 
-// vaultOf returns the top-level folder that is meant.
 func vaultOf(c *tool.Client, name string) (string, error) {
 	folders := c.Resolver.Folders()
 	if name == "" && len(folders) == 1 {
@@ -90,7 +89,6 @@ func vaultOf(c *tool.Client, name string) (string, error) {
 	return "", result.InvalidArgument("The argument \"vault\" must be one of %s.", strings.Join(folders, ", "))
 }
 
-// fill returns a template of its vault filled in for the note at p.
 func fill(ctx context.Context, c *tool.Client, name string, p model.Path, day, now time.Time) (string, error) {
 	folder, _ := p.Split()
 	t, err := templatesOf(c.Workspace, folder)
@@ -108,7 +106,7 @@ func fill(ctx context.Context, c *tool.Client, name string, p model.Path, day, n
 
 var unfilled = regexp.MustCompile(`\{\{[^{}\n]{1,80}\}\}|<%[^%\n]{1,80}%>`)
 
-// create creates a note, and says what of its template is not filled in.
+// create also names the placeholders that stay.
 func create(ctx context.Context, c *tool.Client, p model.Path, text string) (result.Result, error) {
 	res, err := c.Changes.Create(ctx, p, text, "template")
 	if err != nil {

@@ -14,7 +14,6 @@ type sessionNoteArgs struct {
 	Purpose *string `arg:"purpose" doc:"What the session is to achieve, in a sentence"`
 }
 
-// setSessionNote leaves what is not given as it is.
 func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) (result.Result, error) {
 	if a.Name == nil && a.Purpose == nil {
 		return result.Result{}, result.InvalidArgument("Give a name, a purpose, or both.")

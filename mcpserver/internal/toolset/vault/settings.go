@@ -16,7 +16,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
-// periodicSettings says where the notes of a period are, by paths in the vault.
+// periodicSettings holds paths in the vault.
 type periodicSettings struct {
 	Folder   string `json:"folder"`
 	Format   string `json:"format"` // of the path below the folder, as moment.js has it
@@ -24,20 +24,19 @@ type periodicSettings struct {
 	Enabled  bool   `json:"enabled"` // in the plugin's settings
 }
 
-// templateSettings says where templates are, and how they write dates.
 type templateSettings struct {
 	Folder string `json:"folder"`
 	Date   string `json:"dateFormat"`
 	Time   string `json:"timeFormat"`
 }
 
-// periodFormats are the defaults of Obsidian and of its plugin Periodic Notes.
+// periodFormats are the defaults of Obsidian and of the plugin Periodic Notes.
 var periodFormats = map[string]string{
 	"daily": "YYYY-MM-DD", "weekly": "gggg-[W]ww", "monthly": "YYYY-MM", "quarterly": "YYYY-[Q]Q", "yearly": "YYYY",
 }
 
-// periodicOf returns the settings for a period of the vault that is served as a folder: those of the plugin Periodic Notes if
-// it manages the period, else those of Obsidian itself, which knows daily notes.
+// periodicOf returns the settings of the plugin Periodic Notes if it manages the period, else those of Obsidian,
+// which has only daily notes.
 func periodicOf(ws *bridge.Workspace, folder, period string) (periodicSettings, error) {
 	var plugin map[string]json.RawMessage
 	if err := readSetting(ws, folder, "plugins/periodic-notes/data.json", &plugin); err != nil {
@@ -58,7 +57,6 @@ func periodicOf(ws *bridge.Workspace, folder, period string) (periodicSettings, 
 	return p, nil
 }
 
-// templatesOf returns the settings for templates of the vault that is served as a folder.
 func templatesOf(ws *bridge.Workspace, folder string) (templateSettings, error) {
 	var t templateSettings
 	err := readSetting(ws, folder, "templates.json", &t)
@@ -66,7 +64,7 @@ func templatesOf(ws *bridge.Workspace, folder string) (templateSettings, error) 
 	return t, err
 }
 
-// readSetting decodes a file of the vault's configuration, which is not served. One that is missing changes nothing.
+// readSetting decodes a file of .obsidian, which is not served. A missing file leaves dst unchanged.
 func readSetting(ws *bridge.Workspace, folder, name string, dst any) error {
 	for _, f := range ws.Options().Folders {
 		if f.Name != folder {
@@ -90,7 +88,6 @@ func readSetting(ws *bridge.Workspace, folder, name string, dst any) error {
 	return nil
 }
 
-// path returns the path in the vault of the note for a time.
 func (p periodicSettings) path(at time.Time) string {
 	name := strings.TrimSuffix(formatTime(at, p.Format), ".md")
 	return strings.Trim(path.Join(p.Folder, name), "/") + ".md"
@@ -98,7 +95,7 @@ func (p periodicSettings) path(at time.Time) string {
 
 var placeholder = regexp.MustCompile(`\{\{\s*(title|date|time|yesterday|tomorrow)\s*(?::([^{}]*))?\}\}`)
 
-// fill returns a template with its placeholders filled in, for a note of that title; times of day are those of now.
+// fill fills in the placeholders of a template; times of day are those of now.
 func (t templateSettings) fill(template, title string, day, now time.Time) string {
 	return placeholder.ReplaceAllStringFunc(template, func(s string) string {
 		m := placeholder.FindStringSubmatch(s)

@@ -1,5 +1,5 @@
-// Package vault has the tools of the toolset vault, for agents that work in a vault as its people do: with its
-// periodic notes and templates, and knowing what happened meanwhile. They answer in plain text. It has no locks.
+// Package vault implements the toolset vault: periodic notes and templates by the settings of the vault, and the
+// changes of others. Its tools answer in plain text.
 package vault
 
 import (
@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// Tools returns the tools in the order in which they are listed.
 func Tools() []tool.Tool {
 	return []tool.Tool{
 		tool.Plain("periodic_note", "Find or create a periodic note", tool.Suggests, periodicNote, `Tells the path of the daily, weekly, monthly, quarterly or yearly note of a date, as the vault's own settings have it, and creates it from its template if it is missing.`),
@@ -22,7 +21,6 @@ func Tools() []tool.Tool {
 	}
 }
 
-// Phrases are the sentences that name tools; this toolset has none to find documents with.
 var Phrases = tool.Phrases{
 	Folder:    "%q is a folder, not a document. Give the path of a document.",
 	NotFolder: "%q is not a folder. Give the path of a folder.",
@@ -30,7 +28,7 @@ var Phrases = tool.Phrases{
 	Missing:   "There is no document %q. Paths look like Folder/sub/Name.md.",
 }
 
-// Reader stands for a tool that reads notes, which this toolset lacks.
+// Reader is a placeholder: this toolset reads no notes.
 var Reader = change.Reader{Call: func(p model.Path, _ textrange.Position) string {
 	return fmt.Sprintf("a tool of another toolset that reads %q", string(p))
 }}
