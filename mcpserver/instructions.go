@@ -16,9 +16,9 @@ import (
 var guides = []struct{ tool, say string }{
 	{"grep", "Find notes with search (by subject), glob (by name) and grep (by exact text), see how they are linked with get_links, and read them with read."},
 	{"edit", "Read a note before you edit it: edit and write refuse a note that you have not read in this session. Prefer edit with a short, unique old_string; use write for new notes and complete rewrites. Read, edit and move many notes in one call with file_paths, edits and moves."},
-	{"list_notes", "Find notes with list_notes, text_search (by words), property_search (by front matter and tags) and semantic_search (by meaning); read_metadata tells what a note is without its content."},
+	{"list_notes", "Find notes with list_notes, text_search (by words), property_search (by front matter and tags) and semantic_search (by meaning); read_metadata describes a note without its content."},
 	{"update_note", "Read a note with read_note before update_note changes it. Front matter is changed as an object, the content as Markdown."},
-	{"changes", "People and other agents work in these notes at the same time: changes tells what they did since you last looked."},
+	{"changes", "Users and other agents work in these notes at the same time: changes lists what they did since your last call."},
 	{"patch_content", "search_content, get_content and patch_content work on notes, canvases and bases; say with entity_type which it is. patch_content wants a short, unique old_string."},
 }
 
@@ -28,7 +28,7 @@ func instructions(o bridge.Options, offer toolset) string {
 		names = append(names, f.Name)
 	}
 	parts := []string{
-		"These tools work on shared Markdown notes that people edit at the same time. Paths look like Folder/sub/Name.md; the top-level folders are: " +
+		"These tools work on shared Markdown notes that users edit at the same time. Paths look like Folder/sub/Name.md; the top-level folders are: " +
 			strings.Join(names, ", ") + ".",
 	}
 	for _, g := range guides {
@@ -46,13 +46,13 @@ func instructions(o bridge.Options, offer toolset) string {
 	case o.View == diffwrap.RawView:
 		parts = append(parts, "You see and write the stored text, CriticMarkup included.")
 	case o.Mode == bridge.Direct:
-		parts = append(parts, "Changes are made at once.")
+		parts = append(parts, "Changes take effect immediately.")
 	default:
 		parts = append(parts,
-			"Everything you change becomes a suggestion that a person accepts or rejects. You see your changes as if they were accepted, so do not make them twice.",
+			"Everything you change becomes a suggestion that a user accepts or rejects. You see your changes as if they were accepted, so do not make them twice.",
 			"Write plain Markdown. Do not write CriticMarkup such as {++added++} or {--deleted--} by hand: marks are made for you.")
 		if offer.has("comment") {
-			parts = append(parts, "list_suggestions shows what waits. To explain something to the reviewer, use comment.")
+			parts = append(parts, "list_suggestions lists pending suggestions. To explain something to the reviewer, use comment.")
 		}
 	}
 	return strings.Join(parts, "\n")

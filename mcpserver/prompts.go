@@ -18,7 +18,7 @@ import (
 
 func (s *Server) addPrompts() {
 	s.addPrompt("summarize-suggestions", "Summarise the suggestions that wait for review",
-		"Summarise these pending suggestions for the person who will accept or reject them. "+
+		"Summarise these pending suggestions for the user who will accept or reject them. "+
 			"Group them by note, say in a few words what each group changes and why it may matter, "+
 			"and name those that deserve a close look. Do not change anything.",
 		func(ctx context.Context, c *tool.Client, under model.Path) (string, error) {

@@ -101,7 +101,7 @@ func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.Resourc
 	}
 	data, err := c.Resolver.ReadFile(ctx, p, maxAttachment)
 	if errors.Is(err, model.ErrTooLarge) {
-		return nil, fmt.Errorf("%s is larger than %d MiB, which is the most that a resource may have; tell the person, who can open it", result.Escape(p), maxAttachment>>20)
+		return nil, fmt.Errorf("%s is larger than %d MiB, the maximum for a resource; tell the user, who can open it", result.Escape(p), maxAttachment>>20)
 	}
 	if err != nil {
 		return nil, err

@@ -141,11 +141,11 @@ func TestMCPApprovalOfEveryTool(t *testing.T) {
 			{"deny", []string{"deny"}, nil, "--approve", false},
 			{"deny although the client could ask", []string{"deny"}, saysYes, "--approve", false},
 			{"ask who cannot", []string{"ask"}, nil, "--approve KIND=auto", false},
-			{"ask, no", []string{"ask"}, saysNo, "did not agree", true},
+			{"ask, no", []string{"ask"}, saysNo, "declined to", true},
 			{"ask, yes", []string{"ask"}, saysYes, "", true},
 			{"auto", []string{"auto"}, nil, "", false},
 			{"default", nil, saysYes, "", mode == "direct"},
-			{"default, no", nil, saysNo, map[string]string{"direct": "did not agree"}[mode], mode == "direct"},
+			{"default, no", nil, saysNo, map[string]string{"direct": "declined to"}[mode], mode == "direct"},
 			{"default, who cannot", nil, nil, map[string]string{"direct": "--approve KIND=auto"}[mode], false},
 			{"deny one kind", []string{"auto,create=deny"}, nil, "create only", false},
 		} {
@@ -331,7 +331,7 @@ func TestMCPApprovalsAreJournalled(t *testing.T) {
 		says   string // to the agent
 		log    string
 	}{
-		{saysNo, "did not agree", "asked, and the person declined  "},
+		{saysNo, "declined to", "asked, and the person declined  "},
 		{map[string]any{"action": "cancel"}, "did not answer", "asked, and the person cancelled  "},
 		{saysYes, "", "asked, and the person allowed  "},
 		{always, "", "asked, and the person allowed for the session  "},
@@ -351,7 +351,7 @@ func TestMCPApprovalsAreJournalled(t *testing.T) {
 			if tt.log == "asked, and the person allowed for the session  " {
 				asked = 1
 			}
-			if n := strings.Count(out.Stdout, tt.log); n != asked || !strings.Contains(out.Stdout, `delete the note Vault/a.md. It takes away 2 words: "One line."`) {
+			if n := strings.Count(out.Stdout, tt.log); n != asked || !strings.Contains(out.Stdout, `delete the note Vault/a.md. It deletes 2 words: "One line."`) {
 				t.Errorf("%d questions in the log, want %d:\n%s%s", n, asked, out.Stdout, out.Stderr)
 			}
 		})

@@ -123,7 +123,7 @@ func TestMCPChanges(t *testing.T) {
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"Plan.md": "One line.\n", "Old.md": "old\n", "Gone.md": "gone\n", "Sub/Deep.md": "deep\n"})
 	c := s.MCP(t, "--toolsets", "claude,vault", vault)
-	const nothing = "Nothing has changed since you last looked"
+	const nothing = "Nothing has changed since your last call"
 	if got := c.MustCall(t, "changes"); got != nothing {
 		t.Errorf("at first: got %q, want %q", got, nothing)
 	}
@@ -144,7 +144,7 @@ func TestMCPChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []string{`was rejected by`, `because "keep the first"`, "Vault/New.md", "Vault/Gone.md: removed by a person or another program", "Vault/Sub/Deep.md: changed by a person or another program"}
+	want := []string{`was rejected by`, `because "keep the first"`, "Vault/New.md", "Vault/Gone.md: removed by a user or another program", "Vault/Sub/Deep.md: changed by a user or another program"}
 	harness.WaitFor(t, "what others did in changes", func() bool {
 		got := c.MustCall(t, "changes", "path", "Vault") // which takes nothing off the list
 		for _, w := range want {
@@ -184,7 +184,7 @@ func TestMCPChangesOnTheMount(t *testing.T) {
 			t.Errorf("changes: %q, want %q in it", got, want)
 		}
 	}
-	if strings.Contains(got, "a person or another program") {
+	if strings.Contains(got, "a user or another program") {
 		t.Errorf("changes tell of others: %q", got)
 	}
 }

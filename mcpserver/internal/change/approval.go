@@ -138,7 +138,7 @@ func (g *Gate) Approve(ctx context.Context, r Request) error {
 	case Auto:
 		return nil
 	case Deny:
-		return result.InvalidArgument("This server does not allow to %s. Tell the person what you would do; they can start relayfs with another --approve than deny.", r.Action)
+		return result.InvalidArgument("This server does not allow to %s. Tell the user what you would do; they can start relayfs without --approve deny.", r.Action)
 	}
 	if _, ok := g.approved.Load(op); ok || ctx.Value(allowed{}) == op {
 		return nil
@@ -155,11 +155,11 @@ func (g *Gate) Approve(ctx context.Context, r Request) error {
 	case op == Delete && r.Confirm != nil && *r.Confirm:
 		return nil
 	case op == Delete:
-		return result.InvalidArgument("To %s needs a person's approval. Ask the person, and if they agree, call the tool again with confirm: true. "+
+		return result.InvalidArgument("To %s needs the approval of the user. Ask the user, and if they agree, call the tool again with confirm: true. "+
 			"They can also start relayfs with --approve delete=auto.", r.Action)
 	}
-	return result.InvalidArgument("To %s needs a person's approval, for which this client cannot ask. "+
-		"Tell the person what you would do; they can start relayfs with --approve %s=auto.", r.Action, op)
+	return result.InvalidArgument("To %s needs the approval of the user, and this client cannot ask for it. "+
+		"Tell the user what you would do; they can start relayfs with --approve %s=auto.", r.Action, op)
 }
 
 // applyReply records the reply, then approves or rejects.
@@ -174,7 +174,7 @@ func (g *Gate) applyReply(r Request, q result.Question, reply model.Answer) erro
 	case model.AnswerAllowed:
 		return nil
 	case model.AnswerCancelled:
-		return result.InvalidArgument("The person closed the question whether you may %s, and did not answer it. Nothing was done. Ask them what they want before you try it again.", r.Action)
+		return result.InvalidArgument("The user dismissed the request to %s without answering. Nothing was changed. Ask the user before you try again.", r.Action)
 	}
-	return result.InvalidArgument("The person did not agree to %s. Do not try it again unless they ask for it.", r.Action)
+	return result.InvalidArgument("The user declined to %s. Do not try again unless they ask for it.", r.Action)
 }

@@ -60,7 +60,7 @@ func countChanges(before, after string) (sentence, gone string) {
 		struck, inserted = struck+old, inserted+now
 		fmt.Fprintf(&all, "%q", before[e.Off:e.Off+e.Len])
 	}
-	return fmt.Sprintf("It strikes %s and inserts %d.", result.Count(struck, "word"), inserted), all.String()
+	return fmt.Sprintf("It deletes %s and inserts %d.", result.Count(struck, "word"), inserted), all.String()
 }
 
 // maxQuoted is the number of characters that a question quotes.
@@ -246,7 +246,7 @@ func NotReadError(p model.Path, text string, part textrange.Range, by Reader) er
 	if begin.Column <= result.MaxLine {
 		begin.Column = 1
 	}
-	return result.InvalidArgument("%s was left as it is: the change would take away text that you have not been shown, in line %d. Call %s to see it first.",
+	return result.InvalidArgument("%s was left as it is: the change would delete text that you have not been shown, in line %d. Call %s first.",
 		result.Escape(p), begin.Line, by.Call(p, begin))
 }
 
@@ -335,7 +335,7 @@ func (c Changes) describeLoss(ctx context.Context, p model.Path) (sentence, gone
 	if err != nil {
 		return "Its text cannot be read.", ""
 	}
-	return excerpt("It takes away", v.Text()), v.Raw()
+	return excerpt("It deletes", v.Text()), v.Raw()
 }
 
 // LinkTo returns "1 other note links" or "2 other notes link".
@@ -395,5 +395,5 @@ func BrokenLinks(linking []model.Path) string {
 	if len(linking) == 0 {
 		return ""
 	}
-	return "Links to it lead nowhere without it, in " + result.ListNames(linking, maxBroken, "document") + "."
+	return "This breaks links to it in " + result.ListNames(linking, maxBroken, "document") + "."
 }

@@ -22,12 +22,12 @@ type Result struct {
 	bridge.Result // of a note
 
 	Before   string // the text that was changed
-	Proposed bool   // the change of a file is proposed as a whole, and waits for a person
+	Proposed bool   // the change of a file is proposed as a whole until a user accepts it
 }
 
 func (r Result) Notice() string {
 	if r.Proposed {
-		return "The change is proposed as a whole, and waits for a person."
+		return "The change is proposed as a whole file until a user accepts it."
 	}
 	return Notice(r.Result)
 }

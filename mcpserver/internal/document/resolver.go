@@ -203,7 +203,7 @@ func checkNew(p model.Path) error {
 	for elem := range strings.SplitSeq(rel, "/") {
 		switch {
 		case strings.HasPrefix(elem, "."):
-			return result.InvalidArgument("The path %q is not allowed: people are not shown names that begin with a dot. Choose another name.", string(p))
+			return result.InvalidArgument("The path %q is not allowed: users do not see names that begin with a dot. Choose another name.", string(p))
 		case strings.IndexFunc(elem, result.Unprintable) >= 0:
 			return result.InvalidArgument("The path %q is not allowed: it has a control character in it. Choose another name.", string(p))
 		}

@@ -57,7 +57,7 @@ func (l Listing) Decode(key any) (given bool, err error) {
 		}
 	}
 	return false, InvalidArgument("The argument \"cursor\" is not one that %s gave for these arguments. "+
-		"Give it exactly as next_cursor says, with the other arguments as they were, or leave it out to begin anew.", l.tool)
+		"Give it exactly as next_cursor says, with the other arguments as they were, or omit it to start again.", l.tool)
 }
 
 // Continue adds the cursor after key to a text result. shown describes the part that the result shows.

@@ -43,19 +43,19 @@ func (w Phrases) sentences() []sentence {
 		{model.ErrNotEmpty, "%q is a folder that is not empty. Only an empty folder can be deleted."},
 		{model.ErrInvalidUTF8, "%q cannot be changed: it is not stored as UTF-8. Tell the user, who can convert it."},
 		{model.ErrTooLarge, "%q cannot be written: a document holds at most 16 MiB. Split it into several documents."},
-		{model.ErrReadOnly, "%q is read-only here. Tell the person what you would change instead."},
+		{model.ErrReadOnly, "%q is read-only here. Tell the user what you would change."},
 		{model.ErrNotFetched, "%q has not been fetched from the server yet. Try again in a few seconds."},
-		{model.ErrOffline, "The folder of %q is offline. Try again later, or tell the person."},
-		{model.ErrNoSpace, "%q cannot be written: there is no space left on the disk. Tell the person."},
-		{model.ErrNeedsReview, "%q was left as it is: moving and deleting are not allowed here. Tell the person what you would do."},
-		{model.ErrTooMany, "%q was left as it is: too many documents would go at once. Tell the person what you are about to delete; go on when the proposals so far are decided, or after a minute."},
-		{model.ErrInTheWay, "%q is in the way: what is proposed for it waits for a person. Choose another path, or tell the person."},
+		{model.ErrOffline, "The folder of %q is offline. Try again later, or tell the user."},
+		{model.ErrNoSpace, "%q cannot be written: there is no space left on the disk. Tell the user."},
+		{model.ErrNeedsReview, "%q was left as it is: moving and deleting are not allowed here. Tell the user what you would do."},
+		{model.ErrTooMany, "%q was left as it is: it would delete too many documents at once. Tell the user what you want to delete; continue when the proposals so far are decided, or after a minute."},
+		{model.ErrInTheWay, "%q is the path of a pending proposal. Choose another path, or tell the user."},
 		{model.ErrConflict, "%q changes too often at the moment. Read it again and retry."},
 		{model.ErrClosed, "The workspace of %q is being closed. Nothing was changed."},
 		{errors.ErrUnsupported, "%q cannot be moved there: documents stay within their top-level folder."},
 		{fs.ErrExist, w.Exists},
 		{fs.ErrNotExist, w.Missing},
-		{fs.ErrPermission, "%q cannot be changed: permission denied. Tell the person."},
+		{fs.ErrPermission, "%q cannot be changed: permission denied. Tell the user."},
 	}
 }
 
@@ -97,13 +97,13 @@ func FromError(err error, words Phrases) result.Result {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return result.ErrorResult("The call was cancelled.")
 	case errors.Is(err, semantic.ErrEndpoint):
-		return result.ErrorResult("The search by meaning does not work at the moment: %v. Search by words instead, and tell the person.", err)
+		return result.ErrorResult("The search by meaning fails: %v. Search by words instead, and tell the user.", err)
 	case errors.As(err, &at) && (errors.Is(err, model.ErrRefused) || errors.Is(err, model.ErrContent)):
 		return result.ErrorResult("%q was left as it is: %v", string(at.Path), at.Err)
 	case errors.As(err, &at) && errors.As(err, &unfetched):
-		return result.ErrorResult("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)
+		return result.ErrorResult("%q has not been fetched from the server yet. Tell the user: %s.", string(at.Path), unfetched.Reason)
 	case errors.As(err, &at) && errors.As(err, &readOnly):
-		return result.ErrorResult("%q is read-only here: %s. Tell the person, and what you would change instead.", string(at.Path), readOnly.Reason)
+		return result.ErrorResult("%q is read-only here: %s. Tell the user what you would change.", string(at.Path), readOnly.Reason)
 	case errors.As(err, &at) && errors.As(err, &notEmpty):
 		return result.ErrorResult("%q was left as it is: %v.", string(at.Path), notEmpty)
 	case errors.As(err, &at) && errors.As(err, &badName):

@@ -28,7 +28,7 @@ type oneEdit struct {
 type editArgs struct {
 	oneEdit
 	Edits  []oneEdit `arg:"edits" for:"file_path,old_string,new_string" doc:"Several edits instead of one, in one document or many, in order"`
-	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing; tell the marks it would make"`
+	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing; show the marks it would make"`
 }
 
 func edit(ctx context.Context, c *tool.Client, a editArgs) (result.Result, error) {
@@ -128,7 +128,7 @@ func outcome(c *tool.Client, res change.Result) string {
 	var b strings.Builder
 	switch o := c.Workspace.Options(); {
 	case res.Version == nil && res.Proposed:
-		b.WriteString("; the change is proposed as a whole, and waits for a person.")
+		b.WriteString("; the change is proposed as a whole file until a user accepts it.")
 	case res.Version == nil: // a file
 		b.WriteString("; the change is in the document.")
 	case !res.Changed:
@@ -140,16 +140,16 @@ func outcome(c *tool.Client, res change.Result) string {
 		if n := res.Suggestions(); n > 0 {
 			added = result.Count(n, "suggestion")
 		}
-		pending := "nothing waits for review"
+		pending := "no suggestions are pending"
 		if n := len(res.Version.Suggestions()); n == 1 {
-			pending = "1 in this document waits for review"
+			pending = "1 suggestion in this document is pending"
 		} else if n > 1 {
-			pending = fmt.Sprintf("%d in this document wait for review", n)
+			pending = fmt.Sprintf("%d suggestions in this document are pending", n)
 		}
 		fmt.Fprintf(&b, "; %s added, %s.", added, pending)
 	}
 	if res.FrontMatter {
-		b.WriteString(" Front matter cannot carry suggestions: it was changed at once, and people can undo it.")
+		b.WriteString(" Front matter cannot carry suggestions: it changed immediately, and users can undo that.")
 	}
 	for _, w := range res.Warnings {
 		b.WriteString(" Warning: " + strings.TrimSuffix(w, ".") + ".")

@@ -27,7 +27,7 @@ var linkSections = []struct {
 	{"Backlinks (documents linking to this):", true},
 	{"Forward links (documents this links to):", true},
 	{"Unresolved links:", false},
-	{"Pending links (in suggestions that nobody has accepted yet, counted nowhere else):", false},
+	{"Pending links (only in pending suggestions, not counted elsewhere):", false},
 }
 
 func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (result.Result, error) {

@@ -25,7 +25,7 @@ type oneMove struct {
 type moveArgs struct {
 	oneMove
 	Moves  []oneMove `arg:"moves" for:"file_path,new_path" doc:"Several moves instead of one, in order"`
-	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing; tell what it would do"`
+	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing; report what it would do"`
 }
 
 func move(ctx context.Context, c *tool.Client, a moveArgs) (result.Result, error) {
@@ -182,7 +182,7 @@ func (t *plannedMoves) move(ctx context.Context, c *tool.Client, m oneMove) (str
 func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) string {
 	out := "Moved " + result.Escape(from) + " to " + result.Escape(to) + "."
 	if res.Proposal != "" {
-		out = "Proposed to move " + result.Escape(from) + " to " + result.Escape(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
+		out = "Proposed to move " + result.Escape(from) + " to " + result.Escape(to) + "; you see it there; users see it at the old path until one of them accepts [" + res.Proposal + "]."
 	}
 	if warning := newNameWarning(from, to); warning != "" {
 		out += " Warning: " + warning + "."
@@ -218,7 +218,7 @@ func moveFailure(err error, to model.Path) error {
 
 type deleteArgs struct {
 	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document or empty folder"`
-	Confirm  *bool  `arg:"confirm" doc:"The person has agreed; needed only if the answer says so"`
+	Confirm  *bool  `arg:"confirm" doc:"The user has agreed; needed only if the answer says so"`
 }
 
 func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) (result.Result, error) {
@@ -232,7 +232,7 @@ func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) (result.Resul
 	}
 	out := "Deleted " + result.Escape(p) + "."
 	if res.Proposal != "" {
-		out = "Proposed to delete " + result.Escape(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
+		out = "Proposed to delete " + result.Escape(p) + "; you no longer see it; users see it until one of them accepts [" + res.Proposal + "]."
 	}
 	if losers := change.BrokenLinks(res.Linking); losers != "" {
 		out += " Warning: " + losers

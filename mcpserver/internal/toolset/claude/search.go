@@ -56,7 +56,7 @@ func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) (result.Resu
 		res.Text = append(res.Text, fmt.Sprintf("[No document has the words: %s.]", strings.Join(found.Unknown, ", ")))
 	}
 	if found.Meaning != nil {
-		res.Text = append(res.Text, fmt.Sprintf("[Found by words alone: the search by meaning does not work at the moment: %v. Tell the person.]", found.Meaning))
+		res.Text = append(res.Text, fmt.Sprintf("[Found by words only, because the search by meaning fails: %v. Tell the user.]", found.Meaning))
 	}
 	if found.More {
 		last := found.Notes[len(found.Notes)-1]

@@ -131,7 +131,7 @@ func showSuggestion(all []pendingItem, a listSuggestionsArgs, off int) (result.R
 	id := strings.Trim(a.ID, "[]")
 	i := slices.IndexFunc(all, func(w pendingItem) bool { return w.id == id })
 	if i < 0 {
-		return result.Result{}, result.InvalidArgument("Nothing with the id %q waits for a person. Call list_suggestions without id to see what does.", id)
+		return result.Result{}, result.InvalidArgument("No pending suggestion has the id %q. Call list_suggestions without id to list them.", id)
 	}
 	whole := all[i].text(true)
 	off = min(off, len(whole))

@@ -19,7 +19,7 @@ type readNoteArgs struct {
 	Path      string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
 	StartLine int    `arg:"start_line" min:"1" doc:"First line to read, counted from 1"`
 	EndLine   *int   `arg:"end_line" min:"1" doc:"Last line to read, that one included"`
-	Column    int    `arg:"column" min:"1" doc:"Character of start_line to begin at, counted from 1, where that is too long to read at once"`
+	Column    int    `arg:"column" min:"1" doc:"Character of start_line to begin at, counted from 1, for lines that are too long for one answer"`
 }
 
 type readNoteResult struct {

@@ -29,7 +29,7 @@ type tagsArgs struct {
 	Tag    string `arg:"tag" max:"500" doc:"The tag to add, remove or rename"`
 	NewTag string `arg:"new_tag" max:"500" doc:"What rename makes of it; work/urgent becomes job/urgent with work"`
 	Path   string `arg:"path" is:"path" doc:"Note, or folder whose notes are meant. Leave it out for all; add needs it"`
-	DryRun bool   `arg:"dry_run" def:"false" doc:"Change nothing; tell which notes would change"`
+	DryRun bool   `arg:"dry_run" def:"false" doc:"Change nothing; list the notes that would change"`
 	result.Listing
 }
 
@@ -52,8 +52,8 @@ type tagCount struct {
 
 type tagged struct {
 	Path        string `json:"path"`
-	FrontMatter int    `json:"frontmatter" doc:"Places in its front matter, which changes at once"`
-	Text        int    `json:"text" doc:"Places in its text, where the changes wait for a person"`
+	FrontMatter int    `json:"frontmatter" doc:"Places in its front matter, which changes immediately"`
+	Text        int    `json:"text" doc:"Places in its text, where the changes become suggestions"`
 	Error       string `json:"error,omitempty"`
 }
 

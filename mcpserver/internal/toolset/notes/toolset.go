@@ -15,7 +15,7 @@ func Tools() []tool.Tool {
 	return []tool.Tool{
 		tool.Structured("create_note", "Create a note", tool.Suggests, createNote, `Creates a note with the given Markdown, and with front matter if that is given.
 - Refuses a path that exists.
-- The text waits for a person's review, as additions; you see it as if it were accepted.`),
+- The text becomes a suggestion; you see it as accepted.`),
 		tool.Structured("read_note", "Read a note", tool.Reads, readNote, `Reads a note, or some lines of it, with all pending suggestions accepted.
 - A note must be read before update_note changes it.`),
 		tool.Structured("read_metadata", "Read a note's metadata", tool.Reads, readMetadata, `Tells a note's front matter and how long it is, without its content.`),
@@ -24,7 +24,7 @@ func Tools() []tool.Tool {
 - What differs in the content becomes suggestions that a person accepts or rejects. Content without front matter leaves the front matter as it is.
 - frontmatter replaces all properties; those that do not change keep their exact form.`),
 		tool.Structured("delete_note", "Delete a note", tool.Deletes, deleteOneNote, `Deletes a note, and says how many other notes link to it.
-- Where changes are reviewed, the deletion waits for a person: status is then "proposed".`),
+- If changes are reviewed, a user must accept the deletion: status is then "proposed".`),
 		tool.Structured("list_notes", "List notes", tool.Reads, listNotes, `Lists the notes of a folder, sorted by path, with their lengths and, if wanted, their front matter.`),
 		tool.Structured("text_search", "Search in notes", tool.Reads, textSearch, `Searches the text of all notes and other text files, line by line.
 - The query is plain text; with the prefix regex: it is a regular expression in RE2 syntax.`),
@@ -39,9 +39,9 @@ func Tools() []tool.Tool {
 		tool.Structured("append", "Add to a note", tool.Suggests, appendNote, `Adds text at the end of a note or of one of its sections or lists, set off as the note does it. The note need not have been read.`),
 		tool.Structured("set_properties", "Set properties of notes", tool.Suggests, setProperties, `Sets and removes single properties (front matter) of one note or many; update_note replaces them all.
 - A value that is replaced must have been shown, as by list_notes with include_frontmatter.
-- Properties carry no suggestions: they change at once, and people can undo a call as a whole.`),
+- Properties carry no suggestions: they change immediately, and users can undo a call as a whole.`),
 		tool.Structured("tags", "List and change tags", tool.Suggests, tags, `Lists the tags of all notes with their counts, or adds, removes or renames a tag in the front matter and the text of many notes at once.
-- Tags in the text change as suggestions; those in the front matter change at once, and people can undo a call as a whole.`),
+- Tags in the text change as suggestions; those in the front matter change immediately, and users can undo a call as a whole.`),
 		tool.Structured("validate", "Check notes before review", tool.Reads, validate, `Finds what would be broken if everything pending were accepted: links and anchors that lead nowhere, front matter, canvases and bases that are not valid, block ids that stand twice, names that differ only in case.
 - With kind link it lists all broken links.`),
 		tool.Structured("get_kiln_info", "Describe the collection of notes", tool.Reads, getKilnInfo, `Tells the top-level folders and how many notes and words they hold.`),

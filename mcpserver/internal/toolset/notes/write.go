@@ -139,12 +139,12 @@ func countBody(text string) (words, chars int) {
 
 type deleteNoteArgs struct {
 	Path    string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
-	Confirm *bool  `arg:"confirm" doc:"The person has agreed. Needed only where the server asks for approval and cannot ask by itself"`
+	Confirm *bool  `arg:"confirm" doc:"The user has agreed. Needed only if the answer says so"`
 }
 
 type deleteNoteResult struct {
 	Path          string `json:"path"`
-	Status        string `json:"status" doc:"deleted, or proposed if it waits for a person"`
+	Status        string `json:"status" doc:"deleted, or proposed if a user must accept it"`
 	HadBacklinks  bool   `json:"had_backlinks"`
 	BacklinkCount int    `json:"backlink_count" doc:"How many other notes link to it"`
 	Warning       string `json:"warning,omitempty"`

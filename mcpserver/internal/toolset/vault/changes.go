@@ -42,10 +42,10 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (result.Result,
 		c.Session.SetChangeCursor(last)
 	}
 	if out == "" {
-		return result.Text("Nothing has changed since you last looked"), nil
+		return result.Text("Nothing has changed since your last call"), nil
 	}
 	if !whole {
-		out = "[Older changes are not remembered any more.]\n" + out
+		out = "[Older changes are no longer recorded.]\n" + out
 	}
 	return result.Text(out), nil
 }
@@ -67,7 +67,7 @@ func changeLines(list []model.Event, own string, under model.Path) []string {
 		if ch.By.Session == own || !under.Contains(ch.Path) && !under.Contains(ch.OldPath) {
 			continue
 		}
-		by := result.Escape(cmp.Or(ch.By.Name, "a person or another program"))
+		by := result.Escape(cmp.Or(ch.By.Name, "a user or another program"))
 		what := ch.Kind.String()
 		if ch.Dir {
 			what += " (a folder)"
@@ -104,7 +104,7 @@ func getURL(ctx context.Context, c *tool.Client, a getURLArgs) (result.Result, e
 	o := c.Workspace.Options()
 	address := o.ObsidianURL(people)
 	if folder, _ := people.Split(); address == "" {
-		return result.Result{}, result.InvalidArgument("%q is a folder of a server. In which vault the person has it is not known here: give them the path instead.", folder)
+		return result.Result{}, result.InvalidArgument("%q is a folder of a server. relayfs does not know in which vault the user keeps it; give the user the path instead.", folder)
 	}
 	return result.Text(address), nil
 }

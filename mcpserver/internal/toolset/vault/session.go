@@ -36,5 +36,5 @@ func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) (resul
 	if err := c.Workspace.SetSessionNote(by, n); err != nil {
 		return result.Result{}, err
 	}
-	return result.Text("People see this beside the changes of this session."), nil
+	return result.Text("Users see this next to the changes of this session."), nil
 }

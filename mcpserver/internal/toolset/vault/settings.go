@@ -82,7 +82,7 @@ func readSetting(ws *bridge.Workspace, folder, name string, dst any) error {
 			return fmt.Errorf("read the configuration %s: %w", name, err)
 		}
 		if json.Unmarshal(data, dst) != nil {
-			return result.InvalidArgument("The vault's .obsidian/%s is not what Obsidian writes there. Tell the person, and give the path of the note yourself.", name)
+			return result.InvalidArgument("The vault's .obsidian/%s is not what Obsidian writes there. Tell the user, and give the path of the note yourself.", name)
 		}
 	}
 	return nil

@@ -15,9 +15,9 @@ func Tools() []tool.Tool {
 	return []tool.Tool{
 		tool.Plain("periodic_note", "Find or create a periodic note", tool.Suggests, periodicNote, `Tells the path of the daily, weekly, monthly, quarterly or yearly note of a date, as the vault's own settings have it, and creates it from its template if it is missing.`),
 		tool.Plain("create_from_template", "Create a note from a template", tool.Suggests, createFromTemplate, `Creates a note from a template of the vault, with {{title}}, {{date}} and {{time}} filled in. Without a template it lists them.`),
-		tool.Plain("changes", "List what others changed", tool.Reads, changes, `Lists what people and other agents did since you last called this, or since the session began: changes, new notes, renames, deletions, and decisions on suggestions with their reasons.`),
-		tool.Plain("set_session_note", "Name this session", tool.Suggests, setSessionNote, `Names this session and says what it is for. People see that where they review your changes, also those that you made before.`),
-		tool.Plain("get_url", "Get the link that opens a document", tool.Reads, getURL, `Returns the obsidian:// link that opens a document in Obsidian, to give to a person.`),
+		tool.Plain("changes", "List what others changed", tool.Reads, changes, `Lists what users and other agents did since your last call, or since the session began: changes, new notes, renames, deletions, and decisions on suggestions with their reasons.`),
+		tool.Plain("set_session_note", "Name this session", tool.Suggests, setSessionNote, `Names this session and says what it is for. Users see that when they review your changes, including earlier ones.`),
+		tool.Plain("get_url", "Get the link that opens a document", tool.Reads, getURL, `Returns the obsidian:// link that opens a document in Obsidian, for the user.`),
 	}
 }
 
