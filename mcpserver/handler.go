@@ -46,7 +46,7 @@ func (s *Server) handler(t tool.Tool) server.ToolHandlerFunc {
 			}
 		}
 		if turn, ok := ctx.Value(turnKey{}).(turn); ok {
-			defer turn.end() // also before the client asks its user, after which the tool is called again
+			defer turn.end() // runs before the client asks its user and repeats the call
 			if err := turn.wait(ctx); err != nil {
 				return nil, err
 			}

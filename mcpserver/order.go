@@ -15,7 +15,7 @@ import (
 // for all earlier calls, and later calls wait for it.
 type callOrder struct {
 	mu     sync.Mutex      // guards the fields below
-	change <-chan struct{} // is closed when the last changing call has ended
+	change <-chan struct{} // closed when the last changing call has ended
 	reads  []<-chan struct{}
 }
 
@@ -60,7 +60,7 @@ func (t turn) wait(ctx context.Context) error {
 	return nil
 }
 
-type turnKey struct{} // of a turn in the context of a call
+type turnKey struct{} // context key of a turn
 
 // inOrder gives a tool call its turn. The caller calls done after the answer.
 func (s *Session) inOrder(ctx context.Context, message []byte) (_ context.Context, done func()) {

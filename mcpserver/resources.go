@@ -199,7 +199,7 @@ const listAfter = 500 * time.Millisecond
 
 // follow notifies clients of changed resources and of a changed list until the Server is closed.
 func (s *Server) follow() {
-	var waits atomic.Bool // for the timer
+	var waits atomic.Bool // the timer is running
 	timer := time.AfterFunc(math.MaxInt64, func() {
 		waits.Store(false)
 		s.mcp.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)

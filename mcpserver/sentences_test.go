@@ -17,15 +17,15 @@ import (
 
 // untold are the sentences that no transcript can show, with the test that does.
 var untold = map[string]string{
-	"The argument %q cannot be read: %v.": "TestDecodeArgs: mcp-go refuses the request before",
-	"%s ... [cut here]":                   "TestMCPAnswersAreBounded in tests: its sentence is as long as an answer may be",
-	"%q is read-only here. Tell the user what you would change.":                                                                                    "it needs a disk that is mounted read-only",
+	"The argument %q cannot be read: %v.":                        "TestDecodeArgs: mcp-go refuses the request before",
+	"%s ... [cut here]":                                          "TestMCPAnswersAreBounded in tests: its sentence is as long as an answer may be",
+	"%q is read-only here. Tell the user what you would change.": "it needs a disk that is mounted read-only",
 	"The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.": "TestSearchThatEnds of refusal: a transcript does not take that long",
 	"%q exists already. Read it and use replace_content, or choose another path.":                                                                             "replace_content replaces what exists, unless that was made while it looked",
 	"Resource %q is not an address like note:///Folder/Name.md.":                                                                                              "TestRefusedRequests: it refuses no tool call",
 	"Resource %q: %s is not a number from 1 on.":                                                                                                              "TestRefusedRequests: it refuses no tool call",
 	"The argument %q has a number that is too large.":                                                                                                         "TestDecodeArgs: the protocol refuses it before a tool is called",
-	"The vault's .obsidian/%s is not what Obsidian writes there. Tell the user, and give the path of the note yourself.":                                    "TestMCPPeriodicNoteRefusals of tests/mcp: a transcript's vault has no configuration",
+	"The vault's .obsidian/%s is not what Obsidian writes there. Tell the user, and give the path of the note yourself.":                                      "TestMCPPeriodicNoteRefusals of tests/mcp: a transcript's vault has no configuration",
 	"%s is an image of more than %d MiB, which is too large for an answer. Tell the user, who can open it.":                                                   "TestReadImages",
 	"The call was cancelled.": "TestCancelledSearch: a transcript waits for each answer",
 }

@@ -48,8 +48,8 @@ type Options struct {
 	// AgentNotes are the names of notes at the top of a vault whose approved text is part of the instructions; nil
 	// means DefaultAgentNotes.
 	AgentNotes []string
-	Semantic   *semantic.Index // for search and semantic_search; nil creates one in memory
-	Inflight   *Budget         // of HTTP clients; nil creates one of the default size
+	Semantic   *semantic.Index // nil creates an index in memory
+	Inflight   *Budget         // nil creates one of the default size
 	Logger     *slog.Logger
 }
 
@@ -60,21 +60,21 @@ type Server struct {
 	ws            *bridge.Workspace
 	log           *slog.Logger
 	mcp           *server.MCPServer
-	sessions      *transport.Sessions[Session] // of Streamable HTTP
+	sessions      *transport.Sessions[Session] // sessions of Streamable HTTP
 	index         *search.Index
 	semantic      *semantic.Index
 	subscriptions *subscriptions
 
-	mu      sync.Mutex // protects the following
+	mu      sync.Mutex // guards the fields below
 	closers []func()
 }
 
 // Client describes the client of a Session.
 type Client struct {
-	Name         string // until it gives another
-	Author       string // of its changes; "" takes that of the Server
-	ReadOnly     bool   // it may change nothing
-	SkipApproval bool   // it is a person's own command, which needs no approval
+	Name         string // the default name
+	Author       string // author of all changes; "" uses that of the Server
+	ReadOnly     bool   // may not change anything
+	SkipApproval bool   // a user's own command, which needs no approval
 }
 
 func (s *Server) onClose(fn func()) {
@@ -248,7 +248,7 @@ func (s *Server) newSession(id string, c Client) *Session {
 	}}
 }
 
-type localKey struct{} // of a Session of LocalHandler in the context of its requests
+type localKey struct{} // context key of a Session of LocalHandler
 
 // session returns the Session of a request. Both transports reject requests without one.
 func (s *Server) session(ctx context.Context) *Session {

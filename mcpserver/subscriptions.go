@@ -18,8 +18,8 @@ type subscriptions struct {
 	// notify reports whether the session still exists.
 	notify func(session, uri string) bool
 
-	mu        sync.Mutex                       // protects the following
-	bySession map[string]map[model.Path]string // to the URI that the session gave
+	mu        sync.Mutex                       // guards the fields below
+	bySession map[string]map[model.Path]string // values: the URI as the session wrote it
 }
 
 func newSubscriptions(ws *bridge.Workspace, tell func(session, uri string) bool) *subscriptions {
@@ -54,7 +54,7 @@ func (x *subscriptions) path(uri string) (model.Path, bool) {
 			return p, true
 		}
 	}
-	p, err := model.CleanPath(readings[0].Name) // of a note that may come
+	p, err := model.CleanPath(readings[0].Name) // the note may be created later
 	return p, err == nil
 }
 
@@ -89,7 +89,7 @@ func (x *subscriptions) event(ev model.Event) {
 		if p == "" {
 			continue
 		}
-		uris := make(map[string]string) // by session
+		uris := make(map[string]string) // keys: session IDs
 		x.mu.Lock()
 		for session, watched := range x.bySession {
 			if uri, ok := watched[p]; ok {

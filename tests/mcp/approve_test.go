@@ -282,7 +282,7 @@ func TestMCPApprovalIsOfWhatWasAsked(t *testing.T) {
 		asked []string // a part of each question
 	}{
 		{"the note is another", []any{"delete", "file_path", "Vault/note.md"}, []string{"2 words", "6 words"}},
-		{"the rest of the note is another", []any{"edit", "file_path", "Vault/note.md", "old_string", "One", "new_string", "Two"}, []string{"strikes"}},
+		{"the rest of the note is another", []any{"edit", "file_path", "Vault/note.md", "old_string", "One", "new_string", "Two"}, []string{"deletes"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := harness.NewSandbox(t)
@@ -332,7 +332,7 @@ func TestMCPApprovalsAreJournalled(t *testing.T) {
 		log    string
 	}{
 		{saysNo, "declined to", "asked, and the person declined  "},
-		{map[string]any{"action": "cancel"}, "did not answer", "asked, and the person cancelled  "},
+		{map[string]any{"action": "cancel"}, "dismissed the request", "asked, and the person cancelled  "},
 		{saysYes, "", "asked, and the person allowed  "},
 		{always, "", "asked, and the person allowed for the session  "},
 	} {

@@ -121,7 +121,7 @@ func TestMCPApprovalWithoutElicitation(t *testing.T) {
 			s := harness.NewSandbox(t)
 			vault := s.Vault(t, "Vault", structuredFiles)
 			got := runStructured(t, s, kind, vault, []string{"MCP_ASK=no"}, "--approve", "ask")
-			want := []string{"for which this client cannot ask", "call the tool again with confirm: true", `"status":"proposed"`}
+			want := []string{"this client cannot ask for it", "call the tool again with confirm: true", `"status":"proposed"`}
 			for i, c := range got.Calls {
 				if !strings.Contains(c.Text, want[i]) || c.IsError != (i < 2) {
 					t.Errorf("call %d, %s: %s, error %v", i, c.Tool, c.Text, c.IsError)

@@ -22,7 +22,7 @@ type Approval string
 
 const (
 	Auto Approval = "auto" // go ahead
-	Ask  Approval = "ask"  // ask the person at the client
+	Ask  Approval = "ask"  // ask the user at the client
 	Deny Approval = "deny" // refuse
 )
 
@@ -96,12 +96,12 @@ func (r Request) question() result.Question {
 // Asked is whether the client can ask its user, and the replies in this call.
 type Asked struct {
 	CanAsk bool                                          // the client can ask
-	Reply  func(id string) (reply model.Answer, ok bool) // what was answered to a question; false if it was not asked
+	Reply  func(id string) (reply model.Answer, ok bool) // the reply to a question; ok is false if it was not asked
 }
 
 type (
-	key     struct{} // of Asked in the context of a call
-	allowed struct{} // of an Operation that is approved for the rest of a call
+	key     struct{} // context key of Asked
+	allowed struct{} // context key of an Operation that is approved for the rest of a call
 )
 
 // Allow returns a context in which op is approved for the rest of the call.
@@ -113,8 +113,8 @@ func WithAsked(ctx context.Context, a Asked) context.Context { return context.Wi
 
 type Gate struct {
 	approvals Approvals
-	fallback  Approval // for operations that approvals lacks
-	approved  sync.Map // of Operation: what needs no second answer
+	fallback  Approval // the default for operations
+	approved  sync.Map // keys: each Operation that the user approved for the session
 }
 
 // NewGate returns a Gate. direct means that changes are not reviewed.

@@ -26,20 +26,20 @@ type Changes struct {
 	Workspace *bridge.Workspace
 	Session   *session.Session
 	Gate      *Gate
-	Batch     string // names changes that are made in one go; "" if each is by itself
+	Batch     string // ID of a batch; "" if each change is separate
 }
 
 func (c Changes) author() model.Author {
-	by := c.Session.Author()
-	by.Batch = c.Batch
-	return by
+	author := c.Session.Author()
+	author.Batch = c.Batch
+	return author
 }
 
 // approve asks about a change at p. The journal of its root records the reply.
 func (c Changes) approve(ctx context.Context, p model.Path, r Request) error {
-	by := c.Session.Author()
-	r.Author = by.Name
-	r.Answered = func(a model.Approval) error { return c.Workspace.RecordApproval(p, by, a) }
+	author := c.Session.Author()
+	r.Author = author.Name
+	r.Answered = func(a model.Approval) error { return c.Workspace.RecordApproval(p, author, a) }
 	return c.Gate.Approve(ctx, r)
 }
 
@@ -123,9 +123,9 @@ func (c Changes) Create(ctx context.Context, p model.Path, text, argument string
 
 // Replace replaces the text of the note at p and merges changes that others made since the session read it. what is a
 // verb phrase.
-func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadState, text string, by Reader, what string) (bridge.Result, error) {
+func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadState, text string, r Reader, what string) (bridge.Result, error) {
 	edits := diffwrap.Diff(known.Text, text)
-	err := c.CheckDeletions(p, known, edits, by)
+	err := c.CheckDeletions(p, known, edits, r)
 	if err == nil {
 		detail := func() (string, string) { return countChanges(known.Text, text) }
 		err = c.checkAndApprove(ctx, p, Request{Operation: Update, Action: what, Detail: detail})
@@ -142,27 +142,27 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadSt
 
 // Update applies the edits that fn returns for the current text of the note at p. It calls fn before it asks for
 // approval, and again under the lock of the note. before is the changed version.
-func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(cur *model.Version) ([]diffwrap.Edit, error)) (before *model.Version, res bridge.Result, err error) {
-	cur, err := c.Workspace.Open(ctx, p)
+func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(current *model.Version) ([]diffwrap.Edit, error)) (before *model.Version, res bridge.Result, err error) {
+	current, err := c.Workspace.Open(ctx, p)
 	if err == nil {
-		err = checkUTF8(p, cur)
+		err = checkUTF8(p, current)
 	}
 	var edits []diffwrap.Edit
 	if err == nil {
-		edits, err = fn(cur)
+		edits, err = fn(current)
 	}
 	if err == nil {
-		detail := func() (string, string) { return countChanges(cur.Text(), diffwrap.Apply(cur.Text(), edits)) }
+		detail := func() (string, string) { return countChanges(current.Text(), diffwrap.Apply(current.Text(), edits)) }
 		err = c.checkAndApprove(ctx, p, Request{Operation: Update, Action: what, Detail: detail})
 	}
 	if err != nil {
-		return cur, res, err
+		return current, res, err
 	}
-	res, err = c.Workspace.Update(ctx, p, c.author(), c.Session, func(cur *model.Version) (string, error) {
+	res, err = c.Workspace.Update(ctx, p, c.author(), c.Session, func(current *model.Version) (string, error) {
 		var err error
-		before = cur
-		edits, err = fn(cur)
-		return diffwrap.Apply(cur.Text(), edits), err
+		before = current
+		edits, err = fn(current)
+		return diffwrap.Apply(current.Text(), edits), err
 	})
 	if known, read := c.Session.ReadStateOf(p); read && err == nil {
 		after := diffwrap.Apply(before.Text(), edits)
@@ -174,8 +174,8 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 // Append adds content at the end of the note at p, or of a section. If the section is missing, it creates the heading
 // made. It deletes nothing, so the session need not have read the note.
 func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (res bridge.Result, made string, err error) {
-	_, res, err = c.Update(ctx, p, "append to the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
-		doc := cur.Text()
+	_, res, err = c.Update(ctx, p, "append to the note "+string(p), func(current *model.Version) ([]diffwrap.Edit, error) {
+		doc := current.Text()
 		off, insert, ok := 0, "", false
 		made = ""
 		if section == "" {
@@ -219,7 +219,7 @@ type Reader struct {
 }
 
 // RequireRead returns what the session has read of the document at p, or an error if it has not.
-func (c Changes) RequireRead(ctx context.Context, p model.Path, by Reader, doing string) (session.ReadState, error) {
+func (c Changes) RequireRead(ctx context.Context, p model.Path, r Reader, doing string) (session.ReadState, error) {
 	known, ok := c.Session.ReadStateOf(p)
 	if ok {
 		return known, checkUTF8(p, known.Version)
@@ -227,27 +227,27 @@ func (c Changes) RequireRead(ctx context.Context, p model.Path, by Reader, doing
 	if _, err := (document.Resolver{Workspace: c.Workspace}).Document(ctx, p); err != nil {
 		return known, err
 	}
-	return known, result.InvalidArgument("You must read this document before %s it. Call %s first.", doing, by.Call(p, textrange.Position{}))
+	return known, result.InvalidArgument("You must read this document before %s it. Call %s first.", doing, r.Call(p, textrange.Position{}))
 }
 
 // CheckDeletions returns an error if edits delete text that the session has not read.
-func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []diffwrap.Edit, by Reader) error {
+func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []diffwrap.Edit, r Reader) error {
 	for _, e := range edits {
 		if part, lacks := known.ReadRanges.FirstMissing(textrange.Range{Start: e.Off, End: e.Off + e.Len}); lacks {
-			return NotReadError(p, known.Text, part, by)
+			return NotReadError(p, known.Text, part, r)
 		}
 	}
 	return nil
 }
 
 // NotReadError names the call that reads the missing range.
-func NotReadError(p model.Path, text string, part textrange.Range, by Reader) error {
+func NotReadError(p model.Path, text string, part textrange.Range, r Reader) error {
 	begin := textrange.PositionAt(text, part.Start)
 	if begin.Column <= result.MaxLine {
 		begin.Column = 1
 	}
 	return result.InvalidArgument("%s was left as it is: the change would delete text that you have not been shown, in line %d. Call %s first.",
-		result.Escape(p), begin.Line, by.Call(p, begin))
+		result.Escape(p), begin.Line, r.Call(p, begin))
 }
 
 // ReadCall describes a call of tool with the arguments document, and with the line argument unless from is zero.
@@ -328,7 +328,7 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 // describeLoss describes the deleted document, and returns its text or, for a file, its size and time.
 func (c Changes) describeLoss(ctx context.Context, p model.Path) (sentence, gone string) {
 	if !p.IsNote() {
-		info, _ := c.Workspace.Stat(ctx, p) // what is not there is not removed
+		info, _ := c.Workspace.Stat(ctx, p) // a missing file is not deleted
 		return "", fmt.Sprint(info.Size, info.ModTime.UnixNano())
 	}
 	v, err := c.Workspace.Open(ctx, p)

@@ -19,7 +19,7 @@ import (
 
 // Result is the result of a change of a document.
 type Result struct {
-	bridge.Result // of a note
+	bridge.Result // set for a note
 
 	Before   string // the text that was changed
 	Proposed bool   // the change of a file is proposed as a whole until a user accepts it
@@ -50,41 +50,41 @@ func (c Changes) CheckWrite(p model.Path) error {
 }
 
 // Rewrite replaces the whole text of a document that the session has read.
-func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, by Reader, doing string) (Result, error) {
+func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, r Reader, doing string) (Result, error) {
 	if !p.IsNote() {
 		if err := CheckFile(p, content); err != nil {
 			return Result{}, err
 		}
 	}
-	known, err := c.RequireRead(ctx, p, by, doing)
+	known, err := c.RequireRead(ctx, p, r, doing)
 	if err != nil {
 		return Result{}, err
 	}
 	if !p.IsNote() {
-		return c.rewriteFile(ctx, p, known, content, by)
+		return c.rewriteFile(ctx, p, known, content, r)
 	}
 	content = textrange.InStyleOf(known.Text, content)
 	if err := textrange.CheckMarkup("content", c.Workspace.Options().View, known.Text, content, 0); err != nil {
 		return Result{}, err
 	}
-	res, err := c.Replace(ctx, p, known, content, by, "replace the content of "+string(p))
+	res, err := c.Replace(ctx, p, known, content, r, "replace the content of "+string(p))
 	return Result{Result: res, Before: known.Text}, err
 }
 
 // rewriteFile fails if the file has changed since the session read it.
-func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.ReadState, content string, by Reader) (Result, error) {
+func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.ReadState, content string, r Reader) (Result, error) {
 	if _, err := (document.Resolver{Workspace: c.Workspace}).ReadText(ctx, p); err != nil {
 		return Result{}, err
 	}
 	edits := diffwrap.Diff(known.Text, content)
-	if err := c.CheckDeletions(p, known, edits, by); err != nil {
+	if err := c.CheckDeletions(p, known, edits, r); err != nil {
 		return Result{}, err
 	}
 	proposed, err := c.writeFile(ctx, file{
 		path: p, text: content, base: sumOf(known.Text), seen: known.ReadRanges.AfterEdits(edits, true), operation: Update, what: "replace the content of " + string(p),
 	})
 	if errors.Is(err, model.ErrConflict) {
-		err = result.InvalidArgument("%s has changed since you read it. Call %s again before replacing it.", p, by.Call(p, textrange.Position{}))
+		err = result.InvalidArgument("%s has changed since you read it. Call %s again before replacing it.", p, r.Call(p, textrange.Position{}))
 	}
 	return Result{Before: known.Text, Proposed: proposed}, err
 }
@@ -97,8 +97,8 @@ const maxTries = 8
 func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, seen textrange.RangeSet) ([]diffwrap.Edit, error)) (Result, error) {
 	known, _ := c.Session.ReadStateOf(p)
 	if p.IsNote() {
-		before, res, err := c.Update(ctx, p, "change the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
-			return fn(cur.Text(), known.RangesIn(cur.Text()))
+		before, res, err := c.Update(ctx, p, "change the note "+string(p), func(current *model.Version) ([]diffwrap.Edit, error) {
+			return fn(current.Text(), known.RangesIn(current.Text()))
 		})
 		if err != nil {
 			return Result{}, err
@@ -135,7 +135,7 @@ type Quote struct {
 // QuoteError means that the quote does not occur exactly once.
 type QuoteError struct {
 	Err    error
-	Text   string // of the document
+	Text   string // the text of the document
 	Places []textrange.Range
 }
 
@@ -198,7 +198,7 @@ func (q Quote) notFound(in, text string, near []textrange.Range) error {
 
 // Replace returns the edits that replace the quote. unseen means that the session had not read the only match:
 // quoting it proves knowledge. Of several matches all must have been read.
-func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textrange.RangeSet, by Reader) (edits []diffwrap.Edit, unseen bool, err error) {
+func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textrange.RangeSet, r Reader) (edits []diffwrap.Edit, unseen bool, err error) {
 	places, err := q.Find(p, text)
 	if err != nil {
 		return nil, false, err
@@ -206,7 +206,7 @@ func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textr
 	for _, place := range places {
 		part, lacks := seen.FirstMissing(place)
 		if lacks && len(places) > 1 {
-			return nil, false, NotReadError(p, text, part, by)
+			return nil, false, NotReadError(p, text, part, r)
 		}
 		unseen = lacks
 	}
@@ -221,9 +221,9 @@ func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textr
 type file struct {
 	path      model.Path
 	text      string             // the new content
-	base      model.ContentSum   // of the content to replace; zero for a new file
-	seen      textrange.RangeSet // what the session knows of text afterwards
-	operation Operation          // to be approved
+	base      model.ContentSum   // sum of the content to replace; zero for a new file
+	seen      textrange.RangeSet // read ranges of text after the change
+	operation Operation          // the operation to approve
 	what      string             // the change as a verb phrase
 }
 

@@ -53,9 +53,9 @@ func (c canvas) each(root *value, name string, check func(*value) error) error {
 type field struct {
 	name     string
 	required bool
-	kind     string         // "string" or "integer"
-	one      []string       // allowed strings
-	pattern  *regexp.Regexp // of a string
+	kind     string   // "string" or "integer"
+	one      []string // allowed strings
+	pattern  *regexp.Regexp
 }
 
 var (
@@ -123,7 +123,7 @@ func (c canvas) fields(what string, v *value, fields []field) error {
 type value struct {
 	off     int
 	kind    string // object, array, string, integer, number, boolean, null
-	text    string // of a string
+	text    string
 	items   []*value
 	members map[string]*value
 }

@@ -20,7 +20,7 @@ import (
 type Document struct {
 	Path    model.Path
 	Text    string
-	Version *model.Version // of a note; nil for another file
+	Version *model.Version // nil for a file other than a note
 	// Encoding names the encoding of the stored text unless it is UTF-8. Text is then converted, and the document is
 	// read-only.
 	Encoding string

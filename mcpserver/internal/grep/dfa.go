@@ -15,7 +15,7 @@ import (
 type automaton struct {
 	prog    *syntax.Prog
 	classes classes
-	caches  sync.Pool   // of *cache, so that later searches reuse the states
+	caches  sync.Pool   // *cache values, reused by later searches
 	broken  atomic.Bool // it grew too large once, and would again
 }
 
@@ -149,7 +149,7 @@ func (a *automaton) find(text string) (off int, ok bool) {
 
 func (c *cache) find(text string) (off int, ok bool) {
 	classes := &c.a.classes
-	row := int32(0) // of the current state in next
+	row := int32(0) // row of the current state
 	for i := 0; i < len(text); {
 		r, size := rune(text[i]), 1
 		var class uint16
@@ -231,7 +231,7 @@ type classes struct {
 	end   uint16
 	ascii [utf8.RuneSelf]uint16
 	from  []rune   // the first rune of each range
-	class []uint16 // of each range
+	class []uint16 // class of each range
 }
 
 func (x *classes) of(r rune) uint16 {

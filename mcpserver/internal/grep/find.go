@@ -139,7 +139,7 @@ func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 			case !ok:
 				return off
 			case at < 0 || off+at == len(text) && text[len(text)-1] == '\n':
-				return -1 // after the last line break there is no line
+				return -1 // no line follows the last line break
 			}
 			return off + at
 		}, false
@@ -164,7 +164,7 @@ func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 type searcher struct {
 	text     string
 	literals []string
-	next     []int // where each was found last; after the end if nowhere
+	next     []int // last match of each literal; len(text) if none
 }
 
 func (s *searcher) from(off int) int {
@@ -213,7 +213,7 @@ func (p *Pattern) isCancelled() bool {
 
 // eachIn calls fn with the matches of FindAllStringIndex until fn returns false.
 func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
-	end := -1 // of the previous match
+	end := -1 // end of the previous match
 	for pos := 0; pos <= len(text); {
 		m := p.next(text, pos)
 		if m == nil {

@@ -44,7 +44,7 @@ func ParseGlobs(patterns ...string) (Globs, error) {
 			p.glob = "**/" + p.glob
 		}
 		if strings.HasSuffix(p.glob, "/**") {
-			p.glob += "/*" // what a folder holds, not the folder
+			p.glob += "/*" // the content of a folder, not the folder
 		}
 		if !doublestar.ValidatePattern(p.glob) {
 			return Globs{}, &GlobError{text}

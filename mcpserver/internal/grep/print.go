@@ -22,7 +22,7 @@ const Separator = "--"
 // break.
 type Entry struct {
 	Text       string
-	Line       int // of the text, from 1
+	Line       int // line number, from 1
 	Start, End int
 	Cut        bool // the Text is not all of the line, or match
 }
@@ -76,9 +76,9 @@ type printer struct {
 	f    Format
 	out  []Entry
 
-	block   span   // from the start of a line to the end of one, without its break
+	block   span   // whole lines without the last break
 	pending bool   // block is not printed yet
-	matches []span // in block, if they can cross lines
+	matches []span // matches in block if they can cross lines
 
 	done  int // the lines before this offset are printed or skipped
 	after int // lines of context that may still follow

@@ -12,9 +12,9 @@ import (
 
 // Maximum costs.
 const (
-	maxSuggestions = 8000 // of the block of pending suggestions
-	maxDecisions   = 8000 // of the block of decisions
-	maxComment     = 2000 // of one comment or reason
+	maxSuggestions = 8000 // pending suggestions
+	maxDecisions   = 8000 // decisions
+	maxComment     = 2000 // one comment or reason
 )
 
 // Describe returns a suggestion on one line, with its author and the comments that ask for another version.

@@ -27,9 +27,9 @@ import (
 type Index struct {
 	ws *bridge.Workspace
 
-	makers sync.Pool // of *grep.SignatureMaker
+	makers sync.Pool // *grep.SignatureMaker values
 
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the fields below
 	seen  uint64     // the number of the newest change that it took in
 	notes map[model.Path]*Note
 	list  []*Note // sorted as Walk sorts; nil after notes came or went

@@ -20,10 +20,10 @@ import (
 type LineSearch struct {
 	Pattern  *grep.Pattern
 	Under    model.Path
-	Wanted   func(model.Path) bool // of the documents at and below Under
+	Wanted   func(model.Path) bool // filter for documents at and below Under
 	MaxLines int                   // lines to return
 	All      bool                  // count all lines, also those that are not returned
-	After    *result.SearchPos     // where the search continues; nil for the beginning
+	After    *result.SearchPos     // cursor of the search; nil for the beginning
 }
 
 // FoundLine is a matching line. Its passage is empty if Text is only a part of the line.
@@ -32,9 +32,9 @@ type FoundLine struct {
 	Number int
 	Text   string // the line, or a part of a long one
 
-	lines []string // of doc
+	lines []string // lines of doc
 	doc   string   // the text of the document
-	end   int      // of the line in doc
+	end   int      // end of the line in doc
 }
 
 type foundLines struct {

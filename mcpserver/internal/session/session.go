@@ -24,17 +24,17 @@ const maxReadStates = 4096
 type Options struct {
 	ID        string
 	Client    string            // the client's name, until it gives another
-	Author    string            // of its changes; "" takes the client's name
+	Author    string            // author of all changes; "" uses the name of the client
 	Workspace *bridge.Workspace // knows what became of suggestions
 	Logger    *slog.Logger
 }
 
 // ReadState is what a client has read of a document.
 type ReadState struct {
-	Text       string             // when it was last shown
+	Text       string             // the text when the client last read it
 	ReadRanges textrange.RangeSet // the bytes of Text that were shown
 
-	Version   *model.Version        // of a note, whose text is Text; nil for other files
+	Version   *model.Version        // nil for files other than notes
 	OwnMarks  []diffwrap.Suggestion // marks of Version that are the session's suggestions
 	Decisions []bridge.Resolved     // decisions on earlier ones that the client was not told of
 }
@@ -55,7 +55,7 @@ func (n ReadState) RangesIn(text string) textrange.RangeSet {
 type Session struct {
 	o Options
 
-	mu           sync.Mutex // protects the following
+	mu           sync.Mutex // guards the fields below
 	client       string     // the client's name
 	canAsk       bool       // the client can ask its user
 	readStates   map[model.Path]ReadState
@@ -65,7 +65,7 @@ type Session struct {
 
 // ChangeCursor is the last change that the tool changes reported, and the time of that report.
 type ChangeCursor struct {
-	Number uint64 // of the newest change that it was told of
+	Number uint64 // number of the last reported change
 	Time   time.Time
 }
 
@@ -151,7 +151,7 @@ func RecordFound[T interface{ self() Passage }](s *Session, found []T) {
 			parts = append(parts, textrange.Range{Start: at.Start + bom, End: at.End + bom})
 			list = list[1:]
 		}
-		if d.Encoding == "" { // else the places may be those in the stored text, and nothing can be changed
+		if d.Encoding == "" { // passages may be offsets in the stored text; the note is read-only
 			s.RecordRead(d, parts...)
 		}
 	}
@@ -219,10 +219,10 @@ func (s *Session) RecordChange(p model.Path, before, after *model.Version, known
 
 // OwnMarksIn returns the marks of v that belong to the session. list are the pending suggestions of v.
 func (s *Session) OwnMarksIn(v *model.Version, list []model.Suggestion) []diffwrap.Suggestion {
-	by := s.Author()
+	author := s.Author()
 	var own []diffwrap.Suggestion
 	for _, sg := range list {
-		if sg.Session == by.Session || sg.Author == by.Name {
+		if sg.Session == author.Session || sg.Author == author.Name {
 			own = append(own, sg.Suggestion)
 		}
 	}
@@ -231,11 +231,11 @@ func (s *Session) OwnMarksIn(v *model.Version, list []model.Suggestion) []diffwr
 }
 
 // DecisionsUpTo returns the unreported decisions on the session's suggestions up to the version current.
-func (s *Session) DecisionsUpTo(p model.Path, n ReadState, cur *model.Version) []bridge.Resolved {
-	if len(n.OwnMarks) == 0 || n.Version == cur || n.Version == nil {
+func (s *Session) DecisionsUpTo(p model.Path, n ReadState, current *model.Version) []bridge.Resolved {
+	if len(n.OwnMarks) == 0 || n.Version == current || n.Version == nil {
 		return n.Decisions
 	}
-	more, err := s.o.Workspace.Outcomes(p, n.Version, cur, n.OwnMarks)
+	more, err := s.o.Workspace.Outcomes(p, n.Version, current, n.OwnMarks)
 	if err != nil {
 		s.o.Logger.Warn("outcomes of suggestions not known", model.LogPath, string(p), model.LogErr, err)
 	}

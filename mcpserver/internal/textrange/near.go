@@ -17,7 +17,7 @@ import (
 // breaks, straight quotes, NFC, and no zero-width characters.
 type folded struct {
 	text       string
-	start, end []int // of each byte of text, in the source
+	start, end []int // source offsets of each byte of text
 }
 
 func foldText(s string) folded {

@@ -14,12 +14,12 @@ import (
 // next begins at a column.
 
 type Window struct {
-	Lines []string // without their breaks; the first and the last may be parts
+	Lines []string // lines without breaks; the first and last may be partial
 	Begin Position
-	Next  Position // where the rest begins; zero if there is none
-	Range Range    // in the text
-	Total int      // lines of the text
-	ended bool     // a break ends the last line that is shown
+	Next  Position // start of the rest; zero if none
+	Range Range
+	Total int  // lines of the text
+	ended bool // a break ends the last line that is shown
 }
 
 // WindowOf returns the window from begin to the line last, limited by the total cost of its lines. It is empty if the

@@ -40,7 +40,7 @@ import (
 type Param struct {
 	Name, Doc    string
 	kind         reflect.Kind // String, Bool, Int, Map for an object, or Slice
-	items        []Param      // of a list of structs
+	items        []Param      // fields of list items that are structs
 	alternatives []string     // arguments that need not be given beside this one
 	index        []int
 	required     bool

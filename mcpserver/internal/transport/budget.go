@@ -16,7 +16,7 @@ var ErrBudget = errors.New("too much is being sent at a time; try again")
 
 // Budget limits the memory of messages that are being received or processed, over all connections.
 type Budget struct {
-	mu   sync.Mutex // protects the following
+	mu   sync.Mutex // guards the fields below
 	size int
 	left int
 }

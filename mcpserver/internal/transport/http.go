@@ -38,7 +38,7 @@ func HTTPHandler[S any](sessions *Sessions[S], o HTTPOptions, prepare func(conte
 			var reply any
 			if message, reply = prepare(r.Context(), sess, message); reply != nil {
 				w.Header().Set("Content-Type", "application/json")
-				_ = json.NewEncoder(w).Encode(reply) // to a client that may be gone
+				_ = json.NewEncoder(w).Encode(reply) // the client may have disconnected
 				return
 			}
 		}
@@ -105,7 +105,7 @@ type Sessions[S any] struct {
 	// ended removes a session from mcp-go. It is set before the first session.
 	ended func(id string)
 
-	mu   sync.Mutex // protects the following
+	mu   sync.Mutex // guards the fields below
 	all  map[string]*S
 	used []string // the ids, the one that was idle longest first
 }

@@ -58,7 +58,7 @@ type Local struct {
 	Begin         func(*http.Request) LocalSession // starts a session
 	Logger        *slog.Logger
 
-	mu  sync.Mutex // protects the following
+	mu  sync.Mutex // guards the fields below
 	all map[string]*local
 }
 
@@ -142,7 +142,7 @@ func (h *Local) stream(w http.ResponseWriter, r *http.Request) {
 	stop := context.AfterFunc(ctx, func() { out.SetWriteDeadline(time.Now()) })
 	defer stop()
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Connection", "close") // nothing else is to meet the deadline
+	w.Header().Set("Connection", "close") // the deadline must not affect another request
 	w.Header().Set(server.HeaderKeySessionID, c.ID)
 	for err := out.Flush(); err == nil; {
 		var message any

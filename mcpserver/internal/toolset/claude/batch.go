@@ -74,10 +74,10 @@ func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succe
 type drafts map[model.Path]*draft
 
 type draft struct {
-	before *model.Version     // of a note; nil for another file
+	before *model.Version     // nil for a file other than a note
 	text   string             // the view after the edits
-	seen   textrange.RangeSet // what the session would know of text
-	after  *model.Version     // what would be stored of a note
+	seen   textrange.RangeSet // ranges of text that the session would have read
+	after  *model.Version     // the note as it would be stored
 }
 
 func (d drafts) edit(ctx context.Context, c *tool.Client, e oneEdit) (string, error) {

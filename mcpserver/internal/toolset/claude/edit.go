@@ -83,8 +83,8 @@ type editJob struct {
 	view     diffwrap.View
 	known    session.ReadState
 	replaced int
-	unseen   bool // what was replaced was quoted, but not shown
-	near     bool // what was replaced has other blanks, quotes or forms of characters
+	unseen   bool // the replaced text was quoted but not read
+	near     bool // the match differs in blanks, quotes or encoding
 }
 
 func newEdit(ctx context.Context, c *tool.Client, a oneEdit) (*editJob, error) {
@@ -178,9 +178,9 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (result.Result,
 		return result.Result{}, result.InvalidArgument("The argument \"comment\" must not contain {>> or <<}, which begin and end a comment.")
 	}
 	var at int
-	before, _, err := c.Changes.Update(ctx, p, "comment on the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
-		places := textrange.Find(cur.Text(), a.AnchorText)
-		if near := textrange.FindNear(cur.Text(), a.AnchorText); len(places) == 0 && len(near) == 1 {
+	before, _, err := c.Changes.Update(ctx, p, "comment on the note "+string(p), func(current *model.Version) ([]diffwrap.Edit, error) {
+		places := textrange.Find(current.Text(), a.AnchorText)
+		if near := textrange.FindNear(current.Text(), a.AnchorText); len(places) == 0 && len(near) == 1 {
 			places = near
 		}
 		switch len(places) {
@@ -188,12 +188,12 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (result.Result,
 			return nil, result.InvalidArgument("anchor_text not found in %s. Make sure it matches exactly.", result.Escape(p))
 		case 1:
 			at = places[0].End
-			for _, t := range diffwrap.Threads(cur.Text()) { // it joins the comments that stand there
+			for _, t := range diffwrap.Threads(current.Text()) { // it joins the comments that stand there
 				if t.Start <= at && at < t.End {
 					at = t.End
 				}
 			}
-			if diffwrap.LiteralsOf(cur.Text()).Has(at) {
+			if diffwrap.LiteralsOf(current.Text()).Has(at) {
 				return nil, result.InvalidArgument("anchor_text stands in code, front matter, a formula or the like in %s, where a comment would be text. Anchor it to the text before or after.", result.Escape(p))
 			}
 			if err := textrange.CheckMarkup("comment", c.Workspace.Options().View, "", note, 0); err != nil {
@@ -202,7 +202,7 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (result.Result,
 			return []diffwrap.Edit{{Off: at, New: "{>>" + note + "<<}"}}, nil
 		}
 		return nil, result.InvalidArgument("anchor_text is not unique in %s (%d occurrences found). Include more surrounding text. It is on %s.",
-			result.Escape(p), len(places), textrange.NameLines(cur.Text(), places))
+			result.Escape(p), len(places), textrange.NameLines(current.Text(), places))
 	})
 	if err != nil {
 		return result.Result{}, err

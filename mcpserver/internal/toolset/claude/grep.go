@@ -76,7 +76,7 @@ type grepJob struct {
 	mode    string
 	format  grep.Format
 	listing result.Listing
-	after   *result.SearchPos // where the search continues; nil for the beginning
+	after   *result.SearchPos // cursor of the search; nil for the beginning
 	offset  int               // entries to skip
 	limit   int               // entries to return; 0 for all
 	enough  int               // entries after which the search may end
@@ -130,7 +130,7 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 
 func (job *grepJob) choose(ctx context.Context, a grepArgs) (err error) {
 	patterns := []string{literalGlob(ctx, job.client, a.Glob, job.under)}
-	if patterns[0] == withoutRoot(job.client, a.Glob, job.under) { // as a whole it names nothing that exists
+	if patterns[0] == withoutRoot(job.client, a.Glob, job.under) { // no file is named like the whole argument
 		patterns = grep.SplitGlobs(a.Glob)
 		for i, p := range patterns {
 			patterns[i] = literalGlob(ctx, job.client, p, job.under)

@@ -130,7 +130,7 @@ func (t plannedMoves) kind(ctx context.Context, c *tool.Client, p model.Path) (k
 
 // source resolves the source of m after the earlier moves.
 func (t plannedMoves) source(ctx context.Context, c *tool.Client, m oneMove) (model.Path, model.Kind, error) {
-	for _, note := range []bool{false, true} { // with the ending that may be left out
+	for _, note := range []bool{false, true} { // the extension may be omitted
 		p, err := c.Resolver.NewPath(m.FilePath, note)
 		if err != nil {
 			break

@@ -41,9 +41,9 @@ func read(ctx context.Context, c *tool.Client, a readArgs) (result.Result, error
 
 // readMany shows as many documents as fit. Only these are recorded as read.
 func (a readArgs) readMany(ctx context.Context, c *tool.Client) (result.Result, error) {
-	const margin = 1200 // for what is not shown, and how to go on
+	const margin = 1200 // reserve for the notice about the rest
 	var out result.Result
-	bytes := 0 // of images
+	bytes := 0 // total size of images
 	for i, name := range a.FilePaths {
 		head := "==> " + result.Escape(name) + " <=="
 		left := result.Max - margin - out.Cost() - result.TextCost(head) - 40
@@ -164,7 +164,7 @@ func (a readArgs) lines(p model.Path, text string) (textrange.Position, int, err
 
 // numbered formats lines as `cat -n` does.
 func numbered(doc string, begin textrange.Position, limit, most int) (page string, w textrange.Window, err error) {
-	const margin = 11 // of the number, the tab and the break
+	const margin = 11 // number, tab and line break
 	w, err = textrange.WindowOf(doc, begin, max(begin.Line, 1)-1+limit, most, func(s string) int { return result.TextCost(s) + margin })
 	switch {
 	case err != nil:

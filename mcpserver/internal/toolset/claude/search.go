@@ -99,7 +99,7 @@ func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query
 func passages(c *tool.Client, found *semantic.Answer) []string {
 	var blocks []string
 	var shown []session.Passage
-	cost := result.ProtocolOverhead + 6000 // what else the answer says
+	cost := result.ProtocolOverhead + 6000 // reserve for notices
 	for i, f := range found.Notes {
 		block := result.Escape(f.Path)
 		if title := f.Title(); title != "" {

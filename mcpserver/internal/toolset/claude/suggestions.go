@@ -24,9 +24,9 @@ type listSuggestionsArgs struct {
 
 // pendingItem is a suggestion, proposal or thread.
 type pendingItem struct {
-	path model.Path // of a suggestion; "" for a proposal
+	path model.Path // "" for a proposal
 	id   string
-	time int64 // of a proposal, in nanoseconds
+	time int64 // time of a proposal in nanoseconds
 	text func(whole bool) string
 }
 
@@ -34,7 +34,7 @@ type pendingItem struct {
 type suggestionCursor struct {
 	ID, Path string
 	Time     int64
-	Off      int // in the text of the one item that is shown as a whole
+	Off      int // offset in the text of a single item
 }
 
 // Suggestions lists the pending changes below a path.
@@ -73,7 +73,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 		}})
 	}
 	for _, t := range threads {
-		said := slices.ContainsFunc(t.Remarks, func(r model.Remark) bool { return r.Pending == "" }) // else it is listed as a suggestion
+		said := slices.ContainsFunc(t.Remarks, func(r model.Remark) bool { return r.Pending == "" }) // pending comments are listed as suggestions
 		if said && t.Suggestion == "" && a.Author == "" {
 			all = append(all, pendingItem{path: t.Path, id: t.ID, text: func(bool) string { return result.DescribeThread(t) + " [" + t.ID + "]" }})
 		}

@@ -148,7 +148,7 @@ func linesAt(d document.Document, offsets []int) (found []linkLine) {
 	bom := len(d.Text) - len(strings.TrimPrefix(d.Text, textrange.BOM))
 	text := d.Text[bom:]
 	places := textrange.Lines(text)
-	line := 0 // from 1
+	line := 0 // number of the current line, from 1
 	for _, off := range offsets {
 		off -= bom
 		if line > 0 && off < places[line-1].End {

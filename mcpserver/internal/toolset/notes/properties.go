@@ -42,7 +42,7 @@ type setOutcome struct {
 
 // first returns r with n of its results, failures before successes.
 func (r setPropertiesResult) first(n int) setPropertiesResult {
-	succeeded := max(0, n-r.Failures) // of those that are kept
+	succeeded := max(0, n-r.Failures) // number of successes to keep
 	kept := []setOutcome{}
 	for _, o := range r.Results {
 		if o.Error == "" {
@@ -105,14 +105,14 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 	}
 	known, read := c.Session.ReadStateOf(p)
 	var set string
-	var seen textrange.RangeSet // of set
-	before, res, err := c.Changes.Update(ctx, p, "change the properties of "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
-		text, err := s.rewrite(cur.Text())
+	var seen textrange.RangeSet // read ranges of set
+	before, res, err := c.Changes.Update(ctx, p, "change the properties of "+string(p), func(current *model.Version) ([]diffwrap.Edit, error) {
+		text, err := s.rewrite(current.Text())
 		if err != nil {
 			return nil, result.InvalidArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
 		}
-		edits := diffwrap.Diff(cur.Text(), text)
-		now := session.ReadState{Text: cur.Text(), ReadRanges: known.RangesIn(cur.Text())}
+		edits := diffwrap.Diff(current.Text(), text)
+		now := session.ReadState{Text: current.Text(), ReadRanges: known.RangesIn(current.Text())}
 		if err := c.Changes.CheckDeletions(p, now, edits, c.NoteReader); err != nil {
 			return nil, err
 		}

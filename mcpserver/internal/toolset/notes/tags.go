@@ -208,22 +208,22 @@ func (a tagsArgs) becomes(tag string) (to string, ok bool) {
 // text.
 func (a tagsArgs) apply(ctx context.Context, c *tool.Client, p model.Path) (done tagged, err error) {
 	done.Path = string(p)
-	plan := func(cur *model.Version) ([]diffwrap.Edit, error) {
+	plan := func(current *model.Version) ([]diffwrap.Edit, error) {
 		done.FrontMatter, done.Text = 0, 0
-		edits, err := a.edits(cur.Text(), &done)
+		edits, err := a.edits(current.Text(), &done)
 		if err != nil {
 			return nil, result.InvalidArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
 		}
-		return edits, textrange.CheckMarkup("tag", c.Workspace.Options().View, cur.Text(), diffwrap.Apply(cur.Text(), edits), 0)
+		return edits, textrange.CheckMarkup("tag", c.Workspace.Options().View, current.Text(), diffwrap.Apply(current.Text(), edits), 0)
 	}
 	if a.DryRun {
 		err = c.Changes.CheckWrite(p)
 		if err != nil {
 			return done, err
 		}
-		cur, err := c.Workspace.Open(ctx, p)
+		current, err := c.Workspace.Open(ctx, p)
 		if err == nil {
-			_, err = plan(cur)
+			_, err = plan(current)
 		}
 		return done, err
 	}

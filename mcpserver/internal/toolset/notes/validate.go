@@ -143,7 +143,7 @@ type validator struct {
 	client  *tool.Client
 	index   *links.Index
 	targets map[string]*anchors
-	names   map[string][]model.Path // by folded path
+	names   map[string][]model.Path // paths by folded path
 }
 
 // document skips unreadable documents.

@@ -38,7 +38,7 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (result.Result,
 		}
 	}
 	out := result.JoinTruncated(append(decided, lines...), result.Max-result.ProtocolOverhead-6000, "\n(%d more; give a path to see those of a folder)")
-	if a.Path == "" { // else what happened elsewhere is still to be told
+	if a.Path == "" { // a restricted call leaves other changes unreported
 		c.Session.SetChangeCursor(last)
 	}
 	if out == "" {

@@ -18,8 +18,8 @@ func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) (resul
 	if a.Name == nil && a.Purpose == nil {
 		return result.Result{}, result.InvalidArgument("Give a name, a purpose, or both.")
 	}
-	by := c.Session.Author()
-	n := c.Workspace.SessionNote(by.Session)
+	author := c.Session.Author()
+	n := c.Workspace.SessionNote(author.Session)
 	for _, part := range []struct {
 		argument string
 		given    *string
@@ -33,7 +33,7 @@ func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) (resul
 			return result.Result{}, result.InvalidArgument("The %s must be one line of at most %d characters, without control characters.", part.argument, part.most)
 		}
 	}
-	if err := c.Workspace.SetSessionNote(by, n); err != nil {
+	if err := c.Workspace.SetSessionNote(author, n); err != nil {
 		return result.Result{}, err
 	}
 	return result.Text("Users see this next to the changes of this session."), nil

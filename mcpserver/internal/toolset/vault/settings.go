@@ -19,9 +19,9 @@ import (
 // periodicSettings holds paths in the vault.
 type periodicSettings struct {
 	Folder   string `json:"folder"`
-	Format   string `json:"format"` // of the path below the folder, as moment.js has it
+	Format   string `json:"format"` // moment.js format of the path below Folder
 	Template string `json:"template"`
-	Enabled  bool   `json:"enabled"` // in the plugin's settings
+	Enabled  bool   `json:"enabled"` // only in the settings of the plugin
 }
 
 type templateSettings struct {
