@@ -172,12 +172,7 @@ func linesAt(d document.Document, offsets []int) (found []linkLine) {
 
 // mentionsOf returns lines with the name or an alias of a note outside of links and properties.
 func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.NoteInfo) ([]linkLine, error) {
-	expr := `\b(?:` + strings.Join(namesOf(p, n), "|") + `)\b`
-	pattern, err := grep.Compile(expr, grep.Options{IgnoreCase: true})
-	if err != nil {
-		return nil, search.NamedPattern("path", search.ByLine, err)
-	}
-	named, err := regexp.Compile(`(?i)` + expr)
+	pattern, err := grep.Compile(`\b(?:`+strings.Join(namesOf(p, n), "|")+`)\b`, grep.Options{IgnoreCase: true})
 	if err != nil {
 		return nil, search.NamedPattern("path", search.ByLine, err)
 	}
@@ -190,7 +185,7 @@ func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.Note
 		if d.Path == p {
 			return nil
 		}
-		return linesAt(d, unlinked(d.Text, named))
+		return linesAt(d, unlinked(d.Text, pattern))
 	}, func(more []linkLine) bool {
 		found = append(found, more...)
 		return true
@@ -221,13 +216,15 @@ func namesOf(p model.Path, n *index.NoteInfo) []string {
 }
 
 // unlinked returns the offsets of matches in the body outside of links.
-func unlinked(text string, named *regexp.Regexp) (offsets []int) {
+func unlinked(text string, pattern *grep.Pattern) (offsets []int) {
 	_, body, _ := frontmatter.Split(text)
 	all := links.Extract(text)
-	for _, m := range named.FindAllStringIndex(text, -1) {
-		in := slices.ContainsFunc(all, func(l links.Link) bool { return l.Off < m[1] && m[0] < l.Off+l.Len })
-		if m[0] >= body && !in {
-			offsets = append(offsets, m[0])
+	bom := len(text) - len(strings.TrimPrefix(text, textrange.BOM))
+	for _, m := range pattern.Entries("", text, grep.Format{OnlyMatching: true}, -1) {
+		start, end := m.Start+bom, m.End+bom
+		in := slices.ContainsFunc(all, func(l links.Link) bool { return l.Off < end && start < l.Off+l.Len })
+		if start >= body && !in {
+			offsets = append(offsets, start)
 		}
 	}
 	return offsets

@@ -50,47 +50,20 @@ func formatToken(t time.Time, s string) string {
 	}
 	isoYear, isoWeek := t.ISOWeek()
 	year, week := sundayWeek(t)
+	numbers := map[string]struct{ n, digits int }{
+		"DDD": {t.YearDay(), 1}, "d": {int(t.Weekday()), 1}, "e": {int(t.Weekday()), 1}, "E": {(int(t.Weekday())+6)%7 + 1, 1},
+		"Q": {(int(t.Month()) + 2) / 3, 1}, "Y": {t.Year(), 1}, "W": {isoWeek, 1}, "WW": {isoWeek, 2}, "GGGG": {isoYear, 4}, "GG": {isoYear % 100, 2},
+		"w": {week, 1}, "ww": {week, 2}, "gggg": {year, 4}, "gg": {year % 100, 2}, "H": {t.Hour(), 1}, "k": {(t.Hour()+23)%24 + 1, 1}, "kk": {(t.Hour()+23)%24 + 1, 2},
+		"X": {int(t.Unix()), 1}, "x": {int(t.UnixMilli()), 1},
+	}
+	if number, ok := numbers[s]; ok {
+		return fmt.Sprintf("%0*d", number.digits, number.n)
+	}
 	switch s {
-	case "DDD":
-		return strconv.Itoa(t.YearDay())
 	case "dd":
 		return t.Format("Mon")[:2]
-	case "d", "e":
-		return strconv.Itoa(int(t.Weekday()))
-	case "E":
-		return strconv.Itoa((int(t.Weekday())+6)%7 + 1)
-	case "Q":
-		return strconv.Itoa((int(t.Month()) + 2) / 3)
-	case "Y":
-		return strconv.Itoa(t.Year())
 	case "YYYYYY":
 		return fmt.Sprintf("%+07d", t.Year())
-	case "W":
-		return strconv.Itoa(isoWeek)
-	case "WW":
-		return fmt.Sprintf("%02d", isoWeek)
-	case "GGGG":
-		return fmt.Sprintf("%04d", isoYear)
-	case "GG":
-		return fmt.Sprintf("%02d", isoYear%100)
-	case "w":
-		return strconv.Itoa(week)
-	case "ww":
-		return fmt.Sprintf("%02d", week)
-	case "gggg":
-		return fmt.Sprintf("%04d", year)
-	case "gg":
-		return fmt.Sprintf("%02d", year%100)
-	case "H":
-		return strconv.Itoa(t.Hour())
-	case "k":
-		return strconv.Itoa((t.Hour()+23)%24 + 1)
-	case "kk":
-		return fmt.Sprintf("%02d", (t.Hour()+23)%24+1)
-	case "X":
-		return strconv.FormatInt(t.Unix(), 10)
-	case "x":
-		return strconv.FormatInt(t.UnixMilli(), 10)
 	}
 	return s
 }
