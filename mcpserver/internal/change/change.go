@@ -375,12 +375,12 @@ func (c Changes) Linking(ctx context.Context, p model.Path) []model.Path {
 	if err != nil {
 		return nil
 	}
+	served := document.Resolver{Workspace: c.Workspace}.Folders()
 	var linking []model.Path
 	for _, s := range index.Backlinks(string(p)) {
 		from := model.Path(s)
 		folder, _ := from.Split()
-		served := slices.ContainsFunc(c.Workspace.Options().Folders, func(f bridge.FolderSource) bool { return f.Name == folder })
-		if from != p && served {
+		if from != p && slices.Contains(served, folder) {
 			linking = append(linking, from)
 		}
 	}

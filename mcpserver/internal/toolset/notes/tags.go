@@ -148,22 +148,20 @@ func (a tagsArgs) list(notes []*index.NoteInfo) (tagsResult, error) {
 
 // check reports arguments that make no change.
 func (a *tagsArgs) check() error {
-	given := []struct {
-		name string
-		tag  *string
-	}{{"tag", &a.Tag}}
-	if a.Action == renameTag {
-		given = append(given, struct {
-			name string
-			tag  *string
-		}{"new_tag", &a.NewTag})
-	}
-	for _, g := range given {
-		bare, ok := outline.CheckTag(*g.tag)
+	check := func(argument string, tag *string) error {
+		bare, ok := outline.CheckTag(*tag)
 		if !ok {
-			return result.InvalidArgument("The argument %q is %q, which is no tag: a tag has no blanks and none of ,.:;!?#()[]{}, and not only digits.", g.name, *g.tag)
+			return result.InvalidArgument("The argument %q is %q, which is no tag: a tag has no blanks and none of ,.:;!?#()[]{}, and not only digits.", argument, *tag)
 		}
-		*g.tag = bare
+		*tag = bare
+		return nil
+	}
+	err := check("tag", &a.Tag)
+	if err == nil && a.Action == renameTag {
+		err = check("new_tag", &a.NewTag)
+	}
+	if err != nil {
+		return err
 	}
 	switch {
 	case a.Action == addTag && a.Path == "":

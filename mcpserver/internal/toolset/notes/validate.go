@@ -57,16 +57,8 @@ type problem struct {
 	New  bool   `json:"new,omitempty" doc:"It comes from a pending suggestion in the document, and is not so without"`
 }
 
-type problemKey struct {
-	Path string `json:"p"`
-	Line int    `json:"l"`
-	Kind string `json:"k"`
-	Text string `json:"t"`
-}
-
-func (p problem) key() problemKey { return problemKey{p.Path, p.Line, p.Kind, p.Text} }
-
-func compareProblems(a, b problemKey) int {
+// comparePosition orders problems. A problem is its own cursor key.
+func comparePosition(a, b problem) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line, cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
 }
 
@@ -106,7 +98,7 @@ func validate(ctx context.Context, c *tool.Client, a validateArgs) (validateResu
 		return validateResult{}, err
 	}
 	all = slices.DeleteFunc(all, func(p problem) bool { return a.Kind != "" && p.Kind != a.Kind })
-	slices.SortFunc(all, func(a, b problem) int { return compareProblems(a.key(), b.key()) })
+	slices.SortFunc(all, comparePosition)
 	all = slices.Compact(all)
 	fresh := 0
 	for _, p := range all {
@@ -114,11 +106,12 @@ func validate(ctx context.Context, c *tool.Client, a validateArgs) (validateResu
 			fresh++
 		}
 	}
-	rest, err := result.Rest(a.Listing, all, problem.key, compareProblems)
+	same := func(p problem) problem { return p }
+	rest, err := result.Rest(a.Listing, all, same, comparePosition)
 	if err != nil {
 		return validateResult{}, err
 	}
-	return result.FitList(a.Listing, rest, len(rest), func(i int) any { return rest[i].key() }, func(p problem) problem { return p }, func(shown []problem, page result.Page) validateResult {
+	return result.FitList(a.Listing, rest, len(rest), func(i int) any { return rest[i] }, same, func(shown []problem, page result.Page) validateResult {
 		return validateResult{Problems: shown, Count: len(all), New: fresh, Checked: len(docs), Page: page}
 	}), nil
 }
