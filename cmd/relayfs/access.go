@@ -65,7 +65,7 @@ func newLsCommand(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return show(e, list, func(w io.Writer, list []api.Listed) {
+				return show(e, list, func(w io.Writer, list []api.Entry) {
 					for _, l := range list {
 						cli.Line(w, "%v", l)
 					}
@@ -74,7 +74,7 @@ func newLsCommand(e *env) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "everything below it too")
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.register(e, cmd)
 	return cmd
 }
@@ -166,7 +166,7 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 				return cli.Usagef("--all needs --old and --new")
 			case !given("old"):
 				var data []byte
-				err := abandonable(cmd.Context(), func() (err error) {
+				err := runInterruptible(cmd.Context(), func() (err error) {
 					data, err = io.ReadAll(e.stdin)
 					return err
 				})

@@ -11,11 +11,11 @@ import (
 )
 
 // noAgents as the setting says that no program is an agent.
-const noAgents = "none"
+const noAgentsSetting = "none"
 
 // agentTable finds out which programs are agents, as the setting has it.
 func (f *workspaceFlags) agentTable() *program.Table {
-	if slices.Equal(f.agents, []string{noAgents}) {
+	if slices.Equal(f.agents, []string{noAgentsSetting}) {
 		return &program.Table{Agents: []string{}}
 	}
 	return &program.Table{Agents: f.agents}

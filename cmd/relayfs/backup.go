@@ -34,7 +34,7 @@ back them up after it, as before. Nor is any token, key or login.`,
 			}
 			ctx := cmd.Context()
 			return f.ask(ctx, e, args[1:], func(c *api.Client) error {
-				folders, err := c.Kept(ctx)
+				folders, err := c.Stores(ctx)
 				if err != nil {
 					return err
 				}
@@ -55,7 +55,7 @@ back them up after it, as before. Nor is any token, key or login.`,
 			})
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
@@ -106,7 +106,7 @@ made is taken over when relayfs starts.`,
 			}))
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	cmd.Flags().BoolVar(&replace, "replace", false, "set aside what is kept already")
 	f.registerState(e, cmd)
 	return cmd

@@ -61,7 +61,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 					names = append(names, c.Name())
 				}
 			}
-			return config.UsageNear(fmt.Errorf("unknown command %q of %s", args[0], cmd.CommandPath()), args[0], "'"+cmd.CommandPath()+" %s'", names)
+			return config.UsageWithSuggestion(fmt.Errorf("unknown command %q of %s", args[0], cmd.CommandPath()), args[0], "'"+cmd.CommandPath()+" %s'", names)
 		}
 		return cli.Usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
 	}
@@ -103,7 +103,7 @@ func (e *env) flagError(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return config.UsageNear(err, name, "--%s", names)
+	return config.UsageWithSuggestion(err, name, "--%s", names)
 }
 
 // serverUsage is cobra's, with the flags in one list.
@@ -151,7 +151,7 @@ func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	if err := level.UnmarshalText([]byte(f.level)); err != nil {
 		return nil, cli.Usagef("log-level %q is none of debug, info, warn, error", f.level)
 	}
-	o := &slog.HandlerOptions{Level: level, ReplaceAttr: errorsInWords}
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: logErrorText}
 	switch f.format {
 	case "text":
 		return slog.New(slog.NewTextHandler(cli.PrintableWriter{W: w}, o)), nil
@@ -161,16 +161,16 @@ func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	return nil, cli.Usagef("log-format %q is none of text, json", f.format)
 }
 
-// errorsInWords has the log say of errors what commands say.
-func errorsInWords(_ []string, a slog.Attr) slog.Attr {
+// logErrorText has the log say of errors what commands say.
+func logErrorText(_ []string, a slog.Attr) slog.Attr {
 	if err, ok := a.Value.Any().(error); ok {
 		a.Value = slog.StringValue(cli.Text(err))
 	}
 	return a
 }
 
-// offerJSON adds --json, for show.
-func (e *env) offerJSON(cmd *cobra.Command) {
+// addJSONFlag adds --json, for show.
+func (e *env) addJSONFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&e.json, "json", false, "print JSON")
 }
 
@@ -193,7 +193,7 @@ func isYes(answer string) bool {
 
 // abandonable runs do, which a signal cannot interrupt, and returns when do or ctx ends. In the
 // second case do continues until the process ends.
-func abandonable(ctx context.Context, do func() error) error {
+func runInterruptible(ctx context.Context, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
 	select {

@@ -70,7 +70,7 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 					return nil, err
 				}
 				for _, s := range list {
-					offer(s.ID, s.Path+" "+s.Gist())
+					offer(s.ID, s.Path+" "+s.Summary())
 				}
 			}
 			if threads {
@@ -79,7 +79,7 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 					return nil, err
 				}
 				for _, t := range list {
-					offer(t.ID, t.Path+" "+t.Remarks[0].Said())
+					offer(t.ID, t.Path+" "+t.Comments[0].OneLine())
 				}
 			}
 			return words, nil
@@ -130,8 +130,8 @@ func (f *workspaceFlags) completeUndone(cmd *cobra.Command, args []string, prefi
 			}
 			for _, s := range x.Suggestions {
 				if !s.Undone {
-					it := s.Suggestion(x.Path)
-					offer(s.ID, x.Action+" "+x.Path+" "+it.Gist())
+					it := s.AsSuggestion(x.Path)
+					offer(s.ID, x.Action+" "+x.Path+" "+it.Summary())
 				}
 			}
 		}

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// room is how much garbage a small heap may hold, and largePercent how much a large one may in percent of what is in use:
+	// smallHeapGarbage is how much garbage a small heap may hold, and largePercent how much a large one may in percent of what is in use:
 	// what lives among much garbage keeps the memory around it.
-	room         = 24 << 20
-	largePercent = 33
-	maxPercent   = 800
-	// quiet is how long nothing was collected when memory goes back to the system, and worth how much that is
+	smallHeapGarbage = 24 << 20
+	largePercent     = 33
+	maxPercent       = 800
+	// quietTime is how long nothing was collected when memory goes back to the system, and worth how much that is
 	// at least.
-	quiet = 5 * time.Second
-	worth = 32 << 20
+	quietTime  = 5 * time.Second
+	minRelease = 32 << 20
 )
 
 // tuneHeap has the garbage collector suit a server that is idle between bursts of work, while the process lives and
@@ -27,38 +27,38 @@ const (
 func tuneHeap() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(maxPercent)
-		tend(quiet, worth)
+		startTuner(quietTime, minRelease)
 	}
 }
 
-// tender hears of each collection.
-type tender struct {
-	worth   uint64
-	timer   *time.Timer // runs while something was collected a moment ago
-	mu      sync.Mutex  // protects the following
-	percent int
+// tuner hears of each collection.
+type tuner struct {
+	minRelease uint64
+	timer      *time.Timer // runs while something was collected a moment ago
+	mu         sync.Mutex  // protects the following
+	percent    int
 }
 
-func tend(quiet time.Duration, worth uint64) {
-	t := &tender{worth: worth}
-	t.timer = time.AfterFunc(quiet, t.giveBack)
-	t.listen(quiet)
+func startTuner(quiet time.Duration, worth uint64) {
+	t := &tuner{minRelease: worth}
+	t.timer = time.AfterFunc(quiet, t.release)
+	t.awaitCollection(quiet)
 }
 
-// listen hears of the next collection: it finds that nobody has the token.
-func (t *tender) listen(quiet time.Duration) {
+// awaitCollection hears of the next collection: it finds that nobody has the token.
+func (t *tuner) awaitCollection(quiet time.Duration) {
 	token := new([64]byte)
-	runtime.AddCleanup(token, func(t *tender) {
-		t.collected()
+	runtime.AddCleanup(token, func(t *tuner) {
+		t.adapt()
 		t.timer.Reset(quiet)
-		t.listen(quiet)
+		t.awaitCollection(quiet)
 	}, t)
 }
 
-func (t *tender) collected() {
+func (t *tuner) adapt() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if percent := percentFor(read().live); percent != t.percent {
+	if percent := percentFor(readHeap().live); percent != t.percent {
 		debug.SetGCPercent(percent)
 		t.percent = percent
 	}
@@ -66,25 +66,25 @@ func (t *tender) collected() {
 
 // percentFor is by how much a heap may grow of which so much is in use.
 func percentFor(live uint64) int {
-	return int(min(max(100*room/max(live, 1), largePercent), maxPercent))
+	return int(min(max(100*smallHeapGarbage/max(live, 1), largePercent), maxPercent))
 }
 
-// giveBack gives memory back that is not in use.
-func (t *tender) giveBack() {
-	if u := read(); u.free+u.objects > u.live+t.worth {
+// release gives memory back that is not in use.
+func (t *tuner) release() {
+	if u := readHeap(); u.free+u.objects > u.live+t.minRelease {
 		debug.FreeOSMemory()
 	}
 }
 
-// usage is how many bytes of memory the heap has.
-type usage struct {
+// heapSizes is how many bytes of memory the heap has.
+type heapSizes struct {
 	live    uint64 // of objects that the last collection found in use
 	objects uint64 // of these, those made since, and garbage
 	free    uint64 // for objects
 }
 
-func read() usage {
+func readHeap() heapSizes {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
 	metrics.Read(s)
-	return usage{s[0].Value.Uint64(), s[1].Value.Uint64(), s[2].Value.Uint64()}
+	return heapSizes{s[0].Value.Uint64(), s[1].Value.Uint64(), s[2].Value.Uint64()}
 }

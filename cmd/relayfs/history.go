@@ -34,7 +34,7 @@ says how long it is kept (default 90d).`,
 			})
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.register(e, cmd)
 	return cmd
 }
@@ -66,11 +66,11 @@ Of changes that one author made in one minute it shows all or none.`,
 					return err
 				}
 				s.Text = diffwrap.Render(s.Text, v)
-				return show(e, s, func(w io.Writer, s api.Shown) { _ = cli.Note(w, s.Text) })
+				return show(e, s, func(w io.Writer, s api.PastNote) { _ = cli.Note(w, s.Text) })
 			})
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	cmd.Flags().StringVar(&view, "view", "raw", "raw, as it was in the file; accepted or original, as if all suggestions had been accepted or rejected")
 	registerValues(cmd, map[string][]string{"view": {"raw", "accepted", "original"}})
 	f.register(e, cmd)

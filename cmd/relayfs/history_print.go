@@ -14,11 +14,11 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// mostPieces is how many pieces of text are printed for an entry.
-const mostPieces = 6
+// maxPieces is how many pieces of text are printed for an entry.
+const maxPieces = 6
 
 // printHistory prints a history for people.
-func printHistory(w io.Writer, l api.Listing) {
+func printHistory(w io.Writer, l api.NoteHistory) {
 	p := render.NewPainter(w)
 	for _, e := range l.Entries {
 		number := "-"
@@ -37,8 +37,8 @@ func printHistory(w io.Writer, l api.Listing) {
 
 func printPieces(w io.Writer, sign string, list []string) {
 	for i, text := range list {
-		if i == mostPieces {
-			fmt.Fprintf(w, "       %s and %d more\n", sign, len(list)-mostPieces)
+		if i == maxPieces {
+			fmt.Fprintf(w, "       %s and %d more\n", sign, len(list)-maxPieces)
 			return
 		}
 		fmt.Fprintf(w, "       %s %s\n", sign, cli.OneLine(reviewqueue.Shorten(text)))

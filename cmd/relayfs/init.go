@@ -33,11 +33,11 @@ asks for what is not given, and offers to mount at every login; elsewhere it ask
 nothing. A file that is there is left alone.`,
 		Example: "  relayfs init\n  relayfs init ~/Notes --mountpoint ~/mnt",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			i := initiation{e: e, sources: args, mountpoint: mountpoint}
+			i := initWizard{e: e, sources: args, mountpoint: mountpoint}
 			if !cmd.Flags().Changed("mountpoint") {
 				i.mountpoint = ""
 			}
-			return abandonable(cmd.Context(), func() error { return i.run(cmd.Context()) }) // a question waits for its answer
+			return runInterruptible(cmd.Context(), func() error { return i.run(cmd.Context()) }) // a question waits for its answer
 		},
 	}
 	cmd.Flags().StringVar(&mountpoint, "mountpoint", defaultMountpoint, "where 'relayfs mount' will mount")
@@ -46,16 +46,16 @@ nothing. A file that is there is left alone.`,
 
 const defaultMountpoint = "~/relayfs"
 
-// initiation makes a configuration.
-type initiation struct {
+// initWizard makes a configuration.
+type initWizard struct {
 	e          *env
 	sources    []string // SOURCE arguments
 	mountpoint string   // "" if it is not given
 	answers    *bufio.Reader
 }
 
-func (i *initiation) run(ctx context.Context) error {
-	if err := config.Absent(i.e.config.File); err != nil {
+func (i *initWizard) run(ctx context.Context) error {
+	if err := config.CheckAbsent(i.e.config.File); err != nil {
 		return err
 	}
 	if in, ok := i.e.stdin.(*os.File); ok && cli.IsTerminal(in) {
@@ -90,11 +90,11 @@ func (i *initiation) run(ctx context.Context) error {
 }
 
 // chooseSources returns the sources that are given, or those found that the person wants.
-func (i *initiation) chooseSources() ([]string, error) {
+func (i *initWizard) chooseSources() ([]string, error) {
 	if len(i.sources) > 0 {
-		return config.FirstSources(i.sources)
+		return config.AbsoluteSources(i.sources)
 	}
-	found, err := config.FoundSources()
+	found, err := config.FindVaults()
 	if i.answers == nil {
 		return found, err
 	}
@@ -116,7 +116,7 @@ func (i *initiation) chooseSources() ([]string, error) {
 		if err == nil {
 			return sources, nil
 		}
-		i.complain(err)
+		i.printProblem(err)
 	}
 }
 
@@ -129,7 +129,7 @@ func choose(found []string, answer string) ([]string, error) {
 	for _, word := range strings.FieldsFunc(answer, func(r rune) bool { return r == ' ' || r == ',' }) {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > len(found) {
-			return config.FirstSources([]string{config.ExpandHome(answer)})
+			return config.AbsoluteSources([]string{config.ExpandHome(answer)})
 		}
 		chosen = append(chosen, found[n-1])
 	}
@@ -140,7 +140,7 @@ func choose(found []string, answer string) ([]string, error) {
 }
 
 // chooseMountpoint makes the mountpoint that is given, or the one that the person wants. It ends with one that can be mounted.
-func (i *initiation) chooseMountpoint(sources []string) error {
+func (i *initWizard) chooseMountpoint(sources []string) error {
 	given := i.mountpoint
 	for {
 		i.mountpoint = cmp.Or(given, defaultMountpoint)
@@ -154,11 +154,11 @@ func (i *initiation) chooseMountpoint(sources []string) error {
 		if err == nil || given != "" || i.answers == nil {
 			return err
 		}
-		i.complain(err)
+		i.printProblem(err)
 	}
 }
 
-func (i *initiation) makeMountpoint(args []string) error {
+func (i *initWizard) makeMountpoint(args []string) error {
 	dir, err := filepath.Abs(config.ExpandHome(i.mountpoint))
 	if err != nil {
 		return err
@@ -168,12 +168,12 @@ func (i *initiation) makeMountpoint(args []string) error {
 	}
 	sources, err := source.Parse(args, "")
 	if err == nil {
-		err = apart(sources, dir)
+		err = checkDisjoint(sources, dir)
 	}
 	if err != nil {
 		return err
 	}
-	if err := makeMissing(dir); err != nil {
+	if err := ensureMountpoint(dir); err != nil {
 		return err
 	}
 	if fusefs.Mountable() != nil {
@@ -183,7 +183,7 @@ func (i *initiation) makeMountpoint(args []string) error {
 }
 
 // ask returns the answer to a question, or otherwise if it is empty.
-func (i *initiation) ask(question, otherwise string) (string, error) {
+func (i *initWizard) ask(question, otherwise string) (string, error) {
 	if otherwise != "" {
 		question += " [" + otherwise + "]"
 	}
@@ -196,13 +196,13 @@ func (i *initiation) ask(question, otherwise string) (string, error) {
 	return cmp.Or(strings.TrimSpace(line), otherwise), err
 }
 
-func (i *initiation) yes(question string) (bool, error) {
+func (i *initWizard) yes(question string) (bool, error) {
 	answer, err := i.ask(question, "y/N")
 	return isYes(answer), err
 }
 
-// complain says why an answer will not do, before it is asked for again.
-func (i *initiation) complain(err error) {
+// printProblem says why an answer will not do, before it is asked for again.
+func (i *initWizard) printProblem(err error) {
 	cli.Line(i.e.stderr, "%s", cli.Text(err))
 	if hint := hintFor(err); hint != "" {
 		cli.Line(i.e.stderr, "%s", hint)

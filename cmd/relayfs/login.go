@@ -27,15 +27,15 @@ import (
 
 type loginOptions struct {
 	api, auth, provider string
-	state               loginState
+	state               loginStateDir
 }
 
-// loginState is the setting state.
-type loginState string
+// loginStateDir is the setting state.
+type loginStateDir string
 
-func (s *loginState) register(e *env, cmd *cobra.Command) { registerState(e, cmd, (*string)(s)) }
+func (s *loginStateDir) register(e *env, cmd *cobra.Command) { registerState(e, cmd, (*string)(s)) }
 
-func (s loginState) account() (*account.Account, error) {
+func (s loginStateDir) account() (*account.Account, error) {
 	base, err := source.StateDir(string(s))
 	return account.Of(base), err
 }
@@ -64,8 +64,8 @@ its terms apply. The settings api and auth name another one with the same API.`,
 	return cmd
 }
 
-// loginPatience is how long to wait for the browser.
-const loginPatience = 5 * time.Minute
+// loginTimeout is how long to wait for the browser.
+const loginTimeout = 5 * time.Minute
 
 func (o *loginOptions) run(ctx context.Context, e *env) error {
 	service, err := control.ParseService(o.api, o.auth)
@@ -76,7 +76,7 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, loginPatience)
+	wait, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
 	var waiting sync.WaitGroup
 	login, err := acc.Client.Login(wait, service, o.provider, func(address string) {
@@ -85,7 +85,7 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 		if hasDesktop() {
 			_ = page.OpenBrowser(ctx, address) // the address is printed
 		}
-		waiting.Go(func() { showWaiting(wait, loginPatience) })
+		waiting.Go(func() { showWaiting(wait, loginTimeout) })
 	})
 	cancel()
 	waiting.Wait()
@@ -93,7 +93,7 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 	case errors.Is(err, control.ErrProvider):
 		return cli.WithHint(err, "name one with --provider")
 	case errors.Is(err, context.DeadlineExceeded):
-		return cli.WithHint(fmt.Errorf("nobody has logged in within %v", loginPatience), "run 'relayfs login' again")
+		return cli.WithHint(fmt.Errorf("nobody has logged in within %v", loginTimeout), "run 'relayfs login' again")
 	case err != nil:
 		return err
 	}
@@ -128,7 +128,7 @@ func showWaiting(ctx context.Context, limit time.Duration) {
 }
 
 func newFoldersCommand(e *env) *cobra.Command {
-	var state loginState
+	var state loginStateDir
 	cmd := &cobra.Command{
 		Use:   "folders",
 		Short: "List the folders that are shared with the login",
@@ -153,7 +153,7 @@ prints the last list.`,
 			return show(e, list.Folders, printFolders)
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	state.register(e, cmd)
 	return cmd
 }
@@ -182,7 +182,7 @@ func printFolders(w io.Writer, folders []control.Folder) {
 }
 
 func newLogoutCommand(e *env) *cobra.Command {
-	var state loginState
+	var state loginStateDir
 	cmd := &cobra.Command{
 		Use:   "logout",
 		Short: "Forget the login, the list of folders and their tokens",
@@ -212,12 +212,12 @@ that it has until they end, within the hour as a rule; 'relayfs unmount' ends it
 	return cmd
 }
 
-// refreshPatience bounds the wait for the list of folders before the stored one is taken.
-const refreshPatience = 5 * time.Second
+// refreshTimeout bounds the wait for the list of folders before the stored one is taken.
+const refreshTimeout = 5 * time.Second
 
 // refreshFolders stores the present list of folders, so that a SOURCE can be one that was shared just now.
 func refreshFolders(ctx context.Context, acc *account.Account, log *slog.Logger) {
-	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	if _, err := acc.Refresh(ctx); err != nil {
 		attrs := []any{model.LogErr, err}

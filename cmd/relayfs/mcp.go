@@ -79,7 +79,7 @@ func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := o.numbers.Listen()
+	m, err := o.metricNumbers.Listen()
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ The rest of its settings: 'relayfs help settings'.`,
 				<-ctx.Done()
 				return nil
 			})
-			if serving.Answering(err) != nil {
+			if serving.OwnerInError(err) != nil {
 				return cli.WithHint(err, "end that process, or start it with --http instead")
 			}
 			return err

@@ -21,7 +21,7 @@ import (
 )
 
 type mountOptions struct {
-	signAgents bool // nobody has said whose the changes are
+	authorFromProgram bool // nobody has said whose the changes are
 	serveOptions
 	allowOther, nonEmpty, daemon bool
 	sessionNote                  string
@@ -44,7 +44,7 @@ address) as a folder in MOUNTPOINT. More settings: 'relayfs help settings'.`,
 				return process.Start(cmd.Context(), e.stderr)
 			}
 			author := cmd.Flag("author")
-			o.signAgents = !author.Changed && o.author == author.DefValue && os.Getenv(authorEnv) == ""
+			o.authorFromProgram = !author.Changed && o.author == author.DefValue && os.Getenv(authorEnv) == ""
 			return o.run(cmd.Context(), e, sources, mountpoint)
 		},
 	}
@@ -79,7 +79,7 @@ func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir stri
 	if dir != "" {
 		var err error
 		if p.mountpoint, err = filepath.Abs(dir); err == nil {
-			err = apart(p.sources, p.mountpoint)
+			err = checkDisjoint(p.sources, p.mountpoint)
 		}
 		if err == nil && !running {
 			err = fusefs.CheckMountpoint(p.mountpoint, o.nonEmpty, o.allowOther)
@@ -109,7 +109,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	}
 	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *serving.Control) error {
 		fuseOptions := fusefs.Options{
-			Author: o.author, SignAgents: o.signAgents, Programs: o.agentTable(), AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
+			Author: o.author, SignAgents: o.authorFromProgram, Programs: o.agentTable(), AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
 			Refused: c.Refusals.Add, SessionNote: o.sessionNote, Poker: selfWith(pokeCommand), State: c.State,
 		}
 		c.NameSessions(func(pid int) string { return fuseOptions.Programs.OfProcess(pid).Session() })
@@ -117,7 +117,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		if err != nil {
 			return err
 		}
-		makeRoom()
+		doubleGOMAXPROCS()
 		c.Announce(e.stderr)
 		process.Ready(e.stderr, process.Mounted+p.mountpoint, c.State.Path(serving.LogName), func() (*os.File, error) { return c.State.Append(serving.LogName) })
 		gone := make(chan struct{})
@@ -149,17 +149,17 @@ func (o *mountOptions) freeSources(sources []source.Source) error {
 	return nil
 }
 
-// makeRoom doubles GOMAXPROCS. Go-fuse starts GOMAXPROCS goroutines that wait in read(2) for the kernel. If
+// doubleGOMAXPROCS doubles GOMAXPROCS. Go-fuse starts GOMAXPROCS goroutines that wait in read(2) for the kernel. If
 // those are as many as the processors, the scheduler spends a fifth of a search through all notes on taking
 // processors away from them. So makeRoom must come after Mount.
-func makeRoom() {
+func doubleGOMAXPROCS() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
 	}
 }
 
-// apart refuses a mountpoint and a vault inside each other, because the mount would show itself.
-func apart(sources []source.Source, mountpoint string) error {
+// checkDisjoint refuses a mountpoint and a vault inside each other, because the mount would show itself.
+func checkDisjoint(sources []source.Source, mountpoint string) error {
 	real := mountpoint
 	if r, err := filepath.EvalSymlinks(mountpoint); err == nil {
 		real = r
@@ -188,14 +188,14 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 			if err != nil {
 				return err
 			}
-			served := serving.MountedBy(dir, state)
+			served := serving.OwnerOfMount(dir, state)
 			if served != nil && !fusefs.Killed(served.PID) {
 				err := owner.NewClient(*served).Alive(cmd.Context())
 				if gone := (*owner.GoneError)(nil); err != nil && !errors.As(err, &gone) { // a killed process is dead before its locks are free
 					return err
 				}
 			}
-			if err := abandonable(cmd.Context(), func() error { return fusefs.Unmount(dir) }); err != nil {
+			if err := runInterruptible(cmd.Context(), func() error { return fusefs.Unmount(dir) }); err != nil {
 				return err
 			}
 			return serving.AwaitEnd(cmd.Context(), served)

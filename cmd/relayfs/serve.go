@@ -18,8 +18,8 @@ import (
 type serveOptions struct {
 	workspaceFlags
 	mcpFlags
-	metrics string           // an address, "" for none
-	numbers *metrics.Numbers // nil for none; set by prepare
+	metrics       string           // an address, "" for none
+	metricNumbers *metrics.Numbers // nil for none; set by prepare
 }
 
 // register adds the flags and settings.
@@ -36,7 +36,7 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 	if err != nil {
 		return nil, so, []error{err}
 	}
-	for _, err := range e.config.Misspelt() {
+	for _, err := range e.config.UnknownVariables() {
 		log.Warn(err.Error(), model.LogHint, hintFor(err))
 	}
 	note := func(err error) {
@@ -49,8 +49,8 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 	if len(errs) == 0 {
 		note(o.http.CheckFile(so.Base))
 	}
-	if o.numbers = metrics.New(o.metrics, version()); o.numbers != nil {
-		so.Workspace.Saved = o.numbers.Saved
+	if o.metricNumbers = metrics.New(o.metrics, version()); o.metricNumbers != nil {
+		so.Workspace.Saved = o.metricNumbers.Saved
 	}
 	if slices.ContainsFunc(args, source.IsRelay) {
 		refreshFolders(ctx, account.Of(so.Base), log)
@@ -77,13 +77,13 @@ func parts(err error) []error {
 
 // checkPorts says why the ports cannot be opened.
 func (o *serveOptions) checkPorts() error {
-	return ports.Free(ports.Address{Flag: "--http", Addr: o.http.Addr}, ports.Address{Flag: metrics.Flag, Addr: o.metrics})
+	return ports.CheckFree(ports.Address{Flag: "--http", Addr: o.http.Addr}, ports.Address{Flag: metrics.Flag, Addr: o.metrics})
 }
 
 // serve owns the vaults and serves them to other processes while work runs. mountpoint may be "".
 func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so serving.Options, command, mountpoint string,
 	work func(context.Context, *serving.Control) error) error {
-	s, err := serving.Take(ctx, sources, so)
+	s, err := serving.OpenOrTakeOver(ctx, sources, so)
 	if err != nil {
 		return err
 	}

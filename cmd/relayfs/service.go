@@ -86,7 +86,7 @@ again: that restarts the mount.`,
 // unitOf is the service of the configuration file.
 func unitOf(e *env) (u process.Unit, err error) {
 	u.Config = e.config.File
-	u.Program, err = ownPath()
+	u.Program, err = programPath()
 	return u, err
 }
 
@@ -100,14 +100,14 @@ func installService(ctx context.Context, e *env, mountpoint string) error {
 	if err != nil {
 		return err
 	}
-	if err := makeMissing(mountpoint); err != nil {
+	if err := ensureMountpoint(mountpoint); err != nil {
 		return err
 	}
 	return m.Install(ctx, cli.PrintableWriter{W: e.stderr}, unit)
 }
 
-// makeMissing makes a mountpoint. A dead mount is there, too: mount clears it.
-func makeMissing(mountpoint string) error {
+// ensureMountpoint makes a mountpoint. A dead mount is there, too: mount clears it.
+func ensureMountpoint(mountpoint string) error {
 	if _, err := os.Lstat(mountpoint); errors.Is(err, fs.ErrNotExist) {
 		return os.MkdirAll(mountpoint, 0o700)
 	}
@@ -126,9 +126,9 @@ func serviceManager() (*process.Manager, error) {
 	return nil, cli.WithHint(fmt.Errorf("there is no service for %s", runtime.GOOS), "have 'relayfs mcp --http 127.0.0.1:7777' started at login by what the system has for that")
 }
 
-// ownPath returns the path of this program by which PATH finds it, if it does. That one stays when a package manager
+// programPath returns the path of this program by which PATH finds it, if it does. That one stays when a package manager
 // installs another version.
-func ownPath() (string, error) {
+func programPath() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err

@@ -35,7 +35,7 @@ kept for VAULT so far is set aside. OLD must not be a vault any more.`,
 			if err != nil {
 				return err
 			}
-			from, err := keptFor(base, args[0])
+			from, err := stateDirFor(base, args[0])
 			if err != nil {
 				return err
 			}
@@ -54,8 +54,8 @@ kept for VAULT so far is set aside. OLD must not be a vault any more.`,
 	return cmd
 }
 
-// keptFor returns the state folder of the vault that was at old, or old if that is a state folder.
-func keptFor(base, old string) (string, error) {
+// stateDirFor returns the state folder of the vault that was at old, or old if that is a state folder.
+func stateDirFor(base, old string) (string, error) {
 	dir, err := filepath.Abs(old)
 	if err != nil {
 		return "", err

@@ -34,7 +34,7 @@ every relayfs process of yours, the one that serves the current folder first.`,
 			return errors.Join(show(e, r, printStatus), err)
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	cmd.Flags().BoolVar(&secrets, "show-token", false, "print the token with which clients over HTTP are let in")
 	f.registerClient(e, cmd)
 	return cmd
@@ -68,7 +68,7 @@ const doctorCommand = "doctor"
 // examine is what 'relayfs mount' would say, told the sources in args, or what the configuration has if there are none.
 func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o doctor.Options, err error) {
 	o = doctor.Options{
-		Only: len(args) > 0, Audience: f.audience, Version: version(), Author: defaultAuthor(), Values: e.config.Values(), Suspect: e.config.Misspelt(),
+		Only: len(args) > 0, Audience: f.audience, Version: version(), Author: defaultAuthor(), Values: e.config.Values(), Suspect: e.config.UnknownVariables(),
 	}
 	if o.Base, err = source.StateDir(f.state); err != nil {
 		return o, err
@@ -98,7 +98,7 @@ func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o 
 	if err != nil {
 		return o, err
 	}
-	plan, errs := m.plan(ctx, &quiet, sources, mountpoint, mountpoint != "" && serving.MountedBy(abs, f.state) != nil)
+	plan, errs := m.plan(ctx, &quiet, sources, mountpoint, mountpoint != "" && serving.OwnerOfMount(abs, f.state) != nil)
 	o.Sources, o.Config = plan.sources, append(o.Config, errs...)
 	return o, nil
 }
@@ -115,7 +115,7 @@ the limit of watches, and the folders of what runs. A line begins with ok, warn
 or fail; the exit code is 1 if something fails.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var r *doctor.Report
-			err := abandonable(cmd.Context(), func() (err error) {
+			err := runInterruptible(cmd.Context(), func() (err error) {
 				o, err := f.examine(cmd.Context(), e, args)
 				if err == nil {
 					r = doctor.Examine(cmd.Context(), o)
@@ -128,7 +128,7 @@ or fail; the exit code is 1 if something fails.`,
 			return errors.Join(show(e, r, doctor.Print), r.Verdict())
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerState(e, cmd)
 	return cmd
 }
@@ -168,6 +168,6 @@ func newVersionCommand(e *env) *cobra.Command {
 			})
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	return cmd
 }

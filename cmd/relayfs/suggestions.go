@@ -52,7 +52,7 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.withSelected(cmd.Context(), e, &sel, args, detailed, func(q *api.Client, list []reviewqueue.Suggestion) error {
-				if err := render.Together(cmd.Context(), q, list, detailed); err != nil {
+				if err := render.AddGroups(cmd.Context(), q, list, detailed); err != nil {
 					return err
 				}
 				if err := show(e, list, print); err != nil || e.json || detailed {
@@ -64,7 +64,7 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 		ValidArgsFunction: f.completeIDs(true, false),
 	}
 	registerSelector(cmd, &sel, &f)
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
@@ -120,12 +120,12 @@ func (f *workspaceFlags) withSelected(ctx context.Context, e *env, sel *reviewqu
 }
 
 func (f *workspaceFlags) withQueue(ctx context.Context, e *env, sources []string, do func(*api.Client) error) error {
-	return neither(f.ask(ctx, e, sources, do))
+	return notAVaultErr(f.ask(ctx, e, sources, do))
 }
 
-// neither says of an argument that was taken for a vault, since it is not written like a name of a suggestion or a batch,
+// notAVaultErr says of an argument that was taken for a vault, since it is not written like a name of a suggestion or a batch,
 // that it is none of them.
-func neither(err error) error {
+func notAVaultErr(err error) error {
 	missing, ok := errors.AsType[*source.MissingError](err)
 	if !ok || filepath.Base(missing.Dir) != missing.Dir {
 		return err

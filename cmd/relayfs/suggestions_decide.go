@@ -55,7 +55,7 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 	}
 	fl.BoolVar(&f.force, "force", false, what)
 	registerSelector(cmd, &f.Selector, &f.workspaceFlags)
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
@@ -63,7 +63,7 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	ctx := cmd.Context()
 	ids, sources := splitArgs(args, isID)
-	f.where = given(cmd, sources)
+	f.where = vaultArgs(cmd, sources)
 	switch {
 	case len(ids) == 0 && f.Empty() && !f.all:
 		return cli.Usagef("name the suggestions to %s: ids, conditions, or --all", f.verb())
@@ -109,12 +109,12 @@ func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string,
 		list, err := q.List(ctx, false) // before the log: what a crash interrupted comes into that
 		var log []reviewqueue.LogEntry
 		if err == nil {
-			log, err = q.Log(ctx, len(r.IDs)+manyEntries) // each is of one note
+			log, err = q.Log(ctx, len(r.IDs)+newerEntries) // each is of one note
 		}
 		if err != nil {
 			return errors.Join(ended, fmt.Errorf("how far the decision came is not known, 'relayfs suggestions log' tells: %w", err))
 		}
-		batch, n := r.Came(log)
+		batch, n := r.OutcomeFromLog(log)
 		again := "the same command again"
 		if named {
 			words := []string{"relayfs", "suggestions", f.verb()}
@@ -137,8 +137,8 @@ func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string,
 	})
 }
 
-// manyEntries is how many entries of the log may be newer than those of a decision that was just made.
-const manyEntries = 100
+// newerEntries is how many entries of the log may be newer than those of a decision that was just made.
+const newerEntries = 100
 
 // confirm asks before many are decided at once. Without a terminal it requires --yes.
 func (f *decideFlags) confirm(ctx context.Context, e *env, list []reviewqueue.Suggestion) error {
@@ -151,7 +151,7 @@ func (f *decideFlags) confirm(ctx context.Context, e *env, list []reviewqueue.Su
 	}
 	fmt.Fprintf(e.stderr, "%s %s? [y/N] ", reviewqueue.Imperative(f.verdict), scope)
 	var line string
-	err := abandonable(ctx, func() (err error) {
+	err := runInterruptible(ctx, func() (err error) {
 		line, err = bufio.NewReader(e.stdin).ReadString('\n')
 		return err
 	})
@@ -173,13 +173,13 @@ func (f *decideFlags) print(e *env, out reviewqueue.Outcome) error {
 		}
 		fmt.Fprintf(w, "%s %s%s in %s\n", cli.Plural(len(out.Suggestions), "suggestion"), would, out.Verdict, cli.Plural(out.Notes, "note"))
 		if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
-			tellUndo(e, out.Batch, f.where)
+			printUndoHint(e, out.Batch, f.where)
 		}
 	})
 }
 
-// tellUndo says how a batch is taken back. where names the vault.
-func tellUndo(e *env, batch string, where []string) {
+// printUndoHint says how a batch is taken back. where names the vault.
+func printUndoHint(e *env, batch string, where []string) {
 	fmt.Fprintf(e.stderr, "take it back with: relayfs suggestions undo %s\n", shellWords(append([]string{batch}, where...)))
 }
 

@@ -28,7 +28,7 @@ changes of front matter are taken back.`,
 		ValidArgsFunction: f.completeUndone,
 	}
 	cmd.Flags().StringVar(&session, "session", "", "take back all that this session did, as show and log name it")
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
@@ -64,12 +64,12 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 				out.Suggestions = reviewqueue.WithContext(out.Suggestions, list)
 			}
 		}
-		return errors.Join(show(e, out, render.Undone), out.Err(), wayOn(&out, given(cmd, sources)))
+		return errors.Join(show(e, out, render.Undone), out.Err(), nextUndoHint(&out, vaultArgs(cmd, sources)))
 	})
 }
 
-// wayOn says what else can be undone if nothing of this batch could be.
-func wayOn(o *reviewqueue.Outcome, where []string) error {
+// nextUndoHint says what else can be undone if nothing of this batch could be.
+func nextUndoHint(o *reviewqueue.Outcome, where []string) error {
 	switch {
 	case len(o.Failed) == 0 || o.Notes > 0:
 		return nil
@@ -109,7 +109,7 @@ func logCommand(e *env, name, short string) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many notes' entries")
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }

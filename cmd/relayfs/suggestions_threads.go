@@ -39,7 +39,7 @@ suggestions, of people and of agents. Comments that touch are one thread.`,
 		ValidArgsFunction: f.completeIDs(false, true),
 	}
 	cmd.Flags().StringVar(&sel.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
@@ -91,7 +91,7 @@ there; with --note and --quote it stands behind a passage of a note.`,
 			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 				if len(ids) == 1 {
-					if err := aim(ctx, q, &r, ids[0]); err != nil {
+					if err := commentTarget(ctx, q, &r, ids[0]); err != nil {
 						return err
 					}
 				}
@@ -99,7 +99,7 @@ there; with --note and --quote it stands behind a passage of a note.`,
 				if err != nil {
 					return err
 				}
-				return printTalk(e, out, "commented", given(cmd, sources))
+				return printCommentResult(e, out, "commented", vaultArgs(cmd, sources))
 			})
 		},
 		ValidArgsFunction: f.completeIDs(true, true),
@@ -107,13 +107,13 @@ there; with --note and --quote it stands behind a passage of a note.`,
 	cmd.Flags().StringVar(&r.Text, "text", "", "the comment, on one line")
 	cmd.Flags().StringVar(&r.Path, "note", "", "path of a note, as 'list' shows it")
 	cmd.Flags().StringVar(&r.Quote, "quote", "", "the passage, as it stands in the note; it occurs there once")
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
 
-// aim finds out whether an id is that of a thread or of a suggestion.
-func aim(ctx context.Context, q *api.Client, r *reviewqueue.CommentRequest, id string) error {
+// commentTarget finds out whether an id is that of a thread or of a suggestion.
+func commentTarget(ctx context.Context, q *api.Client, r *reviewqueue.CommentRequest, id string) error {
 	var none reviewqueue.Selector
 	threads, err := q.Threads(ctx)
 	if err != nil {
@@ -166,21 +166,21 @@ func newResolveCommand(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return errors.Join(printTalk(e, out, cli.Plural(len(list)-len(out.Missing), "thread")+" resolved", given(cmd, sources)), out.Err())
+				return errors.Join(printCommentResult(e, out, cli.Plural(len(list)-len(out.Missing), "thread")+" resolved", vaultArgs(cmd, sources)), out.Err())
 			})
 		},
 		ValidArgsFunction: f.completeIDs(false, true),
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
 
-func printTalk(e *env, out reviewqueue.Outcome, done string, where []string) error {
+func printCommentResult(e *env, out reviewqueue.Outcome, done string, where []string) error {
 	return show(e, out, func(w io.Writer, out reviewqueue.Outcome) {
 		fmt.Fprintf(w, "%s in %s\n", done, cli.Plural(out.Notes, "note"))
 		if out.Notes > 0 {
-			tellUndo(e, out.Batch, where)
+			printUndoHint(e, out.Batch, where)
 		}
 	})
 }

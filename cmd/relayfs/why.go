@@ -42,7 +42,7 @@ The process that serves the mount remembers the last 200, until it ends.`,
 			if err != nil {
 				return err
 			}
-			if len(list) == 0 && !serving.Holds(c.Info(), p) {
+			if len(list) == 0 && !serving.ServesFolder(c.Info(), p) {
 				return cli.WithHint(fmt.Errorf("%q is neither on a mount nor in a vault that relayfs serves", path),
 					"'relayfs status' lists the mounts and their folders; 'relayfs why' without a path tells all that was refused")
 			}
@@ -54,7 +54,7 @@ The process that serves the mount remembers the last 200, until it ends.`,
 			})
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	registerState(e, cmd, &f.state)
 	return cmd
 }

@@ -29,7 +29,7 @@ type workspaceFlags struct {
 	frontMatter, structure      string
 	sync, state, history        string
 	audience                    string        // of tokens for a server
-	keep                        time.Duration // what history says, for a workspace that is opened for one call
+	retention                   time.Duration // what history says, for a workspace that is opened for one call
 	agents                      []string      // the programs that are agents
 	readOnly, presence          bool
 	newFolder                   bool
@@ -72,8 +72,8 @@ func registerState(e *env, cmd *cobra.Command, state *string) {
 	e.settings(cmd).StringVar(state, "state", "", "the state folder (default in $XDG_STATE_HOME)")
 }
 
-// given returns what the command line has to name a vault: its sources, and the configuration.
-func given(cmd *cobra.Command, sources []string) []string {
+// vaultArgs returns what the command line has to name a vault: its sources, and the configuration.
+func vaultArgs(cmd *cobra.Command, sources []string) []string {
 	if flag := cmd.Flag("config"); flag.Changed {
 		return append(slices.Clone(sources), "--config", flag.Value.String())
 	}
@@ -151,7 +151,7 @@ func mcpDefaults(s *serving.Session) mcpserver.Options {
 // flags, which are zero.
 func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*serving.Session) error) error {
 	if args = e.config.SourcesOr(args); len(args) == 0 {
-		args = source.Here()
+		args = source.CurrentVault()
 	}
 	if len(args) == 0 {
 		return cli.WithHint(fmt.Errorf("no relayfs is running, and no vault is named"), "name it: behind the command, or for cat, ls, grep and edit with --source; 'relayfs init' does so for good")
@@ -168,7 +168,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	o := serving.Options{Base: base, Version: version(), Audience: f.audience, History: f.keep, Passing: true}
+	o := serving.Options{Base: base, Version: version(), Audience: f.audience, History: f.retention, DropEmptyState: true}
 	o.Workspace.Logger = log
 	s, err := serving.Open(ctx, sources, o)
 	if err != nil {

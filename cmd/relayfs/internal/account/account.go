@@ -55,7 +55,7 @@ func (a *Account) Load() (control.Login, error) {
 		return control.Login{}, err
 	}
 	if s.Keyring {
-		err := ask(func() (err error) {
+		err := withKeyring(func() (err error) {
 			s.Token, err = keyring.Get(keyringService, string(a.dir))
 			return err
 		})
@@ -77,7 +77,7 @@ func (a *Account) Store(l control.Login) error {
 			err = errors.Join(err, e)
 		}
 	}
-	return errors.Join(err, a.keep(l))
+	return errors.Join(err, a.save(l))
 }
 
 // Replace implements control.Logins.
@@ -85,12 +85,12 @@ func (a *Account) Replace(old, l control.Login) error {
 	if now, err := a.Load(); err != nil || now.Token != old.Token {
 		return err
 	}
-	return a.keep(l)
+	return a.save(l)
 }
 
-func (a *Account) keep(l control.Login) error {
+func (a *Account) save(l control.Login) error {
 	token := l.Token
-	s := stored{Login: l, Keyring: ask(func() error { return keyring.Set(keyringService, string(a.dir), token) }) == nil}
+	s := stored{Login: l, Keyring: withKeyring(func() error { return keyring.Set(keyringService, string(a.dir), token) }) == nil}
 	if s.Keyring {
 		s.Token = ""
 	}
@@ -103,7 +103,7 @@ func (a *Account) Remove() (control.Login, error) {
 	var s stored
 	err := a.read(loginFile, &s)
 	if err == nil && s.Keyring {
-		err = ask(func() error { return keyring.Delete(keyringService, string(a.dir)) })
+		err = withKeyring(func() error { return keyring.Delete(keyringService, string(a.dir)) })
 		if errors.Is(err, keyring.ErrNotFound) {
 			err = nil
 		}
@@ -176,17 +176,17 @@ func (a *Account) write(name string, v any) error {
 	return a.dir.Replace(name, append(data, '\n'))
 }
 
-// keyringPatience bounds a call of the keyring, which may wait for a person to unlock it.
-const keyringPatience = 20 * time.Second
+// keyringTimeout bounds a call of the keyring, which may wait for a person to unlock it.
+const keyringTimeout = 20 * time.Second
 
-// ask calls the keyring. A call that takes too long goes on by itself.
-func ask(do func() error) error {
+// withKeyring calls the keyring. A call that takes too long goes on by itself.
+func withKeyring(do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(keyringPatience):
+	case <-time.After(keyringTimeout):
 		return errors.New("it does not answer")
 	}
 }

@@ -45,38 +45,38 @@ const (
 	statusPath   = "/status"     // what is served
 	readyPath    = "/readyz"     // why changes are not stored
 	refusalsPath = "/refusals"   // query: path
-	keptPath     = "/kept"       // the folders whose state is kept
+	storesPath   = "/kept"       // the folders whose state is kept
 	storePath    = "/kept/store" // query: folder; the bytes of a store
 )
 
 // SessionPath is where an owner with a mount names the session that the client's process is in there.
 const SessionPath = "/session"
 
-// Reviewing are the routes that the review page serves to other programs.
-func Reviewing() []string {
+// ReviewRoutes are the routes that the review page serves to other programs.
+func ReviewRoutes() []string {
 	return []string{
 		"GET " + suggestionsPath, "GET " + threadsPath, "GET " + pendingPath, "GET " + notePath, "GET " + journalPath, "GET " + eventsPath,
 		"POST " + commentPath, "POST " + resolvePath, "POST " + decidePath, "POST " + undoPath,
 	}
 }
 
-// Served is what a handler answers from.
-type Served struct {
+// Backend is what a handler answers from.
+type Backend struct {
 	Workspace *bridge.Workspace
 	MCP       *mcpserver.Server
-	Kept      []backup.Folder
+	Stores    []backup.Folder
 	Guarded   func() (folders []model.Path, why string) // see reviewqueue.Queue.Guarded; nil for none
-	Refused   func(model.Path) []model.Refusal          // the newest refusals about a path, the newest first; nil for none
+	Refusals  func(model.Path) []model.Refusal          // the newest refusals about a path, the newest first; nil for none
 }
 
 type handler struct {
-	Served
+	Backend
 	queue *reviewqueue.Queue
 }
 
 // NewHandler returns a handler of the API. What changes something is carried out to the end even if the client goes
 // away, because nobody has asked for half of it. Who decides is the user of this machine.
-func NewHandler(s Served) http.Handler {
+func NewHandler(s Backend) http.Handler {
 	h := &handler{s, reviewqueue.New(s.Workspace)}
 	h.queue.Guarded = s.Guarded
 	mux := http.NewServeMux()
@@ -86,7 +86,7 @@ func NewHandler(s Served) http.Handler {
 	HandleGet(mux, namesPath, func(r *http.Request) (any, error) {
 		return h.names(r.Context(), r.FormValue("path"), r.FormValue("recursive") != "")
 	})
-	HandlePost(mux, callPath, changing(h, h.call))
+	HandlePost(mux, callPath, mutating(h, h.call))
 	HandleGet(mux, historyPath, func(r *http.Request) (any, error) { return h.history(r.Context(), r.FormValue("path")) })
 	HandleGet(mux, pastPath, func(r *http.Request) (any, error) {
 		var when history.When
@@ -98,19 +98,19 @@ func NewHandler(s Served) http.Handler {
 	HandleGet(mux, statusPath, func(r *http.Request) (any, error) { return h.Workspace.Status(r.Context()) })
 	HandleGet(mux, readyPath, func(*http.Request) (any, error) { return struct{}{}, h.Workspace.Ready() })
 	HandleGet(mux, refusalsPath, func(r *http.Request) (any, error) {
-		if h.Refused == nil {
+		if h.Refusals == nil {
 			return []model.Refusal{}, nil
 		}
-		return h.Refused(model.Path(r.FormValue("path"))), nil
+		return h.Refusals(model.Path(r.FormValue("path"))), nil
 	})
-	HandleGet(mux, keptPath, func(r *http.Request) (any, error) { return h.kept(r.Context()) })
+	HandleGet(mux, storesPath, func(r *http.Request) (any, error) { return h.stores(r.Context()) })
 	HandleGet(mux, owner.CheckPath, func(*http.Request) (any, error) { return h.check(), nil })
 	mux.HandleFunc("GET "+storePath, h.store)
 	return mux
 }
 
-// changing is do, which changes something. Before it is answered the mount shows the change.
-func changing[Q, A any](h *handler, do func(context.Context, Q) (A, error)) func(context.Context, Q) (A, error) {
+// mutating is do, which changes something. Before it is answered the mount shows the change.
+func mutating[Q, A any](h *handler, do func(context.Context, Q) (A, error)) func(context.Context, Q) (A, error) {
 	return func(ctx context.Context, req Q) (A, error) {
 		defer h.Workspace.AwaitMount(ctx)
 		return do(ctx, req)
@@ -147,19 +147,19 @@ func (h *handler) handleQueue(mux *http.ServeMux) {
 		return h.queue.Log(r.Context(), limit)
 	})
 	mux.HandleFunc("GET "+eventsPath, serveEvents(h.queue))
-	HandlePost(mux, commentPath, changing(h, func(ctx context.Context, r reviewqueue.CommentRequest) (reviewqueue.Outcome, error) {
+	HandlePost(mux, commentPath, mutating(h, func(ctx context.Context, r reviewqueue.CommentRequest) (reviewqueue.Outcome, error) {
 		r.By = reviewqueue.Reviewer()
 		return h.queue.Comment(context.WithoutCancel(ctx), r)
 	}))
-	HandlePost(mux, resolvePath, changing(h, func(ctx context.Context, r reviewqueue.ResolveRequest) (reviewqueue.Outcome, error) {
+	HandlePost(mux, resolvePath, mutating(h, func(ctx context.Context, r reviewqueue.ResolveRequest) (reviewqueue.Outcome, error) {
 		r.By = reviewqueue.Reviewer()
 		return h.queue.Resolve(context.WithoutCancel(ctx), r)
 	}))
-	HandlePost(mux, decidePath, changing(h, func(ctx context.Context, r reviewqueue.DecideRequest) (reviewqueue.Outcome, error) {
+	HandlePost(mux, decidePath, mutating(h, func(ctx context.Context, r reviewqueue.DecideRequest) (reviewqueue.Outcome, error) {
 		r.By = reviewqueue.Reviewer()
 		return h.queue.Decide(context.WithoutCancel(ctx), r)
 	}))
-	HandlePost(mux, undoPath, changing(h, func(ctx context.Context, r reviewqueue.UndoRequest) (reviewqueue.Outcome, error) {
+	HandlePost(mux, undoPath, mutating(h, func(ctx context.Context, r reviewqueue.UndoRequest) (reviewqueue.Outcome, error) {
 		r.By = reviewqueue.Reviewer()
 		return h.queue.Undo(context.WithoutCancel(ctx), r)
 	}))
@@ -186,13 +186,13 @@ func (h *handler) selected(r *http.Request) (s reviewqueue.Selector, err error) 
 }
 
 // store answers with the bytes of a store.
-// kept are the folders whose state is kept, with what is kept of them.
-func (h *handler) kept(ctx context.Context) ([]backup.Folder, error) {
+// stores are the folders whose state is kept, with what is kept of them.
+func (h *handler) stores(ctx context.Context) ([]backup.Folder, error) {
 	st, err := h.Workspace.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list := slices.Clone(h.Kept)
+	list := slices.Clone(h.Stores)
 	for i := range list {
 		f := &list[i]
 		if f.Notes, err = f.Store.Notes(); err != nil {
@@ -210,24 +210,24 @@ func (h *handler) kept(ctx context.Context) ([]backup.Folder, error) {
 // check reads all that is kept, and says of each folder what is wrong with that.
 func (h *handler) check() map[string]string {
 	found := make(map[string]string)
-	for _, f := range h.Kept {
-		found[f.Place] = ""
+	for _, f := range h.Stores {
+		found[f.Location] = ""
 		if err := f.Store.Check(); err != nil {
-			found[f.Place] = err.Error()
+			found[f.Location] = err.Error()
 		}
 	}
 	return found
 }
 
 func (h *handler) store(w http.ResponseWriter, r *http.Request) {
-	i := slices.IndexFunc(h.Kept, func(f backup.Folder) bool { return f.Name == r.FormValue("folder") })
+	i := slices.IndexFunc(h.Stores, func(f backup.Folder) bool { return f.Name == r.FormValue("folder") })
 	if i < 0 {
-		Refuse(w, fmt.Errorf("no folder %q is kept here", r.FormValue("folder")))
+		WriteError(w, fmt.Errorf("no folder %q is kept here", r.FormValue("folder")))
 		return
 	}
-	if err := h.Kept[i].Store.Checkpoint(); err != nil { // what may fail comes before the first byte
-		Refuse(w, err)
-	} else if h.Kept[i].Store.Copy(w) != nil {
+	if err := h.Stores[i].Store.Checkpoint(); err != nil { // what may fail comes before the first byte
+		WriteError(w, err)
+	} else if h.Stores[i].Store.Copy(w) != nil {
 		panic(http.ErrAbortHandler) // the client sees that bytes are missing
 	}
 }

@@ -68,8 +68,8 @@ func (p *pipes) Close() error {
 	return nil
 }
 
-// usage returns err, which the owner gave, as what it is: a request that is wrong is a wrong command line.
-func usage(err error) error {
+// asUsage returns err, which the owner gave, as what it is: a request that is wrong is a wrong command line.
+func asUsage(err error) error {
 	if refused, ok := errors.AsType[*owner.RefusedError](err); ok && refused.Status == http.StatusBadRequest {
 		return cli.Usage(err)
 	}
@@ -78,12 +78,12 @@ func usage(err error) error {
 
 func get[A any](ctx context.Context, c *Client, path string, query url.Values) (answer A, err error) {
 	err = c.owner.Get(ctx, path, query, &answer)
-	return answer, usage(err)
+	return answer, asUsage(err)
 }
 
 func post[A any](ctx context.Context, c *Client, path string, request any) (answer A, err error) {
 	err = c.owner.Post(ctx, path, request, &answer)
-	return answer, usage(err)
+	return answer, asUsage(err)
 }
 
 // Owner returns the process that answers.
@@ -155,16 +155,16 @@ func (c *Client) Text(ctx context.Context, path string) ([]byte, error) {
 		text, err = io.ReadAll(resp.Body)
 		return err
 	})
-	return text, usage(err)
+	return text, asUsage(err)
 }
 
 // Names returns the entries of the folder path, or everything below it.
-func (c *Client) Names(ctx context.Context, path string, recursive bool) ([]Listed, error) {
+func (c *Client) Names(ctx context.Context, path string, recursive bool) ([]Entry, error) {
 	query := url.Values{"path": {path}}
 	if recursive {
 		query.Set("recursive", "1")
 	}
-	return get[[]Listed](ctx, c, namesPath, query)
+	return get[[]Entry](ctx, c, namesPath, query)
 }
 
 // ReadGlob checks the pattern of paths of sel, which means what exists as it is written.
@@ -180,7 +180,7 @@ func (c *Client) ReadGlob(ctx context.Context, sel *reviewqueue.Selector) error 
 }
 
 // pathsOf returns the paths of what is there, and of what is proposed to be deleted.
-func pathsOf(list []Listed, pending []reviewqueue.Suggestion) []string {
+func pathsOf(list []Entry, pending []reviewqueue.Suggestion) []string {
 	paths := make([]string, 0, len(list)+len(pending))
 	for _, l := range list {
 		paths = append(paths, l.Path)
@@ -197,17 +197,17 @@ func (c *Client) Call(ctx context.Context, r CallRequest) ([]CallResult, error) 
 }
 
 // History returns what is known of the note at a path.
-func (c *Client) History(ctx context.Context, path string) (Listing, error) {
-	return get[Listing](ctx, c, historyPath, url.Values{"path": {path}})
+func (c *Client) History(ctx context.Context, path string) (NoteHistory, error) {
+	return get[NoteHistory](ctx, c, historyPath, url.Values{"path": {path}})
 }
 
 // Show returns the raw text of the note at a path as it was.
-func (c *Client) Show(ctx context.Context, path string, when history.When) (Shown, error) {
+func (c *Client) Show(ctx context.Context, path string, when history.When) (PastNote, error) {
 	text, err := json.Marshal(when)
 	if err != nil {
-		return Shown{}, err
+		return PastNote{}, err
 	}
-	return get[Shown](ctx, c, pastPath, url.Values{"path": {path}, "when": {string(text)}})
+	return get[PastNote](ctx, c, pastPath, url.Values{"path": {path}, "when": {string(text)}})
 }
 
 // Status returns the state of the workspace.
@@ -215,12 +215,12 @@ func (c *Client) Status(ctx context.Context) (bridge.Status, error) {
 	return get[bridge.Status](ctx, c, statusPath, nil)
 }
 
-// readyPatience bounds how long who supervises a page waits for the owner.
-const readyPatience = 5 * time.Second
+// readyTimeout bounds how long who supervises a page waits for the owner.
+const readyTimeout = 5 * time.Second
 
 // Ready says why changes are not stored, nil if they are.
 func (c *Client) Ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	return c.owner.Get(ctx, readyPath, nil, new(struct{}))
 }
@@ -235,9 +235,9 @@ func (c *Client) Session(ctx context.Context) (string, error) {
 	return get[string](ctx, c, SessionPath, nil)
 }
 
-// Kept returns the folders whose state is kept.
-func (c *Client) Kept(ctx context.Context) ([]backup.Folder, error) {
-	return get[[]backup.Folder](ctx, c, keptPath, nil)
+// Stores returns the folders whose state is kept.
+func (c *Client) Stores(ctx context.Context) ([]backup.Folder, error) {
+	return get[[]backup.Folder](ctx, c, storesPath, nil)
 }
 
 // Copy writes the store of a folder as it is now.

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// writePatience is how long a client may take to read what it is sent. It can come back for the rest.
-	writePatience = time.Minute
-	// retry is when a client whose stream has ended is to come back.
-	retry = 2 * time.Second
+	// writeTimeout is how long a client may take to read what it is sent. It can come back for the rest.
+	writeTimeout = time.Minute
+	// reconnectDelay is when a client whose stream has ended is to come back.
+	reconnectDelay = 2 * time.Second
 )
 
 // A browser has six connections to a server for all its tabs. Streams take four of them at most, so that what tabs
@@ -83,7 +83,7 @@ func serveEvents(q *reviewqueue.Queue) http.HandlerFunc {
 		defer stop()
 		err := q.Follow(s.ctx, seen, func(c reviewqueue.Change) error { return cmp.Or(s.send(c), full) })
 		if !s.begun { // it has ended at once
-			Refuse(w, err)
+			WriteError(w, err)
 		}
 	}
 }
@@ -98,7 +98,7 @@ type eventStream struct {
 
 // send writes a change, or, if nothing has changed, a comment as a sign of life, and waits until it is on its way.
 func (s *eventStream) send(change reviewqueue.Change) error {
-	s.c.SetWriteDeadline(time.Now().Add(writePatience))
+	s.c.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if err := s.ctx.Err(); err != nil { // from here on its end sets the deadline
 		return err
 	}
@@ -107,7 +107,7 @@ func (s *eventStream) send(change reviewqueue.Change) error {
 		s.begun = true
 		s.w.Header().Set("Content-Type", "text/event-stream")
 		s.w.Header().Set("Connection", "close") // nothing else is to meet the deadline
-		fmt.Fprintf(&text, "retry: %d\n", retry.Milliseconds())
+		fmt.Fprintf(&text, "retry: %d\n", reconnectDelay.Milliseconds())
 	}
 	if len(change.Paths) == 0 {
 		text.WriteString(":\n\n")

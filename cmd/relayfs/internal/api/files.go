@@ -16,14 +16,14 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// Listed is the JSON of one name.
-type Listed struct {
+// Entry is the JSON of one name.
+type Entry struct {
 	Path string `json:"path"`
 	Kind string `json:"kind"` // folder, note or file
 }
 
 // String returns the path as it is listed: that of a folder ends so.
-func (l Listed) String() string {
+func (l Entry) String() string {
 	if l.Kind == "folder" {
 		return l.Path + "/"
 	}
@@ -54,7 +54,7 @@ type CallResult struct {
 func (h *handler) text(w http.ResponseWriter, r *http.Request) {
 	content, err := h.content(r.Context(), r.FormValue("path"))
 	if err != nil {
-		Refuse(w, err)
+		WriteError(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
@@ -82,7 +82,7 @@ func (h *handler) content(ctx context.Context, path string) ([]byte, error) {
 }
 
 // names returns the entries of the folder path, or everything below it.
-func (h *handler) names(ctx context.Context, path string, recursive bool) ([]Listed, error) {
+func (h *handler) names(ctx context.Context, path string, recursive bool) ([]Entry, error) {
 	p := model.Path("")
 	var err error
 	if strings.Trim(path, "/") != "" && path != "." {
@@ -91,10 +91,10 @@ func (h *handler) names(ctx context.Context, path string, recursive bool) ([]Lis
 	if err != nil {
 		return nil, err
 	}
-	list := []Listed{}
+	list := []Entry{}
 	if recursive {
 		err := h.Workspace.Walk(ctx, p, func(e bridge.Info) error {
-			list = append(list, newListed(e.Path, e.Kind))
+			list = append(list, newEntry(e.Path, e.Kind))
 			return nil
 		})
 		return list, err
@@ -102,17 +102,17 @@ func (h *handler) names(ctx context.Context, path string, recursive bool) ([]Lis
 	entries, err := h.Workspace.ReadDir(ctx, p)
 	if errors.Is(err, model.ErrNotDir) {
 		info, err := h.Workspace.Stat(ctx, p)
-		return append(list, newListed(p, info.Kind)), err
+		return append(list, newEntry(p, info.Kind)), err
 	}
 	for _, e := range entries {
-		list = append(list, newListed(e.Path, e.Kind))
+		list = append(list, newEntry(e.Path, e.Kind))
 	}
 	return list, err
 }
 
-func newListed(p model.Path, kind model.Kind) Listed {
+func newEntry(p model.Path, kind model.Kind) Entry {
 	kinds := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}
-	return Listed{string(p), kinds[kind]}
+	return Entry{string(p), kinds[kind]}
 }
 
 // call runs MCP tools, one after the other, in one session.

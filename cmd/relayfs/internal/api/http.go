@@ -18,12 +18,12 @@ import (
 
 // HandleGet answers with what get returns.
 func HandleGet(mux *http.ServeMux, path string, get func(*http.Request) (any, error)) {
-	mux.HandleFunc("GET "+path, answering(get))
+	mux.HandleFunc("GET "+path, jsonHandler(get))
 }
 
 // HandlePost answers with what do makes of the JSON that is posted.
 func HandlePost[Q, A any](mux *http.ServeMux, path string, do func(context.Context, Q) (A, error)) {
-	mux.HandleFunc("POST "+path, answering(func(r *http.Request) (any, error) {
+	mux.HandleFunc("POST "+path, jsonHandler(func(r *http.Request) (any, error) {
 		var req Q
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
 			if errors.Is(err, io.EOF) { // of an empty body
@@ -35,11 +35,11 @@ func HandlePost[Q, A any](mux *http.ServeMux, path string, do func(context.Conte
 	}))
 }
 
-func answering(get func(*http.Request) (any, error)) http.HandlerFunc {
+func jsonHandler(get func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := get(r)
 		if err != nil {
-			Refuse(w, err)
+			WriteError(w, err)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -50,8 +50,8 @@ func answering(get func(*http.Request) (any, error)) http.HandlerFunc {
 // hintHeader has what to do about an error.
 const hintHeader = "Hint"
 
-// Refuse answers with an error, in words.
-func Refuse(w http.ResponseWriter, err error) {
+// WriteError answers with an error, in words.
+func WriteError(w http.ResponseWriter, err error) {
 	if hint := Hint(err); hint != "" {
 		w.Header().Set(hintHeader, strings.ReplaceAll(hint, "\n", " "))
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 )
 
-// most bounds the refusals that are kept.
-const most = 200
+// maxRefusals bounds the refusals that are kept.
+const maxRefusals = 200
 
 // Refusals are the newest refusals of a mount: a program is told an errno, which carries no sentence. The zero value
 // has none.
@@ -24,7 +24,7 @@ func (l *Refusals) Add(r model.Refusal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all++
-	if len(l.kept) == most {
+	if len(l.kept) == maxRefusals {
 		l.kept = slices.Delete(l.kept, 0, 1)
 	}
 	l.kept = append(l.kept, r)

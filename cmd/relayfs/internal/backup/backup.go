@@ -42,7 +42,7 @@ type Manifest struct {
 // Folder is one whose state is kept.
 type Folder struct {
 	Name        string       `json:"name"`
-	Place       string       `json:"place"`  // where its documents come from, for people
+	Location    string       `json:"place"`  // where its documents come from, for people
 	Source      string       `json:"source"` // as a SOURCE argument
 	State       owner.Folder `json:"state"`
 	Notes       int          `json:"notes"`       // of which something is kept
@@ -53,7 +53,7 @@ type Folder struct {
 
 // String says what is kept of the Folder.
 func (f Folder) String() string {
-	return fmt.Sprintf("%s  %s: notes %d, suggestions %d", f.Name, f.Place, f.Notes, f.Suggestions)
+	return fmt.Sprintf("%s  %s: notes %d, suggestions %d", f.Name, f.Location, f.Notes, f.Suggestions)
 }
 
 // Write writes what is kept of folders to a file, which must not be there yet. After an error it is not there.
@@ -64,8 +64,8 @@ func Write(file, version string, folders []Folder, copyStore func(Folder, io.Wri
 	}
 	m = Manifest{Format: format, Version: version, Made: time.Now().UTC().Truncate(time.Second), Folders: folders}
 	for _, f := range folders {
-		if vault, err := source.ParseVault(f.Source); err == nil && vault.Shows(file) {
-			return m, cli.WithHint(fmt.Errorf("%q lies in %s: the backup would be served and synchronised with the notes", file, f.Place), "name a file outside of the vault")
+		if vault, err := source.ParseVault(f.Source); err == nil && vault.ShowsPath(file) {
+			return m, cli.WithHint(fmt.Errorf("%q lies in %s: the backup would be served and synchronised with the notes", file, f.Location), "name a file outside of the vault")
 		}
 	}
 	dir := owner.Folder(filepath.Dir(file))

@@ -51,11 +51,11 @@ func (b *Backup) read(file string) error {
 	if err == nil && b.Format != format {
 		return cli.WithHint(fmt.Errorf("the backup has format %d, this relayfs reads format %d", b.Format, format), "use the relayfs that made it: "+b.Version)
 	}
-	return damaged(manifestName, err)
+	return damagedErr(manifestName, err)
 }
 
-// damaged says so if an entry of a backup is not as it was written: each has a checksum.
-func damaged(entry string, err error) error {
+// damagedErr says so if an entry of a backup is not as it was written: each has a checksum.
+func damagedErr(entry string, err error) error {
 	causes := []error{zip.ErrChecksum, zip.ErrFormat, io.ErrUnexpectedEOF, store.ErrDamaged}
 	if corrupt, ok := errors.AsType[flate.CorruptInputError](err); ok {
 		causes = append(causes, corrupt)
@@ -131,15 +131,15 @@ func (b *Backup) find(src source.Source, state string, replace bool) (*Restored,
 	}
 	r := &Restored{Folder: b.Folders[i]}
 	if ofServer := strings.Contains(r.Source, "://"); ofServer != (src.Server != nil) {
-		return nil, fmt.Errorf("the backup of %q is of %s, which %s cannot take", src.Name, r.Place, src.Place())
+		return nil, fmt.Errorf("the backup of %q is of %s, which %s cannot take", src.Name, r.Location, src.Place())
 	}
-	r.Place, r.Source, r.State = src.Place(), src.String(), owner.Folder(state)
+	r.Location, r.Source, r.State = src.Place(), src.String(), owner.Folder(state)
 	if !replace && store.Holds(r.State.Path(storeName)) {
-		return nil, cli.WithHint(fmt.Errorf("something is kept for %s already", r.Place), "with --replace it is set aside, and the backup takes its place")
+		return nil, cli.WithHint(fmt.Errorf("something is kept for %s already", r.Location), "with --replace it is set aside, and the backup takes its place")
 	}
 	for _, f := range b.zip.File {
 		if strings.HasPrefix(f.Name, src.Name+"/") {
-			if err := damaged(f.Name, verify(f)); err != nil {
+			if err := damagedErr(f.Name, verify(f)); err != nil {
 				return nil, err
 			}
 		}
@@ -165,14 +165,14 @@ func (b *Backup) restore(r *Restored) error {
 	entry := path.Join(r.Name, storeName)
 	in, err := b.zip.Open(entry)
 	if err != nil {
-		return damaged(entry, err)
+		return damagedErr(entry, err)
 	}
 	defer in.Close()
 	aside, err := store.Restore(r.State.Path(storeName), in, store.Options{})
 	if aside != "" {
 		r.Aside = r.State.Path(aside)
 	}
-	return damaged(entry, err)
+	return damagedErr(entry, err)
 }
 
 // restoreAttachments copies those that are not there: their names are the hashes of what they hold.
@@ -191,7 +191,7 @@ func (b *Backup) restoreAttachments(r *Restored) error {
 			err = errors.Join(dir.Make(), dir.Put(name, func(w io.Writer) error { _, err := io.Copy(w, in); return err }), in.Close())
 		}
 		if err != nil {
-			return damaged(f.Name, err)
+			return damagedErr(f.Name, err)
 		}
 	}
 	return nil

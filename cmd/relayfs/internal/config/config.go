@@ -40,8 +40,8 @@ type Config struct {
 	known      []string            // flags that can be set
 }
 
-// servers are the commands whose flags, too, the file and the environment set.
-var servers = []string{"mount", "mcp"}
+// serverCommands are the commands whose flags, too, the file and the environment set.
+var serverCommands = []string{"mount", "mcp"}
 
 // neverConfigured are flags of servers that belong to one call.
 var neverConfigured = []string{"daemon", "help", "config"}
@@ -106,7 +106,7 @@ func (c *Config) set(key string, value any) error {
 		c.flags[key] = list
 	default:
 		known := append([]string{"sources", "mountpoint"}, c.known...)
-		return UsageNear(fmt.Errorf("unknown key %q; there are %s", key, strings.Join(known, ", ")), key, "%s", known)
+		return UsageWithSuggestion(fmt.Errorf("unknown key %q; there are %s", key, strings.Join(known, ", ")), key, "%s", known)
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func configurable(root *cobra.Command, settings func(*cobra.Command) *pflag.Flag
 	}
 	for _, cmd := range root.Commands() {
 		settings(cmd).VisitAll(add)
-		if slices.Contains(servers, cmd.Name()) {
+		if slices.Contains(serverCommands, cmd.Name()) {
 			cmd.Flags().VisitAll(add)
 		}
 	}
@@ -184,7 +184,7 @@ func (c *Config) Apply(cmd *cobra.Command, settings *pflag.FlagSet) error {
 		}
 	}
 	settings.VisitAll(apply)
-	if slices.Contains(servers, cmd.Name()) {
+	if slices.Contains(serverCommands, cmd.Name()) {
 		cmd.Flags().VisitAll(apply)
 	}
 	return errors.Join(errs...)
@@ -211,7 +211,7 @@ func (c *Config) MountArgs(args []string) (sources []string, mountpoint string, 
 		return args[:len(args)-1], args[len(args)-1], nil
 	case len(args) == 1 && len(c.sources) > 0:
 		return c.sources, args[0], nil
-	case len(args) == 1 && source.Likely(args[0]):
+	case len(args) == 1 && source.LooksLikeSource(args[0]):
 		return nil, "", cli.WithHint(cli.Usagef("no MOUNTPOINT given for the SOURCE %q", args[0]), "name an empty folder, too: relayfs mount "+args[0]+" ~/notes")
 	case len(args) == 1:
 		return nil, "", c.missing("no SOURCE given for the MOUNTPOINT %q", args[0])
@@ -231,12 +231,12 @@ func (c *Config) missing(format string, args ...any) error {
 // Mounts reports whether the file is there to mount something without arguments.
 func (c *Config) Mounts() bool { return len(c.sources) > 0 || c.mountpoint != "" }
 
-// others are the variables that belong to no flag of a server.
-var others = []string{"RELAYFS_CONFIG", "RELAYFS_TOKEN", "RELAYFS_SERVER_KEY", "RELAYFS_EMBEDDINGS_KEY"}
+// plainVariables are the variables that belong to no flag of a server.
+var plainVariables = []string{"RELAYFS_CONFIG", "RELAYFS_TOKEN", "RELAYFS_SERVER_KEY", "RELAYFS_EMBEDDINGS_KEY"}
 
-// Misspelt returns an error for each variable of the environment that is not one of relayfs's, and like one.
-func (c *Config) Misspelt() (errs []error) {
-	known := slices.Clone(others)
+// UnknownVariables returns an error for each variable of the environment that is not one of relayfs's, and like one.
+func (c *Config) UnknownVariables() (errs []error) {
+	known := slices.Clone(plainVariables)
 	for _, flag := range c.known {
 		known = append(known, Variable(flag))
 	}
@@ -245,7 +245,7 @@ func (c *Config) Misspelt() (errs []error) {
 		if !strings.HasPrefix(name, "RELAYFS_") || slices.Contains(known, name) {
 			continue
 		}
-		err := UsageNear(fmt.Errorf("the variable %s means nothing to relayfs", name), name, "%s", known)
+		err := UsageWithSuggestion(fmt.Errorf("the variable %s means nothing to relayfs", name), name, "%s", known)
 		if hint := (*cli.HintError)(nil); errors.As(err, &hint) {
 			errs = append(errs, err)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// FirstSources returns SOURCE arguments for a new configuration: with absolute paths.
-func FirstSources(args []string) ([]string, error) {
+// AbsoluteSources returns SOURCE arguments for a new configuration: with absolute paths.
+func AbsoluteSources(args []string) ([]string, error) {
 	if _, err := source.Parse(args, ""); err != nil {
 		return nil, err
 	}
@@ -31,8 +31,8 @@ func FirstSources(args []string) ([]string, error) {
 	return sources, nil
 }
 
-// FoundSources returns the vaults that are found as SOURCE arguments, each with a name of its own.
-func FoundSources() ([]string, error) {
+// FindVaults returns the vaults that are found as SOURCE arguments, each with a name of its own.
+func FindVaults() ([]string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, cli.WithHint(err, "set HOME, or name the vaults")
@@ -125,8 +125,8 @@ func Create(file string, sources []string, mountpoint string) error {
 	return err
 }
 
-// Absent says that a configuration file is there, which is left as it is.
-func Absent(file string) error {
+// CheckAbsent says that a configuration file is there, which is left as it is.
+func CheckAbsent(file string) error {
 	if _, err := os.Lstat(file); err == nil {
 		return exists(file)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// UsageNear returns a usage error about an unknown word. If one of the known words is like it, the hint
+// UsageWithSuggestion returns a usage error about an unknown word. If one of the known words is like it, the hint
 // asks whether that was meant; format is how the hint shows it.
-func UsageNear(err error, word, format string, known []string) error {
+func UsageWithSuggestion(err error, word, format string, known []string) error {
 	// cobra knows which of its commands is like a word.
 	words := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, name := range known {

@@ -179,8 +179,8 @@ func Print(w io.Writer, r *Report) {
 	}
 }
 
-// littleSpace is how many bytes a disk should have free at least: the size of one note.
-const littleSpace = model.MaxNote
+// minFreeSpace is how many bytes a disk should have free at least: the size of one note.
+const minFreeSpace = model.MaxNote
 
 // examineState writes something to the state folder, or to where it will be created.
 func examineState(base string) fusefs.Finding {
@@ -214,7 +214,7 @@ func tryWrite(dir string) error {
 
 func examineFolder(name, dir string) fusefs.Finding {
 	name = "vault " + name
-	err := process.MayUse(dir)
+	err := process.CheckAccess(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return finding(name, fusefs.Fail, dir+" is not there", "mount its disk or move it back: nothing counts as deleted, and a mount that runs goes on by itself")
@@ -231,7 +231,7 @@ func withSpace(name, detail, dir string) fusefs.Finding {
 	const mend = "free space on it: a save for which there is no room fails and changes nothing"
 	free, err := process.FreeSpace(dir)
 	switch {
-	case err != nil || free >= littleSpace:
+	case err != nil || free >= minFreeSpace:
 		return finding(name, fusefs.OK, detail, "")
 	case free < 4096:
 		return finding(name, fusefs.Fail, "the disk of "+dir+" is full", mend)

@@ -174,12 +174,12 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// patience bounds a scrape.
-const patience = 5 * time.Second
+// scrapeTimeout bounds a scrape.
+const scrapeTimeout = 5 * time.Second
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(c.ctx, patience)
+	ctx, cancel := context.WithTimeout(c.ctx, scrapeTimeout)
 	defer cancel()
 	set := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
@@ -217,17 +217,17 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 }
 
 // document stands for every document of a server that has a problem.
-const document = "document"
+const otherProblem = "document"
 
 // countProblems counts what does not work, with 0 for what does.
 func countProblems(list []model.Problem) map[string]float64 {
-	n := map[string]float64{document: 0}
+	n := map[string]float64{otherProblem: 0}
 	for _, about := range []string{model.AboutStore, model.AboutFiles, model.AboutCheckpoint, model.AboutDamage, model.AboutConnection, model.AboutReports, model.AboutAttachments} {
 		n[about] = 0
 	}
 	for _, p := range list {
 		if _, known := n[p.About]; !known {
-			p.About = document
+			p.About = otherProblem
 		}
 		n[p.About]++
 	}

@@ -60,14 +60,14 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 		out := block{Block: b}
 		out.Comments = nil
 		for _, c := range b.Comments {
-			out.Threads = append(out.Threads, placeless(n.Threads[apart[c]]))
+			out.Threads = append(out.Threads, withoutPositions(n.Threads[apart[c]]))
 		}
 		for _, id := range slices.Concat(b.Groups...) {
 			s := byID[id]
 			s.Line, s.Places = 1, nil // in a note it is to be seen, and changes with each line above
 			out.Suggestions = append(out.Suggestions, s)
 			for _, t := range about[id] {
-				out.Threads = append(out.Threads, placeless(t))
+				out.Threads = append(out.Threads, withoutPositions(t))
 			}
 		}
 		text, err := json.Marshal(out)
@@ -80,8 +80,8 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 	return document{n.Path, n.Revision, drawn.New, drawn.NewText, n.Obsidian, drawn.Properties, blocks}, nil
 }
 
-// placeless is a thread as it is drawn: where it stands changes with the text before it.
-func placeless(t reviewqueue.Thread) reviewqueue.Thread {
+// withoutPositions is a thread as it is drawn: where it stands changes with the text before it.
+func withoutPositions(t reviewqueue.Thread) reviewqueue.Thread {
 	t.Line, t.Start, t.End = 1, 0, 0
 	return t
 }

@@ -45,22 +45,22 @@ var description []byte
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// moved is what a page is told whose token is not right.
-const moved = "the page's address has changed: open the one that 'relayfs review' printed"
+// wrongToken is what a page is told whose token is not right.
+const wrongToken = "the page's address has changed: open the one that 'relayfs review' printed"
 
-// writePatience is how long a client may take to read what it is sent.
-const writePatience = time.Minute
+// writeTimeout is how long a client may take to read what it is sent.
+const writeTimeout = time.Minute
 
 // maxBody bounds a request to the API: ids of suggestions, or the new text of one.
 const maxBody = 2 * model.MaxNote
 
-// keptName is the file in the state folder of a vault with the port and the token of its newest page. While both
+// addressFile is the file in the state folder of a vault with the port and the token of its newest page. While both
 // stay the same, an open page reconnects by itself; programs on this machine find the API by it (docs/review-api.md).
-const keptName = "review-page"
+const addressFile = "review-page"
 
 // Listen opens the port used before, or another if that is taken. state is the state folder of the vault.
 func Listen(state owner.Folder) (*Page, error) {
-	kept, _ := secret.Read(state.Path(keptName)) // "" the first time
+	kept, _ := secret.Read(state.Path(addressFile)) // "" the first time
 	port, token, known := strings.Cut(strings.TrimSpace(kept), " ")
 	if !known || len(token) < secret.MinToken {
 		port, token = "0", rand.Text()
@@ -75,7 +75,7 @@ func Listen(state owner.Folder) (*Page, error) {
 	_, port, err = net.SplitHostPort(l.Addr().String())
 	if now := port + " " + token + "\n"; err == nil && kept != now {
 		if err = state.Make(); err == nil {
-			err = state.Replace(keptName, []byte(now))
+			err = state.Replace(addressFile, []byte(now))
 		}
 	}
 	return &Page{token: token, listener: l}, err
@@ -110,14 +110,14 @@ func (p *Page) handler(c *api.Client) http.Handler {
 	p.serveAPI(routes, c)
 	mux := http.NewServeMux()
 	ports.Health(mux, func() error { return c.Ready(context.Background()) })
-	mux.Handle("/api/", http.StripPrefix("/api", ports.Guard(p.token, moved, http.MaxBytesHandler(routes, maxBody))))
+	mux.Handle("/api/", http.StripPrefix("/api", ports.Guard(p.token, wrongToken, http.MaxBytesHandler(routes, maxBody))))
 	mux.Handle("/", http.FileServerFS(files))
-	return withPolicy(ports.OwnName(gzhttp.GzipHandler(mux))) // for who looks through an SSH tunnel
+	return withPolicy(ports.RequireLoopbackHost(gzhttp.GzipHandler(mux))) // for who looks through an SSH tunnel
 }
 
 // serveAPI serves the API that openapi.json describes: documents as the page draws them, and what the owner answers.
 func (p *Page) serveAPI(mux *http.ServeMux, c *api.Client) {
-	for _, route := range api.Reviewing() {
+	for _, route := range api.ReviewRoutes() {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { forward(w, r, c) })
 	}
 	api.HandleGet(mux, documentPath, func(r *http.Request) (any, error) { return documentOf(r.Context(), c, r) })
@@ -135,7 +135,7 @@ func forward(w http.ResponseWriter, r *http.Request, c *api.Client) {
 		for {
 			n, err := resp.Body.Read(piece)
 			if n > 0 {
-				_ = out.SetWriteDeadline(time.Now().Add(writePatience))
+				_ = out.SetWriteDeadline(time.Now().Add(writeTimeout))
 				if _, err := w.Write(piece[:n]); err != nil {
 					return err
 				}
@@ -149,7 +149,7 @@ func forward(w http.ResponseWriter, r *http.Request, c *api.Client) {
 		}
 	})
 	if err != nil && !begun {
-		api.Refuse(w, err)
+		api.WriteError(w, err)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func Guard(token, unauthorized string, next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(token))
 	origins := http.NewCrossOriginProtection()
-	return OwnName(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return RequireLoopbackHost(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asWrite := *r
 		asWrite.Method = http.MethodPost // a page of another server may not read either
 		if err := origins.Check(&asWrite); err != nil {
@@ -31,9 +31,9 @@ func Guard(token, unauthorized string, next http.Handler) http.Handler {
 	}))
 }
 
-// OwnName passes on requests to a loopback address only if they name one as their host. A page that DNS has rebound to
+// RequireLoopbackHost passes on requests to a loopback address only if they name one as their host. A page that DNS has rebound to
 // this address names its own.
-func OwnName(next http.Handler) http.Handler {
+func RequireLoopbackHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && at.IP.IsLoopback() && !isLoopback(r.Host) {
 			http.Error(w, "this is served as "+at.String()+" only", http.StatusMisdirectedRequest)

@@ -62,7 +62,7 @@ func (f *HTTP) CheckFile(base string) error {
 		return err
 	}
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return secret.Creatable(file)
+		return secret.CheckCreatable(file)
 	}
 	_, err = secret.ReadToken(file)
 	return err
@@ -73,7 +73,7 @@ var Budget = mcpserver.NewBudget()
 
 // HTTPServer serves MCP over HTTP.
 type HTTPServer struct {
-	listener  *guestListener
+	listener  *limitedListener
 	token     string
 	TokenFile string
 }
@@ -95,12 +95,12 @@ func (f *HTTP) Listen(base string) (*HTTPServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.listener = newGuestListener(l, maxConnections())
+	h.listener = newLimitedListener(l, maxConnections())
 	return h, nil
 }
 
 // Connections is the number of open connections.
-func (h *HTTPServer) Connections() int { return len(h.listener.places) }
+func (h *HTTPServer) Connections() int { return len(h.listener.slots) }
 
 // URL is where clients connect.
 func (h *HTTPServer) URL() string { return "http://" + h.listener.Addr().String() + mcpPath }
@@ -117,7 +117,7 @@ func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready fun
 	mux := http.NewServeMux()
 	Health(mux, ready)
 	mux.Handle(mcpPath, Guard(h.token, "Unauthorized: a bearer token is needed", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		welcome(r)
+		markAuthenticated(r)
 		guarded.ServeHTTP(w, r)
 	})))
 	srv := NewServer(mux)
@@ -133,55 +133,55 @@ func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready fun
 	return nil
 }
 
-// maxGuests bounds the connections without a token.
-const maxGuests = 256
+// maxPending bounds the connections without a token.
+const maxPending = 256
 
-// guestListener bounds the open connections. Guests, which have not shown a token yet, have a small share of
+// limitedListener bounds the open connections. Guests, which have not shown a token yet, have a small share of
 // them. When that is full, the oldest guest is closed for the next one, so silent clients keep nobody out.
-type guestListener struct {
+type limitedListener struct {
 	net.Listener
-	places chan struct{} // has room for the open connections
-	share  int
-	closed chan struct{}
-	once   sync.Once
+	slots        chan struct{} // has room for the open connections
+	pendingLimit int
+	closed       chan struct{}
+	once         sync.Once
 
-	mu     sync.Mutex   // protects the following
-	guests []*guestConn // the oldest first
+	mu      sync.Mutex     // protects the following
+	pending []*pendingConn // the oldest first
 }
 
-func newGuestListener(l net.Listener, max int) *guestListener {
-	return &guestListener{Listener: l, places: make(chan struct{}, max), share: min(maxGuests, 1+max/8), closed: make(chan struct{})}
+func newLimitedListener(l net.Listener, max int) *limitedListener {
+	return &limitedListener{Listener: l, slots: make(chan struct{}, max), pendingLimit: min(maxPending, 1+max/8), closed: make(chan struct{})}
 }
 
 // Accept waits for the next connection, and for room for it.
-func (l *guestListener) Accept() (net.Conn, error) {
+func (l *limitedListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	if len(l.places) == cap(l.places) {
+	if len(l.slots) == cap(l.slots) {
 		l.closeOldest(0)
 	}
 	select {
-	case l.places <- struct{}{}:
+	case l.slots <- struct{}{}:
 	case <-l.closed:
 		conn.Close()
 		return nil, net.ErrClosed
 	}
-	c := &guestConn{Conn: conn, l: l}
+	c := &pendingConn{Conn: conn, l: l}
 	l.mu.Lock()
-	l.guests = append(l.guests, c)
+	l.pending = append(l.pending, c)
 	l.mu.Unlock()
-	l.closeOldest(l.share)
+	l.closeOldest(l.pendingLimit)
 	return c, nil
 }
 
 // closeOldest closes the oldest guest if there are more than max.
-func (l *guestListener) closeOldest(max int) {
+func (l *limitedListener) closeOldest(max int) {
 	l.mu.Lock()
-	var oldest *guestConn
-	if len(l.guests) > max {
-		oldest = l.guests[0]
+	var oldest *pendingConn
+	if len(l.pending) > max {
+		oldest = l.pending[0]
 	}
 	l.mu.Unlock()
 	if oldest != nil {
@@ -189,39 +189,39 @@ func (l *guestListener) closeOldest(max int) {
 	}
 }
 
-func (l *guestListener) Close() error {
+func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
-// guestConn is a connection that is a guest until welcome.
-type guestConn struct {
+// pendingConn is a connection that is a guest until welcome.
+type pendingConn struct {
 	net.Conn
-	l     *guestListener
+	l     *limitedListener
 	ended sync.Once
 }
 
-// welcome ends the guest status of a connection that has shown a token.
-func (c *guestConn) welcome() {
+// authenticated ends the guest status of a connection that has shown a token.
+func (c *pendingConn) authenticated() {
 	c.l.mu.Lock()
 	defer c.l.mu.Unlock()
-	c.l.guests = slices.DeleteFunc(c.l.guests, func(g *guestConn) bool { return g == c })
+	c.l.pending = slices.DeleteFunc(c.l.pending, func(g *pendingConn) bool { return g == c })
 }
 
-func (c *guestConn) Close() error {
+func (c *pendingConn) Close() error {
 	c.ended.Do(func() {
-		c.welcome()
-		<-c.l.places
+		c.authenticated()
+		<-c.l.slots
 	})
 	return c.Conn.Close()
 }
 
 type connKey struct{} // of the connection in the context of a request
 
-// welcome ends the guest status of the connection of a request that has shown a token.
-func welcome(r *http.Request) {
-	if c, ok := r.Context().Value(connKey{}).(*guestConn); ok {
-		c.welcome()
+// authenticated ends the guest status of the connection of a request that has shown a token.
+func markAuthenticated(r *http.Request) {
+	if c, ok := r.Context().Value(connKey{}).(*pendingConn); ok {
+		c.authenticated()
 	}
 }
 

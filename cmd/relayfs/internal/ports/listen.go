@@ -15,8 +15,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Patience is how long requests under way may take at the end.
-const Patience = 5 * time.Second
+// ShutdownTimeout is how long requests under way may take at the end.
+const ShutdownTimeout = 5 * time.Second
 
 // Loopback reports whether only this machine can reach addr, a HOST:PORT that a flag gives.
 func Loopback(flag, addr string) (bool, error) {
@@ -52,8 +52,8 @@ func Open(flag, addr string) (net.Listener, error) {
 // Address is a flag with the address that it gives, "" for none.
 type Address struct{ Flag, Addr string }
 
-// Free says why the ports cannot be opened together.
-func Free(addresses ...Address) error {
+// CheckFree says why the ports cannot be opened together.
+func CheckFree(addresses ...Address) error {
 	for _, a := range addresses {
 		if a.Addr == "" {
 			continue
@@ -82,7 +82,7 @@ func Serve(ctx context.Context, l net.Listener, srv *http.Server) (finished bool
 		return true, err
 	case <-ctx.Done():
 	}
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), Patience)
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), ShutdownTimeout)
 	defer cancel()
 	if srv.Shutdown(patience) != nil {
 		srv.Close()

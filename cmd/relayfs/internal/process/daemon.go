@@ -20,8 +20,8 @@ import (
 // readyEnv names the file descriptor on which a daemon tells its parent that it is ready.
 const readyEnv = "RELAYFS_READY_FD"
 
-// daemonPatience bounds the time until a daemon is ready. Listing a large vault on a slow disk takes long.
-const daemonPatience = 2 * time.Minute
+// readyTimeout bounds the time until a daemon is ready. Listing a large vault on a slow disk takes long.
+const readyTimeout = 2 * time.Minute
 
 // Start runs the same command line in the background and returns when that is ready or has failed.
 func Start(ctx context.Context, stderr io.Writer) error {
@@ -41,7 +41,7 @@ func Start(ctx context.Context, stderr io.Writer) error {
 	cmd.Stderr = w
 	cmd.ExtraFiles = []*os.File{w}
 	cmd.Env = append(os.Environ(), readyEnv+"=3")
-	cmd.SysProcAttr = Detached()
+	cmd.SysProcAttr = DetachedAttr()
 	cmd.Dir = "/"
 	if wd, err := os.Getwd(); err == nil {
 		cmd.Dir = wd // for relative paths on the command line
@@ -55,7 +55,7 @@ func Start(ctx context.Context, stderr io.Writer) error {
 }
 
 func awaitReady(ctx context.Context, stderr io.Writer, cmd *exec.Cmd, r *os.File) error {
-	ctx, cancel := context.WithTimeout(ctx, daemonPatience)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Now()) })
 	defer stop()

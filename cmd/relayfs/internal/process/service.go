@@ -86,7 +86,7 @@ func (m *Manager) Text(u Unit) ([]byte, error) {
 }
 
 // mark stands in every file that Install writes. Other files are somebody else's.
-const mark = "Made by relayfs"
+const madeByRelayfs = "Made by relayfs"
 
 // installed reports whether Install has written the file. Somebody else's file is an error.
 func (m *Manager) installed() (bool, error) {
@@ -96,7 +96,7 @@ func (m *Manager) installed() (bool, error) {
 		return false, nil
 	case err != nil:
 		return false, err
-	case !bytes.Contains(text, []byte(mark)):
+	case !bytes.Contains(text, []byte(madeByRelayfs)):
 		return false, cli.WithHint(fmt.Errorf("%q was not made by relayfs and is left as it is", m.file), "move it away first")
 	}
 	return true, nil
@@ -120,10 +120,10 @@ func (m *Manager) Install(ctx context.Context, w io.Writer, u Unit) error {
 	}
 	fmt.Fprintf(w, "wrote %s\n", m.file)
 	if before {
-		_ = m.tell(ctx, w, m.stop) // an error if it was not running
+		_ = m.run(ctx, w, m.stop) // an error if it was not running
 	}
 	for _, args := range m.start {
-		if err := m.tell(ctx, w, args); err != nil {
+		if err := m.run(ctx, w, args); err != nil {
 			return cli.WithHint(err, "'"+m.journal+"' shows what relayfs said; 'relayfs service remove' undoes this")
 		}
 	}
@@ -139,12 +139,12 @@ func (m *Manager) Remove(ctx context.Context, w io.Writer) error {
 	case !there:
 		return cli.WithHint(fmt.Errorf("no service is installed: %q does not exist", m.file), "'relayfs service install' installs one")
 	}
-	stopped := m.tell(ctx, w, m.stop)
+	stopped := m.run(ctx, w, m.stop)
 	if err := os.Remove(m.file); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "removed %s\n", m.file)
-	return errors.Join(stopped, m.tell(ctx, w, m.removed))
+	return errors.Join(stopped, m.run(ctx, w, m.removed))
 }
 
 // Status has the manager print on w what it knows of the service. It is an error if that does not run.
@@ -157,9 +157,9 @@ func (m *Manager) Status(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// tell calls the manager's program, and says so on w. No arguments are no call. A machine without the program is told
+// run calls the manager's program, and says so on w. No arguments are no call. A machine without the program is told
 // what to do there.
-func (m *Manager) tell(ctx context.Context, w io.Writer, args []string) error {
+func (m *Manager) run(ctx context.Context, w io.Writer, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}

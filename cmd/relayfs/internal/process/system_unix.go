@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Detached returns the attributes of a process that outlives the terminal.
-func Detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+// DetachedAttr returns the attributes of a process that outlives the terminal.
+func DetachedAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // Duplicate makes the descriptor to a duplicate of from.
 func Duplicate(from, to int) { _ = unix.Dup2(from, to) }
 
-// MayUse returns an error if a directory cannot be read and written.
-func MayUse(dir string) error {
+// CheckAccess returns an error if a directory cannot be read and written.
+func CheckAccess(dir string) error {
 	if err := unix.Access(dir+"/.", unix.R_OK|unix.X_OK); err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Detached returns the attributes of a process that outlives the terminal.
+// DetachedAttr returns the attributes of a process that outlives the terminal.
 func Detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS}
 }
@@ -15,7 +15,7 @@ func Detached() *syscall.SysProcAttr {
 // Duplicate does nothing: a detached process has no terminal to keep open.
 func Duplicate(int, int) {}
 
-// MayUse returns an error if a directory cannot be listed. Windows tells no more.
+// CheckAccess returns an error if a directory cannot be listed. Windows tells no more.
 func MayUse(dir string) error {
 	_, err := os.ReadDir(dir)
 	return err

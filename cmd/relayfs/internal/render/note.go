@@ -32,8 +32,8 @@ type Source struct {
 	Places   map[string][]diffwrap.Span // of the marks of each suggestion, by its id
 	Comments []int                      // offsets in Text of comments that belong to no suggestion
 	Plain    bool                       // as source, line by line
-	// Together reports whether two suggestions may be decided at once.
-	Together func(a, b string) bool
+	// SameWriter reports whether two suggestions may be decided at once.
+	SameWriter func(a, b string) bool
 }
 
 // Note is a note as it is drawn.
@@ -70,27 +70,29 @@ func NoteOf(s Source) Note {
 		New:     len(before.text) == 0 && len(after.text) > 0,
 		NewText: bodyOf(before) == len(before.text) && bodyOf(after) < len(after.text),
 	}
-	if s.Plain || len(m.runs) == 0 || m.size > maxParsed || hard(before) || hard(after) {
+	if s.Plain || len(m.runs) == 0 || m.size > maxParsed || tooComplex(before) || tooComplex(after) {
 		d.source()
 	} else {
 		n.Properties = properties(string(after.text))
-		c := combiner{m}
-		d.blocks(c.lists(before.tree(bodyOf(before)), after.tree(bodyOf(after))))
+		c := treeDiff{m}
+		d.blocks(c.mergeLists(before.tree(bodyOf(before)), after.tree(bodyOf(after))))
 	}
-	d.showRest(d.number())
+	d.addHidden(d.groupSuggestions())
 	for i, off := range s.Comments {
 		b := d.blockAt(placeOf(pieces, off))
 		b.Comments = append(b.Comments, i)
 	}
 	for i := range d.out {
-		d.out[i].Nodes = joined(d.out[i].Nodes)
+		d.out[i].Nodes = joinWords(d.out[i].Nodes)
 	}
 	n.Blocks = d.out
 	return n
 }
 
-// hard reports whether a view is too much for a parser.
-func hard(v *view) bool { return tooManyMarks(v.text) || outline.Of(string(v.text)).TooDeep != nil }
+// tooComplex reports whether a view is too much for a parser.
+func tooComplex(v *view) bool {
+	return tooManyMarks(v.text) || outline.Of(string(v.text)).TooDeep != nil
+}
 
 func bodyOf(v *view) int {
 	_, body, _ := frontmatter.Split(string(v.text))
@@ -193,8 +195,8 @@ func (r *run) node(part string, at int) *Node {
 	return n
 }
 
-// number finds which suggestions each block shows, and which of those are decided at once. known are all of them.
-func (d *drawing) number() (known map[string]bool) {
+// groupSuggestions finds which suggestions each block shows, and which of those are decided at once. known are all of them.
+func (d *drawing) groupSuggestions() (known map[string]bool) {
 	known = make(map[string]bool)
 	for i := range d.out {
 		b := &d.out[i]
@@ -202,7 +204,7 @@ func (d *drawing) number() (known map[string]bool) {
 			n.each(func(n *Node) {
 				if n.ID != "" && !known[n.ID] {
 					known[n.ID] = true
-					d.show(b, n.ID)
+					d.addToBlock(b, n.ID)
 				}
 			})
 		}
@@ -210,11 +212,11 @@ func (d *drawing) number() (known map[string]bool) {
 	return known
 }
 
-// show adds a suggestion to a block: to its last group, if it stands beside what is in there.
-func (d *drawing) show(b *Block, id string) {
+// addToBlock adds a suggestion to a block: to its last group, if it stands beside what is in there.
+func (d *drawing) addToBlock(b *Block, id string) {
 	if n := len(b.Groups); n > 0 {
 		group := b.Groups[n-1]
-		if last := group[len(group)-1]; d.Together(last, id) && d.between(last, id) <= reviewqueue.BesideBytes {
+		if last := group[len(group)-1]; d.SameWriter(last, id) && d.unchangedBetween(last, id) <= reviewqueue.MaxGroupGap {
 			b.Groups[n-1] = append(group, id)
 			return
 		}
@@ -222,8 +224,8 @@ func (d *drawing) show(b *Block, id string) {
 	b.Groups = append(b.Groups, []string{id})
 }
 
-// between returns how many bytes that stay are between two suggestions.
-func (d *drawing) between(a, b string) int {
+// unchangedBetween returns how many bytes that stay are between two suggestions.
+func (d *drawing) unchangedBetween(a, b string) int {
 	sum := 0
 	for i := d.edges[a].last + 1; i < d.edges[b].first; i++ {
 		if d.merged.runs[i].kind == "" {
@@ -233,8 +235,8 @@ func (d *drawing) between(a, b string) int {
 	return sum
 }
 
-// showRest shows the suggestions that are not known as source.
-func (d *drawing) showRest(known map[string]bool) {
+// addHidden shows the suggestions that are not known as source.
+func (d *drawing) addHidden(known map[string]bool) {
 	var rest []string
 	for id := range d.Places {
 		if !known[id] {
@@ -299,8 +301,8 @@ func (n *Node) each(f func(*Node)) {
 	}
 }
 
-// joined joins the words that stand side by side and have one fate.
-func joined(list []*Node) []*Node {
+// joinWords joins the words that stand side by side and have one fate.
+func joinWords(list []*Node) []*Node {
 	var out []*Node
 	var words []string // of the last node of out, if it is a text
 	finish := func() {
@@ -318,7 +320,7 @@ func joined(list []*Node) []*Node {
 		if n.Tag == "" {
 			words = append(words, n.Text)
 		}
-		n.Children = joined(n.Children)
+		n.Children = joinWords(n.Children)
 		out = append(out, n)
 	}
 	finish()

@@ -26,8 +26,8 @@ type Node struct {
 
 	Children []*Node `json:"c,omitempty"`
 
-	at, end int  // in the merged text
-	stays   bool // a text in both views
+	at, end   int  // in the merged text
+	unchanged bool // a text in both views
 }
 
 // tree returns what goldmark makes of the view from the offset body on.
@@ -159,7 +159,7 @@ func (b *builder) cells(row ast.Node, tag string) []*Node {
 func (b *builder) literal(n ast.Node, s string) []*Node {
 	at := b.placeOfNode(n)
 	r := &b.of.runs[b.of.runAt(at)]
-	return []*Node{{Text: s, at: at, end: at, stays: r.kind == ""}}
+	return []*Node{{Text: s, at: at, end: at, unchanged: r.kind == ""}}
 }
 
 func (b *builder) textOf(n *ast.Text) []*Node {
@@ -194,7 +194,7 @@ func (b *builder) words(start, end int, raw bool) []*Node {
 		if !raw {
 			shown = string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations([]byte(shown)))))
 		}
-		out = append(out, &Node{Text: shown, at: r.at + from, end: r.at + from + n, stays: r.kind == ""})
+		out = append(out, &Node{Text: shown, at: r.at + from, end: r.at + from + n, unchanged: r.kind == ""})
 		at += n
 	}
 	return out

@@ -87,11 +87,11 @@ func (p Painter) Drawn(s *reviewqueue.Suggestion, list []reviewqueue.Piece) stri
 
 // Diff returns a suggestion for a person to read.
 func (p Painter) Diff(s *reviewqueue.Suggestion) string {
-	return p.Drawn(s, s.InPieces()) + p.remarks(s)
+	return p.Drawn(s, s.InPieces()) + p.details(s)
 }
 
-// remarks are what people have said about a suggestion, and about what it answers.
-func (p Painter) remarks(s *reviewqueue.Suggestion) string {
+// details are what people have said about a suggestion, and about what it answers.
+func (p Painter) details(s *reviewqueue.Suggestion) string {
 	var b strings.Builder
 	if s.Session != "" {
 		said := ""
@@ -136,7 +136,7 @@ func (p Painter) diffs(group []reviewqueue.Suggestion) string {
 	}
 	b.WriteString(p.Drawn(&group[len(group)-1], group[0].Pieces))
 	for i := range group {
-		b.WriteString(p.remarks(&group[i]))
+		b.WriteString(p.details(&group[i]))
 	}
 	return b.String()
 }
@@ -148,7 +148,7 @@ func List(w io.Writer, list []reviewqueue.Suggestion) {
 	for _, group := range groups(list) {
 		place, who := group[0].Place(), group[0].Who()
 		for _, s := range group {
-			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", cli.OneLine(s.ID), cli.OneLine(place), cli.OneLine(s.Gist()), cli.OneLine(who))
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", cli.OneLine(s.ID), cli.OneLine(place), cli.OneLine(s.Summary()), cli.OneLine(who))
 			place, who = "", ""
 		}
 	}
@@ -168,8 +168,8 @@ func Threads(w io.Writer, list []reviewqueue.Thread) {
 			about += ", which has changed since"
 		}
 		fmt.Fprintf(w, "%s  %s  %s\n", t.ID, p.SGR(Bold, cli.OneLine(t.Place())), about)
-		for i := range t.Remarks {
-			fmt.Fprintf(w, "    %s\n", t.Remarks[i].Said())
+		for i := range t.Comments {
+			fmt.Fprintf(w, "    %s\n", t.Comments[i].OneLine())
 		}
 	}
 	fmt.Fprintln(w, cli.Plural(len(list), "thread"))
@@ -202,7 +202,7 @@ func Undone(w io.Writer, out reviewqueue.Outcome) {
 		what = cli.Plural(len(out.Suggestions), "suggestion") + " rejected"
 	}
 	fmt.Fprintf(w, "undone in %s; %s\n", cli.Plural(out.Notes, "note"), what)
-	for _, a := range out.Away {
+	for _, a := range out.Unrestored {
 		fmt.Fprintf(w, "%s: %s\n", cli.Printable(string(a.Path)), cli.Printable(a.String()))
 	}
 }
@@ -248,14 +248,14 @@ func Log(w io.Writer, list []reviewqueue.LogEntry) {
 			fmt.Fprintf(w, "  asked, and the person %s  %s%s\n", x.Approval.Answer, cli.OneLine(x.Approval.Question), inSession(x.Session))
 		}
 		for _, s := range x.Suggestions {
-			it := s.Suggestion(path)
+			it := s.AsSuggestion(path)
 			since := inSession(s.Session)
 			if s.Undone {
 				since += "  taken back since"
 			}
-			fmt.Fprintf(w, "  %s  %s  %s  %s%s\n", x.Action, cli.OneLine(s.ID), it.Place(), cli.OneLine(it.Gist()), since)
+			fmt.Fprintf(w, "  %s  %s  %s  %s%s\n", x.Action, cli.OneLine(s.ID), it.Place(), cli.OneLine(it.Summary()), since)
 		}
-		for _, a := range x.Away {
+		for _, a := range x.Unrestored {
 			fmt.Fprintf(w, "  %s  %s\n", path, cli.Printable(a.String()))
 		}
 	}

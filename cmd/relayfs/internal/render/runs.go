@@ -150,26 +150,26 @@ func placeOf(pieces []place, raw int) int {
 	return pieces[i-1].merged + raw - pieces[i-1].raw
 }
 
-// stretch is where marks of a suggestion stand.
-type stretch struct {
+// markSpan is where marks of a suggestion stand.
+type markSpan struct {
 	diffwrap.Span
 	id string
 }
 
-type stretches []stretch
+type markSpans []markSpan
 
-func byStart(places map[string][]diffwrap.Span) stretches {
-	var all stretches
+func byStart(places map[string][]diffwrap.Span) markSpans {
+	var all markSpans
 	for id, spans := range places {
 		for _, s := range spans {
-			all = append(all, stretch{s, id})
+			all = append(all, markSpan{s, id})
 		}
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Start < all[j].Start })
 	return all
 }
 
-func (all stretches) at(off int) string {
+func (all markSpans) at(off int) string {
 	i := sort.Search(len(all), func(i int) bool { return all[i].End > off })
 	if i < len(all) && all[i].Start <= off {
 		return all[i].id

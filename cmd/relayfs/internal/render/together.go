@@ -24,13 +24,13 @@ func SourceOf(n *reviewqueue.Note, plain bool) (s Source, threads []int) {
 			s.Comments, threads = append(s.Comments, t.Start), append(threads, i)
 		}
 	}
-	s.Together = func(a, b string) bool { return writers[a] == writers[b] }
+	s.SameWriter = func(a, b string) bool { return writers[a] == writers[b] }
 	return s, threads
 }
 
-// Together says of the suggestions of a list which ones the page decides at once: each gets the ID of the first one of
+// SameWriter says of the suggestions of a list which ones the page decides at once: each gets the ID of the first one of
 // its group in the list as Group, and, if the list is detailed, that one the text of all of them as Pieces.
-func Together(ctx context.Context, q interface {
+func AddGroups(ctx context.Context, q interface {
 	Note(ctx context.Context, path string) (reviewqueue.Note, error)
 }, list []reviewqueue.Suggestion, detailed bool) error {
 	places := make(map[string]map[string]*reviewqueue.Suggestion) // those of each note, by their IDs
@@ -50,14 +50,14 @@ func Together(ctx context.Context, q interface {
 		}
 		n, err := q.Note(ctx, path)
 		if err == nil { // else it has gone since it was listed, and each is shown by itself
-			join(&n, listed, detailed)
+			groupNote(&n, listed, detailed)
 		}
 	}
 	return ctx.Err()
 }
 
-// join does that for the suggestions that are listed of a note.
-func join(n *reviewqueue.Note, listed map[string]*reviewqueue.Suggestion, detailed bool) {
+// groupNote does that for the suggestions that are listed of a note.
+func groupNote(n *reviewqueue.Note, listed map[string]*reviewqueue.Suggestion, detailed bool) {
 	source, _ := SourceOf(n, false)
 	for _, b := range NoteOf(source).Blocks {
 		for _, ids := range b.Groups {

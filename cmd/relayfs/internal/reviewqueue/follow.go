@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// settle is the least time between two changes, so that a burst of changes is one.
-	settle = 100 * time.Millisecond
+	// minChangeGap is the least time between two changes, so that a burst of changes is one.
+	minChangeGap = 100 * time.Millisecond
 	// heartbeat is how long a stream is silent at most.
 	heartbeat = 15 * time.Second
 )
@@ -52,7 +52,7 @@ func (q *Queue) since(seen uint64) Change {
 // wait returns after the next change since a state, or when a sign of life is due.
 func (q *Queue) wait(ctx context.Context, seen uint64) error {
 	select {
-	case <-time.After(settle):
+	case <-time.After(minChangeGap):
 	case <-ctx.Done():
 		return ctx.Err()
 	}

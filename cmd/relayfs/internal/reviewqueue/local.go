@@ -16,8 +16,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// errNotWritten refuses a comment whose place has changed since it was shown.
-var errNotWritten = Conflict("nothing was written")
+// errNotCommented refuses a comment whose place has changed since it was shown.
+var errNotCommented = Conflict("nothing was written")
 
 // Queue is the review queue of a workspace.
 type Queue struct {
@@ -31,8 +31,8 @@ type Queue struct {
 // New returns the queue of ws.
 func New(ws *bridge.Workspace) *Queue { return &Queue{ws: ws} }
 
-// pending returns all that waits for a person.
-func (q *Queue) pending(ctx context.Context) (list []model.Suggestion, proposals []model.Proposal, err error) {
+// allPending returns all that waits for a person.
+func (q *Queue) allPending(ctx context.Context) (list []model.Suggestion, proposals []model.Proposal, err error) {
 	if list, err = q.ws.Suggestions(ctx, ""); err == nil {
 		proposals, err = q.ws.Proposals(ctx, "")
 	}
@@ -41,7 +41,7 @@ func (q *Queue) pending(ctx context.Context) (list []model.Suggestion, proposals
 
 // List returns the pending suggestions; detailed ones have their context.
 func (q *Queue) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
-	list, proposals, err := q.pending(ctx)
+	list, proposals, err := q.allPending(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (q *Queue) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 			n++
 		}
 		if detailed {
-			out = append(out, q.detail(ctx, list[:n])...)
+			out = append(out, q.withContext(ctx, list[:n])...)
 		} else {
 			out = append(out, newSuggestions(list[:n])...)
 		}
@@ -63,13 +63,13 @@ func (q *Queue) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 		s.Pieces = s.InPieces()
 		out = append(out, s)
 	}
-	q.nameSessions(out)
+	q.addSessionNotes(out)
 	return out, nil
 }
 
 // Pending returns what waits at or below the paths, and all proposals, without texts.
 func (q *Queue) Pending(ctx context.Context, paths []string) (Pending, error) {
-	list, proposals, err := q.pending(ctx)
+	list, proposals, err := q.allPending(ctx)
 	if err != nil {
 		return Pending{}, err
 	}
@@ -97,7 +97,7 @@ func (q *Queue) Pending(ctx context.Context, paths []string) (Pending, error) {
 		s.Pieces = s.InPieces()
 		out.Suggestions = append(out.Suggestions, s)
 	}
-	q.nameSessions(out.Suggestions)
+	q.addSessionNotes(out.Suggestions)
 	for _, t := range threads {
 		if n := len(out.Commented); within(wanted, t.Path) && (n == 0 || out.Commented[n-1] != string(t.Path)) {
 			out.Commented = append(out.Commented, string(t.Path))
@@ -123,14 +123,14 @@ func newSuggestions(list []model.Suggestion) []Suggestion {
 	out := make([]Suggestion, len(list))
 	for i, s := range list {
 		out[i] = newSuggestion(s)
-		out[i].Near = s.Gap <= BesideBytes && i > 0 || s.Parts != nil
+		out[i].Near = s.Gap <= MaxGroupGap && i > 0 || s.Parts != nil
 	}
 	return out
 }
 
-// detail returns the suggestions of a note with their context. It asks the note for both: the places that an index has
+// withContext returns the suggestions of a note with their context. It asks the note for both: the places that an index has
 // may be those of an older text. Of a note that is gone, the list is as it was given.
-func (q *Queue) detail(ctx context.Context, list []model.Suggestion) []Suggestion {
+func (q *Queue) withContext(ctx context.Context, list []model.Suggestion) []Suggestion {
 	v, now, _, err := q.ws.OpenMarked(ctx, list[0].Path)
 	if err != nil {
 		return newSuggestions(list)
@@ -144,8 +144,8 @@ func (q *Queue) detail(ctx context.Context, list []model.Suggestion) []Suggestio
 	return out
 }
 
-// nameSessions adds to suggestions what the agents said of their sessions.
-func (q *Queue) nameSessions(list []Suggestion) {
+// addSessionNotes adds to suggestions what the agents said of their sessions.
+func (q *Queue) addSessionNotes(list []Suggestion) {
 	for i := range list {
 		if n := q.ws.SessionNote(list[i].Session); n != (model.SessionNote{}) {
 			list[i].SessionNote = &n
@@ -158,7 +158,7 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if v := r.Verdict; v != model.Accepted && v != model.Rejected && v != model.Changed {
 		return Outcome{}, cli.Usagef("the verdict %q is none of %q", v, []model.Verdict{model.Accepted, model.Rejected, model.Changed})
 	}
-	if r.Reason = TidyReason(r.Reason); len(r.Reason) > MaxReason {
+	if r.Reason = OneLineReason(r.Reason); len(r.Reason) > MaxReason {
 		return Outcome{}, cli.Usagef("the reason is longer than %d bytes", MaxReason)
 	}
 	if !r.Unseen {
@@ -196,7 +196,7 @@ func (q *Queue) checkShown(ctx context.Context, r DecideRequest) error {
 	if r.Shown == nil {
 		return nil
 	}
-	list, proposals, err := q.pending(ctx)
+	list, proposals, err := q.allPending(ctx)
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (q *Queue) checkGuarded(ctx context.Context, r DecideRequest) error {
 	if len(folders) == 0 {
 		return nil
 	}
-	list, proposals, err := q.pending(ctx)
+	list, proposals, err := q.allPending(ctx)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (q *Queue) Note(ctx context.Context, path string) (Note, error) {
 	}
 	v, list, threads, err := q.ws.OpenMarked(ctx, p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return q.lost(ctx, p)
+		return q.deletedNote(ctx, p)
 	}
 	if err != nil {
 		return Note{}, err
@@ -52,8 +52,8 @@ func (q *Queue) Note(ctx context.Context, path string) (Note, error) {
 	return n, nil
 }
 
-// lost returns the note that is proposed to be deleted, as people have it.
-func (q *Queue) lost(ctx context.Context, p model.Path) (Note, error) {
+// deletedNote returns the note that is proposed to be deleted, as people have it.
+func (q *Queue) deletedNote(ctx context.Context, p model.Path) (Note, error) {
 	v, err := q.ws.OpenHidden(ctx, p)
 	if err != nil {
 		return Note{}, err
@@ -80,7 +80,7 @@ func (q *Queue) newNote(p model.Path, text string, list []model.Suggestion, thre
 		}
 		n.Suggestions = append(n.Suggestions, shown)
 	}
-	q.nameSessions(n.Suggestions)
+	q.addSessionNotes(n.Suggestions)
 	for _, t := range threads {
 		n.Threads = append(n.Threads, newThread(t))
 	}
@@ -103,8 +103,8 @@ func (n *Note) Between(first, last *Suggestion) []Piece {
 	if !ok || !has {
 		return nil
 	}
-	list := append([]Piece{{KeptPiece, first.Before}}, n.pieces(from, to)...)
-	return append(list, Piece{KeptPiece, last.After})
+	list := append([]Piece{{UnchangedPiece, first.Before}}, n.pieces(from, to)...)
+	return append(list, Piece{UnchangedPiece, last.After})
 }
 
 // bounds are where the marks of a suggestion begin and end.
@@ -129,7 +129,7 @@ func (n *Note) pieces(from, to int) (list []Piece) {
 	}
 	for _, c := range texts {
 		for ; len(furniture) > 0 && furniture[0].Start < c.Start; furniture = furniture[1:] {
-			add(KeptPiece, furniture[0])
+			add(UnchangedPiece, furniture[0])
 		}
 		switch {
 		case c.Deleted:
@@ -137,11 +137,11 @@ func (n *Note) pieces(from, to int) (list []Piece) {
 		case c.Added:
 			add(NewPiece, c.Span)
 		default:
-			add(KeptPiece, c.Span)
+			add(UnchangedPiece, c.Span)
 		}
 	}
 	for _, f := range furniture {
-		add(KeptPiece, f)
+		add(UnchangedPiece, f)
 	}
 	return list
 }

@@ -65,7 +65,7 @@ type Outcome struct {
 	Suggestions []Suggestion      `json:"suggestions"`
 	Missing     []string          `json:"missing"`         // ids that no pending suggestion has any more
 	Failed      map[string]string `json:"failed"`          // path -> why; these notes are as they were
-	Away        []model.Away      `json:"away,omitempty"`  // what undo could not bring back
+	Unrestored  []model.Away      `json:"away,omitempty"`  // what undo could not bring back
 	Older       string            `json:"older,omitempty"` // batch to undo next, if nothing of this one could be undone
 	Now         uint64            `json:"now,omitempty"`   // the state of the workspace with it: that of a Change which has it
 }
@@ -83,7 +83,7 @@ func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 func newOutcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 	out := Outcome{
 		Batch: o.Batch, Verdict: verdict, Notes: o.Notes, Suggestions: make([]Suggestion, len(o.Decided), len(o.Decided)+len(o.Proposals)),
-		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)), Older: o.Older, Away: o.Away,
+		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)), Older: o.Older, Unrestored: o.Away,
 	}
 	for i, s := range o.Decided {
 		out.Suggestions[i] = newSuggestion(s)
@@ -121,7 +121,7 @@ type LogEntry struct {
 	Undone      bool                     `json:"undone,omitempty"` // all of it has been taken back since
 	Suggestions []LogItem                `json:"suggestions"`
 	FrontMatter *model.FrontMatterChange `json:"frontMatter,omitempty"`
-	Away        []model.Away             `json:"away,omitempty"` // what an undo could not restore
+	Unrestored  []model.Away             `json:"away,omitempty"` // what an undo could not restore
 	SessionNote *model.SessionNote       `json:"sessionNote,omitempty"`
 	Approval    *model.Approval          `json:"approval,omitempty"`
 }
@@ -154,9 +154,9 @@ type LogItem struct {
 	Undone bool `json:"undone,omitempty"` // it has been taken back since
 }
 
-// Came finds out what came of a decision that nobody has answered for: the batch in which it was made, "" for
+// OutcomeFromLog finds out what came of a decision that nobody has answered for: the batch in which it was made, "" for
 // none, and how many of its suggestions are decided.
-func (r *DecideRequest) Came(log []LogEntry) (batch string, decided int) {
+func (r *DecideRequest) OutcomeFromLog(log []LogEntry) (batch string, decided int) {
 	for _, x := range log {
 		if x.Action != string(r.Verdict) || x.Lapsed || batch != "" && x.Batch != batch {
 			continue
@@ -171,8 +171,8 @@ func (r *DecideRequest) Came(log []LogEntry) (batch string, decided int) {
 	return batch, decided
 }
 
-// Suggestion is the item as it was, or as it was accepted, in the note at a path.
-func (x *LogItem) Suggestion(path string) Suggestion {
+// AsSuggestion is the item as it was, or as it was accepted, in the note at a path.
+func (x *LogItem) AsSuggestion(path string) Suggestion {
 	return Suggestion{ID: x.ID, Path: path, Line: x.Line, Kind: x.Kind, Old: x.Old, New: x.Became()}
 }
 
@@ -191,7 +191,7 @@ func newLogEntry(e model.JournalEntry, undos model.Undos) LogEntry {
 	left, ok := undos.Left(e)
 	if d := e.Decision; d != nil {
 		out.Action, out.By, out.Reason, out.Undoes = string(d.Verdict), d.By, d.Reason, d.Undoes
-		out.Lapsed, out.Away = d.Lapsed, d.Away
+		out.Lapsed, out.Unrestored = d.Lapsed, d.Away
 		out.Session = ""
 		for _, item := range d.Items {
 			x := LogItem{Decided: item, Undone: d.Verdict != model.Undone}

@@ -52,8 +52,8 @@ const ManyAtOnce = 10
 // MaxReason bounds a reason in bytes, because every note's entry in the journal has it.
 const MaxReason = 1000
 
-// TidyReason returns a reason that was typed or pasted, on one line.
-func TidyReason(reason string) string { return strings.Join(strings.Fields(reason), " ") }
+// OneLineReason returns a reason that was typed or pasted, on one line.
+func OneLineReason(reason string) string { return strings.Join(strings.Fields(reason), " ") }
 
 // Imperative returns the first word of a question about a verdict.
 func Imperative(v model.Verdict) string {

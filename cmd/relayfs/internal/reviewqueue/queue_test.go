@@ -131,7 +131,7 @@ func TestNote(t *testing.T) {
 	}
 	var threads []string
 	for _, th := range n.Threads {
-		threads = append(threads, fmt.Sprintf("%s on %s: %s", n.Text[th.Start:th.End], th.Suggestion, th.Remarks[0].Text))
+		threads = append(threads, fmt.Sprintf("%s on %s: %s", n.Text[th.Start:th.End], th.Suggestion, th.Comments[0].Text))
 	}
 	if want := []string{"{>>why?<<} on " + n.Suggestions[0].ID + ": why?", "{>>look<<} on : look"}; !slices.Equal(threads, want) {
 		t.Errorf("threads %q, want %q", threads, want)

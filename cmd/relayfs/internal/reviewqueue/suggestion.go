@@ -14,10 +14,10 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// BesideBytes is how much text that stays may be between suggestions that are decided at once.
-const BesideBytes = 30
+// MaxGroupGap is how much text that stays may be between suggestions that are decided at once.
+const MaxGroupGap = 30
 
-// Suggestion is the JSON of one pending change.
+// AsSuggestion is the JSON of one pending change.
 type Suggestion struct {
 	ID      string `json:"id"`
 	Path    string `json:"path"`
@@ -66,7 +66,7 @@ func newSuggestion(s model.Suggestion) Suggestion {
 	if a := s.Answers; a != nil {
 		out.Answers = &Rejection{ID: a.ID, Old: a.Old, New: a.New, By: a.By, Reason: a.Reason, Time: a.At}
 	}
-	return out.revised()
+	return out.withRevision()
 }
 
 // Answer says on one line which rejection the suggestion answers, "" for none.
@@ -75,14 +75,14 @@ func (s *Suggestion) Answer() string {
 		return ""
 	}
 	was := Suggestion{Line: 1, Old: s.Answers.Old, New: s.Answers.New}
-	said := "after " + s.Answers.ID + " was rejected: " + was.Gist()
+	said := "after " + s.Answers.ID + " was rejected: " + was.Summary()
 	if s.Answers.Reason != "" {
 		said += " because " + Shorten(s.Answers.Reason)
 	}
 	return said
 }
 
-func (s Suggestion) revised() Suggestion {
+func (s Suggestion) withRevision() Suggestion {
 	h := sha256.New()
 	for _, field := range append([]string{s.Path, s.Kind, s.Old, s.New, s.Author, strconv.FormatBool(s.Dir), strconv.FormatBool(s.Stale)}, s.Comments...) {
 		fmt.Fprintf(h, "%d:%s", len(field), field)
@@ -100,7 +100,7 @@ func newProposal(p model.Proposal) Suggestion {
 	if p.Kind == model.ProposedFile {
 		s.Old, s.New = string(p.Old), string(p.New)
 	}
-	return s.revised()
+	return s.withRevision()
 }
 
 // IsProposal reports whether it is about a whole note, folder or file.
@@ -124,8 +124,8 @@ func (s *Suggestion) Place() string {
 	return fmt.Sprintf("%s:%d", s.Path, s.Line)
 }
 
-// Gist says on one line what the suggestion would do.
-func (s *Suggestion) Gist() string {
+// Summary says on one line what the suggestion would do.
+func (s *Suggestion) Summary() string {
 	if s.IsProposal() {
 		return s.proposed(Shorten(s.New))
 	}
@@ -178,9 +178,9 @@ func (s *Suggestion) Who() string {
 type PieceKind string
 
 const (
-	KeptPiece PieceKind = "kept"
-	OldPiece  PieceKind = "old"
-	NewPiece  PieceKind = "new"
+	UnchangedPiece PieceKind = "kept"
+	OldPiece       PieceKind = "old"
+	NewPiece       PieceKind = "new"
 )
 
 // Piece is a run of text of one kind.
@@ -193,18 +193,18 @@ type Piece struct {
 // pieces. A proposal is what it would do and, for a file, the change of its contents.
 func (s *Suggestion) InPieces() []Piece {
 	if s.IsProposal() && s.Kind != string(model.ProposedFile) {
-		return []Piece{{KeptPiece, s.proposed(s.New)}}
+		return []Piece{{UnchangedPiece, s.proposed(s.New)}}
 	}
-	list := []Piece{{KeptPiece, s.Before}}
+	list := []Piece{{UnchangedPiece, s.Before}}
 	if s.IsProposal() {
-		list = []Piece{{KeptPiece, s.proposed(s.New) + "\n"}}
+		list = []Piece{{UnchangedPiece, s.proposed(s.New) + "\n"}}
 	}
 	at := 0
 	for _, e := range diffwrap.DiffWords(s.Old, s.New) {
 		list = append(list,
-			Piece{KeptPiece, s.Old[at:e.Off]}, Piece{OldPiece, s.Old[e.Off : e.Off+e.Len]}, Piece{NewPiece, e.New})
+			Piece{UnchangedPiece, s.Old[at:e.Off]}, Piece{OldPiece, s.Old[e.Off : e.Off+e.Len]}, Piece{NewPiece, e.New})
 		at = e.Off + e.Len
 	}
-	list = append(list, Piece{KeptPiece, s.Old[at:]}, Piece{KeptPiece, s.After})
+	list = append(list, Piece{UnchangedPiece, s.Old[at:]}, Piece{UnchangedPiece, s.After})
 	return slices.DeleteFunc(list, func(p Piece) bool { return p.Text == "" })
 }

@@ -13,19 +13,19 @@ import (
 
 // Thread is the JSON of a conversation in the text of a note.
 type Thread struct {
-	ID         string   `json:"id"`
-	Path       string   `json:"path"`
-	Line       int      `json:"line"` // 1-based, in the accepted view
-	Start      int      `json:"start"`
-	End        int      `json:"end"`                  // in bytes of the raw text
-	About      string   `json:"about"`                // the text that it is behind
-	Suggestion string   `json:"suggestion,omitempty"` // the id of the one that it hangs on
-	Answered   bool     `json:"answered,omitempty"`   // that has changed since
-	Remarks    []Remark `json:"remarks"`
+	ID         string          `json:"id"`
+	Path       string          `json:"path"`
+	Line       int             `json:"line"` // 1-based, in the accepted view
+	Start      int             `json:"start"`
+	End        int             `json:"end"`                  // in bytes of the raw text
+	About      string          `json:"about"`                // the text that it is behind
+	Suggestion string          `json:"suggestion,omitempty"` // the id of the one that it hangs on
+	Answered   bool            `json:"answered,omitempty"`   // that has changed since
+	Comments   []ThreadComment `json:"remarks"`
 }
 
-// Remark is the JSON of one comment of a thread.
-type Remark struct {
+// ThreadComment is the JSON of one comment of a thread.
+type ThreadComment struct {
 	Text    string    `json:"text"`
 	Author  string    `json:"author"` // "" if it is not known
 	Agent   bool      `json:"agent,omitempty"`
@@ -37,10 +37,10 @@ type Remark struct {
 func newThread(t model.Thread) Thread {
 	out := Thread{
 		ID: t.ID, Path: string(t.Path), Line: t.Line, Start: t.Start, End: t.End, About: t.About, Suggestion: t.Suggestion, Answered: t.Answered,
-		Remarks: make([]Remark, len(t.Remarks)),
+		Comments: make([]ThreadComment, len(t.Remarks)),
 	}
 	for i, r := range t.Remarks {
-		out.Remarks[i] = Remark{Text: r.New, Author: r.Author, Agent: r.Agent, Session: r.Session, Time: r.Time, Pending: r.Pending}
+		out.Comments[i] = ThreadComment{Text: r.New, Author: r.Author, Agent: r.Agent, Session: r.Session, Time: r.Time, Pending: r.Pending}
 	}
 	return out
 }
@@ -48,8 +48,8 @@ func newThread(t model.Thread) Thread {
 // Place names the place of the thread.
 func (t *Thread) Place() string { return fmt.Sprintf("%s:%d", t.Path, t.Line) }
 
-// Said is the remark on one line, with who wrote it.
-func (r *Remark) Said() string {
+// OneLine is the remark on one line, with who wrote it.
+func (r *ThreadComment) OneLine() string {
 	if r.Author == "" {
 		return cli.OneLine(r.Text)
 	}
@@ -79,7 +79,7 @@ type ResolveRequest struct {
 }
 
 func (r *CommentRequest) check() error {
-	r.Text = TidyReason(r.Text)
+	r.Text = OneLineReason(r.Text)
 	switch {
 	case r.Text == "":
 		return cli.Usagef("the comment is empty")
@@ -122,7 +122,7 @@ func (q *Queue) Comment(ctx context.Context, r CommentRequest) (Outcome, error) 
 		}
 		seen := v.Marked()
 		if at.Seen = &seen; revisionOf(seen) != r.Revision {
-			return Outcome{}, fmt.Errorf("%w: the note has changed; read it again", errNotWritten)
+			return Outcome{}, fmt.Errorf("%w: the note has changed; read it again", errNotCommented)
 		}
 	}
 	out, err := q.ws.Comment(ctx, at, r.Text, model.Author{Name: r.By})
@@ -139,7 +139,7 @@ func (q *Queue) pathOf(ctx context.Context, r CommentRequest) (model.Path, error
 				return t.Path, nil
 			}
 		}
-		return "", orGone(err, "thread", r.Thread)
+		return "", missingErr(err, "thread", r.Thread)
 	case r.Suggestion != "":
 		list, err := q.ws.Suggestions(ctx, "")
 		for _, s := range list {
@@ -147,16 +147,16 @@ func (q *Queue) pathOf(ctx context.Context, r CommentRequest) (model.Path, error
 				return s.Path, nil
 			}
 		}
-		return "", orGone(err, "suggestion in a note's text", r.Suggestion)
+		return "", missingErr(err, "suggestion in a note's text", r.Suggestion)
 	}
 	return model.CleanPath(r.Path)
 }
 
-func orGone(err error, what, id string) error {
+func missingErr(err error, what, id string) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: there is no %s %s any more; list them again", errNotWritten, what, id)
+	return fmt.Errorf("%w: there is no %s %s any more; list them again", errNotCommented, what, id)
 }
 
 // Resolve takes threads out of the text.
@@ -164,6 +164,6 @@ func (q *Queue) Resolve(ctx context.Context, r ResolveRequest) (Outcome, error) 
 	if len(r.Threads) == 0 {
 		return Outcome{}, cli.Usagef("say which threads are resolved: their ids")
 	}
-	out, err := q.ws.ResolveThreads(ctx, r.Threads, model.Author{Name: r.By, Reason: TidyReason(r.Reason)})
+	out, err := q.ws.ResolveThreads(ctx, r.Threads, model.Author{Name: r.By, Reason: OneLineReason(r.Reason)})
 	return q.outcome(out, model.Resolved), err
 }

@@ -40,8 +40,8 @@ func Create(file, text string) error {
 	return dir.Create(filepath.Base(file), []byte(text))
 }
 
-// Creatable says why Create would not make a missing file.
-func Creatable(file string) error {
+// CheckCreatable says why Create would not make a missing file.
+func CheckCreatable(file string) error {
 	dir := filepath.Dir(file)
 	for {
 		st, err := os.Stat(dir)

@@ -51,15 +51,15 @@ type Control struct {
 
 // NewControl returns a Control. Close its MCP at the end.
 func NewControl(s *Session, o mcpserver.Options) *Control {
-	s.passing = false // what goes with serving is kept: ports, an index
+	s.dropEmptyState = false // what goes with serving is kept: ports, an index
 	return &Control{Session: s, options: o, MCP: mcpserver.New(s.Workspace, o)}
 }
 
 // Info describes this process to others. It is known once Serve runs its work.
 func (c *Control) Info() owner.Info { return c.announced }
 
-// LetHandOver lets the owner hand over unless may returns an error. begin ends its work.
-func (c *Control) LetHandOver(may func(HandoverRequest) error, begin func()) {
+// AllowHandover lets the owner hand over unless may returns an error. begin ends its work.
+func (c *Control) AllowHandover(may func(HandoverRequest) error, begin func()) {
 	c.mayHandOver, c.beginHandover = may, begin
 }
 
@@ -75,13 +75,13 @@ func (c *Control) Announce(w io.Writer) {
 
 // serve answers on the socket until ctx ends, and then finishes the requests under way.
 func (c *Control) serve(ctx context.Context, l net.Listener) error {
-	clients := &reaches{c: c, of: make(map[string]http.Handler)}
+	clients := &perFolderHandlers{c: c, handlers: make(map[string]http.Handler)}
 	defer clients.close()
 	srv := &http.Server{
 		Handler: clients, ReadHeaderTimeout: 10 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
-			return context.WithValue(ctx, peerKey{}, owner.PeerPID(conn))
+			return context.WithValue(ctx, peerPIDKey{}, owner.PeerPID(conn))
 		},
 	}
 	_, err := ports.Serve(ctx, l, srv)
@@ -89,15 +89,15 @@ func (c *Control) serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// peerKey is the key of the process that makes a request, in the context of that.
-type peerKey struct{}
+// peerPIDKey is the key of the process that makes a request, in the context of that.
+type peerPIDKey struct{}
 
 // NameSessions sets what names the session of a process on the mount.
 func (c *Control) NameSessions(of func(pid int) string) { c.sessionOf.Store(&of) }
 
 // session names the session that the client is in on the mount, "" if it is in none.
 func (c *Control) session(r *http.Request) (any, error) {
-	pid, _ := r.Context().Value(peerKey{}).(int)
+	pid, _ := r.Context().Value(peerPIDKey{}).(int)
 	if name := c.sessionOf.Load(); pid != 0 && name != nil {
 		return (*name)(pid), nil
 	}
@@ -122,8 +122,8 @@ func (c *Control) counted(h http.Handler) http.Handler {
 // process that can do more, a mount or a server on a port, asks for the vaults: the MCP process answers
 // the requests so far, releases the vaults and becomes a client of the new owner.
 
-// handoverPatience is how long a process that hands over may take to finish the calls under way.
-const handoverPatience = 30 * time.Second
+// handoverTimeout is how long a process that hands over may take to finish the calls under way.
+const handoverTimeout = 30 * time.Second
 
 // HandoverRequest is sent by a process that asks for the vaults.
 type HandoverRequest struct {
@@ -146,13 +146,13 @@ func (c *Control) handOver(_ context.Context, req HandoverRequest) (struct{}, er
 	return struct{}{}, err
 }
 
-// Take is Open for a process that serves others. It asks an owner that serves only its own client to hand
+// OpenOrTakeOver is Open for a process that serves others. It asks an owner that serves only its own client to hand
 // over.
-func Take(ctx context.Context, sources []source.Source, o Options) (*Session, error) {
+func OpenOrTakeOver(ctx context.Context, sources []source.Source, o Options) (*Session, error) {
 	for start := time.Now(); ; {
 		s, err := Open(ctx, sources, o)
 		owned, ok := errors.AsType[*owner.OwnedError](err)
-		if !ok || owned.Owner == nil || time.Since(start) > handoverPatience {
+		if !ok || owned.Owner == nil || time.Since(start) > handoverTimeout {
 			return s, err
 		}
 		if info := *owned.Owner; info.HandedOver.IsZero() {
@@ -172,7 +172,7 @@ func Take(ctx context.Context, sources []source.Source, o Options) (*Session, er
 }
 
 func askForVaults(ctx context.Context, info owner.Info, sources []source.Source) error {
-	ctx, cancel := context.WithTimeout(ctx, handoverPatience)
+	ctx, cancel := context.WithTimeout(ctx, handoverTimeout)
 	defer cancel()
 	var req HandoverRequest
 	for _, src := range sources {
@@ -187,36 +187,36 @@ const MCPCommand = "mcp"
 // A client of the owner's socket says which sources it was given (owner.SourceParam). It is answered from a
 // workspace of these Folders only, so no operation can reach another one.
 
-// reaches answers clients, each from the Folders that it may reach.
-type reaches struct {
+// perFolderHandlers answers clients, each from the Folders that it may reach.
+type perFolderHandlers struct {
 	c *Control
 
-	mu      sync.Mutex // protects the following
-	of      map[string]http.Handler
-	closers []func()
+	mu       sync.Mutex // protects the following
+	handlers map[string]http.Handler
+	closers  []func()
 }
 
-func (x *reaches) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (x *perFolderHandlers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	folders, err := x.c.folders(r.URL.Query()[owner.SourceParam])
 	if err != nil {
 		w.Header().Set("Hint", hintSources)
 		http.Error(w, err.Error(), http.StatusMisdirectedRequest)
 		return
 	}
-	x.within(folders).ServeHTTP(w, r)
+	x.handlerOf(folders).ServeHTTP(w, r)
 }
 
-func (x *reaches) within(folders []string) http.Handler {
+func (x *perFolderHandlers) handlerOf(folders []string) http.Handler {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	key := strings.Join(folders, "/")
-	if x.of[key] == nil {
-		x.of[key] = x.open(folders)
+	if x.handlers[key] == nil {
+		x.handlers[key] = x.open(folders)
 	}
-	return x.of[key]
+	return x.handlers[key]
 }
 
-func (x *reaches) open(folders []string) http.Handler {
+func (x *perFolderHandlers) open(folders []string) http.Handler {
 	ws, srv := x.c.Workspace, x.c.MCP
 	if len(folders) < len(x.c.sources) {
 		ws = ws.Within(folders...)
@@ -228,22 +228,22 @@ func (x *reaches) open(folders []string) http.Handler {
 	api.HandleGet(mux, owner.InfoPath, func(*http.Request) (any, error) { return x.c.announced, nil })
 	api.HandleGet(mux, api.SessionPath, x.c.session)
 	api.HandlePost(mux, handoverPath, x.c.handOver)
-	mux.Handle("/", api.NewHandler(api.Served{Workspace: ws, MCP: srv, Kept: x.c.keptOf(folders), Guarded: func() ([]model.Path, string) {
+	mux.Handle("/", api.NewHandler(api.Backend{Workspace: ws, MCP: srv, Stores: x.c.keptOf(folders), Guarded: func() ([]model.Path, string) {
 		return x.c.guarded(func(s source.Source) bool { return slices.Contains(folders, s.Name) })
-	}, Refused: func(p model.Path) []model.Refusal {
-		return slices.DeleteFunc(x.c.Refusals.Of(p), func(r model.Refusal) bool { return !x.mayHear(folders, r.Path) })
+	}, Refusals: func(p model.Path) []model.Refusal {
+		return slices.DeleteFunc(x.c.Refusals.Of(p), func(r model.Refusal) bool { return !x.maySee(folders, r.Path) })
 	}}))
 	return mux
 }
 
-// mayHear says whether a client of the Folders named is told of a path: one of theirs, or a name beside all Folders.
-func (x *reaches) mayHear(folders []string, p model.Path) bool {
+// maySee says whether a client of the Folders named is told of a path: one of theirs, or a name beside all Folders.
+func (x *perFolderHandlers) maySee(folders []string, p model.Path) bool {
 	folder, _ := p.Split()
 	served := slices.ContainsFunc(x.c.sources, func(s source.Source) bool { return s.Name == folder })
 	return !served || slices.Contains(folders, folder)
 }
 
-func (x *reaches) close() {
+func (x *perFolderHandlers) close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, fn := range x.closers {

@@ -35,11 +35,11 @@ type Search struct {
 // Find returns a client of the process that serves the sources in args, or, if args is empty, of the only
 // owner that runs. It is nil if no process serves them.
 func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) {
-	c, _, _, err := s.look(args)
+	c, _, _, err := s.search(args)
 	if c == nil || err != nil {
 		return nil, err
 	}
-	c.Waits = func(d time.Duration) { cli.Stderr.Show(waitingLine(c.Info(), d), false) }
+	c.Waits = func(d time.Duration) { cli.Stderr.Show(waitMessage(c.Info(), d), false) }
 	return running(ctx, c)
 }
 
@@ -56,7 +56,7 @@ func running(ctx context.Context, c *owner.Client) (*owner.Client, error) {
 // Follow is Find for a client that continues with the next owner when the present one has ended. state is the
 // state folder of the first source.
 func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, state owner.Folder, _ error) {
-	c, base, sources, err := s.look(args)
+	c, base, sources, err := s.search(args)
 	if c == nil || err != nil {
 		return nil, "", err
 	}
@@ -80,8 +80,8 @@ func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, sta
 	return c, owner.Folder(sources[0].State(base)), err
 }
 
-// look is Find without a check that the owner answers. sources are those in args, base has their state folders.
-func (s Search) look(args []string) (c *owner.Client, base string, sources []source.Source, err error) {
+// search is Find without a check that the owner answers. sources are those in args, base has their state folders.
+func (s Search) search(args []string) (c *owner.Client, base string, sources []source.Source, err error) {
 	if base, err = source.StateDir(s.State); err != nil {
 		return nil, "", nil, err
 	}
@@ -100,8 +100,8 @@ func (s Search) look(args []string) (c *owner.Client, base string, sources []sou
 	return NewClient(*info, sources), base, sources, nil
 }
 
-// waitingLine is the progress line while an owner works on an answer, "" at the end.
-func waitingLine(info owner.Info, d time.Duration) string {
+// waitMessage is the progress line while an owner works on an answer, "" at the end.
+func waitMessage(info owner.Info, d time.Duration) string {
 	if d == 0 {
 		return ""
 	}
@@ -145,7 +145,7 @@ func onlyOwner(base string) (*owner.Info, error) {
 	}
 	if len(live) > 1 {
 		if here, err := os.Getwd(); err == nil {
-			live = serving(live, here)
+			live = ownersServing(live, here)
 		}
 	}
 	switch {
@@ -191,8 +191,8 @@ func (s Search) Owners(ctx context.Context) ([]owner.Info, error) {
 	return owners, nil
 }
 
-// serving returns the owners that serve what is at path, on a mount or in a vault; all if none does.
-func serving(owners []owner.Info, path string) []owner.Info {
+// ownersServing returns the owners that serve what is at path, on a mount or in a vault; all if none does.
+func ownersServing(owners []owner.Info, path string) []owner.Info {
 	var found []owner.Info
 	for _, info := range owners {
 		if _, ok := pathIn(info, path); ok {
@@ -219,13 +219,13 @@ func pathIn(info owner.Info, path string) (p model.Path, ok bool) {
 	return "", false
 }
 
-// within returns the path of what lies in dir, from there, "" for dir itself.
+// handlerOf returns the path of what lies in dir, from there, "" for dir itself.
 func within(dir, path string) model.Path {
 	return model.Path(strings.Trim(strings.TrimPrefix(path, dir), "/"))
 }
 
-// Holds reports whether a path in the workspace of an owner can name something: it is in one of its Folders, or is all of it.
-func Holds(info owner.Info, p model.Path) bool {
+// ServesFolder reports whether a path in the workspace of an owner can name something: it is in one of its Folders, or is all of it.
+func ServesFolder(info owner.Info, p model.Path) bool {
 	folder, _ := p.Split()
 	return p == "" || slices.ContainsFunc(info.Sources, func(src string) bool {
 		if address, named, ok := strings.Cut(src, "#"); ok && strings.Contains(address, "://") {
@@ -264,8 +264,8 @@ func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path,
 	return c, model.Path(strings.Trim(path, "/.")), err
 }
 
-// Answering returns the owner that err names, nil if that does not answer.
-func Answering(err error) *owner.Info {
+// OwnerInError returns the owner that err names, nil if that does not answer.
+func OwnerInError(err error) *owner.Info {
 	if owned, ok := errors.AsType[*owner.OwnedError](err); ok && owned.Owner != nil && owner.Answers(*owned.Owner) {
 		return owned.Owner
 	}
@@ -275,8 +275,8 @@ func Answering(err error) *owner.Info {
 // Poll is how often to look for an owner that is starting.
 const Poll = 20 * time.Millisecond
 
-// MountedBy returns the process that serves the mount at dir, nil if none is known.
-func MountedBy(dir, state string) *owner.Info {
+// OwnerOfMount returns the process that serves the mount at dir, nil if none is known.
+func OwnerOfMount(dir, state string) *owner.Info {
 	base, err := source.StateDir(state)
 	if err != nil {
 		return nil
@@ -293,15 +293,15 @@ func MountedBy(dir, state string) *owner.Info {
 	return nil
 }
 
-// endPatience bounds the end of an unmounted process, which serves open files for a few more seconds.
-const endPatience = 15 * time.Second
+// exitTimeout bounds the end of an unmounted process, which serves open files for a few more seconds.
+const exitTimeout = 15 * time.Second
 
 // AwaitEnd waits until the process of an owner has ended.
 func AwaitEnd(ctx context.Context, info *owner.Info) error {
 	if info == nil {
 		return nil
 	}
-	patience, cancel := context.WithTimeout(ctx, endPatience)
+	patience, cancel := context.WithTimeout(ctx, exitTimeout)
 	defer cancel()
 	for !process.Ended(info.PID) {
 		select {

@@ -49,38 +49,38 @@ type Options struct {
 	SyncBefore bool
 	// History is how long it is kept what the notes were; 0 is for ever.
 	History time.Duration
-	// Passing has Close remove the state folders that Open made, if nothing was stored.
-	Passing bool
+	// DropEmptyState has Close remove the state folders that Open made, if nothing was stored.
+	DropEmptyState bool
 }
 
 // Session is a workspace that this process owns.
 type Session struct {
-	Workspace *bridge.Workspace
-	owner     *owner.Owner
-	account   *account.Account
-	sources   []source.Source
-	Base      string       // the state folder of all vaults
-	State     owner.Folder // of the first vault
-	version   string       // of this program
-	closers   []func() error
-	passing   bool
-	kept      []backup.Folder // of each source
-	Log       *slog.Logger
+	Workspace      *bridge.Workspace
+	owner          *owner.Owner
+	account        *account.Account
+	sources        []source.Source
+	Base           string       // the state folder of all vaults
+	State          owner.Folder // of the first vault
+	version        string       // of this program
+	closers        []func() error
+	dropEmptyState bool
+	kept           []backup.Folder // of each source
+	Log            *slog.Logger
 }
 
 // Open locks the vaults, opens their stores and lists their notes.
 func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, err error) {
-	s := &Session{sources: sources, Base: o.Base, State: owner.Folder(sources[0].State(o.Base)), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger, passing: o.Passing}
+	s := &Session{sources: sources, Base: o.Base, State: owner.Folder(sources[0].State(o.Base)), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger, dropEmptyState: o.DropEmptyState}
 	defer func() {
 		if err != nil {
-			s.passing = true
+			s.dropEmptyState = true
 			s.Close()
 		}
 	}()
 	claims := make([]owner.Claim, len(sources))
 	for i, src := range sources {
 		claims[i] = owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.State(o.Base)}
-		s.kept = append(s.kept, backup.Folder{Name: src.Name, Place: src.Place(), Source: src.String(), State: owner.Folder(claims[i].State)})
+		s.kept = append(s.kept, backup.Folder{Name: src.Name, Location: src.Place(), Source: src.String(), State: owner.Folder(claims[i].State)})
 	}
 	if s.owner, err = owner.Acquire(claims); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	for _, sentence := range s.owner.Told {
 		s.Log.Warn(sentence)
 	}
-	if _, why := s.guarded(all); why != "" && !o.Passing {
+	if _, why := s.guarded(allSources); why != "" && !o.DropEmptyState {
 		s.Log.Warn(why)
 	}
 	var folders []bridge.FolderSource
@@ -137,7 +137,7 @@ func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options)
 	return bridge.FolderSource{Name: src.Name, Vault: filepath.Base(src.Dir), Source: v, Store: st}, nil
 }
 
-func all(source.Source) bool { return true }
+func allSources(source.Source) bool { return true }
 
 // LogName is the name of a daemon's log, in the state folder of its first vault.
 const LogName = "relayfs.log"
@@ -145,7 +145,7 @@ const LogName = "relayfs.log"
 // Client is of a handler that answers about all Folders, in this process. Call end at the end.
 func (s *Session) Client(o mcpserver.Options) (c *api.Client, end func()) {
 	srv := mcpserver.New(s.Workspace, o)
-	c, stop := api.InProcess(api.NewHandler(api.Served{Workspace: s.Workspace, MCP: srv, Kept: s.kept, Guarded: func() ([]model.Path, string) { return s.guarded(all) }}))
+	c, stop := api.InProcess(api.NewHandler(api.Backend{Workspace: s.Workspace, MCP: srv, Stores: s.kept, Guarded: func() ([]model.Path, string) { return s.guarded(allSources) }}))
 	return c, func() {
 		stop()
 		srv.Close()
@@ -160,7 +160,7 @@ func (s *Session) keptOf(folders []string) []backup.Folder {
 // Close releases the vaults. What was acknowledged is on disk then.
 func (s *Session) Close() error {
 	var errs []error
-	leave := s.passing && !slices.ContainsFunc(s.kept, func(f backup.Folder) bool { return f.Store != nil && f.Store.Used() })
+	leave := s.dropEmptyState && !slices.ContainsFunc(s.kept, func(f backup.Folder) bool { return f.Store != nil && f.Store.Used() })
 	for _, closer := range slices.Backward(s.closers) {
 		errs = append(errs, closer())
 	}
@@ -239,10 +239,10 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 	wctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// A vault that cannot be followed, or a port that fails, ends work.
-	workspace := newCrew(ctx, cancel)
+	workspace := newTaskGroup(ctx, cancel)
 	workspace.start(c.Workspace.Run)
 	c.announced = c.info(command, socket)
-	front := newCrew(ctx, cancel)
+	front := newTaskGroup(ctx, cancel)
 	front.start(func(ctx context.Context) error { return c.serve(ctx, l) })
 	if c.Semantic != nil {
 		front.start(c.Semantic.Run)
@@ -251,14 +251,14 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 		front.start(func(ctx context.Context) error { return c.HTTP.Serve(ctx, c.MCP, c.Workspace.Ready, c.Log) })
 	}
 	if c.Metrics != nil {
-		front.start(func(ctx context.Context) error { return c.Metrics.Serve(ctx, c.measured()) })
+		front.start(func(ctx context.Context) error { return c.Metrics.Serve(ctx, c.metricSources()) })
 	}
 	c.announce(front)
 	return errors.Join(work(wctx), front.stop(), workspace.stop())
 }
 
-// measured is what the metrics are about.
-func (c *Control) measured() metrics.Sources {
+// metricSources is what the metrics are about.
+func (c *Control) metricSources() metrics.Sources {
 	m := metrics.Sources{Workspace: c.Workspace, States: make(map[string]owner.Folder), Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Inflight: ports.Budget.Taken, Log: c.Log}
 	m.Sessions = map[string]func() int{"stream": func() int { return int(c.clients.Load()) }, "http": c.MCP.Sessions}
 	for _, f := range c.kept {
@@ -270,12 +270,12 @@ func (c *Control) measured() metrics.Sources {
 	return m
 }
 
-// announceAgain is how often an announcement is tried that could not be made.
-const announceAgain = time.Second
+// announceRetry is how often an announcement is tried that could not be made.
+const announceRetry = time.Second
 
 // announce lets other processes find this one. That it cannot, as on a full disk, is no reason
 // not to serve: it goes on trying.
-func (c *Control) announce(front *crew) {
+func (c *Control) announce(front *taskGroup) {
 	problems := model.NewProblems(c.Log, func(err error) string {
 		return fmt.Sprintf("other relayfs commands do not find this process: %v; free space on that disk, or mend what it says; it is tried again by itself", err)
 	})
@@ -289,7 +289,7 @@ func (c *Control) announce(front *crew) {
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-time.After(announceAgain):
+			case <-time.After(announceRetry):
 			}
 			problems.Tried("announcement", c.owner.AnnounceAgain())
 		}
@@ -297,21 +297,21 @@ func (c *Control) announce(front *crew) {
 	})
 }
 
-// crew is a group of goroutines that end together, but not with the context they began in.
-type crew struct {
+// taskGroup is a group of goroutines that end together, but not with the context they began in.
+type taskGroup struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	failed func() // called when one returns an error
 	group  errgroup.Group
 }
 
-func newCrew(ctx context.Context, failed func()) *crew {
-	c := &crew{failed: failed}
+func newTaskGroup(ctx context.Context, failed func()) *taskGroup {
+	c := &taskGroup{failed: failed}
 	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return c
 }
 
-func (c *crew) start(run func(context.Context) error) {
+func (c *taskGroup) start(run func(context.Context) error) {
 	c.group.Go(func() error {
 		err := run(c.ctx)
 		if err != nil {
@@ -322,7 +322,7 @@ func (c *crew) start(run func(context.Context) error) {
 }
 
 // stop ends the goroutines and returns the first error.
-func (c *crew) stop() error {
+func (c *taskGroup) stop() error {
 	c.cancel()
 	return c.group.Wait()
 }

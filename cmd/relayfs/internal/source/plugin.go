@@ -34,7 +34,7 @@ func (s Source) PluginShares() (shared []model.Path) {
 				shared = append(shared, model.Path(path.Join(s.Name, filepath.ToSlash(rel))))
 			}
 		}
-		if isThere(filepath.Join(dir, ".obsidian")) || filepath.Dir(dir) == dir {
+		if exists(filepath.Join(dir, ".obsidian")) || filepath.Dir(dir) == dir {
 			return shared
 		}
 	}

@@ -85,7 +85,7 @@ func Parse(args []string, state string) ([]Source, error) {
 	}
 	if base, err := StateDir(state); err == nil {
 		for _, s := range sources {
-			if s.Shows(base) {
+			if s.ShowsPath(base) {
 				return nil, cli.WithHint(fmt.Errorf("the state folder %q lies in %s: it would be served and synchronised with the notes", base, s.Place()),
 					"name a folder outside of the vault with RELAYFS_STATE or XDG_STATE_HOME")
 			}
@@ -102,8 +102,8 @@ func (s Source) Place() string {
 	return fmt.Sprintf("vault %q", s.Dir)
 }
 
-// Shows reports whether a path lies in the vault, in a folder that people see there.
-func (s Source) Shows(path string) bool {
+// ShowsPath reports whether a path lies in the vault, in a folder that people see there.
+func (s Source) ShowsPath(path string) bool {
 	if s.Server != nil {
 		return false
 	}
@@ -172,7 +172,7 @@ func (e *MissingError) Error() string { return fmt.Sprintf("vault %q does not ex
 // ParseVault parses a SOURCE argument that is a directory.
 func ParseVault(arg string) (Source, error) {
 	name, dir := "", arg
-	if before, after, ok := strings.Cut(arg, "="); ok && !isThere(arg) {
+	if before, after, ok := strings.Cut(arg, "="); ok && !exists(arg) {
 		name, dir = before, after
 	}
 	abs, err := filepath.Abs(dir)
@@ -198,11 +198,11 @@ func ParseVault(arg string) (Source, error) {
 	return Source{Name: name, Dir: real}, nil
 }
 
-// Here returns the vault of Obsidian that the current folder lies in, as a SOURCE argument; none if it lies in none.
-func Here() []string {
+// CurrentVault returns the vault of Obsidian that the current folder lies in, as a SOURCE argument; none if it lies in none.
+func CurrentVault() []string {
 	dir, err := os.Getwd()
 	for err == nil {
-		if isThere(filepath.Join(dir, ".obsidian")) {
+		if exists(filepath.Join(dir, ".obsidian")) {
 			return []string{dir}
 		}
 		if filepath.Dir(dir) == dir {
@@ -228,21 +228,21 @@ func Absolute(arg string) (string, error) {
 		return arg, nil
 	}
 	name, dir, named := strings.Cut(arg, "=")
-	if !named || isThere(arg) {
+	if !named || exists(arg) {
 		return filepath.Abs(arg)
 	}
 	abs, err := filepath.Abs(dir)
 	return name + "=" + abs, err
 }
 
-// Likely reports whether an argument that stands alone is a SOURCE rather than a mountpoint, which is an empty directory.
-func Likely(arg string) bool {
+// LooksLikeSource reports whether an argument that stands alone is a SOURCE rather than a mountpoint, which is an empty directory.
+func LooksLikeSource(arg string) bool {
 	_, _, named := strings.Cut(arg, "=")
 	entries, err := os.ReadDir(arg)
-	return serverScheme.MatchString(arg) || IsRelay(arg) || named && !isThere(arg) || err == nil && len(entries) > 0
+	return serverScheme.MatchString(arg) || IsRelay(arg) || named && !exists(arg) || err == nil && len(entries) > 0
 }
 
-func isThere(path string) bool {
+func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }

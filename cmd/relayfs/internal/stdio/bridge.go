@@ -35,16 +35,16 @@ type bridge struct {
 	writing sync.Mutex // protects the following
 	out     io.Writer
 
-	reaching sync.Mutex // is held while a session begins; mu may be locked under it
+	connecting sync.Mutex // is held while a session begins; mu may be locked under it
 
 	mu         sync.Mutex // protects the following
-	session    *session   // nil without a server
-	lost       time.Time  // when the last one ended
+	current    *session   // nil without a server
+	endedAt    time.Time  // when the last one ended
 	handshake  [][]byte
 	subscribed map[string][]byte // the request, by URI
 }
 
-// session is a session at a server.
+// current is a session at a server.
 type session struct {
 	server *owner.Client
 	stream *http.Response
@@ -152,7 +152,7 @@ func (b *bridge) forward(ctx context.Context, m message, line []byte) error {
 	answer, err := b.deliver(ctx, line)
 	switch {
 	case err == nil:
-		b.remember(m, line)
+		b.recordState(m, line)
 	case ctx.Err() != nil:
 		return nil
 	default:
@@ -160,32 +160,32 @@ func (b *bridge) forward(ctx context.Context, m message, line []byte) error {
 		if !m.isRequest() {
 			return nil
 		}
-		answer = failed(m, err.Error())
+		answer = errorAnswer(m, err.Error())
 	}
-	return b.tell(answer)
+	return b.send(answer)
 }
 
 // deliver sends a message to the server, or to the next one if the server has just ended, and returns the answer.
 func (b *bridge) deliver(ctx context.Context, line []byte) ([]byte, error) {
 	for range 2 {
-		s, err := b.reach(ctx)
+		s, err := b.ensureUpstream(ctx)
 		if err != nil {
-			return nil, refusal(err)
+			return nil, unreachableErr(err)
 		}
 		answer, err := s.post(ctx, line)
 		if err == nil {
 			return answer, nil
 		}
-		if !notTaken(err) {
-			return nil, unanswered(err)
+		if !notDelivered(err) {
+			return nil, unknownOutcomeErr(err)
 		}
 		b.drop(s)
 	}
-	return nil, refusal(errNoOwner)
+	return nil, unreachableErr(errNoOwner)
 }
 
-// notTaken reports whether a message did not come to its session.
-func notTaken(err error) bool {
+// notDelivered reports whether a message did not come to its session.
+func notDelivered(err error) bool {
 	if gone, ok := errors.AsType[*owner.GoneError](err); ok {
 		return !gone.Sent
 	}
@@ -193,30 +193,30 @@ func notTaken(err error) bool {
 	return ok && refused.Status == http.StatusNotFound
 }
 
-// failure is what the client is told instead of an answer. A model reads it.
-type failure string
+// clientError is what the client is told instead of an answer. A model reads it.
+type clientError string
 
-func (f failure) Error() string { return string(f) }
+func (f clientError) Error() string { return string(f) }
 
-// refusal is the failure of a request that reached no server.
-func refusal(err error) failure {
-	return failure(fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err))
+// unreachableErr is the failure of a request that reached no server.
+func unreachableErr(err error) clientError {
+	return clientError(fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err))
 }
 
-// unanswered is the failure of a request that a server may have carried out.
-func unanswered(err error) failure {
+// unknownOutcomeErr is the failure of a request that a server may have carried out.
+func unknownOutcomeErr(err error) clientError {
 	if _, stopped := errors.AsType[*owner.StoppedError](err); stopped {
-		return failure(fmt.Sprintf("There is no answer: %v. Whether anything was changed is not known. Try again when it runs; read the document first.", err))
+		return clientError(fmt.Sprintf("There is no answer: %v. Whether anything was changed is not known. Try again when it runs; read the document first.", err))
 	}
 	return "The relayfs process that serves the notes ended before it answered. Whether anything was changed is not known. Wait a few seconds, then read the document again."
 }
 
-// reach returns the session, or begins one.
-func (b *bridge) reach(ctx context.Context) (*session, error) {
-	b.reaching.Lock()
-	defer b.reaching.Unlock()
+// ensureUpstream returns the session, or begins one.
+func (b *bridge) ensureUpstream(ctx context.Context) (*session, error) {
+	b.connecting.Lock()
+	defer b.connecting.Unlock()
 	b.mu.Lock()
-	s, lost, replayed := b.session, b.lost, slices.Clone(b.handshake)
+	s, lost, replayed := b.current, b.endedAt, slices.Clone(b.handshake)
 	for _, uri := range slices.Sorted(maps.Keys(b.subscribed)) {
 		replayed = append(replayed, b.subscribed[uri])
 	}
@@ -239,7 +239,7 @@ func (b *bridge) reach(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-func (b *bridge) remember(m message, line []byte) {
+func (b *bridge) recordState(m message, line []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch m.Method {
@@ -265,7 +265,7 @@ func (b *bridge) open(ctx context.Context, server *owner.Client) (*session, erro
 	}
 	s := &session{server, stream, make(chan struct{})}
 	b.mu.Lock()
-	b.session = s
+	b.current = s
 	b.mu.Unlock()
 	go b.follow(s)
 	return s, nil
@@ -279,23 +279,23 @@ func (b *bridge) follow(s *session) {
 		if err != nil {
 			break
 		}
-		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && b.tell(bytes.TrimSuffix(data, []byte("\n"))) != nil {
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && b.send(bytes.TrimSuffix(data, []byte("\n"))) != nil {
 			break
 		}
 	}
 	s.stream.Body.Close()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.session == s {
-		b.session, b.lost = nil, time.Now()
+	if b.current == s {
+		b.current, b.endedAt = nil, time.Now()
 	}
 }
 
-// leave has messages from here on go to another server. The present one answers those that it has.
-func (b *bridge) leave() {
+// detach has messages from here on go to another server. The present one answers those that it has.
+func (b *bridge) detach() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.session, b.lost = nil, time.Now()
+	b.current, b.endedAt = nil, time.Now()
 }
 
 // drop ends a session.
@@ -307,7 +307,7 @@ func (b *bridge) drop(s *session) {
 // end ends the session, if there is one.
 func (b *bridge) end() {
 	b.mu.Lock()
-	s := b.session
+	s := b.current
 	b.mu.Unlock()
 	if s != nil {
 		b.drop(s)
@@ -324,8 +324,8 @@ func (s *session) post(ctx context.Context, line []byte) (answer []byte, err err
 	return bytes.TrimSpace(answer), err
 }
 
-// tell sends a message to the client, if there is one.
-func (b *bridge) tell(message []byte) error {
+// send sends a message to the client, if there is one.
+func (b *bridge) send(message []byte) error {
 	if len(message) == 0 {
 		return nil
 	}
@@ -338,8 +338,8 @@ func (b *bridge) tell(message []byte) error {
 // serverGone is the JSON-RPC error code of a request without a server.
 const serverGone = -32000
 
-// failed answers a request without an answer: a tool call with a result, which the model reads.
-func failed(m message, text string) []byte {
+// errorAnswer answers a request without an answer: a tool call with a result, which the model reads.
+func errorAnswer(m message, text string) []byte {
 	answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
 	if m.Method == "tools/call" {
 		answer["result"] = map[string]any{"content": []any{map[string]string{"type": "text", "text": text}}, "isError": true}

@@ -24,8 +24,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// takeover is how long an owner may be gone before 'relayfs mcp' serves the vault. A restart takes less.
-const takeover = 10 * time.Second
+// takeoverDelay is how long an owner may be gone before 'relayfs mcp' serves the vault. A restart takes less.
+const takeoverDelay = 10 * time.Second
 
 var errNoOwner = errors.New("no relayfs serves the notes at the moment")
 
@@ -51,7 +51,7 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer s.running.Wait()
 	defer cancel()
 	s.bridge = &bridge{
-		connect: s.reach, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string][]byte),
+		connect: s.connect, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string][]byte),
 	}
 	server, err := s.takeOver(ctx, s.Accept)
 	if err == nil {
@@ -65,14 +65,14 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // reach connects to the owner. If there has been none for long enough, it connects to a server in this
 // process. It waits for an owner that was handed the vaults.
-func (s *Stdio) reach(ctx context.Context, gone time.Duration) (*owner.Client, error) {
+func (s *Stdio) connect(ctx context.Context, gone time.Duration) (*owner.Client, error) {
 	for start := time.Now(); ; {
 		since := gone + time.Since(start)
 		last, err := owner.Read(s.Sources[0].State(s.Options.Base))
 		if err == nil && last.HandedOver.IsZero() && owner.Answers(*last) { // an owner that hands over may still answer
 			return s.clientOf(*last), nil
 		}
-		if since >= takeover {
+		if since >= takeoverDelay {
 			return s.takeOver(ctx, func(owner.Info) error { return nil })
 		}
 		if err != nil || last.HandedOver.IsZero() {
@@ -91,7 +91,7 @@ func (s *Stdio) clientOf(info owner.Info) *owner.Client { return serving.NewClie
 // takeOver serves the vaults in this process, or connects to the process that does by now.
 func (s *Stdio) takeOver(ctx context.Context, accept func(owner.Info) error) (*owner.Client, error) {
 	sess, err := serving.Open(ctx, s.Sources, s.Options)
-	if info := serving.Answering(err); info != nil {
+	if info := serving.OwnerInError(err); info != nil {
 		if err := accept(*info); err != nil {
 			return nil, err
 		}
@@ -110,8 +110,8 @@ func (s *Stdio) start(ctx context.Context, sess *serving.Session) (*owner.Client
 		return nil, errors.Join(err, sess.Close())
 	}
 	handed, end := context.WithCancel(ctx)
-	c.LetHandOver(s.mayHandOver, func() {
-		s.bridge.leave()
+	c.AllowHandover(s.mayHandOver, func() {
+		s.bridge.detach()
 		end()
 	})
 	begun, ended := make(chan struct{}), make(chan error, 1)

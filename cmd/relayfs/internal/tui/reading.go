@@ -38,8 +38,8 @@ func hasText(s *reviewqueue.Suggestion) bool {
 	return !s.IsProposal() || s.Kind == string(model.ProposedDelete) && !s.Dir && strings.HasSuffix(s.Path, ".md")
 }
 
-// missing is the command that reads the note that is shown, or taken away, nil if it has been read.
-func (m reviewModel) missing() tea.Cmd {
+// readNeeded is the command that reads the note that is shown, or taken away, nil if it has been read.
+func (m reviewModel) readNeeded() tea.Cmd {
 	s := m.current()
 	if s == nil || !hasText(s) || m.read.of == s.ID || !s.IsProposal() && m.mode != reading {
 		return nil
@@ -71,8 +71,8 @@ func (m reviewModel) consequences(s *reviewqueue.Suggestion) string {
 	return b.String()
 }
 
-// whole is the note that the suggestion is in, and the line on which the suggestion begins.
-func (m reviewModel) whole(s *reviewqueue.Suggestion) (lines []string, at int) {
+// noteLines is the note that the suggestion is in, and the line on which the suggestion begins.
+func (m reviewModel) noteLines(s *reviewqueue.Suggestion) (lines []string, at int) {
 	switch {
 	case m.read.of != s.ID:
 		return []string{"reading the note …"}, 0
@@ -108,40 +108,40 @@ func (m reviewModel) readKey(k tea.KeyMsg) tea.Model {
 		m.mode = browsing
 		return m
 	}
-	lines, at := m.whole(s)
+	lines, at := m.noteLines(s)
 	m.lines = max(-at, min(m.lines+by, len(lines)-at)) // from where the suggestion is
 	return m
 }
 
-// place is where something is pending: a note, or proposals.
-type place struct {
+// noteGroup is where something is pending: a note, or proposals.
+type noteGroup struct {
 	path  string // "" for the proposals
 	first int    // its first card
 	count int
 }
 
-// places are those of the cards, in their order.
-func (d *deck) places() []place {
-	var list []place
+// groups are those of the cards, in their order.
+func (d *suggestionList) groups() []noteGroup {
+	var list []noteGroup
 	index := make(map[string]int)
-	for i := range d.cards {
-		path := d.cards[i].Path
-		if d.cards[i].IsProposal() {
+	for i := range d.visible {
+		path := d.visible[i].Path
+		if d.visible[i].IsProposal() {
 			path = ""
 		}
 		at, ok := index[path]
 		if !ok {
 			at = len(list)
 			index[path] = at
-			list = append(list, place{path: path, first: i})
+			list = append(list, noteGroup{path: path, first: i})
 		}
 		list[at].count++
 	}
 	return list
 }
 
-// placeAt is the index of the place of the card that is shown.
-func (d *deck) placeAt(list []place) int {
+// currentGroup is the index of the place of the card that is shown.
+func (d *suggestionList) currentGroup(list []noteGroup) int {
 	at := 0
 	for i, p := range list {
 		if p.first <= d.at {
@@ -162,7 +162,7 @@ func item(p render.Painter, text string, marked bool) string {
 // overview draws the queue.
 func (m reviewModel) overview() string {
 	var b strings.Builder
-	places := m.places()
+	places := m.groups()
 	at := min(m.lines, len(places)-1)
 	for i, p := range places {
 		name := cmp.Or(cli.OneLine(p.path), "Renames, deletions, files")
@@ -172,19 +172,19 @@ func (m reviewModel) overview() string {
 		if i == 0 {
 			b.WriteString("\nComments in the text:\n")
 		}
-		b.WriteString("      " + cli.OneLine(t.Place()) + "  " + t.Remarks[len(t.Remarks)-1].Said() + "\n")
+		b.WriteString("      " + cli.OneLine(t.Place()) + "  " + t.Comments[len(t.Comments)-1].OneLine() + "\n")
 	}
 	return b.String()
 }
 
 func (m reviewModel) overviewKey(k tea.KeyMsg) tea.Model {
-	list := m.places()
+	list := m.groups()
 	if by := step(k, m.screen()); by != 0 {
 		m.lines = max(0, min(m.lines+by, len(list)+len(m.threads)-1)) // beyond the places it scrolls
 		return m
 	}
 	if m.mode = browsing; k.String() == "enter" && len(list) > 0 {
-		m.deck.at = list[min(m.lines, len(list)-1)].first
+		m.at = list[min(m.lines, len(list)-1)].first
 	}
 	return m
 }

@@ -22,11 +22,11 @@ func (m reviewModel) View() string {
 	var lines []string
 	switch s := m.current(); {
 	case s != nil && m.mode == reading:
-		whole, at := m.whole(s)
+		whole, at := m.noteLines(s)
 		lines = m.cut(whole, at+m.lines-m.height/3, room)
-	case m.mode == skimming:
+	case m.mode == overviewMode:
 		lines = m.cut(m.wrap(m.overview()), m.lines-m.height/2, room)
-	case m.mode == recalling:
+	case m.mode == historyMode:
 		lines = m.cut(m.history.lines(m), m.history.at-m.height/2, room)
 	default:
 		lines = m.window(m.wrap(m.body()), max(1, m.height-lipgloss.Height(head)-lipgloss.Height(foot)-1))
@@ -81,7 +81,7 @@ func (m reviewModel) focus() int {
 		return 0
 	}
 	kept := s.InPieces()
-	if i := slices.IndexFunc(kept, func(p reviewqueue.Piece) bool { return p.Kind != reviewqueue.KeptPiece }); i >= 0 {
+	if i := slices.IndexFunc(kept, func(p reviewqueue.Piece) bool { return p.Kind != reviewqueue.UnchangedPiece }); i >= 0 {
 		kept = kept[:i]
 	}
 	return len(m.wrap("\n"+strings.TrimSuffix(m.Drawn(s, kept), "\n"))) - 1
@@ -91,10 +91,10 @@ func (m reviewModel) head() string {
 	if !m.loaded {
 		return "reading the notes …"
 	}
-	if len(m.cards) == 0 {
+	if len(m.visible) == 0 {
 		return fmt.Sprintf("0 of %s%s", cli.Plural(len(m.all), "suggestion"), m.filterNote())
 	}
-	where := fmt.Sprintf("%d of %d", m.at+1, len(m.cards))
+	where := fmt.Sprintf("%d of %d", m.at+1, len(m.visible))
 	return m.SGR(render.Bold, m.fit(where+m.filterNote()))
 }
 
@@ -136,9 +136,9 @@ func (m reviewModel) foot() string {
 		return m.fit("another version, please: " + m.typed())
 	case reading:
 		return m.SGR(render.Faint, m.fit("j/k and PgDn/PgUp move · any other key goes back"))
-	case skimming:
+	case overviewMode:
 		return m.SGR(render.Faint, m.fit("j/k move · Enter goes there · any other key goes back"))
-	case recalling:
+	case historyMode:
 		return m.SGR(render.Faint, m.fit("j/k move · Enter takes it back · any other key goes back"))
 	case reasoning:
 		return m.fit(fmt.Sprintf("%s because: %s", reviewqueue.Imperative(m.asked.Verdict), m.typed()))
