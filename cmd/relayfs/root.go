@@ -128,8 +128,8 @@ func printError(w io.Writer, err error) {
 	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {
 		return
 	}
-	fmt.Fprintf(w, "relayfs: error: %s\n", cli.BelowFirst(cli.Text(err)))
+	fmt.Fprintf(w, "relayfs: error: %s\n", cli.IndentRest(cli.Text(err)))
 	if hint := hintFor(err); hint != "" {
-		fmt.Fprintf(w, "relayfs: hint: %s\n", cli.BelowFirst(hint))
+		fmt.Fprintf(w, "relayfs: hint: %s\n", cli.IndentRest(hint))
 	}
 }

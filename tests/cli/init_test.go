@@ -70,7 +70,7 @@ func TestInitAsks(t *testing.T) {
 	x.Press(t, "\n")
 	x.Shows(t, "mount now and at every login, with 'relayfs service install'? [y/N] ")
 	x.Press(t, "y\n")
-	x.Shows(t, "'relayfs service remove' undoes this")
+	x.Shows(t, "'relayfs service remove' undoes the installation")
 	x.Wait(t)
 	if calls := harness.ReadFile(t, n.calls); !strings.Contains(calls, "--user enable --now relayfs.service") {
 		t.Errorf("systemctl was told %q", calls)
@@ -86,7 +86,7 @@ func TestInitAsks(t *testing.T) {
 		t.Errorf("unmount: exit code %d\n%s", out.Code, out.Stderr)
 	}
 	again := n.terminal(t, "init")
-	again.Shows(t, "exists and is left as it is") // before it asks anything
+	again.Shows(t, "exists and was not changed") // before it asks anything
 }
 
 // Without a vault it asks for one; with everything given it asks nothing.

@@ -168,7 +168,7 @@ func Print(w io.Writer, r *Report) {
 	for _, f := range r.Findings {
 		cli.Line(w, "%-4s  %s: %s", f.Severity, f.Name, f.Detail)
 		if f.Mend != "" {
-			fmt.Fprintf(w, "      mend: %s\n", cli.BelowFirst(f.Mend))
+			fmt.Fprintf(w, "      mend: %s\n", cli.IndentRest(f.Mend))
 		}
 	}
 	for _, info := range r.Running {
