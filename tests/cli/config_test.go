@@ -89,7 +89,7 @@ func TestDoctorChecksTheConfiguration(t *testing.T) {
 	checkDoctor(t, s, nil, 0, file+" (there is none)")
 	for text, want := range map[string][]string{
 		"mode = \"direkt\"\n": {`fail  configuration: mode "direkt" is none of`},
-		"mod = \"direct\"\nview = \"raw\"\nmoutpoint = \"x\"\n": {`unknown key "mod"`, "mend: did you mean mode?", `unknown key "moutpoint"`, "mend: did you mean mountpoint?", "view: raw (configuration)"},
+		"mod = \"direct\"\nview = \"raw\"\nmoutpoint = \"x\"\n": {`unknown key "mod"`, "fix: did you mean mode?", `unknown key "moutpoint"`, "fix: did you mean mountpoint?", "view: raw (configuration)"},
 		"mode = = 1\n":               {"fail  configuration: ", "line 1"},
 		"sources = [\"/nowhere\"]\n": {`fail  configuration: vault "/nowhere" does not exist`},
 		"read-only = \"perhaps\"\n":  {`read-only: "perhaps" is not a valid bool`},
@@ -101,7 +101,7 @@ func TestDoctorChecksTheConfiguration(t *testing.T) {
 	harness.WriteFile(t, file, "mode = \"direct\"\nsources = [\""+vault+"\"]\nmountpoint = \""+s.Mkdir(t, "mnt")+"\"\n")
 	checkDoctor(t, s, nil, 0, "ok    vault Vault: ")
 	s.Env = append(s.Env, "RELAYFS_MODEE=suggest", "RELAYFS_OF_ANOTHER_PROGRAM=1")
-	checkDoctor(t, s, []string{vault}, 0, "warn  configuration: unknown environment variable RELAYFS_MODEE", "mend: did you mean RELAYFS_MODE?")
+	checkDoctor(t, s, []string{vault}, 0, "warn  configuration: unknown environment variable RELAYFS_MODEE", "fix: did you mean RELAYFS_MODE?")
 	if out := s.Run(t, "doctor"); strings.Contains(out.Stdout, "ANOTHER") {
 		t.Errorf("a variable that is like none of ours is warned of:\n%s", out.Stdout)
 	}
