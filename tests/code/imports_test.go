@@ -134,7 +134,7 @@ var importRules = map[string]importRule{
 		"the review queue as others see it; it draws nothing",
 	},
 	"cmd/relayfs/internal/render": {
-		[]string{"bridge/frontmatter", "bridge/index/outline", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
+		[]string{"bridge/frontmatter", "bridge/index/outline", "bridge/model", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
 		"what is shown is a function of texts and of what waits; with bridge/index/outline the only place that knows goldmark",
 	},
 	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
@@ -159,7 +159,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/index/semantic", "bridge/store", "bridge/vault", "cmd/relayfs/internal/account", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/metrics", "cmd/relayfs/internal/process", "cmd/relayfs/internal/source", "golang.org/x/sync/errgroup", "mcpserver"},
 		"who serves a vault: it opens sources and stores, and answers on the owner's socket",
 	},
-	"cmd/relayfs/internal/stdio": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/serving", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
+	"cmd/relayfs/internal/stdio": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/serving", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
 	"cmd/relayfs/internal/doctor": {
 		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/store", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/config", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},
 		"it looks at what a mount needs, and opens no workspace",

@@ -134,7 +134,7 @@ func TestLookingLeavesNoState(t *testing.T) {
 	config := s.Path("my config")
 	harness.WriteFile(t, config, fmt.Sprintf("state = %q\n", s.Path("state")))
 	out := s.Run(t, "suggestions", "accept", "--all", vault, "--config", config)
-	_, back, _ := strings.Cut(strings.TrimSpace(out.Stderr), "take it back with: relayfs ")
+	_, back, _ := strings.Cut(strings.TrimSpace(out.Stderr), "undo with: relayfs ")
 	if out.Code != 0 || !strings.HasSuffix(back, " --config '"+config+"'") {
 		t.Fatalf("accept: %s", out.Stderr)
 	}

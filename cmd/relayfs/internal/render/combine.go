@@ -33,7 +33,6 @@ func (c *treeDiff) mergeLists(old, new []*Node) []*Node {
 	return c.mergeGap(out, old[gap:], new[from:])
 }
 
-// mergeMatched combines two nodes that correspond.
 func (c *treeDiff) mergeMatched(o, n *Node) *Node {
 	e := *n
 	e.at, e.end = min(o.at, n.at), max(o.end, n.end)
@@ -43,8 +42,8 @@ func (c *treeDiff) mergeMatched(o, n *Node) *Node {
 	return &e
 }
 
-// mergeGap combines what stands between nodes that correspond. Small ones that one suggestion puts one for the
-// other do so too, and cells do if there are as many of them.
+// mergeGap merges the nodes between matched nodes. It matches small ones if one suggestion replaces one by the other, and
+// cells if both sides have the same number.
 func (c *treeDiff) mergeGap(out, old, new []*Node) []*Node {
 	for len(old) > 0 && len(new) > 0 {
 		o, n := old[0], new[0]
@@ -83,18 +82,18 @@ func (c *treeDiff) markOneSided(n *Node, kind Kind) *Node {
 	return &e
 }
 
-// idAt returns the suggestion that has the text at an offset.
+// idAt returns the ID of the suggestion at an offset.
 func (c *treeDiff) idAt(off int) string { return c.of.runs[c.of.runAt(off)].id }
 
-// sameElement reports whether nodes are elements that do not differ but in what they hold, and in what they
-// have from their list or table.
+// sameElement reports whether two nodes are equal elements, except for their content, the number of a list item and the
+// alignment of a cell.
 func sameElement(o, n *Node) bool {
 	return o.Tag == n.Tag && o.Tag != "" && (o.Attr == n.Attr || o.Tag == "li" || isCell(o.Tag))
 }
 
 func isCell(tag string) bool { return tag == "td" || tag == "th" }
 
-// small reports whether a node is a short block of prose.
+// small reports whether a node is a short prose element.
 func small(n *Node) bool {
 	return isProse(n.Tag) && n.end-n.at <= smallBytes && !slices.ContainsFunc(n.Children, func(c *Node) bool { return c.Tag == "ul" || c.Tag == "ol" })
 }
@@ -103,11 +102,10 @@ func isProse(tag string) bool {
 	return tag == "p" || tag == "li" || len(tag) == 2 && tag[0] == 'h' && tag != "hr"
 }
 
-// matchNodes returns, for each of the old nodes, the index of the new one that it corresponds to, -1 for none.
-// The indices need not grow.
+// matchNodes returns for each old node the index of the matching new node, -1 for none. The indices need not increase.
 func matchNodes(old, new []*Node) []int {
-	holder := make(map[int]int)    // where a word that stays begins -> the index of the new node with it
-	hollow := make(map[string]int) // the same for elements without text
+	holder := make(map[int]int)    // offset of an unchanged word -> 1 + index of the new node that has it
+	hollow := make(map[string]int) // the same for elements without content, by tag and offset
 	for j, n := range new {
 		n.each(func(t *Node) {
 			if t.unchanged {
@@ -115,20 +113,20 @@ func matchNodes(old, new []*Node) []int {
 			}
 		})
 		if n.Tag != "" && len(n.Children) == 0 {
-			hollow[n.place()] = j + 1
+			hollow[n.key()] = j + 1
 		}
 	}
 	out := make([]int, len(old))
 	for i, o := range old {
 		out[i] = matchNode(o, new, holder)
 		if o.Tag != "" && len(o.Children) == 0 {
-			out[i] = hollow[o.place()] - 1
+			out[i] = hollow[o.key()] - 1
 		}
 	}
 	return out
 }
 
-// matchNode returns the index of the node of new that has most of the text of o that stays.
+// matchNode returns the index of the new node that has most of the unchanged text of o.
 func matchNode(o *Node, new []*Node, holder map[int]int) int {
 	votes := make(map[int]int)
 	best := -1
@@ -158,9 +156,9 @@ func matchNode(o *Node, new []*Node, holder map[int]int) int {
 	return best
 }
 
-func (n *Node) place() string { return n.Tag + " " + n.Attr + " " + strconv.Itoa(n.at) }
+func (n *Node) key() string { return n.Tag + " " + n.Attr + " " + strconv.Itoa(n.at) }
 
-// size returns the bytes of the texts of a node.
+// size returns the bytes of a node's texts.
 func (n *Node) size() (sum int) {
 	n.each(func(t *Node) {
 		if t.Tag == "" {

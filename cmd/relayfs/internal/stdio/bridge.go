@@ -18,37 +18,36 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// maxCalls bounds the requests under way. The next one waits unread.
+// maxCalls bounds the requests under way. The bridge does not read further ones.
 const maxCalls = 32
 
-// bridge passes the JSON-RPC messages of one MCP client on to a server that may be replaced. Without a server
-// it answers the client itself. It repeats the handshake and the subscriptions to a new server.
+// bridge passes the JSON-RPC messages of one MCP client on to a server, which may be replaced.
 type bridge struct {
-	// connect finds a server; gone is for how long there has been none.
-	connect func(ctx context.Context, gone time.Duration) (*owner.Client, error)
+	// connect finds a server; missing is how long there has been none.
+	connect func(ctx context.Context, missing time.Duration) (*owner.Client, error)
 	client  mcpserver.Client
 	log     *slog.Logger
 
-	writing sync.Mutex // protects the following
+	writing sync.Mutex // guards the fields below
 	out     io.Writer
 
-	connecting sync.Mutex // is held while a session begins; mu may be locked under it
+	connecting sync.Mutex // held while a session starts; mu may be locked under it
 
-	mu         sync.Mutex // protects the following
+	mu         sync.Mutex // guards the fields below
 	current    *session   // nil without a server
-	endedAt    time.Time  // when the last one ended
+	endedAt    time.Time  // of the last session
 	handshake  [][]byte
-	subscribed map[string][]byte // the request, by URI
+	subscribed map[string][]byte // requests by URI
 }
 
-// current is a session at a server.
 type session struct {
 	server *owner.Client
 	stream *http.Response
-	ended  chan struct{} // closed after its last message
+	ended  chan struct{} // closed after the last message of the server
 }
 
 type message struct {
@@ -61,8 +60,8 @@ type message struct {
 
 func (m message) isRequest() bool { return m.ID != nil && m.Method != "" }
 
-// run passes messages on until in ends, and then waits for the last answers. Initialize and what is no request are
-// done before the next message is read.
+// run passes messages on until in ends, and then waits for the last answers. It passes "initialize" and notifications on
+// before it reads the next message.
 func (b *bridge) run(ctx context.Context, in io.Reader) error {
 	ctx, lost := context.WithCancelCause(ctx)
 	var calls, streams sync.WaitGroup
@@ -100,7 +99,7 @@ func (b *bridge) run(ctx context.Context, in io.Reader) error {
 		}
 		group := &calls
 		if m.Method == "subscriptions/listen" {
-			group = &streams // lasts as long as the session
+			group = &streams // its answer is a stream for the time of the session
 		}
 		select {
 		case <-ctx.Done():
@@ -116,7 +115,7 @@ func (b *bridge) run(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// clientLost returns why ctx ended, if that is the client.
+// clientLost returns the error of the client, nil if ctx ended for another reason.
 func clientLost(ctx context.Context) error {
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
@@ -124,9 +123,8 @@ func clientLost(ctx context.Context) error {
 	return nil
 }
 
-// linesOf reads the messages of r, one per line and no blank ones, in a goroutine, because a read cannot be
-// cancelled. It closes the channel when r ends, or with the first line after the end of ctx. Then failed
-// returns the error that ended r: bufio.ErrTooLong for a message that is too long.
+// linesOf reads the lines of r that are not blank, in a goroutine because a read cannot be cancelled. It closes the channel
+// when r ends, or at the first line after the end of ctx. Then failed returns the error of r.
 func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func() error) {
 	out := make(chan []byte)
 	sc := bufio.NewScanner(r)
@@ -147,7 +145,7 @@ func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func
 	return out, sc.Err
 }
 
-// forward passes one message on, and its answer back. An error means a lost client.
+// forward passes one message on and its answer back. It returns only errors of the client.
 func (b *bridge) forward(ctx context.Context, m message, line []byte) error {
 	answer, err := b.deliver(ctx, line)
 	switch {
@@ -165,7 +163,7 @@ func (b *bridge) forward(ctx context.Context, m message, line []byte) error {
 	return b.send(answer)
 }
 
-// deliver sends a message to the server, or to the next one if the server has just ended, and returns the answer.
+// deliver sends a message to the server, or to the next server if that has just ended, and returns the answer.
 func (b *bridge) deliver(ctx context.Context, line []byte) ([]byte, error) {
 	for range 2 {
 		s, err := b.ensureUpstream(ctx)
@@ -184,7 +182,7 @@ func (b *bridge) deliver(ctx context.Context, line []byte) ([]byte, error) {
 	return nil, unreachableErr(errNoOwner)
 }
 
-// notDelivered reports whether a message did not come to its session.
+// notDelivered reports whether a message certainly did not reach its session.
 func notDelivered(err error) bool {
 	if gone, ok := errors.AsType[*owner.GoneError](err); ok {
 		return !gone.Sent
@@ -193,25 +191,25 @@ func notDelivered(err error) bool {
 	return ok && refused.Status == http.StatusNotFound
 }
 
-// clientError is what the client is told instead of an answer. A model reads it.
+// clientError is a text for a model, in place of an answer.
 type clientError string
 
 func (f clientError) Error() string { return string(f) }
 
-// unreachableErr is the failure of a request that reached no server.
+// unreachableErr is for a request that reached no server.
 func unreachableErr(err error) clientError {
 	return clientError(fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err))
 }
 
-// unknownOutcomeErr is the failure of a request that a server may have carried out.
+// unknownOutcomeErr is for a request that a server may have executed.
 func unknownOutcomeErr(err error) clientError {
 	if _, stopped := errors.AsType[*owner.StoppedError](err); stopped {
-		return clientError(fmt.Sprintf("There is no answer: %v. Whether anything was changed is not known. Try again when it runs; read the document first.", err))
+		return clientError(fmt.Sprintf("There is no answer: %v. It is unknown whether anything was changed. Try again when that process runs; read the document first.", err))
 	}
-	return "The relayfs process that serves the notes ended before it answered. Whether anything was changed is not known. Wait a few seconds, then read the document again."
+	return "The relayfs process that serves the notes ended before it answered. It is unknown whether anything was changed. Wait a few seconds, then read the document again."
 }
 
-// ensureUpstream returns the session, or begins one.
+// ensureUpstream returns the current session, or starts one.
 func (b *bridge) ensureUpstream(ctx context.Context) (*session, error) {
 	b.connecting.Lock()
 	defer b.connecting.Unlock()
@@ -254,12 +252,9 @@ func (b *bridge) recordState(m message, line []byte) {
 	}
 }
 
-// mcpPath is where owners answer.
-const mcpPath = "/mcp"
-
-// open begins a session at a server.
+// open starts a session.
 func (b *bridge) open(ctx context.Context, server *owner.Client) (*session, error) {
-	stream, err := server.Open(ctx, mcpPath, b.client.Query())
+	stream, err := server.Open(ctx, ports.MCPPath, b.client.Query())
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +266,7 @@ func (b *bridge) open(ctx context.Context, server *owner.Client) (*session, erro
 	return s, nil
 }
 
-// follow passes on what the server sends on its own account, until the session ends.
+// follow passes on the server's own requests and notifications until the session ends.
 func (b *bridge) follow(s *session) {
 	defer close(s.ended)
 	for r := bufio.NewReader(s.stream.Body); ; {
@@ -291,20 +286,19 @@ func (b *bridge) follow(s *session) {
 	}
 }
 
-// detach has messages from here on go to another server. The present one answers those that it has.
+// detach sends the next messages to another server. The current one answers the messages that it has.
 func (b *bridge) detach() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.current, b.endedAt = nil, time.Now()
 }
 
-// drop ends a session.
 func (b *bridge) drop(s *session) {
 	s.stream.Body.Close()
 	<-s.ended
 }
 
-// end ends the session, if there is one.
+// end ends the current session, if there is one.
 func (b *bridge) end() {
 	b.mu.Lock()
 	s := b.current
@@ -317,14 +311,14 @@ func (b *bridge) end() {
 // post sends a message and returns the answer, nil for none.
 func (s *session) post(ctx context.Context, line []byte) (answer []byte, err error) {
 	header := http.Header{"Content-Type": {"application/json"}, mcpserver.SessionHeader: s.stream.Header[mcpserver.SessionHeader]}
-	err = s.server.Do(ctx, http.MethodPost, mcpPath, url.Values{}, header, line, func(resp *http.Response) error {
+	err = s.server.Do(ctx, http.MethodPost, ports.MCPPath, url.Values{}, header, line, func(resp *http.Response) error {
 		answer, err = io.ReadAll(resp.Body)
 		return err
 	})
 	return bytes.TrimSpace(answer), err
 }
 
-// send sends a message to the client, if there is one.
+// send writes a message to the client. An empty message is none.
 func (b *bridge) send(message []byte) error {
 	if len(message) == 0 {
 		return nil
@@ -338,7 +332,7 @@ func (b *bridge) send(message []byte) error {
 // serverGone is the JSON-RPC error code of a request without a server.
 const serverGone = -32000
 
-// errorAnswer answers a request without an answer: a tool call with a result, which the model reads.
+// errorAnswer returns the answer to a failed request. For a tool call it is a result, because models read only results.
 func errorAnswer(m message, text string) []byte {
 	answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
 	if m.Method == "tools/call" {

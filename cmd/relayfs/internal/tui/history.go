@@ -10,27 +10,24 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// What was decided, by whomever, and has not been taken back: each decision, and below it each suggestion of several.
-
-// recent is how many entries of the journal the history has.
+// recent bounds the entries of the journal in the history.
 const recent = 200
 
-// historyMsg is what can be taken back.
 type historyMsg struct {
 	list []undoable
 	err  error
 }
 
-// history is what can be taken back, and which of it Enter takes back.
+// history lists the decisions that can be undone. Enter undoes the one at the index at.
 type history struct {
 	list []undoable
 	at   int
 }
 
-// undoable is a decision that can be taken back, or one suggestion of several that were decided at once.
+// undoable is a batch that can be undone, or one of its suggestions.
 type undoable struct {
 	batch string
-	id    string // "" for all that is left of the batch
+	id    string // "" for the whole batch
 	text  string
 }
 
@@ -41,7 +38,8 @@ func (c commands) history() tea.Cmd {
 	}
 }
 
-// undoablesOf returns what of a log can be taken back, the newest first.
+// undoablesOf returns the undoable entries of a log, newest first: each batch, and below it its suggestions if there are
+// several.
 func undoablesOf(log []reviewqueue.LogEntry) (list []undoable) {
 	log = slices.DeleteFunc(slices.Clone(log), func(x reviewqueue.LogEntry) bool { return !x.Undoable() })
 	for _, batch := range reviewqueue.Batches(log) {
@@ -79,7 +77,6 @@ func undoablesOfBatch(entries []reviewqueue.LogEntry) []undoable {
 	return append([]undoable{whole}, items...)
 }
 
-// lines draws what can be taken back.
 func (h history) lines(m reviewModel) []string {
 	lines := make([]string, len(h.list))
 	for i, x := range h.list {
@@ -100,7 +97,6 @@ func (m reviewModel) historyKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// undoEntry takes back a decision, or one suggestion of it.
 func (m reviewModel) undoEntry(x undoable) (tea.Model, tea.Cmd) {
 	r := reviewqueue.UndoRequest{Batch: x.batch}
 	if x.id != "" {

@@ -15,14 +15,13 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// Help describes the keys.
 const Help = `  y  accept, go on          n x  reject, go on
   a  accept with a reason   r    reject with a reason
   c  ask for another version: it stays pending
   j ]c down  next           k [c up  previous
   e  change the proposal    E    change it in $EDITOR
   A R  accept, reject all that are shown of this note
-  u  undo the last          h    history: take any back
+  u  undo the last          h    history: undo any
   v  the whole note         o    overview of the queue
   /  only paths, authors    PgDn PgUp  scroll
   ?  this help              q Ctrl-C  quit`
@@ -36,42 +35,42 @@ const (
 	reasoning
 	confirming
 	helping
-	asking       // for another version
-	reading      // the whole note
-	overviewMode // the overview
-	historyMode  // the history
+	asking  // for another version
+	reading // the whole note
+	overviewMode
+	historyMode
 )
 
-// reviewModel is the state of a review. Update never changes one; it returns the next.
+// reviewModel is the state of a review. Update returns the next one and changes none.
 type reviewModel struct {
 	suggestionList
 	render.Painter
 	cmds commands
 
 	mode       mode
-	field      editor                    // the text typed in filtering, editing and reasoning
-	asked      reviewqueue.DecideRequest // the decision in confirming and reasoning
-	editID     string                    // the suggestion in editing
-	prefix     string                    // "]" or "[", which waits for its c
-	busy       bool                      // a decision is under way, or the list after it, or the history is read
+	field      editor                    // in filtering, editing, reasoning and asking
+	asked      reviewqueue.DecideRequest // in confirming and reasoning
+	editID     string                    // suggestion in editing and asking
+	prefix     string                    // "]" or "[" before c
+	busy       bool                      // a command runs whose result the keys depend on
 	queuedKeys []tea.KeyMsg              // keys typed while busy
-	lists      int                       // the number of the expected list; older ones are outdated
+	lists      int                       // number of the expected list; older ones are outdated
 	stale      bool                      // the notes changed while busy
 	loaded     bool
 	message    string
 	lost       string // the message while the owner does not answer
 	scrolled   scroll
-	read       noteMsg              // the note that was read last
-	threads    []reviewqueue.Thread // in the text of notes
-	history    history              // what can be taken back
-	lines      int                  // down, in the note from the suggestion on, or in the overview
-	done       []string             // batches of this review that were not undone
+	read       noteMsg              // last read note
+	threads    []reviewqueue.Thread // threads that belong to no suggestion
+	history    history
+	lines      int      // scrolled lines: in reading from the suggestion on, or in overviewMode
+	done       []string // batches of this review that were not undone
 	counts     map[model.Verdict]int
 
 	width, height int
 }
 
-// scroll is how many screens down a suggestion is scrolled.
+// scroll is the number of screens that a suggestion is scrolled down.
 type scroll struct {
 	id string
 	by int
@@ -108,7 +107,7 @@ func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 		case msg.err != nil:
 			m.message = cli.Text(msg.err)
 		case len(msg.list) == 0:
-			m.message = "nothing was decided that can be taken back"
+			m.message = "there is nothing to undo"
 		default:
 			m.mode, m.history = historyMode, history{list: msg.list}
 		}
@@ -121,7 +120,7 @@ func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.decide(reviewqueue.DecideRequest{IDs: []string{msg.id}, Verdict: model.Changed, Text: msg.text})
 	case errMsg:
 		m.message = cli.Text(msg.err)
-		m.queuedKeys = nil // they were typed for what did not happen
+		m.queuedKeys = nil // they were typed for the expected result
 		return m.finishBusy()
 	case tea.KeyMsg:
 		return m.key(msg)
@@ -138,14 +137,14 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 		return m.finishBusy()
 	}
 	m.loaded = true
-	m.read = noteMsg{} // it may have changed, too
+	m.read = noteMsg{} // the note may have changed, too
 	m.all = msg.list
 	m.threads = slices.DeleteFunc(slices.Clone(msg.threads), func(t reviewqueue.Thread) bool { return t.Suggestion != "" })
 	m.suggestionList = m.refilter()
 	return m.finishBusy()
 }
 
-// finishBusy ends what was under way, applies the keys typed meanwhile, and reads the list again if the notes changed.
+// finishBusy ends the busy state, applies the queued keys, and reads the list again if the notes changed.
 func (m reviewModel) finishBusy() (_ tea.Model, cmd tea.Cmd) {
 	keys, stale, lists := m.queuedKeys, m.stale, m.lists
 	m.busy, m.stale, m.queuedKeys = false, false, nil
@@ -241,7 +240,7 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	return m.browseKey(k)
 }
 
-// typedAhead applies several keys that arrived in one piece one after the other. Pasted text is not keys.
+// typedAhead applies several keys of one message, one after the other. It ignores pasted text.
 func (m reviewModel) typedAhead(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	if k.Paste {
 		return m, nil
@@ -306,13 +305,13 @@ func (m reviewModel) currentKey(name string, s *reviewqueue.Suggestion) (tea.Mod
 		return m.decideNote(s.Path, model.Rejected)
 	case "c":
 		if s.IsProposal() {
-			m.message = "a proposal stands in no text: reject it with a reason"
+			m.message = "a proposal takes no comments: reject it with a reason"
 			return m, nil
 		}
 		m.mode, m.editID, m.field = asking, s.ID, editor{}
 	case "v":
 		if !hasText(s) {
-			m.message = "there is no text of it to show"
+			m.message = "this proposal has no text to show"
 			return m, nil
 		}
 		m.mode, m.lines = reading, 0
@@ -322,7 +321,7 @@ func (m reviewModel) currentKey(name string, s *reviewqueue.Suggestion) (tea.Mod
 	return m, nil
 }
 
-// scroll returns the scroll of the suggestion with that id after so many more screens.
+// scroll returns the scroll of a suggestion after more screens.
 func (m reviewModel) scroll(id string, by int) scroll {
 	if m.scrolled.id == id {
 		by += m.scrolled.by
@@ -331,7 +330,7 @@ func (m reviewModel) scroll(id string, by int) scroll {
 	return scroll{id, max(-screens, min(by, screens))}
 }
 
-// decideNote decides on everything shown of a note. It asks first if that is much.
+// decideNote decides on all visible suggestions of a note. It asks first if there are many.
 func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cmd) {
 	r := reviewqueue.DecideRequest{Verdict: v}
 	for i := range m.visible {
@@ -346,7 +345,7 @@ func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cm
 	return m.decide(r)
 }
 
-// decide carries a decision out, but first asks whether to accept a stale proposal.
+// decide makes a decision. It asks before it accepts a stale proposal.
 func (m reviewModel) decide(r reviewqueue.DecideRequest) (tea.Model, tea.Cmd) {
 	if s := m.current(); s != nil && s.Stale && !r.Force && r.Verdict == model.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
 		r.Force = true
@@ -357,17 +356,17 @@ func (m reviewModel) decide(r reviewqueue.DecideRequest) (tea.Model, tea.Cmd) {
 	return m, m.cmds.decide(r)
 }
 
-// undo undoes the newest decision of this review, and none of others.
+// undo undoes the newest decision of this review.
 func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 	if len(m.done) == 0 {
-		m.message = "nothing to undo in this review; h has what was decided before"
+		m.message = "nothing to undo in this review; h shows earlier decisions"
 		return m, nil
 	}
 	return m.undoEntry(undoable{batch: m.done[len(m.done)-1]})
 }
 
-// edit starts with the text that the suggestion proposes, or with the text that it deletes: in the editor of the
-// environment, if that is asked for or the text is longer than the screen.
+// edit starts editing the suggestion's new text or, if it only deletes, the deleted text. It uses $EDITOR if outside is set or
+// the text is longer than the screen.
 func (m reviewModel) edit(s *reviewqueue.Suggestion, outside bool) (tea.Model, tea.Cmd) {
 	if s.IsProposal() {
 		m.message = "a proposal can be accepted or rejected, not edited"
@@ -429,7 +428,7 @@ func (m reviewModel) filterKey(k tea.KeyMsg) reviewModel {
 	return m
 }
 
-// summary is the line that stays on the terminal after the review.
+// summary is the last line of the review, which stays on the terminal.
 func (m reviewModel) summary() string {
 	var parts []string
 	for _, v := range []model.Verdict{model.Accepted, model.Rejected, model.Changed, model.Undone} {
@@ -445,13 +444,13 @@ func (m reviewModel) summary() string {
 type suggestionList struct {
 	sel     reviewqueue.Selector
 	filter  string                   // text that the path or the author must contain
-	all     []reviewqueue.Suggestion // everything pending
-	visible []reviewqueue.Suggestion // what is shown of it
-	at      int                      // in cards
-	goTo    string                   // the id to go to when it is in the list again
+	all     []reviewqueue.Suggestion // all pending suggestions
+	visible []reviewqueue.Suggestion // those that sel and filter select
+	at      int                      // index in visible
+	goTo    string                   // ID to go to when it is in the list again
 }
 
-// current returns the suggestion that is shown, nil if there is none.
+// current returns the shown suggestion, nil if there is none.
 func (d *suggestionList) current() *reviewqueue.Suggestion {
 	if d.at >= len(d.visible) {
 		return nil
@@ -464,7 +463,7 @@ func (d suggestionList) move(by int) suggestionList {
 	return d
 }
 
-// refilter selects the cards anew. It stays at the same suggestion, or goes to the one that followed it.
+// refilter updates the visible suggestions. It stays at the same suggestion, or goes to the one that followed it.
 func (d suggestionList) refilter() suggestionList {
 	before := d.visible[min(d.at, len(d.visible)):]
 	d.visible = nil

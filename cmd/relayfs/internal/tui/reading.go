@@ -16,11 +16,9 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// What a person looks at beside the suggestion: the whole note, what a proposal takes away, and the queue.
-
-// noteMsg is the note that a suggestion is in, or that a deletion is about.
+// noteMsg is the note of a suggestion or a deletion.
 type noteMsg struct {
-	of   string // the suggestion
+	of   string // ID of the suggestion
 	note reviewqueue.Note
 	err  error
 }
@@ -33,12 +31,12 @@ func (c commands) note(s *reviewqueue.Suggestion) tea.Cmd {
 	}
 }
 
-// hasText reports whether there is a note to be read of the suggestion: of a proposal only of a deletion.
+// hasText reports whether the suggestion has a note to read. Of the proposals only the deletion of a note has one.
 func hasText(s *reviewqueue.Suggestion) bool {
 	return !s.IsProposal() || s.Kind == string(model.ProposedDelete) && !s.Dir && strings.HasSuffix(s.Path, ".md")
 }
 
-// readNeeded is the command that reads the note that is shown, or taken away, nil if it has been read.
+// readNeeded returns the command that reads the note to show, nil if it has been read.
 func (m reviewModel) readNeeded() tea.Cmd {
 	s := m.current()
 	if s == nil || !hasText(s) || m.read.of == s.ID || !s.IsProposal() && m.mode != reading {
@@ -47,17 +45,17 @@ func (m reviewModel) readNeeded() tea.Cmd {
 	return m.cmds.note(s)
 }
 
-// consequences is what a proposal takes away, or the links that change with it.
+// consequences draws the text that a deletion removes, or the links that change with a rename.
 func (m reviewModel) consequences(s *reviewqueue.Suggestion) string {
 	var b strings.Builder
 	switch {
 	case !s.IsProposal():
 	case hasText(s) && m.read.of != s.ID:
-		b.WriteString("\nreading what is lost …\n")
+		b.WriteString("\nreading the note …\n")
 	case hasText(s) && m.read.err != nil:
-		fmt.Fprintf(&b, "\nWhat is lost could not be read: %s\n", cli.OneLine(m.read.err.Error()))
+		fmt.Fprintf(&b, "\nThe note cannot be read: %s\n", cli.OneLine(m.read.err.Error()))
 	case hasText(s):
-		b.WriteString("\nWhat is lost:\n\n" + m.Text([]reviewqueue.Piece{{Kind: reviewqueue.OldPiece, Text: m.read.note.Text}}))
+		b.WriteString("\nText that is lost:\n\n" + m.Text([]reviewqueue.Piece{{Kind: reviewqueue.OldPiece, Text: m.read.note.Text}}))
 	default:
 		for i := range m.all {
 			if x := &m.all[i]; x.Proposal == s.ID {
@@ -71,7 +69,7 @@ func (m reviewModel) consequences(s *reviewqueue.Suggestion) string {
 	return b.String()
 }
 
-// noteLines is the note that the suggestion is in, and the line on which the suggestion begins.
+// noteLines returns the lines of the suggestion's note, and the line on which the suggestion begins.
 func (m reviewModel) noteLines(s *reviewqueue.Suggestion) (lines []string, at int) {
 	switch {
 	case m.read.of != s.ID:
@@ -83,7 +81,7 @@ func (m reviewModel) noteLines(s *reviewqueue.Suggestion) (lines []string, at in
 	return m.wrap(m.Text(append(before[:len(before):len(before)], rest...))), len(m.wrap(m.Text(before))) - 1
 }
 
-// step returns by how many lines a key moves in what is longer than a screen, 0 for other keys.
+// step returns the number of lines by which a key scrolls, 0 for other keys.
 func step(k tea.KeyMsg, screen int) int {
 	switch k.String() {
 	case "j", "down":
@@ -98,7 +96,6 @@ func step(k tea.KeyMsg, screen int) int {
 	return 0
 }
 
-// readKey moves in the whole note.
 func (m reviewModel) readKey(k tea.KeyMsg) tea.Model {
 	by, s := step(k, m.screen()), m.current()
 	if k.String() == " " {
@@ -109,18 +106,17 @@ func (m reviewModel) readKey(k tea.KeyMsg) tea.Model {
 		return m
 	}
 	lines, at := m.noteLines(s)
-	m.lines = max(-at, min(m.lines+by, len(lines)-at)) // from where the suggestion is
+	m.lines = max(-at, min(m.lines+by, len(lines)-at)) // relative to the suggestion
 	return m
 }
 
-// noteGroup is where something is pending: a note, or proposals.
+// noteGroup is the visible suggestions of one note, or all proposals.
 type noteGroup struct {
 	path  string // "" for the proposals
-	first int    // its first card
+	first int    // index of its first suggestion
 	count int
 }
 
-// groups are those of the cards, in their order.
 func (d *suggestionList) groups() []noteGroup {
 	var list []noteGroup
 	index := make(map[string]int)
@@ -140,7 +136,7 @@ func (d *suggestionList) groups() []noteGroup {
 	return list
 }
 
-// currentGroup is the index of the place of the card that is shown.
+// currentGroup returns the index of the group of the shown suggestion.
 func (d *suggestionList) currentGroup(list []noteGroup) int {
 	at := 0
 	for i, p := range list {
@@ -151,7 +147,7 @@ func (d *suggestionList) currentGroup(list []noteGroup) int {
 	return at
 }
 
-// item is a line of a list, marked if it is the one that Enter is for.
+// item draws a line of a list. Enter applies to the marked one.
 func item(p render.Painter, text string, marked bool) string {
 	if marked {
 		return p.SGR(render.Bold, "> "+text)
@@ -180,7 +176,7 @@ func (m reviewModel) overview() string {
 func (m reviewModel) overviewKey(k tea.KeyMsg) tea.Model {
 	list := m.groups()
 	if by := step(k, m.screen()); by != 0 {
-		m.lines = max(0, min(m.lines+by, len(list)+len(m.threads)-1)) // beyond the places it scrolls
+		m.lines = max(0, min(m.lines+by, len(list)+len(m.threads)-1)) // below the groups it only scrolls
 		return m
 	}
 	if m.mode = browsing; k.String() == "enter" && len(list) > 0 {
@@ -189,13 +185,13 @@ func (m reviewModel) overviewKey(k tea.KeyMsg) tea.Model {
 	return m
 }
 
-// editedMsg is the text that a person wrote in an editor instead of a suggestion's.
+// editedMsg is the new text of a suggestion from $EDITOR.
 type editedMsg struct {
 	id, text string
 	err      error
 }
 
-// inEditor has a person change a text in the editor of $VISUAL or $EDITOR.
+// inEditor opens a text in $VISUAL or $EDITOR.
 func inEditor(id, text string) tea.Cmd {
 	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
 	f, err := os.CreateTemp("", "relayfs-*.md")
@@ -210,16 +206,16 @@ func inEditor(id, text string) tea.Cmd {
 	return tea.ExecProcess(cmd, func(err error) tea.Msg {
 		defer os.Remove(f.Name())
 		if err != nil {
-			return editedMsg{err: fmt.Errorf("the editor %s: %w; $EDITOR names another one", words[0], err)}
+			return editedMsg{err: fmt.Errorf("the editor %s: %w; set $EDITOR to another one", words[0], err)}
 		}
 		data, err := os.ReadFile(f.Name())
-		now := string(data)
-		if !strings.HasSuffix(text, "\n") { // an editor ends the last line
-			now = strings.TrimSuffix(now, "\n")
+		edited := string(data)
+		if !strings.HasSuffix(text, "\n") { // editors add a line break at the end
+			edited = strings.TrimSuffix(edited, "\n")
 		}
-		if err == nil && now == text {
+		if err == nil && edited == text {
 			err = errors.New("nothing was changed")
 		}
-		return editedMsg{id, now, err}
+		return editedMsg{id, edited, err}
 	})
 }

@@ -551,7 +551,7 @@ func TestReviewTakesBackOneOfMany(t *testing.T) {
 	s := newSitting(t, cards()...)
 	s.press("h")
 	s.at("a1")
-	if !strings.Contains(s.m.View(), "nothing was decided") {
+	if !strings.Contains(s.m.View(), "nothing to undo") {
 		t.Errorf("view\n%s", s.m.View())
 	}
 	s.q.log = decidedAtOnce()

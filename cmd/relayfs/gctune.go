@@ -10,20 +10,16 @@ import (
 )
 
 const (
-	// smallHeapGarbage is how much garbage a small heap may hold, and largePercent how much a large one may in percent of what is in use:
-	// what lives among much garbage keeps the memory around it.
-	smallHeapGarbage = 24 << 20
-	largePercent     = 33
-	maxPercent       = 800
-	// quietTime is how long nothing was collected when memory goes back to the system, and worth how much that is
-	// at least.
-	quietTime  = 5 * time.Second
-	minRelease = 32 << 20
+	smallHeapGarbage = 24 << 20        // bytes of garbage that a small heap may hold
+	largePercent     = 33              // percentage of garbage that a large heap may hold
+	maxPercent       = 800             // upper limit of the percentage
+	quietTime        = 5 * time.Second // without a collection, before unused memory is released
+	minRelease       = 32 << 20        // bytes; less is not released
 )
 
-// tuneHeap has the garbage collector suit a server that is idle between bursts of work, while the process lives and
-// unless its user has set GOGC. By Go's own rule a heap may double before it is collected: a small one is collected every
-// few saves, and a large one keeps what a search through all notes has taken for good.
+// tuneHeap adapts the garbage collector to a server that is idle between bursts of work, unless the user has set GOGC. With
+// Go's default a heap doubles between collections: a small one is collected every few saves, and a large one keeps the memory
+// that a search of all notes has needed.
 func tuneHeap() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(maxPercent)
@@ -31,11 +27,11 @@ func tuneHeap() {
 	}
 }
 
-// tuner hears of each collection.
+// tuner sets the garbage collector's percentage after each collection.
 type tuner struct {
 	minRelease uint64
-	timer      *time.Timer // runs while something was collected a moment ago
-	mu         sync.Mutex  // protects the following
+	timer      *time.Timer // calls release after quietTime without a collection
+	mu         sync.Mutex  // guards the fields below
 	percent    int
 }
 
@@ -45,7 +41,7 @@ func startTuner(quiet time.Duration, worth uint64) {
 	t.awaitCollection(quiet)
 }
 
-// awaitCollection hears of the next collection: it finds that nobody has the token.
+// awaitCollection adapts after the next collection, which frees token, and then waits for the one after.
 func (t *tuner) awaitCollection(quiet time.Duration) {
 	token := new([64]byte)
 	runtime.AddCleanup(token, func(t *tuner) {
@@ -64,12 +60,12 @@ func (t *tuner) adapt() {
 	}
 }
 
-// percentFor is by how much a heap may grow of which so much is in use.
+// percentFor returns the percentage by which a heap with live bytes in use may grow.
 func percentFor(live uint64) int {
 	return int(min(max(100*smallHeapGarbage/max(live, 1), largePercent), maxPercent))
 }
 
-// release gives memory back that is not in use.
+// release returns unused memory to the system.
 func (t *tuner) release() {
 	if u := readHeap(); u.free+u.objects > u.live+t.minRelease {
 		debug.FreeOSMemory()
