@@ -24,7 +24,7 @@ func TestConfigFromObsidian(t *testing.T) {
 	if out.Code != 0 || strings.TrimSpace(out.Stdout) != file || !strings.Contains(out.Stderr, "vault "+vault+"\n") {
 		t.Fatalf("init: exit %d, %q, %q", out.Code, out.Stdout, out.Stderr)
 	}
-	if out := s.Run(t, "init"); out.Code != 1 || !strings.Contains(out.Stderr, "left as it is") {
+	if out := s.Run(t, "init"); out.Code != 1 || !strings.Contains(out.Stderr, "was not changed") {
 		t.Errorf("a second init: exit %d, %q", out.Code, out.Stderr)
 	}
 	if out := s.Run(t, "suggestions", "list"); out.Code != 0 || !strings.Contains(out.Stdout, "My Vault/Note.md:1") {

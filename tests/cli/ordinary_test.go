@@ -235,7 +235,7 @@ func TestNothingOfOursInTheVault(t *testing.T) {
 		{"backup", filepath.Join(vault, "backup"), vault},
 		{"backup", s.Path("link", "a", "backup"), vault},
 	} {
-		if out := s.Run(t, args...); out.Code == 0 || !strings.Contains(out.Stderr, "lies in vault") || !strings.Contains(out.Stderr, "outside of the vault") {
+		if out := s.Run(t, args...); out.Code == 0 || !strings.Contains(out.Stderr, "is inside vault") || !strings.Contains(out.Stderr, "outside of the vault") {
 			t.Errorf("%v: %+v", args, out)
 		}
 	}
