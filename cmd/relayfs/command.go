@@ -47,7 +47,6 @@ func showHelp(cmd *cobra.Command, _ []string) error {
 	return errHelpShown
 }
 
-// usageArgs makes the error of an argument check a usage error.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		err := check(cmd, args)
@@ -87,7 +86,6 @@ func refuseUnknown(root *cobra.Command) {
 	}
 }
 
-// flagError makes the error of a command line's flags a usage error.
 func (e *env) flagError(cmd *cobra.Command, err error) error {
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f := wrong.GetFlag()
@@ -130,7 +128,6 @@ func (e *env) settingsText(root *cobra.Command) string {
 ` + strings.ReplaceAll(strings.TrimRight(all.FlagUsagesWrapped(86), "\n"), "      --", "  ")
 }
 
-// registerValues sets the completions of flags.
 func registerValues(cmd *cobra.Command, values map[string][]string) {
 	for flag, list := range values {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))

@@ -65,14 +65,12 @@ func percentFor(live uint64) int {
 	return int(min(max(100*smallHeapGarbage/max(live, 1), largePercent), maxPercent))
 }
 
-// release returns unused memory to the system.
 func (t *tuner) release() {
 	if u := readHeap(); u.free+u.objects > u.live+t.minRelease {
 		debug.FreeOSMemory()
 	}
 }
 
-// heapSizes is how many bytes of memory the heap has.
 type heapSizes struct {
 	live    uint64 // of objects that the last collection found in use
 	objects uint64 // of these, those made since, and garbage

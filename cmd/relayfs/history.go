@@ -147,7 +147,6 @@ func parseRetention(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// splitTime parses NOTE@TIME.
 func splitTime(arg string, now time.Time) (note string, when history.When, err error) {
 	i := strings.LastIndexByte(arg, '@')
 	if i < 0 {
@@ -157,7 +156,6 @@ func splitTime(arg string, now time.Time) (note string, when history.When, err e
 	return arg[:i], when, err
 }
 
-// maxPieces bounds the printed pieces of text of an entry.
 const maxPieces = 6
 
 func printHistory(w io.Writer, l api.NoteHistory) {

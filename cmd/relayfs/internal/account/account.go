@@ -44,7 +44,6 @@ const (
 	keyringService = "relayfs" // this program's name in the keyring
 )
 
-// stored is the format of loginFile.
 type stored struct {
 	control.Login      // without its token if Keyring is set
 	Keyring       bool `json:"keyring"` // the token is in the keyring
@@ -130,7 +129,6 @@ func (a *Account) Folders() (List, error) {
 	return l, err
 }
 
-// Refresh gets the list of folders from the service and stores it.
 func (a *Account) Refresh(ctx context.Context) (List, error) {
 	login, err := a.Load()
 	if errors.Is(err, fs.ErrNotExist) {

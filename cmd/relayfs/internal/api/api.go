@@ -69,7 +69,6 @@ type handler struct {
 	queue *reviewqueue.Queue
 }
 
-// NewHandler returns a handler of the API.
 func NewHandler(s Backend) http.Handler {
 	h := &handler{s, reviewqueue.New(s.Workspace)}
 	h.queue.Guarded = s.Guarded

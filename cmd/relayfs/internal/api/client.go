@@ -116,7 +116,6 @@ func (c *Client) Select(ctx context.Context, sel reviewqueue.Selector, detailed 
 	return get[[]reviewqueue.Suggestion](ctx, c, suggestionsPath, query)
 }
 
-// Threads returns all threads of comments.
 func (c *Client) Threads(ctx context.Context) ([]reviewqueue.Thread, error) {
 	return c.ThreadsIn(ctx, "")
 }
@@ -146,7 +145,6 @@ func (c *Client) Undo(ctx context.Context, r reviewqueue.UndoRequest) (reviewque
 	return post[reviewqueue.Outcome](ctx, c, undoPath, r)
 }
 
-// Log returns the newest entries of the journal.
 func (c *Client) Log(ctx context.Context, limit int) ([]reviewqueue.LogEntry, error) {
 	return get[[]reviewqueue.LogEntry](ctx, c, journalPath, url.Values{"limit": {strconv.Itoa(limit)}})
 }
@@ -202,7 +200,6 @@ func (c *Client) History(ctx context.Context, path string) (NoteHistory, error) 
 	return get[NoteHistory](ctx, c, historyPath, url.Values{"path": {path}})
 }
 
-// Show returns a past state of the note at a path.
 func (c *Client) Show(ctx context.Context, path string, when history.When) (PastNote, error) {
 	text, err := json.Marshal(when)
 	if err != nil {
@@ -235,7 +232,6 @@ func (c *Client) Session(ctx context.Context) (string, error) {
 	return get[string](ctx, c, SessionPath, nil)
 }
 
-// Stores returns the roots with their data.
 func (c *Client) Stores(ctx context.Context) ([]backup.Folder, error) {
 	return get[[]backup.Folder](ctx, c, storesPath, nil)
 }

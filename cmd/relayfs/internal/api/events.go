@@ -86,7 +86,6 @@ func serveEvents(q *reviewqueue.Queue) http.HandlerFunc {
 	}
 }
 
-// eventStream is the answer to one client.
 type eventStream struct {
 	ctx     context.Context
 	w       http.ResponseWriter

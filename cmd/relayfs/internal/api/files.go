@@ -17,7 +17,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// Entry is the JSON of one name in a folder.
 type Entry struct {
 	Path string `json:"path"`
 	Kind string `json:"kind"` // folder, note, file or link
@@ -31,7 +30,6 @@ func (l Entry) String() string {
 	return l.Path
 }
 
-// CallRequest is the JSON of calls of MCP tools in one session.
 type CallRequest struct {
 	Author string     `json:"author"`
 	Read   string     `json:"read,omitempty"` // path of a note that counts as read completely, if it exists

@@ -10,13 +10,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// NoteHistory is the history of a note.
 type NoteHistory struct {
 	Path    model.Path      `json:"path"`
 	Entries []history.Entry `json:"entries"` // newest first
 }
 
-// PastNote is a past state of a note.
 type PastNote struct {
 	Path  model.Path    `json:"path"`
 	Entry history.Entry `json:"entry"` // the last change before

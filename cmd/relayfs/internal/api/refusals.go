@@ -26,7 +26,6 @@ func (l *Refusals) Add(r model.Refusal) {
 	l.last = append(l.last, r)
 }
 
-// Count returns the number of refusals so far.
 func (l *Refusals) Count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -34,7 +34,6 @@ const (
 	attachments  = "attachments"
 )
 
-// Manifest describes a backup.
 type Manifest struct {
 	Format  int       `json:"format"`
 	Version string    `json:"relayfs"` // of the relayfs that made it

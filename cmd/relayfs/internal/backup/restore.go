@@ -19,7 +19,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// Backup is an open backup.
 type Backup struct {
 	Manifest
 	zip *zip.ReadCloser
@@ -81,7 +80,6 @@ func (b *Backup) Sources(given []string) []string {
 	return list
 }
 
-// Restored is a Folder that was restored.
 type Restored struct {
 	Folder
 	Aside string `json:"aside,omitempty"` // folder with the earlier data, "" if there was none

@@ -18,10 +18,8 @@ type UsageError struct{ error }
 
 func (e *UsageError) Unwrap() error { return e.error }
 
-// Usage returns err as a UsageError.
 func Usage(err error) error { return &UsageError{err} }
 
-// Usagef is Usage of fmt.Errorf.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
 
 // HintError is an error with the next step for the user.
@@ -32,7 +30,6 @@ type HintError struct {
 
 func (e *HintError) Unwrap() error { return e.error }
 
-// WithHint returns err as a HintError.
 func WithHint(err error, hint string) error { return &HintError{err, hint} }
 
 // Text returns err as a sentence for users. It rewrites the errors of Go's libraries, such as "open /x: permission denied"

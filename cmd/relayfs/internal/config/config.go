@@ -240,7 +240,6 @@ func (c *Config) UnknownVariables() (errs []error) {
 	return errs
 }
 
-// Values returns the settings that the file and the environment set.
 func (c *Config) Values() []Value {
 	file := c.File
 	if !c.found {

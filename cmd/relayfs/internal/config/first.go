@@ -116,7 +116,6 @@ func Create(file string, sources []string, mountpoint string) error {
 		"\n# Each flag of mount and mcp, and each setting of 'relayfs help settings', can be set here by its name:\n# mode = \"suggest\"\n# author = \"agent\"\n# toolsets = [\"claude\"]\n")
 }
 
-// CheckAbsent returns an error if a configuration file exists.
 func CheckAbsent(file string) error {
 	if _, err := os.Lstat(file); err != nil {
 		return nil

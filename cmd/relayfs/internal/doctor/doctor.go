@@ -30,7 +30,6 @@ import (
 	"github.com/relayfs/relayfs/fusefs"
 )
 
-// Report is what 'relayfs doctor --json' prints.
 type Report struct {
 	Findings []fusefs.Finding `json:"findings"`
 	Running  []owner.Info     `json:"running"`
@@ -49,7 +48,6 @@ type Options struct {
 	Suspect  []error        // warnings
 }
 
-// Examine checks the requirements for mounting the sources.
 func Examine(ctx context.Context, o Options) *Report {
 	r := &Report{Findings: append(examineConfig(o.Config, fusefs.Fail), examineConfig(o.Suspect, fusefs.Warn)...), Running: []owner.Info{}}
 	base := o.Base
@@ -89,7 +87,6 @@ func Examine(ctx context.Context, o Options) *Report {
 	return r
 }
 
-// examineConfig returns a finding for each error of the configuration.
 func examineConfig(errs []error, severity fusefs.Severity) (findings []fusefs.Finding) {
 	for _, err := range errs {
 		f := finding("configuration", severity, cli.Text(err), "correct it, or remove it")
@@ -154,7 +151,6 @@ func countFolders(dir string) (n int, err error) {
 	return n, err
 }
 
-// Verdict returns an error if a finding is Fail.
 func (r *Report) Verdict() error {
 	if slices.ContainsFunc(r.Findings, func(f fusefs.Finding) bool { return f.Severity == fusefs.Fail }) {
 		return errors.New("a requirement for mounting is not met: see the lines that begin with fail")
@@ -162,7 +158,6 @@ func (r *Report) Verdict() error {
 	return nil
 }
 
-// Print prints a report for users.
 func Print(w io.Writer, r *Report) {
 	for _, f := range r.Findings {
 		cli.Line(w, "%-4s  %s: %s", f.Severity, f.Name, f.Detail)

@@ -63,7 +63,6 @@ func New(addr, version string) *Numbers {
 	return n
 }
 
-// Server serves metrics without a token.
 type Server struct {
 	listener net.Listener
 	*Numbers
@@ -112,7 +111,6 @@ func (m *Server) Announce(w io.Writer) {
 	fmt.Fprintf(w, "serving metrics at http://%s/metrics\n", m.listener.Addr())
 }
 
-// Sources provide the numbers of a scrape.
 type Sources struct {
 	Workspace *bridge.Workspace
 	States    map[string]owner.Folder // state folders, by root
@@ -123,7 +121,6 @@ type Sources struct {
 	Log       *slog.Logger
 }
 
-// Serve answers until ctx ends.
 func (m *Server) Serve(ctx context.Context, s Sources) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.saves, m.info, &collector{ctx, s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

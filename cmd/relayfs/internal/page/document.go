@@ -16,7 +16,6 @@ import (
 // documentPath is the page's own route. Query: path of a note; plain for its source.
 const documentPath = "/document"
 
-// document is the JSON of a note to draw.
 type document struct {
 	Path       string            `json:"path"`
 	Revision   string            `json:"revision"` // of the raw text

@@ -76,7 +76,6 @@ func Listen(state owner.Folder) (*Page, error) {
 	return &Page{token: token, listener: l}, err
 }
 
-// Page serves the review page of one queue.
 type Page struct {
 	token    string
 	listener net.Listener
@@ -87,7 +86,6 @@ func (p *Page) URL() string {
 	return (&url.URL{Scheme: "http", Host: p.listener.Addr().String(), Path: "/", Fragment: p.token}).String()
 }
 
-// Close closes the port.
 func (p *Page) Close() { p.listener.Close() }
 
 // Serve answers until ctx ends. It forwards the API to c.
@@ -110,7 +108,6 @@ func (p *Page) handler(c *api.Client) http.Handler {
 	return withPolicy(ports.RequireLoopbackHost(gzhttp.GzipHandler(mux))) // gzip is for SSH tunnels
 }
 
-// serveAPI serves the API that openapi.json describes.
 func (p *Page) serveAPI(mux *http.ServeMux, c *api.Client) {
 	for _, route := range api.ReviewRoutes() {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { forward(w, r, c) })

@@ -63,7 +63,6 @@ func (f *HTTP) CheckFile(base string) error {
 // Budget bounds the bytes of all messages that clients of --http are sending.
 var Budget = mcpserver.NewBudget()
 
-// HTTPServer serves MCP over HTTP.
 type HTTPServer struct {
 	listener  *limitedListener
 	token     string
@@ -94,7 +93,6 @@ func (f *HTTP) Listen(base string) (*HTTPServer, error) {
 // Connections returns the number of open connections.
 func (h *HTTPServer) Connections() int { return len(h.listener.slots) }
 
-// URL returns the address for clients.
 func (h *HTTPServer) URL() string { return "http://" + h.listener.Addr().String() + MCPPath }
 
 // Announce prints the address, and never the token.

@@ -30,7 +30,6 @@ func Loopback(flag, addr string) (bool, error) {
 	return isLoopback(host), nil
 }
 
-// Open opens the port that a flag names.
 func Open(flag, addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if err == nil {

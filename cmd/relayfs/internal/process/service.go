@@ -18,7 +18,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Unit is the content of a service file.
 type Unit struct {
 	Program string // absolute path
 	Config  string // configuration file; "" for the default
@@ -76,7 +75,6 @@ func systemd(word string) string { return strings.ReplaceAll(strconv.Quote(word)
 // systemdArg quotes an argument of ExecStart, in which systemd also expands variables.
 func systemdArg(word string) string { return strings.ReplaceAll(systemd(word), "$", "$$") }
 
-// Text returns the service file for u.
 func (m *Manager) Text(u Unit) ([]byte, error) {
 	u.Log = m.log
 	var text bytes.Buffer

@@ -33,7 +33,6 @@ func FreeSpace(dir string) (free uint64, err error) {
 // MaxFiles returns the limit of open files of this process; Windows has none that matters.
 func MaxFiles() uint64 { return 1 << 20 }
 
-// Ended reports whether a process has ended.
 func Ended(pid int) bool {
 	const stillActive = 259
 	var code uint32

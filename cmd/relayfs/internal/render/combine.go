@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// treeDiff makes one tree of two: what both have once, and what one of them has as going or coming. Without
-// what comes it is the tree before the changes, and without what goes the one after them.
+// treeDiff merges the trees of a note before and after its changes. A node of both trees occurs once, a node of one tree is
+// marked as Old or New. Without the New nodes the result is the tree before, without the Old nodes the tree after.
 type treeDiff struct{ of *merged }
 
-// Elements of prose that keep less than a part of keptPart of their text are drawn before and after, and not
-// in one. Those that have no more than fewBytes always are drawn in one.
+// A prose element that keeps less than 1/minKeptShare of its text is drawn twice, before and after. One of at most
+// smallBytes is always drawn once.
 const (
 	minKeptShare = 5
 	smallBytes   = 100
@@ -68,7 +68,6 @@ func (c *treeDiff) mergeGap(out, old, new []*Node) []*Node {
 	return out
 }
 
-// markOneSided marks a node that only one of the trees has.
 func (c *treeDiff) markOneSided(n *Node, kind Kind) *Node {
 	e := *n
 	e.Kind = kind
@@ -82,7 +81,6 @@ func (c *treeDiff) markOneSided(n *Node, kind Kind) *Node {
 	return &e
 }
 
-// idAt returns the ID of the suggestion at an offset.
 func (c *treeDiff) idAt(off int) string { return c.of.runs[c.of.runAt(off)].id }
 
 // sameElement reports whether two nodes are equal elements, except for their content, the number of a list item and the
@@ -93,7 +91,6 @@ func sameElement(o, n *Node) bool {
 
 func isCell(tag string) bool { return tag == "td" || tag == "th" }
 
-// small reports whether a node is a short prose element.
 func small(n *Node) bool {
 	return isProse(n.Tag) && n.end-n.at <= smallBytes && !slices.ContainsFunc(n.Children, func(c *Node) bool { return c.Tag == "ul" || c.Tag == "ol" })
 }
@@ -158,7 +155,6 @@ func matchNode(o *Node, new []*Node, holder map[int]int) int {
 
 func (n *Node) key() string { return n.Tag + " " + n.Attr + " " + strconv.Itoa(n.at) }
 
-// size returns the bytes of a node's texts.
 func (n *Node) size() (sum int) {
 	n.each(func(t *Node) {
 		if t.Tag == "" {

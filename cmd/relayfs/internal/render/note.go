@@ -19,7 +19,6 @@ const maxParsed = 1 << 20
 // maxWork bounds the work that tooManyMarks estimates, to some seconds.
 const maxWork = 100_000_000
 
-// Source is the note to draw.
 type Source struct {
 	Text       string                     // raw text
 	Known      diffwrap.Known             // its recorded marks
@@ -29,7 +28,6 @@ type Source struct {
 	SameWriter func(a, b string) bool     // whether two suggestions have the same author and session
 }
 
-// Note is a note to draw.
 type Note struct {
 	Properties []Property `json:"properties,omitempty"`
 	Blocks     []Block    `json:"blocks"`
@@ -37,7 +35,6 @@ type Note struct {
 	NewText    bool       `json:"newText,omitempty"` // the whole note except its front matter is suggested
 }
 
-// Property is a property in the front matter.
 type Property struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
@@ -53,7 +50,6 @@ type Block struct {
 	at int // offset in the merged text
 }
 
-// NoteOf renders a note.
 func NoteOf(s Source) Note {
 	m, pieces := merge(s.Text, s.Known, s.Places)
 	d := drawing{Source: s, merged: m, edges: m.edges(), out: []Block{}}
@@ -117,7 +113,6 @@ func valueText(v any) string {
 	return strings.Join(texts, ", ")
 }
 
-// drawing collects the blocks of a note.
 type drawing struct {
 	Source
 	merged *merged
@@ -178,7 +173,6 @@ func (d *drawing) source() {
 	flush(d.merged.size)
 }
 
-// node returns a part of a run as a node.
 func (r *run) node(part string, at int) *Node {
 	n := &Node{Text: part, Kind: r.kind, at: at, end: at + len(part)}
 	if r.kind != "" {
@@ -216,7 +210,6 @@ func (d *drawing) addToBlock(b *Block, id string) {
 	b.Groups = append(b.Groups, []string{id})
 }
 
-// unchangedBetween returns the unchanged bytes between two suggestions.
 func (d *drawing) unchangedBetween(a, b string) int {
 	sum := 0
 	for i := d.edges[a].last + 1; i < d.edges[b].first; i++ {
@@ -293,7 +286,6 @@ func (n *Node) each(f func(*Node)) {
 	}
 }
 
-// joinWords joins adjacent texts of the same kind and suggestion.
 func joinWords(list []*Node) []*Node {
 	var out []*Node
 	var words []string // of the last node of out, if it is a text

@@ -30,7 +30,6 @@ type Node struct {
 	unchanged bool // the text is in both views
 }
 
-// tree parses the view from the offset body on.
 func (v *view) tree(body int) []*Node {
 	b := builder{view: v, base: body, src: v.text[body:]}
 	var ours []util.PrioritizedValue

@@ -81,12 +81,10 @@ func (p Painter) Drawn(s *reviewqueue.Suggestion, list []reviewqueue.Piece) stri
 	return b.String()
 }
 
-// Diff returns a suggestion with its context and details.
 func (p Painter) Diff(s *reviewqueue.Suggestion) string {
 	return p.Drawn(s, s.InPieces()) + p.details(s)
 }
 
-// details are the session, the comments and the rejection that a suggestion answers.
 func (p Painter) details(s *reviewqueue.Suggestion) string {
 	var b strings.Builder
 	if s.Session != "" {

@@ -48,7 +48,6 @@ func (m *merged) runAt(off int) int {
 	return min(sort.Search(len(m.runs), func(i int) bool { return m.runs[i].end() > off }), len(m.runs)-1)
 }
 
-// nearest returns the ID of the suggestion that is nearest to an offset.
 func (m *merged) nearest(off int) string {
 	if len(m.runs) == 0 {
 		return ""
@@ -197,7 +196,6 @@ func (m *merged) without(kind Kind) *view {
 	return v
 }
 
-// segmentAt returns the index of the segment with an offset of the view.
 func (v *view) segmentAt(off int) int {
 	return sort.Search(len(v.segs), func(i int) bool { return v.segs[i].off > off }) - 1
 }

@@ -28,8 +28,8 @@ func SourceOf(n *reviewqueue.Note, plain bool) (s Source, threads []int) {
 	return s, threads
 }
 
-// SameWriter says of the suggestions of a list which ones the page decides at once: each gets the ID of the first one of
-// its group in the list as Group, and, if the list is detailed, that one the text of all of them as Pieces.
+// AddGroups sets the Group of the suggestions in a list that the page would decide together: the ID of the first. If the
+// list is detailed, the first also gets the Pieces of the whole group.
 func AddGroups(ctx context.Context, q interface {
 	Note(ctx context.Context, path string) (reviewqueue.Note, error)
 }, list []reviewqueue.Suggestion, detailed bool) error {

@@ -19,7 +19,6 @@ import (
 // errNotCommented refuses a comment whose place in the text has changed.
 var errNotCommented = Conflict("nothing was written")
 
-// Queue is the review queue of a workspace.
 type Queue struct {
 	ws *bridge.Workspace
 	// Guarded returns folders in which decisions need Force, and the reason. It may be nil.
@@ -111,7 +110,6 @@ func within(paths map[string]bool, p model.Path) bool {
 	}
 }
 
-// newSuggestions converts the suggestions of one note.
 func newSuggestions(list []model.Suggestion) []Suggestion {
 	out := make([]Suggestion, len(list))
 	for i, s := range list {
@@ -314,7 +312,6 @@ func (c noteContext) around(start, end int) (before, after string) {
 	return before, after
 }
 
-// viewOff maps an offset in the raw text to one in the view.
 func (c noteContext) viewOff(off int) int {
 	i := sort.Search(len(c.segments), func(i int) bool { return c.segments[i].RawOff+c.segments[i].Len > off })
 	if i == len(c.segments) {

@@ -47,7 +47,6 @@ func IDsOf(list []Suggestion) []string {
 	return ids
 }
 
-// NotesOf counts the notes of suggestions.
 func NotesOf(list []Suggestion) int {
 	paths := make(map[string]bool)
 	for i := range list {
@@ -56,7 +55,6 @@ func NotesOf(list []Suggestion) int {
 	return len(paths)
 }
 
-// Outcome is the JSON of the result of a decision, a comment or an undo.
 type Outcome struct {
 	Batch       string            `json:"batch"` // for undo
 	Verdict     model.Verdict     `json:"verdict"`
@@ -120,7 +118,6 @@ func (x *LogEntry) Undoable() bool {
 	return !x.Undone && x.Action != string(model.Undone) && x.SessionNote == nil && x.Approval == nil
 }
 
-// Batches splits a log into batches.
 func Batches(log []LogEntry) [][]LogEntry {
 	return Runs(log, func(a, b *LogEntry) bool { return a.Batch == b.Batch })
 }
@@ -137,7 +134,6 @@ func Runs[T any](list []T, together func(first, next *T) bool) (runs [][]T) {
 	return runs
 }
 
-// LogItem is the JSON of a suggestion that was decided.
 type LogItem struct {
 	model.Decided
 	Undone bool `json:"undone,omitempty"` // undone since

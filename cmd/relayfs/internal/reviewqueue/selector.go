@@ -21,13 +21,11 @@ type Selector struct {
 	Kind    string
 }
 
-// Kinds returns the kinds of suggestions and proposals.
 func Kinds() []string {
 	return []string{diffwrap.Addition.String(), diffwrap.Deletion.String(), diffwrap.Replacement.String(), diffwrap.Comment.String(),
 		string(model.ProposedRename), string(model.ProposedDelete), string(model.ProposedFile)}
 }
 
-// Empty reports whether there is no condition.
 func (s *Selector) Empty() bool { return *s == Selector{} }
 
 // Check refuses an unknown kind, and conditions together with IDs.

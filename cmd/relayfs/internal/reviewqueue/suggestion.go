@@ -17,7 +17,6 @@ import (
 // MaxGroupGap bounds the unchanged bytes between two suggestions of one group, which are decided together.
 const MaxGroupGap = 30
 
-// AsSuggestion is the JSON of one pending change.
 type Suggestion struct {
 	ID      string `json:"id"`
 	Path    string `json:"path"`
@@ -47,7 +46,6 @@ type Suggestion struct {
 	Answers *Rejection `json:"answers,omitempty"`
 }
 
-// Rejection is the JSON of a suggestion that was rejected.
 type Rejection struct {
 	ID     string    `json:"id"`
 	Old    string    `json:"old"`
@@ -181,7 +179,6 @@ const (
 	NewPiece       PieceKind = "new" // acceptance adds it
 )
 
-// Piece is a run of text of one kind.
 type Piece struct {
 	Kind PieceKind `json:"kind"`
 	Text string    `json:"text"`

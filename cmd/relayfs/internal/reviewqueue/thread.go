@@ -24,7 +24,6 @@ type Thread struct {
 	Comments   []ThreadComment `json:"remarks"`
 }
 
-// ThreadComment is the JSON of one comment of a thread.
 type ThreadComment struct {
 	Text    string    `json:"text"`
 	Author  string    `json:"author"` // "" if unknown
@@ -69,7 +68,6 @@ type CommentRequest struct {
 	Text     string `json:"text"`
 }
 
-// ResolveRequest is the JSON of a request to remove threads from the text.
 type ResolveRequest struct {
 	Threads []string `json:"threads"` // IDs
 	Reason  string   `json:"reason,omitempty"`
@@ -153,7 +151,6 @@ func missingErr(err error, what, id string) error {
 	return fmt.Errorf("%w: %s %s is not in a note any more; list them again", errNotCommented, what, id)
 }
 
-// Resolve removes threads from the text.
 func (q *Queue) Resolve(ctx context.Context, r ResolveRequest) (Outcome, error) {
 	if len(r.Threads) == 0 {
 		return Outcome{}, cli.Usagef("name the threads to resolve by their IDs")

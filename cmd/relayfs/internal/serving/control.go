@@ -59,7 +59,6 @@ func (c *Control) AllowHandover(may func(HandoverRequest) error, begin func()) {
 	c.mayHandOver, c.beginHandover = may, begin
 }
 
-// Announce prints the open ports.
 func (c *Control) Announce(w io.Writer) {
 	if c.HTTP != nil {
 		c.HTTP.Announce(w)
@@ -120,7 +119,6 @@ func (c *Control) counted(h http.Handler) http.Handler {
 // handoverTimeout bounds the requests under way of a process that hands over.
 const handoverTimeout = 30 * time.Second
 
-// HandoverRequest is the JSON of a request for the vaults.
 type HandoverRequest struct {
 	Sources []string `json:"sources"` // sources that the new owner will serve
 }

@@ -26,7 +26,6 @@ func NewClient(info owner.Info, sources []source.Source) *owner.Client {
 	return owner.NewClient(info, places...)
 }
 
-// Search finds owners in a state folder.
 type Search struct {
 	State string // the setting state, "" for the default
 }

@@ -314,7 +314,6 @@ func (c *taskGroup) start(run func(context.Context) error) {
 	})
 }
 
-// stop ends the goroutines and returns the first error.
 func (c *taskGroup) stop() error {
 	c.cancel()
 	return c.group.Wait()

@@ -69,5 +69,4 @@ func PluginWarning(shared []model.Path) string {
 	return "Relay's plugin shares " + strings.Join(names, ", ") + " from this vault, and garbles decisions that relayfs makes in its files: while a note is closed in Obsidian, some marks and words are lost"
 }
 
-// PluginHint is the next step after PluginWarning.
 const PluginHint = "serve the shared folder itself, as relay:FOLDER or by its server's address; decisions in the vault need --force"

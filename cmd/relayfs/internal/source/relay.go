@@ -61,7 +61,6 @@ func findRelay(name, folder, state string) (Source, error) {
 	return Source{Name: name, Server: &ServerFolder{address, found[0].Document()}}, err
 }
 
-// maxDescribed bounds the folders that an error lists.
 const maxDescribed = 20
 
 func describe(folders []control.Folder) string {

@@ -25,7 +25,6 @@ const (
 	keyVariable   = "RELAYFS_SERVER_KEY"
 )
 
-// ServerFolder is a shared folder of a server.
 type ServerFolder struct {
 	Address transport.Address
 	Folder  string // ID of its folder document
@@ -177,7 +176,6 @@ type MissingError struct{ Dir string }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("vault %q does not exist", e.Dir) }
 
-// ParseVault parses a SOURCE argument that is a directory.
 func ParseVault(arg string) (Source, error) {
 	name, dir := "", arg
 	if before, after, ok := strings.Cut(arg, "="); ok && !exists(arg) {
@@ -221,7 +219,6 @@ func CurrentVault() []string {
 	return nil
 }
 
-// Names returns the quoted names of sources.
 func Names(sources []Source) []string {
 	names := make([]string, len(sources))
 	for i, s := range sources {

@@ -252,7 +252,6 @@ func (b *bridge) recordState(m message, line []byte) {
 	}
 }
 
-// open starts a session.
 func (b *bridge) open(ctx context.Context, server *owner.Client) (*session, error) {
 	stream, err := server.Open(ctx, ports.MCPPath, b.client.Query())
 	if err != nil {
@@ -298,7 +297,6 @@ func (b *bridge) drop(s *session) {
 	<-s.ended
 }
 
-// end ends the current session, if there is one.
 func (b *bridge) end() {
 	b.mu.Lock()
 	s := b.current

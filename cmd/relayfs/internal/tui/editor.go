@@ -77,7 +77,6 @@ func (e editor) vertical(by int) editor {
 	return e.to(off)
 }
 
-// lineEnd returns the length of the first line of s.
 func lineEnd(s string) int {
 	if i := strings.IndexByte(s, '\n'); i >= 0 {
 		return i

@@ -70,7 +70,6 @@ type reviewModel struct {
 	width, height int
 }
 
-// scroll is the number of screens that a suggestion is scrolled down.
 type scroll struct {
 	id string
 	by int
@@ -283,7 +282,6 @@ func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// currentKey applies a key to the suggestion that is shown.
 func (m reviewModel) currentKey(name string, s *reviewqueue.Suggestion) (tea.Model, tea.Cmd) {
 	this := []string{s.ID}
 	switch name {
@@ -321,7 +319,6 @@ func (m reviewModel) currentKey(name string, s *reviewqueue.Suggestion) (tea.Mod
 	return m, nil
 }
 
-// scroll returns the scroll of a suggestion after more screens.
 func (m reviewModel) scroll(id string, by int) scroll {
 	if m.scrolled.id == id {
 		by += m.scrolled.by
@@ -356,7 +353,6 @@ func (m reviewModel) decide(r reviewqueue.DecideRequest) (tea.Model, tea.Cmd) {
 	return m, m.cmds.decide(r)
 }
 
-// undo undoes the newest decision of this review.
 func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 	if len(m.done) == 0 {
 		m.message = "nothing to undo in this review; h shows earlier decisions"
@@ -428,7 +424,6 @@ func (m reviewModel) filterKey(k tea.KeyMsg) reviewModel {
 	return m
 }
 
-// summary is the last line of the review, which stays on the terminal.
 func (m reviewModel) summary() string {
 	var parts []string
 	for _, v := range []model.Verdict{model.Accepted, model.Rejected, model.Changed, model.Undone} {
@@ -440,7 +435,6 @@ func (m reviewModel) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// suggestionList is the list of suggestions that a review steps through.
 type suggestionList struct {
 	sel     reviewqueue.Selector
 	filter  string                   // text that the path or the author must contain
@@ -450,7 +444,6 @@ type suggestionList struct {
 	goTo    string                   // ID to go to when it is in the list again
 }
 
-// current returns the shown suggestion, nil if there is none.
 func (d *suggestionList) current() *reviewqueue.Suggestion {
 	if d.at >= len(d.visible) {
 		return nil

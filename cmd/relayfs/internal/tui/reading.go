@@ -136,7 +136,6 @@ func (d *suggestionList) groups() []noteGroup {
 	return list
 }
 
-// currentGroup returns the index of the group of the shown suggestion.
 func (d *suggestionList) currentGroup(list []noteGroup) int {
 	at := 0
 	for i, p := range list {
@@ -155,7 +154,6 @@ func item(p render.Painter, text string, marked bool) string {
 	return "  " + text
 }
 
-// overview draws the queue.
 func (m reviewModel) overview() string {
 	var b strings.Builder
 	places := m.groups()
@@ -191,7 +189,6 @@ type editedMsg struct {
 	err      error
 }
 
-// inEditor opens a text in $VISUAL or $EDITOR.
 func inEditor(id, text string) tea.Cmd {
 	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
 	f, err := os.CreateTemp("", "relayfs-*.md")

@@ -101,7 +101,6 @@ func (c commands) undo(r reviewqueue.UndoRequest) tea.Cmd {
 	return func() tea.Msg { return outcomeOf(c.q.Undo(c.ctx, r)) }
 }
 
-// comment asks for another version of a suggestion.
 func (c commands) comment(id, text string) tea.Cmd {
 	return func() tea.Msg {
 		return outcomeOf(c.q.Comment(c.ctx, reviewqueue.CommentRequest{Suggestion: id, Text: text}))
@@ -117,7 +116,6 @@ func outcomeOf(out reviewqueue.Outcome, err error) tea.Msg {
 
 const retryEvery = 2 * time.Second
 
-// follow sends a message for each change of the workspace.
 func (c commands) follow(send func(tea.Msg)) {
 	var seen uint64
 	for c.ctx.Err() == nil {

@@ -157,7 +157,6 @@ func (m reviewModel) foot() string {
 	return m.SGR(render.Faint, m.fit("y/n accept/reject · e edit · u undo · j/k move · ? · q quit"))
 }
 
-// fit cuts text to one line.
 func (m reviewModel) fit(text string) string {
 	return lipgloss.NewStyle().MaxWidth(m.width).MaxHeight(1).Render(text)
 }
