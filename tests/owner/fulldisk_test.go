@@ -46,7 +46,7 @@ func TestStartWithoutRoomForTheAnnouncement(t *testing.T) {
 	disk.Fill(t)
 
 	m := s.Mount(t, vault, "RELAYFS_STATE="+state)
-	m.Log.Says(t, "other relayfs commands do not find this process")
+	m.Log.Says(t, "other relayfs commands cannot find this process")
 	disk.Drain(t)
 	harness.WaitFor(t, "the mount to be found", func() bool {
 		return strings.Contains(s.Run(t, "status", "RELAYFS_STATE="+state, vault).Stdout, "running: relayfs mount")
