@@ -13,9 +13,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// The commands cat, ls, grep and edit do without a mount what programs do on one: for scripts, and
-// for containers that cannot mount. grep and edit are the MCP tools of these names.
-
+// accessFlags are the flags of cat, ls, grep and edit, which need no mount. grep and edit call the MCP tools of that name.
 type accessFlags struct {
 	workspaceFlags
 	sources []string
@@ -23,7 +21,7 @@ type accessFlags struct {
 
 func (f *accessFlags) register(e *env, cmd *cobra.Command) {
 	cmd.ValidArgsFunction = f.completePaths
-	cmd.Flags().StringArrayVar(&f.sources, "source", nil, "the vault, if no relayfs is running and the configuration names none")
+	cmd.Flags().StringArrayVar(&f.sources, "source", nil, "vault, if no relayfs is running and the configuration names none")
 	f.registerClient(e, cmd)
 }
 
@@ -31,7 +29,7 @@ func newCatCommand(e *env) *cobra.Command {
 	var f accessFlags
 	cmd := &cobra.Command{
 		Use:   "cat PATH...",
-		Short: "Print notes as they read on a mount",
+		Short: "Print notes as a mount shows them",
 		Args:  usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error {
@@ -65,7 +63,7 @@ func newLsCommand(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return show(e, list, func(w io.Writer, list []api.Listed) {
+				return show(e, list, func(w io.Writer, list []api.Entry) {
 					for _, l := range list {
 						cli.Line(w, "%v", l)
 					}
@@ -73,8 +71,8 @@ func newLsCommand(e *env) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "everything below it too")
-	e.offerJSON(cmd)
+	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "list everything below, too")
+	e.addJSONFlag(cmd)
 	f.register(e, cmd)
 	return cmd
 }
@@ -86,16 +84,15 @@ func newGrepCommand(e *env) *cobra.Command {
 	var around int
 	cmd := &cobra.Command{
 		Use:   "grep PATTERN [PATH]",
-		Short: "Search the notes by a regular expression",
-		Long: `Grep prints matching lines as path:line:text, in the text that readers see. The
-pattern is in RE2 syntax. It is the MCP tool of that name. The exit code is 1 if
-nothing matches.`,
+		Short: "Search the notes for a regular expression",
+		Long: `Grep prints matching lines as path:line:text, in the text that a mount shows. The
+pattern has RE2 syntax. The exit code is 1 if nothing matches.`,
 		Args: usageArgs(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			call := map[string]any{"pattern": args[0], "output_mode": "content", "-i": ignoreCase, "multiline": multiline, "head_limit": 0}
 			switch {
 			case files && count, (files || count) && around > 0:
-				return cli.Usagef("-l, -c and -C are three ways to print what matches: choose one")
+				return cli.Usagef("-l, -c and -C exclude each other: choose one")
 			case files:
 				call["output_mode"] = "files_with_matches"
 			case count:
@@ -114,9 +111,9 @@ nothing matches.`,
 	}
 	fl := cmd.Flags()
 	fl.BoolVarP(&ignoreCase, "ignore-case", "i", false, "ignore case")
-	fl.BoolVarP(&files, "files-with-matches", "l", false, "print the paths of notes that match")
-	fl.BoolVarP(&count, "count", "c", false, "print how many lines of each note match")
-	fl.BoolVarP(&multiline, "multiline", "U", false, "let matches cross lines")
+	fl.BoolVarP(&files, "files-with-matches", "l", false, "print only the paths of matching notes")
+	fl.BoolVarP(&count, "count", "c", false, "print the number of matching lines of each note")
+	fl.BoolVarP(&multiline, "multiline", "U", false, "allow matches of several lines")
 	fl.IntVarP(&around, "context", "C", 0, "lines of context around each match")
 	fl.StringVarP(&glob, "glob", "g", "", "only notes whose path matches")
 	f.register(e, cmd)
@@ -152,9 +149,9 @@ func newEditCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "edit PATH (--old TEXT --new TEXT | <FILE)",
 		Short: "Suggest a change of a note",
-		Long: `Edit replaces --old, which must occur exactly once (or --all), by --new; without
-them it makes what stands on stdin the note's whole text, and makes the note if
-there is none. What differs from the note as it is now becomes suggestions.`,
+		Long: `Edit replaces --old by --new. --old must occur exactly once, unless you give --all.
+Without them it replaces the whole note with stdin, and creates the note if needed.
+The differences from the current note become suggestions.`,
 		Example: "  relayfs edit Notes/Todo.md --old 'buy milk' --new 'buy oat milk'\n  relayfs cat Notes/Todo.md | sed 's/milk/oat milk/' | relayfs edit Notes/Todo.md",
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -166,7 +163,7 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 				return cli.Usagef("--all needs --old and --new")
 			case !given("old"):
 				var data []byte
-				err := abandonable(cmd.Context(), func() (err error) {
+				err := runInterruptible(cmd.Context(), func() (err error) {
 					data, err = io.ReadAll(e.stdin)
 					return err
 				})
@@ -180,28 +177,22 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&old, "old", "", "text to replace")
-	fl.StringVar(&replacement, "new", "", "text to put in its place")
+	fl.StringVar(&replacement, "new", "", "replacement")
 	fl.BoolVar(&all, "all", false, "replace every occurrence")
-	fl.StringVar(&f.author, "author", defaultAuthor(), "the name that suggestions carry")
+	fl.StringVar(&f.author, "author", defaultAuthor(), "author of the suggestions")
 	f.register(e, cmd)
 	return cmd
 }
 
-// runEdit makes change in a session that has read all of the note, if the note exists.
 func runEdit(ctx context.Context, e *env, a *api.Client, author string, change api.ToolCall) error {
-	path := change.Args["file_path"].(string)
-	req := api.CallRequest{Author: author, Calls: []api.ToolCall{change}}
-	if _, err := a.Text(ctx, path); err == nil {
-		req.Read = path
-	}
-	results, err := a.Call(ctx, req)
+	// The tools change only notes that their session has read.
+	results, err := a.Call(ctx, api.CallRequest{Author: author, Read: change.Args["file_path"].(string), Calls: []api.ToolCall{change}})
 	if err != nil {
 		return err
 	}
-	last := results[len(results)-1]
-	if last.IsError {
-		return errors.New(last.Text[0])
+	if results[0].IsError {
+		return errors.New(results[0].Text[0])
 	}
-	_, err = fmt.Fprintln(e.stdout, cli.Printable(last.Text[0]))
+	_, err = fmt.Fprintln(e.stdout, cli.Printable(results[0].Text[0]))
 	return err
 }

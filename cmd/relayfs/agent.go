@@ -10,31 +10,27 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// noAgents as the setting says that no program is an agent.
-const noAgents = "none"
-
-// agentTable finds out which programs are agents, as the setting has it.
+// agentTable recognises the agents of the setting agents; "none" means that no program is an agent.
 func (f *workspaceFlags) agentTable() *program.Table {
-	if slices.Equal(f.agents, []string{noAgents}) {
+	if slices.Equal(f.agents, []string{"none"}) {
 		return &program.Table{Agents: []string{}}
 	}
 	return &program.Table{Agents: f.agents}
 }
 
-// refuseAgent refuses what people do if an agent has started this process. It is a rail and no wall: a program of the same user
-// can do what its user can.
+// refuseAgent returns an error if an agent has started this process. It prevents mistakes, not attacks: an agent can do
+// everything that its user can.
 func (f *workspaceFlags) refuseAgent(what string) error {
 	self := f.agentTable().Self()
 	if self.Agent == "" {
 		return nil
 	}
 	return cli.WithHint(
-		fmt.Errorf("%s is for people, and an agent (%s, process %d) has started this command", what, self.Agent, self.Run.PID),
-		"tell the person what waits: 'relayfs suggestions review' in a terminal of their own decides on it; 'relayfs outcomes' shows what was decided and why. The setting agents has the names of agents' programs")
+		fmt.Errorf("%s is reserved for the user, but an agent (%s, process %d) has started this command", what, self.Agent, self.Run.PID),
+		"ask the user to run 'relayfs suggestions review' in a terminal; 'relayfs outcomes' shows decisions and reasons. The setting agents has the names of agents' programs")
 }
 
-// ownSession is the session that this process is in on the mount. Its owner says so, who may know processes by numbers of its
-// own.
+// ownSession returns this process's session on the mount. The owner is asked first: it may be in another PID namespace.
 func (f *workspaceFlags) ownSession(ctx context.Context, q *api.Client) string {
 	if session, err := q.Session(ctx); err == nil && session != "" {
 		return session

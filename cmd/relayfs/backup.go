@@ -19,12 +19,12 @@ func newBackupCommand(e *env) *cobra.Command {
 	var f workspaceFlags
 	cmd := &cobra.Command{
 		Use:   "backup FILE [SOURCE...]",
-		Short: "Copy what relayfs keeps beside the notes",
-		Long: `Backup writes to one file what relayfs keeps for the vaults and for folders of
-servers: authors, sessions, suggestions, proposals, decisions, the
-history of the notes, what a server has yet to get, and its attachments. It can be
-made while relayfs runs, and holds nobody up. The files of a vault are not in it:
-back them up after it, as before. Nor is any token, key or login.`,
+		Short: "Back up relayfs's own data (authors, suggestions, history)",
+		Long: `Backup writes relayfs's own data to one file: authors, sessions, suggestions,
+proposals, decisions and the history of the notes; for folders of servers also
+unsent changes and attachments. You can make a backup while relayfs runs.
+The backup contains neither the files of a vault, which you back up yourself
+afterwards, nor tokens, keys or logins.`,
 		Example: "  relayfs backup ~/backups/relayfs-$(date +%F).zip",
 		Args:    usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,7 +34,7 @@ back them up after it, as before. Nor is any token, key or login.`,
 			}
 			ctx := cmd.Context()
 			return f.ask(ctx, e, args[1:], func(c *api.Client) error {
-				folders, err := c.Kept(ctx)
+				folders, err := c.Stores(ctx)
 				if err != nil {
 					return err
 				}
@@ -55,7 +55,7 @@ back them up after it, as before. Nor is any token, key or login.`,
 			})
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
@@ -65,14 +65,14 @@ func newRestoreCommand(e *env) *cobra.Command {
 	replace := false
 	cmd := &cobra.Command{
 		Use:   "restore FILE [SOURCE...]",
-		Short: "Put back what 'relayfs backup' has copied",
-		Long: `Restore puts back what a backup has of the vaults and of folders of servers, or of
-those named: NAME=DIR is for a vault that is elsewhere now. Nobody may serve them
-meanwhile. It reads all of the backup first. What is kept already is replaced only
-with --replace, and set aside in the state folder. For each folder all of it
-is done or nothing, also when the machine stops.
-The files of a vault stay as they are: what people wrote there since the backup was
-made is taken over when relayfs starts.`,
+		Short: "Restore a backup of 'relayfs backup'",
+		Long: `Restore restores relayfs's data for the vaults and server folders in FILE, or only
+for those you name. Use NAME=DIR for a vault that has moved. Stop relayfs for them
+first. Restore verifies the whole backup before it changes anything. Existing data
+is replaced only with --replace, and set aside in the state folder. Each folder is
+restored completely or not at all, even if the machine stops.
+The files of a vault do not change. relayfs adopts changes that were made there
+since the backup when it starts.`,
 		Example: "  relayfs restore ~/backups/relayfs-2026-01-31.zip\n  relayfs restore ~/backups/relayfs-2026-01-31.zip Notes=/mnt/disk/Notes",
 		Args:    usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -100,14 +100,14 @@ made is taken over when relayfs starts.`,
 				for _, r := range list {
 					cli.Line(w, "%v, as of %s", r.Folder, b.Made.Local().Format(time.DateTime))
 					if r.Aside != "" {
-						cli.Line(w, "  what was there before is in %s", r.Aside)
+						cli.Line(w, "  the previous data is in %s", r.Aside)
 					}
 				}
 			}))
 		},
 	}
-	e.offerJSON(cmd)
-	cmd.Flags().BoolVar(&replace, "replace", false, "set aside what is kept already")
+	e.addJSONFlag(cmd)
+	cmd.Flags().BoolVar(&replace, "replace", false, "set existing data aside and replace it")
 	f.registerState(e, cmd)
 	return cmd
 }

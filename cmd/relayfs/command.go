@@ -19,13 +19,13 @@ import (
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	json           bool           // whether the command prints JSON
+	json           bool           // --json
 	config         *config.Config // read before a command runs
-	configErr      error          // what is wrong with it, for doctor; other commands end
+	configErr      error          // its errors, for doctor; every other command fails
 	set            map[*cobra.Command]*pflag.FlagSet
 }
 
-// settings are what only the configuration file and the environment set for a command. Few need them.
+// settings returns the settings of a command: only the configuration file and the environment set them.
 func (e *env) settings(cmd *cobra.Command) *pflag.FlagSet {
 	if e.set[cmd] == nil {
 		if e.set == nil {
@@ -36,10 +36,10 @@ func (e *env) settings(cmd *cobra.Command) *pflag.FlagSet {
 	return e.set[cmd]
 }
 
-// errNoMatch makes grep's exit code 1. It is not printed.
+// errNoMatch is exit code 1 of grep. It is not printed.
 var errNoMatch = errors.New("no matches")
 
-// errHelpShown ends a command line without a command: the help is the message.
+// errHelpShown ends a command line without a command, after the help.
 var errHelpShown = errors.New("no command given")
 
 func showHelp(cmd *cobra.Command, _ []string) error {
@@ -47,7 +47,6 @@ func showHelp(cmd *cobra.Command, _ []string) error {
 	return errHelpShown
 }
 
-// usageArgs makes the error of an argument check a usage error.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		err := check(cmd, args)
@@ -61,13 +60,13 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 					names = append(names, c.Name())
 				}
 			}
-			return config.UsageNear(fmt.Errorf("unknown command %q of %s", args[0], cmd.CommandPath()), args[0], "'"+cmd.CommandPath()+" %s'", names)
+			return config.UsageWithSuggestion(fmt.Errorf("unknown command %q of %s", args[0], cmd.CommandPath()), args[0], "'"+cmd.CommandPath()+" %s'", names)
 		}
 		return cli.Usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
 	}
 }
 
-// refuseUnknown has the commands that cobra makes refuse what they do not know, which cobra answers with help.
+// refuseUnknown makes cobra's own commands refuse unknown arguments, which they would answer with help.
 func refuseUnknown(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -87,11 +86,10 @@ func refuseUnknown(root *cobra.Command) {
 	}
 }
 
-// flagError makes the error of a command line's flags a usage error.
 func (e *env) flagError(cmd *cobra.Command, err error) error {
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f := wrong.GetFlag()
-		return cli.Usagef("--%s: %q is no %s", f.Name, wrong.GetValue(), f.Value.Type())
+		return cli.Usagef("--%s: %q is not a valid %s", f.Name, wrong.GetValue(), f.Value.Type())
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -99,11 +97,11 @@ func (e *env) flagError(cmd *cobra.Command, err error) error {
 	}
 	name := unknown.GetSpecifiedName()
 	if e.settings(cmd).Lookup(name) != nil {
-		return cli.WithHint(cli.Usage(err), fmt.Sprintf("%s is a setting: give it in the configuration file, or as $%s; see 'relayfs help settings'", name, config.Variable(name)))
+		return cli.WithHint(cli.Usage(err), fmt.Sprintf("%s is a setting: put it in the configuration file, or set $%s; see 'relayfs help settings'", name, config.Variable(name)))
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return config.UsageNear(err, name, "--%s", names)
+	return config.UsageWithSuggestion(err, name, "--%s", names)
 }
 
 // serverUsage is cobra's, with the flags in one list.
@@ -117,33 +115,30 @@ Flags:
 {{.Flags.FlagUsages | trimTrailingWhitespaces}}
 `
 
-// settingsText lists the settings.
 func (e *env) settingsText(root *cobra.Command) string {
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
-	for _, name := range []string{"mount", "login"} { // which have all of them
+	for _, name := range []string{"mount", "login"} { // together they have all settings
 		cmd, _, _ := root.Find([]string{name})
 		all.AddFlagSet(e.settings(cmd))
 	}
-	return `These are for few, and no flags. Each stands in the configuration file by its
-name (dialect = "commentator"), or in the environment (RELAYFS_DIALECT). So can
-the flags of 'relayfs mount' and 'relayfs mcp'.
+	return `Settings are not flags. Put them in the configuration file by their names
+(dialect = "commentator"), or in the environment (RELAYFS_DIALECT). Flags of
+'relayfs mount' and 'relayfs mcp' can be set there, too.
 
 ` + strings.ReplaceAll(strings.TrimRight(all.FlagUsagesWrapped(86), "\n"), "      --", "  ")
 }
 
-// registerValues completes flags that have few values.
 func registerValues(cmd *cobra.Command, values map[string][]string) {
 	for flag, list := range values {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
 	}
 }
 
-// logFlags choose what is logged on stderr.
 type logFlags struct{ level, format string }
 
 func (f *logFlags) register(fl, set *pflag.FlagSet) {
 	fl.StringVar(&f.level, "log-level", "warn", "log debug, info, warn or error")
-	set.StringVar(&f.format, "log-format", "text", "how to log: text or json")
+	set.StringVar(&f.format, "log-format", "text", "format of the log: text or json")
 }
 
 func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
@@ -151,7 +146,7 @@ func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	if err := level.UnmarshalText([]byte(f.level)); err != nil {
 		return nil, cli.Usagef("log-level %q is none of debug, info, warn, error", f.level)
 	}
-	o := &slog.HandlerOptions{Level: level, ReplaceAttr: errorsInWords}
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: logErrorText}
 	switch f.format {
 	case "text":
 		return slog.New(slog.NewTextHandler(cli.PrintableWriter{W: w}, o)), nil
@@ -161,16 +156,16 @@ func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	return nil, cli.Usagef("log-format %q is none of text, json", f.format)
 }
 
-// errorsInWords has the log say of errors what commands say.
-func errorsInWords(_ []string, a slog.Attr) slog.Attr {
+// logErrorText logs errors with the words that commands print.
+func logErrorText(_ []string, a slog.Attr) slog.Attr {
 	if err, ok := a.Value.Any().(error); ok {
 		a.Value = slog.StringValue(cli.Text(err))
 	}
 	return a
 }
 
-// offerJSON adds --json, for show.
-func (e *env) offerJSON(cmd *cobra.Command) {
+// addJSONFlag adds --json, for show.
+func (e *env) addJSONFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&e.json, "json", false, "print JSON")
 }
 
@@ -184,16 +179,13 @@ func show[T any](e *env, v T, print func(io.Writer, T)) error {
 	return w.Err
 }
 
-// progress shows how far a command is.
-func progress(text string) { cli.Stderr.Show(text, false) }
-
 func isYes(answer string) bool {
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
 }
 
-// abandonable runs do, which a signal cannot interrupt, and returns when do or ctx ends. In the
-// second case do continues until the process ends.
-func abandonable(ctx context.Context, do func() error) error {
+// runInterruptible returns when do or ctx ends. If ctx ends first, do continues in its goroutine: a blocking read or system
+// call cannot be cancelled.
+func runInterruptible(ctx context.Context, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
 	select {

@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// complete completes a word with those that words makes of what the relayfs that runs has; nil while none does. A
-// word with control characters is left out: it would be typed into a terminal.
+// complete returns the words that begin with prefix, nil if no relayfs is running. It omits words with control characters,
+// because the shell would type them.
 func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix string,
 	words func(context.Context, *api.Client) ([]cobra.Completion, error)) []cobra.Completion {
 	c, err := f.search().Find(cmd.Context(), sources)
@@ -31,10 +31,10 @@ func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix s
 	})
 }
 
-// completePaths completes paths in the workspace, folder by folder; while no relayfs runs, shells complete files.
+// completePaths completes paths in the workspace, folder by folder. If no relayfs is running, the shell completes files.
 func (f *accessFlags) completePaths(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if cmd.Name() == "grep" && len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp // a pattern
+		return nil, cobra.ShellCompDirectiveNoFileComp // the pattern
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp
 	out := f.complete(cmd, f.sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {
@@ -54,7 +54,7 @@ func (f *accessFlags) completePaths(cmd *cobra.Command, args []string, prefix st
 	return out, directive
 }
 
-// completeIDs completes the ids of what waits: suggestions, threads or both; and files, which may be vaults.
+// completeIDs completes IDs of suggestions, threads or both; and files, which may be vaults.
 func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		given, sources := splitArgs(args, isID)
@@ -70,7 +70,7 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 					return nil, err
 				}
 				for _, s := range list {
-					offer(s.ID, s.Path+" "+s.Gist())
+					offer(s.ID, s.Path+" "+s.Summary())
 				}
 			}
 			if threads {
@@ -79,7 +79,7 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 					return nil, err
 				}
 				for _, t := range list {
-					offer(t.ID, t.Path+" "+t.Remarks[0].Said())
+					offer(t.ID, t.Path+" "+t.Comments[0].OneLine())
 				}
 			}
 			return words, nil
@@ -87,7 +87,7 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 	}
 }
 
-// completeSelected completes a flag with what a field of the pending suggestions holds.
+// completeSelected completes a flag with the values of a field of the pending suggestions.
 func (f *workspaceFlags) completeSelected(field func(reviewqueue.Suggestion) string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		_, sources := splitArgs(args, isID)
@@ -104,7 +104,7 @@ func (f *workspaceFlags) completeSelected(field func(reviewqueue.Suggestion) str
 	}
 }
 
-// completeUndone completes what can be taken back: batches and their suggestions, the newest first.
+// completeUndone completes batches and suggestions that can be undone, newest first.
 func (f *workspaceFlags) completeUndone(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	batches, rest := splitArgs(args, isBatch)
 	ids, sources := splitArgs(rest, isID)
@@ -130,8 +130,8 @@ func (f *workspaceFlags) completeUndone(cmd *cobra.Command, args []string, prefi
 			}
 			for _, s := range x.Suggestions {
 				if !s.Undone {
-					it := s.Suggestion(x.Path)
-					offer(s.ID, x.Action+" "+x.Path+" "+it.Gist())
+					it := s.AsSuggestion(x.Path)
+					offer(s.ID, x.Action+" "+x.Path+" "+it.Summary())
 				}
 			}
 		}

@@ -25,37 +25,36 @@ func newInitCommand(e *env) *cobra.Command {
 	var mountpoint string
 	cmd := &cobra.Command{
 		Use:   "init [SOURCE...]",
-		Short: "Write a configuration with the vaults that Obsidian knows",
-		Long: `Init writes the configuration file, so that 'relayfs mount' and 'relayfs mcp'
-need no arguments: with the given sources, or with the vaults that Obsidian has
-open or that lie in the home folder. It makes the mountpoint. In a terminal it
-asks for what is not given, and offers to mount at every login; elsewhere it asks
-nothing. A file that is there is left alone.`,
+		Short: "Write a configuration with your Obsidian vaults",
+		Long: `Init writes the configuration file, so that 'relayfs mount' and 'relayfs mcp' need
+no arguments. It takes the given sources, or finds the vaults in Obsidian's list or
+the home folder, and creates the mountpoint. In a terminal it asks for everything
+that is not given, and offers to mount at every login. It never changes an existing
+file.`,
 		Example: "  relayfs init\n  relayfs init ~/Notes --mountpoint ~/mnt",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			i := initiation{e: e, sources: args, mountpoint: mountpoint}
+			i := initWizard{e: e, sources: args, mountpoint: mountpoint}
 			if !cmd.Flags().Changed("mountpoint") {
 				i.mountpoint = ""
 			}
-			return abandonable(cmd.Context(), func() error { return i.run(cmd.Context()) }) // a question waits for its answer
+			return runInterruptible(cmd.Context(), func() error { return i.run(cmd.Context()) })
 		},
 	}
-	cmd.Flags().StringVar(&mountpoint, "mountpoint", defaultMountpoint, "where 'relayfs mount' will mount")
+	cmd.Flags().StringVar(&mountpoint, "mountpoint", defaultMountpoint, "mountpoint for 'relayfs mount'")
 	return cmd
 }
 
 const defaultMountpoint = "~/relayfs"
 
-// initiation makes a configuration.
-type initiation struct {
+type initWizard struct {
 	e          *env
-	sources    []string // SOURCE arguments
-	mountpoint string   // "" if it is not given
-	answers    *bufio.Reader
+	sources    []string      // SOURCE arguments
+	mountpoint string        // "" if not given
+	answers    *bufio.Reader // nil without a terminal
 }
 
-func (i *initiation) run(ctx context.Context) error {
-	if err := config.Absent(i.e.config.File); err != nil {
+func (i *initWizard) run(ctx context.Context) error {
+	if err := config.CheckAbsent(i.e.config.File); err != nil {
 		return err
 	}
 	if in, ok := i.e.stdin.(*os.File); ok && cli.IsTerminal(in) {
@@ -77,11 +76,11 @@ func (i *initiation) run(ctx context.Context) error {
 		cli.Line(i.e.stderr, "vault %s", s)
 	}
 	if asks {
-		install, err := i.yes("mount now and at every login, with 'relayfs service install'?")
+		answer, err := i.ask("mount now and at every login, with 'relayfs service install'?", "y/N")
 		if err != nil {
 			return err
 		}
-		if install {
+		if isYes(answer) {
 			return installService(ctx, i.e, config.ExpandHome(i.mountpoint))
 		}
 	}
@@ -89,12 +88,12 @@ func (i *initiation) run(ctx context.Context) error {
 	return nil
 }
 
-// chooseSources returns the sources that are given, or those found that the person wants.
-func (i *initiation) chooseSources() ([]string, error) {
+// chooseSources returns the given sources, or those that the user chooses from the found ones.
+func (i *initWizard) chooseSources() ([]string, error) {
 	if len(i.sources) > 0 {
-		return config.FirstSources(i.sources)
+		return config.AbsoluteSources(i.sources)
 	}
-	found, err := config.FoundSources()
+	found, err := config.FindVaults()
 	if i.answers == nil {
 		return found, err
 	}
@@ -116,11 +115,11 @@ func (i *initiation) chooseSources() ([]string, error) {
 		if err == nil {
 			return sources, nil
 		}
-		i.complain(err)
+		i.printProblem(err)
 	}
 }
 
-// choose returns those of the sources found that an answer names, or the one that it is.
+// choose returns the found sources whose numbers are in the answer, or the answer itself as a source.
 func choose(found []string, answer string) ([]string, error) {
 	if answer == "all" && len(found) > 0 {
 		return found, nil
@@ -129,24 +128,24 @@ func choose(found []string, answer string) ([]string, error) {
 	for _, word := range strings.FieldsFunc(answer, func(r rune) bool { return r == ' ' || r == ',' }) {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > len(found) {
-			return config.FirstSources([]string{config.ExpandHome(answer)})
+			return config.AbsoluteSources([]string{config.ExpandHome(answer)})
 		}
 		chosen = append(chosen, found[n-1])
 	}
 	if len(chosen) == 0 {
-		return nil, errors.New("no vault is named")
+		return nil, errors.New("no vault is named: type a number or a folder")
 	}
 	return slices.Compact(slices.Sorted(slices.Values(chosen))), nil
 }
 
-// chooseMountpoint makes the mountpoint that is given, or the one that the person wants. It ends with one that can be mounted.
-func (i *initiation) chooseMountpoint(sources []string) error {
+// chooseMountpoint creates the given mountpoint, or the one that the user chooses. It asks again until it can be used.
+func (i *initWizard) chooseMountpoint(sources []string) error {
 	given := i.mountpoint
 	for {
 		i.mountpoint = cmp.Or(given, defaultMountpoint)
 		if given == "" && i.answers != nil {
 			var err error
-			if i.mountpoint, err = i.ask("where are they to be mounted?", defaultMountpoint); err != nil {
+			if i.mountpoint, err = i.ask("where should relayfs mount them?", defaultMountpoint); err != nil {
 				return err
 			}
 		}
@@ -154,55 +153,49 @@ func (i *initiation) chooseMountpoint(sources []string) error {
 		if err == nil || given != "" || i.answers == nil {
 			return err
 		}
-		i.complain(err)
+		i.printProblem(err)
 	}
 }
 
-func (i *initiation) makeMountpoint(args []string) error {
+func (i *initWizard) makeMountpoint(args []string) error {
 	dir, err := filepath.Abs(config.ExpandHome(i.mountpoint))
 	if err != nil {
 		return err
 	}
 	if !strings.HasPrefix(i.mountpoint, "~/") {
-		i.mountpoint = dir // the file is read in any folder
+		i.mountpoint = dir // the configuration is read in any folder
 	}
 	sources, err := source.Parse(args, "")
 	if err == nil {
-		err = apart(sources, dir)
+		err = checkDisjoint(sources, dir)
 	}
 	if err != nil {
 		return err
 	}
-	if err := makeMissing(dir); err != nil {
+	if err := ensureMountpoint(dir); err != nil {
 		return err
 	}
 	if fusefs.Mountable() != nil {
-		return nil // 'relayfs mcp' needs no mountpoint, and doctor says what is missing
+		return nil // 'relayfs mcp' needs no mountpoint, and doctor reports the problem
 	}
 	return fusefs.CheckMountpoint(dir, false, false)
 }
 
-// ask returns the answer to a question, or otherwise if it is empty.
-func (i *initiation) ask(question, otherwise string) (string, error) {
-	if otherwise != "" {
-		question += " [" + otherwise + "]"
+// ask returns the answer to a question, or fallback if it is empty.
+func (i *initWizard) ask(question, fallback string) (string, error) {
+	if fallback != "" {
+		question += " [" + fallback + "]"
 	}
 	fmt.Fprint(i.e.stderr, question+" ")
 	line, err := i.answers.ReadString('\n')
 	if errors.Is(err, io.EOF) {
 		fmt.Fprintln(i.e.stderr)
-		return "", cli.WithHint(errors.New("a question was not answered"), "give the answers: relayfs init ~/Notes --mountpoint ~/relayfs")
+		return "", cli.WithHint(errors.New("stdin ended before all questions were answered"), "give the answers as arguments: relayfs init ~/Notes --mountpoint ~/relayfs")
 	}
-	return cmp.Or(strings.TrimSpace(line), otherwise), err
+	return cmp.Or(strings.TrimSpace(line), fallback), err
 }
 
-func (i *initiation) yes(question string) (bool, error) {
-	answer, err := i.ask(question, "y/N")
-	return isYes(answer), err
-}
-
-// complain says why an answer will not do, before it is asked for again.
-func (i *initiation) complain(err error) {
+func (i *initWizard) printProblem(err error) {
 	cli.Line(i.e.stderr, "%s", cli.Text(err))
 	if hint := hintFor(err); hint != "" {
 		cli.Line(i.e.stderr, "%s", hint)

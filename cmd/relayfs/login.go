@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -27,15 +26,15 @@ import (
 
 type loginOptions struct {
 	api, auth, provider string
-	state               loginState
+	state               loginStateDir
 }
 
-// loginState is the setting state.
-type loginState string
+// loginStateDir is the setting state.
+type loginStateDir string
 
-func (s *loginState) register(e *env, cmd *cobra.Command) { registerState(e, cmd, (*string)(s)) }
+func (s *loginStateDir) register(e *env, cmd *cobra.Command) { registerState(e, cmd, (*string)(s)) }
 
-func (s loginState) account() (*account.Account, error) {
+func (s loginStateDir) account() (*account.Account, error) {
 	base, err := source.StateDir(string(s))
 	return account.Of(base), err
 }
@@ -44,28 +43,27 @@ func newLoginCommand(e *env) *cobra.Command {
 	var o loginOptions
 	cmd := &cobra.Command{
 		Use:   "login",
-		Short: "Log in at Relay's hosted service, to mount what is shared with you there",
-		Long: `Login prints an address to open in a browser, opens it if there is a desktop, and
-waits until you have logged in there. After it 'relayfs folders' lists the folders
-that are shared with you, and 'relayfs mount relay:NAME' mounts one. The login lies in the
+		Short: "Log in at Relay's hosted service, to mount folders shared with you",
+		Long: `Login prints an address, opens it in a browser if there is a desktop, and waits until
+you have logged in there. Then 'relayfs folders' lists the folders that are shared
+with you, and 'relayfs mount relay:NAME' mounts one. The login is stored in the
 system's keyring, or in a file that only you can read.
 
-The service is a third party's (System3, for the plugin Relay of Obsidian), and
-its terms apply. The settings api and auth name another one with the same API.`,
+A third party, System3, runs the service for Obsidian's plugin Relay. Its terms
+apply. The settings api and auth name another service with the same API.`,
 		Example: "  relayfs login\n  relayfs login --provider google",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), e) },
 	}
 	fl, set := cmd.Flags(), e.settings(cmd)
-	set.StringVar(&o.api, "api", "https://api.system3.md", "address of the service for 'relayfs login'")
-	set.StringVar(&o.auth, "auth", "https://auth.system3.md", "where that service has its people and folders, a PocketBase")
-	fl.StringVar(&o.provider, "provider", "", "how to log in, such as google or github, if the service offers several")
+	set.StringVar(&o.api, "api", "https://api.system3.md", "URL of the service for 'relayfs login'")
+	set.StringVar(&o.auth, "auth", "https://auth.system3.md", "URL of the service's PocketBase (users and folders)")
+	fl.StringVar(&o.provider, "provider", "", "login provider, such as google or github, if the service has several")
 	o.state.register(e, cmd)
 	return cmd
 }
 
-// loginPatience is how long to wait for the browser.
-const loginPatience = 5 * time.Minute
+const loginTimeout = 5 * time.Minute
 
 func (o *loginOptions) run(ctx context.Context, e *env) error {
 	service, err := control.ParseService(o.api, o.auth)
@@ -76,24 +74,20 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, loginPatience)
+	wait, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
-	var waiting sync.WaitGroup
 	login, err := acc.Client.Login(wait, service, o.provider, func(address string) {
-		fmt.Fprintf(e.stderr, "open this address in a browser, and log in there:\n")
+		fmt.Fprintf(e.stderr, "open this address in a browser within %v, and log in there (Ctrl-C to stop waiting):\n", loginTimeout)
 		cli.Line(e.stdout, "%s", address)
 		if hasDesktop() {
 			_ = page.OpenBrowser(ctx, address) // the address is printed
 		}
-		waiting.Go(func() { showWaiting(wait, loginPatience) })
 	})
-	cancel()
-	waiting.Wait()
 	switch {
 	case errors.Is(err, control.ErrProvider):
 		return cli.WithHint(err, "name one with --provider")
 	case errors.Is(err, context.DeadlineExceeded):
-		return cli.WithHint(fmt.Errorf("nobody has logged in within %v", loginPatience), "run 'relayfs login' again")
+		return cli.WithHint(fmt.Errorf("no login within %v", loginTimeout), "run 'relayfs login' again")
 	case err != nil:
 		return err
 	}
@@ -111,29 +105,13 @@ func hasDesktop() bool {
 	return runtime.GOOS == "darwin" || runtime.GOOS == "windows" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
-// showWaiting shows the time that is left, until ctx ends.
-func showWaiting(ctx context.Context, limit time.Duration) {
-	defer progress("")
-	end := time.Now().Add(limit)
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		progress(fmt.Sprintf("waiting for the browser, %v left (Ctrl-C to leave it)", time.Until(end).Round(time.Second)))
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
 func newFoldersCommand(e *env) *cobra.Command {
-	var state loginState
+	var state loginStateDir
 	cmd := &cobra.Command{
 		Use:   "folders",
-		Short: "List the folders that are shared with the login",
-		Long: `Folders lists the shared folders of the service that 'relayfs login' has logged in at,
-each with the SOURCE for 'relayfs mount' and other commands. Without network it
+		Short: "List the folders that are shared with you",
+		Long: `Folders lists the folders that are shared with you at the service of 'relayfs login',
+each with the SOURCE for 'relayfs mount' and other commands. Without a network it
 prints the last list.`,
 		Example: "  relayfs folders\n  relayfs mount relay:Team ~/notes",
 		Args:    usageArgs(cobra.NoArgs),
@@ -144,7 +122,7 @@ prints the last list.`,
 			}
 			list, err := acc.Refresh(cmd.Context())
 			if errors.Is(err, transport.ErrUnreachable) {
-				cli.Line(e.stderr, "%v; this is the last list", err)
+				cli.Line(e.stderr, "%v; showing the last list", err)
 				list, err = acc.Folders()
 			}
 			if err != nil {
@@ -153,7 +131,7 @@ prints the last list.`,
 			return show(e, list.Folders, printFolders)
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	state.register(e, cmd)
 	return cmd
 }
@@ -182,13 +160,13 @@ func printFolders(w io.Writer, folders []control.Folder) {
 }
 
 func newLogoutCommand(e *env) *cobra.Command {
-	var state loginState
+	var state loginStateDir
 	cmd := &cobra.Command{
 		Use:   "logout",
-		Short: "Forget the login, the list of folders and their tokens",
+		Short: "Remove the login, the list of folders and their tokens",
 		Long: `Logout removes the login from the keyring or its file, the list of folders and the
-tokens of documents. Notes that are here stay. A mount that runs goes on with the tokens
-that it has until they end, within the hour as a rule; 'relayfs unmount' ends it at once.`,
+tokens of documents. Notes on this machine stay. A running mount continues until its
+tokens expire, usually within an hour; 'relayfs unmount' ends it at once.`,
 		Example: "  relayfs logout",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
@@ -198,7 +176,7 @@ that it has until they end, within the hour as a rule; 'relayfs unmount' ends it
 			}
 			login, err := acc.Remove()
 			if errors.Is(err, fs.ErrNotExist) {
-				fmt.Fprintln(e.stderr, "nobody is logged in")
+				fmt.Fprintln(e.stderr, "there is no login")
 				return nil
 			}
 			if err != nil {
@@ -212,12 +190,12 @@ that it has until they end, within the hour as a rule; 'relayfs unmount' ends it
 	return cmd
 }
 
-// refreshPatience bounds the wait for the list of folders before the stored one is taken.
-const refreshPatience = 5 * time.Second
+// refreshTimeout bounds the wait for the list of folders; after it the stored list is used.
+const refreshTimeout = 5 * time.Second
 
-// refreshFolders stores the present list of folders, so that a SOURCE can be one that was shared just now.
+// refreshFolders updates the list of folders, so that a SOURCE can be a folder that was shared just now.
 func refreshFolders(ctx context.Context, acc *account.Account, log *slog.Logger) {
-	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	if _, err := acc.Refresh(ctx); err != nil {
 		attrs := []any{model.LogErr, err}

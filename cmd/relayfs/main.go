@@ -1,7 +1,8 @@
 //go:build !packaging
 
-// Command relayfs mounts shared notes as a folder, and turns what programs write there into suggestions that
-// people accept or reject.
+// Command relayfs mounts a vault of notes as a folder and turns the changes of programs into suggestions, which the user
+// accepts or rejects. This package has the commands: their flags, help texts, wiring and exit codes. The work is in
+// internal/serving, which serves vaults, and internal/api, through which every command asks.
 package main
 
 import (
@@ -15,9 +16,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui/quietinit"
 )
 
-// The kernel delivers a process's signals to its first thread. That thread runs only the goroutine of main.
-// Otherwise it could be in a system call that waits for an answer, such as a statfs of a mount whose server is
-// suspended, and the signal would not be handled.
+// The kernel delivers a process's signals to its first thread, which therefore runs only main's goroutine. Otherwise that
+// thread could block in a system call, such as a statfs of a mount whose server is suspended, and miss the signal.
 func init() { runtime.LockOSThread() }
 
 func main() {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/index/semantic"
-	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
@@ -21,8 +19,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// embeddingsKey is the environment variable with the key of the setting embeddings. No other program uses it,
-// because the key is sent to whatever address is given.
+// embeddingsKey is the environment variable with the key for the setting embeddings. It is relayfs's own, because the key is
+// sent to the address in that setting.
 const embeddingsKey = "RELAYFS_EMBEDDINGS_KEY"
 
 type mcpFlags struct {
@@ -34,12 +32,12 @@ type mcpFlags struct {
 func (f *mcpFlags) register(e *env, cmd *cobra.Command) {
 	fl, set := cmd.Flags(), e.settings(cmd)
 	fl.StringSliceVar(&f.toolsets, "toolsets", []string{mcpserver.ToolsetClaude}, "MCP: "+strings.Join(mcpserver.Toolsets(), ", "))
-	fl.StringSliceVar(&f.approve, "approve", nil, "ask an MCP client's user: ask, auto, deny, update=ask")
+	fl.StringSliceVar(&f.approve, "approve", nil, "ask an MCP user first: ask, auto, deny, update=ask")
 	set.StringVar(&f.embeddingsURL, "embeddings", "", "server with the embeddings API of OpenAI or Ollama, for search by meaning, for example http://127.0.0.1:11434; key in $"+embeddingsKey)
 	set.StringVar(&f.embeddingsModel, "embeddings-model", "", "model of embeddings")
 	set.StringSliceVar(&f.agentNotes, "agent-notes", mcpserver.DefaultAgentNotes, "notes at the top of a vault whose approved text MCP clients get as instructions; none for \"\"")
 	fl.StringVar(&f.http.Addr, "http", "", "serve MCP over HTTP at `HOST:PORT`")
-	set.StringVar(&f.http.TokenFile, "token-file", "", "file with the bearer token of --http (default http-token in the state folder); made if it is missing")
+	set.StringVar(&f.http.TokenFile, "token-file", "", "file with the bearer token of --http, created if it is missing (default http-token in the state folder)")
 	registerValues(cmd, map[string][]string{"toolsets": mcpserver.Toolsets(), "approve": {"ask", "auto", "deny", "create=", "update=", "delete="}})
 }
 
@@ -65,7 +63,7 @@ func (f *mcpFlags) endpoint(log *slog.Logger) *semantic.Endpoint {
 	return &semantic.Endpoint{URL: f.embeddingsURL, Model: f.embeddingsModel, Key: os.Getenv(embeddingsKey), Logger: log}
 }
 
-// control returns what serves a session's workspace to other processes. Close its MCP at the end.
+// control opens the ports and returns the Control of a session. Close its MCP when done.
 func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	approve, _ := mcpserver.ParseApprovals(o.approve) // checked
 	mo := mcpserver.Options{Author: o.author, Version: version(), Toolsets: o.toolsets, Approve: approve, ReadOnly: o.readOnly, AgentNotes: o.agentNotes, Inflight: ports.Budget, Logger: s.Log}
@@ -80,7 +78,7 @@ func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := o.numbers.Listen()
+	m, err := o.metricNumbers.Listen()
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +87,7 @@ func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	return c, nil
 }
 
-// ownersFlags are decided by the process that serves the workspace, for all its clients.
+// ownersFlags are the flags of the owner that apply to all its clients.
 var ownersFlags = []string{"mode", "view", "structure", "history", "toolsets", "approve"}
 
 func newMCPCommand(e *env) *cobra.Command {
@@ -97,21 +95,21 @@ func newMCPCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp [SOURCE...]",
 		Short: "Serve the notes to MCP clients, on stdin and stdout or over HTTP",
-		Long: `Mcp speaks the Model Context Protocol on stdin and stdout. If another relayfs
-(a mount, say) already serves the vault, mcp attaches to it, so that both show the
-same documents; else it serves the vault itself until stdin ends, or until a mount
-asks for the vault.
+		Long: `Mcp serves the Model Context Protocol on stdin and stdout. If another relayfs
+already serves the vault, such as a mount, mcp attaches to it, and both show the
+same documents. Otherwise it serves the vault itself until stdin ends or a mount
+takes over.
 
 With --http it serves any number of clients over Streamable HTTP instead, until
-interrupted. Clients need the bearer token that 'relayfs status' prints.
-The rest of its settings: 'relayfs help settings'.`,
+interrupted. Clients need the token that 'relayfs status --show-token' prints.
+More settings: 'relayfs help settings'.`,
 		Example: "  relayfs mcp ~/Notes\n  claude mcp add notes -- relayfs mcp ~/Notes\n  relayfs mcp --http 127.0.0.1:7777 ~/Notes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args = e.config.SourcesOr(args); len(args) == 0 {
-				return cli.Usagef("no SOURCE given, and %s names none: relayfs mcp ~/Notes, or 'relayfs init' once", e.config.File)
+				return cli.Usagef("no SOURCE given, and %s names none: run 'relayfs mcp ~/Notes', or 'relayfs init' once", e.config.File)
 			}
 			if o.http.Addr == "" {
-				o.metrics = "" // it is one port, and a machine has several MCP processes on stdio
+				o.metrics = "" // several MCP processes on stdio cannot share one port
 			}
 			sources, so, errs := o.prepare(cmd.Context(), e, args)
 			if len(errs) > 0 {
@@ -125,7 +123,7 @@ The rest of its settings: 'relayfs help settings'.`,
 				<-ctx.Done()
 				return nil
 			})
-			if serving.Answering(err) != nil {
+			if serving.OwnerInError(err) != nil {
 				return cli.WithHint(err, "end that process, or start it with --http instead")
 			}
 			return err
@@ -151,14 +149,6 @@ func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.S
 	}
 	if cmd.Flags().Changed("author") {
 		client.Author = o.author
-	}
-	client.Accept = func(info owner.Info) error {
-		if len(client.Given) == 0 {
-			return nil
-		}
-		return cli.WithHint(
-			fmt.Errorf("%s cannot be chosen here: the vault is served by %v, which decides for all its clients", strings.Join(client.Given, ", "), info),
-			"leave it out, or give it to that process")
 	}
 	return client.Serve(cmd.Context(), e.stdin, e.stdout)
 }

@@ -21,7 +21,7 @@ import (
 )
 
 type mountOptions struct {
-	signAgents bool // nobody has said whose the changes are
+	authorFromProgram bool // no author is set: use the agent's name
 	serveOptions
 	allowOther, nonEmpty, daemon bool
 	sessionNote                  string
@@ -44,7 +44,7 @@ address) as a folder in MOUNTPOINT. More settings: 'relayfs help settings'.`,
 				return process.Start(cmd.Context(), e.stderr)
 			}
 			author := cmd.Flag("author")
-			o.signAgents = !author.Changed && o.author == author.DefValue && os.Getenv(authorEnv) == ""
+			o.authorFromProgram = !author.Changed && o.author == author.DefValue && os.Getenv(authorEnv) == ""
 			return o.run(cmd.Context(), e, sources, mountpoint)
 		},
 	}
@@ -55,31 +55,30 @@ address) as a folder in MOUNTPOINT. More settings: 'relayfs help settings'.`,
 func (o *mountOptions) register(e *env, cmd *cobra.Command) {
 	o.serveOptions.register(e, cmd)
 	set := e.settings(cmd)
-	set.BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
-	set.BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
-	set.StringVar(&o.sessionNote, "session-note", "", "what agents use the mount for, which people see beside each session's changes")
-	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted, go on in the background")
+	set.BoolVar(&o.allowOther, "allow-other", false, "admit other users (needs user_allow_other in /etc/fuse.conf unless root)")
+	set.BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, and hide its content")
+	set.StringVar(&o.sessionNote, "session-note", "", "purpose of this mount, shown to reviewers next to each session's changes")
+	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted, continue in the background")
 }
 
-// mountPlan is what a mount does.
 type mountPlan struct {
 	sources    []source.Source
 	session    serving.Options
 	mountpoint string // absolute
 }
 
-// plan checks what a mount is told, and opens nothing. errs are all that keeps it from starting: mount ends with the first
-// one, and doctor, which asks for what the configuration says, tells all. dir "" is not checked. running is set if the mount runs
-// already, so that its mountpoint and ports are taken.
+// plan checks the options of a mount and opens nothing. errs are all errors that prevent its start: mount ends with the
+// first one, and doctor reports all. Without dir it does not check the mountpoint. running is set if the mount is running
+// already, so that its mountpoint and ports are in use.
 func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir string, running bool) (p mountPlan, errs []error) {
 	p.sources, p.session, errs = o.prepare(ctx, e, args)
 	if !model.IsLine(o.sessionNote, model.MaxSessionName) {
-		errs = append(errs, cli.Usagef("session-note is one line of at most %d characters", model.MaxSessionName))
+		errs = append(errs, cli.Usagef("session-note: want one line of at most %d characters", model.MaxSessionName))
 	}
 	if dir != "" {
 		var err error
 		if p.mountpoint, err = filepath.Abs(dir); err == nil {
-			err = apart(p.sources, p.mountpoint)
+			err = checkDisjoint(p.sources, p.mountpoint)
 		}
 		if err == nil && !running {
 			err = fusefs.CheckMountpoint(p.mountpoint, o.nonEmpty, o.allowOther)
@@ -109,7 +108,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	}
 	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *serving.Control) error {
 		fuseOptions := fusefs.Options{
-			Author: o.author, SignAgents: o.signAgents, Programs: o.agentTable(), AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
+			Author: o.author, SignAgents: o.authorFromProgram, Programs: o.agentTable(), AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
 			Refused: c.Refusals.Add, SessionNote: o.sessionNote, Poker: selfWith(pokeCommand), State: c.State,
 		}
 		c.NameSessions(func(pid int) string { return fuseOptions.Programs.OfProcess(pid).Session() })
@@ -117,17 +116,17 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		if err != nil {
 			return err
 		}
-		makeRoom()
+		doubleGOMAXPROCS()
 		c.Announce(e.stderr)
 		process.Ready(e.stderr, process.Mounted+p.mountpoint, c.State.Path(serving.LogName), func() (*os.File, error) { return c.State.Append(serving.LogName) })
-		gone := make(chan struct{})
+		unmounted := make(chan struct{}) // by another program
 		go func() {
 			server.Wait()
-			close(gone)
+			close(unmounted)
 		}()
 		select {
 		case <-ctx.Done():
-		case <-gone: // somebody else has unmounted
+		case <-unmounted:
 		}
 		return server.Unmount()
 	})
@@ -149,17 +148,16 @@ func (o *mountOptions) freeSources(sources []source.Source) error {
 	return nil
 }
 
-// makeRoom doubles GOMAXPROCS. Go-fuse starts GOMAXPROCS goroutines that wait in read(2) for the kernel. If
-// those are as many as the processors, the scheduler spends a fifth of a search through all notes on taking
-// processors away from them. So makeRoom must come after Mount.
-func makeRoom() {
+// doubleGOMAXPROCS must be called after Mount. go-fuse starts GOMAXPROCS goroutines that block in read(2). If there are as
+// many as processors, the scheduler spends a fifth of a search of all notes on taking processors from them.
+func doubleGOMAXPROCS() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
 	}
 }
 
-// apart refuses a mountpoint and a vault inside each other, because the mount would show itself.
-func apart(sources []source.Source, mountpoint string) error {
+// checkDisjoint refuses a mountpoint and a vault inside each other, because the mount would show itself.
+func checkDisjoint(sources []source.Source, mountpoint string) error {
 	real := mountpoint
 	if r, err := filepath.EvalSymlinks(mountpoint); err == nil {
 		real = r
@@ -167,7 +165,7 @@ func apart(sources []source.Source, mountpoint string) error {
 	for _, s := range sources {
 		if s.Server == nil && (owner.Within(s.Dir, real) || owner.Within(real, s.Dir)) {
 			return cli.WithHint(
-				fmt.Errorf("mountpoint %q and vault %q lie inside each other", mountpoint, s.Dir),
+				fmt.Errorf("mountpoint %q and vault %q are inside each other", mountpoint, s.Dir),
 				"choose a mountpoint outside of the vault, for example "+filepath.Join(os.TempDir(), "notes"))
 		}
 	}
@@ -178,9 +176,9 @@ func newUnmountCommand(e *env) *cobra.Command {
 	var state string
 	cmd := &cobra.Command{
 		Use:   "unmount MOUNTPOINT",
-		Short: "Unmount cleanly, also a dead mount",
-		Long: `Unmount ends the mount at MOUNTPOINT, and returns when its process has let go of
-the vaults. The mountpoint of a process that was killed is cleared.`,
+		Short: "Unmount cleanly, even if the mount is dead",
+		Long: `Unmount ends the mount at MOUNTPOINT and returns when its process has released the
+vaults. It also removes the mount of a process that was killed.`,
 		Args:              usageArgs(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeMountpoints,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -188,14 +186,14 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 			if err != nil {
 				return err
 			}
-			served := serving.MountedBy(dir, state)
+			served := serving.OwnerOfMount(dir, state)
 			if served != nil && !fusefs.Killed(served.PID) {
 				err := owner.NewClient(*served).Alive(cmd.Context())
-				if gone := (*owner.GoneError)(nil); err != nil && !errors.As(err, &gone) { // a killed process is dead before its locks are free
+				if gone := (*owner.GoneError)(nil); err != nil && !errors.As(err, &gone) { // a killed process may still hold its locks
 					return err
 				}
 			}
-			if err := abandonable(cmd.Context(), func() error { return fusefs.Unmount(dir) }); err != nil {
+			if err := runInterruptible(cmd.Context(), func() error { return fusefs.Unmount(dir) }); err != nil {
 				return err
 			}
 			return serving.AwaitEnd(cmd.Context(), served)
@@ -205,7 +203,7 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 	return cmd
 }
 
-// pokeCommand is what a mount runs beside itself; see fusefs.RunPoker.
+// pokeCommand is the command of a mount's helper process; see fusefs.RunPoker.
 const pokeCommand = "mount-poke"
 
 func newPokeCommand() *cobra.Command {
@@ -215,7 +213,7 @@ func newPokeCommand() *cobra.Command {
 	}
 }
 
-// selfWith returns the command line of a command of this program, nil if the program's path is not known.
+// selfWith returns the command line of a command of this program, nil if the program's path is unknown.
 func selfWith(command string) []string {
 	self, err := os.Executable()
 	if err != nil {
@@ -224,7 +222,7 @@ func selfWith(command string) []string {
 	return []string{self, command}
 }
 
-// completeMountpoints completes the mounts of relayfs, dead ones too.
+// completeMountpoints completes the mounts of relayfs, including dead ones.
 func completeMountpoints(_ *cobra.Command, _ []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
 	for _, dir := range fusefs.Mounted() {
 		if strings.HasPrefix(dir, prefix) {

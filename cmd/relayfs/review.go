@@ -16,8 +16,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui"
 )
 
-// withReview calls show with a client of the running owner, or owns the vaults meanwhile, so that changes of others are
-// seen. state is the state folder of the first vault.
+// withReview calls show with a client of the running owner. If there is none, this process serves the vaults during the
+// review, so that other commands can change them and the review follows. state is the state folder of the first vault.
 func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, c *api.Client, state owner.Folder) error) error {
 	c, state, err := f.search().Follow(ctx, args)
 	if err != nil {
@@ -31,7 +31,7 @@ func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, 
 		defer control.MCP.Close()
 		return control.Serve(ctx, "review", func(ctx context.Context) error {
 			self := control.Info()
-			self.PID = 0 // errors of this process do not name it
+			self.PID = 0 // so that errors do not name this process
 			return show(ctx, api.NewClient(serving.NewClient(self, nil)), s.State)
 		})
 	})
@@ -43,10 +43,10 @@ func newPageCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "review [SOURCE...]",
 		Short: "Review suggestions in a browser",
-		Long: `Review serves a page on this machine on which a person accepts, rejects and
-edits what is pending. It prints the page's address, which holds a secret, and
-serves until it is interrupted. In a terminal, 'relayfs suggestions review' does
-the same.`,
+		Long: `Review serves a web page on this machine on which you accept, reject and edit
+pending suggestions. It prints the page's address, which contains a secret, and
+serves until it is interrupted. 'relayfs suggestions review' does the same in a
+terminal.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, state owner.Folder) error {
 				p, err := page.Listen(state)
@@ -57,7 +57,7 @@ the same.`,
 				fmt.Fprintln(e.stdout, p.URL())
 				if open {
 					if err := page.OpenBrowser(ctx, p.URL()); err != nil {
-						fmt.Fprintf(e.stderr, "relayfs: the browser could not be opened: %v\n", err)
+						fmt.Fprintf(e.stderr, "relayfs: cannot open the browser: %v\n", err)
 					}
 				}
 				return p.Serve(ctx, c)
@@ -83,7 +83,7 @@ func newReviewCommand(e *env) *cobra.Command {
 			in, inOK := e.stdin.(*os.File)
 			out, outOK := e.stdout.(*os.File)
 			if !inOK || !outOK || !cli.IsTerminal(in) || !cli.IsTerminal(out) {
-				return cli.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
+				return cli.Usagef("review needs a terminal: use 'relayfs suggestions list', 'show', 'accept' and 'reject' in scripts")
 			}
 			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, _ owner.Folder) error {
 				if err := c.ReadGlob(ctx, &sel); err != nil {

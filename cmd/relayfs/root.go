@@ -8,9 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
+	"github.com/relayfs/relayfs/fusefs"
 )
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -25,10 +27,10 @@ func newRoot(e *env) *cobra.Command {
 	var configFlag string
 	root := &cobra.Command{
 		Use:   "relayfs",
-		Short: "Notes as a folder; what programs write there becomes suggestions",
+		Short: "Notes as a folder; changes of programs become suggestions",
 		Long: `relayfs mounts a vault of notes as a folder of Markdown files. Programs and AI
-agents read and write them as usual; each change they make becomes a suggestion
-in the note, {--old--}{++new++}, that a person accepts or rejects.`,
+agents read and write them as usual. Each change they make becomes a suggestion
+in the note, {--old--}{++new++}, which you accept or reject.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -55,38 +57,38 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e), newHistoryCommand(e), newShowCommand(e), newBackupCommand(e), newRestoreCommand(e),
 		newLoginCommand(e), newFoldersCommand(e), newLogoutCommand(e),
 		newStatusCommand(e), newWhyCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newServiceCommand(e), newVersionCommand(e),
-		&cobra.Command{Use: "agent", Short: "A text for agents, to paste into CLAUDE.md or AGENTS.md", Long: agentText},
+		&cobra.Command{Use: "agent", Short: "Instructions for agents, to paste into CLAUDE.md or AGENTS.md", Long: agentText},
 	)
-	root.AddCommand(&cobra.Command{Use: "settings", Short: "Settings that few need", Long: e.settingsText(root)})
+	root.AddCommand(&cobra.Command{Use: "settings", Short: "Rarely needed settings", Long: e.settingsText(root)})
 	refuseUnknown(root)
 	return root
 }
 
-// agentText is what 'relayfs help agent' prints.
-const agentText = `The notes in this folder are shared with people, who edit them at the same time.
-Read and edit them as usual: each change of yours becomes a suggestion that a
-person accepts or rejects, and you go on seeing it as if it were accepted.
+const agentText = `Users edit the notes in this folder at the same time as you. Read and edit the
+notes as usual. Each change of yours becomes a suggestion that the user accepts
+or rejects. You see your suggestions as if they were accepted.
 
 - Do not write CriticMarkup (braces with plus, minus or tilde signs) yourself.
-- Change as little as the task needs: small suggestions are read, rewrites are not.
+- Change as little as the task needs: users read small suggestions, not rewrites.
 - If a write fails ("Invalid argument", EINVAL; "Read-only file system"), run
-  'relayfs why NOTE': it says the reason and what to do.
-- "Write verification failed", or a text that is not what you wrote: a person has
-  changed the note meanwhile. Read it again, and make your change anew.
-- Only notes, names that end in .md, can be created here, and attachments cannot
-  be changed. Put scratch files into /tmp.
-- A change of front matter is made at once and does not wait for a person: make
-  it only where the task asks for it.
-- Deletions and moves of many notes at once are refused ("Operation not
-  permitted"): tell the person what you are about to do.
+  'relayfs why NOTE': it prints the reason and the fix.
+- "Write verification failed", or a text that differs from what you wrote: the
+  user has changed the note. Read it again and repeat your change.
+- Only notes (*.md) can be created here, and attachments cannot be changed. Put
+  scratch files into /tmp.
+- A change of front matter takes effect at once, without a decision. Make it only
+  if the task asks for it.
+- Deleting or moving many notes at once is refused ("Operation not permitted").
+  Tell the user about your plan first.
 - .git, .claude and other dot folders that you make here vanish with the mount.
-- Read a note again before you edit it after a while; people may have changed it.
-- Renaming, moving and deleting notes are proposals too, and wait for a person.
-- Why a suggestion was rejected: 'relayfs outcomes' has the reasons, and
-  over MCP 'read' tells them.
-- Comments stand in braces with angle brackets beside the text that they are
-  about. To answer one, add text or another comment; do not delete it. One right
-  after a change of yours asks for another version: change that text again.
+- Read a note again before you edit it after a while. It may have changed.
+- Renames, moves and deletions of notes are proposals, too, and wait for the user.
+- 'relayfs outcomes' prints why suggestions were rejected. Over MCP 'read' reports
+  the reasons.
+- Comments of users stand in braces with angle brackets next to the text that
+  they are about. To answer one, add text or another comment; do not delete it. A
+  comment directly after a change of yours asks for another version: change that
+  text again.
 `
 
 // Exit codes.
@@ -96,10 +98,9 @@ const (
 	exitUsage  = 2
 )
 
-// errInterrupted ends a command that a signal ended.
 var errInterrupted = errors.New("interrupted")
 
-// interrupted returns errInterrupted for an error that says no more than that ctx has ended.
+// interrupted returns errInterrupted in place of a mere context.Canceled, after a signal has ended ctx.
 func interrupted(ctx context.Context, err error) error {
 	for e := err; e != nil && ctx.Err() != nil; e = errors.Unwrap(e) {
 		if e == context.Canceled {
@@ -128,8 +129,16 @@ func printError(w io.Writer, err error) {
 	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {
 		return
 	}
-	fmt.Fprintf(w, "relayfs: error: %s\n", cli.BelowFirst(cli.Text(err)))
+	fmt.Fprintf(w, "relayfs: error: %s\n", cli.IndentRest(cli.Text(err)))
 	if hint := hintFor(err); hint != "" {
-		fmt.Fprintf(w, "relayfs: hint: %s\n", cli.BelowFirst(hint))
+		fmt.Fprintf(w, "relayfs: hint: %s\n", cli.IndentRest(hint))
 	}
+}
+
+// hintFor returns the next step after an error, "" if none is known.
+func hintFor(err error) string {
+	if setup, ok := errors.AsType[*fusefs.SetupError](err); ok && api.Hint(err) == "" {
+		return setup.Hint
+	}
+	return api.Hint(err)
 }

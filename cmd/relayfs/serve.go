@@ -14,57 +14,54 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// serveOptions are the flags of the commands that own vaults until they are interrupted.
+// serveOptions are the flags of the commands that serve vaults until they are interrupted.
 type serveOptions struct {
 	workspaceFlags
 	mcpFlags
-	metrics string           // an address, "" for none
-	numbers *metrics.Numbers // nil for none; set by prepare
+	metrics       string           // HOST:PORT, "" for none
+	metricNumbers *metrics.Numbers // nil for none; set by prepare
 }
 
-// register adds the flags and settings.
 func (o *serveOptions) register(e *env, cmd *cobra.Command) {
 	o.workspaceFlags.register(e, cmd)
 	o.mcpFlags.register(e, cmd)
 	cmd.SetUsageTemplate(serverUsage)
-	e.settings(cmd).StringVar(&o.metrics, "metrics", "", "serve numbers for Prometheus, and the health, on this address, for example 127.0.0.1:9464; no token is asked for")
+	e.settings(cmd).StringVar(&o.metrics, "metrics", "", "serve metrics for Prometheus, and the health, on this address without a token, for example 127.0.0.1:9464")
 }
 
-// prepare checks the flags and parses the sources. It opens nothing. errs are all that keeps the command from starting.
+// prepare checks the flags and parses the sources. It opens nothing. errs are all errors that prevent the start.
 func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sources []source.Source, so serving.Options, errs []error) {
 	log, err := o.log.logger(e.stderr)
 	if err != nil {
 		return nil, so, []error{err}
 	}
-	for _, err := range e.config.Misspelt() {
+	for _, err := range e.config.UnknownVariables() {
 		log.Warn(err.Error(), model.LogHint, hintFor(err))
 	}
-	note := func(err error) {
-		errs = append(errs, parts(err)...)
-	}
+	add := func(err error) { errs = append(errs, parts(err)...) }
 	so, err = o.session(log)
-	note(err)
-	note(o.mcpFlags.check())
-	note(metrics.Check(o.metrics))
+	add(err)
+	add(o.mcpFlags.check())
+	add(metrics.Check(o.metrics))
 	if len(errs) == 0 {
-		note(o.http.CheckFile(so.Base))
+		add(o.http.CheckFile(so.Base))
 	}
-	if o.numbers = metrics.New(o.metrics, version()); o.numbers != nil {
-		so.Workspace.Saved = o.numbers.Saved
+	if o.metricNumbers = metrics.New(o.metrics, version()); o.metricNumbers != nil {
+		so.Workspace.Saved = o.metricNumbers.Saved
 	}
 	if slices.ContainsFunc(args, source.IsRelay) {
 		refreshFolders(ctx, account.Of(so.Base), log)
 	}
 	sources, err = source.Parse(args, o.state)
-	note(err)
+	add(err)
 	if slices.ContainsFunc(sources, func(s source.Source) bool { return s.Server != nil }) {
 		_, err := source.ServerKey()
-		note(err)
+		add(err)
 	}
 	return sources, so, errs
 }
 
-// parts returns the errors that err joins, or err alone, or none.
+// parts returns the errors that err joins, or err itself, or none.
 func parts(err error) []error {
 	if list, ok := err.(interface{ Unwrap() []error }); ok {
 		return list.Unwrap()
@@ -75,15 +72,15 @@ func parts(err error) []error {
 	return []error{err}
 }
 
-// checkPorts says why the ports cannot be opened.
+// checkPorts reports why the ports cannot be opened.
 func (o *serveOptions) checkPorts() error {
-	return ports.Free(ports.Address{Flag: "--http", Addr: o.http.Addr}, ports.Address{Flag: metrics.Flag, Addr: o.metrics})
+	return ports.CheckFree(ports.Address{Flag: "--http", Addr: o.http.Addr}, ports.Address{Flag: metrics.Flag, Addr: o.metrics})
 }
 
-// serve owns the vaults and serves them to other processes while work runs. mountpoint may be "".
+// serve opens the sources and serves them to other processes while work runs. mountpoint may be "".
 func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so serving.Options, command, mountpoint string,
 	work func(context.Context, *serving.Control) error) error {
-	s, err := serving.Take(ctx, sources, so)
+	s, err := serving.OpenOrTakeOver(ctx, sources, so)
 	if err != nil {
 		return err
 	}

@@ -21,14 +21,14 @@ func newServiceCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "service",
 		Short: "Mount at every login",
-		Long: `Service runs 'relayfs mount', with what the configuration file says, whenever you
-log in: through systemd on Linux, launchd on macOS.`,
+		Long: `Service runs 'relayfs mount' with the configuration file at each login, through
+systemd on Linux and launchd on macOS.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: showHelp,
 	}
 	cmd.AddCommand(newServiceInstallCommand(e),
-		newManagerCommand("remove", "End the mount, and mount no more at login", cli.PrintableWriter{W: e.stderr}, (*process.Manager).Remove),
-		newManagerCommand("status", "What systemd or launchd knows of the service; exit code 1 if it does not run", e.stdout, (*process.Manager).Status))
+		newManagerCommand("remove", "Unmount, and stop mounting at login", cli.PrintableWriter{W: e.stderr}, (*process.Manager).Remove),
+		newManagerCommand("status", "Show the state of the service; exit code 1 if it is not running", e.stdout, (*process.Manager).Status))
 	return cmd
 }
 
@@ -51,9 +51,9 @@ func newServiceInstallCommand(e *env) *cobra.Command {
 		Use:   "install",
 		Short: "Mount now and at every login",
 		Long: `Install writes a user unit for systemd, or an agent for launchd, and starts it. It
-mounts the sources of the configuration file at its mountpoint, which is made if
-it is missing. After a change of the file, or of the program's place, install it
-again: that restarts the mount.`,
+mounts the sources in the configuration file at the mountpoint there, which it
+creates if needed. Install it again after you change the file or move the program:
+that restarts the mount.`,
 		Example: "  relayfs init ~/Notes\n  relayfs service install\n  relayfs service install --print",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -79,18 +79,16 @@ again: that restarts the mount.`,
 			return installService(cmd.Context(), e, mountpoint)
 		},
 	}
-	cmd.Flags().BoolVar(&onlyPrint, "print", false, "print the unit, and change nothing")
+	cmd.Flags().BoolVar(&onlyPrint, "print", false, "print the unit without installing it")
 	return cmd
 }
 
-// unitOf is the service of the configuration file.
 func unitOf(e *env) (u process.Unit, err error) {
 	u.Config = e.config.File
-	u.Program, err = ownPath()
+	u.Program, err = programPath()
 	return u, err
 }
 
-// installService mounts what the configuration file says at its mountpoint, now and at every login.
 func installService(ctx context.Context, e *env, mountpoint string) error {
 	m, err := serviceManager()
 	if err != nil {
@@ -100,14 +98,14 @@ func installService(ctx context.Context, e *env, mountpoint string) error {
 	if err != nil {
 		return err
 	}
-	if err := makeMissing(mountpoint); err != nil {
+	if err := ensureMountpoint(mountpoint); err != nil {
 		return err
 	}
 	return m.Install(ctx, cli.PrintableWriter{W: e.stderr}, unit)
 }
 
-// makeMissing makes a mountpoint. A dead mount is there, too: mount clears it.
-func makeMissing(mountpoint string) error {
+// ensureMountpoint creates a missing mountpoint. Lstat also finds a dead mount, which 'relayfs mount' removes.
+func ensureMountpoint(mountpoint string) error {
 	if _, err := os.Lstat(mountpoint); errors.Is(err, fs.ErrNotExist) {
 		return os.MkdirAll(mountpoint, 0o700)
 	}
@@ -123,12 +121,12 @@ func serviceManager() (*process.Manager, error) {
 		home, err := os.UserHomeDir()
 		return process.Launchd(home, os.Getuid()), err
 	}
-	return nil, cli.WithHint(fmt.Errorf("there is no service for %s", runtime.GOOS), "have 'relayfs mcp --http 127.0.0.1:7777' started at login by what the system has for that")
+	return nil, cli.WithHint(fmt.Errorf("there is no service for %s", runtime.GOOS), "start 'relayfs mcp --http 127.0.0.1:7777' at login with the tools of the system")
 }
 
-// ownPath returns the path of this program by which PATH finds it, if it does. That one stays when a package manager
-// installs another version.
-func ownPath() (string, error) {
+// programPath returns the path of this program in PATH, if it is there: that path stays when a package manager installs
+// another version.
+func programPath() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err

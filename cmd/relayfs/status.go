@@ -22,10 +22,10 @@ func newStatusCommand(e *env) *cobra.Command {
 	var secrets bool
 	cmd := &cobra.Command{
 		Use:   "status [SOURCE...]",
-		Short: "Folders, notes, pending suggestions, and who serves them",
-		Long: `Status prints who serves the notes since when, where its log is, how many notes there
-are, what waits for a person, and what does not work now. Without SOURCE it is about
-every relayfs process of yours, the one that serves the current folder first.`,
+		Short: "Show running processes, notes, pending suggestions and problems",
+		Long: `Status shows which process serves the notes, since when, its log file, the number of
+notes and pending changes, and current problems. Without SOURCE it shows all your
+relayfs processes, the one that serves the current folder first.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := f.status(cmd.Context(), e, args, secrets)
 			if err != nil && len(r.Others) == 0 {
@@ -34,8 +34,8 @@ every relayfs process of yours, the one that serves the current folder first.`,
 			return errors.Join(show(e, r, printStatus), err)
 		},
 	}
-	e.offerJSON(cmd)
-	cmd.Flags().BoolVar(&secrets, "show-token", false, "print the token with which clients over HTTP are let in")
+	e.addJSONFlag(cmd)
+	cmd.Flags().BoolVar(&secrets, "show-token", false, "print the access token of --http")
 	f.registerClient(e, cmd)
 	return cmd
 }
@@ -65,10 +65,11 @@ func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secr
 
 const doctorCommand = "doctor"
 
-// examine is what 'relayfs mount' would say, told the sources in args, or what the configuration has if there are none.
+// examine returns the options for doctor, with the errors that 'relayfs mount' would report for the sources in args or, if
+// there are none, for the configuration.
 func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o doctor.Options, err error) {
 	o = doctor.Options{
-		Only: len(args) > 0, Audience: f.audience, Version: version(), Author: defaultAuthor(), Values: e.config.Values(), Suspect: e.config.Misspelt(),
+		Only: len(args) > 0, Audience: f.audience, Version: version(), Author: defaultAuthor(), Values: e.config.Values(), Suspect: e.config.UnknownVariables(),
 	}
 	if o.Base, err = source.StateDir(f.state); err != nil {
 		return o, err
@@ -98,7 +99,7 @@ func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o 
 	if err != nil {
 		return o, err
 	}
-	plan, errs := m.plan(ctx, &quiet, sources, mountpoint, mountpoint != "" && serving.MountedBy(abs, f.state) != nil)
+	plan, errs := m.plan(ctx, &quiet, sources, mountpoint, mountpoint != "" && serving.OwnerOfMount(abs, f.state) != nil)
 	o.Sources, o.Config = plan.sources, append(o.Config, errs...)
 	return o, nil
 }
@@ -107,15 +108,14 @@ func newDoctorCommand(e *env) *cobra.Command {
 	var f workspaceFlags
 	cmd := &cobra.Command{
 		Use:   doctorCommand + " [SOURCE...]",
-		Short: "Check what a mount needs, and say how to mend it",
-		Long: `Doctor checks what a mount needs: FUSE, its helper and the rights to mount, dead
-mounts, whether 'relayfs mount' would start with the configuration file, the state
-folder and its disk, for each SOURCE the folder, its disk and
-the limit of watches, and the folders of what runs. A line begins with ok, warn
-or fail; the exit code is 1 if something fails.`,
+		Short: "Check the requirements for mounting and suggest fixes",
+		Long: `Doctor checks FUSE, its helper and the right to mount; dead mounts; the configuration
+for 'relayfs mount'; the state folder and its disk; for each SOURCE its folder, its
+disk and the limit of watches; and relayfs's own data. Each line begins with ok, warn
+or fail. The exit code is 1 if a check fails.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var r *doctor.Report
-			err := abandonable(cmd.Context(), func() (err error) {
+			err := runInterruptible(cmd.Context(), func() (err error) {
 				o, err := f.examine(cmd.Context(), e, args)
 				if err == nil {
 					r = doctor.Examine(cmd.Context(), o)
@@ -128,7 +128,7 @@ or fail; the exit code is 1 if something fails.`,
 			return errors.Join(show(e, r, doctor.Print), r.Verdict())
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerState(e, cmd)
 	return cmd
 }
@@ -136,7 +136,7 @@ or fail; the exit code is 1 if something fails.`,
 // release is set by the linker for released builds: -X main.release=v1.2.3.
 var release string
 
-// version names this build: the release, or the commit it was built from.
+// version returns the release, or the commit that this program was built from.
 func version() string {
 	if release != "" {
 		return release
@@ -168,6 +168,6 @@ func newVersionCommand(e *env) *cobra.Command {
 			})
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	return cmd
 }

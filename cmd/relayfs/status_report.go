@@ -18,17 +18,16 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
-// statusReport is what 'relayfs status --json' prints.
+// statusReport is the JSON of 'relayfs status'.
 type statusReport struct {
-	Owner *owner.Info `json:"owner,omitempty"` // absent if nothing is running
-	Error string      `json:"error,omitempty"` // why the owner gives no report
-	Token string      `json:"token,omitempty"` // the bearer token of the owner's HTTP port, if secrets are shown
+	Owner *owner.Info `json:"owner,omitempty"` // absent if none is running
+	Error string      `json:"error,omitempty"` // of the owner, in place of a report
+	Token string      `json:"token,omitempty"` // bearer token of the owner's HTTP port, with --show-token
 	bridge.Status
-	Others []statusReport `json:"others,omitempty"` // of the other owners that run, if no source was named
+	Others []statusReport `json:"others,omitempty"` // reports of the other owners, if no source was named
 }
 
-// askAll asks owners for their reports. The first one's has those of the others. err joins what they
-// failed with.
+// askAll returns the report of the first owner, with those of the others in it.
 func askAll(ctx context.Context, owners []owner.Info, secrets bool) (r statusReport, err error) {
 	for i, info := range owners {
 		one, failed := askStatus(ctx, api.NewClient(owner.NewClient(info)), secrets)
@@ -45,7 +44,6 @@ func askAll(ctx context.Context, owners []owner.Info, secrets bool) (r statusRep
 	return r, err
 }
 
-// askStatus asks an owner for its report, with its secrets or without.
 func askStatus(ctx context.Context, c *api.Client, secrets bool) (r statusReport, err error) {
 	info := c.Owner()
 	r.Owner = &info
@@ -60,10 +58,9 @@ func askStatus(ctx context.Context, c *api.Client, secrets bool) (r statusReport
 	return r, err
 }
 
-// printStatus prints a report for people, and those of the other owners.
 func printStatus(w io.Writer, r statusReport) {
 	switch {
-	case r.Error != "": // it names the owner
+	case r.Error != "": // the error names the owner
 		cli.Line(w, "%s", r.Error)
 	case r.Owner == nil:
 		fmt.Fprintln(w, "not running")
@@ -116,7 +113,7 @@ func printServed(w io.Writer, r *statusReport) {
 // maxListed bounds the problems, and the names of hidden notes, that are printed.
 const maxListed = 10
 
-// clockTime is a time for people: that of today's clock, or with the day.
+// clockTime formats a time, without the date if it is today.
 func clockTime(t time.Time) string {
 	t = t.Local()
 	if time.Now().Format(time.DateOnly) == t.Format(time.DateOnly) {
@@ -130,7 +127,7 @@ func printSync(w io.Writer, f *bridge.FolderStatus) {
 	state := "not connected"
 	switch {
 	case s.Connected && !s.SilentSince.IsZero():
-		state = "connected, but there is no answer since " + clockTime(s.SilentSince)
+		state = "connected, but no answer since " + clockTime(s.SilentSince)
 	case s.Connected:
 		state = "connected"
 	case s.LastError == "":
@@ -146,7 +143,7 @@ func printSync(w io.Writer, f *bridge.FolderStatus) {
 	}
 	switch {
 	case s.Unsent > 0:
-		facts = append(facts, fmt.Sprintf("%s with changes that it has not acknowledged", cli.Plural(s.Unsent, "document")))
+		facts = append(facts, fmt.Sprintf("%s with unacknowledged changes", cli.Plural(s.Unsent, "document")))
 	case stored:
 		facts = append(facts, "everything is acknowledged")
 	}
@@ -157,12 +154,12 @@ func printSync(w io.Writer, f *bridge.FolderStatus) {
 	switch {
 	case !s.Connected:
 	case s.Uncompared > 0:
-		cli.Line(w, "  %s not compared with the server's since the start", cli.Plural(s.Uncompared, "note"))
+		cli.Line(w, "  %s not compared with the server since the start", cli.Plural(s.Uncompared, "note"))
 	case !s.Compared.IsZero():
-		cli.Line(w, "  each note was compared with the server's in the last %v", time.Since(s.Compared).Round(time.Second))
+		cli.Line(w, "  every note was compared with the server within the last %v", time.Since(s.Compared).Round(time.Second))
 	}
-	told := slices.ContainsFunc(f.Problems, func(p model.Problem) bool { return p.Text == s.LastError })
-	if s.LastError != "" && !told {
+	isProblem := slices.ContainsFunc(f.Problems, func(p model.Problem) bool { return p.Text == s.LastError })
+	if s.LastError != "" && !isProblem {
 		cli.Line(w, "  %s", s.LastError)
 	}
 	for _, warning := range s.Warnings {
@@ -173,6 +170,6 @@ func printSync(w io.Writer, f *bridge.FolderStatus) {
 			cli.Line(w, "  and %d more", len(s.Hidden)-i)
 			break
 		}
-		cli.Line(w, "  not shown, since its name holds control characters; rename it on the server: %q", path)
+		cli.Line(w, "  not shown, because its name has control characters; rename it on the server: %q", path)
 	}
 }

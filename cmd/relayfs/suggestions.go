@@ -24,13 +24,13 @@ import (
 func newSuggestionsCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "suggestions",
-		Short: "Changes that wait for a person",
-		Long: `The review queue: changes that programs made and that wait for a person.
+		Short: "Review changes of programs",
+		Long: `The review queue: changes of programs that wait for your decision.
 
-ID is a suggestion's id as 'list' prints it, or the beginning of one. SOURCE is
-a vault; without one the only running relayfs is asked. A running relayfs does
-the work for its vaults; else this command opens the vault itself. What looks
-like an id (up to ten characters 0-9a-f) is one; a vault of such a name is ./NAME.`,
+ID is the ID of a suggestion as 'list' prints it, or its beginning. Up to ten hex
+digits are always an ID; write ./NAME for a vault with such a name. SOURCE is a
+vault; the default is the only running relayfs. If no relayfs serves the vault,
+the command opens it itself.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: showHelp,
 	}
@@ -52,25 +52,25 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.withSelected(cmd.Context(), e, &sel, args, detailed, func(q *api.Client, list []reviewqueue.Suggestion) error {
-				if err := render.Together(cmd.Context(), q, list, detailed); err != nil {
+				if err := render.AddGroups(cmd.Context(), q, list, detailed); err != nil {
 					return err
 				}
 				if err := show(e, list, print); err != nil || e.json || detailed {
 					return err
 				}
-				return f.tellThreads(cmd.Context(), e, q)
+				return printThreadCount(cmd.Context(), e, q)
 			})
 		},
 		ValidArgsFunction: f.completeIDs(true, false),
 	}
 	registerSelector(cmd, &sel, &f)
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
 
-// tellThreads says to a person that there are comments in notes, which are no suggestions.
-func (f *workspaceFlags) tellThreads(ctx context.Context, e *env, q *api.Client) error {
+// printThreadCount tells a user at a terminal about comments in notes, which are not in the list of suggestions.
+func printThreadCount(ctx context.Context, e *env, q *api.Client) error {
 	if to, ok := e.stderr.(*os.File); !ok || !cli.IsTerminal(to) {
 		return nil
 	}
@@ -93,7 +93,7 @@ func registerSelector(cmd *cobra.Command, s *reviewqueue.Selector, f *workspaceF
 		"path": func(s reviewqueue.Suggestion) string { return s.Path }, "author": func(s reviewqueue.Suggestion) string { return s.Author },
 		"session": func(s reviewqueue.Suggestion) string { return s.Session },
 	} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, f.completeSelected(field)) // the flags are there
+		_ = cmd.RegisterFlagCompletionFunc(flag, f.completeSelected(field)) // fails only for an unknown flag
 	}
 }
 
@@ -104,13 +104,9 @@ func (f *workspaceFlags) withSelected(ctx context.Context, e *env, sel *reviewqu
 		return err
 	}
 	return f.withQueue(ctx, e, sources, func(q *api.Client) error {
-		err := q.ReadGlob(ctx, sel)
-		if err != nil {
-			return err
-		}
-		list, err := q.List(ctx, detailed)
+		list, err := q.Select(ctx, *sel, detailed)
 		if err == nil {
-			list, err = sel.Choose(list, ids)
+			list, err = reviewqueue.WithIDs(list, suggestionID, ids)
 		}
 		if err != nil {
 			return err
@@ -119,19 +115,20 @@ func (f *workspaceFlags) withSelected(ctx context.Context, e *env, sel *reviewqu
 	})
 }
 
+func suggestionID(s *reviewqueue.Suggestion) string { return s.ID }
+
 func (f *workspaceFlags) withQueue(ctx context.Context, e *env, sources []string, do func(*api.Client) error) error {
-	return neither(f.ask(ctx, e, sources, do))
+	return notAVaultErr(f.ask(ctx, e, sources, do))
 }
 
-// neither says of an argument that was taken for a vault, since it is not written like a name of a suggestion or a batch,
-// that it is none of them.
-func neither(err error) error {
+// notAVaultErr extends the error of a missing vault whose name could be a misspelt ID or batch.
+func notAVaultErr(err error) error {
 	missing, ok := errors.AsType[*source.MissingError](err)
 	if !ok || filepath.Base(missing.Dir) != missing.Dir {
 		return err
 	}
-	return cli.WithHint(fmt.Errorf("%q is no vault, and no id or batch either", missing.Dir),
-		"'relayfs suggestions list' and 'threads' show ids, 'log' shows batches; a vault is the directory that Obsidian opens")
+	return cli.WithHint(fmt.Errorf("%q is not a vault, suggestion ID or batch", missing.Dir),
+		"'relayfs suggestions list' and 'threads' show IDs, 'log' shows batches; a vault is the directory that Obsidian opens")
 }
 
 var (
@@ -141,7 +138,7 @@ var (
 	isBatch      = batchPattern.MatchString
 )
 
-// splitArgs separates the names of suggestions or batches from the sources.
+// splitArgs separates IDs or batches from sources.
 func splitArgs(args []string, isName func(string) bool) (names, sources []string) {
 	for _, arg := range args {
 		if isName(arg) {

@@ -26,7 +26,7 @@ type decideFlags struct {
 	reviewqueue.Selector
 	verdict          model.Verdict
 	reason           string
-	where            []string // the arguments and flags of the command line that name the vault
+	where            []string // see vaultArgs
 	all, dryRun, yes bool
 	force            bool
 }
@@ -45,17 +45,17 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 		ValidArgsFunction: f.completeIDs(true, false),
 	}
 	fl := cmd.Flags()
-	fl.BoolVar(&f.all, "all", false, "all suggestions, or all that the conditions allow")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
-	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask before more than %d at once", reviewqueue.ManyAtOnce))
-	fl.StringVar(&f.reason, "reason", "", "why, in a sentence; the suggestion's author is told")
-	what := "also what Relay's plugin shares"
+	fl.BoolVar(&f.all, "all", false, "decide on all suggestions")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the suggestions without deciding on them")
+	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask for confirmation of more than %d", reviewqueue.ManyAtOnce))
+	fl.StringVar(&f.reason, "reason", "", "reason, which the author of the suggestion gets")
+	forced := "include folders that Relay's plugin shares"
 	if verdict == model.Accepted {
-		what = "also proposals for changed notes, and " + strings.TrimPrefix(what, "also ")
+		forced += ", and proposals for changed notes"
 	}
-	fl.BoolVar(&f.force, "force", false, what)
+	fl.BoolVar(&f.force, "force", false, forced)
 	registerSelector(cmd, &f.Selector, &f.workspaceFlags)
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
@@ -63,12 +63,12 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	ctx := cmd.Context()
 	ids, sources := splitArgs(args, isID)
-	f.where = given(cmd, sources)
+	f.where = vaultArgs(cmd, sources)
 	switch {
 	case len(ids) == 0 && f.Empty() && !f.all:
-		return cli.Usagef("name the suggestions to %s: ids, conditions, or --all", f.verb())
+		return cli.Usagef("name the suggestions to %s: IDs, conditions, or --all", f.verb())
 	case len(ids) > 0 && f.all:
-		return cli.Usagef("give ids or --all, not both")
+		return cli.Usagef("give IDs or --all, not both")
 	case len(f.reason) > reviewqueue.MaxReason:
 		return cli.Usagef("--reason is longer than %d bytes", reviewqueue.MaxReason)
 	}
@@ -102,19 +102,19 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	})
 }
 
-// interrupted says how far a decision came when the process that made it ended, and what to type next. named
-// says that its suggestions were named by their ids.
+// interrupted reports how many suggestions were decided when the owner ended before it answered, and the commands to
+// continue or undo. named reports whether the command line has IDs.
 func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string, r reviewqueue.DecideRequest, named bool, ended error) error {
 	return f.withQueue(ctx, e, sources, func(q *api.Client) error {
-		list, err := q.List(ctx, false) // before the log: what a crash interrupted comes into that
+		list, err := q.List(ctx, false)
 		var log []reviewqueue.LogEntry
 		if err == nil {
-			log, err = q.Log(ctx, len(r.IDs)+manyEntries) // each is of one note
+			log, err = q.Log(ctx, len(r.IDs)+newerEntries) // one entry per note
 		}
 		if err != nil {
-			return errors.Join(ended, fmt.Errorf("how far the decision came is not known, 'relayfs suggestions log' tells: %w", err))
+			return errors.Join(ended, fmt.Errorf("unknown how many suggestions were decided; see 'relayfs suggestions log': %w", err))
 		}
-		batch, n := r.Came(log)
+		batch, n := r.OutcomeFromLog(log)
 		again := "the same command again"
 		if named {
 			words := []string{"relayfs", "suggestions", f.verb()}
@@ -126,32 +126,32 @@ func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string,
 			again = shellWords(append(words, f.where...))
 		}
 		ended := fmt.Errorf("%w; %d of %s %s", ended, n, cli.Plural(len(r.IDs), "suggestion"), f.verdict)
-		back := "take back what was done with: relayfs suggestions undo " + shellWords(append([]string{batch}, f.where...))
+		undo := "undo with: relayfs suggestions undo " + shellWords(append([]string{batch}, f.where...))
 		switch n {
 		case 0:
-			return cli.WithHint(ended, "for all of them: "+again)
+			return cli.WithHint(ended, "decide on them with: "+again)
 		case len(r.IDs):
-			return cli.WithHint(ended, back)
+			return cli.WithHint(ended, undo)
 		}
-		return cli.WithHint(ended, "for the others: "+again+"\n"+back)
+		return cli.WithHint(ended, "decide on the others with: "+again+"\n"+undo)
 	})
 }
 
-// manyEntries is how many entries of the log may be newer than those of a decision that was just made.
-const manyEntries = 100
+// newerEntries bounds the entries of the log that are newer than those of a decision made just now.
+const newerEntries = 100
 
-// confirm asks before many are decided at once. Without a terminal it requires --yes.
+// confirm asks before many suggestions are decided. Without a terminal it requires --yes.
 func (f *decideFlags) confirm(ctx context.Context, e *env, list []reviewqueue.Suggestion) error {
 	if len(list) <= reviewqueue.ManyAtOnce || f.yes {
 		return nil
 	}
 	scope := fmt.Sprintf("%s in %s", cli.Plural(len(list), "suggestion"), cli.Plural(reviewqueue.NotesOf(list), "note"))
 	if in, ok := e.stdin.(*os.File); !ok || !cli.IsTerminal(in) {
-		return cli.Usagef("to %s %s, add --yes; --dry-run shows them", f.verb(), scope)
+		return cli.Usagef("to %s %s, add --yes; --dry-run prints them", f.verb(), scope)
 	}
 	fmt.Fprintf(e.stderr, "%s %s? [y/N] ", reviewqueue.Imperative(f.verdict), scope)
 	var line string
-	err := abandonable(ctx, func() (err error) {
+	err := runInterruptible(ctx, func() (err error) {
 		line, err = bufio.NewReader(e.stdin).ReadString('\n')
 		return err
 	})
@@ -159,7 +159,7 @@ func (f *decideFlags) confirm(ctx context.Context, e *env, list []reviewqueue.Su
 		return err
 	}
 	if !isYes(line) {
-		return errors.New("nothing was done")
+		return errors.New("nothing was decided")
 	}
 	return nil
 }
@@ -173,14 +173,13 @@ func (f *decideFlags) print(e *env, out reviewqueue.Outcome) error {
 		}
 		fmt.Fprintf(w, "%s %s%s in %s\n", cli.Plural(len(out.Suggestions), "suggestion"), would, out.Verdict, cli.Plural(out.Notes, "note"))
 		if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
-			tellUndo(e, out.Batch, f.where)
+			printUndoHint(e, out.Batch, f.where)
 		}
 	})
 }
 
-// tellUndo says how a batch is taken back. where names the vault.
-func tellUndo(e *env, batch string, where []string) {
-	fmt.Fprintf(e.stderr, "take it back with: relayfs suggestions undo %s\n", shellWords(append([]string{batch}, where...)))
+func printUndoHint(e *env, batch string, where []string) {
+	fmt.Fprintf(e.stderr, "undo with: relayfs suggestions undo %s\n", shellWords(append([]string{batch}, where...)))
 }
 
 func shellWords(words []string) string {

@@ -17,18 +17,18 @@ func newUndoCommand(e *env) *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
 		Use:   "undo [BATCH | ID...] [SOURCE...]",
-		Short: "Take back a decision or a change of front matter",
-		Long: `Undo takes back what was accepted or rejected in one go, or one change of front
-matter, by its name in 'relayfs suggestions log'; without a name the newest of
-both that nobody has taken back. What was written in the notes since stays.
-With IDs of suggestions, or their beginnings, it takes back these alone, however
-many were decided with them. With --session it takes back all that a session did: what waits is rejected, and
-changes of front matter are taken back.`,
+		Short: "Undo a decision or a change of front matter",
+		Long: `Undo reverts one batch: suggestions that were decided together, or one change of
+front matter. BATCH is its name in 'relayfs suggestions log'; the default is the
+newest batch that is not undone. Later changes in the notes stay.
+With IDs of suggestions, or their beginnings, it undoes only their decisions.
+With --session it undoes everything that a session did: it rejects the pending
+suggestions and reverts the changes of front matter.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return runUndo(cmd, e, &f, args, session) },
 		ValidArgsFunction: f.completeUndone,
 	}
-	cmd.Flags().StringVar(&session, "session", "", "take back all that this session did, as show and log name it")
-	e.offerJSON(cmd)
+	cmd.Flags().StringVar(&session, "session", "", "undo everything that this session did; 'show' and 'log' print sessions")
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
@@ -38,12 +38,12 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 	batches, rest := splitArgs(args, isBatch)
 	ids, sources := splitArgs(rest, isID)
 	if len(batches) > 1 {
-		return cli.Usagef("one batch at a time can be taken back")
+		return cli.Usagef("%d batches given: undo one at a time", len(batches))
 	}
 	if session != "" && len(batches)+len(ids) > 0 {
-		return cli.Usagef("give a batch, ids or --session, not several of them")
+		return cli.Usagef("a batch, IDs and --session exclude each other: choose one")
 	}
-	refused := f.refuseAgent("taking back what others did")
+	refused := f.refuseAgent("undoing the changes of others")
 	if refused != nil && session == "" {
 		return refused
 	}
@@ -59,34 +59,35 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 		if err != nil {
 			return err
 		}
-		if len(out.Suggestions) <= reviewqueue.ManyAtOnce { // of more, no context is shown
+		if len(out.Suggestions) <= reviewqueue.ManyAtOnce { // Scope prints more without context
 			if list, err := q.List(ctx, true); err == nil {
 				out.Suggestions = reviewqueue.WithContext(out.Suggestions, list)
 			}
 		}
-		return errors.Join(show(e, out, render.Undone), out.Err(), wayOn(&out, given(cmd, sources)))
+		return errors.Join(show(e, out, render.Undone), out.Err(), nextUndoHint(&out, vaultArgs(cmd, sources)))
 	})
 }
 
-// wayOn says what else can be undone if nothing of this batch could be.
-func wayOn(o *reviewqueue.Outcome, where []string) error {
+// nextUndoHint names the next batch to undo if nothing of this one could be undone.
+func nextUndoHint(o *reviewqueue.Outcome, where []string) error {
 	switch {
 	case len(o.Failed) == 0 || o.Notes > 0:
 		return nil
 	case o.Older == "":
-		return errors.New("'relayfs suggestions log' shows what was decided")
+		return errors.New("'relayfs suggestions log' shows all decisions")
 	}
-	return fmt.Errorf("the next older decision: relayfs suggestions undo %s; 'relayfs suggestions log' shows all",
+	return fmt.Errorf("undo the next older decision: relayfs suggestions undo %s; 'relayfs suggestions log' shows all decisions",
 		shellWords(append([]string{o.Older}, where...)))
 }
 
 func newLogCommand(e *env) *cobra.Command {
-	return logCommand(e, "log", "Decisions and changes of front matter, newest first")
+	return logCommand(e, "log", "List decisions and changes of front matter, newest first")
 }
 
-// newOutcomesCommand is the log by a name of its own: who may run it may not decide.
+// newOutcomesCommand is the log at the top level, so that an agent's permissions can include it without the other commands on
+// suggestions.
 func newOutcomesCommand(e *env) *cobra.Command {
-	return logCommand(e, "outcomes", "What people decided on suggestions, and why: for agents")
+	return logCommand(e, "outcomes", "List decisions on suggestions and their reasons, for agents")
 }
 
 func logCommand(e *env, name, short string) *cobra.Command {
@@ -108,8 +109,8 @@ func logCommand(e *env, name, short string) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many notes' entries")
-	e.offerJSON(cmd)
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of entries")
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }

@@ -18,7 +18,7 @@ func TestUndoTellsTheWayOn(t *testing.T) {
 		{reviewqueue.Outcome{Failed: failed}, "relayfs suggestions log"},
 		{reviewqueue.Outcome{Failed: failed, Older: "20260101T000000.000-abcd"}, "relayfs suggestions undo 20260101T000000.000-abcd 'my notes'"},
 	} {
-		err := wayOn(&tt.out, []string{"my notes"})
+		err := nextUndoHint(&tt.out, []string{"my notes"})
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%+v: %v, want %q", tt.out, err, tt.want)
 		}

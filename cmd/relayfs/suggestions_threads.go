@@ -21,15 +21,15 @@ func newThreadsCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "threads [ID...] [SOURCE...]",
 		Short: "List the comments in notes",
-		Long: `Threads lists the comments that stand in notes, in the text and behind
-suggestions, of people and of agents. Comments that touch are one thread.`,
+		Long: `Threads lists the comments in notes: comments in the text and on suggestions, by
+users and by agents. Adjacent comments are one thread.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ids, sources := splitArgs(args, isID)
 			if err := sel.Check(ids); err != nil {
 				return err
 			}
 			return f.withQueue(cmd.Context(), e, sources, func(q *api.Client) error {
-				list, err := chooseThreads(cmd.Context(), q, sel, ids)
+				list, err := chooseThreads(cmd.Context(), q, sel.Glob, ids)
 				if err != nil {
 					return err
 				}
@@ -39,34 +39,18 @@ suggestions, of people and of agents. Comments that touch are one thread.`,
 		ValidArgsFunction: f.completeIDs(false, true),
 	}
 	cmd.Flags().StringVar(&sel.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
 
-// chooseThreads lists the threads with ids that begin so or, without ids, in the notes that sel chooses.
-func chooseThreads(ctx context.Context, q *api.Client, sel reviewqueue.Selector, ids []string) ([]reviewqueue.Thread, error) {
-	list, err := q.Threads(ctx)
-	if err == nil {
-		err = q.ReadGlob(ctx, &sel)
-	}
+// chooseThreads lists the threads with the IDs or, without IDs, in the notes that match glob.
+func chooseThreads(ctx context.Context, q *api.Client, glob string, ids []string) ([]reviewqueue.Thread, error) {
+	list, err := q.ThreadsIn(ctx, glob)
 	if err != nil {
 		return nil, err
 	}
-	named := make([]reviewqueue.Suggestion, len(list)) // which are chosen by the same rules
-	byID := make(map[string]reviewqueue.Thread, len(list))
-	for i, t := range list {
-		named[i], byID[t.ID] = reviewqueue.Suggestion{ID: t.ID, Path: t.Path}, t
-	}
-	chosen, err := sel.Choose(named, ids)
-	if err != nil {
-		return nil, cli.WithHint(err, "'relayfs suggestions threads' lists them")
-	}
-	out := make([]reviewqueue.Thread, len(chosen))
-	for i, s := range chosen {
-		out[i] = byID[s.ID]
-	}
-	return out, nil
+	return reviewqueue.WithIDs(list, func(t *reviewqueue.Thread) string { return t.ID }, ids)
 }
 
 func newCommentCommand(e *env) *cobra.Command {
@@ -75,9 +59,9 @@ func newCommentCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "comment --text TEXT [ID] [SOURCE...]",
 		Short: "Comment on a suggestion or a note, or answer a thread",
-		Long: `Comment writes a comment behind the suggestion ID, which stays pending: so you
-ask its author for another version. With the ID of a thread it is the answer
-there; with --note and --quote it stands behind a passage of a note.`,
+		Long: `Comment attaches a comment to suggestion ID, asking its author for another version.
+The suggestion stays pending. With the ID of a thread it answers the thread. With
+--note and --quote it comments on a passage of a note.`,
 		Example: "  relayfs suggestions comment 77d10bf735 --text 'Shorter, please'\n" +
 			"  relayfs suggestions comment --note Notes/Pond.md --quote 'two frogs' --text 'Who counted?'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -85,13 +69,13 @@ there; with --note and --quote it stands behind a passage of a note.`,
 			ids, sources := splitArgs(args, isID)
 			switch {
 			case r.Text == "":
-				return cli.Usagef("say what the comment is: --text")
+				return cli.Usagef("the comment is missing: add --text")
 			case len(ids) > 1 || len(ids) == 0 && (r.Path == "" || r.Quote == "") || len(ids) == 1 && r.Path+r.Quote != "":
-				return cli.Usagef("give one id of a suggestion or a thread, or --note and --quote")
+				return cli.Usagef("give the ID of one suggestion or thread, or --note and --quote")
 			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 				if len(ids) == 1 {
-					if err := aim(ctx, q, &r, ids[0]); err != nil {
+					if err := commentTarget(ctx, q, &r, ids[0]); err != nil {
 						return err
 					}
 				}
@@ -99,22 +83,21 @@ there; with --note and --quote it stands behind a passage of a note.`,
 				if err != nil {
 					return err
 				}
-				return printTalk(e, out, "commented", given(cmd, sources))
+				return printCommentResult(e, out, "commented", vaultArgs(cmd, sources))
 			})
 		},
 		ValidArgsFunction: f.completeIDs(true, true),
 	}
 	cmd.Flags().StringVar(&r.Text, "text", "", "the comment, on one line")
 	cmd.Flags().StringVar(&r.Path, "note", "", "path of a note, as 'list' shows it")
-	cmd.Flags().StringVar(&r.Quote, "quote", "", "the passage, as it stands in the note; it occurs there once")
-	e.offerJSON(cmd)
+	cmd.Flags().StringVar(&r.Quote, "quote", "", "the passage, which must occur once in the note")
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
 
-// aim finds out whether an id is that of a thread or of a suggestion.
-func aim(ctx context.Context, q *api.Client, r *reviewqueue.CommentRequest, id string) error {
-	var none reviewqueue.Selector
+// commentTarget sets the thread or the suggestion with an ID in r.
+func commentTarget(ctx context.Context, q *api.Client, r *reviewqueue.CommentRequest, id string) error {
 	threads, err := q.Threads(ctx)
 	if err != nil {
 		return err
@@ -127,13 +110,13 @@ func aim(ctx context.Context, q *api.Client, r *reviewqueue.CommentRequest, id s
 	}
 	list, err := q.List(ctx, false)
 	if err == nil {
-		list, err = none.Choose(list, []string{id})
+		list, err = reviewqueue.WithIDs(list, suggestionID, []string{id})
 	}
 	if err != nil {
 		return err
 	}
 	if list[0].IsProposal() {
-		return cli.Usagef("%s is a proposal, which stands in no text: reject it with --reason", id)
+		return cli.Usagef("%s is a proposal and takes no comments: reject it with --reason", id)
 	}
 	r.Suggestion = list[0].ID
 	return nil
@@ -143,18 +126,18 @@ func newResolveCommand(e *env) *cobra.Command {
 	var f workspaceFlags
 	cmd := &cobra.Command{
 		Use:   "resolve ID... [SOURCE...]",
-		Short: "Take threads of comments out of the text",
+		Short: "Remove threads of comments from the text",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			ids, sources := splitArgs(args, isID)
 			if len(ids) == 0 {
-				return cli.Usagef("name the threads: 'relayfs suggestions threads' lists them")
+				return cli.Usagef("no thread is named: 'relayfs suggestions threads' lists them")
 			}
 			if err := f.refuseAgent("resolving threads"); err != nil {
 				return err
 			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
-				list, err := chooseThreads(ctx, q, reviewqueue.Selector{}, ids)
+				list, err := chooseThreads(ctx, q, "", ids)
 				if err != nil {
 					return err
 				}
@@ -166,21 +149,21 @@ func newResolveCommand(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return errors.Join(printTalk(e, out, cli.Plural(len(list)-len(out.Missing), "thread")+" resolved", given(cmd, sources)), out.Err())
+				return errors.Join(printCommentResult(e, out, cli.Plural(len(list)-len(out.Missing), "thread")+" resolved", vaultArgs(cmd, sources)), out.Err())
 			})
 		},
 		ValidArgsFunction: f.completeIDs(false, true),
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
 
-func printTalk(e *env, out reviewqueue.Outcome, done string, where []string) error {
+func printCommentResult(e *env, out reviewqueue.Outcome, done string, where []string) error {
 	return show(e, out, func(w io.Writer, out reviewqueue.Outcome) {
 		fmt.Fprintf(w, "%s in %s\n", done, cli.Plural(out.Notes, "note"))
 		if out.Notes > 0 {
-			tellUndo(e, out.Batch, where)
+			printUndoHint(e, out.Batch, where)
 		}
 	})
 }

@@ -18,12 +18,12 @@ func newWhyCommand(e *env) *cobra.Command {
 	var f workspaceFlags
 	cmd := &cobra.Command{
 		Use:   "why [PATH]",
-		Short: "Say why a mount refused something",
-		Long: `Why prints what the mount refused last, the newest first: when, which program, which
-note, what the program was told ("Invalid argument"), and the reason and what to do,
-which an error number cannot carry. PATH is a note or a folder on the mount or in the
-vault, or a path in the workspace (Folder/Note.md); without it, the current folder.
-The process that serves the mount remembers the last 200, until it ends.`,
+		Short: "Explain why a mount refused an operation",
+		Long: `Why prints the last operations that the mount refused, newest first: the time, the
+program, the note, the errno that the program got ("Invalid argument"), the reason,
+and the fix. PATH is a note or folder on the mount or in the vault, or a path in the
+workspace (Folder/Note.md); the default is the current folder. The process with the
+mount keeps the last 200 refusals until it ends.`,
 		Example: "  relayfs why\n  relayfs why Notes/Plan.md",
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,25 +36,25 @@ The process that serves the mount remembers the last 200, until it ends.`,
 				return err
 			}
 			if c == nil {
-				return cli.WithHint(errors.New("no relayfs is running"), "a mount remembers what it refused only while it runs; its log has it, too")
+				return cli.WithHint(errors.New("no relayfs is running"), "a mount keeps refusals only while it runs; look in its log")
 			}
 			list, err := api.NewClient(c).Refusals(cmd.Context(), p)
 			if err != nil {
 				return err
 			}
-			if len(list) == 0 && !serving.Holds(c.Info(), p) {
+			if len(list) == 0 && !serving.ServesFolder(c.Info(), p) {
 				return cli.WithHint(fmt.Errorf("%q is neither on a mount nor in a vault that relayfs serves", path),
-					"'relayfs status' lists the mounts and their folders; 'relayfs why' without a path tells all that was refused")
+					"'relayfs status' lists the mounts and their folders; 'relayfs why' without a path lists all refusals")
 			}
 			return show(e, list, func(w io.Writer, list []model.Refusal) {
 				if info := c.Info(); len(list) == 0 {
-					fmt.Fprintf(e.stderr, "nothing was refused since %s by %v\n", info.Started.Local().Format("2006-01-02 15:04"), info)
+					fmt.Fprintf(e.stderr, "%v has refused nothing since %s\n", info, info.Started.Local().Format("2006-01-02 15:04"))
 				}
 				printRefusals(w, list)
 			})
 		},
 	}
-	e.offerJSON(cmd)
+	e.addJSONFlag(cmd)
 	registerState(e, cmd, &f.state)
 	return cmd
 }

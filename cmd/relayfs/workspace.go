@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/user"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,14 +22,13 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// workspaceFlags are the flags for opening a workspace. Some commands have only a part of them.
+// workspaceFlags are the flags and settings for opening a workspace. Some commands register only a part of them.
 type workspaceFlags struct {
 	mode, view, author, dialect string
 	frontMatter, structure      string
 	sync, state, history        string
-	audience                    string        // of tokens for a server
-	keep                        time.Duration // what history says, for a workspace that is opened for one call
-	agents                      []string      // the programs that are agents
+	audience                    string
+	agents                      []string
 	readOnly, presence          bool
 	newFolder                   bool
 	log                         logFlags
@@ -40,15 +38,15 @@ func (f *workspaceFlags) register(e *env, cmd *cobra.Command) {
 	fl, set := cmd.Flags(), e.settings(cmd)
 	fl.StringVar(&f.mode, "mode", "suggest", "suggest changes, or direct")
 	fl.StringVar(&f.view, "view", "accepted", "accepted, original or raw")
-	fl.StringVar(&f.author, "author", defaultAuthor(), "the name that suggestions carry")
-	set.StringVar(&f.dialect, "dialect", "plain", "how suggestions are written: plain, commentator or relay-comments")
+	fl.StringVar(&f.author, "author", defaultAuthor(), "author of the suggestions")
+	set.StringVar(&f.dialect, "dialect", "plain", "syntax of suggestions: plain, commentator or relay-comments")
 	set.StringVar(&f.frontMatter, "frontmatter", "direct", "changes of front matter: direct or refuse")
 	fl.StringVar(&f.structure, "structure", "propose", "renames: propose, direct or deny")
-	set.StringVar(&f.sync, "sync", "auto", "when a note's new content is synced: before the note has it, or auto (right after, if the disk keeps names in order)")
-	fl.StringVar(&f.history, "history", "90d", "how long to keep history, 0 for ever")
-	fl.BoolVar(&f.newFolder, "new-folder", false, "make the folder if the server has none of its id")
+	set.StringVar(&f.sync, "sync", "auto", "when to fsync a saved note: before (before it replaces the old file) or auto (after, where the file system orders renames)")
+	fl.StringVar(&f.history, "history", "90d", "history to keep, 0 for all")
+	fl.BoolVar(&f.newFolder, "new-folder", false, "create the server's folder if it is missing")
 	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
-	set.BoolVar(&f.presence, "presence", false, "show people on a server who edits which note, as \"AUTHOR (agent)\"")
+	set.BoolVar(&f.presence, "presence", false, "show other users of a server which note an agent edits, as \"AUTHOR (agent)\"")
 	f.registerState(e, cmd)
 	f.log.register(fl, set)
 	registerValues(cmd, map[string][]string{
@@ -56,7 +54,7 @@ func (f *workspaceFlags) register(e *env, cmd *cobra.Command) {
 	})
 }
 
-// registerClient adds the settings of commands that ask a running owner, or open the workspace themselves.
+// registerClient adds the settings of commands that use a running owner or open the workspace themselves.
 func (f *workspaceFlags) registerClient(e *env, cmd *cobra.Command) {
 	f.registerState(e, cmd)
 	f.log.register(e.settings(cmd), e.settings(cmd))
@@ -64,23 +62,22 @@ func (f *workspaceFlags) registerClient(e *env, cmd *cobra.Command) {
 
 func (f *workspaceFlags) registerState(e *env, cmd *cobra.Command) {
 	registerState(e, cmd, &f.state)
-	e.settings(cmd).StringSliceVar(&f.agents, "agents", program.Agents, "the programs that are agents, by the names of their processes; none for no program")
-	e.settings(cmd).StringVar(&f.audience, "server-audience", "", "what tokens of $RELAYFS_SERVER_KEY name as their audience: the url in the server's configuration (default: the address)")
+	e.settings(cmd).StringSliceVar(&f.agents, "agents", program.Agents, "process names of agents; none for no program")
+	e.settings(cmd).StringVar(&f.audience, "server-audience", "", "audience of tokens made with $RELAYFS_SERVER_KEY: the url in the server's configuration (default: its address)")
 }
 
 func registerState(e *env, cmd *cobra.Command, state *string) {
 	e.settings(cmd).StringVar(state, "state", "", "the state folder (default in $XDG_STATE_HOME)")
 }
 
-// given returns what the command line has to name a vault: its sources, and the configuration.
-func given(cmd *cobra.Command, sources []string) []string {
+// vaultArgs returns the arguments that name the vault in another command line: the sources and --config.
+func vaultArgs(cmd *cobra.Command, sources []string) []string {
 	if flag := cmd.Flag("config"); flag.Changed {
 		return append(slices.Clone(sources), "--config", flag.Value.String())
 	}
 	return sources
 }
 
-// authorEnv names the author of what is written.
 const authorEnv = "RELAYFS_AUTHOR"
 
 func defaultAuthor() string {
@@ -97,7 +94,7 @@ func (f *workspaceFlags) search() serving.Search {
 	return serving.Search{State: f.state}
 }
 
-// session checks the flags and returns them as the options of a session. Its error joins what is wrong with each.
+// session returns the options of a session. Its error joins the errors of all flags.
 func (f *workspaceFlags) session(log *slog.Logger) (o serving.Options, err error) {
 	o.Workspace.ReadOnly, o.Workspace.Logger = f.readOnly, log
 	var errs [7]error
@@ -108,7 +105,7 @@ func (f *workspaceFlags) session(log *slog.Logger) (o serving.Options, err error
 	o.Workspace.Structure, errs[4] = bridge.ParseStructurePolicy(f.structure)
 	o.History, errs[5] = parseRetention(f.history)
 	if o.SyncBefore = f.sync == "before"; !o.SyncBefore && f.sync != "auto" {
-		errs[6] = fmt.Errorf("sync %q is none of %q", f.sync, []string{"auto", "before"})
+		errs[6] = fmt.Errorf("sync %q: want one of %q", f.sync, []string{"auto", "before"})
 	}
 	for i, err := range errs {
 		if err != nil {
@@ -126,7 +123,7 @@ func (f *workspaceFlags) session(log *slog.Logger) (o serving.Options, err error
 	return o, err
 }
 
-// ask calls do with a client of the running owner, or of a workspace that it opens.
+// ask calls do with a client of the running owner or, if there is none, of a workspace that it opens.
 func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do func(*api.Client) error) error {
 	c, err := f.search().Find(ctx, sources)
 	if err != nil {
@@ -142,19 +139,18 @@ func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do f
 	})
 }
 
-// mcpDefaults are for a workspace that is opened for one command.
+// mcpDefaults returns the options for a workspace that serves one command.
 func mcpDefaults(s *serving.Session) mcpserver.Options {
 	return mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log}
 }
 
-// withSession calls do with the workspace of the sources, which no process owns. Its options are the defaults of the
-// flags, which are zero.
+// withSession opens the workspace of sources without an owner, with default options, and calls do.
 func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*serving.Session) error) error {
 	if args = e.config.SourcesOr(args); len(args) == 0 {
-		args = source.Here()
+		args = source.CurrentVault()
 	}
 	if len(args) == 0 {
-		return cli.WithHint(fmt.Errorf("no relayfs is running, and no vault is named"), "name it: behind the command, or for cat, ls, grep and edit with --source; 'relayfs init' does so for good")
+		return cli.WithHint(fmt.Errorf("no relayfs is running, and no vault is named"), "name the vault after the command or, for cat, ls, grep and edit, with --source; 'relayfs init' writes it to the configuration")
 	}
 	log, err := f.log.logger(e.stderr)
 	if err != nil {
@@ -168,7 +164,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	o := serving.Options{Base: base, Version: version(), Audience: f.audience, History: f.keep, Passing: true}
+	o := serving.Options{Base: base, Version: version(), Audience: f.audience, DropEmptyState: true}
 	o.Workspace.Logger = log
 	s, err := serving.Open(ctx, sources, o)
 	if err != nil {

@@ -24,7 +24,7 @@ func TestConfigFromObsidian(t *testing.T) {
 	if out.Code != 0 || strings.TrimSpace(out.Stdout) != file || !strings.Contains(out.Stderr, "vault "+vault+"\n") {
 		t.Fatalf("init: exit %d, %q, %q", out.Code, out.Stdout, out.Stderr)
 	}
-	if out := s.Run(t, "init"); out.Code != 1 || !strings.Contains(out.Stderr, "left as it is") {
+	if out := s.Run(t, "init"); out.Code != 1 || !strings.Contains(out.Stderr, "was not changed") {
 		t.Errorf("a second init: exit %d, %q", out.Code, out.Stderr)
 	}
 	if out := s.Run(t, "suggestions", "list"); out.Code != 0 || !strings.Contains(out.Stdout, "My Vault/Note.md:1") {
@@ -89,10 +89,10 @@ func TestDoctorChecksTheConfiguration(t *testing.T) {
 	checkDoctor(t, s, nil, 0, file+" (there is none)")
 	for text, want := range map[string][]string{
 		"mode = \"direkt\"\n": {`fail  configuration: mode "direkt" is none of`},
-		"mod = \"direct\"\nview = \"raw\"\nmoutpoint = \"x\"\n": {`unknown key "mod"`, "mend: did you mean mode?", `unknown key "moutpoint"`, "mend: did you mean mountpoint?", "view: raw (configuration)"},
+		"mod = \"direct\"\nview = \"raw\"\nmoutpoint = \"x\"\n": {`unknown key "mod"`, "fix: did you mean mode?", `unknown key "moutpoint"`, "fix: did you mean mountpoint?", "view: raw (configuration)"},
 		"mode = = 1\n":               {"fail  configuration: ", "line 1"},
 		"sources = [\"/nowhere\"]\n": {`fail  configuration: vault "/nowhere" does not exist`},
-		"read-only = \"perhaps\"\n":  {`read-only: "perhaps" is no bool`},
+		"read-only = \"perhaps\"\n":  {`read-only: "perhaps" is not a valid bool`},
 		"http = \"0.0.0.0:1\"\n":     {"fail  configuration: --http 0.0.0.0:1 can be reached from other machines"},
 	} {
 		harness.WriteFile(t, file, text)
@@ -101,7 +101,7 @@ func TestDoctorChecksTheConfiguration(t *testing.T) {
 	harness.WriteFile(t, file, "mode = \"direct\"\nsources = [\""+vault+"\"]\nmountpoint = \""+s.Mkdir(t, "mnt")+"\"\n")
 	checkDoctor(t, s, nil, 0, "ok    vault Vault: ")
 	s.Env = append(s.Env, "RELAYFS_MODEE=suggest", "RELAYFS_OF_ANOTHER_PROGRAM=1")
-	checkDoctor(t, s, []string{vault}, 0, "warn  configuration: the variable RELAYFS_MODEE means nothing to relayfs", "mend: did you mean RELAYFS_MODE?")
+	checkDoctor(t, s, []string{vault}, 0, "warn  configuration: unknown environment variable RELAYFS_MODEE", "fix: did you mean RELAYFS_MODE?")
 	if out := s.Run(t, "doctor"); strings.Contains(out.Stdout, "ANOTHER") {
 		t.Errorf("a variable that is like none of ours is warned of:\n%s", out.Stdout)
 	}
@@ -131,7 +131,7 @@ func TestNeitherNameNorVault(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)
 	for _, args := range [][]string{{"undo", "zz"}, {"show", "zz"}, {"accept", "12ab", "zz"}, {"threads", "zz"}, {"resolve", "12ab", "zz"}} {
-		if out := s.Run(t, append([]string{"suggestions"}, args...)...); out.Code != 1 || !strings.Contains(out.Stderr, `"zz" is no vault, and no id or batch either`) {
+		if out := s.Run(t, append([]string{"suggestions"}, args...)...); out.Code != 1 || !strings.Contains(out.Stderr, `"zz" is not a vault, suggestion ID or batch`) {
 			t.Errorf("%v: exit %d, %s", args, out.Code, out.Stderr)
 		}
 	}
@@ -144,7 +144,7 @@ func TestConfigErrors(t *testing.T) {
 		{"not TOML", "mode = \n", "line 1"},
 		{"an unknown key", "mod = \"direct\"\n", `unknown key "mod"`},
 		{"a flag of one call", "daemon = true\n", `unknown key "daemon"`},
-		{"a table", "[mode]\nx = 1\n", "mode: neither a string"},
+		{"a table", "[mode]\nx = 1\n", "mode: want a string"},
 		{"an array of numbers", "sources = [1]\n", "1 is not a string"},
 	}
 	for _, tt := range tests {

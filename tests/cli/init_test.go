@@ -63,14 +63,14 @@ func TestInitAsks(t *testing.T) {
 	x.Shows(t, `vault "nowhere" does not exist`)
 	x.Shows(t, "[all] ")
 	x.Press(t, "3, 2\n")
-	x.Shows(t, "where are they to be mounted? [~/relayfs] ")
+	x.Shows(t, "where should relayfs mount them? [~/relayfs] ")
 	x.Press(t, n.Path("work", "Notes", "mnt")+"\n")
-	x.Shows(t, "lie inside each other")
+	x.Shows(t, "are inside each other")
 	x.Shows(t, "[~/relayfs] ")
 	x.Press(t, "\n")
 	x.Shows(t, "mount now and at every login, with 'relayfs service install'? [y/N] ")
 	x.Press(t, "y\n")
-	x.Shows(t, "'relayfs service remove' undoes this")
+	x.Shows(t, "'relayfs service remove' undoes the installation")
 	x.Wait(t)
 	if calls := harness.ReadFile(t, n.calls); !strings.Contains(calls, "--user enable --now relayfs.service") {
 		t.Errorf("systemctl was told %q", calls)
@@ -86,7 +86,7 @@ func TestInitAsks(t *testing.T) {
 		t.Errorf("unmount: exit code %d\n%s", out.Code, out.Stderr)
 	}
 	again := n.terminal(t, "init")
-	again.Shows(t, "exists and is left as it is") // before it asks anything
+	again.Shows(t, "exists and was not changed") // before it asks anything
 }
 
 // Without a vault it asks for one; with everything given it asks nothing.
@@ -147,7 +147,7 @@ func TestInitAsksNobody(t *testing.T) {
 	full := n.Mkdir(t, "full")
 	harness.WriteFile(t, filepath.Join(full, "mine"), "mine")
 	harness.CheckRefused(t, n.Run(t, "init", "--mountpoint", full), "not empty")
-	harness.CheckRefused(t, n.Run(t, "init", n.Path("a", "Notes"), "--mountpoint", n.Path("a")), "lie inside each other")
+	harness.CheckRefused(t, n.Run(t, "init", n.Path("a", "Notes"), "--mountpoint", n.Path("a")), "are inside each other")
 	n.checkNothing(t)
 	out := n.Run(t, "init")
 	if out.Code != 0 || strings.Contains(out.Stderr, "?") || strings.TrimSpace(out.Stdout) != n.config {

@@ -135,7 +135,7 @@ func TestDoctorLostVault(t *testing.T) {
 	if err := os.Rename(m.Vault, away); err != nil {
 		t.Fatal(err)
 	}
-	checkDoctor(t, s, nil, 1, "fail  vault Vault: "+m.Vault+" is not there", "mend: mount its disk or move it back")
+	checkDoctor(t, s, nil, 1, "fail  vault Vault: "+m.Vault+" is missing", "fix: mount its disk or move it back")
 	if err := os.Rename(away, m.Vault); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestDoctorFullDisk(t *testing.T) {
 	args := []string{vault, "RELAYFS_STATE=" + state}
 	checkDoctor(t, s, args, 0, "warn  vault Vault: the disk of "+vault+" has ", "KiB free", "warn  state folder: ")
 	disk.Fill(t)
-	checkDoctor(t, s, args, 1, "fail  vault Vault: the disk of "+vault+" is full", "fail  state folder: ", "mend: free space")
+	checkDoctor(t, s, args, 1, "fail  vault Vault: the disk of "+vault+" is full", "fail  state folder: ", "fix: free space")
 	entries, err := os.ReadDir(state)
 	if err != nil || len(entries) > 0 {
 		t.Errorf("doctor has left %v, %v", entries, err)
@@ -235,7 +235,7 @@ func TestNothingOfOursInTheVault(t *testing.T) {
 		{"backup", filepath.Join(vault, "backup"), vault},
 		{"backup", s.Path("link", "a", "backup"), vault},
 	} {
-		if out := s.Run(t, args...); out.Code == 0 || !strings.Contains(out.Stderr, "lies in vault") || !strings.Contains(out.Stderr, "outside of the vault") {
+		if out := s.Run(t, args...); out.Code == 0 || !strings.Contains(out.Stderr, "is inside vault") || !strings.Contains(out.Stderr, "outside of the vault") {
 			t.Errorf("%v: %+v", args, out)
 		}
 	}

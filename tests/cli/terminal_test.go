@@ -32,7 +32,7 @@ func TestControlSequences(t *testing.T) {
 		{"show through a pipe", `"$1" suggestions show "$2" | cat`, "{--one--}{++two++} apples", false},
 		{"show without colour", `NO_COLOR=1 "$1" suggestions show "$2"`, "{--one--}{++two++} apples", false},
 		{"show in a dumb terminal", `TERM=dumb "$1" suggestions show "$2"`, "{--one--}{++two++} apples", false},
-		{"a refusal", `"$1" suggestions accept 0123456789 "$2" || :`, "no pending suggestion", false},
+		{"a refusal", `"$1" suggestions accept 0123456789 "$2" || :`, "is not pending", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			harness.WriteFile(t, inFile, "")

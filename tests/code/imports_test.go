@@ -123,7 +123,7 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/secret":  {[]string{"bridge/owner", "cmd/relayfs/internal/cli"}, "a file that its user alone may read knows nothing of what it opens"},
 	"cmd/relayfs/internal/process": {[]string{"cmd/relayfs/internal/cli", "golang.org/x/sys/..."}, "processes, and what differs between operating systems; it knows nothing of mounts"},
 	"cmd/relayfs/internal/account": {[]string{"bridge/owner", "bridge/remote/control", "bridge/remote/transport", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "github.com/zalando/go-keyring"}, "the login at a control plane, and the only place that knows the keyring; it knows no source"},
-	"cmd/relayfs/internal/cli":     {[]string{"github.com/rivo/uniseg", "golang.org/x/term"}, "what is printed passes through here, errors too; it knows nothing of notes and of no command"},
+	"cmd/relayfs/internal/cli":     {[]string{"github.com/charmbracelet/x/ansi", "golang.org/x/term"}, "what is printed passes through here, errors too; it knows nothing of notes and of no command"},
 	"cmd/relayfs/internal/source":  {[]string{"bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/token", "bridge/remote/transport", "cmd/relayfs/internal/account", "cmd/relayfs/internal/cli"}, "what SOURCE arguments mean; it opens nothing"},
 	"cmd/relayfs/internal/config": {
 		[]string{"cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag"},
@@ -134,7 +134,7 @@ var importRules = map[string]importRule{
 		"the review queue as others see it; it draws nothing",
 	},
 	"cmd/relayfs/internal/render": {
-		[]string{"bridge/frontmatter", "bridge/index/outline", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
+		[]string{"bridge/frontmatter", "bridge/index/outline", "bridge/model", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
 		"what is shown is a function of texts and of what waits; with bridge/index/outline the only place that knows goldmark",
 	},
 	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
@@ -159,7 +159,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/index/semantic", "bridge/store", "bridge/vault", "cmd/relayfs/internal/account", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/metrics", "cmd/relayfs/internal/process", "cmd/relayfs/internal/source", "golang.org/x/sync/errgroup", "mcpserver"},
 		"who serves a vault: it opens sources and stores, and answers on the owner's socket",
 	},
-	"cmd/relayfs/internal/stdio": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/serving", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
+	"cmd/relayfs/internal/stdio": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/serving", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
 	"cmd/relayfs/internal/doctor": {
 		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/store", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/config", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},
 		"it looks at what a mount needs, and opens no workspace",

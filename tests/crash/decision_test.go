@@ -53,7 +53,7 @@ func TestKillInADecision(t *testing.T) {
 		if match == nil {
 			t.Fatalf("%d of %d are left, and the command says %q", left, notes, out.Stderr)
 		}
-		if n, _ := strconv.Atoi(match[1]); n != notes-left || !strings.Contains(out.Stderr, "for the others: the same command again") {
+		if n, _ := strconv.Atoi(match[1]); n != notes-left || !strings.Contains(out.Stderr, "decide on the others with: the same command again") {
 			t.Errorf("%d are left, and the command says %q", left, out.Stderr)
 		}
 		undo := regexp.MustCompile(`relayfs suggestions undo (\S+)`).FindStringSubmatch(out.Stderr)

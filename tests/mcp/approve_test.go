@@ -331,7 +331,7 @@ func TestMCPApprovalsAreJournalled(t *testing.T) {
 		says   string // to the agent
 		log    string
 	}{
-		{saysNo, "declined to", "asked, and the person declined  "},
+		{saysNo, "declined to", "asked, and the user declined  "},
 		{map[string]any{"action": "cancel"}, "dismissed the request", "asked, and the person cancelled  "},
 		{saysYes, "", "asked, and the person allowed  "},
 		{always, "", "asked, and the person allowed for the session  "},

@@ -66,7 +66,7 @@ func TestMCPKeepsItsVault(t *testing.T) {
 		want string
 	}{
 		"other mode": {[]string{"--mode", "direct", "Vault"}, "it was started with --mode"},
-		"two vaults": {[]string{"Vault", "Other"}, `and the other one would not`},
+		"two vaults": {[]string{"Vault", "Other"}, `and the other process would not`},
 		"other name": {[]string{"Work=Vault"}, `it serves "Work=`},
 		"on a port":  {nil, "already served by relayfs mcp"},
 	} {

@@ -75,9 +75,9 @@ func (w *sequenceWorld) decideIDs(ids []string, accept bool) (queueAnswer, error
 	return w.askToChange("/decide", map[string]any{"ids": ids, "unseen": true, "verdict": verdictOf(accept) + "ed"})
 }
 
-// undoBatch takes a decision back.
+// undoBatch undoes a decision.
 func (w *sequenceWorld) undoBatch(batch string) (queueAnswer, error) {
-	return w.askToChange("/undo", map[string]any{"batch": batch, "by": "person"})
+	return w.askToChange("/undo", map[string]any{"batch": batch})
 }
 
 // listed is what is pending.

@@ -46,7 +46,7 @@ func TestStartWithoutRoomForTheAnnouncement(t *testing.T) {
 	disk.Fill(t)
 
 	m := s.Mount(t, vault, "RELAYFS_STATE="+state)
-	m.Log.Says(t, "other relayfs commands do not find this process")
+	m.Log.Says(t, "other relayfs commands cannot find this process")
 	disk.Drain(t)
 	harness.WaitFor(t, "the mount to be found", func() bool {
 		return strings.Contains(s.Run(t, "status", "RELAYFS_STATE="+state, vault).Stdout, "running: relayfs mount")
@@ -134,7 +134,7 @@ func TestLookingLeavesNoState(t *testing.T) {
 	config := s.Path("my config")
 	harness.WriteFile(t, config, fmt.Sprintf("state = %q\n", s.Path("state")))
 	out := s.Run(t, "suggestions", "accept", "--all", vault, "--config", config)
-	_, back, _ := strings.Cut(strings.TrimSpace(out.Stderr), "take it back with: relayfs ")
+	_, back, _ := strings.Cut(strings.TrimSpace(out.Stderr), "undo with: relayfs ")
 	if out.Code != 0 || !strings.HasSuffix(back, " --config '"+config+"'") {
 		t.Fatalf("accept: %s", out.Stderr)
 	}

@@ -247,11 +247,11 @@ func TestReviewAPI(t *testing.T) {
 		{"POST", "/decide", "x", http.StatusBadRequest, "it may not be a JSON string"},
 		{"POST", "/decide", map[string]any{"ids": "x"}, http.StatusBadRequest, `"ids" may not be a JSON string`},
 		{"POST", "/decide", map[string]any{"verdict": "odd", "shown": map[string]string{"a": "b"}}, http.StatusBadRequest, "none of"},
-		{"POST", "/decide", map[string]any{"verdict": "accepted"}, http.StatusBadRequest, "say what was shown"},
+		{"POST", "/decide", map[string]any{"verdict": "accepted"}, http.StatusBadRequest, "no suggestion is named"},
 		{"POST", "/undo", map[string]any{"batch": "20200101T000000.000-abcd"}, http.StatusGone, "nothing to undo"},
 		{"POST", "/comment", map[string]any{"path": "Vault/d.md", "quote": "nowhere", "text": "x"}, http.StatusUnprocessableEntity, "does not occur"},
-		{"POST", "/comment", map[string]any{"text": "x"}, http.StatusBadRequest, "say where"},
-		{"POST", "/resolve", map[string]any{}, http.StatusBadRequest, "say which threads"},
+		{"POST", "/comment", map[string]any{"text": "x"}, http.StatusBadRequest, "the comment has no place"},
+		{"POST", "/resolve", map[string]any{}, http.StatusBadRequest, "name the threads"},
 	} {
 		if status, text := a.send(c.method, c.path, c.body); status != c.status || !strings.Contains(text, c.want) {
 			t.Errorf("%s %s %v: %d %q, want %d %q", c.method, c.path, c.body, status, text, c.status, c.want)

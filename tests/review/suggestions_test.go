@@ -207,7 +207,7 @@ func TestMountNamesItsSessions(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range []string{"two\nlines", strings.Repeat("x", 61), "\x1b[31m"} {
-		if out := s.Run(t, "mount", m.Vault, s.Mkdir(t, "other"), "RELAYFS_SESSION_NOTE="+bad); out.Code != 2 || !strings.Contains(out.Stderr, "session-note is one line") {
+		if out := s.Run(t, "mount", m.Vault, s.Mkdir(t, "other"), "RELAYFS_SESSION_NOTE="+bad); out.Code != 2 || !strings.Contains(out.Stderr, "session-note: want one line") {
 			t.Errorf("%q: %+v", bad, out)
 		}
 	}

@@ -98,8 +98,8 @@ func TestCommentsOfPeopleThatAreRefused(t *testing.T) {
 		"none":         {[]string{"--note", "Vault/note.md", "--quote", "three", "--text", "x"}, "does not occur"},
 		"front matter": {[]string{"--note", "Vault/note.md", "--quote", "a: b", "--text", "x"}, "cannot stand there"},
 		"delimiters":   {[]string{"--note", "Vault/note.md", "--quote", "One", "--text", "x<<}y"}, "must not contain"},
-		"no id":        {[]string{"0123456789", "--text", "x"}, "no pending suggestion"},
-		"no place":     {[]string{"--text", "x"}, "give one id"},
+		"no id":        {[]string{"0123456789", "--text", "x"}, "is not pending"},
+		"no place":     {[]string{"--text", "x"}, "give the ID of one"},
 		"no note":      {[]string{"--note", "Vault/other.md", "--quote", "One", "--text", "x"}, "Vault/other.md"},
 	} {
 		t.Run(name, func(t *testing.T) {

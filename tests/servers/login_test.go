@@ -387,7 +387,7 @@ func TestLoginUsage(t *testing.T) {
 			t.Errorf("mount %s: %+v", arg, out)
 		}
 	}
-	if out := s.Run(t, "logout"); out.Code != 0 || !strings.Contains(out.Stderr, "nobody is logged in") {
+	if out := s.Run(t, "logout"); out.Code != 0 || !strings.Contains(out.Stderr, "there is no login") {
 		t.Errorf("logout: %+v", out)
 	}
 	if out := s.Run(t, "login", "RELAYFS_API=http://127.0.0.1:1", "RELAYFS_AUTH=http://127.0.0.1:1"); out.Code != 1 || !strings.Contains(out.Stderr, "cannot be reached") {

@@ -118,7 +118,7 @@ func TestServerAudience(t *testing.T) {
 	s.Env = append(s.Env, "RELAYFS_SERVER_KEY=k1."+secret)
 	doctor := append([]string{"doctor"}, source...)
 	address := `"http` + strings.TrimPrefix(server.Address(), "ys") + `"`
-	tells(t, s.Run(t, doctor...), 1, secret, "fail  server of Team", "401 Unauthorized", "audience of the token, "+address, "mend: set RELAYFS_SERVER_AUDIENCE")
+	tells(t, s.Run(t, doctor...), 1, secret, "fail  server of Team", "401 Unauthorized", "audience of the token, "+address, "fix: set RELAYFS_SERVER_AUDIENCE")
 	tells(t, s.Run(t, append(doctor, "RELAYFS_SERVER_AUDIENCE="+relayURL+"/")...), 1, secret, `"`+relayURL+`/"`)
 
 	const missing = "server has no such folder"
@@ -184,7 +184,7 @@ func TestServerTokenCosts(t *testing.T) {
 	s.Env = append(s.Env, "RELAYFS_TOKEN="+secret)
 	const costs, mend = "names no channel", "set RELAYFS_SERVER_KEY to a key of the server"
 	tells(t, s.Run(t, append([]string{"status"}, source...)...), 0, secret, "warning: ", costs, mend)
-	tells(t, s.Run(t, append([]string{"doctor"}, source...)...), 0, secret, "warn  token of Team", costs, "mend: "+mend, "warn  files of Team", `"A.png" "dir/B.pdf"`)
+	tells(t, s.Run(t, append([]string{"doctor"}, source...)...), 0, secret, "warn  token of Team", costs, "fix: "+mend, "warn  files of Team", `"A.png" "dir/B.pdf"`)
 	if by := server.Loads(); slices.ContainsFunc(by, func(l relaytest.Load) bool { return l.By != "ws" }) {
 		t.Errorf("documents were loaded as %v", by)
 	}
@@ -213,7 +213,7 @@ func TestRelayServerTokens(t *testing.T) {
 			alg: token.HMAC, scope: token.Scope{Kind: token.Prefix, ID: testRelay, Permission: token.Full}, code: 0,
 			doctor: []string{"warn  server of Team", "takes the token", "was not looked up"},
 		},
-		"prefix token for reading": {alg: token.HMAC, scope: token.Scope{Kind: token.Prefix, ID: testRelay}, code: 0, doctor: []string{"lets this token read only"}},
+		"prefix token for reading": {alg: token.HMAC, scope: token.Scope{Kind: token.Prefix, ID: testRelay}, code: 0, doctor: []string{"allows this token only to read"}},
 		"server token of a key of 30 bytes": {
 			alg: token.Legacy, scope: token.Scope{Kind: token.Server, Permission: token.Full}, code: 0,
 			doctor: []string{"warn  server of Team", "neither the token nor the folder was tried", "allowed_token_types"},

@@ -270,7 +270,7 @@ func TestServerRefusals(t *testing.T) {
 		"no folder":               {[]string{"mount", "ys://127.0.0.1:1", s.Mkdir(t, "b")}, []string{"ys://127.0.0.1:1#NAME=ID"}},
 		"bad folder":              {[]string{"status", "ys://127.0.0.1:1#x"}, []string{"is not NAME=ID"}},
 		"bad scheme":              {[]string{"mount", "gopher://127.0.0.1:1#Team=x", s.Mkdir(t, "c")}, []string{"is not the address of a server"}},
-		"doctor":                  {[]string{"doctor", "ws://127.0.0.1:1#Team=x"}, []string{"fail  server of Team", "mend: check the address"}},
+		"doctor":                  {[]string{"doctor", "ws://127.0.0.1:1#Team=x"}, []string{"fail  server of Team", "fix: check the address"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := s.Run(t, c.args...)

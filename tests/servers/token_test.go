@@ -116,7 +116,7 @@ func TestServerTokenRevoked(t *testing.T) {
 		t.Error(err)
 	}
 	harness.CheckText(t, "note", harness.ReadFile(t, note), "written meanwhile\n")
-	statusTells(t, s, "not connected", "1 document with changes that it has not acknowledged")
+	statusTells(t, s, "not connected", "1 document with unacknowledged changes")
 	harness.CheckText(t, "the server's text", server.Text(server.notes["Note.md"]), "note\n")
 
 	// The old key is back: the same client goes on by itself.

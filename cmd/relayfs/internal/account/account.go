@@ -1,6 +1,8 @@
-// Package account keeps the login at a control plane, below the state folder: who is logged in and where, the
-// list of shared folders, and the tokens of documents. The user's secret lies in the system's keyring where
-// there is one, else in a file that only the user may read.
+// Package account stores the login at a control plane (such as Relay's hosted service) below the state folder. An Account
+// holds the login, the last list of shared folders, and the tokens of documents.
+//
+// It guarantees that the login's secret is in the system's keyring or, if there is none, in a file that only the user may
+// read. Talking to the service is left to bridge/remote/control.
 package account
 
 import (
@@ -20,13 +22,15 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
-// Account is the login of a state folder. It is a control.Logins.
+// Account is the login of one state folder.
 type Account struct {
 	dir    owner.Folder
 	Client *control.Client
 }
 
-// Of returns the login of a state folder. It reads nothing yet.
+var _ control.Logins = (*Account)(nil)
+
+// Of returns the account of a state folder. It reads nothing yet.
 func Of(base string) *Account {
 	a := &Account{dir: owner.Folder(base).Sub("login")}
 	a.Client = control.New(control.Options{Logins: a})
@@ -34,39 +38,35 @@ func Of(base string) *Account {
 }
 
 const (
-	loginFile   = "login.json"
-	foldersFile = "folders.json"
-	// tokensSuffix ends the names of the files with the tokens of a folder.
-	tokensSuffix = ".tokens"
-	// keyringService is what the keyring calls this program.
-	keyringService = "relayfs"
+	loginFile      = "login.json"
+	foldersFile    = "folders.json"
+	tokensSuffix   = ".tokens" // of one file per folder
+	keyringService = "relayfs" // this program's name in the keyring
 )
 
-// stored is the file of a login.
 type stored struct {
-	control.Login      // without its token, if Keyring is set
-	Keyring       bool `json:"keyring"` // the token is there
+	control.Login      // without its token if Keyring is set
+	Keyring       bool `json:"keyring"` // the token is in the keyring
 }
 
-// Load implements control.Logins.
 func (a *Account) Load() (control.Login, error) {
 	var s stored
 	if err := a.read(loginFile, &s); err != nil {
 		return control.Login{}, err
 	}
 	if s.Keyring {
-		err := ask(func() (err error) {
+		err := withKeyring(func() (err error) {
 			s.Token, err = keyring.Get(keyringService, string(a.dir))
 			return err
 		})
 		if err != nil {
-			return control.Login{}, fmt.Errorf("it lies in the system's keyring, which does not give it: %v", err)
+			return control.Login{}, fmt.Errorf("the system's keyring, which holds the login, refuses: %v", err)
 		}
 	}
 	return s.Login, nil
 }
 
-// Store implements control.Logins. What an earlier login opened goes.
+// Store implements control.Logins. It removes the folders and tokens of an earlier login.
 func (a *Account) Store(l control.Login) error {
 	if err := a.dir.Make(); err != nil {
 		return err
@@ -77,61 +77,58 @@ func (a *Account) Store(l control.Login) error {
 			err = errors.Join(err, e)
 		}
 	}
-	return errors.Join(err, a.keep(l))
+	return errors.Join(err, a.save(l))
 }
 
-// Replace implements control.Logins.
 func (a *Account) Replace(old, l control.Login) error {
-	if now, err := a.Load(); err != nil || now.Token != old.Token {
+	if current, err := a.Load(); err != nil || current.Token != old.Token {
 		return err
 	}
-	return a.keep(l)
+	return a.save(l)
 }
 
-func (a *Account) keep(l control.Login) error {
+func (a *Account) save(l control.Login) error {
 	token := l.Token
-	s := stored{Login: l, Keyring: ask(func() error { return keyring.Set(keyringService, string(a.dir), token) }) == nil}
+	s := stored{Login: l, Keyring: withKeyring(func() error { return keyring.Set(keyringService, string(a.dir), token) }) == nil}
 	if s.Keyring {
 		s.Token = ""
 	}
 	return a.write(loginFile, s)
 }
 
-// Remove forgets the login, the folders and the tokens, and returns whose login it was. The error wraps
-// fs.ErrNotExist if there is none.
+// Remove deletes the login, the folders and the tokens, and returns the login. The error wraps fs.ErrNotExist if there is
+// none.
 func (a *Account) Remove() (control.Login, error) {
 	var s stored
 	err := a.read(loginFile, &s)
 	if err == nil && s.Keyring {
-		err = ask(func() error { return keyring.Delete(keyringService, string(a.dir)) })
+		err = withKeyring(func() error { return keyring.Delete(keyringService, string(a.dir)) })
 		if errors.Is(err, keyring.ErrNotFound) {
 			err = nil
 		}
 		if err != nil {
-			err = cli.WithHint(fmt.Errorf("the login stays in the system's keyring: %w", err), "remove it there; it is the one of "+keyringService)
+			err = cli.WithHint(fmt.Errorf("cannot remove the login from the system's keyring: %w", err), "remove the entry "+keyringService+" there")
 		}
 	}
 	s.Token = ""
 	return s.Login, errors.Join(err, a.dir.RemoveAll())
 }
 
-// List is the list of folders as it was when the service last answered.
+// List is the last list of folders that the service sent.
 type List struct {
 	API     string           `json:"api"`
 	Folders []control.Folder `json:"folders"`
 }
 
-// Folders returns the stored list.
 func (a *Account) Folders() (List, error) {
 	var l List
 	err := a.read(foldersFile, &l)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = cli.WithHint(errors.New("no list of shared folders is here"), "run 'relayfs login', then 'relayfs folders'")
+		err = cli.WithHint(errors.New("there is no list of shared folders yet"), "run 'relayfs login', then 'relayfs folders'")
 	}
 	return l, err
 }
 
-// Refresh asks the service for the list of folders and stores it.
 func (a *Account) Refresh(ctx context.Context) (List, error) {
 	login, err := a.Load()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -147,12 +144,12 @@ func (a *Account) Refresh(ctx context.Context) (List, error) {
 	return l, a.write(foldersFile, l)
 }
 
-// Tokens returns the tokens of a folder at the control plane of an address. They are kept.
+// Tokens returns the tokens of a folder at the control plane of an address. It stores them.
 func (a *Account) Tokens(address transport.Address, folder string) (transport.Tokens, error) {
 	return a.Client.Tokens(address.URL.String(), folder, a.dir, folder+tokensSuffix)
 }
 
-// Probe is Tokens without a trace on the disk.
+// Probe is Tokens, but stores nothing.
 func (a *Account) Probe(address transport.Address, folder string) (transport.Tokens, error) {
 	return a.Client.Tokens(address.URL.String(), folder, "", "")
 }
@@ -176,17 +173,17 @@ func (a *Account) write(name string, v any) error {
 	return a.dir.Replace(name, append(data, '\n'))
 }
 
-// keyringPatience bounds a call of the keyring, which may wait for a person to unlock it.
-const keyringPatience = 20 * time.Second
+// keyringTimeout bounds a call of the keyring, which may wait for the user to unlock it.
+const keyringTimeout = 20 * time.Second
 
-// ask calls the keyring. A call that takes too long goes on by itself.
-func ask(do func() error) error {
+// withKeyring bounds a call of the keyring, which cannot be cancelled: after the timeout the call goes on in its goroutine.
+func withKeyring(do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(keyringPatience):
-		return errors.New("it does not answer")
+	case <-time.After(keyringTimeout):
+		return fmt.Errorf("no answer within %v", keyringTimeout)
 	}
 }

@@ -1,8 +1,3 @@
-// Package api is the door to a process that owns vaults: one HTTP API, and its client. The owner serves it on its
-// socket, a command without an owner to itself, in memory; docs/review-api.md has the part that the review page serves
-// to other programs. An error is a sentence with a status for its kind, and what to do about it as a header.
-//
-// Locks: Refusals.mu alone.
 package api
 
 import (
@@ -24,11 +19,11 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// Paths of the API. Each takes owner.SourceParam too.
+// Paths of the API. Each also takes owner.SourceParam.
 const (
 	suggestionsPath = "/suggestions" // query: context, path, author, session, kind
 	threadsPath     = "/threads"     // query: path
-	pendingPath     = "/pending"     // query: path, once for each
+	pendingPath     = "/pending"     // query: path, several times
 	notePath        = "/note"        // query: path
 	journalPath     = "/journal"     // query: limit
 	eventsPath      = "/events"      // a stream, see serveEvents
@@ -37,46 +32,44 @@ const (
 	decidePath      = "/decide"      // POST a reviewqueue.DecideRequest
 	undoPath        = "/undo"        // POST a reviewqueue.UndoRequest
 
-	textPath     = "/text"       // query: path; the bytes
+	textPath     = "/text"       // query: path; answers with bytes
 	namesPath    = "/names"      // query: path, recursive
 	callPath     = "/call"       // POST a CallRequest
 	historyPath  = "/history"    // query: path
 	pastPath     = "/past"       // query: path, when (history.When as JSON)
-	statusPath   = "/status"     // what is served
-	readyPath    = "/readyz"     // why changes are not stored
+	statusPath   = "/status"     // bridge.Status
+	readyPath    = "/readyz"     // an error if changes cannot be stored
 	refusalsPath = "/refusals"   // query: path
-	keptPath     = "/kept"       // the folders whose state is kept
-	storePath    = "/kept/store" // query: folder; the bytes of a store
+	storesPath   = "/kept"       // the roots with their data
+	storePath    = "/kept/store" // query: folder; answers with the bytes of a store
 )
 
-// SessionPath is where an owner with a mount names the session that the client's process is in there.
+// SessionPath is the route of an owner with a mount for the session of the client's process.
 const SessionPath = "/session"
 
-// Reviewing are the routes that the review page serves to other programs.
-func Reviewing() []string {
+// ReviewRoutes returns the routes that the review page serves to other programs.
+func ReviewRoutes() []string {
 	return []string{
 		"GET " + suggestionsPath, "GET " + threadsPath, "GET " + pendingPath, "GET " + notePath, "GET " + journalPath, "GET " + eventsPath,
 		"POST " + commentPath, "POST " + resolvePath, "POST " + decidePath, "POST " + undoPath,
 	}
 }
 
-// Served is what a handler answers from.
-type Served struct {
+// Backend is the source of a handler's answers.
+type Backend struct {
 	Workspace *bridge.Workspace
 	MCP       *mcpserver.Server
-	Kept      []backup.Folder
+	Stores    []backup.Folder
 	Guarded   func() (folders []model.Path, why string) // see reviewqueue.Queue.Guarded; nil for none
-	Refused   func(model.Path) []model.Refusal          // the newest refusals about a path, the newest first; nil for none
+	Refusals  func(model.Path) []model.Refusal          // refusals about a path, newest first; nil for none
 }
 
 type handler struct {
-	Served
+	Backend
 	queue *reviewqueue.Queue
 }
 
-// NewHandler returns a handler of the API. What changes something is carried out to the end even if the client goes
-// away, because nobody has asked for half of it. Who decides is the user of this machine.
-func NewHandler(s Served) http.Handler {
+func NewHandler(s Backend) http.Handler {
 	h := &handler{s, reviewqueue.New(s.Workspace)}
 	h.queue.Guarded = s.Guarded
 	mux := http.NewServeMux()
@@ -86,7 +79,7 @@ func NewHandler(s Served) http.Handler {
 	HandleGet(mux, namesPath, func(r *http.Request) (any, error) {
 		return h.names(r.Context(), r.FormValue("path"), r.FormValue("recursive") != "")
 	})
-	HandlePost(mux, callPath, changing(h, h.call))
+	HandlePost(mux, callPath, h.call)
 	HandleGet(mux, historyPath, func(r *http.Request) (any, error) { return h.history(r.Context(), r.FormValue("path")) })
 	HandleGet(mux, pastPath, func(r *http.Request) (any, error) {
 		var when history.When
@@ -98,23 +91,24 @@ func NewHandler(s Served) http.Handler {
 	HandleGet(mux, statusPath, func(r *http.Request) (any, error) { return h.Workspace.Status(r.Context()) })
 	HandleGet(mux, readyPath, func(*http.Request) (any, error) { return struct{}{}, h.Workspace.Ready() })
 	HandleGet(mux, refusalsPath, func(r *http.Request) (any, error) {
-		if h.Refused == nil {
+		if h.Refusals == nil {
 			return []model.Refusal{}, nil
 		}
-		return h.Refused(model.Path(r.FormValue("path"))), nil
+		return h.Refusals(model.Path(r.FormValue("path"))), nil
 	})
-	HandleGet(mux, keptPath, func(r *http.Request) (any, error) { return h.kept(r.Context()) })
+	HandleGet(mux, storesPath, func(r *http.Request) (any, error) { return h.stores(r.Context()) })
 	HandleGet(mux, owner.CheckPath, func(*http.Request) (any, error) { return h.check(), nil })
 	mux.HandleFunc("GET "+storePath, h.store)
 	return mux
 }
 
-// changing is do, which changes something. Before it is answered the mount shows the change.
-func changing[Q, A any](h *handler, do func(context.Context, Q) (A, error)) func(context.Context, Q) (A, error) {
-	return func(ctx context.Context, req Q) (A, error) {
+// handleChange handles requests that change notes. A change is completed even if the client disconnects, and answered when
+// the mount shows it.
+func handleChange[Q, A any](mux *http.ServeMux, path string, h *handler, do func(context.Context, Q) (A, error)) {
+	HandlePost(mux, path, func(ctx context.Context, req Q) (A, error) {
 		defer h.Workspace.AwaitMount(ctx)
-		return do(ctx, req)
-	}
+		return do(context.WithoutCancel(ctx), req)
+	})
 }
 
 func (h *handler) handleQueue(mux *http.ServeMux) {
@@ -124,10 +118,7 @@ func (h *handler) handleQueue(mux *http.ServeMux) {
 			return nil, err
 		}
 		list, err := h.queue.List(r.Context(), r.FormValue("context") != "")
-		if err != nil || sel.Empty() {
-			return list, err
-		}
-		return sel.Choose(list, nil)
+		return slices.DeleteFunc(list, func(s reviewqueue.Suggestion) bool { return !sel.Matches(&s) }), err
 	})
 	HandleGet(mux, threadsPath, func(r *http.Request) (any, error) {
 		sel, err := h.selected(r)
@@ -147,25 +138,13 @@ func (h *handler) handleQueue(mux *http.ServeMux) {
 		return h.queue.Log(r.Context(), limit)
 	})
 	mux.HandleFunc("GET "+eventsPath, serveEvents(h.queue))
-	HandlePost(mux, commentPath, changing(h, func(ctx context.Context, r reviewqueue.CommentRequest) (reviewqueue.Outcome, error) {
-		r.By = reviewqueue.Reviewer()
-		return h.queue.Comment(context.WithoutCancel(ctx), r)
-	}))
-	HandlePost(mux, resolvePath, changing(h, func(ctx context.Context, r reviewqueue.ResolveRequest) (reviewqueue.Outcome, error) {
-		r.By = reviewqueue.Reviewer()
-		return h.queue.Resolve(context.WithoutCancel(ctx), r)
-	}))
-	HandlePost(mux, decidePath, changing(h, func(ctx context.Context, r reviewqueue.DecideRequest) (reviewqueue.Outcome, error) {
-		r.By = reviewqueue.Reviewer()
-		return h.queue.Decide(context.WithoutCancel(ctx), r)
-	}))
-	HandlePost(mux, undoPath, changing(h, func(ctx context.Context, r reviewqueue.UndoRequest) (reviewqueue.Outcome, error) {
-		r.By = reviewqueue.Reviewer()
-		return h.queue.Undo(context.WithoutCancel(ctx), r)
-	}))
+	handleChange(mux, commentPath, h, h.queue.Comment)
+	handleChange(mux, resolvePath, h, h.queue.Resolve)
+	handleChange(mux, decidePath, h, h.queue.Decide)
+	handleChange(mux, undoPath, h, h.queue.Undo)
 }
 
-// selected are the conditions of a query. Their names are those of the flags.
+// selected returns the conditions in a query, which are named like the flags.
 func (h *handler) selected(r *http.Request) (s reviewqueue.Selector, err error) {
 	s = reviewqueue.Selector{Glob: r.FormValue("path"), Author: r.FormValue("author"), Session: r.FormValue("session"), Kind: r.FormValue("kind")}
 	err = s.Check(nil)
@@ -185,14 +164,13 @@ func (h *handler) selected(r *http.Request) (s reviewqueue.Selector, err error) 
 	return s, err
 }
 
-// store answers with the bytes of a store.
-// kept are the folders whose state is kept, with what is kept of them.
-func (h *handler) kept(ctx context.Context) ([]backup.Folder, error) {
+// stores returns the roots with the numbers of their notes and suggestions.
+func (h *handler) stores(ctx context.Context) ([]backup.Folder, error) {
 	st, err := h.Workspace.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list := slices.Clone(h.Kept)
+	list := slices.Clone(h.Stores)
 	for i := range list {
 		f := &list[i]
 		if f.Notes, err = f.Store.Notes(); err != nil {
@@ -207,27 +185,27 @@ func (h *handler) kept(ctx context.Context) ([]backup.Folder, error) {
 	return list, nil
 }
 
-// check reads all that is kept, and says of each folder what is wrong with that.
+// check reads all stores. It returns the problem of each by location, "" for none.
 func (h *handler) check() map[string]string {
 	found := make(map[string]string)
-	for _, f := range h.Kept {
-		found[f.Place] = ""
+	for _, f := range h.Stores {
+		found[f.Location] = ""
 		if err := f.Store.Check(); err != nil {
-			found[f.Place] = err.Error()
+			found[f.Location] = err.Error()
 		}
 	}
 	return found
 }
 
 func (h *handler) store(w http.ResponseWriter, r *http.Request) {
-	i := slices.IndexFunc(h.Kept, func(f backup.Folder) bool { return f.Name == r.FormValue("folder") })
+	i := slices.IndexFunc(h.Stores, func(f backup.Folder) bool { return f.Name == r.FormValue("folder") })
 	if i < 0 {
-		Refuse(w, fmt.Errorf("no folder %q is kept here", r.FormValue("folder")))
+		WriteError(w, fmt.Errorf("unknown folder %q", r.FormValue("folder")))
 		return
 	}
-	if err := h.Kept[i].Store.Checkpoint(); err != nil { // what may fail comes before the first byte
-		Refuse(w, err)
-	} else if h.Kept[i].Store.Copy(w) != nil {
-		panic(http.ErrAbortHandler) // the client sees that bytes are missing
+	if err := h.Stores[i].Store.Checkpoint(); err != nil { // after the first byte no error can be sent
+		WriteError(w, err)
+	} else if h.Stores[i].Store.Copy(w) != nil {
+		panic(http.ErrAbortHandler) // so that the client notices that bytes are missing
 	}
 }

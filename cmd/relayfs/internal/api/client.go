@@ -20,13 +20,12 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// Client asks an owner, or a handler of this process.
+// Client sends requests to an owner or to a handler in this process.
 type Client struct{ owner *owner.Client }
 
-// NewClient returns a client of an owner.
 func NewClient(c *owner.Client) *Client { return &Client{c} }
 
-// InProcess returns a client of a handler of this process. Call end at the end: it waits for what is carried out.
+// InProcess returns a client of a handler in this process. Call end when done: it waits for the requests under way.
 func InProcess(h http.Handler) (c *Client, end func()) {
 	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	srv := &http.Server{Handler: h}
@@ -34,7 +33,7 @@ func InProcess(h http.Handler) (c *Client, end func()) {
 	return &Client{owner.NewClientOf(l.dial)}, func() { _ = srv.Shutdown(context.Background()) }
 }
 
-// pipes is a listener whose clients are in this process.
+// pipes is a listener for clients in this process.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -68,8 +67,8 @@ func (p *pipes) Close() error {
 	return nil
 }
 
-// usage returns err, which the owner gave, as what it is: a request that is wrong is a wrong command line.
-func usage(err error) error {
+// asUsage returns the owner's error as a usage error if the request was invalid.
+func asUsage(err error) error {
 	if refused, ok := errors.AsType[*owner.RefusedError](err); ok && refused.Status == http.StatusBadRequest {
 		return cli.Usage(err)
 	}
@@ -78,18 +77,17 @@ func usage(err error) error {
 
 func get[A any](ctx context.Context, c *Client, path string, query url.Values) (answer A, err error) {
 	err = c.owner.Get(ctx, path, query, &answer)
-	return answer, usage(err)
+	return answer, asUsage(err)
 }
 
 func post[A any](ctx context.Context, c *Client, path string, request any) (answer A, err error) {
 	err = c.owner.Post(ctx, path, request, &answer)
-	return answer, usage(err)
+	return answer, asUsage(err)
 }
 
-// Owner returns the process that answers.
 func (c *Client) Owner() owner.Info { return c.owner.Info() }
 
-// Forward sends a request of another client on, and gives the answer to take.
+// Forward passes a request of another client on, and calls take with the answer.
 func (c *Client) Forward(r *http.Request, path string, take func(*http.Response) error) error {
 	header := make(http.Header)
 	for _, name := range []string{"Content-Type", "Last-Event-ID", "Sec-Fetch-Site"} {
@@ -104,70 +102,73 @@ func (c *Client) Forward(r *http.Request, path string, take func(*http.Response)
 	return c.owner.Do(r.Context(), r.Method, path, r.URL.Query(), header, body, take)
 }
 
-// List returns the pending suggestions; detailed ones have their context.
+// List returns all pending suggestions, with their context if detailed is set.
 func (c *Client) List(ctx context.Context, detailed bool) ([]reviewqueue.Suggestion, error) {
-	query := url.Values{}
+	return c.Select(ctx, reviewqueue.Selector{}, detailed)
+}
+
+// Select returns the pending suggestions that sel selects.
+func (c *Client) Select(ctx context.Context, sel reviewqueue.Selector, detailed bool) ([]reviewqueue.Suggestion, error) {
+	query := url.Values{"path": {sel.Glob}, "author": {sel.Author}, "session": {sel.Session}, "kind": {sel.Kind}}
 	if detailed {
 		query.Set("context", "1")
 	}
 	return get[[]reviewqueue.Suggestion](ctx, c, suggestionsPath, query)
 }
 
-// Threads returns the threads of comments in all notes.
 func (c *Client) Threads(ctx context.Context) ([]reviewqueue.Thread, error) {
-	return get[[]reviewqueue.Thread](ctx, c, threadsPath, nil)
+	return c.ThreadsIn(ctx, "")
 }
 
-// Note returns the note at a path with what is pending in it.
+// ThreadsIn returns the threads in notes that match a pattern.
+func (c *Client) ThreadsIn(ctx context.Context, glob string) ([]reviewqueue.Thread, error) {
+	return get[[]reviewqueue.Thread](ctx, c, threadsPath, url.Values{"path": {glob}})
+}
+
 func (c *Client) Note(ctx context.Context, path string) (reviewqueue.Note, error) {
 	return get[reviewqueue.Note](ctx, c, notePath, url.Values{"path": {path}})
 }
 
-// Comment writes a comment.
 func (c *Client) Comment(ctx context.Context, r reviewqueue.CommentRequest) (reviewqueue.Outcome, error) {
 	return post[reviewqueue.Outcome](ctx, c, commentPath, r)
 }
 
-// Resolve takes threads out of the text.
 func (c *Client) Resolve(ctx context.Context, r reviewqueue.ResolveRequest) (reviewqueue.Outcome, error) {
 	return post[reviewqueue.Outcome](ctx, c, resolvePath, r)
 }
 
-// Decide carries a decision out.
 func (c *Client) Decide(ctx context.Context, r reviewqueue.DecideRequest) (reviewqueue.Outcome, error) {
 	return post[reviewqueue.Outcome](ctx, c, decidePath, r)
 }
 
-// Undo takes back what was decided.
 func (c *Client) Undo(ctx context.Context, r reviewqueue.UndoRequest) (reviewqueue.Outcome, error) {
 	return post[reviewqueue.Outcome](ctx, c, undoPath, r)
 }
 
-// Log returns the newest entries of the journal.
 func (c *Client) Log(ctx context.Context, limit int) ([]reviewqueue.LogEntry, error) {
 	return get[[]reviewqueue.LogEntry](ctx, c, journalPath, url.Values{"limit": {strconv.Itoa(limit)}})
 }
 
-// Text returns the content at path as readers see it, byte for byte.
+// Text returns the content of the note or file at path, as programs see it on a mount.
 func (c *Client) Text(ctx context.Context, path string) ([]byte, error) {
 	var text []byte
 	err := c.owner.Do(ctx, http.MethodGet, textPath, url.Values{"path": {path}}, nil, nil, func(resp *http.Response) (err error) {
 		text, err = io.ReadAll(resp.Body)
 		return err
 	})
-	return text, usage(err)
+	return text, asUsage(err)
 }
 
-// Names returns the entries of the folder path, or everything below it.
-func (c *Client) Names(ctx context.Context, path string, recursive bool) ([]Listed, error) {
+// Names returns the entries of the folder path or, if recursive is set, everything below it.
+func (c *Client) Names(ctx context.Context, path string, recursive bool) ([]Entry, error) {
 	query := url.Values{"path": {path}}
 	if recursive {
 		query.Set("recursive", "1")
 	}
-	return get[[]Listed](ctx, c, namesPath, query)
+	return get[[]Entry](ctx, c, namesPath, query)
 }
 
-// ReadGlob checks the pattern of paths of sel, which means what exists as it is written.
+// ReadGlob prepares sel for Matches, against the paths of the workspace.
 func (c *Client) ReadGlob(ctx context.Context, sel *reviewqueue.Selector) error {
 	return sel.ReadGlob(func() ([]string, error) {
 		list, err := c.Names(ctx, "", true)
@@ -179,8 +180,8 @@ func (c *Client) ReadGlob(ctx context.Context, sel *reviewqueue.Selector) error 
 	})
 }
 
-// pathsOf returns the paths of what is there, and of what is proposed to be deleted.
-func pathsOf(list []Listed, pending []reviewqueue.Suggestion) []string {
+// pathsOf returns the existing paths, and those whose deletion is pending.
+func pathsOf(list []Entry, pending []reviewqueue.Suggestion) []string {
 	paths := make([]string, 0, len(list)+len(pending))
 	for _, l := range list {
 		paths = append(paths, l.Path)
@@ -191,56 +192,51 @@ func pathsOf(list []Listed, pending []reviewqueue.Suggestion) []string {
 	return paths
 }
 
-// Call runs MCP tools, one after the other, in one session.
 func (c *Client) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
 	return post[[]CallResult](ctx, c, callPath, r)
 }
 
-// History returns what is known of the note at a path.
-func (c *Client) History(ctx context.Context, path string) (Listing, error) {
-	return get[Listing](ctx, c, historyPath, url.Values{"path": {path}})
+func (c *Client) History(ctx context.Context, path string) (NoteHistory, error) {
+	return get[NoteHistory](ctx, c, historyPath, url.Values{"path": {path}})
 }
 
-// Show returns the raw text of the note at a path as it was.
-func (c *Client) Show(ctx context.Context, path string, when history.When) (Shown, error) {
+func (c *Client) Show(ctx context.Context, path string, when history.When) (PastNote, error) {
 	text, err := json.Marshal(when)
 	if err != nil {
-		return Shown{}, err
+		return PastNote{}, err
 	}
-	return get[Shown](ctx, c, pastPath, url.Values{"path": {path}, "when": {string(text)}})
+	return get[PastNote](ctx, c, pastPath, url.Values{"path": {path}, "when": {string(text)}})
 }
 
-// Status returns the state of the workspace.
 func (c *Client) Status(ctx context.Context) (bridge.Status, error) {
 	return get[bridge.Status](ctx, c, statusPath, nil)
 }
 
-// readyPatience bounds how long who supervises a page waits for the owner.
-const readyPatience = 5 * time.Second
+// readyTimeout bounds the wait of a page's supervisor for the owner.
+const readyTimeout = 5 * time.Second
 
-// Ready says why changes are not stored, nil if they are.
+// Ready returns an error if changes cannot be stored.
 func (c *Client) Ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	return c.owner.Get(ctx, readyPath, nil, new(struct{}))
 }
 
-// Refusals returns what a mount refused last about p and what is below it, the newest first.
+// Refusals returns the last operations that the mount refused at or below p, newest first.
 func (c *Client) Refusals(ctx context.Context, p model.Path) ([]model.Refusal, error) {
 	return get[[]model.Refusal](ctx, c, refusalsPath, url.Values{"path": {string(p)}})
 }
 
-// Session returns the session that this process is in on the owner's mount, "" if it is in none.
+// Session returns this process's session on the owner's mount, "" for none.
 func (c *Client) Session(ctx context.Context) (string, error) {
 	return get[string](ctx, c, SessionPath, nil)
 }
 
-// Kept returns the folders whose state is kept.
-func (c *Client) Kept(ctx context.Context) ([]backup.Folder, error) {
-	return get[[]backup.Folder](ctx, c, keptPath, nil)
+func (c *Client) Stores(ctx context.Context) ([]backup.Folder, error) {
+	return get[[]backup.Folder](ctx, c, storesPath, nil)
 }
 
-// Copy writes the store of a folder as it is now.
+// Copy writes the current content of a folder's store to w.
 func (c *Client) Copy(ctx context.Context, folder string, w io.Writer) error {
 	return c.owner.Do(ctx, http.MethodGet, storePath, url.Values{"folder": {folder}}, nil, nil, func(resp *http.Response) error {
 		_, err := io.Copy(w, resp.Body)

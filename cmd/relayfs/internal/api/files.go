@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"net/http"
 	"os"
@@ -16,49 +17,44 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// Listed is the JSON of one name.
-type Listed struct {
+type Entry struct {
 	Path string `json:"path"`
-	Kind string `json:"kind"` // folder, note or file
+	Kind string `json:"kind"` // folder, note, file or link
 }
 
-// String returns the path as it is listed: that of a folder ends so.
-func (l Listed) String() string {
+// String returns the path, with a slash after a folder.
+func (l Entry) String() string {
 	if l.Kind == "folder" {
 		return l.Path + "/"
 	}
 	return l.Path
 }
 
-// CallRequest asks for tools to be run in one session.
 type CallRequest struct {
 	Author string     `json:"author"`
-	Read   string     `json:"read,omitempty"` // the path of a note that the caller has read as a whole
+	Read   string     `json:"read,omitempty"` // path of a note that counts as read completely, if it exists
 	Calls  []ToolCall `json:"calls"`
 }
 
-// ToolCall is one call of an MCP tool.
 type ToolCall struct {
 	Tool string         `json:"tool"`
 	Args map[string]any `json:"args"`
 }
 
-// CallResult is the answer of one tool.
 type CallResult struct {
 	Text    []string `json:"text"`
 	IsError bool     `json:"isError"`
-	Next    string   `json:"next,omitempty"` // the cursor at which it continues
+	Next    string   `json:"next,omitempty"` // cursor of the rest
 }
 
-// text answers with the content at a path as readers see it, byte for byte.
 func (h *handler) text(w http.ResponseWriter, r *http.Request) {
 	content, err := h.content(r.Context(), r.FormValue("path"))
 	if err != nil {
-		Refuse(w, err)
+		WriteError(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	_, _ = w.Write(content) // to a client that may be gone
+	_, _ = w.Write(content) // fails only if the client has gone
 }
 
 func (h *handler) content(ctx context.Context, path string) ([]byte, error) {
@@ -81,8 +77,7 @@ func (h *handler) content(ctx context.Context, path string) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
 }
 
-// names returns the entries of the folder path, or everything below it.
-func (h *handler) names(ctx context.Context, path string, recursive bool) ([]Listed, error) {
+func (h *handler) names(ctx context.Context, path string, recursive bool) ([]Entry, error) {
 	p := model.Path("")
 	var err error
 	if strings.Trim(path, "/") != "" && path != "." {
@@ -91,10 +86,10 @@ func (h *handler) names(ctx context.Context, path string, recursive bool) ([]Lis
 	if err != nil {
 		return nil, err
 	}
-	list := []Listed{}
+	list := []Entry{}
 	if recursive {
 		err := h.Workspace.Walk(ctx, p, func(e bridge.Info) error {
-			list = append(list, newListed(e.Path, e.Kind))
+			list = append(list, newEntry(e.Path, e.Kind))
 			return nil
 		})
 		return list, err
@@ -102,24 +97,25 @@ func (h *handler) names(ctx context.Context, path string, recursive bool) ([]Lis
 	entries, err := h.Workspace.ReadDir(ctx, p)
 	if errors.Is(err, model.ErrNotDir) {
 		info, err := h.Workspace.Stat(ctx, p)
-		return append(list, newListed(p, info.Kind)), err
+		return append(list, newEntry(p, info.Kind)), err
 	}
 	for _, e := range entries {
-		list = append(list, newListed(e.Path, e.Kind))
+		list = append(list, newEntry(e.Path, e.Kind))
 	}
 	return list, err
 }
 
-func newListed(p model.Path, kind model.Kind) Listed {
+func newEntry(p model.Path, kind model.Kind) Entry {
 	kinds := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}
-	return Listed{string(p), kinds[kind]}
+	return Entry{string(p), kinds[kind]}
 }
 
-// call runs MCP tools, one after the other, in one session.
+// call runs MCP tools one after the other, until one fails.
 func (h *handler) call(ctx context.Context, r CallRequest) ([]CallResult, error) {
+	defer h.Workspace.AwaitMount(ctx)
 	s := h.MCP.NewSession(mcpserver.Client{Name: "relayfs", Author: r.Author, SkipApproval: true})
 	if r.Read != "" {
-		if err := s.ReadAll(ctx, r.Read); err != nil {
+		if err := s.ReadAll(ctx, r.Read); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
@@ -132,7 +128,7 @@ func (h *handler) call(ctx context.Context, r CallRequest) ([]CallResult, error)
 		res, known := s.Call(ctx, c.Tool, args)
 		switch {
 		case !known:
-			return nil, fmt.Errorf("the tool %q is not offered here", c.Tool)
+			return nil, fmt.Errorf("unknown tool %q", c.Tool)
 		case res.Err != nil:
 			return nil, res.Err
 		}

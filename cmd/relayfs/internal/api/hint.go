@@ -12,7 +12,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Hint returns what to do about an error, "" if that is not known.
+// Hint returns the next step after an error, "" if none is known.
 func Hint(err error) string {
 	var hint *cli.HintError
 	var usage *cli.UsageError
@@ -24,7 +24,7 @@ func Hint(err error) string {
 	case errors.As(err, &hint):
 		return hint.Hint
 	case errors.As(err, &nested):
-		return "serve the outer one alone; what is in the inner one is shown in it"
+		return "serve only the outer one; it shows the inner one, too"
 	case errors.As(err, &refused) && refused.Hint != "":
 		return refused.Hint
 	case errors.As(err, &usage):
@@ -34,17 +34,17 @@ func Hint(err error) string {
 	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Mountpoint != "":
 		return fmt.Sprintf("use the mount at %s, or end it with 'relayfs unmount %s'", owned.Owner.Mountpoint, owned.Owner.Mountpoint)
 	case errors.As(err, &owned) && owned.Owner == nil:
-		return "end that process, or name its state folder with RELAYFS_STATE"
+		return "end that process, or set RELAYFS_STATE to its state folder"
 	case errors.As(err, &owned):
 		return "end that process first; 'relayfs mcp' with the same SOURCE attaches to it instead"
 	case errors.As(err, &noNote) && errors.Is(err, fs.ErrNotExist):
-		return "'relayfs ls' prints what there is; a path begins with the name of the folder: Notes/Projects/Plan.md"
+		return "'relayfs ls' lists the notes; a path begins with the name of the vault: Notes/Projects/Plan.md"
 	case transport.Hint(err) != "":
 		return transport.Hint(err)
 	case errors.Is(err, model.ErrOffline):
 		return "check that the vault's directory exists and is not empty"
 	case errors.Is(err, model.ErrNoSpace), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "free space on that disk; RELAYFS_STATE names another folder for what is not kept in the vault"
+		return "free space on that disk, or set RELAYFS_STATE to another folder for relayfs's own data"
 	case errors.Is(err, fs.ErrPermission):
 		return "check the permissions of that path"
 	}

@@ -16,30 +16,30 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// HandleGet answers with what get returns.
+// HandleGet answers with the result of get as JSON.
 func HandleGet(mux *http.ServeMux, path string, get func(*http.Request) (any, error)) {
-	mux.HandleFunc("GET "+path, answering(get))
+	mux.HandleFunc("GET "+path, jsonHandler(get))
 }
 
-// HandlePost answers with what do makes of the JSON that is posted.
+// HandlePost decodes the request's JSON and answers with the result of do as JSON.
 func HandlePost[Q, A any](mux *http.ServeMux, path string, do func(context.Context, Q) (A, error)) {
-	mux.HandleFunc("POST "+path, answering(func(r *http.Request) (any, error) {
+	mux.HandleFunc("POST "+path, jsonHandler(func(r *http.Request) (any, error) {
 		var req Q
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-			if errors.Is(err, io.EOF) { // of an empty body
+			if errors.Is(err, io.EOF) { // empty body
 				err = io.ErrUnexpectedEOF
 			}
-			return nil, cli.Usagef("the request is not the JSON that is expected: %s", cli.Text(err))
+			return nil, cli.Usagef("invalid JSON in the request: %s", cli.Text(err))
 		}
 		return do(r.Context(), req)
 	}))
 }
 
-func answering(get func(*http.Request) (any, error)) http.HandlerFunc {
+func jsonHandler(get func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := get(r)
 		if err != nil {
-			Refuse(w, err)
+			WriteError(w, err)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -47,18 +47,14 @@ func answering(get func(*http.Request) (any, error)) http.HandlerFunc {
 	}
 }
 
-// hintHeader has what to do about an error.
-const hintHeader = "Hint"
-
-// Refuse answers with an error, in words.
-func Refuse(w http.ResponseWriter, err error) {
+// WriteError answers with an error: its text, its status, and its hint in the header Hint.
+func WriteError(w http.ResponseWriter, err error) {
 	if hint := Hint(err); hint != "" {
-		w.Header().Set(hintHeader, strings.ReplaceAll(hint, "\n", " "))
+		w.Header().Set("Hint", strings.ReplaceAll(hint, "\n", " "))
 	}
 	http.Error(w, cli.Text(err), statusOf(err))
 }
 
-// statusOf returns the HTTP status of an error, by which a client distinguishes errors.
 func statusOf(err error) int {
 	var refused *owner.RefusedError
 	var gone *owner.GoneError

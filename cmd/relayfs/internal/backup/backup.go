@@ -1,5 +1,9 @@
-// Package backup writes what is kept of folders to one file, and puts it back. The file is a zip archive: a manifest,
-// the store of each Folder, and the attachments of servers. It has no secret: tokens, keys and logins are kept elsewhere.
+// Package backup copies relayfs's own data of roots into one file (Write), and restores it (Open, Backup.Restore). The file
+// is a zip archive: a Manifest, the store of each Folder, and the attachments of servers' folders. It contains no token, key
+// or login.
+//
+// A backup is either complete or does not exist. Restore reads all of it before it changes anything, and restores each
+// Folder completely or not at all. What is in a store is left to bridge/store.
 package backup
 
 import (
@@ -23,7 +27,6 @@ import (
 )
 
 const (
-	// format is that of the backups that this package writes and reads.
 	format = 2
 
 	manifestName = "manifest.json"
@@ -31,41 +34,37 @@ const (
 	attachments  = "attachments"
 )
 
-// Manifest describes a backup.
 type Manifest struct {
 	Format  int       `json:"format"`
-	Version string    `json:"relayfs"` // that made it
+	Version string    `json:"relayfs"` // of the relayfs that made it
 	Made    time.Time `json:"made"`
 	Folders []Folder  `json:"folders"`
 }
 
-// Folder is one whose state is kept.
+// Folder is a root with its data.
 type Folder struct {
 	Name        string       `json:"name"`
-	Place       string       `json:"place"`  // where its documents come from, for people
-	Source      string       `json:"source"` // as a SOURCE argument
+	Location    string       `json:"place"`  // of the vault or server, in words
+	Source      string       `json:"source"` // SOURCE argument
 	State       owner.Folder `json:"state"`
-	Notes       int          `json:"notes"`       // of which something is kept
-	Suggestions int          `json:"suggestions"` // pending, with proposals
-	// Store is what is kept there, in the process that has it open.
-	Store *store.Store `json:"-"`
+	Notes       int          `json:"notes"`       // in the store
+	Suggestions int          `json:"suggestions"` // pending suggestions and proposals
+	Store       *store.Store `json:"-"`           // nil except in the process that has it open
 }
 
-// String says what is kept of the Folder.
 func (f Folder) String() string {
-	return fmt.Sprintf("%s  %s: notes %d, suggestions %d", f.Name, f.Place, f.Notes, f.Suggestions)
+	return fmt.Sprintf("%s  %s: notes %d, suggestions %d", f.Name, f.Location, f.Notes, f.Suggestions)
 }
 
-// Write writes what is kept of folders to a file, which must not be there yet. After an error it is not there.
-// copyStore writes the store of a Folder as it is now.
+// Write writes a new backup. copyStore writes the current content of a Folder's store.
 func Write(file, version string, folders []Folder, copyStore func(Folder, io.Writer) error) (m Manifest, err error) {
 	if _, err := os.Lstat(file); err == nil {
-		return m, cli.WithHint(fmt.Errorf("%q is there already", file), "name a file that is not there yet; a backup is never written over another one")
+		return m, cli.WithHint(fmt.Errorf("%q exists already", file), "name a new file; a backup never overwrites a file")
 	}
 	m = Manifest{Format: format, Version: version, Made: time.Now().UTC().Truncate(time.Second), Folders: folders}
 	for _, f := range folders {
-		if vault, err := source.ParseVault(f.Source); err == nil && vault.Shows(file) {
-			return m, cli.WithHint(fmt.Errorf("%q lies in %s: the backup would be served and synchronised with the notes", file, f.Place), "name a file outside of the vault")
+		if vault, err := source.ParseVault(f.Source); err == nil && vault.ShowsPath(file) {
+			return m, cli.WithHint(fmt.Errorf("%q is inside %s: the backup would be served and synchronised with the notes", file, f.Location), "name a file outside of the vault")
 		}
 	}
 	dir := owner.Folder(filepath.Dir(file))
@@ -80,7 +79,6 @@ func Write(file, version string, folders []Folder, copyStore func(Folder, io.Wri
 	return m, err
 }
 
-// writer writes the entries of a backup.
 type writer struct{ *zip.Writer }
 
 func (w *writer) all(m *Manifest, copyStore func(Folder, io.Writer) error) error {
@@ -102,12 +100,12 @@ func (w *writer) all(m *Manifest, copyStore func(Folder, io.Writer) error) error
 	return err
 }
 
-// attachments copies those of a server's folder. They are named by their hashes, and never change.
+// attachments copies the attachments of a server's folder. Their names are hashes of their contents: they never change.
 func (w *writer) attachments(f Folder) error {
 	dir := f.State.Sub(attachments)
 	entries, err := fs.ReadDir(dir.FS(), ".")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a vault has none
+		return nil // it is a vault
 	}
 	for _, e := range entries {
 		if err != nil || strings.HasPrefix(e.Name(), owner.PartPrefix) {

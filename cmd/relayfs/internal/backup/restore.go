@@ -19,17 +19,15 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// Backup is an open backup.
 type Backup struct {
 	Manifest
 	zip *zip.ReadCloser
 }
 
-// Open opens a backup.
 func Open(file string) (b *Backup, err error) {
 	b = new(Backup)
 	if b.zip, err = zip.OpenReader(file); errors.Is(err, zip.ErrFormat) {
-		return nil, cli.WithHint(fmt.Errorf("%q is no backup, or was cut short", file), "name a file that 'relayfs backup' made; nothing was changed")
+		return nil, cli.WithHint(fmt.Errorf("%q is not a backup, or it is cut short", file), "name a file that 'relayfs backup' made; nothing was changed")
 	}
 	if err != nil {
 		return nil, err
@@ -43,35 +41,34 @@ func Open(file string) (b *Backup, err error) {
 func (b *Backup) read(file string) error {
 	text, err := fs.ReadFile(b.zip, manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return cli.WithHint(fmt.Errorf("%q is no backup: it has no %s", file, manifestName), "name a file that 'relayfs backup' made")
+		return cli.WithHint(fmt.Errorf("%q is not a backup: it has no %s", file, manifestName), "name a file that 'relayfs backup' made")
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &b.Manifest)
 	}
 	if err == nil && b.Format != format {
-		return cli.WithHint(fmt.Errorf("the backup has format %d, this relayfs reads format %d", b.Format, format), "use the relayfs that made it: "+b.Version)
+		return cli.WithHint(fmt.Errorf("the backup has format %d, but this relayfs reads format %d", b.Format, format), "use the relayfs that made it: "+b.Version)
 	}
-	return damaged(manifestName, err)
+	return damagedErr(manifestName, err)
 }
 
-// damaged says so if an entry of a backup is not as it was written: each has a checksum.
-func damaged(entry string, err error) error {
+// damagedErr adds to err that the backup is damaged, if err is a wrong checksum or format of an entry.
+func damagedErr(entry string, err error) error {
 	causes := []error{zip.ErrChecksum, zip.ErrFormat, io.ErrUnexpectedEOF, store.ErrDamaged}
 	if corrupt, ok := errors.AsType[flate.CorruptInputError](err); ok {
 		causes = append(causes, corrupt)
 	}
 	for _, cause := range causes {
 		if errors.Is(err, cause) {
-			return cli.WithHint(fmt.Errorf("the backup is damaged: %s: %w", entry, cause), "what is kept of it is as it was; use another backup")
+			return cli.WithHint(fmt.Errorf("the backup is damaged: %s: %w", entry, cause), "this folder's data was not changed; use another backup")
 		}
 	}
 	return err
 }
 
-// Close closes the file.
 func (b *Backup) Close() error { return b.zip.Close() }
 
-// Sources are the SOURCE arguments of the Folders that a restore is for: those given, or all of the backup.
+// Sources returns the given SOURCE arguments or, if there are none, those of all Folders in the backup.
 func (b *Backup) Sources(given []string) []string {
 	if len(given) > 0 {
 		return given
@@ -83,16 +80,13 @@ func (b *Backup) Sources(given []string) []string {
 	return list
 }
 
-// Restored is a Folder that was restored.
 type Restored struct {
 	Folder
-	// Aside is the folder that has what was there before, "" if nothing was.
-	Aside string `json:"aside,omitempty"`
+	Aside string `json:"aside,omitempty"` // folder with the earlier data, "" if there was none
 }
 
-// Restore puts what the backup has of sources, which are chosen by the names of their Folders, in the place of what
-// is kept below the state folder base; what is kept is replaced only if replace says so. No process may serve them.
-// All of the backup is read before anything is changed. Each Folder is restored whole or not at all.
+// Restore restores the Folders with the names of sources, below the state folder base. It replaces existing data only if
+// replace is set. It fails if a process serves one of the sources.
 func (b *Backup) Restore(sources []source.Source, base string, replace bool) (list []*Restored, err error) {
 	var claims []owner.Claim
 	for _, src := range sources {
@@ -119,7 +113,7 @@ func (b *Backup) Restore(sources []source.Source, base string, replace bool) (li
 	return list, nil
 }
 
-// find reads what the backup has of a source.
+// find returns the Folder of a source, after it has verified the checksums of its entries.
 func (b *Backup) find(src source.Source, state string, replace bool) (*Restored, error) {
 	i := slices.IndexFunc(b.Folders, func(f Folder) bool { return f.Name == src.Name })
 	if i < 0 {
@@ -127,19 +121,19 @@ func (b *Backup) find(src source.Source, state string, replace bool) (*Restored,
 		for _, f := range b.Folders {
 			names = append(names, f.Name)
 		}
-		return nil, cli.WithHint(fmt.Errorf("the backup has no folder %q", src.Name), "it has "+strings.Join(names, ", ")+"; for a vault that is elsewhere now, NAME=DIR")
+		return nil, cli.WithHint(fmt.Errorf("the backup has no folder %q", src.Name), "it has "+strings.Join(names, ", ")+"; use NAME=DIR for a vault that has moved")
 	}
 	r := &Restored{Folder: b.Folders[i]}
 	if ofServer := strings.Contains(r.Source, "://"); ofServer != (src.Server != nil) {
-		return nil, fmt.Errorf("the backup of %q is of %s, which %s cannot take", src.Name, r.Place, src.Place())
+		return nil, fmt.Errorf("the backup of %q is of %s and cannot be restored to %s", src.Name, r.Location, src.Place())
 	}
-	r.Place, r.Source, r.State = src.Place(), src.String(), owner.Folder(state)
+	r.Location, r.Source, r.State = src.Place(), src.String(), owner.Folder(state)
 	if !replace && store.Holds(r.State.Path(storeName)) {
-		return nil, cli.WithHint(fmt.Errorf("something is kept for %s already", r.Place), "with --replace it is set aside, and the backup takes its place")
+		return nil, cli.WithHint(fmt.Errorf("there is already data for %s", r.Location), "use --replace to set it aside and restore the backup")
 	}
 	for _, f := range b.zip.File {
 		if strings.HasPrefix(f.Name, src.Name+"/") {
-			if err := damaged(f.Name, verify(f)); err != nil {
+			if err := damagedErr(f.Name, verify(f)); err != nil {
 				return nil, err
 			}
 		}
@@ -147,7 +141,7 @@ func (b *Backup) find(src source.Source, state string, replace bool) (*Restored,
 	return r, nil
 }
 
-// verify reads an entry to its end, where its checksum is compared.
+// verify reads an entry to its end, where archive/zip compares the checksum.
 func verify(f *zip.File) error {
 	in, err := f.Open()
 	if err != nil {
@@ -157,7 +151,7 @@ func verify(f *zip.File) error {
 	return errors.Join(err, in.Close())
 }
 
-// restore restores a Folder: attachments first, which change nothing that is there.
+// restore copies attachments first, because they replace nothing.
 func (b *Backup) restore(r *Restored) error {
 	if err := b.restoreAttachments(r); err != nil {
 		return err
@@ -165,17 +159,17 @@ func (b *Backup) restore(r *Restored) error {
 	entry := path.Join(r.Name, storeName)
 	in, err := b.zip.Open(entry)
 	if err != nil {
-		return damaged(entry, err)
+		return damagedErr(entry, err)
 	}
 	defer in.Close()
 	aside, err := store.Restore(r.State.Path(storeName), in, store.Options{})
 	if aside != "" {
 		r.Aside = r.State.Path(aside)
 	}
-	return damaged(entry, err)
+	return damagedErr(entry, err)
 }
 
-// restoreAttachments copies those that are not there: their names are the hashes of what they hold.
+// restoreAttachments copies the missing attachments. Their names are hashes of their contents.
 func (b *Backup) restoreAttachments(r *Restored) error {
 	dir := r.State.Sub(attachments)
 	for _, f := range b.zip.File {
@@ -191,7 +185,7 @@ func (b *Backup) restoreAttachments(r *Restored) error {
 			err = errors.Join(dir.Make(), dir.Put(name, func(w io.Writer) error { _, err := io.Copy(w, in); return err }), in.Close())
 		}
 		if err != nil {
-			return damaged(f.Name, err)
+			return damagedErr(f.Name, err)
 		}
 	}
 	return nil

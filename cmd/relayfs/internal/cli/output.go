@@ -1,10 +1,3 @@
-// Package cli has what commands print, texts, JSON and a progress line on a terminal, and the errors that a command line
-// distinguishes. It knows nothing of notes.
-//
-// Text of a note, a name or an author must not be a command to a terminal. So control characters, those
-// that change the direction of text, and bytes that are not UTF-8 are shown as pictures. Each text passes
-// through one of these functions where it is printed, and only there. JSON is exact, and so are notes in a
-// pipe ('cat', 'grep').
 package cli
 
 import (
@@ -17,11 +10,10 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/rivo/uniseg"
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 )
 
-// JSON prints v for scripts.
 func JSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -29,7 +21,7 @@ func JSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// Plural returns "1 note" or "2 notes".
+// Plural returns n with a noun, such as "1 note" or "2 notes".
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -37,7 +29,7 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Printable returns text of several lines for a terminal.
+// Printable returns text of several lines that cannot control a terminal.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -47,24 +39,23 @@ func Printable(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// OneLine returns text for one line, so that it cannot pass for another line.
+// OneLine returns s without line breaks, so that its end cannot look like another line of output.
 func OneLine(s string) string { return strings.Map(visible, s) }
 
-// BelowFirst is Printable with all lines but the first indented, so that none passes for another message.
-func BelowFirst(s string) string { return strings.ReplaceAll(Printable(s), "\n", "\n  ") }
+// IndentRest is Printable with every line but the first indented, so that none looks like another message.
+func IndentRest(s string) string { return strings.ReplaceAll(Printable(s), "\n", "\n  ") }
 
-// visible returns a character that a terminal shows and does not obey.
 func visible(r rune) rune {
 	switch {
 	case r < 0x20:
-		return r + 0x2400 // its picture
+		return r + 0x2400 // its picture in Unicode
 	case unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control):
 		return unicode.ReplacementChar
 	}
 	return r
 }
 
-// PrintableWriter makes printable what is written: a log, which quotes everything but DEL itself.
+// PrintableWriter applies Printable to what is written. slog's text handler quotes every control character but DEL.
 type PrintableWriter struct{ W io.Writer }
 
 func (p PrintableWriter) Write(b []byte) (int, error) {
@@ -74,7 +65,7 @@ func (p PrintableWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Result takes what a command prints. Err is the first error of a write, which who prints need not look at.
+// Result keeps the first error of its writes in Err, so that a printing function need not check each.
 type Result struct {
 	W   io.Writer
 	Err error
@@ -87,7 +78,7 @@ func (r *Result) Write(b []byte) (n int, err error) {
 	return n, r.Err
 }
 
-// Note prints text of notes: exactly, but printable on a terminal.
+// Note prints text of notes byte for byte, except on a terminal, where it is made printable.
 func Note(w io.Writer, text string) error {
 	if toTerminal(w) {
 		text = Printable(text)
@@ -96,12 +87,10 @@ func Note(w io.Writer, text string) error {
 	return err
 }
 
-// Line prints one line.
 func Line(w io.Writer, format string, args ...any) {
 	fmt.Fprintln(w, OneLine(fmt.Sprintf(format, args...)))
 }
 
-// IsTerminal reports whether f is a terminal.
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 func toTerminal(w io.Writer) bool {
@@ -114,18 +103,18 @@ func toTerminal(w io.Writer) bool {
 
 const eraseLine = "\r\x1b[K"
 
-// Screen is a terminal whose last line shows progress. Other output comes before that line.
+// Screen is a terminal whose last line shows progress. Other output is printed above that line.
 type Screen struct {
 	f *os.File
 
-	mu   sync.Mutex // protects the following
-	line string     // as it is shown, "" for none
+	mu   sync.Mutex // guards the fields below
+	line string     // the progress line, "" for none
 }
 
-// Stderr is the terminal for everything that is not a result.
+// Stderr takes everything that is not a result.
 var Stderr = &Screen{f: os.Stderr}
 
-// Write writes p over the progress line, and the line after it if p ends a line.
+// Write writes p over the progress line, and repeats the progress line below if p ends with a line break.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +130,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Show replaces the progress line, on a terminal that can do that. The last one stays on the screen.
+// Show replaces the progress line if the terminal can erase a line. The last one stays on the screen.
 func (s *Screen) Show(line string, last bool) {
 	if os.Getenv("TERM") == "dumb" || !IsTerminal(s.f) {
 		return
@@ -156,24 +145,10 @@ func (s *Screen) Show(line string, last bool) {
 	}
 	// A line that wraps cannot be erased.
 	if width, _, err := term.GetSize(int(s.f.Fd())); err == nil && width > 0 {
-		line = cutTo(line, width-1)
+		line = ansi.Truncate(line, width-1, "")
 	}
 	_, _ = s.f.WriteString(eraseLine + line)
 	s.line = line
-}
-
-func cutTo(line string, width int) string {
-	rest, state, size := line, -1, 0
-	for rest != "" {
-		var next string
-		var w int
-		_, next, w, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		if size += w; size > width {
-			return line[:len(line)-len(rest)]
-		}
-		rest = next
-	}
-	return line
 }
 
 // Colour reports whether w is a terminal that wants colour (see no-color.org).

@@ -1,5 +1,3 @@
-// Package config reads the configuration file and the environment, and sets flags to what they say. It
-// knows the flags from the commands, and the meaning of none.
 package config
 
 import (
@@ -21,32 +19,23 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// A setting comes from the flag, if there is one, else the environment (RELAYFS_ and its name in capitals, with '_' for
-// '-'), else the configuration file, else its default. The file is TOML. Its keys are the names of the settings, of
-// the flags of mount and mcp, and
-//
-//	sources    = ["~/Notes", "Team=~/Documents/team"]
-//	mountpoint = "~/relayfs"
-//
-// for the arguments of a command that is given none.
-
 // Config is the content of the configuration file.
 type Config struct {
-	File       string // its path, even if it does not exist
+	File       string // path, even if the file does not exist
 	found      bool
 	sources    []string
 	mountpoint string
-	flags      map[string][]string // flag -> its values
-	known      []string            // flags that can be set
+	flags      map[string][]string // values by flag or setting
+	known      []string            // flags and settings that can be set
 }
 
-// servers are the commands whose flags, too, the file and the environment set.
-var servers = []string{"mount", "mcp"}
+// serverCommands are the commands whose flags can be set, too.
+var serverCommands = []string{"mount", "mcp"}
 
-// neverConfigured are flags of servers that belong to one call.
+// neverConfigured are flags of serverCommands that belong to one call.
 var neverConfigured = []string{"daemon", "help", "config"}
 
-// fileOf returns the path that flag gives, or the default.
+// fileOf returns the path that the flag --config names, or the default.
 func fileOf(flag string) (string, error) {
 	if file := cmp.Or(flag, os.Getenv("RELAYFS_CONFIG")); file != "" {
 		return filepath.Abs(file)
@@ -62,8 +51,8 @@ func fileOf(flag string) (string, error) {
 	return filepath.Join(dir, "relayfs", "config.toml"), nil
 }
 
-// Read reads the configuration file. A missing file is empty unless must is set. With an error it returns
-// what is right in the file. settings are those of a command that are no flags.
+// Read reads the configuration file. A missing file counts as empty unless must is set. Together with an error it returns
+// the valid part. settings returns the settings of a command that are not flags.
 func Read(flag string, must bool, root *cobra.Command, settings func(*cobra.Command) *pflag.FlagSet) (*Config, error) {
 	file, err := fileOf(flag)
 	if err != nil {
@@ -78,7 +67,7 @@ func Read(flag string, must bool, root *cobra.Command, settings func(*cobra.Comm
 	c.found = true
 	if err != nil {
 		if parse, ok := errors.AsType[toml.ParseError](err); ok {
-			return c, cli.Usagef("configuration %q is not TOML in line %d: %s", file, parse.Position.Line, parse.Message)
+			return c, cli.Usagef("configuration %q, line %d, is not TOML: %s", file, parse.Position.Line, parse.Message)
 		}
 		return c, cli.Usage(fmt.Errorf("configuration %w", err))
 	}
@@ -106,12 +95,11 @@ func (c *Config) set(key string, value any) error {
 		c.flags[key] = list
 	default:
 		known := append([]string{"sources", "mountpoint"}, c.known...)
-		return UsageNear(fmt.Errorf("unknown key %q; there are %s", key, strings.Join(known, ", ")), key, "%s", known)
+		return UsageWithSuggestion(fmt.Errorf("unknown key %q; known keys: %s", key, strings.Join(known, ", ")), key, "%s", known)
 	}
 	return nil
 }
 
-// flagValues returns a value of the file as values of a flag.
 func flagValues(value any) ([]string, error) {
 	switch v := value.(type) {
 	case string:
@@ -129,10 +117,10 @@ func flagValues(value any) ([]string, error) {
 		}
 		return list, nil
 	}
-	return nil, errors.New("neither a string, a number, a boolean nor an array of strings")
+	return nil, errors.New("want a string, a number, a boolean or an array of strings")
 }
 
-// ExpandHome expands ~/ as a shell does, also after NAME=.
+// ExpandHome expands a leading ~/, including after NAME=.
 func ExpandHome(s string) string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -157,7 +145,7 @@ func configurable(root *cobra.Command, settings func(*cobra.Command) *pflag.Flag
 	}
 	for _, cmd := range root.Commands() {
 		settings(cmd).VisitAll(add)
-		if slices.Contains(servers, cmd.Name()) {
+		if slices.Contains(serverCommands, cmd.Name()) {
 			cmd.Flags().VisitAll(add)
 		}
 	}
@@ -165,7 +153,7 @@ func configurable(root *cobra.Command, settings func(*cobra.Command) *pflag.Flag
 	return names
 }
 
-// Apply sets settings, and the flags of cmd that were not given on the command line, from the environment or the file.
+// Apply sets settings, and the flags of cmd that the command line does not set, from the environment or the file.
 func (c *Config) Apply(cmd *cobra.Command, settings *pflag.FlagSet) error {
 	var errs []error
 	apply := func(f *pflag.Flag) {
@@ -179,18 +167,18 @@ func (c *Config) Apply(cmd *cobra.Command, settings *pflag.FlagSet) error {
 		for _, v := range values {
 			// Flags().Set would mark the flag as given on the command line.
 			if err := f.Value.Set(v); err != nil {
-				errs = append(errs, cli.Usagef("%s: %q is no %s", from, v, f.Value.Type()))
+				errs = append(errs, cli.Usagef("%s: %q is not a valid %s", from, v, f.Value.Type()))
 			}
 		}
 	}
 	settings.VisitAll(apply)
-	if slices.Contains(servers, cmd.Name()) {
+	if slices.Contains(serverCommands, cmd.Name()) {
 		cmd.Flags().VisitAll(apply)
 	}
 	return errors.Join(errs...)
 }
 
-// Variable is the variable of the environment for a setting.
+// Variable returns the name of a setting's environment variable.
 func Variable(setting string) string {
 	return "RELAYFS_" + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
 }
@@ -203,40 +191,39 @@ func (c *Config) SourcesOr(args []string) []string {
 	return c.sources
 }
 
-// MountArgs parses [SOURCE...] [MOUNTPOINT]. Without sources it returns those of the file, without any
-// argument also its mountpoint.
+// MountArgs parses [SOURCE...] [MOUNTPOINT]. Missing sources come from the file, and without any argument so does the
+// mountpoint.
 func (c *Config) MountArgs(args []string) (sources []string, mountpoint string, err error) {
 	switch {
 	case len(args) > 1:
 		return args[:len(args)-1], args[len(args)-1], nil
 	case len(args) == 1 && len(c.sources) > 0:
 		return c.sources, args[0], nil
-	case len(args) == 1 && source.Likely(args[0]):
-		return nil, "", cli.WithHint(cli.Usagef("no MOUNTPOINT given for the SOURCE %q", args[0]), "name an empty folder, too: relayfs mount "+args[0]+" ~/notes")
+	case len(args) == 1 && source.LooksLikeSource(args[0]):
+		return nil, "", cli.WithHint(cli.Usagef("no MOUNTPOINT given for the SOURCE %q", args[0]), "add an empty folder: relayfs mount "+args[0]+" ~/notes")
 	case len(args) == 1:
 		return nil, "", c.missing("no SOURCE given for the MOUNTPOINT %q", args[0])
 	case len(c.sources) == 0:
 		return nil, "", c.missing("no SOURCE given")
 	case c.mountpoint == "":
-		return nil, "", cli.WithHint(cli.Usagef("no MOUNTPOINT given, and %s names none", c.File), "relayfs mount ~/notes, or a line mountpoint = \"~/notes\" in that file")
+		return nil, "", cli.WithHint(cli.Usagef("no MOUNTPOINT given, and %s names none", c.File), "run 'relayfs mount ~/notes', or add the line mountpoint = \"~/notes\" to that file")
 	}
 	return c.sources, c.mountpoint, nil
 }
 
-// missing is the error for no source.
 func (c *Config) missing(format string, args ...any) error {
-	return cli.WithHint(cli.Usagef("%s, and %s names none", fmt.Sprintf(format, args...), c.File), "name the vault: relayfs mount ~/Notes MOUNTPOINT; or write it there once with 'relayfs init'")
+	return cli.WithHint(cli.Usagef("%s, and %s names none", fmt.Sprintf(format, args...), c.File), "name the vault: relayfs mount ~/Notes MOUNTPOINT; or add it to that file with 'relayfs init'")
 }
 
-// Mounts reports whether the file is there to mount something without arguments.
+// Mounts reports whether the file names sources or a mountpoint for 'relayfs mount' without arguments.
 func (c *Config) Mounts() bool { return len(c.sources) > 0 || c.mountpoint != "" }
 
-// others are the variables that belong to no flag of a server.
-var others = []string{"RELAYFS_CONFIG", "RELAYFS_TOKEN", "RELAYFS_SERVER_KEY", "RELAYFS_EMBEDDINGS_KEY"}
+// plainVariables are the environment variables that set no flag and no setting.
+var plainVariables = []string{"RELAYFS_CONFIG", "RELAYFS_TOKEN", "RELAYFS_SERVER_KEY", "RELAYFS_EMBEDDINGS_KEY"}
 
-// Misspelt returns an error for each variable of the environment that is not one of relayfs's, and like one.
-func (c *Config) Misspelt() (errs []error) {
-	known := slices.Clone(others)
+// UnknownVariables returns an error for each environment variable that looks like a misspelt variable of relayfs.
+func (c *Config) UnknownVariables() (errs []error) {
+	known := slices.Clone(plainVariables)
 	for _, flag := range c.known {
 		known = append(known, Variable(flag))
 	}
@@ -245,7 +232,7 @@ func (c *Config) Misspelt() (errs []error) {
 		if !strings.HasPrefix(name, "RELAYFS_") || slices.Contains(known, name) {
 			continue
 		}
-		err := UsageNear(fmt.Errorf("the variable %s means nothing to relayfs", name), name, "%s", known)
+		err := UsageWithSuggestion(fmt.Errorf("unknown environment variable %s", name), name, "%s", known)
 		if hint := (*cli.HintError)(nil); errors.As(err, &hint) {
 			errs = append(errs, err)
 		}
@@ -253,7 +240,6 @@ func (c *Config) Misspelt() (errs []error) {
 	return errs
 }
 
-// Values returns what the file and the environment set.
 func (c *Config) Values() []Value {
 	file := c.File
 	if !c.found {
@@ -273,8 +259,22 @@ func (c *Config) Values() []Value {
 	return list
 }
 
-// Value is a setting in effect.
+// Value is a setting in effect, with its origin in words.
 type Value struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// UsageWithSuggestion returns err as a usage error. If a known word is similar to word, the hint proposes it; format is how
+// the hint writes it.
+func UsageWithSuggestion(err error, word, format string, known []string) error {
+	words := &cobra.Command{SuggestionsMinimumDistance: 2} // cobra compares the names of commands
+	for _, name := range known {
+		words.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	err = cli.Usage(err)
+	if like := words.SuggestionsFor(word); len(like) > 0 {
+		return cli.WithHint(err, "did you mean "+fmt.Sprintf(format, like[0])+"?")
+	}
+	return err
 }

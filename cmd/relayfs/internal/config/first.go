@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,8 +15,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// FirstSources returns SOURCE arguments for a new configuration: with absolute paths.
-func FirstSources(args []string) ([]string, error) {
+// AbsoluteSources checks SOURCE arguments and makes their paths absolute.
+func AbsoluteSources(args []string) ([]string, error) {
 	if _, err := source.Parse(args, ""); err != nil {
 		return nil, err
 	}
@@ -31,13 +30,24 @@ func FirstSources(args []string) ([]string, error) {
 	return sources, nil
 }
 
-// FoundSources returns the vaults that are found as SOURCE arguments, each with a name of its own.
-func FoundSources() ([]string, error) {
+// FindVaults returns SOURCE arguments with different names for the user's vaults: those in Obsidian's list or, if there is
+// none, the folders in the home folder that Obsidian has opened.
+func FindVaults() ([]string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, cli.WithHint(err, "set HOME, or name the vaults")
 	}
-	sources := named(findVaults(home))
+	dirs := listedVaults(home)
+	for _, pattern := range []string{"*", "Documents/*"} {
+		if len(dirs) > 0 {
+			break
+		}
+		found, _ := filepath.Glob(filepath.Join(home, pattern, ".obsidian")) // the pattern is well-formed
+		for _, m := range found {
+			dirs = append(dirs, filepath.Dir(m))
+		}
+	}
+	sources := named(dirs)
 	if len(sources) == 0 {
 		return nil, cli.WithHint(errors.New("no vault found: neither in Obsidian's list nor in the home folder"), "name it: relayfs init ~/Notes")
 	}
@@ -45,7 +55,7 @@ func FoundSources() ([]string, error) {
 	return sources, err
 }
 
-// named names directories apart that have the same last element: by the folder that they are in, and by a number if that does not do.
+// named returns directories as SOURCE arguments. Equal last elements get the parent's name, or a number, appended.
 func named(dirs []string) []string {
 	sources := make([]string, len(dirs))
 	taken := make(map[string]bool)
@@ -66,23 +76,8 @@ func named(dirs []string) []string {
 	return sources
 }
 
-// findVaults returns the vaults that Obsidian lists, or else the folders in home that Obsidian has opened.
-func findVaults(home string) []string {
-	if list := listedVaults(home); len(list) > 0 {
-		return list
-	}
-	var found []string
-	for _, pattern := range []string{"*", "Documents/*"} {
-		marks, _ := filepath.Glob(filepath.Join(home, pattern, ".obsidian")) // the pattern is well-formed
-		for _, m := range marks {
-			found = append(found, filepath.Dir(m))
-		}
-	}
-	return found
-}
-
-// listedVaults reads Obsidian's list of vaults, obsidian.json in its configuration folder, where the
-// packages for Linux (deb and AppImage, Flatpak, Snap) and macOS have it.
+// listedVaults reads Obsidian's list of vaults, obsidian.json in its configuration folder: that of the deb and AppImage,
+// Flatpak and Snap packages, and of macOS.
 func listedVaults(home string) []string {
 	var found []string
 	for _, dir := range []string{
@@ -108,7 +103,7 @@ func listedVaults(home string) []string {
 	return found
 }
 
-// Create writes a configuration file. It leaves an existing file as it is.
+// Create writes a configuration file. An existing file is an error.
 func Create(file string, sources []string, mountpoint string) error {
 	values, err := toml.Marshal(struct {
 		Sources    []string `toml:"sources"`
@@ -117,22 +112,13 @@ func Create(file string, sources []string, mountpoint string) error {
 	if err != nil {
 		return err
 	}
-	err = secret.Create(file, "# What 'relayfs mount' and 'relayfs mcp' serve when they are given no arguments.\n"+string(values)+
-		"\n# Every flag of mount and mcp, and every setting of 'relayfs help settings', can stand here by its name:\n# mode = \"suggest\"\n# author = \"agent\"\n# toolsets = [\"claude\"]\n")
-	if errors.Is(err, fs.ErrExist) {
-		return exists(file)
-	}
-	return err
+	return secret.Create(file, "# The vaults and the mountpoint for 'relayfs mount' and 'relayfs mcp' without arguments.\n"+string(values)+
+		"\n# Each flag of mount and mcp, and each setting of 'relayfs help settings', can be set here by its name:\n# mode = \"suggest\"\n# author = \"agent\"\n# toolsets = [\"claude\"]\n")
 }
 
-// Absent says that a configuration file is there, which is left as it is.
-func Absent(file string) error {
-	if _, err := os.Lstat(file); err == nil {
-		return exists(file)
+func CheckAbsent(file string) error {
+	if _, err := os.Lstat(file); err != nil {
+		return nil
 	}
-	return nil
-}
-
-func exists(file string) error {
-	return cli.WithHint(fmt.Errorf("configuration %q exists and is left as it is", file), "edit it, or remove it first")
+	return cli.WithHint(fmt.Errorf("configuration %q exists and was not changed", file), "edit it, or remove it first")
 }

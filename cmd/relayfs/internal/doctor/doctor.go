@@ -1,5 +1,6 @@
-// Package doctor checks what a mount needs, and says how to mend it. It changes nothing that it
-// examines.
+// Package doctor checks the requirements for mounting. Examine returns a Report with a finding per check, each ok, warn or
+// fail, and with a fix. Its configuration errors come from the checks of 'relayfs mount' itself, so both agree. Examine
+// changes nothing, except that it writes and removes a test file in the state folder.
 package doctor
 
 import (
@@ -29,28 +30,24 @@ import (
 	"github.com/relayfs/relayfs/fusefs"
 )
 
-// Report is what 'relayfs doctor --json' prints.
 type Report struct {
 	Findings []fusefs.Finding `json:"findings"`
 	Running  []owner.Info     `json:"running"`
 	Values   []config.Value   `json:"values"`
 }
 
-// Options say what to examine.
 type Options struct {
-	Sources []source.Source
-	Only    bool // examine nothing but them and their owners
-	// Audience is that of minted tokens, "" for the server's address.
-	Audience string
-	Base     string         // the state folder
+	Sources  []source.Source
+	Only     bool           // examine only the sources and their owners
+	Audience string         // of tokens that relayfs makes, "" for the server's address
+	Base     string         // state folder
 	Version  string         // of this program
 	Author   string         // default author of suggestions
 	Values   []config.Value // settings
-	Config   []error        // what keeps a mount from starting
-	Suspect  []error        // what does not, and is not as it should be
+	Config   []error        // errors that prevent a mount
+	Suspect  []error        // warnings
 }
 
-// Examine examines what a mount of the sources needs.
 func Examine(ctx context.Context, o Options) *Report {
 	r := &Report{Findings: append(examineConfig(o.Config, fusefs.Fail), examineConfig(o.Suspect, fusefs.Warn)...), Running: []owner.Info{}}
 	base := o.Base
@@ -67,7 +64,7 @@ func Examine(ctx context.Context, o Options) *Report {
 	}
 	running, err := owner.Live(source.VaultsDir(base))
 	switch {
-	case err != nil: // examineState has found it
+	case err != nil: // examineState reports it
 	case o.Only:
 		r.Running = append(r.Running, ownersOf(running, base, o.Sources)...)
 	default:
@@ -82,15 +79,14 @@ func Examine(ctx context.Context, o Options) *Report {
 		}
 		return gone
 	})
-	r.Findings = append(r.Findings, examineKept(ctx, r.Running, o.Sources, base)...)
-	self, _ := os.Executable() // "" if it is not known
+	r.Findings = append(r.Findings, examineStores(ctx, r.Running, o.Sources, base)...)
+	self, _ := os.Executable() // "" if unknown
 	r.Values = append([]config.Value{
 		{Name: "program", Value: self}, {Name: "version", Value: o.Version}, {Name: "state", Value: base}, {Name: "author", Value: o.Author},
 	}, o.Values...)
 	return r
 }
 
-// examineConfig returns a finding for each error in what a mount is told.
 func examineConfig(errs []error, severity fusefs.Severity) (findings []fusefs.Finding) {
 	for _, err := range errs {
 		f := finding("configuration", severity, cli.Text(err), "correct it, or remove it")
@@ -114,7 +110,7 @@ func ownersOf(owners []owner.Info, base string, sources []source.Source) []owner
 	})
 }
 
-// examineVault compares the folders of a vault, each of which takes a watch, with the user's limit.
+// examineVault compares the folders of a vault with the user's limit of watches: each folder needs one.
 func examineVault(src source.Source, limitFile string) fusefs.Finding {
 	name := "watches of " + src.Name
 	text, err := os.ReadFile(limitFile)
@@ -130,7 +126,7 @@ func examineVault(src source.Source, limitFile string) fusefs.Finding {
 	case err != nil:
 		return finding(name, fusefs.Warn, cli.Text(err), "make the vault readable")
 	case folders > limit/2:
-		return finding(name, fusefs.Warn, fmt.Sprintf("%d folders, and %d watches for all programs: what people change may show seconds late", folders, limit),
+		return finding(name, fusefs.Warn, fmt.Sprintf("%d folders, and %d watches for all programs: changes of other programs may appear seconds late", folders, limit),
 			fmt.Sprintf("sysctl fs.inotify.max_user_watches=%d", 4*folders))
 	}
 	return finding(name, fusefs.OK, fmt.Sprintf("%d folders, %d watches allowed", folders, limit), "")
@@ -155,20 +151,18 @@ func countFolders(dir string) (n int, err error) {
 	return n, err
 }
 
-// Verdict returns an error if something fails.
 func (r *Report) Verdict() error {
 	if slices.ContainsFunc(r.Findings, func(f fusefs.Finding) bool { return f.Severity == fusefs.Fail }) {
-		return errors.New("something that a mount needs does not work") // the report has the reasons
+		return errors.New("a requirement for mounting is not met: see the lines that begin with fail")
 	}
 	return nil
 }
 
-// Print prints a report for people.
 func Print(w io.Writer, r *Report) {
 	for _, f := range r.Findings {
 		cli.Line(w, "%-4s  %s: %s", f.Severity, f.Name, f.Detail)
 		if f.Mend != "" {
-			fmt.Fprintf(w, "      mend: %s\n", cli.BelowFirst(f.Mend))
+			fmt.Fprintf(w, "      fix: %s\n", cli.IndentRest(f.Mend))
 		}
 	}
 	for _, info := range r.Running {
@@ -179,10 +173,10 @@ func Print(w io.Writer, r *Report) {
 	}
 }
 
-// littleSpace is how many bytes a disk should have free at least: the size of one note.
-const littleSpace = model.MaxNote
+// minFreeSpace is the free space, in bytes, below which doctor warns.
+const minFreeSpace = model.MaxNote
 
-// examineState writes something to the state folder, or to where it will be created.
+// examineState writes a file to the state folder or, if that is missing, to its nearest existing parent.
 func examineState(base string) fusefs.Finding {
 	const name = "state folder"
 	dir := base
@@ -192,9 +186,9 @@ func examineState(base string) fusefs.Finding {
 	err := tryWrite(dir)
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return finding(name, fusefs.Fail, cli.Text(err), "free space on its disk, or name another folder with RELAYFS_STATE: no save succeeds once the room is used up that the log has reserved")
+		return finding(name, fusefs.Fail, cli.Text(err), "free space on its disk, or set RELAYFS_STATE to another folder: saves will fail when the log's reserved space is used up")
 	case err != nil:
-		return finding(name, fusefs.Fail, cli.Text(err), "make it writable, or name another folder with RELAYFS_STATE")
+		return finding(name, fusefs.Fail, cli.Text(err), "make it writable, or set RELAYFS_STATE to another folder")
 	}
 	return withSpace(name, base+" can be written", dir)
 }
@@ -204,7 +198,7 @@ func tryWrite(dir string) error {
 	folder := owner.Folder(dir)
 	err := folder.Replace(name, make([]byte, 4096))
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%q cannot be written: %w", dir, e.Err) // the file is nobody's concern
+		return fmt.Errorf("%q cannot be written: %w", dir, e.Err) // without the name of the test file
 	}
 	if err != nil {
 		return err
@@ -214,24 +208,24 @@ func tryWrite(dir string) error {
 
 func examineFolder(name, dir string) fusefs.Finding {
 	name = "vault " + name
-	err := process.MayUse(dir)
+	err := process.CheckAccess(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return finding(name, fusefs.Fail, dir+" is not there", "mount its disk or move it back: nothing counts as deleted, and a mount that runs goes on by itself")
+		return finding(name, fusefs.Fail, dir+" is missing", "mount its disk or move it back: relayfs deletes nothing, and a running mount continues on its own")
 	case errors.Is(err, syscall.EROFS):
 		return finding(name, fusefs.Warn, dir+" is on a read-only disk", "mount the disk for writing, or mount the vault with --read-only")
 	case err != nil:
-		return finding(name, fusefs.Fail, fmt.Sprintf("%s: %v", dir, err), "run as the user whom the vault belongs to, or change its mode")
+		return finding(name, fusefs.Fail, fmt.Sprintf("%s: %v", dir, err), "run relayfs as the owner of the vault, or change the mode of the folder")
 	}
 	return withSpace(name, dir+" can be read and written", dir)
 }
 
-// withSpace returns a good finding, unless the disk of dir is almost full.
+// withSpace returns the finding OK, or another one if the disk of dir is almost full.
 func withSpace(name, detail, dir string) fusefs.Finding {
-	const mend = "free space on it: a save for which there is no room fails and changes nothing"
+	const mend = "free space on it: without it a save fails, and changes nothing"
 	free, err := process.FreeSpace(dir)
 	switch {
-	case err != nil || free >= littleSpace:
+	case err != nil || free >= minFreeSpace:
 		return finding(name, fusefs.OK, detail, "")
 	case free < 4096:
 		return finding(name, fusefs.Fail, "the disk of "+dir+" is full", mend)
@@ -242,9 +236,8 @@ func withSpace(name, detail, dir string) fusefs.Finding {
 func examineServed(running []owner.Info, sources []source.Source) (findings []fusefs.Finding) {
 	for _, info := range running {
 		for _, served := range info.Sources {
-			name, dir, ok := strings.Cut(served, "=")
-			known := slices.ContainsFunc(sources, func(s source.Source) bool { return s.Dir == dir })
-			if ok && filepath.IsAbs(dir) && !known {
+			name, dir := source.Split(served)
+			if dir != "" && !slices.ContainsFunc(sources, func(s source.Source) bool { return s.Dir == dir }) {
 				findings = append(findings, examineFolder(name, dir))
 			}
 		}
@@ -252,12 +245,12 @@ func examineServed(running []owner.Info, sources []source.Source) (findings []fu
 	return findings
 }
 
-// examineKept reads all that is kept: by the owners that run what they have open, and here what no process has open.
-func examineKept(ctx context.Context, running []owner.Info, sources []source.Source, base string) (findings []fusefs.Finding) {
-	found := make(map[string]string)
+// examineStores reads all stores: running owners read the stores that they have open, and this process reads the others.
+func examineStores(ctx context.Context, running []owner.Info, sources []source.Source, base string) (findings []fusefs.Finding) {
+	found := make(map[string]string) // the problem, "" for none, by location
 	for _, info := range running {
 		if err := owner.NewClient(info).Get(ctx, owner.CheckPath, nil, &found); err != nil {
-			findings = append(findings, finding("what is kept", fusefs.Warn, cli.Text(err), ""))
+			findings = append(findings, finding("data of relayfs", fusefs.Warn, cli.Text(err), ""))
 		}
 	}
 	for _, src := range sources {
@@ -273,9 +266,9 @@ func examineKept(ctx context.Context, running []owner.Info, sources []source.Sou
 	}
 	for _, place := range slices.Sorted(maps.Keys(found)) {
 		if text := found[place]; text != "" {
-			findings = append(findings, finding("what is kept for "+place, fusefs.Fail, text, ""))
+			findings = append(findings, finding("data for "+place, fusefs.Fail, text, ""))
 		} else {
-			findings = append(findings, finding("what is kept for "+place, fusefs.OK, "all of it can be read", ""))
+			findings = append(findings, finding("data for "+place, fusefs.OK, "all of it can be read", ""))
 		}
 	}
 	return findings
@@ -310,9 +303,9 @@ func examineServer(ctx context.Context, src source.Source, audience, base string
 	case err != nil:
 		f = finding(name, fusefs.Fail, fmt.Sprintf("%s: %v", address, err), transport.Hint(err))
 	case found.Entries == 0:
-		f = finding(name, fusefs.Warn, fmt.Sprintf("%s has nothing under the folder id %q", address, src.Server.Folder), "check the folder's id in #NAME=ID, unless the folder is new")
+		f = finding(name, fusefs.Warn, fmt.Sprintf("%s has no entries in the folder %q", address, src.Server.Folder), "check the folder's ID in #NAME=ID, unless the folder is new")
 	case found.ReadOnly:
-		f = finding(name, fusefs.Warn, fmt.Sprintf("%s lets this token read only", address), address.WriteHint())
+		f = finding(name, fusefs.Warn, fmt.Sprintf("%s allows this token only to read", address), address.WriteHint())
 	default:
 		f = finding(name, fusefs.OK, fmt.Sprintf("%s answers, with %d entries", address, found.Entries), "")
 	}

@@ -1,5 +1,6 @@
-// Package metrics serves numbers about a workspace to Prometheus, and its health to who supervises it.
-// The numbers name folders, and nothing that is in them. docs/operations.md says what each one is.
+// Package metrics serves the metrics of a workspace to Prometheus, and its health to a supervisor, on a port of its own.
+// Numbers records saves; a Server asks the workspace for everything else at each scrape. The metrics contain the names of
+// folders, and neither names of notes nor texts. docs/operations.md describes each one.
 package metrics
 
 import (
@@ -23,10 +24,10 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 )
 
-// Flag is the flag with the address.
+// Flag is the name of the setting.
 const Flag = "metrics"
 
-// Check refuses an address that is none.
+// Check refuses an address that is not HOST:PORT.
 func Check(addr string) error {
 	if addr == "" {
 		return nil
@@ -35,14 +36,14 @@ func Check(addr string) error {
 	return err
 }
 
-// Numbers are those of this process. Saves are recorded before and while they are served.
+// Numbers are the metrics that this process records, even before they are served.
 type Numbers struct {
 	addr  string
 	saves *prometheus.HistogramVec
 	info  prometheus.Gauge
 }
 
-// New returns the Numbers to be served on addr, nil if that is "".
+// New returns Numbers to serve on addr, nil if addr is "".
 func New(addr, version string) *Numbers {
 	if addr == "" {
 		return nil
@@ -62,13 +63,12 @@ func New(addr, version string) *Numbers {
 	return n
 }
 
-// Server serves Numbers on a port of its own, without a token.
 type Server struct {
 	listener net.Listener
 	*Numbers
 }
 
-// Listen opens the port. It returns nil if there is none to open.
+// Listen opens the port. It returns nil if n is nil.
 func (n *Numbers) Listen() (*Server, error) {
 	if n == nil {
 		return nil, nil
@@ -83,11 +83,11 @@ func (n *Numbers) Listen() (*Server, error) {
 // Outcomes of a save.
 const (
 	saved   = "saved"
-	refused = "refused" // the note stays as it was, and trying again would not help
-	failed  = "failed"  // the disk, or the server, did not take it
+	refused = "refused" // the same save would be refused again
+	failed  = "failed"  // an error of the disk or the server
 )
 
-// Saved records a save; it is for bridge.Options.
+// Saved records a save, for bridge.Options.
 func (n *Numbers) Saved(took time.Duration, err error) {
 	n.saves.WithLabelValues(outcomeOf(err)).Observe(took.Seconds())
 }
@@ -107,23 +107,20 @@ func outcomeOf(err error) string {
 	return failed
 }
 
-// Announce prints the address.
 func (m *Server) Announce(w io.Writer) {
 	fmt.Fprintf(w, "serving metrics at http://%s/metrics\n", m.listener.Addr())
 }
 
-// Sources are what the numbers come from.
 type Sources struct {
 	Workspace *bridge.Workspace
-	States    map[string]owner.Folder // of each Folder
-	Ports     map[string]func() int   // the open connections of each port
-	Sessions  map[string]func() int   // the MCP clients of each transport
-	Inflight  func() int              // the bytes of messages that clients are sending
-	Refusals  func() int              // of the mount so far
+	States    map[string]owner.Folder // state folders, by root
+	Ports     map[string]func() int   // open connections, by port
+	Sessions  map[string]func() int   // MCP clients, by transport
+	Inflight  func() int              // bytes of messages that clients are sending
+	Refusals  func() int              // refused operations on the mount so far
 	Log       *slog.Logger
 }
 
-// Serve answers until ctx ends.
 func (m *Server) Serve(ctx context.Context, s Sources) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.saves, m.info, &collector{ctx, s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -144,28 +141,26 @@ func number(name, help string, labels ...string) *prometheus.Desc {
 
 var (
 	notes          = number("notes", "Notes.", "folder")
-	suggestions    = number("pending_suggestions", "Suggestions that wait for a person.", "folder")
-	proposals      = number("pending_proposals", "Renames, deletions and files that wait for a person.", "folder")
+	suggestions    = number("pending_suggestions", "Suggestions that wait for a decision.", "folder")
+	proposals      = number("pending_proposals", "Renames, deletions and files that wait for a decision.", "folder")
 	offline        = number("folder_offline", "1 if the directory of a vault is missing or empty.", "folder")
 	connected      = number("server_connected", "1 if the server of a folder is connected.", "folder")
 	unacknowledged = number("unacknowledged_documents", "Documents with changes that the server has not acknowledged.", "folder")
-	unfetched      = number("unfetched_notes", "Notes of a server that are known by name only.", "folder")
-	queued         = number("queued_documents", "Documents of a server that wait for their turn to be compared with it.", "folder")
-	problems       = number("problems", "What does not work now, as 'relayfs status' lists it.", "folder", "about")
-	storeBytes     = number("store_bytes", "The size of what is kept for a folder outside of the vault.", "folder")
+	unfetched      = number("unfetched_notes", "Notes of a server whose text was not fetched yet.", "folder")
+	queued         = number("queued_documents", "Documents of a server that wait to be compared with it.", "folder")
+	problems       = number("problems", "Current problems, as 'relayfs status' lists them.", "folder", "about")
+	storeBytes     = number("store_bytes", "Size of relayfs's own data for a folder.", "folder")
 	connections    = number("connections", "Open connections of clients.", "port")
-	sessions       = number("sessions", "MCP clients, by how they are connected.", "transport")
-	inflightBytes  = number("inflight_bytes", "Bytes of messages that clients of the ports are sending, as far as they count against the budget.")
-	refusalsTotal  = number("refusals_total", "Operations of programs on the mount that were refused with a reason.")
+	sessions       = number("sessions", "MCP clients, by transport.", "transport")
+	inflightBytes  = number("inflight_bytes", "Bytes of messages that clients are sending, counted against the budget.")
+	refusalsTotal  = number("refusals_total", "Operations of programs that the mount refused with a reason.")
 )
 
-// collector asks for the numbers when it is scraped.
 type collector struct {
 	ctx context.Context
 	s   Sources
 }
 
-// Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		notes, suggestions, proposals, offline, connected, unacknowledged, unfetched, queued, problems, storeBytes, connections, sessions, inflightBytes, refusalsTotal,
@@ -174,12 +169,10 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// patience bounds a scrape.
-const patience = 5 * time.Second
+const scrapeTimeout = 5 * time.Second
 
-// Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(c.ctx, patience)
+	ctx, cancel := context.WithTimeout(c.ctx, scrapeTimeout)
 	defer cancel()
 	set := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
@@ -216,18 +209,18 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// document stands for every document of a server that has a problem.
-const document = "document"
+// otherProblem is the label for problems with single documents of a server, whose names must not be in a metric.
+const otherProblem = "document"
 
-// countProblems counts what does not work, with 0 for what does.
+// countProblems counts problems by subject, with 0 for subjects without one.
 func countProblems(list []model.Problem) map[string]float64 {
-	n := map[string]float64{document: 0}
+	n := map[string]float64{otherProblem: 0}
 	for _, about := range []string{model.AboutStore, model.AboutFiles, model.AboutCheckpoint, model.AboutDamage, model.AboutConnection, model.AboutReports, model.AboutAttachments} {
 		n[about] = 0
 	}
 	for _, p := range list {
 		if _, known := n[p.About]; !known {
-			p.About = document
+			p.About = otherProblem
 		}
 		n[p.About]++
 	}

@@ -13,29 +13,27 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// documentPath is what the page asks beside the paths of the queue. Query: path of a note, plain for its source.
+// documentPath is the page's own route. Query: path of a note; plain for its source.
 const documentPath = "/document"
 
-// document is the JSON of a note as the page draws it.
 type document struct {
 	Path       string            `json:"path"`
 	Revision   string            `json:"revision"` // of the raw text
 	New        bool              `json:"new,omitempty"`
 	NewText    bool              `json:"newText,omitempty"`
-	Obsidian   string            `json:"obsidian,omitempty"` // the address that opens it there
+	Obsidian   string            `json:"obsidian,omitempty"` // obsidian:// URL
 	Properties []render.Property `json:"properties,omitempty"`
 	Blocks     []block           `json:"blocks"`
 }
 
-// block is a block of a note with everything that is drawn beside it.
+// block is a block of a note with the suggestions and threads next to it.
 type block struct {
 	render.Block
-	Key         string                   `json:"key"` // equal for blocks that are drawn alike
+	Key         string                   `json:"key"` // hash of the content: the page keeps blocks with equal keys
 	Suggestions []reviewqueue.Suggestion `json:"suggestions,omitempty"`
 	Threads     []reviewqueue.Thread     `json:"threads,omitempty"`
 }
 
-// seed makes the keys of blocks. A page that was open before is told other keys, and draws all anew.
 var seed = maphash.MakeSeed()
 
 func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, error) {
@@ -47,7 +45,7 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 	for _, s := range n.Suggestions {
 		byID[s.ID] = s
 	}
-	about := make(map[string][]reviewqueue.Thread) // by the suggestion that they hang on
+	about := make(map[string][]reviewqueue.Thread) // by suggestion ID
 	for _, t := range n.Threads {
 		if t.Suggestion != "" {
 			about[t.Suggestion] = append(about[t.Suggestion], t)
@@ -60,14 +58,14 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 		out := block{Block: b}
 		out.Comments = nil
 		for _, c := range b.Comments {
-			out.Threads = append(out.Threads, placeless(n.Threads[apart[c]]))
+			out.Threads = append(out.Threads, withoutPositions(n.Threads[apart[c]]))
 		}
 		for _, id := range slices.Concat(b.Groups...) {
 			s := byID[id]
-			s.Line, s.Places = 1, nil // in a note it is to be seen, and changes with each line above
+			s.Line, s.Places = 1, nil // they change with the text above, and must not change the key
 			out.Suggestions = append(out.Suggestions, s)
 			for _, t := range about[id] {
-				out.Threads = append(out.Threads, placeless(t))
+				out.Threads = append(out.Threads, withoutPositions(t))
 			}
 		}
 		text, err := json.Marshal(out)
@@ -80,8 +78,8 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 	return document{n.Path, n.Revision, drawn.New, drawn.NewText, n.Obsidian, drawn.Properties, blocks}, nil
 }
 
-// placeless is a thread as it is drawn: where it stands changes with the text before it.
-func placeless(t reviewqueue.Thread) reviewqueue.Thread {
+// withoutPositions drops the positions of a thread, which change with the text above.
+func withoutPositions(t reviewqueue.Thread) reviewqueue.Thread {
 	t.Line, t.Start, t.End = 1, 0, 0
 	return t
 }

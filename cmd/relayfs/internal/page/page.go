@@ -1,13 +1,12 @@
-// Package page serves the review page, the queue of `relayfs suggestions` in a browser: static files,
-// and below /api what the owner answers on its socket. Neither notes nor the other pages in the
-// browser are trusted:
+// Package page serves the review page: the review queue in a browser. A Page serves static files, and below /api the routes
+// of the owner's API and the note as a tree to draw (document.go).
 //
-//   - the port is on loopback, and a request must name it as its Host, which a page that DNS has rebound
-//     to this address does not;
-//   - /api requires a token that only the printed address has, after the '#', where no server and no
-//     Referer header gets it;
-//   - the Content-Security-Policy lets only the page's own files run; a note comes as a tree of elements
-//     that page.js makes of those it knows, with its texts as texts: never as HTML.
+// It trusts neither notes nor other web pages in the browser:
+//
+//   - The port is on loopback, and a request must name it as its Host, which stops DNS rebinding.
+//   - /api requires a token. Only the printed address has it, after the '#', which browsers send to no server.
+//   - The Content-Security-Policy admits only the page's own files. A note is a tree of elements and texts; page.js
+//     creates only elements that it knows, and never uses HTML from a note.
 package page
 
 import (
@@ -36,33 +35,29 @@ import (
 //go:embed index.html *.css *.js
 var files embed.FS
 
-// descriptionPath answers with the OpenAPI document of the API.
-const descriptionPath = "/openapi.json"
-
 //go:embed openapi.json
 var description []byte
 
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// moved is what a page is told whose token is not right.
-const moved = "the page's address has changed: open the one that 'relayfs review' printed"
+const wrongToken = "the page's address has changed: open the one that 'relayfs review' printed"
 
-// writePatience is how long a client may take to read what it is sent.
-const writePatience = time.Minute
+// writeTimeout bounds one write to a client that does not read.
+const writeTimeout = time.Minute
 
-// maxBody bounds a request to the API: ids of suggestions, or the new text of one.
+// maxBody bounds a request to the API: IDs of suggestions, or the new text of one.
 const maxBody = 2 * model.MaxNote
 
-// keptName is the file in the state folder of a vault with the port and the token of its newest page. While both
-// stay the same, an open page reconnects by itself; programs on this machine find the API by it (docs/review-api.md).
-const keptName = "review-page"
+// addressFile, in the state folder of a vault, holds the port and the token of its newest page. An open page can reconnect
+// while both stay the same, and programs on this machine read them to find the API (docs/review-api.md).
+const addressFile = "review-page"
 
-// Listen opens the port used before, or another if that is taken. state is the state folder of the vault.
+// Listen opens the port of the last page, or another if that is in use. state is the state folder of the vault.
 func Listen(state owner.Folder) (*Page, error) {
-	kept, _ := secret.Read(state.Path(keptName)) // "" the first time
-	port, token, known := strings.Cut(strings.TrimSpace(kept), " ")
-	if !known || len(token) < secret.MinToken {
+	stored, _ := secret.Read(state.Path(addressFile)) // "" the first time
+	port, token, ok := strings.Cut(strings.TrimSpace(stored), " ")
+	if !ok || len(token) < secret.MinToken {
 		port, token = "0", rand.Text()
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))
@@ -73,15 +68,14 @@ func Listen(state owner.Folder) (*Page, error) {
 		return nil, fmt.Errorf("review page: %w", err)
 	}
 	_, port, err = net.SplitHostPort(l.Addr().String())
-	if now := port + " " + token + "\n"; err == nil && kept != now {
+	if current := port + " " + token + "\n"; err == nil && stored != current {
 		if err = state.Make(); err == nil {
-			err = state.Replace(keptName, []byte(now))
+			err = state.Replace(addressFile, []byte(current))
 		}
 	}
 	return &Page{token: token, listener: l}, err
 }
 
-// Page serves the review page of one queue.
 type Page struct {
 	token    string
 	listener net.Listener
@@ -92,10 +86,9 @@ func (p *Page) URL() string {
 	return (&url.URL{Scheme: "http", Host: p.listener.Addr().String(), Path: "/", Fragment: p.token}).String()
 }
 
-// Close closes the port.
 func (p *Page) Close() { p.listener.Close() }
 
-// Serve answers until ctx ends, from what c answers.
+// Serve answers until ctx ends. It forwards the API to c.
 func (p *Page) Serve(ctx context.Context, c *api.Client) error {
 	srv := ports.NewServer(p.handler(c))
 	srv.BaseContext = func(net.Listener) context.Context { return ctx } // ends streams
@@ -110,21 +103,20 @@ func (p *Page) handler(c *api.Client) http.Handler {
 	p.serveAPI(routes, c)
 	mux := http.NewServeMux()
 	ports.Health(mux, func() error { return c.Ready(context.Background()) })
-	mux.Handle("/api/", http.StripPrefix("/api", ports.Guard(p.token, moved, http.MaxBytesHandler(routes, maxBody))))
+	mux.Handle("/api/", http.StripPrefix("/api", ports.Guard(p.token, wrongToken, http.MaxBytesHandler(routes, maxBody))))
 	mux.Handle("/", http.FileServerFS(files))
-	return withPolicy(ports.OwnName(gzhttp.GzipHandler(mux))) // for who looks through an SSH tunnel
+	return withPolicy(ports.RequireLoopbackHost(gzhttp.GzipHandler(mux))) // gzip is for SSH tunnels
 }
 
-// serveAPI serves the API that openapi.json describes: documents as the page draws them, and what the owner answers.
 func (p *Page) serveAPI(mux *http.ServeMux, c *api.Client) {
-	for _, route := range api.Reviewing() {
+	for _, route := range api.ReviewRoutes() {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { forward(w, r, c) })
 	}
 	api.HandleGet(mux, documentPath, func(r *http.Request) (any, error) { return documentOf(r.Context(), c, r) })
-	api.HandleGet(mux, descriptionPath, func(*http.Request) (any, error) { return json.RawMessage(description), nil })
+	api.HandleGet(mux, "/openapi.json", func(*http.Request) (any, error) { return json.RawMessage(description), nil })
 }
 
-// forward has the owner answer a request.
+// forward passes a request to the owner, and the answer back as it arrives: it may be a stream.
 func forward(w http.ResponseWriter, r *http.Request, c *api.Client) {
 	begun := false
 	err := c.Forward(r, r.URL.Path, func(resp *http.Response) error {
@@ -135,7 +127,7 @@ func forward(w http.ResponseWriter, r *http.Request, c *api.Client) {
 		for {
 			n, err := resp.Body.Read(piece)
 			if n > 0 {
-				_ = out.SetWriteDeadline(time.Now().Add(writePatience))
+				_ = out.SetWriteDeadline(time.Now().Add(writeTimeout))
 				if _, err := w.Write(piece[:n]); err != nil {
 					return err
 				}
@@ -144,16 +136,15 @@ func forward(w http.ResponseWriter, r *http.Request, c *api.Client) {
 				}
 			}
 			if err != nil {
-				return nil // that it has ended is all that is known
+				return nil
 			}
 		}
 	})
 	if err != nil && !begun {
-		api.Refuse(w, err)
+		api.WriteError(w, err)
 	}
 }
 
-// withPolicy sets the policy of the page.
 func withPolicy(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -165,7 +156,7 @@ func withPolicy(next http.Handler) http.Handler {
 	})
 }
 
-// OpenBrowser opens address with the desktop's command.
+// OpenBrowser opens address with the desktop's program for it.
 func OpenBrowser(ctx context.Context, address string) error {
 	name, args := "xdg-open", []string{address}
 	switch runtime.GOOS {

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Guard passes on only requests with the token as a bearer token (RFC 6750), none if it is empty, and not those that a
-// page of another server has a browser send. unauthorized is what others are told.
+// Guard admits only requests with the token as a bearer token (RFC 6750), and no request of a web page of another origin.
+// An empty token admits nobody. unauthorized is the text of a 401.
 func Guard(token, unauthorized string, next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(token))
 	origins := http.NewCrossOriginProtection()
-	return OwnName(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return RequireLoopbackHost(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asWrite := *r
-		asWrite.Method = http.MethodPost // a page of another server may not read either
+		asWrite.Method = http.MethodPost // so that Check refuses reads of another origin, too
 		if err := origins.Check(&asWrite); err != nil {
-			http.Error(w, "Forbidden: another page may not ask", http.StatusForbidden)
+			http.Error(w, "Forbidden: the request comes from another web page", http.StatusForbidden)
 			return
 		}
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -31,18 +31,19 @@ func Guard(token, unauthorized string, next http.Handler) http.Handler {
 	}))
 }
 
-// OwnName passes on requests to a loopback address only if they name one as their host. A page that DNS has rebound to
-// this address names its own.
-func OwnName(next http.Handler) http.Handler {
+// RequireLoopbackHost admits requests to a loopback address only if their Host is a loopback address, too. A web page whose
+// name was rebound to this address (DNS rebinding) sends its own name.
+func RequireLoopbackHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && at.IP.IsLoopback() && !isLoopback(r.Host) {
-			http.Error(w, "this is served as "+at.String()+" only", http.StatusMisdirectedRequest)
+			http.Error(w, "unknown Host: use "+at.String(), http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
+// isLoopback reports whether a host name, with or without a port, is only for this machine.
 func isLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

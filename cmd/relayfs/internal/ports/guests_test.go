@@ -10,14 +10,14 @@ import (
 )
 
 // accepts takes connections and hands them out.
-func accepts(t *testing.T, max int) (l *guestListener, accepted chan *guestConn, dial func() net.Conn) {
+func accepts(t *testing.T, max int) (l *limitedListener, accepted chan *pendingConn, dial func() net.Conn) {
 	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l = newGuestListener(inner, max)
-	accepted = make(chan *guestConn, 100)
+	l = newLimitedListener(inner, max)
+	accepted = make(chan *pendingConn, 100)
 	ended := make(chan error, 1)
 	go func() {
 		for {
@@ -26,7 +26,7 @@ func accepts(t *testing.T, max int) (l *guestListener, accepted chan *guestConn,
 				ended <- err
 				return
 			}
-			accepted <- c.(*guestConn)
+			accepted <- c.(*pendingConn)
 		}
 	}()
 	t.Cleanup(func() {
@@ -56,11 +56,11 @@ func closes(c net.Conn, within time.Duration) bool {
 func TestGuestsGiveWay(t *testing.T) {
 	l, accepted, dial := accepts(t, 16) // of which 3 are for guests
 	known := dial()
-	(<-accepted).welcome()
+	(<-accepted).authenticated()
 	first := dial()
 	<-accepted
 	var last net.Conn
-	for range l.share {
+	for range l.pendingLimit {
 		last = dial()
 		<-accepted
 	}
@@ -77,9 +77,9 @@ func TestKnownConnectionsAreBounded(t *testing.T) {
 	_, accepted, dial := accepts(t, 2)
 	dial()
 	first := <-accepted
-	first.welcome()
+	first.authenticated()
 	dial()
-	(<-accepted).welcome()
+	(<-accepted).authenticated()
 	dial()
 	select {
 	case <-accepted:

@@ -1,7 +1,3 @@
-// Package ports opens TCP ports and serves HTTP there until a context ends (listen.go), has the guard that asks for tokens
-// (guard.go), and serves MCP over HTTP (http.go). Clients without a token keep nobody out.
-//
-// Locks: guestListener.mu alone, held for moments.
 package ports
 
 import (
@@ -26,33 +22,29 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-const (
-	mcpPath = "/mcp"
-	// tokenName is the file in the state folder that holds the bearer token.
-	tokenName = "http-token"
-)
+// MCPPath is the path of MCP, on ports and on the owner's socket.
+const MCPPath = "/mcp"
 
-// HTTP says whether and how MCP is served over HTTP.
+// HTTP are the settings of MCP over HTTP. Without Addr there is no port.
 type HTTP struct{ Addr, TokenFile string }
 
-// Check refuses an address that other machines can reach, unless a token file is given.
+// Check refuses an address that other machines can reach, unless there is a token file.
 func (f *HTTP) Check() error {
 	if f.Addr == "" {
 		return nil
 	}
 	loopback, err := Loopback("--http", f.Addr)
 	if err == nil && !loopback && f.TokenFile == "" {
-		err = cli.Usagef("--http %s can be reached from other machines: name the file with its token: token-file in the configuration, or RELAYFS_TOKEN_FILE", f.Addr)
+		err = cli.Usagef("--http %s can be reached from other machines: name the file with its token, as token-file in the configuration or as RELAYFS_TOKEN_FILE", f.Addr)
 	}
 	return err
 }
 
-// file is that of the token.
 func (f *HTTP) file(base string) (string, error) {
-	return filepath.Abs(cmp.Or(f.TokenFile, filepath.Join(base, tokenName)))
+	return filepath.Abs(cmp.Or(f.TokenFile, filepath.Join(base, "http-token")))
 }
 
-// CheckFile says why the token cannot be had. It makes none.
+// CheckFile reports why the token can be neither read nor made. base is the state folder.
 func (f *HTTP) CheckFile(base string) error {
 	if f.Addr == "" {
 		return nil
@@ -62,18 +54,17 @@ func (f *HTTP) CheckFile(base string) error {
 		return err
 	}
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return secret.Creatable(file)
+		return secret.CheckCreatable(file)
 	}
 	_, err = secret.ReadToken(file)
 	return err
 }
 
-// Budget bounds what clients of --http send at a time.
+// Budget bounds the bytes of all messages that clients of --http are sending.
 var Budget = mcpserver.NewBudget()
 
-// HTTPServer serves MCP over HTTP.
 type HTTPServer struct {
-	listener  *guestListener
+	listener  *limitedListener
 	token     string
 	TokenFile string
 }
@@ -95,29 +86,29 @@ func (f *HTTP) Listen(base string) (*HTTPServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.listener = newGuestListener(l, maxConnections())
+	h.listener = newLimitedListener(l, maxConnections())
 	return h, nil
 }
 
-// Connections is the number of open connections.
-func (h *HTTPServer) Connections() int { return len(h.listener.places) }
+// Connections returns the number of open connections.
+func (h *HTTPServer) Connections() int { return len(h.listener.slots) }
 
-// URL is where clients connect.
-func (h *HTTPServer) URL() string { return "http://" + h.listener.Addr().String() + mcpPath }
+func (h *HTTPServer) URL() string { return "http://" + h.listener.Addr().String() + MCPPath }
 
 // Announce prints the address, and never the token.
 func (h *HTTPServer) Announce(w io.Writer) {
 	fmt.Fprintf(w, "serving MCP at %s, token in %s\n", h.URL(), h.TokenFile)
 }
 
-// Serve answers until ctx ends, and then finishes the requests under way. ready says why changes are not
-// stored, nil if they are.
+// Serve answers until ctx ends, and then finishes the requests under way. ready reports why changes cannot be stored.
 func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready func() error, log *slog.Logger) error {
 	guarded := mcp.HTTPHandler()
 	mux := http.NewServeMux()
 	Health(mux, ready)
-	mux.Handle(mcpPath, Guard(h.token, "Unauthorized: a bearer token is needed", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		welcome(r)
+	mux.Handle(MCPPath, Guard(h.token, "Unauthorized: send the bearer token that 'relayfs status --show-token' prints", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, ok := r.Context().Value(connKey{}).(*pendingConn); ok {
+			c.authenticated()
+		}
 		guarded.ServeHTTP(w, r)
 	})))
 	srv := NewServer(mux)
@@ -128,60 +119,60 @@ func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready fun
 		return fmt.Errorf("MCP over HTTP: %w", err)
 	}
 	if !finished {
-		log.Warn("requests over HTTP were cut off", model.LogErr, context.DeadlineExceeded)
+		log.Warn("requests over HTTP cut off at the end", model.LogErr, context.DeadlineExceeded)
 	}
 	return nil
 }
 
-// maxGuests bounds the connections without a token.
-const maxGuests = 256
+// maxPending bounds the connections that have not sent a valid token yet.
+const maxPending = 256
 
-// guestListener bounds the open connections. Guests, which have not shown a token yet, have a small share of
-// them. When that is full, the oldest guest is closed for the next one, so silent clients keep nobody out.
-type guestListener struct {
+// limitedListener bounds the open connections. Those that have not sent a token yet get a small share: when it is used up,
+// the oldest of them is closed for the next one. So clients without a token cannot lock out clients with one.
+type limitedListener struct {
 	net.Listener
-	places chan struct{} // has room for the open connections
-	share  int
-	closed chan struct{}
-	once   sync.Once
+	slots        chan struct{} // one element per open connection
+	pendingLimit int
+	closed       chan struct{}
+	once         sync.Once
 
-	mu     sync.Mutex   // protects the following
-	guests []*guestConn // the oldest first
+	mu      sync.Mutex     // guards the fields below
+	pending []*pendingConn // without a token so far, oldest first
 }
 
-func newGuestListener(l net.Listener, max int) *guestListener {
-	return &guestListener{Listener: l, places: make(chan struct{}, max), share: min(maxGuests, 1+max/8), closed: make(chan struct{})}
+func newLimitedListener(l net.Listener, max int) *limitedListener {
+	return &limitedListener{Listener: l, slots: make(chan struct{}, max), pendingLimit: min(maxPending, 1+max/8), closed: make(chan struct{})}
 }
 
-// Accept waits for the next connection, and for room for it.
-func (l *guestListener) Accept() (net.Conn, error) {
+// Accept waits for the next connection and for a free slot.
+func (l *limitedListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	if len(l.places) == cap(l.places) {
+	if len(l.slots) == cap(l.slots) {
 		l.closeOldest(0)
 	}
 	select {
-	case l.places <- struct{}{}:
+	case l.slots <- struct{}{}:
 	case <-l.closed:
 		conn.Close()
 		return nil, net.ErrClosed
 	}
-	c := &guestConn{Conn: conn, l: l}
+	c := &pendingConn{Conn: conn, l: l}
 	l.mu.Lock()
-	l.guests = append(l.guests, c)
+	l.pending = append(l.pending, c)
 	l.mu.Unlock()
-	l.closeOldest(l.share)
+	l.closeOldest(l.pendingLimit)
 	return c, nil
 }
 
-// closeOldest closes the oldest guest if there are more than max.
-func (l *guestListener) closeOldest(max int) {
+// closeOldest closes the oldest pending connection if there are more than max.
+func (l *limitedListener) closeOldest(max int) {
 	l.mu.Lock()
-	var oldest *guestConn
-	if len(l.guests) > max {
-		oldest = l.guests[0]
+	var oldest *pendingConn
+	if len(l.pending) > max {
+		oldest = l.pending[0]
 	}
 	l.mu.Unlock()
 	if oldest != nil {
@@ -189,42 +180,33 @@ func (l *guestListener) closeOldest(max int) {
 	}
 }
 
-func (l *guestListener) Close() error {
+func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
-// guestConn is a connection that is a guest until welcome.
-type guestConn struct {
+// pendingConn is pending until authenticated is called.
+type pendingConn struct {
 	net.Conn
-	l     *guestListener
+	l     *limitedListener
 	ended sync.Once
 }
 
-// welcome ends the guest status of a connection that has shown a token.
-func (c *guestConn) welcome() {
+func (c *pendingConn) authenticated() {
 	c.l.mu.Lock()
 	defer c.l.mu.Unlock()
-	c.l.guests = slices.DeleteFunc(c.l.guests, func(g *guestConn) bool { return g == c })
+	c.l.pending = slices.DeleteFunc(c.l.pending, func(g *pendingConn) bool { return g == c })
 }
 
-func (c *guestConn) Close() error {
+func (c *pendingConn) Close() error {
 	c.ended.Do(func() {
-		c.welcome()
-		<-c.l.places
+		c.authenticated()
+		<-c.l.slots
 	})
 	return c.Conn.Close()
 }
 
-type connKey struct{} // of the connection in the context of a request
+type connKey struct{} // key of the connection in a request's context
 
-// welcome ends the guest status of the connection of a request that has shown a token.
-func welcome(r *http.Request) {
-	if c, ok := r.Context().Value(connKey{}).(*guestConn); ok {
-		c.welcome()
-	}
-}
-
-// maxConnections bounds the open connections. More wait until one ends, so that
-// files of the vault can always be opened.
+// maxConnections bounds the open connections, so that files of the vault can always be opened.
 func maxConnections() int { return int(min(8192, process.MaxFiles()/3)) }

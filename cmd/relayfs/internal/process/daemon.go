@@ -1,6 +1,3 @@
-// Package process has this process and others: it runs a command line in the background and reports its readiness
-// (daemon.go), has systemd or launchd run the mount at login (service.go), and has what the commands need of each
-// operating system. It knows nothing of mounts.
 package process
 
 import (
@@ -17,13 +14,13 @@ import (
 	"time"
 )
 
-// readyEnv names the file descriptor on which a daemon tells its parent that it is ready.
+// readyEnv is set for a daemon: the file descriptor of the pipe to its parent.
 const readyEnv = "RELAYFS_READY_FD"
 
-// daemonPatience bounds the time until a daemon is ready. Listing a large vault on a slow disk takes long.
-const daemonPatience = 2 * time.Minute
+// readyTimeout bounds the start of a daemon. Listing a large vault on a slow disk takes long.
+const readyTimeout = 2 * time.Minute
 
-// Start runs the same command line in the background and returns when that is ready or has failed.
+// Start runs this command line again as a daemon, without --daemon, and returns when that is ready or has failed.
 func Start(ctx context.Context, stderr io.Writer) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -41,10 +38,10 @@ func Start(ctx context.Context, stderr io.Writer) error {
 	cmd.Stderr = w
 	cmd.ExtraFiles = []*os.File{w}
 	cmd.Env = append(os.Environ(), readyEnv+"=3")
-	cmd.SysProcAttr = Detached()
+	cmd.SysProcAttr = DetachedAttr()
 	cmd.Dir = "/"
 	if wd, err := os.Getwd(); err == nil {
-		cmd.Dir = wd // for relative paths on the command line
+		cmd.Dir = wd // the command line may have relative paths
 	}
 	err = cmd.Start()
 	w.Close()
@@ -55,7 +52,7 @@ func Start(ctx context.Context, stderr io.Writer) error {
 }
 
 func awaitReady(ctx context.Context, stderr io.Writer, cmd *exec.Cmd, r *os.File) error {
-	ctx, cancel := context.WithTimeout(ctx, daemonPatience)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Now()) })
 	defer stop()
@@ -71,22 +68,22 @@ func awaitReady(ctx context.Context, stderr io.Writer, cmd *exec.Cmd, r *os.File
 		return fmt.Errorf("relayfs did not get ready in the background: %w", ctx.Err())
 	}
 	cmd.Wait()
-	return &ChildError{cmd.ProcessState.ExitCode()} // it has printed the reason
+	return &ChildError{cmd.ProcessState.ExitCode()}
 }
 
-// ChildError is the exit code of a process that has printed its error itself.
+// ChildError is the exit code of a daemon that has printed its own error.
 type ChildError struct{ Code int }
 
 func (e *ChildError) Error() string { return "relayfs ended in the background" }
 
-// Mounted is the beginning of the line by which a process says that it is ready.
+// Mounted begins the line with which a process reports that it is ready.
 const Mounted = "mounted "
 
-// InBackground reports whether this process was made by Start.
+// InBackground reports whether Start made this process.
 func InBackground() bool { return os.Getenv(readyEnv) != "" }
 
-// Ready prints line, which says that the process is ready. A daemon then detaches and logs to a file of that
-// name, which open opens.
+// Ready prints line, which begins with Mounted, and notifies systemd. A daemon then detaches from its terminal and logs to
+// the file logFile, which open opens.
 func Ready(stderr io.Writer, line, logFile string, open func() (*os.File, error)) {
 	notifyReady()
 	if !InBackground() {
@@ -98,11 +95,11 @@ func Ready(stderr io.Writer, line, logFile string, open func() (*os.File, error)
 	redirect(open, 2)
 }
 
-// redirect opens a file as the descriptors fds.
+// redirect makes the descriptors fds duplicates of a file. If the file cannot be opened, they stay as they are.
 func redirect(open func() (*os.File, error), fds ...int) {
 	f, err := open()
 	if err != nil {
-		return // the descriptors stay as they are
+		return
 	}
 	defer f.Close()
 	for _, fd := range fds {
@@ -110,7 +107,7 @@ func redirect(open func() (*os.File, error), fds ...int) {
 	}
 }
 
-// notifyReady tells systemd that a unit of Type=notify has started: the protocol of sd_notify(3).
+// notifyReady reports the start of a unit of Type=notify to systemd: the protocol of sd_notify(3).
 func notifyReady() {
 	name := os.Getenv("NOTIFY_SOCKET")
 	if name == "" {
@@ -119,7 +116,7 @@ func notifyReady() {
 	// Go and systemd both read a name that begins with @ as one in the abstract namespace.
 	conn, err := net.Dial("unixgram", name)
 	if err != nil {
-		return // systemd times out, with the log beside it
+		return // systemd times out, and shows the log
 	}
 	defer conn.Close()
 	conn.Write([]byte("READY=1"))

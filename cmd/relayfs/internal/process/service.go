@@ -18,27 +18,26 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Unit is what a service runs.
 type Unit struct {
 	Program string // absolute path
 	Config  string // configuration file; "" for the default
-	Log     string // file for its messages, where the manager keeps none; set by Text
+	Log     string // log file, for launchd; set by Text
 }
 
-// Manager starts services at login.
+// Manager is systemd or launchd: it starts services at login.
 type Manager struct {
-	file    string // where it looks for the service
-	unit    string // template
+	file    string // path of the service file
+	unit    string // name of the template
 	log     string
-	control string // program that it is told with
-	// Arguments of control. removed is for after the file is gone.
+	control string // program that controls the manager
+	// Arguments of control. removed follows the removal of the file.
 	start         [][]string
 	stop, removed []string
 	status        []string
-	journal       string // command that shows the service's messages
+	journal       string // command that shows the service's log
 }
 
-// Systemd returns the manager of a Linux user with this configuration folder.
+// Systemd takes the user's configuration folder.
 func Systemd(configDir string) *Manager {
 	const unit = "relayfs.service"
 	reload := []string{"--user", "daemon-reload"}
@@ -52,7 +51,6 @@ func Systemd(configDir string) *Manager {
 	}
 }
 
-// Launchd returns the manager of a macOS user with this home folder.
 func Launchd(home string, uid int) *Manager {
 	domain := "gui/" + strconv.Itoa(uid)
 	log := filepath.Join(home, "Library", "Logs", "relayfs.log")
@@ -71,13 +69,12 @@ var units embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{"systemd": systemd, "systemdArg": systemdArg}).ParseFS(units, "*"))
 
-// systemd quotes a word of a unit. systemd reads Go's escapes, and replaces what begins with a percent sign.
+// systemd quotes a word of a unit. systemd understands Go's escapes, and expands specifiers after a percent sign.
 func systemd(word string) string { return strings.ReplaceAll(strconv.Quote(word), "%", "%%") }
 
-// systemdArg quotes an argument of ExecStart. Other than in the program's path, systemd replaces variables there.
+// systemdArg quotes an argument of ExecStart, in which systemd also expands variables.
 func systemdArg(word string) string { return strings.ReplaceAll(systemd(word), "$", "$$") }
 
-// Text returns the file that tells the manager of u.
 func (m *Manager) Text(u Unit) ([]byte, error) {
 	u.Log = m.log
 	var text bytes.Buffer
@@ -85,10 +82,10 @@ func (m *Manager) Text(u Unit) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// mark stands in every file that Install writes. Other files are somebody else's.
-const mark = "Made by relayfs"
+// madeByRelayfs is in each file that Install writes.
+const madeByRelayfs = "Made by relayfs"
 
-// installed reports whether Install has written the file. Somebody else's file is an error.
+// installed reports whether the service file exists. A file that Install did not write is an error.
 func (m *Manager) installed() (bool, error) {
 	text, err := os.ReadFile(m.file)
 	switch {
@@ -96,13 +93,13 @@ func (m *Manager) installed() (bool, error) {
 		return false, nil
 	case err != nil:
 		return false, err
-	case !bytes.Contains(text, []byte(mark)):
-		return false, cli.WithHint(fmt.Errorf("%q was not made by relayfs and is left as it is", m.file), "move it away first")
+	case !bytes.Contains(text, []byte(madeByRelayfs)):
+		return false, cli.WithHint(fmt.Errorf("%q was not made by relayfs and was not changed", m.file), "move it away first")
 	}
 	return true, nil
 }
 
-// Install writes the service of u, instead of one that it has written before, and starts it. It says on w what it did.
+// Install writes the service file for u, replacing an earlier one, and starts the service. It reports each step on w.
 func (m *Manager) Install(ctx context.Context, w io.Writer, u Unit) error {
 	text, err := m.Text(u)
 	if err != nil {
@@ -120,46 +117,46 @@ func (m *Manager) Install(ctx context.Context, w io.Writer, u Unit) error {
 	}
 	fmt.Fprintf(w, "wrote %s\n", m.file)
 	if before {
-		_ = m.tell(ctx, w, m.stop) // an error if it was not running
+		_ = m.run(ctx, w, m.stop) // an error if it was not running
 	}
 	for _, args := range m.start {
-		if err := m.tell(ctx, w, args); err != nil {
-			return cli.WithHint(err, "'"+m.journal+"' shows what relayfs said; 'relayfs service remove' undoes this")
+		if err := m.run(ctx, w, args); err != nil {
+			return cli.WithHint(err, "'"+m.journal+"' shows relayfs's log; 'relayfs service remove' undoes the installation")
 		}
 	}
-	fmt.Fprintln(w, "'relayfs service remove' undoes this")
+	fmt.Fprintln(w, "'relayfs service remove' undoes the installation")
 	return nil
 }
 
-// Remove stops the service and removes what Install has written. It says on w what it did.
+// Remove stops the service and removes its file. It reports each step on w.
 func (m *Manager) Remove(ctx context.Context, w io.Writer) error {
-	switch there, err := m.installed(); {
+	switch exists, err := m.installed(); {
 	case err != nil:
 		return err
-	case !there:
+	case !exists:
 		return cli.WithHint(fmt.Errorf("no service is installed: %q does not exist", m.file), "'relayfs service install' installs one")
 	}
-	stopped := m.tell(ctx, w, m.stop)
+	stopped := m.run(ctx, w, m.stop)
 	if err := os.Remove(m.file); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "removed %s\n", m.file)
-	return errors.Join(stopped, m.tell(ctx, w, m.removed))
+	return errors.Join(stopped, m.run(ctx, w, m.removed))
 }
 
-// Status has the manager print on w what it knows of the service. It is an error if that does not run.
+// Status prints the manager's report about the service on w. It is an error if the service is not running.
 func (m *Manager) Status(ctx context.Context, w io.Writer) error {
 	cmd := exec.CommandContext(ctx, m.control, m.status...)
 	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Run(); err != nil {
-		return cli.WithHint(fmt.Errorf("the service does not run: %s: %w", strings.Join(cmd.Args, " "), err), "'relayfs service install' installs and starts it")
+		return cli.WithHint(fmt.Errorf("the service is not running: %s: %w", strings.Join(cmd.Args, " "), err), "'relayfs service install' installs and starts it")
 	}
 	return nil
 }
 
-// tell calls the manager's program, and says so on w. No arguments are no call. A machine without the program is told
-// what to do there.
-func (m *Manager) tell(ctx context.Context, w io.Writer, args []string) error {
+// run runs the manager's program, if there are arguments, and prints the command line on w. Without the program, such as in
+// a container, it only prints the command line to run later.
+func (m *Manager) run(ctx context.Context, w io.Writer, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -168,7 +165,7 @@ func (m *Manager) tell(ctx context.Context, w io.Writer, args []string) error {
 	out, err := cmd.CombinedOutput()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		fmt.Fprintf(w, "%s is not installed here; where it is, call: %s\n", m.control, line)
+		fmt.Fprintf(w, "%s is not installed here; where it is, run: %s\n", m.control, line)
 		return nil
 	case err != nil:
 		return fmt.Errorf("%s: %w: %s", line, err, bytes.TrimSpace(out))

@@ -11,28 +11,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Detached returns the attributes of a process that outlives the terminal.
-func Detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+// DetachedAttr returns the attributes of a process that outlives the terminal.
+func DetachedAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // Duplicate makes the descriptor to a duplicate of from.
 func Duplicate(from, to int) { _ = unix.Dup2(from, to) }
 
-// MayUse returns an error if a directory cannot be read and written.
-func MayUse(dir string) error {
+// CheckAccess returns an error unless a directory can be read and written.
+func CheckAccess(dir string) error {
 	if err := unix.Access(dir+"/.", unix.R_OK|unix.X_OK); err != nil {
 		return err
 	}
 	return unix.Access(dir, unix.W_OK)
 }
 
-// FreeSpace returns how many bytes a user can still write to the disk of dir.
+// FreeSpace returns the bytes that a user can still write to the disk of dir.
 func FreeSpace(dir string) (uint64, error) {
 	var st unix.Statfs_t
 	err := unix.Statfs(dir, &st)
 	return uint64(st.Bavail) * uint64(st.Bsize), err
 }
 
-// MaxFiles returns how many files this process may have open.
+// MaxFiles returns the limit of open files of this process.
 func MaxFiles() uint64 {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
@@ -41,8 +41,8 @@ func MaxFiles() uint64 {
 	return limit.Cur
 }
 
-// Ended reports whether a process has ended. A zombie has ended when its other threads have, as far as
-// /proc tells: until then its files are open and its locks held.
+// Ended reports whether a process has ended. A zombie has ended once its other threads have: until then its files are open
+// and its locks held.
 func Ended(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true

@@ -7,21 +7,21 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Detached returns the attributes of a process that outlives the terminal.
-func Detached() *syscall.SysProcAttr {
+// DetachedAttr returns the attributes of a process that outlives the terminal.
+func DetachedAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS}
 }
 
 // Duplicate does nothing: a detached process has no terminal to keep open.
 func Duplicate(int, int) {}
 
-// MayUse returns an error if a directory cannot be listed. Windows tells no more.
-func MayUse(dir string) error {
+// CheckAccess returns an error unless a directory can be listed. Windows has no simple check for writing.
+func CheckAccess(dir string) error {
 	_, err := os.ReadDir(dir)
 	return err
 }
 
-// FreeSpace returns how many bytes a user can still write to the disk of dir.
+// FreeSpace returns the bytes that a user can still write to the disk of dir.
 func FreeSpace(dir string) (free uint64, err error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err == nil {
@@ -30,10 +30,9 @@ func FreeSpace(dir string) (free uint64, err error) {
 	return free, err
 }
 
-// MaxFiles returns how many files this process may have open: no limit that it would reach.
+// MaxFiles returns the limit of open files of this process; Windows has none that matters.
 func MaxFiles() uint64 { return 1 << 20 }
 
-// Ended reports whether a process has ended.
 func Ended(pid int) bool {
 	const stillActive = 259
 	var code uint32

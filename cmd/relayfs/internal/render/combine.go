@@ -5,19 +5,19 @@ import (
 	"strconv"
 )
 
-// combiner makes one tree of two: what both have once, and what one of them has as going or coming. Without
-// what comes it is the tree before the changes, and without what goes the one after them.
-type combiner struct{ of *merged }
+// treeDiff merges the trees of a note before and after its changes. A node of both trees occurs once, a node of one tree is
+// marked as Old or New. Without the New nodes the result is the tree before, without the Old nodes the tree after.
+type treeDiff struct{ of *merged }
 
-// Elements of prose that keep less than a part of keptPart of their text are drawn before and after, and not
-// in one. Those that have no more than fewBytes always are drawn in one.
+// A prose element that keeps less than 1/minKeptShare of its text is drawn twice, before and after. One of at most
+// smallBytes is always drawn once.
 const (
-	keptPart = 5
-	fewBytes = 100
+	minKeptShare = 5
+	smallBytes   = 100
 )
 
-func (c *combiner) lists(old, new []*Node) []*Node {
-	partner := partners(old, new)
+func (c *treeDiff) mergeLists(old, new []*Node) []*Node {
+	partner := matchNodes(old, new)
 	var out []*Node
 	from := 0
 	gap := 0
@@ -26,51 +26,49 @@ func (c *combiner) lists(old, new []*Node) []*Node {
 		if j < from {
 			continue
 		}
-		out = c.gap(out, old[gap:i], new[from:j])
-		out = append(out, c.both(o, new[j]))
+		out = c.mergeGap(out, old[gap:i], new[from:j])
+		out = append(out, c.mergeMatched(o, new[j]))
 		gap, from = i+1, j+1
 	}
-	return c.gap(out, old[gap:], new[from:])
+	return c.mergeGap(out, old[gap:], new[from:])
 }
 
-// both combines two nodes that correspond.
-func (c *combiner) both(o, n *Node) *Node {
+func (c *treeDiff) mergeMatched(o, n *Node) *Node {
 	e := *n
 	e.at, e.end = min(o.at, n.at), max(o.end, n.end)
 	if n.Tag != "" {
-		e.Children = c.lists(o.Children, n.Children)
+		e.Children = c.mergeLists(o.Children, n.Children)
 	}
 	return &e
 }
 
-// gap combines what stands between nodes that correspond. Small ones that one suggestion puts one for the
-// other do so too, and cells do if there are as many of them.
-func (c *combiner) gap(out, old, new []*Node) []*Node {
+// mergeGap merges the nodes between matched nodes. It matches small ones if one suggestion replaces one by the other, and
+// cells if both sides have the same number.
+func (c *treeDiff) mergeGap(out, old, new []*Node) []*Node {
 	for len(old) > 0 && len(new) > 0 {
 		o, n := old[0], new[0]
 		switch {
 		case sameElement(o, n) && (isCell(o.Tag) && len(old) == len(new) || small(o) && small(n) && c.idAt(o.at) == c.idAt(n.at)):
-			out = append(out, c.both(o, n))
+			out = append(out, c.mergeMatched(o, n))
 			old, new = old[1:], new[1:]
 		case o.at <= n.at:
-			out = append(out, c.one(o, Old))
+			out = append(out, c.markOneSided(o, Old))
 			old = old[1:]
 		default:
-			out = append(out, c.one(n, New))
+			out = append(out, c.markOneSided(n, New))
 			new = new[1:]
 		}
 	}
 	for _, o := range old {
-		out = append(out, c.one(o, Old))
+		out = append(out, c.markOneSided(o, Old))
 	}
 	for _, n := range new {
-		out = append(out, c.one(n, New))
+		out = append(out, c.markOneSided(n, New))
 	}
 	return out
 }
 
-// one marks a node that only one of the trees has.
-func (c *combiner) one(n *Node, kind Kind) *Node {
+func (c *treeDiff) markOneSided(n *Node, kind Kind) *Node {
 	e := *n
 	e.Kind = kind
 	if e.ID = c.idAt(n.at); e.ID == "" {
@@ -78,63 +76,60 @@ func (c *combiner) one(n *Node, kind Kind) *Node {
 	}
 	e.Children = nil
 	for _, child := range n.Children {
-		e.Children = append(e.Children, c.one(child, kind))
+		e.Children = append(e.Children, c.markOneSided(child, kind))
 	}
 	return &e
 }
 
-// idAt returns the suggestion that has the text at an offset.
-func (c *combiner) idAt(off int) string { return c.of.runs[c.of.runAt(off)].id }
+func (c *treeDiff) idAt(off int) string { return c.of.runs[c.of.runAt(off)].id }
 
-// sameElement reports whether nodes are elements that do not differ but in what they hold, and in what they
-// have from their list or table.
+// sameElement reports whether two nodes are equal elements, except for their content, the number of a list item and the
+// alignment of a cell.
 func sameElement(o, n *Node) bool {
 	return o.Tag == n.Tag && o.Tag != "" && (o.Attr == n.Attr || o.Tag == "li" || isCell(o.Tag))
 }
 
 func isCell(tag string) bool { return tag == "td" || tag == "th" }
 
-// small reports whether a node is a short block of prose.
 func small(n *Node) bool {
-	return isProse(n.Tag) && n.end-n.at <= fewBytes && !slices.ContainsFunc(n.Children, func(c *Node) bool { return c.Tag == "ul" || c.Tag == "ol" })
+	return isProse(n.Tag) && n.end-n.at <= smallBytes && !slices.ContainsFunc(n.Children, func(c *Node) bool { return c.Tag == "ul" || c.Tag == "ol" })
 }
 
 func isProse(tag string) bool {
 	return tag == "p" || tag == "li" || len(tag) == 2 && tag[0] == 'h' && tag != "hr"
 }
 
-// partners returns, for each of the old nodes, the index of the new one that it corresponds to, -1 for none.
-// The indices need not grow.
-func partners(old, new []*Node) []int {
-	holder := make(map[int]int)    // where a word that stays begins -> the index of the new node with it
-	hollow := make(map[string]int) // the same for elements without text
+// matchNodes returns for each old node the index of the matching new node, -1 for none. The indices need not increase.
+func matchNodes(old, new []*Node) []int {
+	holder := make(map[int]int)    // offset of an unchanged word -> 1 + index of the new node that has it
+	hollow := make(map[string]int) // the same for elements without content, by tag and offset
 	for j, n := range new {
 		n.each(func(t *Node) {
-			if t.stays {
+			if t.unchanged {
 				holder[t.at] = j + 1
 			}
 		})
 		if n.Tag != "" && len(n.Children) == 0 {
-			hollow[n.place()] = j + 1
+			hollow[n.key()] = j + 1
 		}
 	}
 	out := make([]int, len(old))
 	for i, o := range old {
-		out[i] = partnerOf(o, new, holder)
+		out[i] = matchNode(o, new, holder)
 		if o.Tag != "" && len(o.Children) == 0 {
-			out[i] = hollow[o.place()] - 1
+			out[i] = hollow[o.key()] - 1
 		}
 	}
 	return out
 }
 
-// partnerOf returns the index of the node of new that has most of the text of o that stays.
-func partnerOf(o *Node, new []*Node, holder map[int]int) int {
+// matchNode returns the index of the new node that has most of the unchanged text of o.
+func matchNode(o *Node, new []*Node, holder map[int]int) int {
 	votes := make(map[int]int)
 	best := -1
 	o.each(func(t *Node) {
 		j := holder[t.at] - 1
-		if !t.stays || j < 0 || t.end == t.at && o.Tag == "" && new[j].Text != o.Text {
+		if !t.unchanged || j < 0 || t.end == t.at && o.Tag == "" && new[j].Text != o.Text {
 			return
 		}
 		votes[j] += t.end - t.at
@@ -152,15 +147,14 @@ func partnerOf(o *Node, new []*Node, holder map[int]int) int {
 		}
 		return -1
 	}
-	if !sameElement(o, n) || isProse(o.Tag) && !small(n) && votes[best]*keptPart < min(o.size(), n.size()) {
+	if !sameElement(o, n) || isProse(o.Tag) && !small(n) && votes[best]*minKeptShare < min(o.size(), n.size()) {
 		return -1
 	}
 	return best
 }
 
-func (n *Node) place() string { return n.Tag + " " + n.Attr + " " + strconv.Itoa(n.at) }
+func (n *Node) key() string { return n.Tag + " " + n.Attr + " " + strconv.Itoa(n.at) }
 
-// size returns the bytes of the texts of a node.
 func (n *Node) size() (sum int) {
 	n.each(func(t *Node) {
 		if t.Tag == "" {

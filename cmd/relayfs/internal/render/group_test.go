@@ -9,7 +9,7 @@ import (
 
 // Suggestions that belong together are drawn as one, with the heading and the comments of each; others by themselves.
 func TestDiffsInGroups(t *testing.T) {
-	pieces := []reviewqueue.Piece{{Kind: reviewqueue.KeptPiece, Text: "a "}, {Kind: reviewqueue.OldPiece, Text: "b"}, {Kind: reviewqueue.KeptPiece, Text: " c "}, {Kind: reviewqueue.NewPiece, Text: "d"}}
+	pieces := []reviewqueue.Piece{{Kind: reviewqueue.UnchangedPiece, Text: "a "}, {Kind: reviewqueue.OldPiece, Text: "b"}, {Kind: reviewqueue.UnchangedPiece, Text: " c "}, {Kind: reviewqueue.NewPiece, Text: "d"}}
 	list := []reviewqueue.Suggestion{
 		{ID: "1", Path: "N/a.md", Line: 1, Kind: "deletion", Old: "b", Group: "1", Pieces: pieces},
 		{ID: "2", Path: "N/a.md", Line: 1, Kind: "addition", New: "d", Group: "1", Comments: []string{"why?"}},

@@ -9,14 +9,15 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// linkNode is what CommonMark does not know: a wikilink, an embed, a formula, a highlight or the mark of a footnote.
+// linkNode is an inline element of Obsidian that CommonMark lacks: a wikilink, an embed, a formula, a highlight or a
+// reference to a footnote.
 type linkNode struct {
 	ast.BaseInline
 	tag, target string
 	shown       text.Segment
 }
 
-// maxInline bounds where the end of one is looked for, in bytes: a line may be as long as the note, and hold beginnings only.
+// maxInline bounds the search for the end of one, in bytes: a line may be as long as the note and have only beginnings.
 const maxInline = 2000
 
 var kindLink = ast.NewNodeKind("ObsidianInline")
@@ -25,8 +26,8 @@ func (n *linkNode) Kind() ast.NodeKind { return kindLink }
 
 func (n *linkNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
-// inline reads what stands between signs. The groups of its form are all of that and what is shown, or of a link all,
-// the target and the text that is shown instead.
+// inline parses one kind of linkNode. The groups of form are the whole element and its text or, for a link, the whole
+// element, the target and the alias.
 type inline struct {
 	tag     string
 	trigger byte
@@ -39,7 +40,7 @@ var inlines = []inline{
 	{"footnote", '[', regexp.MustCompile(`^(\[\^([^\]\s]+)\])`)},
 	{"wikilink", '[', regexp.MustCompile(`^` + wikilink)},
 	{"embed", '!', regexp.MustCompile(`^!` + wikilink)},
-	{"math", '$', regexp.MustCompile(`^(\$\$([^$]+)\$\$)`)}, // so that no Markdown is seen in it
+	{"math", '$', regexp.MustCompile(`^(\$\$([^$]+)\$\$)`)},
 	{"math", '$', regexp.MustCompile(`^(\$([^\s$]|[^\s$][^$\n]*[^\s$])\$)(?:[^0-9]|$)`)},
 	{"mark", '=', regexp.MustCompile(`^(==([^=\s]|[^=\s][^=\n]*[^=\s])==)`)},
 }
@@ -57,7 +58,7 @@ func (x inline) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node 
 		if found[3]-found[2] == len("[[]]") {
 			return nil
 		}
-		n.target = string(bytes.TrimSuffix(line[found[4]:found[5]], []byte(`\`))) // a bar in a table is escaped
+		n.target = string(bytes.TrimSuffix(line[found[4]:found[5]], []byte(`\`))) // in a table the bar is escaped
 		if found[6] < found[7] {
 			n.shown = text.NewSegment(at.Start+found[6], at.Start+found[7])
 		}

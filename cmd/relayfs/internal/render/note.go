@@ -13,55 +13,43 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// A note is drawn, on the review page, as the blocks of its Markdown with the pending changes in place.
-// The note is parsed twice, as it was and as it is to be. What both trees have is drawn once; what only one
-// of them has goes or comes. So the page shows no structure that neither of the two has, whatever the marks
-// do to the Markdown around them. A change that no tree shows, such as that of a link's definition, is shown
-// as source below its block. Nothing is HTML: who draws a Node makes elements of the tags that it knows.
-
-// maxParsed is how large a note may be to be drawn as a document. What is larger is drawn as source.
+// maxParsed bounds the size of a note that is drawn as a document. A larger one is drawn as source.
 const maxParsed = 1 << 20
 
-// maxWork bounds what tooManyMarks counts, to some seconds.
+// maxWork bounds the work that tooManyMarks estimates, to some seconds.
 const maxWork = 100_000_000
 
-// Source is what is drawn.
 type Source struct {
-	Text     string                     // raw
-	Known    diffwrap.Known             // marks of it
-	Places   map[string][]diffwrap.Span // of the marks of each suggestion, by its id
-	Comments []int                      // offsets in Text of comments that belong to no suggestion
-	Plain    bool                       // as source, line by line
-	// Together reports whether two suggestions may be decided at once.
-	Together func(a, b string) bool
+	Text       string                     // raw text
+	Known      diffwrap.Known             // its recorded marks
+	Places     map[string][]diffwrap.Span // marks of each suggestion, by ID
+	Comments   []int                      // offsets in Text of comments that belong to no suggestion
+	Plain      bool                       // draw the source, line by line
+	SameWriter func(a, b string) bool     // whether two suggestions have the same author and session
 }
 
-// Note is a note as it is drawn.
 type Note struct {
 	Properties []Property `json:"properties,omitempty"`
 	Blocks     []Block    `json:"blocks"`
-	New        bool       `json:"new,omitempty"`     // all of it is suggested
-	NewText    bool       `json:"newText,omitempty"` // all but its front matter is
+	New        bool       `json:"new,omitempty"`     // the whole note is suggested
+	NewText    bool       `json:"newText,omitempty"` // the whole note except its front matter is suggested
 }
 
-// Property is one of the front matter.
 type Property struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
 }
 
-// Block is what stands beside the buttons for its changes: a block of the Markdown, an item of a list, or a
-// few of them that one suggestion changes.
+// Block is a block of the Markdown, an item of a list, or several of them that one suggestion changes.
 type Block struct {
 	Nodes    []*Node    `json:"nodes"`
-	Groups   [][]string `json:"groups,omitempty"` // ids of suggestions that are decided at once
-	Comments []int      `json:"comments,omitempty"`
-	Source   []*Node    `json:"source,omitempty"` // of changes that Nodes do not show
+	Groups   [][]string `json:"groups,omitempty"`   // IDs of suggestions, by group
+	Comments []int      `json:"comments,omitempty"` // indices in Source.Comments
+	Source   []*Node    `json:"source,omitempty"`   // source of changes that Nodes do not show
 
-	at int // in the merged text
+	at int // offset in the merged text
 }
 
-// NoteOf renders a note.
 func NoteOf(s Source) Note {
 	m, pieces := merge(s.Text, s.Known, s.Places)
 	d := drawing{Source: s, merged: m, edges: m.edges(), out: []Block{}}
@@ -70,34 +58,36 @@ func NoteOf(s Source) Note {
 		New:     len(before.text) == 0 && len(after.text) > 0,
 		NewText: bodyOf(before) == len(before.text) && bodyOf(after) < len(after.text),
 	}
-	if s.Plain || len(m.runs) == 0 || m.size > maxParsed || hard(before) || hard(after) {
+	if s.Plain || len(m.runs) == 0 || m.size > maxParsed || tooComplex(before) || tooComplex(after) {
 		d.source()
 	} else {
 		n.Properties = properties(string(after.text))
-		c := combiner{m}
-		d.blocks(c.lists(before.tree(bodyOf(before)), after.tree(bodyOf(after))))
+		c := treeDiff{m}
+		d.blocks(c.mergeLists(before.tree(bodyOf(before)), after.tree(bodyOf(after))))
 	}
-	d.showRest(d.number())
+	d.addHidden(d.groupSuggestions())
 	for i, off := range s.Comments {
 		b := d.blockAt(placeOf(pieces, off))
 		b.Comments = append(b.Comments, i)
 	}
 	for i := range d.out {
-		d.out[i].Nodes = joined(d.out[i].Nodes)
+		d.out[i].Nodes = joinWords(d.out[i].Nodes)
 	}
 	n.Blocks = d.out
 	return n
 }
 
-// hard reports whether a view is too much for a parser.
-func hard(v *view) bool { return tooManyMarks(v.text) || outline.Of(string(v.text)).TooDeep != nil }
+// tooComplex reports whether parsing a view would take too long.
+func tooComplex(v *view) bool {
+	return tooManyMarks(v.text) || outline.Of(string(v.text)).TooDeep != nil
+}
 
 func bodyOf(v *view) int {
 	_, body, _ := frontmatter.Split(string(v.text))
 	return body
 }
 
-// properties returns those of the front matter; of one that is no YAML its text.
+// properties returns the properties of a note or, if its front matter is not YAML, the text as one property.
 func properties(note string) []Property {
 	list, err := frontmatter.Parse(note)
 	if err != nil {
@@ -123,7 +113,6 @@ func valueText(v any) string {
 	return strings.Join(texts, ", ")
 }
 
-// drawing collects the blocks of a note.
 type drawing struct {
 	Source
 	merged *merged
@@ -131,7 +120,7 @@ type drawing struct {
 	out    []Block
 }
 
-// blocks makes blocks of the nodes: of a list, of each of its items. Nodes with parts of one suggestion are one.
+// blocks adds a block for each node and each item of a list. Adjacent nodes with the same suggestion are one block.
 func (d *drawing) blocks(nodes []*Node) {
 	last := make(map[string]bool) // the suggestions of the last block
 	add := func(n *Node) {
@@ -160,7 +149,7 @@ func (d *drawing) blocks(nodes []*Node) {
 	}
 }
 
-// source makes a block of each line of the merged text that has no change, and of each stretch with changes.
+// source adds a block for each line of the merged text. Lines with the same suggestion are one block.
 func (d *drawing) source() {
 	line := &Node{Tag: "pre", Attr: "source"}
 	flush := func(next int) {
@@ -184,7 +173,6 @@ func (d *drawing) source() {
 	flush(d.merged.size)
 }
 
-// node returns a part of a run as a node.
 func (r *run) node(part string, at int) *Node {
 	n := &Node{Text: part, Kind: r.kind, at: at, end: at + len(part)}
 	if r.kind != "" {
@@ -193,28 +181,28 @@ func (r *run) node(part string, at int) *Node {
 	return n
 }
 
-// number finds which suggestions each block shows, and which of those are decided at once. known are all of them.
-func (d *drawing) number() (known map[string]bool) {
-	known = make(map[string]bool)
+// groupSuggestions sets the groups of each block, and returns the suggestions in them.
+func (d *drawing) groupSuggestions() (shown map[string]bool) {
+	shown = make(map[string]bool)
 	for i := range d.out {
 		b := &d.out[i]
 		for _, n := range b.Nodes {
 			n.each(func(n *Node) {
-				if n.ID != "" && !known[n.ID] {
-					known[n.ID] = true
-					d.show(b, n.ID)
+				if n.ID != "" && !shown[n.ID] {
+					shown[n.ID] = true
+					d.addToBlock(b, n.ID)
 				}
 			})
 		}
 	}
-	return known
+	return shown
 }
 
-// show adds a suggestion to a block: to its last group, if it stands beside what is in there.
-func (d *drawing) show(b *Block, id string) {
+// addToBlock adds a suggestion to the last group of a block if it is close enough, else to a new group.
+func (d *drawing) addToBlock(b *Block, id string) {
 	if n := len(b.Groups); n > 0 {
 		group := b.Groups[n-1]
-		if last := group[len(group)-1]; d.Together(last, id) && d.between(last, id) <= reviewqueue.BesideBytes {
+		if last := group[len(group)-1]; d.SameWriter(last, id) && d.unchangedBetween(last, id) <= reviewqueue.MaxGroupGap {
 			b.Groups[n-1] = append(group, id)
 			return
 		}
@@ -222,8 +210,7 @@ func (d *drawing) show(b *Block, id string) {
 	b.Groups = append(b.Groups, []string{id})
 }
 
-// between returns how many bytes that stay are between two suggestions.
-func (d *drawing) between(a, b string) int {
+func (d *drawing) unchangedBetween(a, b string) int {
 	sum := 0
 	for i := d.edges[a].last + 1; i < d.edges[b].first; i++ {
 		if d.merged.runs[i].kind == "" {
@@ -233,18 +220,18 @@ func (d *drawing) between(a, b string) int {
 	return sum
 }
 
-// showRest shows the suggestions that are not known as source.
-func (d *drawing) showRest(known map[string]bool) {
-	var rest []string
+// addHidden adds the suggestions that no node shows, as source.
+func (d *drawing) addHidden(shown map[string]bool) {
+	var hidden []string
 	for id := range d.Places {
-		if !known[id] {
-			rest = append(rest, id)
+		if !shown[id] {
+			hidden = append(hidden, id)
 		}
 	}
-	sort.Slice(rest, func(i, j int) bool { return d.Places[rest[i]][0].Start < d.Places[rest[j]][0].Start })
-	for _, id := range rest {
+	sort.Slice(hidden, func(i, j int) bool { return d.Places[hidden[i]][0].Start < d.Places[hidden[j]][0].Start })
+	for _, id := range hidden {
 		e, ok := d.edges[id]
-		if !ok { // it is about a comment
+		if !ok { // the suggestion is a comment
 			b := d.blockAt(d.merged.size)
 			b.Source = append(b.Source, &Node{Text: d.Places[id][0].Of(d.Text) + "\n"})
 			b.Groups = append(b.Groups, []string{id})
@@ -256,7 +243,7 @@ func (d *drawing) showRest(known map[string]bool) {
 	}
 }
 
-// lines returns the source of runs, and the rest of their lines.
+// lines returns the source of runs, to the start of the first line and the end of the last.
 func (d *drawing) lines(e edges) []*Node {
 	var out []*Node
 	for i := e.first - 1; i >= 0; i-- {
@@ -299,8 +286,7 @@ func (n *Node) each(f func(*Node)) {
 	}
 }
 
-// joined joins the words that stand side by side and have one fate.
-func joined(list []*Node) []*Node {
+func joinWords(list []*Node) []*Node {
 	var out []*Node
 	var words []string // of the last node of out, if it is a text
 	finish := func() {
@@ -318,15 +304,15 @@ func joined(list []*Node) []*Node {
 		if n.Tag == "" {
 			words = append(words, n.Text)
 		}
-		n.Children = joined(n.Children)
+		n.Children = joinWords(n.Children)
 		out = append(out, n)
 	}
 	finish()
 	return out
 }
 
-// tooManyMarks reports whether a text would take goldmark seconds: in a paragraph its work grows with the square of
-// the brackets, stars and underscores.
+// tooManyMarks reports whether goldmark would take seconds: its work grows with the square of the brackets, stars, tildes
+// and underscores in a paragraph.
 func tooManyMarks(text []byte) bool {
 	work := 0
 	for paragraph := range bytes.SplitSeq(text, []byte("\n\n")) {

@@ -21,7 +21,7 @@ func places(raw string) map[string][]diffwrap.Span {
 }
 
 func of(raw string) Note {
-	s := Source{Text: raw, Known: diffwrap.Everything, Places: places(raw), Together: func(string, string) bool { return true }}
+	s := Source{Text: raw, Known: diffwrap.Everything, Places: places(raw), SameWriter: func(string, string) bool { return true }}
 	for _, c := range diffwrap.Everything.Comments(raw) {
 		s.Comments = append(s.Comments, c.Start)
 	}
@@ -116,7 +116,7 @@ func TestBothTreesAreThere(t *testing.T) {
 			return
 		}
 		before, after := m.without(New), m.without(Old)
-		all := (&combiner{m}).lists(before.tree(0), after.tree(0))
+		all := (&treeDiff{m}).mergeLists(before.tree(0), after.tree(0))
 		for _, side := range []struct {
 			lacks Kind
 			want  []*Node

@@ -14,23 +14,22 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Node is a part of the note to be drawn: an element, or a text if it has no tag. Tags are p, h1 to h6, ul,
-// ol, li, blockquote, pre, table, tr, th, td, hr, br, em, strong, s, code, a, img, and those that HTML lacks:
-// wikilink, embed, math, mark, footnote, html (as source), checkbox.
+// Node is an element, or a text if it has no tag. Tags are p, h1 to h6, ul, ol, li, blockquote, pre, table, tr, th, td, hr,
+// br, em, strong, s, code, a, img, and some that HTML lacks: wikilink, embed, math, mark, footnote, html (as source),
+// checkbox.
 type Node struct {
 	Tag  string `json:"t,omitempty"`
-	Attr string `json:"a,omitempty"` // target of a link, language of code, "x" of a box that is ticked, alignment of a cell, number of an item
+	Attr string `json:"a,omitempty"` // target of a link, language of code, "x" of a ticked box, alignment of a cell, number of an item
 	Text string `json:"x,omitempty"`
 	Kind Kind   `json:"k,omitempty"`
-	ID   string `json:"s,omitempty"` // of the suggestion, of what is of a kind
+	ID   string `json:"s,omitempty"` // suggestion, if Kind is set
 
 	Children []*Node `json:"c,omitempty"`
 
-	at, end int  // in the merged text
-	stays   bool // a text in both views
+	at, end   int  // offsets in the merged text
+	unchanged bool // the text is in both views
 }
 
-// tree returns what goldmark makes of the view from the offset body on.
 func (v *view) tree(body int) []*Node {
 	b := builder{view: v, base: body, src: v.text[body:]}
 	var ours []util.PrioritizedValue
@@ -56,7 +55,7 @@ func (b *builder) children(n ast.Node) []*Node {
 	return out
 }
 
-// element makes an element with children. Without any it stands where n begins.
+// element returns an element with children. Without children its offset is that of n.
 func (b *builder) element(n ast.Node, tag, attr string, children []*Node) []*Node {
 	e := &Node{Tag: tag, Attr: attr, Children: children}
 	if len(children) > 0 {
@@ -77,7 +76,7 @@ func (b *builder) placeOfNode(n ast.Node) int {
 	return b.place(b.base)
 }
 
-// tags are those of elements that have nothing but children.
+// tags are the tags of elements without attributes.
 var tags = map[ast.NodeKind]string{
 	ast.KindParagraph: "p", ast.KindTextBlock: "p", ast.KindThematicBreak: "hr", ast.KindBlockquote: "blockquote", ast.KindListItem: "li",
 	ast.KindCodeSpan: "code", east.KindTable: "table", east.KindStrikethrough: "s",
@@ -155,11 +154,11 @@ func (b *builder) cells(row ast.Node, tag string) []*Node {
 	return out
 }
 
-// literal is a text that does not stand in the view as it is to be drawn.
+// literal returns a text that is drawn otherwise than it is in the view.
 func (b *builder) literal(n ast.Node, s string) []*Node {
 	at := b.placeOfNode(n)
 	r := &b.of.runs[b.of.runAt(at)]
-	return []*Node{{Text: s, at: at, end: at, stays: r.kind == ""}}
+	return []*Node{{Text: s, at: at, end: at, unchanged: r.kind == ""}}
 }
 
 func (b *builder) textOf(n *ast.Text) []*Node {
@@ -180,8 +179,8 @@ func (b *builder) lines(list *text.Segments) []*Node {
 	return out
 }
 
-// words returns the words and blanks of the view from start to end as texts of their own, each of one run: so
-// those of two views can be compared. Escapes in a text that is not raw are resolved.
+// words splits the view from start to end into words and blanks, each in one run, so that two views can be compared. It
+// resolves escapes unless raw is set.
 func (b *builder) words(start, end int, raw bool) []*Node {
 	var out []*Node
 	end = min(end, len(b.src))
@@ -194,13 +193,13 @@ func (b *builder) words(start, end int, raw bool) []*Node {
 		if !raw {
 			shown = string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations([]byte(shown)))))
 		}
-		out = append(out, &Node{Text: shown, at: r.at + from, end: r.at + from + n, stays: r.kind == ""})
+		out = append(out, &Node{Text: shown, at: r.at + from, end: r.at + from + n, unchanged: r.kind == ""})
 		at += n
 	}
 	return out
 }
 
-// wordEnd returns the length of the first word of s, or of the blanks that s begins with.
+// wordEnd returns the length of the word or of the blanks at the beginning of s.
 func wordEnd(s string) int {
 	first, _ := utf8.DecodeRuneInString(s)
 	for i, c := range s {

@@ -1,6 +1,3 @@
-// Package render shows what waits and what was decided: suggestions, decisions and the log as text, in colour on a
-// terminal and else as CriticMarkup, with escaped texts (render.go); and a note with its changes as a tree to be drawn
-// (note.go).
 package render
 
 import (
@@ -11,14 +8,14 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// Painter writes pieces in colour or as CriticMarkup.
+// Painter draws pieces in colour, or without colour as CriticMarkup.
 type Painter struct{ colour bool }
 
-// NewPainter returns a Painter for w.
 func NewPainter(w io.Writer) Painter { return Painter{cli.Colour(w)} }
 
 // SGR codes (ECMA-48).
@@ -26,13 +23,12 @@ const (
 	Faint = "\x1b[2m"
 	Bold  = "\x1b[1m"
 
-	// With strikethrough and underline a change of spaces shows too, and so does one without colour.
+	// Strikethrough and underline make changed spaces visible, and changes on a terminal without colours.
 	sgrOld   = "\x1b[9;31m"
 	sgrNew   = "\x1b[4;32m"
 	sgrReset = "\x1b[0m"
 )
 
-// Text writes pieces.
 func (p Painter) Text(list []reviewqueue.Piece) string {
 	var b strings.Builder
 	for _, x := range list {
@@ -53,7 +49,7 @@ func (p Painter) Text(list []reviewqueue.Piece) string {
 	return b.String()
 }
 
-// SGR sets each line of text in the style code, because pagers and lists show single lines.
+// SGR applies the style code to each line of text, because pagers and lists show single lines.
 func (p Painter) SGR(code, text string) string {
 	if !p.colour || text == "" {
 		return text
@@ -75,7 +71,7 @@ func (p Painter) heading(s *reviewqueue.Suggestion) string {
 	return line
 }
 
-// Drawn returns the heading of a suggestion, and below it the pieces.
+// Drawn returns the heading of a suggestion and the pieces below it.
 func (p Painter) Drawn(s *reviewqueue.Suggestion, list []reviewqueue.Piece) string {
 	var b strings.Builder
 	b.WriteString(p.heading(s) + "\n")
@@ -85,20 +81,18 @@ func (p Painter) Drawn(s *reviewqueue.Suggestion, list []reviewqueue.Piece) stri
 	return b.String()
 }
 
-// Diff returns a suggestion for a person to read.
 func (p Painter) Diff(s *reviewqueue.Suggestion) string {
-	return p.Drawn(s, s.InPieces()) + p.remarks(s)
+	return p.Drawn(s, s.InPieces()) + p.details(s)
 }
 
-// remarks are what people have said about a suggestion, and about what it answers.
-func (p Painter) remarks(s *reviewqueue.Suggestion) string {
+func (p Painter) details(s *reviewqueue.Suggestion) string {
 	var b strings.Builder
 	if s.Session != "" {
-		said := ""
+		session := s.Session
 		if s.SessionNote != nil {
-			said = ", " + s.SessionNote.String()
+			session += ", " + s.SessionNote.String()
 		}
-		b.WriteString("    " + p.SGR(Faint, "session: "+cli.OneLine(s.Session+said)) + "\n")
+		b.WriteString("    " + p.SGR(Faint, "session: "+cli.OneLine(session)) + "\n")
 	}
 	for _, c := range s.Comments {
 		b.WriteString("    " + p.SGR(Faint, "comment: "+reviewqueue.Shorten(c)) + "\n")
@@ -109,7 +103,7 @@ func (p Painter) remarks(s *reviewqueue.Suggestion) string {
 	return b.String()
 }
 
-// Diffs prints suggestions in their context, those that belong together in one.
+// Diffs prints suggestions in their context, each group in one.
 func Diffs(w io.Writer, list []reviewqueue.Suggestion) {
 	p := NewPainter(w)
 	for i, group := range groups(list) {
@@ -120,12 +114,10 @@ func Diffs(w io.Writer, list []reviewqueue.Suggestion) {
 	}
 }
 
-// groups are the suggestions of a list, those that belong together in one.
 func groups(list []reviewqueue.Suggestion) [][]reviewqueue.Suggestion {
 	return reviewqueue.Runs(list, func(a, b *reviewqueue.Suggestion) bool { return a.Group != "" && a.Group == b.Group })
 }
 
-// diffs is what is decided at once, or one suggestion.
 func (p Painter) diffs(group []reviewqueue.Suggestion) string {
 	if len(group) == 1 {
 		return p.Diff(&group[0])
@@ -136,19 +128,18 @@ func (p Painter) diffs(group []reviewqueue.Suggestion) string {
 	}
 	b.WriteString(p.Drawn(&group[len(group)-1], group[0].Pieces))
 	for i := range group {
-		b.WriteString(p.remarks(&group[i]))
+		b.WriteString(p.details(&group[i]))
 	}
 	return b.String()
 }
 
-// List prints what is pending, one line each. The place of those that belong together, and who made them, stands
-// beside the first.
+// List prints one line per suggestion. In a group only the first line has the place and the author.
 func List(w io.Writer, list []reviewqueue.Suggestion) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, group := range groups(list) {
 		place, who := group[0].Place(), group[0].Who()
 		for _, s := range group {
-			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", cli.OneLine(s.ID), cli.OneLine(place), cli.OneLine(s.Gist()), cli.OneLine(who))
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", cli.OneLine(s.ID), cli.OneLine(place), cli.OneLine(s.Summary()), cli.OneLine(who))
 			place, who = "", ""
 		}
 	}
@@ -156,7 +147,6 @@ func List(w io.Writer, list []reviewqueue.Suggestion) {
 	fmt.Fprintln(w, cli.Plural(len(list), "pending suggestion"))
 }
 
-// Threads prints each thread: its place and what it is about, and below it who said what.
 func Threads(w io.Writer, list []reviewqueue.Thread) {
 	p := NewPainter(w)
 	for _, t := range list {
@@ -168,14 +158,14 @@ func Threads(w io.Writer, list []reviewqueue.Thread) {
 			about += ", which has changed since"
 		}
 		fmt.Fprintf(w, "%s  %s  %s\n", t.ID, p.SGR(Bold, cli.OneLine(t.Place())), about)
-		for i := range t.Remarks {
-			fmt.Fprintf(w, "    %s\n", t.Remarks[i].Said())
+		for i := range t.Comments {
+			fmt.Fprintf(w, "    %s\n", t.Comments[i].OneLine())
 		}
 	}
 	fmt.Fprintln(w, cli.Plural(len(list), "thread"))
 }
 
-// Scope prints a few suggestions, or the number of many in each note.
+// Scope prints a few suggestions, or the numbers of many by note.
 func Scope(w io.Writer, list []reviewqueue.Suggestion) {
 	if len(list) == 0 {
 		return
@@ -194,20 +184,18 @@ func Scope(w io.Writer, list []reviewqueue.Suggestion) {
 	}
 }
 
-// Undone prints the outcome of an undo.
 func Undone(w io.Writer, out reviewqueue.Outcome) {
 	Scope(w, out.Suggestions)
 	what := cli.Plural(len(out.Suggestions), "pending suggestion") + " again"
-	if out.Rejected() {
+	if out.Verdict == model.Rejected {
 		what = cli.Plural(len(out.Suggestions), "suggestion") + " rejected"
 	}
 	fmt.Fprintf(w, "undone in %s; %s\n", cli.Plural(out.Notes, "note"), what)
-	for _, a := range out.Away {
+	for _, a := range out.Unrestored {
 		fmt.Fprintf(w, "%s: %s\n", cli.Printable(string(a.Path)), cli.Printable(a.String()))
 	}
 }
 
-// inSession names the session of what the log tells of, if it has one.
 func inSession(session string) string {
 	if session == "" {
 		return ""
@@ -215,7 +203,7 @@ func inSession(session string) string {
 	return "  session " + cli.OneLine(session)
 }
 
-// Log prints the name of each batch, and below it what it did in which note.
+// Log prints each batch, with its changes by note.
 func Log(w io.Writer, list []reviewqueue.LogEntry) {
 	p := NewPainter(w)
 	for i, x := range list {
@@ -225,10 +213,10 @@ func Log(w io.Writer, list []reviewqueue.LogEntry) {
 				head += " by " + x.By
 			}
 			if x.Lapsed {
-				head += ", decided by no person"
+				head += ", without a decision of the user"
 			}
 			if x.Undoes != "" {
-				head += ", takes back " + x.Undoes
+				head += ", undoes " + x.Undoes
 			}
 			fmt.Fprintln(w, p.SGR(Bold, cli.OneLine(head)))
 			if x.Reason != "" {
@@ -237,7 +225,7 @@ func Log(w io.Writer, list []reviewqueue.LogEntry) {
 		}
 		path := cli.OneLine(x.Path)
 		if path == "" {
-			path = "(a note that is gone)"
+			path = "(deleted note)"
 		}
 		switch x.Action {
 		case reviewqueue.FrontMatterChanged:
@@ -245,17 +233,17 @@ func Log(w io.Writer, list []reviewqueue.LogEntry) {
 		case reviewqueue.SessionNamed:
 			fmt.Fprintf(w, "  session named  %s%s\n", cli.OneLine(x.SessionNote.String()), inSession(x.Session))
 		case reviewqueue.Asked:
-			fmt.Fprintf(w, "  asked, and the person %s  %s%s\n", x.Approval.Answer, cli.OneLine(x.Approval.Question), inSession(x.Session))
+			fmt.Fprintf(w, "  asked, and the user %s  %s%s\n", x.Approval.Answer, cli.OneLine(x.Approval.Question), inSession(x.Session))
 		}
 		for _, s := range x.Suggestions {
-			it := s.Suggestion(path)
+			it := s.AsSuggestion(path)
 			since := inSession(s.Session)
 			if s.Undone {
-				since += "  taken back since"
+				since += "  undone since"
 			}
-			fmt.Fprintf(w, "  %s  %s  %s  %s%s\n", x.Action, cli.OneLine(s.ID), it.Place(), cli.OneLine(it.Gist()), since)
+			fmt.Fprintf(w, "  %s  %s  %s  %s%s\n", x.Action, cli.OneLine(s.ID), it.Place(), cli.OneLine(it.Summary()), since)
 		}
-		for _, a := range x.Away {
+		for _, a := range x.Unrestored {
 			fmt.Fprintf(w, "  %s  %s\n", path, cli.Printable(a.String()))
 		}
 	}

@@ -49,7 +49,7 @@ func TestSessionNotesAreShown(t *testing.T) {
 	if lines := strings.Count(out.String(), "\n"); lines != 9 || strings.Contains(out.String(), "\x1b") {
 		t.Errorf("%d lines, want 9:\n%q", lines, out.String())
 	}
-	if !strings.Contains(out.String(), "asked, and the person declined  ann wants to") {
+	if !strings.Contains(out.String(), "asked, and the user declined  ann wants to") {
 		t.Errorf("no answer in\n%s", out.String())
 	}
 }

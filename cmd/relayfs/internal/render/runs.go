@@ -6,26 +6,26 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Kind says what becomes of a part of the note when its suggestion is accepted. It stays, or:
+// Kind is the effect of accepting a suggestion on a part of the note, "" for none.
 type Kind string
 
 const (
-	Old Kind = "old" // goes
-	New Kind = "new" // comes
+	Old Kind = "old" // deletes it
+	New Kind = "new" // adds it
 )
 
-// run is a stretch of the merged text that has one kind.
+// run is a part of the merged text with one kind and one suggestion.
 type run struct {
 	at   int // offset in the merged text
 	text string
 	kind Kind
-	id   string // of the suggestion, also of text that it leaves as it is
+	id   string // suggestion, also of unchanged text inside its marks
 }
 
 func (r *run) end() int { return r.at + len(r.text) }
 
-// merged is a note with what goes and what comes both in place, in the order of the raw text. An offset in
-// it names the same place in the view before the changes and in the one after them.
+// merged is a note with both deleted and added text, in the order of the raw text. Both views, before and after the changes,
+// map to its offsets.
 type merged struct {
 	runs []run
 	size int
@@ -43,12 +43,11 @@ func (m *merged) add(kind Kind, id, text string) {
 	m.size += len(text)
 }
 
-// runAt returns the index of the run that holds an offset, or that ends the text.
+// runAt returns the index of the run at an offset, or of the last run.
 func (m *merged) runAt(off int) int {
 	return min(sort.Search(len(m.runs), func(i int) bool { return m.runs[i].end() > off }), len(m.runs)-1)
 }
 
-// nearest returns the suggestion that is nearest to an offset.
 func (m *merged) nearest(off int) string {
 	if len(m.runs) == 0 {
 		return ""
@@ -70,29 +69,28 @@ func (m *merged) nearest(off int) string {
 	return m.runs[before].id
 }
 
-// edges are the runs of a suggestion, first to last.
+// edges are the indices of the first and the last run of a suggestion.
 type edges struct{ first, last int }
 
 func (m *merged) edges() map[string]edges {
-	known := make(map[string]edges)
+	byID := make(map[string]edges)
 	for i := range m.runs {
 		id := m.runs[i].id
 		if id == "" {
 			continue
 		}
-		e, ok := known[id]
+		e, ok := byID[id]
 		if !ok {
 			e.first = i
 		}
 		e.last = i
-		known[id] = e
+		byID[id] = e
 	}
-	return known
+	return byID
 }
 
-// merge reads a raw text whose suggestions have their marks at the places. Where old text is replaced by new
-// text, the words that both have stay. rawAt has the offset in the merged text of each offset in raw that
-// begins a piece of it.
+// merge reads a raw text whose suggestions have their marks at the places. Words that occur in both the old and the new text
+// of a replacement are unchanged. pieces maps offsets in raw to offsets in the merged text.
 func merge(raw string, known diffwrap.Known, places map[string][]diffwrap.Span) (m *merged, pieces []place) {
 	marks, text, _ := known.Layout(raw)
 	ids := byStart(places)
@@ -113,7 +111,7 @@ func merge(raw string, known diffwrap.Known, places map[string][]diffwrap.Span) 
 		var of string
 		if t.Mark >= 0 {
 			if marks[t.Mark].Comment {
-				continue // a comment is no text of the note
+				continue // a comment is not text of the note
 			}
 			of = ids.at(marks[t.Mark].Start)
 		}
@@ -134,42 +132,42 @@ func merge(raw string, known diffwrap.Known, places map[string][]diffwrap.Span) 
 	return m, pieces
 }
 
-// place says where an offset in the raw text is in the merged one.
+// place maps an offset in the raw text to one in the merged text.
 type place struct{ raw, merged int }
 
-// placeOf returns where what begins at an offset of the raw text stands in the merged text.
+// placeOf maps an offset in the raw text to one in the merged text.
 func placeOf(pieces []place, raw int) int {
 	i := sort.Search(len(pieces), func(i int) bool { return pieces[i].raw > raw })
 	if i == 0 {
 		return 0
 	}
-	// A comment stands behind the text before it.
+	// A comment belongs to the text before it.
 	if p := pieces[i-1]; i < len(pieces) {
 		return min(p.merged+raw-p.raw, pieces[i].merged)
 	}
 	return pieces[i-1].merged + raw - pieces[i-1].raw
 }
 
-// stretch is where marks of a suggestion stand.
-type stretch struct {
+// markSpan is the range of a suggestion's mark in the raw text.
+type markSpan struct {
 	diffwrap.Span
 	id string
 }
 
-type stretches []stretch
+type markSpans []markSpan
 
-func byStart(places map[string][]diffwrap.Span) stretches {
-	var all stretches
+func byStart(places map[string][]diffwrap.Span) markSpans {
+	var all markSpans
 	for id, spans := range places {
 		for _, s := range spans {
-			all = append(all, stretch{s, id})
+			all = append(all, markSpan{s, id})
 		}
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Start < all[j].Start })
 	return all
 }
 
-func (all stretches) at(off int) string {
+func (all markSpans) at(off int) string {
 	i := sort.Search(len(all), func(i int) bool { return all[i].End > off })
 	if i < len(all) && all[i].Start <= off {
 		return all[i].id
@@ -177,17 +175,16 @@ func (all stretches) at(off int) string {
 	return ""
 }
 
-// view is one side of a merged text.
+// view is a merged text without the runs of one kind: the note before or after the changes.
 type view struct {
 	of   *merged
 	text []byte
 	segs []segment
 }
 
-// segment says that the bytes of a view from off on are those of a run, after skip bytes of it.
+// segment is a run in a view, from the offset off on.
 type segment struct{ off, run int }
 
-// without returns the view that lacks the runs of a kind.
 func (m *merged) without(kind Kind) *view {
 	v := &view{of: m}
 	for i := range m.runs {
@@ -199,12 +196,11 @@ func (m *merged) without(kind Kind) *view {
 	return v
 }
 
-// segmentAt returns the index of the segment with an offset of the view.
 func (v *view) segmentAt(off int) int {
 	return sort.Search(len(v.segs), func(i int) bool { return v.segs[i].off > off }) - 1
 }
 
-// place returns where an offset of the view stands in the merged text.
+// place maps an offset in the view to one in the merged text.
 func (v *view) place(off int) int {
 	i := v.segmentAt(off)
 	if i < 0 {

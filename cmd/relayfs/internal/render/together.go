@@ -7,7 +7,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// SourceOf is what is drawn of a note. Its Comments are the threads with these numbers, which hang on no suggestion.
+// SourceOf returns the Source of a note. Its Comments are the threads with these indices, which belong to no suggestion.
 func SourceOf(n *reviewqueue.Note, plain bool) (s Source, threads []int) {
 	type writer struct{ author, session string }
 	writers := make(map[string]writer, len(n.Suggestions))
@@ -24,40 +24,39 @@ func SourceOf(n *reviewqueue.Note, plain bool) (s Source, threads []int) {
 			s.Comments, threads = append(s.Comments, t.Start), append(threads, i)
 		}
 	}
-	s.Together = func(a, b string) bool { return writers[a] == writers[b] }
+	s.SameWriter = func(a, b string) bool { return writers[a] == writers[b] }
 	return s, threads
 }
 
-// Together says of the suggestions of a list which ones the page decides at once: each gets the ID of the first one of
-// its group in the list as Group, and, if the list is detailed, that one the text of all of them as Pieces.
-func Together(ctx context.Context, q interface {
+// AddGroups sets the Group of the suggestions in a list that the page would decide together: the ID of the first. If the
+// list is detailed, the first also gets the Pieces of the whole group.
+func AddGroups(ctx context.Context, q interface {
 	Note(ctx context.Context, path string) (reviewqueue.Note, error)
 }, list []reviewqueue.Suggestion, detailed bool) error {
-	places := make(map[string]map[string]*reviewqueue.Suggestion) // those of each note, by their IDs
-	near := make(map[string]bool)                                 // notes in which some may be decided at once
+	byNote := make(map[string]map[string]*reviewqueue.Suggestion) // by ID in each note
+	near := make(map[string]bool)                                 // notes that may have groups
 	for i := range list {
 		if s := &list[i]; !s.IsProposal() {
-			if places[s.Path] == nil {
-				places[s.Path] = make(map[string]*reviewqueue.Suggestion)
+			if byNote[s.Path] == nil {
+				byNote[s.Path] = make(map[string]*reviewqueue.Suggestion)
 			}
-			places[s.Path][s.ID] = s
+			byNote[s.Path][s.ID] = s
 			near[s.Path] = near[s.Path] || s.Near
 		}
 	}
-	for path, listed := range places {
+	for path, listed := range byNote {
 		if !near[path] {
 			continue
 		}
 		n, err := q.Note(ctx, path)
-		if err == nil { // else it has gone since it was listed, and each is shown by itself
-			join(&n, listed, detailed)
+		if err == nil { // else the note was deleted since, and gets no groups
+			groupNote(&n, listed, detailed)
 		}
 	}
 	return ctx.Err()
 }
 
-// join does that for the suggestions that are listed of a note.
-func join(n *reviewqueue.Note, listed map[string]*reviewqueue.Suggestion, detailed bool) {
+func groupNote(n *reviewqueue.Note, listed map[string]*reviewqueue.Suggestion, detailed bool) {
 	source, _ := SourceOf(n, false)
 	for _, b := range NoteOf(source).Blocks {
 		for _, ids := range b.Groups {

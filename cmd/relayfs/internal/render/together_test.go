@@ -32,7 +32,7 @@ func TestAListHasTheGroupsOfThePage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Together(t.Context(), q, got, false); err != nil {
+		if err := AddGroups(t.Context(), q, got, false); err != nil {
 			t.Fatal(err)
 		}
 		n, err := q.Note(t.Context(), "N/a.md")
@@ -45,10 +45,10 @@ func TestAListHasTheGroupsOfThePage(t *testing.T) {
 			want[i].Group = ""
 			listed[want[i].ID] = &want[i]
 		}
-		join(&n, listed, false)
+		groupNote(&n, listed, false)
 		for i := range got {
 			if got[i].Group != want[i].Group {
-				t.Fatalf("in %q %s is in the group %q of the list, and in %q on the page", n.Text, got[i].Gist(), got[i].Group, want[i].Group)
+				t.Fatalf("in %q %s is in the group %q of the list, and in %q on the page", n.Text, got[i].Summary(), got[i].Group, want[i].Group)
 			}
 			if want[i].Group != "" {
 				grouped++

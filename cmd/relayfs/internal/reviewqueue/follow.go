@@ -10,19 +10,16 @@ import (
 )
 
 const (
-	// settle is the least time between two changes, so that a burst of changes is one.
-	settle = 100 * time.Millisecond
-	// heartbeat is how long a stream is silent at most.
-	heartbeat = 15 * time.Second
+	minChangeGap = 100 * time.Millisecond // joins a burst of changes
+	heartbeat    = 15 * time.Second       // maximum silence
 )
 
-// Follow tells where something has changed since the state that was seen, at once, and then what changes, until ctx ends
-// or tell returns an error. A change without paths is a sign of life. A client that has seen nothing says 0.
-// It tells of the next change when the client has taken the last one: a slow client gets the sum of what it missed.
-func (q *Queue) Follow(ctx context.Context, seen uint64, tell func(Change) error) error {
+// Follow calls notify with the changes since the state seen (0 for a new client), and then with each later change, until ctx
+// ends or notify returns an error. A change without paths is a heartbeat. A slow client gets several changes as one.
+func (q *Queue) Follow(ctx context.Context, seen uint64, notify func(Change) error) error {
 	for {
 		c := q.since(seen)
-		err := tell(c)
+		err := notify(c)
 		if err == nil {
 			err = q.wait(ctx, c.Now)
 		}
@@ -33,10 +30,9 @@ func (q *Queue) Follow(ctx context.Context, seen uint64, tell func(Change) error
 	}
 }
 
-// since returns where something has changed since a state.
 func (q *Queue) since(seen uint64) Change {
-	list, now, whole := q.ws.Since(seen)
-	if !whole {
+	list, now, complete := q.ws.Since(seen)
+	if !complete {
 		return Change{now, []string{""}}
 	}
 	paths := make(map[string]bool)
@@ -49,10 +45,10 @@ func (q *Queue) since(seen uint64) Change {
 	return Change{now, append([]string{}, slices.Sorted(maps.Keys(paths))...)}
 }
 
-// wait returns after the next change since a state, or when a sign of life is due.
+// wait returns after the next change since a state, or when a heartbeat is due.
 func (q *Queue) wait(ctx context.Context, seen uint64) error {
 	select {
-	case <-time.After(settle):
+	case <-time.After(minChangeGap):
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -16,60 +16,52 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// errNotWritten refuses a comment whose place has changed since it was shown.
-var errNotWritten = Conflict("nothing was written")
+// errNotCommented refuses a comment whose place in the text has changed.
+var errNotCommented = Conflict("nothing was written")
 
-// Queue is the review queue of a workspace.
 type Queue struct {
 	ws *bridge.Workspace
-	// Guarded returns folders in which only a decision with Force is made, and why; it may be nil.
+	// Guarded returns folders in which decisions need Force, and the reason. It may be nil.
 	Guarded func() (folders []model.Path, why string)
 
-	deciding sync.Mutex // one decision at a time, with the look whether all is as it was shown
+	deciding sync.Mutex // held from the check of what was shown until the decision is made
 }
 
-// New returns the queue of ws.
 func New(ws *bridge.Workspace) *Queue { return &Queue{ws: ws} }
 
-// pending returns all that waits for a person.
-func (q *Queue) pending(ctx context.Context) (list []model.Suggestion, proposals []model.Proposal, err error) {
+func (q *Queue) allPending(ctx context.Context) (list []model.Suggestion, proposals []model.Proposal, err error) {
 	if list, err = q.ws.Suggestions(ctx, ""); err == nil {
 		proposals, err = q.ws.Proposals(ctx, "")
 	}
 	return list, proposals, err
 }
 
-// List returns the pending suggestions; detailed ones have their context.
+// List returns the pending suggestions, with their context if detailed is set.
 func (q *Queue) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
-	list, proposals, err := q.pending(ctx)
+	list, proposals, err := q.allPending(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Suggestion, 0, len(list)+len(proposals))
-	for len(list) > 0 {
-		n := 1
-		for n < len(list) && list[n].Path == list[0].Path {
-			n++
-		}
+	for _, ofNote := range Runs(list, func(a, b *model.Suggestion) bool { return a.Path == b.Path }) {
 		if detailed {
-			out = append(out, q.detail(ctx, list[:n])...)
+			out = append(out, q.withContext(ctx, ofNote)...)
 		} else {
-			out = append(out, newSuggestions(list[:n])...)
+			out = append(out, newSuggestions(ofNote)...)
 		}
-		list = list[n:]
 	}
 	for _, p := range proposals {
 		s := newProposal(p)
 		s.Pieces = s.InPieces()
 		out = append(out, s)
 	}
-	q.nameSessions(out)
+	q.addSessionNotes(out)
 	return out, nil
 }
 
-// Pending returns what waits at or below the paths, and all proposals, without texts.
+// Pending returns the short list of the suggestions at or below the paths.
 func (q *Queue) Pending(ctx context.Context, paths []string) (Pending, error) {
-	list, proposals, err := q.pending(ctx)
+	list, proposals, err := q.allPending(ctx)
 	if err != nil {
 		return Pending{}, err
 	}
@@ -87,7 +79,7 @@ func (q *Queue) Pending(ctx context.Context, paths []string) (Pending, error) {
 			continue
 		}
 		brief := newSuggestion(s)
-		if s.Proposal == "" { // else the page shows it beside the rename
+		if s.Proposal == "" { // else the page shows it with the rename
 			brief.Line, brief.Old, brief.New, brief.Answers = 1, "", "", nil
 		}
 		out.Suggestions = append(out.Suggestions, brief)
@@ -97,7 +89,7 @@ func (q *Queue) Pending(ctx context.Context, paths []string) (Pending, error) {
 		s.Pieces = s.InPieces()
 		out.Suggestions = append(out.Suggestions, s)
 	}
-	q.nameSessions(out.Suggestions)
+	q.addSessionNotes(out.Suggestions)
 	for _, t := range threads {
 		if n := len(out.Commented); within(wanted, t.Path) && (n == 0 || out.Commented[n-1] != string(t.Path)) {
 			out.Commented = append(out.Commented, string(t.Path))
@@ -106,7 +98,7 @@ func (q *Queue) Pending(ctx context.Context, paths []string) (Pending, error) {
 	return out, nil
 }
 
-// within reports whether p or a folder that it is in is among the paths.
+// within reports whether p or one of its parents is among the paths.
 func within(paths map[string]bool, p model.Path) bool {
 	for at := string(p); ; at = at[:max(0, strings.LastIndexByte(at, '/'))] {
 		if paths[at] {
@@ -118,19 +110,18 @@ func within(paths map[string]bool, p model.Path) bool {
 	}
 }
 
-// newSuggestions returns those of one note.
 func newSuggestions(list []model.Suggestion) []Suggestion {
 	out := make([]Suggestion, len(list))
 	for i, s := range list {
 		out[i] = newSuggestion(s)
-		out[i].Near = s.Gap <= BesideBytes && i > 0 || s.Parts != nil
+		out[i].Near = s.Gap <= MaxGroupGap && i > 0 || s.Parts != nil
 	}
 	return out
 }
 
-// detail returns the suggestions of a note with their context. It asks the note for both: the places that an index has
-// may be those of an older text. Of a note that is gone, the list is as it was given.
-func (q *Queue) detail(ctx context.Context, list []model.Suggestion) []Suggestion {
+// withContext returns the suggestions of one note with their context. It reads both from the note, because the offsets in
+// list may be of an older text. If the note cannot be opened, it converts the list without context.
+func (q *Queue) withContext(ctx context.Context, list []model.Suggestion) []Suggestion {
 	v, now, _, err := q.ws.OpenMarked(ctx, list[0].Path)
 	if err != nil {
 		return newSuggestions(list)
@@ -144,8 +135,7 @@ func (q *Queue) detail(ctx context.Context, list []model.Suggestion) []Suggestio
 	return out
 }
 
-// nameSessions adds to suggestions what the agents said of their sessions.
-func (q *Queue) nameSessions(list []Suggestion) {
+func (q *Queue) addSessionNotes(list []Suggestion) {
 	for i := range list {
 		if n := q.ws.SessionNote(list[i].Session); n != (model.SessionNote{}) {
 			list[i].SessionNote = &n
@@ -153,19 +143,18 @@ func (q *Queue) nameSessions(list []Suggestion) {
 	}
 }
 
-// Decide carries a decision out.
 func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if v := r.Verdict; v != model.Accepted && v != model.Rejected && v != model.Changed {
 		return Outcome{}, cli.Usagef("the verdict %q is none of %q", v, []model.Verdict{model.Accepted, model.Rejected, model.Changed})
 	}
-	if r.Reason = TidyReason(r.Reason); len(r.Reason) > MaxReason {
+	if r.Reason = OneLineReason(r.Reason); len(r.Reason) > MaxReason {
 		return Outcome{}, cli.Usagef("the reason is longer than %d bytes", MaxReason)
 	}
 	if !r.Unseen {
 		r.IDs = slices.Sorted(maps.Keys(r.Shown))
 	}
 	if len(r.IDs) == 0 {
-		return Outcome{}, cli.Usagef("say what was shown: the revision of each suggestion by its id")
+		return Outcome{}, cli.Usagef("no suggestion is named: send the revision of each shown suggestion by its ID")
 	}
 	q.deciding.Lock()
 	defer q.deciding.Unlock()
@@ -175,7 +164,8 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if err := q.checkGuarded(ctx, r); err != nil {
 		return Outcome{}, err
 	}
-	by := model.Author{Name: r.By, Reason: r.Reason}
+	by := reviewer()
+	by.Reason = r.Reason
 	if r.Verdict != model.Changed {
 		decide := q.ws.Decide
 		if r.Force {
@@ -185,18 +175,18 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 		return q.outcome(out, r.Verdict), err
 	}
 	if len(r.IDs) != 1 {
-		return Outcome{}, cli.Usagef("one suggestion at a time can be changed, not %d", len(r.IDs))
+		return Outcome{}, cli.Usagef("%d suggestions are named: change one at a time", len(r.IDs))
 	}
 	out, err := q.ws.Amend(ctx, r.IDs[0], r.Text, by)
 	return q.outcome(out, r.Verdict), err
 }
 
-// checkShown returns an error if a suggestion of r is not as it was shown.
+// checkShown returns a Conflict if a suggestion has changed since it was shown.
 func (q *Queue) checkShown(ctx context.Context, r DecideRequest) error {
 	if r.Shown == nil {
 		return nil
 	}
-	list, proposals, err := q.pending(ctx)
+	list, proposals, err := q.allPending(ctx)
 	if err != nil {
 		return err
 	}
@@ -221,11 +211,11 @@ func (q *Queue) checkShown(ctx context.Context, r DecideRequest) error {
 	if gone+changed == 0 {
 		return nil
 	}
-	return Conflict(fmt.Sprintf("nothing was decided, because not all of it is as it was shown: of %d, %d are not pending any more and %d have changed; look at it again",
+	return Conflict(fmt.Sprintf("nothing was decided: of %d suggestions, %d are not pending any more and %d have changed since they were shown; look at them again",
 		len(r.IDs), gone, changed))
 }
 
-// checkGuarded returns an error if a suggestion of r is in a guarded folder and not forced.
+// checkGuarded returns a Conflict if a suggestion is in a guarded folder and the request has no Force.
 func (q *Queue) checkGuarded(ctx context.Context, r DecideRequest) error {
 	if q.Guarded == nil || r.Force {
 		return nil
@@ -234,57 +224,46 @@ func (q *Queue) checkGuarded(ctx context.Context, r DecideRequest) error {
 	if len(folders) == 0 {
 		return nil
 	}
-	list, proposals, err := q.pending(ctx)
+	list, proposals, err := q.allPending(ctx)
 	if err != nil {
 		return err
 	}
-	var paths []model.Path
-	for _, s := range list {
-		if slices.Contains(r.IDs, s.ID) {
-			paths = append(paths, s.Path)
-		}
+	guarded := func(id string, p model.Path) bool {
+		return slices.Contains(r.IDs, id) && slices.ContainsFunc(folders, func(dir model.Path) bool { return dir.Contains(p) })
 	}
-	for _, p := range proposals {
-		if slices.Contains(r.IDs, p.ID) {
-			paths = append(paths, model.Path(newProposal(p).Path))
-		}
-	}
-	for _, p := range paths {
-		if slices.ContainsFunc(folders, func(dir model.Path) bool { return p == dir || strings.HasPrefix(string(p), string(dir)+"/") }) {
-			return Conflict("nothing was decided: " + why)
-		}
+	if slices.ContainsFunc(list, func(s model.Suggestion) bool { return guarded(s.ID, s.Path) }) ||
+		slices.ContainsFunc(proposals, func(p model.Proposal) bool { return guarded(p.ID, p.Path) }) {
+		return Conflict("nothing was decided: " + why)
 	}
 	return nil
 }
 
-// Undo takes back what was decided.
 func (q *Queue) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	q.deciding.Lock()
 	defer q.deciding.Unlock()
-	by := model.Author{Name: r.By}
 	verdict := model.Undone
 	var out bridge.Outcome
 	var err error
 	switch {
 	case slices.Contains(r.IDs, ""):
-		return Outcome{}, cli.Usagef("an id is empty")
+		return Outcome{}, cli.Usagef("an ID is empty")
 	case r.Batch == "" && len(r.IDs) == 0 && r.Session == "" && !r.Newest:
-		return Outcome{}, cli.Usagef("say which batch or which suggestions are to be taken back")
+		return Outcome{}, cli.Usagef("name the batch or the suggestions to undo")
 	case r.Session != "":
 		verdict = model.Rejected
-		out, err = q.ws.UndoSession(ctx, r.Session, by)
+		out, err = q.ws.UndoSession(ctx, r.Session, reviewer())
 	default:
-		out, err = q.ws.Undo(ctx, r.Batch, by, r.IDs...)
+		out, err = q.ws.Undo(ctx, r.Batch, reviewer(), r.IDs...)
 	}
 	if errors.Is(err, bridge.ErrNothingToUndo) {
-		err = fmt.Errorf("%w; 'relayfs suggestions log' shows what was decided and what was taken back", err)
+		err = fmt.Errorf("%w; 'relayfs suggestions log' shows all decisions, undone or not", err)
 	}
 	return q.outcome(out, verdict), err
 }
 
 // Log returns the newest entries of the journal.
 func (q *Queue) Log(ctx context.Context, limit int) ([]LogEntry, error) {
-	// Reading the notes journals decisions that a crash interrupted.
+	// Reading the notes adds decisions that a crash interrupted to the journal.
 	if _, err := q.ws.Suggestions(ctx, ""); err != nil {
 		return nil, err
 	}
@@ -297,20 +276,18 @@ func (q *Queue) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 	for i, e := range entries {
 		out[i] = newLogEntry(e, undos)
 	}
-	for _, batch := range Batches(out) { // by note: they were decided in any order
+	for _, batch := range Batches(out) { // the notes of a batch were decided in any order
 		slices.SortStableFunc(batch, func(a, b LogEntry) int { return strings.Compare(a.Path, b.Path) })
 	}
 	return out, nil
 }
 
-// contextLines is how many whole lines of context are before and after the lines of a suggestion. maxContext
-// bounds each side in bytes, because a paragraph on one line may be as long as the note.
 const (
-	contextLines = 2
-	maxContext   = 2000
+	contextLines = 2    // whole lines before and after the lines of a suggestion
+	maxContext   = 2000 // bytes on each side: a paragraph on one line may be as long as the note
 )
 
-// noteContext is a note's accepted view, and where its bytes are in the raw text.
+// noteContext is a note's accepted view, and the mapping from it to the raw text.
 type noteContext struct {
 	view     string
 	segments []diffwrap.Segment
@@ -321,8 +298,8 @@ func contextOf(v *model.Version) noteContext {
 	return noteContext{known.Accepted(text), known.Segments(text, diffwrap.AcceptedView)}
 }
 
-// around returns the accepted view before start and after end, places in the raw text: to the ends of their
-// lines and contextLines more, as far as maxContext allows.
+// around returns the accepted view before start and after end, which are offsets in the raw text: the rest of their lines
+// and contextLines more, at most maxContext bytes.
 func (c noteContext) around(start, end int) (before, after string) {
 	if before = lastLines(c.view[:c.viewOff(start)]); len(before) > maxContext {
 		before = "… " + strings.ToValidUTF8(before[len(before)-maxContext:], "")
@@ -335,7 +312,6 @@ func (c noteContext) around(start, end int) (before, after string) {
 	return before, after
 }
 
-// viewOff returns how much of the view comes before a place in the raw text.
 func (c noteContext) viewOff(off int) int {
 	i := sort.Search(len(c.segments), func(i int) bool { return c.segments[i].RawOff+c.segments[i].Len > off })
 	if i == len(c.segments) {
@@ -344,7 +320,7 @@ func (c noteContext) viewOff(off int) int {
 	return c.segments[i].ViewOff + max(0, off-c.segments[i].RawOff)
 }
 
-// cutComments removes the n comments at the beginning of after, which are those of the suggestion.
+// cutComments removes the suggestion's own n comments from the beginning of after.
 func cutComments(after string, n int) string {
 	for range n {
 		body, ok := strings.CutPrefix(after, "{>>")
@@ -357,7 +333,7 @@ func cutComments(after string, n int) string {
 	return after
 }
 
-// lastLines keeps the last, unfinished line of s and contextLines before it.
+// lastLines returns the last, unfinished line of s and contextLines before it.
 func lastLines(s string) string {
 	at := len(s)
 	for range contextLines + 1 {

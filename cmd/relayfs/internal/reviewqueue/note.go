@@ -12,18 +12,18 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Note is the JSON of one note with everything in it that waits for a person. Places are bytes of its text.
+// Note is the JSON of one note with its pending suggestions and its threads. Offsets are bytes of Text.
 type Note struct {
 	Path        string       `json:"path"`
-	Text        string       `json:"text"`               // raw
-	Known       []int        `json:"known,omitempty"`    // where marks open in it that relayfs has recorded: they count wherever they stand
-	Revision    string       `json:"revision"`           // of the text
-	Obsidian    string       `json:"obsidian,omitempty"` // the address that opens it there
+	Text        string       `json:"text"`               // raw text
+	Known       []int        `json:"known,omitempty"`    // offsets of marks that relayfs has recorded: they count in every context
+	Revision    string       `json:"revision"`           // of Text
+	Obsidian    string       `json:"obsidian,omitempty"` // obsidian:// URL
 	Suggestions []Suggestion `json:"suggestions"`
 	Threads     []Thread     `json:"threads"`
 }
 
-// Place is where a mark stands, in bytes of a note's raw text.
+// Place is the range of a mark, in bytes of a note's raw text.
 type Place struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
@@ -34,7 +34,6 @@ func revisionOf(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Note returns the note at a path with what is pending in it.
 func (q *Queue) Note(ctx context.Context, path string) (Note, error) {
 	p, err := model.CleanPath(path)
 	if err != nil {
@@ -42,7 +41,7 @@ func (q *Queue) Note(ctx context.Context, path string) (Note, error) {
 	}
 	v, list, threads, err := q.ws.OpenMarked(ctx, p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return q.lost(ctx, p)
+		return q.deletedNote(ctx, p)
 	}
 	if err != nil {
 		return Note{}, err
@@ -52,8 +51,8 @@ func (q *Queue) Note(ctx context.Context, path string) (Note, error) {
 	return n, nil
 }
 
-// lost returns the note that is proposed to be deleted, as people have it.
-func (q *Queue) lost(ctx context.Context, p model.Path) (Note, error) {
+// deletedNote returns a note whose deletion is pending, without marks.
+func (q *Queue) deletedNote(ctx context.Context, p model.Path) (Note, error) {
 	v, err := q.ws.OpenHidden(ctx, p)
 	if err != nil {
 		return Note{}, err
@@ -61,18 +60,18 @@ func (q *Queue) lost(ctx context.Context, p model.Path) (Note, error) {
 	return q.newNote(p, v.Known().Original(v.Marked()), nil, nil), nil
 }
 
-// obsidian is the address that opens a note in Obsidian, where people have it, "" if none is known.
-func (q *Queue) obsidian(p model.Path) string {
-	people, err := q.ws.PeoplesPath(p)
+// obsidianURL returns the obsidian:// URL of a note, "" if the vault's name is unknown.
+func (q *Queue) obsidianURL(p model.Path) string {
+	inSource, err := q.ws.PeoplesPath(p)
 	if err != nil {
-		people = p // it is proposed to be deleted
+		inSource = p // its deletion is pending
 	}
 	o := q.ws.Options()
-	return o.ObsidianURL(people)
+	return o.ObsidianURL(inSource)
 }
 
 func (q *Queue) newNote(p model.Path, text string, list []model.Suggestion, threads []model.Thread) Note {
-	n := Note{Path: string(p), Text: text, Revision: revisionOf(text), Obsidian: q.obsidian(p), Suggestions: []Suggestion{}, Threads: []Thread{}}
+	n := Note{Path: string(p), Text: text, Revision: revisionOf(text), Obsidian: q.obsidianURL(p), Suggestions: []Suggestion{}, Threads: []Thread{}}
 	for _, s := range list {
 		shown := newSuggestion(s)
 		for _, at := range s.Stretches() {
@@ -80,14 +79,14 @@ func (q *Queue) newNote(p model.Path, text string, list []model.Suggestion, thre
 		}
 		n.Suggestions = append(n.Suggestions, shown)
 	}
-	q.nameSessions(n.Suggestions)
+	q.addSessionNotes(n.Suggestions)
 	for _, t := range threads {
 		n.Threads = append(n.Threads, newThread(t))
 	}
 	return n
 }
 
-// InPieces returns the note as pieces: those before a suggestion, and the rest.
+// InPieces returns the pieces of the note before a suggestion, and the rest.
 func (n *Note) InPieces(id string) (before, rest []Piece) {
 	at := len(n.Text)
 	if from, _, ok := n.bounds(id); ok {
@@ -96,18 +95,18 @@ func (n *Note) InPieces(id string) (before, rest []Piece) {
 	return n.pieces(0, at), n.pieces(at, len(n.Text))
 }
 
-// Between returns the text from one suggestion to another as pieces, in the context of both.
+// Between returns the pieces from one suggestion to another, with the context of both.
 func (n *Note) Between(first, last *Suggestion) []Piece {
 	from, _, ok := n.bounds(first.ID)
 	_, to, has := n.bounds(last.ID)
 	if !ok || !has {
 		return nil
 	}
-	list := append([]Piece{{KeptPiece, first.Before}}, n.pieces(from, to)...)
-	return append(list, Piece{KeptPiece, last.After})
+	list := append([]Piece{{UnchangedPiece, first.Before}}, n.pieces(from, to)...)
+	return append(list, Piece{UnchangedPiece, last.After})
 }
 
-// bounds are where the marks of a suggestion begin and end.
+// bounds returns the start of a suggestion's first mark and the end of its last.
 func (n *Note) bounds(id string) (from, to int, ok bool) {
 	i := slices.IndexFunc(n.Suggestions, func(s Suggestion) bool { return s.ID == id && len(s.Places) > 0 })
 	if i < 0 {
@@ -117,9 +116,9 @@ func (n *Note) bounds(id string) (from, to int, ok bool) {
 	return places[0].Start, places[len(places)-1].End, true
 }
 
-// pieces are those of the text from one place to another, between marks.
+// pieces splits a range of the text. The range may not begin or end inside a mark.
 func (n *Note) pieces(from, to int) (list []Piece) {
-	_, texts, furniture := diffwrap.KnownAt(n.Known).Layout(n.Text)
+	_, texts, syntax := diffwrap.KnownAt(n.Known).Layout(n.Text)
 	add := func(kind PieceKind, at diffwrap.Span) {
 		if from <= at.Start && at.Start < to {
 			list = append(list, Piece{kind, n.Text[at.Start:min(at.End, to)]})
@@ -128,8 +127,8 @@ func (n *Note) pieces(from, to int) (list []Piece) {
 		}
 	}
 	for _, c := range texts {
-		for ; len(furniture) > 0 && furniture[0].Start < c.Start; furniture = furniture[1:] {
-			add(KeptPiece, furniture[0])
+		for ; len(syntax) > 0 && syntax[0].Start < c.Start; syntax = syntax[1:] {
+			add(UnchangedPiece, syntax[0])
 		}
 		switch {
 		case c.Deleted:
@@ -137,11 +136,11 @@ func (n *Note) pieces(from, to int) (list []Piece) {
 		case c.Added:
 			add(NewPiece, c.Span)
 		default:
-			add(KeptPiece, c.Span)
+			add(UnchangedPiece, c.Span)
 		}
 	}
-	for _, f := range furniture {
-		add(KeptPiece, f)
+	for _, s := range syntax {
+		add(UnchangedPiece, s)
 	}
 	return list
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Err returns an error if a part of the request failed.
+// Err returns an error that lists the notes and suggestions that failed, nil for none.
 func (o *Outcome) Err() error {
 	var errs []error
 	for _, p := range slices.Sorted(maps.Keys(o.Failed)) {
@@ -25,7 +25,7 @@ func (o *Outcome) Err() error {
 	return errors.Join(errs...)
 }
 
-// WithContext returns decided suggestions with the context that they were listed with.
+// WithContext copies the context of listed suggestions to decided ones, and returns these.
 func WithContext(decided, listed []Suggestion) []Suggestion {
 	byID := make(map[string]*Suggestion, len(listed))
 	for i := range listed {
@@ -39,7 +39,6 @@ func WithContext(decided, listed []Suggestion) []Suggestion {
 	return decided
 }
 
-// IDsOf returns the ids of suggestions.
 func IDsOf(list []Suggestion) []string {
 	ids := make([]string, len(list))
 	for i := range list {
@@ -48,7 +47,6 @@ func IDsOf(list []Suggestion) []string {
 	return ids
 }
 
-// NotesOf returns how many notes suggestions are in.
 func NotesOf(list []Suggestion) int {
 	paths := make(map[string]bool)
 	for i := range list {
@@ -57,33 +55,22 @@ func NotesOf(list []Suggestion) int {
 	return len(paths)
 }
 
-// Outcome is the JSON of the result of a decision or an undo.
 type Outcome struct {
 	Batch       string            `json:"batch"` // for undo
 	Verdict     model.Verdict     `json:"verdict"`
-	Notes       int               `json:"notes"` // that changed
+	Notes       int               `json:"notes"` // number of changed notes
 	Suggestions []Suggestion      `json:"suggestions"`
-	Missing     []string          `json:"missing"`         // ids that no pending suggestion has any more
-	Failed      map[string]string `json:"failed"`          // path -> why; these notes are as they were
-	Away        []model.Away      `json:"away,omitempty"`  // what undo could not bring back
+	Missing     []string          `json:"missing"`         // IDs that are not pending any more
+	Failed      map[string]string `json:"failed"`          // reasons by path; these notes did not change
+	Unrestored  []model.Away      `json:"away,omitempty"`  // text that an undo could not restore
 	Older       string            `json:"older,omitempty"` // batch to undo next, if nothing of this one could be undone
-	Now         uint64            `json:"now,omitempty"`   // the state of the workspace with it: that of a Change which has it
+	Now         uint64            `json:"now,omitempty"`   // state of the workspace afterwards: see Change
 }
 
-// Rejected reports whether the suggestions were rejected, and are not pending again.
-func (o Outcome) Rejected() bool { return o.Verdict == model.Rejected }
-
-// outcome is newOutcome of what has been done here.
 func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
-	out := newOutcome(o, verdict)
-	out.Now = q.ws.Last()
-	return out
-}
-
-func newOutcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 	out := Outcome{
 		Batch: o.Batch, Verdict: verdict, Notes: o.Notes, Suggestions: make([]Suggestion, len(o.Decided), len(o.Decided)+len(o.Proposals)),
-		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)), Older: o.Older, Away: o.Away,
+		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)), Older: o.Older, Unrestored: o.Away, Now: q.ws.Last(),
 	}
 	for i, s := range o.Decided {
 		out.Suggestions[i] = newSuggestion(s)
@@ -94,7 +81,7 @@ func newOutcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 	for p, err := range o.Failed {
 		out.Failed[string(p)] = cli.Text(err)
 		if errors.Is(err, model.ErrStale) {
-			out.Failed[string(p)] += "; look at it, then accept it by itself, on the command line with --force"
+			out.Failed[string(p)] += "; look at it, then accept it alone, on the command line with --force"
 		}
 	}
 	return out
@@ -102,41 +89,40 @@ func newOutcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 
 // Actions beside the verdicts.
 const (
-	FrontMatterChanged = "frontmatter" // a change of front matter
-	SessionNamed       = "session"     // an agent said what its session is
-	Asked              = "asked"       // a person was asked before a change
+	FrontMatterChanged = "frontmatter"
+	SessionNamed       = "session" // an agent described its session
+	Asked              = "asked"   // an MCP client asked the user for approval
 )
 
-// LogEntry is the JSON of one journalled decision or change in one note.
+// LogEntry is the JSON of one decision or change in one note, from the journal.
 type LogEntry struct {
 	Batch       string                   `json:"batch"` // for undo
 	Time        time.Time                `json:"time"`
-	Path        string                   `json:"path"`   // "" if the note is gone
+	Path        string                   `json:"path"`   // "" if the note no longer exists
 	Action      string                   `json:"action"` // a verdict, or FrontMatterChanged, SessionNamed or Asked
 	By          string                   `json:"by"`
 	Reason      string                   `json:"reason,omitempty"`
 	Session     string                   `json:"session"`
-	Lapsed      bool                     `json:"lapsed,omitempty"` // no person decided: it gave way, or its author withdrew it
-	Undoes      string                   `json:"undoes,omitempty"` // the batch of which it took back the suggestions
-	Undone      bool                     `json:"undone,omitempty"` // all of it has been taken back since
+	Lapsed      bool                     `json:"lapsed,omitempty"` // dropped or withdrawn, without a decision
+	Undoes      string                   `json:"undoes,omitempty"` // batch that it undoes
+	Undone      bool                     `json:"undone,omitempty"` // undone completely since
 	Suggestions []LogItem                `json:"suggestions"`
 	FrontMatter *model.FrontMatterChange `json:"frontMatter,omitempty"`
-	Away        []model.Away             `json:"away,omitempty"` // what an undo could not restore
+	Unrestored  []model.Away             `json:"away,omitempty"` // text that an undo could not restore
 	SessionNote *model.SessionNote       `json:"sessionNote,omitempty"`
 	Approval    *model.Approval          `json:"approval,omitempty"`
 }
 
-// Undoable says whether something of the entry can be taken back.
+// Undoable reports whether a part of the entry can be undone.
 func (x *LogEntry) Undoable() bool {
 	return !x.Undone && x.Action != string(model.Undone) && x.SessionNote == nil && x.Approval == nil
 }
 
-// Batches are the entries of a log, those of one batch together.
 func Batches(log []LogEntry) [][]LogEntry {
 	return Runs(log, func(a, b *LogEntry) bool { return a.Batch == b.Batch })
 }
 
-// Runs cuts a list into stretches whose elements all belong with their first.
+// Runs splits a list into runs whose elements all belong together with their first.
 func Runs[T any](list []T, together func(first, next *T) bool) (runs [][]T) {
 	for len(list) > 0 {
 		n := 1
@@ -148,15 +134,14 @@ func Runs[T any](list []T, together func(first, next *T) bool) (runs [][]T) {
 	return runs
 }
 
-// LogItem is the JSON of a suggestion that was decided on.
 type LogItem struct {
 	model.Decided
-	Undone bool `json:"undone,omitempty"` // it has been taken back since
+	Undone bool `json:"undone,omitempty"` // undone since
 }
 
-// Came finds out what came of a decision that nobody has answered for: the batch in which it was made, "" for
-// none, and how many of its suggestions are decided.
-func (r *DecideRequest) Came(log []LogEntry) (batch string, decided int) {
+// OutcomeFromLog finds the outcome of a decision whose answer was lost: its batch, "" for none, and the number of its
+// suggestions that were decided.
+func (r *DecideRequest) OutcomeFromLog(log []LogEntry) (batch string, decided int) {
 	for _, x := range log {
 		if x.Action != string(r.Verdict) || x.Lapsed || batch != "" && x.Batch != batch {
 			continue
@@ -171,8 +156,8 @@ func (r *DecideRequest) Came(log []LogEntry) (batch string, decided int) {
 	return batch, decided
 }
 
-// Suggestion is the item as it was, or as it was accepted, in the note at a path.
-func (x *LogItem) Suggestion(path string) Suggestion {
+// AsSuggestion returns the item as a suggestion in the note at a path, with the text that was accepted.
+func (x *LogItem) AsSuggestion(path string) Suggestion {
 	return Suggestion{ID: x.ID, Path: path, Line: x.Line, Kind: x.Kind, Old: x.Old, New: x.Became()}
 }
 
@@ -191,7 +176,7 @@ func newLogEntry(e model.JournalEntry, undos model.Undos) LogEntry {
 	left, ok := undos.Left(e)
 	if d := e.Decision; d != nil {
 		out.Action, out.By, out.Reason, out.Undoes = string(d.Verdict), d.By, d.Reason, d.Undoes
-		out.Lapsed, out.Away = d.Lapsed, d.Away
+		out.Lapsed, out.Unrestored = d.Lapsed, d.Away
 		out.Session = ""
 		for _, item := range d.Items {
 			x := LogItem{Decided: item, Undone: d.Verdict != model.Undone}

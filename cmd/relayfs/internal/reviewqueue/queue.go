@@ -1,5 +1,3 @@
-// Package reviewqueue is the review queue of a workspace: what is pending, decisions and their outcomes, in the form that
-// package api serves. It prints nothing, but it has the words for each suggestion.
 package reviewqueue
 
 import (
@@ -9,67 +7,64 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Change says where something has changed between two states of a workspace.
+// Change names the paths that changed between two states of a workspace.
 type Change struct {
-	Now   uint64   `json:"now"`   // the state that is seen with it
-	Paths []string `json:"paths"` // notes or folders; "" is everywhere
+	Now   uint64   `json:"now"`   // number of the newer state
+	Paths []string `json:"paths"` // notes or folders; "" is the whole workspace
 }
 
-// Pending is the JSON of what waits for a person at or below some paths, for a list: suggestions in notes have no texts
-// and lines, which Note has. Proposals are all of them, wherever they are.
+// Pending is a short list of the suggestions at or below some paths. Suggestions in notes come without texts and lines,
+// which Note has. All proposals are in it, wherever they are.
 type Pending struct {
 	Suggestions []Suggestion `json:"suggestions"`
 	Commented   []string     `json:"commented"` // notes with comments
 }
 
-// DecideRequest asks for a decision. With model.Changed, Text replaces the proposal of the one suggestion.
+// DecideRequest is the JSON of a decision. With model.Changed, Text replaces the new text of the one suggestion.
 type DecideRequest struct {
-	IDs     []string      `json:"ids,omitempty"` // only with Unseen; else they are those shown
-	Verdict model.Verdict `json:"verdict"`
-	Text    string        `json:"text,omitempty"`
-	By      string        `json:"-"` // the user of this machine, whatever a request says
-	Reason  string        `json:"reason,omitempty"`
-	Force   bool          `json:"force,omitempty"` // accept stale proposals, too
-	// Unseen says that the ids alone name what is decided on, as a command line does.
-	Unseen bool `json:"unseen,omitempty"`
-	// Shown has the revision of each suggestion as it was shown. If one has changed, none is decided.
-	Shown map[string]string `json:"shown,omitempty"`
+	IDs     []string          `json:"ids,omitempty"` // only with Unseen; else the keys of Shown
+	Verdict model.Verdict     `json:"verdict"`
+	Text    string            `json:"text,omitempty"`
+	Reason  string            `json:"reason,omitempty"`
+	Force   bool              `json:"force,omitempty"`  // also stale proposals, and folders that Relay's plugin shares
+	Unseen  bool              `json:"unseen,omitempty"` // decide by ID alone, as command lines do
+	Shown   map[string]string `json:"shown,omitempty"`  // revisions by ID, as shown; if one has changed, nothing is decided
 }
 
-// UndoRequest asks to undo a batch, the newest one, or all that a session did. With IDs it is the newest decision on
-// each of these suggestions, or the one of the batch.
+// UndoRequest is the JSON of an undo: of a batch, the newest batch, or a session. With IDs, it undoes the newest decision on
+// each of these suggestions, or the one in Batch.
 type UndoRequest struct {
 	Batch   string   `json:"batch,omitempty"`
-	IDs     []string `json:"ids,omitempty"` // or beginnings of ids
+	IDs     []string `json:"ids,omitempty"` // IDs or their beginnings
 	Session string   `json:"session,omitempty"`
 	Newest  bool     `json:"newest,omitempty"`
-	By      string   `json:"-"` // the user of this machine, whatever a request says
 }
 
-// ManyAtOnce is how many suggestions are decided at once without asking.
+// ManyAtOnce is the number of suggestions that are decided together without a confirmation.
 const ManyAtOnce = 10
 
-// MaxReason bounds a reason in bytes, because every note's entry in the journal has it.
+// MaxReason bounds a reason in bytes: the journal repeats it for each note.
 const MaxReason = 1000
 
-// TidyReason returns a reason that was typed or pasted, on one line.
-func TidyReason(reason string) string { return strings.Join(strings.Fields(reason), " ") }
+// OneLineReason puts a typed or pasted reason on one line.
+func OneLineReason(reason string) string { return strings.Join(strings.Fields(reason), " ") }
 
-// Imperative returns the first word of a question about a verdict.
+// Imperative returns "Accept" for model.Accepted, and so on.
 func Imperative(v model.Verdict) string {
 	verb := strings.TrimSuffix(string(v), "ed")
 	return strings.ToUpper(verb[:1]) + verb[1:]
 }
 
-// Reviewer returns the name of the person who decides: the user's, whatever name agents have.
-func Reviewer() string {
+// reviewer returns the author of decisions and comments: the user of this machine, whatever a request says.
+func reviewer() model.Author {
+	var a model.Author
 	if u, err := user.Current(); err == nil {
-		return u.Username
+		a.Name = u.Username
 	}
-	return ""
+	return a
 }
 
-// Conflict is the error of a request that does not fit the present state.
+// Conflict is the error of a request that does not fit the current state.
 type Conflict string
 
 func (c Conflict) Error() string { return string(c) }

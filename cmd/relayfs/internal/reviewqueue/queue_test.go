@@ -14,11 +14,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-func TestResolveID(t *testing.T) {
+func TestWithIDs(t *testing.T) {
 	list := []Suggestion{{ID: "abc1"}, {ID: "abd2"}, {ID: "ab"}}
 	for prefix, want := range map[string]string{"abc": "abc1", "ab": "ab", "abd2": "abd2", "a": "", "x": ""} {
-		if got, err := resolveID(list, prefix); got != want || (err == nil) != (want != "") {
-			t.Errorf("%s: %q, %v", prefix, got, err)
+		got, err := WithIDs(list, func(s *Suggestion) string { return s.ID }, []string{prefix})
+		if (err == nil) != (want != "") || err == nil && (len(got) != 1 || got[0].ID != want) {
+			t.Errorf("%s: %+v, %v", prefix, got, err)
 		}
 	}
 }
@@ -83,7 +84,8 @@ func TestQueueListsContext(t *testing.T) {
 }
 
 func TestOutcomeErr(t *testing.T) {
-	out := newOutcome(bridge.Outcome{Missing: []string{"a1"}, Failed: map[model.Path]error{"N/a.md": model.ErrOffline}}, model.Accepted)
+	q := New(bridgetest.New(t, map[string]string{"N/a.md": ""}).Workspace)
+	out := q.outcome(bridge.Outcome{Missing: []string{"a1"}, Failed: map[model.Path]error{"N/a.md": model.ErrOffline}}, model.Accepted)
 	err := out.Err()
 	if err == nil || !strings.Contains(err.Error(), "a1") || !strings.Contains(err.Error(), `"N/a.md": nothing changed`) {
 		t.Errorf("%v", err)
@@ -131,7 +133,7 @@ func TestNote(t *testing.T) {
 	}
 	var threads []string
 	for _, th := range n.Threads {
-		threads = append(threads, fmt.Sprintf("%s on %s: %s", n.Text[th.Start:th.End], th.Suggestion, th.Remarks[0].Text))
+		threads = append(threads, fmt.Sprintf("%s on %s: %s", n.Text[th.Start:th.End], th.Suggestion, th.Comments[0].Text))
 	}
 	if want := []string{"{>>why?<<} on " + n.Suggestions[0].ID + ": why?", "{>>look<<} on : look"}; !slices.Equal(threads, want) {
 		t.Errorf("threads %q, want %q", threads, want)
@@ -153,7 +155,7 @@ func TestNoteIsOfOneState(t *testing.T) {
 	go func() {
 		defer close(decided)
 		for _, id := range IDsOf(list) {
-			if _, err := q.Decide(t.Context(), DecideRequest{Unseen: true, IDs: []string{id}, Verdict: model.Accepted, By: "pat"}); err != nil {
+			if _, err := q.Decide(t.Context(), DecideRequest{Unseen: true, IDs: []string{id}, Verdict: model.Accepted}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -31,7 +31,7 @@ func TestContextIsOfOneState(t *testing.T) {
 		}
 		for _, s := range list {
 			if !strings.HasSuffix(s.Before, "Kept. ") || s.After != " Tail.\n" {
-				t.Errorf("%q stands between %q and %q, want it between %q and %q", s.Gist(), s.Before, s.After, "Kept. ", " Tail.\n")
+				t.Errorf("%q stands between %q and %q, want it between %q and %q", s.Summary(), s.Before, s.After, "Kept. ", " Tail.\n")
 			}
 		}
 	}

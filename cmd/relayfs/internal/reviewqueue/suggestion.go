@@ -14,41 +14,38 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// BesideBytes is how much text that stays may be between suggestions that are decided at once.
-const BesideBytes = 30
+// MaxGroupGap bounds the unchanged bytes between two suggestions of one group, which are decided together.
+const MaxGroupGap = 30
 
-// Suggestion is the JSON of one pending change.
 type Suggestion struct {
 	ID      string `json:"id"`
 	Path    string `json:"path"`
-	Line    int    `json:"line"` // 1-based, in the accepted view
+	Line    int    `json:"line"` // 1-based, in the accepted view; 0 for a proposal
 	Kind    string `json:"kind"`
 	Old     string `json:"old"`
 	New     string `json:"new"`
 	Author  string `json:"author"`
 	Session string `json:"session"`
-	// SessionNote is what the agent calls the session and says that it is for. It is no part of the Revision.
+	// SessionNote is the agent's description of its session. It is not part of the Revision.
 	SessionNote *model.SessionNote `json:"sessionNote,omitempty"`
 	Time        time.Time          `json:"time,omitzero"`
 	Comments    []string           `json:"comments"`
-	Proposal    string             `json:"proposal,omitempty"` // id of the rename that it rewrites a link for
-	Dir         bool               `json:"dir,omitempty"`      // a proposal about a folder with everything in it
-	Stale       bool               `json:"stale,omitempty"`    // a person has changed what the proposal is about
-	// Revision identifies what a person decides on: all of the above but Line. If it changes, the
-	// suggestion is not the one that was shown.
+	Proposal    string             `json:"proposal,omitempty"` // ID of the rename for which it rewrites a link
+	Dir         bool               `json:"dir,omitempty"`      // the proposal is about a folder
+	Stale       bool               `json:"stale,omitempty"`    // the note of the proposal has changed since
+	// Revision is a hash of the content that the user decides on. If it has changed, so has the suggestion.
 	Revision string `json:"revision"`
-	// Before and After are the accepted view around it: the rest of its lines and contextLines more.
+	// Before and After are the accepted view around the suggestion: the rest of its lines and contextLines more.
 	Before string  `json:"before,omitempty"`
 	After  string  `json:"after,omitempty"`
-	Pieces []Piece `json:"pieces,omitempty"` // it and its context, as they are drawn
-	Places []Place `json:"places,omitempty"` // of its marks in the note's text
-	Near   bool    `json:"near,omitempty"`   // to another of its note, so that both may be decided at once
-	Group  string  `json:"group,omitempty"`  // the first of those that the page decides at once with it
-	// Answers is what the author proposed at that place before, and why a person rejected it.
+	Pieces []Piece `json:"pieces,omitempty"` // the suggestion in its context
+	Places []Place `json:"places,omitempty"` // its marks in the note's raw text
+	Near   bool    `json:"near,omitempty"`   // at most MaxGroupGap behind the suggestion before it, or in parts
+	Group  string  `json:"group,omitempty"`  // ID of the first suggestion of its group
+	// Answers is the author's previous suggestion at this place, which was rejected.
 	Answers *Rejection `json:"answers,omitempty"`
 }
 
-// Rejection is the JSON of a suggestion that was rejected.
 type Rejection struct {
 	ID     string    `json:"id"`
 	Old    string    `json:"old"`
@@ -66,23 +63,23 @@ func newSuggestion(s model.Suggestion) Suggestion {
 	if a := s.Answers; a != nil {
 		out.Answers = &Rejection{ID: a.ID, Old: a.Old, New: a.New, By: a.By, Reason: a.Reason, Time: a.At}
 	}
-	return out.revised()
+	return out.withRevision()
 }
 
-// Answer says on one line which rejection the suggestion answers, "" for none.
+// Answer describes on one line the rejection that the suggestion answers, "" for none.
 func (s *Suggestion) Answer() string {
 	if s.Answers == nil {
 		return ""
 	}
-	was := Suggestion{Line: 1, Old: s.Answers.Old, New: s.Answers.New}
-	said := "after " + s.Answers.ID + " was rejected: " + was.Gist()
+	rejected := Suggestion{Line: 1, Old: s.Answers.Old, New: s.Answers.New}
+	text := "after " + s.Answers.ID + " was rejected: " + rejected.Summary()
 	if s.Answers.Reason != "" {
-		said += " because " + Shorten(s.Answers.Reason)
+		text += " because " + Shorten(s.Answers.Reason)
 	}
-	return said
+	return text
 }
 
-func (s Suggestion) revised() Suggestion {
+func (s Suggestion) withRevision() Suggestion {
 	h := sha256.New()
 	for _, field := range append([]string{s.Path, s.Kind, s.Old, s.New, s.Author, strconv.FormatBool(s.Dir), strconv.FormatBool(s.Stale)}, s.Comments...) {
 		fmt.Fprintf(h, "%d:%s", len(field), field)
@@ -91,7 +88,7 @@ func (s Suggestion) revised() Suggestion {
 	return s
 }
 
-// newProposal returns a proposal as a suggestion: sides are the paths of a rename or contents of a file.
+// newProposal converts a proposal. Old and New are the paths of a rename, or the contents of a file.
 func newProposal(p model.Proposal) Suggestion {
 	s := Suggestion{
 		ID: p.ID, Path: string(p.Path), Kind: string(p.Kind), Old: string(p.Path), New: string(p.NewPath),
@@ -100,13 +97,13 @@ func newProposal(p model.Proposal) Suggestion {
 	if p.Kind == model.ProposedFile {
 		s.Old, s.New = string(p.Old), string(p.New)
 	}
-	return s.revised()
+	return s.withRevision()
 }
 
-// IsProposal reports whether it is about a whole note, folder or file.
+// IsProposal reports whether the suggestion is about a whole note, folder or file.
 func (s *Suggestion) IsProposal() bool { return s.Line == 0 }
 
-// Shorten fits a side of a suggestion on one line of a terminal.
+// Shorten puts text on one short line of a terminal.
 func Shorten(s string) string {
 	const limit = 60 // characters
 	s = cli.Printable(strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\t", " ").Replace(s))
@@ -116,7 +113,7 @@ func Shorten(s string) string {
 	return s
 }
 
-// Place names the place of the suggestion, or the path that the proposal is about.
+// Place returns path:line, or the path of a proposal.
 func (s *Suggestion) Place() string {
 	if s.IsProposal() {
 		return s.Path
@@ -124,8 +121,8 @@ func (s *Suggestion) Place() string {
 	return fmt.Sprintf("%s:%d", s.Path, s.Line)
 }
 
-// Gist says on one line what the suggestion would do.
-func (s *Suggestion) Gist() string {
+// Summary describes the suggestion on one line.
+func (s *Suggestion) Summary() string {
 	if s.IsProposal() {
 		return s.proposed(Shorten(s.New))
 	}
@@ -142,7 +139,7 @@ func (s *Suggestion) Gist() string {
 	return text
 }
 
-// proposed says what a proposal would do. to is the target of a rename as it is to be shown.
+// proposed describes a proposal. to is the printable target of a rename.
 func (s *Suggestion) proposed(to string) string {
 	what := s.Kind
 	if s.Dir {
@@ -162,7 +159,7 @@ func (s *Suggestion) proposed(to string) string {
 	return what
 }
 
-// Who returns the author, the name of the session and the time of the suggestion, as far as they are known.
+// Who returns the author, and the name of the session and the time if they are known.
 func (s *Suggestion) Who() string {
 	who := s.Author
 	if s.SessionNote != nil && s.SessionNote.Name != "" {
@@ -174,37 +171,35 @@ func (s *Suggestion) Who() string {
 	return who
 }
 
-// PieceKind says what becomes of a piece of text when a suggestion is accepted.
 type PieceKind string
 
 const (
-	KeptPiece PieceKind = "kept"
-	OldPiece  PieceKind = "old"
-	NewPiece  PieceKind = "new"
+	UnchangedPiece PieceKind = "kept"
+	OldPiece       PieceKind = "old" // acceptance deletes it
+	NewPiece       PieceKind = "new" // acceptance adds it
 )
 
-// Piece is a run of text of one kind.
 type Piece struct {
 	Kind PieceKind `json:"kind"`
 	Text string    `json:"text"`
 }
 
-// InPieces returns the suggestion in its context. The words that the old and the new text share are kept
-// pieces. A proposal is what it would do and, for a file, the change of its contents.
+// InPieces returns the suggestion in its context. Words that the old and the new text share are unchanged pieces. A proposal
+// is its description and, for a file, the change of its contents.
 func (s *Suggestion) InPieces() []Piece {
 	if s.IsProposal() && s.Kind != string(model.ProposedFile) {
-		return []Piece{{KeptPiece, s.proposed(s.New)}}
+		return []Piece{{UnchangedPiece, s.proposed(s.New)}}
 	}
-	list := []Piece{{KeptPiece, s.Before}}
+	list := []Piece{{UnchangedPiece, s.Before}}
 	if s.IsProposal() {
-		list = []Piece{{KeptPiece, s.proposed(s.New) + "\n"}}
+		list = []Piece{{UnchangedPiece, s.proposed(s.New) + "\n"}}
 	}
 	at := 0
 	for _, e := range diffwrap.DiffWords(s.Old, s.New) {
 		list = append(list,
-			Piece{KeptPiece, s.Old[at:e.Off]}, Piece{OldPiece, s.Old[e.Off : e.Off+e.Len]}, Piece{NewPiece, e.New})
+			Piece{UnchangedPiece, s.Old[at:e.Off]}, Piece{OldPiece, s.Old[e.Off : e.Off+e.Len]}, Piece{NewPiece, e.New})
 		at = e.Off + e.Len
 	}
-	list = append(list, Piece{KeptPiece, s.Old[at:]}, Piece{KeptPiece, s.After})
+	list = append(list, Piece{UnchangedPiece, s.Old[at:]}, Piece{UnchangedPiece, s.After})
 	return slices.DeleteFunc(list, func(p Piece) bool { return p.Text == "" })
 }

@@ -1,5 +1,5 @@
-// Package secret keeps tokens and keys in files that only their user may read. It does not know what they
-// open.
+// Package secret stores tokens and keys in files that only their user may read. It refuses to read a file that others can
+// read. What a token is for is left to the caller.
 package secret
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Read reads a file that only its user may read. Other permissions are an error.
+// Read reads a file. It is an error if others may read it, too.
 func Read(file string) (string, error) {
 	st, err := os.Stat(file)
 	if err != nil {
@@ -31,7 +31,7 @@ func Read(file string) (string, error) {
 
 func folderOf(file string) owner.Folder { return owner.Folder(filepath.Dir(file)) }
 
-// Create creates such a file, and its folder. An existing file is an error.
+// Create makes a file for its user alone, and its folder. The error wraps fs.ErrExist if the file exists.
 func Create(file, text string) error {
 	dir := folderOf(file)
 	if err := dir.Make(); err != nil {
@@ -40,14 +40,14 @@ func Create(file, text string) error {
 	return dir.Create(filepath.Base(file), []byte(text))
 }
 
-// Creatable says why Create would not make a missing file.
-func Creatable(file string) error {
+// CheckCreatable reports why Create could not make a missing file.
+func CheckCreatable(file string) error {
 	dir := filepath.Dir(file)
 	for {
 		st, err := os.Stat(dir)
 		switch {
 		case err == nil && !st.IsDir(), errors.Is(err, syscall.ENOTDIR):
-			return cli.WithHint(fmt.Errorf("file %q cannot be made: %q is not a folder", file, dir), "name another file")
+			return cli.WithHint(fmt.Errorf("cannot create file %q: %q is not a folder", file, dir), "name another file")
 		case err == nil:
 			return nil
 		case !errors.Is(err, fs.ErrNotExist):
@@ -57,20 +57,19 @@ func Creatable(file string) error {
 	}
 }
 
-// MinToken is the least length of a token, in characters.
+// MinToken is the minimum length of a token, in characters.
 const MinToken = 16
 
-// EnsureToken returns the token of a file. It creates the file if that is missing.
+// EnsureToken is ReadToken, after it has made a missing file with a random token.
 func EnsureToken(file string) (string, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		if err := Create(file, rand.Text()+"\n"); err != nil && !errors.Is(err, fs.ErrExist) { // of another process
+		if err := Create(file, rand.Text()+"\n"); err != nil && !errors.Is(err, fs.ErrExist) { // another process was first
 			return "", err
 		}
 	}
 	return ReadToken(file)
 }
 
-// ReadToken returns the token of a file.
 func ReadToken(file string) (string, error) {
 	text, err := Read(file)
 	if err != nil {
@@ -79,7 +78,7 @@ func ReadToken(file string) (string, error) {
 	token := strings.TrimSpace(text)
 	if len(token) < MinToken || strings.ContainsAny(token, " \t\r\n") {
 		return "", cli.WithHint(fmt.Errorf("token file %q does not hold one word of at least %d characters", file, MinToken),
-			"remove it, and relayfs makes a new one")
+			"remove the file, and relayfs makes a new one")
 	}
 	return token, nil
 }

@@ -24,46 +24,41 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// Paths that an owner answers on its socket beside the API. Each takes owner.SourceParam too.
-const (
-	mcpPath      = "/mcp"      // mcpserver.Server.LocalHandler
-	handoverPath = "/handover" // POST a HandoverRequest
-)
+const handoverPath = "/handover" // POST a HandoverRequest
 
 // Control serves a session's workspace to other processes, on the owner's socket and on ports.
 type Control struct {
 	*Session
-	Semantic  *semantic.Index // nil if no tool searches it
+	Semantic  *semantic.Index // nil if no tool uses it
 	options   mcpserver.Options
 	announced owner.Info // set by Serve
 	MCP       *mcpserver.Server
-	HTTP      *ports.HTTPServer                    // nil if there is none
-	Metrics   *metrics.Server                      // nil if there is none
+	HTTP      *ports.HTTPServer                    // nil without a port
+	Metrics   *metrics.Server                      // nil without a port
 	Refusals  api.Refusals                         // of the mount, if there is one
-	clients   atomic.Int64                         // of MCP on stdio, here and in other processes
-	calls     sync.WaitGroup                       // of these that are under way
+	clients   atomic.Int64                         // clients of MCP on stdio, in all processes
+	calls     sync.WaitGroup                       // requests of these clients under way
 	sessionOf atomic.Pointer[func(pid int) string] // see NameSessions
 
-	// See LetHandOver; nil if this owner does not hand over.
+	// See AllowHandover; nil if this owner does not hand over.
 	mayHandOver   func(HandoverRequest) error
 	beginHandover func()
 }
 
-// NewControl returns a Control. Close its MCP at the end.
+// NewControl returns a Control. Close its MCP when done.
 func NewControl(s *Session, o mcpserver.Options) *Control {
-	s.passing = false // what goes with serving is kept: ports, an index
+	s.dropEmptyState = false // serving stores data of its own, such as the semantic index
 	return &Control{Session: s, options: o, MCP: mcpserver.New(s.Workspace, o)}
 }
 
-// Info describes this process to others. It is known once Serve runs its work.
+// Info describes this process. Call it only from the work of Serve.
 func (c *Control) Info() owner.Info { return c.announced }
 
-// LetHandOver lets the owner hand over unless may returns an error. begin ends its work.
-func (c *Control) LetHandOver(may func(HandoverRequest) error, begin func()) {
+// AllowHandover allows the owner to hand over unless may returns an error. begin ends the work of Serve.
+func (c *Control) AllowHandover(may func(HandoverRequest) error, begin func()) {
 	c.mayHandOver, c.beginHandover = may, begin
 }
 
-// Announce prints which ports are open.
 func (c *Control) Announce(w io.Writer) {
 	if c.HTTP != nil {
 		c.HTTP.Announce(w)
@@ -75,13 +70,13 @@ func (c *Control) Announce(w io.Writer) {
 
 // serve answers on the socket until ctx ends, and then finishes the requests under way.
 func (c *Control) serve(ctx context.Context, l net.Listener) error {
-	clients := &reaches{c: c, of: make(map[string]http.Handler)}
-	defer clients.close()
+	handlers := &perFolderHandlers{c: c, handlers: make(map[string]http.Handler)}
+	defer handlers.close()
 	srv := &http.Server{
-		Handler: clients, ReadHeaderTimeout: 10 * time.Second,
+		Handler: handlers, ReadHeaderTimeout: 10 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
-			return context.WithValue(ctx, peerKey{}, owner.PeerPID(conn))
+			return context.WithValue(ctx, peerPIDKey{}, owner.PeerPID(conn))
 		},
 	}
 	_, err := ports.Serve(ctx, l, srv)
@@ -89,25 +84,25 @@ func (c *Control) serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// peerKey is the key of the process that makes a request, in the context of that.
-type peerKey struct{}
+// peerPIDKey is the key of the process that makes a request, in the context of that.
+type peerPIDKey struct{}
 
-// NameSessions sets what names the session of a process on the mount.
+// NameSessions sets the function that returns a process's session on the mount.
 func (c *Control) NameSessions(of func(pid int) string) { c.sessionOf.Store(&of) }
 
-// session names the session that the client is in on the mount, "" if it is in none.
+// session answers with the client's session on the mount, "" for none.
 func (c *Control) session(r *http.Request) (any, error) {
-	pid, _ := r.Context().Value(peerKey{}).(int)
+	pid, _ := r.Context().Value(peerPIDKey{}).(int)
 	if name := c.sessionOf.Load(); pid != 0 && name != nil {
 		return (*name)(pid), nil
 	}
 	return "", nil
 }
 
-// counted is h for clients of MCP on stdio.
+// counted is h, and counts the clients of MCP on stdio and their requests.
 func (c *Control) counted(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet { // the stream of a client
+		if r.Method == http.MethodGet { // each client keeps one stream open
 			c.clients.Add(1)
 			defer c.clients.Add(-1)
 		} else {
@@ -118,21 +113,18 @@ func (c *Control) counted(h http.Handler) http.Handler {
 	})
 }
 
-// An MCP process on stdio serves the vaults for its own client, and for clients that attach to it. A
-// process that can do more, a mount or a server on a port, asks for the vaults: the MCP process answers
-// the requests so far, releases the vaults and becomes a client of the new owner.
+// An MCP process on stdio owns the vaults for its client. When a mount or a server on a port starts, that process requests
+// the vaults: the MCP process answers the requests so far, releases the vaults and becomes a client of the new owner.
 
-// handoverPatience is how long a process that hands over may take to finish the calls under way.
-const handoverPatience = 30 * time.Second
+// handoverTimeout bounds the requests under way of a process that hands over.
+const handoverTimeout = 30 * time.Second
 
-// HandoverRequest is sent by a process that asks for the vaults.
 type HandoverRequest struct {
-	Sources []string `json:"sources"` // NAME=DIR of each vault that it will serve
+	Sources []string `json:"sources"` // sources that the new owner will serve
 }
 
-// handOver hands the vaults over to the process that asks.
 func (c *Control) handOver(_ context.Context, req HandoverRequest) (struct{}, error) {
-	err := errors.New("it serves others too")
+	err := errors.New("it serves other clients, too")
 	if c.mayHandOver != nil {
 		err = c.mayHandOver(req)
 	}
@@ -140,19 +132,19 @@ func (c *Control) handOver(_ context.Context, req HandoverRequest) (struct{}, er
 		err = c.owner.HandOver()
 	}
 	if err == nil {
-		// From here on the next owner answers the client. The socket closes after the answer to this request.
+		// The next owner answers the client from here on. The socket closes after the answer to this request.
 		c.beginHandover()
 	}
 	return struct{}{}, err
 }
 
-// Take is Open for a process that serves others. It asks an owner that serves only its own client to hand
+// OpenOrTakeOver is Open for a process that serves others. An owner that is only an MCP process on stdio is asked to hand
 // over.
-func Take(ctx context.Context, sources []source.Source, o Options) (*Session, error) {
+func OpenOrTakeOver(ctx context.Context, sources []source.Source, o Options) (*Session, error) {
 	for start := time.Now(); ; {
 		s, err := Open(ctx, sources, o)
 		owned, ok := errors.AsType[*owner.OwnedError](err)
-		if !ok || owned.Owner == nil || time.Since(start) > handoverPatience {
+		if !ok || owned.Owner == nil || time.Since(start) > handoverTimeout {
 			return s, err
 		}
 		if info := *owned.Owner; info.HandedOver.IsZero() {
@@ -160,7 +152,7 @@ func Take(ctx context.Context, sources []source.Source, o Options) (*Session, er
 				return nil, err
 			}
 			if refused := askForVaults(ctx, info, sources); refused != nil {
-				return nil, cli.WithHint(fmt.Errorf("%w, which does not hand it over: %w", err, refused), "end that process first")
+				return nil, cli.WithHint(fmt.Errorf("%w, and that process does not hand it over: %w", err, refused), "end that process first")
 			}
 		}
 		select {
@@ -172,7 +164,7 @@ func Take(ctx context.Context, sources []source.Source, o Options) (*Session, er
 }
 
 func askForVaults(ctx context.Context, info owner.Info, sources []source.Source) error {
-	ctx, cancel := context.WithTimeout(ctx, handoverPatience)
+	ctx, cancel := context.WithTimeout(ctx, handoverTimeout)
 	defer cancel()
 	var req HandoverRequest
 	for _, src := range sources {
@@ -184,79 +176,79 @@ func askForVaults(ctx context.Context, info owner.Info, sources []source.Source)
 // MCPCommand is the command of an owner that serves only MCP.
 const MCPCommand = "mcp"
 
-// A client of the owner's socket says which sources it was given (owner.SourceParam). It is answered from a
-// workspace of these Folders only, so no operation can reach another one.
-
-// reaches answers clients, each from the Folders that it may reach.
-type reaches struct {
+// perFolderHandlers has a handler for each set of sources that clients name (owner.SourceParam). It answers from a workspace
+// of these roots only, so that no operation of the client can reach another root.
+type perFolderHandlers struct {
 	c *Control
 
-	mu      sync.Mutex // protects the following
-	of      map[string]http.Handler
-	closers []func()
+	mu       sync.Mutex // guards the fields below
+	handlers map[string]http.Handler
+	closers  []func()
 }
 
-func (x *reaches) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	folders, err := x.c.folders(r.URL.Query()[owner.SourceParam])
+func (h *perFolderHandlers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	folders, err := h.c.folders(r.URL.Query()[owner.SourceParam])
 	if err != nil {
 		w.Header().Set("Hint", hintSources)
 		http.Error(w, err.Error(), http.StatusMisdirectedRequest)
 		return
 	}
-	x.within(folders).ServeHTTP(w, r)
+	h.handlerOf(folders).ServeHTTP(w, r)
 }
 
-func (x *reaches) within(folders []string) http.Handler {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+func (h *perFolderHandlers) handlerOf(folders []string) http.Handler {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	key := strings.Join(folders, "/")
-	if x.of[key] == nil {
-		x.of[key] = x.open(folders)
+	if h.handlers[key] == nil {
+		h.handlers[key] = h.open(folders)
 	}
-	return x.of[key]
+	return h.handlers[key]
 }
 
-func (x *reaches) open(folders []string) http.Handler {
-	ws, srv := x.c.Workspace, x.c.MCP
-	if len(folders) < len(x.c.sources) {
+func (h *perFolderHandlers) open(folders []string) http.Handler {
+	c, ws, srv := h.c, h.c.Workspace, h.c.MCP
+	if len(folders) < len(c.sources) {
 		ws = ws.Within(folders...)
-		srv = mcpserver.New(ws, x.c.options)
-		x.closers = append(x.closers, srv.Close)
+		srv = mcpserver.New(ws, c.options)
+		h.closers = append(h.closers, srv.Close)
 	}
 	mux := http.NewServeMux()
-	mux.Handle(mcpPath, x.c.counted(srv.LocalHandler()))
-	api.HandleGet(mux, owner.InfoPath, func(*http.Request) (any, error) { return x.c.announced, nil })
-	api.HandleGet(mux, api.SessionPath, x.c.session)
-	api.HandlePost(mux, handoverPath, x.c.handOver)
-	mux.Handle("/", api.NewHandler(api.Served{Workspace: ws, MCP: srv, Kept: x.c.keptOf(folders), Guarded: func() ([]model.Path, string) {
-		return x.c.guarded(func(s source.Source) bool { return slices.Contains(folders, s.Name) })
-	}, Refused: func(p model.Path) []model.Refusal {
-		return slices.DeleteFunc(x.c.Refusals.Of(p), func(r model.Refusal) bool { return !x.mayHear(folders, r.Path) })
-	}}))
+	mux.Handle(ports.MCPPath, c.counted(srv.LocalHandler()))
+	api.HandleGet(mux, owner.InfoPath, func(*http.Request) (any, error) { return c.announced, nil })
+	api.HandleGet(mux, api.SessionPath, c.session)
+	api.HandlePost(mux, handoverPath, c.handOver)
+	mux.Handle("/", api.NewHandler(api.Backend{
+		Workspace: ws, MCP: srv, Stores: c.storesOf(folders),
+		Guarded: func() ([]model.Path, string) {
+			return c.guarded(func(s source.Source) bool { return slices.Contains(folders, s.Name) })
+		},
+		Refusals: func(p model.Path) []model.Refusal {
+			// A name at the top of the mount that is no root concerns every client.
+			return slices.DeleteFunc(c.Refusals.Of(p), func(r model.Refusal) bool {
+				root, _ := r.Path.Split()
+				served := slices.ContainsFunc(c.sources, func(s source.Source) bool { return s.Name == root })
+				return served && !slices.Contains(folders, root)
+			})
+		},
+	}))
 	return mux
 }
 
-// mayHear says whether a client of the Folders named is told of a path: one of theirs, or a name beside all Folders.
-func (x *reaches) mayHear(folders []string, p model.Path) bool {
-	folder, _ := p.Split()
-	served := slices.ContainsFunc(x.c.sources, func(s source.Source) bool { return s.Name == folder })
-	return !served || slices.Contains(folders, folder)
-}
-
-func (x *reaches) close() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, fn := range x.closers {
+func (h *perFolderHandlers) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, fn := range h.closers {
 		fn()
 	}
 }
 
-// folders returns the names of the Folders at places, or of all if there are none.
+// folders returns the names of the sources at places, or of all sources if there are no places.
 func (s *Session) folders(places []string) (names []string, err error) {
 	for _, p := range places {
 		i := slices.IndexFunc(s.sources, func(src source.Source) bool { return src.Place() == p })
 		if i < 0 {
-			return nil, fmt.Errorf("%s is not served here; what is: %s", p, strings.Join(source.Names(s.sources), ", "))
+			return nil, fmt.Errorf("%s is not served here; served are %s", p, strings.Join(source.Names(s.sources), ", "))
 		}
 		names = append(names, s.sources[i].Name)
 	}

@@ -1,7 +1,6 @@
 package serving
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// NewClient returns a client of an owner that reaches only the sources, or everything if there are none.
+// NewClient returns a client of an owner that can reach only the given sources, or all if none are given.
 func NewClient(info owner.Info, sources []source.Source) *owner.Client {
 	places := make([]string, len(sources))
 	for i, s := range sources {
@@ -27,24 +26,23 @@ func NewClient(info owner.Info, sources []source.Source) *owner.Client {
 	return owner.NewClient(info, places...)
 }
 
-// Search is where to look for owners.
 type Search struct {
-	State string // the setting, "" for the default
+	State string // the setting state, "" for the default
 }
 
-// Find returns a client of the process that serves the sources in args, or, if args is empty, of the only
-// owner that runs. It is nil if no process serves them.
+// Find returns a client of the owner of the sources in args or, if args is empty, of the only running owner. The client is
+// nil if there is no owner.
 func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) {
-	c, _, _, err := s.look(args)
+	c, _, _, err := s.search(args)
 	if c == nil || err != nil {
 		return nil, err
 	}
-	c.Waits = func(d time.Duration) { cli.Stderr.Show(waitingLine(c.Info(), d), false) }
+	c.Waits = func(d time.Duration) { cli.Stderr.Show(waitMessage(c.Info(), d), false) }
 	return running(ctx, c)
 }
 
-// running returns c, or nil if its owner has ended. That may show only when it is asked: a process that was killed
-// while it started another one leaves that its socket for a moment.
+// running returns c, or nil if its owner has ended. Only an answer proves that it has not: a child process that was just
+// started can hold the socket of a killed owner for a moment.
 func running(ctx context.Context, c *owner.Client) (*owner.Client, error) {
 	err := c.Alive(ctx)
 	if _, gone := errors.AsType[*owner.GoneError](err); gone {
@@ -53,10 +51,10 @@ func running(ctx context.Context, c *owner.Client) (*owner.Client, error) {
 	return c, err
 }
 
-// Follow is Find for a client that continues with the next owner when the present one has ended. state is the
-// state folder of the first source.
+// Follow is Find for a client that continues with the next owner when the current one ends. state is the state folder of the
+// first source.
 func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, state owner.Folder, _ error) {
-	c, base, sources, err := s.look(args)
+	c, base, sources, err := s.search(args)
 	if c == nil || err != nil {
 		return nil, "", err
 	}
@@ -69,7 +67,7 @@ func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, sta
 		if len(args) > 0 {
 			return ownerOf(base, sources)
 		}
-		for _, src := range sources { // they may have different owners now
+		for _, src := range sources { // they may have different owners by now
 			if info, err := ownerOf(base, []source.Source{src}); info != nil || err != nil {
 				return info, err
 			}
@@ -80,8 +78,8 @@ func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, sta
 	return c, owner.Folder(sources[0].State(base)), err
 }
 
-// look is Find without a check that the owner answers. sources are those in args, base has their state folders.
-func (s Search) look(args []string) (c *owner.Client, base string, sources []source.Source, err error) {
+// search is Find without a check that the owner answers. It also returns the state folder and the sources in args.
+func (s Search) search(args []string) (c *owner.Client, base string, sources []source.Source, err error) {
 	if base, err = source.StateDir(s.State); err != nil {
 		return nil, "", nil, err
 	}
@@ -100,15 +98,15 @@ func (s Search) look(args []string) (c *owner.Client, base string, sources []sou
 	return NewClient(*info, sources), base, sources, nil
 }
 
-// waitingLine is the progress line while an owner works on an answer, "" at the end.
-func waitingLine(info owner.Info, d time.Duration) string {
+// waitMessage returns the progress line after d of waiting, "" at the end.
+func waitMessage(info owner.Info, d time.Duration) string {
 	if d == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%v works on it, %s so far (Ctrl-C to leave it)", info, d.Round(time.Second))
+	return fmt.Sprintf("waiting for %v, %s so far (Ctrl-C to stop waiting)", info, d.Round(time.Second))
 }
 
-// ownerOf returns the one owner of all sources, nil if no process serves any of them.
+// ownerOf returns the common owner of all sources, nil if none of them has an owner.
 func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 	var first *owner.Info
 	for i, src := range sources {
@@ -128,12 +126,12 @@ func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 	return first, nil
 }
 
-// hintSources is the hint for sources that no single process serves.
-const hintSources = "name what one process serves, or start one that serves all of them"
+// hintSources is the hint for sources without a common owner.
+const hintSources = "name sources that one process serves, or start a process that serves all of them"
 
 func servedBy(info *owner.Info) string {
 	if info == nil {
-		return "served by nobody"
+		return "not served"
 	}
 	return "served by " + info.String()
 }
@@ -143,9 +141,9 @@ func onlyOwner(base string) (*owner.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(live) > 1 {
-		if here, err := os.Getwd(); err == nil {
-			live = serving(live, here)
+	if here, err := os.Getwd(); err == nil && len(live) > 1 {
+		if ofHere := slices.DeleteFunc(slices.Clone(live), func(info owner.Info) bool { return !serves(info, here) }); len(ofHere) > 0 {
+			live = ofHere
 		}
 	}
 	switch {
@@ -156,13 +154,13 @@ func onlyOwner(base string) (*owner.Info, error) {
 		for i, l := range live {
 			names[i] = l.String()
 		}
-		return nil, cli.Usagef("several relayfs processes run (%s): name the vault", strings.Join(names, ", "))
+		return nil, cli.Usagef("several relayfs processes are running (%s): name the vault", strings.Join(names, ", "))
 	}
 	return nil, nil
 }
 
-// Owners returns the owners that run, those first that serve the current folder. Without a state folder in the
-// search they are all of this user.
+// Owners returns the running owners, those of the current folder first. If State is not set, it returns all owners of this
+// user.
 func (s Search) Owners(ctx context.Context) ([]owner.Info, error) {
 	base, err := source.StateDir(s.State)
 	if err != nil {
@@ -180,65 +178,54 @@ func (s Search) Owners(ctx context.Context) ([]owner.Info, error) {
 		}
 	}
 	if here, err := os.Getwd(); err == nil {
-		rank := func(info owner.Info) int {
-			if _, ok := pathIn(info, here); ok {
+		slices.SortStableFunc(owners, func(a, b owner.Info) int {
+			switch ofHere := serves(a, here); {
+			case ofHere == serves(b, here):
 				return 0
+			case ofHere:
+				return -1
 			}
 			return 1
-		}
-		slices.SortStableFunc(owners, func(a, b owner.Info) int { return cmp.Compare(rank(a), rank(b)) })
+		})
 	}
 	return owners, nil
 }
 
-// serving returns the owners that serve what is at path, on a mount or in a vault; all if none does.
-func serving(owners []owner.Info, path string) []owner.Info {
-	var found []owner.Info
-	for _, info := range owners {
-		if _, ok := pathIn(info, path); ok {
-			found = append(found, info)
-		}
-	}
-	if found == nil {
-		return owners
-	}
-	return found
+// serves reports whether an absolute path is on the owner's mount or in one of its vaults.
+func serves(info owner.Info, path string) bool {
+	_, ok := pathIn(info, path)
+	return ok
 }
 
-// pathIn returns what an absolute path on its mount, or in one of its vaults, is in the workspace of an owner.
+// pathIn maps an absolute path on an owner's mount or in one of its vaults to a path in its workspace.
 func pathIn(info owner.Info, path string) (p model.Path, ok bool) {
 	if info.Mountpoint != "" && owner.Within(info.Mountpoint, path) {
 		return within(info.Mountpoint, path), true
 	}
 	for _, src := range info.Sources {
-		name, dir, named := strings.Cut(src, "=")
-		if named && filepath.IsAbs(dir) && owner.Within(dir, path) {
+		if name, dir := source.Split(src); dir != "" && owner.Within(dir, path) {
 			return model.Path(name).Join(string(within(dir, path))), true
 		}
 	}
 	return "", false
 }
 
-// within returns the path of what lies in dir, from there, "" for dir itself.
+// within returns path relative to dir, "" for dir itself.
 func within(dir, path string) model.Path {
 	return model.Path(strings.Trim(strings.TrimPrefix(path, dir), "/"))
 }
 
-// Holds reports whether a path in the workspace of an owner can name something: it is in one of its Folders, or is all of it.
-func Holds(info owner.Info, p model.Path) bool {
+// ServesFolder reports whether p is in one of the owner's roots, or is the whole workspace.
+func ServesFolder(info owner.Info, p model.Path) bool {
 	folder, _ := p.Split()
 	return p == "" || slices.ContainsFunc(info.Sources, func(src string) bool {
-		if address, named, ok := strings.Cut(src, "#"); ok && strings.Contains(address, "://") {
-			src = named
-		}
-		name, _, _ := strings.Cut(src, "=")
+		name, _ := source.Split(src)
 		return name == folder
 	})
 }
 
-// At returns a client of the process that serves the file or folder at path, whatever its state folder, and
-// what that is in its workspace. Where nobody does, it returns the only owner that runs, and path as a path
-// in its workspace; and no client if none runs.
+// At returns a client of the owner of the file or folder at path, and its path in the workspace. If no process serves path,
+// it returns the only running owner, if there is one, and takes path as a path in its workspace.
 func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -258,61 +245,53 @@ func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path,
 		}
 	}
 	c, err := s.Find(ctx, nil)
-	if c == nil && err == nil && s.State == "" && len(all) == 1 { // with a state folder of its own
+	if c == nil && err == nil && s.State == "" && len(all) == 1 { // an owner with another state folder
 		c = owner.NewClient(all[0])
 	}
 	return c, model.Path(strings.Trim(path, "/.")), err
 }
 
-// Answering returns the owner that err names, nil if that does not answer.
-func Answering(err error) *owner.Info {
+// OwnerInError returns the owner in an owner.OwnedError, nil if it does not answer.
+func OwnerInError(err error) *owner.Info {
 	if owned, ok := errors.AsType[*owner.OwnedError](err); ok && owned.Owner != nil && owner.Answers(*owned.Owner) {
 		return owned.Owner
 	}
 	return nil
 }
 
-// Poll is how often to look for an owner that is starting.
+// Poll is the interval of checks for an owner that is starting.
 const Poll = 20 * time.Millisecond
 
-// MountedBy returns the process that serves the mount at dir, nil if none is known.
-func MountedBy(dir, state string) *owner.Info {
+// OwnerOfMount returns the owner with a mount at dir, nil if there is none.
+func OwnerOfMount(dir, state string) *owner.Info {
 	base, err := source.StateDir(state)
 	if err != nil {
 		return nil
 	}
-	live, err := owner.Live(source.VaultsDir(base))
-	if err != nil {
-		return nil
-	}
-	for _, info := range live {
-		if info.Mountpoint == dir {
-			return &info
-		}
+	live, _ := owner.Live(source.VaultsDir(base))
+	if i := slices.IndexFunc(live, func(info owner.Info) bool { return info.Mountpoint == dir }); i >= 0 {
+		return &live[i]
 	}
 	return nil
 }
 
-// endPatience bounds the end of an unmounted process, which serves open files for a few more seconds.
-const endPatience = 15 * time.Second
+// exitTimeout bounds the exit of an unmounted process, which serves open files for a few more seconds.
+const exitTimeout = 15 * time.Second
 
 // AwaitEnd waits until the process of an owner has ended.
 func AwaitEnd(ctx context.Context, info *owner.Info) error {
 	if info == nil {
 		return nil
 	}
-	patience, cancel := context.WithTimeout(ctx, endPatience)
-	defer cancel()
+	timeout := time.After(exitTimeout)
 	for !process.Ended(info.PID) {
 		select {
-		case <-patience.Done():
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timeout:
 			return cli.WithHint(
 				fmt.Errorf("%v is unmounted, but has not ended yet", *info),
-				fmt.Sprintf("a program may still have a note open, or a container the mount; close it, or end the process with `kill %d`", info.PID))
-
+				fmt.Sprintf("close programs that have notes open and containers that use the mount, or end the process with `kill %d`", info.PID))
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

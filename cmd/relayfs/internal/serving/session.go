@@ -1,8 +1,3 @@
-// Package serving decides which process serves a vault, and serves it. A session owns vaults and answers
-// other processes on a socket, each within the sources that it was given. Clients find it, and it hands its
-// vaults over to a process that can do more. The lock on a vault and the socket are in bridge/owner.
-//
-// Locks: reaches.mu alone.
 package serving
 
 import (
@@ -37,50 +32,48 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// Options say how vaults are served.
 type Options struct {
-	Workspace bridge.Options // without its folders
-	Base      string         // the state folder of all vaults
-	Presence  string         // the name that people on a server see, "" for none
-	Version   string         // of this program
-	NewFolder bool           // of a server: made if it has none
-	Audience  string         // of the tokens that are minted for a server, "" for its address
-	// SyncBefore has each save wait for the disk before the note has its new content.
-	SyncBefore bool
-	// History is how long it is kept what the notes were; 0 is for ever.
-	History time.Duration
-	// Passing has Close remove the state folders that Open made, if nothing was stored.
-	Passing bool
+	Workspace      bridge.Options // without its folders
+	Base           string         // state folder of all sources
+	Presence       string         // author's name for other users of a server, "" for none
+	Version        string         // of this program
+	NewFolder      bool           // create the folder if the server has none with its ID
+	Audience       string         // of tokens that relayfs makes, "" for the server's address
+	SyncBefore     bool           // fsync a note before it replaces the old file
+	History        time.Duration  // retention of histories; 0 is forever
+	DropEmptyState bool           // Close removes new state folders if nothing was stored
 }
 
 // Session is a workspace that this process owns.
 type Session struct {
-	Workspace *bridge.Workspace
-	owner     *owner.Owner
-	account   *account.Account
-	sources   []source.Source
-	Base      string       // the state folder of all vaults
-	State     owner.Folder // of the first vault
-	version   string       // of this program
-	closers   []func() error
-	passing   bool
-	kept      []backup.Folder // of each source
-	Log       *slog.Logger
+	Workspace      *bridge.Workspace
+	owner          *owner.Owner
+	sources        []source.Source
+	Base           string       // state folder of all sources
+	State          owner.Folder // of the first source
+	version        string
+	closers        []func() error
+	dropEmptyState bool
+	stores         []backup.Folder // by source
+	Log            *slog.Logger
 }
 
-// Open locks the vaults, opens their stores and lists their notes.
+// Open locks the sources, opens their stores and lists their notes.
 func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, err error) {
-	s := &Session{sources: sources, Base: o.Base, State: owner.Folder(sources[0].State(o.Base)), account: account.Of(o.Base), version: o.Version, Log: o.Workspace.Logger, passing: o.Passing}
+	s := &Session{
+		sources: sources, Base: o.Base, State: owner.Folder(sources[0].State(o.Base)), version: o.Version, Log: o.Workspace.Logger,
+		dropEmptyState: o.DropEmptyState,
+	}
 	defer func() {
 		if err != nil {
-			s.passing = true
+			s.dropEmptyState = true
 			s.Close()
 		}
 	}()
 	claims := make([]owner.Claim, len(sources))
 	for i, src := range sources {
 		claims[i] = owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.State(o.Base)}
-		s.kept = append(s.kept, backup.Folder{Name: src.Name, Place: src.Place(), Source: src.String(), State: owner.Folder(claims[i].State)})
+		s.stores = append(s.stores, backup.Folder{Name: src.Name, Location: src.Place(), Source: src.String(), State: owner.Folder(claims[i].State)})
 	}
 	if s.owner, err = owner.Acquire(claims); err != nil {
 		return nil, err
@@ -88,12 +81,12 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	for _, sentence := range s.owner.Told {
 		s.Log.Warn(sentence)
 	}
-	if _, why := s.guarded(all); why != "" && !o.Passing {
+	if _, why := s.guarded(allSources); why != "" && !o.DropEmptyState {
 		s.Log.Warn(why)
 	}
 	var folders []bridge.FolderSource
 	for i, src := range sources {
-		folder, err := s.openFolder(src, &s.kept[i], &o)
+		folder, err := s.openFolder(src, &s.stores[i], &o)
 		if err != nil {
 			return nil, err
 		}
@@ -106,10 +99,10 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	return s, s.Workspace.Start(ctx)
 }
 
-// guarded returns what of some Folders Relay's plugin shares, too, and what is wrong with that.
-func (s *Session) guarded(names func(source.Source) bool) (folders []model.Path, why string) {
+// guarded returns the folders of some sources that Relay's plugin shares, and a warning about them.
+func (s *Session) guarded(included func(source.Source) bool) (folders []model.Path, why string) {
 	for _, src := range s.sources {
-		if names(src) {
+		if included(src) {
 			folders = append(folders, src.PluginShares()...)
 		}
 	}
@@ -119,17 +112,17 @@ func (s *Session) guarded(names func(source.Source) bool) (folders []model.Path,
 	return folders, why
 }
 
-func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options) (bridge.FolderSource, error) {
-	st, err := store.Open(kept.State.Path("store"), store.Options{Logger: s.Log, History: o.History, FreeSpace: process.FreeSpace})
+func (s *Session) openFolder(src source.Source, f *backup.Folder, o *Options) (bridge.FolderSource, error) {
+	st, err := store.Open(f.State.Path("store"), store.Options{Logger: s.Log, History: o.History, FreeSpace: process.FreeSpace})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
-	s.closers, kept.Store = append(s.closers, st.Close), st
+	s.closers, f.Store = append(s.closers, st.Close), st
 	if src.Server != nil {
-		folder, err := s.openServer(src, kept, o)
+		folder, err := s.openServer(src, f, o)
 		return bridge.FolderSource{Name: src.Name, Source: folder, Store: st}, err
 	}
-	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: kept.State.Path("swap"), SyncBefore: o.SyncBefore})
+	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: f.State.Path("swap"), SyncBefore: o.SyncBefore})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
@@ -137,37 +130,38 @@ func (s *Session) openFolder(src source.Source, kept *backup.Folder, o *Options)
 	return bridge.FolderSource{Name: src.Name, Vault: filepath.Base(src.Dir), Source: v, Store: st}, nil
 }
 
-func all(source.Source) bool { return true }
+func allSources(source.Source) bool { return true }
 
-// LogName is the name of a daemon's log, in the state folder of its first vault.
+// LogName is the name of a daemon's log, in the state folder of its first source.
 const LogName = "relayfs.log"
 
-// Client is of a handler that answers about all Folders, in this process. Call end at the end.
+// Client returns a client of a handler in this process, for all sources. Call end when done.
 func (s *Session) Client(o mcpserver.Options) (c *api.Client, end func()) {
 	srv := mcpserver.New(s.Workspace, o)
-	c, stop := api.InProcess(api.NewHandler(api.Served{Workspace: s.Workspace, MCP: srv, Kept: s.kept, Guarded: func() ([]model.Path, string) { return s.guarded(all) }}))
+	c, stop := api.InProcess(api.NewHandler(api.Backend{
+		Workspace: s.Workspace, MCP: srv, Stores: s.stores, Guarded: func() ([]model.Path, string) { return s.guarded(allSources) },
+	}))
 	return c, func() {
 		stop()
 		srv.Close()
 	}
 }
 
-// keptOf are the stores of the Folders named.
-func (s *Session) keptOf(folders []string) []backup.Folder {
-	return slices.DeleteFunc(slices.Clone(s.kept), func(f backup.Folder) bool { return !slices.Contains(folders, f.Name) })
+func (s *Session) storesOf(folders []string) []backup.Folder {
+	return slices.DeleteFunc(slices.Clone(s.stores), func(f backup.Folder) bool { return !slices.Contains(folders, f.Name) })
 }
 
-// Close releases the vaults. What was acknowledged is on disk then.
+// Close releases the sources. All acknowledged saves are on disk when it returns.
 func (s *Session) Close() error {
 	var errs []error
-	leave := s.passing && !slices.ContainsFunc(s.kept, func(f backup.Folder) bool { return f.Store != nil && f.Store.Used() })
+	drop := s.dropEmptyState && !slices.ContainsFunc(s.stores, func(f backup.Folder) bool { return f.Store != nil && f.Store.Used() })
 	for _, closer := range slices.Backward(s.closers) {
 		errs = append(errs, closer())
 	}
 	s.closers = nil
 	switch {
 	case s.owner == nil:
-	case leave:
+	case drop:
 		s.owner.Forget()
 	default:
 		s.owner.Release()
@@ -175,13 +169,15 @@ func (s *Session) Close() error {
 	return errors.Join(errs...)
 }
 
-func (s *Session) openServer(src source.Source, kept *backup.Folder, o *Options) (*remote.Source, error) {
-	r := remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Logger: s.Log, Attachments: kept.State.Sub("attachments"), Author: o.Presence,
-		Store: kept.Store, Progress: progressLine(src.Name)}
-	r.Address.Audience, r.NewFolder = o.Audience, o.NewFolder
+func (s *Session) openServer(src source.Source, f *backup.Folder, o *Options) (*remote.Source, error) {
+	r := remote.Options{
+		Address: src.Server.Address, Folder: src.Server.Folder, Logger: s.Log, Attachments: f.State.Sub("attachments"), Author: o.Presence,
+		Store: f.Store, Progress: progressLine(src.Name), NewFolder: o.NewFolder,
+	}
+	r.Address.Audience = o.Audience
 	var err error
 	if r.Address.Kind == transport.Relay {
-		r.Tokens, err = s.account.Tokens(r.Address, r.Folder)
+		r.Tokens, err = account.Of(s.Base).Tokens(r.Address, r.Folder)
 	} else {
 		r.Key, err = source.ServerKey()
 	}
@@ -196,7 +192,7 @@ func (s *Session) openServer(src source.Source, kept *backup.Folder, o *Options)
 }
 
 func progressLine(name string) func(remote.Progress) {
-	var mu sync.Mutex // protects the following
+	var mu sync.Mutex // guards the variables below
 	var start, shown time.Time
 	first, done := 0, false
 	return func(p remote.Progress) {
@@ -215,7 +211,7 @@ func progressLine(name string) func(remote.Progress) {
 	}
 }
 
-// progressText says how many notes are present and, from those fetched in a time, when the rest will be.
+// progressText estimates the remaining time from the notes that were fetched in the time in.
 func progressText(name string, p remote.Progress, fetched int, in time.Duration) string {
 	line := fmt.Sprintf("%s: %d of %d notes", name, p.Fetched, p.Notes)
 	if fetched <= 0 || in <= 0 {
@@ -229,8 +225,8 @@ func progressText(name string, p remote.Progress, fetched int, in time.Duration)
 	return line
 }
 
-// Serve follows the vaults and answers on the owner's socket while work runs. At its end, or when ctx
-// ends, requests under way get their answers before the workspace ends.
+// Serve follows the sources and answers on the owner's socket and the ports while work runs. work ends with ctx, and if a
+// source or a port fails. Requests under way are answered before the workspace ends.
 func (c *Control) Serve(ctx context.Context, command string, work func(context.Context) error) error {
 	l, socket, err := owner.Listen()
 	if err != nil {
@@ -238,11 +234,10 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 	}
 	wctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// A vault that cannot be followed, or a port that fails, ends work.
-	workspace := newCrew(ctx, cancel)
+	workspace := newTaskGroup(ctx, cancel)
 	workspace.start(c.Workspace.Run)
 	c.announced = c.info(command, socket)
-	front := newCrew(ctx, cancel)
+	front := newTaskGroup(ctx, cancel) // ends before workspace
 	front.start(func(ctx context.Context) error { return c.serve(ctx, l) })
 	if c.Semantic != nil {
 		front.start(c.Semantic.Run)
@@ -251,17 +246,16 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 		front.start(func(ctx context.Context) error { return c.HTTP.Serve(ctx, c.MCP, c.Workspace.Ready, c.Log) })
 	}
 	if c.Metrics != nil {
-		front.start(func(ctx context.Context) error { return c.Metrics.Serve(ctx, c.measured()) })
+		front.start(func(ctx context.Context) error { return c.Metrics.Serve(ctx, c.metricSources()) })
 	}
 	c.announce(front)
 	return errors.Join(work(wctx), front.stop(), workspace.stop())
 }
 
-// measured is what the metrics are about.
-func (c *Control) measured() metrics.Sources {
+func (c *Control) metricSources() metrics.Sources {
 	m := metrics.Sources{Workspace: c.Workspace, States: make(map[string]owner.Folder), Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Inflight: ports.Budget.Taken, Log: c.Log}
 	m.Sessions = map[string]func() int{"stream": func() int { return int(c.clients.Load()) }, "http": c.MCP.Sessions}
-	for _, f := range c.kept {
+	for _, f := range c.stores {
 		m.States[f.Name] = f.State
 	}
 	if c.HTTP != nil {
@@ -270,14 +264,13 @@ func (c *Control) measured() metrics.Sources {
 	return m
 }
 
-// announceAgain is how often an announcement is tried that could not be made.
-const announceAgain = time.Second
+const announceRetry = time.Second
 
-// announce lets other processes find this one. That it cannot, as on a full disk, is no reason
-// not to serve: it goes on trying.
-func (c *Control) announce(front *crew) {
+// announce writes this process's Info where other processes look for it. If it cannot, such as on a full disk, it keeps
+// trying while the process serves.
+func (c *Control) announce(front *taskGroup) {
 	problems := model.NewProblems(c.Log, func(err error) string {
-		return fmt.Sprintf("other relayfs commands do not find this process: %v; free space on that disk, or mend what it says; it is tried again by itself", err)
+		return fmt.Sprintf("other relayfs commands cannot find this process: %v; free space on that disk or fix the error, and relayfs tries again", err)
 	})
 	err := c.owner.Announce(c.announced)
 	problems.Tried("announcement", err)
@@ -289,7 +282,7 @@ func (c *Control) announce(front *crew) {
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-time.After(announceAgain):
+			case <-time.After(announceRetry):
 			}
 			problems.Tried("announcement", c.owner.AnnounceAgain())
 		}
@@ -297,21 +290,21 @@ func (c *Control) announce(front *crew) {
 	})
 }
 
-// crew is a group of goroutines that end together, but not with the context they began in.
-type crew struct {
+// taskGroup is a group of goroutines that stop ends, not the end of the context that it was made with.
+type taskGroup struct {
 	ctx    context.Context
 	cancel context.CancelFunc
-	failed func() // called when one returns an error
+	failed func() // called after an error of a goroutine
 	group  errgroup.Group
 }
 
-func newCrew(ctx context.Context, failed func()) *crew {
-	c := &crew{failed: failed}
+func newTaskGroup(ctx context.Context, failed func()) *taskGroup {
+	c := &taskGroup{failed: failed}
 	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return c
 }
 
-func (c *crew) start(run func(context.Context) error) {
+func (c *taskGroup) start(run func(context.Context) error) {
 	c.group.Go(func() error {
 		err := run(c.ctx)
 		if err != nil {
@@ -321,8 +314,7 @@ func (c *crew) start(run func(context.Context) error) {
 	})
 }
 
-// stop ends the goroutines and returns the first error.
-func (c *crew) stop() error {
+func (c *taskGroup) stop() error {
 	c.cancel()
 	return c.group.Wait()
 }

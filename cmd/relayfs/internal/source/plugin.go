@@ -13,13 +13,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// relayPlugin is the folder of Relay's plugin in a vault of Obsidian.
 const relayPlugin = ".obsidian/plugins/system3-relay"
 
-// PluginShares returns what Relay's plugin shares of a vault, as paths of a workspace: folders in
-// it, or the whole source if that lies in such a folder. With notes that are closed in Obsidian
-// the plugin merges files by itself, and garbles what a decision makes of marks. It returns nil for
-// a folder of a server.
+// PluginShares returns the folders of a vault that Relay's plugin shares, as paths of a workspace: folders in the vault, or
+// the whole vault if it lies in such a folder. The plugin merges the files of notes that are closed in Obsidian on its own,
+// and garbles the text when a decision changes marks.
 func (s Source) PluginShares() (shared []model.Path) {
 	if s.Server != nil {
 		return nil
@@ -34,14 +32,14 @@ func (s Source) PluginShares() (shared []model.Path) {
 				shared = append(shared, model.Path(path.Join(s.Name, filepath.ToSlash(rel))))
 			}
 		}
-		if isThere(filepath.Join(dir, ".obsidian")) || filepath.Dir(dir) == dir {
+		if exists(filepath.Join(dir, ".obsidian")) || filepath.Dir(dir) == dir {
 			return shared
 		}
 	}
 }
 
-// sharedIn returns the folders of an Obsidian vault that the plugin shares, "" for all of it if
-// that cannot be told.
+// sharedIn returns the folders of an Obsidian vault that the plugin shares: "", the whole vault, if its settings cannot be
+// read.
 func sharedIn(vault string) []string {
 	data, err := os.ReadFile(filepath.Join(vault, relayPlugin, "data.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,15 +60,13 @@ func sharedIn(vault string) []string {
 	return folders
 }
 
-// PluginWarning says what is wrong with folders that Relay's plugin shares, too, and PluginHint
-// what to do.
+// PluginWarning describes the problem with folders that Relay's plugin shares.
 func PluginWarning(shared []model.Path) string {
 	names := make([]string, len(shared))
 	for i, p := range shared {
 		names[i] = fmt.Sprintf("%q", p)
 	}
-	return "Relay's plugin shares " + strings.Join(names, ", ") + " from this vault, and garbles what relayfs decides in its files: while a note is closed in Obsidian, a part of the marks and of the words is lost"
+	return "Relay's plugin shares " + strings.Join(names, ", ") + " from this vault, and garbles decisions that relayfs makes in its files: while a note is closed in Obsidian, some marks and words are lost"
 }
 
-// PluginHint is the next step after PluginWarning.
-const PluginHint = "serve the shared folder itself, as relay:FOLDER or by its server's address; decisions in the vault want --force"
+const PluginHint = "serve the shared folder itself, as relay:FOLDER or by its server's address; decisions in the vault need --force"

@@ -12,10 +12,9 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// relayPrefix begins a SOURCE argument that is a folder of the login.
 const relayPrefix = "relay:"
 
-// IsRelay reports whether a SOURCE argument is a folder of the login, by name.
+// IsRelay reports whether a SOURCE argument names a folder of the login.
 func IsRelay(arg string) bool {
 	_, _, ok := cutRelay(arg)
 	return ok
@@ -46,11 +45,11 @@ func findRelay(name, folder, state string) (Source, error) {
 	})
 	switch {
 	case len(found) > 1:
-		return Source{}, cli.Usagef("%d folders are called %q: name one of them by its id: %s", len(found), folder, describe(found))
+		return Source{}, cli.Usagef("%d folders are called %q: use the ID of one: %s", len(found), folder, describe(found))
 	case len(found) == 0 && len(list.Folders) == 0:
 		return Source{}, cli.Usagef("no folder %q: nothing is shared with this login at %s", folder, list.API)
 	case len(found) == 0:
-		return Source{}, cli.Usagef("no folder %q is shared with this login; there are %s", folder, describe(list.Folders))
+		return Source{}, cli.Usagef("no folder %q is shared with this login; shared folders: %s", folder, describe(list.Folders))
 	}
 	if name == "" {
 		name = found[0].Name
@@ -62,10 +61,8 @@ func findRelay(name, folder, state string) (Source, error) {
 	return Source{Name: name, Server: &ServerFolder{address, found[0].Document()}}, err
 }
 
-// maxDescribed bounds the folders that an error lists.
 const maxDescribed = 20
 
-// describe lists folders for an error.
 func describe(folders []control.Folder) string {
 	var list []string
 	for i, f := range folders {
@@ -73,19 +70,14 @@ func describe(folders []control.Folder) string {
 			list = append(list, fmt.Sprintf("and %d more", len(folders)-i))
 			break
 		}
-		list = append(list, fmt.Sprintf("%q (%s)", f.Name, origin(f)))
+		origin := "relay:" + f.ID
+		if f.RelayName != "" {
+			origin += fmt.Sprintf(", of relay %q", f.RelayName)
+		}
+		if f.Creator != "" {
+			origin += ", by " + f.Creator
+		}
+		list = append(list, fmt.Sprintf("%q (%s)", f.Name, origin))
 	}
 	return strings.Join(list, ", ")
-}
-
-// origin tells folders of the same name apart.
-func origin(f control.Folder) string {
-	text := "relay:" + f.ID
-	if f.RelayName != "" {
-		text += fmt.Sprintf(", of relay %q", f.RelayName)
-	}
-	if f.Creator != "" {
-		text += ", by " + f.Creator
-	}
-	return text
 }

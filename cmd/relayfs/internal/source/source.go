@@ -1,5 +1,3 @@
-// Package source parses the SOURCE arguments of commands, each a local vault, a shared folder of a server, or
-// one of the folders that a login opens, and names the folders where relayfs keeps their state. It opens no source.
 package source
 
 import (
@@ -21,26 +19,25 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Secrets come from the environment, because everybody can read a command line.
+// Secrets come from the environment, because every user of the machine can read a command line.
 const (
 	tokenVariable = "RELAYFS_TOKEN"
 	keyVariable   = "RELAYFS_SERVER_KEY"
 )
 
-// ServerFolder is a shared folder of a server.
 type ServerFolder struct {
 	Address transport.Address
-	Folder  string // the name of its folder document
+	Folder  string // ID of its folder document
 }
 
-// Source is one Folder to serve: a local vault, or a shared folder of a server.
+// Source is a local vault or a shared folder of a server.
 type Source struct {
-	Name   string        // of the Folder
+	Name   string        // of the root in the workspace
 	Dir    string        // of a vault: absolute, symlinks resolved
-	Server *ServerFolder // of a server's folder
+	Server *ServerFolder // nil for a vault
 }
 
-// String returns the source as NAME=DIR, or as ADDRESS#NAME=ID.
+// String returns NAME=DIR, or ADDRESS#NAME=ID.
 func (s Source) String() string {
 	if s.Server != nil {
 		return fmt.Sprintf("%s#%s=%s", s.Server.Address, s.Name, s.Server.Folder)
@@ -48,10 +45,21 @@ func (s Source) String() string {
 	return s.Name + "=" + s.Dir
 }
 
+// Split returns the name of the root and the directory of a vault, "" for a server, from the String of a Source.
+func Split(s string) (name, dir string) {
+	if serverScheme.MatchString(s) {
+		_, s, _ = strings.Cut(s, "#")
+		name, _, _ = strings.Cut(s, "=")
+		return name, ""
+	}
+	name, dir, _ = strings.Cut(s, "=")
+	return name, dir
+}
+
 var serverScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
 
-// Parse parses SOURCE arguments: DIR, NAME=DIR, a folder of a server as ADDRESS#NAME=ID, or relay:FOLDER. state is the
-// setting of that name.
+// Parse parses SOURCE arguments: DIR, NAME=DIR, ADDRESS#NAME=ID of a server's folder, or relay:FOLDER. It refuses sources
+// with the same name or location, nested vaults, and a state folder inside a vault. state is the setting of that name.
 func Parse(args []string, state string) ([]Source, error) {
 	sources := make([]Source, len(args))
 	for i, arg := range args {
@@ -76,7 +84,7 @@ func Parse(args []string, state string) ([]Source, error) {
 		for _, t := range sources[:i] {
 			if s.Name == t.Name {
 				return nil, cli.WithHint(cli.Usagef("%s and %s would both be the folder %q", t.Place(), s.Place(), s.Name),
-					"name one of them: NAME="+strings.TrimPrefix(s.String(), s.Name+"="))
+					"give one of them another name: NAME="+strings.TrimPrefix(s.String(), s.Name+"="))
 			}
 			if s.Server == nil && t.Server == nil && (owner.Within(s.Dir, t.Dir) || owner.Within(t.Dir, s.Dir)) {
 				return nil, &owner.NestedError{Vault: s.Dir, Other: t.Dir}
@@ -85,16 +93,16 @@ func Parse(args []string, state string) ([]Source, error) {
 	}
 	if base, err := StateDir(state); err == nil {
 		for _, s := range sources {
-			if s.Shows(base) {
-				return nil, cli.WithHint(fmt.Errorf("the state folder %q lies in %s: it would be served and synchronised with the notes", base, s.Place()),
-					"name a folder outside of the vault with RELAYFS_STATE or XDG_STATE_HOME")
+			if s.ShowsPath(base) {
+				return nil, cli.WithHint(fmt.Errorf("the state folder %q is inside %s: it would be served and synchronised with the notes", base, s.Place()),
+					"set RELAYFS_STATE or XDG_STATE_HOME to a folder outside of the vault")
 			}
 		}
 	}
 	return sources, nil
 }
 
-// Place describes where the source is, independent of its name here.
+// Place describes the location of the source. It does not depend on the Name.
 func (s Source) Place() string {
 	if s.Server != nil {
 		return fmt.Sprintf("folder %q of %s", s.Server.Folder, s.Server.Address)
@@ -102,8 +110,8 @@ func (s Source) Place() string {
 	return fmt.Sprintf("vault %q", s.Dir)
 }
 
-// Shows reports whether a path lies in the vault, in a folder that people see there.
-func (s Source) Shows(path string) bool {
+// ShowsPath reports whether a path is inside the vault and not in a hidden folder of it.
+func (s Source) ShowsPath(path string) bool {
 	if s.Server != nil {
 		return false
 	}
@@ -112,7 +120,7 @@ func (s Source) Shows(path string) bool {
 	return err == nil && !slices.ContainsFunc(parts, func(name string) bool { return name != "." && strings.HasPrefix(name, ".") })
 }
 
-// resolved returns an absolute path without symbolic links in the part of it that there is.
+// resolved resolves the symbolic links in the existing part of an absolute path.
 func resolved(path string) string {
 	for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
@@ -124,7 +132,6 @@ func resolved(path string) string {
 	}
 }
 
-// parseServer parses a folder of a server.
 func parseServer(arg string) (Source, error) {
 	arg, named, _ := strings.Cut(arg, "#")
 	address, err := transport.ParseAddress(arg)
@@ -135,7 +142,7 @@ func parseServer(arg string) (Source, error) {
 		address.Token = os.Getenv(tokenVariable)
 	}
 	if named == "" {
-		return Source{}, cli.Usagef("no folder of %s is named: %s#NAME=ID, with the id of its folder document", address, address)
+		return Source{}, cli.Usagef("no folder of %s is named: use %s#NAME=ID, with the ID of its folder document", address, address)
 	}
 	name, id, ok := strings.Cut(named, "=")
 	if !ok || id == "" {
@@ -147,7 +154,7 @@ func parseServer(arg string) (Source, error) {
 	return Source{Name: name, Server: &ServerFolder{address, id}}, nil
 }
 
-// ServerKey returns the key for making tokens, nil if none is given.
+// ServerKey returns the private key for making tokens, nil if the environment has none.
 func ServerKey() (*token.Key, error) {
 	text := os.Getenv(keyVariable)
 	if text == "" {
@@ -164,15 +171,14 @@ func ServerKey() (*token.Key, error) {
 	return key, nil
 }
 
-// MissingError is the error of a SOURCE argument that is a directory and is not there.
+// MissingError is the error of a SOURCE argument that names a missing directory.
 type MissingError struct{ Dir string }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("vault %q does not exist", e.Dir) }
 
-// ParseVault parses a SOURCE argument that is a directory.
 func ParseVault(arg string) (Source, error) {
 	name, dir := "", arg
-	if before, after, ok := strings.Cut(arg, "="); ok && !isThere(arg) {
+	if before, after, ok := strings.Cut(arg, "="); ok && !exists(arg) {
 		name, dir = before, after
 	}
 	abs, err := filepath.Abs(dir)
@@ -198,11 +204,11 @@ func ParseVault(arg string) (Source, error) {
 	return Source{Name: name, Dir: real}, nil
 }
 
-// Here returns the vault of Obsidian that the current folder lies in, as a SOURCE argument; none if it lies in none.
-func Here() []string {
+// CurrentVault returns the Obsidian vault around the current folder as SOURCE arguments, nil if there is none.
+func CurrentVault() []string {
 	dir, err := os.Getwd()
 	for err == nil {
-		if isThere(filepath.Join(dir, ".obsidian")) {
+		if exists(filepath.Join(dir, ".obsidian")) {
 			return []string{dir}
 		}
 		if filepath.Dir(dir) == dir {
@@ -213,7 +219,6 @@ func Here() []string {
 	return nil
 }
 
-// Names returns the names of the Folders, quoted.
 func Names(sources []Source) []string {
 	names := make([]string, len(sources))
 	for i, s := range sources {
@@ -222,32 +227,32 @@ func Names(sources []Source) []string {
 	return names
 }
 
-// Absolute returns a SOURCE argument with an absolute path.
+// Absolute makes the path in a SOURCE argument absolute.
 func Absolute(arg string) (string, error) {
 	if serverScheme.MatchString(arg) || IsRelay(arg) {
 		return arg, nil
 	}
 	name, dir, named := strings.Cut(arg, "=")
-	if !named || isThere(arg) {
+	if !named || exists(arg) {
 		return filepath.Abs(arg)
 	}
 	abs, err := filepath.Abs(dir)
 	return name + "=" + abs, err
 }
 
-// Likely reports whether an argument that stands alone is a SOURCE rather than a mountpoint, which is an empty directory.
-func Likely(arg string) bool {
+// LooksLikeSource reports whether an argument that stands alone is a SOURCE rather than a mountpoint, which is an empty directory.
+func LooksLikeSource(arg string) bool {
 	_, _, named := strings.Cut(arg, "=")
 	entries, err := os.ReadDir(arg)
-	return serverScheme.MatchString(arg) || IsRelay(arg) || named && !isThere(arg) || err == nil && len(entries) > 0
+	return serverScheme.MatchString(arg) || IsRelay(arg) || named && !exists(arg) || err == nil && len(entries) > 0
 }
 
-func isThere(path string) bool {
+func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// StateDir returns the folder for what relayfs keeps outside of the vaults. given is the setting state.
+// StateDir returns the folder for relayfs's own data. given is the setting state.
 func StateDir(given string) (string, error) {
 	if given != "" {
 		return filepath.Abs(given)
@@ -257,15 +262,15 @@ func StateDir(given string) (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", cli.WithHint(err, "set HOME, or name a folder with RELAYFS_STATE")
+		return "", cli.WithHint(err, "set HOME, or set RELAYFS_STATE to a folder")
 	}
 	return filepath.Join(home, ".local", "state", "relayfs"), nil
 }
 
-// VaultsDir holds one state folder for each source.
+// VaultsDir returns the folder that holds the state folder of each source.
 func VaultsDir(state string) string { return filepath.Join(state, "vaults") }
 
-// State returns the source's state folder.
+// State returns the source's state folder, which stays the same when a vault is moved on its disk.
 func (s Source) State(base string) string {
 	if s.Server != nil {
 		return s.OwnState(base)
@@ -273,8 +278,8 @@ func (s Source) State(base string) string {
 	return owner.StateOf(s.OwnState(base), s.Dir)
 }
 
-// OwnState returns the state folder of a source that was never moved. Its name has the name of the vault or
-// server for people, and a checksum of the place so that no two are the same.
+// OwnState returns the state folder of a source that was never moved. Its name is the name of the vault or server, for
+// readers, and a checksum of the Place, which makes it unique.
 func (s Source) OwnState(base string) string {
 	name, place := filepath.Base(s.Dir), s.Dir
 	if s.Server != nil {

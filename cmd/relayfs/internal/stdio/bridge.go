@@ -18,37 +18,36 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// maxCalls bounds the requests under way. The next one waits unread.
+// maxCalls bounds the requests under way. The bridge does not read further ones.
 const maxCalls = 32
 
-// bridge passes the JSON-RPC messages of one MCP client on to a server that may be replaced. Without a server
-// it answers the client itself. It repeats the handshake and the subscriptions to a new server.
+// bridge passes the JSON-RPC messages of one MCP client on to a server, which may be replaced.
 type bridge struct {
-	// connect finds a server; gone is for how long there has been none.
-	connect func(ctx context.Context, gone time.Duration) (*owner.Client, error)
+	// connect finds a server; missing is how long there has been none.
+	connect func(ctx context.Context, missing time.Duration) (*owner.Client, error)
 	client  mcpserver.Client
 	log     *slog.Logger
 
-	writing sync.Mutex // protects the following
+	writing sync.Mutex // guards the fields below
 	out     io.Writer
 
-	reaching sync.Mutex // is held while a session begins; mu may be locked under it
+	connecting sync.Mutex // held while a session starts; mu may be locked under it
 
-	mu         sync.Mutex // protects the following
-	session    *session   // nil without a server
-	lost       time.Time  // when the last one ended
+	mu         sync.Mutex // guards the fields below
+	current    *session   // nil without a server
+	endedAt    time.Time  // of the last session
 	handshake  [][]byte
-	subscribed map[string][]byte // the request, by URI
+	subscribed map[string][]byte // requests by URI
 }
 
-// session is a session at a server.
 type session struct {
 	server *owner.Client
 	stream *http.Response
-	ended  chan struct{} // closed after its last message
+	ended  chan struct{} // closed after the last message of the server
 }
 
 type message struct {
@@ -61,8 +60,8 @@ type message struct {
 
 func (m message) isRequest() bool { return m.ID != nil && m.Method != "" }
 
-// run passes messages on until in ends, and then waits for the last answers. Initialize and messages that are not requests
-// are done before the next message is read, and other requests have begun at the server.
+// run passes messages on until in ends, and then waits for the last answers. It reads the next message once the server has
+// done "initialize" or a notification, or has begun with another request.
 func (b *bridge) run(ctx context.Context, in io.Reader) error {
 	ctx, lost := context.WithCancelCause(ctx)
 	var calls, streams sync.WaitGroup
@@ -100,7 +99,7 @@ func (b *bridge) run(ctx context.Context, in io.Reader) error {
 		}
 		group := &calls
 		if m.Method == "subscriptions/listen" {
-			group = &streams // lasts as long as the session
+			group = &streams // its answer is a stream for the time of the session
 		}
 		select {
 		case <-ctx.Done():
@@ -120,7 +119,7 @@ func (b *bridge) run(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// clientLost returns why ctx ended, if that is the client.
+// clientLost returns the error of the client, nil if ctx ended for another reason.
 func clientLost(ctx context.Context) error {
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
@@ -128,9 +127,8 @@ func clientLost(ctx context.Context) error {
 	return nil
 }
 
-// linesOf reads the messages of r, one per line and no blank ones, in a goroutine, because a read cannot be
-// cancelled. It closes the channel when r ends, or with the first line after the end of ctx. Then failed
-// returns the error that ended r: bufio.ErrTooLong for a message that is too long.
+// linesOf reads the lines of r that are not blank, in a goroutine because a read cannot be cancelled. It closes the channel
+// when r ends, or at the first line after the end of ctx. Then failed returns the error of r.
 func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func() error) {
 	out := make(chan []byte)
 	sc := bufio.NewScanner(r)
@@ -151,13 +149,13 @@ func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func
 	return out, sc.Err
 }
 
-// forward passes one message on, and its answer back. It calls started when the server has begun with the message, or
-// none is connected. An error means a lost client.
+// forward passes one message on and its answer back. It calls started when the server has begun with the message, or when
+// none is connected. It returns only errors of the client.
 func (b *bridge) forward(ctx context.Context, m message, line []byte, started func()) error {
 	answer, err := b.deliver(ctx, line, started)
 	switch {
 	case err == nil:
-		b.remember(m, line)
+		b.recordState(m, line)
 	case ctx.Err() != nil:
 		return nil
 	default:
@@ -165,32 +163,32 @@ func (b *bridge) forward(ctx context.Context, m message, line []byte, started fu
 		if !m.isRequest() {
 			return nil
 		}
-		answer = failed(m, err.Error())
+		answer = errorAnswer(m, err.Error())
 	}
-	return b.tell(answer)
+	return b.send(answer)
 }
 
-// deliver sends a message to the server, or to the next one if the server has just ended, and returns the answer.
+// deliver sends a message to the server, or to the next server if that has just ended, and returns the answer.
 func (b *bridge) deliver(ctx context.Context, line []byte, started func()) ([]byte, error) {
 	for range 2 {
-		s, err := b.reach(ctx, started)
+		s, err := b.ensureUpstream(ctx, started)
 		if err != nil {
-			return nil, refusal(err)
+			return nil, unreachableErr(err)
 		}
 		answer, err := s.post(ctx, line, started)
 		if err == nil {
 			return answer, nil
 		}
-		if !notTaken(err) {
-			return nil, unanswered(err)
+		if !notDelivered(err) {
+			return nil, unknownOutcomeErr(err)
 		}
 		b.drop(s)
 	}
-	return nil, refusal(errNoOwner)
+	return nil, unreachableErr(errNoOwner)
 }
 
-// notTaken reports whether a message did not come to its session.
-func notTaken(err error) bool {
+// notDelivered reports whether a message certainly did not reach its session.
+func notDelivered(err error) bool {
 	if gone, ok := errors.AsType[*owner.GoneError](err); ok {
 		return !gone.Sent
 	}
@@ -198,33 +196,33 @@ func notTaken(err error) bool {
 	return ok && refused.Status == http.StatusNotFound
 }
 
-// failure is what the client is told instead of an answer. A model reads it.
-type failure string
+// clientError is a text for a model, in place of an answer.
+type clientError string
 
-func (f failure) Error() string { return string(f) }
+func (f clientError) Error() string { return string(f) }
 
-// refusal is the failure of a request that reached no server.
-func refusal(err error) failure {
-	return failure(fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err))
+// unreachableErr is for a request that reached no server.
+func unreachableErr(err error) clientError {
+	return clientError(fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err))
 }
 
-// unanswered is the failure of a request that a server may have carried out.
-func unanswered(err error) failure {
+// unknownOutcomeErr is for a request that a server may have executed.
+func unknownOutcomeErr(err error) clientError {
 	if _, stopped := errors.AsType[*owner.StoppedError](err); stopped {
-		return failure(fmt.Sprintf("There is no answer: %v. Whether anything was changed is not known. Try again when it runs; read the document first.", err))
+		return clientError(fmt.Sprintf("There is no answer: %v. It is unknown whether anything was changed. Try again when that process runs; read the document first.", err))
 	}
-	return "The relayfs process that serves the notes ended before it answered. Whether anything was changed is not known. Wait a few seconds, then read the document again."
+	return "The relayfs process that serves the notes ended before it answered. It is unknown whether anything was changed. Wait a few seconds, then read the document again."
 }
 
-// reach returns the session, or begins one. It calls waiting before it waits for a server.
-func (b *bridge) reach(ctx context.Context, waiting func()) (*session, error) {
-	if !b.reaching.TryLock() {
+// ensureUpstream returns the current session, or starts one. It calls waiting before it waits for a server.
+func (b *bridge) ensureUpstream(ctx context.Context, waiting func()) (*session, error) {
+	if !b.connecting.TryLock() {
 		waiting()
-		b.reaching.Lock()
+		b.connecting.Lock()
 	}
-	defer b.reaching.Unlock()
+	defer b.connecting.Unlock()
 	b.mu.Lock()
-	s, lost, replayed := b.session, b.lost, slices.Clone(b.handshake)
+	s, lost, replayed := b.current, b.endedAt, slices.Clone(b.handshake)
 	for _, uri := range slices.Sorted(maps.Keys(b.subscribed)) {
 		replayed = append(replayed, b.subscribed[uri])
 	}
@@ -248,7 +246,7 @@ func (b *bridge) reach(ctx context.Context, waiting func()) (*session, error) {
 	return s, nil
 }
 
-func (b *bridge) remember(m message, line []byte) {
+func (b *bridge) recordState(m message, line []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch m.Method {
@@ -263,24 +261,20 @@ func (b *bridge) remember(m message, line []byte) {
 	}
 }
 
-// mcpPath is where owners answer.
-const mcpPath = "/mcp"
-
-// open begins a session at a server.
 func (b *bridge) open(ctx context.Context, server *owner.Client) (*session, error) {
-	stream, err := server.Open(ctx, mcpPath, b.client.Query())
+	stream, err := server.Open(ctx, ports.MCPPath, b.client.Query())
 	if err != nil {
 		return nil, err
 	}
 	s := &session{server, stream, make(chan struct{})}
 	b.mu.Lock()
-	b.session = s
+	b.current = s
 	b.mu.Unlock()
 	go b.follow(s)
 	return s, nil
 }
 
-// follow passes on what the server sends on its own account, until the session ends.
+// follow passes on the server's own requests and notifications until the session ends.
 func (b *bridge) follow(s *session) {
 	defer close(s.ended)
 	for r := bufio.NewReader(s.stream.Body); ; {
@@ -288,35 +282,33 @@ func (b *bridge) follow(s *session) {
 		if err != nil {
 			break
 		}
-		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && b.tell(bytes.TrimSuffix(data, []byte("\n"))) != nil {
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && b.send(bytes.TrimSuffix(data, []byte("\n"))) != nil {
 			break
 		}
 	}
 	s.stream.Body.Close()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.session == s {
-		b.session, b.lost = nil, time.Now()
+	if b.current == s {
+		b.current, b.endedAt = nil, time.Now()
 	}
 }
 
-// leave has messages from here on go to another server. The present one answers those that it has.
-func (b *bridge) leave() {
+// detach sends the next messages to another server. The current one answers the messages that it has.
+func (b *bridge) detach() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.session, b.lost = nil, time.Now()
+	b.current, b.endedAt = nil, time.Now()
 }
 
-// drop ends a session.
 func (b *bridge) drop(s *session) {
 	s.stream.Body.Close()
 	<-s.ended
 }
 
-// end ends the session, if there is one.
 func (b *bridge) end() {
 	b.mu.Lock()
-	s := b.session
+	s := b.current
 	b.mu.Unlock()
 	if s != nil {
 		b.drop(s)
@@ -326,7 +318,7 @@ func (b *bridge) end() {
 // post sends a message and returns the answer, nil for none. It calls started when the server has begun with it.
 func (s *session) post(ctx context.Context, line []byte, started func()) (answer []byte, err error) {
 	header := http.Header{"Content-Type": {"application/json"}, mcpserver.SessionHeader: s.stream.Header[mcpserver.SessionHeader]}
-	err = s.server.Do(ctx, http.MethodPost, mcpPath, url.Values{}, header, line, func(resp *http.Response) error {
+	err = s.server.Do(ctx, http.MethodPost, ports.MCPPath, url.Values{}, header, line, func(resp *http.Response) error {
 		started()
 		answer, err = io.ReadAll(resp.Body)
 		return err
@@ -334,8 +326,8 @@ func (s *session) post(ctx context.Context, line []byte, started func()) (answer
 	return bytes.TrimSpace(answer), err
 }
 
-// tell sends a message to the client, if there is one.
-func (b *bridge) tell(message []byte) error {
+// send writes a message to the client. An empty message is none.
+func (b *bridge) send(message []byte) error {
 	if len(message) == 0 {
 		return nil
 	}
@@ -348,8 +340,8 @@ func (b *bridge) tell(message []byte) error {
 // serverGone is the JSON-RPC error code of a request without a server.
 const serverGone = -32000
 
-// failed answers a request without an answer: a tool call with a result, which the model reads.
-func failed(m message, text string) []byte {
+// errorAnswer returns the answer to a failed request. For a tool call it is a result, because models read only results.
+func errorAnswer(m message, text string) []byte {
 	answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
 	if m.Method == "tools/call" {
 		answer["result"] = map[string]any{"content": []any{map[string]string{"type": "text", "text": text}}, "isError": true}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/mcpserver"
 	"github.com/relayfs/relayfs/tests/need"
 )
@@ -25,7 +26,7 @@ func newBridge(t *testing.T, out io.Writer) *bridge {
 	srv := mcpserver.New(f.Workspace, mcpserver.Options{})
 	t.Cleanup(srv.Close)
 	mux := http.NewServeMux()
-	mux.Handle(mcpPath, srv.LocalHandler())
+	mux.Handle(ports.MCPPath, srv.LocalHandler())
 	mux.HandleFunc(owner.AlivePath, func(http.ResponseWriter, *http.Request) {})
 	web := httptest.NewServer(mux)
 	t.Cleanup(web.Close)

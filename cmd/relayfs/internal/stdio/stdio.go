@@ -1,8 +1,11 @@
-// Package stdio is `relayfs mcp` on stdin and stdout. It passes the messages of one MCP client to /mcp on the socket of
-// the process that serves the vaults: another process, or this one while there is no other. It knows no tools; it
-// answers the client itself only while no process serves the vaults.
+// Package stdio is `relayfs mcp` on stdin and stdout. Stdio connects one MCP client to the owner of the vaults: another
+// process or, if there is none, this one. Its bridge passes the messages on to the owner's /mcp.
 //
-// Locks: bridge.reaching, bridge.mu under it, and bridge.writing.
+// The client keeps its connection when the owner changes: the bridge connects to the next one and repeats the handshake and
+// the subscriptions. A request that reached no owner, or whose answer was lost, gets an error that says so. The tools are
+// left to mcpserver.
+//
+// Locks: bridge.connecting, bridge.mu under it; bridge.writing only.
 package stdio
 
 import (
@@ -12,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,41 +23,45 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// takeover is how long an owner may be gone before 'relayfs mcp' serves the vault. A restart takes less.
-const takeover = 10 * time.Second
+// takeoverDelay is the time without an owner after which 'relayfs mcp' serves the vaults itself. A restart takes less.
+const takeoverDelay = 10 * time.Second
 
 var errNoOwner = errors.New("no relayfs serves the notes at the moment")
 
-// Stdio serves a client on stdin and stdout through the process that serves the vaults. It serves them
-// itself if no process has for too long; then other clients can use it too, and it hands the vaults over
-// to a process that asks for them.
+// Stdio connects a client on stdin and stdout to the owner of the sources. If there has been no owner for takeoverDelay,
+// this process becomes the owner; then other clients can use it, too, and it hands over to a process that asks.
 type Stdio struct {
 	Sources  []source.Source
-	Options  serving.Options                                  // for serving the vaults itself
-	Open     func(*serving.Session) (*serving.Control, error) // makes what serves a session
-	Author   string                                           // of the client's changes, "" if the owner decides
+	Options  serving.Options                                  // for serving the sources itself
+	Open     func(*serving.Session) (*serving.Control, error) // returns the Control of a session
+	Author   string                                           // of the client's changes, "" for the owner's default
 	ReadOnly bool                                             // for this client
-	Given    []string                                         // flags that an owner decides, if one runs
-	Accept   func(owner.Info) error                           // refuses the process that serves the vaults at first
+	Given    []string                                         // flags that another owner would override
 	Log      *slog.Logger
 	running  sync.WaitGroup
 	bridge   *bridge
 }
 
-// Serve serves the client through the process that serves the vaults, or through a session of this one.
+// Serve serves the client until in ends.
 func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.running.Wait()
 	defer cancel()
 	s.bridge = &bridge{
-		connect: s.reach, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string][]byte),
+		connect: s.connect, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string][]byte),
 	}
-	server, err := s.takeOver(ctx, s.Accept)
+	server, err := s.takeOver(ctx)
+	if given := strings.Join(s.Given, ", "); err == nil && given != "" && server.Info().PID != os.Getpid() {
+		return cli.WithHint(
+			fmt.Errorf("cannot use %s: the vault is served by %v, whose settings apply to all its clients", given, server.Info()),
+			"omit it, or start that process with it")
+	}
 	if err == nil {
 		_, err = s.bridge.open(ctx, server)
 	}
@@ -63,17 +71,16 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return s.bridge.run(ctx, in)
 }
 
-// reach connects to the owner. If there has been none for long enough, it connects to a server in this
-// process. It waits for an owner that was handed the vaults.
-func (s *Stdio) reach(ctx context.Context, gone time.Duration) (*owner.Client, error) {
+// connect returns a client of the owner. After takeoverDelay without one, this process becomes the owner. During a handover
+// it waits for the new owner. missing is how long there has been no owner.
+func (s *Stdio) connect(ctx context.Context, missing time.Duration) (*owner.Client, error) {
 	for start := time.Now(); ; {
-		since := gone + time.Since(start)
 		last, err := owner.Read(s.Sources[0].State(s.Options.Base))
 		if err == nil && last.HandedOver.IsZero() && owner.Answers(*last) { // an owner that hands over may still answer
 			return s.clientOf(*last), nil
 		}
-		if since >= takeover {
-			return s.takeOver(ctx, func(owner.Info) error { return nil })
+		if missing+time.Since(start) >= takeoverDelay {
+			return s.takeOver(ctx)
 		}
 		if err != nil || last.HandedOver.IsZero() {
 			return nil, errNoOwner
@@ -88,13 +95,10 @@ func (s *Stdio) reach(ctx context.Context, gone time.Duration) (*owner.Client, e
 
 func (s *Stdio) clientOf(info owner.Info) *owner.Client { return serving.NewClient(info, s.Sources) }
 
-// takeOver serves the vaults in this process, or connects to the process that does by now.
-func (s *Stdio) takeOver(ctx context.Context, accept func(owner.Info) error) (*owner.Client, error) {
+// takeOver makes this process the owner, or returns a client of the process that is the owner by now.
+func (s *Stdio) takeOver(ctx context.Context) (*owner.Client, error) {
 	sess, err := serving.Open(ctx, s.Sources, s.Options)
-	if info := serving.Answering(err); info != nil {
-		if err := accept(*info); err != nil {
-			return nil, err
-		}
+	if info := serving.OwnerInError(err); info != nil {
 		return s.clientOf(*info), nil
 	}
 	if err != nil {
@@ -103,15 +107,15 @@ func (s *Stdio) takeOver(ctx context.Context, accept func(owner.Info) error) (*o
 	return s.start(ctx, sess)
 }
 
-// start serves the vaults in this process until ctx ends or they are handed over, and returns a client of it.
+// start serves a session in this process until ctx ends or it hands over, and returns a client of it.
 func (s *Stdio) start(ctx context.Context, sess *serving.Session) (*owner.Client, error) {
 	c, err := s.Open(sess)
 	if err != nil {
 		return nil, errors.Join(err, sess.Close())
 	}
 	handed, end := context.WithCancel(ctx)
-	c.LetHandOver(s.mayHandOver, func() {
-		s.bridge.leave()
+	c.AllowHandover(s.mayHandOver, func() {
+		s.bridge.detach()
 		end()
 	})
 	begun, ended := make(chan struct{}), make(chan error, 1)
@@ -122,13 +126,13 @@ func (s *Stdio) start(ctx context.Context, sess *serving.Session) (*owner.Client
 		err := c.Serve(ctx, serving.MCPCommand, func(ctx context.Context) error {
 			close(begun)
 			select {
-			case <-ctx.Done(): // also if a vault cannot be followed any more
+			case <-ctx.Done(): // or a source failed
 			case <-handed.Done():
 			}
 			return nil
 		})
 		if err != nil && ctx.Err() == nil {
-			s.Log.Error("serving the vault ended", model.LogErr, err)
+			s.Log.Error("stopped serving the vault", model.LogErr, err)
 		}
 		ended <- err
 	})
@@ -140,15 +144,15 @@ func (s *Stdio) start(ctx context.Context, sess *serving.Session) (*owner.Client
 	}
 }
 
-// mayHandOver returns an error if the vaults must stay in this process: the next owner must serve all of
-// them under the same names, and as the client wants.
+// mayHandOver returns an error unless the next owner serves the same sources by the same names, and overrides no flag of
+// this client.
 func (s *Stdio) mayHandOver(req serving.HandoverRequest) error {
 	if len(s.Given) > 0 {
-		return fmt.Errorf("it was started with %s, which the other one would decide", strings.Join(s.Given, ", "))
+		return fmt.Errorf("it was started with %s, which the other process would override", strings.Join(s.Given, ", "))
 	}
 	for _, src := range s.Sources {
 		if !slices.Contains(req.Sources, src.String()) {
-			return fmt.Errorf("it serves %q, and the other one would not", src)
+			return fmt.Errorf("it serves %q, and the other process would not", src)
 		}
 	}
 	return nil

@@ -7,16 +7,17 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// editor is a text with a cursor. It is a value: key returns the next one.
+// editor is a text with a cursor between before and after. It is a value: key returns the next one. (bubbles' text area is no
+// substitute: it replaces tabs, and moves by runes instead of grapheme clusters.)
 type editor struct{ before, after string }
 
 func (e editor) String() string { return e.before + e.after }
 
-// key applies a key. Unknown keys do nothing. The cursor moves, and text is deleted, by grapheme clusters.
+// key applies a key. The cursor moves and deletes by grapheme clusters.
 func (e editor) key(k tea.KeyMsg) editor {
 	switch k.Type {
 	case tea.KeyRunes, tea.KeySpace:
-		e.before += strings.ReplaceAll(string(k.Runes), "\r", "\n") // a paste in a terminal
+		e.before += strings.ReplaceAll(string(k.Runes), "\r", "\n") // terminals paste line breaks as \r
 	case tea.KeyEnter:
 		e.before += "\n"
 	case tea.KeyTab:
@@ -57,7 +58,7 @@ func (e editor) vertical(by int) editor {
 	all := e.String()
 	start := strings.LastIndexByte(e.before, '\n') + 1
 	column := uniseg.GraphemeClusterCount(e.before[start:])
-	var line int // where the other line starts
+	var line int // start of the other line
 	switch {
 	case by < 0 && start == 0:
 		return e.to(0)
@@ -76,7 +77,6 @@ func (e editor) vertical(by int) editor {
 	return e.to(off)
 }
 
-// lineEnd returns the length of the first line of s.
 func lineEnd(s string) int {
 	if i := strings.IndexByte(s, '\n'); i >= 0 {
 		return i
@@ -84,13 +84,11 @@ func lineEnd(s string) int {
 	return len(s)
 }
 
-// cutFirst splits off the first grapheme cluster.
 func cutFirst(s string) (first, rest string) {
 	first, rest, _, _ = uniseg.FirstGraphemeClusterInString(s, -1)
 	return first, rest
 }
 
-// cutLast splits off the last grapheme cluster.
 func cutLast(s string) (rest, last string) {
 	// A cluster never extends over a line break, so the last line is enough.
 	at := strings.LastIndexByte(strings.TrimSuffix(s, "\n"), '\n') + 1

@@ -10,56 +10,54 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// What was decided, by whomever, and has not been taken back: each decision, and below it each suggestion of several.
-
-// recent is how many entries of the journal the history has.
+// recent bounds the entries of the journal in the history.
 const recent = 200
 
-// pastMsg is what can be taken back.
-type pastMsg struct {
-	list []past
+type historyMsg struct {
+	list []undoable
 	err  error
 }
 
-// history is what can be taken back, and which of it Enter takes back.
+// history lists the decisions that can be undone. Enter undoes the one at the index at.
 type history struct {
-	list []past
+	list []undoable
 	at   int
 }
 
-// past is a decision that can be taken back, or one suggestion of several that were decided at once.
-type past struct {
+// undoable is a batch that can be undone, or one of its suggestions.
+type undoable struct {
 	batch string
-	id    string // "" for all that is left of the batch
+	id    string // "" for the whole batch
 	text  string
 }
 
-func (c commands) past() tea.Cmd {
+func (c commands) history() tea.Cmd {
 	return func() tea.Msg {
 		log, err := c.q.Log(c.ctx, recent)
-		return pastMsg{pastOf(log), err}
+		return historyMsg{undoablesOf(log), err}
 	}
 }
 
-// pastOf returns what of a log can be taken back, the newest first.
-func pastOf(log []reviewqueue.LogEntry) (list []past) {
+// undoablesOf returns the undoable entries of a log, newest first: each batch, and below it its suggestions if there are
+// several.
+func undoablesOf(log []reviewqueue.LogEntry) (list []undoable) {
 	log = slices.DeleteFunc(slices.Clone(log), func(x reviewqueue.LogEntry) bool { return !x.Undoable() })
 	for _, batch := range reviewqueue.Batches(log) {
-		list = append(list, pastBatch(batch)...)
+		list = append(list, undoablesOfBatch(batch)...)
 	}
 	return list
 }
 
-func pastBatch(entries []reviewqueue.LogEntry) []past {
+func undoablesOfBatch(entries []reviewqueue.LogEntry) []undoable {
 	first := &entries[0]
-	whole := past{batch: first.Batch}
-	var items []past
+	whole := undoable{batch: first.Batch}
+	var items []undoable
 	for i := range entries {
 		x := &entries[i]
 		for k := range x.Suggestions {
 			if s := &x.Suggestions[k]; !s.Undone {
-				it := s.Suggestion(x.Path)
-				items = append(items, past{x.Batch, s.ID, cli.OneLine(it.Place() + "  " + it.Gist())})
+				it := s.AsSuggestion(x.Path)
+				items = append(items, undoable{x.Batch, s.ID, cli.OneLine(it.Place() + "  " + it.Summary())})
 			}
 		}
 	}
@@ -67,19 +65,18 @@ func pastBatch(entries []reviewqueue.LogEntry) []past {
 	switch len(items) {
 	case 0:
 		whole.text = when + "  " + cli.OneLine(first.Path)
-		return []past{whole}
+		return []undoable{whole}
 	case 1:
 		whole.text = when + "  " + items[0].text
-		return []past{whole}
+		return []undoable{whole}
 	}
 	whole.text = when + "  " + cli.Plural(len(items), "suggestion")
 	for i := range items {
 		items[i].text = "         " + items[i].text
 	}
-	return append([]past{whole}, items...)
+	return append([]undoable{whole}, items...)
 }
 
-// lines draws what can be taken back.
 func (h history) lines(m reviewModel) []string {
 	lines := make([]string, len(h.list))
 	for i, x := range h.list {
@@ -95,13 +92,12 @@ func (m reviewModel) historyKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	if m.mode = browsing; k.String() == "enter" {
-		return m.takeBack(h.list[h.at])
+		return m.undoEntry(h.list[h.at])
 	}
 	return m, nil
 }
 
-// takeBack takes back a decision, or one suggestion of it.
-func (m reviewModel) takeBack(x past) (tea.Model, tea.Cmd) {
+func (m reviewModel) undoEntry(x undoable) (tea.Model, tea.Cmd) {
 	r := reviewqueue.UndoRequest{Batch: x.batch}
 	if x.id != "" {
 		r.IDs = []string{x.id}

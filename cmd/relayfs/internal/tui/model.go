@@ -15,14 +15,13 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// Help describes the keys.
 const Help = `  y  accept, go on          n x  reject, go on
   a  accept with a reason   r    reject with a reason
   c  ask for another version: it stays pending
   j ]c down  next           k [c up  previous
   e  change the proposal    E    change it in $EDITOR
   A R  accept, reject all that are shown of this note
-  u  undo the last          h    history: take any back
+  u  undo the last          h    history: undo any
   v  the whole note         o    overview of the queue
   /  only paths, authors    PgDn PgUp  scroll
   ?  this help              q Ctrl-C  quit`
@@ -36,56 +35,55 @@ const (
 	reasoning
 	confirming
 	helping
-	asking    // for another version
-	reading   // the whole note
-	skimming  // the overview
-	recalling // the history
+	asking  // for another version
+	reading // the whole note
+	overviewMode
+	historyMode
 )
 
-// reviewModel is the state of a review. Update never changes one; it returns the next.
+// reviewModel is the state of a review. Update returns the next one and changes none.
 type reviewModel struct {
-	deck
+	suggestionList
 	render.Painter
 	cmds commands
 
-	mode     mode
-	field    editor                    // the text typed in filtering, editing and reasoning
-	asked    reviewqueue.DecideRequest // the decision in confirming and reasoning
-	editID   string                    // the suggestion in editing
-	prefix   string                    // "]" or "[", which waits for its c
-	busy     bool                      // a decision is under way, or the list after it, or the history is read
-	waiting  []tea.KeyMsg              // keys typed while busy
-	lists    int                       // the number of the expected list; older ones are outdated
-	stale    bool                      // the notes changed while busy
-	loaded   bool
-	message  string
-	lost     string // the message while the owner does not answer
-	scrolled scroll
-	read     noteMsg              // the note that was read last
-	threads  []reviewqueue.Thread // in the text of notes
-	history  history              // what can be taken back
-	lines    int                  // down, in the note from the suggestion on, or in the overview
-	done     []string             // batches of this review that were not undone
-	counts   map[model.Verdict]int
+	mode       mode
+	field      editor                    // in filtering, editing, reasoning and asking
+	asked      reviewqueue.DecideRequest // in confirming and reasoning
+	editID     string                    // suggestion in editing and asking
+	prefix     string                    // "]" or "[" before c
+	busy       bool                      // a command runs whose result the keys depend on
+	queuedKeys []tea.KeyMsg              // keys typed while busy
+	lists      int                       // number of the expected list; older ones are outdated
+	stale      bool                      // the notes changed while busy
+	loaded     bool
+	message    string
+	lost       string // the message while the owner does not answer
+	scrolled   scroll
+	read       noteMsg              // last read note
+	threads    []reviewqueue.Thread // threads that belong to no suggestion
+	history    history
+	lines      int      // scrolled lines: in reading from the suggestion on, or in overviewMode
+	done       []string // batches of this review that were not undone
+	counts     map[model.Verdict]int
 
 	width, height int
 }
 
-// scroll is how many screens down a suggestion is scrolled.
 type scroll struct {
 	id string
 	by int
 }
 
 func newModel(sel reviewqueue.Selector, p render.Painter, cmds commands) reviewModel {
-	return reviewModel{deck: deck{sel: sel}, Painter: p, cmds: cmds, busy: true}
+	return reviewModel{suggestionList: suggestionList{sel: sel}, Painter: p, cmds: cmds, busy: true}
 }
 
 func (m reviewModel) Init() tea.Cmd { return m.cmds.list(m.lists) }
 
 func (m reviewModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	next, cmd := m.apply(msg)
-	if missing := next.(reviewModel).missing(); missing != nil {
+	if missing := next.(reviewModel).readNeeded(); missing != nil {
 		cmd = tea.Batch(cmd, missing)
 	}
 	return next, cmd
@@ -103,16 +101,16 @@ func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.decided(msg.Outcome)
 	case noteMsg:
 		m.read = msg
-	case pastMsg:
+	case historyMsg:
 		switch {
 		case msg.err != nil:
 			m.message = cli.Text(msg.err)
 		case len(msg.list) == 0:
-			m.message = "nothing was decided that can be taken back"
+			m.message = "there is nothing to undo"
 		default:
-			m.mode, m.history = recalling, history{list: msg.list}
+			m.mode, m.history = historyMode, history{list: msg.list}
 		}
-		return m.idle()
+		return m.finishBusy()
 	case editedMsg:
 		if msg.err != nil {
 			m.message = msg.err.Error()
@@ -121,8 +119,8 @@ func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.decide(reviewqueue.DecideRequest{IDs: []string{msg.id}, Verdict: model.Changed, Text: msg.text})
 	case errMsg:
 		m.message = cli.Text(msg.err)
-		m.waiting = nil // they were typed for what did not happen
-		return m.idle()
+		m.queuedKeys = nil // they were typed for the expected result
+		return m.finishBusy()
 	case tea.KeyMsg:
 		return m.key(msg)
 	}
@@ -135,25 +133,25 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 	}
 	if msg.err != nil {
 		m.message = cli.Text(msg.err)
-		return m.idle()
+		return m.finishBusy()
 	}
 	m.loaded = true
-	m.read = noteMsg{} // it may have changed, too
-	m.deck.all = msg.list
+	m.read = noteMsg{} // the note may have changed, too
+	m.all = msg.list
 	m.threads = slices.DeleteFunc(slices.Clone(msg.threads), func(t reviewqueue.Thread) bool { return t.Suggestion != "" })
-	m.deck = m.deck.deal()
-	return m.idle()
+	m.suggestionList = m.refilter()
+	return m.finishBusy()
 }
 
-// idle ends what was under way, applies the keys typed meanwhile, and reads the list again if the notes changed.
-func (m reviewModel) idle() (_ tea.Model, cmd tea.Cmd) {
-	keys, stale, lists := m.waiting, m.stale, m.lists
-	m.busy, m.stale, m.waiting = false, false, nil
+// finishBusy ends the busy state, applies the queued keys, and reads the list again if the notes changed.
+func (m reviewModel) finishBusy() (_ tea.Model, cmd tea.Cmd) {
+	keys, stale, lists := m.queuedKeys, m.stale, m.lists
+	m.busy, m.stale, m.queuedKeys = false, false, nil
 	for len(keys) > 0 && !m.busy && cmd == nil {
 		next, then := m.key(keys[0])
 		m, cmd, keys = next.(reviewModel), then, keys[1:]
 	}
-	m.waiting = append(m.waiting[:len(m.waiting):len(m.waiting)], keys...)
+	m.queuedKeys = append(m.queuedKeys[:len(m.queuedKeys):len(m.queuedKeys)], keys...)
 	if stale {
 		cmd = tea.Batch(m.cmds.list(lists), cmd)
 	}
@@ -186,7 +184,7 @@ func (m reviewModel) decided(out reviewqueue.Outcome) (tea.Model, tea.Cmd) {
 	switch {
 	case out.Verdict == model.Undone:
 		if len(out.Suggestions) > 0 {
-			m.deck.want = out.Suggestions[0].ID
+			m.goTo = out.Suggestions[0].ID
 		}
 	case out.Notes > 0:
 		m.done = append(m.done[:len(m.done):len(m.done)], out.Batch)
@@ -195,7 +193,7 @@ func (m reviewModel) decided(out reviewqueue.Outcome) (tea.Model, tea.Cmd) {
 	if out.Verdict == model.Commented {
 		m.message = "asked for another version; it stays pending"
 	}
-	for _, a := range out.Away {
+	for _, a := range out.Unrestored {
 		m.message += "; " + cli.Printable(a.String())
 	}
 	if err := out.Err(); err != nil {
@@ -209,7 +207,7 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		return m, tea.Quit
 	}
 	if m.busy {
-		m.waiting = append(m.waiting[:len(m.waiting):len(m.waiting)], k)
+		m.queuedKeys = append(m.queuedKeys[:len(m.queuedKeys):len(m.queuedKeys)], k)
 		return m, nil
 	}
 	if len(k.Runes) > 1 && m.mode != filtering && m.mode != editing && m.mode != reasoning && m.mode != asking {
@@ -224,9 +222,9 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		return m.reasonKey(k)
 	case reading:
 		return m.readKey(k), nil
-	case skimming:
+	case overviewMode:
 		return m.overviewKey(k), nil
-	case recalling:
+	case historyMode:
 		return m.historyKey(k)
 	case confirming:
 		if m.mode = browsing; k.String() == "y" {
@@ -241,16 +239,16 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	return m.browseKey(k)
 }
 
-// typedAhead applies several keys that arrived in one piece one after the other. Pasted text is not keys.
+// typedAhead applies several keys of one message, one after the other. It ignores pasted text.
 func (m reviewModel) typedAhead(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	if k.Paste {
 		return m, nil
 	}
 	m.busy = true
 	for _, r := range k.Runes {
-		m.waiting = append(m.waiting[:len(m.waiting):len(m.waiting)], tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+		m.queuedKeys = append(m.queuedKeys[:len(m.queuedKeys):len(m.queuedKeys)], tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
 	}
-	return m.idle()
+	return m.finishBusy()
 }
 
 func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
@@ -260,31 +258,30 @@ func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	case "]", "[":
 		m.prefix = name
 	case "j", "]c", "down", "right", "tab", " ":
-		m.deck = m.deck.move(1)
+		m.suggestionList = m.move(1)
 	case "k", "[c", "up", "left", "shift+tab":
-		m.deck = m.deck.move(-1)
+		m.suggestionList = m.move(-1)
 	case "u":
 		return m.undo()
 	case "h":
 		m.busy = true
-		return m, m.cmds.past()
+		return m, m.cmds.history()
 	case "/":
-		m.mode, m.field = filtering, editor{before: m.deck.filter}
+		m.mode, m.field = filtering, editor{before: m.filter}
 	case "?":
 		m.mode = helping
 	case "o":
-		m.mode, m.lines = skimming, m.deck.placeAt(m.deck.places())
+		m.mode, m.lines = overviewMode, m.currentGroup(m.groups())
 	case "q":
 		return m, tea.Quit
 	default:
-		if s := m.deck.current(); s != nil {
+		if s := m.current(); s != nil {
 			return m.currentKey(name, s)
 		}
 	}
 	return m, nil
 }
 
-// currentKey applies a key to the suggestion that is shown.
 func (m reviewModel) currentKey(name string, s *reviewqueue.Suggestion) (tea.Model, tea.Cmd) {
 	this := []string{s.ID}
 	switch name {
@@ -306,13 +303,13 @@ func (m reviewModel) currentKey(name string, s *reviewqueue.Suggestion) (tea.Mod
 		return m.decideNote(s.Path, model.Rejected)
 	case "c":
 		if s.IsProposal() {
-			m.message = "a proposal stands in no text: reject it with a reason"
+			m.message = "a proposal takes no comments: reject it with a reason"
 			return m, nil
 		}
 		m.mode, m.editID, m.field = asking, s.ID, editor{}
 	case "v":
 		if !hasText(s) {
-			m.message = "there is no text of it to show"
+			m.message = "this proposal has no text to show"
 			return m, nil
 		}
 		m.mode, m.lines = reading, 0
@@ -322,7 +319,6 @@ func (m reviewModel) currentKey(name string, s *reviewqueue.Suggestion) (tea.Mod
 	return m, nil
 }
 
-// scroll returns the scroll of the suggestion with that id after so many more screens.
 func (m reviewModel) scroll(id string, by int) scroll {
 	if m.scrolled.id == id {
 		by += m.scrolled.by
@@ -331,12 +327,12 @@ func (m reviewModel) scroll(id string, by int) scroll {
 	return scroll{id, max(-screens, min(by, screens))}
 }
 
-// decideNote decides on everything shown of a note. It asks first if that is much.
+// decideNote decides on all visible suggestions of a note. It asks first if there are many.
 func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cmd) {
 	r := reviewqueue.DecideRequest{Verdict: v}
-	for i := range m.deck.cards {
-		if m.deck.cards[i].Path == path {
-			r.IDs = append(r.IDs, m.deck.cards[i].ID)
+	for i := range m.visible {
+		if m.visible[i].Path == path {
+			r.IDs = append(r.IDs, m.visible[i].ID)
 		}
 	}
 	if len(r.IDs) > reviewqueue.ManyAtOnce {
@@ -346,9 +342,9 @@ func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cm
 	return m.decide(r)
 }
 
-// decide carries a decision out, but first asks whether to accept a stale proposal.
+// decide makes a decision. It asks before it accepts a stale proposal.
 func (m reviewModel) decide(r reviewqueue.DecideRequest) (tea.Model, tea.Cmd) {
-	if s := m.deck.current(); s != nil && s.Stale && !r.Force && r.Verdict == model.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
+	if s := m.current(); s != nil && s.Stale && !r.Force && r.Verdict == model.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
 		r.Force = true
 		m.mode, m.asked = confirming, r
 		return m, nil
@@ -357,17 +353,16 @@ func (m reviewModel) decide(r reviewqueue.DecideRequest) (tea.Model, tea.Cmd) {
 	return m, m.cmds.decide(r)
 }
 
-// undo undoes the newest decision of this review, and none of others.
 func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 	if len(m.done) == 0 {
-		m.message = "nothing to undo in this review; h has what was decided before"
+		m.message = "nothing to undo in this review; h shows earlier decisions"
 		return m, nil
 	}
-	return m.takeBack(past{batch: m.done[len(m.done)-1]})
+	return m.undoEntry(undoable{batch: m.done[len(m.done)-1]})
 }
 
-// edit starts with the text that the suggestion proposes, or with the text that it deletes: in the editor of the
-// environment, if that is asked for or the text is longer than the screen.
+// edit starts editing the suggestion's new text or, if it only deletes, the deleted text. It uses $EDITOR if outside is set or
+// the text is longer than the screen.
 func (m reviewModel) edit(s *reviewqueue.Suggestion, outside bool) (tea.Model, tea.Cmd) {
 	if s.IsProposal() {
 		m.message = "a proposal can be accepted or rejected, not edited"
@@ -404,7 +399,7 @@ func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 			return m, m.cmds.comment(m.editID, m.field.String())
 		}
 		m.mode = browsing
-		m.asked.Reason = reviewqueue.TidyReason(m.field.String()) // a paste may have lines
+		m.asked.Reason = reviewqueue.OneLineReason(m.field.String()) // a paste may have lines
 		return m.decide(m.asked)
 	default:
 		if next := m.field.key(k); len(next.String()) <= reviewqueue.MaxReason {
@@ -417,19 +412,18 @@ func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 func (m reviewModel) filterKey(k tea.KeyMsg) reviewModel {
 	switch k.String() {
 	case "esc":
-		m.mode, m.deck.filter = browsing, ""
-		m.deck = m.deck.deal()
+		m.mode, m.filter = browsing, ""
+		m.suggestionList = m.refilter()
 	case "enter":
 		m.mode = browsing
 	default:
 		m.field = m.field.key(k)
-		m.deck.filter = m.field.String()
-		m.deck = m.deck.deal()
+		m.filter = m.field.String()
+		m.suggestionList = m.refilter()
 	}
 	return m
 }
 
-// summary is the line that stays on the terminal after the review.
 func (m reviewModel) summary() string {
 	var parts []string
 	for _, v := range []model.Verdict{model.Accepted, model.Rejected, model.Changed, model.Undone} {
@@ -437,46 +431,44 @@ func (m reviewModel) summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
 	}
-	parts = append(parts, cli.Plural(len(m.deck.all), "suggestion")+" pending")
+	parts = append(parts, cli.Plural(len(m.all), "suggestion")+" pending")
 	return strings.Join(parts, ", ")
 }
 
-// deck is the list of suggestions that a review steps through.
-type deck struct {
-	sel    reviewqueue.Selector
-	filter string                   // text that the path or the author must contain
-	all    []reviewqueue.Suggestion // everything pending
-	cards  []reviewqueue.Suggestion // what is shown of it
-	at     int                      // in cards
-	want   string                   // the id to go to when it is in the list again
+type suggestionList struct {
+	sel     reviewqueue.Selector
+	filter  string                   // text that the path or the author must contain
+	all     []reviewqueue.Suggestion // all pending suggestions
+	visible []reviewqueue.Suggestion // those that sel and filter select
+	at      int                      // index in visible
+	goTo    string                   // ID to go to when it is in the list again
 }
 
-// current returns the suggestion that is shown, nil if there is none.
-func (d *deck) current() *reviewqueue.Suggestion {
-	if d.at >= len(d.cards) {
+func (d *suggestionList) current() *reviewqueue.Suggestion {
+	if d.at >= len(d.visible) {
 		return nil
 	}
-	return &d.cards[d.at]
+	return &d.visible[d.at]
 }
 
-func (d deck) move(by int) deck {
-	d.at = max(0, min(d.at+by, len(d.cards)-1))
+func (d suggestionList) move(by int) suggestionList {
+	d.at = max(0, min(d.at+by, len(d.visible)-1))
 	return d
 }
 
-// deal selects the cards anew. It stays at the same suggestion, or goes to the one that followed it.
-func (d deck) deal() deck {
-	before := d.cards[min(d.at, len(d.cards)):]
-	d.cards = nil
+// refilter updates the visible suggestions. It stays at the same suggestion, or goes to the one that followed it.
+func (d suggestionList) refilter() suggestionList {
+	before := d.visible[min(d.at, len(d.visible)):]
+	d.visible = nil
 	where := make(map[string]int)
 	for i := range d.all {
 		if s := &d.all[i]; d.sel.Matches(s) && d.holds(s) {
-			where[s.ID] = len(d.cards)
-			d.cards = append(d.cards, *s)
+			where[s.ID] = len(d.visible)
+			d.visible = append(d.visible, *s)
 		}
 	}
-	if i, ok := where[d.want]; ok {
-		d.at, d.want = i, ""
+	if i, ok := where[d.goTo]; ok {
+		d.at, d.goTo = i, ""
 		return d
 	}
 	for i := range before {
@@ -485,11 +477,11 @@ func (d deck) deal() deck {
 			return d
 		}
 	}
-	d.at = max(0, min(d.at, len(d.cards)-1))
+	d.at = max(0, min(d.at, len(d.visible)-1))
 	return d
 }
 
-func (d *deck) holds(s *reviewqueue.Suggestion) bool {
+func (d *suggestionList) holds(s *reviewqueue.Suggestion) bool {
 	text := strings.ToLower(d.filter)
 	return strings.Contains(strings.ToLower(s.Path), text) || strings.Contains(strings.ToLower(s.Author), text)
 }

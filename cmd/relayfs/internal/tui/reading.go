@@ -16,11 +16,9 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// What a person looks at beside the suggestion: the whole note, what a proposal takes away, and the queue.
-
-// noteMsg is the note that a suggestion is in, or that a deletion is about.
+// noteMsg is the note of a suggestion or a deletion.
 type noteMsg struct {
-	of   string // the suggestion
+	of   string // ID of the suggestion
 	note reviewqueue.Note
 	err  error
 }
@@ -33,13 +31,13 @@ func (c commands) note(s *reviewqueue.Suggestion) tea.Cmd {
 	}
 }
 
-// hasText reports whether there is a note to be read of the suggestion: of a proposal only of a deletion.
+// hasText reports whether the suggestion has a note to read. Of the proposals only the deletion of a note has one.
 func hasText(s *reviewqueue.Suggestion) bool {
 	return !s.IsProposal() || s.Kind == string(model.ProposedDelete) && !s.Dir && strings.HasSuffix(s.Path, ".md")
 }
 
-// missing is the command that reads the note that is shown, or taken away, nil if it has been read.
-func (m reviewModel) missing() tea.Cmd {
+// readNeeded returns the command that reads the note to show, nil if it has been read.
+func (m reviewModel) readNeeded() tea.Cmd {
 	s := m.current()
 	if s == nil || !hasText(s) || m.read.of == s.ID || !s.IsProposal() && m.mode != reading {
 		return nil
@@ -47,17 +45,17 @@ func (m reviewModel) missing() tea.Cmd {
 	return m.cmds.note(s)
 }
 
-// consequences is what a proposal takes away, or the links that change with it.
+// consequences draws the text that a deletion removes, or the links that change with a rename.
 func (m reviewModel) consequences(s *reviewqueue.Suggestion) string {
 	var b strings.Builder
 	switch {
 	case !s.IsProposal():
 	case hasText(s) && m.read.of != s.ID:
-		b.WriteString("\nreading what is lost …\n")
+		b.WriteString("\nreading the note …\n")
 	case hasText(s) && m.read.err != nil:
-		fmt.Fprintf(&b, "\nWhat is lost could not be read: %s\n", cli.OneLine(m.read.err.Error()))
+		fmt.Fprintf(&b, "\nThe note cannot be read: %s\n", cli.OneLine(m.read.err.Error()))
 	case hasText(s):
-		b.WriteString("\nWhat is lost:\n\n" + m.Text([]reviewqueue.Piece{{Kind: reviewqueue.OldPiece, Text: m.read.note.Text}}))
+		b.WriteString("\nText that is lost:\n\n" + m.Text([]reviewqueue.Piece{{Kind: reviewqueue.OldPiece, Text: m.read.note.Text}}))
 	default:
 		for i := range m.all {
 			if x := &m.all[i]; x.Proposal == s.ID {
@@ -71,8 +69,8 @@ func (m reviewModel) consequences(s *reviewqueue.Suggestion) string {
 	return b.String()
 }
 
-// whole is the note that the suggestion is in, and the line on which the suggestion begins.
-func (m reviewModel) whole(s *reviewqueue.Suggestion) (lines []string, at int) {
+// noteLines returns the lines of the suggestion's note, and the line on which the suggestion begins.
+func (m reviewModel) noteLines(s *reviewqueue.Suggestion) (lines []string, at int) {
 	switch {
 	case m.read.of != s.ID:
 		return []string{"reading the note …"}, 0
@@ -83,7 +81,7 @@ func (m reviewModel) whole(s *reviewqueue.Suggestion) (lines []string, at int) {
 	return m.wrap(m.Text(append(before[:len(before):len(before)], rest...))), len(m.wrap(m.Text(before))) - 1
 }
 
-// step returns by how many lines a key moves in what is longer than a screen, 0 for other keys.
+// step returns the number of lines by which a key scrolls, 0 for other keys.
 func step(k tea.KeyMsg, screen int) int {
 	switch k.String() {
 	case "j", "down":
@@ -98,7 +96,6 @@ func step(k tea.KeyMsg, screen int) int {
 	return 0
 }
 
-// readKey moves in the whole note.
 func (m reviewModel) readKey(k tea.KeyMsg) tea.Model {
 	by, s := step(k, m.screen()), m.current()
 	if k.String() == " " {
@@ -108,40 +105,38 @@ func (m reviewModel) readKey(k tea.KeyMsg) tea.Model {
 		m.mode = browsing
 		return m
 	}
-	lines, at := m.whole(s)
-	m.lines = max(-at, min(m.lines+by, len(lines)-at)) // from where the suggestion is
+	lines, at := m.noteLines(s)
+	m.lines = max(-at, min(m.lines+by, len(lines)-at)) // relative to the suggestion
 	return m
 }
 
-// place is where something is pending: a note, or proposals.
-type place struct {
+// noteGroup is the visible suggestions of one note, or all proposals.
+type noteGroup struct {
 	path  string // "" for the proposals
-	first int    // its first card
+	first int    // index of its first suggestion
 	count int
 }
 
-// places are those of the cards, in their order.
-func (d *deck) places() []place {
-	var list []place
+func (d *suggestionList) groups() []noteGroup {
+	var list []noteGroup
 	index := make(map[string]int)
-	for i := range d.cards {
-		path := d.cards[i].Path
-		if d.cards[i].IsProposal() {
+	for i := range d.visible {
+		path := d.visible[i].Path
+		if d.visible[i].IsProposal() {
 			path = ""
 		}
 		at, ok := index[path]
 		if !ok {
 			at = len(list)
 			index[path] = at
-			list = append(list, place{path: path, first: i})
+			list = append(list, noteGroup{path: path, first: i})
 		}
 		list[at].count++
 	}
 	return list
 }
 
-// placeAt is the index of the place of the card that is shown.
-func (d *deck) placeAt(list []place) int {
+func (d *suggestionList) currentGroup(list []noteGroup) int {
 	at := 0
 	for i, p := range list {
 		if p.first <= d.at {
@@ -151,7 +146,7 @@ func (d *deck) placeAt(list []place) int {
 	return at
 }
 
-// item is a line of a list, marked if it is the one that Enter is for.
+// item draws a line of a list. Enter applies to the marked one.
 func item(p render.Painter, text string, marked bool) string {
 	if marked {
 		return p.SGR(render.Bold, "> "+text)
@@ -159,10 +154,9 @@ func item(p render.Painter, text string, marked bool) string {
 	return "  " + text
 }
 
-// overview draws the queue.
 func (m reviewModel) overview() string {
 	var b strings.Builder
-	places := m.places()
+	places := m.groups()
 	at := min(m.lines, len(places)-1)
 	for i, p := range places {
 		name := cmp.Or(cli.OneLine(p.path), "Renames, deletions, files")
@@ -172,30 +166,29 @@ func (m reviewModel) overview() string {
 		if i == 0 {
 			b.WriteString("\nComments in the text:\n")
 		}
-		b.WriteString("      " + cli.OneLine(t.Place()) + "  " + t.Remarks[len(t.Remarks)-1].Said() + "\n")
+		b.WriteString("      " + cli.OneLine(t.Place()) + "  " + t.Comments[len(t.Comments)-1].OneLine() + "\n")
 	}
 	return b.String()
 }
 
 func (m reviewModel) overviewKey(k tea.KeyMsg) tea.Model {
-	list := m.places()
+	list := m.groups()
 	if by := step(k, m.screen()); by != 0 {
-		m.lines = max(0, min(m.lines+by, len(list)+len(m.threads)-1)) // beyond the places it scrolls
+		m.lines = max(0, min(m.lines+by, len(list)+len(m.threads)-1)) // below the groups it only scrolls
 		return m
 	}
 	if m.mode = browsing; k.String() == "enter" && len(list) > 0 {
-		m.deck.at = list[min(m.lines, len(list)-1)].first
+		m.at = list[min(m.lines, len(list)-1)].first
 	}
 	return m
 }
 
-// editedMsg is the text that a person wrote in an editor instead of a suggestion's.
+// editedMsg is the new text of a suggestion from $EDITOR.
 type editedMsg struct {
 	id, text string
 	err      error
 }
 
-// inEditor has a person change a text in the editor of $VISUAL or $EDITOR.
 func inEditor(id, text string) tea.Cmd {
 	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
 	f, err := os.CreateTemp("", "relayfs-*.md")
@@ -210,16 +203,16 @@ func inEditor(id, text string) tea.Cmd {
 	return tea.ExecProcess(cmd, func(err error) tea.Msg {
 		defer os.Remove(f.Name())
 		if err != nil {
-			return editedMsg{err: fmt.Errorf("the editor %s: %w; $EDITOR names another one", words[0], err)}
+			return editedMsg{err: fmt.Errorf("the editor %s: %w; set $EDITOR to another one", words[0], err)}
 		}
 		data, err := os.ReadFile(f.Name())
-		now := string(data)
-		if !strings.HasSuffix(text, "\n") { // an editor ends the last line
-			now = strings.TrimSuffix(now, "\n")
+		edited := string(data)
+		if !strings.HasSuffix(text, "\n") { // editors add a line break at the end
+			edited = strings.TrimSuffix(edited, "\n")
 		}
-		if err == nil && now == text {
+		if err == nil && edited == text {
 			err = errors.New("nothing was changed")
 		}
-		return editedMsg{id, now, err}
+		return editedMsg{id, edited, err}
 	})
 }

@@ -1,14 +1,15 @@
-// Package tui reviews suggestions one by one in a terminal.
+// Package tui is the review in a terminal: Run shows pending suggestions one by one.
 //
-// It is a bubbletea program. The reviewModel (model.go) is a value: Update takes a message and returns the
-// next reviewModel and a command; View draws it. Commands are functions that bubbletea runs on goroutines,
-// and whose results come back as messages:
+// It is a bubbletea program. reviewModel (model.go) is a value: Update takes a message and returns the next reviewModel and a
+// command; View draws it. bubbletea runs commands on goroutines, and their results come back as messages:
 //
 //	key ──> update ──> command: decide, undo, list (on the queue)
 //	          ^            │
-//	          └── message ─┘ outcomeMsg, listMsg, changedMsg, pastMsg, errMsg
+//	          └── message ─┘ outcomeMsg, listMsg, changedMsg, historyMsg, errMsg
 //
-// Beside them, the review follows the changes of the workspace, upon which the list is read again.
+// A goroutine follows the workspace; after a change the list is read again. Keys typed during a command wait for its result,
+// so each decides on the suggestion that it was typed for. Decisions themselves are left to the Queue, drawing of
+// suggestions to package render.
 package tui
 
 import (
@@ -24,7 +25,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// Queue is the review queue as the terminal needs it.
+// Queue is the part of api.Client that a review needs.
 type Queue interface {
 	List(ctx context.Context, detailed bool) ([]reviewqueue.Suggestion, error)
 	Threads(ctx context.Context) ([]reviewqueue.Thread, error)
@@ -33,10 +34,10 @@ type Queue interface {
 	Decide(ctx context.Context, r reviewqueue.DecideRequest) (reviewqueue.Outcome, error)
 	Undo(ctx context.Context, r reviewqueue.UndoRequest) (reviewqueue.Outcome, error)
 	Log(ctx context.Context, limit int) ([]reviewqueue.LogEntry, error)
-	Follow(ctx context.Context, seen uint64, tell func(reviewqueue.Change) error) error
+	Follow(ctx context.Context, seen uint64, notify func(reviewqueue.Change) error) error
 }
 
-// Run reviews the suggestions of q that sel chooses, until the person quits or ctx ends.
+// Run reviews the suggestions that sel selects, until the user quits or ctx ends.
 func Run(ctx context.Context, q Queue, sel reviewqueue.Selector, in, out *os.File) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -46,7 +47,7 @@ func Run(ctx context.Context, q Queue, sel reviewqueue.Selector, in, out *os.Fil
 	go m.cmds.follow(p.Send)
 	final, err := p.Run()
 	if errors.Is(err, tea.ErrInterrupted) || errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
-		err = nil // the decisions so far are carried out
+		err = nil
 	}
 	if err != nil {
 		return err
@@ -67,19 +68,19 @@ type (
 	}
 	outcomeMsg struct{ reviewqueue.Outcome }
 	changedMsg struct {
-		moved bool  // else the owner answers again
+		moved bool  // something has changed; else the owner only answers again
 		lost  error // the owner does not answer
 	}
 	errMsg struct{ err error } // a decision or an undo failed
 )
 
-// commands are the operations of a review outside of the reviewModel.
+// commands are the operations of a review on its queue.
 type commands struct {
 	ctx context.Context // of the program
 	q   Queue
 }
 
-// list reads the queue. number identifies the reading.
+// list reads the queue. number identifies the read: see reviewModel.lists.
 func (c commands) list(number int) tea.Cmd {
 	return func() tea.Msg {
 		list, err := c.q.List(c.ctx, true)
@@ -100,7 +101,6 @@ func (c commands) undo(r reviewqueue.UndoRequest) tea.Cmd {
 	return func() tea.Msg { return outcomeOf(c.q.Undo(c.ctx, r)) }
 }
 
-// comment asks for another version of a suggestion.
 func (c commands) comment(id, text string) tea.Cmd {
 	return func() tea.Msg {
 		return outcomeOf(c.q.Comment(c.ctx, reviewqueue.CommentRequest{Suggestion: id, Text: text}))
@@ -114,10 +114,8 @@ func outcomeOf(out reviewqueue.Outcome, err error) tea.Msg {
 	return outcomeMsg{out}
 }
 
-// retryEvery is how often an owner that does not answer is asked again.
 const retryEvery = 2 * time.Second
 
-// follow sends a message for each change of the workspace.
 func (c commands) follow(send func(tea.Msg)) {
 	var seen uint64
 	for c.ctx.Err() == nil {

@@ -453,7 +453,7 @@ func TestReviewFitsASmallTerminal(t *testing.T) {
 
 func TestReviewOverview(t *testing.T) {
 	s := newSitting(t, append(cards(), reviewqueue.Suggestion{ID: "p1", Path: "N/c.md", Kind: "rename", Old: "N/c.md", New: "N/d.md"})...)
-	s.q.threads = []reviewqueue.Thread{{ID: "t1", Path: "N/a.md", Line: 7, Remarks: []reviewqueue.Remark{{Text: "why?", Author: "ann"}}}}
+	s.q.threads = []reviewqueue.Thread{{ID: "t1", Path: "N/a.md", Line: 7, Comments: []reviewqueue.ThreadComment{{Text: "why?", Author: "ann"}}}}
 	s.send(s.m.cmds.list(s.m.lists)())
 	s.press("o")
 	for _, want := range []string{"N/a.md:7  ann: why?", ">    2  N/a.md", "1  N/b.md", "1  Renames, deletions, files"} {
@@ -551,7 +551,7 @@ func TestReviewTakesBackOneOfMany(t *testing.T) {
 	s := newSitting(t, cards()...)
 	s.press("h")
 	s.at("a1")
-	if !strings.Contains(s.m.View(), "nothing was decided") {
+	if !strings.Contains(s.m.View(), "nothing to undo") {
 		t.Errorf("view\n%s", s.m.View())
 	}
 	s.q.log = decidedAtOnce()

@@ -12,7 +12,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// View draws the review: a line with the position, the suggestion in its context, and a message or the keys.
+// View draws a line with the position, the suggestion in its context, and a message or the keys.
 func (m reviewModel) View() string {
 	if m.width == 0 {
 		return "" // before the first WindowSizeMsg
@@ -22,11 +22,11 @@ func (m reviewModel) View() string {
 	var lines []string
 	switch s := m.current(); {
 	case s != nil && m.mode == reading:
-		whole, at := m.whole(s)
+		whole, at := m.noteLines(s)
 		lines = m.cut(whole, at+m.lines-m.height/3, room)
-	case m.mode == skimming:
+	case m.mode == overviewMode:
 		lines = m.cut(m.wrap(m.overview()), m.lines-m.height/2, room)
-	case m.mode == recalling:
+	case m.mode == historyMode:
 		lines = m.cut(m.history.lines(m), m.history.at-m.height/2, room)
 	default:
 		lines = m.window(m.wrap(m.body()), max(1, m.height-lipgloss.Height(head)-lipgloss.Height(foot)-1))
@@ -38,8 +38,8 @@ func (m reviewModel) wrap(text string) []string {
 	return strings.Split(lipgloss.NewStyle().Width(m.width).Render(strings.ReplaceAll(text, "\t", "    ")), "\n")
 }
 
-// window returns as many of the lines as there is room for. It begins with the first line, or has the focus
-// in the middle if that is further down, and is moved by scrolling.
+// window returns at most room lines. It starts at the first line or, if the focus is further down, has the focus in the
+// middle; scrolling moves it.
 func (m reviewModel) window(lines []string, room int) []string {
 	top := 0
 	if at := m.focus(); at > room-3 {
@@ -51,7 +51,7 @@ func (m reviewModel) window(lines []string, room int) []string {
 	return m.cut(lines, top, room)
 }
 
-// cut returns as many of the lines from top on as there is room for, and says where there are more.
+// cut returns at most room lines from top on, and marks where there are more.
 func (m reviewModel) cut(lines []string, top, room int) []string {
 	top = max(0, min(top, len(lines)-room))
 	below := len(lines) - top - room
@@ -68,10 +68,10 @@ func (m reviewModel) cut(lines []string, top, room int) []string {
 	return lines
 }
 
-// screen is how many lines PgDn moves. Two lines of the screen before stay visible.
+// screen is the number of lines that PgDn moves: two lines of the previous screen stay visible.
 func (m reviewModel) screen() int { return max(1, m.height-5) }
 
-// focus returns the line of the body that must be visible: the cursor's, or the first that changes.
+// focus returns the line of the body that must be visible: the line of the cursor, or the first changed line.
 func (m reviewModel) focus() int {
 	s := m.current()
 	switch {
@@ -80,21 +80,21 @@ func (m reviewModel) focus() int {
 	case s == nil || m.mode == helping:
 		return 0
 	}
-	kept := s.InPieces()
-	if i := slices.IndexFunc(kept, func(p reviewqueue.Piece) bool { return p.Kind != reviewqueue.KeptPiece }); i >= 0 {
-		kept = kept[:i]
+	before := s.InPieces()
+	if i := slices.IndexFunc(before, func(p reviewqueue.Piece) bool { return p.Kind != reviewqueue.UnchangedPiece }); i >= 0 {
+		before = before[:i]
 	}
-	return len(m.wrap("\n"+strings.TrimSuffix(m.Drawn(s, kept), "\n"))) - 1
+	return len(m.wrap("\n"+strings.TrimSuffix(m.Drawn(s, before), "\n"))) - 1
 }
 
 func (m reviewModel) head() string {
 	if !m.loaded {
 		return "reading the notes …"
 	}
-	if len(m.cards) == 0 {
+	if len(m.visible) == 0 {
 		return fmt.Sprintf("0 of %s%s", cli.Plural(len(m.all), "suggestion"), m.filterNote())
 	}
-	where := fmt.Sprintf("%d of %d", m.at+1, len(m.cards))
+	where := fmt.Sprintf("%d of %d", m.at+1, len(m.visible))
 	return m.SGR(render.Bold, m.fit(where+m.filterNote()))
 }
 
@@ -129,35 +129,34 @@ func (m reviewModel) typed() string {
 func (m reviewModel) foot() string {
 	switch m.mode {
 	case editing:
-		return m.SGR(render.Faint, m.fit("Ctrl-S puts this text in the note · Esc leaves all as it is"))
+		return m.SGR(render.Faint, m.fit("Ctrl-S puts this text in the note · Esc cancels"))
 	case filtering:
 		return m.fit("/" + m.typed())
 	case asking:
 		return m.fit("another version, please: " + m.typed())
 	case reading:
 		return m.SGR(render.Faint, m.fit("j/k and PgDn/PgUp move · any other key goes back"))
-	case skimming:
+	case overviewMode:
 		return m.SGR(render.Faint, m.fit("j/k move · Enter goes there · any other key goes back"))
-	case recalling:
-		return m.SGR(render.Faint, m.fit("j/k move · Enter takes it back · any other key goes back"))
+	case historyMode:
+		return m.SGR(render.Faint, m.fit("j/k move · Enter undoes it · any other key goes back"))
 	case reasoning:
 		return m.fit(fmt.Sprintf("%s because: %s", reviewqueue.Imperative(m.asked.Verdict), m.typed()))
 	case confirming:
 		if m.asked.Force {
-			return m.fit("It changed since this was proposed. Accept all the same? y/n")
+			return m.fit("The note has changed since. Accept anyway? y/n")
 		}
 		return m.fit(fmt.Sprintf("%s %d suggestions of this note? y/n", reviewqueue.Imperative(m.asked.Verdict), len(m.asked.IDs)))
 	case helping:
 		return m.SGR(render.Faint, "any key goes back")
 	}
-	if m.message != "" { // its end says what to do
+	if m.message != "" { // wrapped, because its end is the next step
 		lines := m.wrap(cli.OneLine(m.message))
 		return strings.Join(lines[:min(len(lines), max(1, m.height/2))], "\n")
 	}
 	return m.SGR(render.Faint, m.fit("y/n accept/reject · e edit · u undo · j/k move · ? · q quit"))
 }
 
-// fit cuts text to one line of the screen.
 func (m reviewModel) fit(text string) string {
 	return lipgloss.NewStyle().MaxWidth(m.width).MaxHeight(1).Render(text)
 }

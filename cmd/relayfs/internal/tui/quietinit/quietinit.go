@@ -1,11 +1,9 @@
-// Package quietinit keeps the initialisation of bubbletea v1 from asking the terminal for its background
-// colour and waiting up to five seconds for the answer (its tea_init.go). Every command would wait, although
-// one command uses bubbletea, and would lose what was typed ahead. Bubbletea does not ask if TERM is "dumb",
-// so this package sets that until main calls Restore.
+// Package quietinit prevents the initialisation of bubbletea v1 (its tea_init.go) from asking the terminal for its background
+// colour. Every command would wait up to five seconds for the answer, and lose typed keys, although only one command uses
+// bubbletea. bubbletea does not ask if TERM is "dumb", which this package sets until main calls Restore.
 //
-// It is initialised before bubbletea: Go initialises packages in the order of their import paths as soon as
-// their imports are initialised. This one imports only os, and bubbletea imports os/signal, whose path sorts
-// after this one.
+// It must be initialised before bubbletea. Go initialises packages in the order of their import paths once their imports are
+// initialised: this one imports only os, and bubbletea imports os/signal, whose path sorts after this one.
 package quietinit
 
 import "os"
@@ -14,7 +12,7 @@ var term, isSet = os.LookupEnv("TERM")
 
 func init() { os.Setenv("TERM", "dumb") }
 
-// Restore restores TERM. Main calls it before anything else.
+// Restore restores TERM. main calls it first.
 func Restore() {
 	if isSet {
 		os.Setenv("TERM", term)

@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// What a library says stays nowhere, however it is wrapped; what we say stays.
+// Text rewrites the errors of libraries, however they are wrapped, and keeps our own.
 func TestText(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -41,8 +41,8 @@ func TestText(t *testing.T) {
 		{noFile, fmt.Sprintf("%q: no such file or directory", filepath.Join(dir, "x"))},
 		{fmt.Errorf("state folder: %w", mkdir), fmt.Sprintf("state folder: %q: not a directory", filepath.Join(file, "y"))},
 		{errors.Join(noFile, mkdir), fmt.Sprintf("%q: no such file or directory\n%q: not a directory", filepath.Join(dir, "x"), filepath.Join(file, "y"))},
-		{link, fmt.Sprintf("%q, to be %q: no such file or directory", filepath.Join(dir, "a"), filepath.Join(dir, "b"))},
-		{fmt.Errorf("port: %w", number), `port: "ten" is no number`},
+		{link, fmt.Sprintf("%q cannot become %q: no such file or directory", filepath.Join(dir, "a"), filepath.Join(dir, "b"))},
+		{fmt.Errorf("port: %w", number), `port: "ten" is not a number`},
 		{fmt.Errorf("answer: %w", broken), "answer: not valid JSON at byte 6"},
 		{cli.WithHint(program, "install it"), `the program "no-such-program" cannot be started: it is not installed`},
 		{fmt.Errorf("--http: %w", taken), fmt.Sprintf("--http: %v: address already in use", l.Addr())},

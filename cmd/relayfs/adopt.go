@@ -18,12 +18,12 @@ func newAdoptCommand(e *env) *cobra.Command {
 	var f workspaceFlags
 	cmd := &cobra.Command{
 		Use:   "adopt OLD VAULT",
-		Short: "Take over what is kept for a vault that was moved",
-		Long: `Adopt lets the vault in the directory VAULT have the authors, the log and the
-proposals of the vault that was in the directory OLD, or whose state folder OLD
-is. relayfs does so by itself for a vault that was moved or renamed on its disk;
-this is for the others, such as one that was copied to another disk. What was
-kept for VAULT so far is set aside. OLD must not be a vault any more.`,
+		Short: "Move relayfs's data to a vault that has moved",
+		Long: `Adopt moves the authors, the log and the proposals kept for OLD (the former
+directory of a vault, or its state folder) to the vault in the directory VAULT.
+You need it only for a vault that was copied to another disk: relayfs follows one
+that was moved or renamed on its disk. Data for VAULT so far is set aside. OLD must
+not be a vault any more.`,
 		Example: "  relayfs adopt ~/Notes /mnt/disk/Notes",
 		Args:    usageArgs(cobra.ExactArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -35,7 +35,7 @@ kept for VAULT so far is set aside. OLD must not be a vault any more.`,
 			if err != nil {
 				return err
 			}
-			from, err := keptFor(base, args[0])
+			from, err := stateDirFor(base, args[0])
 			if err != nil {
 				return err
 			}
@@ -43,9 +43,9 @@ kept for VAULT so far is set aside. OLD must not be a vault any more.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(e.stderr, "%s has the authors, log and proposals of %s\n", src.Place(), args[0])
+			fmt.Fprintf(e.stderr, "%s now has the authors, log and proposals of %s\n", src.Place(), args[0])
 			if aside != "" {
-				fmt.Fprintf(e.stderr, "what was kept for it so far is in %s\n", aside)
+				fmt.Fprintf(e.stderr, "its previous data is in %s\n", aside)
 			}
 			return nil
 		},
@@ -54,8 +54,8 @@ kept for VAULT so far is set aside. OLD must not be a vault any more.`,
 	return cmd
 }
 
-// keptFor returns the state folder of the vault that was at old, or old if that is a state folder.
-func keptFor(base, old string) (string, error) {
+// stateDirFor returns the state folder of the vault that was at old, or old if it is a state folder.
+func stateDirFor(base, old string) (string, error) {
 	dir, err := filepath.Abs(old)
 	if err != nil {
 		return "", err
@@ -68,7 +68,7 @@ func keptFor(base, old string) (string, error) {
 	}
 	state := source.Source{Dir: dir}.OwnState(base)
 	if _, err := os.Stat(state); errors.Is(err, fs.ErrNotExist) {
-		return "", cli.WithHint(fmt.Errorf("nothing is kept for a vault %q", old), "the state folders are in "+source.VaultsDir(base))
+		return "", cli.WithHint(fmt.Errorf("there is no data for a vault %q", old), "choose a state folder in "+source.VaultsDir(base))
 	}
 	return state, nil
 }

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+const (
+	smallHeapGarbage = 24 << 20        // bytes of garbage that a small heap may hold
+	largePercent     = 33              // percentage of garbage that a large heap may hold
+	maxPercent       = 800             // upper limit of the percentage
+	quietTime        = 5 * time.Second // without a collection, before unused memory is released
+	minRelease       = 32 << 20        // bytes; less is not released
+)
+
+// tuneHeap adapts the garbage collector to a server that is idle between bursts of work, unless the user has set GOGC. With
+// Go's default a heap doubles between collections: a small one is collected every few saves, and a large one keeps the memory
+// that a search of all notes has needed.
+func tuneHeap() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(maxPercent)
+		startTuner(quietTime, minRelease)
+	}
+}
+
+// tuner sets the garbage collector's percentage after each collection.
+type tuner struct {
+	minRelease uint64
+	timer      *time.Timer // calls release after quietTime without a collection
+	mu         sync.Mutex  // guards the fields below
+	percent    int
+}
+
+func startTuner(quiet time.Duration, worth uint64) {
+	t := &tuner{minRelease: worth}
+	t.timer = time.AfterFunc(quiet, t.release)
+	t.awaitCollection(quiet)
+}
+
+// awaitCollection adapts after the next collection, which frees token, and then waits for the one after.
+func (t *tuner) awaitCollection(quiet time.Duration) {
+	token := new([64]byte)
+	runtime.AddCleanup(token, func(t *tuner) {
+		t.adapt()
+		t.timer.Reset(quiet)
+		t.awaitCollection(quiet)
+	}, t)
+}
+
+func (t *tuner) adapt() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if percent := percentFor(readHeap().live); percent != t.percent {
+		debug.SetGCPercent(percent)
+		t.percent = percent
+	}
+}
+
+// percentFor returns the percentage by which a heap with live bytes in use may grow.
+func percentFor(live uint64) int {
+	return int(min(max(100*smallHeapGarbage/max(live, 1), largePercent), maxPercent))
+}
+
+func (t *tuner) release() {
+	if u := readHeap(); u.free+u.objects > u.live+t.minRelease {
+		debug.FreeOSMemory()
+	}
+}
+
+type heapSizes struct {
+	live    uint64 // of objects that the last collection found in use
+	objects uint64 // of these, those made since, and garbage
+	free    uint64 // for objects
+}
+
+func readHeap() heapSizes {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	metrics.Read(s)
+	return heapSizes{s[0].Value.Uint64(), s[1].Value.Uint64(), s[2].Value.Uint64()}
+}
