@@ -140,7 +140,9 @@ func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 	if err := up.Mkdir(name); err != nil {
 		return err
 	}
-	v.syncs.Try(up)
+	if err := v.syncs.Sync(up); err != nil {
+		return errors.Join(err, up.Rmdir(name))
+	}
 	st, err := up.Stat(name)
 	if err == nil {
 		v.tree.wrote(vaultdir.EntryOf(rel, &st))
@@ -225,8 +227,17 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	if err != nil {
 		return err
 	}
-	v.syncs.Try(to)
-	v.syncs.Try(from.Dir)
+	err = v.syncs.Sync(to)
+	if vaultdir.Parent(oldRel) != vaultdir.Parent(newRel) {
+		err = errors.Join(err, v.syncs.Sync(from.Dir))
+	}
+	if err != nil {
+		if replace && !isDir {
+			v.log.Warn("folder is not synced: a power cut may take back a rename", model.LogPath, newRel, model.LogErr, err)
+		} else {
+			return v.moveBack(to, path.Base(newRel), &from, err)
+		}
+	}
 	e, err := v.folder.Look(newRel)
 	if oldRel != newRel {
 		v.tree.forget(newRel)
@@ -235,6 +246,13 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	if err == nil {
 		v.tree.learn(e)
 	}
+	return err
+}
+
+// moveBack takes back a move of a file, or a folder, that is not durable because of err, which it returns.
+func (v *Vault) moveBack(dir disk.Dir, name string, to *vaultdir.Place, err error) error {
+	err = errors.Join(err, filereplace.RenameNew(dir, name, to.Dir, to.Name))
+	v.syncs.Try(to.Dir) // or a power cut could take the way back
 	return err
 }
 
@@ -263,14 +281,15 @@ func (v *Vault) remove(rel string) error {
 		if vaultdir.HiddenDir(p.Name) {
 			return fs.ErrNotExist
 		}
-		err = v.removeFolder(&p)
+		if err = v.removeFolder(&p); err == nil {
+			v.syncs.Try(p.Dir)
+		}
 	} else if err = v.swaps.Settle(rel); err == nil {
 		err = v.toTrash(&p)
 	}
 	if err != nil {
 		return err
 	}
-	v.syncs.Try(p.Dir)
 	v.tree.forget(rel)
 	return nil
 }
@@ -281,8 +300,12 @@ func (v *Vault) toTrash(p *vaultdir.Place) error {
 		return err
 	}
 	defer trash.Close()
-	if _, err := filereplace.MoveAside(p.Dir, p.Name, trash, p.Name); err != nil {
+	name, err := filereplace.MoveAside(p.Dir, p.Name, trash, p.Name)
+	if err != nil {
 		return err
+	}
+	if err := v.syncs.Sync(p.Dir); err != nil {
+		return v.moveBack(trash, name, p, err)
 	}
 	v.syncs.Try(trash)
 	return nil
