@@ -669,7 +669,7 @@ func (v *visitor) restart(w *world, kill bool) (s sight, after *world, problem s
 	if s, err = p.look(); err != nil {
 		return s, nil, fmt.Sprintf("no look: %v", err)
 	}
-	after = w.now()
+	after, p.over = w.now(), true
 	for path, raw := range s.notes {
 		if s.files[path] != raw {
 			return s, nil, fmt.Sprintf("%s is %q, its file %q", path, raw, s.files[path])

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +29,13 @@ const (
 	storePath = stateDir + "/store.db"
 	swapDir   = stateDir + "/swap"
 )
+
+// TestMain has many short processes run fast: each leaves much garbage and little else.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(1000)
+	runtime.MemProfileRate = 0
+	os.Exit(m.Run())
+}
 
 // world is what outlives a process: disks, and the store's checkpoint. That is a file of the real machine,
 // as bbolt maps it; each of its transactions is one step, after which it is certain.
@@ -127,6 +136,7 @@ type process struct {
 	vault *vault.Vault
 	ws    *bridge.Workspace
 	file  string // of the checkpoint
+	over  bool   // nothing that it does now is kept
 }
 
 // source is the vault, which nobody follows: inotify knows nothing of a disk in memory.
@@ -160,9 +170,10 @@ func start(t testing.TB, w *world, dir string) (*process, error) {
 	}
 	var err error
 	p.store, err = store.Open(storePath, store.Options{
-		Disk:      w.disk,
-		Committed: p.committed,
-		OpenFile:  func(_ string, flag int, perm fs.FileMode) (*os.File, error) { return os.OpenFile(p.file, flag, perm) },
+		Disk:        w.disk,
+		SegmentSize: 16 << 10, // which is written, copied and compared for every state
+		Committed:   p.committed,
+		OpenFile:    func(_ string, flag int, perm fs.FileMode) (*os.File, error) { return os.OpenFile(p.file, flag, perm) },
 	})
 	if err != nil {
 		return p, err
@@ -179,6 +190,9 @@ func start(t testing.TB, w *world, dir string) (*process, error) {
 
 // committed keeps the checkpoint, which has just changed.
 func (p *process) committed() {
+	if p.over {
+		return
+	}
 	data, err := os.ReadFile(p.file)
 	check(p.t, err)
 	p.w.mu.Lock()

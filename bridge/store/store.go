@@ -53,7 +53,8 @@ type Options struct {
 	History time.Duration
 	// FreeSpace, unless nil, is how many bytes the disk of a folder has free: the checkpoint is not copied to bring it
 	// to size where that would take the last of them.
-	FreeSpace func(dir string) (uint64, error)
+	FreeSpace   func(dir string) (uint64, error)
+	SegmentSize int64 // of a file of the log; 0 is 4 MiB
 	// Manual leaves it to the caller to call Sync and Checkpoint.
 	Manual bool
 }
@@ -150,7 +151,7 @@ func (s *Store) open(o Options) error {
 		o.Logger.Warn("a part of the log cannot be read: a kill and a power cut leave that of what was being written; if there was neither, the disk damages files, "+
 			"and decisions may be missing: restore a backup with 'relayfs restore'", "file", filepath.Join(s.path, name))
 	}
-	s.wal, err = wal.Open(s.dir, wal.Options{Cut: cut}, applied, func(lsn wal.LSN, body []byte) error {
+	s.wal, err = wal.Open(s.dir, wal.Options{SegmentSize: o.SegmentSize, Cut: cut}, applied, func(lsn wal.LSN, body []byte) error {
 		e, err := frame.Decode(lsn, body)
 		if err != nil {
 			return checkpoint.Damaged(err)
