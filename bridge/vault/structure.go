@@ -55,6 +55,7 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 	}
 	if err := v.syncs.Sync(dir); err != nil {
 		t.Retract(path.Base(rel))
+		v.syncs.Try(dir) // or a power cut could take the way back
 		return model.Stamp{}, err
 	}
 	return t.Placed(), nil
@@ -141,7 +142,9 @@ func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 		return err
 	}
 	if err := v.syncs.Sync(up); err != nil {
-		return errors.Join(err, up.Rmdir(name))
+		err = errors.Join(err, up.Rmdir(name))
+		v.syncs.Try(up)
+		return err
 	}
 	st, err := up.Stat(name)
 	if err == nil {
@@ -183,6 +186,8 @@ func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
 		return model.SourceEntry{}, err
 	}
 	if err := v.syncs.Sync(dir); err != nil {
+		err = errors.Join(err, dir.Remove(path.Base(rel)))
+		v.syncs.Try(dir)
 		return model.SourceEntry{}, err
 	}
 	return v.folder.Look(rel)
@@ -252,7 +257,7 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 // moveBack takes back a move of a file, or a folder, that is not durable because of err, which it returns.
 func (v *Vault) moveBack(dir disk.Dir, name string, to *vaultdir.Place, err error) error {
 	err = errors.Join(err, filereplace.RenameNew(dir, name, to.Dir, to.Name))
-	v.syncs.Try(to.Dir) // or a power cut could take the way back
+	v.syncs.Try(to.Dir)
 	return err
 }
 
@@ -346,7 +351,7 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 		}
 		if err := v.syncs.Sync(dir); err != nil {
 			err = errors.Join(err, filereplace.RenameNew(dir, path.Base(rel), trash, name))
-			v.syncs.Try(dir) // or a power cut could take the way back, which the caller notes
+			v.syncs.Try(dir)
 			return model.SourceEntry{}, err
 		}
 		v.syncs.Try(trash)
