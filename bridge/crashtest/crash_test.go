@@ -673,7 +673,7 @@ func (v *visitor) restart(w *world, kill bool) (s sight, after *world, problem s
 	if s, err = p.look(); err != nil {
 		return s, nil, fmt.Sprintf("no look: %v", err)
 	}
-	after, p.over = w.now(), true
+	after = w.now()
 	for path, raw := range s.notes {
 		if s.files[path] != raw {
 			return s, nil, fmt.Sprintf("%s is %q, its file %q", path, raw, s.files[path])
