@@ -53,12 +53,20 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 	if err := filereplace.RenameNew(dir, t.Name, dir, path.Base(rel)); err != nil {
 		return model.Stamp{}, err
 	}
-	if err := v.syncs.Sync(dir); err != nil {
-		t.Retract(path.Base(rel))
-		v.syncs.Try(dir) // or a power cut could take the way back
+	if err := v.syncOr(dir, func() error { t.Retract(path.Base(rel)); return nil }); err != nil {
 		return model.Stamp{}, err
 	}
 	return t.Placed(), nil
+}
+
+// syncOr makes a change of names in dir durable, or has it taken back, and returns why.
+func (v *Vault) syncOr(dir disk.Dir, takeBack func() error) error {
+	err := v.syncs.Sync(dir)
+	if err != nil {
+		err = errors.Join(err, takeBack())
+		v.syncs.Try(dir) // or a power cut could take the way back
+	}
+	return err
 }
 
 // Retract takes the new file at rel away for good, if it still is the one that stamp
@@ -141,9 +149,7 @@ func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 	if err := up.Mkdir(name); err != nil {
 		return err
 	}
-	if err := v.syncs.Sync(up); err != nil {
-		err = errors.Join(err, up.Rmdir(name))
-		v.syncs.Try(up)
+	if err := v.syncOr(up, func() error { return up.Rmdir(name) }); err != nil {
 		return err
 	}
 	st, err := up.Stat(name)
@@ -185,9 +191,7 @@ func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
 	if err := dir.Symlink(target, path.Base(rel)); err != nil {
 		return model.SourceEntry{}, err
 	}
-	if err := v.syncs.Sync(dir); err != nil {
-		err = errors.Join(err, dir.Remove(path.Base(rel)))
-		v.syncs.Try(dir)
+	if err := v.syncOr(dir, func() error { return dir.Remove(path.Base(rel)) }); err != nil {
 		return model.SourceEntry{}, err
 	}
 	return v.folder.Look(rel)
@@ -232,16 +236,17 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	if err != nil {
 		return err
 	}
-	err = v.syncs.Sync(to)
-	if vaultdir.Parent(oldRel) != vaultdir.Parent(newRel) {
-		err = errors.Join(err, v.syncs.Sync(from.Dir))
-	}
-	if err != nil {
-		if replace && !isDir {
-			v.log.Warn("folder is not synced: a power cut may take back a rename", model.LogPath, newRel, model.LogErr, err)
-		} else {
-			return v.moveBack(to, path.Base(newRel), &from, err)
+	back := func() error {
+		if replace { // what was there is gone
+			return nil
 		}
+		return filereplace.RenameNew(to, path.Base(newRel), from.Dir, from.Name)
+	}
+	if err = v.syncOr(to, back); err == nil && vaultdir.Parent(oldRel) != vaultdir.Parent(newRel) {
+		err = v.syncOr(from.Dir, back)
+	}
+	if err != nil && !replace {
+		return err
 	}
 	e, err := v.folder.Look(newRel)
 	if oldRel != newRel {
@@ -251,13 +256,6 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	if err == nil {
 		v.tree.learn(e)
 	}
-	return err
-}
-
-// moveBack takes back a move of a file, or a folder, that is not durable because of err, which it returns.
-func (v *Vault) moveBack(dir disk.Dir, name string, to *vaultdir.Place, err error) error {
-	err = errors.Join(err, filereplace.RenameNew(dir, name, to.Dir, to.Name))
-	v.syncs.Try(to.Dir)
 	return err
 }
 
@@ -309,11 +307,10 @@ func (v *Vault) toTrash(p *vaultdir.Place) error {
 	if err != nil {
 		return err
 	}
-	if err := v.syncs.Sync(p.Dir); err != nil {
-		return v.moveBack(trash, name, p, err)
+	if err = v.syncOr(p.Dir, func() error { return filereplace.RenameNew(trash, name, p.Dir, p.Name) }); err == nil {
+		v.syncs.Try(trash)
 	}
-	v.syncs.Try(trash)
-	return nil
+	return err
 }
 
 // Restore brings a file back from the vault's .trash.
@@ -349,9 +346,7 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 		if err := filereplace.RenameNew(trash, name, dir, path.Base(rel)); err != nil {
 			return model.SourceEntry{}, err
 		}
-		if err := v.syncs.Sync(dir); err != nil {
-			err = errors.Join(err, filereplace.RenameNew(dir, path.Base(rel), trash, name))
-			v.syncs.Try(dir)
+		if err := v.syncOr(dir, func() error { return filereplace.RenameNew(dir, path.Base(rel), trash, name) }); err != nil {
 			return model.SourceEntry{}, err
 		}
 		v.syncs.Try(trash)
