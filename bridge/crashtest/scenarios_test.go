@@ -333,6 +333,10 @@ var scenarios = []scenario{
 		setUp: []step{replace("two", "TWO"), rename(plan, "Notes/Other.md")}, steps: []step{decideProposal(model.Accepted)},
 	},
 	{
+		moves: true, name: "a rename to another folder is accepted, and undone", files: map[string]string{"Plan.md": "one two\n", "sub/Other.md": "other\n"},
+		setUp: []step{replace("two", "TWO"), rename(plan, "Notes/sub/Plan.md")}, steps: []step{decideProposal(model.Accepted), undo()},
+	},
+	{
 		moves: true, name: "a rename is accepted at once", files: note,
 		steps: []step{replace("two", "TWO"), rename(plan, "Notes/Other.md"), decideProposal(model.Accepted)},
 	},

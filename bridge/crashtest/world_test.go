@@ -51,19 +51,19 @@ type world struct {
 func newWorld(t testing.TB, volumes []disktest.Volume, files map[string]string) *world {
 	t.Helper()
 	w := &world{disk: disktest.New(time.Now, volumes...)}
-	for _, dir := range []string{vaultDir, stateDir} {
-		root, err := w.disk.MakeRoot(dir)
-		check(t, err)
-		check(t, root.Sync())
-		root.Close()
-	}
 	for rel, text := range files {
-		check(t, w.disk.Person().Save(filepath.Join(vaultDir, rel), text))
+		path := filepath.Join(vaultDir, rel)
+		dir, err := w.disk.MakeRoot(filepath.Dir(path))
+		check(t, err)
+		dir.Close()
+		check(t, w.disk.Person().Save(path, text))
 	}
-	top, err := w.disk.OpenRoot("/")
-	check(t, err)
-	check(t, top.Sync())
-	top.Close()
+	for _, path := range []string{vaultDir, stateDir, "/"} {
+		dir, err := w.disk.MakeRoot(path)
+		check(t, err)
+		check(t, dir.Sync())
+		dir.Close()
+	}
 	return w
 }
 
