@@ -112,20 +112,14 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// openParent opens the folder that a store is in.
-func openParent(path string, d disk.Disk) (parent disk.Dir, name string, err error) {
-	parent, err = d.OpenRoot(filepath.Dir(path))
-	return parent, filepath.Base(path), err
-}
-
 // open opens the files, and reads what the log has and the checkpoint does not.
 func (s *Store) open(o Options) error {
-	parent, name, err := openParent(s.path, o.Disk)
+	parent, err := o.Disk.OpenRoot(filepath.Dir(s.path))
 	if err != nil {
 		return err
 	}
 	defer parent.Close()
-	_, missing := parent.Stat(name)
+	_, missing := parent.Stat(filepath.Base(s.path))
 	if s.dir, err = o.Disk.MakeRoot(s.path); err != nil {
 		return err
 	}
