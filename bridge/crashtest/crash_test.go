@@ -39,8 +39,16 @@ var machines = []machine{
 	{name: "a plain disk", volumes: []disktest.Volume{{Path: "/", NoExchange: true, NoLinks: true, NoLeases: true}}},
 }
 
-// all says that every state is to be visited, which takes hours. Without it a run visits some, and RELAYFS_SEED says which.
+// all says that the states at every call are to be visited, which takes hours. Without it a run visits some, and RELAYFS_SEED says which.
 var all = randomtest.Soaks()
+
+// bound is some, or most if all calls are visited.
+func bound(some, most int) int {
+	if all {
+		return most
+	}
+	return some
+}
 
 // sampled returns whether a run visits the call with this number: make test visits one in n, and plain go test one in 6n.
 func (v *visitor) sampled(n int) func(call int) bool {
@@ -67,6 +75,7 @@ func each(t *testing.T, fits func(machine, scenario) bool, kinds []string, test 
 				t.Run(strings.TrimSuffix(m.name+"/"+sc.name+"/"+name, "/"), func(t *testing.T) {
 					t.Parallel()
 					v := &visitor{sc: sc, m: m, dir: scratch(t), rng: rand.New(rand.NewPCG(seed, 0)), seen: make(map[string]bool)}
+					v.visits = v.rng.IntN(nested)
 					synctest.Test(t, func(t *testing.T) {
 						v.t = t
 						v.expect()
@@ -82,9 +91,9 @@ func each(t *testing.T, fits func(machine, scenario) bool, kinds []string, test 
 // TestEveryCrash stops each scenario before each call, by a kill and by power cuts.
 func TestEveryCrash(t *testing.T) {
 	each(t, possible, []string{""}, func(v *visitor, _ int) {
-		v.share, v.cuts = 4, 16
+		v.share, v.cuts = 4, bound(16, 1<<20)
 		if v.m.name == machines[0].name {
-			v.cuts = 80
+			v.cuts = bound(80, 1<<20)
 		}
 		v.visitAll(v.run(nil))
 	})
@@ -115,11 +124,11 @@ func possible(m machine, sc scenario) bool { return !sc.moves || !m.twoNames }
 
 // TestEveryFailingSync has each sync of a scenario fail once. The step that is told so is the last one then.
 func TestEveryFailingSync(t *testing.T) {
-	fits := func(m machine, sc scenario) bool {
-		return !m.twoNames && !sc.lost // with two names a file in the trash may be in its place, too
+	fits := func(m machine, _ scenario) bool {
+		return !m.twoNames // with two names a file in the trash may be in its place, too
 	}
 	each(t, fits, []string{""}, func(v *visitor, _ int) {
-		v.share, v.cuts, v.fails = 4, 4, true
+		v.share, v.cuts, v.fails = 4, bound(4, 16), true
 		visited := v.sampled(4)
 		for n, over := 1, false; !over; n++ {
 			if !visited(n) {
@@ -146,7 +155,7 @@ func TestEveryPersonsSave(t *testing.T) {
 	}
 	saves := []save{disktest.Person.Save, disktest.Person.SaveByRename}
 	each(t, fits, []string{"in place", "by rename"}, func(v *visitor, kind int) {
-		v.share, v.cuts, v.person = 4, 4, true
+		v.share, v.cuts, v.person = 4, bound(4, 16), true
 		visited := v.sampled(4)
 		for n, over := 1, false; !over; n++ {
 			if visited(n) {
@@ -177,7 +186,7 @@ func TestTwoNotesAtOneTime(t *testing.T) {
 	}
 	does := []save{disktest.Person.Save, disktest.Person.SaveByRename, renamePlan}
 	each(t, fits, []string{"saves in place", "saves by rename", "renames"}, func(v *visitor, kind int) {
-		v.share, v.cuts, v.person, v.renames = 4, 12, kind < 2, kind == 2
+		v.share, v.cuts, v.person, v.renames = 4, bound(12, 100), kind < 2, kind == 2
 		moments := v.run(nil)
 		if times := moments[len(moments)-1].w.modTimes(); times["Plan.md"] != times["Other.md"] {
 			v.t.Fatalf("the notes have different times: %v", times)
@@ -236,7 +245,7 @@ type visitor struct {
 	dir    string
 	rng    *rand.Rand
 	share  int  // one moment in so many is visited, unless all are
-	cuts   int  // how many states of one moment are visited, unless all are
+	cuts   int  // how many states of one moment are visited
 	person bool // somebody has saved
 	fails  bool // a sync has failed
 	// renames says that somebody has renamed the note, which relayfs is not told.
@@ -259,6 +268,7 @@ func (v *visitor) report(t *testing.T) {
 type sight struct {
 	notes     map[model.Path]string // their raw texts
 	files     map[model.Path]string // where people have them, and what is there
+	others    map[string]string     // files that are not notes, by people's paths
 	trash     map[string]string
 	pending   []pending
 	decided   []string // newest first
@@ -269,7 +279,7 @@ type sight struct {
 type pending struct{ path, kind, old, new, author string }
 
 func (s sight) String() string {
-	return fmt.Sprintf("notes %q\n\tpending %+v\n\tdecided %q\n\tproposals %q\n\ttrash %q", s.notes, s.pending, s.decided, s.proposals, s.trash)
+	return fmt.Sprintf("notes %q\n\tothers %q\n\tpending %+v\n\tdecided %q\n\tproposals %q\n\ttrash %q", s.notes, s.others, s.pending, s.decided, s.proposals, s.trash)
 }
 
 // open opens every note.
@@ -287,6 +297,8 @@ func (p *process) look() (s sight, err error) {
 	ctx := p.t.Context()
 	s.notes, s.files = make(map[model.Path]string), make(map[model.Path]string)
 	s.trash = p.w.disk.Person().Files(vaultDir + "/.trash")
+	s.others = p.w.notes()
+	maps.DeleteFunc(s.others, func(rel, _ string) bool { return filepath.Ext(rel) == ".md" })
 	err = p.ws.Walk(ctx, "", func(e bridge.Info) error {
 		if e.Kind != model.KindNote {
 			return nil
@@ -348,7 +360,7 @@ func (p *process) remembers(path model.Path, raw string) error {
 
 // like says whether s is what was expected. Authors may be missing unless they are certain.
 func (s sight) like(want sight, authors bool) bool {
-	if !maps.Equal(s.notes, want.notes) || !slices.Equal(s.decided, want.decided) || !slices.Equal(s.proposals, want.proposals) {
+	if !maps.Equal(s.notes, want.notes) || !maps.Equal(s.others, want.others) || !slices.Equal(s.decided, want.decided) || !slices.Equal(s.proposals, want.proposals) {
 		return false
 	}
 	if authors {
@@ -506,11 +518,7 @@ func (v *visitor) visitAll(moments []moment) {
 		if m.over && !v.fails {
 			lo = m.done
 		}
-		limit := v.cuts
-		if all {
-			limit = 1 << 20
-		}
-		for cut := range m.w.disk.SomePowerCuts(limit, v.rng) {
+		for cut := range m.w.disk.SomePowerCuts(v.cuts, v.rng) {
 			w := &world{disk: cut, checkpoint: m.w.checkpoint, commits: m.w.commits}
 			v.visit(m, "a power cut", w, legal{lo: lo, hi: hi, synced: m.synced})
 		}
@@ -547,9 +555,8 @@ func (v *visitor) visit(m moment, why string, w *world, want legal) {
 	}
 }
 
-// nested is of how many states one is visited with kills of the process that recovers from it,
-// unless all are.
-const nested = 40
+// nested is of how many states one is visited with kills of the process that recovers from it.
+var nested = bound(40, 8)
 
 // afterwards is how many states of a power cut are visited that comes when a process has recovered, after one in four
 // kills and power cuts unless all are.
@@ -561,7 +568,7 @@ const maxFailures = 3
 // recovers says what is wrong with a process that starts on a world, and with the next one, "" if nothing is.
 func (v *visitor) recovers(w *world, want legal) string {
 	var during []*world
-	if v.visits++; all || v.visits%nested == 0 {
+	if v.visits++; v.visits%nested == 0 {
 		w.disk.Before(func(disktest.Call) error {
 			during = append(during, w.now())
 			return nil
@@ -692,7 +699,9 @@ func (w *world) calls() string {
 
 func (w *world) listing() string {
 	var lines []string
-	for path, text := range w.disk.Person().Files("/") {
+	files := w.disk.Person().Files("/")
+	maps.Copy(files, w.disk.Person().Files(vaultDir)) // it may be a disk of its own
+	for path, text := range files {
 		if filepath.Ext(path) == ".seg" {
 			text = fmt.Sprintf("%d bytes", len(text))
 		}

@@ -3,8 +3,8 @@
 // that a kill or a power cut leaves.
 //
 //	go test ./bridge/crashtest                    # a few states
-//	RELAYFS_TESTS=all go test ./bridge/crashtest  # as make test does: some states, in about 100 s of CPU time
-//	RELAYFS_SOAK=1s go test ./bridge/crashtest    # every one, as make soak does; takes hours
+//	RELAYFS_TESTS=all go test ./bridge/crashtest  # as make test does: some states, in about 60 s of CPU time
+//	RELAYFS_SOAK=1s go test ./bridge/crashtest    # those at every call, as make soak does; takes hours
 //
 // Each run visits other states. RELAYFS_SEED, which each test prints, says which.
 //

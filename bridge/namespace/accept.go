@@ -287,15 +287,38 @@ func (a accepting) file(ctx context.Context, p *tree.Proposal, rec model.Proposa
 		return model.ErrStale
 	}
 	return a.carryOut(p, func() error {
-		stamp, err := a.Source.Replace(ctx, rec.Rel, model.Replacement{Expect: stamp, Data: rec.New, ModTime: stamp.Next(time.Now())})
+		_, err := a.replaceDurably(ctx, p.Node, rec.Rel, stamp, have, rec.New)
 		if errors.Is(err, model.ErrConflict) {
 			err = model.ErrStale
 		}
-		if err == nil {
-			a.SetStamp(p.Node, stamp)
-		}
 		return err
 	})
+}
+
+// replaceDurably makes the file n hold data, for a decision that goes into the journal then. have is what the file holds.
+func (l *Locked) replaceDurably(ctx context.Context, n *tree.Node, rel string, expect model.Stamp, have, data []byte) (stamp model.Stamp, err error) {
+	stamp, err = l.Source.Replace(ctx, rel, model.Replacement{Expect: expect, Data: data, ModTime: expect.Next(time.Now())})
+	if err != nil {
+		return stamp, err
+	}
+	if err = (*Folder)(l).sync(ctx, rel); err != nil {
+		back, failed := l.Source.Replace(ctx, rel, model.Replacement{Expect: stamp, Data: have, ModTime: stamp.Next(time.Now())})
+		if failed == nil {
+			stamp = back
+			failed = (*Folder)(l).sync(ctx, rel) // or a power cut could take the way back
+		}
+		err = errors.Join(err, failed)
+	}
+	l.SetStamp(n, stamp)
+	return stamp, err
+}
+
+// sync makes what was done at rel outlive a power cut, if the source can.
+func (f *Folder) sync(ctx context.Context, rel string) error {
+	if s, ok := f.Source.(model.Synced); ok {
+		return s.Sync(ctx, rel)
+	}
+	return nil
 }
 
 // merge makes of the file n what somebody made of base.

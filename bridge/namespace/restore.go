@@ -85,7 +85,7 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 				return nil, err
 			}
 			rec.MovedVia()
-			f.syncNames(ctx, rec)
+			f.syncDone(ctx, rec)
 		}
 		d := rec.Accepting
 		if d == nil && rec.Via == "" {
@@ -95,7 +95,7 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 		rec.Accepting, rec.Via = nil, ""
 		pending, decided := f.recoverOne(ctx, rec, d)
 		if decided {
-			f.syncNames(ctx, rec)
+			f.syncDone(ctx, rec)
 			change.Journal = append(change.Journal, rec.Decided(*d, time.Now().UTC()))
 		}
 		if decided && rec.Kind == model.ProposedDelete && model.Path(rec.Rel).IsNote() && d.Verdict == model.Accepted {
@@ -137,16 +137,16 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 	return left, f.Store.Propose(change)
 }
 
-// syncNames makes durable what was done for a proposal, before the store says that it was: the
+// syncDone makes durable what was done for a proposal, before the store says that it was: the
 // process that did it may have been killed before.
-func (f *Folder) syncNames(ctx context.Context, rec *model.ProposalRecord) {
-	s, ok := f.Source.(model.Synced)
-	if !ok {
-		return
+func (f *Folder) syncDone(ctx context.Context, rec *model.ProposalRecord) {
+	rels := []string{string(model.Path(rec.Rel).Dir()), string(model.Path(rec.To()).Dir())}
+	if rec.Kind == model.ProposedFile && rec.Rel != "" {
+		rels = []string{rec.Rel}
 	}
-	for _, dir := range []model.Path{model.Path(rec.Rel).Dir(), model.Path(rec.To()).Dir()} {
-		if err := s.Sync(ctx, string(dir)); err != nil {
-			f.log.Warn("folder is not synced: a power cut may take back a decision", model.LogPath, string(dir), model.LogErr, err)
+	for _, rel := range rels {
+		if err := f.sync(ctx, rel); err != nil {
+			f.log.Warn("not synced: a power cut may take back a decision", model.LogPath, rel, model.LogErr, err)
 		}
 	}
 }

@@ -246,10 +246,9 @@ func (u *reverting) revertFile(ctx context.Context) error {
 		u.Unplaced(u.n)
 		return nil
 	}
-	if stamp, err = u.Source.Replace(ctx, rel, model.Replacement{Expect: stamp, Data: u.rec.Old, ModTime: stamp.Next(time.Now())}); err != nil {
+	if stamp, err = u.replaceDurably(ctx, u.n, rel, stamp, have, u.rec.Old); err != nil {
 		return err
 	}
-	u.SetStamp(u.n, stamp)
 	u.rec.Stamp = model.Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
 	return nil
 }

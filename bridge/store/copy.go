@@ -41,7 +41,8 @@ func Holds(path string) bool {
 // name is returned; "" if nothing was there. After an error everything is as it was.
 func Restore(path string, from io.Reader, o Options) (aside string, err error) {
 	o.Disk = cmp.Or[disk.Disk](o.Disk, disk.OS{})
-	parent, name, err := openParent(path, o.Disk)
+	name := filepath.Base(path)
+	parent, err := o.Disk.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return "", fmt.Errorf("store %q: restore: %w", path, err)
 	}

@@ -53,7 +53,8 @@ type Options struct {
 	History time.Duration
 	// FreeSpace, unless nil, is how many bytes the disk of a folder has free: the checkpoint is not copied to bring it
 	// to size where that would take the last of them.
-	FreeSpace func(dir string) (uint64, error)
+	FreeSpace   func(dir string) (uint64, error)
+	SegmentSize int64 // of a file of the log; 0 is 4 MiB
 	// Manual leaves it to the caller to call Sync and Checkpoint.
 	Manual bool
 }
@@ -111,20 +112,14 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// openParent opens the folder that a store is in.
-func openParent(path string, d disk.Disk) (parent disk.Dir, name string, err error) {
-	parent, err = d.OpenRoot(filepath.Dir(path))
-	return parent, filepath.Base(path), err
-}
-
 // open opens the files, and reads what the log has and the checkpoint does not.
 func (s *Store) open(o Options) error {
-	parent, name, err := openParent(s.path, o.Disk)
+	parent, err := o.Disk.OpenRoot(filepath.Dir(s.path))
 	if err != nil {
 		return err
 	}
 	defer parent.Close()
-	_, missing := parent.Stat(name)
+	_, missing := parent.Stat(filepath.Base(s.path))
 	if s.dir, err = o.Disk.MakeRoot(s.path); err != nil {
 		return err
 	}
@@ -150,7 +145,7 @@ func (s *Store) open(o Options) error {
 		o.Logger.Warn("a part of the log cannot be read: a kill and a power cut leave that of what was being written; if there was neither, the disk damages files, "+
 			"and decisions may be missing: restore a backup with 'relayfs restore'", "file", filepath.Join(s.path, name))
 	}
-	s.wal, err = wal.Open(s.dir, wal.Options{Cut: cut}, applied, func(lsn wal.LSN, body []byte) error {
+	s.wal, err = wal.Open(s.dir, wal.Options{SegmentSize: o.SegmentSize, Cut: cut}, applied, func(lsn wal.LSN, body []byte) error {
 		e, err := frame.Decode(lsn, body)
 		if err != nil {
 			return checkpoint.Damaged(err)

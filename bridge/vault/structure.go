@@ -53,11 +53,20 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 	if err := filereplace.RenameNew(dir, t.Name, dir, path.Base(rel)); err != nil {
 		return model.Stamp{}, err
 	}
-	if err := v.syncs.Sync(dir); err != nil {
-		t.Retract(path.Base(rel))
+	if err := v.syncOr(dir, func() error { t.Retract(path.Base(rel)); return nil }); err != nil {
 		return model.Stamp{}, err
 	}
 	return t.Placed(), nil
+}
+
+// syncOr makes a change of names in dir durable, or has it taken back, and returns why.
+func (v *Vault) syncOr(dir disk.Dir, takeBack func() error) error {
+	err := v.syncs.Sync(dir)
+	if err != nil {
+		err = errors.Join(err, takeBack())
+		v.syncs.Try(dir) // or a power cut could take the way back
+	}
+	return err
 }
 
 // Retract takes the new file at rel away for good, if it still is the one that stamp
@@ -140,7 +149,9 @@ func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 	if err := up.Mkdir(name); err != nil {
 		return err
 	}
-	v.syncs.Try(up)
+	if err := v.syncOr(up, func() error { return up.Rmdir(name) }); err != nil {
+		return err
+	}
 	st, err := up.Stat(name)
 	if err == nil {
 		v.tree.wrote(vaultdir.EntryOf(rel, &st))
@@ -180,7 +191,7 @@ func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
 	if err := dir.Symlink(target, path.Base(rel)); err != nil {
 		return model.SourceEntry{}, err
 	}
-	if err := v.syncs.Sync(dir); err != nil {
+	if err := v.syncOr(dir, func() error { return dir.Remove(path.Base(rel)) }); err != nil {
 		return model.SourceEntry{}, err
 	}
 	return v.folder.Look(rel)
@@ -225,8 +236,18 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	if err != nil {
 		return err
 	}
-	v.syncs.Try(to)
-	v.syncs.Try(from.Dir)
+	back := func() error {
+		if replace { // what was there is gone
+			return nil
+		}
+		return filereplace.RenameNew(to, path.Base(newRel), from.Dir, from.Name)
+	}
+	if err = v.syncOr(to, back); err == nil && vaultdir.Parent(oldRel) != vaultdir.Parent(newRel) {
+		err = v.syncOr(from.Dir, back)
+	}
+	if err != nil && !replace {
+		return err
+	}
 	e, err := v.folder.Look(newRel)
 	if oldRel != newRel {
 		v.tree.forget(newRel)
@@ -263,14 +284,15 @@ func (v *Vault) remove(rel string) error {
 		if vaultdir.HiddenDir(p.Name) {
 			return fs.ErrNotExist
 		}
-		err = v.removeFolder(&p)
+		if err = v.removeFolder(&p); err == nil {
+			v.syncs.Try(p.Dir)
+		}
 	} else if err = v.swaps.Settle(rel); err == nil {
 		err = v.toTrash(&p)
 	}
 	if err != nil {
 		return err
 	}
-	v.syncs.Try(p.Dir)
 	v.tree.forget(rel)
 	return nil
 }
@@ -281,11 +303,14 @@ func (v *Vault) toTrash(p *vaultdir.Place) error {
 		return err
 	}
 	defer trash.Close()
-	if _, err := filereplace.MoveAside(p.Dir, p.Name, trash, p.Name); err != nil {
+	name, err := filereplace.MoveAside(p.Dir, p.Name, trash, p.Name)
+	if err != nil {
 		return err
 	}
-	v.syncs.Try(trash)
-	return nil
+	if err = v.syncOr(p.Dir, func() error { return filereplace.RenameNew(trash, name, p.Dir, p.Name) }); err == nil {
+		v.syncs.Try(trash)
+	}
+	return err
 }
 
 // Restore brings a file back from the vault's .trash.
@@ -321,9 +346,7 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 		if err := filereplace.RenameNew(trash, name, dir, path.Base(rel)); err != nil {
 			return model.SourceEntry{}, err
 		}
-		if err := v.syncs.Sync(dir); err != nil {
-			err = errors.Join(err, filereplace.RenameNew(dir, path.Base(rel), trash, name))
-			v.syncs.Try(dir) // or a power cut could take the way back, which the caller notes
+		if err := v.syncOr(dir, func() error { return filereplace.RenameNew(dir, path.Base(rel), trash, name) }); err != nil {
 			return model.SourceEntry{}, err
 		}
 		v.syncs.Try(trash)

@@ -61,7 +61,7 @@ func (s *segment) frames(fn func(LSN, []byte) error) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	r := bufio.NewReaderSize(io.NewSectionReader(s.file, headerSize, info.Size-headerSize), writeAhead)
+	r := bufio.NewReaderSize(io.NewSectionReader(s.file, headerSize, info.Size-headerSize), int(min(info.Size, writeAhead)))
 	head := make([]byte, frameHeader)
 	var body []byte
 	for at, lsn := int64(headerSize), s.first; at+frameHeader <= info.Size; lsn++ {

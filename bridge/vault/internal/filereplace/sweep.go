@@ -159,19 +159,16 @@ func (w *Sweep) swapDir() {
 // note deals with the temp files of the note at rel, or, if that is "", of one that is not there any
 // more; lost is what find says. It says whether it has put one back.
 func (w *Sweep) note(rel string, left []leftover, lost bool) (put bool, err error) {
+	// The newest goes first. While a later save is known not to have got its name, an earlier one of which nothing is
+	// known is taken for one that did (package note), and so a kill must not leave a later file alone.
+	slices.SortFunc(left, func(a, b leftover) int { return cmp.Compare(b.tag.modTime, a.tag.modTime) })
 	if n := len(left); rel != "" {
 		left, err = w.mend(rel, left)
 		if put = len(left) < n; err != nil {
 			return put, err
 		}
 	}
-	// The newest goes first. While a later save is known not to have got its name, an earlier one of which nothing is
-	// known is taken for one that did (package note), and so a kill must not leave a later file alone.
-	slices.SortFunc(left, func(a, b leftover) int { return cmp.Compare(b.tag.modTime, a.tag.modTime) })
-	for _, l := range left {
-		err = errors.Join(err, w.in(l, func(dir disk.Dir) error { return w.dispose(dir, l, lost) }))
-	}
-	return put, err
+	return put, errors.Join(err, w.disposeAll(left, lost))
 }
 
 // in calls fn with the folder that a temp file is in.
@@ -187,7 +184,7 @@ func (w *Sweep) in(l leftover, fn func(disk.Dir) error) error {
 	return fn(dir)
 }
 
-// mend makes a note whole and durable, and returns the temp files that it has not put back.
+// mend makes a note whole and durable, and returns the temp files that it has not dealt with: left is sorted, the newest first.
 // Of saves that came one after the other each may be torn, and so the pre-image, too.
 func (w *Sweep) mend(rel string, left []leftover) ([]leftover, error) {
 	at, err := w.s.o.Vault.Locate(rel)
@@ -200,10 +197,14 @@ func (w *Sweep) mend(rel string, left []leftover) ([]leftover, error) {
 		if torn < 0 {
 			break
 		}
-		if err := w.in(left[torn], func(dir disk.Dir) error { return w.putBack(dir, left[torn].name, &at) }); err != nil {
+		if err := w.disposeAll(left[:torn], false); err != nil {
 			return left, err
 		}
-		left = slices.Delete(left, torn, torn+1)
+		left = left[torn:]
+		if err := w.in(left[0], func(dir disk.Dir) error { return w.putBack(dir, left[0].name, &at) }); err != nil {
+			return left, err
+		}
+		left = left[1:]
 		if at.Info, err = at.Dir.Stat(at.Name); err != nil {
 			return left, err
 		}
@@ -240,6 +241,14 @@ func (w *Sweep) putBack(dir disk.Dir, name string, at *vaultdir.Place) error {
 		return err
 	}
 	return dir.Remove(name)
+}
+
+// disposeAll disposes of temp files, in their order.
+func (w *Sweep) disposeAll(left []leftover, lost bool) (err error) {
+	for _, l := range left {
+		err = errors.Join(err, w.in(l, func(dir disk.Dir) error { return w.dispose(dir, l, lost) }))
+	}
+	return err
 }
 
 // dispose deals with a temp file whose note is whole, and durable, or lost.

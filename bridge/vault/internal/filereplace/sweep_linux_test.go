@@ -244,6 +244,73 @@ func TestRenamedBeforeSettled(t *testing.T) {
 	})
 }
 
+// Wherever the sweep is killed that puts back the pre-image of a torn save, nobody takes that save for whole because a later one is
+// known not to have been made.
+func TestSweepOfTwoSavesIsKilled(t *testing.T) {
+	w := &world{t: t}
+	d := disktest.New(nil, disktest.Volume{Path: "/", OrdersNames: true})
+	dir, err := d.MakeRoot("/vault")
+	w.ok(err)
+	w.ok(d.Person().Save("/vault/N.md", "old\n"))
+	w.ok(dir.Sync())
+	w.sweepOn(d)
+	w.s.settler.last = time.Now().Add(time.Hour) // so that it waits
+	first := w.stage("first\n")
+	save := first.save()
+	_, err = first.Commit()
+	w.ok(err)
+	second := w.stage("second\n").save()
+	torn := 0
+	for cut := range d.PowerCuts(1000) {
+		files := cut.Person().Files("/vault")
+		if text := files["/vault/N.md"]; len(files) != 3 || text == "old\n" || text == "first\n" {
+			continue
+		}
+		torn++
+		for n, over := len(cut.Calls())+1, false; !over; n++ {
+			killed := cut.Killed()
+			killed.Kill(n)
+			w.sweepOn(killed)
+			over = len(killed.Calls()) < n
+			w.sweepOn(killed.Killed())
+			placed, known := w.s.Placed(save)
+			if later, knownLater := w.s.Placed(second); placed || !known && knownLater && !later {
+				t.Errorf("killed before %v: placed %v, known %v", killed.Calls()[len(killed.Calls())-1], placed, known)
+			}
+		}
+	}
+	if torn == 0 {
+		t.Error("no power cut has torn the note")
+	}
+}
+
+// sweepOn starts on a disk, and sweeps it.
+func (w *world) sweepOn(d *disktest.Disk) {
+	w.t.Helper()
+	var err error
+	w.folder, err = vaultdir.Open(d, "/vault")
+	w.ok(err)
+	log := slog.New(slog.DiscardHandler)
+	w.s = New(Options{
+		Vault: w.folder, Log: log, Syncs: &vaultdir.Syncs{Log: log},
+		Late: func(_ string, file disk.File, _ model.Stamp, _ []byte) { file.Close() },
+	})
+	root, err := w.folder.OpenRoot()
+	w.ok(err)
+	defer root.Close()
+	names, err := root.Names(-1)
+	w.ok(err)
+	sweep := w.s.Sweep()
+	for _, name := range names {
+		if vaultdir.IsTemp(name) {
+			sweep.Found(root, "", name)
+		}
+	}
+	e, err := w.folder.Look("N.md")
+	w.ok(err)
+	sweep.Finish([]model.SourceEntry{e})
+}
+
 // A kill while a temp file is filled leaves nothing to anybody.
 func TestHalfMadeTemp(t *testing.T) {
 	for world, newWorld := range worlds {

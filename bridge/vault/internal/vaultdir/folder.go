@@ -156,7 +156,7 @@ func (f *Folder) OpenTrash() (disk.Dir, error) {
 	switch err := root.Mkdir(Trash); {
 	case err == nil:
 		if err := root.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // some disks cannot
-			return nil, err
+			return nil, errors.Join(err, root.Rmdir(Trash))
 		}
 	case !errors.Is(err, fs.ErrExist):
 		return nil, err
