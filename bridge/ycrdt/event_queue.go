@@ -8,9 +8,9 @@ import (
 // An eventQueue delivers calls in the order of commits, one at a time.
 type eventQueue struct {
 	mu         sync.Mutex
-	calls      []func() // protected by mu
-	delivering bool     // protected by mu
-	listeners  []*updateListener
+	calls      []func()          // protected by mu
+	delivering bool              // protected by mu
+	listeners  []*updateListener // protected by mu
 }
 
 type updateListener struct {
@@ -40,28 +40,19 @@ func (d *Doc) OnUpdate(fn func(update []byte, origin any)) (cancel func()) {
 	}
 }
 
-func (q *eventQueue) hasUpdateListeners() bool {
+func (q *eventQueue) hasListeners() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.listeners) > 0
 }
 
-func (q *eventQueue) updateCalls(update []byte, origin any) (calls []func()) {
+// queue adds a call of every listener.
+func (q *eventQueue) queue(update []byte, origin any) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, l := range q.listeners {
-		calls = append(calls, func() { l.fn(update, origin) })
+		q.calls = append(q.calls, func() { l.fn(update, origin) })
 	}
-	return calls
-}
-
-func (q *eventQueue) queue(calls []func()) {
-	if len(calls) == 0 {
-		return
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.calls = append(q.calls, calls...)
 }
 
 // deliver runs what is queued, unless somebody does already.

@@ -85,10 +85,6 @@ func JoinSnapshots(snapshots ...*Snapshot) *Snapshot {
 	return joined
 }
 
-// Seen reports whether the unit was there, and Deleted whether it was deleted.
-func (s *Snapshot) Seen(id ID) bool    { return id.Clock < s.state[id.Client] }
-func (s *Snapshot) Deleted(id ID) bool { return s.deletes.Contains(id.Client, id.Clock) }
-
 // DeletedRuns are the units that were deleted.
 func (s *Snapshot) DeletedRuns() []Run {
 	runs := make([]Run, len(s.deletes))

@@ -120,9 +120,6 @@ func (t *Text) String() string { return t.view().Text }
 // Len returns the committed length in UTF-16 units; embedded objects count one.
 func (t *Text) Len() int { return t.view().Length }
 
-// ToJSON returns the same as [Text.String].
-func (t *Text) ToJSON() any { return t.String() }
-
 // StringIn returns the text as tx sees it.
 func (t *Text) StringIn(tx *Txn) string { return tx.edit.Store.Text(t.in(tx)) }
 
@@ -146,14 +143,6 @@ func (t *Text) view() *ytypes.View {
 		b.Committed.Store(v)
 	})
 	return v
-}
-
-func (t *Text) json(int) any {
-	s := t.doc.store
-	if b := t.find(s); b != nil {
-		return s.Text(b)
-	}
-	return ""
 }
 
 // A Run is a stretch of visible text whose units have consecutive IDs: the

@@ -3,7 +3,6 @@ package ycrdt
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"unicode/utf16"
 
@@ -106,27 +105,6 @@ func jsonValue(text []byte) any {
 	var v any
 	if json.Unmarshal(text, &v) != nil {
 		return nil // a number beyond float64, as only a hostile peer writes it
-	}
-	return v
-}
-
-// maxJSONDepth bounds how deep nested types are followed by ToJSON.
-const maxJSONDepth = 1000
-
-// toJSON returns v in a form that package encoding/json accepts.
-func toJSON(v any, depth int) any {
-	switch v := v.(type) {
-	case sharedType:
-		if depth > maxJSONDepth {
-			return nil
-		}
-		return v.json(depth + 1)
-	case Foreign:
-		return nil
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil
-		}
 	}
 	return v
 }

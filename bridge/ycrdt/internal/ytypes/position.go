@@ -320,21 +320,3 @@ func (x *Index) moveCursor(pos int) {
 	}
 	x.cursor, x.cursorStart, x.cursorValid = b.leaves[j], start, true
 }
-
-// Position returns how many visible units come before r.
-func (x *Index) Position(s *structs.Slab, r structs.Ref) int {
-	l := s.LeafOf[r]
-	lf := &x.leaves[l]
-	b := &x.blocks[lf.block]
-	pos := 0
-	for _, n := range x.sums[:b.pos] {
-		pos += n
-	}
-	for _, n := range b.sums[:b.slot(l)] {
-		pos += n
-	}
-	for _, n := range lf.units[:x.slot(l, r)] {
-		pos += int(n)
-	}
-	return pos
-}
