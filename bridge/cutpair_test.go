@@ -27,7 +27,7 @@ func cutPair(t testing.TB, live *bridgetest.Live, rel string, pos int, s string)
 	err := live.Peer(rel, func(doc *ycrdt.Doc) {
 		text := doc.Text("contents")
 		id := idAt(text, pos)
-		doc.Transact("peer", func(tx *ycrdt.Txn) { text.InsertAt(tx, id, ycrdt.Behind, s) })
+		doc.Transact("peer", func(tx *ycrdt.Txn) { text.InsertAt(tx, id, ycrdt.After, s) })
 	})
 	if err == nil {
 		err = live.Settle(t.Context())
@@ -113,7 +113,7 @@ func TestUndoOfACutPair(t *testing.T) {
 				t.Fatal(err)
 			}
 			decideAll(model.Accepted)
-			peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) { text.InsertAt(tx, fox, ycrdt.Behind, "typed") })
+			peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) { text.InsertAt(tx, fox, ycrdt.After, "typed") })
 			undo(t, f.Workspace, "")
 			expect(tt.undone)
 			decideAll(model.Accepted)

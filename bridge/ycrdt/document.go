@@ -68,7 +68,7 @@ func (d *Doc) Size() int {
 }
 
 // ClientID returns the id under which the document writes. It changes when an
-// update arrives that somebody else made with the same id.
+// update arrives that another writer made with the same id.
 func (d *Doc) ClientID() ClientID { return ClientID(d.clientID.Load()) }
 
 // freshClientID returns a random id that has no history in the document.
@@ -81,7 +81,7 @@ func (d *Doc) freshClientID() ClientID {
 	}
 }
 
-// renewClientID picks a new client id when somebody else writes with ours.
+// renewClientID picks a new client id when another writer uses ours.
 func (d *Doc) renewClientID() {
 	for _, home := range d.txn.edit.Touched {
 		if d.store.Clients[home].ID == d.ClientID() {
@@ -91,13 +91,13 @@ func (d *Doc) renewClientID() {
 	}
 }
 
-// Transact runs fn as one transaction: other goroutines, observers and peers
-// see all of its changes or none. origin says who made the change; it is handed
-// on to observers and update listeners.
+// Transact runs fn as one transaction: other goroutines and peers
+// see all of its changes or none. origin says who made the change; it is
+// passed to update listeners.
 //
-// fn must use the Txn for everything that it does with the document, also for
+// fn must use the Txn foreverything that it does with the document, also for
 // reading (the methods ending in "In"); a method that takes no Txn may wait
-// for the transaction to end, for ever. Transactions do not nest.
+// for the transaction to end, forever. Transactions do not nest.
 //
 // After the commit the callbacks of the document run, with no lock held; see
 // [Doc.OnUpdate].

@@ -117,7 +117,7 @@ func history(seed uint64) (state, later []byte) {
 			if len(pieces) > 0 { // also where only deleted text is
 				p := pieces[r.IntN(len(pieces))]
 				p.ID.Clock += uint64(p.Len - 1)
-				text.InsertAt(tx, p.ID, Behind, []string{"back ", "🙂"}[r.IntN(2)])
+				text.InsertAt(tx, p.ID, After, []string{"back ", "🙂"}[r.IntN(2)])
 			}
 			text.InsertAfter(tx, r.IntN(text.LenIn(tx)+1), "after ")
 			text.Insert(tx, r.IntN(text.LenIn(tx)+1), []string{"one ", "2", "é😀", "three\n"}[r.IntN(4)])

@@ -113,7 +113,7 @@ func replayStep(replicas []*replica, s *scenarioStep) error {
 		follow = follow[min(1, len(follow)):]
 	case "apply":
 		err = r.deliver(replicas, s)
-		// Behind the first, Yjs has cleaned up formats in transactions of its own.
+		// After the first, Yjs has cleaned up formats in transactions of its own.
 		follow = follow[min(len(r.updates), len(follow)):]
 	}
 	if err != nil {

@@ -65,8 +65,8 @@ func (s *Snapshot) Contains(other *Snapshot) bool {
 	return slices.Equal(merged, s.deletes)
 }
 
-// SnapshotOf returns what an update tells of its document: the clocks behind the structs
-// that it has, and the units that it deletes. The errors are those of [MergeUpdates].
+// SnapshotOf returns the state that an update describes: for each client the end of its last struct, and the
+// units that it deletes. The errors are those of [MergeUpdates].
 func SnapshotOf(update []byte) (*Snapshot, error) {
 	ends, deletes, err := wire.EndsOf(update)
 	return &Snapshot{ends, deletes}, err

@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// Undefined is JavaScript's undefined, which Yjs tells from null.
+// Undefined is JavaScript's undefined, which Yjs distinguishes from null.
 type Undefined = lib0.Undefined
 
 // BigInt is a JavaScript BigInt.
@@ -23,8 +23,7 @@ type Object = lib0.Object
 // Member is a key of an [Object] with its value.
 type Member = lib0.Member
 
-// A Subdoc is what a document knows of a document nested in it: its name. Its
-// content travels separately.
+// A Subdoc names a document nested in this one. Its content travels separately.
 type Subdoc struct {
 	GUID string
 }
@@ -85,7 +84,7 @@ func (d *Doc) lastValue(it *structs.Item) any {
 	return values[len(values)-1]
 }
 
-// lastOrdered is lastValue with an [Object] in the place of each map[string]any.
+// lastOrdered is lastValue with an [Object] instead of each map[string]any.
 func (d *Doc) lastOrdered(it *structs.Item) (v any) {
 	if it.Kind != wire.KindAny {
 		return d.lastValue(it)

@@ -8,7 +8,7 @@ import (
 )
 
 // Yjs formats text by Format items: markers that set a key to a JSON value for
-// everything behind them; null ends a format. This package does not format,
+// everything after them; null ends a format. This package does not format,
 // but it edits formatted text as Yjs does, so that both make the same items.
 
 // attributes maps the keys of formats to the JSON text of their values.

@@ -50,7 +50,7 @@ func (tx *Txn) contested(it *structs.Item) bool {
 // The scan walks the items between the left neighbour and the right origin.
 // Yjs keeps two sets: those passed since the origin (itemsBeforeOrigin) and of
 // these the ones passed since left last moved (conflictingItems). Here both
-// are told from the ordinal of an item in the scan.
+// follow from the ordinal of an item in the scan.
 func (tx *Txn) resolveConflict(it *structs.Item) structs.Ref {
 	s := tx.Store
 	left := it.Left

@@ -200,7 +200,7 @@ func (m *merger) take(r *updateReader) {
 	r.next()
 }
 
-// EndsOf returns for each client of an update the clock behind its last struct, and the
+// EndsOf returns for each client of an update the clock after its last struct, and the
 // units that the update deletes. The errors are those of [Merge].
 func EndsOf(update []byte) (StateVector, DeleteSet, error) {
 	u, err := Scan(update)

@@ -41,7 +41,7 @@ func (s *Store) Locate(b *Branch, pos int) (r structs.Ref, off int) {
 	return b.Positions.Locate(pos)
 }
 
-// After returns the item behind left in the list of b, the first if left is 0.
+// After returns the item after left in the list of b, the first if left is 0.
 func (s *Store) After(b *Branch, left structs.Ref) structs.Ref {
 	if left == 0 {
 		return b.Start
