@@ -90,7 +90,7 @@ type machineSource struct {
 }
 
 func (s machineSource) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
-	r.Meanwhile = s.m.then(r.Meanwhile)
+	r.BeforeRename = s.m.then(r.BeforeRename)
 	if err := s.m.step(); err != nil {
 		return model.Stamp{}, err
 	}
@@ -100,7 +100,7 @@ func (s machineSource) Replace(ctx context.Context, rel string, r model.Replacem
 }
 
 func (s machineSource) Create(ctx context.Context, rel string, file model.NewFile) (model.Stamp, error) {
-	file.Meanwhile = s.m.then(file.Meanwhile)
+	file.BeforeRename = s.m.then(file.BeforeRename)
 	if err := s.m.step(); err != nil {
 		return model.Stamp{}, err
 	}
@@ -123,7 +123,7 @@ type survivor struct {
 }
 
 // Placed says whether the new file of a save got its name.
-func (s survivor) Placed(save model.Save) (placed, known bool) {
+func (s survivor) Renamed(save model.Save) (placed, known bool) {
 	return !slices.ContainsFunc(s.m.unplaced, save.Post.SameFile), true
 }
 

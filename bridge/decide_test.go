@@ -160,7 +160,7 @@ func TestNothingIsWrittenIntoOtherEncodings(t *testing.T) {
 	if err != nil || !errors.Is(back.Failed[plan], model.ErrInvalidUTF8) {
 		t.Errorf("undo: %v, %v", err, back.Failed)
 	}
-	if _, err := f.Comment(t.Context(), bridge.Spot{Path: plan, Quote: "ONE"}, "why?", person); err == nil {
+	if _, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: plan, Quote: "ONE"}, "why?", person); err == nil {
 		t.Error("a comment was written")
 	}
 	if _, err := f.Write(t.Context(), plan, bridge.Write{Text: "ONE\n", By: ann}); !errors.Is(err, model.ErrReadOnly) {

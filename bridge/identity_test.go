@@ -178,7 +178,7 @@ func TestNoteAtADeletedNotesName(t *testing.T) {
 	deletions := map[string]func(*testing.T, *bridgetest.Fixture){
 		"by a person": func(_ *testing.T, f *bridgetest.Fixture) { f.Delete(plan) },
 		"proposed and accepted": func(t *testing.T, f *bridgetest.Fixture) {
-			res, err := f.Remove(t.Context(), plan, bridge.Restructure{By: ann})
+			res, err := f.Remove(t.Context(), plan, bridge.ChangeRequest{By: ann})
 			if err != nil {
 				t.Fatal(err)
 			}

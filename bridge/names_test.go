@@ -68,7 +68,7 @@ func TestUndoOfAnExchange(t *testing.T) {
 	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
 		for _, which := range []int{-1, 0, 1} {
 			f := bridgetest.New(t, map[string]string{"Notes/A.md": "a\n", "Notes/B.md": "b\n"})
-			if err := f.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.Restructure{By: ann}); err != nil {
+			if err := f.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{By: ann}); err != nil {
 				t.Fatal(err)
 			}
 			list, err := f.Proposals(t.Context(), "")
@@ -121,7 +121,7 @@ func TestNeighboursInCase(t *testing.T) {
 	}
 	rename := func(from, to model.Path, want bool) {
 		t.Helper()
-		res, err := f.Workspace.Rename(t.Context(), from, to, bridge.Restructure{By: ann})
+		res, err := f.Workspace.Rename(t.Context(), from, to, bridge.ChangeRequest{By: ann})
 		warned("rename to "+string(to), res.Warnings, err, want)
 	}
 	create("Notes/foo.md", true)
@@ -137,7 +137,7 @@ func TestNeighboursInCase(t *testing.T) {
 func TestNameOfAProposalIsTaken(t *testing.T) {
 	const taken = "Notes/Other.md"
 	f := bridgetest.New(t, map[string]string{plan: "one\n"})
-	res, err := f.Workspace.Rename(t.Context(), plan, taken, bridge.Restructure{By: ann})
+	res, err := f.Workspace.Rename(t.Context(), plan, taken, bridge.ChangeRequest{By: ann})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestNameOfAProposalIsTakenUnseen(t *testing.T) {
 		src, store := new(bridgetest.Source), new(bridgetest.Store)
 		src.Person(t).Save("Plan.md", "one\n")
 		ws := process(t, src, store)
-		res, err := ws.Rename(t.Context(), plan, taken, bridge.Restructure{By: ann})
+		res, err := ws.Rename(t.Context(), plan, taken, bridge.ChangeRequest{By: ann})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -108,7 +108,7 @@ func (k *talk) act(do func() (bridge.Outcome, error)) {
 	k.last = was
 }
 
-func (k *talk) comment(at bridge.Spot) {
+func (k *talk) comment(at bridge.CommentAnchor) {
 	text := k.fresh("c")
 	at.Path = plan
 	raw := k.raw()
@@ -193,16 +193,16 @@ func TestThreadsLaw(t *testing.T) {
 			"": func(*rapid.T) { k.check() },
 			"comment on the text": func(*rapid.T) {
 				words := k.words()
-				k.comment(bridge.Spot{Quote: words[k.any("word", len(words))]})
+				k.comment(bridge.CommentAnchor{Quote: words[k.any("word", len(words))]})
 			},
 			"comment on a suggestion": func(rt *rapid.T) {
 				if list := pendingOf(t, k.ws); len(list) > 0 {
-					k.comment(bridge.Spot{Suggestion: rapid.SampledFrom(list).Draw(rt, "suggestion").ID})
+					k.comment(bridge.CommentAnchor{Suggestion: rapid.SampledFrom(list).Draw(rt, "suggestion").ID})
 				}
 			},
 			"reply": func(rt *rapid.T) {
 				if list := k.threads(); len(list) > 0 {
-					k.comment(bridge.Spot{Thread: rapid.SampledFrom(list).Draw(rt, "thread").ID})
+					k.comment(bridge.CommentAnchor{Thread: rapid.SampledFrom(list).Draw(rt, "thread").ID})
 				}
 			},
 			"resolve": func(*rapid.T) {
@@ -260,7 +260,7 @@ func TestAnswers(t *testing.T) {
 	if a := second.Answers; a == nil || a.ID != first.ID || a.New != "many" || a.Reason != "a number, please" || a.By != "person" {
 		t.Errorf("%+v answers %+v, want %s", second, a, first.ID)
 	}
-	if _, err := f.Comment(t.Context(), bridge.Spot{Path: plan, Suggestion: second.ID}, "less", person); err != nil {
+	if _, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: plan, Suggestion: second.ID}, "less", person); err != nil {
 		t.Fatal(err)
 	}
 	answered := func() bool {
@@ -302,7 +302,7 @@ func TestThreadsOfLiveNotes(t *testing.T) {
 			t.Errorf("the note is %q, want %q", got, want)
 		}
 	}
-	if _, err := f.Comment(t.Context(), bridge.Spot{Path: path, Quote: "🦊"}, "a fox?", person); err != nil {
+	if _, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: path, Quote: "🦊"}, "a fox?", person); err != nil {
 		t.Fatal(err)
 	}
 	raw("One 🦊{>>a fox?<<} two.\n")
@@ -326,7 +326,7 @@ func TestThreadsOfLiveNotes(t *testing.T) {
 // A comment that somebody has changed since is not taken back, and nothing of it is lost.
 func TestChangedCommentsAreNotTakenBack(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "One two.\n"})
-	out, err := f.Comment(t.Context(), bridge.Spot{Path: plan, Quote: "two"}, "why two?", person)
+	out, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: plan, Quote: "two"}, "why two?", person)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +368,7 @@ func TestLaterSessionsAnswer(t *testing.T) {
 			as("s", old, strings.Join(words, " ")+strings.Repeat(" ", strings.Count(old, " ")%2))
 		}
 		first := pendingOf(t, f.Workspace)[0]
-		if _, err := f.Comment(t.Context(), bridge.Spot{Path: plan, Suggestion: first.ID}, "why?", person); err != nil {
+		if _, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: plan, Suggestion: first.ID}, "why?", person); err != nil {
 			rt.Fatal(err)
 		}
 		if thread().Answered {

@@ -203,18 +203,18 @@ func TestCreate(t *testing.T) {
 func TestStructurePolicy(t *testing.T) {
 	files := map[string]string{plan: "x\n", "Notes/b.md": "b\n"}
 	f := bridgetest.New(t, files, func(o *bridge.Options) { o.Structure = bridge.StructureDeny })
-	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/c.md", bridge.Restructure{}); !errors.Is(err, model.ErrNeedsReview) {
+	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/c.md", bridge.ChangeRequest{}); !errors.Is(err, model.ErrNeedsReview) {
 		t.Errorf("rename where it is denied: %v", err)
 	}
-	if _, err := f.Remove(t.Context(), plan, bridge.Restructure{}); !errors.Is(err, model.ErrNeedsReview) {
+	if _, err := f.Remove(t.Context(), plan, bridge.ChangeRequest{}); !errors.Is(err, model.ErrNeedsReview) {
 		t.Errorf("remove where it is denied: %v", err)
 	}
 	f = bridgetest.New(t, files, func(o *bridge.Options) { o.Structure = bridge.StructureDirect })
 	write(t, f.Workspace, plan, bridge.Write{Text: "y\n", By: model.Author{Name: "ann"}})
-	if err := f.Mkdir(t.Context(), "Notes/sub", bridge.Restructure{}); err != nil {
+	if err := f.Mkdir(t.Context(), "Notes/sub", bridge.ChangeRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/sub/c.md", bridge.Restructure{}); err != nil {
+	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/sub/c.md", bridge.ChangeRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Open(t.Context(), plan); !errors.Is(err, fs.ErrNotExist) {
@@ -224,7 +224,7 @@ func TestStructurePolicy(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Author != "ann" {
 		t.Errorf("suggestions did not move with the note: %+v, %v", list, err)
 	}
-	if _, err := f.Remove(t.Context(), "Notes/b.md", bridge.Restructure{}); err != nil {
+	if _, err := f.Remove(t.Context(), "Notes/b.md", bridge.ChangeRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Stat(t.Context(), "Notes/b.md"); !errors.Is(err, fs.ErrNotExist) {
@@ -398,7 +398,7 @@ func saveUnder(t *testing.T, src model.Source, rel, line string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = src.Replace(t.Context(), rel, model.Replacement{Expect: stamp, Data: append([]byte(line), data...), ModTime: time.Now()})
+		_, err = src.Replace(t.Context(), rel, model.Replacement{IfMatch: stamp, Data: append([]byte(line), data...), ModTime: time.Now()})
 		if err == nil {
 			return
 		}

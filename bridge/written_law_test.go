@@ -78,7 +78,7 @@ func TestSuggestionsStayTheSame(t *testing.T) {
 					}
 				case s.Author != by.Name:
 					told("%s of another author is gone", s.ID)
-				case s.Session != by.Session && s.Parts == nil && !amended(s, v.Text(), res.Version.Text()) && fitsBeside(v.Marked(), text, before, by):
+				case s.Session != by.Session && s.Parts == nil && !amended(s, v.Text(), res.Version.Text()) && fitsBeside(v.Canonical(), text, before, by):
 					told("%s of another session is gone", s.ID)
 				}
 			}

@@ -118,8 +118,8 @@ func instructions(o bridge.Options, offer toolset) string {
 	}
 	parts = append(parts, "Notes may change while you work. A change is matched against the note as it is then: it lands in the right place or fails, and then you read the note again.")
 	switch {
-	case o.Locked() != nil:
-		parts = append(parts, "The text of the notes cannot be changed here: "+o.Locked().Error()+".")
+	case o.ReadOnlyErr() != nil:
+		parts = append(parts, "The text of the notes cannot be changed here: "+o.ReadOnlyErr().Error()+".")
 	case o.View == diffwrap.RawView:
 		parts = append(parts, "You see and write the stored text, CriticMarkup included.")
 	case o.Mode == bridge.Direct:

@@ -89,12 +89,14 @@ type Syncer interface {
 // noWaitKey marks a context whose holder takes what is there.
 type noWaitKey struct{}
 
-// NoWait is ctx for a caller that takes what is there.
-func NoWait(ctx context.Context) context.Context { return context.WithValue(ctx, noWaitKey{}, true) }
+// WithoutBlocking is ctx for a caller that takes what is there.
+func WithoutBlocking(ctx context.Context) context.Context {
+	return context.WithValue(ctx, noWaitKey{}, true)
+}
 
-// Waits says whether a Source is to wait, within its bound, for what it has yet
+// MayBlock says whether a Source is to wait, within its bound, for what it has yet
 // to fetch. Indexes do not wait: they hear of it when it is there.
-func Waits(ctx context.Context) bool { return ctx.Value(noWaitKey{}) == nil }
+func MayBlock(ctx context.Context) bool { return ctx.Value(noWaitKey{}) == nil }
 
 type progressKey struct{}
 

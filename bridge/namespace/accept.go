@@ -34,7 +34,7 @@ func (a accepting) all(ctx context.Context, left []*tree.Proposal) map[*tree.Pro
 		var waiting []*tree.Proposal
 		for _, p := range left {
 			err := a.accept(ctx, p)
-			if errors.Is(err, model.ErrInTheWay) {
+			if errors.Is(err, model.ErrNameTaken) {
 				waiting = append(waiting, p)
 			}
 			if failed[p] = err; err == nil {
@@ -123,7 +123,7 @@ func accepted(rec model.ProposalRecord, owes []model.OwedLinks, d model.Decision
 }
 
 func (l *Locked) inTheWay(rel string) error {
-	return fmt.Errorf("%q %w: decide on what is proposed for it first, or together", l.Name+"/"+rel, model.ErrInTheWay)
+	return fmt.Errorf("%q %w: decide on what is proposed for it first, or together", l.Name+"/"+rel, model.ErrNameTaken)
 }
 
 func (a accepting) move(ctx context.Context, p *tree.Proposal) error {
@@ -287,7 +287,7 @@ func (a accepting) file(ctx context.Context, p *tree.Proposal, rec model.Proposa
 		return model.ErrStale
 	}
 	return a.carryOut(p, func() error {
-		stamp, err := a.Source.Replace(ctx, rec.Rel, model.Replacement{Expect: stamp, Data: rec.New, ModTime: stamp.Next(time.Now())})
+		stamp, err := a.Source.Replace(ctx, rec.Rel, model.Replacement{IfMatch: stamp, Data: rec.New, ModTime: stamp.Next(time.Now())})
 		if errors.Is(err, model.ErrConflict) {
 			err = model.ErrStale
 		}
@@ -299,7 +299,7 @@ func (a accepting) file(ctx context.Context, p *tree.Proposal, rec model.Proposa
 }
 
 // merge makes of the file n what somebody made of base.
-func (l *Locked) merge(ctx context.Context, m model.Merger, n *tree.Node, base, data []byte) error {
+func (l *Locked) merge(ctx context.Context, m model.FileMerger, n *tree.Node, base, data []byte) error {
 	stamp, err := m.Merge(ctx, n.Place().Rel, base, data)
 	if err == nil {
 		l.SetStamp(n, stamp)

@@ -140,7 +140,7 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 // syncNames makes durable what was done for a proposal, before the store says that it was: the
 // process that did it may have been killed before.
 func (f *Folder) syncNames(ctx context.Context, rec *model.ProposalRecord) {
-	s, ok := f.Source.(model.Synced)
+	s, ok := f.Source.(model.Durable)
 	if !ok {
 		return
 	}

@@ -102,6 +102,6 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 }
 
 var (
-	_ model.Synced = (*Vault)(nil)
-	_ model.Placer = (*Vault)(nil)
+	_ model.Durable       = (*Vault)(nil)
+	_ model.RenameChecker = (*Vault)(nil)
 )

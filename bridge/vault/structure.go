@@ -68,7 +68,7 @@ func (v *Vault) Retract(_ context.Context, rel string, stamp model.Stamp) error 
 }
 
 func (v *Vault) retract(rel string, stamp model.Stamp) error {
-	p, err := v.folder.LookAt(rel)
+	p, err := v.folder.Resolve(rel)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 	if err := p.Dir.Remove(temp); err != nil {
 		v.log.Warn("temp file stays", model.LogPath, rel, model.LogErr, err) // the next start sweeps it
 	}
-	v.syncs.Try(p.Dir)
+	v.syncs.SyncBestEffort(p.Dir)
 	v.tree.forget(rel)
 	return nil
 }
@@ -140,7 +140,7 @@ func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 	if err := up.Mkdir(name); err != nil {
 		return err
 	}
-	v.syncs.Try(up)
+	v.syncs.SyncBestEffort(up)
 	st, err := up.Stat(name)
 	if err == nil {
 		v.tree.wrote(vaultdir.EntryOf(rel, &st))
@@ -183,7 +183,7 @@ func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
 	if err := v.syncs.Sync(dir); err != nil {
 		return model.SourceEntry{}, err
 	}
-	return v.folder.Look(rel)
+	return v.folder.Stat(rel)
 }
 
 var _ model.Linker = (*Vault)(nil)
@@ -195,7 +195,7 @@ func (v *Vault) Rename(_ context.Context, oldRel, newRel string, replace bool) e
 }
 
 func (v *Vault) rename(oldRel, newRel string, replace bool) error {
-	from, err := v.folder.LookAt(oldRel)
+	from, err := v.folder.Resolve(oldRel)
 	if err != nil {
 		return err
 	}
@@ -225,26 +225,26 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	if err != nil {
 		return err
 	}
-	v.syncs.Try(to)
-	v.syncs.Try(from.Dir)
-	e, err := v.folder.Look(newRel)
+	v.syncs.SyncBestEffort(to)
+	v.syncs.SyncBestEffort(from.Dir)
+	e, err := v.folder.Stat(newRel)
 	if oldRel != newRel {
 		v.tree.forget(newRel)
 		v.tree.move(oldRel, newRel)
 	}
 	if err == nil {
-		v.tree.learn(e)
+		v.tree.record(e)
 	}
 	return err
 }
 
 // Look describes what is at rel now.
-func (v *Vault) Look(rel string) (model.SourceEntry, error) {
-	e, err := v.folder.Look(rel)
+func (v *Vault) Stat(rel string) (model.SourceEntry, error) {
+	e, err := v.folder.Stat(rel)
 	return e, wrap("look", rel, err)
 }
 
-var _ model.Looker = (*Vault)(nil)
+var _ model.Stater = (*Vault)(nil)
 
 // Remove moves a file to the vault's .trash, as Obsidian does, and deletes an
 // empty folder; a folder that holds anything, hidden or not, is
@@ -254,7 +254,7 @@ func (v *Vault) Remove(_ context.Context, rel string) error {
 }
 
 func (v *Vault) remove(rel string) error {
-	p, err := v.folder.LookAt(rel)
+	p, err := v.folder.Resolve(rel)
 	if err != nil {
 		return err
 	}
@@ -270,12 +270,12 @@ func (v *Vault) remove(rel string) error {
 	if err != nil {
 		return err
 	}
-	v.syncs.Try(p.Dir)
+	v.syncs.SyncBestEffort(p.Dir)
 	v.tree.forget(rel)
 	return nil
 }
 
-func (v *Vault) toTrash(p *vaultdir.Place) error {
+func (v *Vault) toTrash(p *vaultdir.Entry) error {
 	trash, err := v.folder.OpenTrash()
 	if err != nil {
 		return err
@@ -284,7 +284,7 @@ func (v *Vault) toTrash(p *vaultdir.Place) error {
 	if _, err := filereplace.MoveAside(p.Dir, p.Name, trash, p.Name); err != nil {
 		return err
 	}
-	v.syncs.Try(trash)
+	v.syncs.SyncBestEffort(trash)
 	return nil
 }
 
@@ -323,11 +323,11 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 		}
 		if err := v.syncs.Sync(dir); err != nil {
 			err = errors.Join(err, filereplace.RenameNew(dir, path.Base(rel), trash, name))
-			v.syncs.Try(dir) // or a power cut could take the way back, which the caller notes
+			v.syncs.SyncBestEffort(dir) // or a power cut could take the way back, which the caller notes
 			return model.SourceEntry{}, err
 		}
-		v.syncs.Try(trash)
-		return v.folder.Look(rel)
+		v.syncs.SyncBestEffort(trash)
+		return v.folder.Stat(rel)
 	}
 	return model.SourceEntry{}, fs.ErrNotExist
 }
@@ -347,7 +347,7 @@ var _ model.Restorer = (*Vault)(nil)
 
 // removeFolder removes an empty folder. What a save there has displaced is in it for
 // a moment after the save has returned (swap.settle), and is waited for.
-func (v *Vault) removeFolder(p *vaultdir.Place) error {
+func (v *Vault) removeFolder(p *vaultdir.Entry) error {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		err := p.Dir.Rmdir(p.Name)
 		if !errors.Is(err, syscall.ENOTEMPTY) {
@@ -357,7 +357,7 @@ func (v *Vault) removeFolder(p *vaultdir.Place) error {
 		if listed == nil && len(holds) > 0 {
 			return &model.NotEmptyError{Holds: holds}
 		}
-		if listed != nil || time.Since(start) > vaultdir.SettleLimit {
+		if listed != nil || time.Since(start) > vaultdir.MaxQuietWait {
 			return err
 		}
 	}
@@ -373,7 +373,7 @@ func (v *Vault) Hidden(_ context.Context, rel string) ([]string, error) {
 }
 
 func (v *Vault) hidden(rel string) ([]string, error) {
-	p, err := v.folder.LookAt(rel)
+	p, err := v.folder.Resolve(rel)
 	if err != nil {
 		return nil, err
 	}
@@ -400,7 +400,7 @@ func (v *Vault) hidden(rel string) ([]string, error) {
 }
 
 // namesIn lists what a folder holds but for temp files of this process.
-func (v *Vault) namesIn(p *vaultdir.Place) ([]string, error) {
+func (v *Vault) namesIn(p *vaultdir.Entry) ([]string, error) {
 	dir, err := p.Dir.OpenDir(p.Name)
 	if err != nil {
 		return nil, err

@@ -450,7 +450,7 @@ func BenchmarkReplace(b *testing.B) {
 	data, stamp, err := v.Read(b.Context(), "dir/sub/N.md")
 	p.check(err)
 	for b.Loop() {
-		stamp, err = v.Replace(b.Context(), "dir/sub/N.md", model.Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
+		stamp, err = v.Replace(b.Context(), "dir/sub/N.md", model.Replacement{IfMatch: stamp, Data: data, ModTime: time.Now()})
 		p.check(err)
 	}
 }

@@ -165,7 +165,7 @@ func apart(sources []source.Source, mountpoint string) error {
 		real = r
 	}
 	for _, s := range sources {
-		if s.Server == nil && (owner.Within(s.Dir, real) || owner.Within(real, s.Dir)) {
+		if s.Server == nil && (owner.IsWithin(s.Dir, real) || owner.IsWithin(real, s.Dir)) {
 			return cli.WithHint(
 				fmt.Errorf("mountpoint %q and vault %q lie inside each other", mountpoint, s.Dir),
 				"choose a mountpoint outside of the vault, for example "+filepath.Join(os.TempDir(), "notes"))
@@ -191,7 +191,7 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 			served := serving.MountedBy(dir, state)
 			if served != nil && !fusefs.Killed(served.PID) {
 				err := owner.NewClient(*served).Alive(cmd.Context())
-				if gone := (*owner.GoneError)(nil); err != nil && !errors.As(err, &gone) { // a killed process is dead before its locks are free
+				if gone := (*owner.EndedError)(nil); err != nil && !errors.As(err, &gone) { // a killed process is dead before its locks are free
 					return err
 				}
 			}

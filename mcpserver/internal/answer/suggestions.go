@@ -125,7 +125,7 @@ func News(news []bridge.Resolved) (block string, untold []bridge.Resolved) {
 
 // CommentsIn returns the open comments of one note, one on each line.
 func CommentsIn(p model.Path, v *model.Version) []string {
-	known, raw := v.Known(), v.Marked()
+	known, raw := v.Known(), v.Canonical()
 	if !strings.Contains(raw, "{>>") {
 		return nil
 	}

@@ -257,8 +257,8 @@ func ReadCall(tool, document, line string, from passage.Position) string {
 	return "the " + tool + " tool with " + document
 }
 
-func (c Changes) restructure() bridge.Restructure {
-	return bridge.Restructure{By: c.by(), Origin: c.Session}
+func (c Changes) restructure() bridge.ChangeRequest {
+	return bridge.ChangeRequest{By: c.by(), Origin: c.Session}
 }
 
 // MayMove returns an error if what is at from cannot be moved to to, as far as that does not depend on what is
@@ -277,15 +277,15 @@ func (c Changes) MayMove(from, to model.Path) error {
 }
 
 // Move moves a note, file or folder, and creates the folders above to.
-func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restructured, error) {
+func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.ChangeResult, error) {
 	if err := c.MayMove(from, to); err != nil {
-		return bridge.Restructured{}, err
+		return bridge.ChangeResult{}, err
 	}
 	if err := c.approve(ctx, from, Request{Operation: Update, What: fmt.Sprintf("move %s to %s", from, to)}); err != nil {
-		return bridge.Restructured{}, err
+		return bridge.ChangeResult{}, err
 	}
 	if err := c.makeParents(ctx, to); err != nil {
-		return bridge.Restructured{}, err
+		return bridge.ChangeResult{}, err
 	}
 	res, err := c.Workspace.Rename(ctx, from, to, c.restructure())
 	if err == nil {
@@ -296,7 +296,7 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restruct
 
 // Removed is what came of a deletion.
 type Removed struct {
-	bridge.Restructured
+	bridge.ChangeResult
 	Linking []model.Path // other documents that link to what was deleted
 }
 
@@ -306,7 +306,7 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 	if err != nil {
 		return Removed{}, err
 	}
-	kind := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}[info.Kind]
+	kind := map[model.NodeKind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}[info.Kind]
 	what, linking := fmt.Sprintf("delete the %s %s", kind, p), c.Linking(ctx, p)
 	if len(linking) > 0 {
 		what += " (" + LinkTo(len(linking)) + " to it)"

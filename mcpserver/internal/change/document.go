@@ -241,7 +241,7 @@ func (c Changes) writeFile(ctx context.Context, f file) (proposed bool, err erro
 	if err := c.approve(ctx, f.path, Request{Operation: f.operation, What: f.what}); err != nil {
 		return false, err
 	}
-	done, err := c.Workspace.WriteFile(ctx, f.path, []byte(f.text), bridge.Restructure{By: c.by(), Origin: c.Session, Base: f.base})
+	done, err := c.Workspace.WriteFile(ctx, f.path, []byte(f.text), bridge.ChangeRequest{By: c.by(), Origin: c.Session, Base: f.base})
 	if err != nil {
 		return false, err
 	}

@@ -126,7 +126,7 @@ func (w *world) stageAt(text string, modTime time.Time) *Swap {
 	at, err := w.folder.Locate("N.md")
 	w.ok(err)
 	at.Close()
-	s, err := w.s.Stage("N.md", model.Replacement{Expect: vaultdir.StampOf(&at.Info), Data: []byte(text), ModTime: modTime})
+	s, err := w.s.Stage("N.md", model.Replacement{IfMatch: vaultdir.StampOf(&at.Info), Data: []byte(text), ModTime: modTime})
 	w.ok(err)
 	return s
 }

@@ -110,8 +110,8 @@ func (h *handler) names(ctx context.Context, path string, recursive bool) ([]Lis
 	return list, err
 }
 
-func newListed(p model.Path, kind model.Kind) Listed {
-	kinds := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}
+func newListed(p model.Path, kind model.NodeKind) Listed {
+	kinds := map[model.NodeKind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}
 	return Listed{string(p), kinds[kind]}
 }
 

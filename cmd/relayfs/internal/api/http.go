@@ -61,7 +61,7 @@ func Refuse(w http.ResponseWriter, err error) {
 // statusOf returns the HTTP status of an error, by which a client distinguishes errors.
 func statusOf(err error) int {
 	var refused *owner.RefusedError
-	var gone *owner.GoneError
+	var gone *owner.EndedError
 	var stopped *owner.StoppedError
 	var usage *cli.UsageError
 	var conflict reviewqueue.Conflict

@@ -44,7 +44,7 @@ func (l *Refusals) Of(p model.Path) []model.Refusal {
 	defer l.mu.Unlock()
 	list := []model.Refusal{}
 	for _, r := range slices.Backward(l.kept) {
-		if p == "" || owner.Within(string(p), string(r.Path)) {
+		if p == "" || owner.IsWithin(string(p), string(r.Path)) {
 			list = append(list, r)
 		}
 	}

@@ -94,9 +94,9 @@ type Restored struct {
 // is kept below the state folder base; what is kept is replaced only if replace says so. No process may serve them.
 // All of the backup is read before anything is changed. Each Folder is restored whole or not at all.
 func (b *Backup) Restore(sources []source.Source, base string, replace bool) (list []*Restored, err error) {
-	var claims []owner.Claim
+	var claims []owner.LockRequest
 	for _, src := range sources {
-		claims = append(claims, owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.State(base)})
+		claims = append(claims, owner.LockRequest{Vault: src.Dir, Name: src.Place(), State: src.State(base)})
 	}
 	held, err := owner.Acquire(claims)
 	if err != nil {

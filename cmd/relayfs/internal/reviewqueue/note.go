@@ -47,23 +47,23 @@ func (q *Queue) Note(ctx context.Context, path string) (Note, error) {
 	if err != nil {
 		return Note{}, err
 	}
-	n := q.newNote(p, v.Marked(), list, threads)
+	n := q.newNote(p, v.Canonical(), list, threads)
 	n.Known = v.Known().Offsets()
 	return n, nil
 }
 
 // lost returns the note that is proposed to be deleted, as people have it.
 func (q *Queue) lost(ctx context.Context, p model.Path) (Note, error) {
-	v, err := q.ws.OpenHidden(ctx, p)
+	v, err := q.ws.OpenPendingDelete(ctx, p)
 	if err != nil {
 		return Note{}, err
 	}
-	return q.newNote(p, v.Known().Original(v.Marked()), nil, nil), nil
+	return q.newNote(p, v.Known().Original(v.Canonical()), nil, nil), nil
 }
 
 // obsidian is the address that opens a note in Obsidian, where people have it, "" if none is known.
 func (q *Queue) obsidian(p model.Path) string {
-	people, err := q.ws.PeoplesPath(p)
+	people, err := q.ws.SourcePath(p)
 	if err != nil {
 		people = p // it is proposed to be deleted
 	}

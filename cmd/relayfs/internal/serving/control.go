@@ -151,12 +151,12 @@ func (c *Control) handOver(_ context.Context, req HandoverRequest) (struct{}, er
 func Take(ctx context.Context, sources []source.Source, o Options) (*Session, error) {
 	for start := time.Now(); ; {
 		s, err := Open(ctx, sources, o)
-		owned, ok := errors.AsType[*owner.OwnedError](err)
+		owned, ok := errors.AsType[*owner.AlreadyServedError](err)
 		if !ok || owned.Owner == nil || time.Since(start) > handoverPatience {
 			return s, err
 		}
-		if info := *owned.Owner; info.HandedOver.IsZero() {
-			if info.Command != MCPCommand || info.HTTP != nil || !owner.Answers(info) {
+		if info := *owned.Owner; info.HandoverStarted.IsZero() {
+			if info.Command != MCPCommand || info.HTTP != nil || !owner.IsReachable(info) {
 				return nil, err
 			}
 			if refused := askForVaults(ctx, info, sources); refused != nil {
@@ -219,7 +219,7 @@ func (x *reaches) within(folders []string) http.Handler {
 func (x *reaches) open(folders []string) http.Handler {
 	ws, srv := x.c.Workspace, x.c.MCP
 	if len(folders) < len(x.c.sources) {
-		ws = ws.Within(folders...)
+		ws = ws.Restrict(folders...)
 		srv = mcpserver.New(ws, x.c.options)
 		x.closers = append(x.closers, srv.Close)
 	}

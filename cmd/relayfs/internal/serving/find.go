@@ -47,7 +47,7 @@ func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) 
 // while it started another one leaves that its socket for a moment.
 func running(ctx context.Context, c *owner.Client) (*owner.Client, error) {
 	err := c.Alive(ctx)
-	if _, gone := errors.AsType[*owner.GoneError](err); gone {
+	if _, gone := errors.AsType[*owner.EndedError](err); gone {
 		return nil, nil
 	}
 	return c, err
@@ -113,7 +113,7 @@ func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 	var first *owner.Info
 	for i, src := range sources {
 		info, err := owner.Read(src.State(base))
-		if err != nil || !owner.Answers(*info) {
+		if err != nil || !owner.IsReachable(*info) {
 			info = nil
 		}
 		if i == 0 {
@@ -139,7 +139,7 @@ func servedBy(info *owner.Info) string {
 }
 
 func onlyOwner(base string) (*owner.Info, error) {
-	live, err := owner.Live(source.VaultsDir(base))
+	live, err := owner.Running(source.VaultsDir(base))
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (s Search) Owners(ctx context.Context) ([]owner.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	owners, err := owner.Live(source.VaultsDir(base))
+	owners, err := owner.Running(source.VaultsDir(base))
 	if err != nil {
 		return nil, err
 	}
@@ -207,12 +207,12 @@ func serving(owners []owner.Info, path string) []owner.Info {
 
 // pathIn returns what an absolute path on its mount, or in one of its vaults, is in the workspace of an owner.
 func pathIn(info owner.Info, path string) (p model.Path, ok bool) {
-	if info.Mountpoint != "" && owner.Within(info.Mountpoint, path) {
+	if info.Mountpoint != "" && owner.IsWithin(info.Mountpoint, path) {
 		return within(info.Mountpoint, path), true
 	}
 	for _, src := range info.Sources {
 		name, dir, named := strings.Cut(src, "=")
-		if named && filepath.IsAbs(dir) && owner.Within(dir, path) {
+		if named && filepath.IsAbs(dir) && owner.IsWithin(dir, path) {
 			return model.Path(name).Join(string(within(dir, path))), true
 		}
 	}
@@ -266,7 +266,7 @@ func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path,
 
 // Answering returns the owner that err names, nil if that does not answer.
 func Answering(err error) *owner.Info {
-	if owned, ok := errors.AsType[*owner.OwnedError](err); ok && owned.Owner != nil && owner.Answers(*owned.Owner) {
+	if owned, ok := errors.AsType[*owner.AlreadyServedError](err); ok && owned.Owner != nil && owner.IsReachable(*owned.Owner) {
 		return owned.Owner
 	}
 	return nil
@@ -281,7 +281,7 @@ func MountedBy(dir, state string) *owner.Info {
 	if err != nil {
 		return nil
 	}
-	live, err := owner.Live(source.VaultsDir(base))
+	live, err := owner.Running(source.VaultsDir(base))
 	if err != nil {
 		return nil
 	}

@@ -77,15 +77,15 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 			s.Close()
 		}
 	}()
-	claims := make([]owner.Claim, len(sources))
+	claims := make([]owner.LockRequest, len(sources))
 	for i, src := range sources {
-		claims[i] = owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.State(o.Base)}
+		claims[i] = owner.LockRequest{Vault: src.Dir, Name: src.Place(), State: src.State(o.Base)}
 		s.kept = append(s.kept, backup.Folder{Name: src.Name, Place: src.Place(), Source: src.String(), State: owner.Folder(claims[i].State)})
 	}
 	if s.owner, err = owner.Acquire(claims); err != nil {
 		return nil, err
 	}
-	for _, sentence := range s.owner.Told {
+	for _, sentence := range s.owner.Notices {
 		s.Log.Warn(sentence)
 	}
 	if _, why := s.guarded(all); why != "" && !o.Passing {
@@ -280,7 +280,7 @@ func (c *Control) announce(front *crew) {
 		return fmt.Sprintf("other relayfs commands do not find this process: %v; free space on that disk, or mend what it says; it is tried again by itself", err)
 	})
 	err := c.owner.Announce(c.announced)
-	problems.Tried("announcement", err)
+	problems.Record("announcement", err)
 	if err == nil {
 		return
 	}
@@ -291,7 +291,7 @@ func (c *Control) announce(front *crew) {
 				return nil
 			case <-time.After(announceAgain):
 			}
-			problems.Tried("announcement", c.owner.AnnounceAgain())
+			problems.Record("announcement", c.owner.AnnounceAgain())
 		}
 		return nil
 	})

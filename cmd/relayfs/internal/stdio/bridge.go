@@ -186,7 +186,7 @@ func (b *bridge) deliver(ctx context.Context, line []byte) ([]byte, error) {
 
 // notTaken reports whether a message did not come to its session.
 func notTaken(err error) bool {
-	if gone, ok := errors.AsType[*owner.GoneError](err); ok {
+	if gone, ok := errors.AsType[*owner.EndedError](err); ok {
 		return !gone.Sent
 	}
 	refused, ok := errors.AsType[*owner.RefusedError](err)

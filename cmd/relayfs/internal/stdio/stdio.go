@@ -69,13 +69,13 @@ func (s *Stdio) reach(ctx context.Context, gone time.Duration) (*owner.Client, e
 	for start := time.Now(); ; {
 		since := gone + time.Since(start)
 		last, err := owner.Read(s.Sources[0].State(s.Options.Base))
-		if err == nil && last.HandedOver.IsZero() && owner.Answers(*last) { // an owner that hands over may still answer
+		if err == nil && last.HandoverStarted.IsZero() && owner.IsReachable(*last) { // an owner that hands over may still answer
 			return s.clientOf(*last), nil
 		}
 		if since >= takeover {
 			return s.takeOver(ctx, func(owner.Info) error { return nil })
 		}
-		if err != nil || last.HandedOver.IsZero() {
+		if err != nil || last.HandoverStarted.IsZero() {
 			return nil, errNoOwner
 		}
 		select {

@@ -75,7 +75,7 @@ func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path
 }
 
 // target returns where to what is at from is to be moved.
-func (a oneMove) target(c *tool.Client, from model.Path, kind model.Kind) (model.Path, error) {
+func (a oneMove) target(c *tool.Client, from model.Path, kind model.NodeKind) (model.Path, error) {
 	to, err := c.Names.NewPath(a.NewPath, kind == model.KindNote)
 	switch {
 	case err != nil:
@@ -121,7 +121,7 @@ func (t places) now(p model.Path) (now model.Path, folder bool) {
 }
 
 // kind returns what the moves would leave at p, and whether that is something.
-func (t places) kind(ctx context.Context, c *tool.Client, p model.Path) (kind model.Kind, there bool) {
+func (t places) kind(ctx context.Context, c *tool.Client, p model.Path) (kind model.NodeKind, there bool) {
 	now, folder := t.now(p)
 	if folder || now == "" {
 		return model.KindDir, folder
@@ -131,7 +131,7 @@ func (t places) kind(ctx context.Context, c *tool.Client, p model.Path) (kind mo
 }
 
 // source returns the path of what a move is of, after those that were tried, and what that is.
-func (t places) source(ctx context.Context, c *tool.Client, m oneMove) (model.Path, model.Kind, error) {
+func (t places) source(ctx context.Context, c *tool.Client, m oneMove) (model.Path, model.NodeKind, error) {
 	for _, note := range []bool{false, true} { // with the ending that may be left out
 		p, err := c.Names.NewPath(m.FilePath, note)
 		if err != nil {
@@ -182,7 +182,7 @@ func (t *places) move(ctx context.Context, c *tool.Client, m oneMove) (string, e
 	return out, nil
 }
 
-func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) string {
+func movedText(c *tool.Client, from, to model.Path, res bridge.ChangeResult) string {
 	out := "Moved " + answer.Shown(from) + " to " + answer.Shown(to) + "."
 	if res.Proposal != "" {
 		out = "Proposed to move " + answer.Shown(from) + " to " + answer.Shown(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."

@@ -98,7 +98,7 @@ func getURL(ctx context.Context, c *tool.Client, a getURLArgs) (answer.Result, e
 	if err != nil {
 		return answer.Result{}, err
 	}
-	people, err := c.Workspace.PeoplesPath(p)
+	people, err := c.Workspace.SourcePath(p)
 	if err != nil {
 		return answer.Result{}, err
 	}
