@@ -23,7 +23,7 @@ type importRule struct {
 	why string
 }
 
-// importRules holds every package of the module; docs/architecture.md tells
+// importRules holds every package of the module; docs/dependencies.md tells
 // the same in prose. A new package fails TestImports until it has a line here.
 var importRules = map[string]importRule{
 	"diffwrap/internal/span":         {nil, "ranges, edits and lines of a text; it compares nothing"},
