@@ -295,7 +295,7 @@ func TestEveryKill(t *testing.T) {
 	t.Logf("%d states", states)
 }
 
-// A person who saves between the kill and the next start keeps every word. What the file
+// A user who saves between the kill and the next start keeps every word. What the file
 // had not got yet may come or not, what it had stays.
 func TestEveryKillAndAPersonsSave(t *testing.T) {
 	states := 0
@@ -326,7 +326,7 @@ func TestEveryKillAndAPersonsSave(t *testing.T) {
 	t.Logf("%d states", states)
 }
 
-// A person who sets the file back to what it was before a write, by git or from a backup,
+// A user who sets the file back to what it was before a write, by git or from a backup,
 // has that: the write does not come again.
 func TestEveryReturn(t *testing.T) {
 	for _, sc := range scenarios {

@@ -148,7 +148,7 @@ func TestDecideManyNotes(t *testing.T) {
 	}
 }
 
-// A person may save what is not UTF-8. Nothing is written into such a note, and what was pending there comes back with the
+// A user may save what is not UTF-8. Nothing is written into such a note, and what was pending there comes back with the
 // person's next save in UTF-8.
 func TestNothingIsWrittenIntoOtherEncodings(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one\ntwo\n"})

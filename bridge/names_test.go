@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// deadly is a source on which a process stands still for ever before it takes a file away: it was killed there.
+// deadly is a source on which a process stands still forever before it takes a file away: it was killed there.
 type deadly struct {
 	*bridgetest.Source
 	reached chan struct{}
@@ -26,7 +26,7 @@ func (s *deadly) Retract(context.Context, string, model.Stamp) error {
 }
 
 // A process is killed after it has rejected a new note, and before the note is gone. The next one takes it away; a note
-// that a person has made or saved there stays.
+// that a user has made or saved there stays.
 func TestNewNoteThatWasRejectedIsGoneAfterAKill(t *testing.T) {
 	for name, what := range map[string]func(bridgetest.Person){
 		"nothing":   func(bridgetest.Person) {},
@@ -132,7 +132,7 @@ func TestNeighboursInCase(t *testing.T) {
 	rename("Notes/Bar.md", "Notes/BAR.md", false) // its own name
 }
 
-// A person takes the name that a note is proposed to have. The proposal is in the journal, and once the name is free again
+// A user takes the name that a note is proposed to have. The proposal is in the journal, and once the name is free again
 // it can be brought back and decided on.
 func TestNameOfAProposalIsTaken(t *testing.T) {
 	const taken = "Notes/Other.md"
@@ -159,7 +159,7 @@ func TestNameOfAProposalIsTaken(t *testing.T) {
 	}
 }
 
-// A person takes the name that something is proposed to have, and relayfs has not seen it yet. An acceptance says so, changes
+// A user takes the name that something is proposed to have, and relayfs has not seen it yet. An acceptance says so, changes
 // nothing, and the proposal can be decided on: also rejected, or accepted when the name is free again.
 func TestNameOfAProposalIsTakenUnseen(t *testing.T) {
 	const taken = "Notes/Other.md"

@@ -141,7 +141,7 @@ func (w *Workspace) SourcePath(p model.Path) (model.Path, error) {
 }
 
 // HasNote says whether a note is at p: one that is shown there, or one that is
-// proposed to be deleted, and that whoever writes at p writes anew.
+// proposed to be deleted, and that whoever writes at p writes again.
 func (w *Workspace) HasNote(p model.Path) bool {
 	n, err := w.tree.Find("stat", p)
 	if err != nil {

@@ -71,10 +71,10 @@ type (
 )
 
 // ErrNothingToUndo says that the journal has no such batch or item, or that it has been
-// taken back already.
+// undone already.
 var ErrNothingToUndo = review.ErrNothingToUndo
 
-// NewBatch names what is changed in one go, for model.Author.
+// NewBatch names what is changed in one batch, for model.Author.
 func NewBatch() string { return namespace.NewBatch() }
 
 // MayBlock says whether a Source is to wait; see model.MayBlock.
@@ -82,7 +82,7 @@ func MayBlock(ctx context.Context) bool { return model.MayBlock(ctx) }
 
 // FolderSource is one Folder of a workspace: its name in the tree, where its
 // documents live, and what keeps their updates. A store belongs to one source,
-// whatever the Folder is called and whichever Folders are served beside it.
+// whatever the Folder is called and whichever Folders are served next to it.
 type FolderSource struct {
 	Name   string
 	Vault  string // the name by which Obsidian knows it, "" if that is not known

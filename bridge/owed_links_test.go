@@ -66,7 +66,7 @@ func noneWaits(t *testing.T, ws *bridge.Workspace, store *bridgetest.Store) {
 	}
 }
 
-// A process is killed while links in front matter follow a rename that a person has accepted. The next one goes on.
+// A process is killed while links in front matter follow a rename that a user has accepted. The next one goes on.
 func TestLinksInFrontMatterFollowAfterAKill(t *testing.T) {
 	for _, note := range []string{"Index.md", "Last.md"} { // which of them is written when the process is killed
 		src, store := newStuck(note), new(bridgetest.Store)
@@ -98,7 +98,7 @@ func TestLinksInFrontMatterFollowAfterAKill(t *testing.T) {
 }
 
 // A process is killed while it rewrites the links to what a program has renamed. The next one rewrites the others: as
-// suggestions that belong to the rename if that waits for a person, and at once if not.
+// suggestions that belong to the rename if that waits for a user, and at once if not.
 func TestLinksFollowAfterAKill(t *testing.T) {
 	for _, structure := range []bridge.StructurePolicy{bridge.StructurePropose, bridge.StructureDirect} {
 		src, store := newStuck("n2.md"), new(bridgetest.Store)
@@ -135,7 +135,7 @@ func TestLinksFollowAfterAKill(t *testing.T) {
 	}
 }
 
-// A person decides on a rename while its links are rewritten: all of them follow the decision.
+// A user decides on a rename while its links are rewritten: all of them follow the decision.
 func TestDecisionWhileLinksAreRewritten(t *testing.T) {
 	for verdict, want := range map[model.Verdict]string{model.Accepted: "See [[Other]].\n", model.Rejected: "See [[Plan]].\n"} {
 		src, store := newStuck("n2.md"), new(bridgetest.Store)

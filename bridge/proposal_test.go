@@ -45,7 +45,7 @@ func TestWriteFileKnowsItsBase(t *testing.T) {
 	}
 }
 
-// A writer who proposes once more does not see what a person did since the first
+// A writer who proposes once more does not see what a user did since the first
 // time, and the proposal stays stale.
 func TestProposedAgainOverAPersonsChange(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{canvas: "old"})
@@ -176,7 +176,7 @@ func TestWholeFileProposals(t *testing.T) {
 	}
 }
 
-// What a person changed meanwhile is not replaced without a second yes.
+// What a user changed meanwhile is not replaced without a second yes.
 func TestStaleProposals(t *testing.T) {
 	src, store := new(bridgetest.Source), new(bridgetest.Store)
 	src.Person(t).Save("old.base", "a: 1\n")
@@ -245,7 +245,7 @@ func TestLinksFollowTheirRename(t *testing.T) {
 	}
 }
 
-// A note that is proposed to be deleted and written anew is that note: where the new
+// A note that is proposed to be deleted and written again is that note: where the new
 // text would change another's pending suggestion, it is refused, and the proposal
 // stays; where it does not, the note is edited and the proposal is gone.
 func TestWrittenAnewOverAnothersSuggestion(t *testing.T) {

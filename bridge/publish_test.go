@@ -72,7 +72,7 @@ func TestEventsComeWithoutLocks(t *testing.T) {
 }
 
 // checkFree takes the steps while a subscriber waits, for each event, for a change of
-// names that somebody else makes.
+// names that another program makes.
 func checkFree(a worker, steps []deed) {
 	a.t.Helper()
 	var waiting atomic.Bool

@@ -17,7 +17,7 @@ import (
 // An undo brings back all that was there before its decision: what people have in the
 // vault, byte for byte, what is shown, and what waits. So do several, the newest first,
 // whatever was decided together, and whether or not relayfs starts again in between, and
-// whether some of it was taken back by itself before.
+// whether some of it was undone by itself before.
 
 // scene is all that a decision can change and an undo has to bring back.
 type scene struct {

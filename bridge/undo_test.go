@@ -91,7 +91,7 @@ func keepsWhose(t *testing.T, ws *bridge.Workspace, folder model.Path, raw func(
 	}
 }
 
-// A proposal that gave way to a person's change was decided by nobody: it is not
+// A proposal that gave way to a user's change was decided by nobody: it is not
 // what an undo takes back unless it is named.
 func TestUndoSkipsWhatGaveWay(t *testing.T) {
 	for _, restart := range []bool{false, true} {
@@ -148,7 +148,7 @@ func TestUndoSkipsWhatAgentsTookBack(t *testing.T) {
 	}
 }
 
-// A decision that cannot be taken back any more is not the end of undo.
+// A decision that cannot be undone any more is not the end of undo.
 func TestUndoNamesTheWayOn(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"Notes/b.md": "b\n", plan: "one\n"})
 	write(t, f.Workspace, plan, bridge.Write{Text: "ONE\n", By: ann})
@@ -174,7 +174,7 @@ func TestUndoNamesTheWayOn(t *testing.T) {
 }
 
 // Where the deletion of a note is proposed, people still have the note: what was decided
-// there is taken back, also if something else is shown at its path.
+// there is undone, also if something else is shown at its path.
 func TestUndoInANoteWhoseDeletionIsProposed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		folder  model.Path

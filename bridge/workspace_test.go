@@ -92,7 +92,7 @@ func TestStaleWriterAfterManyChanges(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "a a a a\n"})
 	write(t, f.Workspace, plan, bridge.Write{Text: "a a a a b\n"}) // makes the document
 	base := open(t, f.Workspace, plan)
-	// By text alone it cannot be told which "a" a person removed.
+	// By text alone it cannot be told which "a" a user removed.
 	raw := f.SourceText(plan)
 	f.Person(plan, strings.Replace(raw, "a a ", "a typed a ", 1))
 	res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{base}, Text: "a a a a B\n"})
@@ -340,7 +340,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestWritersAndAPerson lets agents edit and a person save the same note at the
+// TestWritersAndAPerson lets agents edit and a user save the same note at the
 // same time: every acknowledged word must be in the end result exactly once.
 func TestWritersAndAPerson(t *testing.T) {
 	const agents, rounds = 4, 25

@@ -15,7 +15,7 @@ import (
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
-// A suggestion is the same one until its author changes it: whatever others write beside it, and other sessions of its author. A
+// A suggestion is the same one until its author changes it: whatever others write next to it, and other sessions of its author. A
 // process that has just started lists what the running one does.
 func TestSuggestionsStayTheSame(t *testing.T) {
 	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {

@@ -81,7 +81,7 @@ func (f *Follower) Current(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// follow takes in what changed, or begins anew if that is not known.
+// follow takes in what changed, or begins again if that is not known.
 func (f *Follower) follow(ctx context.Context) error {
 	list, last, whole := f.from.Since(f.seen)
 	if !whole {

@@ -63,7 +63,7 @@ func (f treeSource) Read(ctx context.Context, p model.Path) (*model.Version, err
 	return f.Open(model.WithoutBlocking(ctx), p)
 }
 
-// Suggestions lists what waits for a person at or below under, sorted by path
+// Suggestions lists what waits for a user at or below under, sorted by path
 // and place; fs.ErrNotExist.
 func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Suggestion, error) {
 	marked, err := x.markedBelow(ctx, under)

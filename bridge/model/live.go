@@ -54,7 +54,7 @@ type SyncStatus struct {
 	Queued   int  `json:"queued"`
 	ReadOnly bool `json:"readOnly,omitempty"` // the server takes no changes
 	// Hidden are the paths of what is not shown because its name holds control
-	// characters: a person has to give it another one on the server.
+	// characters: a user has to give it another one on the server.
 	Hidden []string `json:"hidden,omitempty"`
 	// LastError says why there is no connection, or what the server refused, and
 	// what to do about it.

@@ -35,7 +35,7 @@ type Source interface {
 	Run(ctx context.Context, changed func(SourceEvent)) error
 }
 
-// Replacement is what a Source is to put in the place of what a note, or another
+// Replacement is what a Source is to put instead of what a note, or another
 // file, holds.
 type Replacement struct {
 	IfMatch Stamp // of what it holds
@@ -47,7 +47,7 @@ type Replacement struct {
 	// synced its own copy.
 	Sync bool
 	// BeforeRename, unless nil, is called once, when it is certain which stamp Data will
-	// have (but for the time of change, which a rename sets), before Data has the name.
+	// have (except for the time of change, which a rename sets), before Data has the name.
 	// After an error of it, which Replace returns as it is, nothing has changed.
 	BeforeRename func(post Stamp) error
 	// OnAbort, unless nil, is called before Replace returns an error, if BeforeRename has not failed. The next
@@ -84,7 +84,7 @@ func (r *Replacement) Settle() {
 type RenameChecker interface {
 	// Renamed says whether the new file of a save, of which BeforeRename was told, got the name that it was
 	// for. It is known if either file of the Replace was found where the other one belongs: until that has
-	// settled or was aborted, both are there, but for what a power cut takes.
+	// settled or was aborted, both are there, except for what a power cut takes.
 	Renamed(save Save) (placed, known bool)
 }
 
@@ -149,7 +149,7 @@ type Retractor interface {
 // Restorer is a Structure that keeps what Remove takes away.
 type Restorer interface {
 	// Restore gives a file that Remove has taken away the name rel. stamp names it as it was
-	// then, but for what a rename changes. fs.ErrNotExist if it is not kept with that content
+	// then, except for what a rename changes. fs.ErrNotExist if it is not kept with that content
 	// any more, fs.ErrExist if the name is taken.
 	Restore(ctx context.Context, rel string, stamp Stamp, data []byte) (SourceEntry, error)
 }
@@ -164,7 +164,7 @@ type Linker interface {
 type Files interface {
 	// OpenFile opens a file with the flags of os.OpenFile.
 	OpenFile(rel string, flag int, perm fs.FileMode) (File, error)
-	// PutFile puts a new file in the place of the one at rel, atomically, and has it on
+	// PutFile puts a new file instead of the one at rel, atomically, and has it on
 	// the disk when it returns. Whoever has the old file open keeps that.
 	PutFile(rel string, data []byte, perm fs.FileMode) (Stamp, error)
 }
@@ -317,7 +317,7 @@ type SourceEvent struct {
 }
 
 // Store keeps the Yjs updates of one source's documents and what relayfs knows
-// beside the text. Its paths are relative to the source. Methods may be called from several goroutines. After an error nothing
+// next to the text. Its paths are relative to the source. Methods may be called from several goroutines. After an error nothing
 // of that call has been kept.
 type Store interface {
 	// DocID returns the document kept under p, or fs.ErrNotExist.

@@ -31,7 +31,7 @@ import (
 //
 // # Concurrency
 //
-// Everything is safe for concurrent use. The lock is a leaf, but for the log, which is
+// Everything is safe for concurrent use. The lock is a leaf, except for the log, which is
 // written under it to have its lines in order.
 type Problems struct {
 	log     *slog.Logger

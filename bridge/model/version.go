@@ -44,7 +44,7 @@ func (v *Version) Text() string { return v.text }
 func (v *Version) Raw() string { return v.raw }
 
 // Canonical is the raw text as its suggestions are read: what people typed inside of
-// agents' marks stands plain beside them. The next write leaves the note like that.
+// agents' marks stands plain next to them. The next write leaves the note like that.
 func (v *Version) Canonical() string { return v.canonical }
 
 // Seq grows with every change of the note while the process lives.

@@ -163,7 +163,7 @@ func (o *Owner) settle(c LockRequest) error {
 const mostGone = 3
 
 // followMoved moves the state of the vault from its old place. Without one, it names the
-// states whose vaults are gone, but for the one that was just set aside.
+// states whose vaults are gone, except for the one that was just set aside.
 func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 	var gone []string
 	all := states(filepath.Dir(c.State))

@@ -70,7 +70,7 @@ func (c LockRequest) name() string {
 
 // Owner holds claims until Release.
 type Owner struct {
-	Notices []string // sentences for a person about moved states
+	Notices []string // sentences for a user about moved states
 
 	claims []LockRequest
 	locks  []*os.File

@@ -57,7 +57,7 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, err
 	return f, nil
 }
 
-// PutFile puts a new file in the place of the one at rel, which nobody sees
+// PutFile puts a new file instead of the one at rel, which nobody sees
 // half-written. Whoever has the old file open keeps that.
 func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (stamp model.Stamp, err error) {
 	err = v.change("write", func() error {

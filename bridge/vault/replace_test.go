@@ -127,9 +127,9 @@ func saveByAppend(path, _, line string) error {
 	return err
 }
 
-// TestReplaceAgainstAPerson lets a person add lines at the end of a note while a
+// TestReplaceAgainstAPerson lets a user add lines at the end of a note while a
 // program adds lines at its top. Whatever falls together, at the end every line
-// of the person is there. So is every line of the program, unless the person
+// of the user is there. So is every line of the program, unless the user
 // saved, between reading and saving, over it: appending never does.
 func TestReplaceAgainstAPerson(t *testing.T) {
 	t.Parallel()
@@ -154,7 +154,7 @@ func TestReplaceAgainstAPerson(t *testing.T) {
 	}
 }
 
-// rounds is how many lines the person writes.
+// rounds is how many lines the user writes.
 const rounds = 60
 
 func personWrites(t *testing.T, p person, save save) int {

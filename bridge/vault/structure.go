@@ -399,7 +399,7 @@ func (v *Vault) hidden(rel string) ([]string, error) {
 	}), nil
 }
 
-// namesIn lists what a folder holds but for temp files of this process.
+// namesIn lists what a folder holds except for temp files of this process.
 func (v *Vault) namesIn(p *vaultdir.Entry) ([]string, error) {
 	dir, err := p.Dir.OpenDir(p.Name)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // Scan reports no temp file. It removes what a killed process has left, or moves it to the
-// trash if a person may need it, and leaves alone what is in use.
+// trash if a user may need it, and leaves alone what is in use.
 func TestSweep(t *testing.T) {
 	v, p := open(t, vault.Options{ID: "feed"})
 	p.Save("N.md", "text\n")
@@ -66,7 +66,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// What a save displaced beside the note does not keep the note's folder from being
+// What a save displaced next to the note does not keep the note's folder from being
 // removed at once.
 func TestRemoveFolderAfterSave(t *testing.T) {
 	v, p := open(t, vault.Options{ID: "feed"})

@@ -218,7 +218,7 @@ func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]boo
 }
 
 // begin marks paths as being changed by this process, so that Run does not take the change
-// for a person's before wrote or learn has told of it. end removes the marks.
+// for a user's before wrote or learn has told of it. end removes the marks.
 func (t *tree) begin(rels ...string) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -30,7 +30,7 @@ type Options struct {
 	MaxWatches int
 	// Swap is a folder of this vault's own, made if it is missing, in which new files are
 	// made before they are exchanged with notes, if it is on the vault's disk. "" is none:
-	// then they are made beside the notes, under hidden names.
+	// then they are made next to the notes, under hidden names.
 	Swap string
 	// SyncBefore has each save wait until the new file is on the disk before it gets the name
 	// of the note, as on a disk that does not keep changes of names in order.

@@ -323,7 +323,7 @@ func TestLinkInThePlace(t *testing.T) {
 	await(t, events, "a save there", is(model.EventChanged, "dir/sub/N.md"))
 }
 
-// TestOtherKindInThePlace puts things of other kinds in the place of each other, which
+// TestOtherKindInThePlace puts things of other kinds instead of each other, which
 // many disks give the number of what was there.
 func TestOtherKindInThePlace(t *testing.T) {
 	t.Parallel()

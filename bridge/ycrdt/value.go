@@ -28,7 +28,7 @@ type Subdoc struct {
 	GUID string
 }
 
-// A Foreign value stands for content that is kept and relayed but for which
+// A Foreign value stands for content that is kept and relayed except for which
 // this package has no API, such as an XML element.
 type Foreign struct {
 	Kind string // the name of the type in Yjs, such as "XmlElement"

@@ -26,7 +26,7 @@ type Source interface {
 	model.Files
 }
 
-// Person changes the contents of a source from outside, as a person's programs do.
+// Person changes the contents of a source from outside, as a user's programs do.
 // Its methods fail the test on an error.
 type Person interface {
 	Save(rel, text string) // creates missing folders
@@ -36,7 +36,7 @@ type Person interface {
 	Content(rel string) string
 }
 
-// Subject is an empty source and a person who works on it.
+// Subject is an empty source and a user who works on it.
 type Subject struct {
 	Source Source
 	Person Person
@@ -351,8 +351,8 @@ func testRunReports(t *testing.T, sub Subject) {
 	}
 }
 
-// testRunKeepsQuiet changes the source itself, then as a person: the first event must be
-// the person's.
+// testRunKeepsQuiet changes the source itself, then as a user: the first event must be
+// the user's.
 func testRunKeepsQuiet(t *testing.T, sub Subject) {
 	sub.Person.Save("N.md", "one")
 	sub.Person.Save("mark.md", "1")

@@ -23,7 +23,7 @@ import (
 //
 // What it writes, the difference between what the file held and what it holds now, is
 // merged into the note. Where that overlaps with what the note has got meanwhile, neither
-// wins: the late save becomes a conflicted copy beside the note.
+// wins: the late save becomes a conflicted copy next to the note.
 //
 // A lease tells whether somebody has a file open for writing (disk.File). As long as
 // somebody has, the file is watched, however long that takes; without a writer, for two
@@ -50,7 +50,7 @@ const (
 	shareFiles  = 16
 	maxAncestor = 1 << 20
 	// mergeAttempts bounds how often a merge starts again because the note was saved
-	// meanwhile. Then the late save is kept beside the note.
+	// meanwhile. Then the late save is kept next to the note.
 	mergeAttempts = 8
 )
 
@@ -58,10 +58,10 @@ const (
 type Notes interface {
 	// Read returns what the note at rel holds, once a save that is going on is over.
 	Read(rel string) ([]byte, model.Stamp, error)
-	// Replace replaces what the note at rel holds, and reports that as a person's change;
+	// Replace replaces what the note at rel holds, and reports that as a user's change;
 	// model.ErrConflict if it is not what r.Expect says.
 	Replace(rel string, r model.Replacement) error
-	// KeepCopy makes a new file beside the note at rel and returns its name.
+	// KeepCopy makes a new file next to the note at rel and returns its name.
 	KeepCopy(rel string, data []byte) (name string, err error)
 }
 

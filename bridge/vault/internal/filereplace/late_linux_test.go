@@ -117,7 +117,7 @@ func TestOpenAfterReplace(t *testing.T) {
 	})
 }
 
-// Whoever has a replaced note open for ever keeps nobody from closing the vault.
+// Whoever has a replaced note open forever keeps nobody from closing the vault.
 func TestCloseWithAWriter(t *testing.T) {
 	inBubble(t, "old\n", func(t *testing.T, w *world) {
 		w.open("N.md")

@@ -89,7 +89,7 @@ func (sw *Swap) content() Content {
 	return Content{Data: sw.r.Data, ModTime: sw.r.ModTime, old: sw.old, oldInfo: &sw.at.Info}
 }
 
-// Stamp is what the new file's stamp will be, but for the time of change.
+// Stamp is what the new file's stamp will be, except for the time of change.
 func (sw *Swap) Stamp() model.Stamp { return sw.temp.Stamp }
 
 // Mode is the permission bits of the old file and of the new one.
@@ -264,8 +264,8 @@ func (sw *Swap) undo() error {
 	return model.ErrConflict
 }
 
-// keepTemp keeps a person's save, which is under the temp name and cannot be put back,
-// beside the note. It returns nil if err, which says why, is nil.
+// keepTemp keeps a user's save, which is under the temp name and cannot be put back,
+// next to the note. It returns nil if err, which says why, is nil.
 func (sw *Swap) keepTemp(err error) error {
 	if err == nil {
 		return nil

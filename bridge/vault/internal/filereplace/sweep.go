@@ -54,7 +54,7 @@ func (w *Sweep) found(dir disk.Dir, l tempFile) {
 	}
 }
 
-// toTrash moves a temp file to the trash if nobody can tell what is in it: a person may
+// toTrash moves a temp file to the trash if nobody can tell what is in it: a user may
 // need it.
 func (w *Sweep) toTrash(dir disk.Dir, name string) error {
 	trash, err := w.s.o.Vault.OpenTrash()

@@ -186,7 +186,7 @@ func TestRenamedAfterSave(t *testing.T) {
 	}
 }
 
-// What a person moves to the place of a note that a power cut has torn elsewhere does not cost the note.
+// What a user moves to the place of a note that a power cut has torn elsewhere does not cost the note.
 func TestReplacedAfterSave(t *testing.T) {
 	w := newWorld(t, "old\n")
 	w.killed("exchanged", "new\n")

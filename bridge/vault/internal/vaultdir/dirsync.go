@@ -64,7 +64,7 @@ func (s *Syncs) SyncAll(dir disk.Dir) error {
 	return err
 }
 
-// SyncBestEffort is Sync after a change that is not taken back, or that nobody waits for: the next
+// SyncBestEffort is Sync after a change that is not undone, or that nobody waits for: the next
 // SyncAll returns its error.
 func (s *Syncs) SyncBestEffort(dir disk.Dir) {
 	if err := s.Sync(dir); err != nil {

@@ -14,7 +14,7 @@ import (
 // How to tell that a program's save is over.
 const (
 	// QuietAge is when a file counts as left alone: editors write what they hold in
-	// memory, in one go, within a few milliseconds.
+	// memory, in one batch, within a few milliseconds.
 	QuietAge = 100 * time.Millisecond
 	// LookEvery is the step of waiting; a stat costs a few microseconds.
 	LookEvery = 10 * time.Millisecond
